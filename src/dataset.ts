@@ -1,0 +1,92 @@
+/**
+ * What every reader gets: one snapshot's frozen columns and the indexes over them. A buoy is an ordinal, its place in the
+ * ascending ids. Built by each thread over the same shared memory; nothing here changes once it is built.
+ */
+import { Boxes } from './index/boxes.ts'
+import { buildGroups, type Groups } from './index/groups.ts'
+import { Points } from './index/points.ts'
+import { Spans } from './index/spans.ts'
+import { fold, Words } from './index/words.ts'
+import { readCatalog, type Catalog } from './snapshot/catalog.ts'
+import { decodePart, SnapshotError } from './snapshot/format.ts'
+import { readMonth, type MonthRows } from './snapshot/months.ts'
+import type { LoadedSnapshot } from './snapshot/read.ts'
+
+export interface Dataset {
+  readonly snapshotId: string
+  /** The data's time, epoch seconds. */
+  readonly asOf: number
+  readonly publishedAt: number
+  readonly catalog: Catalog
+  readonly buoyCount: number
+  /** Readings, and the rows without a significant height that only feed the series of wind and temperature. */
+  readonly readings: Spans
+  readonly weather: Spans
+  /** 1 for a buoy whose newest reading is no older than the active window at the snapshot's time. */
+  readonly active: Uint8Array
+  readonly groups: Groups
+  readonly points: Points
+  readonly boxes: Boxes
+  readonly words: Words
+  ordinalOfId(id: number): number
+  ordinalOfSlug(slug: string): number
+}
+
+/** `activeWithin` in seconds. @throws SnapshotError when a part is missing or malformed. */
+export function openDataset(snapshot: LoadedSnapshot, activeWithin: number): Dataset {
+  let catalog: Catalog | null = null
+  const readings: MonthRows[] = []
+  const weather: MonthRows[] = []
+  for (const { entry, buffer } of snapshot.parts) {
+    const part = decodePart(new Uint8Array(buffer), entry.file)
+    if (entry.kind === 'catalog') catalog = readCatalog(part, entry.file)
+    if (entry.kind === 'readings') readings.push(readMonth(part, entry.month!, entry.file))
+    if (entry.kind === 'weather') weather.push(readMonth(part, entry.month!, entry.file))
+  }
+  if (catalog === null) throw new SnapshotError('the snapshot has no catalogue')
+  const byMonth = (a: MonthRows, b: MonthRows): number => a.month - b.month
+  const spans = new Spans(catalog.id, readings.sort(byMonth))
+  const active = activeBuoys(catalog.id.length, spans, snapshot.asOf - activeWithin)
+  const { id, slugs, column } = catalog
+  const ordinalBySlug = new Map(slugs.map((slug, ordinal) => [slug, ordinal]))
+  return {
+    snapshotId: snapshot.id,
+    asOf: snapshot.asOf,
+    publishedAt: snapshot.publishedAt,
+    catalog,
+    buoyCount: id.length,
+    readings: spans,
+    weather: new Spans(id, weather.sort(byMonth)),
+    active,
+    groups: buildGroups(catalog, active, fold),
+    points: new Points(column('points') as Uint8Array, catalog.lat, catalog.lng),
+    boxes: new Boxes(column('boxes') as Uint8Array),
+    words: new Words(column, active),
+    ordinalOfId: (wanted) => findId(id, wanted),
+    ordinalOfSlug: (slug) => ordinalBySlug.get(slug) ?? -1,
+  }
+}
+
+/** Time of a buoy's newest reading in epoch seconds, or −1 when it has none. */
+export function newestReadingTime(readings: Spans, ordinal: number): number {
+  const count = readings.count(ordinal)
+  return count === 0 ? -1 : readings.timeAt(ordinal, count - 1)
+}
+
+function activeBuoys(count: number, readings: Spans, since: number): Uint8Array {
+  return Uint8Array.from({ length: count }, (_, ordinal) => {
+    const newest = newestReadingTime(readings, ordinal)
+    return newest >= 0 && newest >= since ? 1 : 0
+  })
+}
+
+function findId(ids: Uint32Array, wanted: number): number {
+  let low = 0
+  let high = ids.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (ids[middle] < wanted) low = middle + 1
+    else high = middle
+  }
+  return ids[low] === wanted ? low : -1
+}

@@ -1,0 +1,34 @@
+/** The closed table of errors (contract, "Errors"; decisions, "Everywhere"). Codes stay, messages may change. */
+
+export const ERRORS = {
+  bad_request: { status: 400, reason: 'Bad Request' },
+  unauthorized: { status: 401, reason: 'Unauthorized' },
+  resource_not_found: { status: 404, reason: 'Not Found' },
+  method_not_allowed: { status: 405, reason: 'Method Not Allowed' },
+  validation_failed: { status: 422, reason: 'Unprocessable Entity' },
+  rate_limit_exceeded: { status: 429, reason: 'Too Many Requests' },
+  internal_error: { status: 500, reason: 'Internal Server Error' },
+  service_unavailable: { status: 503, reason: 'Service Unavailable' },
+} as const
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** More fields of an error's body. */
+export type ErrorDetails = { [field: string]: string | number | null }
+
+/** Ends a request with one of the errors. The message goes to the client: it names what was wrong and what is allowed. */
+export class ApiError extends Error {
+  override name = 'ApiError'
+  readonly code: ErrorCode
+  readonly details: ErrorDetails | null
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails | null = null) {
+    super(message)
+    this.code = code
+    this.details = details
+  }
+}
+
+export function notFound(what: string): ApiError {
+  return new ApiError('resource_not_found', `${what} not found`)
+}

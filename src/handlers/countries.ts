@@ -1,0 +1,16 @@
+/** Operation 14, `GET /countries`: the countries that have active buoys, by name. */
+import { operation } from '../operation.ts'
+
+export const listCountries = operation({
+  name: 'listCountries',
+  path: '/countries',
+  access: 'keyed',
+  summary: 'Countries with active buoys',
+  parameters: {},
+  refusal: 'bad_request',
+  errors: [],
+  answer({ shapes }) {
+    shapes.writer.copy(shapes.countries.from, shapes.countries.to)
+    return ''
+  },
+})

@@ -1,0 +1,44 @@
+/**
+ * Operation 3, `GET /buoys/last_readings`: in the order asked for, each buoy once; ids past `limit` are neither answered nor
+ * missing.
+ */
+import { operation } from '../operation.ts'
+import { integer, integerList } from '../query.ts'
+
+export const lastReadings = operation({
+  name: 'lastReadings',
+  path: '/buoys/last_readings',
+  access: 'keyed',
+  summary: 'Latest reading of several buoys',
+  parameters: {
+    ids: integerList({
+      required: true,
+      description: 'Buoy ids: `ids=1,2`, `ids=1&ids=2`, `ids[]=1&ids[]=2` or a mixture.',
+    }),
+    limit: integer({
+      minimum: 1,
+      maximum: 100,
+      default: 3,
+      description: 'Only this many of the ids are processed.',
+    }),
+  },
+  refusal: 'bad_request',
+  errors: ['bad_request'],
+  answer(view, { ids, limit }) {
+    const { writer, lastReading } = view.shapes
+    const asked = new Set(ids)
+    const found: number[] = []
+    const missing: number[] = []
+    let taken = 0
+    for (const id of asked) {
+      if (taken++ === limit) break
+      const ordinal = view.dataset.ordinalOfId(id)
+      if (ordinal === -1) missing.push(id)
+      else found.push(ordinal)
+    }
+    writer.text('{"buoys":[')
+    lastReading.writeList(found, 0, found.length)
+    writer.text(`],"missing_ids":[${missing.join(',')}]}`)
+    return ''
+  },
+})

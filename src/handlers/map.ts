@@ -1,0 +1,32 @@
+/** `GET /buoys/map` (decisions, 15): all active buoys unpaged, in the form map clients draw; the word beats a slug `map`. */
+import { boundsOnGlobe } from '../geo.ts'
+import { operation } from '../operation.ts'
+import { bounds } from '../query.ts'
+
+export const mapBuoys = operation({
+  name: 'mapBuoys',
+  path: '/buoys/map',
+  access: 'keyed',
+  summary: 'All active buoys for a map',
+  parameters: {
+    bounds: bounds({
+      description: 'Only buoys in this box, as JSON object text with numeric north, south, east and west.',
+    }),
+  },
+  refusal: 'bad_request',
+  errors: ['bad_request'],
+  answer({ dataset, shapes }, query) {
+    const { active, boxes, catalog, groups } = dataset
+    const ordinals =
+      query.bounds === undefined
+        ? groups.everywhere.active
+        : boxes.within(boundsOnGlobe(query.bounds)).filter((ordinal) => active[ordinal] === 1)
+    let virtual = 0
+    for (let i = 0; i < ordinals.length; i++) virtual += catalog.virtual[ordinals[i]]
+    const count = ordinals.length
+    shapes.writer.text('{"buoys":[')
+    shapes.map.writeList(ordinals, 0, count)
+    shapes.writer.text(`],"count":${count},"real_count":${count - virtual},"virtual_count":${virtual}}`)
+    return ''
+  },
+})

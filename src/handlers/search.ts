@@ -1,0 +1,32 @@
+/**
+ * Operation 4, `GET /buoys/search`: exact slug or source identifier, then name prefix, then word prefix, then substring; active
+ * before inactive, then by name. `count` is the number of buoys in the answer.
+ */
+import { operation } from '../operation.ts'
+import { integer, text } from '../query.ts'
+
+export const searchBuoys = operation({
+  name: 'searchBuoys',
+  path: '/buoys/search',
+  access: 'public',
+  summary: 'Search buoys by name, slug or source identifier',
+  parameters: {
+    query: text({
+      required: true,
+      minLength: 2,
+      trim: true,
+      description: 'Matched without case or accents against name, slug and source identifier.',
+    }),
+    limit: integer({ minimum: 1, maximum: 50, default: 10, description: 'Most buoys to answer.' }),
+  },
+  refusal: 'bad_request',
+  errors: ['bad_request'],
+  answer(view, { query, limit }) {
+    const { writer, search } = view.shapes
+    const found = view.dataset.words.search(query, limit)
+    writer.text('{"buoys":[')
+    search.writeList(found, 0, found.length)
+    writer.text(`],"count":${found.length}}`)
+    return ''
+  },
+})

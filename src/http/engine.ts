@@ -1,0 +1,80 @@
+/** Chooses the HTTP engine. */
+
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+
+import { loadBinding } from './binding.ts'
+import { listenError } from './exchange.ts'
+import type { Engine, OnRequest, Surroundings } from './exchange.ts'
+import { NodeEngine } from './node.ts'
+import { UwsEngine } from './uws.ts'
+
+export interface EngineChoice {
+  readonly kind: Engine['kind']
+  /** Threads that can listen on one port. node:http cannot share one (`reusePort` came in 23.1), so with it there is 1. */
+  readonly maxWorkers: number
+  /** For the operator: what is missing, and what it costs. */
+  readonly warning: string | null
+  /** Without `surroundings`: the system's clock, and a process warning for each error that a handler threw. */
+  create(onRequest: OnRequest, surroundings?: Partial<Surroundings>): Engine
+}
+
+/**
+ * Loads the engine: `uws` and `node` insist on one, `auto` takes the native one if it can be loaded.
+ *
+ * Call it in the main thread before any worker starts, and again in each worker (see `loadBinding`). Throws when `uws`
+ * is asked for and cannot be loaded.
+ */
+export function loadEngine(preference: 'auto' | 'uws' | 'node'): EngineChoice {
+  if (preference === 'node') return nodeChoice(null)
+  const { binding, reason } = loadBinding()
+  if (binding !== null) {
+    return {
+      kind: 'uws',
+      maxWorkers: Infinity,
+      warning: null,
+      create: (onRequest, surroundings) => new UwsEngine(binding, onRequest, complete(surroundings)),
+    }
+  }
+  if (preference === 'uws') throw new Error(`uWebSockets.js cannot be loaded: ${reason}`)
+  return nodeChoice(
+    `uWebSockets.js cannot be loaded, serving with node:http on one thread, several times slower: ${reason}`,
+  )
+}
+
+function nodeChoice(warning: string | null): EngineChoice {
+  return {
+    kind: 'node',
+    maxWorkers: 1,
+    warning,
+    create: (onRequest, surroundings) => new NodeEngine(onRequest, complete(surroundings)),
+  }
+}
+
+function complete(surroundings: Partial<Surroundings> = {}): Surroundings {
+  return {
+    now: Date.now,
+    onThrow: (error) => process.emitWarning(error instanceof Error ? error : String(error)),
+    ...surroundings,
+  }
+}
+
+/**
+ * Resolves to a port that nothing listens on: `port` itself, or for 0 one that the system picks. Rejects with an Error
+ * that names the address when something listens on it or it cannot be bound.
+ *
+ * To be asked once, before the workers start. They share their port, so a second server on it would get no error, only
+ * half of the first one's connections; and a port that an engine got by asking for 0 cannot be shared.
+ */
+export function findFreePort(host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', (error: NodeJS.ErrnoException) =>
+      reject(listenError(host, port, error.code ?? error.message)),
+    )
+    probe.listen({ host, port, exclusive: true }, () => {
+      const bound = (probe.address() as AddressInfo).port
+      probe.close(() => resolve(bound))
+    })
+  })
+}

@@ -1,0 +1,81 @@
+/** The whole interface between the request path and an HTTP engine: nothing else crosses it. */
+
+/** Request line and headers together, in bytes. Both engines answer 431 beyond it. Contract: "Server side" limits. */
+export const HEADER_LIMIT_BYTES = 16_384
+
+/** One request and its reply. Valid only during the synchronous call of the handler: engines use one object again and again. */
+export interface Exchange {
+  /** As sent, so GET, HEAD, …: methods are case-sensitive (RFC 9110, section 9.1). */
+  readonly method: string
+  /** Raw: not percent-decoded, without the query. Of bytes beyond ASCII uws makes UTF-8 (or U+FFFD); node answers 400. */
+  readonly path: string
+  /** Raw, without the `?`; empty when there is none. */
+  readonly query: string
+  /** The first value of a header, empty when it is missing. */
+  header(lowerCaseName: string): string
+  /** The peer's address as text; IPv4-mapped IPv6 as plain IPv4; empty if unknown. Costs about 1 µs, so call it only where needed. */
+  address(): string
+  /**
+   * The one reply; throws on a second call.
+   *
+   * `head` is the status line and headers, `200 OK\r\nContent-Type: application/json\r\nX-A: b`, ASCII, without a last
+   * CRLF and without Content-Length, Connection and Date, which the engine writes. It goes out unchecked, so nothing
+   * of a request may be in it unless it was validated.
+   *
+   * `body` may be a view on a buffer that is reused as soon as this returns: what the kernel does not take at once is
+   * copied. `null` is for 204 and 304: neither body nor Content-Length. On HEAD only the body's length is sent.
+   */
+  send(head: string, body: Uint8Array | null): void
+}
+
+/** Synchronous. After a throw, or a return without a reply, the engine answers `FAULT_HEAD` and `FAULT_BODY`. */
+export type OnRequest = (exchange: Exchange) => void
+
+/** What an engine needs of its surroundings. */
+export interface Surroundings {
+  /** Wall clock in milliseconds since the epoch, for Date headers. */
+  readonly now: () => number
+  /** Told of every error that a handler threw (or of its missing reply), after the client was answered. */
+  readonly onThrow: (error: unknown) => void
+}
+
+export interface Engine {
+  readonly kind: 'uws' | 'node'
+  /** Resolves to the bound port (0: any free one, for this engine alone). Rejects with an Error that names the address. */
+  listen(host: string, port: number): Promise<number>
+  /** No new connections; the existing ones are still served. */
+  stopListening(): void
+  /** From now on every answer carries `Connection: close`, and its connection is closed after it. */
+  drain(): void
+  /** Drops everything at once. Only after it may a worker thread exit. Idempotent. */
+  close(): void
+}
+
+/** What a client gets when a handler failed: the backstop behind the request path's own error answers. */
+export const FAULT_HEAD =
+  '500 Internal Server Error\r\nContent-Type: application/json\r\nAccess-Control-Allow-Origin: *\r\nCache-Control: no-store'
+export const FAULT_BODY: Uint8Array = new TextEncoder().encode(
+  '{"error":"internal_error","message":"Internal error"}',
+)
+
+/**
+ * Whether a request announces a body. Its connection is closed after the answer: we read no bodies, and where a proxy
+ * in front disagrees about a body's length, its bytes would be taken for the next request (request smuggling).
+ */
+export function announcesBody(exchange: Exchange): boolean {
+  const length = exchange.header('content-length')
+  return (length !== '' && length !== '0') || exchange.header('transfer-encoding') !== ''
+}
+
+/** An IPv6 text that only maps an IPv4 address (`::ffff:192.0.2.1`, RFC 4291, section 2.5.5.2) as that address; all else unchanged. */
+export function unmapped(address: string): string {
+  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
+}
+
+/** The Error for an address that cannot be listened on; `reason` may be a system's error code. */
+export function listenError(host: string, port: number, reason: string): Error {
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  return new Error(
+    `cannot listen on ${address}: ${reason === 'EADDRINUSE' ? 'the address is in use (EADDRINUSE)' : reason}`,
+  )
+}

@@ -1,0 +1,433 @@
+/**
+ * Year-over-year seasonal series of one buoy (contract, operation 10; decisions, operation 10).
+ *
+ * Seasons, days, weeks and hours are those of a zone's wall clock, and one rule covers everything that clocks do: a bucket
+ * begins at the first instant at which the clock shows the bucket's first second or later, and lasts until the next one
+ * begins. So a day has 23 or 25 hours where the clock changes; the hour that an autumn day shows twice is one bucket of two
+ * hours, the hour (or in Samoa the day) that the clock skips is no bucket; and buckets never overlap.
+ *
+ * The work is one boundary per bucket and one walk over the rows; nothing is made per sample.
+ */
+import { MEASURES } from '../columns.ts'
+import type { Codes, Measure } from '../columns.ts'
+import { DAY, HOUR, civilFromDays, daysFromCivil, daysInMonth, isLeapYear } from '../time.ts'
+import type { Zone } from '../zones.ts'
+
+export type Bucket = 'hour' | 'day' | 'week'
+export type Aggregation = 'median' | 'avg' | 'min' | 'max'
+
+/** First and last day of a season. An end before the start lies in the next year; a season is never over a year long. */
+export interface SeasonDates {
+  readonly startMonth: number
+  readonly startDay: number
+  readonly endMonth: number
+  readonly endDay: number
+}
+
+/** Most seasons in one answer (contract, "Limits"). */
+export const MOST_SEASONS = 13
+/** Seasons in an answer to a request without years (contract, operation 10). */
+export const DEFAULT_SEASONS = 10
+
+const A_LEAP_YEAR = 2024
+const DAYS_OF_LEAP_YEAR = 366
+const HOURS_OF_DAY = 24
+
+/** Last day that the month (1 to 12) has in any year: 29 for February. */
+export function lastDayOfMonth(month: number): number {
+  return daysInMonth(A_LEAP_YEAR, month)
+}
+
+/** Whether some year has this day; integers expected. 29 February is one, 30 February is none. */
+export function isDayOfYear(month: number, day: number): boolean {
+  return month >= 1 && month <= 12 && day >= 1 && day <= lastDayOfMonth(month)
+}
+
+/** The season of `year` (the year in which it starts): from `start` to before `end`, epoch seconds. */
+export interface SeasonSpan {
+  readonly start: number
+  readonly end: number
+}
+
+/** The instants between which a season lies. One that is 29 February alone is empty in other years: both are equal. */
+export function seasonSpan(zone: Zone, dates: SeasonDates, year: number): SeasonSpan {
+  const { first, days } = seasonDays(dates, year)
+  return { start: zone.firstInstant(first * DAY), end: zone.firstInstant((first + days) * DAY) }
+}
+
+/** The latest year whose season is over at `asOf` (epoch seconds): its last day has ended in the zone. */
+export function lastCompleteSeason(zone: Zone, dates: SeasonDates, asOf: number): number {
+  let { year } = civilFromDays(Math.floor((asOf + zone.offsetAt(asOf)) / DAY))
+  while (seasonSpan(zone, dates, year).end > asOf) year--
+  return year
+}
+
+export interface SeasonYears {
+  readonly startYear: number
+  readonly endYear: number
+}
+
+/**
+ * The years to answer: without an end the last complete season's, without a start the nine before the end as well. A string
+ * says why there is no such range.
+ */
+export function seasonYears(
+  startYear: number | undefined,
+  endYear: number | undefined,
+  lastComplete: number,
+): SeasonYears | 'start after end' | 'too many seasons' {
+  const end = endYear ?? lastComplete
+  const start = startYear ?? end - DEFAULT_SEASONS + 1
+  if (start > end) return 'start after end'
+  if (end - start + 1 > MOST_SEASONS) return 'too many seasons'
+  return { startYear: start, endYear: end }
+}
+
+/** Directions have a circular mean only: `min` and `max` mean nothing, `median` and `avg` are the same. */
+export function isDirection(measure: Measure): boolean {
+  return measure.unit === MEASURES.direction.unit
+}
+
+function isOverNewYear({ startMonth, startDay, endMonth, endDay }: SeasonDates): boolean {
+  return endMonth < startMonth || (endMonth === startMonth && endDay < startDay)
+}
+
+/** Day numbers since 1970 of a season: the first, and how many there are (0 to 366). */
+function seasonDays(dates: SeasonDates, year: number): { first: number; days: number } {
+  const { startMonth, startDay, endMonth, endDay } = dates
+  const endYear = isOverNewYear(dates) ? year + 1 : year
+  // Day 29 of a February that has none is counted on to 1 March, which is right for a start only.
+  const first = daysFromCivil(year, startMonth, startDay)
+  const last = daysFromCivil(endYear, endMonth, Math.min(endDay, daysInMonth(endYear, endMonth)))
+  return { first, days: Math.max(0, last - first + 1) }
+}
+
+/**
+ * How many days of this year's season come before the place that is kept for 29 February and stays empty, or Infinity
+ * when the season does not span that date or the year has it.
+ */
+function daysBeforeLeapGap(dates: SeasonDates, year: number, first: number): number {
+  const startsBefore = dates.startMonth <= 2
+  const endsAfter = dates.endMonth > 2 || (dates.endMonth === 2 && dates.endDay === 29)
+  const spans = isOverNewYear(dates) ? startsBefore || endsAfter : startsBefore && endsAfter
+  if (!spans) return Infinity
+  const leapYear = startsBefore ? year : year + 1
+  return isLeapYear(leapYear) ? Infinity : daysFromCivil(leapYear, 3, 1) - first
+}
+
+/** Rows of one measure, `from` to before `to`, at ascending times (epoch seconds). */
+export interface SeriesRows {
+  readonly time: Uint32Array
+  readonly codes: Codes
+  readonly from: number
+  readonly to: number
+}
+
+export interface SeriesQuery extends SeasonYears {
+  readonly zone: Zone
+  readonly dates: SeasonDates
+  readonly bucket: Bucket
+  readonly aggregation: Aggregation
+  readonly measure: Measure
+  /** The snapshot's time, epoch seconds. */
+  readonly asOf: number
+}
+
+export interface SeriesYear {
+  readonly year: number
+  /** The season's last day is over at `asOf`. */
+  readonly complete: boolean
+  /** Its points are `from` to before `to`. */
+  readonly from: number
+  readonly to: number
+}
+
+/** Stands in `value` for "no value": the circular mean of directions that cancel out. */
+export const NO_VALUE = -0x80000000
+
+/** Resultant length below which directions count as cancelling out (decisions, operation 10). */
+const LEAST_RESULTANT = 1e-6
+
+/**
+ * A seasonal series and the memory it is worked out in, to be used again: `compute` overwrites what the last one left.
+ * Points are parallel arrays, valid up to `length`; buckets without a sample have none.
+ */
+export class Series {
+  years: SeriesYear[] = []
+  length = 0
+  /**
+   * Place of the bucket in its season, from 1. Days count the calendar of a leap year when the season spans 29 February, so
+   * a date has the same place in every year; hours are 24 to each such day, by the hour the clock shows (hour h of the day
+   * at place p is at 24 (p − 1) + h + 1); weeks are counted from the season's start.
+   */
+  place = new Uint16Array(4096)
+  /** First and last second of the bucket. Its label is the wall clock's date (and hour) at `start`. */
+  start = new Float64Array(4096)
+  end = new Float64Array(4096)
+  /** Hundredths of the measure's unit, for directions whole degrees 0 to 359 or `NO_VALUE`. Halves round away from 0. */
+  value = new Int32Array(4096)
+  /** Samples in the bucket, at least 1. */
+  count = new Uint32Array(4096)
+
+  /** Bucket i of the season at hand lies from `#edges[i]` to before `#edges[i + 1]`, at place `#places[i]`. */
+  readonly #edges = new Float64Array(DAYS_OF_LEAP_YEAR * HOURS_OF_DAY + 1)
+  readonly #places = new Uint16Array(DAYS_OF_LEAP_YEAR * HOURS_OF_DAY)
+  #buckets = 0
+  /** Codes of the samples of the bucket at hand. */
+  #codes = new Int32Array(1024)
+
+  /**
+   * Works out the series of a measure from lists of rows: each list's rows ascend in time from segment to segment, and a
+   * bucket takes the samples of all lists together.
+   * @throws RangeError on more than 13 years, on none, and on the minimum or maximum of a direction.
+   */
+  compute(query: SeriesQuery, lists: readonly (readonly SeriesRows[])[]): void {
+    const { zone, dates, startYear, endYear, measure, aggregation, asOf } = query
+    if (endYear < startYear || endYear - startYear >= MOST_SEASONS) throw new RangeError('years out of range')
+    const circular = isDirection(measure)
+    if (circular && aggregation !== 'median' && aggregation !== 'avg') {
+      throw new RangeError('a direction has no minimum or maximum')
+    }
+    this.years = []
+    this.length = 0
+    const cursors = lists.map((list) => new Cursor(list))
+    for (let year = startYear; year <= endYear; year++) {
+      const span = seasonSpan(zone, dates, year)
+      const from = this.length
+      let rows = 0
+      for (const cursor of cursors) rows += cursor.seek(span.start, span.end)
+      if (rows > 0) {
+        this.#layOut(query, year)
+        for (let i = 0; i < this.#buckets; i++) {
+          const samples = this.#gather(cursors, this.#edges[i + 1], measure.missing)
+          if (samples === 0) continue
+          const value = circular
+            ? circularMean(this.#codes, samples)
+            : hundredths(this.#codes, samples, aggregation, measure.scale)
+          this.#add(i, value, samples)
+        }
+      }
+      this.years.push({ year, complete: span.end <= asOf, from, to: this.length })
+    }
+  }
+
+  /** Finds edges and places of the season's buckets. */
+  #layOut(query: SeriesQuery, year: number): void {
+    const { zone, dates, bucket } = query
+    const { first, days } = seasonDays(dates, year)
+    const edges = this.#edges
+    const places = this.#places
+    let n = 0
+    if (bucket === 'week') {
+      for (let day = 0; day < days; day += 7) {
+        edges[n] = zone.firstInstant((first + day) * DAY)
+        places[n] = ++n
+      }
+    } else {
+      const leapGap = daysBeforeLeapGap(dates, year, first)
+      let next = zone.firstInstant(first * DAY)
+      for (let day = 0; day < days; day++) {
+        const midnight = (first + day) * DAY
+        const start = next
+        next = zone.firstInstant(midnight + DAY)
+        const place = day >= leapGap ? day + 1 : day
+        if (bucket === 'day') {
+          edges[n] = start
+          places[n++] = place + 1
+          continue
+        }
+        const plain = start + zone.offsetAt(start) === midnight && zone.steadyUntil(start) >= next
+        for (let hour = 0; hour < HOURS_OF_DAY; hour++) {
+          edges[n] = plain ? start + hour * HOUR : zone.firstInstant(midnight + hour * HOUR)
+          places[n++] = place * HOURS_OF_DAY + hour + 1
+        }
+      }
+    }
+    edges[n] = zone.firstInstant((first + days) * DAY)
+    this.#buckets = n
+  }
+
+  /** Puts the codes of all rows that are left before `end` into `#codes`; returns how many. */
+  #gather(cursors: readonly Cursor[], end: number, missing: number): number {
+    let n = 0
+    for (const cursor of cursors) {
+      for (let rows = cursor.rowsBefore(end); rows > 0; rows = cursor.rowsBefore(end)) {
+        if (n + rows > this.#codes.length) {
+          const larger = new Int32Array(2 * (n + rows))
+          larger.set(this.#codes)
+          this.#codes = larger
+        }
+        n = cursor.take(rows, this.#codes, n, missing)
+      }
+    }
+    return n
+  }
+
+  #add(bucket: number, value: number, count: number): void {
+    if (this.length === this.place.length) this.#grow()
+    const point = this.length++
+    this.place[point] = this.#places[bucket]
+    this.start[point] = this.#edges[bucket]
+    this.end[point] = this.#edges[bucket + 1] - 1
+    this.value[point] = value
+    this.count[point] = count
+  }
+
+  #grow(): void {
+    const { place, start, end, value, count } = this
+    const capacity = place.length * 2
+    this.place = new Uint16Array(capacity)
+    this.place.set(place)
+    this.start = new Float64Array(capacity)
+    this.start.set(start)
+    this.end = new Float64Array(capacity)
+    this.end.set(end)
+    this.value = new Int32Array(capacity)
+    this.value.set(value)
+    this.count = new Uint32Array(capacity)
+    this.count.set(count)
+  }
+}
+
+/** A place in a list of rows that only moves on. */
+class Cursor {
+  readonly #list: readonly SeriesRows[]
+  #segment = 0
+  #row = 0
+
+  constructor(list: readonly SeriesRows[]) {
+    this.#list = list
+    this.#row = list[0]?.from ?? 0
+  }
+
+  /** Moves on to the first row at or after `start`; returns 1 if that lies before `end`, else 0. */
+  seek(start: number, end: number): 0 | 1 {
+    for (; this.#segment < this.#list.length; this.#nextSegment()) {
+      const { time, to } = this.#list[this.#segment]
+      if (this.#row >= to || time[to - 1] < start) continue
+      let high = to - 1
+      while (this.#row < high) {
+        const middle = (this.#row + high) >>> 1
+        if (time[middle] < start) this.#row = middle + 1
+        else high = middle
+      }
+      return time[this.#row] < end ? 1 : 0
+    }
+    return 0
+  }
+
+  /** How many rows of the segment at hand come next and lie before `end`; 0 when none is left at all. */
+  rowsBefore(end: number): number {
+    for (; this.#segment < this.#list.length; this.#nextSegment()) {
+      const { time, to } = this.#list[this.#segment]
+      let row = this.#row
+      if (row >= to) continue
+      while (row < to && time[row] < end) row++
+      return row - this.#row
+    }
+    return 0
+  }
+
+  /** Appends the codes of the next `rows` rows to `target` at `n`, without missing ones; returns the new end. */
+  take(rows: number, target: Int32Array, n: number, missing: number): number {
+    const { codes } = this.#list[this.#segment]
+    const stop = this.#row + rows
+    for (let row = this.#row; row < stop; row++) {
+      const code = codes[row]
+      if (code !== missing) target[n++] = code
+    }
+    this.#row = stop
+    return n
+  }
+
+  #nextSegment(): void {
+    this.#segment++
+    this.#row = this.#list[this.#segment]?.from ?? 0
+  }
+}
+
+/** The statistic of the first `n` codes in hundredths of the unit, rounded once from the exact fraction. */
+function hundredths(codes: Int32Array, n: number, aggregation: Aggregation, scale: number): number {
+  // Codes in a hundredth of the unit: 10 or 1.
+  const finer = scale / 100
+  switch (aggregation) {
+    case 'median': {
+      const upper = select(codes, n, n >> 1)
+      return n % 2 === 1 ? quotient(upper, finer) : quotient(upper + greatest(codes, n >> 1), 2 * finer)
+    }
+    case 'avg': {
+      let sum = 0
+      for (let i = 0; i < n; i++) sum += codes[i]
+      return quotient(sum, n * finer)
+    }
+    case 'min': {
+      let least = codes[0]
+      for (let i = 1; i < n; i++) if (codes[i] < least) least = codes[i]
+      return quotient(least, finer)
+    }
+    case 'max':
+      return quotient(greatest(codes, n), finer)
+  }
+}
+
+/** `p / q` to the nearest integer, halves away from zero; exact, as 2 p + q stays far below 2^53. */
+function quotient(p: number, q: number): number {
+  const rounded = Math.floor((2 * Math.abs(p) + q) / (2 * q))
+  return p < 0 ? -rounded : rounded
+}
+
+function greatest(codes: Int32Array, n: number): number {
+  let most = codes[0]
+  for (let i = 1; i < n; i++) if (codes[i] > most) most = codes[i]
+  return most
+}
+
+/**
+ * The code that would stand at `k` if the first `n` were sorted; afterwards none before `k` is larger (C. A. R. Hoare,
+ * "Algorithm 65: Find", 1961). For the 48 samples of a day a sort takes about half as long again.
+ */
+function select(codes: Int32Array, n: number, k: number): number {
+  let low = 0
+  let high = n - 1
+  while (low < high) {
+    const pivot = codes[k]
+    let i = low
+    let j = high
+    while (i <= j) {
+      while (codes[i] < pivot) i++
+      while (codes[j] > pivot) j--
+      if (i > j) break
+      const swapped = codes[i]
+      codes[i++] = codes[j]
+      codes[j--] = swapped
+    }
+    if (j < k) low = i
+    if (k < i) high = j
+  }
+  return codes[k]
+}
+
+// Sine and cosine of every direction code; made when a direction is first asked for.
+let sines: Float64Array | undefined
+let cosines: Float64Array | undefined
+
+/** Whole degrees 0 to 359 of the mean of unit vectors in the directions `codes`, or NO_VALUE where they cancel out. */
+function circularMean(codes: Int32Array, n: number): number {
+  const radians = Math.PI / (180 * MEASURES.direction.scale)
+  sines ??= Float64Array.from({ length: 360 * MEASURES.direction.scale }, (_, code) =>
+    Math.sin(code * radians),
+  )
+  cosines ??= Float64Array.from({ length: 360 * MEASURES.direction.scale }, (_, code) =>
+    Math.cos(code * radians),
+  )
+  let east = 0
+  let north = 0
+  for (let i = 0; i < n; i++) {
+    east += sines[codes[i]]
+    north += cosines[codes[i]]
+  }
+  if (Math.hypot(east, north) < LEAST_RESULTANT * n) return NO_VALUE
+  // The nudge makes halves round up whatever the last bit of the sums is: 10° and 11° are 11°.
+  const degrees = Math.round((Math.atan2(east, north) * 180) / Math.PI + 1e-9)
+  return (degrees + 360) % 360
+}

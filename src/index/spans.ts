@@ -1,0 +1,128 @@
+/**
+ * The rows of each buoy over all monthly parts as one sequence, counted from its oldest row: numbers in, positions out.
+ *
+ * Months stay apart in memory, so that closed ones are shared between snapshots. A buoy's months are its segments; a prefix sum
+ * of their lengths makes counts and page borders subtractions, whatever lies between them. Finding a time costs one
+ * binary search over the segments and one interpolated search inside a month.
+ */
+import type { MonthRows } from '../snapshot/months.ts'
+
+export class Spans {
+  readonly months: readonly MonthRows[]
+  /** Segments of ordinal `i` are `first[i]` to `first[i + 1]`. */
+  readonly first: Uint32Array
+  /** Per segment: index of its month, its rows there, and the buoy's rows before it. */
+  readonly month: Uint16Array
+  readonly from: Uint32Array
+  readonly to: Uint32Array
+  readonly before: Uint32Array
+
+  /** `ids` ascending; `months` ascending. Rows of buoys that are not among the ids are not reachable. */
+  constructor(ids: Uint32Array, months: readonly MonthRows[]) {
+    this.months = months
+    this.first = new Uint32Array(ids.length + 1)
+    const cursors = months.map(() => 0)
+    const segments = months.reduce((sum, { buoys }) => sum + buoys.length, 0)
+    this.month = new Uint16Array(segments)
+    this.from = new Uint32Array(segments)
+    this.to = new Uint32Array(segments)
+    this.before = new Uint32Array(segments)
+    let segment = 0
+    for (let ordinal = 0; ordinal < ids.length; ordinal++) {
+      let before = 0
+      for (let m = 0; m < months.length; m++) {
+        const { buoys, start } = months[m]
+        let at = cursors[m]
+        while (at < buoys.length && buoys[at] < ids[ordinal]) at++
+        cursors[m] = at
+        if (buoys[at] !== ids[ordinal]) continue
+        this.month[segment] = m
+        this.from[segment] = start[at]!
+        this.to[segment] = start[at + 1]!
+        this.before[segment] = before
+        before += start[at + 1] - start[at]
+        segment++
+      }
+      this.first[ordinal + 1] = segment
+    }
+  }
+
+  /** How many rows a buoy has. */
+  count(ordinal: number): number {
+    const last = this.first[ordinal + 1] - 1
+    return last < this.first[ordinal] ? 0 : this.before[last] + this.to[last] - this.from[last]
+  }
+
+  /** The segment that holds the buoy's row at `position`, 0 ≤ position < count. */
+  segmentOf(ordinal: number, position: number): number {
+    let low = this.first[ordinal]
+    let high = this.first[ordinal + 1] - 1
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1
+      if (this.before[middle] <= position) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
+  /** The time of the buoy's row at `position`. */
+  timeAt(ordinal: number, position: number): number {
+    const segment = this.segmentOf(ordinal, position)
+    return this.months[this.month[segment]].time[this.from[segment] + position - this.before[segment]]
+  }
+
+  /** How many of the buoy's rows are older than `time`: the position of the first that is not. */
+  positionOf(ordinal: number, time: number): number {
+    let low = this.first[ordinal]
+    let high = this.first[ordinal + 1]
+    const end = high
+    // The first segment whose last row is not older.
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.months[this.month[middle]].time[this.to[middle] - 1] < time) low = middle + 1
+      else high = middle
+    }
+    if (low === end) return this.count(ordinal)
+    const times = this.months[this.month[low]].time
+    return this.before[low] + lowerBound(times, this.from[low], this.to[low], time) - this.from[low]
+  }
+}
+
+/**
+ * First row in [from, to) whose time is not below `time`, or `to`. Rows come at nearly even steps, so a guess by proportion lands
+ * near, and galloping from there touches fewer cache lines than halving the whole range.
+ */
+export function lowerBound(times: Uint32Array, from: number, to: number, time: number): number {
+  if (from === to || times[from] >= time) return from
+  if (times[to - 1] < time) return to
+  const share = (time - times[from]) / (times[to - 1] - times[from])
+  const guess = from + Math.floor(share * (to - 1 - from))
+  let low = from
+  let high = to - 1
+  if (times[guess] < time) {
+    low = guess
+    for (let step = 1; ; step *= 2) {
+      if (low + step >= high || times[low + step] >= time) {
+        high = Math.min(high, low + step)
+        break
+      }
+      low += step
+    }
+  } else {
+    high = guess
+    for (let step = 1; ; step *= 2) {
+      if (high - step <= low || times[high - step] < time) {
+        low = Math.max(low, high - step)
+        break
+      }
+      high -= step
+    }
+  }
+  // times[low] < time <= times[high]
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if (times[middle] < time) low = middle
+    else high = middle
+  }
+  return high
+}

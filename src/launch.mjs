@@ -1,0 +1,61 @@
+// Runs the command line from compiled code that is never older than the sources: compiles first where there is something to
+// compile. Plain JavaScript, so that it runs on a fresh clone. An installed package has no sources and starts at once.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const dist = join(root, 'dist')
+const stampFile = join(dist, '.sources')
+
+/** A hash over everything that goes into the compiled code. */
+function sourcesStamp() {
+  const hash = createHash('sha256')
+  const files = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .sort()
+  for (const file of [...['tsconfig.json', 'tsconfig.build.json', 'package.json'].map((name) => join(root, name)), ...files]) {
+    hash.update(`${file.slice(root.length)}\0`).update(readFileSync(file)).update('\0')
+  }
+  return hash.digest('hex')
+}
+
+function isFresh(stamp) {
+  return existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp
+}
+
+/** Compiles beside the old code and puts it in place whole, so that nobody ever imports half of it. */
+function compile(stamp) {
+  const fresh = join(root, `dist.${process.pid}`)
+  rmSync(fresh, { recursive: true, force: true })
+  mkdirSync(fresh)
+  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
+  const options = ['--project', join(root, 'tsconfig.build.json'), '--outDir', fresh]
+  const { status, stdout } = spawnSync(process.execPath, [tsc, ...options], { encoding: 'utf8' })
+  if (status !== 0) {
+    rmSync(fresh, { recursive: true, force: true })
+    process.stderr.write(stdout)
+    process.exit(1)
+  }
+  writeFileSync(join(fresh, '.sources'), stamp)
+  const old = join(root, `dist.old-${process.pid}`)
+  if (existsSync(dist)) renameSync(dist, old)
+  try {
+    renameSync(fresh, dist)
+  } catch {
+    // Another process was faster with the same sources.
+    rmSync(fresh, { recursive: true, force: true })
+  }
+  rmSync(old, { recursive: true, force: true })
+}
+
+const stamp = sourcesStamp()
+if (!isFresh(stamp)) compile(stamp)
+if (process.argv[2] !== '--build') {
+  const { main } = await import(join(dist, 'cli.js'))
+  await main(process.argv.slice(2))
+}

@@ -1,0 +1,296 @@
+/**
+ * Shapes that several operations share: the buoy items and the reading, under their names on the wire (contract, "Resources and
+ * their fields"). Everything about a buoy that stays the same for a snapshot is rendered once, here; operations copy it.
+ *
+ * The one place that maps our names to the contract's, its spelling `significient_height` included.
+ */
+import { MEASURES } from './columns.ts'
+import { newestReadingTime, type Dataset } from './dataset.ts'
+import { NO_COUNTRY } from './snapshot/catalog.ts'
+import type { MonthRows } from './snapshot/months.ts'
+import { HUNDREDTHS, JsonWriter, Literal, SIGNED_HUNDREDTHS, THOUSANDTHS } from './json.ts'
+import { timestampText } from './time.ts'
+
+/** A reading's id is its buoy's id times this, plus its time in epoch seconds: below 2^53 for ids up to `MAX_BUOY_ID`. */
+export const READING_ID_FACTOR = 1e10
+
+/** More than any reading takes in JSON. */
+export const READING_BYTES = 384
+/** More than any buoy item without its name, slug and other texts takes. */
+const ITEM_BYTES = 1024
+
+const ENERGY_FACTOR = ((1 / 8) * 1025 * 9.81 * 9.81) / (2 * Math.PI) / 1000
+
+/**
+ * Energy of a wave in kJ per metre of crest, deep water: ⅛ρgH² · gT²/2π with ρ = 1025 kg/m³ and g = 9.81 m/s² (decisions,
+ * "Definitions"). Height in m, period in s. Null unless both are above 0.
+ */
+export function waveEnergy(height: number | null, period: number | null): number | null {
+  if (height === null || period === null || height <= 0 || period <= 0) return null
+  return Math.round(ENERGY_FACTOR * height * height * period * period)
+}
+
+/** A UUID of version 8 (RFC 9562) laid out from the same two numbers as the id, so that it is found without a search. */
+export function readingUuid(buoyId: number, epoch: number): string {
+  const time = epoch.toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-8000-8000-${buoyId.toString(16).padStart(12, '0')}`
+}
+
+const READING_UUID = /^([0-9a-f]{8})-([0-9a-f]{4})-8000-8000-([0-9a-f]{12})$/
+
+/** The time that a reading's id or uuid names for this buoy, epoch seconds, or null when it names none. */
+export function readingTime(text: string, buoyId: number): number | null {
+  if (/^[0-9]{1,16}$/.test(text)) {
+    const epoch = Number(text) - buoyId * READING_ID_FACTOR
+    return epoch >= 0 && epoch < READING_ID_FACTOR ? epoch : null
+  }
+  const match = READING_UUID.exec(text.toLowerCase())
+  return match !== null && Number.parseInt(match[3], 16) === buoyId
+    ? Number.parseInt(match[1] + match[2], 16)
+    : null
+}
+
+const ID = new Literal('{"id":')
+const UUID = new Literal(',"uuid":"')
+const UUID_ALONE = new Literal('{"uuid":"')
+const UUID_MIDDLE = new Literal('-8000-8000-')
+const HEIGHT = new Literal('","significient_height":')
+const MAXIMUM_HEIGHT = new Literal(',"maximum_height":')
+const PERIOD = new Literal(',"period":')
+const TIME = new Literal(',"time":')
+const WATER_TEMPERATURE = new Literal(',"water_temperature":')
+const DIRECTION = new Literal(',"direction":')
+const DIRECTION_COMPASS = new Literal(',"direction_compass":')
+const UNIT_END = new Literal(',"unit":"m"}')
+const UNIT_ENERGY = new Literal(',"unit":"m","energy_per_wave":')
+const NULL = new Literal('null')
+const END = new Literal('}')
+
+/** Writes the full Reading of one row, without its closing brace. The caller has ensured `READING_BYTES`. */
+export function writeOpenReading(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
+  const { significantHeight, period, direction } = rows.measures
+  const height = significantHeight.codes[row & significantHeight.mask]
+  const periodCode = period.codes[row & period.mask]
+  const directionCode = direction.codes[row & direction.mask]
+  const time = rows.time[row]
+  out.literal(ID)
+  out.integer(buoyId)
+  out.tenDigits(time)
+  out.literal(UUID)
+  writeMeasured(out, buoyId, rows, row)
+  out.literal(DIRECTION)
+  out.entry(HUNDREDTHS, directionCode)
+  out.literal(DIRECTION_COMPASS)
+  out.compass(directionCode)
+  out.literal(UNIT_ENERGY)
+  if (height === 0 || periodCode === 0 || periodCode === MEASURES.period.missing) out.literal(NULL)
+  else out.integer(waveEnergy(height / 1000, periodCode / 1000)!)
+}
+
+export function writeReading(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
+  writeOpenReading(out, buoyId, rows, row)
+  out.literal(END)
+}
+
+/** Writes the subset of a Reading that is embedded in buoy lists and details. */
+export function writeReadingSubset(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
+  const { direction } = rows.measures
+  out.literal(UUID_ALONE)
+  writeMeasured(out, buoyId, rows, row)
+  out.literal(DIRECTION)
+  out.entry(HUNDREDTHS, direction.codes[row & direction.mask])
+  out.literal(UNIT_END)
+}
+
+function writeMeasured(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
+  const { significantHeight, maximumHeight, period, waterTemperature } = rows.measures
+  const time = rows.time[row]
+  out.twelveHex(time, true)
+  out.literal(UUID_MIDDLE)
+  out.twelveHex(buoyId, false)
+  out.literal(HEIGHT)
+  out.entry(THOUSANDTHS, significantHeight.codes[row & significantHeight.mask])
+  out.literal(MAXIMUM_HEIGHT)
+  out.entry(THOUSANDTHS, maximumHeight.codes[row & maximumHeight.mask])
+  out.literal(PERIOD)
+  out.entry(THOUSANDTHS, period.codes[row & period.mask])
+  out.literal(TIME)
+  out.timestamp(time)
+  out.literal(WATER_TEMPERATURE)
+  out.entry(SIGNED_HUNDREDTHS, waterTemperature.codes[row & waterTemperature.mask] & 0xffff)
+}
+
+/** Pieces of JSON inside a writer's kept bytes, one per ordinal, each begun by a comma. */
+export class Fragments {
+  readonly #writer: JsonWriter
+  readonly #start: Uint32Array
+
+  constructor(writer: JsonWriter, count: number, write: (ordinal: number) => void) {
+    this.#writer = writer
+    this.#start = new Uint32Array(count + 1)
+    for (let ordinal = 0; ordinal < count; ordinal++) {
+      this.#start[ordinal] = writer.at
+      writer.ensure(ITEM_BYTES)
+      writer.comma()
+      write(ordinal)
+    }
+    this.#start[count] = writer.at
+  }
+
+  /** One piece, without its comma. */
+  write(ordinal: number): void {
+    this.#writer.copy(this.#start[ordinal] + 1, this.#start[ordinal + 1])
+  }
+
+  /**
+   * The pieces of `ordinals[from]` to `ordinals[to - 1]`, separated by commas. Neighbouring ordinals lie side by side, so runs of them
+   * are copied in one go.
+   */
+  writeList(ordinals: ArrayLike<number>, from: number, to: number): void {
+    for (let i = from; i < to;) {
+      const first = ordinals[i]
+      let last = first
+      for (i++; i < to && ordinals[i] === last + 1; i++) last++
+      const start = this.#start[first]
+      this.#writer.copy(i - (last - first + 1) === from ? start + 1 : start, this.#start[last + 1])
+    }
+  }
+}
+
+export interface Shapes {
+  readonly writer: JsonWriter
+  /** `GET /buoys` items. */
+  readonly list: Fragments
+  /** `GET /buoys/{buoy_id}` objects. */
+  readonly detail: Fragments
+  /** `GET /buoys/search` items. */
+  readonly search: Fragments
+  /** `GET /buoys/nearest` items, before and after the number of `distance_km`. */
+  readonly nearestHead: Fragments
+  readonly nearestTail: Fragments
+  /** `GET /buoys/last_readings` items. */
+  readonly lastReading: Fragments
+  /** `GET /buoys/map` items. */
+  readonly map: Fragments
+  /** The data of `GET /countries`, by its place in the writer. */
+  readonly countries: { from: number; to: number }
+}
+
+/** Room for answers behind the fragments; longer answers make it grow. */
+const ANSWER_BYTES = 256 * 1024
+
+export function renderShapes(dataset: Dataset): Shapes {
+  const { catalog, buoyCount: count } = dataset
+  const writer = new JsonWriter(count * 3 * ITEM_BYTES + ANSWER_BYTES)
+  const texts = (ordinal: number): BuoyTexts => buoyTexts(dataset, ordinal)
+  const subset = (ordinal: number): void => writeNewest(writer, dataset, ordinal, writeReadingSubset)
+  const writeListItem = (ordinal: number): void => {
+    const { id, name, slug, lat, lng, source, identifier, lastReadingTime, readingsCount, timezone } =
+      texts(ordinal)
+    writer.text(
+      `{"id":${id},"name":${name},"slug":${slug},"lat":${lat},"lng":${lng},"source":${source},` +
+        `"source_identifier":${identifier},"last_reading_time":${lastReadingTime},"readings_count":${readingsCount},"last_reading":`,
+    )
+    subset(ordinal)
+    writer.text(`,"timezone":${timezone}`)
+  }
+  const shapes: Shapes = {
+    writer,
+    list: new Fragments(writer, count, (ordinal) => {
+      writeListItem(ordinal)
+      writer.text('}')
+    }),
+    detail: new Fragments(writer, count, (ordinal) => {
+      const { country, timezone } = texts(ordinal)
+      writeListItem(ordinal)
+      writer.text(`,"country":${country},"dtz":${timezone}}`)
+    }),
+    search: new Fragments(writer, count, (ordinal) => {
+      const { id, name, slug, lat, lng, source, identifier, country } = texts(ordinal)
+      writer.text(
+        `{"id":${id},"name":${name},"slug":${slug},"lat":${lat},"lng":${lng},"source":${source},` +
+          `"source_identifier":${identifier},"country":${country}}`,
+      )
+    }),
+    nearestHead: new Fragments(writer, count, (ordinal) => {
+      const { id, name, lat, lng, source, identifier } = texts(ordinal)
+      writer.text(
+        `{"id":${id},"name":${name},"lat":${lat},"lng":${lng},"source":${source},` +
+          `"source_identifier":${identifier},"distance_km":`,
+      )
+    }),
+    nearestTail: new Fragments(writer, count, (ordinal) => {
+      // The comma that every fragment begins with stands between the distance and this.
+      writer.text('"last_reading":')
+      subset(ordinal)
+      writer.text('}')
+    }),
+    lastReading: new Fragments(writer, count, (ordinal) => {
+      const { id, name, lat, lng, source } = texts(ordinal)
+      writer.text(`{"id":${id},"name":${name},"lat":${lat},"lng":${lng},"source":${source},"last_reading":`)
+      writeNewest(writer, dataset, ordinal, writeReading)
+      writer.text('}')
+    }),
+    map: new Fragments(writer, count, (ordinal) => {
+      const { id, name, slug, lat, lng, timezone, source, lastReadingTime } = texts(ordinal)
+      const virtual = catalog.virtual[ordinal] === 1
+      writer.text(
+        `{"id":${id},"name":${name},"slug":${slug},"lat":${lat},"lng":${lng},"timezone":${timezone},` +
+          `"source":${source},"virtual":${virtual},"last_reading_time":${lastReadingTime},"last_reading":`,
+      )
+      subset(ordinal)
+      writer.text('}')
+    }),
+    countries: writeCountries(writer, dataset),
+  }
+  writer.mark()
+  return shapes
+}
+
+/** Countries with active buoys, by name. */
+function writeCountries(writer: JsonWriter, { catalog, groups }: Dataset): Shapes['countries'] {
+  const from = writer.at
+  const countries = catalog.countries
+    .map(({ code, name }) => ({ code, name, buoy_count: groups.byCountry.get(code)?.active.length ?? 0 }))
+    .filter(({ buoy_count: count }) => count > 0)
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+  writer.text(JSON.stringify({ countries, count: countries.length }))
+  return { from, to: writer.at }
+}
+
+type BuoyTexts = ReturnType<typeof buoyTexts>
+
+/** What items say of a buoy, each as JSON text. */
+function buoyTexts({ catalog, readings }: Dataset, ordinal: number) {
+  const newest = newestReadingTime(readings, ordinal)
+  const country = catalog.country[ordinal]
+  return {
+    id: String(catalog.id[ordinal]),
+    name: JSON.stringify(catalog.names[ordinal]),
+    slug: JSON.stringify(catalog.slugs[ordinal]),
+    lat: JSON.stringify(catalog.lat[ordinal]),
+    lng: JSON.stringify(catalog.lng[ordinal]),
+    source: JSON.stringify(catalog.sources[catalog.source[ordinal]].name),
+    identifier: JSON.stringify(catalog.identifiers[ordinal]),
+    timezone: JSON.stringify(catalog.timezones[ordinal]),
+    country: country === NO_COUNTRY ? 'null' : JSON.stringify(catalog.countries[country].name),
+    lastReadingTime: newest < 0 ? 'null' : `"${timestampText(newest)}"`,
+    readingsCount: String(readings.count(ordinal)),
+  }
+}
+
+function writeNewest(
+  writer: JsonWriter,
+  { catalog, readings }: Dataset,
+  ordinal: number,
+  write: typeof writeReading,
+): void {
+  const count = readings.count(ordinal)
+  if (count === 0) {
+    writer.text('null')
+    return
+  }
+  writer.ensure(READING_BYTES)
+  const segment = readings.segmentOf(ordinal, count - 1)
+  write(writer, catalog.id[ordinal], readings.months[readings.month[segment]], readings.to[segment] - 1)
+}

@@ -1,0 +1,238 @@
+/**
+ * The catalogue part: which sources, countries and buoys there are, under which id and slug, with the indexes over them.
+ *
+ * Its registry remembers every (source, identifier) that ever had an id in this folder, also those without a buoy today: an id
+ * and a slug, once given, are never given to another buoy (decisions, operation 2).
+ */
+import { buildBoxes } from '../index/boxes.ts'
+import { buildPoints } from '../index/points.ts'
+import { buildWords } from '../index/words.ts'
+import { BuildError, type BuoyRecord, type Network, type SourceInfo } from '../sources/source.ts'
+import { list, record, SnapshotError, type Column, type Part } from './format.ts'
+import { countryAt, countryName, isTimezone, timezoneAt } from './place.ts'
+
+/** The ids times 10^10 plus epoch seconds must stay below 2^53: see `shapes.ts`. */
+export const MAX_BUOY_ID = 900_000
+export const NO_COUNTRY = 0xffff
+
+/** Slugs that would hide an operation (`/buoys/search`) or be hidden by it. */
+const RESERVED_SLUGS = new Set([
+  'map',
+  'search',
+  'nearest',
+  'satellites',
+  'last-readings',
+  'satellite-passes',
+])
+
+export interface RegistryEntry {
+  source: string
+  identifier: string
+  id: number
+  slug: string
+}
+
+/** A buoy as it enters the catalogue. */
+export interface CataloguedBuoy extends BuoyRecord {
+  id: number
+  slug: string
+  country: string
+  timezone: string
+}
+
+/** Lower case, without accents, runs outside a–z and 0–9 to one hyphen, trimmed. */
+export function slugOf(name: string): string {
+  const slug = name
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+  return slug === '' ? 'buoy' : slug
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/**
+ * Gives every buoy its id and slug: the registry's, or new ones; physical buoys first, then by source and identifier, so that
+ * the same input always gets the same ids.
+ */
+export function register(
+  buoys: readonly BuoyRecord[],
+  registry: readonly RegistryEntry[],
+): { entries: RegistryEntry[]; of: Map<BuoyRecord, RegistryEntry> } {
+  const key = (source: string, identifier: string): string => JSON.stringify([source, identifier])
+  const known = new Map(registry.map((entry) => [key(entry.source, entry.identifier), entry]))
+  const slugs = new Set([...registry.map((entry) => entry.slug), ...RESERVED_SLUGS])
+  let nextId = registry.reduce((highest, { id }) => Math.max(highest, id), 0) + 1
+  const of = new Map<BuoyRecord, RegistryEntry>()
+  const order = [...buoys].sort(
+    (a, b) =>
+      Number(a.virtual ?? false) - Number(b.virtual ?? false) ||
+      compareText(a.source, b.source) ||
+      compareText(a.identifier, b.identifier),
+  )
+  for (const buoy of order) {
+    let entry = known.get(key(buoy.source, buoy.identifier))
+    if (entry === undefined) {
+      if (nextId > MAX_BUOY_ID)
+        throw new BuildError(`more than ${MAX_BUOY_ID} buoys were registered in this folder`)
+      const slug = freeSlug(slugOf(buoy.name), slugs)
+      slugs.add(slug)
+      entry = { source: buoy.source, identifier: buoy.identifier, id: nextId++, slug }
+      known.set(key(buoy.source, buoy.identifier), entry)
+    }
+    of.set(buoy, entry)
+  }
+  return { entries: [...known.values()].sort((a, b) => a.id - b.id), of }
+}
+
+function freeSlug(slug: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(slug)) return slug
+  for (let n = 2; ; n++) if (!taken.has(`${slug}-${n}`)) return `${slug}-${n}`
+}
+
+/** Fills in what the source did not say; a country or zone that does not exist is as if it had not been said. */
+export function locate(buoy: BuoyRecord, entry: RegistryEntry): CataloguedBuoy {
+  const said = buoy.country ?? ''
+  return {
+    ...buoy,
+    id: entry.id,
+    slug: entry.slug,
+    country: countryName(said) === null ? (countryAt(buoy.lat, buoy.lng) ?? '') : said,
+    timezone:
+      buoy.timezone !== undefined && isTimezone(buoy.timezone)
+        ? buoy.timezone
+        : timezoneAt(buoy.lat, buoy.lng),
+  }
+}
+
+/** `buoys` ascending by id. */
+export function catalogPart(
+  sources: readonly SourceInfo[],
+  buoys: readonly CataloguedBuoy[],
+  registry: readonly RegistryEntry[],
+): Part {
+  const orderedSources = [...sources].sort((a, b) => compareText(a.name, b.name))
+  const codes = [...new Set(buoys.map(({ country }) => country))]
+    .filter((code) => code !== '')
+    .sort(compareText)
+  const sourceIndex = new Map(orderedSources.map(({ name }, i) => [name, i]))
+  const countryIndex = new Map(codes.map((code, i) => [code, i]))
+  const lat = Float64Array.from(buoys, (buoy) => buoy.lat)
+  const lng = Float64Array.from(buoys, (buoy) => buoy.lng)
+  const names = buoys.map(({ name }) => name)
+  const slugs = buoys.map(({ slug }) => slug)
+  const identifiers = buoys.map(({ identifier }) => identifier)
+  return {
+    kind: 'catalog',
+    meta: {
+      sources: orderedSources.map(({ name, network, credit, licence }) => ({
+        name,
+        network,
+        credit: credit ?? null,
+        licence: licence ?? null,
+      })),
+      countries: codes.map((code) => ({ code, name: countryName(code) ?? code })),
+      names,
+      slugs,
+      identifiers,
+      timezones: buoys.map(({ timezone }) => timezone),
+      registry: registry.map(({ source, identifier, id, slug }) => [source, identifier, id, slug]),
+    },
+    columns: new Map<string, Column>([
+      ['id', Uint32Array.from(buoys, ({ id }) => id)],
+      ['lat', lat],
+      ['lng', lng],
+      ['source', Uint16Array.from(buoys, ({ source }) => sourceIndex.get(source)!)],
+      ['country', Uint16Array.from(buoys, ({ country }) => countryIndex.get(country) ?? NO_COUNTRY)],
+      ['virtual', Uint8Array.from(buoys, ({ virtual }) => Number(virtual ?? false))],
+      ['points', buildPoints(lat, lng)],
+      ['boxes', buildBoxes(lat, lng)],
+      ...buildWords({ names, slugs, identifiers }),
+    ]),
+  }
+}
+
+export interface CatalogSource {
+  name: string
+  network: Network
+  credit: string | null
+  licence: string | null
+}
+
+/** The catalogue as it is read back: `Part` columns stay typed arrays, meta becomes typed lists. */
+export interface Catalog {
+  sources: CatalogSource[]
+  countries: { code: string; name: string }[]
+  names: string[]
+  slugs: string[]
+  identifiers: string[]
+  timezones: string[]
+  registry: RegistryEntry[]
+  id: Uint32Array
+  lat: Float64Array
+  lng: Float64Array
+  source: Uint16Array
+  country: Uint16Array
+  virtual: Uint8Array
+  column: (name: string) => Column
+}
+
+const NETWORKS: readonly Network[] = ['national', 'coastal', 'satellite']
+
+/** @throws SnapshotError when anything in the part is not what `catalogPart` writes. */
+export function readCatalog(part: Part, file: string): Catalog {
+  const { meta } = part
+  const column = (name: string): Column => {
+    const found = part.columns.get(name)
+    if (found === undefined) throw new SnapshotError(`${file}: has no column ${name}`)
+    return found
+  }
+  const texts = (name: string): string[] =>
+    list(meta[name], `${file}: ${name}`).map((text) => {
+      if (typeof text !== 'string')
+        throw new SnapshotError(`${file}: ${name} holds something that is no text`)
+      return text
+    })
+  const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+  return {
+    sources: list(meta.sources, `${file}: sources`).map((entry) => {
+      const { name, network, credit, licence } = record(entry, `${file}: source`)
+      const known = NETWORKS.find((candidate) => candidate === network)
+      if (typeof name !== 'string' || known === undefined)
+        throw new SnapshotError(`${file}: a source is malformed`)
+      return { name, network: known, credit: textOrNull(credit), licence: textOrNull(licence) }
+    }),
+    countries: list(meta.countries, `${file}: countries`).map((entry) => {
+      const { code, name } = record(entry, `${file}: country`)
+      if (typeof code !== 'string' || typeof name !== 'string') {
+        throw new SnapshotError(`${file}: a country is malformed`)
+      }
+      return { code, name }
+    }),
+    names: texts('names'),
+    slugs: texts('slugs'),
+    identifiers: texts('identifiers'),
+    timezones: texts('timezones'),
+    registry: list(meta.registry, `${file}: registry`).map((entry) => {
+      const [source, identifier, id, slug] = list(entry, `${file}: registry entry`)
+      if (
+        typeof source !== 'string' ||
+        typeof identifier !== 'string' ||
+        typeof id !== 'number' ||
+        typeof slug !== 'string'
+      ) {
+        throw new SnapshotError(`${file}: a registry entry is malformed`)
+      }
+      return { source, identifier, id, slug }
+    }),
+    id: column('id') as Uint32Array,
+    lat: column('lat') as Float64Array,
+    lng: column('lng') as Float64Array,
+    source: column('source') as Uint16Array,
+    country: column('country') as Uint16Array,
+    virtual: column('virtual') as Uint8Array,
+    column,
+  }
+}

@@ -1,0 +1,96 @@
+/** What must hold of a part, whoever wrote it: run before a snapshot is announced and again before it is served. */
+import { MEASURE_NAMES, MEASURES } from '../columns.ts'
+import { monthStart } from '../time.ts'
+import { MAX_BUOY_ID, NO_COUNTRY, readCatalog, type Catalog } from './catalog.ts'
+import { SnapshotError, type Part, type PartEntry } from './format.ts'
+import { readMonth, type MonthRows } from './months.ts'
+
+/** @throws SnapshotError saying what does not hold in which file. */
+export function checkPart(part: Part, entry: PartEntry): void {
+  if (part.kind !== entry.kind)
+    throw new SnapshotError(`${entry.file}: is a ${part.kind} part, the manifest says ${entry.kind}`)
+  switch (part.kind) {
+    case 'catalog':
+      checkCatalog(readCatalog(part, entry.file), entry)
+      break
+    case 'readings':
+    case 'weather':
+      if (entry.month === null) throw new SnapshotError(`${entry.file}: has no month in the manifest`)
+      checkMonth(readMonth(part, entry.month, entry.file), entry)
+      break
+    case 'passes':
+    case 'forecast':
+    case 'tides':
+      break
+  }
+}
+
+function checkCatalog(catalog: Catalog, { file, rows }: PartEntry): void {
+  const { id, lat, lng, source, country, names } = catalog
+  const count = id.length
+  const lengths = [
+    lat,
+    lng,
+    source,
+    country,
+    catalog.virtual,
+    names,
+    catalog.slugs,
+    catalog.identifiers,
+    catalog.timezones,
+  ]
+  expect(
+    count === rows && lengths.every(({ length }) => length === count),
+    file,
+    'its columns differ in length',
+  )
+  const slugs = new Set<string>()
+  for (let i = 0; i < count; i++) {
+    expect(id[i] >= 1 && id[i] <= MAX_BUOY_ID && (i === 0 || id[i] > id[i - 1]), file, 'ids do not ascend')
+    expect(Math.abs(lat[i]) <= 90 && Math.abs(lng[i]) <= 180, file, 'a position is not on the globe')
+    expect(source[i] < catalog.sources.length, file, 'a buoy has no source')
+    expect(
+      country[i] === NO_COUNTRY || country[i] < catalog.countries.length,
+      file,
+      'a buoy has an unknown country',
+    )
+    slugs.add(catalog.slugs[i])
+  }
+  expect(slugs.size === count, file, 'a slug is there twice')
+}
+
+function checkMonth(rows: MonthRows, { file, month, kind, rows: count }: PartEntry): void {
+  const { buoys, start, time } = rows
+  expect(time.length === count, file, `it has ${time.length} rows, the manifest says ${count}`)
+  expect(
+    start.length === buoys.length + 1 && start[0] === 0 && start[buoys.length] === count,
+    file,
+    'rows and buoys disagree',
+  )
+  const [begin, end] = [monthStart(month!), monthStart(month! + 1)]
+  for (let i = 0; i < buoys.length; i++) {
+    const [from, to] = [start[i], start[i + 1]]
+    expect(to > from && (i === 0 || buoys[i] > buoys[i - 1]), file, 'buoys do not ascend')
+    expect(time[from] >= begin && time[to - 1] < end, file, 'a row lies outside the month')
+    for (let row = from + 1; row < to; row++) {
+      if (time[row] <= time[row - 1]) throw new SnapshotError(`${file}: the times of a buoy do not ascend`)
+    }
+  }
+  for (const name of MEASURE_NAMES) {
+    const { codes, mask } = rows.measures[name]
+    const { min, max, scale, missing } = MEASURES[name]
+    const [low, high] = [Math.round(min * scale), Math.round(max * scale)]
+    const required = name === 'significantHeight' && kind === 'readings'
+    expect(!required || mask !== 0 || count === 0, file, 'there are no significant heights')
+    if (mask === 0) continue
+    for (const code of codes) {
+      if ((code < low || code > high) && (required || code !== missing)) {
+        throw new SnapshotError(`${file}: ${name} has a value outside its limits`)
+      }
+    }
+  }
+}
+
+function expect(holds: boolean, file: string, otherwise: string): void {
+  if (!holds) throw new SnapshotError(`${file}: ${otherwise}`)
+}

@@ -1,0 +1,303 @@
+/**
+ * The bytes of a snapshot, told once; `write.ts` and `read.ts` face this description.
+ *
+ *   DIR/manifest.msgpack           which parts make the snapshot, its id and the data's time
+ *   DIR/KIND-HASH.msgpack          parts, named by their content, never changed
+ *
+ * A part is a MessagePack sequence that any MessagePack tool can read:
+ *
+ *   header   map    {format, version, byte_order, kind, meta, columns: [{name, type, length, offset}, …]}
+ *   column   nil…   as many as it takes
+ *            bin32  whose payload begins at `offset`, a multiple of 64, little endian
+ *   …
+ *
+ * The padding makes a column a typed-array view on the file's bytes, without a copy: MessagePack libraries give typed arrays
+ * back either as unaligned bytes or as copies. Numbers inside are little endian, and so must be the machine.
+ */
+import { createHash } from 'node:crypto'
+import { Packr, Unpackr } from 'msgpackr'
+
+export const PART_FORMAT = 'groundswell-part'
+export const MANIFEST_FORMAT = 'groundswell-snapshot'
+/** Raised with every change that an older reader would misread. */
+export const FORMAT_VERSION = 1
+export const MANIFEST_FILE = 'manifest.msgpack'
+/** Cache lines, and the widest alignment any typed array asks for. */
+export const COLUMN_ALIGNMENT = 64
+
+export type Column =
+  | Uint8Array
+  | Uint16Array
+  | Int16Array
+  | Uint32Array
+  | Int32Array
+  | Float32Array
+  | Float64Array
+
+const COLUMN_TYPES = {
+  u8: Uint8Array,
+  u16: Uint16Array,
+  i16: Int16Array,
+  u32: Uint32Array,
+  i32: Int32Array,
+  f32: Float32Array,
+  f64: Float64Array,
+} as const
+
+export type ColumnType = keyof typeof COLUMN_TYPES
+
+export const PART_KINDS = ['catalog', 'readings', 'weather', 'passes', 'forecast', 'tides'] as const
+export type PartKind = (typeof PART_KINDS)[number]
+
+/** A part as the manifest names it. */
+export interface PartEntry {
+  kind: PartKind
+  file: string
+  bytes: number
+  sha256: string
+  rows: number
+  /** Months since January 1970, of the parts that are cut by month. */
+  month: number | null
+}
+
+export interface Manifest {
+  id: string
+  /** The data's time, epoch seconds: "now" for everything that is fresh, active or complete. */
+  asOf: number
+  parts: PartEntry[]
+}
+
+/** What a part holds beside its columns: small, plain, and ordered as it was written. */
+export type Meta = { [key: string]: unknown }
+
+export interface Part {
+  kind: PartKind
+  meta: Meta
+  columns: Map<string, Column>
+}
+
+/** Bytes that are no snapshot, or not the one that was announced. The message says which file and what was expected. */
+export class SnapshotError extends Error {
+  override name = 'SnapshotError'
+}
+
+if (new Uint8Array(new Uint16Array([1]).buffer)[0] !== 1) {
+  throw new SnapshotError('snapshots are little endian and this machine is not')
+}
+
+// Plain maps, no record extension: readable by every MessagePack tool, and the same bytes for the same input.
+const packer = new Packr({ useRecords: false, variableMapSize: true })
+const unpacker = new Unpackr({ useRecords: false, mapsAsObjects: true })
+
+const BIN32 = 0xc6
+const NIL = 0xc0
+const BIN32_HEADER = 5
+
+export function encodePart(part: Part): Uint8Array {
+  const columns = [...part.columns]
+  // The offsets stand in the header and so change its length: repeat until they are stable.
+  let offsets = columns.map(() => 0)
+  let header = encodeHeader(part, columns, offsets)
+  for (;;) {
+    let at = header.length
+    const next = columns.map(([, column]) => {
+      const offset = Math.ceil((at + BIN32_HEADER) / COLUMN_ALIGNMENT) * COLUMN_ALIGNMENT
+      at = offset + column.byteLength
+      return offset
+    })
+    if (next.every((offset, i) => offset === offsets[i])) return assemble(header, columns, offsets, at)
+    offsets = next
+    header = encodeHeader(part, columns, offsets)
+  }
+}
+
+function encodeHeader(part: Part, columns: [string, Column][], offsets: number[]): Uint8Array {
+  return Uint8Array.from(
+    packer.pack({
+      format: PART_FORMAT,
+      version: FORMAT_VERSION,
+      byte_order: 'little',
+      kind: part.kind,
+      meta: part.meta,
+      columns: columns.map(([name, column], i) => ({
+        name,
+        type: columnType(column),
+        length: column.length,
+        offset: offsets[i],
+      })),
+    }),
+  )
+}
+
+function assemble(
+  header: Uint8Array,
+  columns: [string, Column][],
+  offsets: number[],
+  size: number,
+): Uint8Array {
+  const bytes = new Uint8Array(size).fill(NIL, header.length)
+  const view = new DataView(bytes.buffer)
+  bytes.set(header)
+  columns.forEach(([, column], i) => {
+    const offset = offsets[i]
+    bytes[offset - BIN32_HEADER] = BIN32
+    view.setUint32(offset - BIN32_HEADER + 1, column.byteLength)
+    bytes.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), offset)
+  })
+  return bytes
+}
+
+/**
+ * Reads a part as views on `bytes`, which must begin at a multiple of 64 of its buffer and may be shared memory.
+ * @throws SnapshotError naming `file`, when anything about the bytes is not as described above.
+ */
+export function decodePart(bytes: Uint8Array, file: string): Part {
+  const header = record(firstValue(bytes, file), `${file}: header`)
+  if (header.format !== PART_FORMAT) throw new SnapshotError(`${file}: is no part of a snapshot`)
+  expectVersion(header.version, file)
+  if (header.byte_order !== 'little') throw new SnapshotError(`${file}: byte order is not little endian`)
+  const kind = PART_KINDS.find((known) => known === header.kind)
+  if (kind === undefined) throw new SnapshotError(`${file}: unknown kind of part`)
+  const columns = new Map<string, Column>()
+  let end = 0
+  for (const entry of list(header.columns, `${file}: columns`)) {
+    const { name, type, length, offset } = record(entry, `${file}: column`)
+    if (typeof name !== 'string' || typeof type !== 'string' || !(type in COLUMN_TYPES)) {
+      throw new SnapshotError(`${file}: a column has no name or an unknown type`)
+    }
+    if (columns.has(name)) throw new SnapshotError(`${file}: column ${name} is there twice`)
+    const ColumnArray = COLUMN_TYPES[type as ColumnType]
+    if (
+      !isCount(length) ||
+      !isCount(offset) ||
+      offset % COLUMN_ALIGNMENT !== 0 ||
+      offset < end + BIN32_HEADER
+    ) {
+      throw new SnapshotError(`${file}: column ${name} has an impossible place`)
+    }
+    end = offset + length * ColumnArray.BYTES_PER_ELEMENT
+    if (end > bytes.length) {
+      throw new SnapshotError(`${file}: column ${name} ends at byte ${end} of ${bytes.length}`)
+    }
+    columns.set(name, new ColumnArray(bytes.buffer as ArrayBuffer, bytes.byteOffset + offset, length))
+  }
+  if (columns.size > 0 && end !== bytes.length) {
+    throw new SnapshotError(`${file}: ${bytes.length - end} bytes behind the last column`)
+  }
+  return { kind, meta: record(header.meta, `${file}: meta`), columns }
+}
+
+/** The manifest's bytes; its id is a hash of everything else in it, so equal data has an equal id. */
+export function encodeManifest(manifest: Omit<Manifest, 'id'>): { id: string; bytes: Uint8Array } {
+  const id = manifestId(manifest)
+  return { id, bytes: Uint8Array.from(packer.pack({ ...manifestBody(manifest), id })) }
+}
+
+/** @throws SnapshotError when the bytes are no manifest, or do not agree with the id in them. */
+export function decodeManifest(bytes: Uint8Array, file: string): Manifest {
+  const body = record(firstValue(bytes, file), file)
+  if (body.format !== MANIFEST_FORMAT) throw new SnapshotError(`${file}: is no manifest of a snapshot`)
+  expectVersion(body.version, file)
+  if (typeof body.as_of !== 'number') throw new SnapshotError(`${file}: has no as_of`)
+  const parts = list(body.parts, `${file}: parts`).map((entry): PartEntry => {
+    const part = record(entry, `${file}: part`)
+    const kind = PART_KINDS.find((known) => known === part.kind)
+    if (
+      kind === undefined ||
+      typeof part.file !== 'string' ||
+      typeof part.sha256 !== 'string' ||
+      part.file !== partFile(kind, part.sha256) ||
+      !isCount(part.bytes) ||
+      !isCount(part.rows) ||
+      !(part.month === null || typeof part.month === 'number')
+    ) {
+      throw new SnapshotError(`${file}: a part's entry is malformed`)
+    }
+    return {
+      kind,
+      file: part.file,
+      bytes: part.bytes,
+      sha256: part.sha256,
+      rows: part.rows,
+      month: part.month,
+    }
+  })
+  const manifest = { asOf: body.as_of, parts }
+  const id = manifestId(manifest)
+  if (body.id !== id) throw new SnapshotError(`${file}: its id does not agree with its content`)
+  return { id, ...manifest }
+}
+
+/** A part's name: its kind and enough of its hash that no two contents ever share it. */
+export function partFile(kind: PartKind, sha256: string): string {
+  return `${kind}-${sha256.slice(0, 32)}.msgpack`
+}
+
+export function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+function manifestId(manifest: Omit<Manifest, 'id'>): string {
+  return sha256(packer.pack(manifestBody(manifest))).slice(0, 24)
+}
+
+function manifestBody({ asOf, parts }: Omit<Manifest, 'id'>): Meta {
+  return {
+    format: MANIFEST_FORMAT,
+    version: FORMAT_VERSION,
+    as_of: asOf,
+    parts: parts.map(({ kind, file, bytes, sha256, rows, month }) => ({
+      kind,
+      file,
+      bytes,
+      sha256,
+      rows,
+      month,
+    })),
+  }
+}
+
+function expectVersion(version: unknown, file: string): void {
+  if (version === FORMAT_VERSION) return
+  throw new SnapshotError(
+    `${file}: format version ${typeof version === 'number' ? version : 'unknown'}, this program reads version ${FORMAT_VERSION}`,
+  )
+}
+
+function firstValue(bytes: Uint8Array, file: string): unknown {
+  let first: unknown
+  try {
+    unpacker.unpackMultiple(bytes, (value) => {
+      first = value
+      return false
+    })
+  } catch {
+    throw new SnapshotError(`${file}: is not MessagePack`)
+  }
+  return first
+}
+
+/** `value` as a plain map. @throws SnapshotError saying what was expected to be one. */
+export function record(value: unknown, what: string): Meta {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new SnapshotError(`${what}: is no map`)
+  }
+  return value as Meta
+}
+
+/** `value` as a list. @throws SnapshotError saying what was expected to be one. */
+export function list(value: unknown, what: string): unknown[] {
+  if (!Array.isArray(value)) throw new SnapshotError(`${what}: is no list`)
+  return value
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+function columnType(column: Column): ColumnType {
+  for (const [type, ColumnArray] of Object.entries(COLUMN_TYPES)) {
+    if (column instanceof ColumnArray) return type as ColumnType
+  }
+  throw new SnapshotError('a column has a type that parts do not know')
+}

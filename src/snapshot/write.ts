@@ -1,0 +1,80 @@
+/** Puts parts and manifests into a folder so that a reader sees the whole old snapshot or the whole new one, whatever is killed. */
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import {
+  encodeManifest,
+  encodePart,
+  MANIFEST_FILE,
+  partFile,
+  sha256,
+  type Manifest,
+  type Part,
+  type PartEntry,
+} from './format.ts'
+
+/** Temporary names begin like this, so that what a killed builder left behind is known as ours. */
+export const TEMPORARY_PREFIX = '.tmp-'
+
+/** Writes a part under its final name, unless a file with these very bytes is there. Returns its entry. */
+export function writePart(dir: string, part: Part, rows: number, month: number | null = null): PartEntry {
+  const bytes = encodePart(part)
+  const hash = sha256(bytes)
+  const file = partFile(part.kind, hash)
+  if (!holds(join(dir, file), bytes)) writeDurably(dir, file, bytes)
+  return { kind: part.kind, file, bytes: bytes.length, sha256: hash, rows, month }
+}
+
+/** Announces a snapshot: from the rename on, readers see it. Its parts must be in `dir`. */
+export function writeManifest(dir: string, manifest: Omit<Manifest, 'id'>): Manifest {
+  const { id, bytes } = encodeManifest(manifest)
+  // The parts' names must reach the disk before a manifest that counts on them.
+  syncFolder(dir)
+  writeDurably(dir, MANIFEST_FILE, bytes)
+  syncFolder(dir)
+  return { id, ...manifest }
+}
+
+export function makeFolder(dir: string): void {
+  mkdirSync(dir, { recursive: true })
+}
+
+function writeDurably(dir: string, file: string, bytes: Uint8Array): void {
+  const temporary = join(dir, `${TEMPORARY_PREFIX}${process.pid}-${file}`)
+  const handle = openSync(temporary, 'w', 0o644)
+  try {
+    for (let at = 0; at < bytes.length;) at += writeSync(handle, bytes, at)
+    fsyncSync(handle)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  } finally {
+    closeSync(handle)
+  }
+  renameSync(temporary, join(dir, file))
+}
+
+function syncFolder(dir: string): void {
+  const handle = openSync(dir, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function holds(path: string, bytes: Uint8Array): boolean {
+  try {
+    return Buffer.compare(readFileSync(path), bytes) === 0
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,323 @@
+/**
+ * `--source demo`: real buoys with a made-up sea, for a first look and for tests that need a whole data set.
+ *
+ * Names, positions, networks and identifiers are facts of the public station lists; every reading follows the law of
+ * `waves.ts`. A reading depends on buoy and time alone: a later `--as-of` moves the window and changes nothing inside it.
+ */
+import { RowBatch } from '../columns.ts'
+import { openScale } from './scale.ts'
+import { BuildError } from './source.ts'
+import type { OpenSource, Sink, Source, SourceContext, SourceInfo } from './source.ts'
+import { CLIMATES, STEP, fillRows, siteKey } from './waves.ts'
+import type { Instrument, Site } from './waves.ts'
+
+const SEED = 1
+const DAY = 86_400 / STEP
+/** Half-hourly readings reach back at least this long: the longest period that NDBC keeps in real time. */
+const RECENT_DAYS = 45
+/** Whole years of hourly readings before the year of `--as-of`: ten complete seasons, and one more. */
+const HISTORY_YEARS = 11
+
+/**
+ * Random outages stop short of a day, so that whoever starts the demonstration finds the same buoys active; the long ones
+ * are in the table, on purpose.
+ */
+const LONGEST_RANDOM_OUTAGE = 20 * (3600 / STEP)
+
+/** Years that `--as-of` may lie in: earlier ones have no room for the history, later ones none in 32 bits. */
+const FIRST_YEAR = 1970 + HISTORY_YEARS
+const LAST_YEAR = 2105
+
+interface Station {
+  readonly source: keyof typeof SOURCES
+  readonly identifier: string
+  readonly name: string
+  readonly lat: number
+  readonly lng: number
+  readonly country: string
+  readonly climate: keyof typeof CLIMATES
+  readonly exposure: number
+  /** Mean direction that waves come from. */
+  readonly direction: number
+  readonly instrument?: Partial<Instrument>
+  /** Hourly readings from eleven years back. */
+  readonly history?: true
+  /** Days before `--as-of` at which the buoy fell silent; Infinity: it never reported. */
+  readonly silentDays?: number
+  /** A long outage on fixed dates: first day (UTC) and days. */
+  readonly outage?: readonly [string, number]
+}
+
+const SOURCES = {
+  ndbc: { name: 'NDBC', network: 'national', credit: credit('NOAA National Data Buoy Center') },
+  candhis: { name: 'Candhis', network: 'coastal', credit: credit('Cerema, Candhis') },
+  meteoFrance: { name: 'Météo-France', network: 'national', credit: credit('Météo-France') },
+  ireland: { name: 'Marine Institute', network: 'national', credit: credit('Marine Institute, Ireland') },
+  norway: { name: 'MET Norway', network: 'national', credit: credit('MET Norway') },
+  britain: { name: 'UK Met Office', network: 'national', credit: credit('UK Met Office') },
+} as const satisfies { readonly [source: string]: SourceInfo }
+
+function credit(owner: string): string {
+  return `Names and positions: ${owner}. The readings are made up, not measured.`
+}
+
+/** What each network publishes of a wave, and how finely. */
+const INSTRUMENTS: { readonly [source in keyof typeof SOURCES]: Instrument } = {
+  // Standard meteorological data: no maximum height, the dominant period in whole seconds.
+  ndbc: { heightStep: 0.1, periodStep: 1, periods: 'peak', direction: true, water: true, wind: true },
+  // H13D, HMAXD, TH13D, TP, THETAP.
+  candhis: {
+    heightStep: 0.01,
+    periodStep: 0.1,
+    periods: 'both',
+    maximum: { median: 1.64, spread: 0.0958 },
+    direction: true,
+    water: true,
+    wind: false,
+  },
+  meteoFrance: {
+    heightStep: 0.1,
+    periodStep: 1,
+    periods: 'significant',
+    direction: true,
+    water: true,
+    wind: true,
+  },
+  ireland: {
+    heightStep: 0.01,
+    periodStep: 0.1,
+    periods: 'peak',
+    maximum: { median: 1.56, spread: 0.112 },
+    direction: true,
+    water: true,
+    wind: true,
+  },
+  norway: { heightStep: 0.1, periodStep: 0.1, periods: 'peak', direction: true, water: true, wind: true },
+  // Its moorings send a zero-crossing period only, which is no significant period, and no direction.
+  britain: { heightStep: 0.1, periodStep: 0.1, periods: 'none', direction: false, water: true, wind: true },
+}
+
+/** A CDIP waverider within NDBC: waves and temperature. */
+const WAVERIDER = { wind: false }
+
+type Row = [
+  identifier: string,
+  name: string,
+  lat: number,
+  lng: number,
+  climate: keyof typeof CLIMATES,
+  exposure: number,
+  direction: number,
+  more?: Pick<Station, 'instrument' | 'history' | 'silentDays' | 'outage'> & { country?: string },
+]
+
+const NDBC: Row[] = [
+  ['41001', 'East Hatteras', 34.746, -72.415, 'carolina', 1, 130],
+  // Heights on the hour, wind and temperature on the half-hour too.
+  ['41002', 'South Hatteras', 31.743, -74.955, 'carolina', 0.95, 120, { instrument: { wavesHourly: true } }],
+  ['41009', 'Canaveral', 28.508, -80.185, 'carolina', 0.7, 90],
+  ['42001', 'Mid Gulf', 25.926, -89.662, 'mexicanGulf', 1, 120],
+  ['42036', 'West Tampa', 28.5, -84.505, 'mexicanGulf', 0.8, 210],
+  ['44009', 'Delaware Bay', 38.46, -74.692, 'newEngland', 1, 130],
+  ['44011', 'Georges Bank', 41.088, -66.546, 'newEngland', 1.5, 170, { silentDays: 2 }],
+  ['44013', 'Boston', 42.346, -70.651, 'newEngland', 0.6, 80],
+  ['44025', 'Long Island', 40.258, -73.175, 'newEngland', 1, 150],
+  ['44097', 'Block Island', 40.969, -71.124, 'newEngland', 1.1, 170, { instrument: WAVERIDER }],
+  ['45007', 'South Michigan', 42.674, -87.026, 'michigan', 1, 10, { instrument: { direction: false } }],
+  // Has sent heights and never a period.
+  ['45161', 'Muskegon', 43.185, -86.352, 'michigan', 0.8, 260, { instrument: { periods: 'none' } }],
+  ['46001', 'Western Gulf of Alaska', 56.296, -148.027, 'alaskan', 1, 220],
+  ['46022', 'Eel River', 40.716, -124.54, 'californian', 2.3, 300],
+  ['46026', 'San Francisco', 37.75, -122.838, 'californian', 1.9, 285],
+  ['46042', 'Monterey', 36.785, -122.396, 'californian', 2.1, 300, { history: true }],
+  ['46047', 'Tanner Bank', 32.418, -119.535, 'californian', 2.2, 290],
+  ['46071', 'Western Aleutians', 51.04, 179.764, 'alaskan', 1, 230],
+  ['46214', 'Point Reyes', 37.937, -123.463, 'californian', 2.2, 295, { instrument: WAVERIDER }],
+  [
+    '46240',
+    'Cabrillo Point, Monterey Bay',
+    36.626,
+    -121.907,
+    'californian',
+    1,
+    310,
+    { instrument: WAVERIDER, history: true, outage: ['2021-05-10', 21] },
+  ],
+  ['51001', 'Northwestern Hawaii One', 24.475, -162.03, 'hawaiian', 1.05, 340, { silentDays: 30 }],
+  ['51201', 'Waimea Bay', 21.671, -158.118, 'hawaiian', 0.7, 345, { instrument: WAVERIDER }],
+  ['52200', 'Ipan, Guam', 13.354, 144.788, 'hawaiian', 0.75, 80, { instrument: WAVERIDER, country: 'GU' }],
+]
+
+const CANDHIS: Row[] = [
+  ['02911', 'Les Pierres Noires', 48.29, -4.968, 'celtic', 0.8, 275],
+  ['03302', 'Cap Ferret', 44.653, -1.447, 'biscay', 1.1, 295],
+  ['05008', 'Cherbourg', 49.694, -1.621, 'celtic', 0.3, 315, { silentDays: Infinity }],
+  ['05602', 'Belle-Île', 47.285, -3.285, 'biscay', 1.15, 265],
+  ['06402', 'Anglet', 43.532, -1.615, 'biscay', 1.05, 300],
+  [
+    '06403',
+    'Saint-Jean-de-Luz',
+    43.408,
+    -1.682,
+    'biscay',
+    1,
+    311,
+    { history: true, outage: ['2020-03-02', 50] },
+  ],
+  ['02B04', 'La Revellata', 42.57, 8.65, 'mediterranean', 1.1, 290, { instrument: { water: false } }],
+  [
+    '98000',
+    'Monaco',
+    43.71,
+    7.43,
+    'mediterranean',
+    0.7,
+    150,
+    { instrument: { direction: false }, country: 'MC' },
+  ],
+  ['97403', 'Rivière des Galets', -20.94, 55.28, 'mascarene', 0.7, 230, { country: 'RE' }],
+]
+
+const METEO_FRANCE: Row[] = [
+  ['61001', 'Nice', 43.4, 7.8, 'mediterranean', 1, 230, { history: true }],
+  ['61002', 'Lion', 42.102, 4.703, 'mediterranean', 1.3, 330],
+  ['62001', 'Gascogne', 45.23, -5, 'biscay', 1.6, 290, { history: true, outage: ['2018-11-05', 40] }],
+  ['62163', 'Brittany', 47.55, -8.47, 'celtic', 1, 275],
+]
+
+const IRELAND: Row[] = [
+  ['M3', 'M3 Southwest of Mizen Head', 51.216, -10.548, 'celtic', 1, 260],
+  ['M5', 'M5 South East', 51.69, -6.704, 'celtic', 0.55, 210],
+  ['M6', 'M6 West Coast', 53.04, -15.53, 'celtic', 1.15, 265],
+]
+
+const NORWAY: Row[] = [['Draugen', 'Draugen', 64.352, 7.779, 'norwegian', 1, 280]]
+
+const BRITAIN: Row[] = [
+  ['62107', 'Sevenstones', 50.102, -6.1, 'celtic', 0.75, 270],
+  // One mooring that two services share and list: the same name and the same sea twice.
+  ['62163', 'Brittany', 47.55, -8.47, 'celtic', 1, 275],
+]
+
+function stations(source: keyof typeof SOURCES, country: string, rows: Row[]): Station[] {
+  return rows.map(([identifier, name, lat, lng, climate, exposure, direction, more]) => ({
+    source,
+    identifier,
+    name,
+    lat,
+    lng,
+    country,
+    climate,
+    exposure,
+    direction,
+    ...more,
+  }))
+}
+
+const STATIONS: readonly Station[] = [
+  ...stations('ndbc', 'US', NDBC),
+  ...stations('candhis', 'FR', CANDHIS),
+  ...stations('meteoFrance', 'FR', METEO_FRANCE),
+  ...stations('ireland', 'IE', IRELAND),
+  ...stations('norway', 'NO', NORWAY),
+  ...stations('britain', 'GB', BRITAIN),
+]
+
+/**
+ * Opens `demo` (argument '') or the scale generator (argument `scale,…`, see `openScale`).
+ *
+ * The demonstration holds about forty buoys: half-hourly from the first of the month in which the 45th day before
+ * `--as-of` lies, and for five of them hourly from 1 January eleven years earlier. Windows begin on those marks so that a
+ * build half an hour later leaves the closed months as they are.
+ *
+ * @throws BuildError for another argument
+ */
+export const openDemo: OpenSource = (argument) => {
+  if (argument === 'scale' || argument.startsWith('scale,')) return openScale(argument.slice('scale,'.length))
+  if (argument !== '') throw new BuildError('--source demo takes nothing, or scale,buoys=…,years=… or days=…')
+  return demo
+}
+
+const demo: Source = {
+  defaultAsOf: lastHalfHour,
+  async read(sink: Sink, context: SourceContext): Promise<void> {
+    const asOf = context.asOf ?? lastHalfHour(context.now)
+    const year = new Date(asOf * 1000).getUTCFullYear()
+    if (!(year >= FIRST_YEAR && year <= LAST_YEAR)) {
+      throw new BuildError(
+        `the demonstration has no sea for that --as-of, only for ${FIRST_YEAR} to ${LAST_YEAR}`,
+      )
+    }
+    const file = context.report.file('demo')
+    const batch = new RowBatch()
+    for (const source of Object.values(SOURCES)) sink.source(source)
+    for (const station of STATIONS) {
+      const buoy = sink.buoy({
+        source: SOURCES[station.source].name,
+        identifier: station.identifier,
+        name: station.name,
+        lat: station.lat,
+        lng: station.lng,
+        country: station.country,
+      })
+      const site = siteOf(station)
+      for (const { from, to, stride } of spansOf(station, asOf)) {
+        fillRows(batch, site, from, to, stride)
+        if (batch.length > 0) sink.rows(buoy, batch)
+        file.rows(batch.length)
+      }
+    }
+    file.end()
+  },
+}
+
+function lastHalfHour(now: number): number {
+  return Math.floor(now / STEP) * STEP
+}
+
+function siteOf(station: Station): Site {
+  return {
+    key: siteKey(SEED, station.identifier),
+    climate: CLIMATES[station.climate],
+    exposure: station.exposure,
+    direction: station.direction,
+    lng: station.lng,
+    instrument: { ...INSTRUMENTS[station.source], ...station.instrument },
+    longestOutage: LONGEST_RANDOM_OUTAGE,
+  }
+}
+
+interface Span {
+  /** Half-hours since the epoch; `to` is not in it. */
+  from: number
+  to: number
+  stride: 1 | 2
+}
+
+/** The months of a station's window, ascending, cut at its outage on fixed dates. */
+function spansOf(station: Station, asOf: number): Span[] {
+  const end = Math.floor(asOf / STEP) + 1 - (station.silentDays ?? 0) * DAY
+  const recent = new Date((asOf - RECENT_DAYS * 86_400) * 1000)
+  const recentMonth = recent.getUTCFullYear() * 12 + recent.getUTCMonth()
+  const firstMonth =
+    station.history === true ? (new Date(asOf * 1000).getUTCFullYear() - HISTORY_YEARS) * 12 : recentMonth
+  const outage = station.outage === undefined ? Infinity : Date.parse(station.outage[0]) / 1000 / STEP
+  const outageEnd = outage + (station.outage?.[1] ?? 0) * DAY
+
+  const spans: Span[] = []
+  for (let month = firstMonth; monthStart(month) < end; month++) {
+    const from = monthStart(month)
+    const to = Math.min(monthStart(month + 1), end)
+    const stride = month < recentMonth ? 2 : 1
+    const before: Span = { from, to: Math.min(to, outage), stride }
+    const after: Span = { from: Math.max(from, outageEnd), to, stride }
+    if (outage >= to || outageEnd <= from) spans.push({ from, to, stride })
+    else spans.push(...[before, after].filter((span) => span.from < span.to))
+  }
+  return spans
+}
+
+/** First half-hour of a UTC month, counted year × 12 + month from 0. */
+function monthStart(month: number): number {
+  return Date.UTC(Math.floor(month / 12), month % 12, 1) / 1000 / STEP
+}

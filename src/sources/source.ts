@@ -1,0 +1,96 @@
+/**
+ * What every source adapter looks like: bytes of somebody's format in, sources, buoys and rows out, one direction.
+ *
+ * An adapter knows its format and nothing of snapshots: ids, slugs, countries, time zones, merging and the cut at
+ * `--as-of` are the builder's.
+ */
+import type { RowBatch } from '../columns.ts'
+
+/**
+ * Decides which metrics the seasonal series offers (contract, operation 10): `national` has waves, water temperature and
+ * wind, `coastal` waves only; `satellite` is the network of the virtual buoys.
+ */
+export type Network = 'national' | 'coastal' | 'satellite'
+
+export interface SourceInfo {
+  /** Name of the data source network, as on the wire (`source`). */
+  name: string
+  network: Network
+  /** The line that the data's owner wants to see. */
+  credit?: string
+  licence?: string
+}
+
+export interface BuoyRecord {
+  /** `SourceInfo.name`. */
+  source: string
+  /** Identifier at the source, always text ("02B04"). */
+  identifier: string
+  name: string
+  /** Decimal degrees, WGS 84; latitude −90…90, longitude −180…180. */
+  lat: number
+  lng: number
+  /** ISO 3166-1 alpha-2, where the source says it; else found from the position. */
+  country?: string
+  /** IANA zone, where the source says it; else found from the position. */
+  timezone?: string
+  /** A fixed sea point fed by satellite passes (decisions, "Virtual buoy"). */
+  virtual?: boolean
+}
+
+/** Where an adapter puts what it read. */
+export interface Sink {
+  source(info: SourceInfo): void
+  /**
+   * Makes a buoy known and returns its handle. The same (source, identifier) gives the same handle; a later record only fills
+   * what an earlier one left out.
+   */
+  buoy(record: BuoyRecord): number
+  /**
+   * Takes over the rows of one buoy (copied at once, the batch may be cleared and used again). Any order of time is
+   * accepted, ascending is fastest. `feed` ranks feeds of the same buoy: at an equal time the lower one wins, and the
+   * higher one only fills measures that are missing there. Within one feed the row that came later wins.
+   */
+  rows(buoy: number, batch: RowBatch, feed?: number): void
+}
+
+export interface SourceContext {
+  /** `--as-of` in epoch seconds, or null: "the newest reading in the input". */
+  asOf: number | null
+  /** The clock, in epoch seconds; only sources that make their data up look at it. */
+  now: number
+  report: Report
+}
+
+export interface Source {
+  /** What this source takes as the data's time when `--as-of` is not given; absent: the newest reading. */
+  defaultAsOf?(now: number): number
+  read(sink: Sink, context: SourceContext): Promise<void>
+}
+
+/** `argument` is what stands behind the colon of `--source KIND:ARGUMENT` ('' when there is none). */
+export type OpenSource = (argument: string) => Source
+
+/** Counts what was read and what was refused, file by file. */
+export interface Report {
+  /** Begins a file; call `end` on it when it is read. */
+  file(path: string): FileReport
+  /** A remark about the source as a whole. */
+  warn(message: string): void
+}
+
+export interface FileReport {
+  /** Counts rows (or lines) understood. */
+  rows(count: number): void
+  /** Counts a row that was understood but left out by a rule of the format, with a short fixed reason. */
+  skipped(reason: string): void
+  /** A line that could not be understood: 1-based line number, what is wrong, in words, without the line's text. */
+  bad(line: number, reason: string): void
+  /** @throws BuildError when more than the allowed share of the file was bad. */
+  end(): void
+}
+
+/** A fault in the input or in the command that ends a build; its message is shown to the operator as it is. */
+export class BuildError extends Error {
+  override name = 'BuildError'
+}

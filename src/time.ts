@@ -1,0 +1,128 @@
+/**
+ * UTC time as numbers. Everything inside is epoch seconds; text exists only at the two ends, in requests and in answers.
+ * Calendar arithmetic is the proleptic Gregorian one, done with integers (Howard Hinnant, "chrono-compatible low-level date
+ * algorithms"), since a Date object per value is what makes time slow.
+ */
+
+export const MINUTE = 60
+export const HOUR = 3600
+export const DAY = 86400
+
+/** Days from 1970-01-01 to the given date; month 1…12. */
+export function daysFromCivil(year: number, month: number, day: number): number {
+  const y = month <= 2 ? year - 1 : year
+  const era = Math.floor(y / 400)
+  const yearOfEra = y - era * 400
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
+  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear
+  return era * 146097 + dayOfEra - 719468
+}
+
+export interface CivilDate {
+  year: number
+  month: number
+  day: number
+}
+
+/** The date that lies `days` after 1970-01-01. */
+export function civilFromDays(days: number): CivilDate {
+  const z = days + 719468
+  const era = Math.floor(z / 146097)
+  const dayOfEra = z - era * 146097
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36524) - Math.floor(dayOfEra / 146096)) /
+      365,
+  )
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
+  const shifted = Math.floor((5 * dayOfYear + 2) / 153)
+  const month = shifted < 10 ? shifted + 3 : shifted - 9
+  return {
+    year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0),
+    month,
+    day: dayOfYear - Math.floor((153 * shifted + 2) / 5) + 1,
+  }
+}
+
+export function isLeapYear(year: number): boolean {
+  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+}
+
+const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+export function daysInMonth(year: number, month: number): number {
+  return month === 2 && isLeapYear(year) ? 29 : DAYS_IN_MONTH[month - 1]
+}
+
+/** Months since January 1970 of an instant: the number that names a part of the snapshot. */
+export function monthOf(epoch: number): number {
+  const { year, month } = civilFromDays(Math.floor(epoch / DAY))
+  return (year - 1970) * 12 + month - 1
+}
+
+/** First second of a month counted from January 1970. */
+export function monthStart(month: number): number {
+  return daysFromCivil(1970 + Math.floor(month / 12), (((month % 12) + 12) % 12) + 1, 1) * DAY
+}
+
+/** `2026-03` for a month counted from January 1970. */
+export function monthText(month: number): string {
+  return dateText(monthStart(month)).slice(0, 7)
+}
+
+const pad2 = (value: number): string => (value < 10 ? `0${value}` : String(value))
+
+/** `2026-03-27` of an instant. */
+export function dateText(epoch: number): string {
+  const { year, month, day } = civilFromDays(Math.floor(epoch / DAY))
+  return `${String(year).padStart(4, '0')}-${pad2(month)}-${pad2(day)}`
+}
+
+/** `2026-03-27T09:00:00Z`, whole seconds (decisions, "Times in answers"). */
+export function timestampText(epoch: number): string {
+  const whole = Math.floor(epoch)
+  const second = ((whole % DAY) + DAY) % DAY
+  return `${dateText(whole)}T${pad2(Math.floor(second / HOUR))}:${pad2(Math.floor(second / MINUTE) % 60)}:${pad2(second % 60)}Z`
+}
+
+export interface ParsedTime {
+  /** Epoch seconds, with a fraction where the text had one. */
+  epoch: number
+  /** The text was a date alone: it means that whole UTC day. */
+  wholeDay: boolean
+}
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
+// A "+" that was not percent-encoded arrives as a blank, so a blank before an offset is that "+".
+const DATE_TIME =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(?:[Zz]|([+\- ])(\d{2}):?(\d{2}))?$/
+
+/** Epoch seconds of midnight of `YYYY-MM-DD`, or null when that is no date of the calendar. */
+export function parseDate(text: string): number | null {
+  const match = DATE.exec(text)
+  return match === null ? null : dayOf(match)
+}
+
+/**
+ * Reads a timestamp of a request: ISO 8601 with `Z`, an offset or milliseconds, or a date alone (decisions, "Times in
+ * requests"). Without `Z` or offset it is UTC, like every other time of this service. Returns null when it is none.
+ */
+export function parseTimestamp(text: string): ParsedTime | null {
+  const date = parseDate(text)
+  if (date !== null) return { epoch: date, wholeDay: true }
+  const match = DATE_TIME.exec(text)
+  if (match === null) return null
+  const day = dayOf(match)
+  const [hour, minute, second] = [Number(match[4]), Number(match[5]), Number(match[6] ?? 0)]
+  if (day === null || hour > 23 || minute > 59 || second > 59) return null
+  const [offsetHour, offsetMinute] = [Number(match[9] ?? 0), Number(match[10] ?? 0)]
+  if (offsetHour > 23 || offsetMinute > 59) return null
+  const offset = (offsetHour * HOUR + offsetMinute * MINUTE) * (match[8] === '-' ? -1 : 1)
+  const fraction = match[7] === undefined ? 0 : Number(match[7])
+  return { epoch: day + hour * HOUR + minute * MINUTE + second + fraction - offset, wholeDay: false }
+}
+
+function dayOf(match: RegExpExecArray): number | null {
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return null
+  return daysFromCivil(year, month, day) * DAY
+}

@@ -1,0 +1,424 @@
+/** The same wire behaviour, asserted byte by byte, of both engines. */
+
+import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
+import { after, before, describe, it } from 'node:test'
+
+import * as fc from 'fast-check'
+
+import { RawClient } from './raw_client.ts'
+import type { Answer } from './raw_client.ts'
+import { ENGINES, HUGE_LENGTH, missing, request, startServer } from './server_for_tests.ts'
+import type { TestServer } from './server_for_tests.ts'
+
+for (const kind of ENGINES) {
+  void describe(`the ${kind} engine`, { skip: missing(kind), timeout: 60_000 }, () => {
+    let server: TestServer
+    const clients: RawClient[] = []
+    const open = (port = server.port): RawClient => {
+      const client = new RawClient(port)
+      clients.push(client)
+      return client
+    }
+    /** That the connection is still in step: a further request gets its own answer, and nothing else was sent. */
+    const assertInStep = async (client: RawClient): Promise<void> => {
+      await delay(20)
+      assert.equal(client.received.toString('latin1'), '')
+      client.write(request('GET /in-step'))
+      assert.equal((await client.answer()).body, 'at /in-step')
+      assert.equal(client.ended, false)
+    }
+    const assertClosedWithNothingMore = async (client: RawClient): Promise<void> => {
+      await client.closed()
+      assert.equal(client.received.toString('latin1'), '')
+    }
+    const names = (answer: Answer): string[] => [...answer.headers.keys()].sort()
+
+    before(async () => {
+      server = await startServer(kind)
+    })
+    after(() => {
+      for (const client of clients) client.socket.destroy()
+      server.engine.close()
+    })
+
+    void it('answers GET with the head as given, Date and Content-Length, and nothing else', async () => {
+      const client = open()
+      client.write(request('GET /a/%41'))
+      const answer = await client.answer()
+      assert.equal(answer.status, 200)
+      assert.deepEqual(names(answer), ['content-length', 'content-type', 'date', 'x-served-by'])
+      assert.deepEqual(answer.headers.get('content-type'), ['text/plain'])
+      assert.deepEqual(answer.headers.get('content-length'), [String('at /a/%41'.length)])
+      assert.equal(answer.headers.get('date')?.length, 1)
+      assert.ok(Math.abs(Date.parse(answer.headers.get('date')?.[0] ?? '') - Date.now()) < 5_000)
+      assert.equal(answer.body, 'at /a/%41')
+      await assertInStep(client)
+    })
+
+    void it('hands over method, raw query, first header value and address', async () => {
+      const client = open()
+      client.write(request('GET /seen?a=%2541&b=1?2+3&a=', ['X-Test: one', 'x-test: two']))
+      assert.deepEqual(JSON.parse((await client.answer()).body), {
+        method: 'GET',
+        query: 'a=%2541&b=1?2+3&a=',
+        header: 'one',
+        missing: '',
+        address: '127.0.0.1',
+      })
+      for (const method of ['OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH', 'TRACE']) {
+        client.write(request(`${method} /seen?`))
+        const seen = JSON.parse((await client.answer()).body) as { method: string; query: string }
+        assert.equal(seen.method, method)
+        assert.equal(seen.query, '')
+      }
+    })
+
+    void it('reads raw UTF-8 in the request line, or refuses it with 400', async () => {
+      const client = open()
+      client.write(Buffer.from(request('GET /caf\u00e9'), 'utf8'))
+      const answer = await client.answer()
+      assert.deepEqual([answer.status, answer.body], kind === 'uws' ? [200, 'at /caf\u00e9'] : [400, ''])
+      const other = open()
+      other.write(Buffer.from(request('GET /caf\u00e9'), 'latin1'))
+      const otherAnswer = await other.answer()
+      assert.deepEqual(
+        [otherAnswer.status, otherAnswer.body],
+        kind === 'uws' ? [200, 'at /caf\ufffd'] : [400, ''],
+      )
+    })
+
+    void it('answers HEAD with the length of the body but not the body', async () => {
+      const client = open()
+      client.write(request('HEAD /hello'))
+      const answer = await client.answer('HEAD')
+      assert.equal(answer.status, 200)
+      assert.deepEqual(names(answer), ['content-length', 'content-type', 'date', 'x-served-by'])
+      assert.deepEqual(answer.headers.get('content-length'), ['9'])
+      await assertInStep(client)
+    })
+
+    for (const [path, status] of [
+      ['/204', 204],
+      ['/304', 304],
+    ] as const) {
+      for (const method of ['GET', 'HEAD']) {
+        void it(`answers ${method} ${path} without a body and without Content-Length`, async () => {
+          const client = open()
+          client.write(request(`${method} ${path}`))
+          const answer = await client.answer(method)
+          assert.equal(answer.status, status)
+          assert.deepEqual(names(answer), path === '/204' ? ['date', 'x-served-by'] : ['date', 'etag'])
+          await assertInStep(client)
+        })
+      }
+    }
+
+    void it('sends an empty body with Content-Length 0', async () => {
+      const client = open()
+      client.write(request('GET /empty'))
+      assert.deepEqual((await client.answer()).headers.get('content-length'), ['0'])
+      await assertInStep(client)
+    })
+
+    void it('sends exactly the bytes of a view on shared memory', async () => {
+      const client = open()
+      client.write(request('GET /shared'))
+      assert.equal((await client.answer()).body, 'shared')
+    })
+
+    void it('reads a request that arrives byte by byte', async () => {
+      const client = open()
+      client.socket.setNoDelay(true)
+      for (const character of request('GET /slow?x=1', ['X-Test: v'])) {
+        client.write(character)
+        await delay(1)
+      }
+      assert.equal((await client.answer()).body, 'at /slow')
+      await assertInStep(client)
+    })
+
+    void it('answers 200 pipelined requests in order', async () => {
+      const client = open()
+      client.write(Array.from({ length: 200 }, (_, i) => request(`GET /${i}`)).join(''))
+      for (let i = 0; i < 200; i++) assert.equal((await client.answer()).body, `at /${i}`)
+      await assertInStep(client)
+    })
+
+    void it('stays in step whatever is pipelined and however it is cut into segments', async () => {
+      const requests = fc.array(
+        fc.record({
+          method: fc.constantFrom('GET', 'HEAD', 'OPTIONS'),
+          path: fc.constantFrom('/204', '/304', '/a', '/b', '/empty', '/throw'),
+        }),
+        { minLength: 1, maxLength: 12 },
+      )
+      const cuts = fc.array(fc.nat(600), { maxLength: 6 })
+      await fc.assert(
+        fc.asyncProperty(requests, cuts, async (sent, cuts) => {
+          const client = open()
+          client.socket.setNoDelay(true)
+          const text = sent.map(({ method, path }) => request(`${method} ${path}`)).join('')
+          const places = [0, ...cuts.filter((cut) => cut < text.length).sort((a, b) => a - b), text.length]
+          for (let i = 1; i < places.length; i++) {
+            client.write(text.slice(places[i - 1], places[i]))
+            await delay(1)
+          }
+          for (const { method, path } of sent) {
+            const answer = await client.answer(method)
+            const expected = path === '/204' ? 204 : path === '/304' ? 304 : path === '/throw' ? 500 : 200
+            assert.equal(answer.status, expected)
+            if (method !== 'HEAD' && expected === 200) {
+              assert.equal(answer.body, path === '/empty' ? '' : `at ${path}`)
+            }
+          }
+          await assertInStep(client)
+          client.socket.destroy()
+        }),
+        { numRuns: 40 },
+      )
+    })
+
+    for (const method of ['GET', 'POST', 'HEAD', 'OPTIONS']) {
+      for (const path of ['/hello', '/204', '/304']) {
+        for (const [framing, headers, body] of [
+          ['a Content-Length', ['Content-Length: 5'], 'GET /'],
+          ['chunks', ['Transfer-Encoding: chunked'], '5\r\nGET /\r\n0\r\n\r\n'],
+        ] as const) {
+          void it(`closes after answering ${method} ${path} with a body in ${framing}`, async () => {
+            const client = open()
+            client.write(request(`${method} ${path}`, headers, body))
+            const answer = await client.answer(method)
+            assert.equal(answer.status, path === '/hello' ? 200 : Number(path.slice(1)))
+            assert.deepEqual(answer.headers.get('connection'), ['close'])
+            assert.equal(answer.headers.get('date')?.length, 1)
+            assert.equal(answer.headers.get('content-length')?.length ?? 0, path === '/hello' ? 1 : 0)
+            await assertClosedWithNothingMore(client)
+          })
+        }
+      }
+    }
+
+    void it('answers before a body arrives that never comes', async () => {
+      const client = open()
+      client.write(request('POST /hello', ['Content-Length: 1000', 'Expect: 100-continue']))
+      const answer = await client.answer()
+      assert.equal(answer.status, 200)
+      await assertClosedWithNothingMore(client)
+    })
+
+    void it('keeps the connection of a request with Content-Length 0', async () => {
+      const client = open()
+      client.write(request('GET /hello', ['Content-Length: 0']))
+      assert.equal((await client.answer()).headers.has('connection'), false)
+      await assertInStep(client)
+    })
+
+    void it('closes the connection when the client asks for it', async () => {
+      const client = open()
+      client.write(request('GET /hello', ['Connection: close']))
+      assert.equal((await client.answer()).body, 'at /hello')
+      await assertClosedWithNothingMore(client)
+    })
+
+    for (const path of ['/throw', '/forget']) {
+      void it(`answers 500 when the handler does ${path}, reports it, and lives on`, async () => {
+        const client = open()
+        const before = server.thrown.length
+        client.write(request(`GET ${path}`))
+        const answer = await client.answer()
+        assert.equal(answer.status, 500)
+        assert.deepEqual(JSON.parse(answer.body), { error: 'internal_error', message: 'Internal error' })
+        assert.equal(server.thrown.length, before + 1)
+        assert.match(String(server.thrown.at(-1)), path === '/throw' ? /a fault/ : /without an answer/)
+        client.write(request(`HEAD ${path}`))
+        assert.equal((await client.answer('HEAD')).status, 500)
+        await assertInStep(client)
+      })
+    }
+
+    void it('sends only the first of two answers, and reports the second', async () => {
+      const client = open()
+      client.write(request('GET /twice'))
+      assert.equal((await client.answer()).body, 'once')
+      assert.match(String(server.thrown.at(-1)), /already been answered/)
+      await assertInStep(client)
+    })
+
+    void it('refuses the use of an exchange after its time', async () => {
+      const client = open()
+      client.write(request('GET /hello'))
+      await client.answer()
+      assert.throws(() => server.last().header('host'), /over/)
+      assert.throws(() => server.last().address(), /over/)
+      assert.throws(() => server.last().send('200 OK', null), /over/)
+    })
+
+    for (const [name, line, headers, body] of [
+      ['that keeps its connection', 'GET /huge?abc', [], ''],
+      ['whose connection is closed', 'POST /huge?abc', ['Content-Length: 1'], 'x'],
+    ] as const) {
+      void it(`sends 8 MB to a slow reader ${name} while the buffer is written again`, async () => {
+        const client = open()
+        client.socket.pause()
+        client.write(request(line, headers, body))
+        // Other requests overwrite the buffer while most of the first answer waits in the engine.
+        for (const query of ['x', 'yz']) {
+          const other = open()
+          other.write(request(`GET /huge?${query}`))
+          const answer = await other.answer()
+          assert.ok(answer.body === `<${query}>`.repeat(HUGE_LENGTH).slice(0, HUGE_LENGTH))
+        }
+        const reader = setInterval(() => {
+          client.socket.resume()
+          setTimeout(() => client.socket.pause(), 1)
+        }, 3)
+        const answer = await client.answer('GET', 20_000)
+        clearInterval(reader)
+        await delay(5)
+        client.socket.resume()
+        assert.ok(answer.body === '<abc>'.repeat(HUGE_LENGTH).slice(0, HUGE_LENGTH))
+        if (body === '') await assertInStep(client)
+        else await assertClosedWithNothingMore(client)
+      })
+    }
+
+    for (const [name, headers, body] of [
+      ['requests without a body', [], ''],
+      ['requests with a body', ['Content-Length: 1'], 'x'],
+    ] as const) {
+      void it(`holds bounded memory when a client pipelines ${name} for 1 GB and does not read`, async () => {
+        const client = open()
+        client.socket.pause()
+        const before = process.memoryUsage().rss
+        client.write(request('GET /big?flood', headers, body).repeat(5_000))
+        let peak = 0
+        for (let i = 0; i < 20; i++) {
+          await delay(50)
+          peak = Math.max(peak, process.memoryUsage().rss - before)
+        }
+        assert.ok(peak < 100e6, `held ${Math.round(peak / 1e6)} MB`)
+        client.socket.destroy()
+        await assertInStep(open())
+      })
+    }
+
+    void it('accepts a URL of 10,000 characters', async () => {
+      const client = open()
+      client.write(request(`GET /${'u'.repeat(10_000)}`))
+      assert.equal((await client.answer()).body.length, 'at /'.length + 10_000)
+      await assertInStep(client)
+    })
+
+    for (const [name, text] of [
+      ['URL', request(`GET /${'u'.repeat(17_000)}`)],
+      ['header', request('GET /', [`X-Test: ${'v'.repeat(17_000)}`])],
+      [
+        'sum of headers',
+        request(
+          'GET /',
+          Array.from({ length: 9 }, (_, i) => `X-${i}: ${'v'.repeat(2_000)}`),
+        ),
+      ],
+    ] as const) {
+      void it(`answers 431 and closes when the ${name} is over 16 KB`, async () => {
+        const client = open()
+        client.write(text)
+        assert.equal((await client.answer()).status, 431)
+        await client.closed()
+      })
+    }
+
+    for (const [name, text] of [
+      ['a header without a colon', 'GET / HTTP/1.1\r\nHost: a\r\nnonsense\r\n\r\n'],
+      ['a control byte in a header', 'GET / HTTP/1.1\r\nHost: a\r\nX: \x01\r\n\r\n'],
+      ['a folded header', 'GET / HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n'],
+      ['no Host', 'GET / HTTP/1.1\r\nX: b\r\n\r\n'],
+      [
+        'Content-Length and Transfer-Encoding',
+        request('GET /', ['Content-Length: 3', 'Transfer-Encoding: chunked'], '0\r\n\r\n'),
+      ],
+      ['a negative Content-Length', request('GET /', ['Content-Length: -1'])],
+    ] as const) {
+      void it(`answers 400 and closes on ${name}`, async () => {
+        const client = open()
+        client.write(text)
+        assert.equal((await client.answer()).status, 400)
+        await client.closed()
+        await assertInStep(open())
+      })
+    }
+
+    void it('survives garbage, half-closes and resets', async () => {
+      for (const bytes of ['\x16\x03\x01\x02\x00\x01\x00', 'GET', '\r\n\r\n\r\n', '\x00'.repeat(100)]) {
+        const client = open()
+        client.write(Buffer.from(bytes, 'latin1'))
+        await delay(10)
+        client.socket.resetAndDestroy()
+      }
+      const client = open()
+      client.socket.end(request('GET /half-closed'))
+      assert.equal((await client.answer()).body, 'at /half-closed')
+      await assertInStep(open())
+    })
+
+    void it('after stopListening refuses new connections and serves the existing ones', async () => {
+      const own = await startServer(kind)
+      const client = open(own.port)
+      await assertInStep(client)
+      own.engine.stopListening()
+      own.engine.stopListening()
+      const late = open(own.port)
+      await late.closed()
+      assert.equal(late.received.length, 0)
+      await assertInStep(client)
+      await assertInStep(client)
+      own.engine.close()
+      await assertClosedWithNothingMore(client)
+    })
+
+    for (const [method, path] of [
+      ['GET', '/hello'],
+      ['GET', '/big'],
+      ['HEAD', '/hello'],
+      ['GET', '/204'],
+      ['GET', '/304'],
+      ['GET', '/throw'],
+    ] as const) {
+      void it(`after drain answers ${method} ${path} with Connection: close and closes`, async () => {
+        const own = await startServer(kind)
+        const client = open(own.port)
+        await assertInStep(client)
+        own.engine.drain()
+        client.write(request(`${method} ${path}`))
+        const answer = await client.answer(method)
+        assert.deepEqual(answer.headers.get('connection'), ['close'])
+        if (method === 'HEAD') assert.deepEqual(answer.headers.get('content-length'), ['9'])
+        await assertClosedWithNothingMore(client)
+        own.engine.close()
+      })
+    }
+
+    void it('drops everything on close, which may be called again', async () => {
+      const own = await startServer(kind)
+      const idle = open(own.port)
+      await assertInStep(idle)
+      const slow = open(own.port)
+      slow.write('GET / HTTP/1.1\r\n')
+      const stalled = open(own.port)
+      stalled.socket.pause()
+      for (let i = 0; i < 5; i++) stalled.write(request('GET /big'))
+      const closing = open(own.port)
+      await delay(50)
+      own.engine.drain()
+      closing.write(request('HEAD /hello'))
+      await delay(0)
+      own.engine.close()
+      own.engine.close()
+      stalled.socket.resume()
+      for (const client of [idle, slow, stalled, closing]) await client.closed()
+      const late = open(own.port)
+      await late.closed()
+    })
+  })
+}

@@ -1,0 +1,80 @@
+/** A small server on either engine, with one path for each thing that a handler can do. */
+
+import { loadEngine } from '../../src/http/engine.ts'
+import type { Engine, Exchange } from '../../src/http/exchange.ts'
+
+export const ENGINES = ['uws', 'node'] as const
+
+/** A reason to skip where the native binary has no build for this machine; false where it loads. */
+export function missing(kind: Engine['kind']): string | false {
+  return kind === 'uws' && loadEngine('auto').kind !== 'uws' ? 'no native binary for this machine' : false
+}
+
+export const TEXT_HEAD = '200 OK\r\nContent-Type: text/plain\r\nX-Served-By: test'
+const BIG_LENGTH = 200_000
+/** More than the kernel's buffers of a connection hold. */
+export const HUGE_LENGTH = 8_000_000
+/** Fixed, so that Date headers can be told from the machine's. */
+export const NOW = Date.UTC(2026, 2, 27, 9, 0, 0)
+
+export interface TestServer {
+  readonly engine: Engine
+  readonly port: number
+  readonly thrown: unknown[]
+  /** The exchange of the last request, for uses after its time. */
+  last(): Exchange
+}
+
+export async function startServer(kind: Engine['kind']): Promise<TestServer> {
+  const thrown: unknown[] = []
+  const scratch = Buffer.alloc(HUGE_LENGTH)
+  let last: Exchange | null = null
+  const engine = loadEngine(kind).create(
+    (exchange) => {
+      last = exchange
+      const { path } = exchange
+      if (path === '/204') exchange.send('204 No Content\r\nX-Served-By: test', null)
+      else if (path === '/304') exchange.send('304 Not Modified\r\nETag: W/"a"', null)
+      else if (path === '/empty') exchange.send(TEXT_HEAD, new Uint8Array(0))
+      else if (path === '/throw') throw new Error('a fault')
+      else if (path === '/forget') return
+      else if (path === '/twice') {
+        exchange.send(TEXT_HEAD, Buffer.from('once'))
+        exchange.send(TEXT_HEAD, Buffer.from('again'))
+      } else if (path === '/big' || path === '/huge') {
+        const body = scratch.subarray(0, path === '/big' ? BIG_LENGTH : HUGE_LENGTH)
+        body.fill(`<${exchange.query}>`)
+        exchange.send(TEXT_HEAD, body)
+        body.fill('!')
+      } else if (path === '/shared') {
+        const shared = new Uint8Array(new SharedArrayBuffer(16), 4, 6)
+        shared.set(Buffer.from('shared'))
+        exchange.send(TEXT_HEAD, shared)
+      } else if (path === '/seen') {
+        const seen = {
+          method: exchange.method,
+          query: exchange.query,
+          header: exchange.header('x-test'),
+          missing: exchange.header('x-missing'),
+          address: exchange.address(),
+        }
+        exchange.send(TEXT_HEAD, Buffer.from(JSON.stringify(seen)))
+      } else exchange.send(TEXT_HEAD, Buffer.from(`at ${path}`))
+    },
+    { now: () => NOW, onThrow: (error) => thrown.push(error) },
+  )
+  const port = await engine.listen('127.0.0.1', 0)
+  return {
+    engine,
+    port,
+    thrown,
+    last() {
+      if (last === null) throw new Error('no request yet')
+      return last
+    },
+  }
+}
+
+export function request(line: string, headers: readonly string[] = [], body = ''): string {
+  return [`${line} HTTP/1.1`, 'Host: test', ...headers, '', body].join('\r\n')
+}

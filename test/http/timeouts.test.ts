@@ -1,0 +1,48 @@
+/** That no connection is held for ever by a client that does nothing. All waits run side by side: some 24 s in all. */
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+
+import { RawClient } from './raw_client.ts'
+import { ENGINES, missing, request, startServer } from './server_for_tests.ts'
+
+const LIMIT_MS = 14_000
+
+for (const kind of ENGINES) {
+  // Node takes what the kernel took of an answer for progress, and begins anew.
+  const stallLimitMs = kind === 'uws' ? LIMIT_MS : 2 * LIMIT_MS - 4_000
+  void describe(`the ${kind} engine`, { skip: missing(kind), concurrency: true, timeout: 40_000 }, () => {
+    for (const [name, sent, answered] of [
+      ['that sends nothing', '', false],
+      ['that sends half a head', 'GET / HTTP/1.1\r\nHost: a\r\n', false],
+      ['that is idle after an answer', request('GET /'), true],
+    ] as const) {
+      void it(`closes a connection ${name} within ${LIMIT_MS / 1000} s, and not at once`, async () => {
+        const server = await startServer(kind)
+        const client = new RawClient(server.port)
+        client.write(sent)
+        if (answered) await client.answer()
+        const start = performance.now()
+        await client.closed(LIMIT_MS)
+        assert.ok(performance.now() - start > 4_000)
+        client.socket.destroy()
+        server.engine.close()
+      })
+    }
+
+    void it(`gives up a client that does not read its answer within ${stallLimitMs / 1000} s`, async () => {
+      const server = await startServer(kind)
+      const client = new RawClient(server.port)
+      client.socket.pause()
+      client.write(request('GET /huge?x'))
+      await new Promise((resolve) => {
+        setTimeout(resolve, stallLimitMs)
+      })
+      client.socket.resume()
+      await client.closed()
+      assert.ok(client.received.length < 8_000_000)
+      client.socket.destroy()
+      server.engine.close()
+    })
+  })
+}

@@ -1,0 +1,556 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import * as fc from 'fast-check'
+import { openCsv } from '../../src/sources/csv.ts'
+import { BuildError } from '../../src/sources/source.ts'
+import { FIXTURES, folderOf, record } from './recorder.ts'
+
+const SOURCES = 'name,network\nNorthwatch,national\n'
+const BUOYS = 'source,identifier,name,lat,lng\nNorthwatch,A1,First,1,2\nNorthwatch,A2,Second,3,4\n'
+
+test('The small fixture is read back value by value', async () => {
+  const { sources, buoys, rows, bad, skipped, warnings, understood, ended } = await record(
+    openCsv,
+    join(FIXTURES, 'small'),
+  )
+  assert.deepEqual(bad, [])
+  assert.deepEqual([...skipped], [])
+  assert.deepEqual(warnings, [])
+  assert.deepEqual(ended, ['sources.csv', 'buoys.csv', 'coastal.csv', 'national.csv', 'satellite.csv'])
+  assert.deepEqual(
+    [...understood],
+    [
+      ['sources.csv', 3],
+      ['buoys.csv', 10],
+      ['coastal.csv', 7],
+      ['national.csv', 14],
+      ['satellite.csv', 2],
+    ],
+  )
+  assert.deepEqual(sources, [
+    {
+      name: 'Northwatch',
+      network: 'national',
+      credit: 'Northwatch, the made-up weather service',
+      licence: 'CC0-1.0',
+    },
+    { name: 'Littoral', network: 'coastal', credit: 'Réseau Littoral (inventé)', licence: 'CC0-1.0' },
+    { name: 'Skytrack', network: 'satellite' },
+  ])
+  assert.deepEqual(buoys, [
+    {
+      source: 'Northwatch',
+      identifier: '61902',
+      name: 'Golfe du Lion',
+      lat: 42.102,
+      lng: 4.703,
+      country: 'FR',
+      timezone: 'Europe/Paris',
+    },
+    { source: 'Northwatch', identifier: '41901', name: 'Hatteras East', lat: 34.746, lng: -72.415 },
+    {
+      source: 'Northwatch',
+      identifier: '51999',
+      name: 'Taveuni',
+      lat: -16.8,
+      lng: 180,
+      country: 'FJ',
+      timezone: 'Pacific/Fiji',
+    },
+    {
+      source: 'Northwatch',
+      identifier: '45901',
+      name: 'Superior Mid',
+      lat: 47.585,
+      lng: -86.585,
+      country: 'US',
+    },
+    { source: 'Northwatch', identifier: '64045', name: 'Le Four', lat: 54, lng: -11 },
+    {
+      source: 'Littoral',
+      identifier: '02X04',
+      name: 'Sète, large',
+      lat: 43.37,
+      lng: 3.78,
+      country: 'FR',
+      timezone: 'Europe/Paris',
+    },
+    {
+      source: 'Littoral',
+      identifier: '08504',
+      name: 'Île d’Yeu Nord',
+      lat: 46.83,
+      lng: -2.29,
+      country: 'FR',
+      timezone: 'Europe/Paris',
+    },
+    {
+      source: 'Littoral',
+      identifier: '04403',
+      name: 'Le Four',
+      lat: 47.24,
+      lng: -2.78,
+      country: 'FR',
+      timezone: 'Europe/Paris',
+    },
+    {
+      source: 'Littoral',
+      identifier: '97403',
+      name: 'Rivière des Galets',
+      lat: -20.94,
+      lng: 55.28,
+      country: 'RE',
+      timezone: 'Indian/Reunion',
+    },
+    { source: 'Skytrack', identifier: 'V0001', name: 'Biscay 45N 5W', lat: 45, lng: -5, virtual: true },
+  ])
+  assert.deepEqual(
+    [...rows].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    [
+      [
+        '02X04/0',
+        [
+          {
+            time: '2024-03-01T00:00:00Z',
+            significantHeight: 0.82,
+            maximumHeight: 1.31,
+            period: 4.9,
+            peakPeriod: 5.4,
+            direction: 140.25,
+          },
+          {
+            time: '2024-03-01T00:30:00Z',
+            significantHeight: 0.85,
+            maximumHeight: 1.4,
+            period: 5,
+            peakPeriod: 5.5,
+            direction: 139.5,
+          },
+          {
+            time: '2024-03-01T01:00:00Z',
+            significantHeight: 0.875,
+            maximumHeight: 1.42,
+            period: 5.1,
+            peakPeriod: 5.5,
+          },
+        ],
+      ],
+      [
+        '04403/0',
+        [
+          {
+            time: '2024-03-01T00:00:00Z',
+            significantHeight: 1.7,
+            maximumHeight: 2.6,
+            period: 10.8,
+            peakPeriod: 12.5,
+            direction: 265,
+          },
+        ],
+      ],
+      [
+        '08504/0',
+        [
+          {
+            time: '2024-03-01T00:30:00Z',
+            significantHeight: 3.21,
+            maximumHeight: 5.05,
+            period: 12.4,
+            peakPeriod: 13.9,
+            direction: 284.7,
+          },
+          {
+            time: '2024-03-01T00:00:00Z',
+            significantHeight: 3.15,
+            maximumHeight: 4.98,
+            period: 12.6,
+            peakPeriod: 14.1,
+            direction: 285.1,
+          },
+          {
+            time: '2024-03-01T01:00:00Z',
+            significantHeight: 3.3,
+            maximumHeight: 5.12,
+            period: 12.2,
+            peakPeriod: 13.7,
+            direction: 284.2,
+          },
+        ],
+      ],
+      [
+        '41901/0',
+        [
+          {
+            time: '2024-03-01T00:00:00Z',
+            significantHeight: 1.5,
+            period: 8.5,
+            peakPeriod: 8.5,
+            direction: 95,
+            waterTemperature: 20.1,
+            windSpeed: 21.6,
+            windDirection: 80,
+            gustSpeed: 28.8,
+          },
+          {
+            time: '2024-03-01T00:30:00Z',
+            significantHeight: 1.6,
+            period: 8.6,
+            peakPeriod: 8.6,
+            direction: 96,
+            waterTemperature: 20.1,
+            windSpeed: 22.32,
+            windDirection: 82,
+            gustSpeed: 29.52,
+          },
+          {
+            time: '2024-03-01T01:00:00Z',
+            significantHeight: 1.8,
+            period: 9,
+            peakPeriod: 9,
+            direction: 98,
+            waterTemperature: 20,
+            windSpeed: 23.4,
+            windDirection: 85,
+            gustSpeed: 30.6,
+          },
+        ],
+      ],
+      [
+        '45901/0',
+        [
+          {
+            time: '2024-03-01T00:00:00Z',
+            significantHeight: 0,
+            waterTemperature: -0.4,
+            windSpeed: 3.6,
+            windDirection: 270,
+          },
+          {
+            time: '2024-03-01T00:10:00Z',
+            significantHeight: 0.1,
+            period: 2.1,
+            peakPeriod: 2.1,
+            waterTemperature: -0.4,
+            windSpeed: 5.4,
+            windDirection: 265,
+          },
+        ],
+      ],
+      [
+        '51999/0',
+        [
+          {
+            time: '2024-03-01T00:00:00Z',
+            significantHeight: 1.2,
+            period: 11.5,
+            peakPeriod: 12.1,
+            direction: 178.5,
+            waterTemperature: 28.75,
+            windSpeed: 18,
+            windDirection: 110,
+          },
+          {
+            time: '2024-03-01T00:30:00Z',
+            significantHeight: 1.1,
+            period: 11.4,
+            peakPeriod: 12,
+            direction: 179,
+            waterTemperature: 28.8,
+            windSpeed: 17.28,
+            windDirection: 112,
+          },
+          {
+            time: '2024-03-01T01:00:00Z',
+            significantHeight: 1,
+            period: 11.4,
+            peakPeriod: 11.9,
+            direction: 181,
+            waterTemperature: 28.8,
+            windSpeed: 16.2,
+            windDirection: 108,
+          },
+        ],
+      ],
+      [
+        '61902/0',
+        [
+          {
+            time: '2024-03-01T00:00:00Z',
+            significantHeight: 2.5,
+            maximumHeight: 4.1,
+            period: 8.5,
+            peakPeriod: 9.2,
+            direction: 310,
+            waterTemperature: 13.4,
+            windSpeed: 45.36,
+            windDirection: 320,
+            gustSpeed: 61.2,
+          },
+          {
+            time: '2024-03-01T00:30:00Z',
+            significantHeight: 2.4,
+            maximumHeight: 3.9,
+            period: 8.3,
+            peakPeriod: 9.1,
+            direction: 312,
+            waterTemperature: 13.4,
+            windSpeed: 43.2,
+            windDirection: 318,
+            gustSpeed: 58.68,
+          },
+          {
+            time: '2024-03-01T01:00:00Z',
+            significantHeight: 2.3,
+            maximumHeight: 3.7,
+            period: 8.2,
+            peakPeriod: 9.1,
+            direction: 0,
+            waterTemperature: 13.3,
+            windSpeed: 40.32,
+            windDirection: 0,
+            gustSpeed: 54,
+          },
+          {
+            time: '2024-03-01T01:10:00Z',
+            waterTemperature: 13.3,
+            windSpeed: 39.6,
+            windDirection: 316,
+            gustSpeed: 52.2,
+          },
+          {
+            time: '2024-03-01T02:00:00Z',
+            significantHeight: 2.1,
+            period: 8,
+            peakPeriod: 9,
+            direction: 308,
+            windSpeed: 36,
+            windDirection: 314,
+          },
+        ],
+      ],
+      [
+        '64045/0',
+        [
+          {
+            time: '2024-02-20T06:00:00Z',
+            significantHeight: 6,
+            period: 12,
+            direction: 280,
+            windSpeed: 72,
+            windDirection: 290,
+          },
+        ],
+      ],
+      [
+        'V0001/0',
+        [
+          { time: '2024-02-29T22:14:07Z', significantHeight: 4.12 },
+          { time: '2024-03-01T10:31:52Z', significantHeight: 3.98 },
+        ],
+      ],
+    ],
+  )
+})
+
+test('Every rule of the format that the broken fixture breaks is reported with file and line', async () => {
+  const { bad, skipped, sources, buoys, rows } = await record(openCsv, join(FIXTURES, 'broken', 'csv'))
+  assert.deepEqual(bad, [
+    'sources.csv:3 a source needs a name, without quotes',
+    'sources.csv:4 network is not one of national, coastal, satellite',
+    'sources.csv:5 a source with this name stands above',
+    'sources.csv:6 wrong number of fields',
+    'buoys.csv:3 a buoy with this source and identifier stands above',
+    'buoys.csv:4 this source is not in sources.csv',
+    'buoys.csv:5 identifier is not 1 to 64 characters without quotes',
+    'buoys.csv:6 a buoy without a name',
+    'buoys.csv:7 lat is not a number from -90 to 90',
+    'buoys.csv:8 lng is not a number from -180 to 180',
+    'buoys.csv:9 country is not two capital letters',
+    'buoys.csv:10 timezone is no IANA time zone',
+    'buoys.csv:11 virtual is not true or false',
+    'buoys.csv:12 text after a closing quote',
+    'buoys.csv:13 wrong number of fields',
+    'buoys.csv:14 a quote is not closed',
+    'header.csv:1 column 4 of the header is not one of source, identifier, time, significant_height, maximum_height, ' +
+      'period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed',
+    'lines.csv:3 this source and identifier are not in buoys.csv',
+    ...[4, 5, 6, 7, 8].map(
+      (line) => `lines.csv:${line} time is neither ISO 8601 with Z or an offset nor whole epoch seconds`,
+    ),
+    'lines.csv:9 significant_height is no decimal number',
+    'lines.csv:10 significant_height is no decimal number',
+    'lines.csv:11 significant_height has more decimals than can be kept',
+    'lines.csv:12 wrong number of fields',
+    'lines.csv:13 wrong number of fields',
+    'lines.csv:14 a quote is not closed',
+  ])
+  assert.deepEqual(
+    [...skipped],
+    [
+      ['significant_height outside 0 to 25 m', 1],
+      ['wave values without a significant height', 2],
+      ['direction outside 0 to 359.99 degree', 1],
+    ],
+  )
+  assert.equal(sources.length, 1)
+  assert.equal(buoys.length, 1)
+  assert.deepEqual(
+    [...rows],
+    [
+      [
+        '10001/0',
+        [
+          {
+            time: '2024-03-01T00:00:00Z',
+            significantHeight: 1.5,
+            period: 8,
+            direction: 90,
+            waterTemperature: 12,
+          },
+          { time: '2024-03-01T01:00:00Z', waterTemperature: 12 },
+          { time: '2024-03-01T01:30:00Z', significantHeight: 1.5, period: 8, waterTemperature: 12 },
+          {
+            time: '2024-03-01T02:30:00Z',
+            significantHeight: 1.5,
+            period: 8,
+            direction: 0,
+            waterTemperature: 0,
+          },
+        ],
+      ],
+    ],
+  )
+})
+
+test('Line ends, a byte order mark, gzip, the order of columns and columns left out make no difference', async (t) => {
+  const plain = 'source,identifier,time,significant_height\nNorthwatch,A1,2024-03-01T00:00:00Z,1.25\n'
+  const turned = '\ufefftime,significant_height,"identifier",source\r\n1709251200,1.250, A1 ,"Northwatch"'
+  const expected = [['A1/0', [{ time: '2024-03-01T00:00:00Z', significantHeight: 1.25 }]]]
+  for (const content of [plain, turned, gzipSync(turned)]) {
+    const folder = await folderOf(t, {
+      'sources.csv': SOURCES.replaceAll('\n', '\r\n'),
+      'buoys.csv': `\ufeff${BUOYS}`,
+      'readings/2024.csv': content,
+    })
+    const { rows, bad } = await record(openCsv, folder)
+    assert.deepEqual(bad, [])
+    assert.deepEqual([...rows], expected)
+  }
+})
+
+test('Rows of buoys in any turns arrive complete and in their order, however many there are', async (t) => {
+  // Over 262 144 rows in turns and over 8192 of one buoy in a row: both ways in which rows are handed over early.
+  const buoys = Array.from({ length: 90 }, (_, i) => `B${i}`)
+  const lines: string[] = []
+  const expected = new Map<string, number>()
+  for (let i = 0; i < 290_000; i++) {
+    const buoy = i < 20_000 ? 'B7' : buoys[(i * 31) % 90]
+    lines.push(`Northwatch,${buoy},${1_700_000_000 + i},${(i % 250) / 10}`)
+    expected.set(`${buoy}/0`, (expected.get(`${buoy}/0`) ?? 0) + 1)
+  }
+  const folder = await folderOf(t, {
+    'sources.csv': SOURCES,
+    'buoys.csv': `source,identifier,name,lat,lng\n${buoys.map((id) => `Northwatch,${id},${id},1,2\n`).join('')}`,
+    'readings/all.csv': `source,identifier,time,significant_height\n${lines.join('\n')}\n`,
+  })
+  const { rows, understood } = await record(openCsv, folder)
+  assert.equal(understood.get('all.csv'), 290_000)
+  assert.deepEqual(new Map([...rows].map(([key, list]) => [key, list.length])), expected)
+  for (const list of rows.values()) {
+    for (const [index, { time, significantHeight }] of list.entries()) {
+      assert.ok(index === 0 || time > list[index - 1].time)
+      assert.equal(significantHeight, ((Date.parse(time) / 1000 - 1_700_000_000) % 250) / 10)
+    }
+  }
+})
+
+test('The two names of a row choose its buoy whatever row came before it', async (t) => {
+  const part = fc.constantFrom('A', 'AA', 'AB', 'B', 'é', 'x'.repeat(64))
+  const names = ['A', 'AA', 'AB', 'B', 'é', 'x'.repeat(64)]
+  const pairs = names.flatMap((source) => names.map((identifier) => [source, identifier] as const))
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(part, part), { minLength: 1, maxLength: 20 }), async (turns) => {
+      const folder = await folderOf(t, {
+        'sources.csv': `name,network\n${names.map((name) => `${name},coastal\n`).join('')}`,
+        'buoys.csv': `source,identifier,name,lat,lng\n${pairs.map(([source, id]) => `${source},${id},Buoy,1,2\n`).join('')}`,
+        'readings/a.csv': `source,identifier,time,significant_height\n${turns.map(([source, id], i) => `${source},${id},${i},1\n`).join('')}`,
+      })
+      const received: string[] = []
+      const handles: string[] = []
+      await openCsv(folder).read(
+        {
+          source: () => {},
+          buoy: ({ source, identifier }) => handles.push(`${source}|${identifier}`) - 1,
+          rows: (buoy, batch) => {
+            for (const time of batch.time.subarray(0, batch.length)) received[time] = handles[buoy]
+          },
+        },
+        {
+          asOf: null,
+          now: 0,
+          report: {
+            warn: () => {},
+            file: () => ({ rows: () => {}, skipped: () => {}, bad: () => assert.fail(), end: () => {} }),
+          },
+        },
+      )
+      assert.deepEqual(
+        received,
+        turns.map(([source, id]) => `${source}|${id}`),
+      )
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('A missing folder, table or column ends the build with a message that names it', async (t) => {
+  const folder = await folderOf(t, {
+    'no-buoys/sources.csv': SOURCES,
+    'no-column/sources.csv': SOURCES,
+    'no-column/buoys.csv': 'source,identifier,name,lat\n',
+    'twice/sources.csv': 'name,network,name\n',
+    'unknown/sources.csv': 'name,network,colour\n',
+  })
+  const reading = (name: string) => record(openCsv, join(folder, name))
+  await assert.rejects(reading('absent'), BuildError)
+  await assert.rejects(reading('no-buoys'), /buoys\.csv: cannot be read \(ENOENT\)/)
+  await assert.rejects(reading('no-column'), /buoys\.csv: the header lacks the column lng/)
+  await assert.rejects(reading('twice'), /the header names a column twice/)
+  await assert.rejects(
+    reading('unknown'),
+    /column 3 of the header is not one of name, network, credit, licence/,
+  )
+})
+
+test('A folder without readings and files of other kinds are warned of', async (t) => {
+  const folder = await folderOf(t, {
+    'none/sources.csv': SOURCES,
+    'none/buoys.csv': BUOYS,
+    'other/sources.csv': SOURCES,
+    'other/buoys.csv': BUOYS,
+    'other/readings/notes.txt': 'x',
+  })
+  assert.match((await record(openCsv, join(folder, 'none'))).warnings.join(), /none has no readings/)
+  assert.match((await record(openCsv, join(folder, 'other'))).warnings.join(), /ignored ".*notes\.txt"/)
+})
+
+test('Random bytes in place of readings, whole or after a header, never stop the reader', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
+      const folder = await folderOf(t, {
+        'sources.csv': SOURCES,
+        'buoys.csv': Buffer.concat([Buffer.from(BUOYS), bytes]),
+        'readings/a.csv': bytes,
+        'readings/b.csv': Buffer.concat([
+          Buffer.from('source,identifier,time,period\nNorthwatch,A1,'),
+          bytes,
+        ]),
+      })
+      const { bad } = await record(openCsv, folder)
+      assert.ok(bad.some((line) => line.startsWith('a.csv:1 ')))
+    }),
+    { numRuns: 60 },
+  )
+})

@@ -1,0 +1,483 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import * as fc from 'fast-check'
+import { openNdbc } from '../../src/sources/ndbc.ts'
+import { BuildError } from '../../src/sources/source.ts'
+import { FIXTURES, folderOf, record, type Row } from './recorder.ts'
+
+const STATIONS = `<?xml version="1.0" encoding="UTF-8"?>
+<stations created="2025-06-13T03:25:02UTC" count="2">
+  <!--a remark-->
+  <station id="41001" lat="34.746" lon="-72.415" elev="0" name="EAST HATTERAS" owner="NDBC" type="buoy" met="y"/>
+  <station type="fixed" name="" lon="-122.4" lat="47.7" id="wpow1"/>
+</stations>
+`
+const REALTIME_HEADER = `#YY  MM DD hh mm WDIR WSPD GST  WVHT   DPD   APD MWD   PRES  ATMP  WTMP  DEWP  VIS PTDY  TIDE
+#yr  mo dy hr mn degT m/s  m/s     m   sec   sec degT   hPa  degC  degC  degC  nmi  hPa    ft
+`
+
+async function rowsOf(
+  t: Parameters<typeof folderOf>[0],
+  path: string,
+  content: string | Uint8Array,
+): Promise<Row[]> {
+  const folder = await folderOf(t, { 'activestations.xml': STATIONS, [path]: content })
+  const { rows, bad } = await record(openNdbc, folder)
+  assert.deepEqual(bad, [])
+  return [...rows.values()].flat()
+}
+
+test('Archive files of all five header generations are read by the names of their columns', async (t) => {
+  assert.deepEqual(
+    await rowsOf(
+      t,
+      'stdmet/41001h1976.txt',
+      `YY MM DD hh WD   WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS
+76 01 01 00 999 06.2 99.0 04.10 99.00 09.00 999 1021.8  01.1 999.0 999.0 99.0
+76 01 01 03 034 06.7 99.0 03.80 14.30 08.00 360 1022.3  00.9 -01.7 999.0 99.0
+`,
+    ),
+    [
+      { time: '1976-01-01T00:00:00Z', significantHeight: 4.1, windSpeed: 22.32 },
+      {
+        time: '1976-01-01T03:00:00Z',
+        significantHeight: 3.8,
+        period: 14.3,
+        peakPeriod: 14.3,
+        direction: 0,
+        waterTemperature: -1.7,
+        windDirection: 34,
+        windSpeed: 24.12,
+      },
+    ],
+    'to 1998: two-digit years, no minutes',
+  )
+  assert.deepEqual(
+    await rowsOf(
+      t,
+      'stdmet/wpow1h1999.txt',
+      'YYYY MM DD hh WD   WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS\r\n' +
+        '1999 01 01 00  69  4.5  6.1 99.00 99.00 99.00 999 1021.6   7.6 999.0   4.8 99.0\r\n',
+    ),
+    [{ time: '1999-01-01T00:00:00Z', windDirection: 69, windSpeed: 16.2, gustSpeed: 21.96 }],
+    '1999: four-digit years, CRLF',
+  )
+  assert.deepEqual(
+    await rowsOf(
+      t,
+      'stdmet/41001h2004.txt.gz',
+      gzipSync(`YYYY MM DD hh  WD  WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS  TIDE
+2004 01 01 00  16  2.5  2.9  0.64 10.81  6.56 999 1026.9  23.1  22.9  16.9 99.0 99.00
+`),
+    ),
+    [
+      {
+        time: '2004-01-01T00:00:00Z',
+        significantHeight: 0.64,
+        period: 10.81,
+        peakPeriod: 10.81,
+        waterTemperature: 22.9,
+        windSpeed: 9,
+        windDirection: 16,
+        gustSpeed: 10.44,
+      },
+    ],
+    '2000 to 2004: with TIDE, gzip',
+  )
+  assert.deepEqual(
+    await rowsOf(
+      t,
+      'stdmet/41001h2005.txt',
+      `YYYY MM DD hh mm  WD  WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS  TIDE
+2005 12 31 23 30  11  1.9  2.2 99.00 99.00 99.00 999  987.7   8.5   8.6   7.4 99.0 99.00
+`,
+    ),
+    [
+      {
+        time: '2005-12-31T23:30:00Z',
+        waterTemperature: 8.6,
+        windSpeed: 6.84,
+        windDirection: 11,
+        gustSpeed: 7.92,
+      },
+    ],
+    '2005 and 2006: with minutes',
+  )
+  assert.deepEqual(
+    await rowsOf(
+      t,
+      'stdmet/41001h202401qc.txt',
+      `#YY  MM DD hh mm WDIR WSPD GST  WVHT   DPD   APD MWD   PRES  ATMP  WTMP  DEWP  VIS  TIDE
+#yr  mo dy hr mn degT m/s  m/s     m   sec   sec degT   hPa  degC  degC  degC   mi    ft
+2024 01 14 10 26 999 99.0 99.0  3.78 10.53  7.22 190 9999.0 999.0   8.4 999.0 99.0 99.00
+`,
+    ),
+    [
+      {
+        time: '2024-01-14T10:26:00Z',
+        significantHeight: 3.78,
+        period: 10.53,
+        peakPeriod: 10.53,
+        direction: 190,
+        waterTemperature: 8.4,
+      },
+    ],
+    'since 2007: a second line of units',
+  )
+})
+
+test('In the archive each column has its own missing marker, and the marker of one is a value of another', async (t) => {
+  const header = 'YYYY MM DD hh mm WD WSPD GST WVHT DPD APD MWD BAR ATMP WTMP DEWP VIS TIDE\n'
+  const rows = await rowsOf(
+    t,
+    'stdmet/41001h2006.txt',
+    `${header}2006 01 01 00 00 99 99.0 9.9 9.99 9.9 99.00 99 999.0 1 9.9 1 99.0 99.00
+2006 01 01 01 00 999 1.0 99.0 99.00 5 5 5 999.0 1 999.0 1 99.0 99.00
+2006 01 01 02 00 1 99.0 99.0 1.00 99.00 5.0 999 999.0 1 999.0 1 99.0 99.00
+`,
+  )
+  assert.deepEqual(rows, [
+    {
+      time: '2006-01-01T00:00:00Z',
+      significantHeight: 9.99,
+      period: 9.9,
+      peakPeriod: 9.9,
+      direction: 99,
+      waterTemperature: 9.9,
+      windDirection: 99,
+      gustSpeed: 35.64,
+    },
+    { time: '2006-01-01T01:00:00Z', windSpeed: 3.6 },
+    { time: '2006-01-01T02:00:00Z', significantHeight: 1, windDirection: 1 },
+  ])
+})
+
+test('Real-time rows come in order of time, MM is missing, and a row with an average period alone has no period', async (t) => {
+  const rows = await rowsOf(
+    t,
+    'realtime2/41001.txt',
+    `${REALTIME_HEADER}2023 09 28 16 20 110 11.1   MM    MM    MM    MM  MM     MM    MM    MM    MM   MM   MM    MM
+# a remark between the rows
+2023 09 28 16 10 110 11.0 14.0   2.6    MM   6.2 360 1013.2  20.1  24.4  18.0   MM +0.6    MM
+2023 09 28 16 00  MM   MM   MM    MM    MM    MM  MM 1013.2  20.1    MM  18.0   MM -1.6    MM
+2023 09 28 15 10  MM   MM   MM   2.5     8   6.1  95     MM    MM    MM    MM   MM   MM    MM
+`,
+  )
+  assert.deepEqual(rows, [
+    {
+      time: '2023-09-28T15:10:00Z',
+      significantHeight: 2.5,
+      period: 8,
+      peakPeriod: 8,
+      direction: 95,
+    },
+    {
+      time: '2023-09-28T16:10:00Z',
+      significantHeight: 2.6,
+      direction: 0,
+      waterTemperature: 24.4,
+      windSpeed: 39.6,
+      windDirection: 110,
+      gustSpeed: 50.4,
+    },
+    { time: '2023-09-28T16:20:00Z', windSpeed: 39.96, windDirection: 110 },
+  ])
+})
+
+test('A wave sample that is sent twice is one reading, at the row that has the dominant period', async (t) => {
+  const rows = await rowsOf(
+    t,
+    'realtime2/41001.txt',
+    REALTIME_HEADER +
+      [
+        '2023 09 28 02 50  MM   MM   MM   2.4     9   6.0 101     MM    MM    MM    MM   MM   MM    MM',
+        '2023 09 28 02 40  MM   MM   MM   2.4    MM   6.0 100     MM    MM  24.0    MM   MM   MM    MM',
+        '2023 09 28 01 50 120  5.0  6.0   2.3    MM   6.0 100     MM    MM  24.1    MM   MM   MM    MM',
+        '2023 09 28 01 40 120  5.0  6.0   2.3     9   6.0 100     MM    MM  24.2    MM   MM   MM    MM',
+        '2023 09 28 00 50  MM   MM   MM   2.5     8   6.1  95     MM    MM    MM    MM   MM   MM    MM',
+        '2023 09 28 00 40  MM   MM   MM   2.5    MM   6.1  95     MM    MM  24.3    MM   MM   MM    MM',
+      ].join('\n'),
+  )
+  assert.deepEqual(rows, [
+    { time: '2023-09-28T00:40:00Z', waterTemperature: 24.3 },
+    { time: '2023-09-28T00:50:00Z', significantHeight: 2.5, period: 8, peakPeriod: 8, direction: 95 },
+    {
+      time: '2023-09-28T01:40:00Z',
+      significantHeight: 2.3,
+      period: 9,
+      peakPeriod: 9,
+      direction: 100,
+      waterTemperature: 24.2,
+      windSpeed: 18,
+      windDirection: 120,
+      gustSpeed: 21.6,
+    },
+    {
+      time: '2023-09-28T01:50:00Z',
+      waterTemperature: 24.1,
+      windSpeed: 18,
+      windDirection: 120,
+      gustSpeed: 21.6,
+    },
+    { time: '2023-09-28T02:40:00Z', significantHeight: 2.4, direction: 100, waterTemperature: 24 },
+    { time: '2023-09-28T02:50:00Z', significantHeight: 2.4, period: 9, peakPeriod: 9, direction: 101 },
+  ])
+})
+
+/** One line of a made-up real-time file, as the property below deals with it. */
+interface Line {
+  minute: number
+  wvht: string
+  dpd: string
+  apd: string
+  mwd: string
+  wtmp: string
+}
+
+/** The rule on repeats, told as slowly as possible: all runs first, then one row of each. */
+function samplesOf(lines: readonly Line[]): Map<number, string> {
+  const waves = lines.filter(({ wvht }) => wvht !== 'MM').toSorted((a, b) => a.minute - b.minute)
+  const runs: Line[][] = []
+  for (const line of waves) {
+    const last = runs.at(-1)?.at(-1)
+    const joins =
+      last !== undefined &&
+      line.minute - last.minute <= 10 &&
+      `${line.wvht} ${line.apd} ${line.mwd}` === `${last.wvht} ${last.apd} ${last.mwd}`
+    if (joins) runs.at(-1)?.push(line)
+    else runs.push([line])
+  }
+  return new Map(
+    runs.map((run) => {
+      const { minute, wvht, dpd } = run.find(({ dpd }) => dpd !== 'MM') ?? run[0]
+      return [minute, `${wvht} ${dpd}`]
+    }),
+  )
+}
+
+test('Whatever the rows, the readings of a station are its wave samples by the rule on repeats, over all its files', async (t) => {
+  const line = fc.record({
+    minute: fc.nat(120).map((n) => n * 5),
+    wvht: fc.constantFrom('MM', '1.0', '1.1'),
+    dpd: fc.constantFrom('MM', '8', '9'),
+    apd: fc.constantFrom('MM', '6.0', '6.0', '6.1'),
+    mwd: fc.constantFrom('95', '95', '96'),
+    wtmp: fc.constantFrom('MM', '20.0'),
+  })
+  const anyLines = fc.uniqueArray(line, { selector: ({ minute }) => minute, maxLength: 60 })
+  const textOf = (lines: readonly Line[]) =>
+    REALTIME_HEADER +
+    lines
+      .map(({ minute, wvht, dpd, apd, mwd, wtmp }) => {
+        const clock = `${String(Math.floor(minute / 60)).padStart(2, '0')} ${String(minute % 60).padStart(2, '0')}`
+        return `2023 09 28 ${clock} MM MM MM ${wvht} ${dpd} ${apd} ${mwd} MM MM ${wtmp} MM MM MM MM\n`
+      })
+      .join('')
+  await fc.assert(
+    fc.asyncProperty(anyLines, fc.nat(60), fc.boolean(), async (lines, cut, newestFirst) => {
+      const order = newestFirst ? lines.toSorted((a, b) => b.minute - a.minute) : lines
+      const folder = await folderOf(t, {
+        'activestations.xml': STATIONS,
+        'realtime2/41001.txt': textOf(order.slice(0, cut)),
+        'realtime2/41001.txt.gz': gzipSync(textOf(order.slice(cut))),
+      })
+      const { rows } = await record(openNdbc, folder)
+      const got = rows.get('41001/1') ?? []
+      const start = Date.UTC(2023, 8, 28)
+      const samples = new Map<number, string>()
+      for (const { time, significantHeight, period } of got) {
+        if (significantHeight === undefined) continue
+        samples.set((Date.parse(time) - start) / 60_000, `${significantHeight.toFixed(1)} ${period ?? 'MM'}`)
+      }
+      assert.deepEqual(samples, samplesOf(lines))
+      const kept = lines.filter(({ minute, wtmp }) => wtmp !== 'MM' || samples.has(minute))
+      assert.deepEqual(
+        got.map(({ time }) => (Date.parse(time) - start) / 60_000),
+        kept.map(({ minute }) => minute).toSorted((a, b) => a - b),
+      )
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('The archive is feed 0 and the real-time file feed 1, and of two rows of one feed with one time the later file counts', async (t) => {
+  const header = 'YYYY MM DD hh mm WD WSPD GST WVHT DPD APD MWD BAR ATMP WTMP DEWP VIS TIDE\n'
+  const rest = '99.0 99.0 1.00 5.00 4.00 999 999.0 1 999.0 1 99.0 99.00'
+  const folder = await folderOf(t, {
+    'activestations.xml': STATIONS,
+    'stdmet/41001h2005.txt': `${header}2005 12 31 23 00 1 ${rest}\n2005 12 31 23 50 2 ${rest}\n`,
+    'stdmet/41001h2006.txt': `${header}2005 12 31 23 50 3 ${rest}\n2006 01 01 00 50 4 ${rest}\n`,
+    '41001.txt': `${REALTIME_HEADER}2006 01 01 00 50 5 1.0 MM 1.0 5 4.0 MM MM MM MM MM MM MM MM\n`,
+  })
+  const { rows, buoys, ended } = await record(openNdbc, folder)
+  assert.equal(buoys.length, 1)
+  assert.deepEqual(
+    rows.get('41001/0')?.map(({ time, windDirection }) => [time, windDirection]),
+    [
+      ['2005-12-31T23:00:00Z', 1],
+      ['2005-12-31T23:50:00Z', 3],
+      ['2006-01-01T00:50:00Z', 4],
+    ],
+  )
+  assert.deepEqual(
+    rows.get('41001/1')?.map(({ windDirection }) => windDirection),
+    [5],
+  )
+  assert.deepEqual(ended, ['activestations.xml', '41001h2005.txt', '41001h2006.txt', '41001.txt'])
+})
+
+test('Positions and names come from the newest list that has them, and a station without a position is left out', async (t) => {
+  const station = (attributes: string) => `<station ${attributes}/>`
+  const list = (created: string, ...stations: string[]) =>
+    `<stations created="${created}" count="9">${stations.map(station).join('')}</stations>`
+  const data = `${REALTIME_HEADER}2023 09 28 16 20 110 11.1 MM 1.0 MM MM MM MM MM MM MM MM MM MM\n`
+  const folder = await folderOf(t, {
+    'activestations_a.xml': list(
+      '2025-06-13T03:25:02UTC',
+      'id="41001" lat="34.7" lon="-72.4" name="  EAST   HATTERAS "',
+      'id="41002" lat="30" lon="-90" name="Glider"',
+      'id="41003" lat="30" lon="-90" name="Parked"',
+      'id="41004" lat="1" lon="-179.99" name=""',
+    ),
+    'activestations_b.xml': list(
+      '2024-01-01T00:00:00UTC',
+      'id="41001" lat="33" lon="-70" name="OLD"',
+      'id="41004" lat="2" lon="3" name="Edisto &amp; Co"',
+      'id="41005" name="Dead &#233;" lat="4" lon="5"',
+    ),
+    'station_table_2023.txt': `# STATION_ID | OWNER | TTYPE | HULL | NAME | PAYLOAD | LOCATION | TIMEZONE | FORECAST | NOTE
+#
+41002|CG|Buoy||Found||31.759 N 74.936 W (31&#176;45'32" N 74&#176;56'9" W)|E| |
+tfblk|IM|Buoy||10.0 nm WNW on Blakknes||12.5 S 24.778 E (12&#176;30'0" S 24&#176;46'41" E)|?| |
+41006|CG|Buoy||||7.0 N 8.0 W (7)|E| |
+`,
+    'realtime2/41001.txt': data,
+    'realtime2/41002.txt': data,
+    'realtime2/41003.txt': data,
+    'realtime2/41004.txt': data,
+    'realtime2/41005.txt': data,
+    'realtime2/41006.txt': data,
+    'realtime2/41007.txt': data,
+    'realtime2/TFBLK.txt': data,
+    'realtime2/44013.spec': 'whatever',
+    'latest_obs/latest_obs.txt': 'whatever',
+    'README.txt': 'whatever',
+  })
+  const { buoys, sources, warnings, bad } = await record(openNdbc, folder)
+  assert.deepEqual(bad, [])
+  assert.deepEqual(
+    buoys.map(({ identifier, name, lat, lng }) => [identifier, name, lat, lng]),
+    [
+      ['41001', 'EAST HATTERAS', 34.7, -72.4],
+      ['41002', 'Glider', 31.759, -74.936],
+      ['41004', 'Edisto & Co', 1, -179.99],
+      ['41005', 'Dead é', 4, 5],
+      ['41006', 'Station 41006', 7, -8],
+      ['TFBLK', '10.0 nm WNW on Blakknes', -12.5, 24.778],
+    ],
+  )
+  assert.deepEqual(
+    sources.map(({ name, network }) => [name, network]),
+    [['NDBC', 'national']],
+  )
+  assert.deepEqual(warnings, [
+    'ndbc: 3 ignored: "realtime2/44013.spec","README.txt","latest_obs"',
+    'ndbc: 2 left out for want of a position: "41003","41007"',
+  ])
+})
+
+test('Faults of the broken fixture are reported with file and line, and what is good in it is read', async () => {
+  const { bad, skipped, rows, buoys, warnings, understood } = await record(
+    openNdbc,
+    join(FIXTURES, 'broken', 'ndbc'),
+  )
+  assert.deepEqual(bad, [
+    'activestations.xml:4 a station without a valid id, lat or lon',
+    'activestations.xml:7 not well-formed XML; the rest of the file is not read',
+    '99001.txt:4 wrong number of fields',
+    '99001.txt:5 no valid date and time',
+    '99001.txt:6 WVHT is no decimal number',
+    '99001.txt:9 no valid date and time',
+  ])
+  assert.deepEqual(
+    [...skipped],
+    [
+      ['WVHT outside 0 to 25 m', 1],
+      ['neither waves, wind nor water temperature', 1],
+    ],
+  )
+  assert.equal(understood.get('99001.txt'), 3)
+  assert.deepEqual(
+    buoys.map(({ identifier }) => identifier),
+    ['99001'],
+  )
+  assert.deepEqual(
+    rows.get('99001/1')?.map(({ time, significantHeight }) => [time, significantHeight]),
+    [
+      ['2024-03-01T01:20:00Z', undefined],
+      ['2024-03-01T02:00:00Z', 1.5],
+    ],
+  )
+  assert.deepEqual(warnings, [
+    'ndbc: 1 ignored: "realtime2/99001.spec"',
+    'ndbc: 2 left out for want of a position: "99003","99005"',
+  ])
+})
+
+test('A listed station whose file is of something else is one bad line, and random bytes never stop the reader', async (t) => {
+  const folder = await folderOf(t, {
+    'activestations.xml': STATIONS,
+    'realtime2/41001.txt': 'this is not a weather file\n',
+    'realtime2/WPOW1.txt': '',
+  })
+  assert.deepEqual((await record(openNdbc, folder)).bad, [
+    '41001.txt:1 no header line of an NDBC standard meteorological file',
+    'WPOW1.txt:1 no header line of an NDBC standard meteorological file',
+  ])
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), fc.boolean(), async (bytes, afterHeader) => {
+      const content = afterHeader ? Buffer.concat([Buffer.from(REALTIME_HEADER), bytes]) : bytes
+      const junk = await folderOf(t, {
+        'activestations.xml': STATIONS,
+        'activestations_junk.xml': bytes,
+        'station_table_junk.txt': bytes,
+        'realtime2/41001.txt': content,
+      })
+      await record(openNdbc, junk)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('A folder that is absent, has no station list or no data ends the build with a clear message', async (t) => {
+  const folder = await folderOf(t, { 'data/realtime2/41001.txt': '', 'list/activestations.xml': STATIONS })
+  await assert.rejects(record(openNdbc, join(folder, 'absent')), BuildError)
+  await assert.rejects(record(openNdbc, join(folder, 'data')), /neither activestations\*\.xml nor/)
+  await assert.rejects(record(openNdbc, join(folder, 'list')), /holds no data files/)
+})
+
+const SHARED = join(import.meta.dirname, '..', '..', '..', 'shared', 'data', 'ndbc')
+
+test(
+  'The real files of 78 stations give the wave samples that were counted in them by other means',
+  { skip: existsSync(SHARED) ? false : 'needs real NDBC files, which are not part of the repository' },
+  async () => {
+    const { rows, bad, buoys } = await record(openNdbc, SHARED)
+    const waves = (key: string) =>
+      rows.get(key)?.filter(({ significantHeight }) => significantHeight !== undefined).length
+    assert.deepEqual(bad, [])
+    assert.equal(buoys.length, 79)
+    assert.equal(waves('41001/1'), 2217)
+    assert.equal(waves('46097/0'), 744)
+    assert.equal(waves('46240/0'), 228_886)
+    const realtime = [...rows.keys()].filter((key) => key.endsWith('/1'))
+    assert.equal(realtime.length, 78)
+    assert.equal(
+      realtime.reduce((sum, key) => sum + (waves(key) ?? 0), 0),
+      143_973,
+    )
+  },
+)

@@ -1,0 +1,104 @@
+/** A report and a sink that write down what an adapter tells them, for tests of adapters. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { RowBatch } from '../../src/columns.ts'
+import type { BuoyRecord, OpenSource, SourceInfo } from '../../src/sources/source.ts'
+
+/** Codes per unit, written out again here so that a change of scale in the product shows. */
+const SCALES = {
+  significantHeight: 1000,
+  maximumHeight: 1000,
+  period: 1000,
+  peakPeriod: 1000,
+  direction: 100,
+  waterTemperature: 100,
+  windSpeed: 100,
+  windDirection: 100,
+  gustSpeed: 100,
+} as const
+type Name = keyof typeof SCALES
+
+/** A row with its measured values in units; what is missing has no key. */
+export type Row = { time: string } & { [name in Name]?: number }
+
+export interface Recording {
+  sources: SourceInfo[]
+  buoys: BuoyRecord[]
+  /** By identifier and feed, `41001/1`, in the order in which they came. */
+  rows: Map<string, Row[]>
+  warnings: string[]
+  /** By file name. */
+  understood: Map<string, number>
+  /** `FILE:LINE reason`. */
+  bad: string[]
+  skipped: Map<string, number>
+  ended: string[]
+}
+
+/** Reads the whole source behind `argument`. */
+export async function record(open: OpenSource, argument: string): Promise<Recording> {
+  const recording: Recording = {
+    sources: [],
+    buoys: [],
+    rows: new Map(),
+    warnings: [],
+    understood: new Map(),
+    bad: [],
+    skipped: new Map(),
+    ended: [],
+  }
+  const sink = {
+    source: (info: SourceInfo) => void recording.sources.push(info),
+    buoy: (buoy: BuoyRecord) => recording.buoys.push(buoy) - 1,
+    rows(buoy: number, batch: RowBatch, feed = 0) {
+      const key = `${recording.buoys[buoy].identifier}/${feed}`
+      const rows = recording.rows.get(key) ?? []
+      recording.rows.set(key, rows)
+      for (let i = 0; i < batch.length; i++) rows.push(rowOf(batch, i))
+    },
+  }
+  const report = {
+    warn: (message: string) => void recording.warnings.push(message),
+    file(path: string) {
+      const name = basename(path)
+      return {
+        rows: (count: number) =>
+          void recording.understood.set(name, (recording.understood.get(name) ?? 0) + count),
+        skipped: (reason: string) =>
+          void recording.skipped.set(reason, (recording.skipped.get(reason) ?? 0) + 1),
+        bad: (line: number, reason: string) => void recording.bad.push(`${name}:${line} ${reason}`),
+        end: () => void recording.ended.push(name),
+      }
+    },
+  }
+  await open(argument).read(sink, { asOf: null, now: 0, report })
+  return recording
+}
+
+function rowOf(batch: RowBatch, index: number): Row {
+  const row: Row = { time: new Date(batch.time[index] * 1000).toISOString().replace('.000Z', 'Z') }
+  for (const [name, scale] of Object.entries(SCALES) as [Name, number][]) {
+    const code = batch.columns[name][index]
+    if (code !== (name === 'waterTemperature' ? -32_768 : 65_535)) row[name] = code / scale
+  }
+  return row
+}
+
+/** A folder with the given files, removed after the test. */
+export async function folderOf(
+  t: TestContext,
+  files: { readonly [path: string]: string | Uint8Array },
+): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sources-'))
+  t.after(() => rm(folder, { recursive: true }))
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), content)
+  }
+  return folder
+}
+
+/** The folder of fixtures of this repository. */
+export const FIXTURES = join(import.meta.dirname, '..', '..', 'data', 'fixtures')

@@ -1,0 +1,360 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import * as fc from 'fast-check'
+import { BuildError, type FileReport } from '../../src/sources/source.ts'
+import {
+  cleanName,
+  decimal,
+  decode,
+  degreesOf,
+  epochSeconds,
+  Fields,
+  isoSeconds,
+  listFolder,
+  MALFORMED,
+  measureColumn,
+  NO_CODE,
+  readMeasures,
+  readText,
+  splitBlanks,
+  splitSeparated,
+  textsOf,
+  TOO_FINE,
+} from '../../src/sources/text.ts'
+import { folderOf } from './recorder.ts'
+
+const COMMA = 44
+
+function reporting(): { file: FileReport; bad: string[]; skipped: string[] } {
+  const bad: string[] = []
+  const skipped: string[] = []
+  const file = {
+    rows: () => {},
+    skipped: (reason: string) => void skipped.push(reason),
+    bad: (line: number, reason: string) => void bad.push(`${line} ${reason}`),
+    end: () => {},
+  }
+  return { file, bad, skipped }
+}
+
+function parse(text: string): number {
+  const bytes = Buffer.from(`;${text};9`)
+  return decimal(bytes, 1, bytes.length - 2)
+}
+
+test('Decimal text becomes a count of ten-thousandths', () => {
+  const cases: [string, number][] = [
+    ['0', 0],
+    ['2.3', 23_000],
+    ['02.60', 26_000],
+    ['-1.7', -17_000],
+    ['+0.2', 2000],
+    ['.5', 5000],
+    ['3.', 30_000],
+    ['12.3456', 123_456],
+    ['12.345600', 123_456],
+    ['999.9999', 9_999_999],
+    ['1.00001', TOO_FINE],
+    ['', MALFORMED],
+    ['.', MALFORMED],
+    ['-', MALFORMED],
+    ['1e2', MALFORMED],
+    ['0x1', MALFORMED],
+    ['1,5', MALFORMED],
+    ['1.2.3', MALFORMED],
+    ['--1', MALFORMED],
+    ['1 ', MALFORMED],
+    ['NaN', MALFORMED],
+    ['MM', MALFORMED],
+  ]
+  for (const [text, expected] of cases) assert.equal(parse(text), expected, text)
+  assert.ok(parse('99999999999999999999') >= 20_000_000, 'a huge number stays beyond every limit')
+})
+
+test('Every decimal of up to four places is read exactly', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: -19_999_999, max: 19_999_999 }), fc.nat(3), (count, zeros) => {
+      const digits = String(Math.abs(count)).padStart(5, '0')
+      const text = `${count < 0 ? '-' : ''}${digits.slice(0, -4)}.${digits.slice(-4)}${'0'.repeat(zeros)}`
+      assert.equal(parse(text), count)
+    }),
+  )
+})
+
+test('Epoch seconds agree with the calendar of Date, and impossible dates are refused', () => {
+  const part = (max: number) => fc.integer({ min: -1, max })
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1960, max: 2110 }),
+      part(14),
+      part(33),
+      part(25),
+      part(61),
+      part(61),
+      (y, mo, d, h, mi, s) => {
+        const date = new Date(Date.UTC(y, mo - 1, d, h, mi, s))
+        const exists =
+          date.getUTCFullYear() === y &&
+          date.getUTCMonth() === mo - 1 &&
+          date.getUTCDate() === d &&
+          date.getUTCHours() === h &&
+          date.getUTCMinutes() === mi &&
+          date.getUTCSeconds() === s
+        const seconds = date.getTime() / 1000
+        const expected = exists && seconds >= 0 && seconds < 2 ** 32 ? seconds : -1
+        assert.equal(epochSeconds(y, mo, d, h, mi, s), expected)
+      },
+    ),
+    { numRuns: 2000 },
+  )
+  for (let day = 0; day < 49_700; day += 1) {
+    const date = new Date(day * 86_400_000)
+    assert.equal(
+      epochSeconds(date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate(), 0, 0, 0),
+      day * 86_400,
+    )
+  }
+  assert.equal(epochSeconds(2023, 2, 30, 0, 0, 0), -1)
+  assert.equal(epochSeconds(2100, 2, 29, 0, 0, 0), -1)
+  assert.equal(epochSeconds(2000, 2, 29, 0, 0, 0), 951_782_400)
+})
+
+test('ISO times are read with their offset, and without one only where that is the format', () => {
+  const read = (text: string, zone: 'none' | 'offset') =>
+    isoSeconds(Buffer.from(`${text}5`), 0, text.length, zone)
+  const noon = Date.UTC(2024, 1, 29, 12) / 1000
+  for (const text of [
+    '2024-02-29T12:00Z',
+    '2024-02-29T12:00:00Z',
+    '2024-02-29t12:00:00z',
+    '2024-02-29 12:00:00.000Z',
+    '2024-02-29T13:00:00+01:00',
+    '2024-02-29T13:00:00+0100',
+    '2024-02-29T13:00+01',
+    '2024-02-29T08:30:00-03:30',
+  ]) {
+    assert.equal(read(text, 'offset'), noon, text)
+    assert.equal(read(text, 'none'), -1, text)
+  }
+  assert.equal(read('2024-02-29 12:00:00', 'none'), noon)
+  for (const text of [
+    '2024-02-29T12:00:00',
+    '2024-02-29',
+    '2024-02-29T12Z',
+    '2024-02-29T12:00:0Z',
+    '2024-02-29T12:00:00.5Z',
+    '2024-02-29T12:00:00.Z',
+    '2024-02-29T12:00:00+1',
+    '2024-02-29T12:00:00+24:00',
+    '2024-02-29T12:00:00+01:60',
+    '2024-02-29T12:00:00+01:0',
+    '2024-02-29T12:00:00+',
+    '2024-02-29T12:00:00ZZ',
+    '2024/02/29T12:00:00Z',
+    '2023-02-29T12:00:00Z',
+    '2024-02-29T24:00:00Z',
+    '2024-02-29T23:59:60Z',
+    '1970-01-01T00:00:00+01:00',
+    '',
+  ]) {
+    assert.equal(read(text, 'offset'), -1, text)
+  }
+})
+
+test('A line of separated fields comes back as it was quoted', () => {
+  const field = fc.string({ unit: fc.constantFrom('a', 'é', '"', ',', ' ', '\n', '\r\n', '7'), maxLength: 6 })
+  fc.assert(
+    fc.property(fc.array(fc.array(field, { minLength: 1, maxLength: 5 }), { maxLength: 5 }), (lines) => {
+      const text = lines
+        .map((line) => line.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',') + '\r\n')
+        .join('')
+      const bytes = Buffer.from(text)
+      const fields = new Fields()
+      const read: string[][] = []
+      let physicalLines = 0
+      for (let at = 0; at < bytes.length; at = fields.next) {
+        splitSeparated(bytes, at, COMMA, fields)
+        assert.equal(fields.fault, null)
+        physicalLines += fields.lines
+        read.push(textsOf(bytes, fields))
+      }
+      assert.deepEqual(read, lines)
+      assert.equal(physicalLines, text.split('\n').length - 1)
+    }),
+  )
+})
+
+test('Unquoted fields are trimmed, empty ones are kept, and stray quotes are faults of their line only', () => {
+  const fields = new Fields()
+  const split = (text: string, separator = COMMA) => {
+    const bytes = Buffer.from(text)
+    splitSeparated(bytes, 0, separator, fields)
+    return [fields.fault, ...textsOf(bytes, fields)]
+  }
+  assert.deepEqual(split(' a ,,b\t,\r\nnext'), [null, 'a', '', 'b', ''])
+  assert.equal(fields.next, 10)
+  assert.deepEqual(split('a;b,c', 59), [null, 'a', 'b,c'])
+  assert.deepEqual(split('a,say "hi",b'), [null, 'a', 'say "hi"', 'b'])
+  assert.equal(split('a,"b"c,d\nnext')[0], 'text after a closing quote')
+  assert.equal(fields.next, 9)
+  assert.equal(split(`a,"b\n${'x'.repeat(70_000)}"`)[0], 'a quote is not closed')
+  assert.equal(fields.next, 5)
+})
+
+test('A line of columns splits on runs of blanks and tabs', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.constantFrom(' ', '\t', '\r', '1', 'x', '.'), maxLength: 40 }),
+      (line) => {
+        const bytes = Buffer.from(`${line}\nrest`)
+        const fields = new Fields()
+        splitBlanks(bytes, 0, fields)
+        assert.deepEqual(
+          textsOf(bytes, fields),
+          line.split(/[ \t\r]+/).filter((text) => text !== ''),
+        )
+        assert.equal(fields.next, line.length + 1)
+      },
+    ),
+  )
+})
+
+test('No bytes make a splitter stand still, and a line of too many fields is counted, not kept', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+      const fields = new Fields()
+      for (let at = 0; at < bytes.length; at = fields.next) {
+        splitSeparated(bytes, at, COMMA, fields)
+        assert.ok(fields.next > at)
+        textsOf(bytes, fields)
+      }
+      for (let at = 0; at < bytes.length; at = fields.next) {
+        splitBlanks(bytes, at, fields)
+        assert.ok(fields.next > at)
+      }
+    }),
+  )
+  const fields = new Fields()
+  splitSeparated(Buffer.from(','.repeat(100_000)), 0, COMMA, fields)
+  assert.equal(fields.count, 100_001)
+  splitBlanks(Buffer.from('1 '.repeat(100_000)), 0, fields)
+  assert.equal(fields.count, 100_000)
+})
+
+test('Measured fields become codes: converted once, exact else, beyond the limits missing and counted', () => {
+  const { file, skipped } = reporting()
+  const fields = new Fields()
+  const code = (name: Parameters<typeof measureColumn>[0], text: string, metresPerSecond = false) => {
+    const bytes = Buffer.from(`${text},`)
+    splitSeparated(bytes, 0, COMMA, fields)
+    const codes = new Int32Array(1)
+    const fault = readMeasures(
+      bytes,
+      fields,
+      [measureColumn(name, 0, 'X', { metresPerSecond, missing: [99, 99] })],
+      codes,
+      file,
+    )
+    return fault ?? codes[0]
+  }
+  for (let tenths = 0; tenths <= 1388; tenths++) {
+    if (tenths === 990) continue
+    assert.equal(code('windSpeed', `${Math.floor(tenths / 10)}.${tenths % 10}`, true), tenths * 36)
+  }
+  assert.equal(code('windSpeed', '1.01', true), 364, '3.636 km/h')
+  assert.equal(code('windSpeed', '0.0125', true), 5, '0.045 km/h is rounded up')
+  assert.equal(code('significantHeight', '2.345'), 2345)
+  assert.equal(code('significantHeight', '2.3450'), 2345)
+  assert.equal(code('significantHeight', '2.3456'), 'X has more decimals than can be kept')
+  assert.equal(code('significantHeight', '2.34567'), 'X has more decimals than can be kept')
+  assert.equal(code('significantHeight', 'two'), 'X is no decimal number')
+  assert.equal(code('waterTemperature', '-1.75'), -175)
+  assert.equal(code('direction', '360'), 0)
+  assert.equal(code('direction', '359.99'), 35_999)
+  assert.deepEqual(skipped, [])
+  for (const text of ['', 'MM', '99', '99.00']) assert.equal(code('significantHeight', text), NO_CODE, text)
+  assert.deepEqual(skipped, [])
+  assert.equal(code('significantHeight', '25.001'), NO_CODE)
+  assert.equal(code('significantHeight', '-0.1'), NO_CODE)
+  assert.equal(code('direction', '360.01'), NO_CODE)
+  assert.equal(code('waterTemperature', '98765432109876543210'), NO_CODE)
+  assert.deepEqual(skipped, [
+    'X outside 0 to 25 m',
+    'X outside 0 to 25 m',
+    'X outside 0 to 359.99 degree',
+    'X outside -5 to 45 °C',
+  ])
+})
+
+test('Text is UTF-8 or else Latin-1, and names lose control characters and double blanks', () => {
+  assert.equal(decode(Buffer.from('Île')), 'Île')
+  assert.equal(decode(Buffer.from([0xce, 0x6c, 0x65])), 'Île')
+  assert.equal(cleanName('  Cape  Fear\u0000\r\n(013) '), 'Cape Fear (013)')
+  assert.equal(cleanName('x'.repeat(1000)).length, 200)
+  assert.equal(degreesOf('-180', 180), -180)
+  for (const text of ['180.1', '', 'x', '1e1', '0x10', ' 1']) {
+    assert.ok(Number.isNaN(degreesOf(text, 180)), text)
+  }
+})
+
+test('Plain and gzip files are told apart by content, and a byte order mark is left out', async (t) => {
+  const folder = await folderOf(t, {
+    plain: '\ufeffone\ntwo\n',
+    'zipped.txt': gzipSync('\ufeffone\ntwo\n'),
+    members: Buffer.concat([gzipSync('one\n'), gzipSync('two\n')]),
+    empty: '',
+  })
+  const { file, bad } = reporting()
+  const read = async (name: string) => (await readText(join(folder, name), file)).toString()
+  assert.equal(await read('plain'), 'one\ntwo\n')
+  assert.equal(await read('zipped.txt'), 'one\ntwo\n')
+  assert.equal(await read('members'), 'one\ntwo\n')
+  assert.equal(await read('empty'), '')
+  assert.deepEqual(bad, [])
+})
+
+test('A gzip file that is cut off or damaged gives the whole lines before the fault and one bad line', async (t) => {
+  const lines = Array.from({ length: 50_000 }, (_, i) => `line ${i} ${(i * 7919) % 1013}\n`)
+  const all = lines.join('')
+  const whole = gzipSync(all)
+  const middle = whole.length >> 1
+  const damaged = Buffer.from(whole)
+  damaged.fill(0xff, middle, middle + 64)
+  const folder = await folderOf(t, {
+    cut: whole.subarray(0, middle),
+    damaged,
+    checksum: Buffer.concat([whole.subarray(0, -8), Buffer.alloc(8)]),
+    head: whole.subarray(0, 5),
+  })
+  for (const name of ['cut', 'damaged', 'checksum', 'head']) {
+    const { file, bad } = reporting()
+    const kept = (await readText(join(folder, name), file)).toString()
+    // Damage in the middle can turn into a little nonsense before it is noticed.
+    const sound = name === 'damaged' ? kept.slice(0, all.length / 4) : kept
+    assert.ok(all.startsWith(sound), name)
+    assert.ok(kept === '' || kept.endsWith('\n'), name)
+    assert.deepEqual(bad, [`${kept.split('\n').length} the gzip data is damaged or cut off here`])
+    if (name !== 'head') assert.ok(kept.length > all.length / 4, 'what came before the fault is kept')
+  }
+})
+
+test('A file beyond the size limit stops the build, before and after decompression', async (t) => {
+  const folder = await folderOf(t, { plain: 'x'.repeat(1001), bomb: gzipSync(Buffer.alloc(10_000_000)) })
+  const { file } = reporting()
+  await writeFile(join(folder, 'cut-bomb'), gzipSync(Buffer.alloc(10_000_000)).subarray(0, -20))
+  await assert.rejects(readText(join(folder, 'plain'), file, 1000), BuildError)
+  await assert.rejects(readText(join(folder, 'bomb'), file, 100_000), /larger than 100000 bytes/)
+  await assert.rejects(readText(join(folder, 'cut-bomb'), file, 100_000), BuildError)
+  await assert.rejects(readText(join(folder, 'absent'), file), /cannot be read \(ENOENT\)/)
+  assert.equal((await readText(join(folder, 'plain'), file, 1001)).length, 1001)
+})
+
+test('A folder lists files and folders sorted, without hidden ones, and an absent one is null', async (t) => {
+  const folder = await folderOf(t, { 'b.txt': '', 'a.txt': '', '.hidden': '', 'sub/c.txt': '' })
+  assert.deepEqual(await listFolder(folder), { files: ['a.txt', 'b.txt'], folders: ['sub'] })
+  assert.equal(await listFolder(join(folder, 'absent')), null)
+  assert.equal(await listFolder(join(folder, 'a.txt')), null)
+})
