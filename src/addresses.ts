@@ -177,6 +177,11 @@ export class TrustedProxies {
     })
   }
 
+  /** No proxy is trusted, so no header needs to be looked at. */
+  get isEmpty(): boolean {
+    return this.#networks.length === 0
+  }
+
   /**
    * The address an anonymous call is charged to. Starts at `peer` and follows the proxies' word from the right,
    * nearest hop first, while the hop that said it is trusted; stops at the first that is not, at one that is
@@ -345,7 +350,9 @@ export class AddressCounters {
     return charge(words, least, limit)
   }
 
-  /** See {@link HourBanks.prepare}: without it the first call of an hour zeroes 15.7 MB, which takes milliseconds. */
+  /**
+   * See {@link HourBanks.prepare}: without it the first call of an hour zeroes 15.7 MB, which takes milliseconds.
+   */
   prepare(now: number): void {
     this.#banks.prepare(now)
   }

@@ -22,9 +22,13 @@ export function roundKm(km: number): number {
   return Math.round(km * 100) / 100
 }
 
-/** A longitude brought into −180…180; what already lies there keeps every bit. */
+/**
+ * A longitude brought into −180…180; what already lies there keeps every bit. Else the binary noise of the subtraction goes
+ * (355.032 must become −4.968 and not a hair beside it, where a border is compared with).
+ */
 export function wrapLongitude(lng: number): number {
-  return lng >= -180 && lng <= 180 ? lng : lng - 360 * Math.round(lng / 360)
+  if (lng >= -180 && lng <= 180) return lng
+  return Math.round((lng - 360 * Math.round(lng / 360)) * 1e9) / 1e9
 }
 
 /** A box of the globe in degrees; `west` greater than `east` crosses the antimeridian. */

@@ -34,6 +34,8 @@ export class Literal {
   }
 }
 
+const NULL = new Literal('null')
+
 /** Short texts by index: one store each. */
 export class TextTable {
   readonly words: Float64Array
@@ -105,6 +107,8 @@ function fillDate(day: number): void {
 const QUOTE = 0x22
 const COMMA = 0x2c
 const DASH = 0x2d
+const POINT = 0x2e
+const ZERO = 0x30
 
 /**
  * A growing byte buffer with a position. What is kept for the life of a snapshot is written first; `mark` then says where
@@ -199,6 +203,22 @@ export class JsonWriter {
     else this.text(String(value))
   }
 
+  /** A whole number of hundredths as a number in its shortest form: 150 is `1.5`. */
+  hundredths(value: number): void {
+    let rest = value
+    if (rest < 0) {
+      this.bytes[this.at++] = DASH
+      rest = -rest
+    }
+    const whole = Math.floor(rest / 100)
+    const fraction = rest - whole * 100
+    this.integer(whole)
+    if (fraction === 0) return
+    this.bytes[this.at++] = POINT
+    this.bytes[this.at++] = ZERO + Math.floor(fraction / 10)
+    if (fraction % 10 !== 0) this.bytes[this.at++] = ZERO + (fraction % 10)
+  }
+
   /** Exactly ten digits of a whole number below 10^10. */
   tenDigits(value: number): void {
     const high = Math.floor(value / 1e8)
@@ -241,6 +261,10 @@ export class JsonWriter {
   /** Compass point of a direction's code in hundredths of a degree, `null` for the missing one. */
   compass(code: number): void {
     this.entry(COMPASS_TEXT, compassIndex(code))
+  }
+
+  null(): void {
+    this.literal(NULL)
   }
 
   comma(): void {

@@ -432,8 +432,8 @@ const LOCK_WAITS = 250
 /**
  * Takes `FILE.lock`; returns what gives it back. Waits for another holder, and passes over one that has died.
  *
- * The lock is a symbolic link whose target is no path but the text that says who holds it: made in one step, so that a
- * process killed at any moment leaves either no lock or one that names it.
+ * The lock is a symbolic link whose target is no path but the text that says who holds it: made in one step, so
+ * that a process killed at any moment leaves either no lock or one that names it.
  */
 function lock(target: string): () => void {
   const path = `${target}.lock`

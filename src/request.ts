@@ -58,8 +58,9 @@ export class RequestPath {
   #keys: KeyRing
   #view: View | null = null
   #cache = new AnswerCache(0)
-  /** Headers that stay the same for a snapshot and a second. */
   #snapshotHeader = ''
+  /** A key, good or bad, came with the request at hand: its answer is nobody else's. */
+  #keySent = false
   #second = 0
   #timestamp = ''
   #lifetime = ''
@@ -120,6 +121,7 @@ export class RequestPath {
   #admit(exchange: Exchange, operation: Operation, now: number): string | null {
     const { quota, addresses, anonymousQuota, proxies } = this.#options
     const key = this.#presentedKey(exchange)
+    this.#keySent = key !== ''
     const row = key === null || key === '' ? -1 : this.#keys.find(key)
     if (row !== -1) {
       const limit = this.#keys.quota(row)
@@ -132,11 +134,14 @@ export class RequestPath {
       return null
     }
     if (anonymousQuota === 0) return ''
-    const address = proxies.clientAddress(
-      exchange.address(),
-      exchange.header('x-forwarded-for'),
-      exchange.header('forwarded'),
-    )
+    const peer = exchange.address()
+    const address = proxies.isEmpty
+      ? peer
+      : proxies.clientAddress(
+          peer,
+          exchange.headerValues('x-forwarded-for'),
+          exchange.headerValues('forwarded'),
+        )
     return this.#charged(exchange, anonymousQuota, addresses.take(address, anonymousQuota, now), now)
   }
 
@@ -179,7 +184,7 @@ export class RequestPath {
     try {
       const query = reader.read(this.#raw)
       const request = `${operation.name}\u0001${path.join('\u0001')}\u0001${reader.canonical(query)}`
-      headers += this.#validators(view, request, quotaHeaders !== '')
+      headers += this.#validators(view, request, this.#keySent || quotaHeaders !== '')
       body = this.#cached(request) ?? this.#written(view, operation, query, path, now, request)
     } catch (error) {
       this.#refuse(exchange, error, operation, now, this.#snapshotHeader + quotaHeaders)

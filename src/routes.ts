@@ -1,11 +1,16 @@
 /** One row per operation: what the service answers, in the order of the contract. Read this first. */
 import { getBuoy } from './handlers/buoy.ts'
 import { listBuoys } from './handlers/buoys.ts'
+import { chart } from './handlers/chart.ts'
+import { closestReading } from './handlers/closest-reading.ts'
 import { listCountries } from './handlers/countries.ts'
 import { lastReadings } from './handlers/last-readings.ts'
 import { mapBuoys } from './handlers/map.ts'
 import { nearestBuoys } from './handlers/nearest.ts'
+import { getReading } from './handlers/reading.ts'
+import { listReadings } from './handlers/readings.ts'
 import { searchBuoys } from './handlers/search.ts'
+import { readingSeries } from './handlers/series.ts'
 import type { Operation } from './operation.ts'
 
 export const OPERATIONS: readonly Operation[] = [
@@ -14,6 +19,11 @@ export const OPERATIONS: readonly Operation[] = [
   lastReadings,
   searchBuoys,
   nearestBuoys,
+  listReadings,
+  closestReading,
+  getReading,
+  chart,
+  readingSeries,
   listCountries,
   mapBuoys,
 ]

@@ -16,6 +16,8 @@ import type { FromWorker, ToWorker, WorkerStart } from './worker.ts'
 const REFRESH_EVERY = 1800
 /** Milliseconds between two looks at the manifest. */
 const MANIFEST_INTERVAL = 1000
+/** Milliseconds between two looks at the clock for the hour that comes next. */
+const PREPARE_INTERVAL = 10_000
 /** Milliseconds that connections have to finish once the server stops. */
 const DRAIN_TIME = 1000
 
@@ -62,12 +64,18 @@ export async function startServer(config: ServeConfig, { log, clock }: Surroundi
     quota: keys.counters,
     addresses: AddressCounters.allocate(),
   }
+  // Zeroing the counters of the hour to come is a millisecond's work that no request should meet at the top of an hour.
+  const counters = [new QuotaCounters(start.quota), new AddressCounters(start.addresses)]
+  const prepare = (): void => counters.forEach((counter) => counter.prepare(clock()))
+  prepare()
+  const preparing = setInterval(prepare, PREPARE_INTERVAL)
   const workers: Worker[] = []
   try {
     for (let i = 0; i < workerCount; i++) {
       workers.push(await startWorker({ ...start, port, snapshot, keys: keys.ring() }, log))
     }
   } catch (error) {
+    clearInterval(preparing)
     await stopWorkers(workers)
     keys.close()
     throw error
@@ -87,6 +95,7 @@ export async function startServer(config: ServeConfig, { log, clock }: Surroundi
   let stopping: Promise<void> | null = null
   const stop = async (): Promise<void> => {
     clearInterval(watch)
+    clearInterval(preparing)
     toAll({ type: 'drain' })
     await new Promise((resolve) => setTimeout(resolve, DRAIN_TIME))
     await stopWorkers(workers)

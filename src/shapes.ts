@@ -63,7 +63,6 @@ const DIRECTION = new Literal(',"direction":')
 const DIRECTION_COMPASS = new Literal(',"direction_compass":')
 const UNIT_END = new Literal(',"unit":"m"}')
 const UNIT_ENERGY = new Literal(',"unit":"m","energy_per_wave":')
-const NULL = new Literal('null')
 const END = new Literal('}')
 
 /** Writes the full Reading of one row, without its closing brace. The caller has ensured `READING_BYTES`. */
@@ -83,7 +82,7 @@ export function writeOpenReading(out: JsonWriter, buoyId: number, rows: MonthRow
   out.literal(DIRECTION_COMPASS)
   out.compass(directionCode)
   out.literal(UNIT_ENERGY)
-  if (height === 0 || periodCode === 0 || periodCode === MEASURES.period.missing) out.literal(NULL)
+  if (height === 0 || periodCode === 0 || periodCode === MEASURES.period.missing) out.null()
   else out.integer(waveEnergy(height / 1000, periodCode / 1000)!)
 }
 
@@ -172,6 +171,10 @@ export interface Shapes {
   readonly lastReading: Fragments
   /** `GET /buoys/map` items. */
   readonly map: Fragments
+  /** The buoy of `readings`, of `chart` and `series`, and of one reading. */
+  readonly summary: Fragments
+  readonly identifiedSummary: Fragments
+  readonly idAndName: Fragments
   /** The data of `GET /countries`, by its place in the writer. */
   readonly countries: { from: number; to: number }
 }
@@ -241,11 +244,28 @@ export function renderShapes(dataset: Dataset): Shapes {
       subset(ordinal)
       writer.text('}')
     }),
+    summary: new Fragments(writer, count, (ordinal) => {
+      const { name, lat, lng, source, timezone } = texts(ordinal)
+      writer.text(`{"name":${name},"lat":${lat},"lng":${lng},"source":${source},"dtz":${timezone}}`)
+    }),
+    identifiedSummary: new Fragments(writer, count, (ordinal) => {
+      const { id, name, lat, lng, source, timezone } = texts(ordinal)
+      writer.text(
+        `{"id":${id},"name":${name},"lat":${lat},"lng":${lng},"source":${source},"dtz":${timezone}}`,
+      )
+    }),
+    idAndName: new Fragments(writer, count, (ordinal) => {
+      const { id, name } = texts(ordinal)
+      writer.text(`{"id":${id},"name":${name}}`)
+    }),
     countries: writeCountries(writer, dataset),
   }
   writer.mark()
   return shapes
 }
+
+/** The order of names that people expect: accents and case count last. */
+const BY_NAME = new Intl.Collator('en')
 
 /** Countries with active buoys, by name. */
 function writeCountries(writer: JsonWriter, { catalog, groups }: Dataset): Shapes['countries'] {
@@ -253,7 +273,7 @@ function writeCountries(writer: JsonWriter, { catalog, groups }: Dataset): Shape
   const countries = catalog.countries
     .map(({ code, name }) => ({ code, name, buoy_count: groups.byCountry.get(code)?.active.length ?? 0 }))
     .filter(({ buoy_count: count }) => count > 0)
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .sort((a, b) => BY_NAME.compare(a.name, b.name))
   writer.text(JSON.stringify({ countries, count: countries.length }))
   return { from, to: writer.at }
 }

@@ -53,7 +53,7 @@ export class Zone {
   /** An instant after `epoch` up to which the offset certainly stays what it is at `epoch`. */
   steadyUntil(epoch: number): number {
     const { starts } = this.#stretchAt(epoch)
-    for (const start of starts) if (start > epoch && start > starts[0]) return start
+    for (const start of starts) if (start > epoch) return start
     const next = starts[0] + STRETCH
     return next < INSTANTS ? next : Infinity
   }
@@ -91,7 +91,6 @@ export class Zone {
         if (this.#ask(middle) === before) last = middle
         else change = middle
       }
-      if (change === first + STRETCH) break
       starts.push(change)
       offsets.push(after)
     }

@@ -61,7 +61,7 @@ export interface LiveOptions {
   sourceArgs?: string[]
   /** A snapshot folder that is there already. */
   snapshots?: string
-  /** More arguments of `serve`, behind the usual ones, so that they win. */
+  /** More arguments of `serve`, as `--name=value`; they replace the usual ones. */
   args?: string[]
   /** Calls an hour of the issued key. */
   quota?: number
@@ -87,7 +87,13 @@ export interface Live {
  * @throws Error with the server's output when it does not begin to listen.
  */
 export async function startLive(t: TestContext, options: LiveOptions): Promise<Live> {
-  const folder = temporaryFolder(t)
+  const folder = mkdtempSync(join(tmpdir(), 'groundswell-live-'))
+  // A server that is stopped still writes to its folder, so it goes first.
+  let stop: Live['stop'] = () => Promise.resolve(null)
+  t.after(async () => {
+    await stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
   const snapshots = options.snapshots ?? join(folder, 'snapshots')
   const keysFile = join(folder, 'keys.json')
   if (options.sourceArgs !== undefined) {
@@ -96,25 +102,19 @@ export async function startLive(t: TestContext, options: LiveOptions): Promise<L
   const quota = String(options.quota ?? 1_000_000)
   const issue = ['keys', 'issue', '--keys', keysFile, '--owner', 'test', '--quota', quota, '--json']
   const issued = JSON.parse(await runCliWell(issue)) as { id: string; key: string }
-  const server = spawn(
-    process.execPath,
-    [
-      CLI,
-      'serve',
-      `--snapshots=${snapshots}`,
-      `--keys=${keysFile}`,
-      '--port=0',
-      '--workers=2',
-      '--anonymous-quota=0',
-      ...(options.args ?? []),
-    ],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
+  const given = options.args ?? []
+  const usual = ['--port=0', '--workers=2', '--anonymous-quota=0'].filter(
+    (argument) => !given.some((own) => own.startsWith(argument.slice(0, argument.indexOf('=') + 1))),
   )
+  const places = [`--snapshots=${snapshots}`, `--keys=${keysFile}`]
+  const server = spawn(process.execPath, [CLI, 'serve', ...places, ...usual, ...given], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const output = collect(server)
   const ended = new Promise<number | null>((resolve) => {
     server.once('close', resolve)
   })
-  const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
+  stop = (signal = 'SIGTERM') => {
     if (server.exitCode === null && server.signalCode === null) {
       server.kill(signal)
       const impatient = setTimeout(() => server.kill('SIGKILL'), 10_000)
@@ -122,7 +122,6 @@ export async function startLive(t: TestContext, options: LiveOptions): Promise<L
     }
     return ended
   }
-  t.after(() => stop())
   const found = await new Promise<RegExpExecArray>((resolve, reject) => {
     const fail = (why: string) => {
       const { stdout, stderr } = output()

@@ -205,6 +205,7 @@ test('A range of years without an end closes with the last complete season, with
   assert.deepEqual(seasonYears(undefined, 2020, 2025), { startYear: 2011, endYear: 2020 })
   assert.deepEqual(seasonYears(2020, undefined, 2025), { startYear: 2020, endYear: 2025 })
   assert.deepEqual(seasonYears(2014, 2026, 2025), { startYear: 2014, endYear: 2026 })
+  assert.deepEqual(seasonYears(2020, 2020, 2025), { startYear: 2020, endYear: 2020 })
   assert.equal(seasonYears(2013, 2026, 2025), 'too many seasons')
   assert.equal(seasonYears(2000, undefined, 2025), 'too many seasons')
   assert.equal(seasonYears(2021, 2020, 2025), 'start after end')
@@ -225,6 +226,11 @@ test('A year is complete once its last day is over, and every year asked for is 
       [2025, false, 2],
       [2026, false, 0],
     ],
+  )
+  points({ ...asked, zone: 'Europe/Paris', startYear: 2025, asOf: epochOf('2025-12-31T23:00:00Z') }, [rows])
+  assert.deepEqual(
+    series.years.map(({ complete }) => complete),
+    [true, false],
   )
   // Two hours further east the same instant is in the next year.
   points({ ...asked, zone: 'Europe/Moscow' }, [rows])
@@ -339,6 +345,17 @@ test('A day whose midnight does not exist begins at one o’clock.', () => {
     [day.start, day.end, day.label, day.count],
     ['2018-11-04T01:00:00-02:00', '2018-11-04T23:59:59-02:00', 'Nov 04', 23],
   )
+  const asked = {
+    zone: 'America/Sao_Paulo',
+    bucket: 'hour',
+    dates: dates(11, 4, 11, 4),
+    startYear: 2018,
+  } as const
+  const [hours] = points(asked, [rows])
+  assert.deepEqual(
+    hours.map(({ place, label }) => `${place} ${label}`),
+    Array.from({ length: 23 }, (_, i) => `${i + 2} Nov 04 ${String(i + 1).padStart(2, '0')}:00`),
+  )
 })
 
 test('Days and hours keep a place for 29 February, weeks do not.', () => {
@@ -431,6 +448,9 @@ test('The mean of directions is circular, in whole degrees from 0 to 359, and nu
   // A resultant of 0.00009 is small, but it is one.
   assert.equal(mean(10, 189.99), 100)
   assert.equal(mean(10, 190.01), 280)
+  // Among 1400 directions the same is too small.
+  const pairs = Array.from({ length: 699 }, () => [10, 190]).flat()
+  assert.equal(mean(...pairs, 10, 190.01), NO_VALUE)
 })
 
 test('Directions have no minimum or maximum, and a series has one to thirteen years.', () => {
@@ -459,16 +479,34 @@ test('Missing values are no samples, and a bucket of missing values is left out.
   )
 })
 
+test('The first and the last second of a season are in it, the seconds around them are not.', () => {
+  const rows = [
+    '2024-12-31T23:59:59Z',
+    '2025-01-01T00:00:00Z',
+    '2025-12-31T23:59:59Z',
+    '2026-01-01T00:00:00Z',
+  ]
+  const segments = rows.map((time, i) => segment([[epochOf(time), 1000 * (i + 1)]]))
+  for (const list of [segments, [segment(rows.map((time, i) => [epochOf(time), 1000 * (i + 1)]))]]) {
+    const [year] = points({ startYear: 2025 }, list)
+    assert.deepEqual(
+      year.map(({ place, value, count }) => [place, value, count]),
+      [
+        [1, 200, 1],
+        [366, 300, 1],
+      ],
+    )
+  }
+})
+
 test('More samples in a bucket than the first memory holds are all counted.', () => {
-  const rows = Array.from({ length: 5000 }, (_, i) => [epochOf('2025-01-01T00:00:00Z') + i, i] as const)
-  const [year] = points(
-    { startYear: 2025 },
-    [segment(rows)],
-    [segment([[epochOf('2025-01-01T12:00:00Z'), 9000]])],
-  )
+  const start = epochOf('2025-01-01T00:00:00Z')
+  const first = Array.from({ length: 600 }, (_, i) => [start + i, 10_000] as const)
+  const second = Array.from({ length: 4000 }, (_, i) => [start + i, i] as const)
+  const [year] = points({ startYear: 2025, aggregation: 'avg' }, [segment(first)], [segment(second)])
   assert.deepEqual(
     year.map(({ value, count }) => [value, count]),
-    [[250, 5001]],
+    [[304, 4600]],
   )
 })
 

@@ -88,7 +88,11 @@ test('Every change of the clock between 2000 and 2026 is found to the second.', 
   }
 })
 
-test('Two changes seven days apart are both found.', () => {
+test('Two changes seven or twelve days apart are both found.', () => {
+  const tucuman = known('America/Argentina/Tucuman')
+  assert.equal(tucuman.offsetAt(epochOf('2004-05-31T12:00:00Z')), -3 * 3600)
+  assert.equal(tucuman.offsetAt(epochOf('2004-06-07T12:00:00Z')), -4 * 3600)
+  assert.equal(tucuman.offsetAt(epochOf('2004-06-14T12:00:00Z')), -3 * 3600)
   const recife = known('America/Recife')
   assert.equal(recife.offsetAt(epochOf('2000-10-07T12:00:00Z')), -3 * 3600)
   assert.equal(recife.offsetAt(epochOf('2000-10-10T12:00:00Z')), -2 * 3600)

@@ -1,6 +1,6 @@
 /**
- * Operation 3, `GET /buoys/last_readings`: in the order asked for, each buoy once; ids past `limit` are neither answered nor
- * missing.
+ * Operation 3, `GET /buoys/last_readings`: in the order asked for, each buoy once. Only the first `limit` supplied ids are
+ * processed, repeats counted; ids past them are neither answered nor missing.
  */
 import { operation } from '../operation.ts'
 import { integer, integerList } from '../query.ts'
@@ -26,12 +26,9 @@ export const lastReadings = operation({
   errors: ['bad_request'],
   answer(view, { ids, limit }) {
     const { writer, lastReading } = view.shapes
-    const asked = new Set(ids)
     const found: number[] = []
     const missing: number[] = []
-    let taken = 0
-    for (const id of asked) {
-      if (taken++ === limit) break
+    for (const id of new Set(ids.slice(0, limit))) {
       const ordinal = view.dataset.ordinalOfId(id)
       if (ordinal === -1) missing.push(id)
       else found.push(ordinal)

@@ -29,6 +29,7 @@ export interface UwsRequest {
   getUrl(): string
   getQuery(): string | undefined
   getHeader(lowerCaseName: string): string
+  forEach(visit: (lowerCaseName: string, value: string) => void): void
 }
 
 export type UwsHandler = (response: UwsResponse, request: UwsRequest) => void

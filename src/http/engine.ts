@@ -1,10 +1,6 @@
 /** Chooses the HTTP engine. */
 
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
-
 import { loadBinding } from './binding.ts'
-import { listenError } from './exchange.ts'
 import type { Engine, OnRequest, Surroundings } from './exchange.ts'
 import { NodeEngine } from './node.ts'
 import { UwsEngine } from './uws.ts'
@@ -57,24 +53,4 @@ function complete(surroundings: Partial<Surroundings> = {}): Surroundings {
     onThrow: (error) => process.emitWarning(error instanceof Error ? error : String(error)),
     ...surroundings,
   }
-}
-
-/**
- * Resolves to a port that nothing listens on: `port` itself, or for 0 one that the system picks. Rejects with an Error
- * that names the address when something listens on it or it cannot be bound.
- *
- * To be asked once, before the workers start. They share their port, so a second server on it would get no error, only
- * half of the first one's connections; and a port that an engine got by asking for 0 cannot be shared.
- */
-export function findFreePort(host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', (error: NodeJS.ErrnoException) =>
-      reject(listenError(host, port, error.code ?? error.message)),
-    )
-    probe.listen({ host, port, exclusive: true }, () => {
-      const bound = (probe.address() as AddressInfo).port
-      probe.close(() => resolve(bound))
-    })
-  })
 }

@@ -13,6 +13,8 @@ export interface Exchange {
   readonly query: string
   /** The first value of a header, empty when it is missing. */
   header(lowerCaseName: string): string
+  /** All values of a header that may come in several lines, in order, joined by commas; empty when it is missing. */
+  headerValues(lowerCaseName: string): string
   /** The peer's address as text; IPv4-mapped IPv6 as plain IPv4; empty if unknown. Costs about 1 µs, so call it only where needed. */
   address(): string
   /**
@@ -70,12 +72,4 @@ export function announcesBody(exchange: Exchange): boolean {
 /** An IPv6 text that only maps an IPv4 address (`::ffff:192.0.2.1`, RFC 4291, section 2.5.5.2) as that address; all else unchanged. */
 export function unmapped(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
-}
-
-/** The Error for an address that cannot be listened on; `reason` may be a system's error code. */
-export function listenError(host: string, port: number, reason: string): Error {
-  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
-  return new Error(
-    `cannot listen on ${address}: ${reason === 'EADDRINUSE' ? 'the address is in use (EADDRINUSE)' : reason}`,
-  )
 }

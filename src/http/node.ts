@@ -5,15 +5,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 
-import {
-  announcesBody,
-  FAULT_BODY,
-  FAULT_HEAD,
-  HEADER_LIMIT_BYTES,
-  listenError,
-  unmapped,
-} from './exchange.ts'
+import { announcesBody, FAULT_BODY, FAULT_HEAD, HEADER_LIMIT_BYTES, unmapped } from './exchange.ts'
 import type { Engine, Exchange, OnRequest, Surroundings } from './exchange.ts'
+import { listenError } from './port.ts'
 
 /** For a silent, slow, idle or stalled connection; the other engine's fixed limit is the same. */
 const TIMEOUT_MS = 10_000
@@ -50,6 +44,10 @@ class NodeExchange implements Exchange {
 
   header(lowerCaseName: string): string {
     return this.#liveRequest().headersDistinct[lowerCaseName]?.[0] ?? ''
+  }
+
+  headerValues(lowerCaseName: string): string {
+    return this.#liveRequest().headersDistinct[lowerCaseName]?.join(', ') ?? ''
   }
 
   address(): string {

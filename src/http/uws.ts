@@ -3,8 +3,9 @@
 import { SocketAddress } from 'node:net'
 
 import type { UwsApp, UwsBinding, UwsListenToken, UwsRequest, UwsResponse } from './binding.ts'
-import { announcesBody, FAULT_BODY, FAULT_HEAD, listenError, unmapped } from './exchange.ts'
+import { announcesBody, FAULT_BODY, FAULT_HEAD, unmapped } from './exchange.ts'
 import type { Engine, Exchange, OnRequest, Surroundings } from './exchange.ts'
+import { listenError } from './port.ts'
 
 class UwsExchange implements Exchange {
   method = ''
@@ -43,6 +44,14 @@ class UwsExchange implements Exchange {
 
   header(lowerCaseName: string): string {
     return this.#liveRequest().getHeader(lowerCaseName)
+  }
+
+  headerValues(lowerCaseName: string): string {
+    const values: string[] = []
+    this.#liveRequest().forEach((name, value) => {
+      if (name === lowerCaseName) values.push(value)
+    })
+    return values.join(', ')
   }
 
   address(): string {

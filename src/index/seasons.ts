@@ -99,7 +99,7 @@ function seasonDays(dates: SeasonDates, year: number): { first: number; days: nu
   // Day 29 of a February that has none is counted on to 1 March, which is right for a start only.
   const first = daysFromCivil(year, startMonth, startDay)
   const last = daysFromCivil(endYear, endMonth, Math.min(endDay, daysInMonth(endYear, endMonth)))
-  return { first, days: Math.max(0, last - first + 1) }
+  return { first, days: last - first + 1 }
 }
 
 /**

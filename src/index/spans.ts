@@ -71,6 +71,14 @@ export class Spans {
     return this.months[this.month[segment]].time[this.from[segment] + position - this.before[segment]]
   }
 
+  /** Position of the row closest in time, on a tie the earlier; −1 when the buoy has none. */
+  closest(ordinal: number, time: number): number {
+    const after = this.positionOf(ordinal, time)
+    if (after === this.count(ordinal)) return after - 1
+    if (after === 0) return 0
+    return time - this.timeAt(ordinal, after - 1) <= this.timeAt(ordinal, after) - time ? after - 1 : after
+  }
+
   /** How many of the buoy's rows are older than `time`: the position of the first that is not. */
   positionOf(ordinal: number, time: number): number {
     let low = this.first[ordinal]

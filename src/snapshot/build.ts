@@ -4,7 +4,17 @@
  */
 import { join } from 'node:path'
 import type { RowBatch } from '../columns.ts'
-import { BuildError, type BuoyRecord, type Sink, type Source, type SourceInfo } from '../sources/source.ts'
+import {
+  BuildError,
+  type BuoyRecord,
+  type ForecastRecord,
+  type HarbourRecord,
+  type PassRecord,
+  type Sink,
+  type Source,
+  type SourceInfo,
+  type SpotRecord,
+} from '../sources/source.ts'
 import { timestampText } from '../time.ts'
 import { catalogPart, locate, readCatalog, register, type RegistryEntry } from './catalog.ts'
 import { decodePart, type Manifest, type PartEntry } from './format.ts'
@@ -79,6 +89,10 @@ async function previousRegistry(out: string): Promise<RegistryEntry[]> {
 class Collector implements Sink {
   readonly sources = new Map<string, SourceInfo>()
   readonly buoys: BuoyRecord[] = []
+  readonly passes: PassRecord[] = []
+  readonly forecasts: ForecastRecord[] = []
+  readonly harbours: HarbourRecord[] = []
+  readonly spots: SpotRecord[] = []
   readonly #handles = new Map<string, number>()
   readonly #spool: Spool
 
@@ -112,6 +126,22 @@ class Collector implements Sink {
 
   rows(buoy: number, batch: RowBatch, feed = 0): void {
     this.#spool.add(buoy, feed, batch)
+  }
+
+  pass(record: PassRecord): void {
+    this.passes.push(record)
+  }
+
+  forecast(record: ForecastRecord): void {
+    this.forecasts.push(record)
+  }
+
+  harbour(record: HarbourRecord): void {
+    this.harbours.push(record)
+  }
+
+  spot(record: SpotRecord): void {
+    this.spots.push(record)
   }
 }
 

@@ -4,7 +4,8 @@
  * An adapter knows its format and nothing of snapshots: ids, slugs, countries, time zones, merging and the cut at
  * `--as-of` are the builder's.
  */
-import type { RowBatch } from '../columns.ts'
+import type { MeasureName, RowBatch } from '../columns.ts'
+import type { Bounds } from '../geo.ts'
 
 /**
  * Decides which metrics the seasonal series offers (contract, operation 10): `national` has waves, water temperature and
@@ -52,6 +53,86 @@ export interface Sink {
    * higher one only fills measures that are missing there. Within one feed the row that came later wins.
    */
   rows(buoy: number, batch: RowBatch, feed?: number): void
+  /** A satellite pass; the readings it gives virtual buoys come as rows, like any other. */
+  pass(record: PassRecord): void
+  /** A forecast for one point; of several for the same point the one with the newest run stays. */
+  forecast(record: ForecastRecord): void
+  harbour(record: HarbourRecord): void
+  /** A named place for the combined conditions; ids are the source's own and unique. */
+  spot(record: SpotRecord): void
+}
+
+/** Half an orbit of a mission that touched virtual buoys (contract, "Satellite pass"). */
+export interface PassRecord {
+  /** Slug of one of `MISSIONS`. */
+  mission: string
+  cycle: number
+  /** Number within the cycle, from 1; odd passes ascend. */
+  number: number
+  /** First and last point of the track, epoch seconds. */
+  startedAt: number
+  endedAt: number
+  /** Smallest box of the track's points; west greater than east where it crosses the antimeridian. */
+  bounds: Bounds
+  /** Handles of the virtual buoys that got a reading from this pass, with that reading's time in epoch seconds. */
+  observations: { buoy: number; time: number }[]
+}
+
+/** Forecast at one point; parallel arrays over `times`, null where a quantity is missing. Units of the contract. */
+export interface ForecastRecord {
+  lat: number
+  lng: number
+  /** When the model run was made, epoch seconds. */
+  runAt: number
+  /** Ascending epoch seconds. */
+  times: number[]
+  values: { [name in ForecastName]?: (number | null)[] }
+}
+
+export const FORECAST_NAMES = [
+  'waveHeight',
+  'wavePeriod',
+  'waveDirection',
+  'swellHeight',
+  'swellPeriod',
+  'swellDirection',
+  'windSpeed',
+  'windDirection',
+] as const
+
+export type ForecastName = (typeof FORECAST_NAMES)[number]
+
+/** The measure whose unit, scale and limits a forecast quantity shares. */
+export const FORECAST_MEASURES: { readonly [name in ForecastName]: MeasureName } = {
+  waveHeight: 'significantHeight',
+  wavePeriod: 'period',
+  waveDirection: 'direction',
+  swellHeight: 'significantHeight',
+  swellPeriod: 'period',
+  swellDirection: 'direction',
+  windSpeed: 'windSpeed',
+  windDirection: 'windDirection',
+}
+
+/** A tide station with harmonic constituents. */
+export interface HarbourRecord {
+  /** Stable identifier at its source, unique over all harbours. */
+  identifier: string
+  name: string
+  lat: number
+  lng: number
+  /** Mean sea level above chart datum, m: the constant term of the prediction. */
+  datumOffset: number
+  /** What `tide_source` says: where the constituents come from, with the credit its licence asks for. */
+  credit: string
+  constituents: { name: string; amplitude: number; phase: number }[]
+}
+
+export interface SpotRecord {
+  id: number
+  name: string
+  lat: number
+  lng: number
 }
 
 export interface SourceContext {

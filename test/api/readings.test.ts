@@ -7,10 +7,10 @@ test(
   { timeout: 180_000 },
   async (t) => {
     const { compare } = await rehearse(t)
-    await t.test('Pages of readings.', () => compare('readings', 1000))
-    await t.test('The reading closest to a moment.', () => compare('readings_search', 800))
-    await t.test('A reading by its id.', () => compare('reading', 400))
-    await t.test('Charts.', () => compare('chart', 400))
-    await t.test('Seasonal series.', () => compare('series', 400))
+    await t.test('Pages of readings.', () => compare('readings', 2000))
+    await t.test('The reading closest to a moment.', () => compare('readings_search', 1500))
+    await t.test('A reading by its id.', () => compare('reading', 600))
+    await t.test('Charts.', () => compare('chart', 800))
+    await t.test('Seasonal series.', () => compare('series', 300))
   },
 )

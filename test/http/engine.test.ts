@@ -3,12 +3,13 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
 
-import { findFreePort, loadEngine } from '../../src/http/engine.ts'
+import { loadEngine } from '../../src/http/engine.ts'
 import { unmapped } from '../../src/http/exchange.ts'
+import { findFreePort } from '../../src/http/port.ts'
 import { RawClient } from './raw_client.ts'
 import { ENGINES, missing, request, startServer } from './server_for_tests.ts'
 
-void describe('loadEngine', () => {
+describe('loadEngine', () => {
   /** As on a machine for which no binary exists. */
   const withoutBinary = (test: () => void): void => {
     const arch = Object.getOwnPropertyDescriptor(process, 'arch')!
@@ -20,19 +21,19 @@ void describe('loadEngine', () => {
     }
   }
 
-  void it('takes node:http on one thread when asked for it, without a warning', () => {
+  it('takes node:http on one thread when asked for it, without a warning', () => {
     const choice = loadEngine('node')
     assert.deepEqual([choice.kind, choice.maxWorkers, choice.warning], ['node', 1, null])
   })
 
-  void it('prefers the native engine, on any number of threads', { skip: missing('uws') }, () => {
+  it('prefers the native engine, on any number of threads', { skip: missing('uws') }, () => {
     for (const preference of ['auto', 'uws'] as const) {
       const choice = loadEngine(preference)
       assert.deepEqual([choice.kind, choice.maxWorkers, choice.warning], ['uws', Infinity, null])
     }
   })
 
-  void it('falls back to node:http with a warning that says what is missing', () => {
+  it('falls back to node:http with a warning that says what is missing', () => {
     withoutBinary(() => {
       const choice = loadEngine('auto')
       assert.deepEqual([choice.kind, choice.maxWorkers], ['node', 1])
@@ -41,13 +42,13 @@ void describe('loadEngine', () => {
     })
   })
 
-  void it('throws when the native engine is insisted on and cannot be loaded', () => {
+  it('throws when the native engine is insisted on and cannot be loaded', () => {
     withoutBinary(() => assert.throws(() => loadEngine('uws'), /cannot be loaded: .*-abacus-/))
   })
 })
 
-void describe('an address that is taken', () => {
-  void it('is refused by both engines, and by findFreePort, with an error that names it', async () => {
+describe('an address that is taken', () => {
+  it('is refused by both engines, and by findFreePort, with an error that names it', async () => {
     const holder = createServer()
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
     const { port } = holder.address() as AddressInfo
@@ -65,25 +66,21 @@ void describe('an address that is taken', () => {
   })
 
   for (const kind of ENGINES) {
-    void it(
-      `is noticed by findFreePort when the ${kind} engine holds it`,
-      { skip: missing(kind) },
-      async () => {
-        const server = await startServer(kind)
-        await assert.rejects(findFreePort('127.0.0.1', server.port), /in use/)
-        await assert.rejects(findFreePort('0.0.0.0', server.port), /in use/)
-        server.engine.close()
-        await findFreePort('127.0.0.1', server.port)
-      },
-    )
+    it(`is noticed by findFreePort when the ${kind} engine holds it`, { skip: missing(kind) }, async () => {
+      const server = await startServer(kind)
+      await assert.rejects(findFreePort('127.0.0.1', server.port), /in use/)
+      await assert.rejects(findFreePort('0.0.0.0', server.port), /in use/)
+      server.engine.close()
+      await findFreePort('127.0.0.1', server.port)
+    })
   }
 
-  void it('is told from one that is not of this machine', async () => {
+  it('is told from one that is not of this machine', async () => {
     await assert.rejects(findFreePort('192.0.2.1', 8080), /cannot listen on 192\.0\.2\.1:8080: EADDRNOTAVAIL/)
     await assert.rejects(findFreePort('2001:db8::1', 8080), /cannot listen on \[2001:db8::1\]:8080: /)
   })
 
-  void it('is not what findFreePort picks for port 0', async () => {
+  it('is not what findFreePort picks for port 0', async () => {
     const port = await findFreePort('127.0.0.1', 0)
     assert.ok(port > 0)
     const engine = loadEngine('node').create(() => {})
@@ -92,13 +89,13 @@ void describe('an address that is taken', () => {
   })
 })
 
-void describe('the address of a peer', () => {
+describe('the address of a peer', () => {
   for (const kind of ENGINES) {
     for (const [host, target, expected] of [
       ['::', '127.0.0.1', '127.0.0.1'],
       ['::1', '::1', '::1'],
     ] as const) {
-      void it(`is ${expected} on ${host} of the ${kind} engine`, { skip: missing(kind) }, async (t) => {
+      it(`is ${expected} on ${host} of the ${kind} engine`, { skip: missing(kind) }, async (t) => {
         const engine = loadEngine(kind).create((exchange) =>
           exchange.send('200 OK', Buffer.from(exchange.address())),
         )
@@ -119,7 +116,7 @@ void describe('the address of a peer', () => {
     }
   }
 
-  void it('is plain IPv4 when it is mapped, and unchanged otherwise', () => {
+  it('is plain IPv4 when it is mapped, and unchanged otherwise', () => {
     assert.equal(unmapped('::ffff:192.0.2.7'), '192.0.2.7')
     assert.equal(unmapped('192.0.2.7'), '192.0.2.7')
     assert.equal(unmapped('::ffff:1'), '::ffff:1')
@@ -128,9 +125,9 @@ void describe('the address of a peer', () => {
   })
 })
 
-void describe('the surroundings of an engine', () => {
+describe('the surroundings of an engine', () => {
   for (const kind of ENGINES) {
-    void it(
+    it(
       `make ${kind} report a throwing handler as a process warning by default`,
       { skip: missing(kind) },
       async () => {
@@ -155,7 +152,7 @@ void describe('the surroundings of an engine', () => {
     )
   }
 
-  void it('give the clock of the Date that uws writes itself', { skip: missing('uws') }, async () => {
+  it('give the clock of the Date that uws writes itself', { skip: missing('uws') }, async () => {
     const server = await startServer('uws')
     const client = new RawClient(server.port)
     client.write(request('HEAD /hello', ['Content-Length: 1'], 'x'))
@@ -166,8 +163,8 @@ void describe('the surroundings of an engine', () => {
   })
 })
 
-void describe('the node engine', () => {
-  void it('cuts off a client that has more than 256 pipelined requests waiting', async () => {
+describe('the node engine', () => {
+  it('cuts off a client that has more than 256 pipelined requests waiting', async () => {
     const server = await startServer('node')
     const client = new RawClient(server.port)
     client.write(request('GET /').repeat(258))

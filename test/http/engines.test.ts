@@ -12,7 +12,7 @@ import { ENGINES, HUGE_LENGTH, missing, request, startServer } from './server_fo
 import type { TestServer } from './server_for_tests.ts'
 
 for (const kind of ENGINES) {
-  void describe(`the ${kind} engine`, { skip: missing(kind), timeout: 60_000 }, () => {
+  describe(`the ${kind} engine`, { skip: missing(kind), timeout: 60_000 }, () => {
     let server: TestServer
     const clients: RawClient[] = []
     const open = (port = server.port): RawClient => {
@@ -42,7 +42,7 @@ for (const kind of ENGINES) {
       server.engine.close()
     })
 
-    void it('answers GET with the head as given, Date and Content-Length, and nothing else', async () => {
+    it('answers GET with the head as given, Date and Content-Length, and nothing else', async () => {
       const client = open()
       client.write(request('GET /a/%41'))
       const answer = await client.answer()
@@ -56,13 +56,14 @@ for (const kind of ENGINES) {
       await assertInStep(client)
     })
 
-    void it('hands over method, raw query, first header value and address', async () => {
+    it('hands over method, raw query, first and all header values, and address', async () => {
       const client = open()
       client.write(request('GET /seen?a=%2541&b=1?2+3&a=', ['X-Test: one', 'x-test: two']))
       assert.deepEqual(JSON.parse((await client.answer()).body), {
         method: 'GET',
         query: 'a=%2541&b=1?2+3&a=',
         header: 'one',
+        values: 'one, two',
         missing: '',
         address: '127.0.0.1',
       })
@@ -74,7 +75,7 @@ for (const kind of ENGINES) {
       }
     })
 
-    void it('reads raw UTF-8 in the request line, or refuses it with 400', async () => {
+    it('reads raw UTF-8 in the request line, or refuses it with 400', async () => {
       const client = open()
       client.write(Buffer.from(request('GET /caf\u00e9'), 'utf8'))
       const answer = await client.answer()
@@ -88,7 +89,7 @@ for (const kind of ENGINES) {
       )
     })
 
-    void it('answers HEAD with the length of the body but not the body', async () => {
+    it('answers HEAD with the length of the body but not the body', async () => {
       const client = open()
       client.write(request('HEAD /hello'))
       const answer = await client.answer('HEAD')
@@ -103,7 +104,7 @@ for (const kind of ENGINES) {
       ['/304', 304],
     ] as const) {
       for (const method of ['GET', 'HEAD']) {
-        void it(`answers ${method} ${path} without a body and without Content-Length`, async () => {
+        it(`answers ${method} ${path} without a body and without Content-Length`, async () => {
           const client = open()
           client.write(request(`${method} ${path}`))
           const answer = await client.answer(method)
@@ -114,20 +115,20 @@ for (const kind of ENGINES) {
       }
     }
 
-    void it('sends an empty body with Content-Length 0', async () => {
+    it('sends an empty body with Content-Length 0', async () => {
       const client = open()
       client.write(request('GET /empty'))
       assert.deepEqual((await client.answer()).headers.get('content-length'), ['0'])
       await assertInStep(client)
     })
 
-    void it('sends exactly the bytes of a view on shared memory', async () => {
+    it('sends exactly the bytes of a view on shared memory', async () => {
       const client = open()
       client.write(request('GET /shared'))
       assert.equal((await client.answer()).body, 'shared')
     })
 
-    void it('reads a request that arrives byte by byte', async () => {
+    it('reads a request that arrives byte by byte', async () => {
       const client = open()
       client.socket.setNoDelay(true)
       for (const character of request('GET /slow?x=1', ['X-Test: v'])) {
@@ -138,14 +139,14 @@ for (const kind of ENGINES) {
       await assertInStep(client)
     })
 
-    void it('answers 200 pipelined requests in order', async () => {
+    it('answers 200 pipelined requests in order', async () => {
       const client = open()
       client.write(Array.from({ length: 200 }, (_, i) => request(`GET /${i}`)).join(''))
       for (let i = 0; i < 200; i++) assert.equal((await client.answer()).body, `at /${i}`)
       await assertInStep(client)
     })
 
-    void it('stays in step whatever is pipelined and however it is cut into segments', async () => {
+    it('stays in step whatever is pipelined and however it is cut into segments', async () => {
       const requests = fc.array(
         fc.record({
           method: fc.constantFrom('GET', 'HEAD', 'OPTIONS'),
@@ -185,7 +186,7 @@ for (const kind of ENGINES) {
           ['a Content-Length', ['Content-Length: 5'], 'GET /'],
           ['chunks', ['Transfer-Encoding: chunked'], '5\r\nGET /\r\n0\r\n\r\n'],
         ] as const) {
-          void it(`closes after answering ${method} ${path} with a body in ${framing}`, async () => {
+          it(`closes after answering ${method} ${path} with a body in ${framing}`, async () => {
             const client = open()
             client.write(request(`${method} ${path}`, headers, body))
             const answer = await client.answer(method)
@@ -199,7 +200,7 @@ for (const kind of ENGINES) {
       }
     }
 
-    void it('answers before a body arrives that never comes', async () => {
+    it('answers before a body arrives that never comes', async () => {
       const client = open()
       client.write(request('POST /hello', ['Content-Length: 1000', 'Expect: 100-continue']))
       const answer = await client.answer()
@@ -207,14 +208,14 @@ for (const kind of ENGINES) {
       await assertClosedWithNothingMore(client)
     })
 
-    void it('keeps the connection of a request with Content-Length 0', async () => {
+    it('keeps the connection of a request with Content-Length 0', async () => {
       const client = open()
       client.write(request('GET /hello', ['Content-Length: 0']))
       assert.equal((await client.answer()).headers.has('connection'), false)
       await assertInStep(client)
     })
 
-    void it('closes the connection when the client asks for it', async () => {
+    it('closes the connection when the client asks for it', async () => {
       const client = open()
       client.write(request('GET /hello', ['Connection: close']))
       assert.equal((await client.answer()).body, 'at /hello')
@@ -222,7 +223,7 @@ for (const kind of ENGINES) {
     })
 
     for (const path of ['/throw', '/forget']) {
-      void it(`answers 500 when the handler does ${path}, reports it, and lives on`, async () => {
+      it(`answers 500 when the handler does ${path}, reports it, and lives on`, async () => {
         const client = open()
         const before = server.thrown.length
         client.write(request(`GET ${path}`))
@@ -237,7 +238,7 @@ for (const kind of ENGINES) {
       })
     }
 
-    void it('sends only the first of two answers, and reports the second', async () => {
+    it('sends only the first of two answers, and reports the second', async () => {
       const client = open()
       client.write(request('GET /twice'))
       assert.equal((await client.answer()).body, 'once')
@@ -245,7 +246,7 @@ for (const kind of ENGINES) {
       await assertInStep(client)
     })
 
-    void it('refuses the use of an exchange after its time', async () => {
+    it('refuses the use of an exchange after its time', async () => {
       const client = open()
       client.write(request('GET /hello'))
       await client.answer()
@@ -258,7 +259,7 @@ for (const kind of ENGINES) {
       ['that keeps its connection', 'GET /huge?abc', [], ''],
       ['whose connection is closed', 'POST /huge?abc', ['Content-Length: 1'], 'x'],
     ] as const) {
-      void it(`sends 8 MB to a slow reader ${name} while the buffer is written again`, async () => {
+      it(`sends 8 MB to a slow reader ${name} while the buffer is written again`, async () => {
         const client = open()
         client.socket.pause()
         client.write(request(line, headers, body))
@@ -287,7 +288,7 @@ for (const kind of ENGINES) {
       ['requests without a body', [], ''],
       ['requests with a body', ['Content-Length: 1'], 'x'],
     ] as const) {
-      void it(`holds bounded memory when a client pipelines ${name} for 1 GB and does not read`, async () => {
+      it(`holds bounded memory when a client pipelines ${name} for 1 GB and does not read`, async () => {
         const client = open()
         client.socket.pause()
         const before = process.memoryUsage().rss
@@ -303,7 +304,7 @@ for (const kind of ENGINES) {
       })
     }
 
-    void it('accepts a URL of 10,000 characters', async () => {
+    it('accepts a URL of 10,000 characters', async () => {
       const client = open()
       client.write(request(`GET /${'u'.repeat(10_000)}`))
       assert.equal((await client.answer()).body.length, 'at /'.length + 10_000)
@@ -321,7 +322,7 @@ for (const kind of ENGINES) {
         ),
       ],
     ] as const) {
-      void it(`answers 431 and closes when the ${name} is over 16 KB`, async () => {
+      it(`answers 431 and closes when the ${name} is over 16 KB`, async () => {
         const client = open()
         client.write(text)
         assert.equal((await client.answer()).status, 431)
@@ -340,7 +341,7 @@ for (const kind of ENGINES) {
       ],
       ['a negative Content-Length', request('GET /', ['Content-Length: -1'])],
     ] as const) {
-      void it(`answers 400 and closes on ${name}`, async () => {
+      it(`answers 400 and closes on ${name}`, async () => {
         const client = open()
         client.write(text)
         assert.equal((await client.answer()).status, 400)
@@ -349,7 +350,7 @@ for (const kind of ENGINES) {
       })
     }
 
-    void it('survives garbage, half-closes and resets', async () => {
+    it('survives garbage, half-closes and resets', async () => {
       for (const bytes of ['\x16\x03\x01\x02\x00\x01\x00', 'GET', '\r\n\r\n\r\n', '\x00'.repeat(100)]) {
         const client = open()
         client.write(Buffer.from(bytes, 'latin1'))
@@ -362,7 +363,7 @@ for (const kind of ENGINES) {
       await assertInStep(open())
     })
 
-    void it('after stopListening refuses new connections and serves the existing ones', async () => {
+    it('after stopListening refuses new connections and serves the existing ones', async () => {
       const own = await startServer(kind)
       const client = open(own.port)
       await assertInStep(client)
@@ -385,7 +386,7 @@ for (const kind of ENGINES) {
       ['GET', '/304'],
       ['GET', '/throw'],
     ] as const) {
-      void it(`after drain answers ${method} ${path} with Connection: close and closes`, async () => {
+      it(`after drain answers ${method} ${path} with Connection: close and closes`, async () => {
         const own = await startServer(kind)
         const client = open(own.port)
         await assertInStep(client)
@@ -399,7 +400,7 @@ for (const kind of ENGINES) {
       })
     }
 
-    void it('drops everything on close, which may be called again', async () => {
+    it('drops everything on close, which may be called again', async () => {
       const own = await startServer(kind)
       const idle = open(own.port)
       await assertInStep(idle)

@@ -55,7 +55,8 @@ export async function startServer(kind: Engine['kind']): Promise<TestServer> {
           method: exchange.method,
           query: exchange.query,
           header: exchange.header('x-test'),
-          missing: exchange.header('x-missing'),
+          values: exchange.headerValues('x-test'),
+          missing: exchange.header('x-missing') + exchange.headerValues('x-missing'),
           address: exchange.address(),
         }
         exchange.send(TEXT_HEAD, Buffer.from(JSON.stringify(seen)))

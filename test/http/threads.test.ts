@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Worker } from 'node:worker_threads'
 
-import { findFreePort } from '../../src/http/engine.ts'
+import { findFreePort } from '../../src/http/port.ts'
 import { RawClient } from './raw_client.ts'
 import { missing, request } from './server_for_tests.ts'
 
-void describe('two worker threads with the uws engine', { skip: missing('uws'), timeout: 30_000 }, () => {
+describe('two worker threads with the uws engine', { skip: missing('uws'), timeout: 30_000 }, () => {
   const start = async (port: number): Promise<{ worker: Worker; port: number; exit: Promise<number> }> => {
     const worker = new Worker(new URL('listening_worker.mjs', import.meta.url), { workerData: { port } })
     const exit = new Promise<number>((resolve) => worker.once('exit', resolve))
@@ -17,7 +17,7 @@ void describe('two worker threads with the uws engine', { skip: missing('uws'), 
     return { worker, port: bound, exit }
   }
 
-  void it('share one port, with the limit of 16 KB, and exit cleanly after close', async () => {
+  it('share one port, with the limit of 16 KB, and exit cleanly after close', async () => {
     const port = await findFreePort('127.0.0.1', 0)
     const first = await start(port)
     const second = await start(port)

@@ -309,11 +309,12 @@ export function makeOracle(world: World): (question: Question) => Answer {
 const plainAnswer = { names: [], unsure: null, ranking: null, either: new Map<string, number>() }
 
 function success(data: JsonObject, meta: JsonObject = {}, more: Partial<Answer> = {}): Answer {
-  const ordered: JsonObject = {}
-  for (const key of ['page', 'per_page', 'total_pages']) if (key in meta) ordered[key] = meta[key]!
-  ordered['timestamp'] = TIMESTAMP
-  if ('date_range' in meta) ordered['date_range'] = meta['date_range']!
-  return { ...plainAnswer, status: 200, body: { status: 'success', data, meta: ordered }, ...more }
+  return {
+    ...plainAnswer,
+    status: 200,
+    body: { status: 'success', data, meta: { ...meta, timestamp: TIMESTAMP } },
+    ...more,
+  }
 }
 
 /** An error of the contract's table; `names` are the parameters of which the message names one. */
@@ -410,7 +411,7 @@ function detail(buoys: Known[], question: Question): Answer {
 // Operation 3. `ids` holds all pieces, from every spelling of the parameter, in the order sent.
 function lastReadings(buoys: Known[], parameters: ReadonlyMap<string, string>): Answer {
   const ids = parameters.get('ids')!.split(',').map(Number)
-  const taken = [...new Set(ids)].slice(0, numberOr(parameters.get('limit'), 3))
+  const taken = [...new Set(ids.slice(0, numberOr(parameters.get('limit'), 3)))]
   const found = taken.flatMap((id) => buoys.find((buoy) => buoy.id === id) ?? [])
   return success({
     buoys: found.map((buoy) => ({
@@ -649,38 +650,52 @@ interface LocalDate {
 
 interface Local extends LocalDate {
   hour: number
-  minute: number
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>()
+interface Clock {
+  format: Intl.DateTimeFormat
+  /** Offsets that were asked for before, by minute: the same hours come up in every request. */
+  offsets: Map<number, number>
+}
 
-/** Wall clock of a zone at an instant. */
-function localAt(zone: string, epoch: number): Local {
-  let format = formats.get(zone)
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat('en-US', {
-      timeZone: zone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-    })
-    formats.set(zone, format)
-  }
-  const [month, day, year, hour, minute] = format
-    .format(epoch * 1000)
-    .match(/\d+/g)!
-    .map(Number)
-  return { year: year, month: month, day: day, hour: hour, minute: minute }
+const clocks = new Map<string, Clock>()
+
+function clockOf(zone: string): Clock {
+  const known = clocks.get(zone)
+  if (known !== undefined) return known
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+  })
+  const clock = { format, offsets: new Map<number, number>() }
+  clocks.set(zone, clock)
+  return clock
 }
 
 /** Seconds that the zone is ahead of UTC, to the minute. */
 function offsetAt(zone: string, epoch: number): number {
-  const local = localAt(zone, epoch)
-  const whole = epoch - (((epoch % 60) + 60) % 60)
-  return Date.UTC(local.year, local.month - 1, local.day, local.hour, local.minute) / 1000 - whole
+  const { format, offsets } = clockOf(zone)
+  const whole = Math.floor(epoch / 60) * 60
+  const known = offsets.get(whole)
+  if (known !== undefined) return known
+  const [month, day, year, hour, minute] = format
+    .format(whole * 1000)
+    .match(/\d+/g)!
+    .map(Number)
+  const offset = Date.UTC(year, month - 1, day, hour, minute) / 1000 - whole
+  offsets.set(whole, offset)
+  return offset
+}
+
+/** Wall clock of a zone at an instant. */
+function localAt(zone: string, epoch: number): Local {
+  const wall = epoch + offsetAt(zone, epoch)
+  return { ...dateOf(Math.floor(wall / DAY)), hour: Math.floor(wall / 3600) % 24 }
 }
 
 /**

@@ -671,7 +671,11 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
         ),
       )
       .map(([name, text]) => [
-        { name: 'ids', raw: `${name}=${text.replaceAll(' ', '%20')}`, value: undefined },
+        {
+          name: 'ids',
+          raw: `${name}=${text.replaceAll(' ', '%20').replaceAll('١', '%D9%A1')}`,
+          value: undefined,
+        },
       ]),
     fc
       .tuple(fc.constantFrom('abc', '0', '-7', ''), fc.boolean())
@@ -1131,6 +1135,9 @@ function seriesRequests(
         'Asia/Kolkata',
         'Etc/GMT+5',
         'Africa/Casablanca',
+        'Asia/Beirut',
+        'America/Havana',
+        'Australia/Lord_Howe',
       )
       .map((zone) => (zone === '' ? [] : [written('timezone', zone)])),
     unknown,

@@ -400,9 +400,9 @@ function specialPlans(): Plan[] {
       lat: 46,
       lng: -6,
       pattern: every(3600, 30, 7200),
-      // Newer than every reading of the buoy, but no readings themselves.
+      // Newer than every reading of the buoy, one even than the world's time, but no readings themselves.
       extra: (asOf) =>
-        [5400, 3600, 0].map((ago) =>
+        [5400, 3600, 0, -1800].map((ago) =>
           Object.assign(emptyRow(asOf - ago), {
             windSpeed: 31.4,
             windDirection: 359.99,

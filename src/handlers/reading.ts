@@ -1,0 +1,41 @@
+/**
+ * Operation 8, `GET /buoys/{buoy_id}/readings/{reading_id}`: by the integer id or the uuid. Both are made of buoy and time, so they
+ * are found by arithmetic and stay the same in every later snapshot.
+ */
+import { notFound } from '../errors.ts'
+import { operation, requireBuoy } from '../operation.ts'
+import { READING_BYTES, readingTime, writeReading } from '../shapes.ts'
+
+export const getReading = operation({
+  name: 'getReading',
+  path: '/buoys/{buoy_id}/readings/{reading_id}',
+  access: 'keyed',
+  summary: 'One reading',
+  parameters: {},
+  refusal: 'validation_failed',
+  errors: ['resource_not_found'],
+  answer(view, _query, [buoyId, readingId]) {
+    const ordinal = requireBuoy(view, buoyId)
+    const { readings, catalog } = view.dataset
+    const id = catalog.id[ordinal]
+    const time = readingTime(readingId, id)
+    const position = time === null ? -1 : readings.positionOf(ordinal, time)
+    if (
+      position === -1 ||
+      position === readings.count(ordinal) ||
+      readings.timeAt(ordinal, position) !== time
+    ) {
+      throw notFound('Reading')
+    }
+    const { writer, idAndName } = view.shapes
+    const segment = readings.segmentOf(ordinal, position)
+    const row = readings.from[segment] + position - readings.before[segment]
+    writer.text('{"reading":')
+    writer.ensure(READING_BYTES)
+    writeReading(writer, id, readings.months[readings.month[segment]], row)
+    writer.text(',"buoy":')
+    idAndName.write(ordinal)
+    writer.text('}')
+    return ''
+  },
+})

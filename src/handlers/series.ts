@@ -1,0 +1,277 @@
+/**
+ * Operation 10, `GET /buoys/{buoy_id}/readings/series`: one metric over the same season of several years, in buckets of the
+ * requested zone's clock.
+ *
+ * The largest answer: 13 seasons of 8,784 hours at 150 bytes, 17 MB; the default one (10 seasons of 365 days) is half a megabyte.
+ */
+import { MEASURES, type Measure, type MeasureName } from '../columns.ts'
+import { ApiError } from '../errors.ts'
+import {
+  DEFAULT_SEASONS,
+  isDayOfYear,
+  isDirection,
+  lastCompleteSeason,
+  lastDayOfMonth,
+  MOST_SEASONS,
+  NO_VALUE,
+  seasonYears,
+  Series,
+  type SeasonDates,
+  type SeriesRows,
+  type SeriesYear,
+} from '../index/seasons.ts'
+import type { Spans } from '../index/spans.ts'
+import { Literal, type JsonWriter } from '../json.ts'
+import { operation, requireBuoy, type View } from '../operation.ts'
+import { choice, integer, text, type QueryOf } from '../query.ts'
+import type { Network } from '../sources/source.ts'
+import { writeDayLabel, writeLocalTime, zone, type Zone } from '../zones.ts'
+
+/** The contract's metrics and their measures; a wave-only network answers the first five. */
+const METRICS = {
+  significient_height: 'significantHeight',
+  maximum_height: 'maximumHeight',
+  period: 'period',
+  peak_period: 'peakPeriod',
+  direction: 'direction',
+  water_temperature: 'waterTemperature',
+  wind_speed: 'windSpeed',
+  wind_direction: 'windDirection',
+  gust_speed: 'gustSpeed',
+} as const satisfies { [metric: string]: MeasureName }
+
+type Metric = keyof typeof METRICS
+const METRIC_NAMES = Object.keys(METRICS) as Metric[]
+const WAVE_METRICS: readonly Metric[] = METRIC_NAMES.slice(0, 5)
+
+const METRICS_OF: { readonly [network in Network]: readonly Metric[] } = {
+  national: METRIC_NAMES,
+  coastal: WAVE_METRICS,
+  satellite: WAVE_METRICS,
+}
+
+const year = { minimum: 1900, maximum: 2105 }
+const month = { minimum: 1, maximum: 12 }
+const day = { minimum: 1, maximum: 31 }
+
+const parameters = {
+  metric: choice({ required: true, values: METRIC_NAMES, description: 'What to aggregate.' }),
+  bucket: choice({ values: ['hour', 'day', 'week'], default: 'day', description: 'Length of a bucket.' }),
+  aggregation: choice({
+    values: ['median', 'avg', 'min', 'max'],
+    default: 'median',
+    description: 'How a bucket becomes a value. Directions have a circular mean for median and avg.',
+  }),
+  start_year: integer({
+    ...year,
+    description: `First season; default ${DEFAULT_SEASONS - 1} years before the last.`,
+  }),
+  end_year: integer({ ...year, description: 'Last season; default the last complete one.' }),
+  start_month: integer({
+    ...month,
+    aliases: ['season_start_month'],
+    description: 'Month the season starts in; default 1.',
+  }),
+  start_day: integer({
+    ...day,
+    aliases: ['season_start_day'],
+    description: 'Day the season starts on; default 1.',
+  }),
+  end_month: integer({
+    ...month,
+    aliases: ['season_end_month'],
+    description: 'Month the season ends in; default 12.',
+  }),
+  end_day: integer({
+    ...day,
+    aliases: ['season_end_day'],
+    description: "Day the season ends on, included; default the month's last.",
+  }),
+  timezone: text({ description: "IANA zone of days and weeks; default the buoy's." }),
+}
+
+type Query = QueryOf<typeof parameters>
+
+/** Memory that every series of this thread is worked out in. */
+const series = new Series()
+
+export const readingSeries = operation({
+  name: 'readingSeries',
+  path: '/buoys/{buoy_id}/readings/series',
+  access: 'keyed',
+  summary: 'Seasonal series, year over year',
+  parameters,
+  refusal: 'bad_request',
+  errors: ['bad_request', 'resource_not_found', 'validation_failed'],
+  answer(view, query, [buoyId]) {
+    const ordinal = requireBuoy(view, buoyId)
+    const { dataset, shapes } = view
+    const measure = measureOf(view, ordinal, query)
+    const dates = seasonOf(query)
+    const place = zoneOf(query.timezone ?? dataset.catalog.timezones[ordinal])
+    const { startYear, endYear } = yearsOf(query, place, dates, dataset.asOf)
+    series.compute(
+      {
+        zone: place,
+        dates,
+        bucket: query.bucket,
+        aggregation: query.aggregation,
+        measure,
+        asOf: dataset.asOf,
+        startYear,
+        endYear,
+      },
+      [rowsOf(dataset.readings, ordinal, measure.name), rowsOf(dataset.weather, ordinal, measure.name)],
+    )
+    const { writer } = shapes
+    writer.text('{"buoy":')
+    shapes.identifiedSummary.write(ordinal)
+    writer.text(
+      `,"metric":"${query.metric}","bucket":"${query.bucket}","aggregation":"${query.aggregation}",` +
+        `"timezone":${JSON.stringify(place.name)},"season":{"start":{"month":${dates.startMonth},"day":${dates.startDay}},` +
+        `"end":{"month":${dates.endMonth},"day":${dates.endDay}}},"years":[`,
+    )
+    series.years.forEach((season, i) => {
+      if (i > 0) writer.comma()
+      writeYear(writer, season, place, query.bucket === 'hour', isDirection(measure))
+    })
+    writer.text(`],"count":${series.length}}`)
+    return ''
+  },
+})
+
+function impossible(parameter: string, message: string): ApiError {
+  return new ApiError('validation_failed', message, { parameter })
+}
+
+/** @throws ApiError 422 for a metric that the buoy's network does not have, or the minimum or maximum of a direction. */
+function measureOf({ dataset: { catalog } }: View, ordinal: number, { metric, aggregation }: Query): Measure {
+  const offered = METRICS_OF[catalog.sources[catalog.source[ordinal]].network]
+  if (!offered.includes(metric)) {
+    throw impossible(
+      'metric',
+      `Parameter metric is not measured by this buoy's network. Allowed: ${offered.join(', ')}`,
+    )
+  }
+  const measure = MEASURES[METRICS[metric]]
+  if (isDirection(measure) && aggregation !== 'median' && aggregation !== 'avg') {
+    throw impossible('aggregation', 'Parameter aggregation does not fit a direction. Allowed: median, avg')
+  }
+  return measure
+}
+
+/** @throws ApiError 422 for a day that no year has. */
+function seasonOf(query: Query): SeasonDates {
+  const startMonth = query.start_month ?? 1
+  const endMonth = query.end_month ?? 12
+  const dates = {
+    startMonth,
+    startDay: query.start_day ?? 1,
+    endMonth,
+    endDay: query.end_day ?? lastDayOfMonth(endMonth),
+  }
+  for (const [end, month, day] of [
+    ['start', dates.startMonth, dates.startDay],
+    ['end', dates.endMonth, dates.endDay],
+  ] as const) {
+    if (isDayOfYear(month, day)) continue
+    throw impossible(
+      `${end}_day`,
+      `Parameter ${end}_day is no day of month ${month}. Allowed: a day from 1 to ${lastDayOfMonth(month)}`,
+    )
+  }
+  return dates
+}
+
+/** @throws ApiError 400 */
+function zoneOf(name: string): Zone {
+  // A "+" that was not percent-encoded arrives as a blank, which no zone's name has.
+  const found = zone(name.replaceAll(' ', '+'))
+  if (found !== null) return found
+  throw new ApiError(
+    'bad_request',
+    'Parameter timezone is unknown. Allowed: an IANA name such as Europe/Paris',
+    {
+      parameter: 'timezone',
+    },
+  )
+}
+
+/** @throws ApiError 422 for a start after the end, or more seasons than an answer holds. */
+function yearsOf(
+  { start_year: start, end_year: end }: Query,
+  place: Zone,
+  dates: SeasonDates,
+  asOf: number,
+): { startYear: number; endYear: number } {
+  const years = seasonYears(start, end, lastCompleteSeason(place, dates, asOf))
+  if (years === 'start after end') {
+    throw impossible(
+      'start_year',
+      'Parameter start_year is after the last season. Allowed: a start not after end_year',
+    )
+  }
+  if (years === 'too many seasons') {
+    throw impossible(
+      'start_year',
+      `Parameter start_year asks for too many seasons. Allowed: at most ${MOST_SEASONS}`,
+    )
+  }
+  return years
+}
+
+/** A buoy's rows of one measure, segment by segment; months without the measure are left out. */
+function rowsOf(spans: Spans, ordinal: number, measure: MeasureName): SeriesRows[] {
+  const rows: SeriesRows[] = []
+  for (let segment = spans.first[ordinal]; segment < spans.first[ordinal + 1]; segment++) {
+    const { time, measures } = spans.months[spans.month[segment]]
+    const { codes, mask } = measures[measure]
+    if (mask !== 0) rows.push({ time, codes, from: spans.from[segment], to: spans.to[segment] })
+  }
+  return rows
+}
+
+const POINT_INDEX = new Literal('{"bucket_index":')
+const LABEL = new Literal(',"label":"')
+const BUCKET_START = new Literal('","bucket_start":"')
+const BUCKET_END = new Literal('","bucket_end":"')
+const VALUE = new Literal('","value":')
+const SAMPLE_COUNT = new Literal(',"sample_count":')
+const POINT_END = new Literal('}')
+
+/** More than any point takes. */
+const POINT_BYTES = 224
+
+function writeYear(
+  writer: JsonWriter,
+  { year, complete, from, to }: SeriesYear,
+  place: Zone,
+  hourly: boolean,
+  circular: boolean,
+): void {
+  writer.text(`{"year":${year},"complete":${complete},"point_count":${to - from},"points":[`)
+  for (let point = from; point < to; point++) {
+    writer.ensure(POINT_BYTES)
+    if (point > from) writer.comma()
+    const start = series.start[point]
+    const end = series.end[point]
+    const value = series.value[point]
+    const offset = place.offsetAt(start)
+    writer.literal(POINT_INDEX)
+    writer.integer(series.place[point])
+    writer.literal(LABEL)
+    writer.at = writeDayLabel(writer.bytes, writer.at, start + offset, hourly)
+    writer.literal(BUCKET_START)
+    writer.at = writeLocalTime(writer.bytes, writer.at, start, offset)
+    writer.literal(BUCKET_END)
+    writer.at = writeLocalTime(writer.bytes, writer.at, end, place.offsetAt(end))
+    writer.literal(VALUE)
+    if (value === NO_VALUE) writer.null()
+    else if (circular) writer.integer(value)
+    else writer.hundredths(value)
+    writer.literal(SAMPLE_COUNT)
+    writer.integer(series.count[point])
+    writer.literal(POINT_END)
+  }
+  writer.text(']}')
+}

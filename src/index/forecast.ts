@@ -1,0 +1,93 @@
+/**
+ * The forecast at a place and a time: the nearest point within reach, linear in time between its two neighbouring times,
+ * directions on the circle, never beyond the first or last time (decisions, operation 13). Numbers in, numbers out.
+ *
+ * Values are codes of their measure with a fraction (thousandths of a metre or second, hundredths of a degree or km/h);
+ * `MISSING_U16` stands for none.
+ */
+import { MISSING_U16 } from '../columns.ts'
+import type { ForecastColumns } from '../snapshot/forecast.ts'
+import type { ForecastName } from '../sources/source.ts'
+import { HOUR } from '../time.ts'
+import { Points } from './points.ts'
+import { lowerBound } from './spans.ts'
+
+/** A point farther away says nothing about a place, in km. */
+const REACH_KM = 50
+/** Wider gaps are not bridged, in seconds: global models step by at most six hours. */
+export const LONGEST_STEP = 6 * HOUR
+
+const HALF_CIRCLE = 18000
+const CIRCLE = 36000
+const RADIANS_PER_CODE = Math.PI / HALF_CIRCLE
+
+const anyPoint = (): boolean => true
+
+export class Forecast {
+  readonly #columns: ForecastColumns
+  readonly #points: Points
+
+  constructor(columns: ForecastColumns) {
+    this.#columns = columns
+    this.#points = new Points(columns.points, columns.lat, columns.lng)
+  }
+
+  /** The nearest point within 50 km, or −1. */
+  nearest(lat: number, lng: number): number {
+    const { ordinals } = this.#points.nearest(lat, lng, 1, REACH_KM, anyPoint)
+    return ordinals.length === 0 ? -1 : ordinals[0]
+  }
+
+  /** When the point's model run was made, epoch seconds. */
+  runAt(point: number): number {
+    return this.#columns.run[point]
+  }
+
+  /** The row whose time is `time`, or else the one before it; −1 where the point's times do not reach. For `value`. */
+  rowAt(point: number, time: number): number {
+    const { start, time: times } = this.#columns
+    const from = start[point]
+    const to = start[point + 1]
+    const at = lowerBound(times, from, to, time)
+    if (at === to) return -1
+    if (times[at] === time) return at
+    return at > from && times[at] - times[at - 1] <= LONGEST_STEP ? at - 1 : -1
+  }
+
+  /**
+   * A quantity at `time`, where `row` is `rowAt` of the same time. Between two times both must have a value; two opposite directions have
+   * nothing between them.
+   */
+  value(name: ForecastName, row: number, time: number): number {
+    if (row === -1) return MISSING_U16
+    const { time: times, codes: all } = this.#columns
+    const codes = all[name]
+    const before = codes[row]
+    if (before === MISSING_U16 || times[row] === time) return before
+    const after = codes[row + 1]
+    if (after === MISSING_U16) return MISSING_U16
+    const share = (time - times[row]) / (times[row + 1] - times[row])
+    return isDirection(name) ? directionBetween(before, after, share) : before + (after - before) * share
+  }
+}
+
+function isDirection(name: ForecastName): boolean {
+  return name === 'waveDirection' || name === 'swellDirection' || name === 'windDirection'
+}
+
+/**
+ * The mean of two directions in hundredths of a degree, weighted `1 − share` and `share` as vectors: it turns the shorter way.
+ * `MISSING_U16` for opposite ones.
+ */
+export function directionBetween(before: number, after: number, share: number): number {
+  const turn = after - before
+  if (Math.abs(turn) === HALF_CIRCLE) return MISSING_U16
+  const angle = turn * RADIANS_PER_CODE
+  const turned = Math.atan2(share * Math.sin(angle), 1 - share + share * Math.cos(angle))
+  const direction = before + turned / RADIANS_PER_CODE
+  if (direction < 0) {
+    // A sum so near to a full circle that it rounds to one is north.
+    return direction + CIRCLE === CIRCLE ? 0 : direction + CIRCLE
+  }
+  return direction >= CIRCLE ? direction - CIRCLE : direction
+}
