@@ -3,14 +3,21 @@
  * ascending ids. Built by each thread over the same shared memory; nothing here changes once it is built.
  */
 import { Boxes } from './index/boxes.ts'
+import { Forecast } from './index/forecast.ts'
 import { buildGroups, type Groups } from './index/groups.ts'
+import { Passes } from './index/passes.ts'
 import { Points } from './index/points.ts'
 import { Spans } from './index/spans.ts'
+import { Tides } from './index/tides.ts'
 import { fold, Words } from './index/words.ts'
 import { readCatalog, type Catalog } from './snapshot/catalog.ts'
+import { readForecast } from './snapshot/forecast.ts'
 import { decodePart, SnapshotError } from './snapshot/format.ts'
 import { readMonth, type MonthRows } from './snapshot/months.ts'
+import { readPasses, type PassColumns } from './snapshot/passes.ts'
 import type { LoadedSnapshot } from './snapshot/read.ts'
+import { readTides } from './snapshot/tides.ts'
+import type { SpotRecord } from './sources/source.ts'
 
 export interface Dataset {
   readonly snapshotId: string
@@ -28,6 +35,12 @@ export interface Dataset {
   readonly points: Points
   readonly boxes: Boxes
   readonly words: Words
+  readonly passes: Passes
+  /** Null when the snapshot has no forecast. */
+  readonly forecast: Forecast | null
+  /** Null when the snapshot has no harbours. */
+  readonly tides: Tides | null
+  readonly spots: ReadonlyMap<number, SpotRecord>
   ordinalOfId(id: number): number
   ordinalOfSlug(slug: string): number
 }
@@ -35,19 +48,27 @@ export interface Dataset {
 /** `activeWithin` in seconds. @throws SnapshotError when a part is missing or malformed. */
 export function openDataset(snapshot: LoadedSnapshot, activeWithin: number): Dataset {
   let catalog: Catalog | null = null
+  let passes: PassColumns | null = null
+  let forecast: Forecast | null = null
+  let tides: Tides | null = null
   const readings: MonthRows[] = []
   const weather: MonthRows[] = []
   for (const { entry, buffer } of snapshot.parts) {
     const part = decodePart(new Uint8Array(buffer), entry.file)
     if (entry.kind === 'catalog') catalog = readCatalog(part, entry.file)
+    if (entry.kind === 'forecast') forecast = new Forecast(readForecast(part, entry.file))
+    if (entry.kind === 'passes') passes = readPasses(part, entry.file)
+    if (entry.kind === 'tides') tides = new Tides(readTides(part, entry.file))
     if (entry.kind === 'readings') readings.push(readMonth(part, entry.month!, entry.file))
     if (entry.kind === 'weather') weather.push(readMonth(part, entry.month!, entry.file))
   }
   if (catalog === null) throw new SnapshotError('the snapshot has no catalogue')
   const byMonth = (a: MonthRows, b: MonthRows): number => a.month - b.month
   const spans = new Spans(catalog.id, readings.sort(byMonth))
-  const active = activeBuoys(catalog.id.length, spans, snapshot.asOf - activeWithin)
+  const activeSince = snapshot.asOf - activeWithin
+  const active = activeBuoys(catalog.id.length, spans, activeSince)
   const { id, slugs, column } = catalog
+  const ordinalOfId = (wanted: number): number => findId(id, wanted)
   const ordinalBySlug = new Map(slugs.map((slug, ordinal) => [slug, ordinal]))
   return {
     snapshotId: snapshot.id,
@@ -62,7 +83,11 @@ export function openDataset(snapshot: LoadedSnapshot, activeWithin: number): Dat
     points: new Points(column('points') as Uint8Array, catalog.lat, catalog.lng),
     boxes: new Boxes(column('boxes') as Uint8Array),
     words: new Words(column, active),
-    ordinalOfId: (wanted) => findId(id, wanted),
+    passes: new Passes(passes, id.length, ordinalOfId, activeSince),
+    forecast,
+    tides,
+    spots: new Map(catalog.spots.map((spot) => [spot.id, spot])),
+    ordinalOfId,
     ordinalOfSlug: (slug) => ordinalBySlug.get(slug) ?? -1,
   }
 }

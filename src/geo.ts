@@ -22,13 +22,19 @@ export function roundKm(km: number): number {
   return Math.round(km * 100) / 100
 }
 
+/** Steps per degree to which a wrapped longitude is rounded: a tenth of a millimetre. */
+const WRAPPED_STEPS = 1e9
+
 /**
  * A longitude brought into −180…180; what already lies there keeps every bit. Else the binary noise of the subtraction goes
  * (355.032 must become −4.968 and not a hair beside it, where a border is compared with).
  */
 export function wrapLongitude(lng: number): number {
   if (lng >= -180 && lng <= 180) return lng
-  return Math.round((lng - 360 * Math.round(lng / 360)) * 1e9) / 1e9
+  // The remainder is exact for numbers of any size.
+  const turned = lng % 360
+  const wrapped = turned > 180 ? turned - 360 : turned < -180 ? turned + 360 : turned
+  return Math.round(wrapped * WRAPPED_STEPS) / WRAPPED_STEPS + 0
 }
 
 /** A box of the globe in degrees; `west` greater than `east` crosses the antimeridian. */
@@ -42,12 +48,18 @@ export interface Bounds {
 export const WHOLE_GLOBE: Bounds = { south: -90, west: -180, north: 90, east: 180 }
 
 /**
+ * Spans from here on are the whole circle. A viewport of one turn, computed by a client in binary, often ends a hair below 360; its
+ * two sides would wrap onto each other and leave next to nothing between them.
+ */
+const WHOLE_CIRCLE = 360 - 10 / WRAPPED_STEPS
+
+/**
  * Brings a box as a map client sends it onto the globe: latitudes clamped, longitudes wrapped, a span of 360 degrees or
  * more is all of it (decisions, operation 1).
  */
 export function boundsOnGlobe(box: Bounds): Bounds {
   const clamp = (lat: number): number => Math.min(90, Math.max(-90, lat))
-  const all = box.east - box.west >= 360
+  const all = box.east - box.west >= WHOLE_CIRCLE
   return {
     south: clamp(box.south),
     north: clamp(box.north),

@@ -220,10 +220,10 @@ export function missionOfFileCode(code: string): Mission | undefined {
   return BY_FILE_CODE.get(code.toLowerCase().replaceAll(/[^a-z0-9]/g, ''))
 }
 
-/** The phases of one cycle that a product describes: `begin` and `end` are turning points, in epoch seconds. */
-export function ownCycle(cycle: number, begin: number, end: number, passes: number): OrbitPhase[] {
+/** A cycle as a product describes it: `begin` and `end` are turning points of its track, in epoch seconds. */
+export function ownCycle(cycle: number, begin: number, end: number, passes: number): OrbitPhase {
   const equator = begin + (end - begin) / passes / 2
-  return [{ from: -Infinity, equator, cycle, pass: 1, days: (end - begin) / DAY, passes }]
+  return { from: begin, equator, cycle, pass: 1, days: (end - begin) / DAY, passes }
 }
 
 /**

@@ -1,6 +1,7 @@
 /** What an operation is: its place on the wire, its parameters, and the function that writes its data. */
 import type { Dataset } from './dataset.ts'
 import { notFound, type ErrorCode } from './errors.ts'
+import type { Language } from './language.ts'
 import type { Parameters, QueryOf } from './query.ts'
 import type { Shapes } from './shapes.ts'
 
@@ -22,12 +23,22 @@ export interface Operation<P extends Parameters = Parameters> {
   readonly refusal: 'bad_request' | 'validation_failed'
   /** The documented errors beside 401 and 429. */
   readonly errors: readonly ErrorCode[]
+  /** Without a `time` parameter the answer is that of the current minute, and so are its validators. */
+  readonly perMinute?: true
+  /** The answer depends on a language: that of the parameter `locale`, else of `Accept-Language`. */
+  readonly language?: true
   /**
    * Writes the value of `data` into the view's writer and returns further members of `meta` as JSON text, each followed by a comma.
-   * `path` holds the decoded arguments of the path, `now` the time of the answer in epoch seconds.
+   * `path` holds the decoded arguments of the path, `now` the time of the answer in epoch seconds, `language` that of the answer.
    * @throws ApiError for what the parameters' schemas cannot say.
    */
-  answer(view: View, query: QueryOf<P>, path: readonly string[], now: number): string
+  answer(
+    view: View,
+    query: QueryOf<P>,
+    path: readonly string[],
+    now: number,
+    language: Language,
+  ): string
 }
 
 /** Keeps the parameters' types for `answer` and forgets them for the route table. */

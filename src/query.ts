@@ -147,7 +147,11 @@ export function text(options: TextOptions & { required?: boolean; default?: stri
 /** One of a list of words. */
 export function choice<const W extends string>(
   options: Common & { values: readonly W[] } & WithDefault<W>,
-): Given<W> {
+): Given<W>
+export function choice<const W extends string>(options: Common & { values: readonly W[] }): Parameter<W>
+export function choice<const W extends string>(
+  options: Common & { values: readonly W[]; required?: boolean; default?: W },
+): Parameter<W> {
   const { values } = options
   const schema = { type: 'string', enum: values }
   return declare<W>(options, {

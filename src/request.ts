@@ -10,12 +10,13 @@ import { AnswerCache } from './cache.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
 import type { Exchange } from './http/exchange.ts'
 import type { KeyRing } from './keys.ts'
+import { DEFAULT_LANGUAGE, LANGUAGES, preferredLanguage, type Language } from './language.ts'
 import type { Operation, View } from './operation.ts'
 import { QueryReader, RawQuery } from './query.ts'
 import { resetAt, retryAfter, type QuotaCounters } from './quota.ts'
 import { sendError, sendNotModified, sendPreflight, sendSuccess } from './reply.ts'
 import { Router } from './routes.ts'
-import { timestampText } from './time.ts'
+import { MINUTE, timestampText } from './time.ts'
 
 export interface RequestPathOptions {
   operations: readonly Operation[]
@@ -50,6 +51,8 @@ const ENVELOPE_START = '{"status":"success","data":'
 const TIMESTAMP_START = '"timestamp":"'
 /** `2026-03-27T09:00:00Z"}}` ends every answer. */
 const TIMESTAMP_FROM_END = 23
+/** Continues the `Vary` that ends the validators. */
+const VARY_LANGUAGE = ', Accept-Language'
 
 export class RequestPath {
   readonly #options: RequestPathOptions
@@ -183,9 +186,12 @@ export class RequestPath {
     let body: Uint8Array
     try {
       const query = reader.read(this.#raw)
-      const request = `${operation.name}\u0001${path.join('\u0001')}\u0001${reader.canonical(query)}`
+      const language = languageOf(operation, query, exchange)
+      const minute = operation.perMinute === true && query.time === undefined ? Math.floor(now / MINUTE) : ''
+      const request = `${operation.name}\u0001${path.join('\u0001')}\u0001${reader.canonical(query)}${minute}${operation.language === true ? language : ''}`
       headers += this.#validators(view, request, this.#keySent || quotaHeaders !== '')
-      body = this.#cached(request) ?? this.#written(view, operation, query, path, now, request)
+      if (operation.language === true) headers += VARY_LANGUAGE
+      body = this.#cached(request) ?? this.#written(view, operation, query, path, now, language, request)
     } catch (error) {
       this.#refuse(exchange, error, operation, now, this.#snapshotHeader + quotaHeaders)
       return
@@ -238,17 +244,28 @@ export class RequestPath {
     query: Parameters<Operation['answer']>[1],
     path: readonly string[],
     now: number,
+    language: Language,
     request: string,
   ): Uint8Array {
     const { writer } = view.shapes
     writer.begin()
     writer.text(ENVELOPE_START)
-    const meta = operation.answer(view, query, path, now)
+    const meta = operation.answer(view, query, path, now, language)
     writer.text(`,"meta":{${meta}${TIMESTAMP_START}${this.#timestamp}"}}`)
     const body = writer.answer()
     this.#cache.put(request, body)
     return body
   }
+}
+
+function languageOf(
+  operation: Operation,
+  query: Parameters<Operation['answer']>[1],
+  exchange: Exchange,
+): Language {
+  if (operation.language !== true) return DEFAULT_LANGUAGE
+  const locale = query.locale as Language | undefined
+  return locale ?? preferredLanguage(exchange.headerValues('accept-language'), LANGUAGES)
 }
 
 /** Whether `If-None-Match` names the ETag among `headers`: weak comparison, any of a list, or `*` (RFC 9110, 13.1.2). */

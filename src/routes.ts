@@ -3,12 +3,15 @@ import { getBuoy } from './handlers/buoy.ts'
 import { listBuoys } from './handlers/buoys.ts'
 import { chart } from './handlers/chart.ts'
 import { closestReading } from './handlers/closest-reading.ts'
+import { conditions } from './handlers/conditions.ts'
 import { listCountries } from './handlers/countries.ts'
 import { lastReadings } from './handlers/last-readings.ts'
 import { mapBuoys } from './handlers/map.ts'
 import { nearestBuoys } from './handlers/nearest.ts'
 import { getReading } from './handlers/reading.ts'
 import { listReadings } from './handlers/readings.ts'
+import { listSatellitePasses } from './handlers/satellite-passes.ts'
+import { listSatellites } from './handlers/satellites.ts'
 import { searchBuoys } from './handlers/search.ts'
 import { readingSeries } from './handlers/series.ts'
 import type { Operation } from './operation.ts'
@@ -24,6 +27,9 @@ export const OPERATIONS: readonly Operation[] = [
   getReading,
   chart,
   readingSeries,
+  listSatellites,
+  listSatellitePasses,
+  conditions,
   listCountries,
   mapBuoys,
 ]

@@ -1,7 +1,7 @@
 /** The main thread of a server: loads snapshots, starts the workers, hands them what changes, and stops them. It serves nothing itself. */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { AddressCounters } from './addresses.ts'
 import type { ServeConfig } from './config.ts'
 import { loadEngine } from './http/engine.ts'
@@ -9,6 +9,7 @@ import { findFreePort } from './http/port.ts'
 import { KeyRing, watchKeys, type KeyRecord } from './keys.ts'
 import { keepUsage, KeySlots, QuotaCounters, readUsage, usagePath } from './quota.ts'
 import { loadSnapshot, readManifest, type LoadedSnapshot } from './snapshot/read.ts'
+import { startThread } from './thread.ts'
 import { timestampText } from './time.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './worker.ts'
 
@@ -111,11 +112,7 @@ function settingsTag(config: ServeConfig): string {
 
 /** Resolves when the worker listens. */
 function startWorker(start: WorkerStart, log: (line: string) => void): Promise<Worker> {
-  // Compiled, this file ends in .js and so does the worker; from the sources it takes a small bootstrap.
-  const compiled = import.meta.url.endsWith('.js')
-  const worker = new Worker(new URL(compiled ? './worker.js' : './worker.dev.mjs', import.meta.url), {
-    workerData: start,
-  })
+  const worker = startThread('./worker', start)
   return new Promise((resolve, reject) => {
     worker.once('error', reject)
     worker.on('message', (message: FromWorker) => {

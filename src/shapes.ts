@@ -6,9 +6,12 @@
  */
 import { MEASURES } from './columns.ts'
 import { newestReadingTime, type Dataset } from './dataset.ts'
+import { roundKm } from './geo.ts'
 import { NO_COUNTRY } from './snapshot/catalog.ts'
 import type { MonthRows } from './snapshot/months.ts'
+import { LANGUAGES, type Language } from './language.ts'
 import { HUNDREDTHS, JsonWriter, Literal, SIGNED_HUNDREDTHS, THOUSANDTHS } from './json.ts'
+import { externalPassId, missionOfIndex, MISSIONS, passId, passName, satellitePassId } from './missions.ts'
 import { timestampText } from './time.ts'
 
 /** A reading's id is its buoy's id times this, plus its time in epoch seconds: below 2^53 for ids up to `MAX_BUOY_ID`. */
@@ -175,6 +178,13 @@ export interface Shapes {
   readonly summary: Fragments
   readonly identifiedSummary: Fragments
   readonly idAndName: Fragments
+  /** `GET /buoys/satellite_passes` items, by row. */
+  readonly pass: Fragments
+  /** The data of `GET /buoys/satellites` by language, by its place in the writer. */
+  readonly satellites: { readonly [language in Language]: { from: number; to: number } }
+  /** Names of harbours by harbour, credits by credit, as JSON texts; none where the snapshot has no tides. */
+  readonly harbour: Fragments
+  readonly tideSource: Fragments
   /** The data of `GET /countries`, by its place in the writer. */
   readonly countries: { from: number; to: number }
 }
@@ -242,7 +252,7 @@ export function renderShapes(dataset: Dataset): Shapes {
           `"source":${source},"virtual":${virtual},"last_reading_time":${lastReadingTime},"last_reading":`,
       )
       subset(ordinal)
-      writer.text('}')
+      writer.text(virtual ? `${mapPassText(dataset, ordinal)}}` : '}')
     }),
     summary: new Fragments(writer, count, (ordinal) => {
       const { name, lat, lng, source, timezone } = texts(ordinal)
@@ -258,6 +268,10 @@ export function renderShapes(dataset: Dataset): Shapes {
       const { id, name } = texts(ordinal)
       writer.text(`{"id":${id},"name":${name}}`)
     }),
+    pass: new Fragments(writer, dataset.passes.count, (row) => writer.text(passText(dataset, row))),
+    satellites: writeSatellites(writer, dataset),
+    harbour: textFragments(writer, dataset.tides?.columns.names ?? []),
+    tideSource: textFragments(writer, dataset.tides?.columns.credits ?? []),
     countries: writeCountries(writer, dataset),
   }
   writer.mark()
@@ -266,6 +280,81 @@ export function renderShapes(dataset: Dataset): Shapes {
 
 /** The order of names that people expect: accents and case count last. */
 const BY_NAME = new Intl.Collator('en')
+
+function textFragments(writer: JsonWriter, texts: readonly string[]): Fragments {
+  return new Fragments(writer, texts.length, (i) => writer.string(texts[i]))
+}
+
+/** A nearest-buoy item; `km` unrounded. */
+export function writeNearest(
+  { writer, nearestHead, nearestTail }: Shapes,
+  ordinal: number,
+  km: number,
+): void {
+  nearestHead.write(ordinal)
+  writer.number(roundKm(km))
+  writer.comma()
+  nearestTail.write(ordinal)
+}
+
+/** What passes say of themselves, each as JSON text. */
+function passTexts({ passes }: Dataset, row: number) {
+  const { mission: index, cycle, number } = passes.columns
+  const mission = missionOfIndex(index[row])!
+  const [c, n] = [cycle[row], number[row]]
+  return {
+    mission,
+    id: String(passId(mission.index, c, n)),
+    name: JSON.stringify(passName(mission, c, n)),
+    externalId: JSON.stringify(externalPassId(mission, c, n)),
+    satellitePassId: JSON.stringify(satellitePassId(mission, c, n)),
+    platform: JSON.stringify(mission.name),
+  }
+}
+
+function passText(dataset: Dataset, row: number): string {
+  const { passes } = dataset
+  const { started, ended, south, west, north, east } = passes.columns
+  const { mission, id, name, externalId, satellitePassId, platform } = passTexts(dataset, row)
+  return (
+    `{"id":${id},"name":${name},"external_id":${externalId},"satellite_pass_id":${satellitePassId},"platform":${platform},` +
+    `"mission":${JSON.stringify({ slug: mission.slug, name: mission.name })},` +
+    `"started_at":"${timestampText(started[row])}","ended_at":"${timestampText(ended[row])}",` +
+    `"buoy_count":${passes.buoyCount[row]},"observation_count":${passes.observationCount(row)},` +
+    `"bounds":{"south":${south[row]},"west":${west[row]},"north":${north[row]},"east":${east[row]}}}`
+  )
+}
+
+/** Members of a virtual buoy's map item: the pass that gave it its newest reading. */
+function mapPassText(dataset: Dataset, ordinal: number): string {
+  const row = dataset.passes.newestOf(ordinal)
+  if (row === -1) {
+    return ',"pass_id":null,"satellite_pass_id":null,"external_id":null,"pass_name":null,"pass_platform":null'
+  }
+  const { id, name, externalId, satellitePassId, platform } = passTexts(dataset, row)
+  return (
+    `,"pass_id":${id},"satellite_pass_id":${satellitePassId},"external_id":${externalId},` +
+    `"pass_name":${name},"pass_platform":${platform}`
+  )
+}
+
+function writeSatellites(writer: JsonWriter, { passes }: Dataset): Shapes['satellites'] {
+  const write = (language: Language): { from: number; to: number } => {
+    const from = writer.at
+    const satellites = MISSIONS.map(({ index, slug, name, agency, instrument, description }) => ({
+      slug,
+      name,
+      agency,
+      instrument,
+      description: description[language],
+      image_url: null,
+      pass_count: passes.ofMission(index).all.length,
+    }))
+    writer.text(JSON.stringify({ satellites, count: satellites.length }))
+    return { from, to: writer.at }
+  }
+  return Object.fromEntries(LANGUAGES.map((language) => [language, write(language)])) as Shapes['satellites']
+}
 
 /** Countries with active buoys, by name. */
 function writeCountries(writer: JsonWriter, { catalog, groups }: Dataset): Shapes['countries'] {

@@ -102,9 +102,14 @@ export function parseDate(text: string): number | null {
   return match === null ? null : dayOf(match)
 }
 
+/** Midnight before the year 0000 and after the year 9999: beyond them a time has no text of four digits a year. */
+const FIRST_TEXT = -62167219200
+const END_OF_TEXT = 253402300800
+
 /**
  * Reads a timestamp of a request: ISO 8601 with `Z`, an offset or milliseconds, or a date alone (decisions, "Times in
- * requests"). Without `Z` or offset it is UTC, like every other time of this service. Returns null when it is none.
+ * requests"). Without `Z` or offset it is UTC, like every other time of this service. Returns null when it is none, or when its
+ * offset leads out of the years 0000 to 9999.
  */
 export function parseTimestamp(text: string): ParsedTime | null {
   const date = parseDate(text)
@@ -118,7 +123,8 @@ export function parseTimestamp(text: string): ParsedTime | null {
   if (offsetHour > 23 || offsetMinute > 59) return null
   const offset = (offsetHour * HOUR + offsetMinute * MINUTE) * (match[8] === '-' ? -1 : 1)
   const fraction = match[7] === undefined ? 0 : Number(match[7])
-  return { epoch: day + hour * HOUR + minute * MINUTE + second + fraction - offset, wholeDay: false }
+  const epoch = day + hour * HOUR + minute * MINUTE + second + fraction - offset
+  return epoch >= FIRST_TEXT && epoch < END_OF_TEXT ? { epoch, wholeDay: false } : null
 }
 
 function dayOf(match: RegExpExecArray): number | null {

@@ -3,9 +3,9 @@
  * nearest first, and `data.count`; nothing in range is a 404. Items carry `last_reading` too, which clients rely on.
  */
 import { notFound } from '../errors.ts'
-import { roundKm } from '../geo.ts'
-import { operation, type View } from '../operation.ts'
+import { operation } from '../operation.ts'
 import { integer, number } from '../query.ts'
+import { writeNearest } from '../shapes.ts'
 
 export const nearestBuoys = operation({
   name: 'nearestBuoys',
@@ -34,24 +34,16 @@ export const nearestBuoys = operation({
     if (count === 0) throw notFound('An active buoy within max_distance')
     if (limit === 1) {
       writer.text('{"buoy":')
-      writeNearest(view, found.ordinals[0], found.km[0])
+      writeNearest(view.shapes, found.ordinals[0], found.km[0])
       writer.text('}')
       return ''
     }
     writer.text('{"buoys":[')
     for (let i = 0; i < count; i++) {
       if (i > 0) writer.comma()
-      writeNearest(view, found.ordinals[i], found.km[i])
+      writeNearest(view.shapes, found.ordinals[i], found.km[i])
     }
     writer.text(`],"count":${count}}`)
     return ''
   },
 })
-
-/** A nearest-buoy item; `km` unrounded. */
-export function writeNearest({ shapes }: View, ordinal: number, km: number): void {
-  shapes.nearestHead.write(ordinal)
-  shapes.writer.number(roundKm(km))
-  shapes.writer.comma()
-  shapes.nearestTail.write(ordinal)
-}

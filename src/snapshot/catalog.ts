@@ -7,13 +7,21 @@
 import { buildBoxes } from '../index/boxes.ts'
 import { buildPoints } from '../index/points.ts'
 import { buildWords } from '../index/words.ts'
-import { BuildError, type BuoyRecord, type Network, type SourceInfo } from '../sources/source.ts'
+import {
+  BuildError,
+  type BuoyRecord,
+  type Network,
+  type SourceInfo,
+  type SpotRecord,
+} from '../sources/source.ts'
 import { list, record, SnapshotError, type Column, type Part } from './format.ts'
 import { countryAt, countryName, isTimezone, timezoneAt } from './place.ts'
 
 /** The ids times 10^10 plus epoch seconds must stay below 2^53: see `shapes.ts`. */
 export const MAX_BUOY_ID = 900_000
 export const NO_COUNTRY = 0xffff
+/** Spots keep the ids of their source, in 32 bits. */
+export const MAX_SPOT_ID = 0xffff_ffff
 
 /** Slugs that would hide an operation (`/buoys/search`) or be hidden by it. */
 const RESERVED_SLUGS = new Set([
@@ -107,12 +115,14 @@ export function locate(buoy: BuoyRecord, entry: RegistryEntry): CataloguedBuoy {
   }
 }
 
-/** `buoys` ascending by id. */
+/** `buoys` ascending by id, `spots` in any order. @throws BuildError when two spots have one id. */
 export function catalogPart(
   sources: readonly SourceInfo[],
   buoys: readonly CataloguedBuoy[],
   registry: readonly RegistryEntry[],
+  spots: readonly SpotRecord[],
 ): Part {
+  const orderedSpots = spotsInOrder(spots)
   const orderedSources = [...sources].sort((a, b) => compareText(a.name, b.name))
   const codes = [...new Set(buoys.map(({ country }) => country))]
     .filter((code) => code !== '')
@@ -139,6 +149,7 @@ export function catalogPart(
       identifiers,
       timezones: buoys.map(({ timezone }) => timezone),
       registry: registry.map(({ source, identifier, id, slug }) => [source, identifier, id, slug]),
+      spots: orderedSpots.map(({ name }) => name),
     },
     columns: new Map<string, Column>([
       ['id', Uint32Array.from(buoys, ({ id }) => id)],
@@ -147,11 +158,26 @@ export function catalogPart(
       ['source', Uint16Array.from(buoys, ({ source }) => sourceIndex.get(source)!)],
       ['country', Uint16Array.from(buoys, ({ country }) => countryIndex.get(country) ?? NO_COUNTRY)],
       ['virtual', Uint8Array.from(buoys, ({ virtual }) => Number(virtual ?? false))],
+      ['spot_id', Uint32Array.from(orderedSpots, ({ id }) => id)],
+      ['spot_lat', Float64Array.from(orderedSpots, (spot) => spot.lat)],
+      ['spot_lng', Float64Array.from(orderedSpots, (spot) => spot.lng)],
       ['points', buildPoints(lat, lng)],
       ['boxes', buildBoxes(lat, lng)],
       ...buildWords({ names, slugs, identifiers }),
     ]),
   }
+}
+
+function spotsInOrder(spots: readonly SpotRecord[]): SpotRecord[] {
+  const ordered = [...spots].sort((a, b) => a.id - b.id)
+  for (let i = 0; i < ordered.length; i++) {
+    const { id } = ordered[i]
+    if (!Number.isInteger(id) || id < 1 || id > MAX_SPOT_ID) {
+      throw new BuildError(`a spot's id is not a whole number from 1 to ${MAX_SPOT_ID}`)
+    }
+    if (i > 0 && ordered[i - 1].id === id) throw new BuildError(`two spots have the id ${id}`)
+  }
+  return ordered
 }
 
 export interface CatalogSource {
@@ -176,6 +202,7 @@ export interface Catalog {
   source: Uint16Array
   country: Uint16Array
   virtual: Uint8Array
+  spots: SpotRecord[]
   column: (name: string) => Column
 }
 
@@ -233,6 +260,15 @@ export function readCatalog(part: Part, file: string): Catalog {
     source: column('source') as Uint16Array,
     country: column('country') as Uint16Array,
     virtual: column('virtual') as Uint8Array,
+    spots: readSpots(texts('spots'), column, file),
     column,
   }
+}
+
+function readSpots(names: string[], column: Catalog['column'], file: string): SpotRecord[] {
+  const [ids, lat, lng] = [column('spot_id'), column('spot_lat'), column('spot_lng')]
+  if ([ids, lat, lng].some(({ length }) => length !== names.length)) {
+    throw new SnapshotError(`${file}: the columns of the spots differ in length`)
+  }
+  return names.map((name, i) => ({ id: ids[i], name, lat: lat[i], lng: lng[i] }))
 }

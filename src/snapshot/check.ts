@@ -2,8 +2,11 @@
 import { MEASURE_NAMES, MEASURES } from '../columns.ts'
 import { monthStart } from '../time.ts'
 import { MAX_BUOY_ID, NO_COUNTRY, readCatalog, type Catalog } from './catalog.ts'
+import { checkForecast, readForecast } from './forecast.ts'
 import { SnapshotError, type Part, type PartEntry } from './format.ts'
 import { readMonth, type MonthRows } from './months.ts'
+import { checkPasses, readPasses } from './passes.ts'
+import { checkTides, readTides } from './tides.ts'
 
 /** @throws SnapshotError saying what does not hold in which file. */
 export function checkPart(part: Part, entry: PartEntry): void {
@@ -18,9 +21,14 @@ export function checkPart(part: Part, entry: PartEntry): void {
       if (entry.month === null) throw new SnapshotError(`${entry.file}: has no month in the manifest`)
       checkMonth(readMonth(part, entry.month, entry.file), entry)
       break
-    case 'passes':
     case 'forecast':
+      checkForecast(readForecast(part, entry.file), entry)
+      break
+    case 'passes':
+      checkPasses(readPasses(part, entry.file), entry)
+      break
     case 'tides':
+      checkTides(readTides(part, entry.file), entry)
       break
   }
 }
@@ -57,6 +65,10 @@ function checkCatalog(catalog: Catalog, { file, rows }: PartEntry): void {
     slugs.add(catalog.slugs[i])
   }
   expect(slugs.size === count, file, 'a slug is there twice')
+  catalog.spots.forEach(({ id, lat, lng }, i) => {
+    expect(i === 0 || id > catalog.spots[i - 1].id, file, 'the ids of spots do not ascend')
+    expect(Math.abs(lat) <= 90 && Math.abs(lng) <= 180, file, 'a spot is not on the globe')
+  })
 }
 
 function checkMonth(rows: MonthRows, { file, month, kind, rows: count }: PartEntry): void {
@@ -83,7 +95,8 @@ function checkMonth(rows: MonthRows, { file, month, kind, rows: count }: PartEnt
     const required = name === 'significantHeight' && kind === 'readings'
     expect(!required || mask !== 0 || count === 0, file, 'there are no significant heights')
     if (mask === 0) continue
-    for (const code of codes) {
+    for (let row = 0; row < count; row++) {
+      const code = codes[row]
       if ((code < low || code > high) && (required || code !== missing)) {
         throw new SnapshotError(`${file}: ${name} has a value outside its limits`)
       }

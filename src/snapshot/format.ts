@@ -233,7 +233,7 @@ export function partFile(kind: PartKind, sha256: string): string {
   return `${kind}-${sha256.slice(0, 32)}.msgpack`
 }
 
-export function sha256(bytes: Uint8Array): string {
+export function sha256(bytes: Uint8Array | Uint32Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 

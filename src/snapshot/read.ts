@@ -1,6 +1,10 @@
 /** Reads a snapshot's files into shared memory, every byte checked against its hash. */
-import { open, readFile, stat, type FileHandle } from 'node:fs/promises'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { startThread } from '../thread.ts'
 import {
   decodeManifest,
   decodePart,
@@ -27,8 +31,6 @@ export interface LoadedSnapshot {
   parts: LoadedPart[]
 }
 
-/** Parts read at a time: enough to overlap reading with hashing. */
-const PARALLEL_READS = 4
 /** One read call must stay below 2 GiB. */
 const READ_BYTES = 256 * 1024 * 1024
 /** A manifest names each part in some 150 bytes: this is room for a century of months. */
@@ -64,62 +66,125 @@ export async function loadSnapshot(dir: string, previous?: LoadedSnapshot): Prom
   const manifest = await readManifest(dir)
   if (manifest === null) throw new SnapshotError(`${dir}: there is no snapshot in this folder`)
   const known = new Map(previous?.parts.map((part) => [part.entry.file, part]))
-  const parts: LoadedPart[] = []
-  await eachPart(manifest.parts, async (entry, i) => {
-    parts[i] = known.get(entry.file) ?? (await loadPart(dir, entry))
-  })
+  const parts = manifest.parts.map(
+    (entry) => known.get(entry.file) ?? { entry, buffer: new SharedArrayBuffer(entry.bytes) },
+  )
+  await readParts(
+    dir,
+    parts.filter(({ entry }) => !known.has(entry.file)),
+  )
   return { id: manifest.id, asOf: manifest.asOf, publishedAt: manifest.publishedAt, parts }
-}
-
-/** Reads parts back and checks them, keeping none. @throws SnapshotError as `loadSnapshot` does. */
-export async function verifyParts(dir: string, entries: readonly PartEntry[]): Promise<void> {
-  await eachPart(entries, async (entry) => {
-    await loadPart(dir, entry)
-  })
-}
-
-async function eachPart(
-  entries: readonly PartEntry[],
-  visit: (entry: PartEntry, i: number) => Promise<void>,
-): Promise<void> {
-  let next = 0
-  const visitor = async (): Promise<void> => {
-    while (next < entries.length) {
-      const i = next++
-      await visit(entries[i], i)
-    }
-  }
-  await Promise.all(Array.from({ length: PARALLEL_READS }, visitor))
 }
 
 /** Reads one part. @throws SnapshotError as `loadSnapshot` does. */
 export async function loadPart(dir: string, entry: PartEntry): Promise<LoadedPart> {
-  const buffer = new SharedArrayBuffer(entry.bytes)
-  const bytes = new Uint8Array(buffer)
-  const file = await open(join(dir, entry.file), 'r').catch((error: NodeJS.ErrnoException) => {
-    throw new SnapshotError(
-      `${entry.file}: ${error.code === 'ENOENT' ? 'is missing' : `cannot be read (${error.code})`}`,
-    )
-  })
-  try {
-    await fill(file, bytes, entry)
-  } finally {
-    await file.close()
-  }
-  if (sha256(bytes) !== entry.sha256)
-    throw new SnapshotError(`${entry.file}: its bytes do not have the hash that the manifest names`)
-  checkPart(decodePart(bytes, entry.file), entry)
-  return { entry, buffer }
+  const part = { entry, buffer: new SharedArrayBuffer(entry.bytes) }
+  await readParts(dir, [part])
+  return part
 }
 
-async function fill(file: FileHandle, bytes: Uint8Array, { file: name }: PartEntry): Promise<void> {
-  const { size } = await file.stat()
-  if (size !== bytes.length) {
-    throw new SnapshotError(`${name}: has ${size} bytes, the manifest says ${bytes.length}`)
+/**
+ * Reads parts back and checks them, keeping none: each reader has one buffer for all its parts.
+ * @throws SnapshotError as `loadSnapshot` does.
+ */
+export async function verifyParts(dir: string, entries: readonly PartEntry[]): Promise<void> {
+  await readParts(
+    dir,
+    entries.map((entry) => ({ entry, buffer: null })),
+  )
+}
+
+/** A part to be read: into `buffer`, or only to be checked. */
+export interface PartToRead {
+  entry: PartEntry
+  buffer: SharedArrayBuffer | null
+}
+
+/** Less than this is read before a thread has started. */
+const WORTH_THREADS = 64 * 1024 * 1024
+const MOST_THREADS = 4
+
+/** Reading, hashing and checking are all work for a core: large sets are spread over threads. */
+async function readParts(dir: string, parts: readonly PartToRead[]): Promise<void> {
+  const bytes = parts.reduce((sum, { entry }) => sum + entry.bytes, 0)
+  const threads = Math.min(MOST_THREADS, availableParallelism(), parts.length)
+  if (bytes < WORTH_THREADS || threads < 2) {
+    const reader = new PartReader(dir)
+    for (const part of parts) {
+      reader.read(part)
+      await setImmediate()
+    }
+    return
   }
-  for (let at = 0; at < bytes.length;) {
-    const { bytesRead } = await file.read(bytes, at, Math.min(READ_BYTES, bytes.length - at), at)
-    if (bytesRead === 0) throw new SnapshotError(`${name}: ended at byte ${at} of ${bytes.length}`)
-    at += bytesRead
+  // The largest first, so that no thread is left with one at the end.
+  const queue = [...parts].sort((a, b) => b.entry.bytes - a.entry.bytes)
+  await Promise.all(Array.from({ length: threads }, () => readInThread(dir, queue)))
+}
+
+/** Lets a thread of its own read parts off `queue` until none is left. */
+async function readInThread(dir: string, queue: PartToRead[]): Promise<void> {
+  const thread = startThread('./snapshot/read-thread', dir)
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const next = (): void => {
+        const part = queue.shift()
+        if (part === undefined) resolve()
+        else thread.postMessage(part)
+      }
+      thread.once('error', reject)
+      thread.on('message', (fault: string | null) => {
+        if (fault === null) next()
+        else reject(new SnapshotError(fault))
+      })
+      next()
+    })
+  } finally {
+    queue.length = 0
+    await thread.terminate()
+  }
+}
+
+/** Reads parts one after the other, on the thread it is on. */
+export class PartReader {
+  readonly #dir: string
+  /** Room for parts that nobody keeps. */
+  #room = new Uint8Array(0)
+
+  constructor(dir: string) {
+    this.#dir = dir
+  }
+
+  /** @throws SnapshotError naming the file, when it is missing, cut, changed or malformed. */
+  read({ entry, buffer }: PartToRead): void {
+    if (buffer === null && this.#room.length < entry.bytes) this.#room = new Uint8Array(entry.bytes)
+    const bytes = buffer === null ? this.#room.subarray(0, entry.bytes) : new Uint8Array(buffer)
+    this.#fill(bytes, entry.file)
+    if (sha256(bytes) !== entry.sha256) {
+      throw new SnapshotError(`${entry.file}: its bytes do not have the hash that the manifest names`)
+    }
+    checkPart(decodePart(bytes, entry.file), entry)
+  }
+
+  #fill(bytes: Uint8Array, name: string): void {
+    let file: number
+    try {
+      file = openSync(join(this.#dir, name), 'r')
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      throw new SnapshotError(`${name}: ${code === 'ENOENT' ? 'is missing' : `cannot be read (${code})`}`)
+    }
+    try {
+      const { size } = fstatSync(file)
+      if (size !== bytes.length) {
+        throw new SnapshotError(`${name}: has ${size} bytes, the manifest says ${bytes.length}`)
+      }
+      for (let at = 0; at < bytes.length; ) {
+        const read = readSync(file, bytes, at, Math.min(READ_BYTES, bytes.length - at), at)
+        if (read === 0) throw new SnapshotError(`${name}: ended at byte ${at} of ${bytes.length}`)
+        at += read
+      }
+    } finally {
+      closeSync(file)
+    }
   }
 }

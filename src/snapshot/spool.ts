@@ -16,6 +16,7 @@ import {
 import { monthOf, monthStart } from '../time.ts'
 
 const CHUNK_ROWS = 8192
+const LONG_RUN = 16
 /** Bytes of a row: time and nine measures. */
 const ROW_BYTES = 4 + MEASURE_NAMES.length * 2
 
@@ -233,11 +234,13 @@ function cut(
   const weather = new TableWriter(month, capacity, byBuoy.size, WEATHER_MEASURES)
   for (const id of [...byBuoy.keys()].sort((a, b) => a - b)) {
     for (const { rows, from, to } of inOrder(byBuoy.get(id)!, chunks)) {
-      for (let row = from; row < to; row++) {
-        if (rows.time[row] > asOf) continue
-        const reading = rows.columns.significantHeight[row] !== MEASURES.significantHeight.missing
-        if (reading) readings.copy(rows, row)
-        else if (hasWeather(rows, row)) weather.copy(rows, row)
+      const end = rowsUpTo(rows.time, from, to, asOf)
+      for (let row = from; row < end; ) {
+        const first = row
+        const reading = isReading(rows, row)
+        for (row++; row < end && isReading(rows, row) === reading; ) row++
+        if (reading) readings.copy(rows, first, row)
+        else weather.copyMeasured(rows, first, row)
       }
     }
     readings.endBuoy(id)
@@ -265,10 +268,28 @@ class TableWriter {
     this.#start = new Uint32Array(buoys + 1)
   }
 
-  copy(rows: Rows, row: number): void {
+  /** Long runs are copied whole, which is some ten times as fast as value by value; short ones are not worth the views. */
+  copy(rows: Rows, from: number, to: number): void {
+    if (to - from < LONG_RUN) {
+      for (let row = from; row < to; row++) this.#copyRow(rows, row)
+      return
+    }
+    this.#time.set(rows.time.subarray(from, to), this.#length)
+    for (const name of this.#measures) {
+      this.#columns[name].set(rows.columns[name].subarray(from, to), this.#length)
+    }
+    this.#length += to - from
+  }
+
+  /** Only the rows that measured something. */
+  copyMeasured(rows: Rows, from: number, to: number): void {
+    for (let row = from; row < to; row++) if (hasWeather(rows, row)) this.#copyRow(rows, row)
+  }
+
+  #copyRow(rows: Rows, row: number): void {
     const at = this.#length++
-    this.#time[at] = rows.time[row]!
-    for (const name of this.#measures) this.#columns[name][at] = rows.columns[name][row]!
+    this.#time[at] = rows.time[row]
+    for (const name of this.#measures) this.#columns[name][at] = rows.columns[name][row]
   }
 
   endBuoy(id: number): void {
@@ -298,6 +319,17 @@ function emptyColumns(capacity: number, measures: readonly MeasureName[]): RowCo
       missingColumn(MEASURES[name], measures.includes(name) ? capacity : 0),
     ]),
   ) as RowColumns
+}
+
+function isReading({ columns }: Rows, row: number): boolean {
+  return columns.significantHeight[row] !== MEASURES.significantHeight.missing
+}
+
+/** End of the rows that are not after `asOf`; `from` to `to` ascend in time. */
+function rowsUpTo(time: Uint32Array, from: number, to: number, asOf: number): number {
+  let end = to
+  while (end > from && time[end - 1] > asOf) end--
+  return end
 }
 
 function hasWeather({ columns }: Rows, row: number): boolean {

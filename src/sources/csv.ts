@@ -5,20 +5,37 @@
  *     sources.csv        name,network,credit,licence
  *     buoys.csv          source,identifier,name,lat,lng,country,timezone,virtual
  *     readings/*.csv     source,identifier,time,significant_height,…
+ *     forecast/*.csv     lat,lng,run,time,wave_height,…
+ *     spots.csv          id,name,lat,lng
+ *     passes.csv         mission,cycle,number,started_at,ended_at,south,west,north,east
+ *     pass_observations.csv  mission,cycle,number,source,identifier,time
+ *     harbours.csv       identifier,name,lat,lng,datum_offset,credit
+ *     constituents.csv   harbour,constituent,amplitude,phase
  *
  * The header names the columns, in any order; optional ones may be left out. Quoting is that of RFC 4180.
  */
 import { join } from 'node:path'
-import { type MeasureName, RowBatch } from '../columns.ts'
+import { type MeasureName, MEASURES, RowBatch } from '../columns.ts'
+import { MAX_CYCLE, MAX_PASS_NUMBER, missionOfSlug } from '../missions.ts'
+import { constituentOf } from '../index/tidal-constituents.ts'
+import { pointKey } from '../snapshot/forecast.ts'
+import { MAX_AMPLITUDE } from '../snapshot/tides.ts'
 import {
   type BuoyRecord,
   BuildError,
   type FileReport,
+  FORECAST_MEASURES,
+  FORECAST_NAMES,
+  type ForecastName,
+  type ForecastRecord,
+  type HarbourRecord,
   type Network,
   type OpenSource,
+  type PassRecord,
   type Sink,
   type SourceContext,
   type SourceInfo,
+  type SpotRecord,
 } from './source.ts'
 import {
   cleanName,
@@ -108,6 +125,68 @@ async function readCsv(folder: string, sink: Sink, context: SourceContext): Prom
     sendReadings(await readText(path, file), file, handles, sink)
     file.end()
   }
+  await readForecasts(join(folder, 'forecast'), sink, context)
+  if (root.files.includes('passes.csv')) {
+    const passes = new Map<string, PassRecord>()
+    await table('passes.csv', PASS_COLUMNS, PASS_COLUMNS, (cell) => {
+      const pass = passOf(cell)
+      if (typeof pass === 'string') return pass
+      if (passes.has(passKey(cell))) return 'a pass with this mission, cycle and number stands above'
+      passes.set(passKey(cell), pass)
+      return null
+    })
+    if (root.files.includes('pass_observations.csv')) {
+      await table('pass_observations.csv', OBSERVATION_COLUMNS, OBSERVATION_COLUMNS, (cell) => {
+        const pass = passes.get(passKey(cell))
+        if (pass === undefined) return 'this mission, cycle and number are not in passes.csv'
+        const buoy = handles.get(cleanName(cell('source')))?.get(cell('identifier'))
+        if (buoy === undefined) return 'this source and identifier are not in buoys.csv'
+        const time = secondsOf(cell('time'))
+        if (time < pass.startedAt || time > pass.endedAt) return 'time is no time of the pass'
+        pass.observations.push({ buoy, time })
+        return null
+      })
+    }
+    for (const pass of passes.values()) sink.pass(pass)
+  }
+  if (root.files.includes('spots.csv')) {
+    const ids = new Set<number>()
+    await table('spots.csv', SPOT_COLUMNS, SPOT_COLUMNS, (cell) => {
+      const spot = spotOf(cell)
+      if (typeof spot === 'string') return spot
+      if (ids.has(spot.id)) return 'a spot with this id stands above'
+      ids.add(spot.id)
+      sink.spot(spot)
+      return null
+    })
+  }
+  if (root.files.includes('harbours.csv')) {
+    const harbours = new Map<string, HarbourRecord>()
+    await table('harbours.csv', HARBOUR_COLUMNS, HARBOUR_COLUMNS, (cell) => {
+      const harbour = harbourOf(cell)
+      if (typeof harbour === 'string') return harbour
+      if (harbours.has(harbour.identifier)) return 'a harbour with this identifier stands above'
+      harbours.set(harbour.identifier, harbour)
+      return null
+    })
+    await table('constituents.csv', CONSTITUENT_COLUMNS, CONSTITUENT_COLUMNS, (cell) => {
+      const constituents = harbours.get(cell('harbour'))?.constituents
+      if (constituents === undefined) return 'this harbour is not in harbours.csv'
+      const name = constituentOf(cell('constituent'))?.name
+      if (name === undefined) return 'constituent is not the name of a tidal constituent'
+      if (constituents.some((known) => known.name === name)) return 'this constituent stands above'
+      const amplitude = degreesOf(cell('amplitude'), MAX_AMPLITUDE)
+      if (!(amplitude >= 0)) return `amplitude is not a number from 0 to ${MAX_AMPLITUDE}`
+      const phase = degreesOf(cell('phase'), 360)
+      if (Number.isNaN(phase)) return 'phase is not a number from -360 to 360'
+      constituents.push({ name, amplitude, phase })
+      return null
+    })
+    for (const harbour of harbours.values()) {
+      if (harbour.constituents.some(({ amplitude }) => amplitude > 0)) sink.harbour(harbour)
+      else report.warn(`csv: harbour ${JSON.stringify(harbour.identifier)} has no tide and is left out`)
+    }
+  }
 }
 
 /** Cell of the current line by its column's name; empty where the table has no such column. */
@@ -116,10 +195,10 @@ type Cell = (column: string) => string
 type ReadLine = (cell: Cell) => string | null
 
 /**
- * Reads a small table line by line.
+ * Reads a small table line by line; it has at most 128 MiB.
  * @throws BuildError when the file is missing or its header lacks a required column.
  */
-async function readTable(
+export async function readTable(
   path: string,
   file: FileReport,
   columns: readonly string[],
@@ -217,6 +296,76 @@ function isZone(name: string, zones: Set<string>): boolean {
   return true
 }
 
+const SPOT_COLUMNS = ['id', 'name', 'lat', 'lng']
+
+function spotOf(cell: Cell): SpotRecord | string {
+  const id = /^[0-9]{1,10}$/.test(cell('id')) ? Number(cell('id')) : 0
+  if (id < 1 || id > 0xffff_ffff) return 'id is not a whole number from 1 to 4294967295'
+  const name = cleanName(cell('name'))
+  if (name === '') return 'a spot without a name'
+  const lat = degreesOf(cell('lat'), 90)
+  if (Number.isNaN(lat)) return 'lat is not a number from -90 to 90'
+  const lng = degreesOf(cell('lng'), 180)
+  if (Number.isNaN(lng)) return 'lng is not a number from -180 to 180'
+  return { id, name, lat, lng }
+}
+
+const HARBOUR_COLUMNS = ['identifier', 'name', 'lat', 'lng', 'datum_offset', 'credit']
+const CONSTITUENT_COLUMNS = ['harbour', 'constituent', 'amplitude', 'phase']
+/** m; chart datum lies within some metres of the sea. */
+const MAX_DATUM_OFFSET = 20
+
+function harbourOf(cell: Cell): HarbourRecord | string {
+  const identifier = cell('identifier')
+  if (!/^[^"\p{Cc}]{1,64}$/u.test(identifier)) return 'identifier is not 1 to 64 characters without quotes'
+  const name = cleanName(cell('name'))
+  if (name === '') return 'a harbour without a name'
+  const lat = degreesOf(cell('lat'), 90)
+  if (Number.isNaN(lat)) return 'lat is not a number from -90 to 90'
+  const lng = degreesOf(cell('lng'), 180)
+  if (Number.isNaN(lng)) return 'lng is not a number from -180 to 180'
+  const datumOffset = degreesOf(cell('datum_offset'), MAX_DATUM_OFFSET)
+  if (Number.isNaN(datumOffset)) {
+    return `datum_offset is not a number from -${MAX_DATUM_OFFSET} to ${MAX_DATUM_OFFSET}`
+  }
+  const credit = cleanName(cell('credit'))
+  if (credit === '') return 'a harbour without a credit'
+  return { identifier, name, lat, lng, datumOffset, credit, constituents: [] }
+}
+
+const PASS_KEYS = ['mission', 'cycle', 'number']
+const PASS_COLUMNS = [...PASS_KEYS, 'started_at', 'ended_at', 'south', 'west', 'north', 'east']
+const OBSERVATION_COLUMNS = [...PASS_KEYS, 'source', 'identifier', 'time']
+
+const passKey = (cell: Cell): string =>
+  `${cell('mission')} ${countOf(cell('cycle'))} ${countOf(cell('number'))}`
+
+function passOf(cell: Cell): PassRecord | string {
+  const mission = cell('mission')
+  if (missionOfSlug(mission) === undefined) return 'mission is not the slug of a satellite mission'
+  const cycle = countOf(cell('cycle'))
+  if (!(cycle <= MAX_CYCLE)) return `cycle is not a whole number from 0 to ${MAX_CYCLE}`
+  const number = countOf(cell('number'))
+  if (!(number >= 1 && number <= MAX_PASS_NUMBER))
+    return `number is not a whole number from 1 to ${MAX_PASS_NUMBER}`
+  const [startedAt, endedAt] = [secondsOf(cell('started_at')), secondsOf(cell('ended_at'))]
+  if (startedAt < 0 || endedAt < startedAt) return 'started_at and ended_at are not two times in this order'
+  const [south, north] = [degreesOf(cell('south'), 90), degreesOf(cell('north'), 90)]
+  if (!(south <= north)) return 'south and north are not numbers from -90 to 90 in this order'
+  const [west, east] = [degreesOf(cell('west'), 180), degreesOf(cell('east'), 180)]
+  if (Number.isNaN(west) || Number.isNaN(east)) return 'west and east are not numbers from -180 to 180'
+  return { mission, cycle, number, startedAt, endedAt, bounds: { south, west, north, east }, observations: [] }
+}
+
+/** A whole number in at most nine digits, else NaN. */
+const countOf = (text: string): number => (/^[0-9]{1,9}$/.test(text) ? Number(text) : NaN)
+
+/** As `timeOf`, of text. */
+function secondsOf(text: string): number {
+  const bytes = Buffer.from(text)
+  return timeOf(bytes, 0, bytes.length)
+}
+
 const READING_COLUMNS = ['source', 'identifier', 'time', ...Object.keys(MEASURE_COLUMNS)]
 
 function sendReadings(bytes: Uint8Array, file: FileReport, handles: Handles, sink: Sink): void {
@@ -276,6 +425,128 @@ function sendReadings(bytes: Uint8Array, file: FileReport, handles: Handles, sin
   }
   waiting.flush()
   file.rows(understood)
+}
+
+const FORECAST_LABELS: { readonly [label: string]: ForecastName } = {
+  wave_height: 'waveHeight',
+  wave_period: 'wavePeriod',
+  wave_direction: 'waveDirection',
+  swell_height: 'swellHeight',
+  swell_period: 'swellPeriod',
+  swell_direction: 'swellDirection',
+  wind_speed: 'windSpeed',
+  wind_direction: 'windDirection',
+}
+const FORECAST_KEYS = ['lat', 'lng', 'run', 'time']
+const FORECAST_COLUMNS = [...FORECAST_KEYS, ...Object.keys(FORECAST_LABELS)]
+
+/** The lines of one point's newest run, in the order in which they came: a time and one code per name. */
+interface PointLines {
+  lat: number
+  lng: number
+  runAt: number
+  times: number[]
+  codes: number[]
+}
+
+async function readForecasts(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
+  const points = new Map<string, PointLines>()
+  for (const name of (await listFolder(folder))?.files ?? []) {
+    const path = join(folder, name)
+    if (!/\.csv(\.gz)?$/i.test(name)) {
+      report.warn(`csv: ignored ${JSON.stringify(path)}`)
+      continue
+    }
+    const file = report.file(path)
+    gatherForecasts(await readText(path, file), file, points)
+    file.end()
+  }
+  for (const point of points.values()) sink.forecast(forecastOf(point))
+}
+
+/** Adds the lines of a file to its points. Of several runs of one point only the newest is kept. */
+function gatherForecasts(bytes: Uint8Array, file: FileReport, points: Map<string, PointLines>): void {
+  const fields = new Fields()
+  splitSeparated(bytes, 0, COMMA, fields)
+  const labels = textsOf(bytes, fields)
+  const fault = headerFault(labels, FORECAST_COLUMNS, FORECAST_KEYS)
+  if (fault !== null) {
+    file.bad(1, fault)
+    return
+  }
+  const columns: MeasureColumn[] = []
+  const places: number[] = []
+  for (const [label, name] of Object.entries(FORECAST_LABELS)) {
+    const field = labels.indexOf(label)
+    if (field < 0) continue
+    columns.push(measureColumn(FORECAST_MEASURES[name], field, label))
+    places.push(FORECAST_NAMES.indexOf(name))
+  }
+  const codes = new Int32Array(columns.length)
+  const [latField, lngField, runField, timeField] = FORECAST_KEYS.map((label) => labels.indexOf(label))
+  const { starts, ends } = fields
+  // Lines of one point mostly follow each other: then its position need not be read again.
+  const known = new Uint8Array(256)
+  let knownLength = -1
+  let lat = NaN
+  let lng = NaN
+  let key = ''
+  let line = 1 + fields.lines
+  for (let at = fields.next; at < bytes.length; at = fields.next, line += fields.lines) {
+    splitSeparated(bytes, at, COMMA, fields)
+    if (isEmptyLine(fields)) continue
+    if (fields.fault !== null || fields.count !== labels.length) {
+      file.bad(line, fields.fault ?? 'wrong number of fields')
+      continue
+    }
+    if (!sameNames(bytes, fields, latField, lngField, known, knownLength)) {
+      knownLength = keepNames(bytes, fields, latField, lngField, known)
+      lat = degreesOf(textOf(bytes, fields, latField), 90)
+      lng = degreesOf(textOf(bytes, fields, lngField), 180)
+      key = pointKey(lat, lng)
+    }
+    const runAt = timeOf(bytes, starts[runField], ends[runField])
+    const time = timeOf(bytes, starts[timeField], ends[timeField])
+    const bad =
+      Number.isNaN(lat) || Number.isNaN(lng)
+        ? 'lat and lng are not numbers from -90 to 90 and -180 to 180'
+        : runAt < 0 || time < 0
+          ? 'run or time is neither ISO 8601 with Z or an offset nor whole epoch seconds'
+          : readMeasures(bytes, fields, columns, codes, file)
+    if (bad !== null) {
+      file.bad(line, bad)
+      continue
+    }
+    file.rows(1)
+    let point = points.get(key)
+    if (point !== undefined && runAt < point.runAt) {
+      file.skipped('an older run of the same forecast point')
+      continue
+    }
+    if (point === undefined || runAt > point.runAt) {
+      point = { lat, lng, runAt, times: [], codes: [] }
+      points.set(key, point)
+    }
+    point.times.push(time)
+    const first = point.codes.length
+    for (let i = 0; i < FORECAST_NAMES.length; i++) point.codes.push(NO_CODE)
+    for (let i = 0; i < codes.length; i++) point.codes[first + places[i]] = codes[i]
+  }
+}
+
+/** The lines in order of time; of two with one time the later one counts. */
+function forecastOf({ lat, lng, runAt, times: given, codes }: PointLines): ForecastRecord {
+  const lineOf = new Map(given.map((time, i) => [time, i]))
+  const times = [...lineOf.keys()].sort((a, b) => a - b)
+  const valuesOf = (name: ForecastName, place: number): (number | null)[] => {
+    const { scale } = MEASURES[FORECAST_MEASURES[name]]
+    return times.map((time) => {
+      const code = codes[lineOf.get(time)! * FORECAST_NAMES.length + place]
+      return code === NO_CODE ? null : code / scale
+    })
+  }
+  const values = Object.fromEntries(FORECAST_NAMES.map((name, place) => [name, valuesOf(name, place)]))
+  return { lat, lng, runAt, times, values }
 }
 
 /** Epoch seconds in digits, or ISO 8601; −1 for anything else. */

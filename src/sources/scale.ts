@@ -8,7 +8,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { RowBatch } from '../columns.ts'
 import { BuildError } from './source.ts'
-import type { BuoyRecord, FileReport, Sink, Source, SourceContext, SourceInfo } from './source.ts'
+import type { BuoyRecord, MonthlySource, Sink, SourceContext, SourceInfo } from './source.ts'
+import { monthOf, monthStart, monthText } from '../time.ts'
 import { CLIMATES, LONGEST_OUTAGE, STEP, fillRows, gaussian, siteKey, uniform } from './waves.ts'
 import type { Climate, Instrument, Site } from './waves.ts'
 
@@ -19,17 +20,9 @@ export interface ScaleOptions {
   readonly seed: number
 }
 
-export interface ScaleSource extends Source {
-  /** Each `sink.rows` batch lies in one UTC month, and no month follows a later one. */
-  readonly monthOrdered: true
+export interface ScaleSource extends MonthlySource {
   readonly options: ScaleOptions
   defaultAsOf(now: number): number
-  /** The UTC months with readings up to `asOf`, oldest first, each as year × 12 + month from 0. */
-  months(asOf: number): number[]
-  /** Makes the sources and all buoys known; the handles go to `readMonth`. */
-  announce(sink: Sink): number[]
-  /** Hands over all rows of one month up to `asOf`, buoy by buoy. Any month may be left out or come again. */
-  readMonth(month: number, asOf: number, sink: Sink, handles: readonly number[], file: FileReport): void
 }
 
 /** Ranges of the options; about the size of the real world (1,200 buoys, 90 days) when none is given. */
@@ -44,6 +37,8 @@ type OptionName = keyof typeof LIMITS
 const DEFAULT_BUOYS = 1200
 const DEFAULT_DAYS = 90
 const DEFAULT_SEED = 1
+/** Raised with every change of the law, so that an interrupted build never goes on with another sea. */
+const LAW = 1
 
 /** No window may begin before 1970, nor reach past what 32 bits of seconds hold. */
 const FIRST_AS_OF = Date.UTC(1991, 0, 1) / 1000
@@ -180,17 +175,24 @@ function scaleSource(options: ScaleOptions): ScaleSource {
   const batch = new RowBatch()
 
   const months = (asOf: number): number[] => {
+    if (!(asOf >= FIRST_AS_OF && asOf <= LAST_AS_OF)) {
+      throw new BuildError('scale: --as-of must lie in the years 1991 to 2105')
+    }
     const first = monthOf((firstStep(options, asOf) + 1) * STEP)
     return Array.from({ length: monthOf(asOf) - first + 1 }, (_, i) => first + i)
   }
+  /** The month's half-hours inside the window: `from` to before `to`. */
+  const stepsOf = (month: number, asOf: number): { from: number; to: number } => ({
+    from: Math.max(monthStart(month) / STEP, firstStep(options, asOf) + 1),
+    to: Math.min(monthStart(month + 1) / STEP, Math.floor(asOf / STEP) + 1),
+  })
   const announce = (sink: Sink): number[] => {
     sink.source(NATIONAL)
     sink.source(COASTAL)
     return fleet.map(({ record }) => sink.buoy(record))
   }
   const readMonth: ScaleSource['readMonth'] = (month, asOf, sink, handles, file) => {
-    const from = Math.max(monthStart(month), firstStep(options, asOf) + 1)
-    const to = Math.min(monthStart(month + 1), Math.floor(asOf / STEP) + 1)
+    const { from, to } = stepsOf(month, asOf)
     for (let i = 0; i < fleet.length; i++) {
       fillRows(batch, fleet[i].site, from, to, 1)
       if (batch.length > 0) sink.rows(handles[i], batch)
@@ -199,20 +201,20 @@ function scaleSource(options: ScaleOptions): ScaleSource {
   }
 
   return {
-    monthOrdered: true,
     options,
+    monthKey(month, asOf) {
+      const { from, to } = stepsOf(month, asOf)
+      return `scale law ${LAW} seed ${options.seed} buoys ${options.buoys} from ${from} to ${to}`
+    },
     defaultAsOf: lastHalfHour,
     months,
     announce,
     readMonth,
     async read(sink: Sink, context: SourceContext): Promise<void> {
       const asOf = context.asOf ?? lastHalfHour(context.now)
-      if (!(asOf >= FIRST_AS_OF && asOf <= LAST_AS_OF)) {
-        throw new BuildError('scale: --as-of must lie in the years 1991 to 2105')
-      }
       const handles = announce(sink)
       for (const month of months(asOf)) {
-        const file = context.report.file(`scale ${monthLabel(month)}`)
+        const file = context.report.file(`scale ${monthText(month)}`)
         readMonth(month, asOf, sink, handles, file)
         file.end()
         // A month of 5,000 buoys takes about two seconds: let timers and signals in between.
@@ -231,19 +233,6 @@ function firstStep({ span }: ScaleOptions, asOf: number): number {
   if ('days' in span) return Math.floor(asOf / STEP) - (span.days * 86_400) / STEP
   const start = new Date(asOf * 1000)
   return Math.floor(start.setUTCFullYear(start.getUTCFullYear() - span.years) / 1000 / STEP)
-}
-
-function monthOf(seconds: number): number {
-  const date = new Date(seconds * 1000)
-  return date.getUTCFullYear() * 12 + date.getUTCMonth()
-}
-
-function monthStart(month: number): number {
-  return Date.UTC(Math.floor(month / 12), month % 12, 1) / 1000 / STEP
-}
-
-function monthLabel(month: number): string {
-  return new Date(monthStart(month) * STEP * 1000).toISOString().slice(0, 7)
 }
 
 interface Member {

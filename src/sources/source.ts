@@ -149,6 +149,21 @@ export interface Source {
   read(sink: Sink, context: SourceContext): Promise<void>
 }
 
+/**
+ * A source that can give its rows month by month, oldest first, any month on its own. The builder then writes a month before it
+ * asks for the next, and a build that was interrupted goes on where it stopped.
+ */
+export interface MonthlySource extends Source {
+  /** Months with rows up to `asOf`, oldest first, counted from January 1970 (`time.ts`). */
+  months(asOf: number): number[]
+  /** What the rows of a month depend on: equal keys mean equal rows. */
+  monthKey(month: number, asOf: number): string
+  /** Makes the sources and all buoys known; the handles go to `readMonth`. */
+  announce(sink: Sink): number[]
+  /** Hands over all rows of one month up to `asOf`, buoy by buoy. Any month may be left out or come again. */
+  readMonth(month: number, asOf: number, sink: Sink, handles: readonly number[], file: FileReport): void
+}
+
 /** `argument` is what stands behind the colon of `--source KIND:ARGUMENT` ('' when there is none). */
 export type OpenSource = (argument: string) => Source
 

@@ -4,7 +4,15 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { RowBatch } from '../../src/columns.ts'
-import type { BuoyRecord, OpenSource, SourceInfo } from '../../src/sources/source.ts'
+import type {
+  BuoyRecord,
+  ForecastRecord,
+  HarbourRecord,
+  OpenSource,
+  PassRecord,
+  SourceInfo,
+  SpotRecord,
+} from '../../src/sources/source.ts'
 
 /** Codes per unit, written out again here so that a change of scale in the product shows. */
 const SCALES = {
@@ -28,6 +36,10 @@ export interface Recording {
   buoys: BuoyRecord[]
   /** By identifier and feed, `41001/1`, in the order in which they came. */
   rows: Map<string, Row[]>
+  passes: PassRecord[]
+  forecasts: ForecastRecord[]
+  harbours: HarbourRecord[]
+  spots: SpotRecord[]
   warnings: string[]
   /** By file name. */
   understood: Map<string, number>
@@ -43,6 +55,10 @@ export async function record(open: OpenSource, argument: string): Promise<Record
     sources: [],
     buoys: [],
     rows: new Map(),
+    passes: [],
+    forecasts: [],
+    harbours: [],
+    spots: [],
     warnings: [],
     understood: new Map(),
     bad: [],
@@ -52,6 +68,10 @@ export async function record(open: OpenSource, argument: string): Promise<Record
   const sink = {
     source: (info: SourceInfo) => void recording.sources.push(info),
     buoy: (buoy: BuoyRecord) => recording.buoys.push(buoy) - 1,
+    pass: (pass: PassRecord) => void recording.passes.push(pass),
+    forecast: (forecast: ForecastRecord) => void recording.forecasts.push(forecast),
+    harbour: (harbour: HarbourRecord) => void recording.harbours.push(harbour),
+    spot: (spot: SpotRecord) => void recording.spots.push(spot),
     rows(buoy: number, batch: RowBatch, feed = 0) {
       const key = `${recording.buoys[buoy].identifier}/${feed}`
       const rows = recording.rows.get(key) ?? []

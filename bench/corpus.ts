@@ -1,0 +1,62 @@
+/** The data that benches run on: built once by the scale generator, kept in `bench/data/`, always the same for a name. */
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openDataset } from '../src/dataset.ts'
+import type { View } from '../src/operation.ts'
+import { renderShapes } from '../src/shapes.ts'
+import { buildSnapshot } from '../src/snapshot/build.ts'
+import { loadSnapshot, readManifest } from '../src/snapshot/read.ts'
+import { BuildReport } from '../src/snapshot/report.ts'
+import { openSource } from '../src/sources/kinds.ts'
+
+const DATA = fileURLToPath(new URL('data', import.meta.url))
+
+/** A fixed end of the data, so that a corpus never depends on the day it was built. */
+const AS_OF = Date.UTC(2026, 10, 1) / 1000
+
+export const CORPORA = {
+  /** The size of the real world's networks: 5.1 million readings. */
+  world: 'scale,buoys=1200,days=90',
+  /** Few buoys over a long time: 8.4 million readings. */
+  history: 'scale,buoys=50,years=10',
+  /** Both: 84 million readings, 1.9 GB. */
+  large: 'scale,buoys=500,years=10',
+} as const
+
+export type CorpusName = keyof typeof CORPORA
+
+/** The folder of a corpus's snapshot, built when it is not there. */
+export async function corpusFolder(name: CorpusName): Promise<string> {
+  const out = join(DATA, name)
+  if ((await readManifest(out)) !== null) return out
+  await buildSnapshot({
+    sources: [openSource('demo', CORPORA[name])],
+    out,
+    asOf: AS_OF,
+    now: AS_OF,
+    report: new BuildReport({
+      maxBadShare: 0,
+      write: (text) => void process.stderr.write(text),
+      terminal: process.stderr.isTTY,
+      clock: Date.now,
+    }),
+  })
+  return out
+}
+
+/** A corpus as a worker serves it. */
+export async function corpusView(name: CorpusName): Promise<View> {
+  const dataset = openDataset(await loadSnapshot(await corpusFolder(name)), 86400)
+  return { dataset, shapes: renderShapes(dataset) }
+}
+
+/** Numbers in [0, 1), the same in every run (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

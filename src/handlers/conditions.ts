@@ -1,0 +1,286 @@
+/**
+ * Operation 13, `GET /conditions`: forecast, buoy reading and tide of one place and time. Without `time` it is that of the current
+ * minute. The forecast's energy is that of the height and period it shows, so that a client can check it.
+ */
+import tzLookup from '@photostructure/tz-lookup'
+import { MISSING_U16 } from '../columns.ts'
+import type { Dataset } from '../dataset.ts'
+import { notFound } from '../errors.ts'
+import type { Forecast } from '../index/forecast.ts'
+import type { Tides } from '../index/tides.ts'
+import { HUNDREDTHS, Literal, THOUSANDTHS, type JsonWriter } from '../json.ts'
+import { operation, type View } from '../operation.ts'
+import { integer, number, timestamp } from '../query.ts'
+import { waveEnergy, writeNearest, type Shapes } from '../shapes.ts'
+import type { SpotRecord } from '../sources/source.ts'
+import { DAY, MINUTE, timestampText } from '../time.ts'
+
+/** A buoy farther away says nothing about a place, in km. */
+const BUOY_REACH_KM = 50
+/** Nor does a reading farther away in time. */
+const READING_REACH = DAY
+/** Buoys around a spot: as many as this, and no farther than `nearest` looks by default. */
+const NEARBY_BUOYS = 5
+const NEARBY_KM = 150
+/** The last time that 32 bits hold, epoch seconds. */
+const LAST_SECOND = 0xffff_ffff
+/** More than an answer takes without the texts of its buoys and its harbour. */
+const ANSWER_BYTES = 4096
+
+export const conditions = operation({
+  name: 'conditions',
+  path: '/conditions',
+  access: 'keyed',
+  summary: 'Forecast, nearest buoy reading and tide of a point',
+  parameters: {
+    lat: number({ required: true, minimum: -90, maximum: 90, description: 'Latitude, decimal degrees.' }),
+    lng: number({ required: true, minimum: -180, maximum: 180, description: 'Longitude, decimal degrees.' }),
+    time: timestamp({ description: 'The moment asked for; default now. A date alone is its first second.' }),
+    spot_id: integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'A named place; adds `spot` and `nearby` to the answer.',
+    }),
+  },
+  refusal: 'bad_request',
+  errors: ['bad_request', 'resource_not_found'],
+  perMinute: true,
+  answer(view, query, _path, now) {
+    const { lat, lng } = query
+    const spot = query.spot_id === undefined ? null : view.dataset.spots.get(query.spot_id)
+    if (spot === undefined) throw notFound('Spot')
+    const time = query.time === undefined ? Math.floor(now / MINUTE) * MINUTE : Math.floor(query.time.epoch)
+    const { writer } = view.shapes
+    const { forecast, tides } = view.dataset
+    const point = forecast === null ? -1 : forecast.nearest(lat, lng)
+    writer.ensure(ANSWER_BYTES)
+    writeLocation(writer, lat, lng)
+    if (point === -1) writer.literal(NO_FORECAST)
+    else writeForecast(writer, forecast!, point, time)
+    const readingTime = writeReading(view, lat, lng, time)
+    writer.ensure(ANSWER_BYTES)
+    const harbour = tides === null ? -1 : tides.nearest(lat, lng)
+    if (harbour === -1) writer.literal(NO_TIDE)
+    else writeTide(view, tides!, harbour, time)
+    writer.literal(FORECAST_UPDATED_AT)
+    if (point === -1) writer.null()
+    else writer.timestamp(forecast!.runAt(point))
+    writer.literal(READING_AGE)
+    if (readingTime === -1) writer.null()
+    else writer.integer(Math.round((time - readingTime) / MINUTE))
+    writer.literal(TIDE_SOURCE)
+    if (harbour === -1) writer.null()
+    else view.shapes.tideSource.write(tides!.columns.credit[harbour])
+    writer.literal(UNITS)
+    if (spot !== null) writeSpot(view, spot)
+    writer.literal(END)
+    return ''
+  },
+})
+
+const LOCATION_END = new Literal('"}')
+
+const FORECAST = new Literal(',"forecast":{"waves_height":')
+const WAVES_PERIOD = new Literal(',"waves_period":')
+const WAVES_DIRECTION = new Literal(',"waves_direction":')
+const WIND_SPEED = new Literal(',"wind_speed":')
+const WIND_DIRECTION = new Literal(',"wind_direction":')
+const SWELL_HEIGHT = new Literal(',"swell_height":')
+const SWELL_PERIOD = new Literal(',"swell_period":')
+const SWELL_DIRECTION = new Literal(',"swell_direction":')
+const FORECAST_ENERGY = new Literal(',"wave_energy":')
+const NO_FORECAST = new Literal(
+  ',"forecast":{"waves_height":null,"waves_period":null,"waves_direction":null,"wind_speed":null,"wind_direction":null,' +
+    '"swell_height":null,"swell_period":null,"swell_direction":null,"wave_energy":null}',
+)
+
+const READING = new Literal(',"reading":{"exists":true,"significient_height":')
+const MAXIMUM_HEIGHT = new Literal(',"maximum_height":')
+const DIRECTION_DEGREES = new Literal(',"direction_degrees":')
+const PERIOD = new Literal(',"period":')
+const TIME = new Literal(',"time":')
+const WAVE_ENERGY = new Literal(',"wave_energy":')
+const BUOY = new Literal(',"buoy":')
+const DISTANCE = new Literal(',"distance_km":')
+const READING_END = new Literal('}}')
+const NO_READING = new Literal(',"reading":{"exists":false}')
+
+const TIDE = new Literal(',"tide":{"height":')
+const TURN = {
+  rising: new Literal(',"direction":"rising","seconds_to_next_tide_change":'),
+  falling: new Literal(',"direction":"falling","seconds_to_next_tide_change":'),
+  high: new Literal(',"next_tide":"high","next_tide_height":'),
+  low: new Literal(',"next_tide":"low","next_tide_height":'),
+}
+const NO_TURN = new Literal(
+  ',"direction":null,"seconds_to_next_tide_change":null,"next_tide":null,"next_tide_height":null',
+)
+const HARBOR = new Literal(',"harbor":')
+const NO_TIDE = new Literal(
+  ',"tide":{"height":null,"time":null,"direction":null,"seconds_to_next_tide_change":null,"next_tide":null,' +
+    '"next_tide_height":null,"harbor":null}',
+)
+
+const FORECAST_UPDATED_AT = new Literal(',"metadata":{"forecast_updated_at":')
+const READING_AGE = new Literal(',"reading_age_minutes":')
+const TIDE_SOURCE = new Literal(',"tide_source":')
+const UNITS = new Literal('},"units":{"height":"m","speed":"km/h"}')
+const END = new Literal('}')
+
+/** Names of time zones as they come up: there are some four hundred. */
+const zoneTexts = new Map<string, Literal>()
+
+function writeLocation(writer: JsonWriter, lat: number, lng: number): void {
+  const zone = tzLookup(lat, lng)
+  let zoneText = zoneTexts.get(zone)
+  if (zoneText === undefined) {
+    zoneText = new Literal(zone)
+    zoneTexts.set(zone, zoneText)
+  }
+  writer.text(`{"location":{"lat":${lat},"lng":${lng},"timezone":"`)
+  writer.literal(zoneText)
+  writer.literal(LOCATION_END)
+}
+
+function writeForecast(writer: JsonWriter, forecast: Forecast, point: number, time: number): void {
+  const row = forecast.rowAt(point, time)
+  if (row === -1) {
+    writer.literal(NO_FORECAST)
+    return
+  }
+  const height = centi(forecast.value('waveHeight', row, time))
+  const period = centi(forecast.value('wavePeriod', row, time))
+  writer.literal(FORECAST)
+  writer.entry(HUNDREDTHS, height)
+  writer.literal(WAVES_PERIOD)
+  writer.entry(HUNDREDTHS, period)
+  writer.literal(WAVES_DIRECTION)
+  writer.compass(forecast.value('waveDirection', row, time))
+  writer.literal(WIND_SPEED)
+  writer.entry(HUNDREDTHS, wholeTenths(forecast.value('windSpeed', row, time)))
+  writer.literal(WIND_DIRECTION)
+  writer.compass(forecast.value('windDirection', row, time))
+  writer.literal(SWELL_HEIGHT)
+  writer.entry(HUNDREDTHS, centi(forecast.value('swellHeight', row, time)))
+  writer.literal(SWELL_PERIOD)
+  writer.entry(HUNDREDTHS, centi(forecast.value('swellPeriod', row, time)))
+  writer.literal(SWELL_DIRECTION)
+  writer.compass(forecast.value('swellDirection', row, time))
+  writer.literal(FORECAST_ENERGY)
+  writeEnergy(writer, height, period, 100)
+  writer.literal(END)
+}
+
+/** Thousandths to whole hundredths. */
+function centi(thousandths: number): number {
+  return thousandths === MISSING_U16 ? MISSING_U16 : Math.round(thousandths / 10)
+}
+
+/** Hundredths to the hundredths of a number with one decimal. */
+function wholeTenths(hundredths: number): number {
+  return hundredths === MISSING_U16 ? MISSING_U16 : Math.round(hundredths / 10) * 10
+}
+
+/** `height` and `period` in codes of `scale` per unit. */
+function writeEnergy(writer: JsonWriter, height: number, period: number, scale: number): void {
+  const isKnown = height !== MISSING_U16 && period !== MISSING_U16
+  const energy = isKnown ? waveEnergy(height / scale, period / scale) : null
+  if (energy === null) writer.null()
+  else writer.integer(energy)
+}
+
+/**
+ * The reading closest in time, on a tie the earlier, of the nearest physical buoy that has one within reach of `time`. Returns its
+ * time, or −1 when there is none.
+ */
+function writeReading({ dataset, shapes }: View, lat: number, lng: number, time: number): number {
+  const { readings, points, catalog } = dataset
+  const { writer } = shapes
+  const { ordinals, km } = points.within(lat, lng, BUOY_REACH_KM, (ordinal) => catalog.virtual[ordinal] === 0)
+  for (let i = 0; i < ordinals.length; i++) {
+    const position = readings.closest(ordinals[i], time)
+    if (position === -1) continue
+    const readingTime = readings.timeAt(ordinals[i], position)
+    if (Math.abs(readingTime - time) > READING_REACH) continue
+    writeFoundReading(dataset, shapes, ordinals[i], position, km[i])
+    return readingTime
+  }
+  writer.literal(NO_READING)
+  return -1
+}
+
+function writeFoundReading(
+  { readings }: Dataset,
+  { writer, idAndName }: Shapes,
+  ordinal: number,
+  position: number,
+  km: number,
+): void {
+  const segment = readings.segmentOf(ordinal, position)
+  const { time, measures } = readings.months[readings.month[segment]]
+  const row = readings.from[segment] + position - readings.before[segment]
+  const { significantHeight, maximumHeight, direction, period } = measures
+  const height = significantHeight.codes[row & significantHeight.mask]
+  const periodCode = period.codes[row & period.mask]
+  writer.literal(READING)
+  writer.entry(THOUSANDTHS, height)
+  writer.literal(MAXIMUM_HEIGHT)
+  writer.entry(THOUSANDTHS, maximumHeight.codes[row & maximumHeight.mask])
+  writer.literal(DIRECTION_DEGREES)
+  writer.entry(HUNDREDTHS, direction.codes[row & direction.mask])
+  writer.literal(PERIOD)
+  writer.entry(THOUSANDTHS, periodCode)
+  writer.literal(TIME)
+  writer.timestamp(time[row])
+  writer.literal(WAVE_ENERGY)
+  writeEnergy(writer, height, periodCode, 1000)
+  writer.literal(BUOY)
+  idAndName.write(ordinal)
+  // The distance goes in before the closing brace.
+  writer.at--
+  writer.literal(DISTANCE)
+  writer.entry(HUNDREDTHS, Math.round(km * 100))
+  writer.literal(READING_END)
+}
+
+/** Whether the water rises or falls is told by what comes next: at the very turn its slope says nothing. */
+function writeTide({ shapes }: View, tides: Tides, harbour: number, time: number): void {
+  const { writer } = shapes
+  const turn = tides.next(harbour, time)
+  writer.literal(TIDE)
+  writer.hundredths(Math.round(tides.height(harbour, time) * 100))
+  writer.literal(TIME)
+  // The times of all else lie within what columns can hold; this one may be any.
+  if (time >= 0 && time <= LAST_SECOND) writer.timestamp(time)
+  else writer.string(timestampText(time))
+  if (turn === null) writer.literal(NO_TURN)
+  else {
+    writer.literal(turn.high ? TURN.rising : TURN.falling)
+    writer.integer(Math.ceil(turn.time - time))
+    writer.literal(turn.high ? TURN.high : TURN.low)
+    writer.hundredths(Math.round(turn.height * 100))
+  }
+  writer.literal(HARBOR)
+  shapes.harbour.write(harbour)
+  writer.literal(END)
+}
+
+function writeSpot({ dataset, shapes }: View, { id, name, lat, lng }: SpotRecord): void {
+  const { active, catalog, points } = dataset
+  const { writer } = shapes
+  const found = points.nearest(
+    lat,
+    lng,
+    NEARBY_BUOYS,
+    NEARBY_KM,
+    (ordinal) => active[ordinal] === 1 && catalog.virtual[ordinal] === 0,
+  )
+  writer.text(`,"spot":{"id":${id},"name":${JSON.stringify(name)},"lat":${lat},"lng":${lng}},`)
+  writer.text('"nearby":{"buoys":[')
+  for (let i = 0; i < found.ordinals.length; i++) {
+    if (i > 0) writer.comma()
+    writeNearest(shapes, found.ordinals[i], found.km[i])
+  }
+  writer.text(']}')
+  writer.ensure(ANSWER_BYTES)
+}

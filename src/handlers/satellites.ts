@@ -1,0 +1,28 @@
+/**
+ * Operation 11, `GET /buoys/satellites`: every mission of the catalogue, also those without a pass in the snapshot. `locale` beats
+ * `Accept-Language`, whose quality values count.
+ */
+import { LANGUAGES } from '../language.ts'
+import { operation } from '../operation.ts'
+import { choice } from '../query.ts'
+
+export const listSatellites = operation({
+  name: 'listSatellites',
+  path: '/buoys/satellites',
+  access: 'keyed',
+  summary: 'Satellite missions',
+  parameters: {
+    locale: choice({
+      values: LANGUAGES,
+      description: 'Language of the descriptions; without it `Accept-Language` decides, else en.',
+    }),
+  },
+  refusal: 'validation_failed',
+  errors: ['validation_failed'],
+  language: true,
+  answer({ shapes }, _query, _path, _now, language) {
+    const { from, to } = shapes.satellites[language]
+    shapes.writer.copy(from, to)
+    return ''
+  },
+})

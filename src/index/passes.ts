@@ -1,0 +1,103 @@
+/** Satellite passes by what lists filter on, newest first: numbers in, rows of the part out. Nothing is made per request. */
+import type { PassColumns } from '../snapshot/passes.ts'
+
+export interface PassGroup {
+  readonly all: Uint32Array
+  /** Those with an observation inside the active window. */
+  readonly fresh: Uint32Array
+}
+
+const NO_ROWS = new Uint32Array(0)
+const NO_PASSES: PassGroup = { all: NO_ROWS, fresh: NO_ROWS }
+const NO_DEGREES = new Float64Array(0)
+const NO_COLUMNS: PassColumns = {
+  mission: new Uint8Array(0),
+  cycle: NO_ROWS,
+  number: new Uint16Array(0),
+  started: NO_ROWS,
+  ended: NO_ROWS,
+  south: NO_DEGREES,
+  west: NO_DEGREES,
+  north: NO_DEGREES,
+  east: NO_DEGREES,
+  first: Uint32Array.of(0),
+  buoy: NO_ROWS,
+  time: NO_ROWS,
+}
+
+export class Passes {
+  readonly columns: PassColumns
+  readonly count: number
+  /** Virtual buoys touched, by row. */
+  readonly buoyCount: Uint32Array
+  readonly everywhere: PassGroup
+  /** By the mission's index in the catalogue of missions. */
+  readonly #byMission: ReadonlyMap<number, PassGroup>
+  readonly #newest: Int32Array
+
+  /**
+   * `columns` is null when the snapshot has no passes. `ordinalOf` finds a buoy by its id (−1 for none) among `buoys`; a pass is fresh with an observation at or after
+   * `activeSince`, in epoch seconds.
+   */
+  constructor(
+    columns: PassColumns | null,
+    buoys: number,
+    ordinalOf: (id: number) => number,
+    activeSince: number,
+  ) {
+    this.columns = columns ?? NO_COLUMNS
+    const { mission, first, buoy, time } = this.columns
+    this.count = mission.length
+    this.buoyCount = new Uint32Array(this.count)
+    this.#newest = new Int32Array(buoys).fill(-1)
+    const isFresh = new Uint8Array(this.count)
+    const newestTime = new Float64Array(buoys).fill(-1)
+    for (let row = 0; row < this.count; row++) {
+      for (let o = first[row]; o < first[row + 1]; o++) {
+        if (o === first[row] || buoy[o] !== buoy[o - 1]) this.buoyCount[row]++
+        if (time[o] >= activeSince) isFresh[row] = 1
+        const ordinal = ordinalOf(buoy[o])
+        // Of two passes at one time the one that began later stands first.
+        if (ordinal !== -1 && time[o] > newestTime[ordinal]) {
+          newestTime[ordinal] = time[o]
+          this.#newest[ordinal] = row
+        }
+      }
+    }
+    const group = (rows: number[]): PassGroup => ({
+      all: Uint32Array.from(rows),
+      fresh: Uint32Array.from(rows.filter((row) => isFresh[row] === 1)),
+    })
+    const rows = [...this.buoyCount.keys()]
+    this.everywhere = group(rows)
+    this.#byMission = new Map(
+      [...new Set(mission)].map((index) => [index, group(rows.filter((row) => mission[row] === index))]),
+    )
+  }
+
+  ofMission(index: number): PassGroup {
+    return this.#byMission.get(index) ?? NO_PASSES
+  }
+
+  /** How many of `rows` (newest first) began at or after `since`, epoch seconds. */
+  countSince(rows: Uint32Array, since: number): number {
+    let low = 0
+    let high = rows.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.columns.started[rows[middle]] >= since) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  observationCount(row: number): number {
+    const { first } = this.columns
+    return first[row + 1] - first[row]
+  }
+
+  /** The pass that gave a buoy its newest observation, or −1. */
+  newestOf(ordinal: number): number {
+    return this.#newest[ordinal]
+  }
+}

@@ -1,0 +1,254 @@
+/**
+ * Tides of a harbour at any time: height h(t) = Z0 + Σ f·A·cos(V + u − G), and its high and low waters.
+ *
+ * The moon's node is frozen for four days at a time, within which its factors change a 5 m tide by 1 mm, so that a sum of cosines
+ * remains. High and low waters of a harbour are tabulated for such a block when it is first asked about: that takes some 0.2 ms for 37
+ * constituents, and from then on the next one is a walk along 20 numbers. Blocks are kept in bounded number and made again when needed,
+ * so any time can be asked about.
+ */
+import type { TideColumns } from '../snapshot/tides.ts'
+import { DAY, MINUTE } from '../time.ts'
+import { Points } from './points.ts'
+import { constituentOf, freeze, type Constituent, type Frozen } from './tidal-constituents.ts'
+
+/** A harbour farther away says nothing about the tide (decisions, operation 13). */
+export const HARBOUR_REACH_KM = 100
+
+/** High or low water. */
+export interface Turn {
+  /** Epoch seconds, with a fraction. */
+  readonly time: number
+  /** m above chart datum. */
+  readonly height: number
+  readonly high: boolean
+}
+
+const BLOCK = 4 * DAY
+/** Where the search for a block's turns begins and where it gives up: neaps of a daily tide can pass without a turn for two days. */
+const LEAD_IN = 3 * DAY
+const LOOKAHEAD = 5 * DAY
+/** Of 3,000 turns none was missed with steps of 900 s, two with 1800 s. */
+const STEP = 15 * MINUTE
+
+/** A pair of turns closer together than this, m, is a wiggle and not a tide… */
+const LEAST_RANGE = 0.01
+/** …unless the whole tide is small, then this share of its amplitudes… */
+const LEAST_SHARE = 0.02
+/** …or (M4 + MS4) / M2 is above this: such harbours have double waters, as at Southampton and Den Helder. */
+const DOUBLE_WATERS = 0.25
+
+/** 2 KB of table each, per thread. */
+const MAX_BLOCKS = 4096
+/** 24 bytes a constituent each; a chart of 31 days needs nine. */
+const MAX_FROZEN = 64
+
+/** Keeps a block of one harbour under one number; blocks count from 1970, the years 0 to 9999 make 925,000. */
+const BLOCKS_PER_HARBOUR = 2 ** 21
+
+const RADIANS = Math.PI / 180
+
+export class Tides {
+  readonly columns: TideColumns
+  readonly #points: Points
+  readonly #constituents: Constituent[]
+  /** Per harbour: how far apart, m, a high and a low must be. */
+  readonly #leastRange: Float32Array
+  readonly #frozen = new Map<number, Frozen>()
+  readonly #turns = new Map<number, Turn[]>()
+  /** Terms a·cos(φ + k·δ) of a walk in equal steps, used again by each: value before, value now, 2 cos δ. */
+  readonly #before: Float64Array
+  readonly #now: Float64Array
+  readonly #twice: Float64Array
+
+  /** `columns` as checked: every name in them is a known constituent. */
+  constructor(columns: TideColumns) {
+    const { lat, lng, start } = columns
+    this.columns = columns
+    this.#points = new Points(columns.points, lat, lng)
+    this.#constituents = columns.constituents.map((name) => constituentOf(name)!)
+    this.#leastRange = leastRanges(columns, this.#constituents)
+    let most = 0
+    for (let harbour = 0; harbour < lat.length; harbour++)
+      most = Math.max(most, start[harbour + 1] - start[harbour])
+    this.#before = new Float64Array(most)
+    this.#now = new Float64Array(most)
+    this.#twice = new Float64Array(most)
+  }
+
+  /** The nearest harbour within reach, or −1. */
+  nearest(lat: number, lng: number): number {
+    return this.#points.nearest(lat, lng, 1, HARBOUR_REACH_KM, everyHarbour).ordinals[0] ?? -1
+  }
+
+  /** Metres above chart datum at `time` (epoch seconds). */
+  height(harbour: number, time: number): number {
+    return this.#heightIn(this.#frozenAt(blockOf(time)), harbour, time)
+  }
+
+  /**
+   * The first high or low water after `time`, or null where none comes within days (a harbour with yearly constituents only). A
+   * turn at the very instant is over: the next is meant.
+   */
+  next(harbour: number, time: number): Turn | null {
+    for (const turn of this.#turnsOf(harbour, blockOf(time))) if (turn.time > time) return turn
+    return null
+  }
+
+  /** Writes `count` heights from `from` (epoch seconds) on in steps of `step` seconds: the levels of a chart. */
+  levelsInto(harbour: number, from: number, step: number, count: number, target: Float64Array): void {
+    const datumOffset = this.columns.datumOffset[harbour]
+    for (let i = 0; i < count;) {
+      const time = from + i * step
+      const block = blockOf(time)
+      const end = Math.min(count, i + Math.ceil(((block + 1) * BLOCK - time) / step))
+      this.#startWalk(this.#frozenAt(block), harbour, time, step, false)
+      for (; i < end; i++) target[i] = datumOffset + this.#walk(harbour)
+    }
+  }
+
+  #frozenAt(block: number): Frozen {
+    return remembered(this.#frozen, block, MAX_FROZEN, () =>
+      freeze(this.#constituents, (block + 0.5) * BLOCK),
+    )
+  }
+
+  #turnsOf(harbour: number, block: number): Turn[] {
+    return remembered(this.#turns, harbour * BLOCKS_PER_HARBOUR + block, MAX_BLOCKS, () =>
+      this.#tabulate(harbour, block),
+    )
+  }
+
+  /**
+   * High and low waters within a block and the first after it, alternating. A turn counts when the water has moved by the least range
+   * since: until then the farthest turn so far stands in its place, and so wiggles fall out in pairs.
+   */
+  #tabulate(harbour: number, block: number): Turn[] {
+    const frozen = this.#frozenAt(block)
+    const begin = block * BLOCK
+    const end = begin + BLOCK
+    const leastRange = this.#leastRange[harbour]
+    const turns: Turn[] = []
+    let candidate: Turn | null = null
+    let time = begin - LEAD_IN
+    this.#startWalk(frozen, harbour, time, STEP, true)
+    let rising = this.#walk(harbour) > 0
+    while (time < end + LOOKAHEAD) {
+      time += STEP
+      const wasRising = rising
+      rising = this.#walk(harbour) > 0
+      if (rising === wasRising) continue
+      const turn = this.#turnBetween(frozen, harbour, time - STEP, time, wasRising)
+      if (candidate === null || candidate.high === turn.high) {
+        const farther = candidate === null || turn.height > candidate.height === turn.high
+        if (farther) candidate = turn
+      } else if (Math.abs(turn.height - candidate.height) >= leastRange) {
+        if (candidate.time >= begin) turns.push(candidate)
+        if (candidate.time >= end) break
+        candidate = turn
+      }
+    }
+    return turns
+  }
+
+  /** Finds where the slope changes its sign between two times. Newton's steps, halving where they would leave the bracket. */
+  #turnBetween(frozen: Frozen, harbour: number, from: number, to: number, high: boolean): Turn {
+    const { start, constituent, amplitude, phase } = this.columns
+    let [low, top] = [from, to]
+    let time = (from + to) / 2
+    for (let round = 0; round < 20; round++) {
+      let slope = 0
+      let bend = 0
+      for (let i = start[harbour]; i < start[harbour + 1]; i++) {
+        const c = constituent[i]
+        const speed = frozen.speed[c]
+        const angle = frozen.argument[c] + speed * (time - frozen.epoch) - phase[i] * RADIANS
+        const swing = frozen.factor[c] * amplitude[i] * speed
+        slope -= swing * Math.sin(angle)
+        bend -= swing * speed * Math.cos(angle)
+      }
+      if (slope > 0 === high) low = time
+      else top = time
+      const newton = time - slope / bend
+      const next = newton > low && newton < top ? newton : (low + top) / 2
+      const moved = Math.abs(next - time)
+      time = next
+      // Newton's next step would be thousands of times shorter.
+      if (moved < 0.5) break
+    }
+    return { time, height: this.#heightIn(frozen, harbour, time), high }
+  }
+
+  #heightIn(frozen: Frozen, harbour: number, time: number): number {
+    const { start, constituent, amplitude, phase, datumOffset } = this.columns
+    const { argument, speed, factor } = frozen
+    const since = time - frozen.epoch
+    let height = datumOffset[harbour]
+    for (let i = start[harbour]; i < start[harbour + 1]; i++) {
+      const c = constituent[i]
+      height += factor[c] * amplitude[i] * Math.cos(argument[c] + speed[c] * since - phase[i] * RADIANS)
+    }
+    return height
+  }
+
+  /** Gets ready to walk from `from` in steps of `step` seconds over the tide's height above mean level, or its slope per second. */
+  #startWalk(frozen: Frozen, harbour: number, from: number, step: number, slope: boolean): void {
+    const { start, constituent, amplitude, phase } = this.columns
+    const first = start[harbour]
+    for (let i = first; i < start[harbour + 1]; i++) {
+      const c = constituent[i]
+      const speed = frozen.speed[c]
+      const angle =
+        frozen.argument[c] + speed * (from - frozen.epoch) - phase[i] * RADIANS + (slope ? Math.PI / 2 : 0)
+      const swing = frozen.factor[c] * amplitude[i] * (slope ? speed : 1)
+      this.#before[i - first] = swing * Math.cos(angle - speed * step)
+      this.#now[i - first] = swing * Math.cos(angle)
+      this.#twice[i - first] = 2 * Math.cos(speed * step)
+    }
+  }
+
+  /** The sum at the present step, and on to the next: cos(φ + δ) = 2 cos δ · cos φ − cos(φ − δ), so no trigonometry is left. */
+  #walk(harbour: number): number {
+    const { start } = this.columns
+    const count = start[harbour + 1] - start[harbour]
+    let sum = 0
+    for (let i = 0; i < count; i++) {
+      const now = this.#now[i]
+      sum += now
+      this.#now[i] = this.#twice[i] * now - this.#before[i]
+      this.#before[i] = now
+    }
+    return sum
+  }
+}
+
+const everyHarbour = (): boolean => true
+
+const blockOf = (time: number): number => Math.floor(time / BLOCK)
+
+/** What `map` holds under `key`, else what `make` makes; at most `limit` are held, the oldest goes first. */
+function remembered<T>(map: Map<number, T>, key: number, limit: number, make: () => T): T {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  if (map.size >= limit) map.delete(map.keys().next().value!)
+  map.set(key, made)
+  return made
+}
+
+function leastRanges(columns: TideColumns, constituents: readonly Constituent[]): Float32Array {
+  const { start, constituent, amplitude, lat } = columns
+  const [m2, m4, ms4] = ['M2', 'M4', 'MS4'].map((name) => columns.constituents.indexOf(name))
+  return Float32Array.from(lat, (_, harbour) => {
+    let daily = 0
+    let half = 0
+    let quarter = 0
+    for (let i = start[harbour]; i < start[harbour + 1]; i++) {
+      const c = constituent[i]
+      // Slower ones than daily move the water without turning it.
+      if (constituents[c].multiples[0] > 0) daily += amplitude[i]
+      if (c === m2) half += amplitude[i]
+      if (c === m4 || c === ms4) quarter += amplitude[i]
+    }
+    return quarter > DOUBLE_WATERS * half && half > 0 ? 0 : Math.min(LEAST_RANGE, LEAST_SHARE * daily)
+  })
+}

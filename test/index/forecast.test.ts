@@ -1,0 +1,207 @@
+/** The forecast index against plain computations on the records it was made from. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { directionBetween, Forecast } from '../../src/index/forecast.ts'
+import { ForecastSet, readForecast } from '../../src/snapshot/forecast.ts'
+import { FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../../src/sources/source.ts'
+
+const NONE = 0xffff
+const START = 1_774_569_600
+const HOUR = 3600
+
+/** Codes per unit, written out again so that a change of scale in the product shows. */
+const SCALES: { readonly [name in ForecastName]: number } = {
+  waveHeight: 1000,
+  wavePeriod: 1000,
+  waveDirection: 100,
+  swellHeight: 1000,
+  swellPeriod: 1000,
+  swellDirection: 100,
+  windSpeed: 100,
+  windDirection: 100,
+}
+const LIMITS: { readonly [name in ForecastName]: number } = {
+  waveHeight: 25_000,
+  wavePeriod: 60_000,
+  waveDirection: 35_999,
+  swellHeight: 25_000,
+  swellPeriod: 60_000,
+  swellDirection: 35_999,
+  windSpeed: 50_000,
+  windDirection: 35_999,
+}
+
+function indexOf(records: readonly ForecastRecord[]): Forecast {
+  const set = new ForecastSet()
+  for (const record of records) set.add(record)
+  return new Forecast(readForecast(set.part().part, 'a part'))
+}
+
+function recordAt(lat: number, lng: number, more: Partial<ForecastRecord> = {}): ForecastRecord {
+  return { lat, lng, runAt: START, times: [START], values: { waveHeight: [1] }, ...more }
+}
+
+function kilometres(lat1: number, lng1: number, lat2: number, lng2: number): number {
+  const vector = (lat: number, lng: number) => {
+    const [phi, lambda] = [(lat * Math.PI) / 180, (lng * Math.PI) / 180]
+    return [Math.cos(phi) * Math.cos(lambda), Math.cos(phi) * Math.sin(lambda), Math.sin(phi)]
+  }
+  const [a, b] = [vector(lat1, lng1), vector(lat2, lng2)]
+  const chord = Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
+  return 2 * 6371 * Math.asin(chord / 2)
+}
+
+/** The angle of a weighted sum of two unit vectors, degrees in 0…360. */
+function meanDirection(before: number, after: number, share: number): number {
+  const [a, b] = [(before * Math.PI) / 180, (after * Math.PI) / 180]
+  const east = (1 - share) * Math.sin(a) + share * Math.sin(b)
+  const north = (1 - share) * Math.cos(a) + share * Math.cos(b)
+  return ((Math.atan2(east, north) * 180) / Math.PI + 360) % 360
+}
+
+/** How far two directions are apart, degrees. */
+function apart(a: number, b: number): number {
+  const difference = Math.abs(a - b) % 360
+  return Math.min(difference, 360 - difference)
+}
+
+const place = fc.constantFrom([44, -2], [-17, 179.9], [89.9, 20], [-89.9, -100], [0, 0]) as fc.Arbitrary<
+  readonly [number, number]
+>
+
+/** Points around a few places, so that distances near 50 km, the poles and the antimeridian are common. */
+const aPoint = fc
+  .tuple(place, fc.integer({ min: -80, max: 80 }), fc.integer({ min: -80, max: 80 }))
+  .map(([[lat, lng], north, east]) => {
+    const moved = lng + east / 100
+    return {
+      lat: Math.max(-90, Math.min(90, lat + north / 100)),
+      lng: moved > 180 ? moved - 360 : moved < -180 ? moved + 360 : moved,
+    }
+  })
+
+test('The nearest point within 50 km is the one that a walk over all points finds.', () => {
+  fc.assert(
+    fc.property(
+      fc.array(aPoint, { minLength: 1, maxLength: 30 }),
+      fc.array(aPoint, { minLength: 20, maxLength: 20 }),
+      (points, asked) => {
+        // The run tells the points apart, since their order is the part's own.
+        const forecast = indexOf(points.map(({ lat, lng }, i) => recordAt(lat, lng, { runAt: i })))
+        for (const { lat, lng } of asked) {
+          const all = points.map((point) => kilometres(lat, lng, point.lat, point.lng))
+          const least = Math.min(...all)
+          const found = forecast.nearest(lat, lng)
+          if (Math.abs(least - 50) < 1e-6) continue
+          assert.equal(found === -1, least > 50)
+          if (found !== -1) assert.ok(Math.abs(all[forecast.runAt(found)] - least) < 1e-6)
+        }
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+const aValue = (name: ForecastName) =>
+  fc.option(fc.integer({ min: 0, max: LIMITS[name] }), { freq: 4, nil: null })
+
+const aSeries = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 12 }).chain((steps) => {
+  // Steps of half an hour to fifteen hours: some are too long to be bridged.
+  let time = START
+  const times = steps.map((step) => (time += step * (HOUR / 2)))
+  const values = Object.fromEntries(
+    FORECAST_NAMES.map((name) => [
+      name,
+      fc.array(aValue(name), { minLength: times.length, maxLength: times.length }),
+    ]),
+  ) as { [name in ForecastName]: fc.Arbitrary<(number | null)[]> }
+  return fc.record({ times: fc.constant(times), codes: fc.record(values) })
+})
+
+test('Values between two times lie on the straight line, directions on the circle, and nothing lies beyond.', () => {
+  fc.assert(
+    fc.property(
+      aSeries,
+      fc.array(fc.double({ min: -0.1, max: 1.1, noNaN: true })),
+      ({ times, codes }, shares) => {
+        const values = Object.fromEntries(
+          FORECAST_NAMES.map((name) => [
+            name,
+            codes[name].map((code) => (code === null ? null : code / SCALES[name])),
+          ]),
+        )
+        const anchor = recordAt(10, 10, { times, values })
+        // One that has a value, so that the record is a forecast whatever the others are.
+        anchor.values.waveHeight = times.map((_, i) => codes.waveHeight[i] ?? 1000).map((code) => code / 1000)
+        const heights = times.map((_, i) => codes.waveHeight[i] ?? 1000)
+        const forecast = indexOf([anchor])
+        const span = times.at(-1)! - times[0]
+        const asked = [
+          ...times,
+          ...shares.map((share) => Math.round(times[0] + share * span)),
+          0,
+          0xffff_ffff,
+        ]
+        for (const time of asked) {
+          const row = forecast.rowAt(0, time)
+          const after = times.findIndex((known) => known >= time)
+          const isExact = times[after] === time
+          const isBridged = after > 0 && times[after] - times[after - 1] <= 6 * HOUR
+          if (!isExact && !isBridged) {
+            assert.equal(row, -1)
+            for (const name of FORECAST_NAMES) assert.equal(forecast.value(name, row, time), NONE)
+            continue
+          }
+          for (const name of FORECAST_NAMES) {
+            const own = name === 'waveHeight' ? heights : codes[name]
+            const got = forecast.value(name, row, time)
+            if (isExact) {
+              assert.equal(got, own[after] ?? NONE)
+              continue
+            }
+            const [left, right] = [own[after - 1], own[after]]
+            if (left === null || right === null) {
+              assert.equal(got, NONE)
+              continue
+            }
+            const share = (time - times[after - 1]) / (times[after] - times[after - 1])
+            if (!name.endsWith('Direction')) {
+              assert.ok(Math.abs(got - (left * (1 - share) + right * share)) < 1e-6)
+            } else if (Math.abs(left - right) === 18_000) {
+              assert.equal(got, NONE)
+            } else {
+              assert.ok(got >= 0 && got < 36_000)
+              assert.ok(apart(got / 100, meanDirection(left / 100, right / 100, share)) < 1e-4)
+            }
+          }
+        }
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+test('A direction between two others lies on the shorter way and never comes out as 360.', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 35_999 }),
+      fc.integer({ min: 0, max: 35_999 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (before, after, share) => {
+        const between = directionBetween(before, after, share)
+        if (Math.abs(before - after) === 18_000) {
+          assert.equal(between, NONE)
+          return
+        }
+        assert.ok(between >= 0 && between < 36_000)
+        const whole = apart(before / 100, after / 100)
+        const sum = apart(before / 100, between / 100) + apart(between / 100, after / 100)
+        assert.ok(Math.abs(sum - whole) < 1e-6)
+      },
+    ),
+  )
+  assert.equal(directionBetween(35_000, 1000, 0.5), 0)
+  assert.equal(directionBetween(1000, 35_000, 0.5), 0)
+  assert.equal(directionBetween(9000, 27_000, 0.25), NONE)
+})

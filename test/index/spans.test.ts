@@ -1,0 +1,152 @@
+/** Rows over months against plain arrays, and the search by proportion against a scan. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { MEASURE_NAMES, MEASURES, missingColumn } from '../../src/columns.ts'
+import { lowerBound, Spans } from '../../src/index/spans.ts'
+import type { MonthRows } from '../../src/snapshot/months.ts'
+
+/** Times of each buoy's rows in one month, ascending, by the buoy's id. */
+type Month = Map<number, number[]>
+
+function monthRows(month: number, rows: Month): MonthRows {
+  const buoys = [...rows.keys()].filter((id) => rows.get(id)?.length !== 0).toSorted((a, b) => a - b)
+  const start = [0]
+  const time: number[] = []
+  for (const id of buoys) {
+    time.push(...(rows.get(id) ?? []))
+    start.push(time.length)
+  }
+  const measures = Object.fromEntries(
+    MEASURE_NAMES.map((name) => [name, { codes: missingColumn(MEASURES[name], 1), mask: 0 }]),
+  ) as unknown as MonthRows['measures']
+  return {
+    file: `month ${month}`,
+    month,
+    buoys: Uint32Array.from(buoys),
+    start: Uint32Array.from(start),
+    time: Uint32Array.from(time),
+    measures,
+  }
+}
+
+const MONTH_LENGTH = 1000
+
+const worlds = fc.record({
+  // Some ids have rows without being asked for, some are asked for without a row.
+  ids: fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { maxLength: 8 }),
+  months: fc.array(
+    fc.dictionary(
+      fc.integer({ min: 1, max: 12 }).map(String),
+      fc.uniqueArray(fc.integer({ min: 0, max: MONTH_LENGTH - 1 }), { maxLength: 12 }),
+      { maxKeys: 8 },
+    ),
+    { maxLength: 5 },
+  ),
+})
+
+test('Counts, positions, times, segments and the closest row are those of one sorted array per buoy.', () => {
+  fc.assert(
+    fc.property(worlds, fc.array(fc.double({ min: -50, max: 5050, noNaN: true })), (world, moments) => {
+      const ids = world.ids.toSorted((a, b) => a - b)
+      const months = world.months.map((rows, month) => {
+        const entries = Object.entries(rows).map(([id, times]): [number, number[]] => [
+          Number(id),
+          times.map((time) => month * MONTH_LENGTH + time).toSorted((a, b) => a - b),
+        ])
+        return monthRows(month, new Map(entries))
+      })
+      const spans = new Spans(Uint32Array.from(ids), months)
+      for (const [ordinal, id] of ids.entries()) {
+        const times = world.months.flatMap((rows, month) =>
+          (rows[String(id)] ?? []).map((time) => month * MONTH_LENGTH + time).toSorted((a, b) => a - b),
+        )
+        assert.equal(spans.count(ordinal), times.length)
+        for (const [position, time] of times.entries()) {
+          assert.equal(spans.timeAt(ordinal, position), time)
+          const segment = spans.segmentOf(ordinal, position)
+          assert.ok(segment >= spans.first[ordinal] && segment < spans.first[ordinal + 1])
+          const { buoys, time: column } = spans.months[spans.month[segment]]
+          assert.ok(buoys.includes(id))
+          assert.equal(column[spans.from[segment] + position - spans.before[segment]], time)
+          assert.ok(position - spans.before[segment] < spans.to[segment] - spans.from[segment])
+        }
+        for (const moment of [...moments, ...times, ...times.map((time) => time + 1), -Infinity, Infinity]) {
+          assert.equal(spans.positionOf(ordinal, moment), times.filter((time) => time < moment).length)
+          if (!Number.isFinite(moment)) continue
+          let closest = -1
+          for (const [position, time] of times.entries()) {
+            // On a tie the earlier one stays.
+            if (closest === -1 || Math.abs(time - moment) < Math.abs(times[closest] - moment)) closest = position
+          }
+          assert.equal(spans.closest(ordinal, moment), closest)
+        }
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('Of two rows equally far from a moment the earlier one is the closest, within a month and between two.', () => {
+  const months = [monthRows(0, new Map([[7, [100, 200, 900]]])), monthRows(1, new Map([[7, [1100]]]))]
+  const spans = new Spans(Uint32Array.of(7), months)
+  assert.deepEqual(
+    [0, 149, 150, 151, 1000, 1001, 5000].map((moment) => spans.closest(0, moment)),
+    [0, 0, 0, 1, 2, 3, 3],
+  )
+})
+
+test('A page over the borders of months has the rows that a slice of one array has.', () => {
+  const all = Array.from({ length: 5 * 37 }, (_, i) => Math.floor(i / 37) * MONTH_LENGTH + (i % 37) * 7)
+  const months = Array.from({ length: 5 }, (_, month) =>
+    monthRows(month, new Map([[3, all.slice(month * 37, month * 37 + 37)]])),
+  )
+  const spans = new Spans(Uint32Array.of(1, 3), months)
+  assert.equal(spans.count(0), 0)
+  assert.equal(spans.closest(0, 5), -1)
+  fc.assert(
+    fc.property(fc.nat(all.length - 1), fc.nat(90), (from, length) => {
+      const page: number[] = []
+      for (let position = from; position < Math.min(all.length, from + length); position++) {
+        page.push(spans.timeAt(1, position))
+      }
+      assert.deepEqual(page, all.slice(from, from + length))
+    }),
+  )
+})
+
+/** Ascending times that mislead a guess by proportion: clusters, doublings, a lonely row far away. */
+const nasty = fc.oneof(
+  fc.array(fc.nat(2 ** 32 - 1), { maxLength: 60 }),
+  fc.array(fc.nat(50), { maxLength: 60 }),
+  fc.nat(31).map((count) => Array.from({ length: count }, (_, i) => 2 ** i)),
+  fc.nat(31).map((count) => Array.from({ length: count }, (_, i) => 2 ** 32 - 1 - 2 ** i)),
+  fc.nat(60).map((count) => [...Array.from({ length: count }, (_, i) => i), 2 ** 32 - 1]),
+  fc.nat(60).map((count) => [0, ...Array.from({ length: count }, (_, i) => 4e9 + i)]),
+)
+
+test('The first row not below a time is the one that a scan finds, however the rows lie.', () => {
+  fc.assert(
+    fc.property(
+      nasty,
+      fc.array(fc.oneof(fc.nat(2 ** 32 - 1), fc.nat(60), fc.double({ min: -10, max: 5e9, noNaN: true }))),
+      fc.nat(5),
+      fc.nat(5),
+      (values, wanted, before, behind) => {
+        const rows = [...new Set(values)].toSorted((a, b) => a - b)
+        // What lies outside the range must not be looked at: it is out of order.
+        const times = Uint32Array.from([
+          ...Array.from({ length: before }, () => 4e9),
+          ...rows,
+          ...Array.from({ length: behind }, () => 1),
+        ])
+        const [from, to] = [before, before + rows.length]
+        for (const time of [...wanted, ...rows, ...rows.map((row) => row + 1)]) {
+          const found = rows.findIndex((row) => row >= time)
+          assert.equal(lowerBound(times, from, to, time), found === -1 ? to : from + found)
+        }
+      },
+    ),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,136 @@
+/** Search in names, slugs and identifiers against a ranking of all buoys, field by field. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { buildWords, fold, Words } from '../../src/index/words.ts'
+
+interface Named {
+  name: string
+  slug: string
+  identifier: string
+  active: boolean
+}
+
+function wordsOf(buoys: Named[]): Words {
+  const columns = buildWords({
+    names: buoys.map(({ name }) => name),
+    slugs: buoys.map(({ slug }) => slug),
+    identifiers: buoys.map(({ identifier }) => identifier),
+  })
+  return new Words(
+    (name) => columns.get(name) ?? assert.fail(name),
+    Uint8Array.from(buoys, ({ active }) => Number(active)),
+  )
+}
+
+/** Letters without case and accents, written without the product's function. */
+const plain = (text: string): string =>
+  Array.from(text.normalize('NFKD').normalize('NFD'))
+    .filter((character) => !/\p{Mark}/u.test(character))
+    .join('')
+    .toLocaleLowerCase('en')
+
+/** Exact slug or identifier, then name prefix, word prefix, substring (decisions, operation 4). */
+function rankOf({ name, slug, identifier }: Named, wanted: string): number {
+  const fields = [plain(name), slug, plain(identifier)]
+  if (fields[1] === wanted || fields[2] === wanted) return 0
+  if (fields[0].startsWith(wanted)) return 1
+  const atWord = fields.some((field) => {
+    for (let at = field.indexOf(wanted); at !== -1; at = field.indexOf(wanted, at + 1)) {
+      if (at === 0 || !/[\p{Letter}\p{Number}]$/u.test(field.slice(0, at))) return true
+    }
+    return false
+  })
+  if (atWord) return 2
+  return fields.some((field) => field.includes(wanted)) ? 3 : 4
+}
+
+function expectedOrder(buoys: Named[], query: string): number[] {
+  const wanted = plain(query)
+  return [...buoys.keys()]
+    .map((ordinal) => {
+      const buoy = buoys[ordinal]
+      return { ordinal, rank: rankOf(buoy, wanted), active: buoy.active ? 0 : 1, name: plain(buoy.name) }
+    })
+    .filter(({ rank }) => rank < 4)
+    .toSorted(
+      (a, b) =>
+        a.rank - b.rank ||
+        a.active - b.active ||
+        (a.name < b.name ? -1 : a.name > b.name ? 1 : 0) ||
+        a.ordinal - b.ordinal,
+    )
+    .map(({ ordinal }) => ordinal)
+}
+
+// Few letters, so that words repeat, contain each other and clash.
+const letters = fc.constantFrom('a', 'b', 'A', 'é', 'É', '4', ' ', '-', '’')
+const names = fc.array(letters, { maxLength: 9 }).map((parts) => parts.join(''))
+const buoyLists = fc.array(
+  fc.record({
+    name: names,
+    slug: fc.array(fc.constantFrom('a', 'b', 'e', '4', '-'), { minLength: 1, maxLength: 6 }).map((parts) => parts.join('')),
+    identifier: fc.array(fc.constantFrom('4', '1', 'A', 'b'), { minLength: 1, maxLength: 4 }).map((parts) => parts.join('')),
+    active: fc.boolean(),
+  }),
+  { maxLength: 30 },
+)
+
+test('A search finds the buoys that a look at every field finds, in the order of decisions.', () => {
+  fc.assert(
+    fc.property(
+      buoyLists,
+      fc.array(names.filter((query) => fold(query) !== ''), { minLength: 1, maxLength: 6 }),
+      fc.integer({ min: 1, max: 50 }),
+      (buoys, queries, limit) => {
+        const words = wordsOf(buoys)
+        // One index answers query after query: nothing of one may stay for the next.
+        for (const query of [...queries, ...queries.toReversed()]) {
+          assert.deepEqual(words.search(query, limit), expectedOrder(buoys, query).slice(0, limit), query)
+        }
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+test('Case and accents do not matter, in the query or in the name.', () => {
+  const buoys = ['Île d’Yeu Nord', 'ILE DE SEIN', 'Presqu’île', 'İzmir', 'Ålesund', 'Ωμέγα 🌊 東京湾', 'Sète, large'].map(
+    (name, i) => ({ name, slug: `s${i}x`, identifier: `9${i}`, active: true }),
+  )
+  const words = wordsOf(buoys)
+  const found = (query: string) => words.search(query, 10).map((ordinal) => buoys[ordinal].name)
+  assert.deepEqual(found('île'), ['ILE DE SEIN', 'Île d’Yeu Nord', 'Presqu’île'])
+  assert.deepEqual(found('ILE'), found('île'))
+  assert.deepEqual(found('I\u0302le'), found('île'))
+  assert.deepEqual(found('yeu'), ['Île d’Yeu Nord'])
+  assert.deepEqual(found('izmir'), ['İzmir'])
+  assert.deepEqual(found('alesund'), ['Ålesund'])
+  assert.deepEqual(found('ωμεγα'), ['Ωμέγα 🌊 東京湾'])
+  assert.deepEqual(found('京湾'), ['Ωμέγα 🌊 東京湾'])
+  assert.deepEqual(found('🌊'), ['Ωμέγα 🌊 東京湾'])
+  assert.deepEqual(found('sete, l'), ['Sète, large'])
+  assert.deepEqual(found('nothing'), [])
+  assert.deepEqual(found('\u0301'), [])
+})
+
+test('An exact slug or identifier comes before names, the active before the inactive, then the name.', () => {
+  const buoys = [
+    { name: 'Zulu', slug: 'le-four', identifier: '41001', active: false },
+    { name: 'Le Four', slug: 'le-four-2', identifier: '04403', active: true },
+    { name: 'Le Four', slug: 'le-four-3', identifier: '04404', active: false },
+    { name: 'Alpha le four', slug: 'alpha', identifier: '1', active: true },
+    { name: 'Souffle four', slug: 'beta', identifier: '2', active: true },
+    { name: 'Xle fourx', slug: 'gamma', identifier: '41', active: true },
+  ]
+  const words = wordsOf(buoys)
+  assert.deepEqual(words.search('le-four', 10), [0, 1, 2])
+  assert.deepEqual(words.search('le four', 10), [1, 2, 3, 4, 5])
+  assert.deepEqual(words.search('LE FOUR', 2), [1, 2])
+  assert.deepEqual(words.search('41', 10), [5, 0])
+  assert.deepEqual(words.search('41001', 10), [0])
+})
+
+test('An index without buoys finds nothing.', () => {
+  assert.deepEqual(wordsOf([]).search('a', 5), [])
+})

@@ -1,0 +1,218 @@
+/** The forecast part: what goes in comes out, in an order of its own, and a part that is not whole is refused. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { checkForecast, ForecastSet, readForecast } from '../../src/snapshot/forecast.ts'
+import {
+  decodePart,
+  encodePart,
+  SnapshotError,
+  type Part,
+  type PartEntry,
+} from '../../src/snapshot/format.ts'
+import { BuildError, type ForecastRecord } from '../../src/sources/source.ts'
+
+const START = 1_774_569_600
+
+function recordAt(lat: number, lng: number, more: Partial<ForecastRecord> = {}): ForecastRecord {
+  return {
+    lat,
+    lng,
+    runAt: START,
+    times: [START, START + 3600],
+    values: { waveHeight: [1.234, 1.5] },
+    ...more,
+  }
+}
+
+function partOf(records: readonly ForecastRecord[]): { part: Part; rows: number } {
+  const set = new ForecastSet()
+  for (const record of records) set.add(record)
+  return set.part()
+}
+
+function entryOf(rows: number): PartEntry {
+  return { kind: 'forecast', file: 'forecast-0.msgpack', bytes: 0, sha256: '', rows, month: null }
+}
+
+/** Through the bytes of a part, as a reader sees it. */
+function reread(part: Part) {
+  return readForecast(decodePart(encodePart(part), 'forecast-0.msgpack'), 'forecast-0.msgpack')
+}
+
+test('A forecast is read back point by point, south to north, rounded to its codes.', () => {
+  const { part, rows } = partOf([
+    recordAt(50, -5, {
+      values: { waveHeight: [null, 2], windSpeed: [36.004, null], waveDirection: [360, 359.996] },
+    }),
+    recordAt(-10, 120.5, { runAt: START - 60, times: [START], values: { swellPeriod: [12.3456] } }),
+  ])
+  const columns = reread(part)
+  checkForecast(columns, entryOf(rows))
+  assert.equal(rows, 3)
+  assert.deepEqual([...columns.lat], [-10, 50])
+  assert.deepEqual([...columns.lng], [120.5, -5])
+  assert.deepEqual([...columns.run], [START - 60, START])
+  assert.deepEqual([...columns.start], [0, 1, 3])
+  assert.deepEqual([...columns.time], [START, START, START + 3600])
+  assert.deepEqual([...columns.codes.swellPeriod], [12_346, 65_535, 65_535])
+  assert.deepEqual([...columns.codes.waveHeight], [65_535, 65_535, 2000])
+  assert.deepEqual([...columns.codes.windSpeed], [65_535, 3600, 65_535])
+  assert.deepEqual([...columns.codes.waveDirection], [65_535, 0, 0])
+  assert.deepEqual([...columns.codes.swellHeight], [65_535, 65_535, 65_535])
+})
+
+test('The bytes do not depend on the order in which points arrive.', () => {
+  const point = fc.record({
+    lat: fc.integer({ min: -9, max: 9 }).map((tens) => tens * 10),
+    lng: fc.integer({ min: -18, max: 17 }).map((tens) => tens * 10),
+    height: fc.integer({ min: 0, max: 2500 }),
+  })
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(point, {
+        minLength: 2,
+        maxLength: 20,
+        selector: ({ lat, lng }) => `${lat},${lng}`,
+      }),
+      (points) => {
+        const records = points.map(({ lat, lng, height }) =>
+          recordAt(lat, lng, { times: [START], values: { waveHeight: [height / 100] } }),
+        )
+        const forwards = encodePart(partOf(records).part)
+        const backwards = encodePart(partOf(records.toReversed()).part)
+        assert.equal(Buffer.compare(forwards, backwards), 0)
+      },
+    ),
+    { numRuns: 50 },
+  )
+})
+
+test('Of several runs for one point the newest stays, of equal ones the first.', () => {
+  const height = (metres: number, runAt: number, lat = 10, lng = 20) =>
+    recordAt(lat, lng, { runAt, times: [START], values: { waveHeight: [metres] } })
+  const heights = (records: ForecastRecord[]) => [...reread(partOf(records).part).codes.waveHeight]
+  assert.deepEqual(heights([height(1, 100), height(2, 200), height(3, 150)]), [2000])
+  assert.deepEqual(heights([height(1, 100), height(2, 100)]), [1000])
+  // The same point to four decimals, and the same meridian from both sides.
+  assert.deepEqual(heights([height(1, 100), height(2, 200, 10.00004, 19.99996)]), [2000])
+  assert.deepEqual(heights([height(1, 100, 5, 180), height(2, 200, 5, -180)]), [2000])
+  assert.deepEqual(heights([height(1, 100), height(2, 200, 10.0001, 20)]), [1000, 2000])
+})
+
+test('A point without any value is no forecast and does not replace one.', () => {
+  const empty = recordAt(10, 20, { runAt: START + 1, values: { waveHeight: [null, null] } })
+  const set = new ForecastSet()
+  set.add(empty)
+  assert.equal(set.size, 0)
+  set.add(recordAt(10, 20))
+  set.add(empty)
+  assert.equal(set.size, 1)
+  assert.deepEqual([...reread(set.part().part).codes.waveHeight], [1234, 1500])
+})
+
+test('A record that breaks the rules ends the build.', () => {
+  const set = new ForecastSet()
+  const faults: [Partial<ForecastRecord>, RegExp][] = [
+    [{ lat: 90.1 }, /not on the globe/],
+    [{ lng: Number.NaN }, /not on the globe/],
+    [{ runAt: -1 }, /run has no time/],
+    [{ runAt: 1.5 }, /run has no time/],
+    [{ times: [START, START] }, /do not ascend/],
+    [{ times: [START, 2 ** 32] }, /do not ascend or cannot be kept/],
+    [{ values: { waveHeight: [1] } }, /not one value a time/],
+    [{ values: { waveHeight: [1, 25.1] } }, /waveHeight is outside 0 to 25/],
+    [{ values: { waveHeight: [1, -0.01] } }, /waveHeight is outside/],
+    [{ values: { windSpeed: [1, Number.NaN] } }, /windSpeed is outside/],
+    [{ values: { windDirection: [1, 361] } }, /windDirection is outside/],
+  ]
+  for (const [fault, message] of faults) {
+    assert.throws(
+      () => set.add(recordAt(1, 2, fault)),
+      (error) => error instanceof BuildError && message.test(error.message),
+      JSON.stringify(fault),
+    )
+  }
+})
+
+test('A part whose columns contradict each other is refused before it is served.', () => {
+  const { part, rows } = partOf([recordAt(1, 2), recordAt(3, 4)])
+  const changed = (name: string, change: (column: { [index: number]: number }) => void): Part => {
+    const column = part.columns.get(name)!.slice()
+    change(column)
+    return { ...part, columns: new Map([...part.columns, [name, column]]) }
+  }
+  const refuses = (broken: Part, message: RegExp, expectedRows = rows) =>
+    assert.throws(
+      () => checkForecast(reread(broken), entryOf(expectedRows)),
+      (error) => error instanceof SnapshotError && message.test(error.message),
+    )
+  checkForecast(reread(part), entryOf(rows))
+  refuses(part, /the manifest says 5/, 5)
+  refuses(
+    changed('lat', (lat) => (lat[0] = 91)),
+    /not on the globe/,
+  )
+  refuses(
+    changed('lat', (lat) => (lat[0] = 5)),
+    /not in order/,
+  )
+  refuses(
+    changed('start', (start) => (start[1] = 0)),
+    /no rows/,
+  )
+  refuses(
+    changed('start', (start) => (start[2] = 3)),
+    /disagree/,
+  )
+  refuses(
+    changed('time', (time) => (time[1] = START)),
+    /do not ascend/,
+  )
+  refuses(
+    changed('waveHeight', (codes) => (codes[0] = 25_001)),
+    /waveHeight has a value outside/,
+  )
+  refuses(
+    changed('windDirection', (codes) => (codes[0] = 36_000)),
+    /windDirection has a value outside/,
+  )
+  const without = (name: string): Part => {
+    const columns = new Map(part.columns)
+    columns.delete(name)
+    return { ...part, columns }
+  }
+  for (const name of part.columns.keys()) refuses(without(name), new RegExp(`no column ${name}`))
+  refuses(
+    { ...part, columns: new Map([...part.columns, ['waveHeight', new Uint16Array(3)]]) },
+    /3 rows, expected 4/,
+  )
+  refuses({ ...part, columns: new Map([...part.columns, ['run', new Uint32Array(3)]]) }, /differ in length/)
+  refuses({ ...part, columns: new Map([...part.columns, ['time', new Float64Array(4)]]) }, /no column time/)
+})
+
+test('Two thousand points with sixteen days of hours take less than 60 MB.', () => {
+  const times = Array.from({ length: 16 * 24 }, (_, hour) => START + hour * 3600)
+  const values = times.map((_, hour) => (hour % 20) / 2)
+  const set = new ForecastSet()
+  for (let i = 0; i < 2000; i++) {
+    set.add(
+      recordAt((i % 100) - 50, Math.floor(i / 100), {
+        times,
+        values: {
+          waveHeight: values,
+          wavePeriod: values,
+          waveDirection: values,
+          swellHeight: values,
+          swellPeriod: values,
+          swellDirection: values,
+          windSpeed: values,
+          windDirection: values,
+        },
+      }),
+    )
+  }
+  const { part, rows } = set.part()
+  assert.equal(rows, 2000 * 384)
+  assert.ok(encodePart(part).length < 60e6)
+})

@@ -1,0 +1,485 @@
+/** The forecast adapter: three kinds of answers of public services, gathered by point. */
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { copyFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import * as fc from 'fast-check'
+import { openForecast } from '../../src/sources/forecast.ts'
+import { BuildError, type ForecastRecord } from '../../src/sources/source.ts'
+import { folderOf, record } from './recorder.ts'
+
+const RUN = Date.UTC(2026, 2, 27) / 1000
+const HOUR = 3600
+
+/** Values to two decimals, so that sums of floats do not count. */
+function rounded(records: readonly ForecastRecord[]) {
+  return records.map(({ lat, lng, runAt, times, values }) => ({
+    lat,
+    lng,
+    runAt,
+    times,
+    values: Object.fromEntries(
+      Object.entries(values).map(([name, list]) => [
+        name,
+        list.map((value) => (value === null ? null : Math.round(value * 100) / 100)),
+      ]),
+    ),
+  }))
+}
+
+const MARINE = {
+  latitude: 43.541664,
+  longitude: -1.958328,
+  generationtime_ms: 0.1,
+  utc_offset_seconds: 3600,
+  timezone: 'Europe/Paris',
+  hourly_units: {
+    time: 'iso8601',
+    wave_height: 'm',
+    wave_period: 's',
+    wave_direction: '°',
+    swell_wave_height: 'm',
+    sea_surface_temperature: '°C',
+  },
+  hourly: {
+    time: ['2026-03-27T00:00', '2026-03-27T01:00', '2026-03-27T02:00'],
+    wave_height: [1.5, 1.62, null],
+    wave_period: [8.55, 8.6, 8.65],
+    wave_direction: [359, 360, 0],
+    swell_wave_height: [1.1, 1.2, 1.3],
+    sea_surface_temperature: [13, 13, 13],
+  },
+}
+
+test('Open-Meteo marine JSON is read with its local times brought to UTC.', async (t) => {
+  const folder = await folderOf(t, { 'biscay.json': JSON.stringify(MARINE) })
+  const { forecasts, warnings, understood, skipped } = await record(openForecast, folder)
+  assert.deepEqual(warnings, [])
+  assert.deepEqual([...skipped], [])
+  assert.deepEqual([...understood], [['biscay.json', 3]])
+  assert.deepEqual(rounded(forecasts), [
+    {
+      lat: 43.541664,
+      lng: -1.958328,
+      runAt: RUN - HOUR,
+      times: [RUN - HOUR, RUN, RUN + HOUR],
+      values: {
+        waveHeight: [1.5, 1.62, null],
+        wavePeriod: [8.55, 8.6, 8.65],
+        waveDirection: [359, 0, 0],
+        swellHeight: [1.1, 1.2, 1.3],
+      },
+    },
+  ])
+})
+
+test('Unix times of Open-Meteo are UTC whatever its offset says.', async (t) => {
+  const hourly = { time: [RUN, RUN + HOUR], wave_height: [1, 2] }
+  const folder = await folderOf(t, { a: JSON.stringify({ ...MARINE, hourly }) })
+  const { forecasts } = await record(openForecast, folder)
+  assert.deepEqual(forecasts[0].times, [RUN, RUN + HOUR])
+})
+
+test('An answer for many places gives a point each, and a place on land none.', async (t) => {
+  const land = {
+    ...MARINE,
+    latitude: 45,
+    longitude: 5,
+    hourly: { time: MARINE.hourly.time, wave_height: [null, null, null] },
+  }
+  const folder = await folderOf(t, { 'many.json.gz': gzipSync(JSON.stringify([MARINE, land])) })
+  const { forecasts, understood } = await record(openForecast, folder)
+  assert.deepEqual(
+    forecasts.map(({ lat }) => lat),
+    [43.541664],
+  )
+  assert.deepEqual([...understood], [['many.json.gz', 6]])
+})
+
+test('Wind comes out in km/h whatever its unit, and heights in metres.', async (t) => {
+  const speeds: [string, number][] = [
+    ['km/h', 10],
+    ['m/s', 36],
+    ['kn', 18.52],
+    ['mp/h', 16.09],
+    ['mph', 16.09],
+    ['', 10],
+  ]
+  for (const [unit, expected] of speeds) {
+    const answer = {
+      ...MARINE,
+      hourly_units: { wind_speed_10m: unit, wave_height: 'ft' },
+      hourly: {
+        time: ['2026-03-27T00:00'],
+        wind_speed_10m: [10],
+        wind_direction_10m: [270],
+        wave_height: [10],
+      },
+    }
+    const folder = await folderOf(t, { a: JSON.stringify(answer) })
+    const [{ values }] = rounded((await record(openForecast, folder)).forecasts)
+    assert.deepEqual(values, { waveHeight: [3.05], windSpeed: [expected], windDirection: [270] }, unit)
+  }
+  const strange = {
+    ...MARINE,
+    hourly_units: { wind_speed_10m: 'bft' },
+    hourly: { time: ['2026-03-27T00:00'], wind_speed_10m: [10], wave_height: [1] },
+  }
+  const folder = await folderOf(t, { a: JSON.stringify(strange) })
+  const { forecasts, skipped } = await record(openForecast, folder)
+  assert.deepEqual(Object.keys(forecasts[0].values), ['waveHeight'])
+  assert.deepEqual([...skipped], [['windSpeed in an unknown unit', 1]])
+})
+
+test('Values beyond their limits are left out and counted.', async (t) => {
+  const hourly = {
+    time: ['2026-03-27T00:00', '2026-03-27T01:00', '2026-03-27T02:00', '2026-03-27T03:00'],
+    wave_height: [-999, 25.1, 2, 9.96e36],
+    wave_direction: [-999, -10, 370, 10],
+  }
+  const folder = await folderOf(t, { a: JSON.stringify({ ...MARINE, hourly }) })
+  const { forecasts, skipped } = await record(openForecast, folder)
+  assert.deepEqual(forecasts[0].values, {
+    waveHeight: [null, null, 2, null],
+    waveDirection: [null, 350, null, 10],
+  })
+  assert.deepEqual(
+    [...skipped],
+    [
+      ['waveHeight outside its limits', 3],
+      ['waveDirection outside its limits', 2],
+    ],
+  )
+})
+
+test('A point with waves takes the wind of the nearest weather point within 25 km.', async (t) => {
+  const weather = (latitude: number, speed: number) => ({
+    latitude,
+    longitude: -1.958328,
+    utc_offset_seconds: 0,
+    hourly_units: { wind_speed_10m: 'km/h' },
+    hourly: {
+      time: ['2026-03-26T21:00', '2026-03-27T00:00', '2026-03-27T03:00'],
+      wind_speed_10m: [speed, speed + 3, speed + 6],
+      wind_direction_10m: [350, 10, 190],
+    },
+  })
+  const folder = await folderOf(t, {
+    'marine.json': JSON.stringify(MARINE),
+    'weather.json': JSON.stringify([weather(43.6, 30), weather(43.7, 60), weather(45, 90)]),
+  })
+  const { forecasts } = await record(openForecast, folder)
+  assert.deepEqual(
+    forecasts.map(({ lat }) => lat),
+    [43.541664, 43.7, 45],
+  )
+  // Three-hourly wind lies on the hours of the waves; nothing lies between two opposite directions.
+  const [{ times, values }] = rounded(forecasts)
+  assert.deepEqual(
+    times.map((time) => (time - RUN) / HOUR),
+    [-3, -1, 0, 1, 3],
+  )
+  assert.deepEqual(values, {
+    waveHeight: [null, 1.5, 1.62, null, null],
+    wavePeriod: [null, 8.55, 8.6, 8.65, null],
+    waveDirection: [null, 359, 0, 0, null],
+    swellHeight: [null, 1.1, 1.2, 1.3, null],
+    windSpeed: [30, 32, 33, 34, 36],
+    windDirection: [350, 3.36, 10, null, 190],
+  })
+})
+
+function coverage(values: (number | null)[], more: object = {}) {
+  return {
+    type: 'Coverage',
+    domain: {
+      type: 'Domain',
+      axes: {
+        t: { values: ['2026-03-27T06:00:00', '2026-03-27T07:00:00Z'] },
+        forecast_reference_time: { values: ['2026-03-27T00:00:00'] },
+        x: { values: [290.5] },
+        y: { values: [43.5] },
+      },
+    },
+    parameters: { hs: { unit: { label: { en: 'm' } } } },
+    ranges: {
+      hs: { type: 'NdArray', axisNames: ['forecast_reference_time', 't'], shape: [1, 2], values },
+    },
+    ...more,
+  }
+}
+
+test('CoverageJSON of one quantity a file is gathered into one point, with the run that it names.', async (t) => {
+  const direction = {
+    ...coverage([]),
+    parameters: { dir: { unit: { symbol: { value: 'deg' } } } },
+    ranges: { dir: { axisNames: ['t'], shape: [2], values: [181, null] } },
+  }
+  const folder = await folderOf(t, {
+    'dir.covjson': JSON.stringify(direction),
+    'hs.covjson': JSON.stringify(coverage([0.5, 0.6])),
+  })
+  const { forecasts, warnings } = await record(openForecast, folder)
+  assert.deepEqual(warnings, [])
+  assert.deepEqual(forecasts, [
+    {
+      lat: 43.5,
+      lng: -69.5,
+      runAt: RUN,
+      times: [RUN + 6 * HOUR, RUN + 7 * HOUR],
+      values: { waveHeight: [0.5, 0.6], waveDirection: [181, null] },
+    },
+  ])
+})
+
+test('A coverage over a grid gives every place its own values, in any order of the axes.', async (t) => {
+  const axes = {
+    t: { values: ['2026-03-27T06:00Z', '2026-03-27T07:00Z'] },
+    x: { start: -10, stop: 0, num: 3 },
+    y: { values: [40, 41] },
+  }
+  const sizes: { [axis: string]: number } = { t: 2, x: 3, y: 2 }
+  const ground = { t: ['t'], x: [-10, -5, 0], y: [40, 41] }
+  await fc.assert(
+    fc.asyncProperty(
+      fc.shuffledSubarray(['t', 'x', 'y'], { minLength: 3, maxLength: 3 }),
+      async (axisNames) => {
+        const values: number[] = []
+        // Row-major: the last axis runs fastest. The value says where it stands: t + 2x + 6y, in tenths.
+        for (let a = 0; a < sizes[axisNames[0]]; a++) {
+          for (let b = 0; b < sizes[axisNames[1]]; b++) {
+            for (let c = 0; c < sizes[axisNames[2]]; c++) {
+              const at = { [axisNames[0]]: a, [axisNames[1]]: b, [axisNames[2]]: c }
+              values.push((at['t'] + 2 * at['x'] + 6 * at['y']) / 10)
+            }
+          }
+        }
+        const grid = {
+          type: 'CoverageCollection',
+          parameters: { swh: { unit: { symbol: 'm' } } },
+          coverages: [
+            {
+              type: 'Coverage',
+              domain: { axes },
+              ranges: { swh: { axisNames, shape: axisNames.map((name) => sizes[name]), values } },
+            },
+          ],
+        }
+        const folder = await folderOf(t, { 'grid.json': JSON.stringify(grid) })
+        const { forecasts } = await record(openForecast, folder)
+        assert.equal(forecasts.length, 6)
+        for (const { lat, lng, values: of } of forecasts) {
+          const place = 2 * ground.x.indexOf(lng) + 6 * ground.y.indexOf(lat)
+          assert.deepEqual(of.waveHeight, [place / 10, (place + 1) / 10])
+        }
+      },
+    ),
+    { numRuns: 12 },
+  )
+})
+
+test('A coverage that does not say where it is takes its place from points.csv, or is skipped.', async (t) => {
+  const { domain, ...rest } = coverage([1, 2])
+  const { t: times } = domain.axes
+  const nowhere = JSON.stringify({
+    ...rest,
+    domain: { axes: { t: times } },
+    ranges: { hs: { values: [1, 2] } },
+  })
+  const folder = await folderOf(t, {
+    'a.covjson': nowhere,
+    'b.covjson': nowhere,
+    'points.csv': 'file,lat,lng\r\na.covjson,43.25,-67.5\r\nc.covjson,91,0\r\n\r\n',
+  })
+  const { forecasts, warnings, bad } = await record(openForecast, folder)
+  assert.deepEqual(
+    forecasts.map(({ lat, lng, values }) => [lat, lng, values.waveHeight]),
+    [[43.25, -67.5, [1, 2]]],
+  )
+  assert.equal(warnings.length, 1)
+  assert.match(warnings[0], /b\.covjson.*does not say where it is/)
+  assert.deepEqual(bad, ['points.csv:3 not a file name, a latitude and a longitude'])
+})
+
+function griddap(columns: string[], units: string[], rows: unknown[][]): string {
+  return JSON.stringify({ table: { columnNames: columns, columnUnits: units, rows } })
+}
+
+test('ERDDAP wind as eastward and northward parts becomes speed and the direction it comes from.', async (t) => {
+  const rows = [
+    // Blowing to the east, to the south, to the north-east, and a calm.
+    ['2026-03-27T00:00:00Z', 43.5, 290.5, 10, 0],
+    ['2026-03-27T03:00:00Z', 43.5, 290.5, 0, -5],
+    ['2026-03-27T06:00:00Z', 43.5, 290.5, 3, 3],
+    ['2026-03-27T09:00:00Z', 43.5, 290.5, 0, 0],
+    ['2026-03-27T12:00:00Z', 43.5, 290.5, null, 1],
+    ['2026-03-27T00:00:00Z', 43.5, 291, 1, 0],
+  ]
+  const columns = ['time', 'latitude', 'longitude', 'ugrd10m', 'vgrd10m']
+  const units = ['UTC', 'degrees_north', 'degrees_east', 'm s-1', 'm s-1']
+  const folder = await folderOf(t, { 'wind.json': griddap(columns, units, rows) })
+  const [first, second] = rounded((await record(openForecast, folder)).forecasts)
+  assert.equal(first.lng, -69.5)
+  assert.equal(first.runAt, RUN)
+  assert.deepEqual(first.values, {
+    windSpeed: [36, 18, 15.27, 0, null],
+    windDirection: [270, 0, 225, null, null],
+  })
+  assert.deepEqual([second.lng, second.times], [-69, [RUN]])
+})
+
+test('Of two runs the newest counts, and files of one run complete each other.', async (t) => {
+  const columns = ['time', 'latitude', 'longitude', 'Thgt']
+  const units = ['UTC', '', '', 'm']
+  const row = (hour: number, height: number | null) => [
+    new Date((RUN + hour * HOUR) * 1000).toISOString(),
+    10,
+    20,
+    height,
+  ]
+  const older = griddap(columns, units, [row(-6, 9), row(0, 9), row(6, 9), row(12, 9)])
+  const newer = griddap(columns, units, [row(0, 1), row(1, null)])
+  const newerStill = griddap(columns, units, [row(0, 5), row(1, 2), row(2, 3)])
+  const folder = await folderOf(t, { '1.json': newer, '2.json': older, '3.json': newerStill })
+  const { forecasts } = await record(openForecast, folder)
+  assert.deepEqual(forecasts, [
+    {
+      lat: 10,
+      lng: 20,
+      runAt: RUN,
+      times: [RUN, RUN + HOUR, RUN + 2 * HOUR],
+      values: { waveHeight: [1, 2, 3] },
+    },
+  ])
+})
+
+test('A file that is broken or of something else is reported and skipped whole.', async (t) => {
+  const marine = (change: object) => JSON.stringify({ ...MARINE, ...change })
+  const table = (rows: unknown[][]) =>
+    griddap(['time', 'latitude', 'longitude', 'hs'], ['UTC', '', '', 'm'], rows)
+  const broken: { readonly [name: string]: [content: string | Uint8Array, reason: RegExp] } = {
+    'cut.json': [JSON.stringify(MARINE).slice(0, -20), /no JSON, or cut off/],
+    'cut.json.gz': [gzipSync(JSON.stringify(MARINE)).subarray(0, 100), /no JSON, or cut off/],
+    'readme.txt': ['Forecasts of March', /no JSON/],
+    'error.json': ['{"error":true,"reason":"Daily limit"}', /neither Open-Meteo/],
+    'number.json': ['42', /neither Open-Meteo/],
+    'times.json': [marine({ hourly: { time: ['2026-03-27'] } }), /not ISO 8601/],
+    'none.json': [marine({ hourly: { time: [] } }), /no times/],
+    'back.json': [marine({ hourly: { time: [RUN, RUN] } }), /do not ascend/],
+    'early.json': [marine({ hourly: { time: [-1] } }), /before 1970/],
+    'short.json': [marine({ hourly: { time: [RUN], wave_height: [] } }), /not one value a time/],
+    'word.json': [marine({ hourly: { time: [RUN], wave_height: ['1'] } }), /no number/],
+    'place.json': [marine({ latitude: 91 }), /not on the globe/],
+    'zone.json': [marine({ utc_offset_seconds: 1e9 }), /no offset/],
+    'second.json': [JSON.stringify([MARINE, { hourly: 1 }]), /hourly is no object/],
+    'row.json': [table([['2026-03-27T00:00:00Z', 1, 2]]), /another number of fields/],
+    'column.json': [griddap(['time', 'hs'], [], []), /no column latitude/],
+    'shape.json': [JSON.stringify(coverage([1, 2, 3])), /another number of values/],
+    'axes.json': [JSON.stringify(coverage([1, 2], { domain: {} })), /axes is no object/],
+    'runs.json': [
+      JSON.stringify(
+        coverage([], {
+          ranges: {
+            hs: { axisNames: ['forecast_reference_time', 't'], shape: [2, 2], values: [1, 2, 3, 4] },
+          },
+        }),
+      ),
+      /more than one run or level/,
+    ],
+  }
+  const files = Object.fromEntries(Object.entries(broken).map(([name, [content]]) => [name, content]))
+  const folder = await folderOf(t, { ...files, 'whole.json': JSON.stringify(MARINE) })
+  const { forecasts, warnings, ended } = await record(openForecast, folder)
+  assert.equal(forecasts.length, 1)
+  assert.deepEqual(ended, ['whole.json'])
+  assert.equal(warnings.length, Object.keys(broken).length)
+  for (const [name, [, reason]] of Object.entries(broken)) {
+    const warning = warnings.find((text) => text.includes(`/${name}"`))
+    assert.ok(warning !== undefined && reason.test(warning), `${name}: ${warning}`)
+  }
+})
+
+test('A file that is cut anywhere never ends the build nor gives half of itself.', async (t) => {
+  const whole = JSON.stringify([MARINE, { ...MARINE, latitude: 44 }])
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 0, max: whole.length - 1 }), async (length) => {
+      const folder = await folderOf(t, { a: whole.slice(0, length) })
+      const { forecasts } = await record(openForecast, folder)
+      assert.deepEqual(forecasts, [])
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('Any JSON is either understood or skipped with a reason.', async (t) => {
+  const key = fc.constantFrom(
+    'hourly',
+    'time',
+    'table',
+    'rows',
+    'type',
+    'domain',
+    'axes',
+    'latitude',
+    'ranges',
+  )
+  const value = fc.letrec((tie) => ({
+    any: fc.oneof(
+      { depthSize: 'medium' },
+      fc.constantFrom(null, 1, 'Coverage', 'CoverageCollection', '2026-03-27T00:00'),
+      fc.array(tie('any'), { maxLength: 3 }),
+      fc.dictionary(key, tie('any'), { maxKeys: 4 }),
+    ),
+  })).any
+  await fc.assert(
+    fc.asyncProperty(value, async (any) => {
+      const folder = await folderOf(t, { a: JSON.stringify(any) })
+      const { forecasts, warnings } = await record(openForecast, folder)
+      assert.deepEqual(forecasts, [])
+      assert.ok(warnings.some((text) => text.includes('has no forecast')))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('A folder that is not there ends the build; an empty one is told.', async (t) => {
+  await assert.rejects(record(openForecast, '/nowhere/at/all'), BuildError)
+  const { warnings } = await record(openForecast, await folderOf(t, { '.hidden': 'x' }))
+  assert.match(warnings[0], /has no forecast/)
+})
+
+const REAL = join(import.meta.dirname, '..', '..', '..', 'shared', 'data', 'forecast')
+
+test(
+  'The real WAVEWATCH III and GFS answers of one run give one point with waves and wind.',
+  { skip: existsSync(REAL) ? false : 'the shared sample data is not beside this checkout' },
+  async (t) => {
+    const names = [
+      'ww3_gom_20231228_hs.covjson',
+      'ww3_gom_20231228_dir.covjson',
+      'ww3_gom_20231228_t01.covjson',
+      'gfs_20231228_ugrd10m_griddap.json',
+      'gfs_20231228_vgrd10m_griddap.json',
+      'gfs_20231228_tmp2m_griddap.json',
+    ]
+    const folder = await folderOf(t, {})
+    for (const name of names) await copyFile(join(REAL, name), join(folder, name))
+    const places = names.slice(0, 3).map((name) => `${name},43.49,-69.42\n`)
+    await writeFile(join(folder, 'points.csv'), `file,lat,lng\n${places.join('')}`)
+    const { forecasts, warnings, skipped } = await record(openForecast, folder)
+    assert.deepEqual(warnings, [])
+    assert.deepEqual([...skipped], [['no wave or wind forecast', 1]])
+    assert.equal(forecasts.length, 1)
+    const [{ lat, lng, runAt, times, values }] = rounded(forecasts)
+    assert.deepEqual([lat, lng, runAt], [43.49, -69.42, Date.UTC(2023, 11, 28) / 1000])
+    // 73 hours of waves, then three-hourly wind to 5 January at noon.
+    assert.equal(times.length, 73 + (8.5 * 24 - 72) / 3)
+    assert.deepEqual(values['waveHeight'].slice(0, 2), [0.58, 0.57])
+    assert.equal(values['waveHeight'].filter((value) => value !== null).length, 73)
+    assert.deepEqual([values['wavePeriod'][0], values['waveDirection'][0]], [5.71, 136.57])
+    assert.deepEqual([values['windSpeed'][0], values['windDirection'][0]], [12.45, 106.07])
+    assert.ok(values['windSpeed'].every((value) => value !== null))
+  },
+)
