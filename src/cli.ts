@@ -5,6 +5,8 @@ import { realpathSync } from 'node:fs'
 import {
   BUILD_SETTINGS,
   ISSUE_SETTINGS,
+  KEYS_FILE_SETTINGS,
+  parseQuota,
   readCommandLine,
   RUN_SETTINGS,
   SERVE_SETTINGS,
@@ -15,7 +17,19 @@ import {
   type Settings,
 } from './config.ts'
 import { inspectSnapshot } from './inspect.ts'
-import { issueKey, KeyCommandError, KeysFileError, loadKeys } from './keys.ts'
+import {
+  findKey,
+  issueKey,
+  KeyCommandError,
+  KeysFileError,
+  loadKeys,
+  revokeKey,
+  rotateKey,
+  setQuota,
+  type IssuedKey,
+  type KeyRecord,
+} from './keys.ts'
+import { readUsage, usagePath } from './quota.ts'
 import { startServer } from './server.ts'
 import { buildSnapshot } from './snapshot/build.ts'
 import { SnapshotError } from './snapshot/format.ts'
@@ -91,16 +105,81 @@ const COMMANDS: { readonly [name: string]: Command } = {
     usage: '--owner NAME [--keys FILE] [--quota N] [--json]',
     summary: 'issue a key; it is shown once',
     settings: ISSUE_SETTINGS,
-    run: async ({ keys, owner, quota, json }) => {
-      const { record, key } = issueKey(keys, { owner, quota, now: clock() })
-      const { id } = record
-      if (json) print(JSON.stringify({ id, key, owner: record.owner, quota: record.quota }))
-      else {
-        print(`Key ${id} for ${record.owner}, ${record.quota} requests an hour. It is shown this once:`)
-        print(key)
-      }
+    run: async ({ keys, owner, quota, json }) => printIssued(issueKey(keys, { owner, quota, now: clock() }), json),
+  }),
+  'keys list': command({
+    usage: '[--keys FILE] [--json]',
+    summary: "list keys with this hour's use",
+    settings: KEYS_FILE_SETTINGS,
+    run: async ({ keys, json }) => {
+      for (const line of keyLines(keys, loadKeys(keys), json)) print(line)
     },
   }),
+  'keys show': command({
+    usage: 'ID [--keys FILE] [--json]',
+    summary: 'show one key',
+    settings: KEYS_FILE_SETTINGS,
+    positionals: 1,
+    run: async ({ keys, json }, [id]) => {
+      for (const line of keyLines(keys, [findKey(loadKeys(keys), id)], json)) print(line)
+    },
+  }),
+  'keys rotate': command({
+    usage: 'ID [--keys FILE] [--json]',
+    summary: 'replace a key; the old one ends within a second, id and count stay',
+    settings: KEYS_FILE_SETTINGS,
+    positionals: 1,
+    run: async ({ keys, json }, [id]) => printIssued(rotateKey(keys, id, clock()), json),
+  }),
+  'keys revoke': command({
+    usage: 'ID [--keys FILE] [--json]',
+    summary: 'end a key within a second',
+    settings: KEYS_FILE_SETTINGS,
+    positionals: 1,
+    run: async ({ keys, json }, [id]) => {
+      const { owner } = revokeKey(keys, id)
+      print(json ? JSON.stringify({ id, owner, revoked: true }) : `Key ${id} of ${owner} is revoked.`)
+    },
+  }),
+  'keys set-quota': command({
+    usage: 'ID N [--keys FILE] [--json]',
+    summary: 'change the hourly quota of a key',
+    settings: KEYS_FILE_SETTINGS,
+    positionals: 2,
+    run: async ({ keys, json }, [id, text]) => {
+      const { owner, quota } = setQuota(keys, id, parseQuota(text))
+      print(
+        json ? JSON.stringify({ id, owner, quota }) : `Key ${id} of ${owner} has ${quota} requests an hour now.`,
+      )
+    },
+  }),
+}
+
+function printIssued({ record: { id, owner, quota }, key }: IssuedKey, json: boolean): void {
+  if (json) print(JSON.stringify({ id, key, owner, quota }))
+  else {
+    print(`Key ${id} for ${owner}, ${quota} requests an hour. It is shown this once:`)
+    print(key)
+  }
+}
+
+/** Keys with what they used of this hour's quota, as the servers last saved it (every two seconds). */
+function keyLines(path: string, records: readonly KeyRecord[], json: boolean): string[] {
+  const { counts } = readUsage(usagePath(path), clock())
+  const rows = records.map(({ id, owner, quota, created, rotated }) => ({
+    id,
+    owner,
+    quota,
+    used: counts.get(id) ?? 0,
+    created,
+    rotated: rotated ?? null,
+  }))
+  if (json) return rows.map((row) => JSON.stringify(row))
+  if (rows.length === 0) return ['no keys']
+  return rows.map(
+    ({ id, owner, quota, used, created, rotated }) =>
+      `${id}  ${used} of ${quota} used this hour  issued ${created}${rotated === null ? '' : `, rotated ${rotated}`}  ${owner}`,
+  )
 }
 
 async function build(
@@ -184,7 +263,7 @@ async function dispatch(argv: readonly string[]): Promise<void> {
 }
 
 function overview(): string {
-  const rows = Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(14)}${summary}`)
+  const rows = Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(17)}${summary}`)
   return [
     'groundswell COMMAND [options]',
     '',

@@ -238,6 +238,15 @@ export const ISSUE_SETTINGS = {
   } satisfies Setting<number>,
 } as const
 
+/** The N of `keys set-quota ID N`. @throws UsageError */
+export function parseQuota(text: string): number {
+  try {
+    return ISSUE_SETTINGS.quota.parse([text])
+  } catch (error) {
+    throw new UsageError(`N: expected ${(error as Error).message}`)
+  }
+}
+
 /** The environment variable of an option: `GROUNDSWELL_BASE_PATH` of `--base-path`. */
 export function variableOf(option: string): string {
   return `GROUNDSWELL_${option.toUpperCase().replaceAll('-', '_')}`

@@ -282,7 +282,7 @@ export function issueKey(
 export function rotateKey(path: string, id: string, now: number): IssuedKey {
   return changeKeys(path, (records) => {
     const key = newKeyText()
-    const record = { ...recordOf(records, id), hash: hashOf(key), rotated: timeText(now) }
+    const record = { ...findKey(records, id), hash: hashOf(key), rotated: timeText(now) }
     return [withRecord(records, record), { record, key }]
   })
 }
@@ -295,7 +295,7 @@ export function rotateKey(path: string, id: string, now: number): IssuedKey {
  */
 export function revokeKey(path: string, id: string): KeyRecord {
   return changeKeys(path, (records) => {
-    const record = recordOf(records, id)
+    const record = findKey(records, id)
     return [records.filter((other) => other !== record), record]
   })
 }
@@ -309,7 +309,7 @@ export function revokeKey(path: string, id: string): KeyRecord {
 export function setQuota(path: string, id: string, quota: number): KeyRecord {
   checkedQuota(quota)
   return changeKeys(path, (records) => {
-    const record = { ...recordOf(records, id), quota }
+    const record = { ...findKey(records, id), quota }
     return [withRecord(records, record), record]
   })
 }
@@ -326,7 +326,8 @@ function newId(records: readonly KeyRecord[]): string {
   }
 }
 
-function recordOf(records: readonly KeyRecord[], id: string): KeyRecord {
+/** The record of an id. @throws KeyCommandError when there is none. */
+export function findKey(records: readonly KeyRecord[], id: string): KeyRecord {
   // Only what has the form of an id is repeated: a key given in its place by mistake must not end in a terminal's
   // log.
   if (!ID_PATTERN.test(id)) throw new KeyCommandError('not an id of a key (k_ and ten letters or digits)')

@@ -71,6 +71,8 @@ export const conditions = operation({
     writer.literal(TIDE_SOURCE)
     if (harbour === -1) writer.null()
     else view.shapes.tideSource.write(tides!.columns.credit[harbour])
+    // The credit was of any length.
+    writer.ensure(ANSWER_BYTES)
     writer.literal(UNITS)
     if (spot !== null) writeSpot(view, spot)
     writer.literal(END)

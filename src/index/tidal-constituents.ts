@@ -217,38 +217,64 @@ function compound(name: string, members: readonly Member[]): Constituent {
   return { name, multiples, nodes }
 }
 
-/** Constituents as they stand at one time; good for some days around it. Parallel arrays. */
-export interface Frozen {
-  /** Epoch seconds of the arguments and factors. */
-  readonly epoch: number
-  /** V + u at that time, radians. */
+/** How constituents move from one time to another: arguments and node factors change evenly. Parallel arrays. */
+export interface Motion {
+  /** Epoch seconds at which it begins. */
+  readonly from: number
+  /** V + u at the beginning, radians. */
   readonly argument: Float64Array
-  /** Node factor f. */
-  readonly factor: Float64Array
   /** Radians per second. */
   readonly speed: Float64Array
+  /** Node factor f at the beginning. */
+  readonly factor: Float64Array
+  /** Change of f per second. */
+  readonly drift: Float64Array
 }
 
-/** The state of `constituents` at `epoch` (epoch seconds, UT taken as UTC: a second turns M2 by 0.008 degrees). */
-export function freeze(constituents: readonly Constituent[], epoch: number): Frozen {
+/**
+ * The motion of `constituents` between two times some days apart (epoch seconds, UT taken as UTC: a second turns M2 by 0.008 degrees).
+ * Motions that follow each other join without a step.
+ */
+export function motionBetween(constituents: readonly Constituent[], from: number, to: number): Motion {
+  const start = stateAt(constituents, from)
+  const end = stateAt(constituents, to)
+  const span = to - from
+  return {
+    from,
+    argument: start.argument,
+    speed: start.speed.map((speed, i) => {
+      // What the even turning leaves is the node's part, far below half a turn.
+      const rest = (end.argument[i] - start.argument[i] - speed * span) / (2 * Math.PI)
+      return speed + ((rest - Math.round(rest)) * 2 * Math.PI) / span
+    }),
+    factor: start.factor,
+    drift: start.factor.map((factor, i) => (end.factor[i] - factor) / span),
+  }
+}
+
+/** V + u (radians), its rate without the node's part (radians per second) and f of constituents at a time. */
+function stateAt(
+  constituents: readonly Constituent[],
+  epoch: number,
+): { argument: Float64Array; speed: Float64Array; factor: Float64Array } {
   const { angles, rates, node } = astronomy(epoch)
   const { f, u } = nodeFactors(node, angles[3])
   const argument = new Float64Array(constituents.length)
-  const factor = new Float64Array(constituents.length).fill(1)
   const speed = new Float64Array(constituents.length)
+  const factor = new Float64Array(constituents.length).fill(1)
   constituents.forEach(({ multiples, nodes }, i) => {
     argument[i] = (multiples[5] * Math.PI) / 2
     for (let k = 0; k < 5; k++) {
       argument[i] += multiples[k] * angles[k]
       speed[i] += multiples[k] * rates[k]
     }
-    for (const [node, power] of nodes) {
-      argument[i] += power * u[node]
-      factor[i] *= f[node] ** Math.abs(power)
+    for (const [name, power] of nodes) {
+      argument[i] += power * u[name]
+      factor[i] *= f[name] ** Math.abs(power)
     }
     argument[i] %= 2 * Math.PI
   })
-  return { epoch, argument, factor, speed }
+  return { argument, speed, factor }
 }
 
 /** 2000-01-01 12:00, from which the mean longitudes are counted. */

@@ -129,7 +129,14 @@ export function boundsFault({ south, west, north, east }: Bounds): string | null
 
 /** One pass of several parts of it, each reading once. */
 function joined(parts: Pass[]): Pass {
-  const inOrder = parts.sort((a, b) => a.startedAt - b.startedAt || a.endedAt - b.endedAt)
+  // A complete order, since at equal widths the first of two boxes decides.
+  const inOrder = parts.sort(
+    (a, b) =>
+      a.startedAt - b.startedAt ||
+      a.endedAt - b.endedAt ||
+      a.bounds.west - b.bounds.west ||
+      a.bounds.east - b.bounds.east,
+  )
   const observations = inOrder
     .flatMap((part) => part.observations)
     .sort((a, b) => a.buoy - b.buoy || a.time - b.time)

@@ -354,7 +354,7 @@ function inOrder(runs: Run[], chunks: Rows[]): Stretch[] {
   return sorted ? stretches : [merge(runs, chunks)]
 }
 
-/** One row for each time: the lowest feed wins, in a feed the row that came last; others fill what is missing there. */
+/** One row for each time: of each feed the row that came last, whole; the lowest feed wins, the others fill what is missing there. */
 function merge(runs: Run[], chunks: Rows[]): Stretch {
   const places: { time: number; feed: number; order: number; rows: Rows; row: number }[] = []
   for (const run of runs) {
@@ -367,8 +367,11 @@ function merge(runs: Run[], chunks: Rows[]): Stretch {
   const time = new Uint32Array(places.length)
   const columns = emptyColumns(places.length, MEASURE_NAMES)
   let length = 0
+  let feed = -1
   for (const place of places) {
     if (length === 0 || time[length - 1] !== place.time) time[length++] = place.time
+    else if (place.feed === feed) continue
+    feed = place.feed
     const at = length - 1
     for (const name of MEASURE_NAMES) {
       if (columns[name][at] === MEASURES[name].missing)

@@ -1,0 +1,248 @@
+/** The passes part: what goes in comes out newest first, parts of a pass become one, and a part that is not whole is refused. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import type { Bounds } from '../../src/geo.ts'
+import {
+  decodePart,
+  encodePart,
+  SnapshotError,
+  type Column,
+  type Part,
+  type PartEntry,
+} from '../../src/snapshot/format.ts'
+import { checkPasses, passesPart, readPasses, type PassColumns } from '../../src/snapshot/passes.ts'
+import { BuildError, type PassRecord } from '../../src/sources/source.ts'
+
+const START = 1_774_569_600
+const FILE = 'passes-0.msgpack'
+const BOX: Bounds = { south: -10, west: 20, north: 10, east: 25 }
+
+function pass(number: number, more: Partial<PassRecord> = {}): PassRecord {
+  const startedAt = START + number * 3000
+  return {
+    mission: 'sentinel-3a',
+    cycle: 81,
+    number,
+    startedAt,
+    endedAt: startedAt + 2500,
+    bounds: BOX,
+    observations: [],
+    ...more,
+  }
+}
+
+const entryOf = (rows: number): PartEntry => ({
+  kind: 'passes',
+  file: FILE,
+  bytes: 0,
+  sha256: '',
+  rows,
+  month: null,
+})
+
+/** Ids are handles plus 100. */
+function build(records: PassRecord[], asOf: number | null = null): { bytes: Uint8Array; rows: number } {
+  const { part, rows } = passesPart(records, (handle) => handle + 100, asOf)
+  return { bytes: encodePart(part), rows }
+}
+
+/** Through the bytes of a part, as a reader sees it. */
+function columnsOf(records: PassRecord[], asOf: number | null = null): PassColumns {
+  const { bytes, rows } = build(records, asOf)
+  const columns = readPasses(decodePart(bytes, FILE), FILE)
+  checkPasses(columns, entryOf(rows))
+  return columns
+}
+
+test('Passes come newest first, each with its observations by buoy.', () => {
+  const columns = columnsOf([
+    pass(1, {
+      observations: [
+        { buoy: 7, time: START + 3100 },
+        { buoy: 2, time: START + 3300 },
+        { buoy: 2, time: START + 3200 },
+        { buoy: 7, time: START + 3100 },
+      ],
+    }),
+    pass(3),
+    pass(2, { mission: 'swot', cycle: 301, bounds: { south: -78, west: 170, north: 78, east: -120.5 } }),
+    pass(40_000, { mission: 'cryosat-2', startedAt: START + 9000, endedAt: START + 9000 }),
+  ])
+  assert.deepEqual([...columns.number], [40_000, 3, 2, 1])
+  assert.deepEqual([...columns.mission], [6, 1, 7, 1])
+  assert.deepEqual([...columns.cycle], [81, 81, 301, 81])
+  assert.deepEqual([...columns.started], [START + 9000, START + 9000, START + 6000, START + 3000])
+  assert.deepEqual([...columns.ended], [START + 9000, START + 11_500, START + 8500, START + 5500])
+  assert.deepEqual([...columns.west], [20, 20, 170, 20])
+  assert.deepEqual([...columns.east], [25, 25, -120.5, 25])
+  assert.deepEqual([...columns.first], [0, 0, 0, 0, 3])
+  assert.deepEqual([...columns.buoy], [102, 102, 107])
+  assert.deepEqual([...columns.time], [START + 3200, START + 3300, START + 3100])
+})
+
+test('A time that was asked for cuts off what came later.', () => {
+  const records = [
+    pass(1, {
+      observations: [
+        { buoy: 1, time: START + 3100 },
+        { buoy: 2, time: START + 3101 },
+      ],
+    }),
+    pass(2),
+  ]
+  assert.deepEqual([...columnsOf(records).number], [2, 1])
+  assert.deepEqual([...columnsOf(records, START + 6000).number], [2, 1])
+  const cut = columnsOf(records, START + 3100)
+  assert.deepEqual([[...cut.number], [...cut.buoy]], [[1], [101]])
+  assert.equal(build(records, START + 2999).rows, 0)
+})
+
+test('The order in which passes arrive does not reach the bytes.', () => {
+  const observation = fc.record({ buoy: fc.nat({ max: 5 }), time: fc.integer({ min: 6000, max: 6040 }) })
+  const degree = fc.integer({ min: -180, max: 180 })
+  const record = fc
+    .tuple(
+      fc.constantFrom('sentinel-3a', 'sentinel-3b', 'jason-3'),
+      fc.integer({ min: 1, max: 3 }),
+      fc.nat({ max: 2 }),
+      degree,
+      degree,
+      fc.array(observation, { maxLength: 5 }),
+    )
+    .map(([mission, number, shift, west, east, observations]): PassRecord => ({
+      mission,
+      cycle: 5,
+      number,
+      startedAt: START + 6000 - shift,
+      endedAt: START + 6040,
+      bounds: { south: -shift, west, north: shift, east },
+      observations: observations.map(({ buoy, time }) => ({ buoy, time: START + time })),
+    }))
+  const shuffled = fc
+    .array(record, { maxLength: 8 })
+    .chain((records) =>
+      fc.tuple(fc.constant(records), fc.shuffledSubarray(records, { minLength: records.length })),
+    )
+  fc.assert(
+    fc.property(shuffled, ([records, other]) => {
+      assert.deepEqual(build(other).bytes, build(records).bytes)
+      const columns = columnsOf(records)
+      const passes = new Set(records.map(({ mission, number }) => `${mission} ${number}`))
+      assert.equal(columns.mission.length, passes.size)
+      const seen = records.flatMap(({ mission, number, observations }) =>
+        observations.map(({ buoy, time }) => `${mission} ${number} ${buoy} ${time}`),
+      )
+      assert.equal(columns.buoy.length, new Set(seen).size)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('The box of a pass in two parts is the smallest that holds both.', () => {
+  const turned = (from: number, to: number) => (((to - from) % 360) + 360) % 360
+  const wide = ({ west, east }: Bounds) => (west === -180 && east === 180 ? 360 : turned(west, east))
+  const holds = (box: Bounds, lng: number) => turned(box.west, lng) <= wide(box)
+  const degree = fc.integer({ min: -180, max: 179 })
+  const box = fc.record({ south: fc.constant(-1), west: degree, north: fc.constant(1), east: degree })
+  fc.assert(
+    fc.property(box, box, (a, b) => {
+      const { west, east } = columnsOf([
+        pass(1, { bounds: a }),
+        pass(1, { bounds: b, startedAt: START + 3001 }),
+      ])
+      const joined = { ...BOX, west: west[0], east: east[0] }
+      const degrees = Array.from({ length: 720 }, (_, i) => i / 2 - 180)
+      const inside = degrees.filter((lng) => holds(a, lng) || holds(b, lng))
+      for (const lng of inside) assert.ok(holds(joined, lng), `${lng}`)
+      // Nothing smaller does: between two borders of the parts lies every candidate.
+      const widths = [a.west, b.west].map((from) =>
+        [a.east, b.east]
+          .map((to): Bounds => ({ south: 0, west: from, north: 0, east: to }))
+          .filter((candidate) => inside.every((lng) => holds(candidate, lng)))
+          .map(wide),
+      )
+      assert.equal(wide(joined), Math.min(360, ...widths.flat()))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('A pass that cannot be ends the build with a word which.', () => {
+  const refused: [Partial<PassRecord>, RegExp][] = [
+    [{ mission: 'apollo-11' }, /unknown mission "apollo-11"/],
+    [{ cycle: -1 }, /cycle/],
+    [{ cycle: 1.5 }, /cycle/],
+    [{ cycle: 100_000 }, /cycle/],
+    [{ number: 0 }, /number/],
+    [{ number: 65_536 }, /number/],
+    [{ endedAt: START }, /ends before it starts/],
+    [{ endedAt: NaN }, /ends before it starts/],
+    [{ observations: [{ buoy: 1, time: START }] }, /outside its time/],
+    [{ bounds: { ...BOX, south: 11 } }, /bounds/],
+    [{ bounds: { ...BOX, north: 91 } }, /bounds/],
+    [{ bounds: { ...BOX, west: -181 } }, /bounds/],
+    [{ bounds: { ...BOX, east: NaN } }, /bounds/],
+  ]
+  for (const [more, message] of refused) {
+    assert.throws(
+      () => build([pass(1, more)]),
+      (error) => error instanceof BuildError && message.test(error.message),
+      JSON.stringify(more),
+    )
+  }
+})
+
+test('A part that does not hold together is refused, whatever was changed.', () => {
+  const records = [
+    pass(2, {
+      observations: [
+        { buoy: 1, time: START + 6100 },
+        { buoy: 2, time: START + 6000 },
+      ],
+    }),
+    pass(1),
+  ]
+  const changed: [string, (columns: { [name: string]: Column }) => Column | null][] = [
+    ['mission', () => Uint8Array.of(1, 99)],
+    ['mission', () => Uint8Array.of(1)],
+    ['mission', () => null],
+    ['cycle', () => Uint32Array.of(81, 100_000)],
+    ['cycle', () => Int32Array.of(81, 81)],
+    ['number', () => Uint16Array.of(2, 0)],
+    ['number', () => Uint16Array.of(2)],
+    ['started', () => Uint32Array.of(START + 3000, START + 6000)],
+    ['ended', () => Uint32Array.of(START + 6100, START)],
+    ['ended', () => Uint32Array.of(START + 6099, START + 5500)],
+    ['south', () => Float64Array.of(-10, 11)],
+    ['north', () => Float64Array.of(10, NaN)],
+    ['west', () => Float64Array.of(20, 181)],
+    ['east', () => Float64Array.of(25)],
+    ['first', () => Uint32Array.of(0, 2)],
+    ['first', () => Uint32Array.of(0, 3, 2)],
+    ['first', () => Uint32Array.of(1, 2, 2)],
+    ['first', () => Uint32Array.of(0, 1, 1)],
+    ['buoy', () => Uint32Array.of(102, 101)],
+    ['buoy', () => Uint32Array.of(0, 102)],
+    ['buoy', () => Uint32Array.of(101)],
+    ['time', () => Uint32Array.of(START + 6100, START + 5999)],
+  ]
+  for (const [name, change] of changed) {
+    const { part, rows } = passesPart(records, (handle) => handle + 100, null)
+    const columns = new Map(part.columns)
+    const value = change(Object.fromEntries(columns))
+    if (value === null) columns.delete(name)
+    else columns.set(name, value)
+    const bytes = encodePart({ ...part, columns } satisfies Part)
+    assert.throws(
+      () => checkPasses(readPasses(decodePart(bytes, FILE), FILE), entryOf(rows)),
+      (error) => error instanceof SnapshotError && error.message.startsWith(`${FILE}: `),
+      `${name} ${value?.join(' ')}`,
+    )
+  }
+  const { bytes, rows } = build(records)
+  assert.throws(
+    () => checkPasses(readPasses(decodePart(bytes, FILE), FILE), entryOf(rows + 1)),
+    SnapshotError,
+  )
+})
