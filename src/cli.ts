@@ -8,6 +8,7 @@ import {
   KEYS_FILE_SETTINGS,
   parseQuota,
   readCommandLine,
+  ROLLBACK_SETTINGS,
   RUN_SETTINGS,
   SERVE_SETTINGS,
   settingsHelp,
@@ -32,11 +33,13 @@ import {
 import { readUsage, usagePath } from './quota.ts'
 import { startServer } from './server.ts'
 import { buildSnapshot } from './snapshot/build.ts'
+import { checkFolder, listKept, rollback, setPinned } from './snapshot/history.ts'
 import { SnapshotError } from './snapshot/format.ts'
 import { readManifest } from './snapshot/read.ts'
 import { BuildReport } from './snapshot/report.ts'
 import { openSource } from './sources/kinds.ts'
 import { BuildError } from './sources/source.ts'
+import { timestampText } from './time.ts'
 
 interface Command {
   /** What stands behind the command's name. */
@@ -66,7 +69,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
     usage: '--source KIND:PATH [--source …] [--out DIR] [--as-of TIME]',
     summary: 'build a snapshot from source files and publish it',
     settings: BUILD_SETTINGS,
-    run: (config) => build(config.source, config.out, config['as-of'], config['max-bad']),
+    run: build,
   }),
   serve: command({
     usage: '[--snapshots DIR] [--port PORT] [--keys FILE] [options]',
@@ -80,7 +83,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
     settings: RUN_SETTINGS,
     run: async (config) => {
       const manifest = await readManifest(config.snapshots)
-      if (manifest === null) await build(config.source, config.snapshots, null, 0.1)
+      if (manifest === null) await build({ ...BUILD_DEFAULTS, source: config.source, out: config.snapshots })
       const key =
         loadKeys(config.keys).length === 0 ? issueKey(config.keys, { owner: 'demo', now: clock() }).key : null
       await serve(config, (address) => {
@@ -101,11 +104,57 @@ const COMMANDS: { readonly [name: string]: Command } = {
       for (const line of await inspectSnapshot(dir)) print(line)
     },
   }),
+  check: command({
+    usage: 'DIR',
+    summary: 'read every part that a kept snapshot names, and say what is wrong',
+    settings: {},
+    positionals: 1,
+    run: async (_config, [dir]) => {
+      const faults = await checkFolder(dir)
+      for (const fault of faults) note(fault)
+      if (faults.length > 0) throw new SnapshotError(`${dir}: ${faults.length} faults`)
+      print(`${dir}: every part of every kept snapshot is whole`)
+    },
+  }),
+  list: command({
+    usage: 'DIR',
+    summary: 'list the snapshots that a folder keeps',
+    settings: {},
+    positionals: 1,
+    run: async (_config, [dir]) => {
+      for (const line of keptLines(dir)) print(line)
+    },
+  }),
+  pin: command({
+    usage: 'DIR ID',
+    summary: 'keep a snapshot until it is unpinned',
+    settings: {},
+    positionals: 2,
+    run: async (_config, [dir, id]) => setPinned(dir, id, true),
+  }),
+  unpin: command({
+    usage: 'DIR ID',
+    summary: 'let a pinned snapshot go in its turn',
+    settings: {},
+    positionals: 2,
+    run: async (_config, [dir, id]) => setPinned(dir, id, false),
+  }),
+  rollback: command({
+    usage: 'DIR [--to ID]',
+    summary: 'announce the snapshot before the current one again',
+    settings: ROLLBACK_SETTINGS,
+    positionals: 1,
+    run: async ({ to }, [dir]) => {
+      const { id, manifest } = rollback(dir, to)
+      print(`announced snapshot ${id}, data as of ${timestampText(manifest!.asOf)}`)
+    },
+  }),
   'keys issue': command({
     usage: '--owner NAME [--keys FILE] [--quota N] [--json]',
     summary: 'issue a key; it is shown once',
     settings: ISSUE_SETTINGS,
-    run: async ({ keys, owner, quota, json }) => printIssued(issueKey(keys, { owner, quota, now: clock() }), json),
+    run: async ({ keys, owner, quota, json }) =>
+      printIssued(issueKey(keys, { owner, quota, now: clock() }), json),
   }),
   'keys list': command({
     usage: '[--keys FILE] [--json]',
@@ -149,10 +198,22 @@ const COMMANDS: { readonly [name: string]: Command } = {
     run: async ({ keys, json }, [id, text]) => {
       const { owner, quota } = setQuota(keys, id, parseQuota(text))
       print(
-        json ? JSON.stringify({ id, owner, quota }) : `Key ${id} of ${owner} has ${quota} requests an hour now.`,
+        json
+          ? JSON.stringify({ id, owner, quota })
+          : `Key ${id} of ${owner} has ${quota} requests an hour now.`,
       )
     },
   }),
+}
+
+function keptLines(dir: string): string[] {
+  const kept = listKept(dir)
+  if (kept.length === 0) return ['no snapshots']
+  return kept.map(({ id, manifest, builtAt, current, pinned }) => {
+    const about =
+      manifest === null ? 'broken' : `as of ${timestampText(manifest.asOf)}  ${manifest.parts.length} parts`
+    return `${id}  built ${timestampText(builtAt)}  ${about}${current ? '  current' : ''}${pinned ? '  pinned' : ''}`
+  })
 }
 
 function printIssued({ record: { id, owner, quota }, key }: IssuedKey, json: boolean): void {
@@ -182,24 +243,24 @@ function keyLines(path: string, records: readonly KeyRecord[], json: boolean): s
   )
 }
 
-async function build(
-  sources: { kind: string; argument: string }[],
-  out: string,
-  asOf: number | null,
-  maxBadShare: number,
-): Promise<void> {
+const BUILD_DEFAULTS = readCommandLine(BUILD_SETTINGS, ['--source', 'demo'], {}).config
+
+async function build(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> {
   const report = new BuildReport({
-    maxBadShare,
+    maxBadShare: config['max-bad'],
     write: (text) => void process.stderr.write(text),
     terminal: process.stderr.isTTY,
     clock: Date.now,
   })
   await buildSnapshot({
-    sources: sources.map(({ kind, argument }) => openSource(kind, argument)),
-    out,
-    asOf,
+    sources: config.source.map(({ kind, argument }) => openSource(kind, argument)),
+    out: config.out,
+    asOf: config['as-of'],
     now: clock(),
     report,
+    fresh: config.fresh,
+    allowLoss: config['allow-loss'],
+    keep: config.keep,
   })
 }
 

@@ -6,6 +6,8 @@ import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { TrustedProxies } from './addresses.ts'
 import { DEFAULT_QUOTA, MAX_QUOTA } from './keys.ts'
+import { DEFAULT_ALLOWED_LOSS } from './snapshot/build.ts'
+import { DEFAULT_KEPT } from './snapshot/history.ts'
 import { parseTimestamp } from './time.ts'
 
 /** A command line that cannot be understood; the message names the option. */
@@ -44,6 +46,18 @@ function wholeNumber(minimum: number, maximum: number): (texts: string[]) => num
     }
     return value
   }
+}
+
+/** A switch is on when it is given, or when its variable says so. */
+function isOn(texts: string[]): boolean {
+  return texts.length > 0 && last(texts) !== 'false' && last(texts) !== '0' && last(texts) !== ''
+}
+
+/** 0…1 of a percentage. */
+function share(texts: string[]): number {
+  const match = /^([0-9]{1,3}(?:\.[0-9]{1,3})?)%$/.exec(last(texts))
+  if (match === null || Number(match[1]) > 100) throw new Error('a percentage such as 5%')
+  return Number(match[1]) / 100
 }
 
 const DURATION_UNITS: { [unit: string]: number } = { s: 1, m: 60, h: 3600, d: 86400 }
@@ -199,11 +213,25 @@ export const BUILD_SETTINGS = {
     placeholder: 'SHARE',
     help: "share of a file's lines that may be malformed before the build stops",
     default: '10%',
-    parse: (texts) => {
-      const match = /^([0-9]{1,3}(?:\.[0-9]{1,3})?)%$/.exec(last(texts))
-      if (match === null || Number(match[1]) > 100) throw new Error('a percentage such as 5%')
-      return Number(match[1]) / 100
-    },
+    parse: share,
+  } satisfies Setting<number>,
+  'allow-loss': {
+    placeholder: 'SHARE',
+    help: "share of the folder's buoys or readings that a new snapshot may lack",
+    default: `${DEFAULT_ALLOWED_LOSS * 100}%`,
+    parse: share,
+  } satisfies Setting<number>,
+  fresh: {
+    placeholder: '',
+    help: "start from the sources alone: only ids and slugs are taken over from the folder's snapshot",
+    flag: true,
+    parse: isOn,
+  } satisfies Setting<boolean>,
+  keep: {
+    placeholder: 'N',
+    help: 'snapshots to keep for rollback',
+    default: String(DEFAULT_KEPT),
+    parse: wholeNumber(1, 10000),
   } satisfies Setting<number>,
 } as const
 
@@ -216,8 +244,17 @@ const json: Setting<boolean> = {
   placeholder: '',
   help: 'print one line of JSON',
   flag: true,
-  parse: (texts) => texts.length > 0 && last(texts) !== 'false' && last(texts) !== '0',
+  parse: isOn,
 }
+
+export const ROLLBACK_SETTINGS = {
+  to: {
+    placeholder: 'ID',
+    help: 'the snapshot to announce; default the one before the current',
+    default: '',
+    parse: (texts) => (last(texts) === '' ? null : last(texts)),
+  } satisfies Setting<string | null>,
+} as const
 
 export const KEYS_FILE_SETTINGS = { keys, json } as const
 

@@ -6,6 +6,7 @@ import { Boxes } from './index/boxes.ts'
 import { Forecast } from './index/forecast.ts'
 import { buildGroups, type Groups } from './index/groups.ts'
 import { Passes } from './index/passes.ts'
+import { Nearby } from './index/nearby.ts'
 import { Points } from './index/points.ts'
 import { Spans } from './index/spans.ts'
 import { Tides } from './index/tides.ts'
@@ -18,6 +19,9 @@ import { readPasses, type PassColumns } from './snapshot/passes.ts'
 import type { LoadedSnapshot } from './snapshot/read.ts'
 import { readTides } from './snapshot/tides.ts'
 import type { SpotRecord } from './sources/source.ts'
+
+/** A buoy farther away says nothing about a place (contract, "Conditions nearest buoy"), km. */
+const CONDITIONS_REACH_KM = 50
 
 export interface Dataset {
   readonly snapshotId: string
@@ -33,6 +37,8 @@ export interface Dataset {
   readonly active: Uint8Array
   readonly groups: Groups
   readonly points: Points
+  /** Physical buoys, within the reach of the combined conditions. */
+  readonly physicalNearby: Nearby
   readonly boxes: Boxes
   readonly words: Words
   readonly passes: Passes
@@ -67,7 +73,7 @@ export function openDataset(snapshot: LoadedSnapshot, activeWithin: number): Dat
   const spans = new Spans(catalog.id, readings.sort(byMonth))
   const activeSince = snapshot.asOf - activeWithin
   const active = activeBuoys(catalog.id.length, spans, activeSince)
-  const { id, slugs, column } = catalog
+  const { id, slugs, virtual, column } = catalog
   const ordinalOfId = (wanted: number): number => findId(id, wanted)
   const ordinalBySlug = new Map(slugs.map((slug, ordinal) => [slug, ordinal]))
   return {
@@ -81,6 +87,7 @@ export function openDataset(snapshot: LoadedSnapshot, activeWithin: number): Dat
     active,
     groups: buildGroups(catalog, active, fold),
     points: new Points(column('points') as Uint8Array, catalog.lat, catalog.lng),
+    physicalNearby: new Nearby(catalog.lat, catalog.lng, CONDITIONS_REACH_KM, (i) => virtual[i] === 0),
     boxes: new Boxes(column('boxes') as Uint8Array),
     words: new Words(column, active),
     passes: new Passes(passes, id.length, ordinalOfId, activeSince),

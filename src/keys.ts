@@ -17,18 +17,16 @@ import {
   openSync,
   readFileSync,
   readdirSync,
-  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
-import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
+import { errorCode, lock, LockError } from './lock.ts'
 
 // --- The text of a key ---
 
@@ -111,10 +109,6 @@ export class KeysFileError extends Error {
 /** What was asked for cannot be done: unknown id, an owner that has a key, a quota outside its range. */
 export class KeyCommandError extends Error {
   override readonly name = 'KeyCommandError'
-}
-
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
 }
 
 interface KeysFile {
@@ -345,7 +339,7 @@ function changeKeys<Result>(
   change: (records: readonly KeyRecord[]) => [KeyRecord[], Result],
 ): Result {
   const target = followed(path)
-  const release = lock(target)
+  const release = lockFile(target)
   try {
     removeLeftovers(target)
     const [records, result] = change(loadKeys(target))
@@ -359,6 +353,18 @@ function changeKeys<Result>(
     return result
   } finally {
     release()
+  }
+}
+
+// Five seconds: a change of the largest file takes less than one.
+const LOCK_PATIENCE_MS = 5000
+
+function lockFile(target: string): () => void {
+  try {
+    return lock(`${target}.lock`, LOCK_PATIENCE_MS)
+  } catch (error) {
+    if (!(error instanceof LockError)) throw error
+    throw new KeysFileError(`${error.message}; remove it if no "keys" command is running`)
   }
 }
 
@@ -421,94 +427,6 @@ export function removeLeftovers(path: string): void {
     if (entry.startsWith(name) && LEFTOVER.test(entry.slice(name.length))) {
       rmSync(join(dirname(path), entry), { force: true })
     }
-  }
-}
-
-// --- The lock between processes ---
-
-const LOCK_WAIT_MS = 20
-// Five seconds: a change of the largest file takes less than one.
-const LOCK_WAITS = 250
-
-/**
- * Takes `FILE.lock`; returns what gives it back. Waits for another holder, and passes over one that has died.
- *
- * The lock is a symbolic link whose target is no path but the text that says who holds it: made in one step, so
- * that a process killed at any moment leaves either no lock or one that names it.
- */
-function lock(target: string): () => void {
-  const path = `${target}.lock`
-  const own = JSON.stringify({ pid: process.pid, host: hostname(), start: processStart(process.pid) })
-  const pause = new Int32Array(new SharedArrayBuffer(4))
-  for (let waits = 0; !linked(path, own); waits++) {
-    if (waits >= LOCK_WAITS) {
-      throw new KeysFileError(`${path}: held by another process; remove it if no "keys" command is running`)
-    }
-    if (isStale(path)) breakLock(path, own)
-    Atomics.wait(pause, 0, 0, LOCK_WAIT_MS)
-  }
-  return () => {
-    rmSync(path, { force: true })
-  }
-}
-
-function linked(path: string, text: string): boolean {
-  try {
-    symlinkSync(text, path)
-    return true
-  } catch (error) {
-    const code = errorCode(error)
-    if (code === 'EEXIST') return false
-    throw new KeysFileError(`${path}: cannot be written (${code})`)
-  }
-}
-
-// Between finding a dead holder and removing its lock another process may have done the same and taken the lock
-// itself. So removing is done under a second lock, after looking again. Nobody waits for that one: the loop comes
-// round, and clears it too if the process that was breaking the first has died over it.
-function breakLock(path: string, own: string): void {
-  const breaking = `${path}.break`
-  if (!linked(breaking, own)) {
-    if (isStale(breaking)) rmSync(breaking, { force: true })
-    return
-  }
-  try {
-    if (isStale(path)) rmSync(path, { force: true })
-  } finally {
-    rmSync(breaking, { force: true })
-  }
-}
-
-// A lock that cannot be read is held: it has just been given back, or is for a person to judge.
-function isStale(path: string): boolean {
-  let holder: unknown
-  try {
-    holder = JSON.parse(readlinkSync(path))
-  } catch {
-    return false
-  }
-  if (typeof holder !== 'object' || holder === null) return false
-  const { pid, host, start } = holder as Record<string, unknown>
-  if (host !== hostname() || typeof pid !== 'number' || !Number.isInteger(pid) || pid <= 0) return false
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    return errorCode(error) === 'ESRCH'
-  }
-  // The number may since have gone to another process, which started at another time.
-  const now = processStart(pid)
-  return typeof start === 'string' && start !== '' && now !== '' && now !== start
-}
-
-/** When a process started, in the kernel's ticks since boot; empty where there is no /proc. */
-function processStart(pid: number): string {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // proc(5): field 22; the fields after the name, which stands in brackets and may hold blanks, begin with
-    // number 3.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
-  } catch {
-    return ''
   }
 }
 

@@ -18,8 +18,14 @@ function sourcesStamp() {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .sort()
-  for (const file of [...['tsconfig.json', 'tsconfig.build.json', 'package.json'].map((name) => join(root, name)), ...files]) {
-    hash.update(`${file.slice(root.length)}\0`).update(readFileSync(file)).update('\0')
+  for (const file of [
+    ...['tsconfig.json', 'tsconfig.build.json', 'package.json'].map((name) => join(root, name)),
+    ...files,
+  ]) {
+    hash
+      .update(`${file.slice(root.length)}\0`)
+      .update(readFileSync(file))
+      .update('\0')
   }
   return hash.digest('hex')
 }

@@ -32,13 +32,7 @@ export interface Operation<P extends Parameters = Parameters> {
    * `path` holds the decoded arguments of the path, `now` the time of the answer in epoch seconds, `language` that of the answer.
    * @throws ApiError for what the parameters' schemas cannot say.
    */
-  answer(
-    view: View,
-    query: QueryOf<P>,
-    path: readonly string[],
-    now: number,
-    language: Language,
-  ): string
+  answer(view: View, query: QueryOf<P>, path: readonly string[], now: number, language: Language): string
 }
 
 /** Keeps the parameters' types for `answer` and forgets them for the route table. */

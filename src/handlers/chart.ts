@@ -5,12 +5,12 @@
  * The largest answer: 31 days of a buoy that reports every minute are 44,640 places of six arrays, some 3 MB; half-hourly
  * ones make 120 kB.
  */
+import { MEASURES, MISSING_U16, type MeasureName } from '../columns.ts'
 import { ApiError } from '../errors.ts'
 import { Literal, THOUSANDTHS, type JsonWriter, type TextTable } from '../json.ts'
 import { operation, requireBuoy, type View } from '../operation.ts'
 import { boolean, timestamp, type QueryOf } from '../query.ts'
 import { DAY, HOUR } from '../time.ts'
-import type { MeasureName } from '../columns.ts'
 
 /** Without dates: from seven days before the snapshot's time to three days after it. */
 const DEFAULT_BEFORE = 7 * DAY
@@ -118,6 +118,14 @@ interface Axis {
   tideLevel: Float64Array
 }
 
+/** Values at full hours, NaN where a series has none. */
+interface Hours {
+  count: number
+  time: Float64Array
+  waveHeight: Float64Array
+  tideLevel: Float64Array
+}
+
 function layAxis(view: View, ordinal: number, start: number, end: number): Axis {
   const { readings } = view.dataset
   const first = readings.positionOf(ordinal, start)
@@ -132,7 +140,7 @@ function layAxis(view: View, ordinal: number, start: number, end: number): Axis 
     waveHeight: new Float64Array(capacity).fill(NaN),
     tideLevel: new Float64Array(capacity).fill(NaN),
   }
-  const hourAt = (hour: number): number => (hour < hours.count ? hours.start + hour * HOUR : Infinity)
+  const hourAt = (hour: number): number => (hour < hours.count ? hours.time[hour] : Infinity)
   let position = first
   let segment = first < last ? readings.segmentOf(ordinal, first) : 0
   for (let hour = 0; position < last || hour < hours.count; axis.length++) {
@@ -160,19 +168,40 @@ function layAxis(view: View, ordinal: number, start: number, end: number): Axis 
   return axis
 }
 
-/** Forecast and tide at every full hour of the range; no hours where the snapshot has neither for the buoy. */
+/**
+ * Forecast and tide at the full hours of the range where one of them has a value: the nearest forecast point within 50 km, the
+ * nearest harbour within 100 km, as in the conditions.
+ */
 function hourlySeries(
-  _view: View,
-  _ordinal: number,
+  { dataset: { catalog, forecast, tides } }: View,
+  ordinal: number,
   start: number,
-  _end: number,
-): { start: number; count: number; waveHeight: Float64Array; tideLevel: Float64Array } {
-  return {
-    start: Math.ceil(start / HOUR) * HOUR,
-    count: 0,
-    waveHeight: new Float64Array(0),
-    tideLevel: new Float64Array(0),
+  end: number,
+): Hours {
+  const [lat, lng] = [catalog.lat[ordinal], catalog.lng[ordinal]]
+  const first = Math.ceil(start / HOUR) * HOUR
+  const count = Math.max(0, Math.floor((end - first) / HOUR) + 1)
+  const waveHeight = new Float64Array(count).fill(NaN)
+  const tideLevel = new Float64Array(count).fill(NaN)
+  const point = forecast === null ? -1 : forecast.nearest(lat, lng)
+  const harbour = tides === null ? -1 : tides.nearest(lat, lng)
+  if (harbour !== -1) tides!.levelsInto(harbour, first, HOUR, count, tideLevel)
+  for (let hour = 0; point !== -1 && hour < count; hour++) {
+    const time = first + hour * HOUR
+    const row = forecast!.rowAt(point, time)
+    const code = row === -1 ? MISSING_U16 : forecast!.value('waveHeight', row, time)
+    if (code !== MISSING_U16) waveHeight[hour] = code / MEASURES.significantHeight.scale
   }
+  const time = new Float64Array(count)
+  let kept = 0
+  for (let hour = 0; hour < count; hour++) {
+    if (Number.isNaN(waveHeight[hour]) && Number.isNaN(tideLevel[hour])) continue
+    time[kept] = first + hour * HOUR
+    waveHeight[kept] = waveHeight[hour]
+    tideLevel[kept] = tideLevel[hour]
+    kept++
+  }
+  return { count: kept, time, waveHeight, tideLevel }
 }
 
 function writeArray(writer: JsonWriter, length: number, write: (i: number) => void): void {

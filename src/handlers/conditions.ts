@@ -15,9 +15,7 @@ import { waveEnergy, writeNearest, type Shapes } from '../shapes.ts'
 import type { SpotRecord } from '../sources/source.ts'
 import { DAY, MINUTE, timestampText } from '../time.ts'
 
-/** A buoy farther away says nothing about a place, in km. */
-const BUOY_REACH_KM = 50
-/** Nor does a reading farther away in time. */
+/** A reading farther away in time says nothing, in seconds. */
 const READING_REACH = DAY
 /** Buoys around a spot: as many as this, and no farther than `nearest` looks by default. */
 const NEARBY_BUOYS = 5
@@ -196,19 +194,19 @@ function writeEnergy(writer: JsonWriter, height: number, period: number, scale: 
  * time, or −1 when there is none.
  */
 function writeReading({ dataset, shapes }: View, lat: number, lng: number, time: number): number {
-  const { readings, points, catalog } = dataset
-  const { writer } = shapes
-  const { ordinals, km } = points.within(lat, lng, BUOY_REACH_KM, (ordinal) => catalog.virtual[ordinal] === 0)
-  for (let i = 0; i < ordinals.length; i++) {
-    const position = readings.closest(ordinals[i], time)
-    if (position === -1) continue
-    const readingTime = readings.timeAt(ordinals[i], position)
-    if (Math.abs(readingTime - time) > READING_REACH) continue
-    writeFoundReading(dataset, shapes, ordinals[i], position, km[i])
-    return readingTime
+  const { readings, physicalNearby } = dataset
+  const reports = (ordinal: number): boolean => {
+    const position = readings.closest(ordinal, time)
+    return position !== -1 && Math.abs(readings.timeAt(ordinal, position) - time) <= READING_REACH
   }
-  writer.literal(NO_READING)
-  return -1
+  const ordinal = physicalNearby.nearest(lat, lng, reports)
+  if (ordinal === -1) {
+    shapes.writer.literal(NO_READING)
+    return -1
+  }
+  const position = readings.closest(ordinal, time)
+  writeFoundReading(dataset, shapes, ordinal, position, physicalNearby.km)
+  return readings.timeAt(ordinal, position)
 }
 
 function writeFoundReading(

@@ -9,7 +9,7 @@ import { MISSING_U16 } from '../columns.ts'
 import type { ForecastColumns } from '../snapshot/forecast.ts'
 import type { ForecastName } from '../sources/source.ts'
 import { HOUR } from '../time.ts'
-import { Points } from './points.ts'
+import { Nearby } from './nearby.ts'
 import { lowerBound } from './spans.ts'
 
 /** A point farther away says nothing about a place, in km. */
@@ -21,21 +21,18 @@ const HALF_CIRCLE = 18000
 const CIRCLE = 36000
 const RADIANS_PER_CODE = Math.PI / HALF_CIRCLE
 
-const anyPoint = (): boolean => true
-
 export class Forecast {
   readonly #columns: ForecastColumns
-  readonly #points: Points
+  readonly #nearby: Nearby
 
   constructor(columns: ForecastColumns) {
     this.#columns = columns
-    this.#points = new Points(columns.points, columns.lat, columns.lng)
+    this.#nearby = new Nearby(columns.lat, columns.lng, REACH_KM)
   }
 
   /** The nearest point within 50 km, or −1. */
   nearest(lat: number, lng: number): number {
-    const { ordinals } = this.#points.nearest(lat, lng, 1, REACH_KM, anyPoint)
-    return ordinals.length === 0 ? -1 : ordinals[0]
+    return this.#nearby.nearest(lat, lng)
   }
 
   /** When the point's model run was made, epoch seconds. */

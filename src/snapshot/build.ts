@@ -1,37 +1,83 @@
 /**
- * Builds a snapshot: sources → rows → parts → check → manifest. The same input gives the same bytes: no clock, no random and no
- * order of arrival reaches them.
+ * Builds a snapshot: sources → rows → parts → check → manifest, upon what the folder holds. Months that get no new rows keep their
+ * parts; buoys and rows that no source speaks of any more stay. The same input upon the same folder gives the same bytes: no clock,
+ * no random and no order of arrival reaches them.
  */
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { BuildError, type MonthlySource, type Source } from '../sources/source.ts'
-import { monthText, timestampText } from '../time.ts'
-import { catalogPart, locate, readCatalog, register, type RegistryEntry } from './catalog.ts'
+import { lock, LockError } from '../lock.ts'
+import { BuildError, type MonthlySource, type Source, type SourceInfo } from '../sources/source.ts'
+import { monthStart, monthText, timestampText } from '../time.ts'
+import {
+  cataloguedBuoys,
+  catalogPart,
+  locate,
+  readCatalog,
+  register,
+  type Catalog,
+  type CataloguedBuoy,
+} from './catalog.ts'
 import { Collector } from './collector.ts'
-import { decodePart, sha256, type Manifest, type PartEntry } from './format.ts'
-import { Journal } from './journal.ts'
-import { monthPart } from './months.ts'
+import { decodePart, encodeManifest, sha256, type Manifest, type PartEntry, type PartKind } from './format.ts'
+import { collectGarbage, DEFAULT_KEPT, nextKeptFile, removeLeftovers } from './history.ts'
+import { Journal, JOURNAL_FILE } from './journal.ts'
+import { monthPart, readMonth, type MonthRows } from './months.ts'
 import { passesPart } from './passes.ts'
 import { loadPart, readManifest, verifyParts } from './read.ts'
 import type { BuildReport } from './report.ts'
 import { Spool, type MonthTable } from './spool.ts'
 import { tidesPart } from './tides.ts'
-import { makeFolder, TEMPORARY_PREFIX, writeManifest, writePart } from './write.ts'
+import { announce, keepManifest, makeFolder, TEMPORARY_PREFIX, writePart } from './write.ts'
 
 export interface BuildOptions {
   sources: Source[]
   out: string
   /** Epoch seconds; null: the newest reading in the input. */
   asOf: number | null
-  /** The clock, epoch seconds; only sources that make their data up look at it. */
+  /** The clock, epoch seconds; no byte of a snapshot depends on it unless a source makes its data up. */
   now: number
   report: BuildReport
+  /** Takes only ids and slugs over from the folder's snapshot, not its rows. */
+  fresh?: boolean
+  /** Share of buoys or readings that may be lost against the folder's snapshot, 0…1. */
+  allowLoss?: number
+  /** Manifests kept to go back to. */
+  keep?: number
 }
 
-/** @throws BuildError for faults in the input, SnapshotError for faults in the folder. */
+export const DEFAULT_ALLOWED_LOSS = 0.2
+
+/** The folder's snapshot, where there is one. */
+interface Previous {
+  manifest: Manifest
+  catalog: Catalog
+}
+
+/** @throws BuildError for faults in the input or a second builder, SnapshotError for faults in the folder. */
 export async function buildSnapshot(options: BuildOptions): Promise<Manifest> {
+  makeFolder(options.out)
+  const release = lockFolder(options.out)
+  try {
+    removeLeftovers(options.out, JOURNAL_FILE)
+    return await build(options, await readPrevious(options.out))
+  } finally {
+    release()
+  }
+}
+
+function lockFolder(out: string): () => void {
+  try {
+    return lock(join(out, 'builder.lock'), 0)
+  } catch (error) {
+    if (error instanceof LockError) throw new BuildError(`${error.message}: one builder at a time`)
+    throw error
+  }
+}
+
+async function build(options: BuildOptions, folder: Previous | null): Promise<Manifest> {
   const { sources, out, report, now } = options
-  makeFolder(out)
+  const previous = options.fresh === true ? null : folder
   const spool = new Spool(join(out, `${TEMPORARY_PREFIX}${process.pid}-spool`))
   const journal = new Journal(out)
   try {
@@ -40,68 +86,66 @@ export async function buildSnapshot(options: BuildOptions): Promise<Manifest> {
     const wanted = options.asOf ?? (announced.length > 0 ? Math.max(...announced) : null)
     const monthly = wanted === null ? null : onlyMonthly(sources)
     const handles = monthly?.announce(input) ?? []
-    if (monthly === null) for (const source of sources) await source.read(input, { asOf: wanted, now, report })
-    const asOf = wanted ?? spool.newestReading
+    if (monthly === null) {
+      for (const source of sources) await source.read(input, { asOf: wanted, now, report })
+    }
+    const asOf = wanted ?? Math.max(spool.newestReading, previous?.manifest.asOf ?? -1)
     if (asOf < 0) {
       throw new BuildError('the sources hold no reading, so there is no time to build for: give --as-of')
     }
 
-    const { entries, of } = register(input.buoys, await previousRegistry(out))
+    const { entries, of } = register(input.buoys, folder?.catalog.registry ?? [])
     const idOf = (handle: number): number => of.get(input.buoys[handle])!.id
-    const parts: PartEntry[] = []
-    const writeMonth = (month: number): PartEntry[] => {
-      const { readings, weather } = spool.take(month, idOf, asOf)
+    const months = new MonthParts(out, previous, asOf)
+    const writeMonth = async (month: number): Promise<PartEntry[]> => {
+      const { readings, weather } = spool.take(month, idOf, asOf, await months.base(month))
       const written = [
         ...(readings.time.length > 0 ? [writeTable(out, 'readings', readings)] : []),
         ...(weather.time.length > 0 ? [writeTable(out, 'weather', weather)] : []),
       ]
-      parts.push(...written)
-      report.progress(`wrote ${parts.length} monthly parts`)
+      months.replace(month, written)
+      report.progress(`wrote ${monthText(month)}`)
       return written
     }
-    if (monthly === null) {
-      for (const month of spool.months()) writeMonth(month)
-    } else {
+    const monthKeys = new Map(previous?.catalog.monthKeys)
+    if (monthly !== null) {
       // Ids decide a part's bytes too, and the folder's registry decides ids.
       const ids = sha256(Uint32Array.from(handles, idOf))
       for (const month of monthly.months(asOf)) {
-        const key = `${monthly.monthKey(month, asOf)} ids ${ids}`
+        const key = sha256(Buffer.from(`${monthly.monthKey(month, asOf)} ids ${ids}`)).slice(0, 32)
+        if (monthKeys.get(month) === key && months.has(month)) continue
+        monthKeys.set(month, key)
         const known = journal.written(key)
         if (known !== null) {
-          parts.push(...known)
+          months.replace(month, known)
           continue
         }
         const file = report.file(monthText(month))
         monthly.readMonth(month, asOf, input, handles, file)
         file.end()
-        journal.add(key, writeMonth(month))
+        journal.add(key, await writeMonth(month))
         // Lets timers and signals in between.
         await setImmediate()
       }
     }
-    if (input.passes.length > 0) {
-      // Without a time that was asked for there is nothing to cut: passes go on after the newest reading.
-      const { part, rows } = passesPart(input.passes, idOf, wanted)
-      if (rows > 0) parts.push(writePart(out, part, rows))
-    }
-    if (input.forecasts.size > 0) {
-      const { part, rows } = input.forecasts.part()
-      parts.push(writePart(out, part, rows))
-    }
-    if (input.harbours.length > 0) {
-      const { part, rows } = tidesPart(input.harbours)
-      parts.push(writePart(out, part, rows))
-    }
-    const buoys = input.buoys.map((buoy) => locate(buoy, of.get(buoy)!)).sort((a, b) => a.id - b.id)
-    const catalog = writePart(out, catalogPart([...input.sources.values()], buoys, entries, input.spots), buoys.length)
-    const manifest = { asOf, parts: [catalog, ...parts] }
-    // What was written is read back and checked before anyone is told of it.
-    await verifyParts(out, manifest.parts)
-    const announcedManifest = writeManifest(out, manifest)
+    for (const month of spool.months()) await writeMonth(month)
+    for (const month of months.beyond()) await writeMonth(month)
+
+    const { buoys, infos } = allBuoys(input, of, previous)
+    const others = otherParts(out, input, idOf, wanted, previous)
+    const spots = input.spots.length > 0 ? input.spots : (previous?.catalog.spots ?? [])
+    const catalog = writePart(out, catalogPart(infos, buoys, entries, spots, monthKeys), buoys.length)
+    const manifest = { asOf, parts: [catalog, ...months.entries(), ...others] }
+    refuseLoss(folder, manifest.parts, options.allowLoss ?? DEFAULT_ALLOWED_LOSS)
+    await checkParts(out, manifest.parts, folder)
+    const { id, bytes } = encodeManifest(manifest)
+    if (id !== folder?.manifest.id) keepManifest(out, nextKeptFile(out, id), bytes)
+    announce(out, bytes)
     journal.remove()
+    collectGarbage(out, options.keep ?? DEFAULT_KEPT, now, new Set())
     report.summary()
-    report.line(`published snapshot ${announcedManifest.id}, data as of ${timestampText(asOf)}`)
-    return announcedManifest
+    report.line(`published snapshot ${id}, data as of ${timestampText(asOf)}`)
+    return { id, ...manifest }
   } finally {
     spool.close()
   }
@@ -117,11 +161,136 @@ function writeTable(out: string, kind: 'readings' | 'weather', table: MonthTable
   return writePart(out, monthPart(kind, table), table.time.length, table.month)
 }
 
-/** Ids that were given in this folder before; none when it holds no snapshot yet. */
-async function previousRegistry(out: string): Promise<RegistryEntry[]> {
-  const previous = await readManifest(out)
-  const entry = previous?.parts.find(({ kind }) => kind === 'catalog')
-  if (entry === undefined) return []
+async function readPrevious(out: string): Promise<Previous | null> {
+  const manifest = await readManifest(out)
+  const entry = manifest?.parts.find(({ kind }) => kind === 'catalog')
+  if (manifest === null || entry === undefined) return null
   const { buffer } = await loadPart(out, entry)
-  return readCatalog(decodePart(new Uint8Array(buffer), entry.file), entry.file).registry
+  return { manifest, catalog: readCatalog(decodePart(new Uint8Array(buffer), entry.file), entry.file) }
+}
+
+/** The monthly parts of the snapshot under way: the previous ones until they are replaced. */
+class MonthParts {
+  readonly #out: string
+  readonly #asOf: number
+  readonly #previous = new Map<number, PartEntry[]>()
+  readonly #parts: Map<number, PartEntry[]>
+
+  constructor(out: string, previous: Previous | null, asOf: number) {
+    this.#out = out
+    this.#asOf = asOf
+    for (const entry of previous?.manifest.parts ?? []) {
+      if (entry.month !== null)
+        this.#previous.set(entry.month, [...(this.#previous.get(entry.month) ?? []), entry])
+    }
+    this.#parts = new Map(this.#previous)
+  }
+
+  has(month: number): boolean {
+    return this.#parts.has(month)
+  }
+
+  /** The rows a month had before. */
+  async base(month: number): Promise<MonthRows[]> {
+    const rows: MonthRows[] = []
+    for (const entry of this.#previous.get(month) ?? []) {
+      const { buffer } = await loadPart(this.#out, entry)
+      rows.push(readMonth(decodePart(new Uint8Array(buffer), entry.file), month, entry.file))
+    }
+    return rows
+  }
+
+  replace(month: number, entries: PartEntry[]): void {
+    this.#previous.delete(month)
+    this.#parts.set(month, entries)
+  }
+
+  /** Months not replaced that may hold rows after the data's time. */
+  beyond(): number[] {
+    return [...this.#previous.keys()].filter((month) => monthStart(month + 1) > this.#asOf + 1)
+  }
+
+  /** Oldest month first. */
+  entries(): PartEntry[] {
+    return [...this.#parts].sort(([a], [b]) => a - b).flatMap(([, entries]) => entries)
+  }
+}
+
+/** The input's buoys and those that only the previous snapshot knows, by id; likewise their sources. */
+function allBuoys(
+  input: Collector,
+  of: ReturnType<typeof register>['of'],
+  previous: Previous | null,
+): { buoys: CataloguedBuoy[]; infos: SourceInfo[] } {
+  const known = new Map(
+    previous === null ? [] : cataloguedBuoys(previous.catalog).map((buoy) => [buoy.id, buoy]),
+  )
+  const buoys = new Map(known)
+  for (const buoy of input.buoys) {
+    const entry = of.get(buoy)!
+    buoys.set(entry.id, locate(buoy, entry, known.get(entry.id)))
+  }
+  const infos = new Map(
+    previous?.catalog.sources.map(({ name, network, credit, licence }): [string, SourceInfo] => [
+      name,
+      { name, network, ...(credit === null ? {} : { credit }), ...(licence === null ? {} : { licence }) },
+    ]),
+  )
+  for (const info of input.sources.values()) infos.set(info.name, info)
+  return { buoys: [...buoys.values()].sort((a, b) => a.id - b.id), infos: [...infos.values()] }
+}
+
+/** Passes, forecast and tides: what the input brings, else the previous part of that kind. */
+function otherParts(
+  out: string,
+  input: Collector,
+  idOf: (handle: number) => number,
+  wanted: number | null,
+  previous: Previous | null,
+): PartEntry[] {
+  const kept = (kind: PartKind): PartEntry[] =>
+    previous?.manifest.parts.filter((part) => part.kind === kind) ?? []
+  const written = ({ part, rows }: { part: Parameters<typeof writePart>[1]; rows: number }): PartEntry[] =>
+    rows > 0 ? [writePart(out, part, rows)] : []
+  return [
+    // Without a time that was asked for there is nothing to cut: passes go on after the newest reading.
+    ...(input.passes.length > 0 ? written(passesPart(input.passes, idOf, wanted)) : kept('passes')),
+    ...(input.forecasts.size > 0 ? written(input.forecasts.part()) : kept('forecast')),
+    ...(input.harbours.length > 0 ? written(tidesPart(input.harbours)) : kept('tides')),
+  ]
+}
+
+/** @throws BuildError when more than a share of the buoys or readings of the folder's snapshot would be gone. */
+function refuseLoss(folder: Previous | null, parts: readonly PartEntry[], allowed: number): void {
+  if (folder === null) return
+  const rowsOf = (entries: readonly PartEntry[], kind: PartKind): number =>
+    entries.reduce((sum, entry) => (entry.kind === kind ? sum + entry.rows : sum), 0)
+  for (const [kind, what] of [
+    ['catalog', 'buoys'],
+    ['readings', 'readings'],
+  ] as const) {
+    const before = rowsOf(folder.manifest.parts, kind)
+    const after = rowsOf(parts, kind)
+    if (after < before * (1 - allowed)) {
+      throw new BuildError(
+        `the new snapshot would have ${after} ${what}, the folder's has ${before}: at most ${allowed * 100} % may be lost (--allow-loss)`,
+      )
+    }
+  }
+}
+
+/** What was written is read back and checked before anyone is told of it; what the folder had announced must still be there. */
+async function checkParts(out: string, parts: readonly PartEntry[], folder: Previous | null): Promise<void> {
+  const announced = new Set(folder?.manifest.parts.map(({ file }) => file))
+  for (const { file, bytes } of parts) {
+    const size = statSync(join(out, file), { throwIfNoEntry: false })?.size
+    if (size !== bytes)
+      throw new BuildError(
+        `${file}: has ${size ?? 'no'} bytes instead of ${bytes}; run check, then build --fresh`,
+      )
+  }
+  await verifyParts(
+    out,
+    parts.filter(({ file }) => !announced.has(file)),
+  )
 }

@@ -100,27 +100,34 @@ function freeSlug(slug: string, taken: ReadonlySet<string>): string {
   for (let n = 2; ; n++) if (!taken.has(`${slug}-${n}`)) return `${slug}-${n}`
 }
 
-/** Fills in what the source did not say; a country or zone that does not exist is as if it had not been said. */
-export function locate(buoy: BuoyRecord, entry: RegistryEntry): CataloguedBuoy {
+/**
+ * Fills in what the source did not say; a country or zone that does not exist is as if it had not been said. What was found for
+ * `previous`, the same buoy at the same place, is not looked for again.
+ */
+export function locate(buoy: BuoyRecord, entry: RegistryEntry, previous?: CataloguedBuoy): CataloguedBuoy {
+  const stayed = previous !== undefined && previous.lat === buoy.lat && previous.lng === buoy.lng
   const said = buoy.country ?? ''
+  const findCountry = (): string => (stayed ? previous.country : (countryAt(buoy.lat, buoy.lng) ?? ''))
+  const findTimezone = (): string => (stayed ? previous.timezone : timezoneAt(buoy.lat, buoy.lng))
   return {
     ...buoy,
     id: entry.id,
     slug: entry.slug,
-    country: countryName(said) === null ? (countryAt(buoy.lat, buoy.lng) ?? '') : said,
-    timezone:
-      buoy.timezone !== undefined && isTimezone(buoy.timezone)
-        ? buoy.timezone
-        : timezoneAt(buoy.lat, buoy.lng),
+    country: countryName(said) === null ? findCountry() : said,
+    timezone: buoy.timezone !== undefined && isTimezone(buoy.timezone) ? buoy.timezone : findTimezone(),
   }
 }
 
-/** `buoys` ascending by id, `spots` in any order. @throws BuildError when two spots have one id. */
+/**
+ * `buoys` ascending by id, `spots` in any order; `monthKeys` says of months that a source makes up what they were made from.
+ * @throws BuildError when two spots have one id.
+ */
 export function catalogPart(
   sources: readonly SourceInfo[],
   buoys: readonly CataloguedBuoy[],
   registry: readonly RegistryEntry[],
   spots: readonly SpotRecord[],
+  monthKeys: ReadonlyMap<number, string>,
 ): Part {
   const orderedSpots = spotsInOrder(spots)
   const orderedSources = [...sources].sort((a, b) => compareText(a.name, b.name))
@@ -150,6 +157,7 @@ export function catalogPart(
       timezones: buoys.map(({ timezone }) => timezone),
       registry: registry.map(({ source, identifier, id, slug }) => [source, identifier, id, slug]),
       spots: orderedSpots.map(({ name }) => name),
+      month_keys: [...monthKeys],
     },
     columns: new Map<string, Column>([
       ['id', Uint32Array.from(buoys, ({ id }) => id)],
@@ -187,6 +195,22 @@ export interface CatalogSource {
   licence: string | null
 }
 
+/** The buoys of a catalogue as they entered it. */
+export function cataloguedBuoys(catalog: Catalog): CataloguedBuoy[] {
+  return Array.from(catalog.id, (id, i) => ({
+    id,
+    slug: catalog.slugs[i],
+    source: catalog.sources[catalog.source[i]].name,
+    identifier: catalog.identifiers[i],
+    name: catalog.names[i],
+    lat: catalog.lat[i],
+    lng: catalog.lng[i],
+    country: catalog.country[i] === NO_COUNTRY ? '' : catalog.countries[catalog.country[i]].code,
+    timezone: catalog.timezones[i],
+    virtual: catalog.virtual[i] === 1,
+  }))
+}
+
 /** The catalogue as it is read back: `Part` columns stay typed arrays, meta becomes typed lists. */
 export interface Catalog {
   sources: CatalogSource[]
@@ -203,6 +227,7 @@ export interface Catalog {
   country: Uint16Array
   virtual: Uint8Array
   spots: SpotRecord[]
+  monthKeys: Map<number, string>
   column: (name: string) => Column
 }
 
@@ -261,6 +286,15 @@ export function readCatalog(part: Part, file: string): Catalog {
     country: column('country') as Uint16Array,
     virtual: column('virtual') as Uint8Array,
     spots: readSpots(texts('spots'), column, file),
+    monthKeys: new Map(
+      list(meta.month_keys, `${file}: month_keys`).map((entry) => {
+        const [month, key] = list(entry, `${file}: month key`)
+        if (typeof month !== 'number' || typeof key !== 'string') {
+          throw new SnapshotError(`${file}: a month's key is malformed`)
+        }
+        return [month, key]
+      }),
+    ),
     column,
   }
 }

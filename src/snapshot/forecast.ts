@@ -4,7 +4,6 @@
  */
 import { MEASURES, MISSING_U16, type Measure } from '../columns.ts'
 import { wrapLongitude } from '../geo.ts'
-import { buildPoints } from '../index/points.ts'
 import {
   BuildError,
   FORECAST_MEASURES,
@@ -26,8 +25,6 @@ export interface ForecastColumns {
   /** Ascending within a point, epoch seconds. */
   time: Uint32Array
   codes: ForecastCodes
-  /** KD-tree over the points. */
-  points: Uint8Array
 }
 
 /** One point as it waits for its place in the part. */
@@ -89,20 +86,17 @@ export class ForecastSet {
       points.forEach((point, i) => codes.set(point.codes[name], start[i]))
       return [name, codes]
     })
-    const lat = Float64Array.from(points, (point) => point.lat)
-    const lng = Float64Array.from(points, (point) => point.lng)
     return {
       part: {
         kind: 'forecast',
         meta: {},
         columns: new Map<string, Column>([
-          ['lat', lat],
-          ['lng', lng],
+          ['lat', Float64Array.from(points, (point) => point.lat)],
+          ['lng', Float64Array.from(points, (point) => point.lng)],
           ['run', Uint32Array.from(points, ({ run }) => run)],
           ['start', start],
           ['time', time],
           ...columns,
-          ['points', buildPoints(lat, lng)],
         ]),
       },
       rows,
@@ -175,7 +169,6 @@ export function readForecast(part: Part, file: string): ForecastColumns {
     start: column('start', Uint32Array),
     time,
     codes: Object.fromEntries(FORECAST_NAMES.map((name) => [name, codesOf(name)])) as ForecastCodes,
-    points: column('points', Uint8Array),
   }
   const { lng, run, start } = columns
   if (lng.length !== lat.length || run.length !== lat.length || start.length !== lat.length + 1) {

@@ -162,7 +162,7 @@ export function decodePart(bytes: Uint8Array, file: string): Part {
   let end = 0
   for (const entry of list(header.columns, `${file}: columns`)) {
     const { name, type, length, offset } = record(entry, `${file}: column`)
-    if (typeof name !== 'string' || typeof type !== 'string' || !(type in COLUMN_TYPES)) {
+    if (typeof name !== 'string' || typeof type !== 'string' || !Object.hasOwn(COLUMN_TYPES, type)) {
       throw new SnapshotError(`${file}: a column has no name or an unknown type`)
     }
     if (columns.has(name)) throw new SnapshotError(`${file}: column ${name} is there twice`)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { partFile, type PartEntry } from './format.ts'
 import { TEMPORARY_PREFIX } from './write.ts'
 
-const JOURNAL_FILE = `${TEMPORARY_PREFIX}journal`
+export const JOURNAL_FILE = `${TEMPORARY_PREFIX}journal`
 
 export class Journal {
   readonly #dir: string
@@ -36,6 +36,11 @@ export class Journal {
     appendFileSync(this.#path, `${JSON.stringify({ key, parts })}\n`, { mode: 0o600 })
   }
 
+  /** Part files that the next build may count on. */
+  files(): Set<string> {
+    return new Set([...this.#months.values()].flatMap((parts) => parts.map(({ file }) => file)))
+  }
+
   remove(): void {
     rmSync(this.#path, { force: true })
   }
@@ -45,7 +50,8 @@ export class Journal {
 function parseLine(line: string): { key: string; parts: PartEntry[] } | null {
   try {
     const { key, parts } = JSON.parse(line) as { key: string; parts: PartEntry[] }
-    const whole = typeof key === 'string' && parts.every((part) => part.file === partFile(part.kind, part.sha256))
+    const whole =
+      typeof key === 'string' && parts.every((part) => part.file === partFile(part.kind, part.sha256))
     return whole ? { key, parts } : null
   } catch {
     return null

@@ -2,7 +2,7 @@
  * Country and time zone of a position, found once when a snapshot is built. Countries: the source's own word first, then the
  * country whose land or waters hold the point, then the nearest one within 200 nautical miles, else none.
  */
-import { iso1A2Code } from '@rapideditor/country-coder'
+import { feature, iso1A2Code } from '@rapideditor/country-coder'
 import tzLookup from '@photostructure/tz-lookup'
 import { EARTH_RADIUS_KM, wrapLongitude } from '../geo.ts'
 
@@ -35,9 +35,16 @@ export function timezoneAt(lat: number, lng: number): string {
 
 const regionNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
 
+/** Codes of ISO 3166-1, and the one in use beside it (Kosovo's). Unions and parts of countries are only reserved there. */
+const CODE_STATES = new Set(['official', 'usrAssn'])
+
 /** English name of a country's code, or null when there is no such country. */
 export function countryName(code: string): string | null {
-  return /^[A-Z]{2}$/.test(code) ? (regionNames.of(code) ?? null) : null
+  // Intl also names unions, placeholders and countries that are gone.
+  const known = feature(code)?.properties
+  return known?.iso1A2 === code && CODE_STATES.has(known.isoStatus ?? '')
+    ? (regionNames.of(code) ?? null)
+    : null
 }
 
 /** Whether this program can do time arithmetic in `name`. */

@@ -178,7 +178,7 @@ export class PartReader {
       if (size !== bytes.length) {
         throw new SnapshotError(`${name}: has ${size} bytes, the manifest says ${bytes.length}`)
       }
-      for (let at = 0; at < bytes.length; ) {
+      for (let at = 0; at < bytes.length;) {
         const read = readSync(file, bytes, at, Math.min(READ_BYTES, bytes.length - at), at)
         if (read === 0) throw new SnapshotError(`${name}: ended at byte ${at} of ${bytes.length}`)
         at += read

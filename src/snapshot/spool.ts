@@ -14,6 +14,7 @@ import {
   type RowColumns,
 } from '../columns.ts'
 import { monthOf, monthStart } from '../time.ts'
+import type { MonthRows } from './months.ts'
 
 const CHUNK_ROWS = 8192
 const LONG_RUN = 16
@@ -91,14 +92,20 @@ export class Spool {
 
   /**
    * Takes a month out of the spool. `idOf` maps a handle to the buoy's id, 0 to leave the buoy out; rows after `asOf` are left
-   * out too.
+   * out too. `base` holds what the month had before, by buoy id: a new row
+   * replaces the one of its time, one without any value removes it.
    */
-  take(month: number, idOf: (handle: number) => number, asOf: number): MonthTables {
+  take(
+    month: number,
+    idOf: (handle: number) => number,
+    asOf: number,
+    base: readonly MonthRows[] = [],
+  ): MonthTables {
     const rows = this.#months.get(month)
     this.#months.delete(month)
-    if (rows === undefined) return cut(month, [], [], idOf, asOf)
+    if (rows === undefined) return cut(month, [], [], idOf, asOf, base)
     this.#inMemory -= rows.chunks.length * CHUNK_ROWS * ROW_BYTES
-    const tables = cut(month, rows.runs, rows.load(), idOf, asOf)
+    const tables = cut(month, rows.runs, rows.load(), idOf, asOf, base)
     rows.discard()
     return tables
   }
@@ -219,34 +226,87 @@ function cut(
   chunks: Rows[],
   idOf: (handle: number) => number,
   asOf: number,
+  base: readonly MonthRows[],
 ): MonthTables {
-  const byBuoy = new Map<number, Run[]>()
+  const byBuoy = new Map<number, { runs: Run[]; base: Stretch[] }>()
   let capacity = 0
+  const ofBuoy = (id: number): { runs: Run[]; base: Stretch[] } => {
+    let rows = byBuoy.get(id)
+    if (rows === undefined) byBuoy.set(id, (rows = { runs: [], base: [] }))
+    return rows
+  }
   for (const run of runs) {
     const id = idOf(run.handle)
     if (id === 0) continue
     capacity += run.to - run.from
-    const list = byBuoy.get(id)
-    if (list === undefined) byBuoy.set(id, [run])
-    else list.push(run)
+    ofBuoy(id).runs.push(run)
+  }
+  for (const table of base) {
+    const rows = wholeColumns(table)
+    capacity += table.time.length
+    table.buoys.forEach((id, i) =>
+      ofBuoy(id).base.push({ rows, from: table.start[i], to: table.start[i + 1] }),
+    )
   }
   const readings = new TableWriter(month, capacity, byBuoy.size, MEASURE_NAMES)
   const weather = new TableWriter(month, capacity, byBuoy.size, WEATHER_MEASURES)
   for (const id of [...byBuoy.keys()].sort((a, b) => a - b)) {
-    for (const { rows, from, to } of inOrder(byBuoy.get(id)!, chunks)) {
-      const end = rowsUpTo(rows.time, from, to, asOf)
-      for (let row = from; row < end; ) {
-        const first = row
-        const reading = isReading(rows, row)
-        for (row++; row < end && isReading(rows, row) === reading; ) row++
-        if (reading) readings.copy(rows, first, row)
-        else weather.copyMeasured(rows, first, row)
+    const rows = byBuoy.get(id)!
+    // What a buoy had before is in order by itself, readings and weather apart, as they are written again.
+    const stretches =
+      rows.runs.length === 0 ? rows.base : rows.base.reduce(addOlder, inOrder(rows.runs, chunks))
+    for (const { rows: from, from: first, to } of stretches) {
+      const end = rowsUpTo(from.time, first, to, asOf)
+      for (let row = first; row < end;) {
+        const begin = row
+        const reading = isReading(from, row)
+        for (row++; row < end && isReading(from, row) === reading;) row++
+        if (reading) readings.copy(from, begin, row)
+        else weather.copyMeasured(from, begin, row)
       }
     }
     readings.endBuoy(id)
     weather.endBuoy(id)
   }
   return { readings: readings.table(), weather: weather.table() }
+}
+
+/** A month as it was read, with a column for every measure. */
+function wholeColumns({ time, measures }: MonthRows): Rows {
+  const columns = Object.fromEntries(
+    MEASURE_NAMES.map((name) => {
+      const { codes, mask } = measures[name]
+      return [name, mask === 0 ? missingColumn(MEASURES[name], time.length) : codes]
+    }),
+  ) as RowColumns
+  return { time, columns }
+}
+
+/**
+ * `stretches` with the rows that `base` has at other times. A new row replaces the old one of its time whole: sources correct
+ * themselves (NDBC takes back the first of two equal samples), and half a correction would keep what was taken back.
+ */
+function addOlder(stretches: Stretch[], base: Stretch): Stretch[] {
+  const last = base.rows.time[base.to - 1]
+  if (stretches.length === 0 || stretches[0].rows.time[stretches[0].from] > last) return [base, ...stretches]
+  const capacity = stretches.reduce((sum, { from, to }) => sum + to - from, base.to - base.from)
+  const merged: Rows = { time: new Uint32Array(capacity), columns: emptyColumns(capacity, MEASURE_NAMES) }
+  let length = 0
+  let old = base.from
+  const copy = (rows: Rows, row: number): void => {
+    merged.time[length] = rows.time[row]
+    for (const name of MEASURE_NAMES) merged.columns[name][length] = rows.columns[name][row]
+    length++
+  }
+  for (const { rows, from, to } of stretches) {
+    for (let row = from; row < to; row++) {
+      while (old < base.to && base.rows.time[old] < rows.time[row]) copy(base.rows, old++)
+      copy(rows, row)
+      if (old < base.to && base.rows.time[old] === rows.time[row]) old++
+    }
+  }
+  while (old < base.to) copy(base.rows, old++)
+  return [{ rows: merged, from: 0, to: length }]
 }
 
 class TableWriter {

@@ -1,5 +1,4 @@
 /** The tides part: harbours with their harmonic constituents, and the tree that finds the nearest. */
-import { buildPoints } from '../index/points.ts'
 import { constituentOf } from '../index/tidal-constituents.ts'
 import { BuildError, type HarbourRecord } from '../sources/source.ts'
 import { list, SnapshotError, type Column, type Part, type PartEntry } from './format.ts'
@@ -56,7 +55,6 @@ export function tidesPart(records: readonly HarbourRecord[]): { part: Part; rows
       ['constituent', Uint16Array.from(all, ({ name }) => nameIndex.get(name)!)],
       ['amplitude', Float32Array.from(all, ({ amplitude }) => amplitude)],
       ['phase', Float32Array.from(all, ({ phase }) => phase)],
-      ['points', buildPoints(lat, lng)],
     ]),
   }
   return { part, rows: harbours.length }
@@ -80,7 +78,6 @@ export interface TideColumns {
   amplitude: Float32Array
   /** Greenwich phase lag, degrees. */
   phase: Float32Array
-  points: Uint8Array
 }
 
 /** @throws SnapshotError when anything in the part is not what `tidesPart` writes. */
@@ -109,7 +106,6 @@ export function readTides(part: Part, file: string): TideColumns {
     constituent: column('constituent', Uint16Array),
     amplitude: column('amplitude', Float32Array),
     phase: column('phase', Float32Array),
-    points: column('points', Uint8Array),
   }
 }
 

@@ -10,16 +10,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import {
-  encodeManifest,
-  encodePart,
-  MANIFEST_FILE,
-  partFile,
-  sha256,
-  type Manifest,
-  type Part,
-  type PartEntry,
-} from './format.ts'
+import { encodePart, MANIFEST_FILE, partFile, sha256, type Part, type PartEntry } from './format.ts'
 
 /** Temporary names begin like this, so that what a killed builder left behind is known as ours. */
 export const TEMPORARY_PREFIX = '.tmp-'
@@ -33,14 +24,17 @@ export function writePart(dir: string, part: Part, rows: number, month: number |
   return { kind: part.kind, file, bytes: bytes.length, sha256: hash, rows, month }
 }
 
-/** Announces a snapshot: from the rename on, readers see it. Its parts must be in `dir`. */
-export function writeManifest(dir: string, manifest: Omit<Manifest, 'id'>): Manifest {
-  const { id, bytes } = encodeManifest(manifest)
+/** Puts a manifest beside the current one, under a name of its own. */
+export function keepManifest(dir: string, file: string, bytes: Uint8Array): void {
+  writeDurably(dir, file, bytes)
+}
+
+/** Makes a manifest the current one: from the rename on, readers see its snapshot. Its parts must be in `dir`. */
+export function announce(dir: string, bytes: Uint8Array): void {
   // The parts' names must reach the disk before a manifest that counts on them.
   syncFolder(dir)
   writeDurably(dir, MANIFEST_FILE, bytes)
   syncFolder(dir)
-  return { id, ...manifest }
 }
 
 export function makeFolder(dir: string): void {

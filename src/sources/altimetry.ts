@@ -146,7 +146,11 @@ function readFileTrack(h5: H5, path: string, name: string, report: FileReport): 
     if (error instanceof UnusableFile) throw error
     throw new UnusableFile('is no whole NetCDF-4 (HDF5) file')
   } finally {
-    file?.close()
+    try {
+      file?.close()
+    } catch {
+      // A damaged file may not even close; what was read of a whole one is whole.
+    }
   }
 }
 

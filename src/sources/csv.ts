@@ -354,7 +354,15 @@ function passOf(cell: Cell): PassRecord | string {
   if (!(south <= north)) return 'south and north are not numbers from -90 to 90 in this order'
   const [west, east] = [degreesOf(cell('west'), 180), degreesOf(cell('east'), 180)]
   if (Number.isNaN(west) || Number.isNaN(east)) return 'west and east are not numbers from -180 to 180'
-  return { mission, cycle, number, startedAt, endedAt, bounds: { south, west, north, east }, observations: [] }
+  return {
+    mission,
+    cycle,
+    number,
+    startedAt,
+    endedAt,
+    bounds: { south, west, north, east },
+    observations: [],
+  }
 }
 
 /** A whole number in at most nine digits, else NaN. */

@@ -424,8 +424,9 @@ function sendRows(buoy: number, rows: StationRows, feed: number, batch: RowBatch
   for (const row of order) {
     const base = row * READ.length
     const hasWaves = isSample[row] === 1
+    // A repeat goes on as a row even when nothing is left of it: an earlier build, which did not know the second of the two
+    // yet, may have taken it for the sample.
     if (!hasWaves && codes[base + WVHT] !== NO_CODE) rows.fileOf(row).skipped('waves repeat a sample')
-    if (!hasWaves && !hasWeather(codes, base)) continue
     if (batch.length === BATCH_ROWS) {
       sink.rows(buoy, batch, feed)
       batch.clear()

@@ -51,6 +51,8 @@ export interface Sink {
    * Takes over the rows of one buoy (copied at once, the batch may be cleared and used again). Any order of time is
    * accepted, ascending is fastest. `feed` ranks feeds of the same buoy: at an equal time the lower one wins, and the
    * higher one only fills measures that are missing there. Within one feed the row that came later wins.
+   *
+   * A row replaces the one of its time in the folder's previous snapshot; a row without any value takes it back.
    */
   rows(buoy: number, batch: RowBatch, feed?: number): void
   /** A satellite pass; the readings it gives virtual buoys come as rows, like any other. */

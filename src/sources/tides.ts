@@ -30,8 +30,8 @@ const MAX_UNKNOWN_AMPLITUDE = 0.05
 const MAX_TOLD = 20
 
 /**
- * TICON counts the phases of these from another quarter turn than other publishers do: at 386 gauges that NOAA publishes too, M1 lies 104
- * degrees apart, at five 2MK5 91 and at one 2MO5 −81, while every other constituent agrees within 8 degrees.
+ * TICON counts the phases of these from another quarter turn than other publishers do: of the gauges that both have, M1 lies 104 degrees
+ * apart at 386, 2MK5 91 at five and 2MO5 −81 at one, while NOAA's other constituents agree within 8 degrees.
  */
 const TICON_TURNS: { readonly [name: string]: number } = { M1: 90, '2MK5': 90, '2MO5': -90 }
 

@@ -63,6 +63,9 @@ const KEYS = {
   metadata: ['forecast_updated_at', 'reading_age_minutes', 'tide_source'],
 }
 
+/** A text as it is, anything else as what matches nothing. */
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : 'no text')
+
 const isoTime = (epoch: number): string => `${new Date(epoch * 1000).toISOString().slice(0, 19)}Z`
 
 function objectOf(value: Json | undefined, what: string): JsonObject {
@@ -76,7 +79,7 @@ function assertRounded(got: Json | undefined, expected: number | null, decimals:
     assert.equal(got, null, what)
     return
   }
-  assert.ok(typeof got === 'number', `${what} is ${String(got)}, wanted about ${expected}`)
+  assert.ok(typeof got === 'number', `${what} is ${JSON.stringify(got)}, wanted about ${expected}`)
   assert.equal(got, Number(got.toFixed(decimals)), `${what} has more than ${decimals} decimals`)
   const off = Math.abs(got - expected)
   assert.ok(off <= 0.5 * 10 ** -decimals + 1e-9, `${what} is ${got}, wanted ${expected}`)
@@ -103,7 +106,7 @@ function assertConditions(
   assert.deepEqual(Object.keys(location), KEYS.location)
   assert.deepEqual([location['lat'], location['lng']], [lat, lng], what)
   // Whether the zone is one, not which: its borders are the library's.
-  assert.ok(new Intl.DateTimeFormat('en', { timeZone: String(location['timezone']) }))
+  assert.ok(new Intl.DateTimeFormat('en', { timeZone: textOf(location['timezone']) }))
 
   assert.deepEqual(Object.keys(forecast), KEYS.forecast)
   for (const [column, key] of Object.entries(QUANTITIES) as [Quantity, string][]) {
@@ -113,7 +116,7 @@ function assertConditions(
       assertRounded(got, value, column === 'wind_speed' ? 1 : 2, `${what}: ${key}`)
     } else if (value === null) assert.equal(got, null, `${what}: ${key}`)
     else
-      assert.ok(compassPoints(value).includes(String(got)), `${what}: ${key} is ${String(got)}, not ${value}`)
+      assert.ok(compassPoints(value).includes(textOf(got)), `${what}: ${key} is ${textOf(got)}, not ${value}`)
   }
   assert.equal(
     forecast['wave_energy'],
@@ -237,7 +240,9 @@ function questions(world: ConditionsWorld): fc.Arbitrary<Question> {
     .map(({ lat, lng }) => ({ lat, lng }))
   const place = fc.oneof({ weight: 5, arbitrary: near }, anywhere, exact)
   const spot = fc.option(fc.constantFrom(...world.spots), { freq: 2, nil: null })
-  return fc.record({ place, time, spot }).map(({ place, time, spot }) => ({ ...place, time, spot }))
+  return fc
+    .record({ place, time, spot })
+    .map(({ place: { lat, lng }, time, spot }) => ({ lat, lng, time, spot }))
 }
 
 /** Moments as far from one reading as from the next. */

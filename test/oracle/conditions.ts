@@ -102,8 +102,10 @@ export function makeConditionsWorld(seed: number): ConditionsWorld {
   const maybe = (share: number, value: number): number | null => (random() < share ? value : null)
   const near = ([lat, lng]: readonly [number, number], degrees: number): { lat: number; lng: number } => {
     const east = lng + decimal(-degrees, degrees, 3)
+    const north = decimal(lat - degrees, lat + degrees, 3)
     return {
-      lat: Math.max(-90, Math.min(90, decimal(lat - degrees, lat + degrees, 3))),
+      // Folded back at a pole: many things at one point would be equally near to everything.
+      lat: Number((Math.abs(north) > 90 ? Math.sign(north) * 180 - north : north).toFixed(3)),
       lng: Number((east > 180 ? east - 360 : east < -180 ? east + 360 : east).toFixed(3)),
     }
   }

@@ -165,7 +165,7 @@ test('Rows come out merged, sorted and cut by month and time as one object per r
 test('They come out the same by way of files.', () => {
   fc.assert(
     fc.property(deliveries, cuts, (given, asOf) => check(given, 0, asOf)),
-    { numRuns: 25 },
+    { numRuns: 60 },
   )
 })
 

@@ -1,0 +1,178 @@
+/**
+ * The snapshots that a folder keeps: each manifest that was announced stays beside the current one for a while, to go back to.
+ *
+ *   manifest.msgpack              what readers read: a copy of one of
+ *   manifest-NNNNNN-ID.msgpack    in the order of their building
+ *   pin-ID                        an empty file: this one is never removed
+ *
+ * What no kept manifest names is removed, but only files of the builder's own naming, and none that is so young that a reader or a
+ * builder may be about to need it.
+ */
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { BuildError } from '../sources/source.ts'
+import {
+  decodeManifest,
+  MANIFEST_FILE,
+  PART_KINDS,
+  SnapshotError,
+  type Manifest,
+  type PartEntry,
+} from './format.ts'
+import { readManifest, verifyParts } from './read.ts'
+import { announce, TEMPORARY_PREFIX } from './write.ts'
+
+/** Manifests kept when nobody says otherwise: two and a half hours of half-hourly builds. */
+export const DEFAULT_KEPT = 5
+/** Younger than this, in seconds, a manifest or a part is kept whatever else holds: longer than any reader takes to load. */
+const GRACE = 120
+
+const KEPT_MANIFEST = /^manifest-(\d{6,})-([0-9a-f]{24})\.msgpack$/
+const PIN = /^pin-([0-9a-f]{24})$/
+const PART = new RegExp(`^(${PART_KINDS.join('|')})-[0-9a-f]{32}\\.msgpack$`)
+
+export interface KeptSnapshot {
+  file: string
+  sequence: number
+  id: string
+  pinned: boolean
+  /** What readers see now. */
+  current: boolean
+  /** Null when the file is broken. */
+  manifest: Manifest | null
+  /** Epoch seconds. */
+  builtAt: number
+}
+
+/** Kept snapshots, oldest first. */
+export function listKept(dir: string): KeptSnapshot[] {
+  const names = readdirSync(dir)
+  const pins = new Set(names.map((name) => PIN.exec(name)?.[1]))
+  const currentId = manifestOf(join(dir, MANIFEST_FILE))?.id
+  return names
+    .flatMap((file) => {
+      const match = KEPT_MANIFEST.exec(file)
+      if (match === null) return []
+      const id = match[2]
+      return {
+        file,
+        sequence: Number(match[1]),
+        id,
+        pinned: pins.has(id),
+        current: id === currentId,
+        manifest: manifestOf(join(dir, file)),
+        builtAt: modifiedAt(join(dir, file)) ?? 0,
+      }
+    })
+    .sort((a, b) => a.sequence - b.sequence)
+}
+
+/** The file that keeps the manifest of the next snapshot. */
+export function nextKeptFile(dir: string, id: string): string {
+  const last = listKept(dir).at(-1)?.sequence ?? 0
+  return `manifest-${String(last + 1).padStart(6, '0')}-${id}.msgpack`
+}
+
+/** Announces the snapshot before the current one again, or the one of `id`. @throws BuildError when there is none. */
+export function rollback(dir: string, id: string | null): KeptSnapshot {
+  const kept = listKept(dir)
+  const at = kept.findLastIndex(({ current }) => current)
+  const target = id === null ? kept[at - 1] : kept.findLast((snapshot) => snapshot.id === id)
+  if (target === undefined) {
+    throw new BuildError(
+      id === null ? 'there is no earlier snapshot to go back to' : `no kept snapshot has the id ${id}`,
+    )
+  }
+  if (target.manifest === null) throw new SnapshotError(`${target.file}: is broken`)
+  announce(dir, readFileSync(join(dir, target.file)))
+  return target
+}
+
+/** Reads every part that the current or a kept manifest names. Returns what is wrong, nothing when all is whole. */
+export async function checkFolder(dir: string): Promise<string[]> {
+  const faults: string[] = []
+  const parts = new Map<string, PartEntry>()
+  const add = (manifest: Manifest): void => manifest.parts.forEach((part) => parts.set(part.file, part))
+  try {
+    const current = await readManifest(dir)
+    if (current === null) faults.push(`${dir}: there is no snapshot in this folder`)
+    else add(current)
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error
+    faults.push(error.message)
+  }
+  for (const { file, manifest } of existsSync(dir) ? listKept(dir) : []) {
+    if (manifest === null) faults.push(`${file}: is broken`)
+    else add(manifest)
+  }
+  for (const part of parts.values()) {
+    try {
+      await verifyParts(dir, [part])
+    } catch (error) {
+      if (!(error instanceof SnapshotError)) throw error
+      faults.push(error.message)
+    }
+  }
+  return faults
+}
+
+/** Keeps a snapshot until it is unpinned. @throws BuildError when it is not there. */
+export function setPinned(dir: string, id: string, pinned: boolean): void {
+  if (!listKept(dir).some((snapshot) => snapshot.id === id))
+    throw new BuildError(`no kept snapshot has the id ${id}`)
+  const file = join(dir, `pin-${id}`)
+  if (pinned) writeFileSync(file, '')
+  else rmSync(file, { force: true })
+}
+
+/**
+ * Removes manifests beyond the newest `keep`, and the parts that no kept one names. Run by the builder, under its lock.
+ * @param now epoch seconds
+ * @param needed part files to keep beside, such as those of an unfinished build
+ */
+export function collectGarbage(dir: string, keep: number, now: number, needed: ReadonlySet<string>): void {
+  const isOld = (file: string): boolean => {
+    const modified = modifiedAt(join(dir, file))
+    return modified !== null && now - modified > GRACE
+  }
+  const kept = listKept(dir)
+  const dropped = new Set(
+    kept
+      .filter(({ pinned, current, file }, i) => i < kept.length - keep && !pinned && !current && isOld(file))
+      .map(({ file }) => file),
+  )
+  const stay = kept.filter(({ file }) => !dropped.has(file))
+  // A manifest that cannot be read may name any part: nothing is removed until a person has looked.
+  if (stay.some(({ manifest }) => manifest === null)) return
+  for (const file of dropped) rmSync(join(dir, file), { force: true })
+  const named = new Set(stay.flatMap(({ manifest }) => manifest!.parts.map((part) => part.file)))
+  const current = manifestOf(join(dir, MANIFEST_FILE))
+  for (const { file } of current?.parts ?? []) named.add(file)
+  for (const file of readdirSync(dir)) {
+    if (PART.test(file) && !named.has(file) && !needed.has(file) && isOld(file))
+      rmSync(join(dir, file), { force: true })
+  }
+}
+
+/** Removes what killed builders left half-written; the journal of an unfinished build stays. Run under the builder's lock. */
+export function removeLeftovers(dir: string, journalFile: string): void {
+  for (const file of readdirSync(dir)) {
+    if (file.startsWith(TEMPORARY_PREFIX) && file !== journalFile) {
+      rmSync(join(dir, file), { recursive: true, force: true })
+    }
+  }
+}
+
+function manifestOf(path: string): Manifest | null {
+  try {
+    return existsSync(path) ? decodeManifest(readFileSync(path), path) : null
+  } catch (error) {
+    if (error instanceof SnapshotError) return null
+    throw error
+  }
+}
+
+function modifiedAt(path: string): number | null {
+  const info = statSync(path, { throwIfNoEntry: false })
+  return info === undefined ? null : info.mtimeMs / 1000
+}

@@ -1,0 +1,101 @@
+/** Cells against a walk over all points. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { Nearby } from '../../src/index/nearby.ts'
+
+function kilometres(lat1: number, lng1: number, lat2: number, lng2: number): number {
+  const vector = (lat: number, lng: number) => {
+    const [phi, lambda] = [(lat * Math.PI) / 180, (lng * Math.PI) / 180]
+    return [Math.cos(phi) * Math.cos(lambda), Math.cos(phi) * Math.sin(lambda), Math.sin(phi)]
+  }
+  const [a, b] = [vector(lat1, lng1), vector(lat2, lng2)]
+  return 2 * 6371 * Math.asin(Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]) / 2)
+}
+
+const centre = fc.constantFrom(
+  [44, -2],
+  [-17, 180],
+  [60, -180],
+  [90, 0],
+  [89.6, 20],
+  [-89.5, -100],
+  [-90, 180],
+  [0, 0],
+) as fc.Arbitrary<readonly [number, number]>
+
+/** Places a few reaches around a centre, folded over the pole and across the antimeridian. */
+const place = fc
+  .tuple(centre, fc.integer({ min: -200, max: 200 }), fc.integer({ min: -200, max: 200 }), fc.boolean())
+  .map(([[lat, lng], north, east, isExact]) => {
+    const moved = isExact ? lat : lat + north / 100
+    const turned = (lng + (isExact ? 0 : east) / (Math.abs(lat) > 80 ? 1 : 100) + 540) % 360
+    return { lat: Math.abs(moved) > 90 ? Math.sign(moved) * 180 - moved : moved, lng: turned - 180 }
+  })
+const anywhere = fc.record({
+  lat: fc.double({ min: -90, max: 90, noNaN: true }),
+  lng: fc.double({ min: -180, max: 180, noNaN: true }),
+})
+const points = fc.array(fc.oneof({ weight: 4, arbitrary: place }, anywhere), { maxLength: 60 })
+
+test('The nearest point within reach is the one that a walk over all points finds.', () => {
+  fc.assert(
+    fc.property(
+      points,
+      fc.array(fc.oneof({ weight: 4, arbitrary: place }, anywhere), { minLength: 20, maxLength: 20 }),
+      fc.constantFrom(5, 50, 100, 700),
+      fc.constantFrom(1, 2, 3),
+      (all, asked, reach, every) => {
+        const lat = Float64Array.from(all, (point) => point.lat)
+        const lng = Float64Array.from(all, (point) => point.lng)
+        const nearby = new Nearby(lat, lng, reach, (ordinal) => ordinal % 7 !== 6)
+        for (const question of asked) {
+          const accept = (ordinal: number): boolean => ordinal % every === 0
+          const found = nearby.nearest(question.lat, question.lng, accept)
+          const distances = all.map((point) => kilometres(question.lat, question.lng, point.lat, point.lng))
+          const allowed = distances.filter((_, ordinal) => ordinal % 7 !== 6 && accept(ordinal))
+          const least = Math.min(Infinity, ...allowed)
+          if (Math.abs(least - reach) < 1e-6) continue
+          assert.equal(found === -1, least > reach, `${least} km`)
+          if (found === -1) continue
+          assert.ok(found % 7 !== 6 && accept(found))
+          assert.ok(Math.abs(distances[found] - least) < 1e-6)
+          assert.ok(Math.abs(nearby.km - least) < 1e-6)
+        }
+      },
+    ),
+    { numRuns: 1500 },
+  )
+})
+
+test('Of points at one place the lower ordinal is found, whatever their order in the cells.', () => {
+  const lat = Float64Array.of(10.2, 10, 10, 10, -10)
+  const lng = Float64Array.of(20, 20, 20, 20, 20)
+  const nearby = new Nearby(lat, lng, 50)
+  assert.equal(nearby.nearest(10, 20), 1)
+  assert.equal(nearby.km, 0)
+  assert.equal(
+    nearby.nearest(10, 20, (ordinal) => ordinal > 1),
+    2,
+  )
+  assert.equal(
+    nearby.nearest(10, 20, () => false),
+    -1,
+  )
+  assert.equal(nearby.nearest(-10.4, 20), 4)
+})
+
+test('The two sides of the antimeridian and all longitudes of a pole are one place.', () => {
+  const nearby = new Nearby(Float64Array.of(5, 90, -90), Float64Array.of(180, 0, 0), 50)
+  assert.equal(nearby.nearest(5, -180), 0)
+  assert.ok(nearby.km < 1e-6)
+  assert.equal(nearby.nearest(5, -179.9), 0)
+  for (const lng of [-180, -120, 0, 90, 180]) {
+    assert.equal(nearby.nearest(89.9, lng), 1)
+    assert.equal(nearby.nearest(-90, lng), 2)
+  }
+})
+
+test('Without points nothing is found.', () => {
+  assert.equal(new Nearby(new Float64Array(0), new Float64Array(0), 50).nearest(1, 2), -1)
+})

@@ -1,0 +1,143 @@
+/** Every rule that a part has to hold, broken once. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { checkPart } from '../../src/snapshot/check.ts'
+import { decodePart, SnapshotError, type Column, type Part, type PartEntry, type PartKind } from '../../src/snapshot/format.ts'
+import { loadSnapshot, type LoadedSnapshot } from '../../src/snapshot/read.ts'
+import { build, fakeSource, SMALL_WORLD } from './fake_source.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'groundswell-check-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+let snapshot: LoadedSnapshot | null = null
+
+/** A part of a good snapshot, in memory of its own that a test may spoil; of readings the newest month, which has all columns. */
+async function goodPart(kind: PartKind): Promise<{ part: Part; entry: PartEntry }> {
+  if (snapshot === null) {
+    await build([fakeSource(SMALL_WORLD)], folder)
+    snapshot = await loadSnapshot(folder)
+  }
+  const found = snapshot.parts.findLast(({ entry }) => entry.kind === kind) ?? assert.fail(kind)
+  const part = decodePart(new Uint8Array(found.buffer).slice(), found.entry.file)
+  checkPart(part, found.entry)
+  return { part, entry: { ...found.entry } }
+}
+
+type Spoil = (part: Part, entry: PartEntry) => void
+
+/** Each rule by what its error says. */
+async function eachIsRefused(kind: PartKind, rules: [why: RegExp, spoil: Spoil][]): Promise<void> {
+  for (const [why, spoil] of rules) {
+    const { part, entry } = await goodPart(kind)
+    spoil(part, entry)
+    assert.throws(
+      () => checkPart(part, entry),
+      (error) => error instanceof SnapshotError && why.test(error.message) && error.message.startsWith(entry.file),
+      `${why} ${String(spoil)}`,
+    )
+  }
+}
+
+const column = (part: Part, name: string): Column => part.columns.get(name) ?? assert.fail(name)
+
+/** Sets one value of a column. */
+const set =
+  (name: string, at: number, value: number): Spoil =>
+  (part) => {
+    column(part, name)[at] = value
+  }
+
+/** Cuts the last value off a column. */
+const shorten =
+  (name: string): Spoil =>
+  (part) => {
+    const whole = column(part, name)
+    part.columns.set(name, whole.subarray(0, whole.length - 1))
+  }
+
+const texts = (part: Part, name: string): string[] => part.meta[name] as string[]
+
+test('A catalogue that breaks a rule is refused.', async () => {
+  await eachIsRefused('catalog', [
+    [/the manifest says readings/, (_, entry) => void (entry.kind = 'readings')],
+    [/differ in length/, (_, entry) => void entry.rows++],
+    ...['id', 'lat', 'lng', 'source', 'country', 'virtual'].map((name): [RegExp, Spoil] => [/differ in length/, shorten(name)]),
+    ...['names', 'slugs', 'identifiers', 'timezones'].map((name): [RegExp, Spoil] => [
+      /differ in length/,
+      (part) => void texts(part, name).pop(),
+    ]),
+    [/holds something that is no text/, (part) => void ((part.meta.names as unknown[])[0] = 5)],
+    [/names: is no list/, (part) => void (part.meta.names = 'Alpha')],
+    [/a source is malformed/, (part) => void ((part.meta.sources as { network: string }[])[0].network = 'other')],
+    [/a country is malformed/, (part) => void (part.meta.countries as unknown[]).push({ code: 5, name: 'x' })],
+    [/a registry entry is malformed/, (part) => void (part.meta.registry as unknown[]).push(['a', 'b', '1', 'c'])],
+    [/ids do not ascend/, set('id', 0, 0)],
+    [/ids do not ascend/, set('id', 1, 1)],
+    [/ids do not ascend/, set('id', 3, 900_001)],
+    [/not on the globe/, set('lat', 0, 90.001)],
+    [/not on the globe/, set('lat', 0, NaN)],
+    [/not on the globe/, set('lng', 2, -180.001)],
+    [/not on the globe/, set('lng', 2, Infinity)],
+    [/has no source/, set('source', 1, 3)],
+    [/unknown country/, set('country', 1, 5)],
+    [/a slug is there twice/, (part) => void (texts(part, 'slugs')[0] = texts(part, 'slugs')[1])],
+    ...['id', 'lat', 'lng', 'source', 'country', 'virtual'].map((name): [RegExp, Spoil] => [
+      new RegExp(`has no column ${name}`),
+      (part) => void part.columns.delete(name),
+    ]),
+  ])
+})
+
+test('A month of readings that breaks a rule is refused.', async () => {
+  const march = Date.parse('2026-03-01T00:00:00Z') / 1000
+  await eachIsRefused('readings', [
+    [/has no month in the manifest/, (_, entry) => void (entry.month = null)],
+    [/rows, the manifest says/, (_, entry) => void entry.rows++],
+    [/rows and buoys disagree/, set('start', 0, 1)],
+    [/rows and buoys disagree/, (part) => set('start', column(part, 'start').length - 1, 2)(part, {} as PartEntry)],
+    [/rows and buoys disagree/, shorten('start')],
+    [/buoys do not ascend/, set('start', 1, 0)],
+    [/buoys do not ascend|outside the month/, set('start', 1, 4_000_000_000)],
+    [/buoys do not ascend/, (part) => set('buoy', 1, column(part, 'buoy')[0])(part, {} as PartEntry)],
+    [/outside the month/, set('time', 0, march - 1)],
+    [/outside the month/, (_, entry) => void (entry.month = (entry.month ?? 0) + 1)],
+    [/outside the month/, (part) => set('time', column(part, 'time').length - 1, march + 31 * 86_400)(part, {} as PartEntry)],
+    [/times of a buoy do not ascend/, (part) => set('time', 1, column(part, 'time')[0])(part, {} as PartEntry)],
+    [/there are no significant heights/, (part) => void part.columns.delete('significantHeight')],
+    [/significantHeight has a value outside/, set('significantHeight', 0, 65_535)],
+    [/significantHeight has a value outside/, set('significantHeight', 0, 25_001)],
+    [/maximumHeight has a value outside/, set('maximumHeight', 0, 50_001)],
+    [/period has a value outside/, set('period', 0, 60_001)],
+    [/direction has a value outside/, set('direction', 0, 36_000)],
+    [/waterTemperature has a value outside/, set('waterTemperature', 0, 4501)],
+    [/waterTemperature has a value outside/, set('waterTemperature', 0, -501)],
+  ])
+})
+
+test('A month of weather that breaks a rule is refused.', async () => {
+  await eachIsRefused('weather', [
+    [/the manifest says readings/, (_, entry) => void (entry.kind = 'readings')],
+    [/windSpeed has a value outside/, set('windSpeed', 0, 50_001)],
+    [/windDirection has a value outside/, set('windDirection', 0, 36_000)],
+    [/gustSpeed has a value outside/, set('gustSpeed', 0, 50_001)],
+  ])
+})
+
+test('The limits themselves and missing codes are allowed.', async () => {
+  const { part, entry } = await goodPart('readings')
+  for (const [name, codes] of Object.entries({
+    significantHeight: [0, 25_000],
+    maximumHeight: [0, 50_000, 65_535],
+    period: [0, 60_000, 65_535],
+    direction: [0, 35_999, 65_535],
+    waterTemperature: [-500, 4500, -32_768],
+  })) {
+    for (const code of codes) {
+      column(part, name)[0] = code
+      checkPart(part, entry)
+    }
+  }
+})

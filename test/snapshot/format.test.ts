@@ -1,0 +1,352 @@
+/** The bytes of a snapshot: what goes in comes out, other tools can read it, and damage of any kind is refused. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { pack, unpackMultiple } from 'msgpackr'
+import {
+  decodeManifest,
+  decodePart,
+  encodeManifest,
+  encodePart,
+  MANIFEST_FILE,
+  partFile,
+  sha256,
+  SnapshotError,
+  type Column,
+  type Manifest,
+  type Meta,
+  type PartKind,
+} from '../../src/snapshot/format.ts'
+import { loadSnapshot } from '../../src/snapshot/read.ts'
+import { build, fakeSource, SMALL_WORLD } from './fake_source.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'groundswell-format-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+const TYPES = [Uint8Array, Uint16Array, Int16Array, Uint32Array, Int32Array, Float32Array, Float64Array] as const
+const WIRE_TYPES = ['u8', 'u16', 'i16', 'u32', 'i32', 'f32', 'f64']
+
+const columns = fc.uniqueArray(
+  fc.record({
+    name: fc.oneof(fc.string({ unit: 'grapheme', maxLength: 20 }), fc.constantFrom('time', '__proto__', '')),
+    type: fc.nat(TYPES.length - 1),
+    length: fc.oneof(fc.nat(40), fc.nat(1000)),
+    seed: fc.nat(),
+  }),
+  { selector: ({ name }) => name, maxLength: 12 },
+)
+
+/** A column of any bits: every bit pattern of every type has to come back. */
+function columnOf(type: number, length: number, seed: number): Column {
+  const ColumnArray = TYPES[type]
+  const bytes = new Uint8Array(length * ColumnArray.BYTES_PER_ELEMENT)
+  let state = seed >>> 0
+  for (let i = 0; i < bytes.length; i++) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    bytes[i] = state >>> 24
+  }
+  return new ColumnArray(bytes.buffer)
+}
+
+const bytesOf = (column: Column): Buffer => Buffer.from(column.buffer, column.byteOffset, column.byteLength)
+
+const metas = fc.dictionary(
+  fc.string({ maxLength: 10 }).filter((key) => key !== '__proto__'),
+  fc.oneof(fc.string({ unit: 'grapheme' }), fc.maxSafeInteger(), fc.boolean(), fc.constant(null), fc.array(fc.string())),
+  { noNullPrototype: true },
+)
+
+test('A part comes back with its columns, as views on its bytes at multiples of 64.', () => {
+  fc.assert(
+    fc.property(columns, metas, fc.constantFrom('catalog', 'readings', 'tides'), (list, meta, kind) => {
+      const given = new Map(list.map(({ name, type, length, seed }) => [name, columnOf(type, length, seed)]))
+      const bytes = encodePart({ kind: kind as PartKind, meta, columns: given })
+      // As the loader has it: shared memory of exactly this size.
+      const shared = new Uint8Array(new SharedArrayBuffer(bytes.length))
+      shared.set(bytes)
+      for (const where of [bytes, shared]) {
+        const part = decodePart(where, 'file')
+        assert.equal(part.kind, kind)
+        assert.deepEqual(part.meta, meta)
+        assert.deepEqual([...part.columns.keys()], [...given.keys()])
+        for (const [name, column] of given) {
+          const found = part.columns.get(name) ?? assert.fail(name)
+          assert.equal(found.constructor, column.constructor)
+          assert.ok(bytesOf(found).equals(bytesOf(column)))
+          assert.equal(found.buffer, where.buffer)
+          assert.equal(found.byteOffset % 64, 0)
+        }
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('The same part has the same bytes, and a column does not depend on the buffer it is a view on.', () => {
+  const column = Uint16Array.from({ length: 77 }, (_, i) => i * 7)
+  const wide = new Uint16Array(200)
+  wide.set(column, 31)
+  const encode = (view: Column) => encodePart({ kind: 'readings', meta: { a: 1 }, columns: new Map([['x', view]]) })
+  assert.deepEqual(encode(wide.subarray(31, 108)), encode(column))
+})
+
+test('A plain MessagePack library reads a part as a map, padding and one byte string for each column.', () => {
+  const given: [string, Column][] = TYPES.map((_, type) => [WIRE_TYPES[type], columnOf(type, 3 + type * 50, type)])
+  const bytes = encodePart({ kind: 'weather', meta: { month: '2026-03' }, columns: new Map(given) })
+  const [header, ...rest] = unpackMultiple(bytes) as [Meta & { columns: Meta[] }, ...unknown[]]
+  const { columns: described, ...head } = header
+  assert.deepEqual(head, {
+    format: 'groundswell-part',
+    version: 1,
+    byte_order: 'little',
+    kind: 'weather',
+    meta: { month: '2026-03' },
+  })
+  const payloads = rest.filter((value) => value !== null) as Uint8Array[]
+  assert.ok(rest.every((value) => value === null || value instanceof Uint8Array))
+  assert.equal(payloads.length, given.length)
+  for (const [i, [name, column]] of given.entries()) {
+    assert.ok(Buffer.from(payloads[i]).equals(bytesOf(column)))
+    const { offset, ...entry } = described[i]
+    assert.deepEqual(entry, { name, type: name, length: column.length })
+    assert.ok(bytes.subarray(Number(offset), Number(offset) + column.byteLength).every((byte, at) => byte === bytesOf(column)[at]))
+  }
+})
+
+/** A part with any header over `size` bytes in all. */
+function crafted(header: unknown, size = 256): Uint8Array {
+  const head = pack(header)
+  const bytes = new Uint8Array(Math.max(size, head.length)).fill(0xc0)
+  bytes.set(head)
+  return bytes
+}
+
+const HEADER = { format: 'groundswell-part', version: 1, byte_order: 'little', kind: 'readings', meta: {}, columns: [] as unknown }
+
+test('A header that is not as described is refused, saying what is wrong with which file.', () => {
+  const column = { name: 'a', type: 'u8', length: 64, offset: 192 }
+  const refused: [header: unknown, why: RegExp, size?: number][] = [
+    [[], /header: is no map/],
+    [null, /header: is no map/],
+    ['text', /header: is no map/],
+    [{ ...HEADER, format: 'other' }, /is no part of a snapshot/],
+    [{ ...HEADER, version: 2 }, /format version 2, this program reads version 1/],
+    [{ ...HEADER, version: '1' }, /format version unknown/],
+    [{ ...HEADER, byte_order: 'big' }, /byte order is not little endian/],
+    [{ ...HEADER, kind: 'sightings' }, /unknown kind of part/],
+    [{ ...HEADER, kind: 'constructor' }, /unknown kind of part/],
+    [{ ...HEADER, columns: {} }, /columns: is no list/],
+    [{ ...HEADER, columns: [5] }, /column: is no map/],
+    [{ ...HEADER, meta: [] }, /meta: is no map/],
+    [{ ...HEADER, columns: [{ ...column, name: 5 }] }, /no name or an unknown type/],
+    [{ ...HEADER, columns: [{ ...column, type: 'u64' }] }, /no name or an unknown type/],
+    [{ ...HEADER, columns: [{ ...column, type: 'toString' }] }, /no name or an unknown type/],
+    [{ ...HEADER, columns: [{ ...column, type: 'constructor' }] }, /no name or an unknown type/],
+    [{ ...HEADER, columns: [column, column] }, /column a is there twice/, 512],
+    [{ ...HEADER, columns: [{ ...column, length: 63 }] }, /1 bytes behind the last column/],
+    [{ ...HEADER, columns: [{ ...column, length: 65 }] }, /column a ends at byte 257 of 256/],
+    [{ ...HEADER, columns: [{ ...column, length: 2 ** 53 - 1 }] }, /column a ends at byte/],
+    [{ ...HEADER, columns: [{ ...column, length: 1.5 }] }, /impossible place/],
+    [{ ...HEADER, columns: [{ ...column, length: -64 }] }, /impossible place/],
+    [{ ...HEADER, columns: [{ ...column, offset: 191 }] }, /impossible place/],
+    [{ ...HEADER, columns: [{ ...column, offset: -64 }] }, /impossible place/],
+    [{ ...HEADER, columns: [{ ...column, offset: 0 }] }, /impossible place/],
+    [{ ...HEADER, columns: [column, { ...column, name: 'b' }] }, /column b has an impossible place/],
+  ]
+  for (const [header, why, size] of refused) {
+    assert.throws(
+      () => decodePart(crafted(header, size), 'readings-0.msgpack'),
+      (error) => error instanceof SnapshotError && why.test(error.message) && error.message.startsWith('readings-0.msgpack'),
+      `${JSON.stringify(header)} ${why}`,
+    )
+  }
+  assert.equal(decodePart(crafted({ ...HEADER, columns: [column] }), 'f').columns.get('a')?.length, 64)
+})
+
+const entry = (kind: PartKind, content: string, month: number | null = null) => {
+  const hash = createHash('sha256').update(content).digest('hex')
+  return { kind, file: `${kind}-${hash.slice(0, 32)}.msgpack`, bytes: content.length, sha256: hash, rows: 7, month }
+}
+
+const MANIFEST: Omit<Manifest, 'id'> = {
+  asOf: 1_774_602_000,
+  parts: [entry('catalog', 'a'), entry('readings', 'bb', 674), entry('weather', 'ccc', 674)],
+}
+
+test('A manifest comes back, and its id tells any two manifests apart.', () => {
+  const { id, bytes } = encodeManifest(MANIFEST)
+  assert.match(id, /^[0-9a-f]{24}$/)
+  assert.deepEqual(encodeManifest(MANIFEST), { id, bytes })
+  assert.deepEqual(decodeManifest(bytes, 'm'), { id, ...MANIFEST })
+  const [catalog, readings, weather] = MANIFEST.parts
+  const others: Omit<Manifest, 'id'>[] = [
+    { ...MANIFEST, asOf: MANIFEST.asOf + 1 },
+    { ...MANIFEST, parts: [catalog, readings] },
+    { ...MANIFEST, parts: [catalog, weather, readings] },
+    { ...MANIFEST, parts: [catalog, { ...readings, rows: 8 }, weather] },
+    { ...MANIFEST, parts: [catalog, { ...readings, month: 675 }, weather] },
+    { ...MANIFEST, parts: [entry('catalog', 'z'), readings, weather] },
+  ]
+  const ids = others.map((other) => encodeManifest(other).id)
+  assert.equal(new Set([id, ...ids]).size, others.length + 1)
+})
+
+test('A manifest that is malformed, of a newer version or not of its id is refused.', () => {
+  const [catalog] = MANIFEST.parts
+  const body = { format: 'groundswell-snapshot', version: 1, as_of: MANIFEST.asOf, parts: MANIFEST.parts, id: encodeManifest(MANIFEST).id }
+  assert.equal(decodeManifest(pack(body), 'm').id, body.id)
+  const refused: [value: unknown, why: RegExp][] = [
+    [[body], /is no map/],
+    [{ ...body, format: 'groundswell-part' }, /is no manifest/],
+    [{ ...body, version: 2 }, /format version 2, this program reads version 1/],
+    [{ ...body, version: undefined }, /format version unknown/],
+    [{ ...body, as_of: null }, /has no as_of/],
+    [{ ...body, parts: null }, /parts: is no list/],
+    [{ ...body, parts: [null] }, /part: is no map/],
+    [{ ...body, as_of: body.as_of + 1 }, /does not agree/],
+    [{ ...body, id: 'x' }, /does not agree/],
+    [{ ...body, id: undefined }, /does not agree/],
+    [{ ...body, parts: [] }, /does not agree/],
+    ...[
+      { kind: 'other' },
+      { file: '../manifest.msgpack' },
+      { file: 'catalog-0.msgpack' },
+      { sha256: 5 },
+      { bytes: -1 },
+      { bytes: 1.5 },
+      { bytes: '1' },
+      { rows: null },
+      { month: 'March' },
+      { month: undefined },
+    ].map((change): [unknown, RegExp] => [{ ...body, parts: [{ ...catalog, ...change }] }, /entry is malformed/]),
+  ]
+  for (const [value, why] of refused) {
+    assert.throws(
+      () => decodeManifest(pack(value), 'm'),
+      (error) => error instanceof SnapshotError && why.test(error.message) && error.message.startsWith('m'),
+      JSON.stringify(value),
+    )
+  }
+})
+
+test('A part is named by its kind and hash, and the hash is SHA-256.', () => {
+  const bytes = new TextEncoder().encode('abc')
+  const expected = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
+  assert.equal(sha256(bytes), expected)
+  assert.equal(partFile('readings', expected), 'readings-ba7816bf8f01cfea414140de5dae2223.msgpack')
+})
+
+/** Everything that a snapshot tells, as plain values. */
+function contents(snapshot: Awaited<ReturnType<typeof loadSnapshot>>): unknown {
+  const { id, asOf, parts } = snapshot
+  return { id, asOf, parts: parts.map(({ entry: of, buffer }) => [of, Buffer.from(buffer).toString('base64')]) }
+}
+
+const whole = join(folder, 'whole')
+const hurt = join(folder, 'hurt')
+let intact: unknown = null
+
+async function smallSnapshot(): Promise<string[]> {
+  if (intact === null) {
+    await build([fakeSource(SMALL_WORLD)], whole)
+    await build([fakeSource(SMALL_WORLD)], hurt)
+    intact = contents(await loadSnapshot(whole))
+    assert.deepEqual(contents(await loadSnapshot(hurt)), intact)
+  }
+  return readdirSync(whole)
+}
+
+/** Loads the damaged copy: it must be refused, or give what the intact one gives. */
+async function isRefused(what: string): Promise<boolean> {
+  try {
+    assert.deepEqual(contents(await loadSnapshot(hurt)), intact, what)
+    return false
+  } catch (error) {
+    assert.ok(error instanceof SnapshotError, `${what}: ${String(error)}`)
+    return true
+  }
+}
+
+test('A file that ends too early is refused wherever it ends, and so is one that is missing or too long.', async () => {
+  const files = await smallSnapshot()
+  assert.ok(files.length >= 4)
+  for (const file of files) {
+    const bytes = readFileSync(join(whole, file))
+    for (let length = 0; length < bytes.length; length++) {
+      const cut = bytes.subarray(0, length)
+      const decode = file === MANIFEST_FILE ? decodeManifest : decodePart
+      assert.throws(() => decode(cut, file), SnapshotError, `${file} cut at ${length}`)
+    }
+    for (let length = 0; length < bytes.length; length += 29) {
+      writeFileSync(join(hurt, file), bytes.subarray(0, length))
+      assert.ok(await isRefused(`${file} cut at ${length}`))
+    }
+    rmSync(join(hurt, file))
+    assert.ok(await isRefused(`${file} removed`))
+    if (file !== MANIFEST_FILE) {
+      writeFileSync(join(hurt, file), Buffer.concat([bytes, Buffer.alloc(64)]))
+      assert.ok(await isRefused(`${file} with more behind it`))
+    }
+    copyFileSync(join(whole, file), join(hurt, file))
+  }
+  assert.equal(await isRefused('put right again'), false)
+})
+
+test('Two thousand single bits that turn are noticed, or change nothing.', async () => {
+  const files = await smallSnapshot()
+  let refused = 0
+  let state = 20_260_327
+  const random = (below: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+  for (let flip = 0; flip < 2000; flip++) {
+    // Half of them in the manifest, which no other file vouches for.
+    const file = flip % 2 === 0 ? MANIFEST_FILE : files[random(files.length)]
+    const bytes = readFileSync(join(whole, file))
+    const at = random(bytes.length)
+    bytes[at] ^= 1 << random(8)
+    writeFileSync(join(hurt, file), bytes)
+    if (await isRefused(`${file}, byte ${at}`)) refused++
+    copyFileSync(join(whole, file), join(hurt, file))
+  }
+  assert.ok(refused > 1990, `${refused} of 2000 were refused`)
+})
+
+test('The bytes of a part alone are read or refused whatever bit turns, never by an error of another kind.', async () => {
+  const files = (await smallSnapshot()).filter((file) => file !== MANIFEST_FILE)
+  for (const file of files) {
+    const bytes = Uint8Array.from(readFileSync(join(whole, file)))
+    const end = Math.min(bytes.length, 700)
+    for (let at = 0; at < end; at++) {
+      for (let bit = 0; bit < 8; bit++) {
+        bytes[at] ^= 1 << bit
+        try {
+          decodePart(bytes, file)
+        } catch (error) {
+          assert.ok(error instanceof SnapshotError, `${file}, byte ${at}, bit ${bit}: ${String(error)}`)
+        }
+        bytes[at] ^= 1 << bit
+      }
+    }
+  }
+})
+
+test('A part of another snapshot under the name of one of ours is refused.', async () => {
+  const files = await smallSnapshot()
+  const [one, other] = files.filter((file) => file.startsWith('readings'))
+  copyFileSync(join(whole, other), join(hurt, one))
+  assert.ok(await isRefused('swapped'))
+  copyFileSync(join(whole, one), join(hurt, one))
+})
+
+test('Of a snapshot in memory only the parts that changed are read again.', async () => {
+  await smallSnapshot()
+  const before = await loadSnapshot(whole)
+  const after = await loadSnapshot(whole, before)
+  assert.ok(after.parts.every(({ buffer }, i) => buffer === before.parts[i].buffer))
+})

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openCsv } from '../../src/sources/csv.ts'
+import { BuildError } from '../../src/sources/source.ts'
+import { openTides } from '../../src/sources/tides.ts'
+import { folderOf, record } from './recorder.ts'
+
+const STATION = {
+  name: 'Port  Made\tUp',
+  latitude: 47.5,
+  longitude: -3,
+  type: 'reference',
+  source: { name: 'Some Agency', id: '1', url: 'https://tides.example/1' },
+  license: { type: 'cc-by-4.0', commercial_use: true },
+  datums: { MSL: 2.75, LAT: -0.25, MLLW: 0.5 },
+  chart_datum: 'LAT',
+  harmonic_constituents: [
+    { name: 'M2', amplitude: 1.5, phase: 120 },
+    { name: 'LAM2', amplitude: 0.02, phase: 90 },
+    { name: 'M1', amplitude: 0.01, phase: 300 },
+    { name: 'S4', amplitude: 0, phase: 0 },
+    { name: 'ODD9', amplitude: 0.004, phase: 0 },
+  ],
+}
+
+const json = (change: object): string => JSON.stringify({ ...STATION, ...change })
+
+test('A station file gives a harbour with its height above chart datum, known constituents and credit.', async (t) => {
+  const folder = await folderOf(t, { 'made_up.json': json({}) })
+  const { harbours, warnings, skipped, understood } = await record(openTides, folder)
+  assert.deepEqual(harbours, [
+    {
+      identifier: 'made_up',
+      name: 'Port Made Up',
+      lat: 47.5,
+      lng: -3,
+      datumOffset: 3,
+      credit: 'Some Agency (cc-by-4.0). https://tides.example/1',
+      constituents: [
+        { name: 'M2', amplitude: 1.5, phase: 120 },
+        { name: 'LAMBDA2', amplitude: 0.02, phase: 90 },
+        { name: 'M1', amplitude: 0.01, phase: 300 },
+      ],
+    },
+  ])
+  assert.deepEqual(warnings, [])
+  assert.deepEqual([...skipped], [['constituent that is not known', 1]])
+  assert.deepEqual([...understood.values()], [1])
+})
+
+test('TICON counts M1, 2MK5 and 2MO5 from another quarter turn, which is put right.', async (t) => {
+  const names = ['M1', '2MK5', '2MO5', 'M2', 'MK3']
+  const folder = await folderOf(t, {
+    'a.json': json({
+      source: { name: 'TICON-4' },
+      harmonic_constituents: names.map((name) => ({ name, amplitude: 0.1, phase: 100 })),
+    }),
+  })
+  const { harbours } = await record(openTides, folder)
+  assert.deepEqual(
+    harbours[0].constituents.map(({ name, phase }) => [name, phase]),
+    [
+      ['M1', 190],
+      ['2MK5', 190],
+      ['2MO5', 10],
+      ['M2', 100],
+      ['MK3', 100],
+    ],
+  )
+})
+
+test('Stations that cannot or may not be used are named and left out.', async (t) => {
+  const broken: { [name: string]: [content: string, reason: RegExp] } = {
+    'a.json': ['{"name": "cut', /is not JSON/],
+    'b.json': ['[]', /no reference station/],
+    'c.json': ['null', /no reference station/],
+    'd.json': [json({ type: 'subordinate' }), /no reference station/],
+    'e.json': [json({ license: { type: 'cc-by-nc-4.0', commercial_use: false } }), /licence/],
+    'f.json': [json({ license: null }), /licence/],
+    'g.json': [json({ latitude: 91 }), /position/],
+    'h.json': [json({ longitude: '3' }), /position/],
+    'i.json': [json({ chart_datum: 'CD' }), /chart datum/],
+    'j.json': [json({ datums: { LAT: 0 } }), /mean sea level/],
+    'k.json': [json({ harmonic_constituents: [] }), /constituents/],
+    'l.json': [json({ harmonic_constituents: [{ name: 'M2', amplitude: -1, phase: 0 }] }), /amplitude/],
+    'm.json': [json({ harmonic_constituents: [{ name: 'M2', amplitude: 1, phase: null }] }), /phase/],
+    'n.json': [json({ harmonic_constituents: [{ name: 'S4', amplitude: 0, phase: 0 }] }), /no tide/],
+    'o.json': [json({ harmonic_constituents: [{ name: 'ODD9', amplitude: 0.4, phase: 0 }] }), /unknown/],
+    'p.json': [
+      json({ harmonic_constituents: Array(300).fill(STATION.harmonic_constituents[0]) }),
+      /constituents/,
+    ],
+    'q.json': [json({ name: ' ' }), /no name/],
+    'r.json': [json({ source: {} }), /source/],
+    's.json': [' '.repeat(2 ** 20 + 1), /larger/],
+    't.txt': ['hello', /no JSON file/],
+  }
+  const files = Object.fromEntries(Object.entries(broken).map(([name, [content]]) => [name, content]))
+  const folder = await folderOf(t, { ...files, 'z.json': json({}) })
+  const { harbours, warnings } = await record(openTides, folder)
+  assert.deepEqual(
+    harbours.map(({ identifier }) => identifier),
+    ['z'],
+  )
+  Object.entries(broken).forEach(([name, [, reason]], i) => {
+    assert.ok(warnings[i].includes(JSON.stringify(name)) && reason.test(warnings[i]), warnings[i])
+  })
+  assert.equal(warnings.length, Object.keys(broken).length)
+})
+
+test('Many broken files are told as a number.', async (t) => {
+  const files = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${i}.json`, '{']))
+  const folder = await folderOf(t, { ...files, 'z.json': json({}) })
+  const { warnings } = await record(openTides, folder)
+  assert.equal(warnings.length, 21)
+  assert.equal(warnings[20], 'tides: 10 more files left out')
+})
+
+test('A folder that is missing or holds no usable station ends the build.', async (t) => {
+  const folder = await folderOf(t, { 'a.json': '{' })
+  await assert.rejects(record(openTides, folder), BuildError)
+  await assert.rejects(record(openTides, `${folder}/nowhere`), BuildError)
+})
+
+test('The database gives some thousand harbours, each free for commercial use and credited.', async () => {
+  const { harbours, skipped } = await record(openTides, 'database')
+  assert.ok(harbours.length > 3000, `${harbours.length} harbours`)
+  assert.equal(new Set(harbours.map(({ identifier }) => identifier)).size, harbours.length)
+  assert.ok(skipped.get('tide station left out: has a licence that does not allow commercial use')! > 0)
+  assert.ok(skipped.get('tide station left out: is no reference station')! > 0)
+  for (const { credit, constituents, datumOffset } of harbours) {
+    assert.match(credit, /Neaps tide database/)
+    assert.doesNotMatch(credit, /nc-4\.0|BY-NC/i)
+    assert.ok(constituents.length > 0 && Math.abs(datumOffset) < 20)
+  }
+  const brest = harbours.find(({ identifier }) => identifier.startsWith('ticon/brest-'))
+  assert.match(brest?.credit ?? '', /^TICON-4 \(cc-by-4\.0\)\. .*CC BY 4\.0/)
+})
+
+const CSV = {
+  'sources.csv': 'name,network\nA,national\n',
+  'buoys.csv': 'source,identifier,name,lat,lng\n',
+}
+
+test('The tables harbours.csv and constituents.csv give harbours.', async (t) => {
+  const folder = await folderOf(t, {
+    ...CSV,
+    'harbours.csv':
+      'identifier,name,lat,lng,datum_offset,credit\nh1,"Port, Old",47.5,-3,3.25,"Agency, free"\n',
+    'constituents.csv': 'harbour,constituent,amplitude,phase\nh1,M2,1.5,120.5\nh1,lambda2,0.02,-90\n',
+  })
+  const { harbours, bad } = await record(openCsv, folder)
+  assert.deepEqual(bad, [])
+  assert.deepEqual(harbours, [
+    {
+      identifier: 'h1',
+      name: 'Port, Old',
+      lat: 47.5,
+      lng: -3,
+      datumOffset: 3.25,
+      credit: 'Agency, free',
+      constituents: [
+        { name: 'M2', amplitude: 1.5, phase: 120.5 },
+        { name: 'LAMBDA2', amplitude: 0.02, phase: -90 },
+      ],
+    },
+  ])
+})
+
+test('Faulty lines of harbours.csv and constituents.csv are told by file and line.', async (t) => {
+  const folder = await folderOf(t, {
+    ...CSV,
+    'harbours.csv': `identifier,name,lat,lng,datum_offset,credit
+h1,Port,47.5,-3,3.25,Agency
+h1,Port,47.5,-3,3.25,Agency
+,Port,47.5,-3,3.25,Agency
+h2,,47.5,-3,3.25,Agency
+h3,Port,97.5,-3,3.25,Agency
+h4,Port,47.5,-183,3.25,Agency
+h5,Port,47.5,-3,325,Agency
+h6,Port,47.5,-3,3.25,
+h7,Empty,47.5,-3,3.25,Agency
+`,
+    'constituents.csv': `harbour,constituent,amplitude,phase
+h1,M2,1.5,120
+h1,m2,1.5,120
+h9,M2,1.5,120
+h1,XY,1.5,120
+h1,S2,-1,120
+h1,S2,1e3,120
+h1,S2,1,361
+h7,S2,0,0
+`,
+  })
+  const { harbours, bad, warnings } = await record(openCsv, folder)
+  assert.deepEqual(
+    harbours.map(({ identifier, constituents }) => [identifier, constituents.length]),
+    [['h1', 1]],
+  )
+  assert.deepEqual(bad, [
+    'harbours.csv:3 a harbour with this identifier stands above',
+    'harbours.csv:4 identifier is not 1 to 64 characters without quotes',
+    'harbours.csv:5 a harbour without a name',
+    'harbours.csv:6 lat is not a number from -90 to 90',
+    'harbours.csv:7 lng is not a number from -180 to 180',
+    'harbours.csv:8 datum_offset is not a number from -20 to 20',
+    'harbours.csv:9 a harbour without a credit',
+    'constituents.csv:3 this constituent stands above',
+    'constituents.csv:4 this harbour is not in harbours.csv',
+    'constituents.csv:5 constituent is not the name of a tidal constituent',
+    'constituents.csv:6 amplitude is not a number from 0 to 20',
+    'constituents.csv:7 amplitude is not a number from 0 to 20',
+    'constituents.csv:8 phase is not a number from -360 to 360',
+  ])
+  assert.ok(warnings.includes('csv: harbour "h7" has no tide and is left out'))
+})
