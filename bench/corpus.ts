@@ -8,6 +8,7 @@ import { buildSnapshot } from '../src/snapshot/build.ts'
 import { loadSnapshot, readManifest } from '../src/snapshot/read.ts'
 import { BuildReport } from '../src/snapshot/report.ts'
 import { openSource } from '../src/sources/kinds.ts'
+import { finish } from '../src/steps.ts'
 
 const DATA = fileURLToPath(new URL('data', import.meta.url))
 
@@ -46,8 +47,8 @@ export async function corpusFolder(name: CorpusName): Promise<string> {
 
 /** A corpus as a worker serves it. */
 export async function corpusView(name: CorpusName): Promise<View> {
-  const dataset = openDataset(await loadSnapshot(await corpusFolder(name)), 86400)
-  return { dataset, shapes: renderShapes(dataset) }
+  const dataset = finish(openDataset(await loadSnapshot(await corpusFolder(name)), 86400))
+  return { dataset, shapes: finish(renderShapes(dataset)) }
 }
 
 /** Numbers in [0, 1), the same in every run (mulberry32). */

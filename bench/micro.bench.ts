@@ -3,7 +3,7 @@
  * off and parameters drawn at random over all of the data. `npm run bench:micro [-- NAME]` runs all, or those whose name contains NAME.
  */
 import { Bench } from 'tinybench'
-import { AddressCounters, TrustedProxies } from '../src/addresses.ts'
+import { TrustedProxies } from '../src/addresses.ts'
 import type { Exchange } from '../src/http/exchange.ts'
 import { KeyRing } from '../src/keys.ts'
 import type { View } from '../src/operation.ts'
@@ -12,6 +12,7 @@ import { RequestPath } from '../src/request.ts'
 import { OPERATIONS } from '../src/routes.ts'
 import { loadSnapshot } from '../src/snapshot/read.ts'
 import { dateText, DAY, timestampText } from '../src/time.ts'
+import { Totals } from '../src/totals.ts'
 import { corpusFolder, corpusView, seededRandom } from './corpus.ts'
 
 /** Requests drawn before the clock runs, and used in turn: enough that no cache line stays warm by chance. */
@@ -45,7 +46,8 @@ class Sink implements Exchange {
 
   send(head: string, body: Uint8Array | null): void {
     // Where nothing is near or close in time, 404 is the answer.
-    if (!head.startsWith('200') && !head.startsWith('404')) throw new Error(`answered ${head.slice(0, 40)} to ${this.path}?${this.query}`)
+    if (!head.startsWith('200') && !head.startsWith('404'))
+      throw new Error(`answered ${head.slice(0, 40)} to ${this.path}?${this.query}`)
     this.bytes = body?.length ?? 0
   }
 }
@@ -57,12 +59,13 @@ function requestPath(view: View): RequestPath {
       operations: OPERATIONS.map((operation) => ({ ...operation, access: 'public' })),
       basePath: '/v2',
       quota: new QuotaCounters(QuotaCounters.allocate()),
-      addresses: new AddressCounters(AddressCounters.allocate()),
+      addresses: null,
       proxies: new TrustedProxies([]),
       anonymousQuota: 0,
       answerCache: 0,
       settingsTag: 'bench',
       refreshEvery: 1800,
+      totals: new Totals(Totals.allocate(1), 0),
       clock: () => Date.now() / 1000,
       onFault: (error) => {
         throw error
@@ -105,11 +108,26 @@ function addWorld(bench: Bench, view: View): void {
     return `lat=${(lat[i] + random() - 0.5).toFixed(3)}&lng=${(lng[i] * 0.99 + random() - 0.5).toFixed(3)}`
   }
   add(bench, view, 'detail', (random) => `/buoys/${pick(random, id)}`)
-  add(bench, view, 'last_readings of 3', (random) => `/buoys/last_readings?ids=${[0, 0, 0].map(() => pick(random, id)).join()}`)
+  add(
+    bench,
+    view,
+    'last_readings of 3',
+    (random) => `/buoys/last_readings?ids=${[0, 0, 0].map(() => pick(random, id)).join()}`,
+  )
   add(bench, view, 'list page of 50', (random) => `/buoys?page=${1 + Math.floor(random() * 20)}`)
   add(bench, view, 'nearest, limit 1', (random) => `/buoys/nearest?${place(random)}`)
-  add(bench, view, 'nearest, limit 20', (random) => `/buoys/nearest?${place(random)}&limit=20&max_distance=2000`)
-  add(bench, view, 'search', (random) => `/buoys/search?query=${encodeURIComponent(pick(random, names).slice(0, 4).trim())}`)
+  add(
+    bench,
+    view,
+    'nearest, limit 20',
+    (random) => `/buoys/nearest?${place(random)}&limit=20&max_distance=2000`,
+  )
+  add(
+    bench,
+    view,
+    'search',
+    (random) => `/buoys/search?query=${encodeURIComponent(pick(random, names).slice(0, 4).trim())}`,
+  )
   add(bench, view, 'countries', () => '/countries')
   add(bench, view, 'map', () => '/buoys/map')
 }
@@ -117,14 +135,16 @@ function addWorld(bench: Bench, view: View): void {
 function addHistory(bench: Bench, view: View): void {
   const { id } = view.dataset.catalog
   const { asOf } = view.dataset
-  const page = (days: number, perPage: number): Draw => (random) => {
-    const end = asOf - random() * (days < 100 ? 3000 * DAY : 0)
-    const pages = Math.floor((days * 46) / perPage)
-    return (
-      `/buoys/${pick(random, id)}/readings?per_page=${perPage}&page=${1 + Math.floor(random() * pages)}` +
-      `&start_date=${timestampText(end - days * DAY)}&end_date=${timestampText(end)}`
-    )
-  }
+  const page =
+    (days: number, perPage: number): Draw =>
+    (random) => {
+      const end = asOf - random() * (days < 100 ? 3000 * DAY : 0)
+      const pages = Math.floor((days * 46) / perPage)
+      return (
+        `/buoys/${pick(random, id)}/readings?per_page=${perPage}&page=${1 + Math.floor(random() * pages)}` +
+        `&start_date=${timestampText(end - days * DAY)}&end_date=${timestampText(end)}`
+      )
+    }
   add(bench, view, 'readings, 20 of 30 days', page(30, 20))
   add(bench, view, 'readings, 100 of 30 days', page(30, 100))
   add(bench, view, 'readings, 100 of 10 years', page(3650, 100))
@@ -132,7 +152,8 @@ function addHistory(bench: Bench, view: View): void {
     bench,
     view,
     'closest reading',
-    (random) => `/buoys/${pick(random, id)}/readings/search?date=${dateText(asOf - random() * 3000 * DAY)}&time=12:00&tolerance_hours=24`,
+    (random) =>
+      `/buoys/${pick(random, id)}/readings/search?date=${dateText(asOf - random() * 3000 * DAY)}&time=12:00&tolerance_hours=24`,
   )
   add(bench, view, 'chart of 10 days', (random) => `/buoys/${pick(random, id)}/readings/chart`)
   add(

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command line: alone reads arguments and environment, and sets the exit code. One function per command. */
-import { pathToFileURL } from 'node:url'
+import { spawn } from 'node:child_process'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { realpathSync } from 'node:fs'
 import {
   BUILD_SETTINGS,
@@ -31,6 +32,7 @@ import {
   type KeyRecord,
 } from './keys.ts'
 import { readUsage, usagePath } from './quota.ts'
+import { Schedule } from './schedule.ts'
 import { startServer } from './server.ts'
 import { buildSnapshot } from './snapshot/build.ts'
 import { checkFolder, listKept, rollback, setPinned } from './snapshot/history.ts'
@@ -38,7 +40,7 @@ import { SnapshotError } from './snapshot/format.ts'
 import { readManifest } from './snapshot/read.ts'
 import { BuildReport } from './snapshot/report.ts'
 import { openSource } from './sources/kinds.ts'
-import { BuildError } from './sources/source.ts'
+import { BuildError, type Source } from './sources/source.ts'
 import { timestampText } from './time.ts'
 
 interface Command {
@@ -78,22 +80,10 @@ const COMMANDS: { readonly [name: string]: Command } = {
     run: (config) => serve(config),
   }),
   run: command({
-    usage: '[--source KIND:PATH] [options]',
-    summary: 'build a snapshot and issue a key where there is none, then serve',
+    usage: '[--source KIND:PATH] [--every 30m] [options]',
+    summary: 'build a snapshot and issue a key where there is none, then serve and build on schedule',
     settings: RUN_SETTINGS,
-    run: async (config) => {
-      const manifest = await readManifest(config.snapshots)
-      if (manifest === null) await build({ ...BUILD_DEFAULTS, source: config.source, out: config.snapshots })
-      const key =
-        loadKeys(config.keys).length === 0 ? issueKey(config.keys, { owner: 'demo', now: clock() }).key : null
-      await serve(config, (address) => {
-        if (key === null) return
-        print('')
-        print(`A key was issued for "demo" and is shown this once: ${key}`)
-        print(`  curl -H 'Authorization: Bearer ${key}' '${address}/buoys?per_page=3'`)
-        print(`  curl '${address}/buoys/nearest?lat=43.5&lng=-1.6'`)
-      })
-    },
+    run: runAll,
   }),
   inspect: command({
     usage: 'DIR',
@@ -243,8 +233,6 @@ function keyLines(path: string, records: readonly KeyRecord[], json: boolean): s
   )
 }
 
-const BUILD_DEFAULTS = readCommandLine(BUILD_SETTINGS, ['--source', 'demo'], {}).config
-
 async function build(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> {
   const report = new BuildReport({
     maxBadShare: config['max-bad'],
@@ -253,7 +241,7 @@ async function build(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> {
     clock: Date.now,
   })
   await buildSnapshot({
-    sources: config.source.map(({ kind, argument }) => openSource(kind, argument)),
+    sources: openSources(config.source),
     out: config.out,
     asOf: config['as-of'],
     now: clock(),
@@ -264,18 +252,87 @@ async function build(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> {
   })
 }
 
+/** @throws UsageError for an unknown kind or an argument that the kind refuses: both stand on the command line. */
+function openSources(sources: { kind: string; argument: string }[]): Source[] {
+  try {
+    return sources.map(({ kind, argument }) => openSource(kind, argument))
+  } catch (error) {
+    throw error instanceof BuildError ? new UsageError(error.message, { cause: error }) : error
+  }
+}
+
 /** Serves until a signal; `onListening` is told the address of the API. */
-async function serve(config: ServeConfig, onListening: (address: string) => void = () => {}): Promise<void> {
-  const server = await startServer(config, { log: note, clock })
+async function serve(
+  config: ServeConfig,
+  onListening: (address: string) => void = () => {},
+  moreStatus: () => object = () => ({}),
+): Promise<void> {
+  const server = await startServer(config, { log: note, clock, moreStatus })
   const host = server.host.includes(':') ? `[${server.host}]` : server.host
   const address = `http://${host}:${server.port}${server.basePath}`
   print(`groundswell listening on ${address}`)
+  if (server.adminPort !== null) note(`admin port on http://${config['admin-host']}:${server.adminPort}`)
   onListening(address)
+  process.on('SIGHUP', () => void server.reload())
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
   })
   note('stopping')
+  // A second signal does not wait for connections to finish.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
   await server.stop()
+}
+
+/** What `npm start` does: everything a service needs, in one command. */
+async function runAll(config: ConfigOf<typeof RUN_SETTINGS>): Promise<void> {
+  const buildNow = (): Promise<void> => buildInChild(config.source, config.snapshots)
+  if ((await readManifest(config.snapshots)) === null) await buildNow()
+  const key =
+    loadKeys(config.keys).length === 0 ? issueKey(config.keys, { owner: 'demo', now: clock() }).key : null
+  const schedule =
+    config.every === 0
+      ? null
+      : new Schedule({
+          every: config.every,
+          jitter: config.jitter,
+          clock,
+          random: Math.random,
+          build: buildNow,
+          log: note,
+        })
+  try {
+    await serve(
+      config,
+      (address) => {
+        if (key === null) return
+        print('')
+        print(`A key was issued for "demo" and is shown this once: ${key}`)
+        print(`  curl -H 'Authorization: Bearer ${key}' '${address}/buoys?per_page=3'`)
+        print(`  curl '${address}/buoys/nearest?lat=43.5&lng=-1.6'`)
+      },
+      () => (schedule === null ? {} : { build: schedule.state }),
+    )
+  } finally {
+    schedule?.stop()
+  }
+}
+
+/** A build in a process of its own: its memory goes with it, and whatever happens to it, serving goes on. */
+function buildInChild(sources: readonly { kind: string; argument: string }[], out: string): Promise<void> {
+  const args = sources.flatMap(({ kind, argument }) => [
+    '--source',
+    argument === '' ? kind : `${kind}:${argument}`,
+  ])
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), 'build', ...args, '--out', out], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code, signal) => {
+      if (code === 0) resolve()
+      else reject(new BuildError(`the build ended with ${signal === null ? `code ${code}` : signal}`))
+    })
+  })
 }
 
 const HELP = /^(-h|--help|help)$/
@@ -300,7 +357,7 @@ async function dispatch(argv: readonly string[]): Promise<void> {
   const name = argv.slice(0, words).join(' ')
   const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : null
   if (found === null) {
-    if (name === 'keys' && argv.slice(1).some((argument) => HELP.test(argument))) {
+    if (argv[0] === 'keys' && argv.slice(1).some((argument) => HELP.test(argument))) {
       print(overview())
       return
     }

@@ -50,7 +50,9 @@ function wholeNumber(minimum: number, maximum: number): (texts: string[]) => num
 
 /** A switch is on when it is given, or when its variable says so. */
 function isOn(texts: string[]): boolean {
-  return texts.length > 0 && last(texts) !== 'false' && last(texts) !== '0' && last(texts) !== ''
+  const word = texts.length === 0 ? 'false' : last(texts)
+  if (!/^(true|false|1|0)$/.test(word)) throw new Error('true, false, 1 or 0')
+  return word === 'true' || word === '1'
 }
 
 /** 0…1 of a percentage. */
@@ -61,6 +63,11 @@ function share(texts: string[]): number {
 }
 
 const DURATION_UNITS: { [unit: string]: number } = { s: 1, m: 60, h: 3600, d: 86400 }
+
+/** Seconds of `90s` and the like, or of a plain 0. */
+function durationOrZero(texts: string[]): number {
+  return /^0[smhd]?$/.test(last(texts)) ? 0 : duration(texts)
+}
 
 /** Seconds of `90s`, `30m`, `24h` or `7d`. */
 function duration(texts: string[]): number {
@@ -87,7 +94,11 @@ function bytes(texts: string[]): number {
   return Number(match[1]) * BYTE_UNITS[match[2]]
 }
 
-const text = (texts: string[]): string => last(texts)
+/** An empty address would be every address, an empty path the folder one happens to be in. */
+function text(texts: string[]): string {
+  if (last(texts) === '') throw new Error('a value that is not empty')
+  return last(texts)
+}
 
 const snapshots: Setting<string> = {
   placeholder: 'DIR',
@@ -154,8 +165,11 @@ export const SERVE_SETTINGS = {
     multiple: true,
     parse: (texts) => {
       const cidrs = texts.filter((cidr) => cidr !== '')
-      // Refuses what is no CIDR, in its own words.
-      void new TrustedProxies(cidrs)
+      try {
+        void new TrustedProxies(cidrs)
+      } catch (error) {
+        throw new Error(`addresses or CIDRs such as 10.0.0.0/8: ${(error as Error).message}`, { cause: error })
+      }
       return cidrs
     },
   } satisfies Setting<string[]>,
@@ -165,6 +179,38 @@ export const SERVE_SETTINGS = {
     default: '64MiB',
     parse: bytes,
   } satisfies Setting<number>,
+  'max-memory': {
+    placeholder: 'SIZE',
+    help: 'memory that snapshots may take, old and new together while one is loaded; 0 for no limit',
+    default: '0',
+    parse: bytes,
+  } satisfies Setting<number>,
+  'drain-time': {
+    placeholder: 'TIME',
+    help: 'how long a stopping server goes on answering, closing each connection after its answer',
+    default: '1s',
+    parse: durationOrZero,
+  } satisfies Setting<number>,
+  'admin-port': {
+    placeholder: 'PORT',
+    help: 'port for health, status and reload; 0 for any free one, off for none; auto is 8081 where that is free',
+    default: 'auto',
+    parse: (texts) => {
+      const wanted = last(texts)
+      if (wanted === 'auto' || wanted === 'off') return wanted
+      try {
+        return wholeNumber(0, 65535)(texts)
+      } catch (error) {
+        throw new Error(`${(error as Error).message}, auto or off`, { cause: error })
+      }
+    },
+  } satisfies Setting<number | 'auto' | 'off'>,
+  'admin-host': {
+    placeholder: 'ADDRESS',
+    help: 'address the admin port listens on',
+    default: '127.0.0.1',
+    parse: text,
+  } satisfies Setting<string>,
   engine: {
     placeholder: 'NAME',
     help: 'HTTP engine: uws, node, or auto for uws where it can be loaded',
@@ -238,6 +284,18 @@ export const BUILD_SETTINGS = {
 export const RUN_SETTINGS = {
   ...SERVE_SETTINGS,
   source: { ...source, required: false, default: 'demo' },
+  every: {
+    placeholder: 'TIME',
+    help: 'time between builds, aligned to the clock; 0 to build only when there is no snapshot',
+    default: '30m',
+    parse: durationOrZero,
+  } satisfies Setting<number>,
+  jitter: {
+    placeholder: 'TIME',
+    help: 'by how much a build may begin late, at random',
+    default: '0',
+    parse: durationOrZero,
+  } satisfies Setting<number>,
 } as const
 
 const json: Setting<boolean> = {
@@ -296,7 +354,7 @@ export interface CommandLine<S extends Settings> {
 }
 
 /**
- * Reads a command's options, then the environment, then the defaults.
+ * Reads a command's options, then the environment, then the defaults. An empty variable is as if it were not set.
  * @throws UsageError naming the option or variable.
  */
 export function readCommandLine<S extends Settings>(
@@ -318,12 +376,12 @@ export function readCommandLine<S extends Settings>(
   const config = Object.fromEntries(
     Object.entries(settings).map(([option, setting]) => {
       const given = values[option]?.map(String)
-      const variable = environment[variableOf(option)]
+      const variable = environment[variableOf(option)] ?? ''
       const [texts, name] =
         given !== undefined
           ? [given, `--${option}`]
-          : variable !== undefined
-            ? [setting.multiple === true ? variable.split(/\s+/) : [variable], variableOf(option)]
+          : variable !== ''
+            ? [setting.multiple === true ? variable.trim().split(/\s+/) : [variable], variableOf(option)]
             : [setting.default === undefined ? [] : [setting.default], `--${option}`]
       if (texts.length === 0 && setting.required === true) throw new UsageError(`--${option} is required`)
       if (texts.length > 1 && setting.multiple !== true)
@@ -354,7 +412,7 @@ function parseOptions(
     return { values: values as { [option: string]: (string | boolean)[] | undefined }, positionals }
   } catch (error) {
     // The first sentence names the option; what follows is advice about argument syntax in general.
-    throw new UsageError((error as Error).message.split('. ')[0])
+    throw new UsageError((error as Error).message.split(/\. |\.?\n/)[0])
   }
 }
 

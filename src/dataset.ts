@@ -8,7 +8,7 @@ import { buildGroups, type Groups } from './index/groups.ts'
 import { Passes } from './index/passes.ts'
 import { Nearby } from './index/nearby.ts'
 import { Points } from './index/points.ts'
-import { Spans } from './index/spans.ts'
+import { Spans, spansOf } from './index/spans.ts'
 import { Tides } from './index/tides.ts'
 import { fold, Words } from './index/words.ts'
 import { readCatalog, type Catalog } from './snapshot/catalog.ts'
@@ -17,6 +17,7 @@ import { decodePart, SnapshotError } from './snapshot/format.ts'
 import { readMonth, type MonthRows } from './snapshot/months.ts'
 import { readPasses, type PassColumns } from './snapshot/passes.ts'
 import type { LoadedSnapshot } from './snapshot/read.ts'
+import type { Steps } from './steps.ts'
 import { readTides } from './snapshot/tides.ts'
 import type { SpotRecord } from './sources/source.ts'
 
@@ -52,7 +53,7 @@ export interface Dataset {
 }
 
 /** `activeWithin` in seconds. @throws SnapshotError when a part is missing or malformed. */
-export function openDataset(snapshot: LoadedSnapshot, activeWithin: number): Dataset {
+export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): Steps<Dataset> {
   let catalog: Catalog | null = null
   let passes: PassColumns | null = null
   let forecast: Forecast | null = null
@@ -67,13 +68,24 @@ export function openDataset(snapshot: LoadedSnapshot, activeWithin: number): Dat
     if (entry.kind === 'tides') tides = new Tides(readTides(part, entry.file))
     if (entry.kind === 'readings') readings.push(readMonth(part, entry.month!, entry.file))
     if (entry.kind === 'weather') weather.push(readMonth(part, entry.month!, entry.file))
+    yield
   }
   if (catalog === null) throw new SnapshotError('the snapshot has no catalogue')
+  const { id, lat, lng, slugs, virtual, column } = catalog
   const byMonth = (a: MonthRows, b: MonthRows): number => a.month - b.month
-  const spans = new Spans(catalog.id, readings.sort(byMonth))
+  const readingSpans = yield* spansOf(id, readings.sort(byMonth))
+  const weatherSpans = yield* spansOf(id, weather.sort(byMonth))
   const activeSince = snapshot.asOf - activeWithin
-  const active = activeBuoys(catalog.id.length, spans, activeSince)
-  const { id, slugs, virtual, column } = catalog
+  const active = activeBuoys(id.length, readingSpans, activeSince)
+  yield
+  const groups = buildGroups(catalog, active, fold)
+  yield
+  const points = new Points(column('points') as Uint8Array, lat, lng)
+  yield
+  const physicalNearby = new Nearby(lat, lng, CONDITIONS_REACH_KM, (i) => virtual[i] === 0)
+  yield
+  const words = new Words(column, active)
+  yield
   const ordinalOfId = (wanted: number): number => findId(id, wanted)
   const ordinalBySlug = new Map(slugs.map((slug, ordinal) => [slug, ordinal]))
   return {
@@ -82,14 +94,14 @@ export function openDataset(snapshot: LoadedSnapshot, activeWithin: number): Dat
     publishedAt: snapshot.publishedAt,
     catalog,
     buoyCount: id.length,
-    readings: spans,
-    weather: new Spans(id, weather.sort(byMonth)),
+    readings: readingSpans,
+    weather: weatherSpans,
     active,
-    groups: buildGroups(catalog, active, fold),
-    points: new Points(column('points') as Uint8Array, catalog.lat, catalog.lng),
-    physicalNearby: new Nearby(catalog.lat, catalog.lng, CONDITIONS_REACH_KM, (i) => virtual[i] === 0),
+    groups,
+    points,
+    physicalNearby,
     boxes: new Boxes(column('boxes') as Uint8Array),
-    words: new Words(column, active),
+    words,
     passes: new Passes(passes, id.length, ordinalOfId, activeSince),
     forecast,
     tides,

@@ -17,12 +17,14 @@ import { resetAt, retryAfter, type QuotaCounters } from './quota.ts'
 import { sendError, sendNotModified, sendPreflight, sendSuccess } from './reply.ts'
 import { Router } from './routes.ts'
 import { MINUTE, timestampText } from './time.ts'
+import type { Totals } from './totals.ts'
 
 export interface RequestPathOptions {
   operations: readonly Operation[]
   basePath: string
   quota: QuotaCounters
-  addresses: AddressCounters
+  /** Null where the public operations have no quota. */
+  addresses: AddressCounters | null
   proxies: TrustedProxies
   /** Calls per hour and address on the public operations without a key; 0 is unlimited. */
   anonymousQuota: number
@@ -32,6 +34,7 @@ export interface RequestPathOptions {
   settingsTag: string
   /** Seconds between two expected snapshots. */
   refreshEvery: number
+  totals: Totals
   /** The clock, epoch seconds with a fraction. */
   clock: () => number
   /** Told of faults of our own; never gets a key or a query. */
@@ -94,6 +97,7 @@ export class RequestPath {
   handle(exchange: Exchange): void {
     const { method } = exchange
     const now = this.#options.clock()
+    this.#options.totals.count('requests')
     if (method === 'OPTIONS') {
       sendPreflight(exchange)
       return
@@ -131,12 +135,13 @@ export class RequestPath {
       return this.#charged(exchange, limit, quota.take(this.#keys.slot(row), limit, now), now)
     }
     if (operation.access === 'keyed') {
+      this.#options.totals.count('unauthorized')
       sendError(exchange, 'unauthorized', key === '' ? 'API key required' : 'Invalid API key', now, {
         headers: this.#snapshotHeader,
       })
       return null
     }
-    if (anonymousQuota === 0) return ''
+    if (anonymousQuota === 0 || addresses === null) return ''
     const peer = exchange.address()
     const address = proxies.isEmpty
       ? peer
@@ -166,6 +171,7 @@ export class RequestPath {
       `\r\nX-RateLimit-Reset: ${reset}`
     if (remaining >= 0) return headers
     const wait = retryAfter(now)
+    this.#options.totals.count('rate_limited')
     sendError(exchange, 'rate_limit_exceeded', `The hourly quota of ${limit} requests is used up`, now, {
       headers: `${headers}${this.#snapshotHeader}\r\nRetry-After: ${wait}`,
       more: { retry_after: wait, reset_at: timestampText(reset) },
@@ -205,6 +211,7 @@ export class RequestPath {
       sendError(exchange, error.code, error.message, now, { headers, details: error.details })
       return
     }
+    this.#options.totals.count('faults')
     this.#options.onFault(error, operation.name)
     const code: ErrorCode = 'internal_error'
     sendError(exchange, code, 'Internal error', now, { headers })

@@ -1,32 +1,37 @@
-/** The main thread of a server: loads snapshots, starts the workers, hands them what changes, and stops them. It serves nothing itself. */
+/** The main thread of a server: keeps up with snapshots and keys, looks after the workers, answers the operator. It serves nothing itself. */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import type { Worker } from 'node:worker_threads'
 import { AddressCounters } from './addresses.ts'
+import { startAdmin } from './admin.ts'
 import type { ServeConfig } from './config.ts'
 import { loadEngine } from './http/engine.ts'
 import { findFreePort } from './http/port.ts'
 import { KeyRing, watchKeys, type KeyRecord } from './keys.ts'
 import { keepUsage, KeySlots, QuotaCounters, readUsage, usagePath } from './quota.ts'
-import { loadSnapshot, readManifest, type LoadedSnapshot } from './snapshot/read.ts'
-import { startThread } from './thread.ts'
+import { snapshotStatus } from './inspect.ts'
+import type { LoadedSnapshot } from './snapshot/read.ts'
+import { Reloader } from './snapshot/reload.ts'
 import { timestampText } from './time.ts'
-import type { FromWorker, ToWorker, WorkerStart } from './worker.ts'
+import { Totals } from './totals.ts'
+import type { WorkerStart } from './worker.ts'
+import { Workers } from './workers.ts'
 
 /** Seconds between two snapshots (contract: "Readings are refreshed about every 30 minutes"). */
 const REFRESH_EVERY = 1800
-/** Milliseconds between two looks at the manifest. */
-const MANIFEST_INTERVAL = 1000
 /** Milliseconds between two looks at the clock for the hour that comes next. */
 const PREPARE_INTERVAL = 10_000
-/** Milliseconds that connections have to finish once the server stops. */
-const DRAIN_TIME = 1000
 
 export interface RunningServer {
   host: string
   port: number
+  /** Null when there is no admin port. */
+  adminPort: number | null
   basePath: string
-  /** Lets requests under way finish, then stops the workers and saves the counts. */
+  /** Looks for a new snapshot now, also for one that was refused before. */
+  reload(): Promise<void>
+  /** Makes a worker fail as a bug would. */
+  failWorker(thread: number): void
+  /** Not ready from now on; answers close their connections; then the workers stop and the counts are saved. */
   stop(): Promise<void>
 }
 
@@ -35,25 +40,30 @@ export interface Surroundings {
   log: (line: string) => void
   /** Epoch seconds. */
   clock: () => number
+  /** More members of `/status`. */
+  moreStatus?: () => object
 }
 
-/** @throws Error when the port is taken or the engine cannot be loaded, KeysFileError, SnapshotError for a broken snapshot. */
-export async function startServer(config: ServeConfig, { log, clock }: Surroundings): Promise<RunningServer> {
+/** @throws Error when a port is taken or the engine cannot be loaded, KeysFileError. */
+export async function startServer(
+  config: ServeConfig,
+  { log, clock, moreStatus = () => ({}) }: Surroundings,
+): Promise<RunningServer> {
   const engine = loadEngine(config.engine)
   if (engine.warning !== null) log(`warning: ${engine.warning}`)
-  const workerCount = Math.min(config.workers, engine.maxWorkers)
+  const count = Math.min(config.workers, engine.maxWorkers)
   const port = await findFreePort(config.host, config.port)
-
-  let snapshot: LoadedSnapshot | null = null
-  if ((await readManifest(config.snapshots)) === null) {
-    log(`warning: ${config.snapshots} holds no snapshot; answering 503 until one is published there`)
-  } else {
-    snapshot = await loadSnapshot(config.snapshots)
-  }
-
   const keys = startKeys(config.keys, log, clock)
-  const start: Omit<WorkerStart, 'port' | 'snapshot' | 'keys'> = {
+  const shared = {
+    quota: keys.counters,
+    addresses: AddressCounters.allocate(),
+    totals: Totals.allocate(count),
+  }
+  const hours = startHours([new QuotaCounters(shared.quota), new AddressCounters(shared.addresses)], clock)
+  const common: Omit<WorkerStart, 'thread' | 'snapshot' | 'keys'> = {
+    ...shared,
     host: config.host,
+    port,
     engine: config.engine,
     basePath: config['base-path'],
     activeWithin: config['active-within'],
@@ -62,76 +72,140 @@ export async function startServer(config: ServeConfig, { log, clock }: Surroundi
     answerCache: config['answer-cache'],
     refreshEvery: REFRESH_EVERY,
     settingsTag: settingsTag(config),
-    quota: keys.counters,
-    addresses: AddressCounters.allocate(),
   }
-  // Zeroing the counters of the hour to come is a millisecond's work that no request should meet at the top of an hour.
-  const counters = [new QuotaCounters(start.quota), new AddressCounters(start.addresses)]
-  const prepare = (): void => counters.forEach((counter) => counter.prepare(clock()))
-  prepare()
-  const preparing = setInterval(prepare, PREPARE_INTERVAL)
-  const workers: Worker[] = []
+  let draining = false
+  let admin: Awaited<ReturnType<typeof startAdmin>> | null = null
+  const reloader = new Reloader({
+    dir: config.snapshots,
+    maxMemory: config['max-memory'],
+    clock,
+    log,
+    serve: async (snapshot) => {
+      await workers.serve(snapshot)
+      log(`serving snapshot ${snapshot.id}, data as of ${timestampText(snapshot.asOf)}`)
+    },
+  })
+  const workers = new Workers({
+    count,
+    startOf: (thread) => ({ ...common, thread, keys: keys.ring(), snapshot: reloader.snapshot }),
+    log,
+    // The new one began with what was served then; a snapshot or keys that came meanwhile reach it now.
+    onReplaced: () => {
+      workers.tell({ type: 'keys', keys: keys.ring() })
+      void reloader.look(true)
+    },
+  })
+  const totals = new Totals(shared.totals, 0)
   try {
-    for (let i = 0; i < workerCount; i++) {
-      workers.push(await startWorker({ ...start, port, snapshot, keys: keys.ring() }, log))
+    await workers.start()
+    keys.onChange((ring) => workers.tell({ type: 'keys', keys: ring }))
+    await reloader.look()
+    if (reloader.snapshot === null && reloader.state.error === null) {
+      log(`warning: ${config.snapshots} holds no snapshot; answering 503 until one is published there`)
     }
+    reloader.start()
+    admin = await startAdminPort(config, log, {
+      notReady: () => notReady(draining, reloader.snapshot, workers, count),
+      status: () => ({
+        ...snapshotStatus(reloader.snapshot, clock()),
+        reload: reloadStatus(reloader),
+        workers: { wanted: count, serving: workers.alive, replaced: workers.replaced },
+        memory: process.memoryUsage(),
+        answered: totals.sums(),
+        draining,
+        ...moreStatus(),
+      }),
+      reload: () => reloader.look(true),
+    })
   } catch (error) {
-    clearInterval(preparing)
-    await stopWorkers(workers)
+    hours.stop()
+    reloader.stop()
+    await workers.close()
     keys.close()
     throw error
   }
-  const toAll = (message: ToWorker): void => {
-    for (const worker of workers) worker.postMessage(message)
-  }
-  keys.onChange((ring) => toAll({ type: 'keys', keys: ring }))
-  if (snapshot !== null) log(`snapshot ${snapshot.id}, data as of ${timestampText(snapshot.asOf)}`)
 
-  const watch = watchManifest(config.snapshots, snapshot, log, (next) => {
-    snapshot = next
-    toAll({ type: 'snapshot', snapshot: next })
-    log(`snapshot ${next.id}, data as of ${timestampText(next.asOf)}`)
-  })
-
-  let stopping: Promise<void> | null = null
   const stop = async (): Promise<void> => {
-    clearInterval(watch)
-    clearInterval(preparing)
-    toAll({ type: 'drain' })
-    await new Promise((resolve) => setTimeout(resolve, DRAIN_TIME))
-    await stopWorkers(workers)
+    draining = true
+    reloader.stop()
+    workers.tell({ type: 'drain' })
+    await new Promise((resolve) => setTimeout(resolve, config['drain-time'] * 1000))
+    await workers.close()
+    hours.stop()
     keys.close()
+    admin?.close()
   }
-  return { host: config.host, port, basePath: config['base-path'], stop: () => (stopping ??= stop()) }
+  let stopping: Promise<void> | null = null
+  return {
+    host: config.host,
+    port,
+    adminPort: admin?.port ?? null,
+    basePath: config['base-path'],
+    reload: () => reloader.look(true),
+    failWorker: (thread) => workers.fail(thread),
+    stop: () => (stopping ??= stop()),
+  }
 }
+
+function notReady(
+  draining: boolean,
+  snapshot: LoadedSnapshot | null,
+  workers: Workers,
+  wanted: number,
+): string | null {
+  if (draining) return 'stopping'
+  // A snapshot is the served one only after each worker has answered questions about it.
+  if (snapshot === null) return 'no snapshot is loaded'
+  return workers.alive === 0 ? `0 of ${wanted} workers are serving` : null
+}
+
+function reloadStatus({ state }: Reloader): object {
+  return {
+    last_at: state.at === null ? null : timestampText(state.at),
+    last_error: state.error,
+    last_seconds: state.took,
+    loaded: state.loaded,
+    refused: state.refused,
+  }
+}
+
+/** The default port may be somebody else's; one that was asked for may not. */
+async function startAdminPort(
+  config: ServeConfig,
+  log: (line: string) => void,
+  options: Omit<Parameters<typeof startAdmin>[0], 'host' | 'port'>,
+): Promise<Awaited<ReturnType<typeof startAdmin>> | null> {
+  const wanted = config['admin-port']
+  if (wanted === 'off') return null
+  try {
+    return await startAdmin({
+      ...options,
+      host: config['admin-host'],
+      port: wanted === 'auto' ? DEFAULT_ADMIN_PORT : wanted,
+    })
+  } catch (error) {
+    if (wanted !== 'auto') throw error
+    log(`warning: no admin port: ${(error as Error).message}; choose one with --admin-port`)
+    return null
+  }
+}
+
+const DEFAULT_ADMIN_PORT = 8081
 
 /** What beside snapshot and query decides an answer. */
 function settingsTag(config: ServeConfig): string {
   return createHash('sha256').update(String(config['active-within'])).digest('hex').slice(0, 6)
 }
 
-/** Resolves when the worker listens. */
-function startWorker(start: WorkerStart, log: (line: string) => void): Promise<Worker> {
-  const worker = startThread('./worker', start)
-  return new Promise((resolve, reject) => {
-    worker.once('error', reject)
-    worker.on('message', (message: FromWorker) => {
-      if (message.type === 'listening') resolve(worker)
-      if (message.type === 'fault') log(`fault in ${message.message}`)
-    })
-  })
-}
-
-async function stopWorkers(workers: readonly Worker[]): Promise<void> {
-  await Promise.all(
-    workers.map(
-      (worker) =>
-        new Promise<void>((resolve) => {
-          worker.once('exit', () => resolve())
-          worker.postMessage({ type: 'close' } satisfies ToWorker)
-        }),
-    ),
-  )
+/** Zeroing the counters of the hour to come is a millisecond's work that no request should meet at the top of an hour. */
+function startHours(
+  counters: readonly { prepare(now: number): void }[],
+  clock: () => number,
+): { stop(): void } {
+  const prepare = (): void => counters.forEach((counter) => counter.prepare(clock()))
+  prepare()
+  const timer = setInterval(prepare, PREPARE_INTERVAL)
+  return { stop: () => clearInterval(timer) }
 }
 
 function startKeys(path: string, log: (line: string) => void, clock: () => number) {
@@ -147,8 +221,9 @@ function startKeys(path: string, log: (line: string) => void, clock: () => numbe
     },
     (error) => log(`warning: ${error.message}; the last good keys stay in force`),
   )
-  if (!existsSync(path))
+  if (!existsSync(path)) {
     log(`warning: no keys in ${path}: every keyed operation answers 401 until one is issued`)
+  }
   const usage = readUsage(usagePath(path), clock())
   if (usage.warning !== null) log(`warning: ${usage.warning}`)
   slots.restore(usage.counts, clock())
@@ -164,32 +239,4 @@ function startKeys(path: string, log: (line: string) => void, clock: () => numbe
       keeper.close()
     },
   }
-}
-
-/** Loads every snapshot that is announced after `current`; one that cannot be loaded leaves the old one in place. */
-function watchManifest(
-  dir: string,
-  current: LoadedSnapshot | null,
-  log: (line: string) => void,
-  onSnapshot: (snapshot: LoadedSnapshot) => void,
-): NodeJS.Timeout {
-  let snapshot = current
-  let refused = ''
-  let looking = false
-  const look = async (): Promise<void> => {
-    const manifest = await readManifest(dir)
-    if (manifest === null || manifest.id === snapshot?.id || manifest.id === refused) return
-    refused = manifest.id
-    snapshot = await loadSnapshot(dir, snapshot ?? undefined)
-    onSnapshot(snapshot)
-  }
-  return setInterval(() => {
-    if (looking) return
-    looking = true
-    look()
-      .catch((error: unknown) => log(`warning: ${(error as Error).message}; the old snapshot keeps serving`))
-      .finally(() => {
-        looking = false
-      })
-  }, MANIFEST_INTERVAL)
 }

@@ -12,6 +12,7 @@ import type { MonthRows } from './snapshot/months.ts'
 import { LANGUAGES, type Language } from './language.ts'
 import { HUNDREDTHS, JsonWriter, Literal, SIGNED_HUNDREDTHS, THOUSANDTHS } from './json.ts'
 import { externalPassId, missionOfIndex, MISSIONS, passId, passName, satellitePassId } from './missions.ts'
+import type { Steps } from './steps.ts'
 import { timestampText } from './time.ts'
 
 /** A reading's id is its buoy's id times this, plus its time in epoch seconds: below 2^53 for ids up to `MAX_BUOY_ID`. */
@@ -122,21 +123,31 @@ function writeMeasured(out: JsonWriter, buoyId: number, rows: MonthRows, row: nu
   out.entry(SIGNED_HUNDREDTHS, waterTemperature.codes[row & waterTemperature.mask] & 0xffff)
 }
 
+/** Some 20 µs of work. */
+const PIECES_PER_STEP = 16
+
 /** Pieces of JSON inside a writer's kept bytes, one per ordinal, each begun by a comma. */
 export class Fragments {
   readonly #writer: JsonWriter
   readonly #start: Uint32Array
 
-  constructor(writer: JsonWriter, count: number, write: (ordinal: number) => void) {
+  private constructor(writer: JsonWriter, count: number) {
     this.#writer = writer
     this.#start = new Uint32Array(count + 1)
+  }
+
+  /** Renders `count` pieces with `write`. */
+  static *render(writer: JsonWriter, count: number, write: (ordinal: number) => void): Steps<Fragments> {
+    const fragments = new Fragments(writer, count)
     for (let ordinal = 0; ordinal < count; ordinal++) {
-      this.#start[ordinal] = writer.at
+      fragments.#start[ordinal] = writer.at
       writer.ensure(ITEM_BYTES)
       writer.comma()
       write(ordinal)
+      if (ordinal % PIECES_PER_STEP === 0) yield
     }
-    this.#start[count] = writer.at
+    fragments.#start[count] = writer.at
+    return fragments
   }
 
   /** One piece, without its comma. */
@@ -192,10 +203,13 @@ export interface Shapes {
 /** Room for answers behind the fragments; longer answers make it grow. */
 const ANSWER_BYTES = 256 * 1024
 
-export function renderShapes(dataset: Dataset): Shapes {
+export function* renderShapes(dataset: Dataset): Steps<Shapes> {
   const { catalog, buoyCount: count } = dataset
   const writer = new JsonWriter(count * 3 * ITEM_BYTES + ANSWER_BYTES)
-  const texts = (ordinal: number): BuoyTexts => buoyTexts(dataset, ordinal)
+  const known: BuoyTexts[] = []
+  const texts = (ordinal: number): BuoyTexts => (known[ordinal] ??= buoyTexts(dataset, ordinal))
+  const render = (write: (ordinal: number) => void): Steps<Fragments> =>
+    Fragments.render(writer, count, write)
   const subset = (ordinal: number): void => writeNewest(writer, dataset, ordinal, writeReadingSubset)
   const writeListItem = (ordinal: number): void => {
     const { id, name, slug, lat, lng, source, identifier, lastReadingTime, readingsCount, timezone } =
@@ -209,42 +223,42 @@ export function renderShapes(dataset: Dataset): Shapes {
   }
   const shapes: Shapes = {
     writer,
-    list: new Fragments(writer, count, (ordinal) => {
+    list: yield* render((ordinal) => {
       writeListItem(ordinal)
       writer.text('}')
     }),
-    detail: new Fragments(writer, count, (ordinal) => {
+    detail: yield* render((ordinal) => {
       const { country, timezone } = texts(ordinal)
       writeListItem(ordinal)
       writer.text(`,"country":${country},"dtz":${timezone}}`)
     }),
-    search: new Fragments(writer, count, (ordinal) => {
+    search: yield* render((ordinal) => {
       const { id, name, slug, lat, lng, source, identifier, country } = texts(ordinal)
       writer.text(
         `{"id":${id},"name":${name},"slug":${slug},"lat":${lat},"lng":${lng},"source":${source},` +
           `"source_identifier":${identifier},"country":${country}}`,
       )
     }),
-    nearestHead: new Fragments(writer, count, (ordinal) => {
+    nearestHead: yield* render((ordinal) => {
       const { id, name, lat, lng, source, identifier } = texts(ordinal)
       writer.text(
         `{"id":${id},"name":${name},"lat":${lat},"lng":${lng},"source":${source},` +
           `"source_identifier":${identifier},"distance_km":`,
       )
     }),
-    nearestTail: new Fragments(writer, count, (ordinal) => {
+    nearestTail: yield* render((ordinal) => {
       // The comma that every fragment begins with stands between the distance and this.
       writer.text('"last_reading":')
       subset(ordinal)
       writer.text('}')
     }),
-    lastReading: new Fragments(writer, count, (ordinal) => {
+    lastReading: yield* render((ordinal) => {
       const { id, name, lat, lng, source } = texts(ordinal)
       writer.text(`{"id":${id},"name":${name},"lat":${lat},"lng":${lng},"source":${source},"last_reading":`)
       writeNewest(writer, dataset, ordinal, writeReading)
       writer.text('}')
     }),
-    map: new Fragments(writer, count, (ordinal) => {
+    map: yield* render((ordinal) => {
       const { id, name, slug, lat, lng, timezone, source, lastReadingTime } = texts(ordinal)
       const virtual = catalog.virtual[ordinal] === 1
       writer.text(
@@ -254,24 +268,24 @@ export function renderShapes(dataset: Dataset): Shapes {
       subset(ordinal)
       writer.text(virtual ? `${mapPassText(dataset, ordinal)}}` : '}')
     }),
-    summary: new Fragments(writer, count, (ordinal) => {
+    summary: yield* render((ordinal) => {
       const { name, lat, lng, source, timezone } = texts(ordinal)
       writer.text(`{"name":${name},"lat":${lat},"lng":${lng},"source":${source},"dtz":${timezone}}`)
     }),
-    identifiedSummary: new Fragments(writer, count, (ordinal) => {
+    identifiedSummary: yield* render((ordinal) => {
       const { id, name, lat, lng, source, timezone } = texts(ordinal)
       writer.text(
         `{"id":${id},"name":${name},"lat":${lat},"lng":${lng},"source":${source},"dtz":${timezone}}`,
       )
     }),
-    idAndName: new Fragments(writer, count, (ordinal) => {
+    idAndName: yield* render((ordinal) => {
       const { id, name } = texts(ordinal)
       writer.text(`{"id":${id},"name":${name}}`)
     }),
-    pass: new Fragments(writer, dataset.passes.count, (row) => writer.text(passText(dataset, row))),
+    pass: yield* Fragments.render(writer, dataset.passes.count, (row) => writer.text(passText(dataset, row))),
     satellites: writeSatellites(writer, dataset),
-    harbour: textFragments(writer, dataset.tides?.columns.names ?? []),
-    tideSource: textFragments(writer, dataset.tides?.columns.credits ?? []),
+    harbour: yield* textFragments(writer, dataset.tides?.columns.names ?? []),
+    tideSource: yield* textFragments(writer, dataset.tides?.columns.credits ?? []),
     countries: writeCountries(writer, dataset),
   }
   writer.mark()
@@ -281,8 +295,8 @@ export function renderShapes(dataset: Dataset): Shapes {
 /** The order of names that people expect: accents and case count last. */
 const BY_NAME = new Intl.Collator('en')
 
-function textFragments(writer: JsonWriter, texts: readonly string[]): Fragments {
-  return new Fragments(writer, texts.length, (i) => writer.string(texts[i]))
+function textFragments(writer: JsonWriter, texts: readonly string[]): Steps<Fragments> {
+  return Fragments.render(writer, texts.length, (i) => writer.string(texts[i]))
 }
 
 /** A nearest-buoy item; `km` unrounded. */

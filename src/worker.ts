@@ -8,10 +8,17 @@ import { QuotaCounters } from './quota.ts'
 import { RequestPath } from './request.ts'
 import { OPERATIONS } from './routes.ts'
 import { renderShapes } from './shapes.ts'
+import type { View } from './operation.ts'
+import { rehearse } from './rehearsal.ts'
+import { SnapshotError } from './snapshot/format.ts'
 import type { LoadedSnapshot } from './snapshot/read.ts'
+import { finish, finishInSlices, type Steps } from './steps.ts'
+import { Totals } from './totals.ts'
 
 /** What the main thread gives a worker to begin with. */
 export interface WorkerStart {
+  /** Its number among the workers, from 0. */
+  thread: number
   host: string
   port: number
   engine: 'auto' | 'uws' | 'node'
@@ -24,20 +31,31 @@ export interface WorkerStart {
   settingsTag: string
   quota: SharedArrayBuffer
   addresses: SharedArrayBuffer
+  totals: SharedArrayBuffer
   keys: SharedArrayBuffer
   snapshot: LoadedSnapshot | null
 }
 
+/** A snapshot is taken over in two steps, so that all threads switch together or none does. */
 export type ToWorker =
-  | { type: 'snapshot'; snapshot: LoadedSnapshot }
+  | { type: 'prepare'; snapshot: LoadedSnapshot }
+  | { type: 'switch' }
+  | { type: 'discard' }
   | { type: 'keys'; keys: SharedArrayBuffer }
   | { type: 'drain' }
   | { type: 'close' }
+  /** Fails as a bug would, for drills. */
+  | { type: 'fail' }
 
 export type FromWorker =
   | { type: 'listening' }
-  | { type: 'serving'; snapshotId: string }
+  | { type: 'prepared' }
+  | { type: 'refused'; message: string }
+  | { type: 'switched' }
   | { type: 'fault'; message: string }
+
+/** Getting a snapshot ready takes this long at a time, in ms, then requests have their turn. */
+const SLICE = 0.3
 
 const start = workerData as WorkerStart
 const main = parentPort!
@@ -54,6 +72,7 @@ const requests = new RequestPath(
     answerCache: start.answerCache,
     settingsTag: start.settingsTag,
     refreshEvery: start.refreshEvery,
+    totals: new Totals(start.totals, start.thread),
     clock: () => Date.now() / 1000,
     onFault: (error, operation) => tell({ type: 'fault', message: `${operation}: ${faultText(error)}` }),
   },
@@ -67,34 +86,69 @@ function faultText(error: unknown): string {
   return [error.name, ...frames.slice(0, 6)].join('\n')
 }
 
-function serve(snapshot: LoadedSnapshot): void {
-  const dataset = openDataset(snapshot, start.activeWithin)
-  requests.setView({ dataset, shapes: renderShapes(dataset) })
-  tell({ type: 'serving', snapshotId: snapshot.id })
+let hasServed = false
+let prepared: View | null = null
+
+function* viewOf(snapshot: LoadedSnapshot): Steps<View> {
+  const dataset = yield* openDataset(snapshot, start.activeWithin)
+  const view = { dataset, shapes: yield* renderShapes(dataset) }
+  yield* rehearse(view, !hasServed)
+  return view
 }
 
-if (start.snapshot !== null) serve(start.snapshot)
+function serve(view: View): void {
+  requests.setView(view)
+  hasServed = true
+}
+
+async function prepare(snapshot: LoadedSnapshot): Promise<void> {
+  try {
+    prepared = await finishInSlices(viewOf(snapshot), SLICE)
+    tell({ type: 'prepared' })
+  } catch (error) {
+    tell({ type: 'refused', message: error instanceof SnapshotError ? error.message : faultText(error) })
+  }
+}
+
+if (start.snapshot !== null) serve(finish(viewOf(start.snapshot)))
 
 const engine = loadEngine(start.engine).create((exchange) => requests.handle(exchange), {
   onThrow: (error) => tell({ type: 'fault', message: faultText(error) }),
 })
 
+// The process would abort if the thread ended with its engine open.
+process.on('uncaughtException', (error) => {
+  tell({ type: 'fault', message: faultText(error) })
+  engine.close()
+  process.exit(1)
+})
+
 main.on('message', (message: ToWorker) => {
   switch (message.type) {
-    case 'snapshot':
-      serve(message.snapshot)
+    case 'prepare':
+      void prepare(message.snapshot)
+      break
+    case 'switch':
+      if (prepared !== null) serve(prepared)
+      prepared = null
+      tell({ type: 'switched' })
+      break
+    case 'discard':
+      prepared = null
       break
     case 'keys':
       requests.setKeys(new KeyRing(message.keys))
       break
     case 'drain':
-      engine.stopListening()
       engine.drain()
       break
     case 'close':
+      engine.stopListening()
       engine.close()
       main.close()
       break
+    case 'fail':
+      throw new Error('a drill')
   }
 })
 

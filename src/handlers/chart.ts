@@ -186,7 +186,7 @@ function hourlySeries(
   const point = forecast === null ? -1 : forecast.nearest(lat, lng)
   const harbour = tides === null ? -1 : tides.nearest(lat, lng)
   if (harbour !== -1) tides!.levelsInto(harbour, first, HOUR, count, tideLevel)
-  for (let hour = 0; point !== -1 && hour < count; hour++) {
+  for (let hour = 0; hour < (point === -1 ? 0 : count); hour++) {
     const time = first + hour * HOUR
     const row = forecast!.rowAt(point, time)
     const code = row === -1 ? MISSING_U16 : forecast!.value('waveHeight', row, time)

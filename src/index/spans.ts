@@ -6,6 +6,7 @@
  * binary search over the segments and one interpolated search inside a month.
  */
 import type { MonthRows } from '../snapshot/months.ts'
+import type { Steps } from '../steps.ts'
 
 export class Spans {
   readonly months: readonly MonthRows[]
@@ -17,34 +18,14 @@ export class Spans {
   readonly to: Uint32Array
   readonly before: Uint32Array
 
-  /** `ids` ascending; `months` ascending. Rows of buoys that are not among the ids are not reachable. */
   constructor(ids: Uint32Array, months: readonly MonthRows[]) {
     this.months = months
     this.first = new Uint32Array(ids.length + 1)
-    const cursors = months.map(() => 0)
     const segments = months.reduce((sum, { buoys }) => sum + buoys.length, 0)
     this.month = new Uint16Array(segments)
     this.from = new Uint32Array(segments)
     this.to = new Uint32Array(segments)
     this.before = new Uint32Array(segments)
-    let segment = 0
-    for (let ordinal = 0; ordinal < ids.length; ordinal++) {
-      let before = 0
-      for (let m = 0; m < months.length; m++) {
-        const { buoys, start } = months[m]
-        let at = cursors[m]
-        while (at < buoys.length && buoys[at] < ids[ordinal]) at++
-        cursors[m] = at
-        if (buoys[at] !== ids[ordinal]) continue
-        this.month[segment] = m
-        this.from[segment] = start[at]!
-        this.to[segment] = start[at + 1]!
-        this.before[segment] = before
-        before += start[at + 1] - start[at]
-        segment++
-      }
-      this.first[ordinal + 1] = segment
-    }
   }
 
   /** How many rows a buoy has. */
@@ -94,6 +75,35 @@ export class Spans {
     const times = this.months[this.month[low]].time
     return this.before[low] + lowerBound(times, this.from[low], this.to[low], time) - this.from[low]
   }
+}
+
+/** Some 100 µs of work at ten years of months. */
+const BUOYS_PER_STEP = 64
+
+/** The spans of `ids`, ascending, over `months`, ascending. Rows of buoys that are not among the ids are not reachable. */
+export function* spansOf(ids: Uint32Array, months: readonly MonthRows[]): Steps<Spans> {
+  const spans = new Spans(ids, months)
+  const cursors = months.map(() => 0)
+  let segment = 0
+  for (let ordinal = 0; ordinal < ids.length; ordinal++) {
+    let before = 0
+    for (let m = 0; m < months.length; m++) {
+      const { buoys, start } = months[m]
+      let at = cursors[m]
+      while (at < buoys.length && buoys[at] < ids[ordinal]) at++
+      cursors[m] = at
+      if (buoys[at] !== ids[ordinal]) continue
+      spans.month[segment] = m
+      spans.from[segment] = start[at]
+      spans.to[segment] = start[at + 1]
+      spans.before[segment] = before
+      before += start[at + 1] - start[at]
+      segment++
+    }
+    spans.first[ordinal + 1] = segment
+    if (ordinal % BUOYS_PER_STEP === 0) yield
+  }
+  return spans
 }
 
 /**

@@ -1,13 +1,17 @@
 /**
- * `--source demo`: real buoys with a made-up sea, for a first look and for tests that need a whole data set.
+ * `--source demo`: real buoys with a made-up sea, for a first look and for tests that need a whole data set. Around them the rest of what
+ * the service answers: satellite passes with virtual buoys, a forecast of the same sea, harbours with their real tides, and spots.
  *
  * Names, positions, networks and identifiers are facts of the public station lists; every reading follows the law of
  * `waves.ts`. A reading depends on buoy and time alone: a later `--as-of` moves the window and changes nothing inside it.
  */
 import { RowBatch } from '../columns.ts'
+import { forecastsAround } from './demo-forecast.ts'
+import { demoHarbours } from './demo-harbours.ts'
+import { sendPasses } from './demo-passes.ts'
 import { openScale } from './scale.ts'
 import { BuildError } from './source.ts'
-import type { OpenSource, Sink, Source, SourceContext, SourceInfo } from './source.ts'
+import type { BuoyRecord, OpenSource, Sink, Source, SourceContext, SourceInfo, SpotRecord } from './source.ts'
 import { CLIMATES, STEP, fillRows, siteKey } from './waves.ts'
 import type { Instrument, Site } from './waves.ts'
 
@@ -34,7 +38,7 @@ interface Station {
   readonly name: string
   readonly lat: number
   readonly lng: number
-  readonly country: string
+  readonly country?: string
   readonly climate: keyof typeof CLIMATES
   readonly exposure: number
   /** Mean direction that waves come from. */
@@ -55,6 +59,11 @@ const SOURCES = {
   ireland: { name: 'Marine Institute', network: 'national', credit: credit('Marine Institute, Ireland') },
   norway: { name: 'MET Norway', network: 'national', credit: credit('MET Norway') },
   britain: { name: 'UK Met Office', network: 'national', credit: credit('UK Met Office') },
+  altimetry: {
+    name: 'Satellite altimetry',
+    network: 'satellite',
+    credit: 'Tracks after those of the missions. The readings are made up, not measured.',
+  },
 } as const satisfies { readonly [source: string]: SourceInfo }
 
 function credit(owner: string): string {
@@ -95,6 +104,15 @@ const INSTRUMENTS: { readonly [source in keyof typeof SOURCES]: Instrument } = {
   norway: { heightStep: 0.1, periodStep: 0.1, periods: 'peak', direction: true, water: true, wind: true },
   // Its moorings send a zero-crossing period only, which is no significant period, and no direction.
   britain: { heightStep: 0.1, periodStep: 0.1, periods: 'none', direction: false, water: true, wind: true },
+  // Altimeters measure neither period nor direction of waves.
+  altimetry: {
+    heightStep: 0.01,
+    periodStep: 0.1,
+    periods: 'none',
+    direction: false,
+    water: false,
+    wind: false,
+  },
 }
 
 /** A CDIP waverider within NDBC: waves and temperature. */
@@ -199,6 +217,65 @@ const BRITAIN: Row[] = [
   ['62163', 'Brittany', 47.55, -8.47, 'celtic', 1, 275],
 ]
 
+/** Where ascending and descending tracks of the ten-day orbits cross: two readings in ten days, and now and then one more. */
+const VIRTUAL: [
+  name: string,
+  lat: number,
+  lng: number,
+  climate: Station['climate'],
+  exposure: number,
+  direction: number,
+][] = [
+  ['Iroise Sea', 48.82, -7.15, 'celtic', 0.95, 275],
+  ['Bay of Biscay', 46.13, -7.04, 'biscay', 1.5, 295],
+  ['West of Galicia', 44.52, -11.34, 'biscay', 1.6, 300],
+  ['Azores', 39.02, -26.97, 'biscay', 1.5, 300],
+  ['Madeira', 34.7, -18.42, 'biscay', 1.2, 320],
+  ['Rockall', 57.49, -14.23, 'celtic', 1.1, 260],
+  ['Faroe–Shetland Channel', 60.98, -5.69, 'norwegian', 1, 270],
+  ['Norwegian Sea', 63.93, 3.04, 'norwegian', 1, 270],
+  ['South of Iceland', 61.82, -19.98, 'celtic', 1.1, 230],
+  ['Irminger Sea', 59.44, -38.22, 'celtic', 1.15, 240],
+  ['Grand Banks', 44.57, -48.15, 'newEngland', 1.8, 250],
+  ['Gulf Stream', 39.11, -66.59, 'newEngland', 1.5, 200],
+  ['Bermuda', 29.64, -63.76, 'carolina', 1, 120],
+  ['Sargasso Sea', 26.8, -51.01, 'carolina', 0.9, 60],
+  ['Gulf of Mexico', 26.8, -90.69, 'mexicanGulf', 1, 120],
+  ['Caribbean Sea', 13.53, -73.69, 'hawaiian', 0.9, 80],
+  ['Balearic Sea', 41.1, 5.72, 'mediterranean', 1.2, 330],
+  ['Ionian Sea', 36.96, 17.0, 'mediterranean', 1.1, 300],
+  ['Gulf of Alaska', 54.26, -144.67, 'alaskan', 1.1, 220],
+  ['Columbia', 46.13, -128.93, 'californian', 2.6, 290],
+  ['California Current', 34.7, -126.14, 'californian', 2.3, 300],
+  ['North of Oʻahu', 23.8, -157.3, 'hawaiian', 1.1, 340],
+  ['Midway', 29.69, -177.12, 'hawaiian', 1.2, 330],
+  ['Aleutians', 50.19, 178.66, 'alaskan', 1.1, 230],
+  ['East of Guam', 13.58, 147.43, 'hawaiian', 0.9, 70],
+  ['Kuroshio', 36.96, 150.23, 'newEngland', 1.6, 160],
+  ['Tasman Sea', -36.96, 160.16, 'southernOcean', 0.9, 210],
+  ['Campbell Plateau', -50.11, 171.51, 'southernOcean', 1.4, 240],
+  ['Fiji', -20.49, -179.99, 'mascarene', 0.9, 150],
+  ['Mascarene Islands', -20.49, 58.12, 'mascarene', 1, 220],
+  ['Cape Agulhas', -37.01, 21.23, 'southernOcean', 1.2, 230],
+  ['Kerguelen', -46.09, 73.69, 'southernOcean', 1.7, 260],
+  ['Drake Passage', -57.53, -63.79, 'southernOcean', 1.4, 270],
+  ['South Atlantic', -39.16, -19.9, 'southernOcean', 1.2, 240],
+]
+
+/** Surf spots within 50 km of a buoy, and two at the end that have none. */
+const SPOTS: readonly SpotRecord[] = [
+  { id: 1, name: 'Mavericks', lat: 37.4953, lng: -122.4969 },
+  { id: 2, name: 'Ocean Beach, San Francisco', lat: 37.7594, lng: -122.5107 },
+  { id: 3, name: 'Steamer Lane', lat: 36.9515, lng: -122.0257 },
+  { id: 4, name: 'Banzai Pipeline', lat: 21.6653, lng: -158.0533 },
+  { id: 5, name: 'Hossegor, La Gravière', lat: 43.6735, lng: -1.4402 },
+  { id: 6, name: 'Parlementia, Guéthary', lat: 43.4292, lng: -1.6135 },
+  { id: 7, name: 'La Palue, Crozon', lat: 48.2145, lng: -4.556 },
+  { id: 8, name: 'Saint-Leu', lat: -21.1655, lng: 55.2832 },
+  { id: 9, name: 'Mullaghmore', lat: 54.4707, lng: -8.4567 },
+  { id: 10, name: 'Nazaré, Praia do Norte', lat: 39.6056, lng: -9.0847 },
+]
+
 function stations(source: keyof typeof SOURCES, country: string, rows: Row[]): Station[] {
   return rows.map(([identifier, name, lat, lng, climate, exposure, direction, more]) => ({
     source,
@@ -223,12 +300,33 @@ const STATIONS: readonly Station[] = [
   ...stations('britain', 'GB', BRITAIN),
 ]
 
+/** `V+4882-00715`: hundredths of a degree. */
+function virtualIdentifier(lat: number, lng: number): string {
+  const hundredths = (degrees: number, width: number): string =>
+    `${degrees < 0 ? '-' : '+'}${String(Math.round(Math.abs(degrees) * 100)).padStart(width, '0')}`
+  return `V${hundredths(lat, 4)}${hundredths(lng, 5)}`
+}
+
+const VIRTUAL_STATIONS: readonly Station[] = VIRTUAL.map(
+  ([name, lat, lng, climate, exposure, direction]) => ({
+    source: 'altimetry',
+    identifier: virtualIdentifier(lat, lng),
+    name: `${name} (virtual)`,
+    lat,
+    lng,
+    climate,
+    exposure,
+    direction,
+  }),
+)
+
 /**
  * Opens `demo` (argument '') or the scale generator (argument `scale,…`, see `openScale`).
  *
  * The demonstration holds about forty buoys: half-hourly from the first of the month in which the 45th day before
  * `--as-of` lies, and for five of them hourly from 1 January eleven years earlier. Windows begin on those marks so that a
- * build half an hour later leaves the closed months as they are.
+ * build half an hour later leaves the closed months as they are. There are passes and readings of virtual buoys from when the satellites
+ * flew (2016), a forecast at most 20 km from every buoy, a dozen harbours and ten spots.
  *
  * @throws BuildError for another argument
  */
@@ -251,28 +349,42 @@ const demo: Source = {
     const file = context.report.file('demo')
     const batch = new RowBatch()
     for (const source of Object.values(SOURCES)) sink.source(source)
-    for (const station of STATIONS) {
-      const buoy = sink.buoy({
-        source: SOURCES[station.source].name,
-        identifier: station.identifier,
-        name: station.name,
-        lat: station.lat,
-        lng: station.lng,
-        country: station.country,
-      })
-      const site = siteOf(station)
+    const places = STATIONS.map((station) => {
+      const { lat, lng } = station
+      const [buoy, site] = [sink.buoy(recordOf(station)), siteOf(station)]
       for (const { from, to, stride } of spansOf(station, asOf)) {
         fillRows(batch, site, from, to, stride)
         if (batch.length > 0) sink.rows(buoy, batch)
         file.rows(batch.length)
       }
-    }
+      return { lat, lng, site }
+    })
+    const virtual = VIRTUAL_STATIONS.map((station) => {
+      const { lat, lng } = station
+      return { buoy: sink.buoy(recordOf(station)), lat, lng, site: siteOf(station) }
+    })
+    sendPasses(sink, file, virtual, asOf)
+    for (const forecast of forecastsAround([...places, ...virtual], asOf)) sink.forecast(forecast)
+    for (const harbour of demoHarbours()) sink.harbour(harbour)
+    for (const spot of SPOTS) sink.spot(spot)
     file.end()
   },
 }
 
 function lastHalfHour(now: number): number {
   return Math.floor(now / STEP) * STEP
+}
+
+function recordOf({ source, identifier, name, lat, lng, country }: Station): BuoyRecord {
+  return {
+    source: SOURCES[source].name,
+    identifier,
+    name,
+    lat,
+    lng,
+    ...(country !== undefined && { country }),
+    ...(source === 'altimetry' && { virtual: true }),
+  }
 }
 
 function siteOf(station: Station): Site {
@@ -284,6 +396,8 @@ function siteOf(station: Station): Site {
     lng: station.lng,
     instrument: { ...INSTRUMENTS[station.source], ...station.instrument },
     longestOutage: LONGEST_RANDOM_OUTAGE,
+    // What a satellite measures does not fail with a mooring.
+    ...(station.source === 'altimetry' && { gapless: true }),
   }
 }
 

@@ -161,6 +161,8 @@ export interface Site {
   readonly instrument: Instrument
   /** Longest random outage, half-hours. */
   readonly longestOutage: number
+  /** The sea itself: no row is missing. */
+  readonly gapless?: true
 }
 
 /** 32-bit mixing by two rounds of multiply and shift (the constants are those published as "lowbias32"). */
@@ -383,7 +385,8 @@ export function fillRows(batch: RowBatch, site: Site, from: number, to: number, 
   if (to > monthEnd || from % stride !== 0) throw new RangeError('steps outside one month')
 
   const { key, instrument } = site
-  fillAbsent(key, site.longestOutage, from, to, absent)
+  if (site.gapless === true) absent.fill(0, 0, to - from)
+  else fillAbsent(key, site.longestOutage, from, to, absent)
   fillLogHeight(key, from, to, stride, anomaly)
   if (instrument.periods !== 'none') fillPath(PERIOD, key, from, to, stride, period)
   if (instrument.periods === 'both') fillPath(PERIOD_RATIO, key, from, to, stride, ratio)

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { MEASURE_NAMES, MEASURES, missingColumn } from '../../src/columns.ts'
-import { lowerBound, Spans } from '../../src/index/spans.ts'
+import { lowerBound, spansOf } from '../../src/index/spans.ts'
+import { finish } from '../../src/steps.ts'
 import type { MonthRows } from '../../src/snapshot/months.ts'
 
 /** Times of each buoy's rows in one month, ascending, by the buoy's id. */
@@ -56,7 +57,7 @@ test('Counts, positions, times, segments and the closest row are those of one so
         ])
         return monthRows(month, new Map(entries))
       })
-      const spans = new Spans(Uint32Array.from(ids), months)
+      const spans = finish(spansOf(Uint32Array.from(ids), months))
       for (const [ordinal, id] of ids.entries()) {
         const times = world.months.flatMap((rows, month) =>
           (rows[String(id)] ?? []).map((time) => month * MONTH_LENGTH + time).toSorted((a, b) => a - b),
@@ -89,7 +90,7 @@ test('Counts, positions, times, segments and the closest row are those of one so
 
 test('Of two rows equally far from a moment the earlier one is the closest, within a month and between two.', () => {
   const months = [monthRows(0, new Map([[7, [100, 200, 900]]])), monthRows(1, new Map([[7, [1100]]]))]
-  const spans = new Spans(Uint32Array.of(7), months)
+  const spans = finish(spansOf(Uint32Array.of(7), months))
   assert.deepEqual(
     [0, 149, 150, 151, 1000, 1001, 5000].map((moment) => spans.closest(0, moment)),
     [0, 0, 0, 1, 2, 3, 3],
@@ -101,7 +102,7 @@ test('A page over the borders of months has the rows that a slice of one array h
   const months = Array.from({ length: 5 }, (_, month) =>
     monthRows(month, new Map([[3, all.slice(month * 37, month * 37 + 37)]])),
   )
-  const spans = new Spans(Uint32Array.of(1, 3), months)
+  const spans = finish(spansOf(Uint32Array.of(1, 3), months))
   assert.equal(spans.count(0), 0)
   assert.equal(spans.closest(0, 5), -1)
   fc.assert(

@@ -8,6 +8,7 @@ import { decodePart, encodePart, SnapshotError, type PartEntry } from '../../src
 import { BuildReport } from '../../src/snapshot/report.ts'
 import { checkTides, readTides, tidesPart, type TideColumns } from '../../src/snapshot/tides.ts'
 import { BuildError, type HarbourRecord, type Source } from '../../src/sources/source.ts'
+import { finish } from '../../src/steps.ts'
 import { folderOf } from '../sources/recorder.ts'
 
 const HARBOURS: HarbourRecord[] = [
@@ -121,7 +122,7 @@ test('A snapshot carries its harbours to the dataset, and one without harbours h
       },
     }
     await buildSnapshot({ sources: [source], out, asOf: 1_774_602_000, now: 0, report })
-    return openDataset(await loadSnapshot(out), 86_400)
+    return finish(openDataset(await loadSnapshot(out), 86_400))
   }
   const { tides } = await build(`${folder}/with`, HARBOURS)
   assert.ok(tides instanceof Tides)

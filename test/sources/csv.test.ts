@@ -3,9 +3,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
+import type { RowBatch } from '../../src/columns.ts'
 import { openCsv } from '../../src/sources/csv.ts'
 import { BuildError } from '../../src/sources/source.ts'
 import { FIXTURES, folderOf, record } from './recorder.ts'
+import { RecordingSink } from './recording_sink.ts'
 
 const SOURCES = 'name,network\nNorthwatch,national\n'
 const BUOYS = 'source,identifier,name,lat,lng\nNorthwatch,A1,First,1,2\nNorthwatch,A2,Second,3,4\n'
@@ -466,6 +468,16 @@ test('Rows of buoys in any turns arrive complete and in their order, however man
   }
 })
 
+/** The two names of the buoy that got the row of a time, by that time. */
+class NamesByTime extends RecordingSink {
+  names: string[] = []
+
+  rows(buoy: number, batch: RowBatch): void {
+    const { source, identifier } = this.records[buoy]
+    for (const time of batch.time.subarray(0, batch.length)) this.names[time] = `${source}|${identifier}`
+  }
+}
+
 test('The two names of a row choose its buoy whatever row came before it', async (t) => {
   const part = fc.constantFrom('A', 'AA', 'AB', 'B', 'é', 'x'.repeat(64))
   const names = ['A', 'AA', 'AB', 'B', 'é', 'x'.repeat(64)]
@@ -477,27 +489,17 @@ test('The two names of a row choose its buoy whatever row came before it', async
         'buoys.csv': `source,identifier,name,lat,lng\n${pairs.map(([source, id]) => `${source},${id},Buoy,1,2\n`).join('')}`,
         'readings/a.csv': `source,identifier,time,significant_height\n${turns.map(([source, id], i) => `${source},${id},${i},1\n`).join('')}`,
       })
-      const received: string[] = []
-      const handles: string[] = []
-      await openCsv(folder).read(
-        {
-          source: () => {},
-          buoy: ({ source, identifier }) => handles.push(`${source}|${identifier}`) - 1,
-          rows: (buoy, batch) => {
-            for (const time of batch.time.subarray(0, batch.length)) received[time] = handles[buoy]
-          },
+      const sink = new NamesByTime()
+      await openCsv(folder).read(sink, {
+        asOf: null,
+        now: 0,
+        report: {
+          warn: () => {},
+          file: () => ({ rows: () => {}, skipped: () => {}, bad: () => assert.fail(), end: () => {} }),
         },
-        {
-          asOf: null,
-          now: 0,
-          report: {
-            warn: () => {},
-            file: () => ({ rows: () => {}, skipped: () => {}, bad: () => assert.fail(), end: () => {} }),
-          },
-        },
-      )
+      })
       assert.deepEqual(
-        received,
+        sink.names,
         turns.map(([source, id]) => `${source}|${id}`),
       )
     }),

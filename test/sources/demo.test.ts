@@ -3,7 +3,8 @@ import { describe, it } from 'node:test'
 import type { MeasureName, RowBatch } from '../../src/columns.ts'
 import { openDemo } from '../../src/sources/demo.ts'
 import { BuildError } from '../../src/sources/source.ts'
-import type { BuoyRecord, Report, Sink, SourceInfo } from '../../src/sources/source.ts'
+import type { BuoyRecord, ForecastRecord, PassRecord, Report } from '../../src/sources/source.ts'
+import { RecordingSink } from './recording_sink.ts'
 
 const AS_OF = Date.UTC(2026, 5, 17, 9, 30) / 1000
 const HOUR = 3600
@@ -32,21 +33,27 @@ interface Collected {
   codes: { [name in MeasureName]: number[] }
 }
 
-class Collector implements Sink {
-  sources: SourceInfo[] = []
-  buoys: Collected[] = []
+class Collector extends RecordingSink {
+  /** All of them by handle, virtual ones too. */
+  all: Collected[] = []
 
-  source(info: SourceInfo): void {
-    this.sources.push(info)
+  override buoy(record: BuoyRecord): number {
+    const codes = Object.fromEntries(NAMES.map((name) => [name, [] as number[]]))
+    this.all.push({ record, times: [], codes: codes as Collected['codes'] })
+    return super.buoy(record)
   }
 
-  buoy(record: BuoyRecord): number {
-    const codes = Object.fromEntries(NAMES.map((name) => [name, [] as number[]]))
-    return this.buoys.push({ record, times: [], codes: codes as Collected['codes'] }) - 1
+  /** Those that float. */
+  get buoys(): Collected[] {
+    return this.all.filter(({ record }) => record.virtual !== true)
+  }
+
+  get virtual(): Collected[] {
+    return this.all.filter(({ record }) => record.virtual === true)
   }
 
   rows(buoy: number, batch: RowBatch): void {
-    const { times, codes } = this.buoys[buoy]
+    const { times, codes } = this.all[buoy]
     for (let row = 0; row < batch.length; row++) {
       times.push(batch.time[row])
       for (const name of NAMES) codes[name].push(batch.columns[name][row])
@@ -54,7 +61,7 @@ class Collector implements Sink {
   }
 
   find(identifier: string): Collected {
-    const found = this.buoys.find(({ record }) => record.identifier === identifier)
+    const found = this.all.find(({ record }) => record.identifier === identifier)
     assert.ok(found, `no buoy ${identifier}`)
     return found
   }
@@ -99,9 +106,9 @@ void describe('the demo source', () => {
 
   void it('uses the clock only where --as-of is not given', async () => {
     const fromClock = await readDemo(null, AS_OF + 900)
-    assert.deepEqual(fromClock.buoys, demo.buoys)
+    assert.deepEqual(fromClock, demo)
     const given = await readDemo(AS_OF, AS_OF + 40 * DAY)
-    assert.deepEqual(given.buoys, demo.buoys)
+    assert.deepEqual(given, demo)
   })
 
   void it('keeps every older reading when it is built half an hour later', async () => {
@@ -131,19 +138,21 @@ void describe('the demo source', () => {
     }
   })
 
-  void it('holds about forty buoys with unique identifiers in six networks', () => {
+  void it('holds about forty buoys with unique identifiers in six networks, and virtual ones in a seventh', () => {
     assert.ok(demo.buoys.length >= 40 && demo.buoys.length <= 45)
-    const ids = demo.buoys.map(({ record }) => `${record.source}/${record.identifier}`)
+    const ids = demo.all.map(({ record }) => `${record.source}/${record.identifier}`)
     assert.equal(new Set(ids).size, ids.length)
     const networks = new Map(demo.sources.map(({ name, network }) => [name, network]))
     assert.equal(networks.get('Candhis'), 'coastal')
     assert.equal(networks.get('Météo-France'), 'national')
-    assert.equal(networks.size, 6)
-    for (const { record } of demo.buoys) {
+    assert.equal(networks.get('Satellite altimetry'), 'satellite')
+    assert.equal(networks.size, 7)
+    for (const { record } of demo.all) {
       assert.ok(networks.has(record.source))
-      assert.match(record.country ?? '', /^[A-Z]{2}$/)
+      assert.equal(record.virtual === true, record.source === 'Satellite altimetry')
       assert.ok(Math.abs(record.lat) <= 90 && Math.abs(record.lng) <= 180)
     }
+    for (const { record } of demo.buoys) assert.match(record.country ?? '', /^[A-Z]{2}$/)
     for (const { credit } of demo.sources) assert.match(credit ?? '', /made up, not measured/)
   })
 
@@ -152,7 +161,7 @@ void describe('the demo source', () => {
     await openDemo('').read(new Collector(), { asOf: AS_OF, now: 0, report })
     assert.equal(
       report.rows,
-      demo.buoys.reduce((sum, { times }) => sum + times.length, 0),
+      demo.all.reduce((sum, { times }) => sum + times.length, 0),
     )
     assert.ok(report.rows > 450_000 && report.rows < 750_000)
   })
@@ -337,5 +346,317 @@ void describe('the demo source', () => {
     await assert.rejects(readDemo(0), BuildError)
     await assert.rejects(readDemo(Date.UTC(2200, 0, 1) / 1000), BuildError)
     await assert.rejects(readDemo(NaN), BuildError)
+  })
+})
+
+/** Great circle in km, by the angle between two unit vectors. */
+function kilometres(a: { lat: number; lng: number }, b: { lat: number; lng: number }): number {
+  const vector = ({ lat, lng }: { lat: number; lng: number }): [number, number, number] => {
+    const [north, east] = [(lat * Math.PI) / 180, (lng * Math.PI) / 180]
+    return [Math.cos(north) * Math.cos(east), Math.cos(north) * Math.sin(east), Math.sin(north)]
+  }
+  const [[x, y, z], [u, v, w]] = [vector(a), vector(b)]
+  return 6371 * Math.atan2(Math.hypot(y * w - z * v, z * u - x * w, x * v - y * u), x * u + y * v + z * w)
+}
+
+/** Degrees eastward from `west` to `east`, 0 to 360. */
+const arc = (west: number, east: number): number => (((east - west) % 360) + 360) % 360
+const passKey = ({ mission, cycle, number }: PassRecord): string => `${mission} ${cycle} ${number}`
+const WINDOW_START = Date.UTC(2026, 5, 1) / 1000
+
+void describe('the satellites of the demo source', () => {
+  void it('brings passes of four missions, each once, complete, in order, of the last ten days at least', () => {
+    const missions = [...new Set(demo.passes.map(({ mission }) => mission))]
+    assert.deepEqual(missions.sort(), ['sentinel-3a', 'sentinel-3b', 'sentinel-6a', 'swot'])
+    assert.equal(new Set(demo.passes.map(passKey)).size, demo.passes.length)
+    for (const mission of missions) {
+      const passes = demo.passes.filter((pass) => pass.mission === mission)
+      for (const [i, { startedAt, endedAt }] of passes.entries()) {
+        assert.ok(Number.isInteger(startedAt) && Number.isInteger(endedAt))
+        assert.ok(startedAt >= WINDOW_START && endedAt <= AS_OF)
+        // Half an orbit of 99 to 112 minutes, less the ice.
+        assert.ok(endedAt - startedAt > 40 * 60 && endedAt - startedAt < 57 * 60)
+        assert.ok(i === 0 || startedAt > passes[i - 1].endedAt)
+      }
+      assert.ok(passes[0].startedAt < WINDOW_START + 2 * HOUR)
+      assert.ok(passes.at(-1)!.endedAt > AS_OF - 2 * HOUR)
+    }
+  })
+
+  void it('numbers passes on without a gap, odd ones north', () => {
+    const next = { 'sentinel-3a': 770, 'sentinel-3b': 770, 'sentinel-6a': 254, swot: 584 }
+    for (const [mission, count] of Object.entries(next)) {
+      const passes = demo.passes.filter((pass) => pass.mission === mission)
+      const places = passes.map(({ cycle, number }) => cycle * count + number - 1)
+      assert.deepEqual(
+        places,
+        places.map((_, i) => places[0] + i),
+      )
+      for (const { number } of passes) assert.ok(number >= 1 && number <= count)
+    }
+    // A virtual buoy in the north is met late in a pass that goes there, early in one that comes from there.
+    let met = 0
+    for (const { number, startedAt, endedAt, observations } of demo.passes) {
+      for (const { buoy, time } of observations) {
+        const isNorth = demo.records[buoy].lat > 0
+        assert.equal(time > (startedAt + endedAt) / 2, (number % 2 === 1) === isNorth)
+        met++
+      }
+    }
+    assert.ok(met > 100)
+  })
+
+  void it('crosses the equator when and where Sentinel-3 did on 1 February 2022', async () => {
+    // Attributes equator_time and equator_longitude of Copernicus Marine files, WAVE_GLO_PHY_SWH_L3_NRT_014_001.
+    const crossings = {
+      'sentinel-3a': [
+        ['2022-02-01T00:12:29Z', 326.96],
+        ['2022-02-01T02:43:53Z', 109.1],
+        ['2022-02-01T06:05:52Z', 58.61],
+        ['2022-02-01T08:37:25Z', 200.72],
+        ['2022-02-01T21:14:45Z', 191.39],
+      ],
+      'sentinel-3b': [
+        ['2022-02-01T01:13:57Z', 311.54],
+        ['2022-02-01T10:29:18Z', 352.7],
+        ['2022-02-01T17:13:15Z', 251.71],
+      ],
+    } as const
+    const { passes } = await readDemo(Date.UTC(2022, 1, 2) / 1000)
+    for (const [mission, list] of Object.entries(crossings)) {
+      for (const [text, longitude] of list) {
+        const time = Date.parse(text) / 1000
+        const pass = passes.find(
+          ({ mission: slug, startedAt, endedAt }) => slug === mission && startedAt < time && endedAt > time,
+        )
+        assert.ok(pass, `${mission} ${text}`)
+        // A pass is symmetric about its crossing.
+        assert.ok(Math.abs((pass.startedAt + pass.endedAt) / 2 - time) < 5)
+        const { west, east } = pass.bounds
+        const off = arc(longitude, west + arc(west, east) / 2)
+        assert.ok(Math.min(off, 360 - off) < 0.1, `${mission} ${text} ${off}`)
+      }
+    }
+  })
+
+  void it('bounds a pass by less than the globe, also where it crosses the antimeridian', () => {
+    let across = 0
+    for (const { mission, bounds } of demo.passes) {
+      const { south, west, north, east } = bounds
+      const reach = mission === 'sentinel-6a' ? 66.04 : 72
+      assert.ok(Math.abs(north - reach) < 0.05 && Math.abs(south + reach) < 0.05)
+      assert.ok(Math.abs(west) <= 180 && Math.abs(east) <= 180)
+      const width = arc(west, east)
+      assert.ok(width > 60 && width < 170, `${mission} ${width}`)
+      if (west > east) across++
+    }
+    assert.ok(across > 100 && across < demo.passes.length - 100)
+  })
+
+  void it('knows the passes of Jason-3 while it flew, and no mission before there were any', async () => {
+    const { passes, virtual } = await readDemo(Date.UTC(2024, 2, 10) / 1000)
+    assert.equal(new Set(passes.map(({ mission }) => mission)).size, 5)
+    assert.ok(passes.some(({ mission }) => mission === 'jason-3'))
+    assert.ok(virtual.every(({ times }) => times.length > 5))
+    const early = await readDemo(Date.UTC(1990, 0, 1) / 1000)
+    assert.deepEqual(early.passes, [])
+    assert.ok(early.virtual.every(({ times }) => times.length === 0))
+  })
+
+  void it('keeps every pass as it was when it is built later', async () => {
+    const later = await readDemo(AS_OF + HOUR / 2)
+    const known = new Map(later.passes.map((pass) => [passKey(pass), pass]))
+    for (const pass of demo.passes) assert.deepEqual(known.get(passKey(pass)), pass)
+    for (const pass of later.passes) {
+      assert.equal(
+        pass.endedAt <= AS_OF,
+        demo.passes.some((other) => passKey(other) === passKey(pass)),
+      )
+    }
+    for (const [i, { times, codes }] of demo.virtual.entries()) {
+      const next = later.virtual[i]
+      assert.deepEqual(next.times.slice(0, times.length), times)
+      assert.deepEqual(next.codes.significantHeight.slice(0, times.length), codes.significantHeight)
+    }
+    // The window of the next month begins with it, and what lies in both is the same.
+    const july = await readDemo(AS_OF + 10 * DAY)
+    const common = new Map(july.passes.map((pass) => [passKey(pass), pass]))
+    for (const pass of demo.passes) assert.deepEqual(common.get(passKey(pass)), pass)
+    const moved = await readDemo(AS_OF + 25 * DAY)
+    assert.ok(moved.passes.every(({ startedAt }) => startedAt >= Date.UTC(2026, 6, 1) / 1000))
+  })
+
+  void it('gives virtual buoys one reading a pass, of a height and nothing else', () => {
+    assert.ok(demo.virtual.length >= 20 && demo.virtual.length <= 40)
+    const given = new Map<number, number[]>()
+    for (const { startedAt, endedAt, observations } of demo.passes) {
+      assert.equal(new Set(observations.map(({ buoy }) => buoy)).size, observations.length)
+      for (const { buoy, time } of observations) {
+        assert.ok(time >= startedAt && time <= endedAt)
+        given.set(buoy, [...(given.get(buoy) ?? []), time])
+      }
+    }
+    for (const [handle, { record, times, codes }] of demo.all.entries()) {
+      if (record.virtual !== true) {
+        assert.equal(given.has(handle), false)
+        continue
+      }
+      assert.deepEqual(
+        times,
+        given.get(handle)?.sort((a, b) => a - b),
+      )
+      for (let row = 1; row < times.length; row++) assert.ok(times[row] > times[row - 1])
+      for (const name of NAMES) {
+        for (const code of codes[name]) assert.equal(code === missingCode(name), name !== 'significantHeight')
+      }
+      for (const code of codes.significantHeight) assert.ok(code >= 100 && code <= 20_000 && code % 10 === 0)
+    }
+  })
+
+  void it('lets some virtual buoys be fresh and others stale whatever the time', async () => {
+    const month = await readDemo(Date.UTC(2026, 7, 31, 23, 30) / 1000)
+    const times = month.virtual.flatMap((buoy) => buoy.times).sort((a, b) => a - b)
+    for (let i = 1; i < times.length; i++) assert.ok(times[i] - times[i - 1] < DAY)
+    for (let at = times[0] + 10 * DAY; at <= times.at(-1)!; at += DAY / 4) {
+      const ages = month.virtual.map((buoy) => at - buoy.times.filter((time) => time <= at).at(-1)!)
+      assert.ok(ages.filter((age) => age <= DAY).length >= 3)
+      assert.ok(ages.filter((age) => age > DAY).length >= 5)
+    }
+  })
+})
+
+void describe('the forecast of the demo source', () => {
+  const nearest = (place: { lat: number; lng: number }): ForecastRecord =>
+    demo.forecasts.reduce((best, other) =>
+      kilometres(place, other) < kilometres(place, best) ? other : best,
+    )
+  const FORECAST_NAMES = [
+    'waveHeight',
+    'wavePeriod',
+    'waveDirection',
+    'swellHeight',
+    'swellPeriod',
+    'swellDirection',
+    'windSpeed',
+    'windDirection',
+  ] as const
+
+  void it('has a point within 30 km of every buoy, and each point once', () => {
+    for (const { record } of demo.all) {
+      assert.ok(kilometres(record, nearest(record)) < 30, record.name)
+    }
+    const keys = demo.forecasts.map(({ lat, lng }) => `${lat} ${lng}`)
+    assert.equal(new Set(keys).size, keys.length)
+    for (const { lat, lng } of demo.forecasts) {
+      assert.ok(lat % 0.25 === 0 && lng % 0.25 === 0 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180)
+    }
+  })
+
+  void it('runs hourly from a day before the run to seven days after, every quantity at every hour', () => {
+    const run = Date.UTC(2026, 5, 17, 6) / 1000
+    for (const { runAt, times, values } of demo.forecasts) {
+      assert.equal(runAt, run)
+      assert.equal(times.length, 8 * 24 + 1)
+      assert.deepEqual(
+        times,
+        times.map((_, i) => run - DAY + i * HOUR),
+      )
+      for (const name of FORECAST_NAMES) {
+        const list = values[name]
+        assert.equal(list?.length, times.length)
+        for (const value of list ?? []) {
+          assert.ok(value !== null && Number.isFinite(value) && value >= 0)
+          if (name.endsWith('Direction')) assert.ok(Number.isInteger(value) && value < 360)
+          else if (name.endsWith('Height'))
+            assert.ok(value <= 20 && Math.abs(value * 100 - Math.round(value * 100)) < 1e-6)
+          else if (name.endsWith('Period')) assert.ok(value >= 1.5 && value < 27)
+          else assert.ok(value < 200)
+        }
+      }
+      values.swellHeight?.forEach((swell, i) => assert.ok(swell! <= values.waveHeight![i]!))
+    }
+  })
+
+  void it('sees the sea that the buoy will measure, better today than in a week', async () => {
+    const week = await readDemo(AS_OF + 8 * DAY)
+    const errors: [near: number[], far: number[]] = [[], []]
+    for (const { record } of demo.buoys) {
+      const { times, codes } = week.find(record.identifier)
+      const forecast = nearest(record)
+      const heights = new Map(times.map((time, row) => [time, codes.significantHeight[row]]))
+      forecast.times.forEach((time, i) => {
+        const code = heights.get(time)
+        if (code === undefined || code === missingCode('significantHeight')) return
+        const error = Math.log((forecast.values.waveHeight?.[i] ?? NaN) / (code / 1000))
+        if (time < forecast.runAt + DAY) errors[0].push(error)
+        else if (time > forecast.runAt + 5 * DAY) errors[1].push(error)
+      })
+    }
+    const spread = (list: number[]): number =>
+      Math.sqrt(list.reduce((sum, error) => sum + error * error, 0) / list.length)
+    const [near, far] = errors.map(spread)
+    assert.ok(errors.every((list) => list.length > 1000))
+    assert.ok(near < 0.2 && far > near && far < 0.4, `${near} ${far}`)
+  })
+
+  void it('stays the same until the next run, and then covers the change of the month', async () => {
+    assert.deepEqual((await readDemo(Date.UTC(2026, 5, 17, 11, 30) / 1000)).forecasts, demo.forecasts)
+    const next = await readDemo(Date.UTC(2026, 5, 30, 12) / 1000)
+    assert.equal(next.forecasts.length, demo.forecasts.length)
+    for (const { runAt, times, values } of next.forecasts) {
+      assert.equal(runAt, Date.UTC(2026, 5, 30, 12) / 1000)
+      assert.ok(FORECAST_NAMES.every((name) => values[name]?.length === times.length))
+    }
+  })
+})
+
+void describe('the harbours and spots of the demo source', () => {
+  void it('has a dozen harbours with their credits, levels and constituents', () => {
+    assert.ok(demo.harbours.length >= 12 && demo.harbours.length <= 16)
+    assert.equal(new Set(demo.harbours.map(({ identifier }) => identifier)).size, demo.harbours.length)
+    for (const { identifier, credit, lat, lng, datumOffset, constituents } of demo.harbours) {
+      const [publisher] = identifier.split('/')
+      const expected = {
+        noaa: /^US National Oceanic and Atmospheric Administration.*public domain/,
+        ticon: /^TICON-4 \(CC BY 4\.0\).*Hart-Davis.*https:\/\/doi\.org\/10\.17882\/109129, shortened/,
+        kartverket: /^Kartverket.*\(CC BY 4\.0\), shortened/,
+      }[publisher]
+      assert.match(credit, expected ?? /^$/)
+      assert.ok(Math.abs(lat) <= 90 && Math.abs(lng) <= 180)
+      const names = constituents.map(({ name }) => name)
+      assert.equal(new Set(names).size, names.length)
+      for (const name of ['M2', 'S2', 'N2', 'K1', 'O1', 'K2', 'P1']) assert.ok(names.includes(name))
+      let sum = 0
+      for (const { name, amplitude, phase } of constituents) {
+        assert.match(name, /^[A-Z0-9_()]+$/)
+        assert.ok(amplitude >= 0.001 && amplitude < 3, `${identifier} ${name}`)
+        assert.ok(phase >= 0 && phase <= 360)
+        sum += amplitude
+      }
+      // The mean level stands above the lowest tide, but by less than all constituents together.
+      assert.ok(datumOffset > 0 && datumOffset < sum)
+    }
+    const semidiurnal = demo.harbours.find(({ name }) => name === 'Le Conquet')
+    assert.ok(semidiurnal !== undefined && semidiurnal.constituents[0].name === 'M2')
+    assert.ok(semidiurnal.constituents[0].amplitude > 1.9)
+  })
+
+  void it('has spots with the ids from 1 on, most of them near a buoy and a harbour', () => {
+    assert.deepEqual(
+      demo.spots.map(({ id }) => id),
+      demo.spots.map((_, i) => i + 1),
+    )
+    assert.ok(demo.spots.length >= 8)
+    const within = (list: readonly { lat: number; lng: number }[], km: number): number =>
+      demo.spots.filter((spot) => list.some((place) => kilometres(spot, place) <= km)).length
+    assert.equal(
+      within(
+        demo.buoys.map(({ record }) => record),
+        50,
+      ),
+      demo.spots.length - 2,
+    )
+    assert.ok(within(demo.harbours, 100) >= demo.spots.length - 1)
+    assert.ok(within(demo.forecasts, 50) < demo.spots.length)
   })
 })

@@ -7,9 +7,10 @@ import type { MeasureName } from '../../src/columns.ts'
 import { openDemo } from '../../src/sources/demo.ts'
 import { openScale } from '../../src/sources/scale.ts'
 import { BuildError } from '../../src/sources/source.ts'
-import type { BuoyRecord, FileReport, Report, Sink, SourceInfo } from '../../src/sources/source.ts'
+import type { FileReport, Report } from '../../src/sources/source.ts'
 import { CLIMATES, LONGEST_OUTAGE, fillRows, siteKey } from '../../src/sources/waves.ts'
 import type { Climate, Site } from '../../src/sources/waves.ts'
+import { RecordingSink } from './recording_sink.ts'
 
 const AS_OF = Date.UTC(2026, 5, 17, 9, 30) / 1000
 const HALF_HOUR = 1800
@@ -34,18 +35,8 @@ interface Delivery {
   rows: string[]
 }
 
-class Collector implements Sink {
-  sources: SourceInfo[] = []
-  records: BuoyRecord[] = []
+class Collector extends RecordingSink {
   deliveries: Delivery[] = []
-
-  source(info: SourceInfo): void {
-    this.sources.push(info)
-  }
-
-  buoy(record: BuoyRecord): number {
-    return this.records.push(record) - 1
-  }
 
   rows(buoy: number, batch: RowBatch): void {
     const times = [...batch.time.subarray(0, batch.length)]

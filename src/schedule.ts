@@ -1,0 +1,77 @@
+/**
+ * Builds again and again, aligned to the clock: `every` 30 minutes means at :00 and :30. A build that fails leaves everything as it is,
+ * is reported, and is tried again sooner, then less and less soon until its next regular time.
+ */
+
+/** Seconds before the first retry; doubled with each further failure. */
+const FIRST_RETRY = 15
+
+export interface ScheduleOptions {
+  /** Seconds between builds. */
+  every: number
+  /** Seconds by which a build may begin late, chosen anew each time: keeps many servers from asking a source at once. */
+  jitter: number
+  /** Epoch seconds. */
+  clock: () => number
+  /** A number in [0, 1). */
+  random: () => number
+  build: () => Promise<void>
+  log: (line: string) => void
+}
+
+export interface ScheduleState {
+  next_at: number
+  last_at: number | null
+  last_error: string | null
+  failures_in_row: number
+  built: number
+}
+
+/** When the next build is due: the next full `every` after `now`, or sooner after failures. */
+export function nextBuild(now: number, every: number, failures: number, late: number): number {
+  const regular = (Math.floor(now / every) + 1) * every + late
+  return failures === 0 ? regular : Math.min(regular, now + FIRST_RETRY * 2 ** (failures - 1))
+}
+
+export class Schedule {
+  readonly state: ScheduleState
+  readonly #options: ScheduleOptions
+  #timer: NodeJS.Timeout | null = null
+  #stopped = false
+
+  constructor(options: ScheduleOptions) {
+    this.#options = options
+    this.state = { next_at: 0, last_at: null, last_error: null, failures_in_row: 0, built: 0 }
+    this.#plan()
+  }
+
+  stop(): void {
+    this.#stopped = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+  }
+
+  #plan(): void {
+    const { clock, every, jitter, random } = this.#options
+    const now = clock()
+    this.state.next_at = nextBuild(now, every, this.state.failures_in_row, jitter * random())
+    // Longer waits than a timer can hold do not occur: `every` is at most days.
+    this.#timer = setTimeout(() => void this.#build(), (this.state.next_at - now) * 1000)
+  }
+
+  async #build(): Promise<void> {
+    const { build, clock, log } = this.#options
+    const { state } = this
+    try {
+      await build()
+      state.built++
+      state.failures_in_row = 0
+      state.last_error = null
+    } catch (error) {
+      state.failures_in_row++
+      state.last_error = (error as Error).message
+      log(`warning: build failed (${state.failures_in_row} in a row): ${state.last_error}`)
+    }
+    state.last_at = clock()
+    if (!this.#stopped) this.#plan()
+  }
+}
