@@ -310,6 +310,21 @@ function decode(encoded: string): string | null {
   }
 }
 
+const ajv = new Ajv2020({ allErrors: false, strict: true, strictTypes: false })
+
+/** Compiling takes some 20 ms an operation, so it is done once a thread. */
+const readers = new WeakMap<Parameters, QueryReader<Parameters>>()
+
+/** The reader of an operation's parameters. */
+export function readerOf(
+  parameters: Parameters,
+  refusal: 'bad_request' | 'validation_failed',
+): QueryReader<Parameters> {
+  let reader = readers.get(parameters)
+  if (reader === undefined) readers.set(parameters, (reader = new QueryReader(parameters, refusal)))
+  return reader
+}
+
 /** The compiled form of an operation's parameters. */
 export class QueryReader<P extends Parameters> {
   readonly #entries: [name: string, parameter: Parameter<unknown>][]
@@ -324,7 +339,7 @@ export class QueryReader<P extends Parameters> {
     this.#entries.forEach(([name, { aliases, repeatable }], i) => {
       for (const known of [name, ...aliases, ...(repeatable ? [`${name}[]`] : [])]) this.#index.set(known, i)
     })
-    this.#validate = new Ajv2020({ allErrors: false, strict: true, strictTypes: false }).compile({
+    this.#validate = ajv.compile({
       type: 'object',
       properties: Object.fromEntries(this.#entries.map(([name, { schema }]) => [name, schema])),
       required: this.#entries.filter(([, { required }]) => required).map(([name]) => name),

@@ -15,7 +15,7 @@ import { dateText } from './time.ts'
 import { Totals } from './totals.ts'
 
 /** Times each question is asked of a first snapshot: V8 compiles what has run often. */
-const FIRST_ROUNDS = 40
+const FIRST_ROUNDS = 20
 
 /**
  * @param first whether this thread has served nothing yet

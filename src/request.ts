@@ -12,7 +12,7 @@ import type { Exchange } from './http/exchange.ts'
 import type { KeyRing } from './keys.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, preferredLanguage, type Language } from './language.ts'
 import type { Operation, View } from './operation.ts'
-import { QueryReader, RawQuery } from './query.ts'
+import { RawQuery, readerOf, type QueryReader } from './query.ts'
 import { resetAt, retryAfter, type QuotaCounters } from './quota.ts'
 import { sendError, sendNotModified, sendPreflight, sendSuccess } from './reply.ts'
 import { Router } from './routes.ts'
@@ -78,7 +78,7 @@ export class RequestPath {
       options.basePath,
       options.operations.map((operation) => ({
         path: operation.path,
-        target: { operation, reader: new QueryReader(operation.parameters, operation.refusal) },
+        target: { operation, reader: readerOf(operation.parameters, operation.refusal) },
       })),
     )
   }
