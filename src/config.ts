@@ -263,7 +263,7 @@ export const BUILD_SETTINGS = {
   } satisfies Setting<number>,
   'allow-loss': {
     placeholder: 'SHARE',
-    help: "share of the folder's buoys or readings that a new snapshot may lack",
+    help: "share of the folder's buoys, or of its readings, that may be missing from a new snapshot",
     default: `${DEFAULT_ALLOWED_LOSS * 100}%`,
     parse: share,
   } satisfies Setting<number>,

@@ -1,13 +1,14 @@
 /**
- * Builds a snapshot: sources → rows → parts → check → manifest, upon what the folder holds. Months that get no new rows keep their
- * parts; buoys and rows that no source speaks of any more stay. The same input upon the same folder gives the same bytes: no clock,
- * no random and no order of arrival reaches them.
+ * Builds a snapshot: sources → rows → parts → check → manifest, upon what the folder holds. Rows that no source gives any more stay,
+ * and months that get no new ones keep their parts. A buoy that no source mentions is left out, but not forgotten: its id, its slug and
+ * its rows are there when it comes back. The same input upon the same folder gives the same bytes: no clock, no random and no order of
+ * arrival reaches them.
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { lock, LockError } from '../lock.ts'
-import { BuildError, type MonthlySource, type Source, type SourceInfo } from '../sources/source.ts'
+import { BuildError, type MonthlySource, type Source } from '../sources/source.ts'
 import { monthStart, monthText, timestampText } from '../time.ts'
 import {
   cataloguedBuoys,
@@ -40,13 +41,14 @@ export interface BuildOptions {
   report: BuildReport
   /** Takes only ids and slugs over from the folder's snapshot, not its rows. */
   fresh?: boolean
-  /** Share of buoys or readings that may be lost against the folder's snapshot, 0…1. */
+  /** Share of the folder's buoys or readings that may go, 0…1. */
   allowLoss?: number
   /** Manifests kept to go back to. */
   keep?: number
 }
 
-export const DEFAULT_ALLOWED_LOSS = 0.2
+/** Sources that say nothing of more of the folder's buoys than this are taken for broken. */
+export const DEFAULT_ALLOWED_LOSS = 0.5
 
 /** The folder's snapshot, where there is one. */
 interface Previous {
@@ -131,12 +133,12 @@ async function build(options: BuildOptions, folder: Previous | null): Promise<Ma
     for (const month of spool.months()) await writeMonth(month)
     for (const month of months.beyond()) await writeMonth(month)
 
-    const { buoys, infos } = allBuoys(input, of, previous)
+    const buoys = locateAll(input, of, previous)
     const others = otherParts(out, input, idOf, wanted, previous)
     const spots = input.spots.length > 0 ? input.spots : (previous?.catalog.spots ?? [])
-    const catalog = writePart(out, catalogPart(infos, buoys, entries, spots, monthKeys), buoys.length)
+    const catalog = writePart(out, catalogPart([...input.sources.values()], buoys, entries, spots, monthKeys), buoys.length)
     const manifest = { asOf, parts: [catalog, ...months.entries(), ...others] }
-    refuseLoss(folder, manifest.parts, options.allowLoss ?? DEFAULT_ALLOWED_LOSS)
+    refuseLoss(folder, buoys, manifest.parts, options.allowLoss ?? DEFAULT_ALLOWED_LOSS)
     await checkParts(out, manifest.parts, folder)
     const { id, bytes } = encodeManifest(manifest)
     if (id !== folder?.manifest.id) keepManifest(out, nextKeptFile(out, id), bytes)
@@ -216,28 +218,21 @@ class MonthParts {
   }
 }
 
-/** The input's buoys and those that only the previous snapshot knows, by id; likewise their sources. */
-function allBuoys(
+/** The input's buoys by id, each at its place. */
+function locateAll(
   input: Collector,
   of: ReturnType<typeof register>['of'],
   previous: Previous | null,
-): { buoys: CataloguedBuoy[]; infos: SourceInfo[] } {
+): CataloguedBuoy[] {
   const known = new Map(
     previous === null ? [] : cataloguedBuoys(previous.catalog).map((buoy) => [buoy.id, buoy]),
   )
-  const buoys = new Map(known)
-  for (const buoy of input.buoys) {
-    const entry = of.get(buoy)!
-    buoys.set(entry.id, locate(buoy, entry, known.get(entry.id)))
-  }
-  const infos = new Map(
-    previous?.catalog.sources.map(({ name, network, credit, licence }): [string, SourceInfo] => [
-      name,
-      { name, network, ...(credit === null ? {} : { credit }), ...(licence === null ? {} : { licence }) },
-    ]),
-  )
-  for (const info of input.sources.values()) infos.set(info.name, info)
-  return { buoys: [...buoys.values()].sort((a, b) => a.id - b.id), infos: [...infos.values()] }
+  return input.buoys
+    .map((buoy) => {
+      const entry = of.get(buoy)!
+      return locate(buoy, entry, known.get(entry.id))
+    })
+    .sort((a, b) => a.id - b.id)
 }
 
 /** Passes, forecast and tides: what the input brings, else the previous part of that kind. */
@@ -260,22 +255,27 @@ function otherParts(
   ]
 }
 
-/** @throws BuildError when more than a share of the buoys or readings of the folder's snapshot would be gone. */
-function refuseLoss(folder: Previous | null, parts: readonly PartEntry[], allowed: number): void {
+/** @throws BuildError when more than a share of the folder's buoys or readings would be gone. */
+function refuseLoss(
+  folder: Previous | null,
+  buoys: readonly CataloguedBuoy[],
+  parts: readonly PartEntry[],
+  allowed: number,
+): void {
   if (folder === null) return
-  const rowsOf = (entries: readonly PartEntry[], kind: PartKind): number =>
-    entries.reduce((sum, entry) => (entry.kind === kind ? sum + entry.rows : sum), 0)
-  for (const [kind, what] of [
-    ['catalog', 'buoys'],
-    ['readings', 'readings'],
-  ] as const) {
-    const before = rowsOf(folder.manifest.parts, kind)
-    const after = rowsOf(parts, kind)
-    if (after < before * (1 - allowed)) {
-      throw new BuildError(
-        `the new snapshot would have ${after} ${what}, the folder's has ${before}: at most ${allowed * 100} % may be lost (--allow-loss)`,
-      )
-    }
+  const readings = (entries: readonly PartEntry[]): number =>
+    entries.reduce((sum, { kind, rows }) => (kind === 'readings' ? sum + rows : sum), 0)
+  const ids = new Set(buoys.map(({ id }) => id))
+  const before = [...folder.catalog.id]
+  const losses = [
+    ['buoys', before.length, before.filter((id) => ids.has(id)).length],
+    ['readings', readings(folder.manifest.parts), readings(parts)],
+  ] as const
+  for (const [what, had, left] of losses) {
+    if (left >= had * (1 - allowed)) continue
+    throw new BuildError(
+      `only ${left} of the folder's ${had} ${what} are left in this build: at most ${allowed * 100} % may go (--allow-loss)`,
+    )
   }
 }
 
