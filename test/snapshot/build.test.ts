@@ -163,7 +163,10 @@ function failing(fault: Error): Source {
   }
 }
 
-const highWaves: FakeBuoy = { ...SMALL_WORLD[1], rows: [{ time: at('2026-03-27T09:00:00Z'), significantHeight: 25_001 }] }
+const highWaves = SMALL_WORLD.map((buoy) => ({
+  ...buoy,
+  rows: [{ time: at('2026-03-27T09:00:00Z'), significantHeight: 25_001 }],
+}))
 const noReadings = SMALL_WORLD.map((buoy) => ({ ...buoy, rows: [] }))
 const strange: Source = {
   async read(sink) {
@@ -176,8 +179,8 @@ const otherNetwork = fakeSource([], [{ name: 'North', network: 'coastal' }])
 const FAULTS: [what: string, sources: Source[], error: RegExp, kind: typeof BuildError | typeof SnapshotError | typeof RangeError][] = [
   ['a fault of the input', [failing(new BuildError('the third file is bad'))], /the third file is bad/, BuildError],
   ['a fault of ours', [failing(new RangeError('out of range'))], /out of range/, RangeError],
-  ['a value beyond its limits', [fakeSource([highWaves])], /significantHeight has a value outside/, SnapshotError],
-  ['no reading', [fakeSource(noReadings)], /hold no reading/, BuildError],
+  ['a value beyond its limits', [fakeSource(highWaves)], /significantHeight has a value outside/, SnapshotError],
+  ['most buoys gone', [fakeSource([SMALL_WORLD[0]])], /only 1 of the folder's 4 buoys are left/, BuildError],
   ['a source of two kinds', [fakeSource(SMALL_WORLD), otherNetwork], /source North.*national.*coastal/, BuildError],
   ['a buoy of no source', [strange], /buoy X is of unknown source Nowhere/, BuildError],
 ]
@@ -191,19 +194,24 @@ for (const [what, sources, message, kind] of FAULTS) {
     const now = hashes(dir)
     for (const [file, hash] of Object.entries(before)) assert.equal(now[file], hash, file)
     assert.deepEqual(
-      Object.keys(now).filter((file) => !/^[a-z]+-[0-9a-f]{32}\.msgpack$/.test(file)),
-      [MANIFEST_FILE],
-    )
-    // In a new folder there is no snapshot, and still nothing temporary.
-    const empty = newFolder()
-    await assert.rejects(build(sources, empty), kind)
-    assert.equal(await readManifest(empty), null)
-    assert.deepEqual(
-      readdirSync(empty).filter((file) => file.startsWith('.')),
+      Object.keys(now).filter((file) => !(file in before) && !/^[a-z]+-[0-9a-f]{32}\.msgpack$/.test(file)),
       [],
     )
   })
 }
+
+test('A build that fails in a new folder leaves no snapshot there and nothing temporary.', async () => {
+  const sources = [failing(new BuildError('the third file is bad')), fakeSource(highWaves), fakeSource(noReadings), strange]
+  for (const source of sources) {
+    const dir = newFolder()
+    await assert.rejects(build([source], dir), (error) => error instanceof BuildError || error instanceof SnapshotError)
+    assert.equal(await readManifest(dir), null)
+    assert.deepEqual(
+      readdirSync(dir).filter((file) => !/^[a-z]+-[0-9a-f]{32}\.msgpack$/.test(file)),
+      [],
+    )
+  }
+})
 
 test('A folder whose manifest is broken is not built into, and the error names the file.', async () => {
   for (const content of ['', 'no manifest', Buffer.from([0x81, 0xa6])]) {
@@ -230,13 +238,15 @@ test('A folder whose catalogue is gone is not built into: ids would be given ane
   await assert.rejects(build([fakeSource(SMALL_WORLD)], dir), (error) => error instanceof SnapshotError && error.message.startsWith(catalogue))
 })
 
-test('A part that was damaged on disk is written anew by the next build with the same data.', async () => {
+test('A part that was damaged on disk is never carried over; a fresh build of the same data writes it anew.', async () => {
   const dir = newFolder()
   await build([fakeSource(SMALL_WORLD)], dir)
   const before = hashes(dir)
   const readings = readdirSync(dir).find((file) => file.startsWith('readings')) ?? assert.fail('no readings')
   writeFileSync(join(dir, readings), 'x')
-  await build([fakeSource(SMALL_WORLD)], dir)
+  await assert.rejects(build([fakeSource(SMALL_WORLD)], dir), (error) => (error as Error).message.startsWith(readings))
+  assert.equal(readFileSync(join(dir, readings), 'utf8'), 'x')
+  await build([fakeSource(SMALL_WORLD)], dir, { fresh: true })
   assert.deepEqual(hashes(dir), before)
 })
 

@@ -49,13 +49,15 @@ export function fakeSource(buoys: readonly FakeBuoy[], networks = NETWORKS, batc
 export interface FakeBuild {
   asOf?: number | null
   now?: number
+  fresh?: boolean
+  allowLoss?: number
   /** Told every line of the report. */
   write?: (text: string) => void
 }
 
-export function build(sources: Source[], out: string, { asOf = null, now = 0, write = () => {} }: FakeBuild = {}): Promise<Manifest> {
+export function build(sources: Source[], out: string, { asOf = null, now = 0, write = () => {}, ...options }: FakeBuild = {}): Promise<Manifest> {
   const report = new BuildReport({ maxBadShare: 0.1, write, terminal: false, clock: () => 0 })
-  return buildSnapshot({ sources, out, asOf, now, report })
+  return buildSnapshot({ sources, out, asOf, now, report, ...options })
 }
 
 const at = (text: string): number => Date.parse(text) / 1000

@@ -249,7 +249,9 @@ function contents(snapshot: Awaited<ReturnType<typeof loadSnapshot>>): unknown {
 const whole = join(folder, 'whole')
 const hurt = join(folder, 'hurt')
 let intact: unknown = null
+const PART = /^(catalog|readings|weather)-[0-9a-f]{32}\.msgpack$/
 
+/** Makes the two copies once. Returns the files that a reader reads. */
 async function smallSnapshot(): Promise<string[]> {
   if (intact === null) {
     await build([fakeSource(SMALL_WORLD)], whole)
@@ -257,7 +259,7 @@ async function smallSnapshot(): Promise<string[]> {
     intact = contents(await loadSnapshot(whole))
     assert.deepEqual(contents(await loadSnapshot(hurt)), intact)
   }
-  return readdirSync(whole)
+  return readdirSync(whole).filter((file) => file === MANIFEST_FILE || PART.test(file))
 }
 
 /** Loads the damaged copy: it must be refused, or give what the intact one gives. */
@@ -283,13 +285,13 @@ test('A file that ends too early is refused wherever it ends, and so is one that
     }
     for (let length = 0; length < bytes.length; length += 29) {
       writeFileSync(join(hurt, file), bytes.subarray(0, length))
-      assert.ok(await isRefused(`${file} cut at ${length}`))
+      assert.ok(await isRefused(`${file} cut at ${length}`), file)
     }
     rmSync(join(hurt, file))
-    assert.ok(await isRefused(`${file} removed`))
+    assert.ok(await isRefused(`${file} removed`), file)
     if (file !== MANIFEST_FILE) {
       writeFileSync(join(hurt, file), Buffer.concat([bytes, Buffer.alloc(64)]))
-      assert.ok(await isRefused(`${file} with more behind it`))
+      assert.ok(await isRefused(`${file} with more behind it`), file)
     }
     copyFileSync(join(whole, file), join(hurt, file))
   }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import type { MeasureName } from '../../src/columns.ts'
+import { monthPart, readMonth } from '../../src/snapshot/months.ts'
 import { Spool, type MonthTable } from '../../src/snapshot/spool.ts'
 import { batchOf, type FakeRow } from './fake_source.ts'
 
@@ -55,11 +56,13 @@ function pick(row: FakeRow, names: readonly MeasureName[]): FakeRow {
   return { time: row.time, ...Object.fromEntries(names.flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]]))) }
 }
 
+type Merged = Map<number, Map<number, FakeRow>>
+
 /**
- * What the rules of `Sink.rows` make of the deliveries: within a feed the row that came later replaces the earlier one, a lower
- * feed wins over a higher one, which fills what is missing.
+ * What the rules of `Sink.rows` make of the deliveries, by id and time: within a feed the row that came later replaces the
+ * earlier one, a lower feed wins over a higher one, which fills what is missing.
  */
-function expectedMonth(deliveries: Delivery[], month: string, idOf: (handle: number) => number, asOf: number) {
+function mergedRows(deliveries: Delivery[], month: string): Merged {
   const byId = new Map<number, Map<number, Map<number, FakeRow>>>()
   for (const { handle, feed, rows } of deliveries) {
     const id = idOf(handle)
@@ -67,23 +70,33 @@ function expectedMonth(deliveries: Delivery[], month: string, idOf: (handle: num
     const byTime = byId.get(id) ?? new Map<number, Map<number, FakeRow>>()
     byId.set(id, byTime)
     for (const row of rows) {
-      if (row.time > asOf || new Date(row.time * 1000).toISOString().slice(0, 7) !== month) continue
+      if (new Date(row.time * 1000).toISOString().slice(0, 7) !== month) continue
       const byFeed = byTime.get(row.time) ?? new Map<number, FakeRow>()
       byTime.set(row.time, byFeed)
       byFeed.set(feed, row)
     }
   }
+  return new Map(
+    [...byId].map(([id, byTime]) => [
+      id,
+      new Map(
+        [...byTime].map(([time, byFeed]) => {
+          const feeds = [...byFeed].toSorted(([a], [b]) => b - a).map(([, row]) => row)
+          return [time, Object.assign({}, ...feeds) as FakeRow]
+        }),
+      ),
+    ]),
+  )
+}
+
+/** The two tables of a month: readings, and what others measured of weather. */
+function tablesOf(merged: Merged, asOf: number): { readings: Table; weather: Table } {
   const readings: Table = []
   const weather: Table = []
-  for (const id of [...byId.keys()].toSorted((a, b) => a - b)) {
-    const merged = [...(byId.get(id) ?? [])]
-      .toSorted(([a], [b]) => a - b)
-      .map(([, byFeed]) => {
-        const feeds = [...byFeed].toSorted(([a], [b]) => b - a).map(([, row]) => row)
-        return Object.assign({}, ...feeds) as FakeRow
-      })
-    const waves = merged.filter((row) => row.significantHeight !== undefined)
-    const others = merged
+  for (const [id, byTime] of [...merged].toSorted(([a], [b]) => a - b)) {
+    const rows = [...byTime.values()].filter(({ time }) => time <= asOf).toSorted((a, b) => a.time - b.time)
+    const waves = rows.filter((row) => row.significantHeight !== undefined)
+    const others = rows
       .filter((row) => row.significantHeight === undefined && WEATHER.some((name) => row[name] !== undefined))
       .map((row) => pick(row, WEATHER))
     if (waves.length > 0) readings.push({ id, rows: waves.map((row) => pick(row, NAMES)) })
@@ -123,13 +136,16 @@ const deliveries = fc.array(
   { maxLength: 7 },
 )
 
+/** The third handle is left out, the others have ids in another order than their handles. */
+function idOf(handle: number): number {
+  return [30, 10, 0, 20][handle]
+}
+
 let spools = 0
 
 function check(given: Delivery[], budget: number | undefined, asOf: number): void {
   const dir = join(folder, `spool-${spools++}`)
   const spool = budget === undefined ? new Spool(dir) : new Spool(dir, budget)
-  // The third handle is left out, the others have ids in another order than their handles.
-  const idOf = (handle: number): number => [30, 10, 0, 20][handle]
   for (const { handle, feed, rows: list } of given) spool.add(handle, feed, batchOf(list))
   const all = given.flatMap(({ rows: list }) => list)
   const months = [...new Set(all.map(({ time }) => new Date(time * 1000).toISOString().slice(0, 7)))].toSorted()
@@ -141,7 +157,7 @@ function check(given: Delivery[], budget: number | undefined, asOf: number): voi
   assert.equal(spool.newestReading, Math.max(-1, ...newest))
   for (const month of months) {
     const tables = spool.take(monthNumber(month), idOf, asOf)
-    const expected = expectedMonth(given, month, idOf, asOf)
+    const expected = tablesOf(mergedRows(given, month), asOf)
     assert.equal(tables.readings.month, monthNumber(month))
     assert.deepEqual(tableOf(tables.readings, NAMES), expected.readings)
     assert.deepEqual(tableOf(tables.weather, WEATHER), expected.weather)
@@ -166,6 +182,38 @@ test('They come out the same by way of files.', () => {
   fc.assert(
     fc.property(deliveries, cuts, (given, asOf) => check(given, 0, asOf)),
     { numRuns: 60 },
+  )
+})
+
+test('A new row replaces the one that a month had at its time whole, in both tables, and removes it where it is empty.', () => {
+  fc.assert(
+    fc.property(deliveries, deliveries, cuts, (older, newer, asOf) => {
+      const month = '2024-02'
+      const number = monthNumber(month)
+      const first = new Spool(join(folder, 'older'))
+      for (const { handle, feed, rows: list } of older) first.add(handle, feed, batchOf(list))
+      const { readings, weather } = first.take(number, idOf, 2 ** 32)
+      const base = ([
+        ['readings', readings],
+        ['weather', weather],
+      ] as const).map(([kind, table]) => readMonth(monthPart(kind, table), number, kind))
+      const second = new Spool(join(folder, 'newer'))
+      for (const { handle, feed, rows: list } of newer) second.add(handle, feed, batchOf(list))
+      const tables = second.take(number, idOf, asOf, base)
+
+      const kept = tablesOf(mergedRows(older, month), 2 ** 32)
+      const merged: Merged = new Map()
+      for (const { id, rows: list } of [...kept.readings, ...kept.weather]) {
+        merged.set(id, new Map([...(merged.get(id) ?? []), ...list.map((row): [number, FakeRow] => [row.time, row])]))
+      }
+      for (const [id, byTime] of mergedRows(newer, month)) {
+        merged.set(id, new Map([...(merged.get(id) ?? []), ...byTime]))
+      }
+      const expected = tablesOf(merged, asOf)
+      assert.deepEqual(tableOf(tables.readings, NAMES), expected.readings)
+      assert.deepEqual(tableOf(tables.weather, WEATHER), expected.weather)
+    }),
+    { numRuns: 200 },
   )
 })
 

@@ -518,7 +518,7 @@ void describe('the satellites of the demo source', () => {
     const times = month.virtual.flatMap((buoy) => buoy.times).sort((a, b) => a - b)
     for (let i = 1; i < times.length; i++) assert.ok(times[i] - times[i - 1] < DAY)
     for (let at = times[0] + 10 * DAY; at <= times.at(-1)!; at += DAY / 4) {
-      const ages = month.virtual.map((buoy) => at - buoy.times.filter((time) => time <= at).at(-1)!)
+      const ages = month.virtual.map((buoy) => at - buoy.times.findLast((time) => time <= at)!)
       assert.ok(ages.filter((age) => age <= DAY).length >= 3)
       assert.ok(ages.filter((age) => age > DAY).length >= 5)
     }
