@@ -10,10 +10,9 @@ import type { View } from '../src/operation.ts'
 import { QuotaCounters } from '../src/quota.ts'
 import { RequestPath } from '../src/request.ts'
 import { OPERATIONS } from '../src/routes.ts'
-import { loadSnapshot } from '../src/snapshot/read.ts'
 import { dateText, DAY, timestampText } from '../src/time.ts'
 import { Totals } from '../src/totals.ts'
-import { corpusFolder, corpusView, seededRandom } from './corpus.ts'
+import { corpusView, seededRandom } from './corpus.ts'
 
 /** Requests drawn before the clock runs, and used in turn: enough that no cache line stays warm by chance. */
 const REQUESTS = 4096
@@ -167,12 +166,6 @@ function addHistory(bench: Bench, view: View): void {
 const bench = new Bench({ time: 1000, warmupTime: 300 })
 addWorld(bench, await corpusView('world'))
 addHistory(bench, await corpusView('history'))
-const folder = await corpusFolder('history')
-if ('load'.includes(NAME)) {
-  bench.add('load of a snapshot, 185 MB', async () => {
-    await loadSnapshot(folder)
-  })
-}
 await bench.run()
 console.table(
   bench.tasks.map((task) => {

@@ -13,7 +13,7 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Does it in slices of about `sliceMs`, letting the event loop run in between. */
+/** Does it in slices of about `sliceMs`, each followed by a rest of a millisecond or more in which the event loop runs. */
 export async function finishInSlices<T>(steps: Steps<T>, sliceMs: number): Promise<T> {
   for (;;) {
     const end = performance.now() + sliceMs
@@ -21,6 +21,6 @@ export async function finishInSlices<T>(steps: Steps<T>, sliceMs: number): Promi
       const step = steps.next()
       if (step.done === true) return step.value
     } while (performance.now() < end)
-    await new Promise(setImmediate)
+    await new Promise((resolve) => setTimeout(resolve, 1))
   }
 }

@@ -95,13 +95,38 @@ function checkMonth(rows: MonthRows, { file, month, kind, rows: count }: PartEnt
     const required = name === 'significantHeight' && kind === 'readings'
     expect(!required || mask !== 0 || count === 0, file, 'there are no significant heights')
     if (mask === 0) continue
-    for (let row = 0; row < count; row++) {
-      const code = codes[row]
-      if ((code < low || code > high) && (required || code !== missing)) {
-        throw new SnapshotError(`${file}: ${name} has a value outside its limits`)
-      }
-    }
+    const within =
+      codes instanceof Uint16Array
+        ? allWithin(codes, high, required)
+        : allWithinSigned(codes, low, high, missing)
+    expect(within, file, `${name} has a value outside its limits`)
   }
+}
+
+/**
+ * Whether all codes are at most `high`, or 65535 where it may be missing. One loop per type of column and no branch but the maximum's:
+ * with 84 million rows every nanosecond here is a second of start-up.
+ */
+function allWithin(codes: Uint16Array, high: number, required: boolean): boolean {
+  let highest = 0
+  if (required) {
+    for (let row = 0; row < codes.length; row++) if (codes[row] > highest) highest = codes[row]
+    return highest <= high
+  }
+  for (let row = 0; row < codes.length; row++) {
+    // The missing code becomes 0, every other one more than it was.
+    const shifted = (codes[row] + 1) & 0xffff
+    if (shifted > highest) highest = shifted
+  }
+  return highest <= high + 1
+}
+
+function allWithinSigned(codes: Int16Array, low: number, high: number, missing: number): boolean {
+  for (let row = 0; row < codes.length; row++) {
+    const code = codes[row]
+    if ((code < low || code > high) && code !== missing) return false
+  }
+  return true
 }
 
 function expect(holds: boolean, file: string, otherwise: string): void {

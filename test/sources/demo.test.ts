@@ -430,13 +430,15 @@ void describe('the satellites of the demo source', () => {
           ({ mission: slug, startedAt, endedAt }) => slug === mission && startedAt < time && endedAt > time,
         )
         assert.ok(pass, `${mission} ${text}`)
-        // A pass is symmetric about its crossing.
-        assert.ok(Math.abs((pass.startedAt + pass.endedAt) / 2 - time) < 5)
+        // A pass is symmetric about its crossing. Real orbits are no circles: half a minute.
+        assert.ok(Math.abs((pass.startedAt + pass.endedAt) / 2 - time) < 30, `${mission} ${text}`)
         const { west, east } = pass.bounds
         const off = arc(longitude, west + arc(west, east) / 2)
         assert.ok(Math.min(off, 360 - off) < 0.1, `${mission} ${text} ${off}`)
       }
     }
+    const first = passes.find(({ startedAt }) => startedAt > Date.UTC(2022, 0, 31, 23, 45) / 1000)
+    assert.deepEqual([first?.mission, first?.cycle, first?.number], ['sentinel-3a', 81, 517])
   })
 
   void it('bounds a pass by less than the globe, also where it crosses the antimeridian', () => {
@@ -444,7 +446,7 @@ void describe('the satellites of the demo source', () => {
     for (const { mission, bounds } of demo.passes) {
       const { south, west, north, east } = bounds
       const reach = mission === 'sentinel-6a' ? 66.04 : 72
-      assert.ok(Math.abs(north - reach) < 0.05 && Math.abs(south + reach) < 0.05)
+      assert.ok(Math.abs(north - reach) < 0.1 && Math.abs(south + reach) < 0.1)
       assert.ok(Math.abs(west) <= 180 && Math.abs(east) <= 180)
       const width = arc(west, east)
       assert.ok(width > 60 && width < 170, `${mission} ${width}`)

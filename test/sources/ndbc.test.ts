@@ -293,7 +293,8 @@ test('Whatever the rows, the readings of a station are its wave samples by the r
         samples.set((Date.parse(time) - start) / 60_000, `${significantHeight.toFixed(1)} ${period ?? 'MM'}`)
       }
       assert.deepEqual(samples, samplesOf(lines))
-      const kept = lines.filter(({ minute, wtmp }) => wtmp !== 'MM' || samples.has(minute))
+      // A repeat of which nothing is left comes as an empty row, which takes back what an earlier build said of its time.
+      const kept = lines.filter(({ wvht, wtmp }) => wtmp !== 'MM' || wvht !== 'MM')
       assert.deepEqual(
         got.map(({ time }) => (Date.parse(time) - start) / 60_000),
         kept.map(({ minute }) => minute).toSorted((a, b) => a - b),
