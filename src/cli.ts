@@ -135,7 +135,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
     settings: ROLLBACK_SETTINGS,
     positionals: 1,
     run: async ({ to }, [dir]) => {
-      const { id, manifest } = rollback(dir, to)
+      const { id, manifest } = await rollback(dir, to)
       print(`announced snapshot ${id}, data as of ${timestampText(manifest!.asOf)}`)
     },
   }),
@@ -261,6 +261,8 @@ function openSources(sources: { kind: string; argument: string }[]): Source[] {
   }
 }
 
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
 /** Serves until a signal; `onListening` is told the address of the API. */
 async function serve(
   config: ServeConfig,
@@ -275,18 +277,31 @@ async function serve(
   onListening(address)
   process.on('SIGHUP', () => void server.reload())
   await new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+    for (const signal of STOP_SIGNALS) process.once(signal, () => resolve())
   })
   note('stopping')
   // A second signal does not wait for connections to finish.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+  for (const signal of STOP_SIGNALS) process.once(signal, () => process.exit(1))
   await server.stop()
 }
 
 /** What `npm start` does: everything a service needs, in one command. */
 async function runAll(config: ConfigOf<typeof RUN_SETTINGS>): Promise<void> {
-  const buildNow = (): Promise<void> => buildInChild(config.source, config.snapshots)
-  if ((await readManifest(config.snapshots)) === null) await buildNow()
+  const stopping = new AbortController()
+  const buildNow = (): Promise<void> => buildInChild(config.source, config.snapshots, stopping.signal)
+  const announced = await readManifest(config.snapshots)
+  if (announced === null) {
+    const stop = (): void => stopping.abort()
+    for (const signal of STOP_SIGNALS) process.on(signal, stop)
+    try {
+      await buildNow()
+    } catch (error) {
+      if (stopping.signal.aborted) return
+      throw error
+    } finally {
+      for (const signal of STOP_SIGNALS) process.off(signal, stop)
+    }
+  }
   const key =
     loadKeys(config.keys).length === 0 ? issueKey(config.keys, { owner: 'demo', now: clock() }).key : null
   const schedule =
@@ -295,6 +310,7 @@ async function runAll(config: ConfigOf<typeof RUN_SETTINGS>): Promise<void> {
       : new Schedule({
           every: config.every,
           jitter: config.jitter,
+          lastBuilt: announced?.publishedAt ?? null,
           clock,
           random: Math.random,
           build: buildNow,
@@ -314,17 +330,23 @@ async function runAll(config: ConfigOf<typeof RUN_SETTINGS>): Promise<void> {
     )
   } finally {
     schedule?.stop()
+    stopping.abort()
   }
 }
 
-/** A build in a process of its own: its memory goes with it, and whatever happens to it, serving goes on. */
-function buildInChild(sources: readonly { kind: string; argument: string }[], out: string): Promise<void> {
+/** A build in a process of its own: its memory goes with it, and whatever happens to it, serving goes on. `signal` ends it. */
+function buildInChild(
+  sources: readonly { kind: string; argument: string }[],
+  out: string,
+  signal: AbortSignal,
+): Promise<void> {
   const args = sources.flatMap(({ kind, argument }) => [
     '--source',
     argument === '' ? kind : `${kind}:${argument}`,
   ])
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), 'build', ...args, '--out', out], {
     stdio: ['ignore', 'inherit', 'inherit'],
+    signal,
   })
   return new Promise((resolve, reject) => {
     child.once('error', reject)

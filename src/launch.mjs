@@ -49,14 +49,22 @@ function compile(stamp) {
   }
   writeFileSync(join(fresh, '.sources'), stamp)
   const old = join(root, `dist.old-${process.pid}`)
-  if (existsSync(dist)) renameSync(dist, old)
-  try {
-    renameSync(fresh, dist)
-  } catch {
-    // Another process was faster with the same sources.
-    rmSync(fresh, { recursive: true, force: true })
+  // Another process may have been faster with the same sources and run from its code by now: that one stays.
+  if (!isFresh(stamp)) {
+    renameIfPossible(dist, old)
+    renameIfPossible(fresh, dist)
   }
+  rmSync(fresh, { recursive: true, force: true })
   rmSync(old, { recursive: true, force: true })
+}
+
+/** Another process may do the same at the same moment. */
+function renameIfPossible(from, to) {
+  try {
+    renameSync(from, to)
+  } catch (error) {
+    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error
+  }
 }
 
 const stamp = sourcesStamp()

@@ -20,7 +20,7 @@ export function lock(path: string, patienceMs: number): () => void {
   const own = JSON.stringify({ pid: process.pid, host: hostname(), start: processStart(process.pid) })
   const pause = new Int32Array(new SharedArrayBuffer(4))
   for (let waited = 0; !linked(path, own); waited += LOOK_AGAIN_MS) {
-    if (waited >= patienceMs) throw new LockError(`${path}: held by another process`)
+    if (waited >= patienceMs) throw new LockError(`${path}: held by another process${holderText(path)}`)
     if (isStale(path)) breakLock(path, own)
     Atomics.wait(pause, 0, 0, LOOK_AGAIN_MS)
   }
@@ -56,16 +56,27 @@ function breakLock(path: string, own: string): void {
   }
 }
 
+/** What a lock says of its holder; null when it cannot be read. */
+function readHolder(path: string): { pid?: unknown; host?: unknown; start?: unknown } | null {
+  try {
+    const holder: unknown = JSON.parse(readlinkSync(path))
+    return typeof holder === 'object' ? holder : null
+  } catch {
+    return null
+  }
+}
+
+/** Who holds a lock, for a person who has to judge whether it is still wanted: a holder on another machine cannot be asked. */
+function holderText(path: string): string {
+  const holder = readHolder(path)
+  return holder === null ? '' : ` (${String(holder.pid)} on ${String(holder.host)})`
+}
+
 // A lock that cannot be read is held: it has just been given back, or is for a person to judge.
 function isStale(path: string): boolean {
-  let holder: unknown
-  try {
-    holder = JSON.parse(readlinkSync(path))
-  } catch {
-    return false
-  }
-  if (typeof holder !== 'object' || holder === null) return false
-  const { pid, host, start } = holder as Record<string, unknown>
+  const holder = readHolder(path)
+  if (holder === null) return false
+  const { pid, host, start } = holder
   if (host !== hostname() || typeof pid !== 'number' || !Number.isInteger(pid) || pid <= 0) return false
   try {
     process.kill(pid, 0)

@@ -5,12 +5,16 @@
 
 /** Seconds before the first retry; doubled with each further failure. */
 const FIRST_RETRY = 15
+/** Seconds between two looks at the clock while nothing is due: it may be set, and the machine may have slept. */
+const LONGEST_SLEEP = 60
 
 export interface ScheduleOptions {
   /** Seconds between builds. */
   every: number
   /** Seconds by which a build may begin late, chosen anew each time: keeps many servers from asking a source at once. */
   jitter: number
+  /** When the last build was, epoch seconds, null when there was none: one that is overdue begins at once. */
+  lastBuilt: number | null
   /** Epoch seconds. */
   clock: () => number
   /** A number in [0, 1). */
@@ -42,7 +46,8 @@ export class Schedule {
   constructor(options: ScheduleOptions) {
     this.#options = options
     this.state = { next_at: 0, last_at: null, last_error: null, failures_in_row: 0, built: 0 }
-    this.#plan()
+    const { clock, lastBuilt } = options
+    this.#plan(Math.min(clock(), lastBuilt ?? Infinity))
   }
 
   stop(): void {
@@ -50,12 +55,22 @@ export class Schedule {
     if (this.#timer !== null) clearTimeout(this.#timer)
   }
 
-  #plan(): void {
-    const { clock, every, jitter, random } = this.#options
+  /** Plans the build that follows one at `after`. */
+  #plan(after: number): void {
+    const { every, jitter, random } = this.#options
+    this.state.next_at = nextBuild(after, every, this.state.failures_in_row, jitter * random())
+    this.#wait()
+  }
+
+  #wait(): void {
+    const { clock, every, jitter } = this.#options
     const now = clock()
-    this.state.next_at = nextBuild(now, every, this.state.failures_in_row, jitter * random())
-    // Longer waits than a timer can hold do not occur: `every` is at most days.
-    this.#timer = setTimeout(() => void this.#build(), (this.state.next_at - now) * 1000)
+    const left = this.state.next_at - now
+    if (left <= 0) void this.#build()
+    else if (left > every + jitter) {
+      // The clock was set back.
+      this.#plan(now)
+    } else this.#timer = setTimeout(() => this.#wait(), Math.min(left, LONGEST_SLEEP) * 1000)
   }
 
   async #build(): Promise<void> {
@@ -67,11 +82,12 @@ export class Schedule {
       state.failures_in_row = 0
       state.last_error = null
     } catch (error) {
+      if (this.#stopped) return
       state.failures_in_row++
       state.last_error = (error as Error).message
       log(`warning: build failed (${state.failures_in_row} in a row): ${state.last_error}`)
     }
     state.last_at = clock()
-    if (!this.#stopped) this.#plan()
+    if (!this.#stopped) this.#plan(clock())
   }
 }

@@ -1,6 +1,7 @@
 /** The main thread of a server: keeps up with snapshots and keys, looks after the workers, answers the operator. It serves nothing itself. */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { AddressCounters } from './addresses.ts'
 import { startAdmin } from './admin.ts'
 import type { ServeConfig } from './config.ts'
@@ -20,6 +21,8 @@ import { Workers } from './workers.ts'
 const REFRESH_EVERY = 1800
 /** Milliseconds between two looks at the clock for the hour that comes next. */
 const PREPARE_INTERVAL = 10_000
+/** Milliseconds, or a quarter of the drain time, in which a stopping server only answers those who have connected before. */
+const LAST_ANSWERS = 500
 
 export interface RunningServer {
   host: string
@@ -87,13 +90,10 @@ export async function startServer(
   })
   const workers = new Workers({
     count,
-    startOf: (thread) => ({ ...common, thread, keys: keys.ring(), snapshot: reloader.snapshot }),
+    startOf: (thread, snapshot) => ({ ...common, thread, keys: keys.ring(), snapshot }),
     log,
-    // The new one began with what was served then; a snapshot or keys that came meanwhile reach it now.
-    onReplaced: () => {
-      workers.tell({ type: 'keys', keys: keys.ring() })
-      void reloader.look(true)
-    },
+    // The new one began with the keys of then.
+    onReplaced: () => workers.tell({ type: 'keys', keys: keys.ring() }),
   })
   const totals = new Totals(shared.totals, 0)
   try {
@@ -128,8 +128,12 @@ export async function startServer(
   const stop = async (): Promise<void> => {
     draining = true
     reloader.stop()
-    workers.tell({ type: 'drain' })
-    await new Promise((resolve) => setTimeout(resolve, config['drain-time'] * 1000))
+    workers.drain()
+    const drain = config['drain-time'] * 1000
+    const lastAnswers = Math.min(LAST_ANSWERS, drain / 4)
+    await setTimeout(drain - lastAnswers)
+    workers.tell({ type: 'stop-listening' })
+    await setTimeout(lastAnswers)
     await workers.close()
     hours.stop()
     keys.close()

@@ -5,19 +5,25 @@ import type { LoadedSnapshot } from './snapshot/read.ts'
 import { startThread } from './thread.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './worker.ts'
 
-/** Milliseconds before a worker that died is replaced: at once, but not in a spin when it dies at its start. */
+/** Milliseconds before a worker that died is replaced: at once, but not in a spin when it dies at its start, twice as many each time. */
 const REPLACE_AFTER = 100
+const LONGEST_REPLACE_AFTER = 5000
 
+const ENDED = 'a worker ended while it was getting the snapshot ready'
+
+/** A worker that listens. */
 interface Member {
   worker: Worker
+  snapshot: LoadedSnapshot | null
   /** What it is waited for, at most one thing at a time. */
   waiting: { resolve: () => void; reject: (error: Error) => void } | null
+  hasEnded: boolean
 }
 
 export interface WorkersOptions {
   count: number
   /** What the worker numbered `thread` starts with, asked anew for each. */
-  startOf: (thread: number) => WorkerStart
+  startOf: (thread: number, snapshot: LoadedSnapshot | null) => WorkerStart
   log: (line: string) => void
   onReplaced: () => void
 }
@@ -25,6 +31,12 @@ export interface WorkersOptions {
 export class Workers {
   readonly #options: WorkersOptions
   readonly #members: (Member | null)[]
+  /** All threads that run, those too that do not listen yet. */
+  readonly #threads = new Set<Worker>()
+  #snapshot: LoadedSnapshot | null = null
+  /** Resolves when the workers have been told what they are being told: one snapshot at a time. */
+  #told: Promise<unknown> = Promise.resolve()
+  #draining = false
   #closing = false
   /** Threads that died and were replaced. */
   replaced = 0
@@ -36,7 +48,7 @@ export class Workers {
 
   /** How many are serving. */
   get alive(): number {
-    return this.#members.filter((member) => member !== null).length
+    return this.#listening().length
   }
 
   /** Resolves when all of them listen. */
@@ -45,21 +57,26 @@ export class Workers {
   }
 
   tell(message: ToWorker): void {
-    for (const member of this.#members) member?.worker.postMessage(message)
+    for (const { worker } of this.#listening()) worker.postMessage(message)
+  }
+
+  /** From now on answers close their connections, those of workers to come as well. */
+  drain(): void {
+    this.#draining = true
+    this.tell({ type: 'drain' })
   }
 
   /**
    * Has all workers get `snapshot` ready beside the one they serve, then switch.
-   * @throws SnapshotError when one of them cannot serve it; then none does.
+   * @throws SnapshotError when one of them cannot serve it, Error when one dies over it; then none does.
    */
-  async serve(snapshot: LoadedSnapshot): Promise<void> {
-    try {
-      await this.#ask({ type: 'prepare', snapshot })
-    } catch (error) {
-      this.tell({ type: 'discard' })
-      throw error
-    }
-    await this.#ask({ type: 'switch' })
+  serve(snapshot: LoadedSnapshot): Promise<void> {
+    return this.#inTurn(async () => {
+      const members = this.#listening()
+      await getReady(members, snapshot)
+      this.#snapshot = snapshot
+      await makeSwitch(members, snapshot)
+    })
   }
 
   /** Makes one fail as a bug would. */
@@ -67,51 +84,61 @@ export class Workers {
     this.#members[thread]?.worker.postMessage({ type: 'fail' } satisfies ToWorker)
   }
 
+  /** Ends all threads, resolves when they have ended. */
   async close(): Promise<void> {
     this.#closing = true
     await Promise.all(
-      this.#members.map(
-        (member) =>
+      [...this.#threads].map(
+        (worker) =>
           new Promise<void>((resolve) => {
-            if (member === null) {
-              resolve()
-              return
-            }
-            member.worker.once('exit', () => resolve())
-            member.worker.postMessage({ type: 'close' } satisfies ToWorker)
+            worker.once('exit', () => resolve())
+            worker.postMessage({ type: 'close' } satisfies ToWorker)
           }),
       ),
     )
   }
 
-  /** Tells all, and waits until each has said that it is done. */
-  async #ask(message: ToWorker): Promise<void> {
-    await Promise.all(
-      this.#members.map((member) =>
-        member === null
-          ? Promise.resolve()
-          : new Promise<void>((resolve, reject) => {
-              member.waiting = { resolve, reject }
-              member.worker.postMessage(message)
-            }),
-      ),
-    )
+  #listening(): Member[] {
+    return this.#members.filter((member) => member !== null)
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#told.then(work)
+    this.#told = done.catch(() => {})
+    return done
+  }
+
+  /** A worker that began with what was served then takes over what has come since. */
+  async #catchUp(member: Member): Promise<void> {
+    const snapshot = this.#snapshot
+    if (snapshot === null || member.snapshot === snapshot) return
+    await getReady([member], snapshot)
+    await makeSwitch([member], snapshot)
   }
 
   #startOne(thread: number): Promise<void> {
     const { startOf, log } = this.#options
-    const worker = startThread('./worker', startOf(thread))
-    const member: Member = { worker, waiting: null }
-    const answered = (): void => {
-      member.waiting?.resolve()
+    const snapshot = this.#snapshot
+    const worker = startThread('./worker', startOf(thread, snapshot))
+    this.#threads.add(worker)
+    const member: Member = { worker, snapshot, waiting: null, hasEnded: false }
+    const answered = (error?: Error): void => {
+      const { waiting } = member
       member.waiting = null
+      if (error === undefined) waiting?.resolve()
+      else waiting?.reject(error)
     }
     return new Promise((resolve, reject) => {
-      worker.on('error', reject)
+      worker.on('error', (error: NodeJS.ErrnoException) => {
+        // Before it listens its message reaches the log by the rejection; later ones may quote a request.
+        if (this.#members[thread] === member) log(`fault in worker ${thread}: ${error.code ?? error.name}`)
+        reject(error)
+      })
       worker.on('message', (message: FromWorker) => {
         switch (message.type) {
           case 'listening':
             this.#members[thread] = member
+            if (this.#draining) worker.postMessage({ type: 'drain' } satisfies ToWorker)
             resolve()
             break
           case 'prepared':
@@ -119,8 +146,7 @@ export class Workers {
             answered()
             break
           case 'refused':
-            member.waiting?.reject(new SnapshotError(message.message))
-            member.waiting = null
+            answered(new SnapshotError(message.message))
             break
           case 'fault':
             log(`fault in worker ${thread}: ${message.message}`)
@@ -128,30 +154,67 @@ export class Workers {
         }
       })
       worker.on('exit', (code) => {
+        this.#threads.delete(worker)
         const wasServing = this.#members[thread] === member
         if (wasServing) this.#members[thread] = null
-        member.waiting?.reject(new Error(`worker ${thread} ended while it was getting a snapshot ready`))
+        member.hasEnded = true
+        answered(new Error(ENDED))
         reject(new Error(`worker ${thread} ended with code ${code} before it listened`))
-        if (!this.#closing && wasServing) this.#replace(thread, code)
+        if (this.#closing || !wasServing) return
+        log(`warning: worker ${thread} ended with code ${code} and is replaced`)
+        this.#replace(thread, REPLACE_AFTER)
       })
     })
   }
 
-  #replace(thread: number, code: number): void {
+  #replace(thread: number, after: number): void {
     const { log, onReplaced } = this.#options
-    log(`warning: worker ${thread} ended with code ${code} and is replaced`)
+    const listening = (): void => {
+      this.replaced++
+      onReplaced()
+      const member = this.#members[thread]
+      if (member === null) return
+      this.#inTurn(() => this.#catchUp(member)).catch((error: Error) => {
+        log(`warning: worker ${thread} serves an older snapshot: ${error.message}`)
+      })
+    }
     setTimeout(() => {
       if (this.#closing) return
-      this.#startOne(thread).then(
-        () => {
-          this.replaced++
-          onReplaced()
-        },
-        (error: Error) => {
-          log(`warning: ${error.message}`)
-          if (!this.#closing) this.#replace(thread, code)
-        },
-      )
-    }, REPLACE_AFTER)
+      this.#startOne(thread).then(listening, (error: Error) => {
+        if (this.#closing) return
+        log(`warning: worker ${thread} cannot be replaced yet: ${error.message}`)
+        this.#replace(thread, Math.min(after * 2, LONGEST_REPLACE_AFTER))
+      })
+    }, after)
   }
+}
+
+/** @throws SnapshotError or Error as `serve` does; then none of `members` keeps anything of `snapshot`. */
+async function getReady(members: readonly Member[], snapshot: LoadedSnapshot): Promise<void> {
+  // All are waited for, also when one has refused: an answer that came late would be taken for one to the next question.
+  const answers = await ask(members, { type: 'prepare', snapshot })
+  const refusal = answers.find((answer) => answer.status === 'rejected')
+  if (refusal === undefined) return
+  for (const { worker } of members) worker.postMessage({ type: 'discard' } satisfies ToWorker)
+  throw refusal.reason
+}
+
+/** One that dies over it is replaced by one that begins with what is served. */
+async function makeSwitch(members: readonly Member[], snapshot: LoadedSnapshot): Promise<void> {
+  for (const member of members) member.snapshot = snapshot
+  await ask(members, { type: 'switch' })
+}
+
+/** Tells `members`, and waits until each has said that it is done, or cannot, or has died. */
+function ask(members: readonly Member[], message: ToWorker): Promise<PromiseSettledResult<void>[]> {
+  return Promise.allSettled(
+    members.map(
+      (member) =>
+        new Promise<void>((resolve, reject) => {
+          if (member.hasEnded) reject(new Error(ENDED))
+          member.waiting = { resolve, reject }
+          member.worker.postMessage(message)
+        }),
+    ),
+  )
 }

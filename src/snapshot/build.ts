@@ -7,7 +7,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { lock, LockError } from '../lock.ts'
 import { BuildError, type MonthlySource, type Source } from '../sources/source.ts'
 import { monthStart, monthText, timestampText } from '../time.ts'
 import {
@@ -20,16 +19,24 @@ import {
   type CataloguedBuoy,
 } from './catalog.ts'
 import { Collector } from './collector.ts'
-import { decodePart, encodeManifest, sha256, type Manifest, type PartEntry, type PartKind } from './format.ts'
+import {
+  decodePart,
+  encodeManifest,
+  sha256,
+  SnapshotError,
+  type Manifest,
+  type PartEntry,
+  type PartKind,
+} from './format.ts'
 import { collectGarbage, DEFAULT_KEPT, nextKeptFile, removeLeftovers } from './history.ts'
 import { Journal, JOURNAL_FILE } from './journal.ts'
-import { monthPart, readMonth, type MonthRows } from './months.ts'
+import { monthPart, readMonth, type MonthRows, type MonthTable } from './months.ts'
 import { passesPart } from './passes.ts'
 import { loadPart, readManifest, verifyParts } from './read.ts'
 import type { BuildReport } from './report.ts'
-import { Spool, type MonthTable } from './spool.ts'
+import { Spool } from './spool.ts'
 import { tidesPart } from './tides.ts'
-import { announce, keepManifest, makeFolder, TEMPORARY_PREFIX, writePart } from './write.ts'
+import { announce, keepManifest, lockFolder, makeFolder, TEMPORARY_PREFIX, writePart } from './write.ts'
 
 export interface BuildOptions {
   sources: Source[]
@@ -62,18 +69,11 @@ export async function buildSnapshot(options: BuildOptions): Promise<Manifest> {
   const release = lockFolder(options.out)
   try {
     removeLeftovers(options.out, JOURNAL_FILE)
+    // Before anything is written: on a full disk the leavings of failed builds would keep every later one from succeeding.
+    collectGarbage(options.out, options.keep ?? DEFAULT_KEPT, options.now, new Journal(options.out).files())
     return await build(options, await readPrevious(options.out))
   } finally {
     release()
-  }
-}
-
-function lockFolder(out: string): () => void {
-  try {
-    return lock(join(out, 'builder.lock'), 0)
-  } catch (error) {
-    if (error instanceof LockError) throw new BuildError(`${error.message}: one builder at a time`)
-    throw error
   }
 }
 
@@ -136,10 +136,20 @@ async function build(options: BuildOptions, folder: Previous | null): Promise<Ma
     const buoys = locateAll(input, of, previous)
     const others = otherParts(out, input, idOf, wanted, previous)
     const spots = input.spots.length > 0 ? input.spots : (previous?.catalog.spots ?? [])
-    const catalog = writePart(out, catalogPart([...input.sources.values()], buoys, entries, spots, monthKeys), buoys.length)
+    const catalog = writePart(
+      out,
+      catalogPart([...input.sources.values()], buoys, entries, spots, monthKeys),
+      buoys.length,
+    )
     const manifest = { asOf, parts: [catalog, ...months.entries(), ...others] }
     refuseLoss(folder, buoys, manifest.parts, options.allowLoss ?? DEFAULT_ALLOWED_LOSS)
-    await checkParts(out, manifest.parts, folder)
+    try {
+      await checkParts(out, manifest.parts, folder)
+    } catch (error) {
+      // A month that an earlier build left damaged is made anew by the next one, not met again and again.
+      journal.remove()
+      throw error
+    }
     const { id, bytes } = encodeManifest(manifest)
     if (id !== folder?.manifest.id) keepManifest(out, nextKeptFile(out, id), bytes)
     announce(out, bytes)
@@ -164,7 +174,13 @@ function writeTable(out: string, kind: 'readings' | 'weather', table: MonthTable
 }
 
 async function readPrevious(out: string): Promise<Previous | null> {
-  const manifest = await readManifest(out)
+  const manifest = await readManifest(out).catch((error: unknown) => {
+    if (!(error instanceof SnapshotError)) throw error
+    // Building on nothing would give known buoys new ids.
+    throw new SnapshotError(
+      `${error.message}; the newest snapshot that is whole comes back with: groundswell rollback ${out}`,
+    )
+  })
   const entry = manifest?.parts.find(({ kind }) => kind === 'catalog')
   if (manifest === null || entry === undefined) return null
   const { buffer } = await loadPart(out, entry)

@@ -20,7 +20,7 @@ import {
   type PartEntry,
 } from './format.ts'
 import { readManifest, verifyParts } from './read.ts'
-import { announce, TEMPORARY_PREFIX } from './write.ts'
+import { announce, lockFolder, TEMPORARY_PREFIX } from './write.ts'
 
 /** Manifests kept when nobody says otherwise: two and a half hours of half-hourly builds. */
 export const DEFAULT_KEPT = 5
@@ -73,23 +73,52 @@ export function nextKeptFile(dir: string, id: string): string {
   return `manifest-${String(last + 1).padStart(6, '0')}-${id}.msgpack`
 }
 
-/** Announces the snapshot before the current one again, or the one of `id`. @throws BuildError when there is none. */
-export function rollback(dir: string, id: string | null): KeptSnapshot {
-  const kept = listKept(dir)
-  const at = kept.findLastIndex(({ current }) => current)
-  const target = id === null ? kept[at - 1] : kept.findLast((snapshot) => snapshot.id === id)
-  if (target === undefined) {
-    throw new BuildError(
-      id === null ? 'there is no earlier snapshot to go back to' : `no kept snapshot has the id ${id}`,
-    )
+/**
+ * Announces the snapshot before the current one again, or the one of `id`, once all its parts have been read and found whole. Where the
+ * current manifest is lost or broken, the one before it is the newest that is kept.
+ * @throws BuildError when there is none or somebody writes to the folder, SnapshotError when it is not whole.
+ */
+export async function rollback(dir: string, id: string | null): Promise<KeptSnapshot> {
+  const release = lockFolder(dir)
+  try {
+    const kept = listKept(dir)
+    const at = kept.findLastIndex(({ current }) => current)
+    const target = id === null ? kept.at(at === -1 ? -1 : at - 1) : kept.findLast((one) => one.id === id)
+    if (target === undefined || (id === null && at === 0)) {
+      throw new BuildError(
+        id === null ? 'there is no earlier snapshot to go back to' : `no kept snapshot has the id ${id}`,
+      )
+    }
+    if (target.manifest === null) throw new SnapshotError(`${target.file}: is broken`)
+    await verifyParts(dir, target.manifest.parts)
+    announce(dir, readFileSync(join(dir, target.file)))
+    return target
+  } finally {
+    release()
   }
-  if (target.manifest === null) throw new SnapshotError(`${target.file}: is broken`)
-  announce(dir, readFileSync(join(dir, target.file)))
-  return target
 }
 
 /** Reads every part that the current or a kept manifest names. Returns what is wrong, nothing when all is whole. */
 export async function checkFolder(dir: string): Promise<string[]> {
+  const { faults, parts } = await namedParts(dir)
+  const broken = new Map<string, string>()
+  for (const part of parts.values()) {
+    try {
+      await verifyParts(dir, [part])
+    } catch (error) {
+      if (!(error instanceof SnapshotError)) throw error
+      broken.set(part.file, error.message)
+    }
+  }
+  if (broken.size === 0) return faults
+  // A builder at work may have dropped an old snapshot, and its parts, since they were listed.
+  const now = await namedParts(dir)
+  for (const [file, fault] of broken) if (now.parts.has(file)) faults.push(fault)
+  return faults
+}
+
+/** The parts that the current or a kept manifest names, by file, and what is wrong with the manifests. */
+async function namedParts(dir: string): Promise<{ faults: string[]; parts: Map<string, PartEntry> }> {
   const faults: string[] = []
   const parts = new Map<string, PartEntry>()
   const add = (manifest: Manifest): void => manifest.parts.forEach((part) => parts.set(part.file, part))
@@ -105,15 +134,7 @@ export async function checkFolder(dir: string): Promise<string[]> {
     if (manifest === null) faults.push(`${file}: is broken`)
     else add(manifest)
   }
-  for (const part of parts.values()) {
-    try {
-      await verifyParts(dir, [part])
-    } catch (error) {
-      if (!(error instanceof SnapshotError)) throw error
-      faults.push(error.message)
-    }
-  }
-  return faults
+  return { faults, parts }
 }
 
 /** Keeps a snapshot until it is unpinned. @throws BuildError when it is not there. */
@@ -121,8 +142,15 @@ export function setPinned(dir: string, id: string, pinned: boolean): void {
   if (!listKept(dir).some((snapshot) => snapshot.id === id))
     throw new BuildError(`no kept snapshot has the id ${id}`)
   const file = join(dir, `pin-${id}`)
-  if (pinned) writeFileSync(file, '')
-  else rmSync(file, { force: true })
+  if (!pinned) {
+    rmSync(file, { force: true })
+    return
+  }
+  writeFileSync(file, '')
+  // A builder may have dropped it before the pin was there.
+  if (listKept(dir).some((snapshot) => snapshot.id === id)) return
+  rmSync(file, { force: true })
+  throw new BuildError(`the snapshot ${id} has just been dropped`)
 }
 
 /**
@@ -142,11 +170,12 @@ export function collectGarbage(dir: string, keep: number, now: number, needed: R
       .map(({ file }) => file),
   )
   const stay = kept.filter(({ file }) => !dropped.has(file))
+  const current = manifestOf(join(dir, MANIFEST_FILE))
+  const isBroken = current === null && existsSync(join(dir, MANIFEST_FILE))
   // A manifest that cannot be read may name any part: nothing is removed until a person has looked.
-  if (stay.some(({ manifest }) => manifest === null)) return
+  if (isBroken || stay.some(({ manifest }) => manifest === null)) return
   for (const file of dropped) rmSync(join(dir, file), { force: true })
   const named = new Set(stay.flatMap(({ manifest }) => manifest!.parts.map((part) => part.file)))
-  const current = manifestOf(join(dir, MANIFEST_FILE))
   for (const { file } of current?.parts ?? []) named.add(file)
   for (const file of readdirSync(dir)) {
     if (PART.test(file) && !named.has(file) && !needed.has(file) && isOld(file))
@@ -163,12 +192,12 @@ export function removeLeftovers(dir: string, journalFile: string): void {
   }
 }
 
+/** Null when there is none, or none that can be read. */
 function manifestOf(path: string): Manifest | null {
   try {
-    return existsSync(path) ? decodeManifest(readFileSync(path), path) : null
-  } catch (error) {
-    if (error instanceof SnapshotError) return null
-    throw error
+    return decodeManifest(readFileSync(path), path)
+  } catch {
+    return null
   }
 }
 

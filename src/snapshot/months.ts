@@ -1,8 +1,20 @@
 /** The monthly parts: readings (rows with a significant height) and weather (rows without), one part per month that has any. */
-import { MEASURE_NAMES, MEASURES, type Codes, type MeasureName } from '../columns.ts'
+import { MEASURE_NAMES, MEASURES, type Codes, type MeasureName, type RowColumns } from '../columns.ts'
 import { monthText } from '../time.ts'
 import { SnapshotError, type Column, type Part } from './format.ts'
-import type { MonthTable } from './spool.ts'
+
+/** Parallel arrays of rows. */
+export interface Rows {
+  time: Uint32Array
+  columns: RowColumns
+}
+
+/** Rows of one month, by buoy: those of `buoys[i]` stand from `start[i]` to `start[i + 1]`, ascending in time. */
+export interface MonthTable extends Rows {
+  month: number
+  buoys: Uint32Array
+  start: Uint32Array
+}
 
 /**
  * A month's rows as a part. Columns that hold nothing are left out, and so is the peak period where it is the period in every

@@ -65,6 +65,19 @@ export async function readManifest(dir: string): Promise<PublishedManifest | nul
 export async function loadSnapshot(dir: string, previous?: LoadedSnapshot): Promise<LoadedSnapshot> {
   const manifest = await readManifest(dir)
   if (manifest === null) throw new SnapshotError(`${dir}: there is no snapshot in this folder`)
+  return loadManifest(dir, manifest, previous)
+}
+
+/**
+ * Loads the snapshot of a manifest that was read before, as `loadSnapshot` does.
+ * @throws SnapshotError also when `signal` aborts it.
+ */
+export async function loadManifest(
+  dir: string,
+  manifest: PublishedManifest,
+  previous?: LoadedSnapshot,
+  signal?: AbortSignal,
+): Promise<LoadedSnapshot> {
   const known = new Map(previous?.parts.map((part) => [part.entry.file, part]))
   const parts = manifest.parts.map(
     (entry) => known.get(entry.file) ?? { entry, buffer: new SharedArrayBuffer(entry.bytes) },
@@ -72,6 +85,7 @@ export async function loadSnapshot(dir: string, previous?: LoadedSnapshot): Prom
   await readParts(
     dir,
     parts.filter(({ entry }) => !known.has(entry.file)),
+    signal,
   )
   return { id: manifest.id, asOf: manifest.asOf, publishedAt: manifest.publishedAt, parts }
 }
@@ -105,12 +119,13 @@ const WORTH_THREADS = 64 * 1024 * 1024
 const MOST_THREADS = 4
 
 /** Reading, hashing and checking are all work for a core: large sets are spread over threads. */
-async function readParts(dir: string, parts: readonly PartToRead[]): Promise<void> {
+async function readParts(dir: string, parts: readonly PartToRead[], signal?: AbortSignal): Promise<void> {
   const bytes = parts.reduce((sum, { entry }) => sum + entry.bytes, 0)
   const threads = Math.min(MOST_THREADS, availableParallelism(), parts.length)
   if (bytes < WORTH_THREADS || threads < 2) {
     const reader = new PartReader(dir)
     for (const part of parts) {
+      if (signal?.aborted === true) throw brokenOff()
       reader.read(part)
       await setImmediate()
     }
@@ -118,17 +133,22 @@ async function readParts(dir: string, parts: readonly PartToRead[]): Promise<voi
   }
   // The largest first, so that no thread is left with one at the end.
   const queue = [...parts].sort((a, b) => b.entry.bytes - a.entry.bytes)
-  await Promise.all(Array.from({ length: threads }, () => readInThread(dir, queue)))
+  await Promise.all(Array.from({ length: threads }, () => readInThread(dir, queue, signal)))
+}
+
+function brokenOff(): SnapshotError {
+  return new SnapshotError('loading was broken off')
 }
 
 /** Lets a thread of its own read parts off `queue` until none is left. */
-async function readInThread(dir: string, queue: PartToRead[]): Promise<void> {
+async function readInThread(dir: string, queue: PartToRead[], signal?: AbortSignal): Promise<void> {
   const thread = startThread('./snapshot/read-thread', dir)
   try {
     await new Promise<void>((resolve, reject) => {
       const next = (): void => {
         const part = queue.shift()
-        if (part === undefined) resolve()
+        if (signal?.aborted === true) reject(brokenOff())
+        else if (part === undefined) resolve()
         else thread.postMessage(part)
       }
       thread.once('error', reject)

@@ -4,10 +4,16 @@
  */
 import { watch, type FSWatcher } from 'node:fs'
 import { MANIFEST_FILE, SnapshotError } from './format.ts'
-import { loadSnapshot, readManifest, type LoadedSnapshot, type PublishedManifest } from './read.ts'
+import { loadManifest, readManifest, type LoadedSnapshot, type PublishedManifest } from './read.ts'
 
 /** Milliseconds between two looks at the folder; a watch on it mostly notices sooner. */
 const POLL_INTERVAL = 1000
+/**
+ * Milliseconds before a refused snapshot is tried again, twice as many after each refusal: what was wrong may pass, as when a copy's
+ * parts arrive after its manifest.
+ */
+const FIRST_RETRY = 2000
+const LONGEST_RETRY = 600_000
 /** A builder may remove parts while we load them, after announcing a newer snapshot: then we begin again with that one. */
 const ATTEMPTS = 3
 
@@ -36,12 +42,13 @@ export class Reloader {
   readonly state: ReloadState = { at: null, error: null, took: null, loaded: 0, refused: 0 }
   readonly #options: ReloaderOptions
   #snapshot: LoadedSnapshot | null = null
-  /** The manifest that was refused last, and why: not tried again until it changes or somebody asks for it. */
-  #refused = ''
+  /** The manifest that was refused last, by its id or, without one, by what is wrong with it. */
+  #refused: { mark: string; retryAt: number; wait: number } | null = null
   #running: Promise<void> | null = null
   #again = false
   #watcher: FSWatcher | null = null
   #timer: NodeJS.Timeout | null = null
+  readonly #stopping = new AbortController()
 
   constructor(options: ReloaderOptions) {
     this.#options = options
@@ -65,14 +72,16 @@ export class Reloader {
     }
   }
 
+  /** Looks no more, and gives up what is being loaded. */
   stop(): void {
+    this.#stopping.abort()
     this.#watcher?.close()
     if (this.#timer !== null) clearInterval(this.#timer)
   }
 
   /** Looks for a new snapshot now, also for one that was refused before when `force` is set. Never rejects. */
   async look(force = false): Promise<void> {
-    if (force) this.#refused = ''
+    if (force) this.#refused = null
     if (this.#running !== null) {
       this.#again = true
       await this.#running
@@ -94,44 +103,65 @@ export class Reloader {
   }
 
   async #lookOnce(): Promise<void> {
-    const { dir, clock, log } = this.#options
+    const { dir, clock } = this.#options
     let seen = ''
     try {
       const manifest = await readManifest(dir)
-      if (manifest === null || manifest.id === this.#snapshot?.id) return
+      if (manifest === null) {
+        if (this.#snapshot === null) return
+        throw new SnapshotError(`${MANIFEST_FILE}: is missing`)
+      }
+      if (manifest.id === this.#snapshot?.id) {
+        // What was refused has been taken back.
+        this.#refused = null
+        this.state.error = null
+        return
+      }
       seen = manifest.id
-      if (seen === this.#refused) return
-      const began = clock()
+      if (this.#refused?.mark === seen && performance.now() < this.#refused.retryAt) return
+      const began = performance.now()
       const snapshot = await this.#load(manifest)
+      if (this.#stopping.signal.aborted) return
       await this.#options.serve(snapshot)
       this.#snapshot = snapshot
-      this.#refused = ''
+      this.#refused = null
       this.state.at = clock()
       this.state.error = null
-      this.state.took = this.state.at - began
+      this.state.took = (performance.now() - began) / 1000
       this.state.loaded++
     } catch (error) {
-      const { message } = error as Error
-      // A manifest that cannot be read has no id; its message tells one fault from the next.
-      const mark = seen === '' ? message : seen
-      if (mark === this.#refused) return
-      this.#refused = mark
-      this.state.at = clock()
-      this.state.error = message
-      this.state.refused++
-      const stays = this.#snapshot === null ? '' : `; snapshot ${this.#snapshot.id} keeps serving`
-      log(`warning: the snapshot in ${dir} was refused: ${message}${stays}`)
+      if (!this.#stopping.signal.aborted) this.#refuse(seen, (error as Error).message)
     }
   }
 
-  async #load(manifest: PublishedManifest): Promise<LoadedSnapshot> {
+  /** `id` is empty where the manifest cannot be read: its fault tells it from the next one. */
+  #refuse(id: string, message: string): void {
+    const { dir, clock, log } = this.#options
+    const mark = id === '' ? message : id
+    const isSame = this.#refused?.mark === mark
+    if (id === '' && isSame) return
+    const wait = isSame ? Math.min(this.#refused!.wait * 2, LONGEST_RETRY) : FIRST_RETRY
+    this.#refused = { mark, wait, retryAt: performance.now() + wait }
+    const isNews = !isSame || message !== this.state.error
+    this.state.at = clock()
+    this.state.error = message
+    this.state.refused++
+    if (!isNews) return
+    const stays = this.#snapshot === null ? '' : `; snapshot ${this.#snapshot.id} keeps serving`
+    log(`warning: the snapshot in ${dir} was refused: ${message}${stays}`)
+  }
+
+  async #load(announced: PublishedManifest): Promise<LoadedSnapshot> {
+    const { dir } = this.#options
+    let manifest = announced
     for (let attempt = 1; ; attempt++) {
       this.#refuseOverLimit(manifest)
       try {
-        return await loadSnapshot(this.#options.dir, this.#snapshot ?? undefined)
+        return await loadManifest(dir, manifest, this.#snapshot ?? undefined, this.#stopping.signal)
       } catch (error) {
-        const now = await readManifest(this.#options.dir)
+        const now = await readManifest(dir)
         if (attempt === ATTEMPTS || now === null || now.id === manifest.id) throw error
+        manifest = now
       }
     }
   }

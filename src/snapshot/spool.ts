@@ -14,25 +14,12 @@ import {
   type RowColumns,
 } from '../columns.ts'
 import { monthOf, monthStart } from '../time.ts'
-import type { MonthRows } from './months.ts'
+import type { MonthRows, MonthTable, Rows } from './months.ts'
 
 const CHUNK_ROWS = 8192
 const LONG_RUN = 16
 /** Bytes of a row: time and nine measures. */
 const ROW_BYTES = 4 + MEASURE_NAMES.length * 2
-
-/** Parallel arrays of rows. */
-export interface Rows {
-  time: Uint32Array
-  columns: RowColumns
-}
-
-/** Rows of one month, by buoy: those of `buoys[i]` stand from `start[i]` to `start[i + 1]`, ascending in time. */
-export interface MonthTable extends Rows {
-  month: number
-  buoys: Uint32Array
-  start: Uint32Array
-}
 
 /** A month's rows in two tables: readings, which have a significant height, and weather, which have not. */
 export interface MonthTables {

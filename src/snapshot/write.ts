@@ -10,10 +10,25 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { errorCode, lock, LockError } from '../lock.ts'
+import { BuildError } from '../sources/source.ts'
 import { encodePart, MANIFEST_FILE, partFile, sha256, type Part, type PartEntry } from './format.ts'
 
 /** Temporary names begin like this, so that what a killed builder left behind is known as ours. */
 export const TEMPORARY_PREFIX = '.tmp-'
+
+/** Milliseconds: time enough to pass over a holder that was killed, and for a rollback to be done. */
+const LOCK_PATIENCE = 1000
+
+/** Keeps others from writing to `dir` until the returned function is called. @throws BuildError when somebody else does. */
+export function lockFolder(dir: string): () => void {
+  try {
+    return lock(join(dir, 'builder.lock'), LOCK_PATIENCE)
+  } catch (error) {
+    if (error instanceof LockError) throw new BuildError(error.message)
+    throw error
+  }
+}
 
 /** Writes a part under its final name, unless a file with these very bytes is there. Returns its entry. */
 export function writePart(dir: string, part: Part, rows: number, month: number | null = null): PartEntry {
@@ -41,19 +56,24 @@ export function makeFolder(dir: string): void {
   mkdirSync(dir, { recursive: true })
 }
 
+/** @throws BuildError naming the file when it cannot be written, on a full disk above all. */
 function writeDurably(dir: string, file: string, bytes: Uint8Array): void {
   const temporary = join(dir, `${TEMPORARY_PREFIX}${process.pid}-${file}`)
-  const handle = openSync(temporary, 'w', 0o644)
   try {
-    for (let at = 0; at < bytes.length;) at += writeSync(handle, bytes, at)
-    fsyncSync(handle)
+    const handle = openSync(temporary, 'w', 0o644)
+    try {
+      for (let at = 0; at < bytes.length;) at += writeSync(handle, bytes, at)
+      fsyncSync(handle)
+    } finally {
+      closeSync(handle)
+    }
+    renameSync(temporary, join(dir, file))
   } catch (error) {
     rmSync(temporary, { force: true })
-    throw error
-  } finally {
-    closeSync(handle)
+    const code = errorCode(error)
+    const what = code === 'ENOSPC' || code === 'EDQUOT' ? `no space is left on the disk (${code})` : code
+    throw new BuildError(`${join(dir, file)}: cannot be written: ${what}`)
   }
-  renameSync(temporary, join(dir, file))
 }
 
 function syncFolder(dir: string): void {
