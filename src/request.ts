@@ -69,7 +69,8 @@ export class RequestPath {
   #keySent = false
   #second = 0
   #timestamp = ''
-  #lifetime = ''
+  /** Seconds until the next snapshot is expected. */
+  #lifetime = 0
 
   constructor(options: RequestPathOptions, keys: KeyRing) {
     this.#options = options
@@ -193,9 +194,14 @@ export class RequestPath {
     try {
       const query = reader.read(this.#raw)
       const language = languageOf(operation, query, exchange)
-      const minute = operation.perMinute === true && query.time === undefined ? Math.floor(now / MINUTE) : ''
+      const untilMinute = operation.perMinute === true && query.time === undefined
+      const minute = untilMinute ? Math.floor(now / MINUTE) : ''
       const request = `${operation.name}\u0001${path.join('\u0001')}\u0001${reader.canonical(query)}${minute}${operation.language === true ? language : ''}`
-      headers += this.#validators(view, request, this.#keySent || quotaHeaders !== '')
+      // An answer about this minute is no answer in the next.
+      const lifetime = untilMinute
+        ? Math.min(this.#lifetime, MINUTE - (this.#second % MINUTE))
+        : this.#lifetime
+      headers += this.#validators(view, request, lifetime, this.#keySent || quotaHeaders !== '')
       if (operation.language === true) headers += VARY_LANGUAGE
       body = this.#cached(request) ?? this.#written(view, operation, query, path, now, language, request)
     } catch (error) {
@@ -225,14 +231,14 @@ export class RequestPath {
     this.#timestamp = timestampText(second)
     const { refreshEvery } = this.#options
     const age = second - view.dataset.publishedAt
-    const left = refreshEvery - (((age % refreshEvery) + refreshEvery) % refreshEvery)
-    this.#lifetime = `max-age=${left}`
+    this.#lifetime = refreshEvery - (((age % refreshEvery) + refreshEvery) % refreshEvery)
   }
 
-  #validators(view: View, request: string, personal: boolean): string {
+  /** `lifetime` in seconds; `personal` answers are for nobody else. */
+  #validators(view: View, request: string, lifetime: number, personal: boolean): string {
     return (
       `\r\nETag: W/"${view.dataset.snapshotId}-${this.#options.settingsTag}-${hashText(request)}"` +
-      `\r\nCache-Control: ${personal ? 'private' : 'public'}, ${this.#lifetime}` +
+      `\r\nCache-Control: ${personal ? 'private' : 'public'}, max-age=${lifetime}` +
       '\r\nVary: Accept-Encoding'
     )
   }
