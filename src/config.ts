@@ -168,7 +168,9 @@ export const SERVE_SETTINGS = {
       try {
         void new TrustedProxies(cidrs)
       } catch (error) {
-        throw new Error(`addresses or CIDRs such as 10.0.0.0/8: ${(error as Error).message}`, { cause: error })
+        throw new Error(`addresses or CIDRs such as 10.0.0.0/8: ${(error as Error).message}`, {
+          cause: error,
+        })
       }
       return cidrs
     },

@@ -43,6 +43,8 @@ export interface Surroundings {
   log: (line: string) => void
   /** Epoch seconds. */
   clock: () => number
+  /** One Float64: seconds that the workers' clocks are ahead of the machine's, so that a test can turn the hour under load. */
+  clockShift?: SharedArrayBuffer
   /** More members of `/status`. */
   moreStatus?: () => object
 }
@@ -50,7 +52,7 @@ export interface Surroundings {
 /** @throws Error when a port is taken or the engine cannot be loaded, KeysFileError. */
 export async function startServer(
   config: ServeConfig,
-  { log, clock, moreStatus = () => ({}) }: Surroundings,
+  { log, clock, clockShift = new SharedArrayBuffer(8), moreStatus = () => ({}) }: Surroundings,
 ): Promise<RunningServer> {
   const engine = loadEngine(config.engine)
   if (engine.warning !== null) log(`warning: ${engine.warning}`)
@@ -65,6 +67,7 @@ export async function startServer(
   const hours = startHours([new QuotaCounters(shared.quota), new AddressCounters(shared.addresses)], clock)
   const common: Omit<WorkerStart, 'thread' | 'snapshot' | 'keys'> = {
     ...shared,
+    clockShift,
     host: config.host,
     port,
     engine: config.engine,

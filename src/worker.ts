@@ -33,6 +33,8 @@ export interface WorkerStart {
   addresses: SharedArrayBuffer
   totals: SharedArrayBuffer
   keys: SharedArrayBuffer
+  /** One Float64: seconds that the clock is ahead of the machine's. */
+  clockShift: SharedArrayBuffer
   snapshot: LoadedSnapshot | null
 }
 
@@ -63,6 +65,7 @@ const SLICE = 0.1
 
 const start = workerData as WorkerStart
 const main = parentPort!
+const shift = new Float64Array(start.clockShift)
 const tell = (message: FromWorker): void => main.postMessage(message)
 
 const requests = new RequestPath(
@@ -77,7 +80,7 @@ const requests = new RequestPath(
     settingsTag: start.settingsTag,
     refreshEvery: start.refreshEvery,
     totals: new Totals(start.totals, start.thread),
-    clock: () => Date.now() / 1000,
+    clock: () => Date.now() / 1000 + shift[0],
     onFault: (error, operation) => tell({ type: 'fault', message: `${operation}: ${faultText(error)}` }),
   },
   new KeyRing(start.keys),

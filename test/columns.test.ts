@@ -45,23 +45,28 @@ const rows = fc.array(
 
 test('A batch holds the rows that were added, missing where nothing was set, whatever it held before.', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 9 }), fc.array(rows, { minLength: 1, maxLength: 3 }), (capacity, fills) => {
-      const batch = new RowBatch(capacity)
-      for (const fill of fills) {
-        batch.clear()
-        assert.equal(batch.length, 0)
-        for (const [index, { time, values }] of fill.entries()) {
-          assert.equal(batch.add(time), index)
-          for (const [name, code] of Object.entries(values)) batch.columns[name as MeasureName][index] = code
-        }
-        assert.equal(batch.length, fill.length)
-        for (const [index, { time, values }] of fill.entries()) {
-          assert.equal(batch.time[index], time)
-          for (const name of MEASURE_NAMES) {
-            assert.equal(batch.columns[name][index], values[name] ?? MEASURES[name].missing)
+    fc.property(
+      fc.integer({ min: 1, max: 9 }),
+      fc.array(rows, { minLength: 1, maxLength: 3 }),
+      (capacity, fills) => {
+        const batch = new RowBatch(capacity)
+        for (const fill of fills) {
+          batch.clear()
+          assert.equal(batch.length, 0)
+          for (const [index, { time, values }] of fill.entries()) {
+            assert.equal(batch.add(time), index)
+            for (const [name, code] of Object.entries(values))
+              batch.columns[name as MeasureName][index] = code
+          }
+          assert.equal(batch.length, fill.length)
+          for (const [index, { time, values }] of fill.entries()) {
+            assert.equal(batch.time[index], time)
+            for (const name of MEASURE_NAMES) {
+              assert.equal(batch.columns[name][index], values[name] ?? MEASURES[name].missing)
+            }
           }
         }
-      }
-    }),
+      },
+    ),
   )
 })

@@ -78,9 +78,7 @@ test('Kilometres are answered with two decimals.', () => {
 })
 
 test('A longitude on the globe keeps every bit, any other is brought there by whole turns.', () => {
-  fc.assert(
-    fc.property(longitudes, (lng) => assert.equal(wrapLongitude(lng), lng)),
-  )
+  fc.assert(fc.property(longitudes, (lng) => assert.equal(wrapLongitude(lng), lng)))
   fc.assert(
     fc.property(fc.integer({ min: -36_000_000, max: 36_000_000 }), (tenThousandths) => {
       // Whole ten-thousandths of a degree are exact, so the remainder is too.
@@ -131,7 +129,12 @@ test('A box of any size and turn holds the places that arithmetic modulo a turn 
       const within = span === TURN || modulo(place - west, TURN) <= span
       const clamped = (value: number): number => Math.min(9000, Math.max(-9000, value))
       const expected = within && lat >= clamped(south) && lat <= clamped(north)
-      const box = boundsOnGlobe({ south: south / 100, north: north / 100, west: west / 100, east: east / 100 })
+      const box = boundsOnGlobe({
+        south: south / 100,
+        north: north / 100,
+        west: west / 100,
+        east: east / 100,
+      })
       assert.equal(boundsContain(box, lat / 100, place / 100), expected)
       // The pieces of the box together hold the same places, without an antimeridian inside.
       const pieces = boundsPieces(box)

@@ -59,20 +59,58 @@ test('Every code of a signed column of hundredths is its number, the lowest one 
 })
 
 test('Every direction has the compass point that its sixteenth of the circle has.', () => {
-  const points = ['N', 'NNE', 'NE', 'ENE', 'E', 'ESE', 'SE', 'SSE', 'S', 'SSW', 'SW', 'WSW', 'W', 'WNW', 'NW', 'NNW']
+  const points = [
+    'N',
+    'NNE',
+    'NE',
+    'ENE',
+    'E',
+    'ESE',
+    'SE',
+    'SSE',
+    'S',
+    'SSW',
+    'SW',
+    'WSW',
+    'W',
+    'WNW',
+    'NW',
+    'NNW',
+  ]
   for (let code = 0; code < 36_000; code++) {
     const expected = points[Math.floor((code / 100 + 11.25) / 22.5) % 16]
     const text = short((out) => out.compass(code))
     if (text !== `"${expected}"` || compassPoint(code) !== expected) assert.fail(`${code} is ${text}`)
   }
-  assert.equal(short((out) => out.compass(65_535)), 'null')
+  assert.equal(
+    short((out) => out.compass(65_535)),
+    'null',
+  )
 })
 
 test('A whole number is written as String writes it.', () => {
-  const interesting = [0, 1, 9, 10, 99, 100, 999, 1000, 9999, 10_000, 2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER]
+  const interesting = [
+    0,
+    1,
+    9,
+    10,
+    99,
+    100,
+    999,
+    1000,
+    9999,
+    10_000,
+    2 ** 31,
+    2 ** 32,
+    Number.MAX_SAFE_INTEGER,
+  ]
   fc.assert(
     fc.property(
-      fc.oneof(fc.maxSafeInteger(), fc.integer({ min: -20_000, max: 20_000 }), fc.constantFrom(...interesting)),
+      fc.oneof(
+        fc.maxSafeInteger(),
+        fc.integer({ min: -20_000, max: 20_000 }),
+        fc.constantFrom(...interesting),
+      ),
       (value) => {
         for (const each of [value, -value]) {
           assert.equal(
@@ -108,12 +146,15 @@ test('Any finite number is written as JSON.stringify writes it.', () => {
 
 test('A whole number of hundredths is written as the number that it stands for.', () => {
   fc.assert(
-    fc.property(fc.oneof(fc.integer(), fc.integer({ min: -1000, max: 1000 }), fc.constant(-0)), (hundredths) => {
-      assert.equal(
-        short((out) => out.hundredths(hundredths)),
-        JSON.stringify(hundredths / 100),
-      )
-    }),
+    fc.property(
+      fc.oneof(fc.integer(), fc.integer({ min: -1000, max: 1000 }), fc.constant(-0)),
+      (hundredths) => {
+        assert.equal(
+          short((out) => out.hundredths(hundredths)),
+          JSON.stringify(hundredths / 100),
+        )
+      },
+    ),
   )
   for (let value = -20_100; value <= 20_100; value++) {
     if (short((out) => out.hundredths(value)) !== JSON.stringify(value / 100)) assert.fail(String(value))
@@ -122,25 +163,31 @@ test('A whole number of hundredths is written as the number that it stands for.'
 
 test('Ten decimal and twelve hexadecimal digits are padded with zeros.', () => {
   fc.assert(
-    fc.property(fc.oneof(fc.integer({ min: 0, max: 9_999_999_999 }), fc.constantFrom(0, 9_999_999_999)), (value) => {
-      assert.equal(
-        short((out) => out.tenDigits(value)),
-        String(value).padStart(10, '0'),
-      )
-    }),
+    fc.property(
+      fc.oneof(fc.integer({ min: 0, max: 9_999_999_999 }), fc.constantFrom(0, 9_999_999_999)),
+      (value) => {
+        assert.equal(
+          short((out) => out.tenDigits(value)),
+          String(value).padStart(10, '0'),
+        )
+      },
+    ),
   )
   fc.assert(
-    fc.property(fc.oneof(fc.integer({ min: 0, max: 2 ** 48 - 1 }), fc.constantFrom(0, 2 ** 32, 2 ** 48 - 1)), (value) => {
-      const hex = value.toString(16).padStart(12, '0')
-      assert.equal(
-        short((out) => out.twelveHex(value, false)),
-        hex,
-      )
-      assert.equal(
-        short((out) => out.twelveHex(value, true)),
-        `${hex.slice(0, 8)}-${hex.slice(8)}`,
-      )
-    }),
+    fc.property(
+      fc.oneof(fc.integer({ min: 0, max: 2 ** 48 - 1 }), fc.constantFrom(0, 2 ** 32, 2 ** 48 - 1)),
+      (value) => {
+        const hex = value.toString(16).padStart(12, '0')
+        assert.equal(
+          short((out) => out.twelveHex(value, false)),
+          hex,
+        )
+        assert.equal(
+          short((out) => out.twelveHex(value, true)),
+          `${hex.slice(0, 8)}-${hex.slice(8)}`,
+        )
+      },
+    ),
   )
 })
 
@@ -158,7 +205,8 @@ test('Every second from 1970 to 2106 is written as Date writes it.', () => {
     }),
     { numRuns: 2000 },
   )
-  for (const epoch of [0, 1, 86_399, 86_400, 951_782_399, 951_782_400, 4_107_542_399, 2 ** 32 - 1]) check(epoch)
+  for (const epoch of [0, 1, 86_399, 86_400, 951_782_399, 951_782_400, 4_107_542_399, 2 ** 32 - 1])
+    check(epoch)
   const day = Date.UTC(2024, 1, 29) / 1000
   for (let second = 0; second < 86_400; second += 7) check(day + second)
 })
@@ -202,7 +250,10 @@ type Step =
 
 const steps = fc.array(
   fc.oneof(
-    fc.record({ kind: fc.constantFrom('text', 'string'), text: fc.string({ unit: 'grapheme', maxLength: 90 }) }),
+    fc.record({
+      kind: fc.constantFrom('text', 'string'),
+      text: fc.string({ unit: 'grapheme', maxLength: 90 }),
+    }),
     fc.record({ kind: fc.constantFrom('integer', 'hundredths'), value: fc.integer() }),
     fc.record({ kind: fc.constant('timestamp'), value: fc.integer({ min: 0, max: 2 ** 32 - 1 }) }),
     fc.record({ kind: fc.constant('literal'), length: fc.integer({ min: 0, max: 40 }) }),
@@ -266,19 +317,24 @@ function write(out: JsonWriter, sequence: Step[]): string {
 
 test('A writer that has to grow again and again loses no byte, and keeps what stands before its mark.', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 20 }), steps, fc.array(steps, { maxLength: 3 }), (capacity, kept, answers) => {
-      const out = new JsonWriter(capacity)
-      const head = write(out, kept)
-      out.mark()
-      const end = out.at
-      assert.equal(out.answer().length, 0)
-      for (const sequence of answers) {
-        out.begin()
-        const expected = write(out, sequence)
-        assert.equal(DECODER.decode(out.answer()), expected)
-      }
-      assert.equal(DECODER.decode(out.bytes.subarray(0, end)), head)
-    }),
+    fc.property(
+      fc.integer({ min: 0, max: 20 }),
+      steps,
+      fc.array(steps, { maxLength: 3 }),
+      (capacity, kept, answers) => {
+        const out = new JsonWriter(capacity)
+        const head = write(out, kept)
+        out.mark()
+        const end = out.at
+        assert.equal(out.answer().length, 0)
+        for (const sequence of answers) {
+          out.begin()
+          const expected = write(out, sequence)
+          assert.equal(DECODER.decode(out.answer()), expected)
+        }
+        assert.equal(DECODER.decode(out.bytes.subarray(0, end)), head)
+      },
+    ),
   )
 })
 

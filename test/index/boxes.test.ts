@@ -30,7 +30,8 @@ test('The points in a box on the globe are those that a look at every point find
       lngs,
       (places, latitudes, west, east) => {
         const [south, north] = latitudes.toSorted((a, b) => a - b)
-        const inside = (lng: number): boolean => (west <= east ? lng >= west && lng <= east : lng >= west || lng <= east)
+        const inside = (lng: number): boolean =>
+          west <= east ? lng >= west && lng <= east : lng >= west || lng <= east
         const expected = [...places.keys()].filter((i) => {
           const [lat, lng] = places[i]
           // −180 and 180 are one meridian.
@@ -49,7 +50,10 @@ test('A snapshot without buoys has no bytes for boxes and nothing in any of them
 })
 
 test('The whole globe holds every point.', () => {
-  const places = Array.from({ length: 500 }, (_, i): [number, number] => [(i % 181) - 90, ((i * 37) % 361) - 180])
+  const places = Array.from({ length: 500 }, (_, i): [number, number] => [
+    (i % 181) - 90,
+    ((i * 37) % 361) - 180,
+  ])
   const all = boxesOf(places).within({ south: -90, north: 90, west: -180, east: 180 })
   assert.deepEqual(all, [...places.keys()])
 })

@@ -38,14 +38,26 @@ test('Every group holds its buoys in ascending order, all of them and the active
         all: [...(group?.all ?? [])],
         active: [...(group?.active ?? [])],
       })
-      assert.deepEqual(plain(groups.everywhere), expected(() => true))
+      assert.deepEqual(
+        plain(groups.everywhere),
+        expected(() => true),
+      )
       for (const [index, name] of names.entries()) {
-        assert.deepEqual(plain(groups.bySource.get(name.toUpperCase())), expected(({ source }) => source === index))
+        assert.deepEqual(
+          plain(groups.bySource.get(name.toUpperCase())),
+          expected(({ source }) => source === index),
+        )
       }
       for (const [index, code] of ['FR', 'US'].entries()) {
-        assert.deepEqual(plain(groups.byCountry.get(code)), expected(({ country }) => country === index))
+        assert.deepEqual(
+          plain(groups.byCountry.get(code)),
+          expected(({ country }) => country === index),
+        )
       }
-      assert.equal(groups.byCountry.size, new Set(list.map(({ country }) => country).filter((c) => c !== NO_COUNTRY)).size)
+      assert.equal(
+        groups.byCountry.size,
+        new Set(list.map(({ country }) => country).filter((c) => c !== NO_COUNTRY)).size,
+      )
     }),
   )
 })

@@ -35,7 +35,10 @@ const everywhere: fc.Arbitrary<Place> = fc.oneof(
     lng: fc.double({ min: -180, max: 180, noNaN: true }),
   }),
   // Poles, where all longitudes are one place, and both sides of the antimeridian.
-  fc.record({ lat: fc.constantFrom(-90, -89.99, 0, 89.99, 90), lng: fc.constantFrom(-180, -179.9, -90, 0, 120, 180) }),
+  fc.record({
+    lat: fc.constantFrom(-90, -89.99, 0, 89.99, 90),
+    lng: fc.constantFrom(-180, -179.9, -90, 0, 120, 180),
+  }),
   // A coarse grid, full of places that share their position and of equal distances.
   fc.record({
     lat: fc.integer({ min: -4, max: 4 }).map((step) => step * 10),
@@ -100,8 +103,14 @@ test('A distance of 0 finds what lies exactly there, and a distance is included.
     { lat: 10, lng: 20.001 },
     { lat: 0, lng: 0 },
   ])
-  assert.deepEqual(points.nearest(10, 20, 9, 0, () => true), { ordinals: [0, 1], km: [0, 0] })
-  assert.deepEqual(points.nearest(10.5, 20, 9, 0, () => true), { ordinals: [], km: [] })
+  assert.deepEqual(
+    points.nearest(10, 20, 9, 0, () => true),
+    { ordinals: [0, 1], km: [0, 0] },
+  )
+  assert.deepEqual(
+    points.nearest(10.5, 20, 9, 0, () => true),
+    { ordinals: [], km: [] },
+  )
   const { km } = points.nearest(10, 20, 3, 1, () => true)
   assert.deepEqual(points.nearest(10, 20, 9, km[2], () => true).ordinals, [0, 1, 2])
   assert.deepEqual(points.nearest(10, 20, 9, km[2] - 1e-9, () => true).ordinals, [0, 1])
@@ -139,11 +148,20 @@ test('Everything within a distance is found whatever the number of points, the w
   ]) {
     const expected = [...places.keys()].filter((i) => chordKm(lat, lng, places[i].lat, places[i].lng) <= km)
     const { ordinals } = points.within(lat, lng, km, () => true)
-    assert.deepEqual(ordinals.toSorted((a, b) => a - b), expected)
+    assert.deepEqual(
+      ordinals.toSorted((a, b) => a - b),
+      expected,
+    )
   }
 })
 
 test('No points and no accepted points are an empty answer.', () => {
-  assert.deepEqual(pointsOf([]).nearest(0, 0, 5, 1e9, () => true), { ordinals: [], km: [] })
-  assert.deepEqual(pointsOf([{ lat: 0, lng: 0 }]).nearest(0, 0, 5, 1e9, () => false), { ordinals: [], km: [] })
+  assert.deepEqual(
+    pointsOf([]).nearest(0, 0, 5, 1e9, () => true),
+    { ordinals: [], km: [] },
+  )
+  assert.deepEqual(
+    pointsOf([{ lat: 0, lng: 0 }]).nearest(0, 0, 5, 1e9, () => false),
+    { ordinals: [], km: [] },
+  )
 })

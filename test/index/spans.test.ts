@@ -78,7 +78,8 @@ test('Counts, positions, times, segments and the closest row are those of one so
           let closest = -1
           for (const [position, time] of times.entries()) {
             // On a tie the earlier one stays.
-            if (closest === -1 || Math.abs(time - moment) < Math.abs(times[closest] - moment)) closest = position
+            if (closest === -1 || Math.abs(time - moment) < Math.abs(times[closest] - moment))
+              closest = position
           }
           assert.equal(spans.closest(ordinal, moment), closest)
         }

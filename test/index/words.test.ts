@@ -69,8 +69,12 @@ const names = fc.array(letters, { maxLength: 9 }).map((parts) => parts.join(''))
 const buoyLists = fc.array(
   fc.record({
     name: names,
-    slug: fc.array(fc.constantFrom('a', 'b', 'e', '4', '-'), { minLength: 1, maxLength: 6 }).map((parts) => parts.join('')),
-    identifier: fc.array(fc.constantFrom('4', '1', 'A', 'b'), { minLength: 1, maxLength: 4 }).map((parts) => parts.join('')),
+    slug: fc
+      .array(fc.constantFrom('a', 'b', 'e', '4', '-'), { minLength: 1, maxLength: 6 })
+      .map((parts) => parts.join('')),
+    identifier: fc
+      .array(fc.constantFrom('4', '1', 'A', 'b'), { minLength: 1, maxLength: 4 })
+      .map((parts) => parts.join('')),
     active: fc.boolean(),
   }),
   { maxLength: 30 },
@@ -80,7 +84,10 @@ test('A search finds the buoys that a look at every field finds, in the order of
   fc.assert(
     fc.property(
       buoyLists,
-      fc.array(names.filter((query) => fold(query) !== ''), { minLength: 1, maxLength: 6 }),
+      fc.array(
+        names.filter((query) => fold(query) !== ''),
+        { minLength: 1, maxLength: 6 },
+      ),
       fc.integer({ min: 1, max: 50 }),
       (buoys, queries, limit) => {
         const words = wordsOf(buoys)
@@ -95,9 +102,15 @@ test('A search finds the buoys that a look at every field finds, in the order of
 })
 
 test('Case and accents do not matter, in the query or in the name.', () => {
-  const buoys = ['Île d’Yeu Nord', 'ILE DE SEIN', 'Presqu’île', 'İzmir', 'Ålesund', 'Ωμέγα 🌊 東京湾', 'Sète, large'].map(
-    (name, i) => ({ name, slug: `s${i}x`, identifier: `9${i}`, active: true }),
-  )
+  const buoys = [
+    'Île d’Yeu Nord',
+    'ILE DE SEIN',
+    'Presqu’île',
+    'İzmir',
+    'Ålesund',
+    'Ωμέγα 🌊 東京湾',
+    'Sète, large',
+  ].map((name, i) => ({ name, slug: `s${i}x`, identifier: `9${i}`, active: true }))
   const words = wordsOf(buoys)
   const found = (query: string) => words.search(query, 10).map((ordinal) => buoys[ordinal].name)
   assert.deepEqual(found('île'), ['ILE DE SEIN', 'Île d’Yeu Nord', 'Presqu’île'])

@@ -25,14 +25,22 @@ const at = (text: string): number => Date.parse(text) / 1000
 function hashes(dir: string): { [file: string]: string } {
   const files = readdirSync(dir).toSorted()
   return Object.fromEntries(
-    files.map((file) => [file, createHash('sha256').update(readFileSync(join(dir, file))).digest('hex')]),
+    files.map((file) => [
+      file,
+      createHash('sha256')
+        .update(readFileSync(join(dir, file)))
+        .digest('hex'),
+    ]),
   )
 }
 
 /** All rows of a kind of part as text, `IDENTIFIER TIME`, in order. */
 async function rowsOf(dir: string, kind: PartKind): Promise<string[]> {
   const { parts } = await loadSnapshot(dir)
-  const decoded = parts.map(({ entry, buffer }) => ({ entry, part: decodePart(new Uint8Array(buffer), entry.file) }))
+  const decoded = parts.map(({ entry, buffer }) => ({
+    entry,
+    part: decodePart(new Uint8Array(buffer), entry.file),
+  }))
   const catalogue = decoded.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
   const { id, identifiers } = readCatalog(catalogue.part, 'f')
   return decoded
@@ -85,7 +93,10 @@ test('Rows after the time asked for are left out, rows at it are not.', async ()
 })
 
 test('Of sources that know the time of their data the latest counts, unless a time is asked for.', async () => {
-  const known = (time: string): Source => ({ ...fakeSource(SMALL_WORLD), defaultAsOf: (now) => now + at(time) })
+  const known = (time: string): Source => ({
+    ...fakeSource(SMALL_WORLD),
+    defaultAsOf: (now) => now + at(time),
+  })
   const times = ['2026-03-05T00:00:00Z', '2026-03-07T00:00:00Z']
   const sources = [known(times[0]), known(times[1]), fakeSource(SMALL_WORLD)]
   assert.equal((await build(sources, newFolder(), { now: 60 })).asOf, at(times[1]) + 60)
@@ -124,10 +135,14 @@ test('A new month leaves the files of closed months as they are.', async () => {
   await build([fakeSource(SMALL_WORLD)], dir)
   const before = await readManifest(dir)
   const [alpha, ...others] = SMALL_WORLD
-  const later = { ...alpha, rows: [...alpha.rows, { time: at('2026-04-01T00:00:00Z'), significantHeight: 900 }] }
+  const later = {
+    ...alpha,
+    rows: [...alpha.rows, { time: at('2026-04-01T00:00:00Z'), significantHeight: 900 }],
+  }
   await build([fakeSource([later, ...others])], dir)
   const now = await readManifest(dir)
-  const months = (manifest: typeof now) => manifest?.parts.filter(({ month }) => month !== null).map(({ file }) => file) ?? []
+  const months = (manifest: typeof now) =>
+    manifest?.parts.filter(({ month }) => month !== null).map(({ file }) => file) ?? []
   assert.equal(months(before).length, 3)
   assert.equal(months(now).length, 4)
   for (const file of months(before)) assert.ok(months(now).includes(file))
@@ -136,8 +151,21 @@ test('A new month leaves the files of closed months as they are.', async () => {
 test('A buoy that two sources know is one, and the later one only fills what the earlier one left out.', async () => {
   const dir = newFolder()
   const rows = [{ time: 1_774_602_000, significantHeight: 1000 }]
-  const one: FakeBuoy = { source: 'North', identifier: 'X', name: '  Two\u0000 \n words ', lat: 43.5, lng: -1.6, rows }
-  const two: FakeBuoy = { ...one, name: 'Other', lat: 0, country: 'ES', rows: [{ time: 1_774_600_200, significantHeight: 900 }] }
+  const one: FakeBuoy = {
+    source: 'North',
+    identifier: 'X',
+    name: '  Two\u0000 \n words ',
+    lat: 43.5,
+    lng: -1.6,
+    rows,
+  }
+  const two: FakeBuoy = {
+    ...one,
+    name: 'Other',
+    lat: 0,
+    country: 'ES',
+    rows: [{ time: 1_774_600_200, significantHeight: 900 }],
+  }
   await build([fakeSource([one]), fakeSource([two])], dir)
   const { parts } = await loadSnapshot(dir)
   const catalog = readCatalog(decodePart(new Uint8Array(parts[0].buffer), 'f'), 'f')
@@ -176,12 +204,32 @@ const strange: Source = {
 }
 const otherNetwork = fakeSource([], [{ name: 'North', network: 'coastal' }])
 
-const FAULTS: [what: string, sources: Source[], error: RegExp, kind: typeof BuildError | typeof SnapshotError | typeof RangeError][] = [
-  ['a fault of the input', [failing(new BuildError('the third file is bad'))], /the third file is bad/, BuildError],
+const FAULTS: [
+  what: string,
+  sources: Source[],
+  error: RegExp,
+  kind: typeof BuildError | typeof SnapshotError | typeof RangeError,
+][] = [
+  [
+    'a fault of the input',
+    [failing(new BuildError('the third file is bad'))],
+    /the third file is bad/,
+    BuildError,
+  ],
   ['a fault of ours', [failing(new RangeError('out of range'))], /out of range/, RangeError],
-  ['a value beyond its limits', [fakeSource(highWaves)], /significantHeight has a value outside/, SnapshotError],
+  [
+    'a value beyond its limits',
+    [fakeSource(highWaves)],
+    /significantHeight has a value outside/,
+    SnapshotError,
+  ],
   ['most buoys gone', [fakeSource([SMALL_WORLD[0]])], /only 1 of the folder's 4 buoys are left/, BuildError],
-  ['a source of two kinds', [fakeSource(SMALL_WORLD), otherNetwork], /source North.*national.*coastal/, BuildError],
+  [
+    'a source of two kinds',
+    [fakeSource(SMALL_WORLD), otherNetwork],
+    /source North.*national.*coastal/,
+    BuildError,
+  ],
   ['a buoy of no source', [strange], /buoy X is of unknown source Nowhere/, BuildError],
 ]
 
@@ -201,10 +249,18 @@ for (const [what, sources, message, kind] of FAULTS) {
 }
 
 test('A build that fails in a new folder leaves no snapshot there and nothing temporary.', async () => {
-  const sources = [failing(new BuildError('the third file is bad')), fakeSource(highWaves), fakeSource(noReadings), strange]
+  const sources = [
+    failing(new BuildError('the third file is bad')),
+    fakeSource(highWaves),
+    fakeSource(noReadings),
+    strange,
+  ]
   for (const source of sources) {
     const dir = newFolder()
-    await assert.rejects(build([source], dir), (error) => error instanceof BuildError || error instanceof SnapshotError)
+    await assert.rejects(
+      build([source], dir),
+      (error) => error instanceof BuildError || error instanceof SnapshotError,
+    )
     assert.equal(await readManifest(dir), null)
     assert.deepEqual(
       readdirSync(dir).filter((file) => !/^[a-z]+-[0-9a-f]{32}\.msgpack$/.test(file)),
@@ -230,12 +286,26 @@ test('A folder whose manifest is broken is not built into, and the error names t
   await assert.rejects(build([fakeSource(SMALL_WORLD)], dir), /manifest\.msgpack: cannot be read \(EISDIR\)/)
 })
 
+test('Parts that a broken manifest may name are not cleared away, however old they are.', async () => {
+  const dir = newFolder()
+  await build([fakeSource(SMALL_WORLD)], dir)
+  // As a copy of the folder has it: without the manifests that are kept to go back to.
+  for (const file of readdirSync(dir)) if (file.startsWith('manifest-')) rmSync(join(dir, file))
+  writeFileSync(join(dir, MANIFEST_FILE), 'broken')
+  const before = hashes(dir)
+  await assert.rejects(build([fakeSource(SMALL_WORLD)], dir, { now: 4e9 }), SnapshotError)
+  assert.deepEqual(hashes(dir), before)
+})
+
 test('A folder whose catalogue is gone is not built into: ids would be given anew.', async () => {
   const dir = newFolder()
   await build([fakeSource(SMALL_WORLD)], dir)
   const catalogue = readdirSync(dir).find((file) => file.startsWith('catalog')) ?? assert.fail('no catalogue')
   rmSync(join(dir, catalogue))
-  await assert.rejects(build([fakeSource(SMALL_WORLD)], dir), (error) => error instanceof SnapshotError && error.message.startsWith(catalogue))
+  await assert.rejects(
+    build([fakeSource(SMALL_WORLD)], dir),
+    (error) => error instanceof SnapshotError && error.message.startsWith(catalogue),
+  )
 })
 
 test('A part that was damaged on disk is never carried over; a fresh build of the same data writes it anew.', async () => {
@@ -244,7 +314,9 @@ test('A part that was damaged on disk is never carried over; a fresh build of th
   const before = hashes(dir)
   const readings = readdirSync(dir).find((file) => file.startsWith('readings')) ?? assert.fail('no readings')
   writeFileSync(join(dir, readings), 'x')
-  await assert.rejects(build([fakeSource(SMALL_WORLD)], dir), (error) => (error as Error).message.startsWith(readings))
+  await assert.rejects(build([fakeSource(SMALL_WORLD)], dir), (error) =>
+    (error as Error).message.startsWith(readings),
+  )
   assert.equal(readFileSync(join(dir, readings), 'utf8'), 'x')
   await build([fakeSource(SMALL_WORLD)], dir, { fresh: true })
   assert.deepEqual(hashes(dir), before)
@@ -253,5 +325,8 @@ test('A part that was damaged on disk is never carried over; a fresh build of th
 test('An empty folder, and one that is not there, hold no snapshot.', async () => {
   const dir = newFolder()
   assert.equal(await readManifest(dir), null)
-  await assert.rejects(loadSnapshot(dir), (error) => error instanceof SnapshotError && error.message.includes(dir))
+  await assert.rejects(
+    loadSnapshot(dir),
+    (error) => error instanceof SnapshotError && error.message.includes(dir),
+  )
 })

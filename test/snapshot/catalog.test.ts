@@ -5,7 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { locate, readCatalog, register, slugOf, type Catalog, type RegistryEntry } from '../../src/snapshot/catalog.ts'
+import {
+  locate,
+  readCatalog,
+  register,
+  slugOf,
+  type Catalog,
+  type RegistryEntry,
+} from '../../src/snapshot/catalog.ts'
 import { decodePart } from '../../src/snapshot/format.ts'
 import { loadSnapshot } from '../../src/snapshot/read.ts'
 import type { BuoyRecord } from '../../src/sources/source.ts'
@@ -14,7 +21,12 @@ import { build, fakeSource, SMALL_WORLD, type FakeBuoy } from './fake_source.ts'
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-catalog-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-const buoy = (source: string, identifier: string, name: string, more: Partial<BuoyRecord> = {}): BuoyRecord => ({
+const buoy = (
+  source: string,
+  identifier: string,
+  name: string,
+  more: Partial<BuoyRecord> = {},
+): BuoyRecord => ({
   source,
   identifier,
   name,
@@ -71,7 +83,8 @@ test('Ids go to physical buoys first, then by source and identifier, whatever th
         entries.map(({ source, identifier, id, slug }) => [source, identifier, id, slug]),
         expected,
       )
-      for (const each of order) assert.deepEqual([of.get(each)?.source, of.get(each)?.identifier], [each.source, each.identifier])
+      for (const each of order)
+        assert.deepEqual([of.get(each)?.source, of.get(each)?.identifier], [each.source, each.identifier])
     }),
   )
 })
@@ -84,7 +97,13 @@ test('A slug that is taken, or is the name of an operation, gets the next free n
   }
   assert.deepEqual(named(['Le Four', 'LE FOUR', 'Le-Four']), ['le-four', 'le-four-2', 'le-four-3'])
   assert.deepEqual(named(['X', 'X 2', 'X', 'X']), ['x', 'x-2', 'x-3', 'x-4'])
-  assert.deepEqual(named(['Map', 'Search', 'Nearest', 'Satellites', 'Map']), ['map-2', 'search-2', 'nearest-2', 'satellites-2', 'map-3'])
+  assert.deepEqual(named(['Map', 'Search', 'Nearest', 'Satellites', 'Map']), [
+    'map-2',
+    'search-2',
+    'nearest-2',
+    'satellites-2',
+    'map-3',
+  ])
   assert.deepEqual(named(['', '東京']), ['buoy', 'buoy-2'])
   // A slug that a buoy of the past had is not given to another.
   const past = { source: 'Z', identifier: 'gone', id: 70, slug: 'le-four' }
@@ -92,19 +111,28 @@ test('A slug that is taken, or is the name of an operation, gets the next free n
 })
 
 const identities = fc.uniqueArray(
-  fc.record({ source: fc.constantFrom('A', 'B'), identifier: fc.constantFrom('1', '2', '3', '4', '5'), virtual: fc.boolean() }),
+  fc.record({
+    source: fc.constantFrom('A', 'B'),
+    identifier: fc.constantFrom('1', '2', '3', '4', '5'),
+    virtual: fc.boolean(),
+  }),
   { selector: ({ source, identifier }) => source + identifier, maxLength: 8 },
 )
 
 test('An id and a slug, once given, stay with their buoy over builds in which buoys come, go and change their names.', () => {
   fc.assert(
     fc.property(
-      fc.array(fc.tuple(identities, fc.constantFrom('Le Four', 'Map', 'Other')), { minLength: 1, maxLength: 6 }),
+      fc.array(fc.tuple(identities, fc.constantFrom('Le Four', 'Map', 'Other')), {
+        minLength: 1,
+        maxLength: 6,
+      }),
       (builds) => {
         let registry: RegistryEntry[] = []
         const given = new Map<string, string>()
         for (const [list, name] of builds) {
-          const buoys = list.map(({ source, identifier, virtual }) => buoy(source, identifier, name, { virtual }))
+          const buoys = list.map(({ source, identifier, virtual }) =>
+            buoy(source, identifier, name, { virtual }),
+          )
           const { entries, of } = register(buoys, registry)
           for (const each of buoys) {
             const { id, slug } = of.get(each) ?? assert.fail()
@@ -140,8 +168,10 @@ test('Country and time zone are what the source says where that exists, else wha
   }
   assert.deepEqual(at({}), ['FR', 'Europe/Paris'])
   assert.deepEqual(at({ country: 'ES', timezone: 'Europe/Madrid' }), ['ES', 'Europe/Madrid'])
-  for (const country of ['', 'es', 'ESP', 'QQ', 'ZZ', 'EU', 'UN', 'XA']) assert.equal(at({ country })[0], 'FR', country)
-  for (const timezone of ['', 'Paris', 'Europe/Atlantis', '+01:00']) assert.equal(at({ timezone })[1], 'Europe/Paris', timezone)
+  for (const country of ['', 'es', 'ESP', 'QQ', 'ZZ', 'EU', 'UN', 'XA'])
+    assert.equal(at({ country })[0], 'FR', country)
+  for (const timezone of ['', 'Paris', 'Europe/Atlantis', '+01:00'])
+    assert.equal(at({ timezone })[1], 'Europe/Paris', timezone)
   assert.equal(at({ lat: -45, lng: -120 })[0], '')
 })
 

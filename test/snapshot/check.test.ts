@@ -5,7 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { checkPart } from '../../src/snapshot/check.ts'
-import { decodePart, SnapshotError, type Column, type Part, type PartEntry, type PartKind } from '../../src/snapshot/format.ts'
+import {
+  decodePart,
+  SnapshotError,
+  type Column,
+  type Part,
+  type PartEntry,
+  type PartKind,
+} from '../../src/snapshot/format.ts'
 import { loadSnapshot, type LoadedSnapshot } from '../../src/snapshot/read.ts'
 import { build, fakeSource, SMALL_WORLD } from './fake_source.ts'
 
@@ -35,7 +42,8 @@ async function eachIsRefused(kind: PartKind, rules: [why: RegExp, spoil: Spoil][
     spoil(part, entry)
     assert.throws(
       () => checkPart(part, entry),
-      (error) => error instanceof SnapshotError && why.test(error.message) && error.message.startsWith(entry.file),
+      (error) =>
+        error instanceof SnapshotError && why.test(error.message) && error.message.startsWith(entry.file),
       `${why} ${String(spoil)}`,
     )
   }
@@ -64,16 +72,28 @@ test('A catalogue that breaks a rule is refused.', async () => {
   await eachIsRefused('catalog', [
     [/the manifest says readings/, (_, entry) => void (entry.kind = 'readings')],
     [/differ in length/, (_, entry) => void entry.rows++],
-    ...['id', 'lat', 'lng', 'source', 'country', 'virtual'].map((name): [RegExp, Spoil] => [/differ in length/, shorten(name)]),
+    ...['id', 'lat', 'lng', 'source', 'country', 'virtual'].map((name): [RegExp, Spoil] => [
+      /differ in length/,
+      shorten(name),
+    ]),
     ...['names', 'slugs', 'identifiers', 'timezones'].map((name): [RegExp, Spoil] => [
       /differ in length/,
       (part) => void texts(part, name).pop(),
     ]),
     [/holds something that is no text/, (part) => void ((part.meta.names as unknown[])[0] = 5)],
     [/names: is no list/, (part) => void (part.meta.names = 'Alpha')],
-    [/a source is malformed/, (part) => void ((part.meta.sources as { network: string }[])[0].network = 'other')],
-    [/a country is malformed/, (part) => void (part.meta.countries as unknown[]).push({ code: 5, name: 'x' })],
-    [/a registry entry is malformed/, (part) => void (part.meta.registry as unknown[]).push(['a', 'b', '1', 'c'])],
+    [
+      /a source is malformed/,
+      (part) => void ((part.meta.sources as { network: string }[])[0].network = 'other'),
+    ],
+    [
+      /a country is malformed/,
+      (part) => void (part.meta.countries as unknown[]).push({ code: 5, name: 'x' }),
+    ],
+    [
+      /a registry entry is malformed/,
+      (part) => void (part.meta.registry as unknown[]).push(['a', 'b', '1', 'c']),
+    ],
     [/ids do not ascend/, set('id', 0, 0)],
     [/ids do not ascend/, set('id', 1, 1)],
     [/ids do not ascend/, set('id', 3, 900_001)],
@@ -97,15 +117,24 @@ test('A month of readings that breaks a rule is refused.', async () => {
     [/has no month in the manifest/, (_, entry) => void (entry.month = null)],
     [/rows, the manifest says/, (_, entry) => void entry.rows++],
     [/rows and buoys disagree/, set('start', 0, 1)],
-    [/rows and buoys disagree/, (part) => set('start', column(part, 'start').length - 1, 2)(part, {} as PartEntry)],
+    [
+      /rows and buoys disagree/,
+      (part) => set('start', column(part, 'start').length - 1, 2)(part, {} as PartEntry),
+    ],
     [/rows and buoys disagree/, shorten('start')],
     [/buoys do not ascend/, set('start', 1, 0)],
     [/buoys do not ascend|outside the month/, set('start', 1, 4_000_000_000)],
     [/buoys do not ascend/, (part) => set('buoy', 1, column(part, 'buoy')[0])(part, {} as PartEntry)],
     [/outside the month/, set('time', 0, march - 1)],
     [/outside the month/, (_, entry) => void (entry.month = (entry.month ?? 0) + 1)],
-    [/outside the month/, (part) => set('time', column(part, 'time').length - 1, march + 31 * 86_400)(part, {} as PartEntry)],
-    [/times of a buoy do not ascend/, (part) => set('time', 1, column(part, 'time')[0])(part, {} as PartEntry)],
+    [
+      /outside the month/,
+      (part) => set('time', column(part, 'time').length - 1, march + 31 * 86_400)(part, {} as PartEntry),
+    ],
+    [
+      /times of a buoy do not ascend/,
+      (part) => set('time', 1, column(part, 'time')[0])(part, {} as PartEntry),
+    ],
     [/there are no significant heights/, (part) => void part.columns.delete('significantHeight')],
     [/significantHeight has a value outside/, set('significantHeight', 0, 65_535)],
     [/significantHeight has a value outside/, set('significantHeight', 0, 25_001)],

@@ -55,7 +55,11 @@ export interface FakeBuild {
   write?: (text: string) => void
 }
 
-export function build(sources: Source[], out: string, { asOf = null, now = 0, write = () => {}, ...options }: FakeBuild = {}): Promise<Manifest> {
+export function build(
+  sources: Source[],
+  out: string,
+  { asOf = null, now = 0, write = () => {}, ...options }: FakeBuild = {},
+): Promise<Manifest> {
   const report = new BuildReport({ maxBadShare: 0.1, write, terminal: false, clock: () => 0 })
   return buildSnapshot({ sources, out, asOf, now, report, ...options })
 }
@@ -73,10 +77,22 @@ export const SMALL_WORLD: FakeBuoy[] = [
     country: 'FR',
     timezone: 'Europe/Paris',
     rows: [
-      { time: at('2026-02-28T23:30:00Z'), significantHeight: 1500, period: 8000, peakPeriod: 8000, direction: 0 },
+      {
+        time: at('2026-02-28T23:30:00Z'),
+        significantHeight: 1500,
+        period: 8000,
+        peakPeriod: 8000,
+        direction: 0,
+      },
       { time: at('2026-03-01T00:00:00Z'), significantHeight: 0, maximumHeight: 0, waterTemperature: -500 },
       { time: at('2026-03-01T00:30:00Z'), windSpeed: 3150, windDirection: 35_999, gustSpeed: 50_000 },
-      { time: at('2026-03-27T09:00:00Z'), significantHeight: 25_000, maximumHeight: 50_000, period: 60_000, direction: 35_999 },
+      {
+        time: at('2026-03-27T09:00:00Z'),
+        significantHeight: 25_000,
+        maximumHeight: 50_000,
+        period: 60_000,
+        direction: 35_999,
+      },
     ],
   },
   {

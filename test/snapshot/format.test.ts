@@ -27,7 +27,15 @@ import { build, fakeSource, SMALL_WORLD } from './fake_source.ts'
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-format-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-const TYPES = [Uint8Array, Uint16Array, Int16Array, Uint32Array, Int32Array, Float32Array, Float64Array] as const
+const TYPES = [
+  Uint8Array,
+  Uint16Array,
+  Int16Array,
+  Uint32Array,
+  Int32Array,
+  Float32Array,
+  Float64Array,
+] as const
 const WIRE_TYPES = ['u8', 'u16', 'i16', 'u32', 'i32', 'f32', 'f64']
 
 const columns = fc.uniqueArray(
@@ -56,7 +64,13 @@ const bytesOf = (column: Column): Buffer => Buffer.from(column.buffer, column.by
 
 const metas = fc.dictionary(
   fc.string({ maxLength: 10 }).filter((key) => key !== '__proto__'),
-  fc.oneof(fc.string({ unit: 'grapheme' }), fc.maxSafeInteger(), fc.boolean(), fc.constant(null), fc.array(fc.string())),
+  fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    fc.maxSafeInteger(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(fc.string()),
+  ),
   { noNullPrototype: true },
 )
 
@@ -64,7 +78,7 @@ test('A part comes back with its columns, as views on its bytes at multiples of 
   fc.assert(
     fc.property(columns, metas, fc.constantFrom('catalog', 'readings', 'tides'), (list, meta, kind) => {
       const given = new Map(list.map(({ name, type, length, seed }) => [name, columnOf(type, length, seed)]))
-      const bytes = encodePart({ kind: kind as PartKind, meta, columns: given })
+      const bytes = encodePart({ kind, meta, columns: given })
       // As the loader has it: shared memory of exactly this size.
       const shared = new Uint8Array(new SharedArrayBuffer(bytes.length))
       shared.set(bytes)
@@ -90,12 +104,16 @@ test('The same part has the same bytes, and a column does not depend on the buff
   const column = Uint16Array.from({ length: 77 }, (_, i) => i * 7)
   const wide = new Uint16Array(200)
   wide.set(column, 31)
-  const encode = (view: Column) => encodePart({ kind: 'readings', meta: { a: 1 }, columns: new Map([['x', view]]) })
+  const encode = (view: Column) =>
+    encodePart({ kind: 'readings', meta: { a: 1 }, columns: new Map([['x', view]]) })
   assert.deepEqual(encode(wide.subarray(31, 108)), encode(column))
 })
 
 test('A plain MessagePack library reads a part as a map, padding and one byte string for each column.', () => {
-  const given: [string, Column][] = TYPES.map((_, type) => [WIRE_TYPES[type], columnOf(type, 3 + type * 50, type)])
+  const given: [string, Column][] = TYPES.map((_, type) => [
+    WIRE_TYPES[type],
+    columnOf(type, 3 + type * 50, type),
+  ])
   const bytes = encodePart({ kind: 'weather', meta: { month: '2026-03' }, columns: new Map(given) })
   const [header, ...rest] = unpackMultiple(bytes) as [Meta & { columns: Meta[] }, ...unknown[]]
   const { columns: described, ...head } = header
@@ -113,7 +131,11 @@ test('A plain MessagePack library reads a part as a map, padding and one byte st
     assert.ok(Buffer.from(payloads[i]).equals(bytesOf(column)))
     const { offset, ...entry } = described[i]
     assert.deepEqual(entry, { name, type: name, length: column.length })
-    assert.ok(bytes.subarray(Number(offset), Number(offset) + column.byteLength).every((byte, at) => byte === bytesOf(column)[at]))
+    assert.ok(
+      bytes
+        .subarray(Number(offset), Number(offset) + column.byteLength)
+        .every((byte, at) => byte === bytesOf(column)[at]),
+    )
   }
 })
 
@@ -125,7 +147,14 @@ function crafted(header: unknown, size = 256): Uint8Array {
   return bytes
 }
 
-const HEADER = { format: 'groundswell-part', version: 1, byte_order: 'little', kind: 'readings', meta: {}, columns: [] as unknown }
+const HEADER = {
+  format: 'groundswell-part',
+  version: 1,
+  byte_order: 'little',
+  kind: 'readings',
+  meta: {},
+  columns: [] as unknown,
+}
 
 test('A header that is not as described is refused, saying what is wrong with which file.', () => {
   const column = { name: 'a', type: 'u8', length: 64, offset: 192 }
@@ -160,7 +189,10 @@ test('A header that is not as described is refused, saying what is wrong with wh
   for (const [header, why, size] of refused) {
     assert.throws(
       () => decodePart(crafted(header, size), 'readings-0.msgpack'),
-      (error) => error instanceof SnapshotError && why.test(error.message) && error.message.startsWith('readings-0.msgpack'),
+      (error) =>
+        error instanceof SnapshotError &&
+        why.test(error.message) &&
+        error.message.startsWith('readings-0.msgpack'),
       `${JSON.stringify(header)} ${why}`,
     )
   }
@@ -169,7 +201,14 @@ test('A header that is not as described is refused, saying what is wrong with wh
 
 const entry = (kind: PartKind, content: string, month: number | null = null) => {
   const hash = createHash('sha256').update(content).digest('hex')
-  return { kind, file: `${kind}-${hash.slice(0, 32)}.msgpack`, bytes: content.length, sha256: hash, rows: 7, month }
+  return {
+    kind,
+    file: `${kind}-${hash.slice(0, 32)}.msgpack`,
+    bytes: content.length,
+    sha256: hash,
+    rows: 7,
+    month,
+  }
 }
 
 const MANIFEST: Omit<Manifest, 'id'> = {
@@ -197,7 +236,13 @@ test('A manifest comes back, and its id tells any two manifests apart.', () => {
 
 test('A manifest that is malformed, of a newer version or not of its id is refused.', () => {
   const [catalog] = MANIFEST.parts
-  const body = { format: 'groundswell-snapshot', version: 1, as_of: MANIFEST.asOf, parts: MANIFEST.parts, id: encodeManifest(MANIFEST).id }
+  const body = {
+    format: 'groundswell-snapshot',
+    version: 1,
+    as_of: MANIFEST.asOf,
+    parts: MANIFEST.parts,
+    id: encodeManifest(MANIFEST).id,
+  }
   assert.equal(decodeManifest(pack(body), 'm').id, body.id)
   const refused: [value: unknown, why: RegExp][] = [
     [[body], /is no map/],
@@ -222,7 +267,10 @@ test('A manifest that is malformed, of a newer version or not of its id is refus
       { rows: null },
       { month: 'March' },
       { month: undefined },
-    ].map((change): [unknown, RegExp] => [{ ...body, parts: [{ ...catalog, ...change }] }, /entry is malformed/]),
+    ].map((change): [unknown, RegExp] => [
+      { ...body, parts: [{ ...catalog, ...change }] },
+      /entry is malformed/,
+    ]),
   ]
   for (const [value, why] of refused) {
     assert.throws(
@@ -243,7 +291,11 @@ test('A part is named by its kind and hash, and the hash is SHA-256.', () => {
 /** Everything that a snapshot tells, as plain values. */
 function contents(snapshot: Awaited<ReturnType<typeof loadSnapshot>>): unknown {
   const { id, asOf, parts } = snapshot
-  return { id, asOf, parts: parts.map(({ entry: of, buffer }) => [of, Buffer.from(buffer).toString('base64')]) }
+  return {
+    id,
+    asOf,
+    parts: parts.map(({ entry: of, buffer }) => [of, Buffer.from(buffer).toString('base64')]),
+  }
 }
 
 const whole = join(folder, 'whole')

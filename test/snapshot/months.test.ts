@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { MEASURE_NAMES, type MeasureName } from '../../src/columns.ts'
 import { decodePart, encodePart, SnapshotError, type Column, type Part } from '../../src/snapshot/format.ts'
 import { monthPart, readMonth } from '../../src/snapshot/months.ts'
-import type { MonthTable } from '../../src/snapshot/spool.ts'
+import type { MonthTable } from '../../src/snapshot/months.ts'
 
 const MONTH = (2026 - 1970) * 12 + 2
 const missingOf = (name: MeasureName): number => (name === 'waterTemperature' ? -32_768 : 65_535)
@@ -31,7 +31,10 @@ const through = (part: Part): Part => decodePart(encodePart(part), 'f')
 
 const codes = (name: MeasureName, rows: number) =>
   fc.array(
-    fc.oneof(fc.constant(missingOf(name)), name === 'waterTemperature' ? fc.integer({ min: -500, max: 4500 }) : fc.nat(9)),
+    fc.oneof(
+      fc.constant(missingOf(name)),
+      name === 'waterTemperature' ? fc.integer({ min: -500, max: 4500 }) : fc.nat(9),
+    ),
     { minLength: rows, maxLength: rows },
   )
 
@@ -39,7 +42,9 @@ const tables = fc.integer({ min: 2, max: 20 }).chain((rows) =>
   fc.record({
     rows: fc.constant(rows),
     samePeak: fc.boolean(),
-    columns: fc.record(Object.fromEntries(MEASURE_NAMES.map((name) => [name, codes(name, rows)])), { requiredKeys: [] }),
+    columns: fc.record(Object.fromEntries(MEASURE_NAMES.map((name) => [name, codes(name, rows)])), {
+      requiredKeys: [],
+    }),
   }),
 )
 
@@ -76,7 +81,9 @@ test('Every value of a month comes back through its part, and columns without a 
 test('A peak period that is the period in every row is kept once.', () => {
   const period = [8000, 65_535, 7100]
   const heights = [1000, 2000, 3000]
-  const same = through(monthPart('readings', tableOf(3, { significantHeight: heights, period, peakPeriod: period })))
+  const same = through(
+    monthPart('readings', tableOf(3, { significantHeight: heights, period, peakPeriod: period })),
+  )
   assert.deepEqual([...same.columns.keys()], ['buoy', 'start', 'time', 'significantHeight', 'period'])
   assert.deepEqual([...readMonth(same, MONTH, 'f').measures.peakPeriod.codes], period)
   const other = through(

@@ -54,12 +54,31 @@ test('A country is known by its code of ISO 3166-1 and no other, under its Engli
     ['France', 'United States', 'Fiji', 'Martinique', 'Taiwan'],
   )
   // Unions, reserved and withdrawn codes, placeholders, and what is no code.
-  for (const code of ['EU', 'UN', 'EZ', 'QO', 'XA', 'ZZ', 'UK', 'SU', 'AN', 'QQ', '', 'fr', 'FRA', 'F', '12', '__']) {
+  for (const code of [
+    'EU',
+    'UN',
+    'EZ',
+    'QO',
+    'XA',
+    'ZZ',
+    'UK',
+    'SU',
+    'AN',
+    'QQ',
+    '',
+    'fr',
+    'FRA',
+    'F',
+    '12',
+    '__',
+  ]) {
     assert.equal(countryName(code), null, code)
   }
 })
 
 test('A time zone is one that this program can reckon in.', () => {
-  for (const name of ['Europe/Paris', 'America/Argentina/Buenos_Aires', 'UTC', 'Etc/GMT+8']) assert.ok(isTimezone(name), name)
-  for (const name of ['', 'Paris', 'Europe/Atlantis', 'GMT+1', ' UTC', '../../etc/passwd']) assert.ok(!isTimezone(name), name)
+  for (const name of ['Europe/Paris', 'America/Argentina/Buenos_Aires', 'UTC', 'Etc/GMT+8'])
+    assert.ok(isTimezone(name), name)
+  for (const name of ['', 'Paris', 'Europe/Atlantis', 'GMT+1', ' UTC', '../../etc/passwd'])
+    assert.ok(!isTimezone(name), name)
 })

@@ -7,7 +7,8 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import type { MeasureName } from '../../src/columns.ts'
 import { monthPart, readMonth } from '../../src/snapshot/months.ts'
-import { Spool, type MonthTable } from '../../src/snapshot/spool.ts'
+import type { MonthTable } from '../../src/snapshot/months.ts'
+import { Spool } from '../../src/snapshot/spool.ts'
 import { batchOf, type FakeRow } from './fake_source.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-spool-'))
@@ -36,7 +37,8 @@ interface Delivery {
 /** Rows by buoy, as a table gives them and as they should be. */
 type Table = { id: number; rows: FakeRow[] }[]
 
-const isMissing = (name: MeasureName, code: number): boolean => code === (name === 'waterTemperature' ? -32_768 : 65_535)
+const isMissing = (name: MeasureName, code: number): boolean =>
+  code === (name === 'waterTemperature' ? -32_768 : 65_535)
 
 function tableOf(table: MonthTable, names: readonly MeasureName[]): Table {
   return Array.from(table.buoys, (id, i) => ({
@@ -53,7 +55,10 @@ function tableOf(table: MonthTable, names: readonly MeasureName[]): Table {
 }
 
 function pick(row: FakeRow, names: readonly MeasureName[]): FakeRow {
-  return { time: row.time, ...Object.fromEntries(names.flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]]))) }
+  return {
+    time: row.time,
+    ...Object.fromEntries(names.flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]]))),
+  }
 }
 
 type Merged = Map<number, Map<number, FakeRow>>
@@ -105,7 +110,8 @@ function tablesOf(merged: Merged, asOf: number): { readings: Table; weather: Tab
   return { readings, weather }
 }
 
-const monthNumber = (month: string): number => (Number(month.slice(0, 4)) - 1970) * 12 + Number(month.slice(5)) - 1
+const monthNumber = (month: string): number =>
+  (Number(month.slice(0, 4)) - 1970) * 12 + Number(month.slice(5)) - 1
 const at = (text: string): number => Date.parse(text) / 1000
 
 // Few moments, so that they meet; on both sides of borders of months, a leap day among them.
@@ -148,7 +154,9 @@ function check(given: Delivery[], budget: number | undefined, asOf: number): voi
   const spool = budget === undefined ? new Spool(dir) : new Spool(dir, budget)
   for (const { handle, feed, rows: list } of given) spool.add(handle, feed, batchOf(list))
   const all = given.flatMap(({ rows: list }) => list)
-  const months = [...new Set(all.map(({ time }) => new Date(time * 1000).toISOString().slice(0, 7)))].toSorted()
+  const months = [
+    ...new Set(all.map(({ time }) => new Date(time * 1000).toISOString().slice(0, 7))),
+  ].toSorted()
   assert.deepEqual(
     spool.months(),
     months.map((month) => monthNumber(month)),
@@ -193,10 +201,12 @@ test('A new row replaces the one that a month had at its time whole, in both tab
       const first = new Spool(join(folder, 'older'))
       for (const { handle, feed, rows: list } of older) first.add(handle, feed, batchOf(list))
       const { readings, weather } = first.take(number, idOf, 2 ** 32)
-      const base = ([
-        ['readings', readings],
-        ['weather', weather],
-      ] as const).map(([kind, table]) => readMonth(monthPart(kind, table), number, kind))
+      const base = (
+        [
+          ['readings', readings],
+          ['weather', weather],
+        ] as const
+      ).map(([kind, table]) => readMonth(monthPart(kind, table), number, kind))
       const second = new Spool(join(folder, 'newer'))
       for (const { handle, feed, rows: list } of newer) second.add(handle, feed, batchOf(list))
       const tables = second.take(number, idOf, asOf, base)
@@ -204,7 +214,10 @@ test('A new row replaces the one that a month had at its time whole, in both tab
       const kept = tablesOf(mergedRows(older, month), 2 ** 32)
       const merged: Merged = new Map()
       for (const { id, rows: list } of [...kept.readings, ...kept.weather]) {
-        merged.set(id, new Map([...(merged.get(id) ?? []), ...list.map((row): [number, FakeRow] => [row.time, row])]))
+        merged.set(
+          id,
+          new Map([...(merged.get(id) ?? []), ...list.map((row): [number, FakeRow] => [row.time, row])]),
+        )
       }
       for (const [id, byTime] of mergedRows(newer, month)) {
         merged.set(id, new Map([...(merged.get(id) ?? []), ...byTime]))
@@ -233,7 +246,9 @@ test('Long deliveries of one buoy, in order and in turns with others, lose no ro
     Array.from({ length: count }, (_, i) => ({
       time: start + i * step,
       // Runs of readings and of weather of many lengths.
-      ...((i >> 4) % 3 === 0 || i % 50 === 7 ? { windSpeed: i % 50_000 } : { significantHeight: (i * 7 + handle) % 25_000 }),
+      ...((i >> 4) % 3 === 0 || i % 50 === 7
+        ? { windSpeed: i % 50_000 }
+        : { significantHeight: (i * 7 + handle) % 25_000 }),
       waterTemperature: (i % 5000) - 500,
     }))
   const halves = long(1, 6000, 240)

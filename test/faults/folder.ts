@@ -1,0 +1,48 @@
+/** Snapshot folders for fault tests: small ones that are made quickly, and builders in processes of their own that can be killed. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { runCliWell } from '../live.ts'
+
+/** `GROUNDSWELL_LONG=1` asks for the long versions, minutes each; the short ones are for every run. */
+const IS_LONG = process.env.GROUNDSWELL_LONG === '1'
+
+/** How much of something a test does. */
+export function amount(short: number, long: number): number {
+  return IS_LONG ? long : short
+}
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const SOURCE = ['--source', 'demo:scale,buoys=20,days=60']
+
+/** A time for which a build has something new to write: `step` half hours into March. */
+export function asOf(step: number): string {
+  return `${new Date(Date.UTC(2026, 2, 1) + step * 1_800_000).toISOString().slice(0, 19)}Z`
+}
+
+function buildArgs(folder: string, step: number): string[] {
+  return ['build', ...SOURCE, '--out', folder, '--as-of', asOf(step)]
+}
+
+/** Builds the snapshot of `step` and returns its id. */
+export async function build(folder: string, step: number): Promise<string> {
+  await runCliWell(buildArgs(folder, step))
+  const current = (await runCliWell(['list', folder])).split('\n').find((line) => line.endsWith('  current'))
+  if (current === undefined) throw new Error('nothing was announced')
+  return current.slice(0, 24)
+}
+
+/** A builder at work, in a process of its own. */
+export function startBuilder(folder: string, step: number): ChildProcess {
+  return spawn(process.execPath, [CLI, ...buildArgs(folder, step)], { stdio: 'ignore' })
+}
+
+/** Resolves to the signal or code a process ended with. */
+export function ended(child: ChildProcess): Promise<NodeJS.Signals | number | null> {
+  return new Promise((resolve) => child.once('exit', (code, signal) => resolve(signal ?? code)))
+}
+
+/** Names in a folder that begin with `start`. */
+export function names(folder: string, start: string): string[] {
+  return readdirSync(folder).filter((name) => name.startsWith(start))
+}

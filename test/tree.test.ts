@@ -1,0 +1,262 @@
+/** The borders inside the program, and what must not stand in its files. */
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+/** Files below a folder of the tree, as paths from its root, with slashes. */
+function filesIn(folder: string): string[] {
+  if (!existsSync(join(ROOT, folder))) return []
+  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length))
+    .toSorted()
+}
+
+const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
+
+const SOURCES = filesIn('src').filter((file) => /\.(ts|mjs)$/.test(file))
+
+interface Import {
+  file: string
+  /** As it is written. */
+  specifier: string
+  /** The file it names, as a path from the root; null for packages and Node's own modules. */
+  target: string | null
+  /** Gone once it is compiled. */
+  typeOnly: boolean
+}
+
+const IMPORT = /\b(?:(import|export)(\s+type)?\b[^'"`;]*?\bfrom\s*|(import)\s*\(?\s*)(['"])([^'"]+)\4/g
+
+function importsOf(file: string): Import[] {
+  const code = textOf(file).replaceAll(/\/\*[^]*?\*\//g, '')
+  return [...code.matchAll(IMPORT)].map((match) => {
+    const specifier = match[5]
+    return {
+      file,
+      specifier,
+      target: specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : null,
+      typeOnly: match[2] !== undefined,
+    }
+  })
+}
+
+const IMPORTS = SOURCES.flatMap((file) => importsOf(file))
+
+/** Who imports what a pattern matches, as `FILE imports TARGET`. */
+function whoImports(pattern: RegExp, from: (file: string) => boolean = () => true): string[] {
+  return IMPORTS.filter(({ file, target, specifier }) => from(file) && pattern.test(target ?? specifier)).map(
+    ({ file, specifier }) => `${file} imports ${specifier}`,
+  )
+}
+
+test('Every import within the program names a file that is there, with its ending.', () => {
+  assert.ok(IMPORTS.length > 100)
+  for (const { file, target, specifier } of IMPORTS) {
+    if (target === null) continue
+    assert.match(specifier, /\.(ts|mjs)$/, `${file} imports ${specifier}`)
+    assert.ok(existsSync(join(ROOT, target)), `${file} imports ${specifier}`)
+    assert.ok(target.startsWith('src/'), `${file} imports ${specifier}`)
+  }
+})
+
+const isHandler = (file: string): boolean => file.startsWith('src/handlers/')
+
+test('Handlers import neither each other nor sockets, keys, quota, snapshots or the way of a request.', () => {
+  const forbidden =
+    /^src\/(handlers|http|snapshot)\/|^src\/(keys|quota|addresses|request|reply|routes|server|worker|workers|admin|cli|config|cache)\.ts$/
+  assert.deepEqual(whoImports(forbidden, isHandler), [])
+  // Nor files, processes and threads: they turn arguments into bytes.
+  assert.deepEqual(whoImports(/^node:/, isHandler), [])
+  assert.ok(SOURCES.filter(isHandler).length >= 12)
+})
+
+test('Handlers are known to the table of operations alone.', () => {
+  assert.deepEqual(
+    whoImports(/^src\/handlers\//, (file) => file !== 'src/routes.ts'),
+    [],
+  )
+  const table = new Set(IMPORTS.filter(({ file }) => file === 'src/routes.ts').map(({ target }) => target))
+  for (const handler of SOURCES.filter(isHandler)) assert.ok(table.has(handler), handler)
+})
+
+test('Lookups know nothing of sockets, keys, requests and sources of data.', () => {
+  const forbidden =
+    /^src\/(handlers|http|sources)\/|^src\/(keys|quota|addresses|request|reply|routes|server|worker|cli|config)\.ts$/
+  const allowed = /imports \.\.\/sources\/source\.ts$/
+  const found = whoImports(forbidden, (file) => file.startsWith('src/index/')).filter(
+    (line) => !allowed.test(line),
+  )
+  assert.deepEqual(found, [])
+})
+
+test('Adapters of sources know nothing of serving.', () => {
+  const forbidden =
+    /^src\/(handlers|http)\/|^src\/(keys|quota|addresses|request|reply|routes|server|worker|cli|config|dataset|shapes|json)\.ts$/
+  assert.deepEqual(
+    whoImports(forbidden, (file) => file.startsWith('src/sources/')),
+    [],
+  )
+})
+
+test('uWebSockets.js is known to two files, and they to the choice of an engine alone.', () => {
+  // In code, not in comments and messages: as the name of a module, or one it is made of.
+  const named = SOURCES.filter((file) => /['"`](uWebSockets\.js['"`]|@uwsjs\/)/.test(textOf(file)))
+  assert.deepEqual(named, ['src/http/binding.ts'])
+  const binding = IMPORTS.filter(({ target }) => target === 'src/http/binding.ts').map(({ file }) => file)
+  assert.deepEqual(
+    binding.filter((file) => file !== 'src/http/engine.ts'),
+    ['src/http/uws.ts'],
+  )
+  const engine = IMPORTS.filter(({ target }) => target === 'src/http/uws.ts').map(({ file }) => file)
+  assert.deepEqual(engine, ['src/http/engine.ts'])
+})
+
+test('Sockets are opened under src/http alone, but for the port of the operators.', () => {
+  const opened = IMPORTS.filter(({ specifier }) => /^node:(http|https|http2|net|tls|dgram)$/.test(specifier))
+    .filter(({ typeOnly }) => !typeOnly)
+    .map(({ file }) => file)
+    .filter((file) => !file.startsWith('src/http/'))
+  assert.deepEqual(
+    opened.filter((file) => file !== 'src/admin.ts' && file !== 'src/addresses.ts'),
+    [],
+  )
+  // Of node:net, addresses are only taken apart.
+  assert.ok(!/createServer|createConnection|connect\(/.test(textOf('src/addresses.ts')))
+})
+
+/** Lines of code, comments left out, that a pattern matches, by file. */
+function filesWith(pattern: RegExp): string[] {
+  return SOURCES.filter((file) =>
+    pattern.test(
+      textOf(file)
+        .replaceAll(/\/\*[^]*?\*\//g, '')
+        .replaceAll(/^\s*\/\/.*$/gm, ''),
+    ),
+  )
+}
+
+test('The clock is read where a process or thread begins, and handed on from there.', () => {
+  // `new Date(x)` only writes a given time, without an argument it would read the clock. `performance.now` is no clock but a
+  // stopwatch: it measures how long something takes.
+  const reading = filesWith(/Date\.now|new Date\(\)|performance\.timeOrigin/)
+  assert.deepEqual(reading, ['src/cli.ts', 'src/http/engine.ts', 'src/worker.ts'])
+})
+
+test('Arguments, environment and exit code belong to the command line.', () => {
+  // In development a thread is told by its arguments which file it is.
+  assert.deepEqual(filesWith(/process\.argv/), ['src/cli.ts', 'src/launch.mjs', 'src/thread.dev.mjs'])
+  // uWebSockets.js takes one setting from the environment and nowhere else.
+  assert.deepEqual(filesWith(/process\.env/), ['src/cli.ts', 'src/http/binding.ts'])
+  // In a worker thread it ends the thread.
+  assert.deepEqual(
+    filesWith(/process\.exit(Code)?\b/).filter((file) => file !== 'src/worker.ts'),
+    ['src/cli.ts', 'src/launch.mjs'],
+  )
+  assert.deepEqual(
+    filesWith(/\bconsole\./).filter((file) => file !== 'src/cli.ts'),
+    [],
+  )
+})
+
+test('Nothing is left to chance but ids of requests, keys and the moment of a scheduled build.', () => {
+  assert.deepEqual(filesWith(/Math\.random/), ['src/cli.ts'])
+  assert.deepEqual(filesWith(/randomUUID|randomBytes|getRandomValues/), ['src/keys.ts', 'src/reply.ts'])
+})
+
+test('No files import each other in a circle.', () => {
+  const targets = new Map<string, string[]>()
+  for (const { file, target, typeOnly } of IMPORTS) {
+    if (target !== null && !typeOnly) targets.set(file, [...(targets.get(file) ?? []), target])
+  }
+  const done = new Set<string>()
+  const visit = (file: string, way: string[]): void => {
+    assert.ok(!way.includes(file), [...way, file].join(' → '))
+    if (done.has(file)) return
+    for (const target of targets.get(file) ?? []) visit(target, [...way, file])
+    done.add(file)
+  }
+  for (const file of SOURCES) visit(file, [])
+})
+
+test('No file is a drawer for what has no place.', () => {
+  const drawers = [...SOURCES, ...filesIn('test'), ...filesIn('bench')].filter((file) =>
+    /(^|[/._-])(utils?|helpers?|common|misc|shared|stuff)([/._-]|$)/i.test(file),
+  )
+  assert.deepEqual(drawers, [])
+})
+
+test('Every file of the program begins by saying what it is for.', () => {
+  for (const file of SOURCES) {
+    const text = textOf(file).replace(/^#![^\n]*\n/, '')
+    assert.match(text, file.endsWith('.mjs') ? /^(\/\*\*|\/\/ )/ : /^\/\*\* ?\S|^\/\*\*\n \* \S/, file)
+  }
+})
+
+test('No file names a place on one machine or a registry of packages.', () => {
+  const places = ['work', 'home', 'root', 'Users', 'opt'].map((name) => `(?<![\\w.~-])/${name}/`)
+  const registries = ['registry\\.npm', 'npmmirror', 'artifactory', 'verdaccio', 'jfrog']
+  const forbidden = new RegExp([...places, ...registries].join('|'), 'i')
+  const single = [
+    'README.md',
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    '.npmrc',
+    '.gitignore',
+  ]
+  const files = [
+    ...single,
+    ...['src', 'test', 'bench', 'data/fixtures', '.ci'].flatMap((folder) => filesIn(folder)),
+  ]
+  const found = files
+    .filter(
+      (file) =>
+        existsSync(join(ROOT, file)) && !file.startsWith('bench/data/') && file !== 'test/tree.test.ts',
+    )
+    .flatMap((file) =>
+      textOf(file)
+        .split('\n')
+        .flatMap((line, i) => (forbidden.test(line) ? [`${file}:${i + 1}: ${line.slice(0, 100)}`] : [])),
+    )
+  assert.deepEqual(found, [])
+})
+
+interface Package {
+  dependencies: { [name: string]: string }
+  optionalDependencies: { [name: string]: string }
+  devDependencies: { [name: string]: string }
+}
+
+const PACKAGE = JSON.parse(textOf('package.json')) as Package
+
+test('The lock file names no address, and every version is exact.', () => {
+  const lock = textOf('package-lock.json')
+  assert.ok(!lock.includes('"resolved"'))
+  assert.ok(lock.includes('"integrity"'))
+  for (const table of [PACKAGE.dependencies, PACKAGE.optionalDependencies, PACKAGE.devDependencies]) {
+    for (const [name, version] of Object.entries(table)) assert.match(version, /^\d+\.\d+\.\d+$/, name)
+  }
+})
+
+test('The program imports the packages that it declares and no others.', () => {
+  const packageOf = (specifier: string): string =>
+    specifier
+      .split('/')
+      .slice(0, specifier.startsWith('@') ? 2 : 1)
+      .join('/')
+  const used = IMPORTS.filter(({ target, specifier }) => target === null && !specifier.startsWith('node:'))
+  for (const { file, specifier } of used) {
+    // TypeScript sources run in development alone.
+    const declared = file.endsWith('.dev.mjs') ? PACKAGE.devDependencies : PACKAGE.dependencies
+    assert.ok(packageOf(specifier) in declared, `${file} imports ${specifier}`)
+  }
+  const code = SOURCES.map((file) => textOf(file)).join('\n')
+  for (const name of Object.keys(PACKAGE.dependencies))
+    assert.ok(code.includes(`'${name}`), `${name} is not used`)
+})
