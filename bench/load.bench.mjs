@@ -31,7 +31,7 @@ if (!isMainThread) {
   }
   console.table(
     rows.map(({ load, hash, bytes, resident }) => ({
-      'MB': Math.round(bytes / 1e6),
+      MB: Math.round(bytes / 1e6),
       'load, ms': Math.round(load),
       'hash on all cores, ms': Math.round(hash),
       'load / hash': Number((load / hash).toFixed(2)),
@@ -49,7 +49,8 @@ async function hashOnAllCores(dir, { parts }) {
     share.bytes += entry.bytes
   }
   const workers = shares.map(({ files }) => new Worker(new URL(import.meta.url), { workerData: files }))
-  const messages = () => Promise.all(workers.map((worker) => new Promise((resolve) => worker.once('message', resolve))))
+  const messages = () =>
+    Promise.all(workers.map((worker) => new Promise((resolve) => worker.once('message', resolve))))
   await messages()
   const began = performance.now()
   const done = messages()
