@@ -461,7 +461,8 @@ test('Bytes that were changed anywhere never stop a build.', { timeout: 60_000 }
       const { passes } = await read(folder)
       assert.ok(
         passes.some(
-          ({ number, startedAt }) => number === 518 && startedAt === Math.round(CROSSING + HALF_ORBIT) - 100,
+          // A time that was changed may put a damaged point in front of the good file's pass, never behind its beginning.
+          ({ number, startedAt }) => number === 518 && startedAt <= Math.round(CROSSING + HALF_ORBIT) - 100,
         ),
       )
     }),
