@@ -13,7 +13,6 @@ if (files.length === 0) {
   process.stderr.write('no test file matches\n')
   process.exit(1)
 }
-const { status } = spawnSync(process.execPath, ['--import', 'tsx', '--test', '--test-concurrency=2', ...files], {
-  stdio: 'inherit',
-})
+const options = ['--import', 'tsx', '--import', './test/seed.ts', '--test', '--test-concurrency=2']
+const { status } = spawnSync(process.execPath, [...options, ...files], { stdio: 'inherit' })
 process.exit(status ?? 1)
