@@ -1,6 +1,18 @@
 /** Damaged snapshots: whatever is wrong with the files, it is refused or harmless, and what was served before goes on being served. */
 import assert from 'node:assert/strict'
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import type { TestContext } from 'node:test'
@@ -13,7 +25,7 @@ import { amount, build } from './folder.ts'
 
 /** A linear congruential generator: the same positions in every run. */
 function* numbers(seed: number): Generator<number, never> {
-  for (let state = seed >>> 0; ; ) {
+  for (let state = seed >>> 0; ;) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
     yield state / 2 ** 32
   }
@@ -29,7 +41,14 @@ test('Every flipped bit is refused or harmless.', { timeout: 600_000 }, async (t
     const known = smallest.get(part.kind)
     if (known === undefined || part.bytes < known.bytes) smallest.set(part.kind, part)
   }
-  assert.deepEqual([...smallest.keys()].toSorted(), ['catalog', 'forecast', 'passes', 'readings', 'tides', 'weather'])
+  assert.deepEqual([...smallest.keys()].toSorted(), [
+    'catalog',
+    'forecast',
+    'passes',
+    'readings',
+    'tides',
+    'weather',
+  ])
   const targets = [null, ...smallest.values()]
   const random = numbers(5)
   const flips = amount(300, 10_000)
@@ -46,7 +65,11 @@ test('Every flipped bit is refused or harmless.', { timeout: 600_000 }, async (t
       if (part === null) {
         const { publishedAt, ...read } = (await readManifest(folder))!
         assert.ok(publishedAt > 0)
-        assert.deepEqual(read, decodeManifest(bytes, 'manifest'), `bit ${bit} of the manifest changed what it says`)
+        assert.deepEqual(
+          read,
+          decodeManifest(bytes, 'manifest'),
+          `bit ${bit} of the manifest changed what it says`,
+        )
       } else await verifyParts(folder, [part])
       harmless++
     } catch (error) {
@@ -81,7 +104,9 @@ interface Scene {
 async function scene(t: TestContext, maxMemory = 0): Promise<Scene> {
   const folder = join(temporaryFolder(t), 'snapshots')
   cpSync(prepared.folder, folder, { recursive: true })
-  const kept = readdirSync(folder).filter((name) => name.startsWith('manifest-')).toSorted()
+  const kept = readdirSync(folder)
+    .filter((name) => name.startsWith('manifest-'))
+    .toSorted()
   const [old, next] = kept.map((name) => decodeManifest(readFileSync(join(folder, name)), name))
   copyFileSync(join(folder, kept[0]), join(folder, 'manifest.msgpack'))
   const log: string[] = []
@@ -173,22 +198,28 @@ test('Two parts whose names were exchanged are refused.', async (t) => {
   await expectRefusal(at, /bytes, the manifest says|do not have the hash/, swap)
 })
 
-test('A part that comes after its manifest, as in a copy under way, is taken when it is there.', { timeout: 20_000 }, async (t) => {
-  const at = await scene(t)
-  const [part] = at.fresh
-  renameSync(at.path(part), at.path('later'))
-  await at.announce()
-  assert.match(at.reloader.state.error ?? '', /is missing/)
-  at.reloader.start()
-  renameSync(at.path('later'), at.path(part))
-  while (at.reloader.snapshot?.id !== prepared.ids[1]) await new Promise((resolve) => setTimeout(resolve, 50))
-  at.reloader.stop()
-})
+test(
+  'A part that comes after its manifest, as in a copy under way, is taken when it is there.',
+  { timeout: 20_000 },
+  async (t) => {
+    const at = await scene(t)
+    const [part] = at.fresh
+    renameSync(at.path(part), at.path('later'))
+    await at.announce()
+    assert.match(at.reloader.state.error ?? '', /is missing/)
+    at.reloader.start()
+    renameSync(at.path('later'), at.path(part))
+    while (at.reloader.snapshot?.id !== prepared.ids[1])
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    at.reloader.stop()
+  },
+)
 
 test('A manifest that is half written, of another program or of a newer format is refused.', async (t) => {
   const whole = readFileSync(join(prepared.folder, 'manifest.msgpack'))
   const body = new Unpackr({ mapsAsObjects: true, useRecords: false }).unpack(whole) as object
-  const packed = (changes: object): Uint8Array => new Packr({ useRecords: false }).pack({ ...body, ...changes })
+  const packed = (changes: object): Uint8Array =>
+    new Packr({ useRecords: false }).pack({ ...body, ...changes })
   const cases: [Uint8Array, RegExp][] = [
     [whole.subarray(0, whole.length / 2), /manifest\.msgpack: /],
     [new Uint8Array(0), /manifest\.msgpack: /],
@@ -259,5 +290,9 @@ test('A snapshot that would pass the memory limit is refused before it is read.'
   const limit = parts.reduce((sum, { bytes }) => sum + bytes, 0)
   const at = await scene(t, limit)
   await at.announce()
-  await expectRefusal(at, new RegExp(`would take the parts in memory to \\d+ bytes .*the limit is ${limit} \\(--max-memory\\)`), null)
+  await expectRefusal(
+    at,
+    new RegExp(`would take the parts in memory to \\d+ bytes .*the limit is ${limit} \\(--max-memory\\)`),
+    null,
+  )
 })
