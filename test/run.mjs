@@ -13,6 +13,6 @@ if (files.length === 0) {
   process.stderr.write('no test file matches\n')
   process.exit(1)
 }
-const options = ['--import', 'tsx', '--import', './test/seed.ts', '--test', '--test-concurrency=2']
+const options = ['--import', 'tsx', '--import', './test/seed.mjs', '--test', '--test-concurrency=2']
 const { status } = spawnSync(process.execPath, [...options, ...files], { stdio: 'inherit' })
 process.exit(status ?? 1)
