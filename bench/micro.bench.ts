@@ -3,78 +3,14 @@
  * off and parameters drawn at random over all of the data. `npm run bench:micro [-- NAME]` runs all, or those whose name contains NAME.
  */
 import { Bench } from 'tinybench'
-import { TrustedProxies } from '../src/addresses.ts'
-import type { Exchange } from '../src/http/exchange.ts'
-import { KeyRing } from '../src/keys.ts'
 import type { View } from '../src/operation.ts'
-import { QuotaCounters } from '../src/quota.ts'
-import { RequestPath } from '../src/request.ts'
-import { OPERATIONS } from '../src/routes.ts'
+import { pathWithoutSocket, SilentExchange } from '../src/rehearsal.ts'
 import { dateText, DAY, timestampText } from '../src/time.ts'
-import { Totals } from '../src/totals.ts'
 import { corpusView, seededRandom } from './corpus.ts'
 
 /** Requests drawn before the clock runs, and used in turn: enough that no cache line stays warm by chance. */
 const REQUESTS = 4096
 const NAME = process.argv[2] ?? ''
-
-/** An exchange without a socket that remembers how long its answer was. */
-class Sink implements Exchange {
-  readonly method = 'GET'
-  path = ''
-  query = ''
-  bytes = 0
-
-  ask(url: string): void {
-    const mark = url.indexOf('?')
-    this.path = mark === -1 ? url : url.slice(0, mark)
-    this.query = mark === -1 ? '' : url.slice(mark + 1)
-  }
-
-  header(): string {
-    return ''
-  }
-
-  headerValues(): string {
-    return ''
-  }
-
-  address(): string {
-    return '127.0.0.1'
-  }
-
-  send(head: string, body: Uint8Array | null): void {
-    // Where nothing is near or close in time, 404 is the answer.
-    if (!head.startsWith('200') && !head.startsWith('404'))
-      throw new Error(`answered ${head.slice(0, 40)} to ${this.path}?${this.query}`)
-    this.bytes = body?.length ?? 0
-  }
-}
-
-function requestPath(view: View): RequestPath {
-  const path = new RequestPath(
-    {
-      // Without keys and quotas: their cost is measured in the HTTP bench, where requests carry a key.
-      operations: OPERATIONS.map((operation) => ({ ...operation, access: 'public' })),
-      basePath: '/v2',
-      quota: new QuotaCounters(QuotaCounters.allocate()),
-      addresses: null,
-      proxies: new TrustedProxies([]),
-      anonymousQuota: 0,
-      answerCache: 0,
-      settingsTag: 'bench',
-      refreshEvery: 1800,
-      totals: new Totals(Totals.allocate(1), 0),
-      clock: () => Date.now() / 1000,
-      onFault: (error) => {
-        throw error
-      },
-    },
-    new KeyRing(KeyRing.build([])),
-  )
-  path.setView(view)
-  return path
-}
 
 type Draw = (random: () => number) => string
 
@@ -82,19 +18,24 @@ type Draw = (random: () => number) => string
 function add(bench: Bench, view: View, name: string, draw: Draw): void {
   if (!name.includes(NAME)) return
   const random = seededRandom(7)
-  const path = requestPath(view)
-  const sink = new Sink()
-  const urls = Array.from({ length: REQUESTS }, () => `/v2${draw(random)}`)
+  // Without keys and quotas: their cost belongs to an HTTP bench, where requests carry a key.
+  const path = pathWithoutSocket(view, () => Date.now() / 1000)
+  const exchange = new SilentExchange()
+  const ask = (url: string): void => {
+    exchange.ask(url)
+    path.handle(exchange)
+    // Where nothing is near or close in time, 404 is the answer.
+    if (exchange.status !== 200 && exchange.status !== 404) throw new Error(`${exchange.status} to ${url}`)
+  }
+  const urls = Array.from({ length: REQUESTS }, () => draw(random))
   let i = 0
   let bytes = 0
   for (const url of urls.slice(0, 64)) {
-    sink.ask(url)
-    path.handle(sink)
-    bytes += sink.bytes / 64
+    ask(url)
+    bytes += exchange.bytes / 64
   }
   bench.add(`${name} (${Math.round(bytes)} B)`, () => {
-    sink.ask(urls[i++ % REQUESTS])
-    path.handle(sink)
+    ask(urls[i++ % REQUESTS])
   })
 }
 

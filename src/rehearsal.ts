@@ -22,6 +22,20 @@ const FIRST_ROUNDS = 20
  * @throws SnapshotError when an answer is a fault
  */
 export function* rehearse(view: View, first: boolean): Steps<void> {
+  const path = pathWithoutSocket(view, () => view.dataset.asOf)
+  const exchange = new SilentExchange()
+  for (let round = 0; round < (first ? FIRST_ROUNDS : 1); round++) {
+    for (const url of questions(view, first && round < 3)) {
+      exchange.ask(url)
+      path.handle(exchange)
+      if (exchange.status >= 500) throw new SnapshotError(`the snapshot cannot answer ${url.split('?')[0]}`)
+      yield
+    }
+  }
+}
+
+/** The whole way of a request over `view`, every operation public, without quotas and without kept answers. */
+export function pathWithoutSocket(view: View, clock: () => number): RequestPath {
   const path = new RequestPath(
     {
       operations: OPERATIONS.map((operation) => ({ ...operation, access: 'public' })),
@@ -34,21 +48,13 @@ export function* rehearse(view: View, first: boolean): Steps<void> {
       settingsTag: '',
       refreshEvery: 1800,
       totals: new Totals(Totals.allocate(1), 0),
-      clock: () => view.dataset.asOf,
+      clock,
       onFault: () => {},
     },
     new KeyRing(KeyRing.build([])),
   )
   path.setView(view)
-  const exchange = new Rehearsal()
-  for (let round = 0; round < (first ? FIRST_ROUNDS : 1); round++) {
-    for (const url of questions(view, first && round < 3)) {
-      exchange.ask(url)
-      path.handle(exchange)
-      if (exchange.status >= 500) throw new SnapshotError(`the snapshot cannot answer ${url.split('?')[0]}`)
-      yield
-    }
-  }
+  return path
 }
 
 /** One question of each operation, about a buoy with readings; `long` adds those that take milliseconds. */
@@ -90,12 +96,13 @@ function questions({ dataset: { catalog, readings, groups, asOf } }: View, long:
   ]
 }
 
-/** An exchange that nobody listens to. */
-class Rehearsal implements Exchange {
+/** An exchange that nobody listens to; it remembers the status and the length of the last answer. */
+export class SilentExchange implements Exchange {
   readonly method = 'GET'
   path = ''
   query = ''
   status = 0
+  bytes = 0
 
   ask(url: string): void {
     const mark = url.indexOf('?')
@@ -115,7 +122,8 @@ class Rehearsal implements Exchange {
     return ''
   }
 
-  send(head: string): void {
+  send(head: string, body: Uint8Array | null): void {
     this.status = Number(head.slice(0, 3))
+    this.bytes = body?.length ?? 0
   }
 }
