@@ -91,6 +91,11 @@ export interface ParsedTime {
   wholeDay: boolean
 }
 
+/** The moment a range ends at: a date alone means its last second (decisions, "Times in requests"). */
+export function endOf({ epoch, wholeDay }: ParsedTime): number {
+  return wholeDay ? epoch + DAY - 1 : epoch
+}
+
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 // A "+" that was not percent-encoded arrives as a blank, so a blank before an offset is that "+".
 const DATE_TIME =

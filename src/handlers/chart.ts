@@ -10,7 +10,7 @@ import { ApiError } from '../errors.ts'
 import { Literal, THOUSANDTHS, type JsonWriter, type TextTable } from '../json.ts'
 import { operation, requireBuoy, type View } from '../operation.ts'
 import { boolean, timestamp, type QueryOf } from '../query.ts'
-import { DAY, HOUR } from '../time.ts'
+import { DAY, endOf, HOUR } from '../time.ts'
 
 /** Without dates: from seven days before the snapshot's time to three days after it. */
 const DEFAULT_BEFORE = 7 * DAY
@@ -88,7 +88,7 @@ function rangeOf(
   asOf: number,
 ): { start: number; end: number } {
   const start = from?.epoch ?? asOf - DEFAULT_BEFORE
-  const end = to === undefined ? asOf + DEFAULT_AFTER : to.wholeDay ? to.epoch + DAY - 1 : to.epoch
+  const end = to === undefined ? asOf + DEFAULT_AFTER : endOf(to)
   if (start > end) {
     throw new ApiError(
       'validation_failed',

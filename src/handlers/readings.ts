@@ -8,7 +8,7 @@ import { choice, date, integer, timestamp, type QueryOf } from '../query.ts'
 import { READING_BYTES, writeReading } from '../shapes.ts'
 import type { Spans } from '../index/spans.ts'
 import type { JsonWriter } from '../json.ts'
-import { DAY, MINUTE, timestampText } from '../time.ts'
+import { DAY, endOf, MINUTE, timestampText } from '../time.ts'
 
 const MAX_PER_PAGE = 100
 /** `timestamp` asks for this much before and after it, in seconds: a window of three hours. */
@@ -97,7 +97,7 @@ function rangeOf({
   if (moment !== undefined) return { start: moment - AROUND, end: moment + AROUND }
   const range = {
     start: start?.epoch ?? null,
-    end: end === undefined ? null : end.wholeDay ? end.epoch + DAY - 1 : end.epoch,
+    end: end === undefined ? null : endOf(end),
   }
   if (range.start !== null && range.end !== null && range.start > range.end) {
     throw new ApiError(
