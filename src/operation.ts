@@ -1,6 +1,6 @@
 /** What an operation is: its place on the wire, its parameters, and the function that writes its data. */
 import type { Dataset } from './dataset.ts'
-import { notFound, type ErrorCode } from './errors.ts'
+import { ApiError, notFound, type ErrorCode } from './errors.ts'
 import type { Language } from './language.ts'
 import type { Parameters, QueryOf } from './query.ts'
 import type { Shapes } from './shapes.ts'
@@ -46,6 +46,16 @@ export function requireBuoy({ dataset }: View, idOrSlug: string): number {
   const ordinal = byId === -1 ? dataset.ordinalOfSlug(idOrSlug) : byId
   if (ordinal === -1) throw notFound('Buoy')
   return ordinal
+}
+
+/** For `start_date` and `end_date`, epoch seconds. @throws ApiError 422 when the range ends before it starts. */
+export function refuseBackwards(start: number, end: number): void {
+  if (start <= end) return
+  throw new ApiError(
+    'validation_failed',
+    'Parameter start_date is after end_date. Allowed: a start not after the end',
+    { parameter: 'start_date' },
+  )
 }
 
 /** Members of `meta` of a paged list, and the rows of the page asked for: from `from` up to `to`. */

@@ -8,7 +8,7 @@
 import { MEASURES, MISSING_U16, type MeasureName } from '../columns.ts'
 import { ApiError } from '../errors.ts'
 import { Literal, THOUSANDTHS, type JsonWriter, type TextTable } from '../json.ts'
-import { operation, requireBuoy, type View } from '../operation.ts'
+import { operation, refuseBackwards, requireBuoy, type View } from '../operation.ts'
 import { boolean, timestamp, type QueryOf } from '../query.ts'
 import { DAY, endOf, HOUR } from '../time.ts'
 
@@ -89,15 +89,7 @@ function rangeOf(
 ): { start: number; end: number } {
   const start = from?.epoch ?? asOf - DEFAULT_BEFORE
   const end = to === undefined ? asOf + DEFAULT_AFTER : endOf(to)
-  if (start > end) {
-    throw new ApiError(
-      'validation_failed',
-      'Parameter start_date is after end_date. Allowed: a start not after the end',
-      {
-        parameter: 'start_date',
-      },
-    )
-  }
+  refuseBackwards(start, end)
   if (end - start > LONGEST) {
     throw new ApiError(
       'validation_failed',

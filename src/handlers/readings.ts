@@ -3,7 +3,7 @@
  * differences of positions, so a page out of ten years costs what one out of a day does.
  */
 import { ApiError } from '../errors.ts'
-import { MAX_PAGE, operation, paging, requireBuoy } from '../operation.ts'
+import { MAX_PAGE, operation, paging, refuseBackwards, requireBuoy } from '../operation.ts'
 import { choice, date, integer, timestamp, type QueryOf } from '../query.ts'
 import { READING_BYTES, writeReading } from '../shapes.ts'
 import type { Spans } from '../index/spans.ts'
@@ -99,15 +99,7 @@ function rangeOf({
     start: start?.epoch ?? null,
     end: end === undefined ? null : endOf(end),
   }
-  if (range.start !== null && range.end !== null && range.start > range.end) {
-    throw new ApiError(
-      'validation_failed',
-      'Parameter start_date is after end_date. Allowed: a start not after the end',
-      {
-        parameter: 'start_date',
-      },
-    )
-  }
+  if (range.start !== null && range.end !== null) refuseBackwards(range.start, range.end)
   return range
 }
 
