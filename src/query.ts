@@ -7,6 +7,7 @@
  */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { ApiError, type ErrorCode } from './errors.ts'
+import type { Digest } from './digest.ts'
 import type { Bounds } from './geo.ts'
 import { parseDate, parseTimestamp, type ParsedTime } from './time.ts'
 
@@ -139,7 +140,7 @@ export function text(options: TextOptions & { required?: boolean; default?: stri
   return declare(options, {
     allowed: options.allowed ?? `text of ${minLength} to ${MAX_TEXT} characters without control characters`,
     schema,
-    wire: schema,
+    wire: { ...schema, pattern: pattern ?? WITHOUT_CONTROL_CHARACTERS },
     parse: (value) => (hasControlCharacter(value) ? MALFORMED : options.trim === true ? value.trim() : value),
   })
 }
@@ -166,7 +167,7 @@ export function timestamp(options: Common): Parameter<ParsedTime> {
   return declare(options, {
     allowed: 'an ISO 8601 timestamp (2026-03-27T09:00:00Z, with Z or an offset) or a date (2026-03-27)',
     schema: { type: 'object' },
-    wire: { type: 'string', format: 'date-time' },
+    wire: { type: 'string', anyOf: [{ format: 'date-time' }, { format: 'date' }] },
     parse: (value) => parseTimestamp(value) ?? MALFORMED,
   })
 }
@@ -188,13 +189,17 @@ export function timeOfDay(options: Common & { required: true }): Given<number> {
   return declare(options, {
     allowed: 'a time HH:MM from 00:00 to 23:59',
     schema: { type: 'number' },
-    wire: { type: 'string', pattern: '^[0-9]{2}:[0-9]{2}$' },
+    wire: { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' },
     parse: (value) => {
       const match = /^([01][0-9]|2[0-3]):([0-5][0-9])$/.exec(value)
       return match === null ? MALFORMED : Number(match[1]) * 3600 + Number(match[2]) * 60
     },
   })
 }
+
+/** For documentation: `90` and `180` are as far as it goes, whatever the number of decimals. */
+const LATITUDE = '-?(90(\\.0+)?|[1-8]?[0-9](\\.[0-9]+)?)'
+const LONGITUDE = '-?(180(\\.0+)?|(1[0-7][0-9]|[1-9]?[0-9])(\\.[0-9]+)?)'
 
 export interface LatLng {
   lat: number
@@ -212,7 +217,7 @@ export function point(options: Common): Parameter<LatLng> {
         lng: { type: 'number', minimum: -180, maximum: 180 },
       },
     },
-    wire: { type: 'string', pattern: '^-?[0-9]+(\\.[0-9]+)?,-?[0-9]+(\\.[0-9]+)?$' },
+    wire: { type: 'string', pattern: `^${LATITUDE},${LONGITUDE}$` },
     parse: (value) => {
       const [lat, lng, ...more] = value.split(',')
       if (lat === undefined || lng === undefined || more.length > 0) return MALFORMED
@@ -220,6 +225,8 @@ export function point(options: Common): Parameter<LatLng> {
     },
   })
 }
+
+const BOUND = { type: 'number' }
 
 /** Longest JSON text of a box: four names and numbers of any useful length. */
 const MAX_BOUNDS_TEXT = 400
@@ -229,7 +236,16 @@ export function bounds(options: Common): Parameter<Bounds> {
   return declare(options, {
     allowed: 'a JSON object with numbers north, south, east and west, south not above north',
     schema: { type: 'object' },
-    wire: { type: 'string', contentMediaType: 'application/json' },
+    wire: {
+      type: 'string',
+      maxLength: MAX_BOUNDS_TEXT,
+      contentMediaType: 'application/json',
+      contentSchema: {
+        type: 'object',
+        required: ['north', 'south', 'east', 'west'],
+        properties: { north: BOUND, south: BOUND, east: BOUND, west: BOUND },
+      },
+    },
     parse: (value) => {
       if (value.length > MAX_BOUNDS_TEXT) return MALFORMED
       const box = parseJsonObject(value)
@@ -331,6 +347,8 @@ export class QueryReader<P extends Parameters> {
   readonly #index = new Map<string, number>()
   readonly #validate: ValidateFunction
   readonly #refusal: ErrorCode
+  /** The values of an empty query, or null where a parameter is required. */
+  readonly #defaults: QueryOf<P> | null
 
   /** `refusal` is the error of a missing, malformed or out-of-range parameter on this operation. */
   constructor(parameters: P, refusal: 'bad_request' | 'validation_failed') {
@@ -344,10 +362,14 @@ export class QueryReader<P extends Parameters> {
       properties: Object.fromEntries(this.#entries.map(([name, { schema }]) => [name, schema])),
       required: this.#entries.filter(([, { required }]) => required).map(([name]) => name),
     })
+    this.#defaults = this.#entries.some(([, { required }]) => required)
+      ? null
+      : (Object.freeze(this.#values([])) as QueryOf<P>)
   }
 
   /** @throws ApiError that names the parameter, what is wrong with it and what is allowed. */
   read(raw: RawQuery): QueryOf<P> {
+    if (raw.length === 0 && this.#defaults !== null) return this.#defaults
     const texts: (string | undefined)[] = []
     for (let i = 0; i < raw.length; i++) {
       const index = this.#index.get(raw.names[i])
@@ -360,6 +382,12 @@ export class QueryReader<P extends Parameters> {
       else if (this.#entries[index][1].repeatable) texts[index] = `${before},${value}`
       else throw this.#error(index, 'is given more than once')
     }
+    const values = this.#values(texts)
+    if (!this.#validate(values)) throw this.#schemaError(this.#validate.errors![0])
+    return values as QueryOf<P>
+  }
+
+  #values(texts: readonly (string | undefined)[]): { [name: string]: unknown } {
     const values: { [name: string]: unknown } = {}
     for (let i = 0; i < this.#entries.length; i++) {
       const [name, parameter] = this.#entries[i]
@@ -372,8 +400,7 @@ export class QueryReader<P extends Parameters> {
       if (value === MALFORMED) throw this.#error(i, 'is malformed')
       values[name] = value
     }
-    if (!this.#validate(values)) throw this.#schemaError(this.#validate.errors![0])
-    return values as QueryOf<P>
+    return values
   }
 
   /** One text for all queries that ask for the same: typed values in the order of declaration. */
@@ -385,6 +412,18 @@ export class QueryReader<P extends Parameters> {
       key += '\u0001'
     }
     return key
+  }
+
+  /** Feeds a digest what `canonical` would say. */
+  feed(query: QueryOf<P>, digest: Digest): void {
+    for (let i = 0; i < this.#entries.length; i++) {
+      const value: unknown = query[this.#entries[i][0]]
+      if (typeof value === 'number') digest.number(value)
+      else if (typeof value === 'string') digest.text(value)
+      else if (value === undefined) digest.number(NaN)
+      else if (typeof value === 'boolean') digest.number(value ? 1 : 0)
+      else digest.text(JSON.stringify(value))
+    }
   }
 
   #schemaError(error: ErrorObject): ApiError {
@@ -411,6 +450,9 @@ function rangeText({ minimum, maximum }: Limits): string {
   if (minimum !== undefined) return ` of at least ${minimum}`
   return maximum === undefined ? '' : ` of at most ${maximum}`
 }
+
+/** Of `hasControlCharacter`, as a pattern of JSON Schema. */
+const WITHOUT_CONTROL_CHARACTERS = '^[^\\u0000-\\u001f\\u007f]*$'
 
 function hasControlCharacter(value: string): boolean {
   // oxlint-disable-next-line no-control-regex -- refusing them is the point

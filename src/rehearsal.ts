@@ -4,7 +4,7 @@
  */
 import { TrustedProxies } from './addresses.ts'
 import { SnapshotError } from './snapshot/format.ts'
-import type { Exchange } from './http/exchange.ts'
+import { headText, type Exchange } from './http/exchange.ts'
 import { KeyRing } from './keys.ts'
 import type { View } from './operation.ts'
 import { QuotaCounters } from './quota.ts'
@@ -122,8 +122,8 @@ export class SilentExchange implements Exchange {
     return ''
   }
 
-  send(head: string, body: Uint8Array | null): void {
-    this.status = Number(head.slice(0, 3))
+  send(head: string | Uint8Array, body: Uint8Array | null): void {
+    this.status = Number(headText(head).slice(0, 3))
     this.bytes = body?.length ?? 0
   }
 }

@@ -1,7 +1,9 @@
 /** The only writer to the socket: status line, headers, bodies of errors. What is the same for every answer is text made once. */
 import { randomUUID } from 'node:crypto'
+import type { Encoding } from './encoding.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from './errors.ts'
 import type { Exchange } from './http/exchange.ts'
+import { JsonWriter, Literal } from './json.ts'
 import { timestampText } from './time.ts'
 
 const ALLOWED_METHODS = 'GET, HEAD, OPTIONS'
@@ -45,15 +47,108 @@ export function callersRequestId(exchange: Exchange): string {
   return id !== '' && UUID.test(id) ? id : ''
 }
 
-/**
- * `headers` are further lines, each begun by CRLF. A request id goes back on success only to a caller that sent one.
- */
-export function sendSuccess(exchange: Exchange, headers: string, body: Uint8Array): void {
-  exchange.send(OK + headers + requestIdHeader(callersRequestId(exchange)), body)
+/** What a call was charged, for the rate headers. */
+export interface Charge {
+  limit: number
+  /** Calls left. */
+  remaining: number
+  /** Epoch seconds. */
+  reset: number
 }
 
-export function sendNotModified(exchange: Exchange, headers: string): void {
-  exchange.send(NOT_MODIFIED + headers + requestIdHeader(callersRequestId(exchange)), null)
+/** What distinguishes the heads of one snapshot's answers. */
+export interface HeadFields {
+  /** Number in the ETag, below 2^48. */
+  digest: number
+  /** For nobody else's cache: a key came with the request, or the answer has rate headers. */
+  personal: boolean
+  /** Seconds that it may be kept. */
+  lifetime: number
+  /** The language of the request decided the answer. */
+  byLanguage: boolean
+  charge: Charge | null
+  encoding: Encoding | null
+  /** As it came, if it was a UUID; else ''. */
+  requestId: string
+}
+
+const VARY = new Literal('"\r\nVary: Accept-Encoding')
+const AND_LANGUAGE = new Literal(', Accept-Language')
+const PUBLIC = new Literal('\r\nCache-Control: public, max-age=')
+const PRIVATE = new Literal('\r\nCache-Control: private, max-age=')
+const LIMIT = new Literal('\r\nX-RateLimit-Limit: ')
+const REMAINING = new Literal('\r\nX-RateLimit-Remaining: ')
+const RESET = new Literal('\r\nX-RateLimit-Reset: ')
+const REQUEST_ID = new Literal('\r\nX-Request-Id: ')
+const CONTENT_ENCODING: { [coding in Encoding]: Literal } = {
+  br: new Literal('\r\nContent-Encoding: br'),
+  zstd: new Literal('\r\nContent-Encoding: zstd'),
+  gzip: new Literal('\r\nContent-Encoding: gzip'),
+}
+
+/** More than the longest head. */
+const HEAD_BYTES = 2048
+
+/**
+ * Heads of one snapshot's successes, or of its 304s, written as bytes behind what they have in common: 0.1 µs, where joining text
+ * took 0.4 µs and handing it to the engine another 0.1 µs.
+ */
+export class Heads {
+  /** What all ETags of the snapshot begin with. */
+  readonly #tagStart: string
+  readonly #writer = new JsonWriter(HEAD_BYTES)
+
+  /** `settingsTag`: what beside the snapshot decides all answers. */
+  constructor(kind: 'success' | 'not modified', snapshotId: string, settingsTag: string) {
+    this.#tagStart = `W/"${snapshotId}-${settingsTag}-`
+    this.#writer.text(
+      `${kind === 'success' ? OK : NOT_MODIFIED}\r\nX-Snapshot-Id: ${snapshotId}\r\nETag: ${this.#tagStart}`,
+    )
+    this.#writer.mark()
+  }
+
+  /** A view that the next head overwrites. */
+  write(fields: HeadFields): Uint8Array {
+    const { charge } = fields
+    const writer = this.#writer
+    writer.begin()
+    writer.twelveHex(fields.digest, false)
+    writer.literal(VARY)
+    if (fields.byLanguage) writer.literal(AND_LANGUAGE)
+    writer.literal(fields.personal ? PRIVATE : PUBLIC)
+    writer.integer(fields.lifetime)
+    if (charge !== null) {
+      writer.literal(LIMIT)
+      writer.integer(charge.limit)
+      writer.literal(REMAINING)
+      writer.integer(charge.remaining)
+      writer.literal(RESET)
+      writer.tenDigits(charge.reset)
+    }
+    if (fields.encoding !== null) writer.literal(CONTENT_ENCODING[fields.encoding])
+    if (fields.requestId !== '') {
+      writer.literal(REQUEST_ID)
+      writer.text(fields.requestId)
+    }
+    return writer.bytes.subarray(0, writer.at)
+  }
+
+  /** Whether `If-None-Match` names the ETag with `digest`: weak comparison, any of a list, or `*` (RFC 9110, 13.1.2). */
+  matches(condition: string, digest: number): boolean {
+    if (condition.trim() === '*') return true
+    const tag = `${this.#tagStart.slice(2)}${digest.toString(16).padStart(12, '0')}"`
+    return condition.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === tag)
+  }
+}
+
+/** The rate headers of an error, each begun by CRLF. */
+export function rateHeaders(charge: Charge | null): string {
+  if (charge === null) return ''
+  return (
+    `\r\nX-RateLimit-Limit: ${charge.limit}` +
+    `\r\nX-RateLimit-Remaining: ${charge.remaining}` +
+    `\r\nX-RateLimit-Reset: ${charge.reset}`
+  )
 }
 
 export function sendPreflight(exchange: Exchange): void {

@@ -7,7 +7,7 @@ import { HEADER_LIMIT_BYTES } from './exchange.ts'
 /** Methods throw after the answer is complete or the connection is gone. They must be called as methods: `this` is native. */
 export interface UwsResponse {
   /** Status line; everything in it goes out as it is, so headers may be joined to it by CRLF. */
-  writeStatus(statusLine: string): unknown
+  writeStatus(statusLine: string | Uint8Array): unknown
   /** Sends what the kernel takes. `done` says whether that was all; the rest must be offered again from onWritable. */
   tryEnd(rest: Uint8Array, totalBytes: number): [ok: boolean, done: boolean]
   /** Keeps a copy of what the kernel does not take. Writes the header `Connection: close` itself if `close`. */

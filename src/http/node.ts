@@ -5,7 +5,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 
-import { announcesBody, FAULT_BODY, FAULT_HEAD, HEADER_LIMIT_BYTES, unmapped } from './exchange.ts'
+import { announcesBody, FAULT_BODY, FAULT_HEAD, headText, HEADER_LIMIT_BYTES, unmapped } from './exchange.ts'
 import type { Engine, Exchange, OnRequest, Surroundings } from './exchange.ts'
 import { listenError } from './port.ts'
 
@@ -54,10 +54,10 @@ class NodeExchange implements Exchange {
     return unmapped(this.#liveRequest().socket.remoteAddress ?? '')
   }
 
-  send(head: string, body: Uint8Array | null): void {
+  send(head: string | Uint8Array, body: Uint8Array | null): void {
     const response = this.#liveResponse()
     if (this.state !== 'open') throw new Error('this request has already been answered')
-    const [statusLine = '', ...lines] = head.split('\r\n')
+    const [statusLine = '', ...lines] = headText(head).split('\r\n')
     const headers = lines.flatMap((line) => {
       const colon = line.indexOf(':')
       return [line.slice(0, colon), line.slice(colon + 1).trim()]

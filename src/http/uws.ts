@@ -3,7 +3,7 @@
 import { SocketAddress } from 'node:net'
 
 import type { UwsApp, UwsBinding, UwsListenToken, UwsRequest, UwsResponse } from './binding.ts'
-import { announcesBody, FAULT_BODY, FAULT_HEAD, unmapped } from './exchange.ts'
+import { announcesBody, FAULT_BODY, FAULT_HEAD, headText, unmapped } from './exchange.ts'
 import type { Engine, Exchange, OnRequest, Surroundings } from './exchange.ts'
 import { listenError } from './port.ts'
 
@@ -60,14 +60,14 @@ class UwsExchange implements Exchange {
     return unmapped(new SocketAddress({ family: 'ipv6', address: text }).address)
   }
 
-  send(head: string, body: Uint8Array | null): void {
+  send(head: string | Uint8Array, body: Uint8Array | null): void {
     const response = this.#liveResponse()
     if (this.state !== 'open') throw new Error('this request has already been answered')
     const closing = this.draining || announcesBody(this)
     this.state = 'begun'
     // Status and headers in one call: 0.9 µs, where a call for each of four headers takes 1.4 µs.
     if (body === null || this.method === 'HEAD') {
-      const wholeHead = body === null ? head : `${head}\r\nContent-Length: ${body.length}`
+      const wholeHead = body === null ? headText(head) : `${headText(head)}\r\nContent-Length: ${body.length}`
       if (closing) {
         closeAfterHead(response, wholeHead, this.#now())
       } else {

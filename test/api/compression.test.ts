@@ -1,0 +1,157 @@
+/** Answers in codings, over both engines: the same bytes once unpacked, and the same validators. */
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { startLive, temporaryFolder, type Live } from '../live.ts'
+import { smallWorld, writeCsv } from '../oracle/world.ts'
+
+interface RawReply {
+  status: number
+  headers: IncomingHttpHeaders
+  bytes: Buffer
+}
+
+function ask(
+  live: Live,
+  path: string,
+  headers: { [name: string]: string } = {},
+  method = 'GET',
+): Promise<RawReply> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      live.base + path,
+      { method, headers: { authorization: `Bearer ${live.key}`, ...headers } },
+      (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            bytes: Buffer.concat(chunks),
+          }),
+        )
+      },
+    )
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+const TIMESTAMP = /"timestamp":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"\}\}$/
+
+/** Everything of an answer but the second it was sent in, which has to be this one. */
+function untimed(bytes: Buffer): string {
+  const text = bytes.toString()
+  const match = TIMESTAMP.exec(text)
+  assert.ok(match !== null, text.slice(-100))
+  assert.ok(Math.abs(Date.parse(match[1]) - Date.now()) < 5000, match[1])
+  return text.slice(0, match.index)
+}
+
+/** Asks until the answer comes in a coding: it is compressed in the background when it is asked for again. */
+async function askUntilPacked(live: Live, path: string, coding: string): Promise<RawReply> {
+  for (let i = 0; i < 200; i++) {
+    const reply = await ask(live, path, { 'accept-encoding': coding })
+    assert.equal(reply.status, 200)
+    if (reply.headers['content-encoding'] !== undefined) return reply
+    assert.equal(reply.headers['content-length'], String(reply.bytes.length))
+  }
+  throw new Error(`${path} never came as ${coding}`)
+}
+
+const UNPACK = { gzip: gunzipSync, br: brotliDecompressSync }
+
+for (const engine of ['uws', 'node']) {
+  test(
+    `Over ${engine}, an answer that is asked for again comes compressed to those who take it.`,
+    { timeout: 60_000 },
+    async (t) => {
+      const folder = join(temporaryFolder(t), 'world')
+      writeCsv(smallWorld(), folder)
+      const live = await startLive(t, {
+        sourceArgs: ['--source', `csv:${folder}`],
+        args: [`--engine=${engine}`, '--workers=1'],
+      })
+      for (const path of [
+        '/buoys',
+        '/buoys?per_page=5',
+        '/buoys/map',
+        '/buoys/satellites',
+        '/conditions?lat=43&lng=-2',
+      ]) {
+        const plain = await ask(live, path)
+        assert.equal(plain.status, 200, path)
+        assert.equal(plain.headers['content-encoding'], undefined)
+        assert.match(plain.headers['vary'] ?? '', /^Accept-Encoding/)
+        if (plain.bytes.length < 300) continue
+        for (const coding of ['gzip', 'br'] as const) {
+          const packed = await askUntilPacked(live, path, coding)
+          assert.equal(packed.headers['content-encoding'], coding)
+          assert.equal(packed.headers['content-length'], String(packed.bytes.length))
+          assert.equal(
+            packed.headers['etag'],
+            plain.headers['etag'],
+            'the validator is weak, so codings share it',
+          )
+          assert.equal(packed.headers['content-type'], 'application/json')
+          assert.ok(packed.bytes.length < plain.bytes.length, path)
+          assert.equal(untimed(UNPACK[coding](packed.bytes)), untimed(plain.bytes), path)
+          // In another second the same bytes carry another time, and another checksum.
+          await new Promise((resolve) => setTimeout(resolve, 1000 - (Date.now() % 1000) + 5))
+          const later = await askUntilPacked(live, path, coding)
+          assert.equal(untimed(UNPACK[coding](later.bytes)), untimed(plain.bytes), path)
+          const head = await ask(live, path, { 'accept-encoding': coding }, 'HEAD')
+          assert.equal(head.headers['content-encoding'], coding)
+          assert.equal(head.headers['content-length'], String(packed.bytes.length))
+          const conditional = await ask(live, path, {
+            'accept-encoding': coding,
+            'if-none-match': plain.headers['etag'] ?? '',
+          })
+          assert.equal(conditional.status, 304)
+          assert.equal(conditional.headers['content-encoding'], undefined)
+        }
+        assert.equal(
+          (await ask(live, path, { 'accept-encoding': 'gzip;q=0, identity' })).headers['content-encoding'],
+          undefined,
+        )
+        assert.equal(untimed((await ask(live, path)).bytes), untimed(plain.bytes))
+      }
+    },
+  )
+}
+
+test(
+  'A request that was answered before is charged, refused and told its limits like any other.',
+  { timeout: 60_000 },
+  async (t) => {
+    const folder = join(temporaryFolder(t), 'world')
+    writeCsv(smallWorld(), folder)
+    const live = await startLive(t, {
+      sourceArgs: ['--source', `csv:${folder}`],
+      args: ['--workers=1'],
+      quota: 100_000,
+    })
+    const counts: number[] = []
+    for (let i = 0; i < 5; i++) {
+      const reply = await ask(live, '/buoys?per_page=3')
+      assert.equal(reply.status, 200)
+      counts.push(Number(reply.headers['x-ratelimit-remaining']))
+    }
+    assert.deepEqual(counts, [99_999, 99_998, 99_997, 99_996, 99_995])
+    assert.equal((await ask(live, '/buoys?per_page=3', { authorization: '' })).status, 401)
+    assert.equal((await ask(live, '/buoys?per_page=3', { authorization: 'Bearer gsw_wrong' })).status, 401)
+    // A key in the query is part of no answer that is kept.
+    for (let i = 0; i < 3; i++) {
+      const reply = await ask(live, `/buoys?per_page=3&api_key=${live.key}`, { authorization: '' })
+      assert.equal(reply.status, 200)
+      assert.equal(reply.headers['x-ratelimit-remaining'], String(99_994 - i))
+    }
+    assert.equal((await ask(live, '/buoys?per_page=3&api_key=gsw_wrong', { authorization: '' })).status, 401)
+    assert.equal((await ask(live, '/buoys?per_page=3', { authorization: '' })).status, 401)
+  },
+)
