@@ -2,10 +2,17 @@
  * What a request costs inside, without a socket: the whole request path (route, key, quota, query, handler, bytes) with the answer cache
  * off and parameters drawn at random over all of the data. `npm run bench:micro [-- NAME]` runs all, or those whose name contains NAME.
  */
+import { createHash } from 'node:crypto'
 import { Bench } from 'tinybench'
+import { TrustedProxies } from '../src/addresses.ts'
+import { KEY_LENGTH, KeyRing, MAX_KEYS, MAX_QUOTA } from '../src/keys.ts'
 import type { View } from '../src/operation.ts'
+import { QuotaCounters } from '../src/quota.ts'
 import { pathWithoutSocket, SilentExchange } from '../src/rehearsal.ts'
+import { RequestPath } from '../src/request.ts'
+import { OPERATIONS } from '../src/routes.ts'
 import { dateText, DAY, timestampText } from '../src/time.ts'
+import { Totals } from '../src/totals.ts'
 import { corpusView, seededRandom } from './corpus.ts'
 
 /** Requests drawn before the clock runs, and used in turn: enough that no cache line stays warm by chance. */
@@ -18,7 +25,7 @@ type Draw = (random: () => number) => string
 function add(bench: Bench, view: View, name: string, draw: Draw): void {
   if (!name.includes(NAME)) return
   const random = seededRandom(7)
-  // Without keys and quotas: their cost belongs to an HTTP bench, where requests carry a key.
+  // Without keys and quotas, which have a case of their own.
   const path = pathWithoutSocket(view, () => Date.now() / 1000)
   const exchange = new SilentExchange()
   const ask = (url: string): void => {
@@ -104,19 +111,104 @@ function addHistory(bench: Bench, view: View): void {
   )
 }
 
+/** As `SilentExchange`, with a key in the header. */
+class KeyedExchange extends SilentExchange {
+  key = ''
+
+  override header(name = ''): string {
+    return name === 'authorization' ? this.key : ''
+  }
+}
+
+const ROUNDS = 201
+const ROUND_REQUESTS = 1000
+
+/**
+ * What key and quota add to a request, with as many keys as a keys file holds: the same details asked without a key of an open
+ * server and with any one of all keys, in turns. The engine's own work to hand over one header more is not in it.
+ */
+function benchAuthentication(view: View): void {
+  const texts = Array.from({ length: MAX_KEYS }, (_, i) => `gsw_${String(i).padStart(KEY_LENGTH - 4, '0')}`)
+  const entries = texts.map((text, slot) => ({
+    id: '',
+    hash: createHash('sha256').update(text).digest('hex'),
+    quota: MAX_QUOTA,
+    slot,
+  }))
+  const clock = (): number => Date.now() / 1000
+  const keyed = new RequestPath(
+    {
+      operations: OPERATIONS,
+      basePath: '',
+      quota: new QuotaCounters(QuotaCounters.allocate()),
+      addresses: null,
+      proxies: new TrustedProxies([]),
+      anonymousQuota: 0,
+      answerCache: 0,
+      settingsTag: '',
+      refreshEvery: 1800,
+      totals: new Totals(Totals.allocate(1), 0),
+      clock,
+      onFault: (error) => {
+        throw error
+      },
+    },
+    new KeyRing(KeyRing.build(entries)),
+  )
+  keyed.setView(view)
+  const open = pathWithoutSocket(view, clock)
+  const random = seededRandom(11)
+  const exchange = new KeyedExchange()
+  const urls = Array.from({ length: REQUESTS }, () => `/buoys/${pick(random, view.dataset.catalog.id)}`)
+  const median = (values: number[]): number =>
+    Number(values.toSorted((a, b) => a - b)[values.length >> 1].toFixed(2))
+  const rows = [1, 1000, MAX_KEYS].map((active) => {
+    // Bytes, since the text of a header is a new one in each request: V8 keeps what it knows of a text with it.
+    const headers = Array.from({ length: Math.max(REQUESTS, active) }, () =>
+      Buffer.from(`Bearer ${texts[Math.floor(random() * active)]}`),
+    )
+    let i = 0
+    const timed = (path: RequestPath, withKey: boolean): number => {
+      const start = performance.now()
+      for (let request = 0; request < ROUND_REQUESTS; request++, i++) {
+        // Made for both, so that it is not in the difference.
+        const header = headers[i % headers.length].toString('latin1')
+        exchange.key = withKey ? header : ''
+        exchange.ask(urls[i % REQUESTS])
+        path.handle(exchange)
+        if (exchange.status !== 200) throw new Error(`${exchange.status}`)
+      }
+      return ((performance.now() - start) * 1000) / ROUND_REQUESTS
+    }
+    const pairs = Array.from({ length: ROUNDS }, () => [timed(open, false), timed(keyed, true)])
+    return {
+      'keys in the file': MAX_KEYS,
+      'keys in use': active,
+      'µs without': median(pairs.map(([without]) => without)),
+      'µs with a key': median(pairs.map(([, withKey]) => withKey)),
+      'µs, median of differences': median(pairs.map(([without, withKey]) => withKey - without)),
+    }
+  })
+  console.table(rows)
+}
+
+if ('authentication'.includes(NAME)) benchAuthentication(await corpusView('world'))
+
 const bench = new Bench({ time: 1000, warmupTime: 300 })
 addWorld(bench, await corpusView('world'))
 addHistory(bench, await corpusView('history'))
 await bench.run()
-console.table(
-  bench.tasks.map((task) => {
-    const { result } = task
-    if (result.state !== 'completed') throw new Error(`${task.name}: ${result.state}`, { cause: result })
-    return {
-      case: task.name,
-      'µs, median': Number((result.latency.p50 * 1000).toFixed(2)),
-      'µs, p99': Number((result.latency.p99 * 1000).toFixed(2)),
-      samples: result.latency.samplesCount,
-    }
-  }),
-)
+if (bench.tasks.length > 0) {
+  console.table(
+    bench.tasks.map((task) => {
+      const { result } = task
+      if (result.state !== 'completed') throw new Error(`${task.name}: ${result.state}`, { cause: result })
+      return {
+        case: task.name,
+        'µs, median': Number((result.latency.p50 * 1000).toFixed(2)),
+        'µs, p99': Number((result.latency.p99 * 1000).toFixed(2)),
+        samples: result.latency.samplesCount,
+      }
+    }),
+  )
+}
