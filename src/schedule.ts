@@ -15,6 +15,8 @@ export interface ScheduleOptions {
   jitter: number
   /** When the last build was, epoch seconds, null when there was none: one that is overdue begins at once. */
   lastBuilt: number | null
+  /** What was wrong with a build that was tried just now; null when it went well or was none. */
+  failedFirst?: string | null
   /** Epoch seconds. */
   clock: () => number
   /** A number in [0, 1). */
@@ -45,8 +47,14 @@ export class Schedule {
 
   constructor(options: ScheduleOptions) {
     this.#options = options
-    this.state = { next_at: 0, last_at: null, last_error: null, failures_in_row: 0, built: 0 }
-    const { clock, lastBuilt } = options
+    const { clock, lastBuilt, failedFirst = null } = options
+    this.state = {
+      next_at: 0,
+      last_at: failedFirst === null ? null : clock(),
+      last_error: failedFirst,
+      failures_in_row: failedFirst === null ? 0 : 1,
+      built: 0,
+    }
     this.#plan(Math.min(clock(), lastBuilt ?? Infinity))
   }
 

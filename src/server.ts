@@ -1,6 +1,7 @@
 /** The main thread of a server: keeps up with snapshots and keys, looks after the workers, answers the operator. It serves nothing itself. */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { setTimeout } from 'node:timers/promises'
 import { AddressCounters } from './addresses.ts'
 import { startAdmin } from './admin.ts'
@@ -8,8 +9,11 @@ import type { ServeConfig } from './config.ts'
 import { loadEngine } from './http/engine.ts'
 import { findFreePort } from './http/port.ts'
 import { KeyRing, watchKeys, type KeyRecord } from './keys.ts'
+import { descriptionFiles } from './openapi/files.ts'
 import { keepUsage, KeySlots, QuotaCounters, readUsage, usagePath } from './quota.ts'
 import { snapshotStatus } from './inspect.ts'
+import { OPERATIONS } from './routes.ts'
+import { readSite, shareSite, type SharedSite } from './site.ts'
 import type { LoadedSnapshot } from './snapshot/read.ts'
 import { Reloader } from './snapshot/reload.ts'
 import { timestampText } from './time.ts'
@@ -32,6 +36,8 @@ export interface RunningServer {
   basePath: string
   /** Looks for a new snapshot now, also for one that was refused before. */
   reload(): Promise<void>
+  /** Resolves with the reason when this process cannot go on: it should be stopped, ended whatever still runs, and started anew. */
+  failed: Promise<string>
   /** Makes a worker fail as a bug would. */
   failWorker(thread: number): void
   /** Not ready from now on; answers close their connections; then the workers stop and the counts are saved. */
@@ -63,9 +69,10 @@ export async function startServer(
     quota: keys.counters,
     addresses: AddressCounters.allocate(),
     totals: Totals.allocate(count),
+    site: startSite(config['base-path'], log),
   }
   const hours = startHours([new QuotaCounters(shared.quota), new AddressCounters(shared.addresses)], clock)
-  const common: Omit<WorkerStart, 'thread' | 'snapshot' | 'keys'> = {
+  const common: Omit<WorkerStart, 'thread' | 'snapshot' | 'keys' | 'beats'> = {
     ...shared,
     clockShift,
     host: config.host,
@@ -80,6 +87,9 @@ export async function startServer(
     settingsTag: settingsTag(config),
   }
   let draining = false
+  let failure: string | null = null
+  let fail: (reason: string) => void = () => {}
+  const failed = new Promise<string>((resolve) => (fail = resolve))
   let admin: Awaited<ReturnType<typeof startAdmin>> | null = null
   const reloader = new Reloader({
     dir: config.snapshots,
@@ -97,6 +107,10 @@ export async function startServer(
     log,
     // The new one began with the keys of then.
     onReplaced: () => workers.tell({ type: 'keys', keys: keys.ring() }),
+    onHung: (thread) => {
+      failure = `worker ${thread} hangs`
+      fail(failure)
+    },
   })
   const totals = new Totals(shared.totals, 0)
   try {
@@ -108,7 +122,7 @@ export async function startServer(
     }
     reloader.start()
     admin = await startAdminPort(config, log, {
-      notReady: () => notReady(draining, reloader.snapshot, workers, count),
+      notReady: () => failure ?? notReady(draining, reloader.snapshot, workers, count),
       status: () => ({
         ...snapshotStatus(reloader.snapshot, clock()),
         reload: reloadStatus(reloader),
@@ -149,6 +163,7 @@ export async function startServer(
     adminPort: admin?.port ?? null,
     basePath: config['base-path'],
     reload: () => reloader.look(true),
+    failed,
     failWorker: (thread) => workers.fail(thread),
     stop: () => (stopping ??= stop()),
   }
@@ -199,6 +214,21 @@ async function startAdminPort(
 
 const DEFAULT_ADMIN_PORT = 8081
 
+/** Beside the compiled code; without the pages the operations are served all the same. */
+const SITE_FOLDER = fileURLToPath(new URL('./site/', import.meta.url))
+
+function startSite(basePath: string, log: (line: string) => void): SharedSite {
+  const described = descriptionFiles(OPERATIONS, basePath)
+  try {
+    const files = readSite(SITE_FOLDER, basePath)
+    if (!files.some(({ path }) => path === '/')) log('warning: no explorer at /: it was not built')
+    return shareSite([...described, ...files])
+  } catch (error) {
+    log(`warning: no pages: ${(error as Error).message}`)
+    return shareSite(described)
+  }
+}
+
 /** What beside snapshot and query decides an answer. */
 function settingsTag(config: ServeConfig): string {
   return createHash('sha256').update(String(config['active-within'])).digest('hex').slice(0, 6)
@@ -240,6 +270,8 @@ function startKeys(path: string, log: (line: string) => void, clock: () => numbe
     ring: () => ring,
     onChange(listener: (ring: SharedArrayBuffer) => void) {
       tell = listener
+      // Keys may have changed since the first worker began with those of then.
+      listener(ring)
     },
     close() {
       watch.close()

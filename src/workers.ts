@@ -5,11 +5,22 @@ import type { LoadedSnapshot } from './snapshot/read.ts'
 import { startThread } from './thread.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './worker.ts'
 
-/** Milliseconds before a worker that died is replaced: at once, but not in a spin when it dies at its start, twice as many each time. */
+/** A worker that dies is replaced at once. One younger than this, in ms, may die again at once: others wait, so that it is no spin. */
+const YOUNG = 1000
+/** Milliseconds before such a one is replaced, twice as many each time that one cannot even start. */
 const REPLACE_AFTER = 100
 const LONGEST_REPLACE_AFTER = 5000
 
+/** Milliseconds between two looks at the workers' beats; a worker beats more often. */
+const LOOK_INTERVAL = 1000
+/**
+ * Looks in a row without a beat after which a worker hangs: nothing it does takes it longer than some 0.1 s at a time. Looks are counted
+ * and not seconds, because a machine that was asleep or a process that was stopped has had no looks either.
+ */
+const HUNG_AFTER = 5
+
 const ENDED = 'a worker ended while it was getting the snapshot ready'
+const HUNG = 'a worker hung while it was getting the snapshot ready'
 
 /** A worker that listens. */
 interface Member {
@@ -17,22 +28,33 @@ interface Member {
   snapshot: LoadedSnapshot | null
   /** What it is waited for, at most one thing at a time. */
   waiting: { resolve: () => void; reject: (error: Error) => void } | null
+  /** Whether it can be waited for no more: it has died, or hangs. */
   hasEnded: boolean
+  /** When it began to listen, in ms of `performance.now`. */
+  since: number
+  /** Its last beat that was seen, and looks since that saw no other. */
+  beat: number
+  missed: number
 }
 
 export interface WorkersOptions {
   count: number
   /** What the worker numbered `thread` starts with, asked anew for each. */
-  startOf: (thread: number, snapshot: LoadedSnapshot | null) => WorkerStart
+  startOf: (thread: number, snapshot: LoadedSnapshot | null) => Omit<WorkerStart, 'beats'>
   log: (line: string) => void
   onReplaced: () => void
+  /** One of them hangs and cannot be replaced: its connections hang with it, and ending it would abort the process. */
+  onHung: (thread: number) => void
 }
 
 export class Workers {
   readonly #options: WorkersOptions
   readonly #members: (Member | null)[]
-  /** All threads that run, those too that do not listen yet. */
-  readonly #threads = new Set<Worker>()
+  /** All threads that run, those too that do not listen yet, each with what to call when it has ended or is given up. */
+  readonly #threads = new Map<Worker, () => void>()
+  /** One Int32 for each worker. */
+  readonly #beats: SharedArrayBuffer
+  #looks: NodeJS.Timeout | null = null
   #snapshot: LoadedSnapshot | null = null
   /** Resolves when the workers have been told what they are being told: one snapshot at a time. */
   #told: Promise<unknown> = Promise.resolve()
@@ -44,6 +66,7 @@ export class Workers {
   constructor(options: WorkersOptions) {
     this.#options = options
     this.#members = Array.from({ length: options.count }, () => null)
+    this.#beats = new SharedArrayBuffer(options.count * 4)
   }
 
   /** How many are serving. */
@@ -54,6 +77,7 @@ export class Workers {
   /** Resolves when all of them listen. */
   async start(): Promise<void> {
     for (let thread = 0; thread < this.#members.length; thread++) await this.#startOne(thread)
+    this.#looks = setInterval(() => this.#look(), LOOK_INTERVAL)
   }
 
   tell(message: ToWorker): void {
@@ -84,18 +108,25 @@ export class Workers {
     this.#members[thread]?.worker.postMessage({ type: 'fail' } satisfies ToWorker)
   }
 
-  /** Ends all threads, resolves when they have ended. */
+  /** Ends all threads, resolves when they have ended; one that hangs is not waited for. */
   async close(): Promise<void> {
     this.#closing = true
     await Promise.all(
-      [...this.#threads].map(
+      [...this.#threads.keys()].map(
         (worker) =>
           new Promise<void>((resolve) => {
-            worker.once('exit', () => resolve())
+            this.#threads.set(worker, resolve)
             worker.postMessage({ type: 'close' } satisfies ToWorker)
           }),
       ),
     )
+    if (this.#looks !== null) clearInterval(this.#looks)
+  }
+
+  /** `worker` runs no more, or never will again. */
+  #leave(worker: Worker): void {
+    this.#threads.get(worker)?.()
+    this.#threads.delete(worker)
   }
 
   #listening(): Member[] {
@@ -119,14 +150,17 @@ export class Workers {
   #startOne(thread: number): Promise<void> {
     const { startOf, log } = this.#options
     const snapshot = this.#snapshot
-    const worker = startThread('./worker', startOf(thread, snapshot))
-    this.#threads.add(worker)
-    const member: Member = { worker, snapshot, waiting: null, hasEnded: false }
-    const answered = (error?: Error): void => {
-      const { waiting } = member
-      member.waiting = null
-      if (error === undefined) waiting?.resolve()
-      else waiting?.reject(error)
+    const start: WorkerStart = { ...startOf(thread, snapshot), beats: this.#beats }
+    const worker = startThread('./worker', start)
+    this.#threads.set(worker, () => {})
+    const member: Member = {
+      worker,
+      snapshot,
+      waiting: null,
+      hasEnded: false,
+      since: Infinity,
+      beat: 0,
+      missed: 0,
     }
     return new Promise((resolve, reject) => {
       worker.on('error', (error: NodeJS.ErrnoException) => {
@@ -138,15 +172,16 @@ export class Workers {
         switch (message.type) {
           case 'listening':
             this.#members[thread] = member
+            member.since = performance.now()
             if (this.#draining) worker.postMessage({ type: 'drain' } satisfies ToWorker)
             resolve()
             break
           case 'prepared':
           case 'switched':
-            answered()
+            answered(member)
             break
           case 'refused':
-            answered(new SnapshotError(message.message))
+            answered(member, new SnapshotError(message.message))
             break
           case 'fault':
             log(`fault in worker ${thread}: ${message.message}`)
@@ -154,17 +189,38 @@ export class Workers {
         }
       })
       worker.on('exit', (code) => {
-        this.#threads.delete(worker)
+        this.#leave(worker)
         const wasServing = this.#members[thread] === member
         if (wasServing) this.#members[thread] = null
         member.hasEnded = true
-        answered(new Error(ENDED))
+        answered(member, new Error(ENDED))
         reject(new Error(`worker ${thread} ended with code ${code} before it listened`))
         if (this.#closing || !wasServing) return
         log(`warning: worker ${thread} ended with code ${code} and is replaced`)
-        this.#replace(thread, REPLACE_AFTER)
+        this.#replace(thread, performance.now() - member.since < YOUNG ? REPLACE_AFTER : 0)
       })
     })
+  }
+
+  #look(): void {
+    const beats = new Int32Array(this.#beats)
+    this.#members.forEach((member, thread) => {
+      if (member === null) return
+      const beat = Atomics.load(beats, thread)
+      member.missed = beat === member.beat ? member.missed + 1 : 0
+      member.beat = beat
+      if (member.missed === HUNG_AFTER) this.#giveUp(member, thread)
+    })
+  }
+
+  /** Nobody waits any longer for one that hangs. Should it come round after all, it ends in good order. */
+  #giveUp(member: Member, thread: number): void {
+    this.#members[thread] = null
+    this.#leave(member.worker)
+    member.worker.postMessage({ type: 'close' } satisfies ToWorker)
+    member.hasEnded = true
+    answered(member, new Error(HUNG))
+    this.#options.onHung(thread)
   }
 
   #replace(thread: number, after: number): void {
@@ -183,10 +239,18 @@ export class Workers {
       this.#startOne(thread).then(listening, (error: Error) => {
         if (this.#closing) return
         log(`warning: worker ${thread} cannot be replaced yet: ${error.message}`)
-        this.#replace(thread, Math.min(after * 2, LONGEST_REPLACE_AFTER))
+        this.#replace(thread, Math.min(Math.max(after * 2, REPLACE_AFTER), LONGEST_REPLACE_AFTER))
       })
     }, after)
   }
+}
+
+/** What `member` was waited for has come, or will not. */
+function answered(member: Member, error?: Error): void {
+  const { waiting } = member
+  member.waiting = null
+  if (error === undefined) waiting?.resolve()
+  else waiting?.reject(error)
 }
 
 /** @throws SnapshotError or Error as `serve` does; then none of `members` keeps anything of `snapshot`. */

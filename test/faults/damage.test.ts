@@ -101,7 +101,11 @@ interface Scene {
 }
 
 /** A server's reloader that serves the older of two snapshots. */
-async function scene(t: TestContext, maxMemory = 0): Promise<Scene> {
+async function scene(
+  t: TestContext,
+  maxMemory = 0,
+  clock: () => number = () => 1_800_000_000,
+): Promise<Scene> {
   const folder = join(temporaryFolder(t), 'snapshots')
   cpSync(prepared.folder, folder, { recursive: true })
   const kept = readdirSync(folder)
@@ -113,7 +117,7 @@ async function scene(t: TestContext, maxMemory = 0): Promise<Scene> {
   const reloader = new Reloader({
     dir: folder,
     maxMemory,
-    clock: () => 1_800_000_000,
+    clock,
     log: (line) => log.push(line),
     serve: async (_snapshot: LoadedSnapshot) => {},
   })
@@ -296,3 +300,31 @@ test('A snapshot that would pass the memory limit is refused before it is read.'
     null,
   )
 })
+
+test(
+  'A clock that jumps at every look neither spoils a reload nor moves the next attempt at a refused one.',
+  { timeout: 20_000 },
+  async (t) => {
+    let now = 1_800_000_000
+    // A year back, a century forth, a year back …
+    const jump = (): number => (now += now > 1_800_000_000 ? -101 * 31_557_600 : 100 * 31_557_600)
+    const at = await scene(t, 0, jump)
+    const [part] = at.fresh
+    renameSync(at.path(part), at.path('later'))
+    await at.announce()
+    const { refused, took } = at.reloader.state
+    assert.ok(took !== null && took >= 0 && took < 20, `it took ${took} s`)
+    renameSync(at.path('later'), at.path(part))
+    const began = performance.now()
+    // It is not its time yet, whatever the clock says.
+    await at.reloader.look()
+    assert.equal(at.reloader.state.refused, refused)
+    assert.equal(at.reloader.snapshot?.id, prepared.ids[0])
+    while (at.reloader.snapshot?.id !== prepared.ids[1]) {
+      assert.ok(performance.now() - began < 10_000, 'it is not tried again')
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      await at.reloader.look()
+    }
+    assert.equal(at.reloader.state.error, null)
+  },
+)

@@ -14,6 +14,8 @@ import { ended } from './folder.ts'
 
 const HALF_HOUR = 1800
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
+/** Seconds; longer than the interval. */
+const LONG_BUILD = 2 * HALF_HOUR
 
 test('A build is due at the next full half hour, never at the present one.', () => {
   assert.equal(nextBuild(NOON, HALF_HOUR, 0, 0), NOON + HALF_HOUR)
@@ -40,9 +42,15 @@ interface Drill {
 
 function drill(
   t: TestContext,
-  options: { every?: number; jitter?: number; lastBuilt?: number | null; fails?: () => boolean } = {},
+  options: {
+    every?: number
+    jitter?: number
+    lastBuilt?: number | null
+    failedFirst?: string | null
+    fails?: () => boolean
+  } = {},
 ): Drill {
-  const { every = HALF_HOUR, jitter = 0, lastBuilt = NOON, fails = () => false } = options
+  const { every = HALF_HOUR, jitter = 0, lastBuilt = NOON, failedFirst = null, fails = () => false } = options
   mock.timers.enable({ apis: ['setTimeout'] })
   t.after(() => mock.timers.reset())
   let now = NOON + 60
@@ -52,6 +60,7 @@ function drill(
     every,
     jitter,
     lastBuilt,
+    failedFirst,
     clock: () => now,
     random: () => 0.5,
     log: (line) => log.push(line),
@@ -106,6 +115,60 @@ test('Failures are reported, retried ever less often, and forgotten after a succ
   assert.equal(schedule.state.last_error, null)
 })
 
+test('A first build that failed before is retried as any other, and counts among the failures.', async (t) => {
+  let failing = true
+  const { builds, pass, schedule } = drill(t, {
+    lastBuilt: null,
+    failedFirst: 'no network',
+    fails: () => failing,
+  })
+  assert.deepEqual([schedule.state.failures_in_row, schedule.state.last_error], [1, 'no network'])
+  await pass(100)
+  assert.deepEqual(builds, [60 + 15, 60 + 45])
+  failing = false
+  await pass(HALF_HOUR)
+  assert.deepEqual(builds, [60 + 15, 60 + 45, 60 + 105, HALF_HOUR])
+  assert.equal(schedule.state.last_error, null)
+})
+
+test('A clock that is set while a build runs plans the next one by the new time.', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.after(() => mock.timers.reset())
+  let now = NOON
+  let finish: () => void = () => {}
+  const begun: number[] = []
+  const schedule = new Schedule({
+    every: HALF_HOUR,
+    jitter: 0,
+    lastBuilt: NOON - HALF_HOUR - 1,
+    clock: () => now,
+    random: () => 0,
+    log: () => {},
+    build: () => {
+      begun.push(now - NOON)
+      return new Promise((resolve) => (finish = resolve))
+    },
+  })
+  t.after(() => schedule.stop())
+  assert.deepEqual(begun, [0])
+  for (const [jump, next] of [
+    [-86_400, -86_400 + HALF_HOUR],
+    [86_400 * 30 + 7, 86_400 * 30 + HALF_HOUR],
+  ]) {
+    now = NOON + jump
+    // Time that passes under a build brings no second one.
+    mock.timers.tick(LONG_BUILD * 1000)
+    finish()
+    await setImmediate()
+    assert.equal(schedule.state.last_at, NOON + jump)
+    assert.equal(schedule.state.next_at, NOON + next)
+    now = NOON + next
+    mock.timers.tick(HALF_HOUR * 1000)
+    assert.equal(begun.at(-1), next)
+  }
+  assert.equal(begun.length, 3)
+})
+
 test('A clock that is set, back or forth, delays no build by more than its interval.', async (t) => {
   const { builds, pass, setClock } = drill(t)
   setClock(-86_400 + 60)
@@ -134,6 +197,48 @@ interface Status {
   build: { built: number; failures_in_row: number; last_error: string | null }
 }
 
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+
+interface Run {
+  /** Resolves to the first group of what the command writes, once it does. */
+  find(pattern: RegExp): Promise<string>
+  kill(signal: NodeJS.Signals): void
+  end: Promise<NodeJS.Signals | number | null>
+}
+
+/** The command `run` in a process of its own. */
+function startRun(t: TestContext, folder: string, args: string[]): Run {
+  const places = [`--snapshots=${join(folder, 'snapshots')}`, `--keys=${join(folder, 'keys.json')}`]
+  const usual = ['--port=0', '--admin-port=0', '--workers=1', '--drain-time=0s']
+  const server = spawn(process.execPath, [CLI, 'run', ...places, ...usual, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => server.kill('SIGKILL'))
+  let text = ''
+  for (const stream of [server.stdout, server.stderr])
+    stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+  return {
+    async find(pattern) {
+      for (;;) {
+        const found = pattern.exec(text)
+        if (found !== null) return found[1]
+        await setTimeout(20)
+      }
+    },
+    kill: (signal) => void server.kill(signal),
+    end: ended(server),
+  }
+}
+
+/** Looks at `/status` until it is as wanted. */
+async function until(admin: string, holds: (status: Status) => boolean): Promise<Status> {
+  for (;;) {
+    const status = (await (await fetch(`${admin}/status`)).json()) as Status
+    if (holds(status)) return status
+    await setTimeout(50)
+  }
+}
+
 test(
   'A source that vanishes is reported while serving goes on, and a stop ends the builder too.',
   { timeout: 60_000 },
@@ -142,45 +247,57 @@ test(
     const [source, away] = [join(folder, 'source'), join(folder, 'away')]
     mkdirSync(source)
     writeCsv(smallWorld(), source)
-    const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-    const places = [
-      `--source=csv:${source}`,
-      `--snapshots=${join(folder, 'snapshots')}`,
-      `--keys=${join(folder, 'keys.json')}`,
-    ]
-    const args = ['--port=0', '--admin-port=0', '--workers=1', '--every=1s', '--drain-time=0s']
-    const server = spawn(process.execPath, [cli, 'run', ...places, ...args], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const end = ended(server)
-    t.after(() => server.kill('SIGKILL'))
-    let text = ''
-    for (const stream of [server.stdout, server.stderr])
-      stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-    const find = async (pattern: RegExp): Promise<string> => {
-      for (;;) {
-        const found = pattern.exec(text)
-        if (found !== null) return found[1]
-        await setTimeout(20)
-      }
-    }
-    const base = await find(/listening on (\S+)/)
-    const admin = await find(/admin port on (\S+)/)
-    const until = async (holds: (status: Status) => boolean): Promise<Status> => {
-      for (;;) {
-        const status = (await (await fetch(`${admin}/status`)).json()) as Status
-        if (holds(status)) return status
-        await setTimeout(50)
-      }
-    }
-    await until(({ build }) => build.built >= 1)
+    const run = startRun(t, folder, [`--source=csv:${source}`, '--every=1s'])
+    const base = await run.find(/listening on (\S+)/)
+    const admin = await run.find(/admin port on (\S+)/)
+    await until(admin, ({ build }) => build.built >= 1)
     renameSync(source, away)
-    const { build } = await until((status) => status.build.failures_in_row >= 2)
+    const { build } = await until(admin, (status) => status.build.failures_in_row >= 2)
     assert.match(build.last_error ?? '', /the build ended with code 1/)
     assert.equal((await fetch(`${base}/buoys/search?query=alpha`)).status, 200)
     cpSync(away, source, { recursive: true })
-    await until((status) => status.build.failures_in_row === 0 && status.build.last_error === null)
-    server.kill('SIGTERM')
-    assert.equal(await end, 0)
+    await until(admin, (status) => status.build.failures_in_row === 0 && status.build.last_error === null)
+    run.kill('SIGTERM')
+    assert.equal(await run.end, 0)
+  },
+)
+
+test(
+  'A source that is away at the very start leaves the server up and not ready, and is served once it comes.',
+  { timeout: 60_000 },
+  async (t) => {
+    const folder = temporaryFolder(t)
+    const source = join(folder, 'source')
+    const run = startRun(t, folder, [`--source=csv:${source}`, '--every=2s'])
+    const base = await run.find(/listening on (\S+)/)
+    const admin = await run.find(/admin port on (\S+)/)
+    await run.find(/(warning: the first build failed: the build ended with code 1; it will be tried again)/)
+    const { build, snapshot } = await until(admin, () => true)
+    assert.equal(snapshot, null)
+    assert.ok(build.failures_in_row >= 1, String(build.failures_in_row))
+    assert.match(build.last_error ?? '', /the build ended with code 1/)
+    assert.equal((await fetch(`${base}/buoys/search?query=alpha`)).status, 503)
+    assert.equal((await fetch(`${admin}/readyz`)).status, 503)
+    assert.equal((await fetch(`${admin}/livez`)).status, 200)
+    mkdirSync(join(folder, 'coming'))
+    writeCsv(smallWorld(), join(folder, 'coming'))
+    renameSync(join(folder, 'coming'), source)
+    await until(admin, (status) => status.snapshot !== null && status.build.failures_in_row === 0)
+    assert.equal((await fetch(`${admin}/readyz`)).status, 200)
+    assert.equal((await fetch(`${base}/buoys/search?query=alpha`)).status, 200)
+    run.kill('SIGTERM')
+    assert.equal(await run.end, 0)
+  },
+)
+
+test(
+  'A first build that nobody would repeat, or whose arguments are wrong, ends the command.',
+  { timeout: 60_000 },
+  async (t) => {
+    const folder = temporaryFolder(t)
+    const once = startRun(t, folder, [`--source=csv:${join(folder, 'nowhere')}`, '--every=0'])
+    assert.equal(await once.end, 1)
+    const unknown = startRun(t, folder, ['--source=demo:nonsense', '--every=2s'])
+    assert.equal(await unknown.end, 2)
   },
 )

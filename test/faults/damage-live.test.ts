@@ -1,0 +1,379 @@
+/** A server under load whose folder is damaged in every way: it answers from what it has, says what is wrong, and takes the next good snapshot. */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { before, test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { encodeManifest, partFile, sha256, type Manifest, type PartEntry } from '../../src/snapshot/format.ts'
+import { listKept } from '../../src/snapshot/history.ts'
+import { temporaryFolder } from '../live.ts'
+import { startDrill, type Drill, type Status } from './drill.ts'
+import { amount, asOf, build } from './folder.ts'
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+/** A user that owns nothing. */
+const NOBODY = 65534
+
+/** Two snapshots in one folder, built once; each test damages a copy. */
+let prepared: { folder: string; ids: string[] }
+before(async (t) => {
+  const folder = join(temporaryFolder(t as TestContext), 'snapshots')
+  prepared = { folder, ids: [await build(folder, 0), await build(folder, 48)] }
+})
+
+/** A copy of the folder in which one of the two is announced. */
+interface Folder {
+  dir: string
+  manifests: Manifest[]
+  /** The manifests' files. */
+  bytes: Uint8Array[]
+  path: (part: PartEntry | string) => string
+  /** Announces one of them as a builder does, by a rename. */
+  announce: (i: number) => void
+  /** Announces a manifest of the test's own making. */
+  announceBytes: (bytes: Uint8Array) => void
+  /** Parts that only the newer one has. */
+  fresh: PartEntry[]
+}
+
+function folderOf(t: TestContext): Folder {
+  const dir = join(temporaryFolder(t), 'snapshots')
+  cpSync(prepared.folder, dir, { recursive: true })
+  const kept = prepared.ids.map((id) => listKept(dir).find((one) => one.id === id)!)
+  const manifests = kept.map(({ manifest }) => manifest!)
+  const had = new Set(manifests[0].parts.map(({ file }) => file))
+  const path = (part: PartEntry | string): string => join(dir, typeof part === 'string' ? part : part.file)
+  const announceBytes = (bytes: Uint8Array): void => {
+    writeFileSync(path('next'), bytes)
+    renameSync(path('next'), path('manifest.msgpack'))
+  }
+  const bytes = kept.map(({ file }) => readFileSync(path(file)))
+  announceBytes(bytes[0])
+  return {
+    dir,
+    manifests,
+    bytes,
+    path,
+    announce: (i) => announceBytes(bytes[i]),
+    announceBytes,
+    fresh: manifests[1].parts.filter(({ file }) => !had.has(file)),
+  }
+}
+
+/** Looks until the status is as wanted. @throws Error after half a minute, with the last one. */
+async function until(drill: Drill, holds: (status: Status) => boolean): Promise<Status> {
+  const end = performance.now() + 30_000
+  for (;;) {
+    const status = await drill.status()
+    if (holds(status)) return status
+    if (performance.now() > end) throw new Error(`waited in vain: ${JSON.stringify(status.reload)}`)
+    await setTimeout(20)
+  }
+}
+
+/** Asks again and again until `isOver`; resolves to what was wrong, and how often each snapshot answered. */
+async function load(
+  drill: Drill,
+  isOver: () => boolean,
+): Promise<{ failures: string[]; by: Map<string, number> }> {
+  const failures: string[] = []
+  const by = new Map<string, number>()
+  const ask = async (): Promise<void> => {
+    while (!isOver()) {
+      const reply = await fetch(`${drill.base}/buoys/search?query=bu`)
+      const text = await reply.text()
+      if (reply.status !== 200 || !text.startsWith('{"status":"success"'))
+        failures.push(`${reply.status} ${text}`)
+      const id = String(reply.headers.get('x-snapshot-id'))
+      by.set(id, (by.get(id) ?? 0) + 1)
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, ask))
+  return { failures, by }
+}
+
+function flip(path: string, bit: number): void {
+  const bytes = readFileSync(path)
+  bytes[bit >> 3] ^= 1 << (bit & 7)
+  writeFileSync(path, bytes)
+}
+
+/** Announces a snapshot one of whose parts says `to` where it said `from`, all hashes as they should be. */
+function announceForged({ fresh, manifests, path, announceBytes }: Folder, from: string, to: string): void {
+  const [part] = fresh
+  const bytes = readFileSync(path(part))
+  const at = bytes.indexOf(Buffer.from(from, 'latin1'))
+  assert.ok(at > 0, from)
+  bytes.write(to, at, 'latin1')
+  const hash = sha256(bytes)
+  const forged = { ...part, sha256: hash, file: partFile(part.kind, hash) }
+  writeFileSync(path(forged), bytes)
+  const parts = manifests[1].parts.map((other) => (other.file === part.file ? forged : other))
+  announceBytes(encodeManifest({ asOf: manifests[1].asOf, parts }).bytes)
+}
+
+/** What happens to the folder, what the server says to it, and what puts it right where that is more than a good manifest. */
+const DAMAGES: [what: string, harm: (at: Folder) => (() => void) | void, told: RegExp][] = [
+  [
+    'a new part is cut short',
+    (at) => {
+      const bytes = readFileSync(at.path(at.fresh[0]))
+      truncateSync(at.path(at.fresh[0]), bytes.length >> 1)
+      at.announce(1)
+      return () => writeFileSync(at.path(at.fresh[0]), bytes)
+    },
+    /has \d+ bytes, the manifest says \d+/,
+  ],
+  [
+    'one bit of a new part is flipped',
+    (at) => {
+      const bit = readFileSync(at.path(at.fresh[1])).length * 5 + 3
+      flip(at.path(at.fresh[1]), bit)
+      at.announce(1)
+      return () => flip(at.path(at.fresh[1]), bit)
+    },
+    /do not have the hash/,
+  ],
+  [
+    'two new parts are exchanged',
+    (at) => {
+      const exchange = (): void => {
+        renameSync(at.path(at.fresh[0]), at.path('between'))
+        renameSync(at.path(at.fresh[1]), at.path(at.fresh[0]))
+        renameSync(at.path('between'), at.path(at.fresh[1]))
+      }
+      exchange()
+      at.announce(1)
+      return exchange
+    },
+    /bytes, the manifest says|do not have the hash/,
+  ],
+  [
+    'a new part is missing',
+    (at) => {
+      renameSync(at.path(at.fresh[0]), at.path('away'))
+      at.announce(1)
+      return () => renameSync(at.path('away'), at.path(at.fresh[0]))
+    },
+    /is missing/,
+  ],
+  [
+    'a part is of a newer format, its hash right',
+    (at) => announceForged(at, '\u00a7version\u0001', '\u00a7version\u0002'),
+    /format version 2, this program reads version 1/,
+  ],
+  [
+    'a part is of another byte order, its hash right',
+    (at) => announceForged(at, 'little', 'bigger'),
+    /byte order is not little endian/,
+  ],
+  [
+    'one bit of the manifest is flipped',
+    (at) => {
+      const bytes = readFileSync(at.path('manifest.msgpack'))
+      bytes[bytes.length >> 1] ^= 1
+      at.announceBytes(bytes)
+    },
+    /manifest\.msgpack: /,
+  ],
+  [
+    'the manifest is written in place and only half of it is there',
+    (at) => {
+      const bytes = readFileSync(at.path('manifest.msgpack'))
+      writeFileSync(at.path('manifest.msgpack'), bytes.subarray(0, bytes.length >> 1))
+    },
+    /manifest\.msgpack: /,
+  ],
+  ['the manifest is gone', (at) => rmSync(at.path('manifest.msgpack')), /manifest\.msgpack: is missing/],
+  [
+    'the folder is gone',
+    (at) => {
+      renameSync(at.dir, `${at.dir}-away`)
+      return () => renameSync(`${at.dir}-away`, at.dir)
+    },
+    /manifest\.msgpack: is missing/,
+  ],
+  [
+    'the folder is a file',
+    (at) => {
+      renameSync(at.dir, `${at.dir}-away`)
+      writeFileSync(at.dir, 'no folder')
+      return () => (rmSync(at.dir), renameSync(`${at.dir}-away`, at.dir))
+    },
+    /manifest\.msgpack: cannot be read \(ENOTDIR\)/,
+  ],
+  [
+    'the folder is a link to itself',
+    (at) => {
+      renameSync(at.dir, `${at.dir}-away`)
+      symlinkSync(at.dir, at.dir)
+      return () => (rmSync(at.dir), renameSync(`${at.dir}-away`, at.dir))
+    },
+    /manifest\.msgpack: cannot be read \(ELOOP\)/,
+  ],
+]
+
+test(
+  'Whatever befalls the folder of a live server, it answers from the old snapshot, tells the error, and takes the next good one.',
+  { timeout: 240_000 },
+  async (t) => {
+    const at = folderOf(t)
+    const drill = await startDrill(t, at.dir)
+    const known = new Set(prepared.ids)
+    for (const [what, harm, told] of DAMAGES) {
+      await until(drill, ({ snapshot }) => snapshot?.id === prepared.ids[0])
+      let isOver = false
+      const loaded = load(drill, () => isOver)
+      const mend = harm(at)
+      const { reload, snapshot } = await until(drill, (status) => status.reload.last_error !== null)
+      assert.match(reload.last_error!, told, what)
+      assert.equal(snapshot?.id, prepared.ids[0], what)
+      assert.deepEqual(await drill.ready(), { code: 200 }, what)
+      mend?.()
+      at.announce(1)
+      // By itself, when it looks again; `amount` lets the short run ask for it.
+      if (amount(1, 0) === 1) await drill.reload()
+      await until(
+        drill,
+        (status) => status.snapshot?.id === prepared.ids[1] && status.reload.last_error === null,
+      )
+      isOver = true
+      const { failures, by } = await loaded
+      assert.deepEqual(failures.slice(0, 3), [], what)
+      assert.deepEqual(
+        [...by.keys()].filter((id) => !known.has(id)),
+        [],
+        what,
+      )
+      assert.ok((by.get(prepared.ids[0]) ?? 0) > 0, what)
+      at.announce(0)
+    }
+    t.diagnostic(`${DAMAGES.length} damages, each told and survived`)
+    drill.signal('SIGTERM')
+    assert.equal(await drill.end, 0)
+  },
+)
+
+test(
+  'A live server refuses a flipped bit wherever it is, and no answer comes from a snapshot that was not built.',
+  { timeout: 600_000 },
+  async (t) => {
+    const at = folderOf(t)
+    const drill = await startDrill(t, at.dir)
+    let isOver = false
+    const loaded = load(drill, () => isOver)
+    const flips = amount(60, 2000)
+    for (let i = 0; i < flips; i++) {
+      const part = at.fresh[i % (at.fresh.length + 1)]
+      const whole = part === undefined ? at.bytes[1] : readFileSync(at.path(part))
+      // Spread evenly, by the golden ratio.
+      const bit = Math.floor(((i * 0.618034) % 1) * whole.length * 8)
+      const hurt = Uint8Array.from(whole)
+      hurt[bit >> 3] ^= 1 << (bit & 7)
+      if (part === undefined) at.announceBytes(hurt)
+      else {
+        writeFileSync(at.path(part), hurt)
+        at.announce(1)
+      }
+      const { snapshot, reload } = await drill.reload()
+      const what = `bit ${bit} of ${part?.file ?? 'the manifest'}`
+      assert.notEqual(reload.last_error, null, what)
+      assert.equal(snapshot?.id, prepared.ids[0], what)
+      at.announce(0)
+      if (part !== undefined) writeFileSync(at.path(part), whole)
+      assert.equal((await drill.reload()).reload.last_error, null)
+    }
+    isOver = true
+    const { failures, by } = await loaded
+    t.diagnostic(`${flips} bits flipped, all refused; ${[...by.values()].join(' + ')} answers`)
+    assert.deepEqual(failures.slice(0, 3), [])
+    assert.deepEqual(
+      [...by.keys()].filter((id) => !prepared.ids.includes(id)),
+      [],
+    )
+    drill.signal('SIGTERM')
+    assert.equal(await drill.end, 0)
+  },
+)
+
+/** Whether a user that owns nothing can run the program where it lies. */
+function runsAsNobody(): boolean {
+  return (
+    process.getuid?.() === 0 && spawnSync(process.execPath, [CLI, '--help'], { uid: NOBODY }).status === 0
+  )
+}
+
+test(
+  'A folder that may no longer be read is told, and serving goes on until it may be read again.',
+  { timeout: 60_000 },
+  async (t) => {
+    const isRoot = process.getuid?.() === 0
+    if (isRoot && !runsAsNobody()) {
+      t.skip('permissions do not hold root, and another user cannot run the program here')
+      return
+    }
+    const at = folderOf(t)
+    chmodSync(dirname(at.dir), 0o755)
+    const drill = await startDrill(t, at.dir, isRoot ? NOBODY : null)
+    await until(drill, ({ snapshot }) => snapshot?.id === prepared.ids[0])
+    for (const mode of [0o000, 0o444]) {
+      chmodSync(at.dir, mode)
+      const { reload } = await until(drill, (status) => status.reload.last_error !== null)
+      assert.match(reload.last_error!, /manifest\.msgpack: cannot be read \(EACCES\)/)
+      assert.equal((await fetch(`${drill.base}/buoys/search?query=bu`)).status, 200)
+      chmodSync(at.dir, 0o755)
+      await until(drill, (status) => status.reload.last_error === null)
+    }
+    // A single part, as when another user's builder has a strict mask.
+    chmodSync(at.path(at.fresh[0]), 0o000)
+    at.announce(1)
+    const { reload, snapshot } = await until(drill, (status) => status.reload.last_error !== null)
+    assert.match(reload.last_error!, /: cannot be read \(EACCES\)/)
+    assert.equal(snapshot?.id, prepared.ids[0])
+    chmodSync(at.path(at.fresh[0]), 0o644)
+    await until(drill, (status) => status.snapshot?.id === prepared.ids[1])
+  },
+)
+
+test(
+  'A builder that may not write to its folder says so in one line and changes nothing.',
+  { timeout: 60_000 },
+  async (t) => {
+    const isRoot = process.getuid?.() === 0
+    if (isRoot && !runsAsNobody()) {
+      t.skip('permissions do not hold root, and another user cannot run the program here')
+      return
+    }
+    const at = folderOf(t)
+    chmodSync(dirname(at.dir), 0o755)
+    chmodSync(at.dir, 0o555)
+    const args = ['build', '--source', 'demo:scale,buoys=20,days=60', '--out', at.dir, '--as-of', asOf(60)]
+    const builder = spawn(process.execPath, [CLI, ...args], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      ...(isRoot ? { uid: NOBODY } : {}),
+    })
+    let text = ''
+    builder.stderr.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+    const code = await new Promise<number | null>((resolve) => builder.once('close', resolve))
+    assert.equal(code, 1)
+    assert.match(text, /^groundswell: [^\n]*snapshots[^\n]*EACCES[^\n]*$/m)
+    assert.doesNotMatch(text, /^ +at /m)
+    assert.deepEqual(
+      listKept(at.dir).map(({ id }) => id),
+      prepared.ids,
+    )
+    chmodSync(at.dir, 0o755)
+  },
+)

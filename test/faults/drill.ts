@@ -1,0 +1,139 @@
+/** A server whose threads a test can get at, in a process of its own that may break down. */
+import { spawn } from 'node:child_process'
+import { chownSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../live.ts'
+import { ended } from './folder.ts'
+
+const PROGRAM = fileURLToPath(new URL('./drill.mjs', import.meta.url))
+
+export interface Status {
+  snapshot: { id: string } | null
+  reload: { last_error: string | null; loaded: number; refused: number }
+  workers: { wanted: number; serving: number; replaced: number }
+  memory: NodeJS.MemoryUsage
+}
+
+export interface Drill {
+  /** `http://127.0.0.1:PORT/v2`. */
+  base: string
+  /** All that it has written. */
+  output(): string
+  status(): Promise<Status>
+  /** Status code of `/readyz`, and the reason when it is not ready. */
+  ready(): Promise<{ code: number; reason?: string }>
+  reload(): Promise<Status>
+  /** Has a serving thread (0 is the oldest) do something: a method of the debugger's protocol. Resolves to its result. */
+  debug(thread: number, method: string, params?: object): Promise<unknown>
+  /** Has it run an expression, as `debug`; resolves to the value. */
+  evaluate(thread: number, expression: string): Promise<unknown>
+  signal(signal: NodeJS.Signals): void
+  /** Code or signal it ended with. */
+  end: Promise<NodeJS.Signals | number | null>
+}
+
+/**
+ * Serves `folder` with two workers, without limit on calls without a key, as the user `uid` where one is given.
+ * @throws Error when it ends before it listens.
+ */
+export async function startDrill(t: TestContext, folder: string, uid: number | null = null): Promise<Drill> {
+  const place = temporaryFolder(t)
+  const keys = join(place, 'keys.json')
+  if (uid !== null) chownSync(place, uid, uid)
+  const own = ['--port=0', '--admin-port=0', '--workers=2', '--anonymous-quota=0', '--drain-time=1s']
+  const server = spawn(
+    process.execPath,
+    [PROGRAM, 'serve', `--snapshots=${folder}`, `--keys=${keys}`, ...own],
+    { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], ...(uid === null ? {} : { uid }) },
+  )
+  const end = ended(server)
+  t.after(() => server.kill('SIGKILL'))
+  let text = ''
+  for (const stream of [server.stdout!, server.stderr!]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      // Enough to see why something failed.
+      if (text.length < 1_000_000) text += chunk
+    })
+  }
+  const waiting = new Map<number, (result: unknown) => void>()
+  server.on('message', (message) => {
+    const { id, result } = message as { id: number; result: unknown }
+    waiting.get(id)?.(result)
+    waiting.delete(id)
+  })
+  const find = async (pattern: RegExp): Promise<string> => {
+    for (;;) {
+      const found = pattern.exec(text)
+      if (found !== null) return found[1]
+      if (server.exitCode !== null || server.signalCode !== null) throw new Error(`it ended\n${text}`)
+      await setTimeout(20)
+    }
+  }
+  const base = await find(/listening on (\S+)\n/)
+  const admin = await find(/admin port on (\S+)\n/)
+  let asked = 0
+  const debug = (thread: number, method: string, params: object = {}): Promise<unknown> =>
+    new Promise((resolve) => {
+      const id = ++asked
+      waiting.set(id, resolve)
+      server.send({ id, thread, method, params })
+    })
+  return {
+    base,
+    output: () => text,
+    status: async () => (await (await fetch(`${admin}/status`)).json()) as Status,
+    ready: async () => {
+      const answer = await fetch(`${admin}/readyz`)
+      const { reason } = (await answer.json()) as { reason?: string }
+      return { code: answer.status, ...(reason === undefined ? {} : { reason }) }
+    },
+    reload: async () => (await (await fetch(`${admin}/reload`, { method: 'POST' })).json()) as Status,
+    debug,
+    evaluate: async (thread, expression) => {
+      const result = await debug(thread, 'Runtime.evaluate', { expression, returnByValue: true })
+      return (result as { result: { value: unknown } }).result.value
+    },
+    signal: (signal) => void server.kill(signal),
+    end,
+  }
+}
+
+/** What clients saw of a server between two moments. */
+export interface Seen {
+  answers: number
+  /** What was wrong with the others. */
+  failures: string[]
+  /** Milliseconds of the slowest answer or failure. */
+  slowest: number
+}
+
+/**
+ * Asks over `connections` at a time until `isOver`, each question over a connection of its own, so that a port that takes connections
+ * and does not answer them is found.
+ */
+export async function strangers(url: string, connections: number, isOver: () => boolean): Promise<Seen> {
+  const seen: Seen = { answers: 0, failures: [], slowest: 0 }
+  const ask = async (): Promise<void> => {
+    while (!isOver()) {
+      const began = performance.now()
+      try {
+        const reply = await fetch(url, {
+          headers: { connection: 'close' },
+          signal: AbortSignal.timeout(5000),
+        })
+        await reply.arrayBuffer()
+        if (reply.status === 200) seen.answers++
+        else seen.failures.push(`status ${reply.status}`)
+      } catch (error) {
+        const { name, cause } = error as Error & { cause?: { code?: string } }
+        seen.failures.push(cause?.code ?? name)
+      }
+      seen.slowest = Math.max(seen.slowest, performance.now() - began)
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, ask))
+  return seen
+}
