@@ -600,13 +600,15 @@ function keepNames(
 }
 
 /** Rows of many buoys in turns, gathered into batches of one buoy each. */
-class WaitingRows {
+export class WaitingRows {
   readonly #sink: Sink
+  readonly #feed: number
   readonly #batches = new Map<number, RowBatch>()
   #length = 0
 
-  constructor(sink: Sink) {
+  constructor(sink: Sink, feed = 0) {
     this.#sink = sink
+    this.#feed = feed
   }
 
   add(buoy: number, time: number, names: readonly MeasureName[], codes: Int32Array): void {
@@ -619,7 +621,7 @@ class WaitingRows {
     for (let i = 0; i < codes.length; i++) if (codes[i] !== NO_CODE) batch.columns[names[i]][row] = codes[i]
     this.#length++
     if (batch.length === BATCH_ROWS) {
-      this.#sink.rows(buoy, batch)
+      this.#sink.rows(buoy, batch, this.#feed)
       this.#length -= batch.length
       batch.clear()
     } else if (this.#length >= MAX_WAITING_ROWS) this.flush()
@@ -627,7 +629,7 @@ class WaitingRows {
 
   /** Hands everything over and lets go of the memory. */
   flush(): void {
-    for (const [buoy, batch] of this.#batches) if (batch.length > 0) this.#sink.rows(buoy, batch)
+    for (const [buoy, batch] of this.#batches) if (batch.length > 0) this.#sink.rows(buoy, batch, this.#feed)
     this.#batches.clear()
     this.#length = 0
   }

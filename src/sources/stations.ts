@@ -1,0 +1,94 @@
+/**
+ * Stations that are known from rows alone, each of which says whose it is and where that lay. A buoy has to be announced with its
+ * position before its first row is handed over, so files of such rows are gone through twice.
+ */
+import { haversineKm, wrapLongitude } from '../geo.ts'
+import { BuildError, type BuoyRecord, type FileReport, type Sink } from './source.ts'
+import { cleanName } from './text.ts'
+
+/** More than all networks of the world have; a damaged column of identifiers must not fill the memory. */
+const MAX_STATIONS = 100_000
+
+/** A mooring swings and is laid anew within so many kilometres; a position farther off is a fault until another one confirms it. */
+const JUMP_KM = 1
+
+export const IDENTIFIER = /^[^"\p{Cc}]{1,64}$/u
+
+interface Fix {
+  time: number
+  lat: number
+  lng: number
+}
+
+interface Station {
+  name: string
+  /** The newest three, newest first. */
+  fixes: Fix[]
+}
+
+/** The stations of a source, gathered from their rows in any order. */
+export class Stations {
+  readonly #stations = new Map<string, Station>()
+
+  /**
+   * Notes a row of a station. A position that is none is left out; longitudes may be 0…360. The first name that is not empty counts.
+   * @throws BuildError for more stations than there can be.
+   */
+  see(identifier: string, time: number, lat: number, lng: number, name: string): void {
+    let station = this.#stations.get(identifier)
+    if (station === undefined) {
+      if (this.#stations.size === MAX_STATIONS) throw new BuildError(`more than ${MAX_STATIONS} stations`)
+      this.#stations.set(identifier, (station = { name: '', fixes: [] }))
+    }
+    if (station.name === '' && name !== '') station.name = cleanName(name)
+    if (!(Math.abs(lat) <= 90 && lng >= -180 && lng <= 360)) return
+    const { fixes } = station
+    const older = fixes.findIndex((fix) => fix.time <= time)
+    const at = older < 0 ? fixes.length : older
+    // Several rows of one time are one position.
+    if (at < 3 && fixes[at]?.time !== time) fixes.splice(at, 0, { time, lat, lng: wrapLongitude(lng) })
+    if (fixes.length > 3) fixes.pop()
+  }
+
+  /**
+   * Makes all stations with a position known, in order of identifier. A station has the record of `known`, else its own name and
+   * newest position; a single jump of what otherwise lies still does not count.
+   * @returns their handles, and the identifiers of those without a position.
+   */
+  announce(
+    sink: Sink,
+    source: string,
+    known: ReadonlyMap<string, Partial<BuoyRecord>> = new Map(),
+  ): { handles: Map<string, number>; placeless: string[] } {
+    const handles = new Map<string, number>()
+    const placeless: string[] = []
+    for (const identifier of [...this.#stations.keys()].sort()) {
+      const { name, fixes } = this.#stations.get(identifier)!
+      const listed = known.get(identifier) ?? {}
+      const position = fixes.length > 0 ? positionOf(fixes) : null
+      const lat = listed.lat ?? position?.lat
+      const lng = listed.lng ?? position?.lng
+      if (lat === undefined || lng === undefined) placeless.push(identifier)
+      else {
+        const ownName = name === '' ? `${source} ${identifier}` : name
+        handles.set(identifier, sink.buoy({ name: ownName, ...listed, source, identifier, lat, lng }))
+      }
+    }
+    return { handles, placeless }
+  }
+}
+
+/** A drifter moves on from each position to the next; a mooring that lay still before jumps by a fault. */
+function positionOf([newest, before, first]: readonly Fix[]): Fix {
+  if (before === undefined || first === undefined) return newest
+  const apart = (a: Fix, b: Fix): boolean => haversineKm(a.lat, a.lng, b.lat, b.lng) > JUMP_KM
+  return apart(newest, before) && !apart(before, first) ? before : newest
+}
+
+/** Takes what a first going through a file would count twice. */
+export const UNCOUNTED: FileReport = {
+  rows: () => undefined,
+  skipped: () => undefined,
+  bad: () => undefined,
+  end: () => undefined,
+}

@@ -1,0 +1,388 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import * as fc from 'fast-check'
+import { openErddap } from '../../src/sources/erddap.ts'
+import { BuildError } from '../../src/sources/source.ts'
+import { assertWithstands } from './damage.ts'
+import { folderOf, record } from './recorder.ts'
+
+const CDIP = `station_id,metaStationName,latitude,longitude,time,waveHs,waveTp,waveTa,waveDp,waveFlagPrimary
+,,degrees_north,degrees_east,UTC,meter,second,second,degrees_true,1
+071p1,"HARVEST, CA",34.4517,-120.7797,2024-01-01T00:28:20Z,2.3500001,13.333333,8.25,301.65625,1
+071p1,"HARVEST, CA",34.4517,-120.7797,2024-01-01T00:58:20Z,9.99,13.333333,8.25,301.65625,4
+100p1,"TORREY PINES OUTER, CA",32.9333,239.6093,2024-01-01T00:30:00Z,1.2,NaN,,360.0,1
+`
+
+test('CDIP: names in quotes, floats rounded once, bad flags left out, longitudes past 180 wrapped', async (t) => {
+  const folder = await folderOf(t, { 'wave_agg.csv.gz': gzipSync(CDIP) })
+  const { sources, buoys, rows, bad, skipped, warnings, understood } = await record(openErddap, folder)
+  assert.deepEqual(bad, [])
+  assert.deepEqual(warnings, [])
+  assert.deepEqual(sources, [{ name: 'ERDDAP', network: 'national' }])
+  assert.deepEqual(buoys, [
+    { name: 'HARVEST, CA', source: 'ERDDAP', identifier: '071p1', lat: 34.4517, lng: -120.7797 },
+    { name: 'TORREY PINES OUTER, CA', source: 'ERDDAP', identifier: '100p1', lat: 32.9333, lng: -120.3907 },
+  ])
+  assert.deepEqual(
+    [...rows],
+    [
+      [
+        '071p1/0',
+        [
+          {
+            time: '2024-01-01T00:28:20Z',
+            significantHeight: 2.35,
+            period: 13.333,
+            peakPeriod: 13.333,
+            direction: 301.66,
+          },
+        ],
+      ],
+      ['100p1/0', [{ time: '2024-01-01T00:30:00Z', significantHeight: 1.2, direction: 0 }]],
+    ],
+  )
+  assert.deepEqual(
+    [...skipped],
+    [
+      ['significantHeight flagged bad', 1],
+      ['period flagged bad', 1],
+      ['peakPeriod flagged bad', 1],
+      ['direction flagged bad', 1],
+      ['no value', 1],
+    ],
+  )
+  assert.deepEqual([...understood], [['wave_agg.csv.gz', 3]])
+})
+
+test('Ireland: units in the names, wind in knots, and the mean period where there is no other, which is said', async (t) => {
+  const row = 'M3,-10.5483,51.216,2026-01-01T00:00:00Z,19.923,289.0,30.853,3.867,6.914,256.0,7.031,13.391,0\n'
+  const header =
+    'station_id,longitude (degrees_east),latitude (degrees_north),time (UTC),WindSpeed (knots),WindDirection (degrees true),' +
+    'Gust (knots),WaveHeight (meters),WavePeriod (seconds),MeanWaveDirection (degrees_true),Hmax (meters),' +
+    'SeaTemperature (degrees_C),QC_Flag\n'
+  const folder = await folderOf(t, {
+    'IWBNetwork.csvp': header + row + row.replace('00:00:00Z,19', '01:00:00Z,19').replace(',0\n', ',9\n'),
+  })
+  const { rows, warnings, skipped } = await record((path) => openErddap(path, { source: 'IMI' }), folder)
+  assert.deepEqual(rows.get('M3/0'), [
+    {
+      time: '2026-01-01T00:00:00Z',
+      significantHeight: 3.867,
+      maximumHeight: 7.031,
+      period: 6.914,
+      direction: 256,
+      waterTemperature: 13.39,
+      // 19.923 and 30.853 knots of 1.852 km/h.
+      windSpeed: 36.9,
+      windDirection: 289,
+      gustSpeed: 57.14,
+    },
+  ])
+  assert.equal(skipped.get('significantHeight flagged bad'), 1)
+  assert.equal(warnings.length, 1)
+  assert.match(warnings[0], /IWBNetwork\.csvp: period is the mean period of column "WavePeriod"/)
+})
+
+const M01_INFO = `Row Type,Variable Name,Attribute Name,Data Type,Value
+attribute,NC_GLOBAL,institution,String,Univ. of Maine
+attribute,NC_GLOBAL,license,String,"Free to use,
+without warranty"
+attribute,NC_GLOBAL,station_name,String,M01
+attribute,NC_GLOBAL,geospatial_lat_max,double,43.49693
+attribute,NC_GLOBAL,geospatial_lat_min,double,43.4907
+attribute,NC_GLOBAL,longitude,double,-67.875743
+attribute,NC_GLOBAL,latitude,double,43.496932
+variable,station,,String,
+attribute,station,cf_role,String,timeseries_id
+variable,significant_wave_height,,float,
+attribute,significant_wave_height,_FillValue,float,-999.0
+attribute,significant_wave_height,ancillary_variables,String,significant_wave_height_qc
+attribute,significant_wave_height,standard_name,String,significant_height_of_wind_and_swell_waves
+attribute,significant_wave_height,units,String,m
+attribute,significant_wave_height_qc,_FillValue,byte,-128
+attribute,significant_wave_height_qc,flag_meanings,String,quality_good out_of_range sensor_nonfunctional algorithm_failure
+attribute,significant_wave_height_qc,flag_values,byte,"0, 1, 2, 3"
+attribute,dominant_wave_period,standard_name,String,period
+`
+
+test('NERACOOS: a description tells position, flags and markers; tables of one buoy fill each other', async (t) => {
+  const folder = await folderOf(t, {
+    'M01_accelerometer_info.csv': M01_INFO,
+    'M01_accelerometer.json': JSON.stringify({
+      table: {
+        columnNames: [
+          'station',
+          'time',
+          'significant_wave_height',
+          'significant_wave_height_qc',
+          'dominant_wave_period',
+        ],
+        columnTypes: ['String', 'double', 'float', 'byte', 'float'],
+        columnUnits: [null, 'seconds since 1970-01-01T00:00:00Z', 'm', '1', 's'],
+        rows: [
+          ['M01', 1_601_910_000, 1.25, 0, 8],
+          ['M01', 1_601_911_800.4, -999, null, 8],
+          ['M01', 1_601_913_600, 3.5, 1, 8],
+          ['M01', '2020-10-05T16:30:00Z', 1.5, 0, 8],
+          ['M01', 1_601_917_200, '1.5', null, null],
+          ['M01', 1_601_919_000, 1.5],
+          ['M01', 1_601_919_000, { a: 1 }, 0, 8],
+        ],
+      },
+    }),
+    'M01_sbe.csv':
+      'station,time,latitude,longitude,depth,temperature\n,UTC,degrees_north,degrees_east,m,celsius\n' +
+      'M01,2020-10-05T15:00:00Z,43.49,-67.88,1.0,14.25\nM01,2020-10-05T15:00:00Z,43.49,-67.88,50.0,8.5\n',
+  })
+  const { sources, buoys, rows, bad, skipped } = await record(
+    (path) => openErddap(path, { source: 'NERACOOS', columns: { temperature: 'waterTemperature' } }),
+    folder,
+  )
+  assert.deepEqual(sources, [
+    {
+      name: 'NERACOOS',
+      network: 'national',
+      credit: 'Univ. of Maine',
+      licence: 'Free to use, without warranty',
+    },
+  ])
+  assert.deepEqual(bad, [
+    'M01_accelerometer.json:4 no valid time',
+    'M01_accelerometer.json:6 row 6: wrong number of fields',
+    'M01_accelerometer.json:7 significant_wave_height is no number',
+  ])
+  assert.deepEqual(buoys, [
+    { name: 'M01', source: 'NERACOOS', identifier: 'M01', lat: 43.496932, lng: -67.875743 },
+  ])
+  assert.deepEqual(
+    [...rows],
+    [
+      [
+        'M01/0',
+        [
+          { time: '2020-10-05T15:00:00Z', significantHeight: 1.25, period: 8, peakPeriod: 8 },
+          { time: '2020-10-05T17:00:00Z', significantHeight: 1.5 },
+        ],
+      ],
+      // Rows without waves never take the place of one with waves.
+      ['M01/3', [{ time: '2020-10-05T15:00:00Z', waterTemperature: 14.25 }]],
+    ],
+  )
+  assert.equal(skipped.get('significantHeight flagged bad'), 1)
+  assert.equal(skipped.get('a temperature deeper than 5 m'), 1)
+  assert.equal(skipped.get('wave values without a significant height'), 2)
+})
+
+test('Standard names go before names of columns, directions towards which waves go are turned', async (t) => {
+  const header = 'time,latitude,longitude,platform_code,hs,x,y,VTM02,wind,u_wind\n'
+  const folder = await folderOf(t, {
+    'info.csv':
+      'Row Type,Variable Name,Attribute Name,Data Type,Value\n' +
+      'attribute,x,standard_name,String,sea_surface_wave_significant_height\n' +
+      'attribute,x,units,String,cm\n' +
+      'attribute,y,standard_name,String,sea_surface_wave_to_direction\n' +
+      'attribute,wind,standard_name,String,wind_speed\n',
+    'waves.csv':
+      header +
+      'UTC,degrees_north,degrees_east,,m,,degree,s,m.s-1,m s-1\n' +
+      '2024-01-01T00:00:00.000Z,50,-5,62107,9,231,200,7.5,10,3\n' +
+      '2024-01-01T00:30,50,-5,62107,9,240,180,7.5,10,3\n',
+  })
+  const { rows, bad, warnings } = await record(openErddap, folder)
+  assert.deepEqual(bad, [])
+  assert.equal(warnings.length, 1)
+  assert.deepEqual(rows.get('62107/0'), [
+    { time: '2024-01-01T00:00:00Z', significantHeight: 2.31, period: 7.5, direction: 20, windSpeed: 36 },
+    { time: '2024-01-01T00:30:00Z', significantHeight: 2.4, period: 7.5, direction: 0, windSpeed: 36 },
+  ])
+})
+
+test('A column in an unknown unit or with flags that nothing explains is left out, and that is said', async (t) => {
+  const head = 'time,latitude,longitude,station,hs,wtmp,gust,tp,tp_qc\n'
+  const units = 'UTC,degrees_north,degrees_east,,m,furlong,,s,1\n'
+  const folder = await folderOf(t, { 'a.csv': `${head}${units}2024-01-01T00:00:00Z,50,-5,A,1,15,9,8,0\n` })
+  const { rows, warnings } = await record(openErddap, folder)
+  assert.deepEqual(rows.get('A/0'), [{ time: '2024-01-01T00:00:00Z', significantHeight: 1 }])
+  assert.deepEqual(
+    warnings.map((text) => text.replace(/^.*a\.csv: /, '')),
+    [
+      'column "tp" is left out: what the flags of "tp_qc" mean is not known',
+      'column "wtmp" has the unknown unit "furlong" and is left out',
+      'column "gust" has no unit and is left out',
+    ],
+  )
+  const told = await record(
+    (path) => openErddap(path, { flags: { tp_qc: [0] }, columns: { gust: 'none' } }),
+    folder,
+  )
+  assert.deepEqual(told.rows.get('A/0'), [
+    { time: '2024-01-01T00:00:00Z', significantHeight: 1, period: 8, peakPeriod: 8 },
+  ])
+  assert.equal(told.warnings.length, 1)
+})
+
+test('Flags of Copernicus, QARTOD and words are understood without a description', async (t) => {
+  const folder = await folderOf(t, {
+    'emodnet.csv':
+      'PLATFORMCODE,time,latitude,longitude,VAVH,VAVH_QC,VTPK,VTPK_QC,TEMP\n' +
+      ',UTC,degrees_north,degrees_east,m,,s,,degrees_C\n' +
+      '6200001,2024-01-01T00:00:00Z,45.2,-5,1.5,1,9,4,13.2\n' +
+      '6200001,2024-01-01T01:00:00Z,45.2,-5,1.6,0,9,7.0,13.2\n',
+    'ioos.csv':
+      'station,time,latitude,longitude,significant_wave_height_3,significant_wave_height_3_qc_agg,significant_wave_height_3_qc_tests\n' +
+      ',UTC,degrees_north,degrees_east,m,,\n' +
+      'A01,2024-01-01T00:00:00Z,42,-70,1.5,1,11111\n' +
+      'A01,2024-01-01T01:00:00Z,42,-70,1.6,3,13111\n',
+  })
+  const { rows } = await record(openErddap, folder)
+  assert.deepEqual(
+    [...rows],
+    [
+      ['6200001/1', [{ time: '2024-01-01T00:00:00Z', significantHeight: 1.5, waterTemperature: 13.2 }]],
+      ['6200001/3', [{ time: '2024-01-01T01:00:00Z', waterTemperature: 13.2 }]],
+      ['A01/0', [{ time: '2024-01-01T00:00:00Z', significantHeight: 1.5 }]],
+    ],
+  )
+})
+
+test('Counts of time since any day and of any step are read, and no other units of time', async (t) => {
+  const table = (unit: string, time: string | number): string =>
+    `time,latitude,longitude,station,hs\n${unit},,,,m\n${time},1,2,A,1\n`
+  const folder = await folderOf(t, {
+    'days/a.csv': table('days since 1950-01-01T00:00:00Z', 27028.5),
+    'hours/a.csv': table('hours since 1970-01-01 00:00:0.0', '4.73364E5'),
+    'millis/a.csv': table('milliseconds since 1970-01-01', 1_704_110_400_000),
+    'offset/a.csv': table('seconds since 1970-01-01T00:00:00+02:00', 1),
+    'local/a.csv': table('furlongs since 1970-01-01', 1),
+    'early/a.csv': table('seconds since 1970-01-01', -1),
+    'zone/a.csv': table('UTC', '2024-01-01T22:00:00+10:00'),
+  })
+  for (const name of ['days', 'hours', 'millis', 'zone']) {
+    const { rows } = await record(openErddap, join(folder, name))
+    assert.deepEqual(rows.get('A/0'), [{ time: '2024-01-01T12:00:00Z', significantHeight: 1 }], name)
+  }
+  for (const name of ['offset', 'local']) {
+    const { bad } = await record(openErddap, join(folder, name))
+    assert.deepEqual(bad, ['a.csv:1 the column time is in an unknown unit'], name)
+  }
+  assert.deepEqual((await record(openErddap, join(folder, 'early'))).bad, ['a.csv:3 no valid time'])
+})
+
+test('Heights in feet and centimetres, kelvin and Fahrenheit, radians and knots become the units of the contract', async (t) => {
+  const folder = await folderOf(t, {
+    'a.csv':
+      'time,latitude,longitude,station,hs,hmax,tp,mwd,sst,wspd,gust\n' +
+      'UTC,,,,ft,centimeters,ms,radians,K,kt,meters per second\n' +
+      '2024-01-01T00:00:00Z,1,2,A,10,412.5,8250,-1.5707963267948966,288.155,10,12.345\n',
+    'b.csv':
+      'time,latitude,longitude,station,hs,sst,wspd\nUTC,,,,meters,degree_Fahrenheit,cm/s\n' +
+      '2024-01-01T00:00:00Z,1,2,B,1.0005,59,250\n',
+  })
+  const { rows } = await record(openErddap, folder)
+  assert.deepEqual(rows.get('A/0'), [
+    {
+      time: '2024-01-01T00:00:00Z',
+      significantHeight: 3.048,
+      maximumHeight: 4.125,
+      period: 8.25,
+      peakPeriod: 8.25,
+      direction: 270,
+      waterTemperature: 15.01,
+      windSpeed: 18.52,
+      gustSpeed: 44.44,
+    },
+  ])
+  assert.deepEqual(rows.get('B/1'), [
+    { time: '2024-01-01T00:00:00Z', significantHeight: 1.001, waterTemperature: 15, windSpeed: 9 },
+  ])
+})
+
+test('A table without stations belongs to the station of its name, whose position a list tells', async (t) => {
+  const table = 'time,hs\nUTC,m\n2024-01-01T00:00:00Z,1\n'
+  const folder = await folderOf(t, {
+    'stations.csv': 'identifier,name,lat,lng\nM01,Jordan Basin,43.49,-67.88\nM0,Other,1,1\n',
+    'M01_all.csv': table,
+    'X9.csv': table,
+  })
+  const { buoys, rows, warnings } = await record(openErddap, folder)
+  assert.deepEqual(buoys, [
+    { source: 'ERDDAP', identifier: 'M01', name: 'Jordan Basin', lat: 43.49, lng: -67.88 },
+  ])
+  assert.deepEqual([...rows.keys()], ['M01/0'])
+  assert.deepEqual(warnings, ['erddap: 1 left out for want of a position: "X9"'])
+})
+
+test('Answers without rows count as empty, errors and other files are told', async (t) => {
+  const folder = await folderOf(t, {
+    'a.csv':
+      'Error {\n    code=404;\n    message="Not Found: Your query produced no matching results. (nRows = 0)";\n}\n',
+    'b.json':
+      '<!DOCTYPE html><html><body><h1>HTTP Status 500 - Query error: Unrecognized variable</h1></body></html>',
+    'c.csv': 'time,hs\n',
+    'd.csv': 'time,hs\n2024-01-01T00:00:00Z,1\n',
+    'e.json': '{"table":{"columnNames":["time"]}}',
+    'f.json': '{"table":',
+    'g.csv': 'station,hs\n,m\nA,1\n',
+    'h.csv': 'time,air_temperature\nUTC,celsius\n2024-01-01T00:00:00Z,1\n',
+    'k.json': `{"a":${'['.repeat(100)}`,
+    'info.csv': 'a,b\n,\n',
+  })
+  const { bad, skipped, warnings } = await record(openErddap, folder)
+  assert.deepEqual([...skipped], [['an answer without rows', 1]])
+  assert.deepEqual(bad, [
+    'info.csv:1 it is no description of a dataset',
+    'b.json:1 an error of the server, no table',
+    'c.csv:2 no line of units',
+    'd.csv:1 the column time is in an unknown unit',
+    'e.json:1 no table with columnNames and rows',
+    'f.json:1 no JSON, or cut off',
+    'g.csv:1 the table has no column time',
+    'k.json:1 more than 64 levels of lists and objects',
+  ])
+  assert.equal(warnings.length, 1)
+  assert.match(warnings[0], /h\.csv: none of its columns is one that is read/)
+  await assert.rejects(record(openErddap, join(folder, 'absent')), BuildError)
+})
+
+test('Any damage to tables and descriptions leads to sound rows or a clear refusal', async () => {
+  await assertWithstands(openErddap, { 'wave_agg.csv': CDIP, 'wave_agg_info.csv': M01_INFO })
+  const json = JSON.stringify({
+    table: {
+      columnNames: ['station', 'time', 'latitude', 'longitude', 'hs', 'tp', 'mwd'],
+      columnUnits: [null, 'UTC', 'degrees_north', 'degrees_east', 'm', 's', 'degree'],
+      rows: [
+        ['A', '2024-01-01T00:00:00Z', 50.1, -5.5, 1.5, 9, 270],
+        ['A', '2024-01-01T01:00:00Z', 50.1, -5.5, 1.6, null, 270],
+      ],
+    },
+  })
+  await assertWithstands(openErddap, { 'a.json': json, 'a_info.csv': M01_INFO, 'b.csv.gz': gzipSync(CDIP) })
+})
+
+test('A table of JSON with anything in any place leads to sound rows or a clear refusal', async () => {
+  const any = fc.oneof(
+    fc.jsonValue({ maxDepth: 2 }),
+    fc.double(),
+    fc.integer({ min: -400, max: 400 }).map(String),
+  )
+  const mostly = (good: unknown) =>
+    fc.oneof({ weight: 6, arbitrary: fc.constant(good) }, { weight: 1, arbitrary: any })
+  const names = ['station', 'time', 'latitude', 'longitude', 'hs', 'hs_qc_agg', 'tp', 'mwd', 'depth', 'sst']
+  const units = [null, 'UTC', 'degrees_north', 'degrees_east', 'm', '1', 's', 'degree', 'm', 'K']
+  const row = ['A', '2024-01-01T00:00:00Z', 50.1, -5.5, 1.5, 1, 9, 270, 0, 288.15]
+  const list = (values: readonly unknown[]) => fc.tuple(...values.map(mostly))
+  const table = fc.record({
+    columnNames: mostly(names),
+    columnUnits: fc.oneof(list(units), any),
+    rows: fc.oneof(
+      { weight: 9, arbitrary: fc.array(list(row), { maxLength: 8 }) },
+      { weight: 1, arbitrary: any },
+    ),
+  })
+  const document = fc.record({
+    table: fc.oneof({ weight: 9, arbitrary: table }, { weight: 1, arbitrary: any }),
+  })
+  await assertWithstands(openErddap, { 'a.json': document.map((value) => JSON.stringify(value)) })
+})

@@ -1,0 +1,475 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import * as fc from 'fast-check'
+import { type JsonColumns, openJson } from '../../src/sources/json.ts'
+import { BuildError, type OpenSource } from '../../src/sources/source.ts'
+import { assertWithstands } from './damage.ts'
+import { folderOf, record } from './recorder.ts'
+
+/** The kind with a map as the configuration gives it. */
+const withMap =
+  (map: JsonColumns): OpenSource =>
+  (folder) =>
+    openJson(folder, { ...map })
+
+const IRISH: JsonColumns = {
+  source: 'Irish Marine Institute',
+  network: 'national',
+  credit: 'Marine Institute',
+  licence: 'CC BY 4.0',
+  tables: [
+    {
+      rows: '',
+      station: '/station_id',
+      lat: '/latitude',
+      lng: '/longitude',
+      time: { at: '/time', unit: 'UTC' },
+      values: {
+        significantHeight: { at: '/wave_height', unit: 'm' },
+        maximumHeight: { at: '/hmax', unit: 'm' },
+        period: { at: '/wave_period', unit: 's' },
+        direction: { at: '/mean_wave_direction', unit: 'degree' },
+        waterTemperature: { at: '/sea_temperature', unit: 'degree_C' },
+        windSpeed: { at: '/wind_speed', unit: 'knots' },
+      },
+    },
+  ],
+}
+
+const IRISH_ROWS = [
+  {
+    time: '2025-11-01T00:00:00Z',
+    station_id: 'M4',
+    longitude: -9.9991,
+    latitude: 55,
+    wave_height: 4.336,
+    wave_period: 7.852,
+    hmax: 6.875,
+    mean_wave_direction: 256,
+    wind_speed: 19.923,
+    sea_temperature: 13.385,
+  },
+  {
+    time: '2025-11-01T00:00:00Z',
+    station_id: 'M5',
+    longitude: -6.7043,
+    latitude: 51.6904,
+    wave_height: null,
+  },
+  {
+    time: '2025-11-01T01:00:00Z',
+    station_id: 'M5',
+    longitude: -6.7043,
+    latitude: 51.6904,
+    sea_temperature: 14,
+  },
+]
+
+test('Ireland: rows that are objects, by the map that lies beside them', async (t) => {
+  const folder = await folderOf(t, {
+    'columns.json': JSON.stringify(IRISH),
+    'buoys.json.gz': gzipSync(JSON.stringify(IRISH_ROWS)),
+    'notes.txt': 'x',
+  })
+  const { sources, buoys, rows, bad, skipped, warnings, understood } = await record(openJson, folder)
+  assert.deepEqual(bad, [])
+  assert.deepEqual(warnings, [`json: 1 in ${folder} ignored, no table of the map is for them`])
+  assert.deepEqual(sources, [
+    {
+      name: 'Irish Marine Institute',
+      network: 'national',
+      credit: 'Marine Institute',
+      licence: 'CC BY 4.0',
+    },
+  ])
+  assert.deepEqual(
+    buoys.map(({ identifier, name, lat, lng }) => [identifier, name, lat, lng]),
+    [
+      ['M4', 'Irish Marine Institute M4', 55, -9.9991],
+      ['M5', 'Irish Marine Institute M5', 51.6904, -6.7043],
+    ],
+  )
+  assert.deepEqual(
+    [...rows],
+    [
+      [
+        'M4/0',
+        [
+          {
+            time: '2025-11-01T00:00:00Z',
+            significantHeight: 4.336,
+            maximumHeight: 6.875,
+            period: 7.852,
+            direction: 256,
+            waterTemperature: 13.39,
+            windSpeed: 36.9,
+          },
+        ],
+      ],
+      ['M5/0', [{ time: '2025-11-01T01:00:00Z', waterTemperature: 14 }]],
+    ],
+  )
+  assert.deepEqual([...skipped], [['no value', 1]])
+  assert.deepEqual([...understood], [['buoys.json.gz', 3]])
+})
+
+test('Sofar: several lists of one document, the station told by the document, the newest place of a drifter', async (t) => {
+  const place = (lat: number, lng: number, hour: number) => ({
+    latitude: lat,
+    longitude: lng,
+    timestamp: `2018-02-14T0${hour}:27:19.000Z`,
+  })
+  const common = { station: '^/data/spotterId', lat: '/latitude', lng: '/longitude' }
+  const time = { at: '/timestamp', unit: 'UTC' }
+  const map: JsonColumns = {
+    source: 'Sofar',
+    network: 'coastal',
+    tables: [
+      {
+        ...common,
+        rows: '/data/waves',
+        time,
+        values: {
+          significantHeight: { at: '/significantWaveHeight', unit: 'm' },
+          period: { at: '/peakPeriod', unit: 's' },
+          peakPeriod: { at: '/peakPeriod', unit: 's' },
+          direction: { at: '/peakDirection', unit: 'degree' },
+        },
+      },
+      {
+        ...common,
+        rows: '/data/surfaceTemp',
+        time,
+        values: { waterTemperature: { at: '/degrees', unit: 'degree_C' } },
+      },
+    ],
+  }
+  const folder = await folderOf(t, {
+    'spotter.json': JSON.stringify({
+      data: {
+        spotterId: 'SPOT-0070',
+        waves: [
+          {
+            ...place(-61.09, 173.4, 1),
+            significantWaveHeight: 1.62,
+            peakPeriod: 10.24,
+            peakDirection: 299.98,
+          },
+          {
+            ...place(-61.55, 172.9, 4),
+            significantWaveHeight: 1.67,
+            peakPeriod: 14.63,
+            peakDirection: 22.83,
+          },
+          { ...place(-62.03, 172.5, 7), significantWaveHeight: 1.6, peakPeriod: 6.02, peakDirection: 16.32 },
+        ],
+        surfaceTemp: [{ ...place(-62.03, 172.5, 7), degrees: 3.456 }],
+      },
+    }),
+  })
+  const { buoys, rows, bad } = await record(withMap(map), folder)
+  assert.deepEqual(bad, [])
+  assert.deepEqual(buoys, [
+    { name: 'Sofar SPOT-0070', source: 'Sofar', identifier: 'SPOT-0070', lat: -62.03, lng: 172.5 },
+  ])
+  assert.deepEqual(rows.get('SPOT-0070/0')?.[2], {
+    time: '2018-02-14T07:27:19Z',
+    significantHeight: 1.6,
+    period: 6.02,
+    peakPeriod: 6.02,
+    direction: 16.32,
+    waterTemperature: 3.46,
+  })
+})
+
+test('Puertos del Estado: names of columns in a header, values with a flag, the station in the name of the file', async (t) => {
+  const value = (name: string) => ({
+    at: `/@${name}/0`,
+    missing: [-9999.9],
+    quality: { at: `/@${name}/1`, good: [0, 1] },
+  })
+  const map: JsonColumns = {
+    source: 'Puertos del Estado',
+    network: 'coastal',
+    stations: [
+      { identifier: '3545', name: 'Boya', lat: 43, lng: -9, country: 'ES', timezone: 'Europe/Madrid' },
+    ],
+    tables: [
+      {
+        files: '*StationData_{station}.json',
+        rows: '/1',
+        header: '/0',
+        time: { at: '/@UTC', unit: 'seconds since 1970-01-01' },
+        values: {
+          significantHeight: { ...value('Hm0 (m)'), unit: 'm' },
+          maximumHeight: { ...value('H~0max~1x'), unit: 'm' },
+          peakPeriod: { ...value('Tp (s)'), unit: 's' },
+          period: { ...value('Tabsent'), unit: 's' },
+        },
+      },
+    ],
+  }
+  const folder = await folderOf(t, {
+    'portus_StationData_3545.json': JSON.stringify([
+      ['UTC', 'Hm0 (m)', 'Tp (s)', 'H~max/x'],
+      [
+        [1_779_408_000, [0.2, 1], [5.22, 1], [0.35, 4]],
+        ['1779411600', ['0.30', '1.0'], [-9999.9, 9], [0.5, 0]],
+      ],
+    ]),
+    'other.json': '{}',
+  })
+  const { buoys, rows, bad, skipped, warnings } = await record(withMap(map), folder)
+  assert.deepEqual(bad, [])
+  assert.equal(warnings.length, 1)
+  assert.deepEqual(buoys, [{ ...map.stations?.[0], source: 'Puertos del Estado' }])
+  assert.deepEqual(rows.get('3545/0'), [
+    { time: '2026-05-22T00:00:00Z', significantHeight: 0.2, peakPeriod: 5.22 },
+    { time: '2026-05-22T01:00:00Z', significantHeight: 0.3, maximumHeight: 0.5 },
+  ])
+  assert.deepEqual([...skipped], [['maximumHeight flagged bad', 1]])
+})
+
+test('SMHI: a file for each quantity, put together by time', async (t) => {
+  const common = {
+    rows: '/value',
+    station: '^/station/key',
+    name: '^/station/name',
+    lat: '^/position/0/latitude',
+    lng: '^/position/0/longitude',
+    time: { at: '/date', unit: 'milliseconds since 1970-01-01' },
+  }
+  const when = (is: string) => ({ at: '/parameter/key', is })
+  const map: JsonColumns = {
+    source: 'SMHI',
+    network: 'national',
+    tables: [
+      { ...common, when: when('1'), values: { significantHeight: { at: '/value', unit: 'm' } } },
+      { ...common, when: when('11'), values: { maximumHeight: { at: '/value', unit: 'm' } } },
+      {
+        ...common,
+        when: when('7'),
+        values: { direction: { at: '/value', unit: 'degree', direction: 'to' } },
+      },
+    ],
+  }
+  const answer = (key: string, values: { [date: string]: string }): string =>
+    JSON.stringify({
+      parameter: { key },
+      station: { key: '33042', name: 'Knolls  grund' },
+      position: [{ latitude: 57.5, longitude: 17.6 }],
+      value: Object.entries(values).map(([date, value]) => ({ date: Number(date), value, quality: 'G' })),
+    })
+  const folder = await folderOf(t, {
+    'direction.json': answer('7', { 1704067200000: '350.0', 1704070800000: '10' }),
+    'height.json': answer('1', { 1704067200000: '1.25' }),
+    'maximum.json': answer('11', { 1704067200000: '2.0' }),
+    'pressure.json': answer('2', { 1704067200000: '1000' }),
+  })
+  const { buoys, rows, bad, skipped } = await record(withMap(map), folder)
+  assert.deepEqual(bad, ['pressure.json:1 it holds none of the tables of the map'])
+  assert.equal(buoys[0].name, 'Knolls grund')
+  assert.deepEqual(rows.get('33042/0'), [
+    { time: '2024-01-01T00:00:00Z', significantHeight: 1.25, maximumHeight: 2, direction: 170 },
+  ])
+  assert.deepEqual([...skipped], [['wave values without a significant height', 1]])
+})
+
+test('Cefas and Queensland: pairs of name and value, local times, texts for numbers', async (t) => {
+  const cefas: JsonColumns = {
+    source: 'Cefas',
+    network: 'coastal',
+    tables: [
+      {
+        files: 'cefas.json',
+        rows: '/platforms',
+        station: '/id',
+        name: '/title',
+        lat: '/lat',
+        lng: '/lon',
+        time: { at: '/time', unit: 'UTC' },
+        values: {
+          significantHeight: { at: '/results/identifier=Hm0/value', unit: 'm' },
+          period: { at: '/results/identifier=Tpeak/value', unit: 's' },
+        },
+      },
+      {
+        files: 'qld*.json',
+        rows: '/result/records',
+        station: '/Site',
+        lat: '/Latitude',
+        lng: '/Longitude',
+        time: { at: '/DateTime', unit: 'UTC', offset: '+10:00' },
+        values: { significantHeight: { at: '/Hsig', unit: 'm', missing: ['-99.90'] } },
+      },
+    ],
+  }
+  const folder = await folderOf(t, {
+    'cefas.json': JSON.stringify({
+      platforms: [
+        {
+          id: 101,
+          title: 'Scilly',
+          lat: '49.8',
+          lon: '-6.5',
+          time: '2024-01-01T00:00:00',
+          results: [null, { identifier: 'Hm0', value: 2.5 }, { identifier: 'Tpeak', value: '11.1' }],
+        },
+        { id: 102, title: 'Silent', lat: 50, lon: -6, time: '2024-01-01T00:00:00', results: [] },
+      ],
+    }),
+    'qld1.json': JSON.stringify({
+      result: {
+        records: [
+          {
+            Site: 'Cairns',
+            DateTime: '2024-01-01T10:00:00',
+            Latitude: -16.7,
+            Longitude: 145.7,
+            Hsig: '0.561',
+          },
+          {
+            Site: 'Cairns',
+            DateTime: '2024-01-01T10:30:00+10:30',
+            Latitude: -16.7,
+            Longitude: 145.7,
+            Hsig: -99.9,
+          },
+        ],
+      },
+    }),
+  })
+  const { rows, bad, skipped } = await record(withMap(cefas), folder)
+  assert.deepEqual(bad, [])
+  assert.deepEqual(
+    [...rows],
+    [
+      ['101/0', [{ time: '2024-01-01T00:00:00Z', significantHeight: 2.5, period: 11.1 }]],
+      ['Cairns/0', [{ time: '2024-01-01T00:00:00Z', significantHeight: 0.561 }]],
+    ],
+  )
+  assert.deepEqual([...skipped], [['no value', 1]])
+})
+
+test('Rows that cannot be understood are told by file and number, stations without a position by name', async (t) => {
+  const folder = await folderOf(t, {
+    'columns.json': JSON.stringify(IRISH),
+    'a.json': JSON.stringify([
+      { time: '2025-11-01T00:00:00Z', station_id: 'M4', wave_height: 1 },
+      7,
+      { time: '2025-11-31T00:00:00Z', station_id: 'M4', wave_height: 1 },
+      { time: '2025-11-01T00:00:00Z', station_id: 'M"4', wave_height: 1 },
+      { time: '2025-11-01T00:00:00Z', station_id: 'M4', wave_height: '1,5' },
+      { time: '2025-11-01T00:00:00Z', station_id: 'M4', wave_height: [1] },
+      { time: '2025-11-01T00:00:00Z', station_id: 'M5', latitude: 50, longitude: -5, wave_height: 26 },
+    ]),
+    'b.json': '[1,2',
+    'c.json': `${'['.repeat(65)}${']'.repeat(65)}`,
+    'd.json': '"text"',
+  })
+  const { bad, warnings, skipped, buoys } = await record(openJson, folder)
+  assert.deepEqual(bad, [
+    'a.json:2 row 2: no valid identifier of a station',
+    'a.json:3 row 3: no valid time',
+    'a.json:4 row 4: no valid identifier of a station',
+    'a.json:5 row 5: significantHeight is no number',
+    'a.json:6 row 6: significantHeight is no number',
+    'b.json:1 no JSON, or cut off',
+    'c.json:1 more than 64 levels of lists and objects',
+    'd.json:1 it holds none of the tables of the map',
+  ])
+  assert.deepEqual(warnings, ['json: 1 left out for want of a position: "M4"'])
+  assert.deepEqual(
+    buoys.map(({ identifier }) => identifier),
+    ['M5'],
+  )
+  assert.deepEqual(
+    [...skipped],
+    [
+      ['significantHeight outside 0 to 25 m', 1],
+      ['no value', 1],
+    ],
+  )
+})
+
+test('A map that does not fit is refused with the place in it', async (t) => {
+  const folder = await folderOf(t, { 'a.json': '[]' })
+  const [table] = IRISH.tables
+  const refusal = async (map: unknown): Promise<string> => {
+    try {
+      await record((path) => openJson(path, map as { [name: string]: unknown }), folder)
+    } catch (error) {
+      assert.ok(error instanceof BuildError, String(error))
+      return error.message
+    }
+    return ''
+  }
+  const withTable = (change: object) => refusal({ ...IRISH, tables: [{ ...table, ...change }] })
+  assert.equal(await refusal(IRISH), '')
+  assert.match(await refusal({}), /json: options must have required property 'source'/)
+  assert.match(await withTable({ row: '' }), /options\/tables\/0 must NOT have additional properties: "row"/)
+  assert.match(
+    await withTable({ values: { height: { at: '/h', unit: 'm' } } }),
+    /tables\/0\/values .*"height"/,
+  )
+  assert.match(await withTable({ values: {} }), /tables\/0\/values/)
+  assert.match(await withTable({ rows: 'data' }), /tables\/0\/rows must match pattern/)
+  assert.match(
+    await withTable({ time: { at: '/t', unit: 'stardate' } }),
+    /time\/unit is no known unit of time/,
+  )
+  assert.match(
+    await withTable({ values: { period: { at: '/p', unit: 'm' } } }),
+    /values\/period\/unit is no known unit of it/,
+  )
+  assert.match(
+    await withTable({ values: { period: { at: '/p', unit: 's', direction: 'to' } } }),
+    /has a direction and is none/,
+  )
+  assert.match(await withTable({ files: '{station}{station}.json' }), /more than once/)
+  const { station: _, ...nobody } = table
+  assert.match(await refusal({ ...IRISH, tables: [nobody] }), /whose the rows are/)
+  const place = { identifier: 'M4', name: 'M4', lat: 55, lng: -10 }
+  assert.match(await refusal({ ...IRISH, stations: [{ ...place, timezone: 'Mars/Base' }] }), /timezone/)
+  assert.match(
+    await refusal({ ...IRISH, stations: [{ ...place, lat: 91 }] }),
+    /stations\/0\/lat must be <= 90/,
+  )
+
+  await assert.rejects(record(openJson, folder), /columns\.json is missing, the map of the columns/)
+  await assert.rejects(record(openJson, join(folder, 'absent')), BuildError)
+  const broken = await folderOf(t, { 'columns.json': '{', 'a.json': '[]' })
+  await assert.rejects(record(openJson, broken), /columns\.json: no JSON, or cut off/)
+})
+
+test('Any damage to documents or to their map leads to sound rows or a clear refusal', async () => {
+  const map = JSON.stringify(IRISH)
+  const rows = JSON.stringify(IRISH_ROWS)
+  await assertWithstands(openJson, { 'a.json': rows, 'b.json.gz': gzipSync(rows) }, { 'columns.json': map })
+  await assertWithstands(openJson, { 'columns.json': map }, { 'a.json': rows })
+})
+
+test('Rows with anything in any place lead to sound rows or a clear refusal', async () => {
+  const any = fc.oneof(
+    fc.jsonValue({ maxDepth: 2 }),
+    fc.double(),
+    fc.integer({ min: -400, max: 400 }).map(String),
+  )
+  const mostly = (good: unknown) =>
+    fc.oneof({ weight: 4, arbitrary: fc.constant(good) }, { weight: 1, arbitrary: any })
+  const rows = fc.array(
+    fc.record(
+      Object.fromEntries(Object.entries(IRISH_ROWS[0]).map(([name, value]) => [name, mostly(value)])),
+      { requiredKeys: [] },
+    ),
+    { maxLength: 8 },
+  )
+  const document = fc.oneof({ weight: 9, arbitrary: rows }, { weight: 1, arbitrary: any })
+  await assertWithstands(
+    openJson,
+    { 'a.json': document.map((value) => JSON.stringify(value)) },
+    { 'columns.json': JSON.stringify(IRISH) },
+  )
+})

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { openMeteofrance } from '../../src/sources/meteofrance.ts'
+import { BuildError } from '../../src/sources/source.ts'
+import { assertWithstands } from './damage.ts'
+import { folderOf, record } from './recorder.ts'
+
+const LABELS =
+  'numer_sta;date;lat;lon;t;td;u;dd;ff;pmer;tmer;HwaHwa;PwaPwa;dwadwa;Hw1Hw1;Pw1Pw1;dw1dw1;Hw2Hw2;Pw2Pw2;dw2dw2;' +
+  'tend;cod_tend;vv;ww;w1;w2;n;nbas;hbas;cl;cm;ch;rafper;per;phenspe1;phenspe2'
+const HEADER = `${LABELS};\n`
+
+/** A line with `mq` in all columns that are not given. */
+function line(values: { readonly [label: string]: string | number }): string {
+  return `${LABELS.split(';')
+    .map((label) => values[label] ?? 'mq')
+    .join(';')};\n`
+}
+
+const LION = { numer_sta: '6100002', lat: '42.102000', lon: '4.703000' }
+
+test('Measured waves, water in kelvin and wind in metres a second become a reading of an anchored buoy', async (t) => {
+  const folder = await folderOf(t, {
+    'marine.20241209.csv':
+      HEADER +
+      line({
+        ...LION,
+        date: '20241209040000',
+        HwaHwa: '2.300000',
+        PwaPwa: '6.000000',
+        dwadwa: 360,
+        Hw1Hw1: '9.000000',
+        tmer: '288.350000',
+        dd: 320,
+        ff: '12.300000',
+        rafper: '17.500000',
+        per: -10,
+      }) +
+      line({ ...LION, date: '20241209050000', tmer: '273.140000', ff: '0.000000' }),
+    'bouees.20241210.csv.gz': gzipSync(
+      HEADER.replace('\n', '\r\n') + line({ ...LION, lon: '4.7031', date: '20241210000000', HwaHwa: '.5' }),
+    ),
+    'notes.txt': 'x',
+  })
+  const { sources, buoys, rows, bad, skipped, warnings } = await record(openMeteofrance, folder)
+  assert.deepEqual(bad, [])
+  assert.deepEqual([...skipped], [])
+  assert.deepEqual(warnings, ['meteofrance: 1 ignored, they are no marine.YYYYMMDD.csv'])
+  assert.deepEqual(sources, [
+    { name: 'Météo-France', network: 'national', credit: 'Météo-France', licence: 'Licence Ouverte 2.0' },
+  ])
+  assert.deepEqual(buoys, [
+    { name: 'Golfe du Lion', source: 'Météo-France', identifier: '61002', lat: 42.102, lng: 4.7031 },
+  ])
+  assert.deepEqual(
+    [...rows],
+    [
+      [
+        '61002/0',
+        [
+          { time: '2024-12-10T00:00:00Z', significantHeight: 0.5 },
+          {
+            time: '2024-12-09T04:00:00Z',
+            significantHeight: 2.3,
+            period: 6,
+            direction: 0,
+            waterTemperature: 15.2,
+            windSpeed: 44.28,
+            windDirection: 320,
+            gustSpeed: 63,
+          },
+          { time: '2024-12-09T05:00:00Z', waterTemperature: -0.01, windSpeed: 0 },
+        ],
+      ],
+    ],
+  )
+})
+
+test('Seven digits lose the two zeros behind the area, and ships and drifting buoys are left out', async (t) => {
+  const at = { date: '20241209040000', lat: '15.84', lon: '-57.49', HwaHwa: 1 }
+  const stations = ['4100300', '41097', '6100101', '6401234', 'FNFP', '6200551', '62551', '123456']
+  const folder = await folderOf(t, {
+    'marine.20241209.csv': HEADER + stations.map((numer_sta) => line({ ...at, numer_sta })).join(''),
+  })
+  const { buoys, skipped, bad, understood } = await record(openMeteofrance, folder)
+  assert.deepEqual(bad, [])
+  assert.deepEqual(
+    buoys.map(({ identifier, name }) => [identifier, name]),
+    [
+      ['41097', 'Météo-France 41097'],
+      ['41300', 'Météo-France 41300'],
+      ['61101', 'Météo-France 61101'],
+      ['6401234', 'Météo-France 6401234'],
+    ],
+  )
+  assert.deepEqual([...skipped], [['a ship or a drifting buoy', 4]])
+  assert.deepEqual([...understood], [['marine.20241209.csv', 8]])
+})
+
+test('Malformed lines are told with file and line, values out of bounds are counted', async (t) => {
+  const good = { ...LION, date: '20241209040000', HwaHwa: 2 }
+  const folder = await folderOf(t, {
+    'marine.20241209.csv':
+      HEADER +
+      line(good) +
+      'x;y\n' +
+      line({ ...good, date: '20240230000000' }) +
+      line({ ...good, lat: 95 }) +
+      line({ ...good, HwaHwa: '2,3' }) +
+      '\n' +
+      line({ ...good, date: '20241209050000', HwaHwa: 26, tmer: 15 }) +
+      line({ ...good, date: '20241209060000', lat: 'mq', lon: 'mq' }) +
+      line({ ...good, date: '20241209070000', HwaHwa: 'mq', PwaPwa: 7 }),
+    'marine.20241210.csv': 'numer_sta;date;lat;lon;\n',
+  })
+  const { bad, skipped, rows } = await record(openMeteofrance, folder)
+  assert.deepEqual(bad, [
+    'marine.20241209.csv:3 wrong number of fields',
+    'marine.20241209.csv:4 no valid station, date or position',
+    'marine.20241209.csv:5 no valid station, date or position',
+    'marine.20241209.csv:6 HwaHwa is no number',
+    'marine.20241210.csv:1 the header lacks numer_sta, date, lat, lon or HwaHwa',
+  ])
+  assert.deepEqual(
+    [...skipped],
+    [
+      ['HwaHwa outside 0 to 25 m', 1],
+      ['tmer outside -5 to 45 °C', 1],
+      ['no value', 1],
+      ['wave values without a significant height', 1],
+    ],
+  )
+  assert.deepEqual(
+    rows.get('61002/0')?.map(({ time }) => time),
+    ['2024-12-09T04:00:00Z', '2024-12-09T06:00:00Z'],
+  )
+})
+
+test('A single jump of an anchored buoy does not move it, a confirmed one does', async (t) => {
+  const days = (lats: readonly number[]): string =>
+    HEADER + lats.map((lat, i) => line({ ...LION, lat, date: `2024120${i + 1}000000`, HwaHwa: 1 })).join('')
+  const folder = await folderOf(t, {
+    'jump/marine.20241201.csv': days([42.1, 42.1, 43.5]),
+    'moved/marine.20241201.csv': days([42.1, 42.1, 43.5, 43.501]),
+  })
+  assert.equal((await record(openMeteofrance, join(folder, 'jump'))).buoys[0].lat, 42.1)
+  assert.equal((await record(openMeteofrance, join(folder, 'moved'))).buoys[0].lat, 43.501)
+})
+
+test('A folder that is absent or holds no daily file is refused', async (t) => {
+  const folder = await folderOf(t, { 'notes.txt': 'x' })
+  await assert.rejects(record(openMeteofrance, folder), /holds no marine\.YYYYMMDD\.csv/)
+  await assert.rejects(record(openMeteofrance, join(folder, 'absent')), BuildError)
+})
+
+test('Any damage to a file leads to sound rows or a clear refusal', async () => {
+  const rows = [0, 1, 2, 3].map((hour) =>
+    line({
+      ...LION,
+      date: `202412090${hour}0000`,
+      HwaHwa: 2.3,
+      PwaPwa: 6,
+      dwadwa: 300,
+      tmer: 288.35,
+      ff: 7.1,
+    }),
+  )
+  const file = HEADER + rows.join('')
+  await assertWithstands(openMeteofrance, {
+    'marine.20241209.csv': file,
+    'marine.20241210.csv.gz': gzipSync(file),
+  })
+})
