@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { conformanceAt, type Conformance } from './openapi/conformance.ts'
 
 const CLI = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
 const LISTENING = /listening on http:\/\/127\.0\.0\.1:(\d+)(\/\S*)?/
@@ -165,16 +166,21 @@ export interface CallOptions {
   headers?: { [name: string]: string }
 }
 
-/** A client that keeps its connections. Paths go out as they are, unlike with fetch, which tidies them up. */
+/**
+ * A client that keeps its connections. Paths go out as they are, unlike with fetch, which tidies them up. A call fails when its answer
+ * is not what the description of the service says.
+ */
 export class Client {
   readonly #agent: Agent
   readonly #base: URL
   readonly #headers: { [name: string]: string }
+  readonly #conformance: Conformance
 
   /** Every call carries `key` as a bearer token unless it is null. */
   constructor(live: Live, key: string | null = live.key, sockets = 8) {
     this.#agent = new Agent({ keepAlive: true, maxSockets: sockets })
     this.#base = new URL(live.base)
+    this.#conformance = conformanceAt(this.#base.pathname)
     this.#headers = key === null ? {} : { authorization: `Bearer ${key}` }
   }
 
@@ -201,7 +207,13 @@ export class Client {
           reply.once('error', reject)
           reply.once('end', () => {
             const text = Buffer.concat(chunks).toString('utf8')
-            resolve({ status: reply.statusCode ?? 0, headers: reply.headers, text })
+            const answer = { status: reply.statusCode ?? 0, headers: reply.headers, text }
+            try {
+              this.#conformance.check(method, path, answer)
+              resolve(answer)
+            } catch (error) {
+              reject(error)
+            }
           })
         },
       )

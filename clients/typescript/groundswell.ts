@@ -1,0 +1,1247 @@
+/**
+ * Client of the groundswell wave-buoy API, version 2.0.0. Made from `clients/openapi.json` by `npm run openapi`: change that, not this.
+ * Needs nothing but `fetch`: Node 20, Deno, Bun, browsers.
+ */
+
+/** One measurement of the waves at a buoy. */
+export type Reading = {
+  /** Identifier of the reading, made of buoy and time: the same in every later snapshot. */
+  id: number
+  /** UUID of the reading, made of buoy and time: the same in every later snapshot. */
+  uuid: string
+  /** Significant wave height, in m. H13D or Hm0, as the source gives it. The name is spelled exactly so. */
+  significient_height: number
+  /** Maximum wave height, in m. Never estimated. `null` where there is none. */
+  maximum_height: number | null
+  /** Significant wave period, in s. TH13D; dominant or peak period where a network has no other. `null` where there is none. */
+  period: number | null
+  /** When the waves were measured, UTC. */
+  time: string
+  /** Temperature of the water, in °C. `null` where there is none. */
+  water_temperature: number | null
+  /** Direction the waves come from, clockwise from north, in degrees. `null` where there is none. */
+  direction: number | null
+  /** `direction`, one of 16 points of the compass. `null` where there is none. */
+  direction_compass: 'N' | 'NNE' | 'NE' | 'ENE' | 'E' | 'ESE' | 'SE' | 'SSE' | 'S' | 'SSW' | 'SW' | 'WSW' | 'W' | 'WNW' | 'NW' | 'NNW' | null
+  /** Unit of the heights. */
+  unit: 'm'
+  /** Energy of one wave of this height and period, in kJ per metre of crest. 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π, deep water. `null` where there is none. */
+  energy_per_wave: number | null
+}
+
+/** The part of a reading that is embedded in lists and details of buoys. */
+export type ReadingSummary = {
+  /** UUID of the reading, made of buoy and time: the same in every later snapshot. */
+  uuid: string
+  /** Significant wave height, in m. H13D or Hm0, as the source gives it. The name is spelled exactly so. */
+  significient_height: number
+  /** Maximum wave height, in m. Never estimated. `null` where there is none. */
+  maximum_height: number | null
+  /** Significant wave period, in s. TH13D; dominant or peak period where a network has no other. `null` where there is none. */
+  period: number | null
+  /** When the waves were measured, UTC. */
+  time: string
+  /** Temperature of the water, in °C. `null` where there is none. */
+  water_temperature: number | null
+  /** Direction the waves come from, clockwise from north, in degrees. `null` where there is none. */
+  direction: number | null
+  /** Unit of the heights. */
+  unit: 'm'
+}
+
+/** A reading and how far it lies from the moment asked for. */
+export type ClosestReading = {
+  /** Identifier of the reading, made of buoy and time: the same in every later snapshot. */
+  id: number
+  /** UUID of the reading, made of buoy and time: the same in every later snapshot. */
+  uuid: string
+  /** Significant wave height, in m. H13D or Hm0, as the source gives it. The name is spelled exactly so. */
+  significient_height: number
+  /** Maximum wave height, in m. Never estimated. `null` where there is none. */
+  maximum_height: number | null
+  /** Significant wave period, in s. TH13D; dominant or peak period where a network has no other. `null` where there is none. */
+  period: number | null
+  /** When the waves were measured, UTC. */
+  time: string
+  /** Temperature of the water, in °C. `null` where there is none. */
+  water_temperature: number | null
+  /** Direction the waves come from, clockwise from north, in degrees. `null` where there is none. */
+  direction: number | null
+  /** `direction`, one of 16 points of the compass. `null` where there is none. */
+  direction_compass: 'N' | 'NNE' | 'NE' | 'ENE' | 'E' | 'ESE' | 'SE' | 'SSE' | 'S' | 'SSW' | 'SW' | 'WSW' | 'W' | 'WNW' | 'NW' | 'NNW' | null
+  /** Unit of the heights. */
+  unit: 'm'
+  /** Energy of one wave of this height and period, in kJ per metre of crest. 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π, deep water. `null` where there is none. */
+  energy_per_wave: number | null
+  /** Distance in time from the moment asked for, without a sign, in minutes. */
+  time_diff_minutes: number
+}
+
+/** A buoy in a list. */
+export type Buoy = {
+  /** Identifier of the buoy; it never changes. */
+  id: number
+  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  name: string
+  /** Friendly identifier, usable in place of `id` in paths; it never changes. */
+  slug: string
+  /** Latitude, in degrees. */
+  lat: number
+  /** Longitude, in degrees. */
+  lng: number
+  /** Name of the network the data comes from. */
+  source: string
+  /** Identifier of the buoy at its source. */
+  source_identifier: string
+  /** Time of the newest reading, UTC. `null` where there is none. */
+  last_reading_time: string | null
+  /** Readings of this buoy in the snapshot. */
+  readings_count: number
+  /** The newest reading; `null` while the buoy has none. */
+  last_reading: ReadingSummary | null
+  /** IANA name of the time zone at the buoy. */
+  timezone: string
+}
+
+/** A buoy with everything about it. */
+export type BuoyDetail = {
+  /** Identifier of the buoy; it never changes. */
+  id: number
+  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  name: string
+  /** Friendly identifier, usable in place of `id` in paths; it never changes. */
+  slug: string
+  /** Latitude, in degrees. */
+  lat: number
+  /** Longitude, in degrees. */
+  lng: number
+  /** Name of the network the data comes from. */
+  source: string
+  /** Identifier of the buoy at its source. */
+  source_identifier: string
+  /** Time of the newest reading, UTC. `null` where there is none. */
+  last_reading_time: string | null
+  /** Readings of this buoy in the snapshot. */
+  readings_count: number
+  /** The newest reading; `null` while the buoy has none. */
+  last_reading: ReadingSummary | null
+  /** IANA name of the time zone at the buoy. */
+  timezone: string
+  /** English name of the country the buoy belongs to. `null` where there is none. */
+  country: string | null
+  /** The buoy's IANA time zone, under the name that other clients look for. */
+  dtz: string
+}
+
+/** A buoy that was found by its name. */
+export type BuoySearchItem = {
+  /** Identifier of the buoy; it never changes. */
+  id: number
+  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  name: string
+  /** Friendly identifier, usable in place of `id` in paths; it never changes. */
+  slug: string
+  /** Latitude, in degrees. */
+  lat: number
+  /** Longitude, in degrees. */
+  lng: number
+  /** Name of the network the data comes from. */
+  source: string
+  /** Identifier of the buoy at its source. */
+  source_identifier: string
+  /** English name of the country the buoy belongs to. `null` where there is none. */
+  country: string | null
+}
+
+/** A buoy and how far it is. */
+export type NearestBuoy = {
+  /** Identifier of the buoy; it never changes. */
+  id: number
+  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  name: string
+  /** Latitude, in degrees. */
+  lat: number
+  /** Longitude, in degrees. */
+  lng: number
+  /** Name of the network the data comes from. */
+  source: string
+  /** Identifier of the buoy at its source. */
+  source_identifier: string
+  /** Great-circle distance from the point, on a sphere of 6371 km, in km. */
+  distance_km: number
+  /** The newest reading; `null` while the buoy has none. */
+  last_reading: ReadingSummary | null
+}
+
+/** A buoy and its newest reading in full. */
+export type BuoyLastReading = {
+  /** Identifier of the buoy; it never changes. */
+  id: number
+  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  name: string
+  /** Latitude, in degrees. */
+  lat: number
+  /** Longitude, in degrees. */
+  lng: number
+  /** Name of the network the data comes from. */
+  source: string
+  /** The newest reading; `null` while the buoy has none. */
+  last_reading: Reading | null
+}
+
+/** A buoy on the map. */
+export type MapBuoy = {
+  /** Identifier of the buoy; it never changes. */
+  id: number
+  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  name: string
+  /** Friendly identifier, usable in place of `id` in paths; it never changes. */
+  slug: string
+  /** Latitude, in degrees. */
+  lat: number
+  /** Longitude, in degrees. */
+  lng: number
+  /** IANA name of the time zone at the buoy. */
+  timezone: string
+  /** Name of the network the data comes from. */
+  source: string
+  /** Time of the newest reading, UTC. `null` where there is none. */
+  last_reading_time: string | null
+  /** The newest reading; `null` while the buoy has none. */
+  last_reading: ReadingSummary | null
+  /** A buoy in the water. */
+  virtual: false
+}
+
+/** A virtual buoy on the map. */
+export type VirtualMapBuoy = {
+  /** Identifier of the buoy; it never changes. */
+  id: number
+  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  name: string
+  /** Friendly identifier, usable in place of `id` in paths; it never changes. */
+  slug: string
+  /** Latitude, in degrees. */
+  lat: number
+  /** Longitude, in degrees. */
+  lng: number
+  /** IANA name of the time zone at the buoy. */
+  timezone: string
+  /** Name of the network the data comes from. */
+  source: string
+  /** Time of the newest reading, UTC. `null` where there is none. */
+  last_reading_time: string | null
+  /** The newest reading; `null` while the buoy has none. */
+  last_reading: ReadingSummary | null
+  /** A fixed point of the sea that gets its readings from satellite passes. */
+  virtual: true
+  /** The pass that gave the newest reading. `null` where there is none. */
+  pass_id: number | null
+  /** Satellite, cycle and pass in short: `s3a-145-687`. `null` where there is none. */
+  satellite_pass_id: string | null
+  /** Satellite, cycle and pass as agencies write them: `S3A_C145_P0687`. `null` where there is none. */
+  external_id: string | null
+  /** Label for people: satellite, cycle and pass. `null` where there is none. */
+  pass_name: string | null
+  /** Name of the satellite. `null` where there is none. */
+  pass_platform: string | null
+}
+
+/** The buoy that readings belong to. */
+export type BuoySummary = {
+  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  name: string
+  /** Latitude, in degrees. */
+  lat: number
+  /** Longitude, in degrees. */
+  lng: number
+  /** Name of the network the data comes from. */
+  source: string
+  /** The buoy's IANA time zone, under the name that other clients look for. */
+  dtz: string
+}
+
+/** The buoy that a chart or series belongs to. */
+export type IdentifiedBuoySummary = {
+  /** Identifier of the buoy; it never changes. */
+  id: number
+  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  name: string
+  /** Latitude, in degrees. */
+  lat: number
+  /** Longitude, in degrees. */
+  lng: number
+  /** Name of the network the data comes from. */
+  source: string
+  /** The buoy's IANA time zone, under the name that other clients look for. */
+  dtz: string
+}
+
+/** The buoy that a reading belongs to. */
+export type BuoyName = {
+  /** Identifier of the buoy; it never changes. */
+  id: number
+  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  name: string
+}
+
+/** What was searched for. */
+export type SearchParameters = {
+  /** The moment asked for, UTC. */
+  target_datetime: string
+  /** How far from it a reading may lie, in hours. */
+  tolerance_hours: number
+  /** The range that was searched. */
+  search_range: {
+    /** First moment, UTC. */
+    start: string
+    /** Last moment, included, UTC. */
+    end: string
+  }
+}
+
+/** What each array of the chart holds. */
+export type ChartFields = {
+  /** About `significant_height`. */
+  significant_height: ChartField
+  /** About `maximum_height`. */
+  maximum_height: ChartField
+  /** About `period`. */
+  period: ChartField
+  /** About `forecast_wave_height`. */
+  forecast_wave_height: ChartField
+  /** About `tide_level`. */
+  tide_level: ChartField
+}
+
+/** What one array holds. */
+export type ChartField = {
+  /** Label for people. */
+  label: string
+  /** Unit of the values. */
+  unit: string
+  /** The field of a reading that the values come from. `null` where there is none. */
+  field: string | null
+}
+
+/** Parallel arrays over one time axis. */
+export type Chart = {
+  buoy: IdentifiedBuoySummary
+  fields: ChartFields
+  /** The one time axis of all arrays, ascending. */
+  time: string[]
+  /** Significant wave height (here spelled so), in m. `null` where there is none. As long as `time`. */
+  significant_height: (number | null)[]
+  /** Maximum wave height, in m. `null` where there is none. As long as `time`. */
+  maximum_height: (number | null)[]
+  /** Wave period, in s. `null` where there is none. As long as `time`. */
+  period: (number | null)[]
+  /** Forecast of the significant wave height, at full hours, in m. `null` where there is none. As long as `time`. */
+  forecast_wave_height: (number | null)[]
+  /** Water level above the harbour's chart datum, at full hours, in m. `null` where there is none. As long as `time`. */
+  tide_level: (number | null)[]
+}
+
+/** The season that is compared. Over New Year it belongs to the year in which it starts. */
+export type Season = {
+  /** First day. */
+  start: {
+    /** Month. */
+    month: number
+    /** Day of the month. */
+    day: number
+  }
+  /** Last day, included. */
+  end: {
+    /** Month. */
+    month: number
+    /** Day of the month. */
+    day: number
+  }
+}
+
+/** One bucket of one year. */
+export type SeriesPoint = {
+  /** Place of the bucket in its season, from 1. Buckets without a sample are left out and keep their number. By days, 29 February has a place in every year, so that equal numbers are equal calendar days. */
+  bucket_index: number
+  /** `Apr 01`; by hours `Apr 01 05:00`; by weeks the first day. */
+  label: string
+  /** First second of the bucket, with the offset of the series' time zone. */
+  bucket_start: string
+  /** Last second of the bucket, with the offset of the series' time zone. */
+  bucket_end: string
+  /** The aggregated metric in its unit (m, s, degrees, °C or km/h), two decimals; directions are whole degrees, `null` where they cancel out. */
+  value: number | null
+  /** Samples that went into the value. */
+  sample_count: number
+}
+
+/** One season. Every year asked for is listed, also one without data. */
+export type SeriesYear = {
+  /** The year in which the season starts. */
+  year: number
+  /** The last day of the season is over at the snapshot's time. */
+  complete: boolean
+  /** Length of `points`. */
+  point_count: number
+  /** Buckets with samples, ascending. */
+  points: SeriesPoint[]
+}
+
+/** A satellite that measures waves with an altimeter. */
+export type SatelliteMission = {
+  /** Identifier of the mission: a value of the parameter `mission`. */
+  slug: string
+  /** Name of the mission. */
+  name: string
+  /** Agencies that fly it. */
+  agency: string
+  /** Its altimeter. */
+  instrument: string
+  /** What it is, in English or French. */
+  description: string
+  /** Address of a picture. `null` where there is none. */
+  image_url: string | null
+  /** Passes in the snapshot. */
+  pass_count: number
+}
+
+/** The mission a pass belongs to. */
+export type MissionName = {
+  /** Identifier of the mission: a value of the parameter `mission`. */
+  slug: string
+  /** Name of the mission. */
+  name: string
+}
+
+/** A box of latitudes and longitudes. */
+export type Bounds = {
+  /** Latitude of the southern edge, in degrees. */
+  south: number
+  /** Longitude of the western edge; greater than `east` across the antimeridian, in degrees. */
+  west: number
+  /** Latitude of the northern edge, in degrees. */
+  north: number
+  /** Longitude of the eastern edge, in degrees. */
+  east: number
+}
+
+/** One crossing of a satellite over virtual buoys. */
+export type SatellitePass = {
+  /** Identifier of the pass; it never changes. */
+  id: number
+  /** Label for people: satellite, cycle and pass. */
+  name: string
+  /** Satellite, cycle and pass as agencies write them: `S3A_C145_P0687`. */
+  external_id: string
+  /** Satellite, cycle and pass in short: `s3a-145-687`. */
+  satellite_pass_id: string
+  /** Name of the satellite. */
+  platform: string
+  mission: MissionName
+  /** First observation, UTC. */
+  started_at: string
+  /** Last observation, UTC. */
+  ended_at: string
+  /** Virtual buoys that it gave a reading. */
+  buoy_count: number
+  /** Readings that it gave. */
+  observation_count: number
+  bounds: Bounds
+}
+
+/** The point asked for. */
+export type Location = {
+  /** Latitude as it was sent, in degrees. */
+  lat: number
+  /** Longitude as it was sent, in degrees. */
+  lng: number
+  /** IANA name of the time zone there. */
+  timezone: string
+}
+
+/** Interpolated in time at the nearest forecast point within 50 km; all `null` where there is none. */
+export type Forecast = {
+  /** Significant wave height, in m. `null` where there is none. */
+  waves_height: number | null
+  /** Wave period, in s. `null` where there is none. */
+  waves_period: number | null
+  /** Direction the waves come from, one of 16 points of the compass. `null` where there is none. */
+  waves_direction: 'N' | 'NNE' | 'NE' | 'ENE' | 'E' | 'ESE' | 'SE' | 'SSE' | 'S' | 'SSW' | 'SW' | 'WSW' | 'W' | 'WNW' | 'NW' | 'NNW' | null
+  /** Wind speed, in km/h. `null` where there is none. */
+  wind_speed: number | null
+  /** Direction the wind comes from, one of 16 points of the compass. `null` where there is none. */
+  wind_direction: 'N' | 'NNE' | 'NE' | 'ENE' | 'E' | 'ESE' | 'SE' | 'SSE' | 'S' | 'SSW' | 'SW' | 'WSW' | 'W' | 'WNW' | 'NW' | 'NNW' | null
+  /** Height of the swell, in m. `null` where there is none. */
+  swell_height: number | null
+  /** Period of the swell, in s. `null` where there is none. */
+  swell_period: number | null
+  /** Direction the swell comes from, one of 16 points of the compass. `null` where there is none. */
+  swell_direction: 'N' | 'NNE' | 'NE' | 'ENE' | 'E' | 'ESE' | 'SE' | 'SSE' | 'S' | 'SSW' | 'SW' | 'WSW' | 'W' | 'WNW' | 'NW' | 'NNW' | null
+  /** Energy of one wave of `waves_height` and `waves_period`, in kJ per metre of crest. 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π, deep water. `null` where there is none. */
+  wave_energy: number | null
+}
+
+/** Of the buoys in the water within 50 km the nearest that has a reading within 24 hours of `time`. */
+export type ConditionsReading = {
+  /** There is a reading. */
+  exists: true
+  /** Significant wave height, in m. H13D or Hm0, as the source gives it. The name is spelled exactly so. */
+  significient_height: number
+  /** Maximum wave height, in m. Never estimated. `null` where there is none. */
+  maximum_height: number | null
+  /** Direction the waves come from, clockwise from north, in degrees. `null` where there is none. */
+  direction_degrees: number | null
+  /** Significant wave period, in s. TH13D; dominant or peak period where a network has no other. `null` where there is none. */
+  period: number | null
+  /** When the waves were measured, UTC. */
+  time: string
+  /** Energy of one wave of this height and period, in kJ per metre of crest. 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π, deep water. `null` where there is none. */
+  wave_energy: number | null
+  /** The buoy that measured it. */
+  buoy: {
+    /** Identifier of the buoy; it never changes. */
+    id: number
+    /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+    name: string
+    /** Distance of the buoy from the point, in km. */
+    distance_km: number
+  }
+}
+
+/** There is no reading. */
+export type NoConditionsReading = {
+  /** No buoy near enough has a reading of that time. */
+  exists: false
+}
+
+/** Predicted from the harmonic constituents of the nearest harbour within 100 km; all `null` where there is none. */
+export type Tide = {
+  /** Water level above the harbour's chart datum, in m. `null` where there is none. */
+  height: number | null
+  /** The moment asked for, UTC. `null` where there is none. */
+  time: string | null
+  /** Whether the water rises or falls. `null` where there is none. */
+  direction: 'rising' | 'falling' | null
+  /** Time until the next high or low water, in s. `null` where there is none. */
+  seconds_to_next_tide_change: number | null
+  /** What comes next. `null` where there is none. */
+  next_tide: 'high' | 'low' | null
+  /** Water level then, in m. `null` where there is none. */
+  next_tide_height: number | null
+  /** Name of the harbour. `null` where there is none. */
+  harbor: string | null
+}
+
+/** How old and from where the parts are. */
+export type ConditionsMetadata = {
+  /** Run of the forecast model, UTC. `null` where there is none. */
+  forecast_updated_at: string | null
+  /** Time asked for minus time of the reading; negative where the reading is later, in minutes. `null` where there is none. */
+  reading_age_minutes: number | null
+  /** Where the harbour's constituents come from, with the credit its licence asks for. `null` where there is none. */
+  tide_source: string | null
+}
+
+/** Units of the answer. */
+export type ConditionsUnits = {
+  /** Unit of heights. */
+  height: 'm'
+  /** Unit of speeds. */
+  speed: 'km/h'
+}
+
+/** The named place that was asked for with `spot_id`. */
+export type Spot = {
+  /** Identifier of the spot. */
+  id: number
+  /** Name of the spot. */
+  name: string
+  /** Latitude, in degrees. */
+  lat: number
+  /** Longitude, in degrees. */
+  lng: number
+}
+
+/** Forecast, reading and tide of one point and time. */
+export type Conditions = {
+  location: Location
+  forecast: Forecast
+  /** The nearest reading; `exists` says whether there is one. */
+  reading: ConditionsReading | NoConditionsReading
+  tide: Tide
+  metadata: ConditionsMetadata
+  units: ConditionsUnits
+  /** Only with `spot_id`. */
+  spot?: Spot
+  /** Only with `spot_id`. */
+  nearby?: {
+    /** Up to five active buoys within 150 km of the spot, nearest first. */
+    buoys: NearestBuoy[]
+  }
+}
+
+/** A country that has active buoys. */
+export type Country = {
+  /** ISO 3166-1 alpha-2 code: a value of the parameter `country`. */
+  code: string
+  /** English name. */
+  name: string
+  /** Active buoys. */
+  buoy_count: number
+}
+
+/** About the answer. */
+export type Meta = {
+  /** Time of the answer, UTC. */
+  timestamp: string
+}
+
+/** The body of every error. */
+export type ErrorAnswer = {
+  /** The code to decide by. Codes stay; messages may change. */
+  error: 'bad_request' | 'unauthorized' | 'resource_not_found' | 'method_not_allowed' | 'validation_failed' | 'rate_limit_exceeded' | 'internal_error' | 'service_unavailable'
+  /** For people: names the parameter, what is wrong with it and what is allowed. */
+  message: string
+  /** Time of the answer, UTC. */
+  timestamp: string
+  /** The `X-Request-Id` of the request where that was a UUID, else a new one. */
+  request_id: string
+  /** More about the error, where there is more to say. */
+  details?: {
+    /** Name of the parameter that is wrong. */
+    parameter?: string
+  }
+}
+
+/** The body of a 429. */
+export type RateLimitAnswer = {
+  /** The code to decide by. Codes stay; messages may change. */
+  error: 'bad_request' | 'unauthorized' | 'resource_not_found' | 'method_not_allowed' | 'validation_failed' | 'rate_limit_exceeded' | 'internal_error' | 'service_unavailable'
+  /** For people: names the parameter, what is wrong with it and what is allowed. */
+  message: string
+  /** Time of the answer, UTC. */
+  timestamp: string
+  /** The `X-Request-Id` of the request where that was a UUID, else a new one. */
+  request_id: string
+  /** Time until the quota resets: the number of `Retry-After`, in s. */
+  retry_after: number
+  /** When the quota resets, UTC. */
+  reset_at: string
+}
+
+export type ListBuoysAnswer = {
+  /** Says that this is no error. */
+  status: 'success'
+  /** The buoys of this page. */
+  data: {
+    /** The buoys of this page. */
+    buoys: Buoy[]
+    /** Buoys that match, over all pages. */
+    count: number
+  }
+  /** About the answer and its page. */
+  meta: {
+    /** The page that was asked for. */
+    page: number
+    /** Items a page, after the maximum was applied. */
+    per_page: number
+    /** Pages there are; 0 for an empty result. */
+    total_pages: number
+    /** Time of the answer, UTC. */
+    timestamp: string
+  }
+}
+
+export type GetBuoyAnswer = {
+  /** Says that this is no error. */
+  status: 'success'
+  /** The buoy. */
+  data: {
+    buoy: BuoyDetail
+  }
+  meta: Meta
+}
+
+export type LastReadingsAnswer = {
+  /** Says that this is no error. */
+  status: 'success'
+  /** The buoys and the ids that are none. */
+  data: {
+    /** The buoys in the order asked for, each once. */
+    buoys: BuoyLastReading[]
+    /** Ids among the processed ones that no buoy has. */
+    missing_ids: number[]
+  }
+  meta: Meta
+}
+
+export type SearchBuoysAnswer = {
+  /** Says that this is no error. */
+  status: 'success'
+  /** The buoys found, best first. */
+  data: {
+    /** The buoys found, best first. */
+    buoys: BuoySearchItem[]
+    /** Items in the answer. */
+    count: number
+  }
+  meta: Meta
+}
+
+export type NearestBuoysAnswer = {
+  /** Says that this is no error. */
+  status: 'success'
+  /** One buoy, or several. */
+  data: {
+    buoy: NearestBuoy
+  } | {
+    /** The nearest buoys, nearest first: the answer where `limit` is above 1. */
+    buoys: NearestBuoy[]
+    /** Items in the answer. */
+    count: number
+  }
+  meta: Meta
+}
+
+export type ListReadingsAnswer = {
+  /** Says that this is no error. */
+  status: 'success'
+  /** A page of readings. */
+  data: {
+    buoy: BuoySummary
+    /** The readings of this page. */
+    readings: Reading[]
+    /** Readings that match, over all pages. */
+    count: number
+  }
+  /** About the answer and its page. */
+  meta: {
+    /** The page that was asked for. */
+    page: number
+    /** Items a page, after the maximum was applied. */
+    per_page: number
+    /** Pages there are; 0 for an empty result. */
+    total_pages: number
+    /** The range asked for; an open end is the buoy's first or last reading, and `null` where it has none. */
+    date_range: {
+      /** First moment, UTC. `null` where there is none. */
+      start: string | null
+      /** Last moment, included, UTC. `null` where there is none. */
+      end: string | null
+    }
+    /** Time of the answer, UTC. */
+    timestamp: string
+  }
+}
+
+export type ClosestReadingAnswer = {
+  /** Says that this is no error. */
+  status: 'success'
+  /** The reading and what was searched for. */
+  data: {
+    closest_reading: ClosestReading
+    search_parameters: SearchParameters
+  }
+  meta: Meta
+}
+
+export type GetReadingAnswer = {
+  /** Says that this is no error. */
+  status: 'success'
+  /** The reading and its buoy. */
+  data: {
+    reading: Reading
+    buoy: BuoyName
+  }
+  meta: Meta
+}
+
+export type ChartAnswer = {
+  /** Says that this is no error. */
+  status: 'success'
+  data: Chart
+  meta: Meta
+}
+
+export type ReadingSeriesAnswer = {
+  /** Says that this is no error. */
+  status: 'success'
+  /** Seasons side by side. */
+  data: {
+    buoy: IdentifiedBuoySummary
+    /** The metric asked for. */
+    metric: string
+    /** Length of the buckets. */
+    bucket: 'hour' | 'day' | 'week'
+    /** How a bucket became a value. */
+    aggregation: 'median' | 'avg' | 'min' | 'max'
+    /** IANA name of the time zone of the buckets. */
+    timezone: string
+    season: Season
+    /** The seasons, oldest first. */
+    years: SeriesYear[]
+    /** Points in all years together. */
+    count: number
+  }
+  meta: Meta
+}
+
+export type ListSatellitesAnswer = {
+  /** Says that this is no error. */
+  status: 'success'
+  /** The missions. */
+  data: {
+    /** The missions. */
+    satellites: SatelliteMission[]
+    /** Items in the answer. */
+    count: number
+  }
+  meta: Meta
+}
+
+export type ListSatellitePassesAnswer = {
+  /** Says that this is no error. */
+  status: 'success'
+  /** The passes, newest first by `started_at`. */
+  data: {
+    /** The passes, newest first by `started_at`. */
+    satellite_passes: SatellitePass[]
+    /** Items in the answer. */
+    count: number
+  }
+  meta: Meta
+}
+
+export type ConditionsAnswer = {
+  /** Says that this is no error. */
+  status: 'success'
+  data: Conditions
+  meta: Meta
+}
+
+export type ListCountriesAnswer = {
+  /** Says that this is no error. */
+  status: 'success'
+  /** The countries, by name. */
+  data: {
+    /** The countries, by name. */
+    countries: Country[]
+    /** Items in the answer. */
+    count: number
+  }
+  meta: Meta
+}
+
+export type MapBuoysAnswer = {
+  /** Says that this is no error. */
+  status: 'success'
+  /** Everything a map draws. */
+  data: {
+    /** All active buoys; `virtual` tells which of the two kinds one is. */
+    buoys: (MapBuoy | VirtualMapBuoy)[]
+    /** All buoys of the answer. */
+    count: number
+    /** Buoys in the water among them. */
+    real_count: number
+    /** Virtual buoys among them. */
+    virtual_count: number
+  }
+  meta: Meta
+}
+
+/** Parameters of `listBuoys`. */
+export type ListBuoysParameters = {
+  /** Only buoys in this box, as JSON object text with numeric north, south, east and west. West greater than east crosses the antimeridian. Allowed: a JSON object with numbers north, south, east and west, south not above north. */
+  bounds?: {
+    north: number
+    south: number
+    east: number
+    west: number
+  } | string
+  /** Only buoys within `radius` of this point, nearest first. Allowed: lat,lng in decimal degrees, latitude from -90 to 90, longitude from -180 to 180. */
+  near?: string
+  /** Kilometres around `near`; ignored without it. Allowed: an integer from 1 to 20100. Default: 100. */
+  radius?: number
+  /** Only buoys of this source; case and accents do not count. Allowed: text of 1 to 100 characters without control characters. */
+  source?: string
+  /** Only buoys of this country. Raises the default page size to 500. Allowed: an ISO 3166-1 alpha-2 code in capitals. */
+  country?: string
+  /** Only buoys with a recent reading. Allowed: true, false, 1 or 0. Default: true. */
+  active_only?: boolean
+  /** Page, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
+  page?: number
+  /** Buoys a page: default 50, with `country` 500; more than 500 is taken as 500. Allowed: an integer of at least 1. */
+  per_page?: number
+}
+
+/** Parameters of `lastReadings`. */
+export type LastReadingsParameters = {
+  /** Buoy ids: `ids=1,2`, `ids=1&ids=2`, `ids[]=1&ids[]=2` or a mixture. Allowed: integers from 1 to 9007199254740991, separated by commas. */
+  ids: number[]
+  /** Only this many of the ids are processed. Allowed: an integer from 1 to 100. Default: 3. */
+  limit?: number
+}
+
+/** Parameters of `searchBuoys`. */
+export type SearchBuoysParameters = {
+  /** Matched without case or accents against name, slug and source identifier. Allowed: text of 2 to 100 characters without control characters. */
+  query: string
+  /** Most buoys to answer. Allowed: an integer from 1 to 50. Default: 10. */
+  limit?: number
+}
+
+/** Parameters of `nearestBuoys`. */
+export type NearestBuoysParameters = {
+  /** Latitude, decimal degrees. Allowed: a plain decimal number from -90 to 90. */
+  lat: number
+  /** Longitude, decimal degrees. Allowed: a plain decimal number from -180 to 180. */
+  lng: number
+  /** Greatest distance in km. Allowed: a plain decimal number of at least 0. Default: 150. */
+  max_distance?: number
+  /** Most buoys to answer. Allowed: an integer from 1 to 20. Default: 1. */
+  limit?: number
+}
+
+/** Parameters of `listReadings`. */
+export type ListReadingsParameters = {
+  /** First moment of the range; a date alone is its first second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z, with Z or an offset) or a date (2026-03-27). */
+  start_date?: string
+  /** Last moment of the range, included; a date alone is its last second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z, with Z or an offset) or a date (2026-03-27). */
+  end_date?: string
+  /** One UTC day, instead of a range. Allowed: a date YYYY-MM-DD of the calendar. */
+  date?: string
+  /** Unix time in seconds: readings within 90 minutes of it, instead of a range. Allowed: an integer from 0 to 253402300799. */
+  timestamp?: number
+  /** By time, oldest or newest first. Allowed: one of asc, desc. Default: desc. */
+  order?: 'asc' | 'desc'
+  /** Page, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
+  page?: number
+  /** Readings a page; more than 100 is taken as 100. Allowed: an integer of at least 1. Default: 20. */
+  per_page?: number
+}
+
+/** Parameters of `closestReading`. */
+export type ClosestReadingParameters = {
+  /** Day of the moment, UTC. Allowed: a date YYYY-MM-DD of the calendar. */
+  date: string
+  /** Time of the moment, UTC. Allowed: a time HH:MM from 00:00 to 23:59. */
+  time: string
+  /** How far from the moment a reading may lie, both ends included. Allowed: a plain decimal number from 1 to 24. Default: 3. */
+  tolerance_hours?: number
+}
+
+/** Parameters of `chart`. */
+export type ChartParameters = {
+  /** First moment; default seven days before the snapshot's time. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z, with Z or an offset) or a date (2026-03-27). */
+  start_date?: string
+  /** Last moment, included; default three days after the snapshot's time. At most 31 days. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z, with Z or an offset) or a date (2026-03-27). */
+  end_date?: string
+  /** Accepted for older clients; changes nothing. Allowed: true, false, 1 or 0. Default: false. */
+  optimized?: boolean
+  /** Accepted for older clients; changes nothing. Allowed: true, false, 1 or 0. Default: false. */
+  debug?: boolean
+}
+
+/** Parameters of `readingSeries`. */
+export type ReadingSeriesParameters = {
+  /** What to aggregate. Allowed: one of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed. */
+  metric: 'significient_height' | 'maximum_height' | 'period' | 'peak_period' | 'direction' | 'water_temperature' | 'wind_speed' | 'wind_direction' | 'gust_speed'
+  /** Length of a bucket. Allowed: one of hour, day, week. Default: day. */
+  bucket?: 'hour' | 'day' | 'week'
+  /** How a bucket becomes a value. Directions have a circular mean for median and avg. Allowed: one of median, avg, min, max. Default: median. */
+  aggregation?: 'median' | 'avg' | 'min' | 'max'
+  /** First season; default 9 years before the last. Allowed: an integer from 1900 to 2105. */
+  start_year?: number
+  /** Last season; default the last complete one. Allowed: an integer from 1900 to 2105. */
+  end_year?: number
+  /** Month the season starts in; default 1. Also accepted as `season_start_month`. Allowed: an integer from 1 to 12. */
+  start_month?: number
+  /** Day the season starts on; default 1. Also accepted as `season_start_day`. Allowed: an integer from 1 to 31. */
+  start_day?: number
+  /** Month the season ends in; default 12. Also accepted as `season_end_month`. Allowed: an integer from 1 to 12. */
+  end_month?: number
+  /** Day the season ends on, included; default the month's last. Also accepted as `season_end_day`. Allowed: an integer from 1 to 31. */
+  end_day?: number
+  /** IANA zone of days and weeks; default the buoy's. Allowed: text of 1 to 100 characters without control characters. */
+  timezone?: string
+}
+
+/** Parameters of `listSatellites`. */
+export type ListSatellitesParameters = {
+  /** Language of the descriptions; without it `Accept-Language` decides, else en. Allowed: one of en, fr. */
+  locale?: 'en' | 'fr'
+}
+
+/** Parameters of `listSatellitePasses`. */
+export type ListSatellitePassesParameters = {
+  /** Only passes of this mission, a `slug` of `GET /buoys/satellites`. Allowed: text of 1 to 100 characters without control characters. */
+  mission?: string
+  /** Only passes that gave a virtual buoy a reading inside the active window. Allowed: true, false, 1 or 0. Default: true. */
+  active_only?: boolean
+  /** Only passes that started at or after this time; a date is its first second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z, with Z or an offset) or a date (2026-03-27). */
+  since?: string
+  /** Most passes to answer. Allowed: an integer from 1 to 100. Default: 20. */
+  limit?: number
+}
+
+/** Parameters of `conditions`. */
+export type ConditionsParameters = {
+  /** Latitude, decimal degrees. Allowed: a plain decimal number from -90 to 90. */
+  lat: number
+  /** Longitude, decimal degrees. Allowed: a plain decimal number from -180 to 180. */
+  lng: number
+  /** The moment asked for; default now. A date alone is its first second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z, with Z or an offset) or a date (2026-03-27). */
+  time?: string
+  /** A named place; adds `spot` and `nearby` to the answer. Allowed: an integer from 1 to 9007199254740991. */
+  spot_id?: number
+}
+
+/** Parameters of `mapBuoys`. */
+export type MapBuoysParameters = {
+  /** Only buoys in this box, as JSON object text with numeric north, south, east and west. Allowed: a JSON object with numbers north, south, east and west, south not above north. */
+  bounds?: {
+    north: number
+    south: number
+    east: number
+    west: number
+  } | string
+}
+
+export interface Settings {
+  /** Where the operations are, with the base path: `http://127.0.0.1:8080/v2`. */
+  baseUrl: string
+  /** Left out, only `searchBuoys` and `nearestBuoys` answer. */
+  key?: string
+  /** Takes the place of the global `fetch`. */
+  fetch?: typeof globalThis.fetch
+}
+
+export interface CallOptions {
+  /** Ends the call early. */
+  signal?: AbortSignal
+  /** More headers, `Accept-Language` or `X-Request-Id` for instance. */
+  headers?: { [name: string]: string }
+}
+
+/** What is left of the hour, as the newest answer said. */
+export interface Quota {
+  /** Calls an hour. */
+  limit: number
+  /** Calls left in this hour. */
+  remaining: number
+  /** When the hour ends. */
+  resetAt: Date
+}
+
+/** An answer that is no success. */
+export class GroundswellError extends Error {
+  override name = 'GroundswellError'
+  /** Status of HTTP. */
+  readonly status: number
+  /** The code to decide by; `unknown` where something else than groundswell answered. */
+  readonly code: ErrorAnswer['error'] | 'unknown'
+  /** Quote it when you ask for help. */
+  readonly requestId: string | null
+  /** Name of the parameter that was wrong, where the error is about one. */
+  readonly parameter: string | null
+  /** Seconds after which to try again, where the answer says so. */
+  readonly retryAfter: number | null
+
+  constructor(status: number, body: Partial<ErrorAnswer>, retryAfter: number | null) {
+    super(body.message ?? `the answer was ${status}`)
+    this.status = status
+    this.code = body.error ?? 'unknown'
+    this.requestId = body.request_id ?? null
+    this.parameter = body.details?.parameter ?? null
+    this.retryAfter = retryAfter
+  }
+}
+
+/** The operations as methods. A call ends with the whole answer, or throws. */
+export class Groundswell {
+  readonly #base: string
+  readonly #headers: { [name: string]: string }
+  readonly #fetch: typeof globalThis.fetch
+  /** Null until an answer has said something about it. */
+  quota: Quota | null = null
+
+  constructor({ baseUrl, key, fetch = globalThis.fetch }: Settings) {
+    this.#base = baseUrl.replace(/\/+$/, '')
+    this.#headers = key === undefined ? {} : { Authorization: `Bearer ${key}` }
+    // Browsers refuse a fetch that is called as a method of something else.
+    this.#fetch = fetch.bind(globalThis)
+  }
+
+  /**
+   * List buoys.
+   *
+   * Buoys by `id`, with `near` by distance. All filters combine. A box whose west is greater than its east crosses the antimeridian; off the globe, latitudes are clamped and longitudes wrapped; a south above the north is an error. A buoy is active when its newest reading is no older than 24 hours (a setting of the server) at the snapshot's time. `active_only=false` also gives the others. A filter that fits nothing is an empty list with `total_pages` 0, and so is a page past the last, with the true `count`.
+   */
+  listBuoys(parameters: ListBuoysParameters = {}, options: CallOptions = {}): Promise<ListBuoysAnswer> {
+    return this.#get('/buoys', parameters, options)
+  }
+
+  /**
+   * One buoy.
+   *
+   * One buoy, active or not, by id or slug. `country` is its English name; `dtz` repeats `timezone` for clients that look for it there.
+   */
+  getBuoy(buoyId: string | number, options: CallOptions = {}): Promise<GetBuoyAnswer> {
+    return this.#get(`/buoys/${encodeURIComponent(buoyId)}`, {}, options)
+  }
+
+  /**
+   * Latest reading of several buoys.
+   *
+   * The newest reading of each buoy, in the order asked for, each buoy once. Only the first `limit` supplied ids are processed: what comes after them is neither answered nor missing. Write `ids=1,2`, `ids=1&ids=2`, `ids[]=1&ids[]=2` or a mixture. An id that is no integer from 1 to 9007199254740991 is an error.
+   */
+  lastReadings(parameters: LastReadingsParameters, options: CallOptions = {}): Promise<LastReadingsAnswer> {
+    return this.#get('/buoys/last_readings', parameters, options)
+  }
+
+  /**
+   * Search buoys by name, slug or source identifier.
+   *
+   * Case and accents do not count. Exact slugs and source identifiers come first, then names that begin with the text, then words that do, then names that hold it; active buoys before others, then by name. Length counts characters after blanks at both ends are taken off. Needs no key; see *Keys and quota* for how such calls are counted.
+   */
+  searchBuoys(parameters: SearchBuoysParameters, options: CallOptions = {}): Promise<SearchBuoysAnswer> {
+    return this.#get('/buoys/search', parameters, options)
+  }
+
+  /**
+   * Nearest active buoys.
+   *
+   * Active buoys in the water by great-circle distance, never virtual ones. With `limit` 1 or without it the answer is `data.buoy`, above 1 `data.buoys` and `data.count`. Where nothing lies within `max_distance` the answer is a 404. Needs no key.
+   */
+  nearestBuoys(parameters: NearestBuoysParameters, options: CallOptions = {}): Promise<NearestBuoysAnswer> {
+    return this.#get('/buoys/nearest', parameters, options)
+  }
+
+  /**
+   * Readings of a buoy.
+   *
+   * Ask for a range with `start_date` and `end_date` (both ends included, either may be left out), for one UTC day with `date`, or for the three hours around a moment with `timestamp`: more than one of the three ways is a 422. Without any, all readings. A range without readings is an empty list, not an error. `meta.date_range` is the range asked for. `dtz` is the buoy's IANA time zone.
+   */
+  listReadings(buoyId: string | number, parameters: ListReadingsParameters = {}, options: CallOptions = {}): Promise<ListReadingsAnswer> {
+    return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings`, parameters, options)
+  }
+
+  /**
+   * Reading closest to a moment.
+   *
+   * The reading closest to `date` and `time`, both UTC; of two equally far the earlier. Both ends of the tolerance are included. Nothing within it is a 404. `time_diff_minutes` is rounded to whole minutes.
+   */
+  closestReading(buoyId: string | number, parameters: ClosestReadingParameters, options: CallOptions = {}): Promise<ClosestReadingAnswer> {
+    return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings/search`, parameters, options)
+  }
+
+  /**
+   * One reading.
+   *
+   * One reading, by the integer id or by the UUID. Both are made of buoy and time, so they stay the same in every later snapshot. A reading of another buoy is a 404.
+   */
+  getReading(buoyId: string | number, readingId: string | number, options: CallOptions = {}): Promise<GetReadingAnswer> {
+    return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings/${encodeURIComponent(readingId)}`, {}, options)
+  }
+
+  /**
+   * Chart data: readings, forecast and tide.
+   *
+   * Parallel arrays over one `time` axis: readings at their own times, forecast and tide at full hours, `null` where a series has no value at a time. Without dates it reaches from seven days before to three days after the snapshot's time. A range may cover 31 days. Note the spelling `significant_height` here; `data.fields` names the reading's field.
+   */
+  chart(buoyId: string | number, parameters: ChartParameters = {}, options: CallOptions = {}): Promise<ChartAnswer> {
+    return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings/chart`, parameters, options)
+  }
+
+  /**
+   * Seasonal series, year over year.
+   *
+   * One metric over the same season of several years. Without years it is the last 10 complete seasons, with them at most 13; without `start_year` ten that end with `end_year`. The season is the calendar year unless its days are given, each also with `season_` before its name (`season_start_month`). One over New Year belongs to the year in which it starts; 29 February as its end is 28 February in other years, as its start 1 March. A season is complete when its last day is over at the snapshot's time.
+   *
+   * Buckets follow the clock of `timezone`. Weeks are runs of seven days from the start of the season, the last may be short. Buckets without a sample are left out. Directions have a circular mean for both `median` and `avg`; their `min` and `max` are a 422, and so are a metric that the buoy's network does not measure (coastal networks measure the first five), a day that no year has, a start after the end and too many seasons.
+   */
+  readingSeries(buoyId: string | number, parameters: ReadingSeriesParameters, options: CallOptions = {}): Promise<ReadingSeriesAnswer> {
+    return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings/series`, parameters, options)
+  }
+
+  /**
+   * Satellite missions.
+   *
+   * Every mission that passes may come from, also those without a pass in the snapshot. `locale` beats the header `Accept-Language`, whose quality values count.
+   */
+  listSatellites(parameters: ListSatellitesParameters = {}, options: CallOptions = {}): Promise<ListSatellitesAnswer> {
+    return this.#get('/buoys/satellites', parameters, options)
+  }
+
+  /**
+   * Satellite passes over virtual buoys.
+   *
+   * Newest first by `started_at`. A pass is fresh when one of its observations is no older than the active window at the snapshot's time. `bounds` has `west` greater than `east` where the pass crosses the antimeridian. A mission that does not exist is a 404.
+   */
+  listSatellitePasses(parameters: ListSatellitePassesParameters = {}, options: CallOptions = {}): Promise<ListSatellitePassesAnswer> {
+    return this.#get('/buoys/satellite_passes', parameters, options)
+  }
+
+  /**
+   * Forecast, nearest buoy reading and tide of a point.
+   *
+   * Everything about one point at one time; without `time` it is the current minute. The forecast is interpolated in time at the nearest forecast point within 50 km, the tide predicted for the nearest harbour within 100 km, the reading that of the nearest buoy within 50 km that has one within 24 hours. What is out of reach is `null` under its key, and a missing reading is `{"exists": false}`. `spot_id` adds `spot` and `nearby`; a spot that does not exist is a 404.
+   */
+  conditions(parameters: ConditionsParameters, options: CallOptions = {}): Promise<ConditionsAnswer> {
+    return this.#get('/conditions', parameters, options)
+  }
+
+  /**
+   * Countries with active buoys.
+   *
+   * The countries that have active buoys, by English name, with their number.
+   */
+  listCountries(options: CallOptions = {}): Promise<ListCountriesAnswer> {
+    return this.#get('/countries', {}, options)
+  }
+
+  /**
+   * All active buoys for a map.
+   *
+   * All active buoys in one answer, in the form that a map draws. Virtual buoys also name the satellite pass that gave them their newest reading. A box whose west is greater than its east crosses the antimeridian; off the globe, latitudes are clamped and longitudes wrapped.
+   */
+  mapBuoys(parameters: MapBuoysParameters = {}, options: CallOptions = {}): Promise<MapBuoysAnswer> {
+    return this.#get('/buoys/map', parameters, options)
+  }
+
+  /** @throws GroundswellError for every answer that is no success, and what `fetch` throws */
+  async #get<Answer>(path: string, parameters: object, { signal, headers }: CallOptions): Promise<Answer> {
+    const query = new URLSearchParams()
+    for (const [name, value] of Object.entries(parameters) as [string, Value | null | undefined][]) {
+      if (value !== undefined && value !== null) query.set(name, textOf(value))
+    }
+    const asked = query.toString()
+    const answer = await this.#fetch(`${this.#base}${path}${asked === '' ? '' : `?${asked}`}`, {
+      headers: { ...this.#headers, ...headers },
+      signal: signal ?? null,
+    })
+    const limit = answer.headers.get('X-RateLimit-Limit')
+    if (limit !== null) {
+      this.quota = {
+        limit: Number(limit),
+        remaining: Number(answer.headers.get('X-RateLimit-Remaining')),
+        resetAt: new Date(Number(answer.headers.get('X-RateLimit-Reset')) * 1000),
+      }
+    }
+    if (answer.ok) return (await answer.json()) as Answer
+    const retryAfter = answer.headers.get('Retry-After')
+    const body = (await answer.json().catch(() => ({}))) as Partial<ErrorAnswer>
+    throw new GroundswellError(answer.status, body, retryAfter === null ? null : Number(retryAfter))
+  }
+}
+
+type Value = string | number | boolean | object
+
+/** The form in a query. */
+function textOf(value: Value): string {
+  if (Array.isArray(value)) return value.join(',')
+  // The API takes no exponents.
+  if (typeof value === 'number' && /e-/.test(String(value))) return value.toFixed(12)
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}

@@ -1,0 +1,621 @@
+/**
+ * The shapes of answers as JSON Schema 2020-12, under the names of the contract, each field with its meaning and its unit. Objects
+ * list all their keys as required: a missing measurement is `null`, never a missing key (decisions, "Missing measurement").
+ */
+import { ERRORS } from '../errors.ts'
+
+export type Schema = { readonly [keyword: string]: unknown }
+type Properties = { readonly [name: string]: Schema }
+
+const text = (description: string, more: Schema = {}): Schema => ({ type: 'string', description, ...more })
+const count = (description: string): Schema => ({ type: 'integer', minimum: 0, description })
+const list = (items: Schema, description: string): Schema => ({ type: 'array', items, description })
+const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
+const refOrNull = (name: string, description: string): Schema => ({
+  anyOf: [ref(name), { type: 'null' }],
+  description,
+})
+
+/** A number with a unit, for readers in words and for programs in `x-unit`. */
+function measure(unit: string, description: string, more: Schema = {}): Schema {
+  const [what, ...notes] = description.split('. ')
+  const sentences = [`${what}, in ${unit}`, ...notes]
+  return { type: 'number', description: `${sentences.join('. ')}.`, 'x-unit': unit, ...more }
+}
+
+const whole = (unit: string, description: string, more: Schema = {}): Schema =>
+  measure(unit, description, { type: 'integer', ...more })
+
+function orNull(schema: Schema): Schema {
+  const { type, enum: words, description } = schema
+  return {
+    ...schema,
+    type: [type, 'null'],
+    ...(Array.isArray(words) ? { enum: [...(words as string[]), null] } : {}),
+    description: `${String(description)} \`null\` where there is none.`,
+  }
+}
+
+/** An object that has all of `properties` and nothing else. */
+function object(properties: Properties, description: string): Schema {
+  return { type: 'object', required: Object.keys(properties), properties, description }
+}
+
+/** Answers give whole seconds in UTC (decisions, "Times in answers"). */
+const time = (description: string): Schema => text(`${description}, UTC.`, { format: 'date-time' })
+const localTime = (description: string): Schema =>
+  text(`${description}, with the offset of the series' time zone.`, { format: 'date-time' })
+const height = (description: string): Schema => measure('m', description, { minimum: 0 })
+const seconds = (description: string): Schema => measure('s', description, { minimum: 0 })
+const degrees = (description: string): Schema =>
+  measure('degrees', `${description}, clockwise from north`, { minimum: 0, maximum: 360 })
+const speed = (description: string): Schema => measure('km/h', description, { minimum: 0 })
+const energy = (description: string): Schema =>
+  whole('kJ per metre of crest', `${description}. 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π, deep water`, {
+    minimum: 0,
+  })
+const zoneName = (description: string): Schema => text(description, { examples: ['Europe/Paris'] })
+
+const POINTS = ['N', 'NNE', 'NE', 'ENE', 'E', 'ESE', 'SE', 'SSE']
+const OPPOSITE = ['S', 'SSW', 'SW', 'WSW', 'W', 'WNW', 'NW', 'NNW']
+const compass = (description: string): Schema =>
+  text(`${description}, one of 16 points of the compass.`, { enum: [...POINTS, ...OPPOSITE] })
+
+const id = { type: 'integer', minimum: 1, description: 'Identifier of the buoy; it never changes.' }
+const name = text(
+  'Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML.',
+)
+const slug = text('Friendly identifier, usable in place of `id` in paths; it never changes.', {
+  pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
+})
+const place = {
+  lat: measure('degrees', 'Latitude', { minimum: -90, maximum: 90 }),
+  lng: measure('degrees', 'Longitude', { minimum: -180, maximum: 180 }),
+}
+const source = text('Name of the network the data comes from.')
+const sourceIdentifier = text('Identifier of the buoy at its source.')
+const timezone = zoneName('IANA name of the time zone at the buoy.')
+const dtz = zoneName("The buoy's IANA time zone, under the name that other clients look for.")
+const country = orNull(text('English name of the country the buoy belongs to.'))
+
+const measured = {
+  significient_height: height(
+    'Significant wave height. H13D or Hm0, as the source gives it. The name is spelled exactly so',
+  ),
+  maximum_height: orNull(height('Maximum wave height. Never estimated')),
+  period: orNull(
+    seconds('Significant wave period. TH13D; dominant or peak period where a network has no other'),
+  ),
+  time: time('When the waves were measured'),
+  water_temperature: orNull(measure('°C', 'Temperature of the water')),
+  direction: orNull(degrees('Direction the waves come from')),
+}
+const uuid = text('UUID of the reading, made of buoy and time: the same in every later snapshot.', {
+  format: 'uuid',
+})
+const unit = { type: 'string', const: 'm', description: 'Unit of the heights.' }
+const reading = {
+  id: {
+    type: 'integer',
+    minimum: 0,
+    description: 'Identifier of the reading, made of buoy and time: the same in every later snapshot.',
+  },
+  uuid,
+  ...measured,
+  direction_compass: orNull(compass('`direction`')),
+  unit,
+  energy_per_wave: orNull(energy('Energy of one wave of this height and period')),
+}
+const lastReading = refOrNull('ReadingSummary', 'The newest reading; `null` while the buoy has none.')
+const listed = {
+  id,
+  name,
+  slug,
+  ...place,
+  source,
+  source_identifier: sourceIdentifier,
+  last_reading_time: orNull(time('Time of the newest reading')),
+  readings_count: count('Readings of this buoy in the snapshot.'),
+  last_reading: lastReading,
+  timezone,
+}
+const summary = { name, ...place, source, dtz }
+const mapped = {
+  id,
+  name,
+  slug,
+  ...place,
+  timezone,
+  source,
+  last_reading_time: listed.last_reading_time,
+  last_reading: lastReading,
+}
+const range = (description: string): Schema =>
+  object({ start: time('First moment'), end: time('Last moment, included') }, description)
+
+const missionSlug = text('Identifier of the mission: a value of the parameter `mission`.')
+const missionName = text('Name of the mission.')
+const passId = { type: 'integer', minimum: 1, description: 'Identifier of the pass; it never changes.' }
+const passTexts = {
+  name: text('Label for people: satellite, cycle and pass.'),
+  external: text('Satellite, cycle and pass as agencies write them: `S3A_C145_P0687`.'),
+  satellite: text('Satellite, cycle and pass in short: `s3a-145-687`.'),
+  platform: text('Name of the satellite.'),
+}
+
+const CHART_ARRAYS = {
+  significant_height: orNull(height('Significant wave height (here spelled so)')),
+  maximum_height: orNull(height('Maximum wave height')),
+  period: orNull(seconds('Wave period')),
+  forecast_wave_height: orNull(height('Forecast of the significant wave height, at full hours')),
+  tide_level: orNull(measure('m', "Water level above the harbour's chart datum, at full hours")),
+}
+const monthAndDay = (description: string): Schema =>
+  object(
+    {
+      month: { type: 'integer', minimum: 1, maximum: 12, description: 'Month.' },
+      day: { type: 'integer', minimum: 1, maximum: 31, description: 'Day of the month.' },
+    },
+    description,
+  )
+
+/** What every error says. */
+const error = {
+  error: text('The code to decide by. Codes stay; messages may change.', { enum: Object.keys(ERRORS) }),
+  message: text('For people: names the parameter, what is wrong with it and what is allowed.'),
+  timestamp: time('Time of the answer'),
+  request_id: text('The `X-Request-Id` of the request where that was a UUID, else a new one.', {
+    format: 'uuid',
+  }),
+}
+
+/** `spot` and `nearby` come together or not at all. */
+function conditionsSchema(): Schema {
+  const always = {
+    location: ref('Location'),
+    forecast: ref('Forecast'),
+    reading: {
+      oneOf: [ref('ConditionsReading'), ref('NoConditionsReading')],
+      description: 'The nearest reading; `exists` says whether there is one.',
+    },
+    tide: ref('Tide'),
+    metadata: ref('ConditionsMetadata'),
+    units: ref('ConditionsUnits'),
+  }
+  const nearby = list(ref('NearestBuoy'), 'Up to five active buoys within 150 km of the spot, nearest first.')
+  return {
+    ...object(always, 'Forecast, reading and tide of one point and time.'),
+    properties: {
+      ...always,
+      spot: { ...ref('Spot'), description: 'Only with `spot_id`.' },
+      nearby: object({ buoys: nearby }, 'Only with `spot_id`.'),
+    },
+    dependentRequired: { spot: ['nearby'], nearby: ['spot'] },
+  }
+}
+
+/** `components.schemas` but for the answers as a whole. */
+export const SCHEMAS: { readonly [name: string]: Schema } = {
+  Reading: object(reading, 'One measurement of the waves at a buoy.'),
+  ReadingSummary: object(
+    { uuid, ...measured, unit },
+    'The part of a reading that is embedded in lists and details of buoys.',
+  ),
+  ClosestReading: object(
+    {
+      ...reading,
+      time_diff_minutes: whole('minutes', 'Distance in time from the moment asked for, without a sign', {
+        minimum: 0,
+      }),
+    },
+    'A reading and how far it lies from the moment asked for.',
+  ),
+  Buoy: object(listed, 'A buoy in a list.'),
+  BuoyDetail: object({ ...listed, country, dtz }, 'A buoy with everything about it.'),
+  BuoySearchItem: object(
+    { id, name, slug, ...place, source, source_identifier: sourceIdentifier, country },
+    'A buoy that was found by its name.',
+  ),
+  NearestBuoy: object(
+    {
+      id,
+      name,
+      ...place,
+      source,
+      source_identifier: sourceIdentifier,
+      distance_km: measure('km', 'Great-circle distance from the point, on a sphere of 6371 km', {
+        minimum: 0,
+      }),
+      last_reading: lastReading,
+    },
+    'A buoy and how far it is.',
+  ),
+  BuoyLastReading: object(
+    {
+      id,
+      name,
+      ...place,
+      source,
+      last_reading: refOrNull('Reading', 'The newest reading; `null` while the buoy has none.'),
+    },
+    'A buoy and its newest reading in full.',
+  ),
+  MapBuoy: object(
+    { ...mapped, virtual: { type: 'boolean', const: false, description: 'A buoy in the water.' } },
+    'A buoy on the map.',
+  ),
+  VirtualMapBuoy: object(
+    {
+      ...mapped,
+      virtual: {
+        type: 'boolean',
+        const: true,
+        description: 'A fixed point of the sea that gets its readings from satellite passes.',
+      },
+      pass_id: orNull({ ...passId, description: 'The pass that gave the newest reading.' }),
+      satellite_pass_id: orNull(passTexts.satellite),
+      external_id: orNull(passTexts.external),
+      pass_name: orNull(passTexts.name),
+      pass_platform: orNull(passTexts.platform),
+    },
+    'A virtual buoy on the map.',
+  ),
+  BuoySummary: object(summary, 'The buoy that readings belong to.'),
+  IdentifiedBuoySummary: object({ id, ...summary }, 'The buoy that a chart or series belongs to.'),
+  BuoyName: object({ id, name }, 'The buoy that a reading belongs to.'),
+  SearchParameters: object(
+    {
+      target_datetime: time('The moment asked for'),
+      tolerance_hours: measure('hours', 'How far from it a reading may lie'),
+      search_range: range('The range that was searched.'),
+    },
+    'What was searched for.',
+  ),
+  ChartFields: object(
+    Object.fromEntries(
+      Object.keys(CHART_ARRAYS).map((array) => [
+        array,
+        { ...ref('ChartField'), description: `About \`${array}\`.` },
+      ]),
+    ),
+    'What each array of the chart holds.',
+  ),
+  ChartField: object(
+    {
+      label: text('Label for people.'),
+      unit: text('Unit of the values.'),
+      field: orNull(text('The field of a reading that the values come from.')),
+    },
+    'What one array holds.',
+  ),
+  Chart: object(
+    {
+      buoy: ref('IdentifiedBuoySummary'),
+      fields: ref('ChartFields'),
+      time: list(time('Moment of this place in all arrays'), 'The one time axis of all arrays, ascending.'),
+      ...Object.fromEntries(
+        Object.entries(CHART_ARRAYS).map(([array, item]) => [
+          array,
+          list(item, `${String(item.description)} As long as \`time\`.`),
+        ]),
+      ),
+    },
+    'Parallel arrays over one time axis.',
+  ),
+  Season: object(
+    { start: monthAndDay('First day.'), end: monthAndDay('Last day, included.') },
+    'The season that is compared. Over New Year it belongs to the year in which it starts.',
+  ),
+  SeriesPoint: object(
+    {
+      bucket_index: {
+        type: 'integer',
+        minimum: 1,
+        description:
+          'Place of the bucket in its season, from 1. Buckets without a sample are left out and keep their number. By days, 29 February has a place in every year, so that equal numbers are equal calendar days.',
+      },
+      label: text('`Apr 01`; by hours `Apr 01 05:00`; by weeks the first day.'),
+      bucket_start: localTime('First second of the bucket'),
+      bucket_end: localTime('Last second of the bucket'),
+      value: {
+        type: ['number', 'null'],
+        description:
+          'The aggregated metric in its unit (m, s, degrees, °C or km/h), two decimals; directions are whole degrees, `null` where they cancel out.',
+      },
+      sample_count: count('Samples that went into the value.'),
+    },
+    'One bucket of one year.',
+  ),
+  SeriesYear: object(
+    {
+      year: { type: 'integer', description: 'The year in which the season starts.' },
+      complete: {
+        type: 'boolean',
+        description: "The last day of the season is over at the snapshot's time.",
+      },
+      point_count: count('Length of `points`.'),
+      points: list(ref('SeriesPoint'), 'Buckets with samples, ascending.'),
+    },
+    'One season. Every year asked for is listed, also one without data.',
+  ),
+  SatelliteMission: object(
+    {
+      slug: missionSlug,
+      name: missionName,
+      agency: text('Agencies that fly it.'),
+      instrument: text('Its altimeter.'),
+      description: text('What it is, in English or French.'),
+      image_url: orNull(text('Address of a picture.')),
+      pass_count: count('Passes in the snapshot.'),
+    },
+    'A satellite that measures waves with an altimeter.',
+  ),
+  MissionName: object({ slug: missionSlug, name: missionName }, 'The mission a pass belongs to.'),
+  Bounds: object(
+    {
+      south: measure('degrees', 'Latitude of the southern edge'),
+      west: measure('degrees', 'Longitude of the western edge; greater than `east` across the antimeridian'),
+      north: measure('degrees', 'Latitude of the northern edge'),
+      east: measure('degrees', 'Longitude of the eastern edge'),
+    },
+    'A box of latitudes and longitudes.',
+  ),
+  SatellitePass: object(
+    {
+      id: passId,
+      name: passTexts.name,
+      external_id: passTexts.external,
+      satellite_pass_id: passTexts.satellite,
+      platform: passTexts.platform,
+      mission: ref('MissionName'),
+      started_at: time('First observation'),
+      ended_at: time('Last observation'),
+      buoy_count: count('Virtual buoys that it gave a reading.'),
+      observation_count: count('Readings that it gave.'),
+      bounds: ref('Bounds'),
+    },
+    'One crossing of a satellite over virtual buoys.',
+  ),
+  Location: object(
+    {
+      lat: measure('degrees', 'Latitude as it was sent'),
+      lng: measure('degrees', 'Longitude as it was sent'),
+      timezone: zoneName('IANA name of the time zone there.'),
+    },
+    'The point asked for.',
+  ),
+  Forecast: object(
+    {
+      waves_height: orNull(height('Significant wave height')),
+      waves_period: orNull(seconds('Wave period')),
+      waves_direction: orNull(compass('Direction the waves come from')),
+      wind_speed: orNull(speed('Wind speed')),
+      wind_direction: orNull(compass('Direction the wind comes from')),
+      swell_height: orNull(height('Height of the swell')),
+      swell_period: orNull(seconds('Period of the swell')),
+      swell_direction: orNull(compass('Direction the swell comes from')),
+      wave_energy: orNull(energy('Energy of one wave of `waves_height` and `waves_period`')),
+    },
+    'Interpolated in time at the nearest forecast point within 50 km; all `null` where there is none.',
+  ),
+  ConditionsReading: object(
+    {
+      exists: { type: 'boolean', const: true, description: 'There is a reading.' },
+      significient_height: measured.significient_height,
+      maximum_height: measured.maximum_height,
+      direction_degrees: measured.direction,
+      period: measured.period,
+      time: measured.time,
+      wave_energy: reading.energy_per_wave,
+      buoy: object(
+        { id, name, distance_km: measure('km', 'Distance of the buoy from the point', { minimum: 0 }) },
+        'The buoy that measured it.',
+      ),
+    },
+    'Of the buoys in the water within 50 km the nearest that has a reading within 24 hours of `time`.',
+  ),
+  NoConditionsReading: object(
+    {
+      exists: {
+        type: 'boolean',
+        const: false,
+        description: 'No buoy near enough has a reading of that time.',
+      },
+    },
+    'There is no reading.',
+  ),
+  Tide: object(
+    {
+      height: orNull(measure('m', "Water level above the harbour's chart datum")),
+      time: orNull(time('The moment asked for')),
+      direction: orNull(text('Whether the water rises or falls.', { enum: ['rising', 'falling'] })),
+      seconds_to_next_tide_change: orNull(
+        whole('s', 'Time until the next high or low water', { minimum: 0 }),
+      ),
+      next_tide: orNull(text('What comes next.', { enum: ['high', 'low'] })),
+      next_tide_height: orNull(measure('m', 'Water level then')),
+      harbor: orNull(text('Name of the harbour.')),
+    },
+    'Predicted from the harmonic constituents of the nearest harbour within 100 km; all `null` where there is none.',
+  ),
+  ConditionsMetadata: object(
+    {
+      forecast_updated_at: orNull(time('Run of the forecast model')),
+      reading_age_minutes: orNull(
+        whole('minutes', 'Time asked for minus time of the reading; negative where the reading is later'),
+      ),
+      tide_source: orNull(
+        text("Where the harbour's constituents come from, with the credit its licence asks for."),
+      ),
+    },
+    'How old and from where the parts are.',
+  ),
+  ConditionsUnits: object(
+    {
+      height: { type: 'string', const: 'm', description: 'Unit of heights.' },
+      speed: { type: 'string', const: 'km/h', description: 'Unit of speeds.' },
+    },
+    'Units of the answer.',
+  ),
+  Spot: object(
+    {
+      id: { type: 'integer', minimum: 1, description: 'Identifier of the spot.' },
+      name: text('Name of the spot.'),
+      ...place,
+    },
+    'The named place that was asked for with `spot_id`.',
+  ),
+  Conditions: conditionsSchema(),
+  Country: object(
+    {
+      code: text('ISO 3166-1 alpha-2 code: a value of the parameter `country`.', { pattern: '^[A-Z]{2}$' }),
+      name: text('English name.'),
+      buoy_count: { type: 'integer', minimum: 1, description: 'Active buoys.' },
+    },
+    'A country that has active buoys.',
+  ),
+  Meta: object({ timestamp: time('Time of the answer') }, 'About the answer.'),
+  ErrorAnswer: {
+    ...object(error, 'The body of every error.'),
+    properties: {
+      ...error,
+      details: {
+        type: 'object',
+        description: 'More about the error, where there is more to say.',
+        properties: { parameter: text('Name of the parameter that is wrong.') },
+      },
+    },
+  },
+  RateLimitAnswer: object(
+    {
+      ...error,
+      retry_after: whole('s', 'Time until the quota resets: the number of `Retry-After`', { minimum: 0 }),
+      reset_at: time('When the quota resets'),
+    },
+    'The body of a 429.',
+  ),
+}
+
+/** `meta` of lists that come in pages. */
+function pagedMeta(more: Properties = {}): Schema {
+  return object(
+    {
+      page: { type: 'integer', minimum: 1, description: 'The page that was asked for.' },
+      per_page: { type: 'integer', minimum: 1, description: 'Items a page, after the maximum was applied.' },
+      total_pages: count('Pages there are; 0 for an empty result.'),
+      ...more,
+      timestamp: time('Time of the answer'),
+    },
+    'About the answer and its page.',
+  )
+}
+
+const counted = (key: string, item: string, description: string, of: string): Schema =>
+  object({ [key]: list(ref(item), description), count: count(of) }, description)
+
+const IN_ANSWER = 'Items in the answer.'
+
+/** `data` and, where it is more than the timestamp, `meta` of each operation's answer, by the operation's name. */
+export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Schema } } = {
+  listBuoys: {
+    data: counted('buoys', 'Buoy', 'The buoys of this page.', 'Buoys that match, over all pages.'),
+    meta: pagedMeta(),
+  },
+  getBuoy: { data: object({ buoy: ref('BuoyDetail') }, 'The buoy.') },
+  lastReadings: {
+    data: object(
+      {
+        buoys: list(ref('BuoyLastReading'), 'The buoys in the order asked for, each once.'),
+        missing_ids: list(
+          { type: 'integer', description: 'An id.' },
+          'Ids among the processed ones that no buoy has.',
+        ),
+      },
+      'The buoys and the ids that are none.',
+    ),
+  },
+  searchBuoys: { data: counted('buoys', 'BuoySearchItem', 'The buoys found, best first.', IN_ANSWER) },
+  nearestBuoys: {
+    data: {
+      description: 'One buoy, or several.',
+      oneOf: [
+        object({ buoy: ref('NearestBuoy') }, 'The nearest buoy: the answer where `limit` is 1.'),
+        counted(
+          'buoys',
+          'NearestBuoy',
+          'The nearest buoys, nearest first: the answer where `limit` is above 1.',
+          IN_ANSWER,
+        ),
+      ],
+    },
+  },
+  listReadings: {
+    data: object(
+      {
+        buoy: ref('BuoySummary'),
+        readings: list(ref('Reading'), 'The readings of this page.'),
+        count: count('Readings that match, over all pages.'),
+      },
+      'A page of readings.',
+    ),
+    meta: pagedMeta({
+      date_range: object(
+        { start: orNull(time('First moment')), end: orNull(time('Last moment, included')) },
+        "The range asked for; an open end is the buoy's first or last reading, and `null` where it has none.",
+      ),
+    }),
+  },
+  closestReading: {
+    data: object(
+      { closest_reading: ref('ClosestReading'), search_parameters: ref('SearchParameters') },
+      'The reading and what was searched for.',
+    ),
+  },
+  getReading: {
+    data: object({ reading: ref('Reading'), buoy: ref('BuoyName') }, 'The reading and its buoy.'),
+  },
+  chart: { data: ref('Chart') },
+  readingSeries: {
+    data: object(
+      {
+        buoy: ref('IdentifiedBuoySummary'),
+        metric: text('The metric asked for.'),
+        bucket: text('Length of the buckets.', { enum: ['hour', 'day', 'week'] }),
+        aggregation: text('How a bucket became a value.', { enum: ['median', 'avg', 'min', 'max'] }),
+        timezone: zoneName('IANA name of the time zone of the buckets.'),
+        season: ref('Season'),
+        years: list(ref('SeriesYear'), 'The seasons, oldest first.'),
+        count: count('Points in all years together.'),
+      },
+      'Seasons side by side.',
+    ),
+  },
+  listSatellites: {
+    data: counted('satellites', 'SatelliteMission', 'The missions.', IN_ANSWER),
+  },
+  listSatellitePasses: {
+    data: counted(
+      'satellite_passes',
+      'SatellitePass',
+      'The passes, newest first by `started_at`.',
+      IN_ANSWER,
+    ),
+  },
+  conditions: { data: ref('Conditions') },
+  listCountries: { data: counted('countries', 'Country', 'The countries, by name.', IN_ANSWER) },
+  mapBuoys: {
+    data: object(
+      {
+        buoys: {
+          type: 'array',
+          items: { oneOf: [ref('MapBuoy'), ref('VirtualMapBuoy')] },
+          description: 'All active buoys; `virtual` tells which of the two kinds one is.',
+        },
+        count: count('All buoys of the answer.'),
+        real_count: count('Buoys in the water among them.'),
+        virtual_count: count('Virtual buoys among them.'),
+      },
+      'Everything a map draws.',
+    ),
+  },
+}

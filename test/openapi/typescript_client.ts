@@ -1,0 +1,257 @@
+/**
+ * Writes the TypeScript client of an OpenAPI document: its schemas as types, its operations as methods, and a runtime of a page over
+ * `fetch`, without dependencies. Takes the part of JSON Schema that the document uses and fails on what it does not know.
+ */
+
+interface Schema {
+  $ref?: string
+  type?: string | string[]
+  const?: unknown
+  enum?: unknown[]
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  items?: Schema
+  properties?: { [name: string]: Schema }
+  required?: string[]
+  description?: string
+  contentSchema?: Schema
+  format?: string
+}
+
+interface Parameter {
+  $ref?: string
+  name: string
+  in: string
+  required?: boolean
+  description: string
+  schema: Schema & { default?: string | number | boolean }
+}
+
+interface Operation {
+  operationId: string
+  summary: string
+  description: string
+  parameters: Parameter[]
+  responses: { [status: string]: { content?: { 'application/json': { schema: Schema } } } }
+}
+
+interface Document {
+  info: { version: string }
+  paths: { [path: string]: { get: Operation } }
+  components: { schemas: { [name: string]: Schema } }
+}
+
+/** The whole text of `groundswell.ts`. */
+export function typeScriptClient(document: unknown): string {
+  const { info, paths, components } = document as Document
+  const operations = Object.entries(paths).map(([path, { get }]) => ({ path, ...get }))
+  const types = Object.entries(components.schemas).map(
+    ([name, schema]) => `${comment(schema.description, '')}export type ${name} = ${typeOf(schema, '')}\n`,
+  )
+  const parameters = operations.flatMap((operation) => parametersType(operation))
+  const methods = operations.map((operation) => method(operation))
+  return [
+    `/**
+ * Client of the groundswell wave-buoy API, version ${info.version}. Made from \`clients/openapi.json\` by \`npm run openapi\`: change that, not this.
+ * Needs nothing but \`fetch\`: Node 20, Deno, Bun, browsers.
+ */\n`,
+    ...types,
+    ...parameters,
+    RUNTIME_TYPES,
+    RUNTIME_CLASS.replace('METHODS', () => methods.join('\n')),
+  ].join('\n')
+}
+
+function comment(text: string | undefined, indent: string): string {
+  if (text === undefined || text === '') return ''
+  const lines = text.replaceAll('*/', '*\\/').split('\n')
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`
+  const body = lines.map((line) => `${indent} * ${line}`.trimEnd()).join('\n')
+  return `${indent}/**\n${body}\n${indent} */\n`
+}
+
+function typeOf(schema: Schema, indent: string): string {
+  const { $ref, const: only, enum: words, anyOf, oneOf, type } = schema
+  if ($ref !== undefined) return $ref.replace('#/components/schemas/', '')
+  if (only !== undefined) return literal(only)
+  if (words !== undefined) return words.map((word) => literal(word)).join(' | ')
+  if (schema.contentSchema !== undefined) return `${typeOf(schema.contentSchema, indent)} | string`
+  const parts = oneOf ?? (type === undefined ? anyOf : undefined)
+  if (parts !== undefined) return parts.map((part) => typeOf(part, indent)).join(' | ')
+  if (Array.isArray(type)) return type.map((each) => typeOf({ ...schema, type: each }, indent)).join(' | ')
+  switch (type) {
+    case 'string':
+    case 'boolean':
+    case 'null':
+      return type
+    case 'integer':
+    case 'number':
+      return 'number'
+    case 'array': {
+      const item = typeOf(schema.items!, indent)
+      return item.includes(' | ') && !item.startsWith('{') ? `(${item})[]` : `${item}[]`
+    }
+    case 'object':
+      return objectType(schema, indent)
+    case undefined:
+    default:
+      throw new Error(`a schema of an unknown kind: ${JSON.stringify(schema).slice(0, 200)}`)
+  }
+}
+
+function objectType({ properties = {}, required = [] }: Schema, indent: string): string {
+  const inner = `${indent}  `
+  const members = Object.entries(properties).map(
+    ([name, schema]) =>
+      `${comment(schema.description, inner)}${inner}${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema, inner)}\n`,
+  )
+  return `{\n${members.join('')}${indent}}`
+}
+
+const literal = (value: unknown): string =>
+  typeof value === 'string' ? `'${value.replaceAll("'", "\\'")}'` : String(value)
+
+const pascal = (name: string): string => name[0].toUpperCase() + name.slice(1)
+const camel = (name: string): string =>
+  name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase())
+const queryOf = ({ parameters }: Operation): Parameter[] =>
+  parameters.filter((parameter) => parameter.in === 'query')
+
+function parametersType(operation: Operation): string[] {
+  const query = queryOf(operation)
+  if (query.length === 0) return []
+  const members = query.map(({ name, required, description, schema }) => {
+    const fallback = schema.default === undefined ? '' : ` Default: ${String(schema.default)}.`
+    return `${comment(description + fallback, '  ')}  ${name}${required === true ? '' : '?'}: ${typeOf(schema, '  ')}\n`
+  })
+  return [
+    `/** Parameters of \`${operation.operationId}\`. */\nexport type ${pascal(operation.operationId)}Parameters = {\n${members.join('')}}\n`,
+  ]
+}
+
+function method(operation: Operation & { path: string }): string {
+  const { operationId, path, summary, description, parameters, responses } = operation
+  const answer = typeOf(responses['200'].content!['application/json'].schema, '')
+  const inPath = parameters.filter((parameter) => parameter.in === 'path')
+  const query = queryOf(operation)
+  const type = `${pascal(operationId)}Parameters`
+  const optional = query.every(({ required }) => required !== true)
+  const inputs = [
+    ...inPath.map(({ name }) => `${camel(name)}: string | number`),
+    ...(query.length === 0 ? [] : [`parameters: ${type}${optional ? ' = {}' : ''}`]),
+    'options: CallOptions = {}',
+  ]
+  const target = path.replaceAll(
+    /\{(\w+)\}/g,
+    (_match, name: string) => `\${encodeURIComponent(${camel(name)})}`,
+  )
+  const quoted = inPath.length === 0 ? `'${target}'` : `\`${target}\``
+  return (
+    `${comment(`${summary}.\n\n${description}`, '  ')}  ${operationId}(${inputs.join(', ')}): Promise<${answer}> {\n` +
+    `    return this.#get(${quoted}, ${query.length === 0 ? '{}' : 'parameters'}, options)\n  }\n`
+  )
+}
+
+const RUNTIME_TYPES = `export interface Settings {
+  /** Where the operations are, with the base path: \`http://127.0.0.1:8080/v2\`. */
+  baseUrl: string
+  /** Left out, only \`searchBuoys\` and \`nearestBuoys\` answer. */
+  key?: string
+  /** Takes the place of the global \`fetch\`. */
+  fetch?: typeof globalThis.fetch
+}
+
+export interface CallOptions {
+  /** Ends the call early. */
+  signal?: AbortSignal
+  /** More headers, \`Accept-Language\` or \`X-Request-Id\` for instance. */
+  headers?: { [name: string]: string }
+}
+
+/** What is left of the hour, as the newest answer said. */
+export interface Quota {
+  /** Calls an hour. */
+  limit: number
+  /** Calls left in this hour. */
+  remaining: number
+  /** When the hour ends. */
+  resetAt: Date
+}
+
+/** An answer that is no success. */
+export class GroundswellError extends Error {
+  override name = 'GroundswellError'
+  /** Status of HTTP. */
+  readonly status: number
+  /** The code to decide by; \`unknown\` where something else than groundswell answered. */
+  readonly code: ErrorAnswer['error'] | 'unknown'
+  /** Quote it when you ask for help. */
+  readonly requestId: string | null
+  /** Name of the parameter that was wrong, where the error is about one. */
+  readonly parameter: string | null
+  /** Seconds after which to try again, where the answer says so. */
+  readonly retryAfter: number | null
+
+  constructor(status: number, body: Partial<ErrorAnswer>, retryAfter: number | null) {
+    super(body.message ?? \`the answer was \${status}\`)
+    this.status = status
+    this.code = body.error ?? 'unknown'
+    this.requestId = body.request_id ?? null
+    this.parameter = body.details?.parameter ?? null
+    this.retryAfter = retryAfter
+  }
+}
+`
+
+const RUNTIME_CLASS = `/** The operations as methods. A call ends with the whole answer, or throws. */
+export class Groundswell {
+  readonly #base: string
+  readonly #headers: { [name: string]: string }
+  readonly #fetch: typeof globalThis.fetch
+  /** Null until an answer has said something about it. */
+  quota: Quota | null = null
+
+  constructor({ baseUrl, key, fetch = globalThis.fetch }: Settings) {
+    this.#base = baseUrl.replace(/\\/+$/, '')
+    this.#headers = key === undefined ? {} : { Authorization: \`Bearer \${key}\` }
+    // Browsers refuse a fetch that is called as a method of something else.
+    this.#fetch = fetch.bind(globalThis)
+  }
+
+METHODS
+  /** @throws GroundswellError for every answer that is no success, and what \`fetch\` throws */
+  async #get<Answer>(path: string, parameters: object, { signal, headers }: CallOptions): Promise<Answer> {
+    const query = new URLSearchParams()
+    for (const [name, value] of Object.entries(parameters) as [string, Value | null | undefined][]) {
+      if (value !== undefined && value !== null) query.set(name, textOf(value))
+    }
+    const asked = query.toString()
+    const answer = await this.#fetch(\`\${this.#base}\${path}\${asked === '' ? '' : \`?\${asked}\`}\`, {
+      headers: { ...this.#headers, ...headers },
+      signal: signal ?? null,
+    })
+    const limit = answer.headers.get('X-RateLimit-Limit')
+    if (limit !== null) {
+      this.quota = {
+        limit: Number(limit),
+        remaining: Number(answer.headers.get('X-RateLimit-Remaining')),
+        resetAt: new Date(Number(answer.headers.get('X-RateLimit-Reset')) * 1000),
+      }
+    }
+    if (answer.ok) return (await answer.json()) as Answer
+    const retryAfter = answer.headers.get('Retry-After')
+    const body = (await answer.json().catch(() => ({}))) as Partial<ErrorAnswer>
+    throw new GroundswellError(answer.status, body, retryAfter === null ? null : Number(retryAfter))
+  }
+}
+
+type Value = string | number | boolean | object
+
+/** The form in a query. */
+function textOf(value: Value): string {
+  if (Array.isArray(value)) return value.join(',')
+  // The API takes no exponents.
+  if (typeof value === 'number' && /e-/.test(String(value))) return value.toFixed(12)
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+`
