@@ -1,0 +1,300 @@
+/**
+ * The data of the HTTP bench: the made-up fleet of the scale generator, and around it passes, virtual buoys, forecast, harbours and
+ * spots of the demonstration, which the generator has none of. Built once into `bench/data/`, and read again from its sources, past the
+ * product's own files, for drawing requests, for the oracle and for the peers.
+ */
+import { createWriteStream, existsSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { MEASURE_NAMES, MEASURES, type RowBatch } from '../../src/columns.ts'
+import { buildSnapshot } from '../../src/snapshot/build.ts'
+import { countryAt, timezoneAt } from '../../src/snapshot/place.ts'
+import { readManifest } from '../../src/snapshot/read.ts'
+import { BuildReport } from '../../src/snapshot/report.ts'
+import { openSource } from '../../src/sources/kinds.ts'
+import type {
+  BuoyRecord,
+  ForecastRecord,
+  HarbourRecord,
+  PassRecord,
+  Sink,
+  Source,
+  SourceInfo,
+} from '../../src/sources/source.ts'
+import { knownBuoys } from '../../test/oracle/oracle.ts'
+import type { World, WorldBuoy, WorldRow } from '../../test/oracle/world.ts'
+import { mapPass } from './passes.ts'
+
+export const BENCH_DATA = fileURLToPath(new URL('../data', import.meta.url))
+
+export const SCALES = {
+  /** The size of the real world's networks: 5 million readings. */
+  demo: 'scale,buoys=1200,days=90',
+  /** Ten years of many buoys: 87 million readings, 1.9 GB. */
+  big: 'scale,buoys=520,years=10',
+} as const
+export type ScaleName = keyof typeof SCALES
+
+/** A fixed end of the data, so that it never depends on the day it was built. */
+export const AS_OF = Date.UTC(2026, 10, 1) / 1000
+const DAY = 86400
+/** Rows that the combined conditions may need: readings within 24 hours of the times asked for, which begin 20 hours before the end. */
+const RECENT = 3 * DAY
+
+export interface BenchBuoy {
+  id: number
+  slug: string
+  record: WorldBuoy
+  /** Times of its readings, ascending epoch seconds. */
+  times: Uint32Array
+  newest: WorldRow | null
+  recent: WorldRow[]
+  /** All rows, of a buoy whose rows were kept; else null. */
+  rows: WorldRow[] | null
+}
+
+export interface BenchData {
+  scale: ScaleName
+  folder: string
+  /** By id, from 1. */
+  buoys: BenchBuoy[]
+  sources: SourceInfo[]
+  /** Their observations name buoys by id. */
+  passes: PassRecord[]
+  forecasts: ForecastRecord[]
+  harbours: HarbourRecord[]
+}
+
+/** All of the demonstration but its physical buoys. */
+const surroundings: Source = {
+  async read(sink, context) {
+    const virtual = new Map<number, number>()
+    let handles = 0
+    await openSource('demo', '').read(
+      {
+        source: (info) => {
+          if (info.network === 'satellite') sink.source(info)
+        },
+        buoy: (record) => {
+          const handle = handles++
+          if (record.virtual === true) virtual.set(handle, sink.buoy(record))
+          return handle
+        },
+        rows: (buoy, batch, feed) => {
+          const own = virtual.get(buoy)
+          if (own !== undefined) sink.rows(own, batch, feed)
+        },
+        pass: (pass) =>
+          sink.pass({
+            ...pass,
+            observations: pass.observations.map(({ buoy, time }) => ({ buoy: virtual.get(buoy)!, time })),
+          }),
+        forecast: (record) => sink.forecast(record),
+        harbour: (record) => sink.harbour(record),
+        spot: (record) => sink.spot(record),
+      },
+      context,
+    )
+  },
+}
+
+const sourcesOf = (scale: ScaleName): Source[] => [openSource('demo', SCALES[scale]), surroundings]
+
+const newReport = (write: (text: string) => void): BuildReport =>
+  new BuildReport({ maxBadShare: 0, write, terminal: false, clock: Date.now })
+/** What was read once without a fault is read again in silence. */
+const silent = newReport(() => {})
+
+/** The folder of the snapshot, built when it is not there. */
+export async function snapshotFolder(scale: ScaleName): Promise<string> {
+  const out = join(BENCH_DATA, `http-${scale}`)
+  if ((await readManifest(out)) !== null) return out
+  const report = newReport((text) => void process.stderr.write(text))
+  await buildSnapshot({ sources: sourcesOf(scale), out, asOf: AS_OF, now: AS_OF, report })
+  return out
+}
+
+/** One buoy while its rows stream by. */
+interface Gathering {
+  record: BuoyRecord
+  times: Uint32Array
+  count: number
+  newest: WorldRow | null
+  recent: WorldRow[]
+  rows: WorldRow[] | null
+}
+
+/** Reads the sources; `keeps` says of which buoys (by identifier) all rows are kept as objects. */
+export async function readData(scale: ScaleName, keeps: (identifier: string) => boolean): Promise<BenchData> {
+  const folder = await snapshotFolder(scale)
+  const gatherings: Gathering[] = []
+  const sources: SourceInfo[] = []
+  const passes: PassRecord[] = []
+  const forecasts: ForecastRecord[] = []
+  const harbours: HarbourRecord[] = []
+  const sink: Sink = {
+    source: (info) => void sources.push(info),
+    buoy: (record) =>
+      gatherings.push({
+        record,
+        times: new Uint32Array(4096),
+        count: 0,
+        newest: null,
+        recent: [],
+        rows: keeps(record.identifier) ? [] : null,
+      }) - 1,
+    rows: (handle, batch) => gather(gatherings[handle], batch),
+    pass: (pass) => void passes.push(pass),
+    forecast: (record) => void forecasts.push(record),
+    harbour: (record) => void harbours.push(record),
+    spot: () => {},
+  }
+  for (const source of sourcesOf(scale)) {
+    await source.read(sink, { asOf: AS_OF, now: AS_OF, report: silent })
+  }
+  const gathered = new Map(gatherings.map((one) => [`${one.record.source}\n${one.record.identifier}`, one]))
+  const numbered = knownBuoys(worldOf(gatherings, sources))
+  const idOf = new Map(numbered.map(({ id, record }) => [`${record.source}\n${record.identifier}`, id]))
+  const ids = gatherings.map(({ record }) => idOf.get(`${record.source}\n${record.identifier}`)!)
+  return {
+    scale,
+    folder,
+    sources,
+    passes: passes.map((pass) => ({
+      ...pass,
+      observations: pass.observations.map(({ buoy, time }) => ({ buoy: ids[buoy], time })),
+    })),
+    forecasts,
+    harbours,
+    buoys: numbered.map(({ id, slug, record }) => {
+      const { times, count, newest, recent, rows } = gathered.get(`${record.source}\n${record.identifier}`)!
+      return { id, slug, record, times: times.slice(0, count).sort(), newest, recent, rows }
+    }),
+  }
+}
+
+function worldOf(gatherings: readonly Gathering[], sources: readonly SourceInfo[]): World {
+  return {
+    asOf: AS_OF,
+    sources: sources.map(({ name, network }) => ({ name, network, credit: '', licence: '' })),
+    buoys: gatherings.map(({ record, newest }) => ({
+      source: record.source,
+      identifier: record.identifier,
+      name: record.name,
+      lat: record.lat,
+      lng: record.lng,
+      country: record.country ?? countryAt(record.lat, record.lng),
+      timezone: record.timezone ?? timezoneAt(record.lat, record.lng),
+      virtual: record.virtual ?? false,
+      rows: newest === null ? [] : [newest],
+    })),
+  }
+}
+
+function gather(into: Gathering, batch: RowBatch): void {
+  if (into.count + batch.length > into.times.length) {
+    const larger = new Uint32Array(2 * (into.count + batch.length))
+    larger.set(into.times)
+    into.times = larger
+  }
+  const heights = batch.columns.significantHeight
+  let newest = -1
+  for (let i = 0; i < batch.length; i++) {
+    const time = batch.time[i]
+    if (time > AS_OF) continue
+    if (heights[i] !== MEASURES.significantHeight.missing) {
+      into.times[into.count++] = time
+      if (newest === -1 || time > batch.time[newest]) newest = i
+    }
+    const isRecent = time >= AS_OF - RECENT
+    // Objects for those that the oracle needs alone: 87 million would take a minute, and more memory than there is.
+    if (!isRecent && into.rows === null) continue
+    const row = rowAt(batch, i)
+    if (isRecent) into.recent.push(row)
+    into.rows?.push(row)
+  }
+  if (newest !== -1 && (into.newest === null || batch.time[newest] > into.newest.time)) {
+    into.newest = rowAt(batch, newest)
+  }
+}
+
+function rowAt(batch: RowBatch, index: number): WorldRow {
+  const row: { [name: string]: number | null } = { time: batch.time[index] }
+  for (const name of MEASURE_NAMES) {
+    const code = batch.columns[name][index]
+    row[name] = code === MEASURES[name].missing ? null : code / MEASURES[name].scale
+  }
+  return row as unknown as WorldRow
+}
+
+/**
+ * The oracle's world with all rows of one buoy, or of none (id 0); of the others only the newest, so that answers are right but for
+ * counts of readings.
+ */
+export function worldWith(data: BenchData, id: number): World {
+  return {
+    asOf: AS_OF,
+    sources: data.sources.map(({ name, network }) => ({ name, network, credit: '', licence: '' })),
+    buoys: data.buoys.map((buoy) => ({
+      ...buoy.record,
+      rows: buoy.id === id && buoy.rows !== null ? buoy.rows : buoy.newest === null ? [] : [buoy.newest],
+    })),
+  }
+}
+
+export interface PeerFiles {
+  /** JSON lines, one buoy each. */
+  buoys: string
+  /** CSV without a head: buoy id, epoch seconds, and the contract's six measured quantities of a reading, empty where missing. */
+  readings: string
+}
+
+/** What the peers load: the same buoys and readings as plain text, written once. */
+export async function peerFiles(data: BenchData): Promise<PeerFiles> {
+  const files = {
+    buoys: join(data.folder, 'peers-buoys.jsonl'),
+    readings: join(data.folder, 'peers-readings.csv'),
+  }
+  if (existsSync(files.readings)) return files
+  const buoys = createWriteStream(files.buoys)
+  const idOf = new Map<string, number>()
+  for (const { id, slug, record, newest } of data.buoys) {
+    idOf.set(`${record.source}\n${record.identifier}`, id)
+    const { rows: _, ...plain } = record
+    const pass = record.virtual && newest !== null ? mapPass(data.passes, id, newest.time) : null
+    buoys.write(`${JSON.stringify({ id, slug, ...plain, pass })}\n`)
+  }
+  buoys.end()
+  const readings = createWriteStream(`${files.readings}.new`)
+  const ids: number[] = []
+  let lines = ''
+  const sink: Sink = {
+    source: () => {},
+    buoy: (record) => ids.push(idOf.get(`${record.source}\n${record.identifier}`)!) - 1,
+    rows: (handle, batch) => {
+      for (let i = 0; i < batch.length; i++) {
+        const row = rowAt(batch, i)
+        if (row.significantHeight === null || row.time > AS_OF) continue
+        const { significantHeight, maximumHeight, period, direction, waterTemperature } = row
+        const values = [significantHeight, maximumHeight, period, direction, waterTemperature]
+        lines += `${ids[handle]},${row.time},${values.map((value) => value ?? '').join(',')}\n`
+        if (lines.length > 1e6) {
+          readings.write(lines)
+          lines = ''
+        }
+      }
+    },
+    pass: () => {},
+    forecast: () => {},
+    harbour: () => {},
+    spot: () => {},
+  }
+  for (const source of sourcesOf(data.scale)) {
+    await source.read(sink, { asOf: AS_OF, now: AS_OF, report: silent })
+  }
+  readings.end(lines)
+  await once(readings, 'finish')
+  renameSync(`${files.readings}.new`, files.readings)
+  return files
+}

@@ -1,0 +1,142 @@
+/** The load generators: wrk for as much as a server takes, h2load for a constant rate. Both run pinned beside the servers. */
+import { execFile, spawnSync } from 'node:child_process'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { BENCH_DATA } from './data.ts'
+import { cpuMicros, type Server } from './servers.ts'
+import { quantile } from './statistics.ts'
+
+const run = promisify(execFile)
+const SCRIPT = fileURLToPath(new URL('wrk.lua', import.meta.url))
+export const CONNECTIONS = 64
+
+/** A tool of the machine: null when it is there, else how it comes there. */
+export function missingTool(command: string, debianPackage: string): string | null {
+  const { status } = spawnSync('sh', ['-c', 'command -v "$1"', 'sh', command])
+  return status === 0 ? null : `${command} is not installed: apt-get install ${debianPackage}`
+}
+
+export interface Load {
+  /** File of paths, one a line. */
+  file: string
+  headers: readonly string[]
+  /** Requests that a connection sends together. */
+  depth: number
+  seconds: number
+  cores?: string
+}
+
+export interface Sample {
+  /** Requests a second. */
+  rate: number
+  /** The server's CPU time for a request, µs. */
+  cpu: number
+  /** Share of one core that the server used. */
+  busy: number
+  /** Bytes on the wire of an answer, head included. */
+  bytes: number
+  /** Latency in ms; of 16 requests together that of the last. */
+  p50: number
+  p99: number
+}
+
+/** Asks as much as the server takes. @throws Error when a request fails: what is measured then is not the answer. */
+export async function saturate(server: Server, load: Load): Promise<Sample> {
+  const before = cpuMicros(server.pid)
+  const { stdout } = await run(
+    'taskset',
+    [
+      '-c',
+      load.cores ?? '1',
+      'wrk',
+      '-t',
+      '1',
+      '-c',
+      String(CONNECTIONS),
+      '-d',
+      `${load.seconds}s`,
+      '-s',
+      SCRIPT,
+      `http://127.0.0.1:${server.port}`,
+      '--',
+      load.file,
+      String(load.depth),
+      ...load.headers,
+    ],
+    { timeout: (load.seconds + 60) * 1000 },
+  )
+  const cpu = cpuMicros(server.pid) - before
+  const found = /RESULT (.*)/.exec(stdout)
+  if (found === null) throw new Error(`wrk said nothing of its result:\n${stdout.slice(0, 500)}`)
+  const { requests, micros, bytes, failed, p50, p99 } = JSON.parse(found[1]) as { [name: string]: number }
+  if (failed > 0) throw new Error(`${failed} of ${requests} requests to ${server.name} failed`)
+  return {
+    rate: (requests / micros) * 1e6,
+    cpu: cpu / requests,
+    busy: cpu / micros,
+    bytes: bytes / requests,
+    p50: p50 / 1000,
+    p99: p99 / 1000,
+  }
+}
+
+export interface Latencies {
+  /** Requests a second that were answered. */
+  rate: number
+  /** ms. */
+  p50: number
+  p99: number
+}
+
+/** Clients of the constant-rate load: each keeps its own beat. */
+const STEADY_CLIENTS = 32
+
+/** Asks `rate` times a second, whatever the answers take. */
+export async function steady(server: Server, load: Load, rate: number): Promise<Latencies> {
+  const log = join(BENCH_DATA, `h2load-${process.pid}.tsv`)
+  const urls = join(BENCH_DATA, `h2load-${process.pid}.txt`)
+  const paths = readFileSync(load.file, 'utf8').trimEnd().split('\n').slice(0, 10_000)
+  writeFileSync(urls, paths.map((path) => `http://127.0.0.1:${server.port}${path}\n`).join(''))
+  rmSync(log, { force: true })
+  try {
+    await run(
+      'taskset',
+      [
+        '-c',
+        load.cores ?? '1',
+        'h2load',
+        '--h1',
+        '-t',
+        '1',
+        '-c',
+        String(STEADY_CLIENTS),
+        '-m',
+        '1',
+        '-D',
+        String(load.seconds),
+        `--rps=${Math.max(1, Math.round(rate / STEADY_CLIENTS))}`,
+        ...load.headers.flatMap((header) => ['-H', header]),
+        `--log-file=${log}`,
+        '-i',
+        urls,
+      ],
+      { timeout: (load.seconds + 60) * 1000, maxBuffer: 1e7 },
+    )
+    const took: number[] = []
+    let failed = 0
+    for (const line of readFileSync(log, 'utf8').split('\n')) {
+      const [, status, micros] = line.split('\t')
+      if (status === undefined) continue
+      if (status === '200' || status === '404') took.push(Number(micros) / 1000)
+      else failed++
+    }
+    if (failed > 0.001 * took.length) throw new Error(`${failed} requests to ${server.name} failed`)
+    took.sort((a, b) => a - b)
+    return { rate: took.length / load.seconds, p50: quantile(took, 0.5), p99: quantile(took, 0.99) }
+  } finally {
+    rmSync(log, { force: true })
+    rmSync(urls, { force: true })
+  }
+}

@@ -1,0 +1,108 @@
+/** The parts of the HTTP bench that compute: a wrong median or a misread log would make every figure wrong without a sign. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { collectionsIn } from '../../bench/http/limits.ts'
+import { plot, table, type ShareRow } from '../../bench/http/report.ts'
+import { median, medians, quantile, zipfRanks } from '../../bench/http/statistics.ts'
+
+const numbers = fc.array(fc.double({ noNaN: true, min: -1e9, max: 1e9 }), { minLength: 1, maxLength: 30 })
+
+test('A median has as many values below it as above it.', () => {
+  fc.assert(
+    fc.property(numbers, (values) => {
+      const middle = median(values)
+      const below = values.filter((value) => value < middle).length
+      const above = values.filter((value) => value > middle).length
+      return below <= values.length / 2 && above <= values.length / 2
+    }),
+  )
+  assert.equal(median([3, 1, 2]), 2)
+  assert.equal(median([4, 1, 3, 2]), 2.5)
+})
+
+test('Medians are taken of each quantity by itself.', () => {
+  const samples = [
+    { rate: 1, cpu: 30 },
+    { rate: 2, cpu: 10 },
+    { rate: 3, cpu: 20 },
+  ]
+  assert.deepEqual(medians(samples), { rate: 2, cpu: 20 })
+})
+
+test('A quantile is the least value that the share does not exceed.', () => {
+  const hundred = Array.from({ length: 100 }, (_, i) => i + 1)
+  assert.equal(quantile(hundred, 0.5), 50)
+  assert.equal(quantile(hundred, 0.99), 99)
+  assert.equal(quantile([7], 0.99), 7)
+})
+
+test('The first rank of Zipf’s law is drawn twice as often as the second, and no rank is out of range.', () => {
+  let state = 1
+  const random = (): number => (state = (state * 48271) % 2147483647) / 2147483647
+  const rank = zipfRanks(100, random)
+  const counts = Array.from({ length: 100 }, () => 0)
+  for (let i = 0; i < 100_000; i++) counts[rank()]++
+  assert.equal(
+    counts.reduce((sum, count) => sum + count, 0),
+    100_000,
+  )
+  const ratio = counts[0] / counts[1]
+  assert.ok(ratio > 1.9 && ratio < 2.1, `the first rank came ${ratio} times as often as the second`)
+  assert.ok(counts[99] > 0, 'the last rank never came')
+})
+
+test('Collections are read from what V8 writes, thread by thread.', () => {
+  const output = [
+    '[4242:0x5f00]      100 ms: Scavenge 20.0 (35.1) -> 10.0 (35.6) MB, 1.20 / 0.00 ms  (average mu = 0.9) task; ',
+    'listening on http://127.0.0.1:8080/v2',
+    '[4242:0x6f00]      110 ms: Scavenge 50.0 (60.0) -> 48.0 (60.0) MB, 0.50 / 0.00 ms  (average mu = 1.0) allocation failure; ',
+    '[4242:0x5f00]      200 ms: Mark-Compact (reduce) 26.0 (35.6) -> 8.0 (30.0) MB, 7.50 / 0.10 ms  (+ 3.0 ms in 5 steps) task; ',
+    '[4242:0x5f00]      300 ms: Scavenge 9.0 (30.0) -> 8.5 (30.0) MB, pooled: 2 MB, 0.70 / 0.00 ms  (average mu = 1.0) task; ',
+  ].join('\n')
+  assert.deepEqual(collectionsIn(output), {
+    longest: 7.5,
+    tooLong: 1,
+    count: 4,
+    // Of the first thread 10 → 26 and 8 → 9 MB; of the second there is no stretch between two.
+    allocated: 17 * 2 ** 20,
+  })
+})
+
+test('Tables have even columns, numbers to the right.', () => {
+  assert.equal(
+    table(
+      ['case', 'n'],
+      [
+        ['detail', '1,200'],
+        ['map', ''],
+      ],
+    ),
+    ['| case   |     n |', '| ------ | ----: |', '| detail | 1,200 |', '| map    |       |'].join('\n'),
+  )
+})
+
+test('A plot draws one bar for each case and mode, and text cannot leave its element.', () => {
+  const row: ShareRow = {
+    case: 'a <b> & c',
+    mode: 'cold',
+    depth: 1,
+    bytes: 500,
+    rate: 90,
+    ceilingRate: 100,
+    share: 0.9,
+    cpuShare: 0.9,
+    cpu: 5,
+    ceilingCpu: 4.5,
+    busy: 1,
+    ceilingBusy: 1,
+    p50: 1,
+    p99: 2,
+    bar: 0.85,
+  }
+  const drawn = plot([row, { ...row, mode: 'hot' }, { ...row, depth: 16 }], 'A title')
+  assert.equal(drawn.match(/<rect [^>]*height="6"/g)?.length, 2)
+  assert.match(drawn, /a &lt;b&gt; &amp; c/)
+  assert.match(drawn, /^<svg [^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"/)
+  assert.ok(drawn.endsWith('</svg>\n'), 'the picture is not closed')
+})
