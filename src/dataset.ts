@@ -2,11 +2,13 @@
  * What every reader gets: one snapshot's frozen columns and the indexes over them. A buoy is an ordinal, its place in the
  * ascending ids. Built by each thread over the same shared memory; nothing here changes once it is built.
  */
+import { Around } from './index/around.ts'
 import { Boxes } from './index/boxes.ts'
 import { Forecast } from './index/forecast.ts'
 import { buildGroups, type Groups } from './index/groups.ts'
 import { Passes } from './index/passes.ts'
 import { Nearby } from './index/nearby.ts'
+import { NearestPoints } from './index/nearest.ts'
 import { Points } from './index/points.ts'
 import { Spans, spansOf } from './index/spans.ts'
 import { Tides } from './index/tides.ts'
@@ -38,8 +40,12 @@ export interface Dataset {
   readonly active: Uint8Array
   readonly groups: Groups
   readonly points: Points
+  /** Active physical buoys: the nearest few of a place. */
+  readonly nearest: NearestPoints
   /** Physical buoys, within the reach of the combined conditions. */
   readonly physicalNearby: Nearby
+  /** All buoys: those within a radius. */
+  readonly around: Around
   readonly boxes: Boxes
   readonly words: Words
   readonly passes: Passes
@@ -82,7 +88,11 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
   yield
   const points = new Points(column('points') as Uint8Array, lat, lng)
   yield
+  const nearest = new NearestPoints(lat, lng, points, (i) => active[i] === 1 && virtual[i] === 0)
+  yield
   const physicalNearby = new Nearby(lat, lng, CONDITIONS_REACH_KM, (i) => virtual[i] === 0)
+  yield
+  const around = new Around(lat, lng)
   yield
   const words = new Words(column, active)
   yield
@@ -99,7 +109,9 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
     active,
     groups,
     points,
+    nearest,
     physicalNearby,
+    around,
     boxes: new Boxes(column('boxes') as Uint8Array),
     words,
     passes: new Passes(passes, id.length, ordinalOfId, activeSince),

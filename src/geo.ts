@@ -17,11 +17,6 @@ export function haversineKm(lat1: number, lng1: number, lat2: number, lng2: numb
   return 2 * EARTH_RADIUS_KM * Math.asin(Math.min(1, Math.sqrt(h)))
 }
 
-/** Kilometres as they are answered: two decimals. Compare unrounded. */
-export function roundKm(km: number): number {
-  return Math.round(km * 100) / 100
-}
-
 /** Steps per degree to which a wrapped longitude is rounded: a tenth of a millimetre. */
 const WRAPPED_STEPS = 1e9
 

@@ -6,21 +6,34 @@
  * ASCII in a double is never a NaN (its exponent would need a byte above 0x7f), so no bits change on the way.
  */
 import { MISSING_I16, MISSING_U16 } from './columns.ts'
-import { civilFromDays, DAY, MINUTE } from './time.ts'
+import { civilFromDays, DAY, MINUTE, timestampText } from './time.ts'
 
 const ENCODER = new TextEncoder()
 
+const QUOTE = 0x22
+const COMMA = 0x2c
+const DASH = 0x2d
+
 /** Longer texts go through the encoder. */
-const SHORT_TEXT = 48
+const SHORT_TEXT = 160
 
 /** Bytes past the position that any single store may touch. */
 const OVERSHOOT = 64
 
+const WORD = new Float64Array(1)
+const WORD_BYTES = new Uint8Array(WORD.buffer)
+
 /** Up to eight ASCII characters as the double whose little-endian bytes they are. */
 function word(text: string): number {
-  const bytes = new Uint8Array(8)
-  ENCODER.encodeInto(text, bytes)
-  return new Float64Array(bytes.buffer)[0]
+  ENCODER.encodeInto(text, WORD_BYTES.fill(0))
+  return WORD[0]
+}
+
+/** ASCII text as doubles of eight bytes each, the last padded with zeros. */
+export function wordsOf(text: string): Float64Array {
+  const padded = new Uint8Array(Math.ceil(text.length / 8) * 8)
+  ENCODER.encodeInto(text, padded)
+  return new Float64Array(padded.buffer)
 }
 
 /** ASCII text of any length, ready to be stored eight bytes at a time. */
@@ -29,28 +42,28 @@ export class Literal {
   readonly length: number
 
   constructor(text: string) {
-    const bytes = ENCODER.encode(text)
-    const padded = new Uint8Array(Math.ceil(bytes.length / 8) * 8)
-    padded.set(bytes)
-    this.words = new Float64Array(padded.buffer)
-    this.length = bytes.length
+    this.words = wordsOf(text)
+    this.length = text.length
   }
 }
 
 const NULL = new Literal('null')
 
-/** Short texts by index: one store each. */
+/** Short texts by index: one store each, with a comma behind for lists. */
 export class TextTable {
   readonly words: Float64Array
   readonly lengths: Uint8Array
 
-  /** @param text at most eight ASCII characters for each index below `size` */
+  /** @param text at most eight ASCII characters for each index below `size`; seven for lists */
   constructor(size: number, text: (index: number) => string) {
     this.words = new Float64Array(size)
     this.lengths = new Uint8Array(size)
+    // Straight into place: an array and a view for each entry made the tables four fifths of a thread's time to import this file.
+    const bytes = new Uint8Array(this.words.buffer)
     for (let index = 0; index < size; index++) {
       const entry = text(index)
-      this.words[index] = word(entry)
+      for (let i = 0; i < entry.length; i++) bytes[index * 8 + i] = entry.charCodeAt(i)
+      if (entry.length < 8) bytes[index * 8 + entry.length] = COMMA
       this.lengths[index] = entry.length
     }
   }
@@ -69,49 +82,67 @@ export const SIGNED_HUNDREDTHS = new TextTable(65536, (bits) => {
 })
 
 const COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
-const COMPASS_TEXT = new TextTable(17, (point) => (point === 16 ? 'null' : `"${COMPASS[point]}"`))
+/** By `compassIndex`: a full turn is north again, and the missing code falls on the last. */
+export const COMPASS_TEXT = new TextTable(30, (index) => (index > 16 ? 'null' : `"${COMPASS[index & 15]}"`))
 
 /** Compass point (16 points, 11.25° is NNE) of a direction in hundredths of a degree. */
 export function compassPoint(hundredths: number): string {
-  return COMPASS[compassIndex(hundredths)]
+  return COMPASS[compassIndex(hundredths) & 15]
 }
 
-function compassIndex(hundredths: number): number {
-  return hundredths === MISSING_U16 ? 16 : Math.floor((hundredths + 1125) / 2250) & 15
+/** Index into `COMPASS_TEXT` of a direction in hundredths of a degree or of its missing code. */
+export function compassIndex(hundredths: number): number {
+  return ((hundredths + 1125) / 2250) >>> 0
 }
 
 const pad = (value: number, width: number): string => String(value).padStart(width, '0')
 
-const MINUTE_TEXT = new TextTable(
+/** `09:00:` by minute of the day. */
+export const MINUTE_TEXT = new TextTable(
   1440,
   (minute) => `${pad(Math.floor(minute / 60), 2)}:${pad(minute % 60, 2)}:`,
 )
-const SECOND_TEXT = new TextTable(60, (second) => `${pad(second, 2)}Z"`)
+/** `00Z"` by second of the minute. */
+export const SECOND_TEXT = new TextTable(60, (second) => `${pad(second, 2)}Z"`)
 
 /** Four characters as the 32-bit number whose little-endian bytes they are. */
 const fourCharacters = (text: string): number =>
   text.charCodeAt(0) | (text.charCodeAt(1) << 8) | (text.charCodeAt(2) << 16) | (text.charCodeAt(3) << 24)
 
-const FOUR_DIGITS = Uint32Array.from({ length: 10000 }, (_, n) => fourCharacters(pad(n, 4)))
-const FOUR_HEX = Uint32Array.from({ length: 65536 }, (_, n) =>
+/** `0042` and `002a`, four ASCII characters in 32 bits. */
+export const FOUR_DIGITS = Uint32Array.from({ length: 10000 }, (_, n) => fourCharacters(pad(n, 4)))
+export const FOUR_HEX = Uint32Array.from({ length: 65536 }, (_, n) =>
   fourCharacters(n.toString(16).padStart(4, '0')),
 )
+/** Whole numbers below 10,000 without leading zeros, and how many digits they have. */
+export const SHORT_INTEGERS = {
+  words: FOUR_DIGITS.map((digits, n) => digits >>> ((4 - String(n).length) * 8)),
+  lengths: Uint8Array.from({ length: 10000 }, (_, n) => String(n).length),
+}
+
+/** What stands behind the whole part: nothing, `.5`, `.05`. */
+const HUNDREDTH_TEXT = {
+  words: Uint32Array.from({ length: 100 }, (_, n) => fourCharacters(behindPoint(n).padEnd(4, '\0'))),
+  lengths: Uint8Array.from({ length: 100 }, (_, n) => behindPoint(n).length),
+}
+
+function behindPoint(hundredths: number): string {
+  return String(hundredths / 100).slice(1)
+}
 
 /** `"2026-03-` and `27T` by day since 1970, filled as days come up; every time we hold lies before 2106. */
-const DATE_HEAD = new Float64Array(49711)
-const DATE_TAIL = new Float64Array(49711)
+export const DATE_HEAD = new Float64Array(49711)
+export const DATE_TAIL = new Float64Array(49711)
 
-function fillDate(day: number): void {
+/** Fills `DATE_HEAD` and `DATE_TAIL` of a day. */
+export function fillDate(day: number): void {
   const { year, month, day: dayOfMonth } = civilFromDays(day)
   DATE_HEAD[day] = word(`"${pad(year, 4)}-${pad(month, 2)}`)
   DATE_TAIL[day] = word(`-${pad(dayOfMonth, 2)}T`)
 }
 
-const QUOTE = 0x22
-const COMMA = 0x2c
-const DASH = 0x2d
-const POINT = 0x2e
-const ZERO = 0x30
+/** The last second that 32 bits hold. */
+export const LAST_SECOND = 0xffff_ffff
 
 /**
  * A growing byte buffer with a position. What is kept for the life of a snapshot is written first; `mark` then says where
@@ -120,12 +151,12 @@ const ZERO = 0x30
 export class JsonWriter {
   bytes: Uint8Array
   at = 0
-  #view: DataView
+  view: DataView
   #mark = 0
 
   constructor(capacity: number) {
     this.bytes = new Uint8Array(capacity + OVERSHOOT)
-    this.#view = new DataView(this.bytes.buffer)
+    this.view = new DataView(this.bytes.buffer)
   }
 
   /** Keeps everything up to here; answers are written behind it. */
@@ -150,7 +181,7 @@ export class JsonWriter {
     const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2))
     grown.set(this.bytes)
     this.bytes = grown
-    this.#view = new DataView(grown.buffer)
+    this.view = new DataView(grown.buffer)
   }
 
   /** Copies bytes that stand in this buffer already. */
@@ -161,15 +192,28 @@ export class JsonWriter {
   }
 
   literal({ words, length }: Literal): void {
-    const view = this.#view
+    const view = this.view
     const at = this.at
     for (let i = 0; i < words.length; i++) view.setFloat64(at + i * 8, words[i], true)
     this.at = at + length
   }
 
   entry(table: TextTable, index: number): void {
-    this.#view.setFloat64(this.at, table.words[index], true)
+    this.view.setFloat64(this.at, table.words[index], true)
     this.at += table.lengths[index]
+  }
+
+  /** Values of a column by their codes, with commas between. The caller has ensured 8 bytes for each. */
+  entries(table: TextTable, codes: Uint16Array, count: number): void {
+    const { words, lengths } = table
+    const view = this.view
+    let at = this.at
+    for (let i = 0; i < count; i++) {
+      const code = codes[i]
+      view.setFloat64(at, words[code], true)
+      at += lengths[code] + 1
+    }
+    this.at = count === 0 ? at : at - 1
   }
 
   /** Any text as it is, in UTF-8. Short ASCII is written by hand, five times as fast as by way of the encoder. */
@@ -203,14 +247,22 @@ export class JsonWriter {
       this.bytes[this.at++] = DASH
       rest = -rest
     }
-    if (rest >= 1e4) {
+    if (rest >= 1e8) {
       this.text(String(rest))
       return
     }
-    const digits = rest >= 1000 ? 4 : rest >= 100 ? 3 : rest >= 10 ? 2 : 1
-    // The table pads with zeros on the left; shifting them out leaves the digits first.
-    this.#view.setUint32(this.at, FOUR_DIGITS[rest] >>> ((4 - digits) * 8), true)
-    this.at += digits
+    if (rest >= 1e4) {
+      const upper = (rest / 1e4) >>> 0
+      this.#short(upper)
+      this.view.setUint32(this.at, FOUR_DIGITS[rest - upper * 1e4], true)
+      this.at += 4
+    } else this.#short(rest)
+  }
+
+  /** A whole number from 0 to 9999. */
+  #short(value: number): void {
+    this.view.setUint32(this.at, SHORT_INTEGERS.words[value], true)
+    this.at += SHORT_INTEGERS.lengths[value]
   }
 
   /** Any finite number in its shortest form. */
@@ -219,20 +271,18 @@ export class JsonWriter {
     else this.text(String(value))
   }
 
-  /** A whole number of hundredths as a number in its shortest form: 150 is `1.5`. */
+  /** A whole number of hundredths, below 2^32, as a number in its shortest form: 150 is `1.5`. */
   hundredths(value: number): void {
     let rest = value
     if (rest < 0) {
       this.bytes[this.at++] = DASH
       rest = -rest
     }
-    const whole = Math.floor(rest / 100)
+    const whole = (rest / 100) >>> 0
     const fraction = rest - whole * 100
     this.integer(whole)
-    if (fraction === 0) return
-    this.bytes[this.at++] = POINT
-    this.bytes[this.at++] = ZERO + Math.floor(fraction / 10)
-    if (fraction % 10 !== 0) this.bytes[this.at++] = ZERO + (fraction % 10)
+    this.view.setUint32(this.at, HUNDREDTH_TEXT.words[fraction], true)
+    this.at += HUNDREDTH_TEXT.lengths[fraction]
   }
 
   /** Exactly ten digits of a whole number below 10^10. */
@@ -240,7 +290,7 @@ export class JsonWriter {
     const high = Math.floor(value / 1e8)
     const low = value - high * 1e8
     const middle = Math.floor(low / 1e4)
-    const view = this.#view
+    const view = this.view
     view.setUint16(this.at, FOUR_DIGITS[high] >>> 16, true)
     view.setUint32(this.at + 2, FOUR_DIGITS[middle], true)
     view.setUint32(this.at + 6, FOUR_DIGITS[low - middle * 1e4], true)
@@ -249,7 +299,7 @@ export class JsonWriter {
 
   /** Exactly twelve hexadecimal digits of a whole number below 2^48, with a hyphen behind the eighth where asked for. */
   twelveHex(value: number, hyphen: boolean): void {
-    const view = this.#view
+    const view = this.view
     const low = value % 0x100000000
     view.setUint32(this.at, FOUR_HEX[Math.floor(value / 0x100000000)], true)
     view.setUint32(this.at + 4, FOUR_HEX[low >>> 16], true)
@@ -259,19 +309,53 @@ export class JsonWriter {
     this.at += 4
   }
 
-  /** `"2026-03-27T09:00:00Z"` of whole epoch seconds from 1970 to 2106. */
+  /** `"2026-03-27T09:00:00Z"` of whole epoch seconds; from 1970 to 2106 out of tables. */
   timestamp(epoch: number): void {
-    const day = Math.floor(epoch / DAY)
+    if (epoch < 0 || epoch > LAST_SECOND) {
+      this.string(timestampText(epoch))
+      return
+    }
+    const whole = epoch >>> 0
+    const day = (whole / DAY) >>> 0
     if (DATE_HEAD[day] === 0) fillDate(day)
-    const second = epoch - day * DAY
-    const minute = Math.floor(second / MINUTE)
-    const view = this.#view
+    const second = whole - day * DAY
+    const minute = (second / MINUTE) >>> 0
+    const view = this.view
     const at = this.at
     view.setFloat64(at, DATE_HEAD[day], true)
     view.setFloat64(at + 8, DATE_TAIL[day], true)
     view.setFloat64(at + 12, MINUTE_TEXT.words[minute], true)
     view.setFloat64(at + 18, SECOND_TEXT.words[second - minute * MINUTE], true)
     this.at = at + 22
+  }
+
+  /** Ascending times, seconds since `base`, as timestamps with commas between; all from 1970 to 2106. The caller has ensured 24 bytes for each. */
+  timestamps(base: number, seconds: Uint32Array, count: number): void {
+    const view = this.view
+    let at = this.at
+    let midnight = 0
+    let nextMidnight = 0
+    let head = 0
+    let tail = 0
+    for (let i = 0; i < count; i++) {
+      const time = (base + seconds[i]) >>> 0
+      if (time >= nextMidnight) {
+        const day = (time / DAY) >>> 0
+        if (DATE_HEAD[day] === 0) fillDate(day)
+        head = DATE_HEAD[day]
+        tail = DATE_TAIL[day]
+        midnight = day * DAY
+        nextMidnight = midnight + DAY
+      }
+      const second = time - midnight
+      const minute = (second / MINUTE) >>> 0
+      view.setFloat64(at, head, true)
+      view.setFloat64(at + 8, tail, true)
+      view.setFloat64(at + 12, MINUTE_TEXT.words[minute], true)
+      view.setFloat64(at + 18, SECOND_TEXT.words[second - minute * MINUTE], true)
+      at += 23
+    }
+    this.at = count === 0 ? at : at - 1
   }
 
   /** Compass point of a direction's code in hundredths of a degree, `null` for the missing one. */

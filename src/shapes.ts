@@ -1,127 +1,19 @@
 /**
- * Shapes that several operations share: the buoy items and the reading, under their names on the wire (contract, "Resources and
- * their fields"). Everything about a buoy that stays the same for a snapshot is rendered once, here; operations copy it.
+ * Shapes that several operations share: the buoy items, under their names on the wire (contract, "Resources and their fields"). Everything about a buoy that stays the same for a snapshot is rendered once, here; operations copy it.
  *
  * The one place that maps our names to the contract's, its spelling `significient_height` included.
  */
-import { MEASURES } from './columns.ts'
 import { newestReadingTime, type Dataset } from './dataset.ts'
-import { roundKm } from './geo.ts'
 import { NO_COUNTRY } from './snapshot/catalog.ts'
-import type { MonthRows } from './snapshot/months.ts'
 import { LANGUAGES, type Language } from './language.ts'
-import { HUNDREDTHS, JsonWriter, Literal, SIGNED_HUNDREDTHS, THOUSANDTHS } from './json.ts'
+import { JsonWriter } from './json.ts'
 import { externalPassId, missionOfIndex, MISSIONS, passId, passName, satellitePassId } from './missions.ts'
+import { READING_BYTES, writeReading, writeReadingSubset } from './reading.ts'
 import type { Steps } from './steps.ts'
 import { timestampText } from './time.ts'
 
-/** A reading's id is its buoy's id times this, plus its time in epoch seconds: below 2^53 for ids up to `MAX_BUOY_ID`. */
-export const READING_ID_FACTOR = 1e10
-
-/** More than any reading takes in JSON. */
-export const READING_BYTES = 384
 /** More than any buoy item without its name, slug and other texts takes. */
 const ITEM_BYTES = 1024
-
-const ENERGY_FACTOR = ((1 / 8) * 1025 * 9.81 * 9.81) / (2 * Math.PI) / 1000
-
-/**
- * Energy of a wave in kJ per metre of crest, deep water: ⅛ρgH² · gT²/2π with ρ = 1025 kg/m³ and g = 9.81 m/s² (decisions,
- * "Definitions"). Height in m, period in s. Null unless both are above 0.
- */
-export function waveEnergy(height: number | null, period: number | null): number | null {
-  if (height === null || period === null || height <= 0 || period <= 0) return null
-  return Math.round(ENERGY_FACTOR * height * height * period * period)
-}
-
-/** A UUID of version 8 (RFC 9562) laid out from the same two numbers as the id, so that it is found without a search. */
-export function readingUuid(buoyId: number, epoch: number): string {
-  const time = epoch.toString(16).padStart(12, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}-8000-8000-${buoyId.toString(16).padStart(12, '0')}`
-}
-
-const READING_UUID = /^([0-9a-f]{8})-([0-9a-f]{4})-8000-8000-([0-9a-f]{12})$/
-
-/** The time that a reading's id or uuid names for this buoy, epoch seconds, or null when it names none. */
-export function readingTime(text: string, buoyId: number): number | null {
-  if (/^[0-9]{1,16}$/.test(text)) {
-    const epoch = Number(text) - buoyId * READING_ID_FACTOR
-    return epoch >= 0 && epoch < READING_ID_FACTOR ? epoch : null
-  }
-  const match = READING_UUID.exec(text.toLowerCase())
-  return match !== null && Number.parseInt(match[3], 16) === buoyId
-    ? Number.parseInt(match[1] + match[2], 16)
-    : null
-}
-
-const ID = new Literal('{"id":')
-const UUID = new Literal(',"uuid":"')
-const UUID_ALONE = new Literal('{"uuid":"')
-const UUID_MIDDLE = new Literal('-8000-8000-')
-const HEIGHT = new Literal('","significient_height":')
-const MAXIMUM_HEIGHT = new Literal(',"maximum_height":')
-const PERIOD = new Literal(',"period":')
-const TIME = new Literal(',"time":')
-const WATER_TEMPERATURE = new Literal(',"water_temperature":')
-const DIRECTION = new Literal(',"direction":')
-const DIRECTION_COMPASS = new Literal(',"direction_compass":')
-const UNIT_END = new Literal(',"unit":"m"}')
-const UNIT_ENERGY = new Literal(',"unit":"m","energy_per_wave":')
-const END = new Literal('}')
-
-/** Writes the full Reading of one row, without its closing brace. The caller has ensured `READING_BYTES`. */
-export function writeOpenReading(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
-  const { significantHeight, period, direction } = rows.measures
-  const height = significantHeight.codes[row & significantHeight.mask]
-  const periodCode = period.codes[row & period.mask]
-  const directionCode = direction.codes[row & direction.mask]
-  const time = rows.time[row]
-  out.literal(ID)
-  out.integer(buoyId)
-  out.tenDigits(time)
-  out.literal(UUID)
-  writeMeasured(out, buoyId, rows, row)
-  out.literal(DIRECTION)
-  out.entry(HUNDREDTHS, directionCode)
-  out.literal(DIRECTION_COMPASS)
-  out.compass(directionCode)
-  out.literal(UNIT_ENERGY)
-  if (height === 0 || periodCode === 0 || periodCode === MEASURES.period.missing) out.null()
-  else out.integer(waveEnergy(height / 1000, periodCode / 1000)!)
-}
-
-export function writeReading(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
-  writeOpenReading(out, buoyId, rows, row)
-  out.literal(END)
-}
-
-/** Writes the subset of a Reading that is embedded in buoy lists and details. */
-export function writeReadingSubset(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
-  const { direction } = rows.measures
-  out.literal(UUID_ALONE)
-  writeMeasured(out, buoyId, rows, row)
-  out.literal(DIRECTION)
-  out.entry(HUNDREDTHS, direction.codes[row & direction.mask])
-  out.literal(UNIT_END)
-}
-
-function writeMeasured(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
-  const { significantHeight, maximumHeight, period, waterTemperature } = rows.measures
-  const time = rows.time[row]
-  out.twelveHex(time, true)
-  out.literal(UUID_MIDDLE)
-  out.twelveHex(buoyId, false)
-  out.literal(HEIGHT)
-  out.entry(THOUSANDTHS, significantHeight.codes[row & significantHeight.mask])
-  out.literal(MAXIMUM_HEIGHT)
-  out.entry(THOUSANDTHS, maximumHeight.codes[row & maximumHeight.mask])
-  out.literal(PERIOD)
-  out.entry(THOUSANDTHS, period.codes[row & period.mask])
-  out.literal(TIME)
-  out.timestamp(time)
-  out.literal(WATER_TEMPERATURE)
-  out.entry(SIGNED_HUNDREDTHS, waterTemperature.codes[row & waterTemperature.mask] & 0xffff)
-}
 
 /** Some 20 µs of work. */
 const PIECES_PER_STEP = 16
@@ -316,16 +208,15 @@ function textFragments(writer: JsonWriter, texts: readonly string[]): Steps<Frag
   return Fragments.render(writer, texts.length, (i) => writer.string(texts[i]))
 }
 
-/** A nearest-buoy item; `km` unrounded. */
+/** A nearest-buoy item; the distance in hundredths of a km. */
 export function writeNearest(
   { writer, nearestHead, nearestTail }: Shapes,
   ordinal: number,
-  km: number,
+  hundredths: number,
 ): void {
   nearestHead.write(ordinal)
-  writer.number(roundKm(km))
-  writer.comma()
-  nearestTail.write(ordinal)
+  writer.hundredths(hundredths)
+  nearestTail.writeNext(ordinal)
 }
 
 /** What passes say of themselves, each as JSON text. */

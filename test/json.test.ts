@@ -241,6 +241,59 @@ test('A table of texts gives each one back by its index.', () => {
   assert.equal(all, texts.map((text) => `${text},`).join(''))
 })
 
+test('A list of codes is their entries with commas between.', () => {
+  fc.assert(
+    fc.property(fc.uint16Array({ maxLength: 40 }), (codes) => {
+      for (const table of [THOUSANDTHS, HUNDREDTHS, SIGNED_HUNDREDTHS]) {
+        const write = (out: JsonWriter): void => {
+          out.ensure(codes.length * 8)
+          out.entries(table, codes, codes.length)
+          out.quote()
+        }
+        const each = Array.from(codes, (code) => short((out) => out.entry(table, code)))
+        assert.equal(written(write), `${each.join(',')}"`)
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('Ascending times are timestamps with commas between, over midnights too.', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 2 ** 32 - 32 * 86_400 }),
+      fc.array(fc.integer({ min: 0, max: 31 * 86_400 }), { maxLength: 40 }),
+      (base, seconds) => {
+        const ascending = Uint32Array.from(seconds).toSorted()
+        const text = written((out) => {
+          out.ensure(ascending.length * 24)
+          out.timestamps(base, ascending, ascending.length)
+          out.quote()
+        })
+        const each = Array.from(ascending, (second) =>
+          JSON.stringify(new Date((base + second) * 1000).toISOString().replace('.000', '')),
+        )
+        assert.equal(text, `${each.join(',')}"`)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('A time that no column can hold is written in full all the same.', () => {
+  for (const [epoch, text] of [
+    [-1, '1969-12-31T23:59:59Z'],
+    [-62_167_219_200, '0000-01-01T00:00:00Z'],
+    [2 ** 32, '2106-02-07T06:28:16Z'],
+    [253_402_300_799, '9999-12-31T23:59:59Z'],
+  ] as const) {
+    assert.equal(
+      short((out) => out.timestamp(epoch)),
+      `"${text}"`,
+    )
+  }
+})
+
 type Step =
   | { kind: 'text' | 'string'; text: string }
   | { kind: 'integer' | 'hundredths'; value: number }

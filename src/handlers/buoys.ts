@@ -1,6 +1,6 @@
 /** Operation 1, `GET /buoys`: by id ascending, with `near` by distance; filters combine. */
 import { boundsContain, boundsOnGlobe } from '../geo.ts'
-import { EMPTY_GROUP, type Group } from '../index/groups.ts'
+import { EMPTY_GROUP, holds, type Group } from '../index/groups.ts'
 import { fold } from '../index/words.ts'
 import { MAX_PAGE, operation, paging, type View } from '../operation.ts'
 import { boolean, bounds, integer, point, text, type QueryOf } from '../query.ts'
@@ -48,36 +48,52 @@ export const listBuoys = operation({
   errors: ['bad_request'],
   answer(view, query) {
     const { writer, list } = view.shapes
-    const ordinals = matching(view, query)
-    const perPage = query.per_page ?? (query.country === undefined ? DEFAULT_PER_PAGE : MAX_PER_PAGE)
-    const { from, to, meta } = paging(ordinals.length, query.page, Math.min(perPage, MAX_PER_PAGE))
+    const perPage = Math.min(
+      query.per_page ?? (query.country === undefined ? DEFAULT_PER_PAGE : MAX_PER_PAGE),
+      MAX_PER_PAGE,
+    )
+    const { ordinals, count } = matching(view, query, perPage)
+    const { from, to, meta } = paging(count, query.page, perPage)
     writer.text('{"buoys":[')
     list.writeList(ordinals, from, to)
-    writer.text(`],"count":${ordinals.length}}`)
+    writer.text(`],"count":${count}}`)
     return meta
   },
 })
 
-/** Ordinals of the buoys that pass every filter, in the order of the answer. */
-function matching({ dataset }: View, query: QueryOf<typeof parameters>): ArrayLike<number> {
-  const { catalog, groups, active, points, boxes } = dataset
+interface Matches {
+  /** In the order of the answer, as far as they belong to the page asked for. */
+  ordinals: ArrayLike<number>
+  count: number
+}
+
+/** The buoys that pass every filter. */
+function matching({ dataset }: View, query: QueryOf<typeof parameters>, perPage: number): Matches {
+  const { catalog, groups, active, around, boxes } = dataset
   const { near, source, country, active_only: activeOnly } = query
   const box = query.bounds === undefined ? null : boundsOnGlobe(query.bounds)
   const ofSource = source === undefined ? null : (groups.bySource.get(fold(source)) ?? EMPTY_GROUP)
   const ofCountry = country === undefined ? null : (groups.byCountry.get(country) ?? EMPTY_GROUP)
   const pick = (group: Group): Uint32Array => (activeOnly ? group.active : group.all)
   if (near === undefined && box === null) {
-    if (ofSource === null || ofCountry === null) return pick(ofSource ?? ofCountry ?? groups.everywhere)
-    return intersect(pick(ofSource), pick(ofCountry))
+    const ordinals =
+      ofSource === null || ofCountry === null
+        ? pick(ofSource ?? ofCountry ?? groups.everywhere)
+        : intersect(pick(ofSource), pick(ofCountry))
+    return { ordinals, count: ordinals.length }
   }
-  const sets = [ofSource, ofCountry].flatMap((group) => (group === null ? [] : [new Set(pick(group))]))
   const accept = (ordinal: number): boolean =>
     (!activeOnly || active[ordinal] === 1) &&
-    sets.every((set) => set.has(ordinal)) &&
-    (box === null || boundsContain(box, catalog.lat[ordinal], catalog.lng[ordinal]))
-  return near === undefined
-    ? boxes.within(box!).filter(accept)
-    : points.within(near.lat, near.lng, query.radius, accept).ordinals
+    (ofSource === null || holds(ofSource.all, ordinal)) &&
+    (ofCountry === null || holds(ofCountry.all, ordinal)) &&
+    (near === undefined || box === null || boundsContain(box, catalog.lat[ordinal], catalog.lng[ordinal]))
+  if (near === undefined) {
+    const ordinals = boxes.within(box!, accept)
+    return { ordinals, count: ordinals.length }
+  }
+  const from = (query.page - 1) * perPage
+  const count = around.find(near.lat, near.lng, query.radius, accept, from, from + perPage)
+  return { ordinals: around.ordinals, count }
 }
 
 /** What two ascending lists share. */

@@ -5,9 +5,9 @@
  * The largest answer: 31 days of a buoy that reports every minute are 44,640 places of six arrays, some 3 MB; half-hourly
  * ones make 120 kB.
  */
-import { MEASURES, MISSING_U16, type MeasureName } from '../columns.ts'
+import { MISSING_I16, MISSING_U16 } from '../columns.ts'
 import { ApiError } from '../errors.ts'
-import { Literal, THOUSANDTHS, type JsonWriter, type TextTable } from '../json.ts'
+import { HUNDREDTHS, LAST_SECOND, Literal, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../json.ts'
 import { operation, refuseBackwards, requireBuoy, type View } from '../operation.ts'
 import { boolean, timestamp, type QueryOf } from '../query.ts'
 import { DAY, endOf, HOUR } from '../time.ts'
@@ -16,8 +16,8 @@ import { DAY, endOf, HOUR } from '../time.ts'
 const DEFAULT_BEFORE = 7 * DAY
 const DEFAULT_AFTER = 3 * DAY
 const LONGEST = 31 * DAY
-/** The longest thing an array holds for one place: a timestamp and a comma. */
-const PLACE_BYTES = 24
+/** A timestamp, five values, and the commas between; beyond what one value of each needs for the names of the arrays. */
+const PLACE_BYTES = 24 + 5 * 8
 
 const parameters = {
   start_date: timestamp({ description: "First moment; default seven days before the snapshot's time." }),
@@ -37,12 +37,12 @@ const FIELDS = {
 }
 
 const FIELDS_TEXT = new Literal(`,"fields":${JSON.stringify(FIELDS)},"time":[`)
-
-const MEASURED: readonly { key: string; measure: MeasureName; table: TextTable }[] = [
-  { key: 'significant_height', measure: 'significantHeight', table: THOUSANDTHS },
-  { key: 'maximum_height', measure: 'maximumHeight', table: THOUSANDTHS },
-  { key: 'period', measure: 'period', table: THOUSANDTHS },
-]
+const SIGNIFICANT_HEIGHT = new Literal('],"significant_height":[')
+const MAXIMUM_HEIGHT = new Literal('],"maximum_height":[')
+const PERIOD = new Literal('],"period":[')
+const FORECAST_WAVE_HEIGHT = new Literal('],"forecast_wave_height":[')
+const TIDE_LEVEL = new Literal('],"tide_level":[')
+const END = new Literal(']}')
 
 export const chart = operation({
   name: 'chart',
@@ -56,28 +56,24 @@ export const chart = operation({
     const ordinal = requireBuoy(view, buoyId)
     const { start, end } = rangeOf(query, view.dataset.asOf)
     const { writer, identifiedSummary } = view.shapes
-    const axis = layAxis(view, ordinal, start, end)
+    layAxis(view, ordinal, start, end)
     writer.text('{"buoy":')
     identifiedSummary.write(ordinal)
-    writer.ensure(FIELDS_TEXT.length)
+    const { length } = axis
+    writer.ensure(FIELDS_TEXT.length + length * PLACE_BYTES)
     writer.literal(FIELDS_TEXT)
-    writeArray(writer, axis.length, (i) => writer.timestamp(axis.time[i]))
-    for (const { key, measure, table } of MEASURED) {
-      writer.text(`],"${key}":[`)
-      writeArray(writer, axis.length, (i) => {
-        const row = axis.row[i]
-        if (row === -1) writer.null()
-        else {
-          const { codes, mask } = view.dataset.readings.months[axis.month[i]].measures[measure]
-          writer.entry(table, codes[row & mask])
-        }
-      })
-    }
-    writer.text('],"forecast_wave_height":[')
-    writeArray(writer, axis.length, (i) => writeRounded(writer, axis.waveHeight[i]))
-    writer.text('],"tide_level":[')
-    writeArray(writer, axis.length, (i) => writeRounded(writer, axis.tideLevel[i]))
-    writer.text(']}')
+    writer.timestamps(start, axis.time, length)
+    writer.literal(SIGNIFICANT_HEIGHT)
+    writer.entries(THOUSANDTHS, axis.significantHeight, length)
+    writer.literal(MAXIMUM_HEIGHT)
+    writer.entries(THOUSANDTHS, axis.maximumHeight, length)
+    writer.literal(PERIOD)
+    writer.entries(THOUSANDTHS, axis.period, length)
+    writer.literal(FORECAST_WAVE_HEIGHT)
+    writer.entries(HUNDREDTHS, axis.waveHeight, length)
+    writer.literal(TIDE_LEVEL)
+    writer.entries(SIGNED_HUNDREDTHS, axis.tideLevel, length)
+    writer.literal(END)
     return ''
   },
 })
@@ -97,115 +93,116 @@ function rangeOf(
       { parameter: 'start_date' },
     )
   }
-  return { start: Math.ceil(start), end: Math.floor(end) }
-}
-
-/** The places of a chart: readings by month and row (row −1 where there is none), hourly series by value (NaN for none). */
-interface Axis {
-  length: number
-  time: Float64Array
-  month: Uint16Array
-  row: Int32Array
-  waveHeight: Float64Array
-  tideLevel: Float64Array
-}
-
-/** Values at full hours, NaN where a series has none. */
-interface Hours {
-  count: number
-  time: Float64Array
-  waveHeight: Float64Array
-  tideLevel: Float64Array
-}
-
-function layAxis(view: View, ordinal: number, start: number, end: number): Axis {
-  const { readings } = view.dataset
-  const first = readings.positionOf(ordinal, start)
-  const last = readings.positionOf(ordinal, end + 1)
-  const hours = hourlySeries(view, ordinal, start, end)
-  const capacity = last - first + hours.count
-  const axis: Axis = {
-    length: 0,
-    time: new Float64Array(capacity),
-    month: new Uint16Array(capacity),
-    row: new Int32Array(capacity).fill(-1),
-    waveHeight: new Float64Array(capacity).fill(NaN),
-    tideLevel: new Float64Array(capacity).fill(NaN),
-  }
-  const hourAt = (hour: number): number => (hour < hours.count ? hours.time[hour] : Infinity)
-  let position = first
-  let segment = first < last ? readings.segmentOf(ordinal, first) : 0
-  for (let hour = 0; position < last || hour < hours.count; axis.length++) {
-    let readingTime = Infinity
-    let row = -1
-    if (position < last) {
-      while (position - readings.before[segment] >= readings.to[segment] - readings.from[segment]) segment++
-      row = readings.from[segment] + position - readings.before[segment]
-      readingTime = readings.months[readings.month[segment]].time[row]
-    }
-    const hourTime = hourAt(hour)
-    const at = axis.length
-    axis.time[at] = Math.min(readingTime, hourTime)
-    if (readingTime <= hourTime) {
-      axis.month[at] = readings.month[segment]
-      axis.row[at] = row
-      position++
-    }
-    if (hourTime <= readingTime) {
-      axis.waveHeight[at] = hours.waveHeight[hour]
-      axis.tideLevel[at] = hours.tideLevel[hour]
-      hour++
-    }
-  }
-  return axis
+  // No reading or forecast lies outside of what 32 bits hold, and tides so far away say nothing.
+  return { start: Math.max(0, Math.ceil(start)), end: Math.min(LAST_SECOND, Math.floor(end)) }
 }
 
 /**
- * Forecast and tide at the full hours of the range where one of them has a value: the nearest forecast point within 50 km, the
- * nearest harbour within 100 km, as in the conditions.
+ * The places of a chart in the codes of their tables: thousandths as measured, hundredths of forecast and tide (the tide's as 16 bits with sign), each with
+ * its code for none. One for all charts of a thread, as it may take a megabyte.
  */
-function hourlySeries(
+const axis = {
+  length: 0,
+  capacity: 0,
+  /** Seconds since the start of the range. */
+  time: new Uint32Array(0),
+  significantHeight: new Uint16Array(0),
+  maximumHeight: new Uint16Array(0),
+  period: new Uint16Array(0),
+  waveHeight: new Uint16Array(0),
+  tideLevel: new Uint16Array(0),
+}
+/** Values at the full hours of the longest range. */
+const hourly = {
+  waveHeight: new Uint16Array(LONGEST / HOUR + 1),
+  tideLevel: new Int16Array(LONGEST / HOUR + 1),
+}
+
+function layAxis(view: View, ordinal: number, start: number, end: number): void {
+  const { readings } = view.dataset
+  const last = readings.positionOf(ordinal, end + 1)
+  let position = readings.positionOf(ordinal, start)
+  const firstHour = Math.ceil(start / HOUR) * HOUR
+  const hours = Math.max(0, Math.floor((end - firstHour) / HOUR) + 1)
+  layHours(view, ordinal, firstHour, hours)
+  clearAxis(Math.max(0, last - position) + hours)
+  const { time: times, significantHeight: heights, maximumHeight: maximums, period: periods } = axis
+  let hour = 0
+  let hourTime = hours === 0 ? Infinity : firstHour
+  let segment = position < last ? readings.segmentOf(ordinal, position) : 0
+  for (; position < last; segment++) {
+    const { time, measures } = readings.months[readings.month[segment]]
+    const { significantHeight, maximumHeight, period } = measures
+    const first = readings.from[segment] + position - readings.before[segment]
+    const rows = Math.min(readings.to[segment] - first, last - position)
+    for (let row = first; row < first + rows; row++) {
+      const readingTime = time[row]
+      while (hourTime < readingTime) {
+        addHour(hourTime - start, hour++)
+        hourTime = hour < hours ? hourTime + HOUR : Infinity
+      }
+      const at = axis.length++
+      times[at] = readingTime - start
+      heights[at] = significantHeight.codes[row & significantHeight.mask]
+      maximums[at] = maximumHeight.codes[row & maximumHeight.mask]
+      periods[at] = period.codes[row & period.mask]
+      if (hourTime === readingTime) {
+        axis.waveHeight[at] = hourly.waveHeight[hour]
+        axis.tideLevel[at] = hourly.tideLevel[hour++]
+        hourTime = hour < hours ? hourTime + HOUR : Infinity
+      }
+    }
+    position += rows
+  }
+  for (; hour < hours; hour++) addHour(firstHour + hour * HOUR - start, hour)
+}
+
+/** A place without a reading, where forecast or tide has a value. */
+function addHour(second: number, hour: number): void {
+  const waveHeight = hourly.waveHeight[hour]
+  const tideLevel = hourly.tideLevel[hour]
+  if (waveHeight === MISSING_U16 && tideLevel === MISSING_I16) return
+  const at = axis.length++
+  axis.time[at] = second
+  axis.waveHeight[at] = waveHeight
+  axis.tideLevel[at] = tideLevel
+}
+
+/** An axis without places, each of which will have no values unless it gets some. */
+function clearAxis(capacity: number): void {
+  axis.length = 0
+  if (axis.capacity < capacity) {
+    axis.capacity = capacity
+    axis.time = new Uint32Array(capacity)
+    axis.significantHeight = new Uint16Array(capacity)
+    axis.maximumHeight = new Uint16Array(capacity)
+    axis.period = new Uint16Array(capacity)
+    axis.waveHeight = new Uint16Array(capacity)
+    axis.tideLevel = new Uint16Array(capacity)
+  }
+  axis.significantHeight.fill(MISSING_U16, 0, capacity)
+  axis.maximumHeight.fill(MISSING_U16, 0, capacity)
+  axis.period.fill(MISSING_U16, 0, capacity)
+  axis.waveHeight.fill(MISSING_U16, 0, capacity)
+  axis.tideLevel.fill(MISSING_I16, 0, capacity)
+}
+
+/**
+ * Forecast and tide at `count` full hours from `first` on: the nearest forecast point within 50 km, the nearest harbour within
+ * 100 km, as in the conditions.
+ */
+function layHours(
   { dataset: { catalog, forecast, tides } }: View,
   ordinal: number,
-  start: number,
-  end: number,
-): Hours {
-  const [lat, lng] = [catalog.lat[ordinal], catalog.lng[ordinal]]
-  const first = Math.ceil(start / HOUR) * HOUR
-  const count = Math.max(0, Math.floor((end - first) / HOUR) + 1)
-  const waveHeight = new Float64Array(count).fill(NaN)
-  const tideLevel = new Float64Array(count).fill(NaN)
+  first: number,
+  count: number,
+): void {
+  const lat = catalog.lat[ordinal]
+  const lng = catalog.lng[ordinal]
   const point = forecast === null ? -1 : forecast.nearest(lat, lng)
   const harbour = tides === null ? -1 : tides.nearest(lat, lng)
-  if (harbour !== -1) tides!.levelsInto(harbour, first, HOUR, count, tideLevel)
-  for (let hour = 0; hour < (point === -1 ? 0 : count); hour++) {
-    const time = first + hour * HOUR
-    const row = forecast!.rowAt(point, time)
-    const code = row === -1 ? MISSING_U16 : forecast!.value('waveHeight', row, time)
-    if (code !== MISSING_U16) waveHeight[hour] = code / MEASURES.significantHeight.scale
-  }
-  const time = new Float64Array(count)
-  let kept = 0
-  for (let hour = 0; hour < count; hour++) {
-    if (Number.isNaN(waveHeight[hour]) && Number.isNaN(tideLevel[hour])) continue
-    time[kept] = first + hour * HOUR
-    waveHeight[kept] = waveHeight[hour]
-    tideLevel[kept] = tideLevel[hour]
-    kept++
-  }
-  return { count: kept, time, waveHeight, tideLevel }
-}
-
-function writeArray(writer: JsonWriter, length: number, write: (i: number) => void): void {
-  writer.ensure(length * PLACE_BYTES)
-  for (let i = 0; i < length; i++) {
-    if (i > 0) writer.comma()
-    write(i)
-  }
-}
-
-/** Two decimals, as derived heights have; NaN is `null`. */
-function writeRounded(writer: JsonWriter, metres: number): void {
-  if (Number.isNaN(metres)) writer.null()
-  else writer.hundredths(Math.round(metres * 100))
+  if (point === -1) hourly.waveHeight.fill(MISSING_U16, 0, count)
+  else forecast!.hoursInto('waveHeight', point, first, count, hourly.waveHeight)
+  if (harbour === -1) hourly.tideLevel.fill(MISSING_I16, 0, count)
+  else tides!.hoursInto(harbour, first, count, hourly.tideLevel)
 }

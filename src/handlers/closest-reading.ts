@@ -1,9 +1,18 @@
 /** Operation 7, `GET /buoys/{buoy_id}/readings/search`: the reading closest to a moment; on a tie the earlier one. */
 import { notFound } from '../errors.ts'
+import { Literal } from '../json.ts'
 import { operation, requireBuoy } from '../operation.ts'
 import { date, number, timeOfDay } from '../query.ts'
-import { READING_BYTES, writeOpenReading } from '../shapes.ts'
-import { HOUR, MINUTE, timestampText } from '../time.ts'
+import { READING_BYTES, writeReading } from '../reading.ts'
+import { HOUR, MINUTE } from '../time.ts'
+
+const TARGET = new Literal('},"search_parameters":{"target_datetime":')
+const TOLERANCE = new Literal(',"tolerance_hours":')
+const RANGE_START = new Literal(',"search_range":{"start":')
+const RANGE_END = new Literal(',"end":')
+const END = new Literal('}}}')
+/** More than the parameters take. */
+const PARAMETERS_BYTES = 256
 
 export const closestReading = operation({
   name: 'closestReading',
@@ -36,15 +45,21 @@ export const closestReading = operation({
     const row = readings.from[segment] + position - readings.before[segment]
     writer.text('{"closest_reading":')
     writer.ensure(READING_BYTES)
-    writeOpenReading(writer, catalog.id[ordinal], rows, row)
+    writeReading(writer, catalog.id[ordinal], rows, row)
+    // One more member before the closing brace.
+    writer.at--
     writer.text(',"time_diff_minutes":')
     writer.integer(Math.round(Math.abs(rows.time[row] - target) / MINUTE))
-    const start = timestampText(target - hours * HOUR)
-    const end = timestampText(target + hours * HOUR)
-    writer.text(
-      `},"search_parameters":{"target_datetime":"${timestampText(target)}","tolerance_hours":${hours},` +
-        `"search_range":{"start":"${start}","end":"${end}"}}}`,
-    )
+    writer.ensure(PARAMETERS_BYTES)
+    writer.literal(TARGET)
+    writer.timestamp(target)
+    writer.literal(TOLERANCE)
+    writer.number(hours)
+    writer.literal(RANGE_START)
+    writer.timestamp(target - hours * HOUR)
+    writer.literal(RANGE_END)
+    writer.timestamp(target + hours * HOUR)
+    writer.literal(END)
     return ''
   },
 })

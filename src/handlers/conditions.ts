@@ -11,17 +11,16 @@ import type { Tides } from '../index/tides.ts'
 import { HUNDREDTHS, Literal, THOUSANDTHS, type JsonWriter } from '../json.ts'
 import { operation, type View } from '../operation.ts'
 import { integer, number, timestamp } from '../query.ts'
-import { waveEnergy, writeNearest, type Shapes } from '../shapes.ts'
+import { waveEnergy } from '../reading.ts'
+import { writeNearest, type Shapes } from '../shapes.ts'
 import type { SpotRecord } from '../sources/source.ts'
-import { DAY, MINUTE, timestampText } from '../time.ts'
+import { DAY, MINUTE } from '../time.ts'
 
 /** A reading farther away in time says nothing, in seconds. */
 const READING_REACH = DAY
 /** Buoys around a spot: as many as this, and no farther than `nearest` looks by default. */
 const NEARBY_BUOYS = 5
 const NEARBY_KM = 150
-/** The last time that 32 bits hold, epoch seconds. */
-const LAST_SECOND = 0xffff_ffff
 /** More than an answer takes without the texts of its buoys and its harbour. */
 const ANSWER_BYTES = 4096
 
@@ -250,9 +249,7 @@ function writeTide({ shapes }: View, tides: Tides, harbour: number, time: number
   writer.literal(TIDE)
   writer.hundredths(Math.round(tides.height(harbour, time) * 100))
   writer.literal(TIME)
-  // The times of all else lie within what columns can hold; this one may be any.
-  if (time >= 0 && time <= LAST_SECOND) writer.timestamp(time)
-  else writer.string(timestampText(time))
+  writer.timestamp(time)
   if (turn === null) writer.literal(NO_TURN)
   else {
     writer.literal(turn.high ? TURN.rising : TURN.falling)
@@ -266,20 +263,14 @@ function writeTide({ shapes }: View, tides: Tides, harbour: number, time: number
 }
 
 function writeSpot({ dataset, shapes }: View, { id, name, lat, lng }: SpotRecord): void {
-  const { active, catalog, points } = dataset
+  const { nearest } = dataset
   const { writer } = shapes
-  const found = points.nearest(
-    lat,
-    lng,
-    NEARBY_BUOYS,
-    NEARBY_KM,
-    (ordinal) => active[ordinal] === 1 && catalog.virtual[ordinal] === 0,
-  )
+  const count = nearest.find(lat, lng, NEARBY_BUOYS, NEARBY_KM)
   writer.text(`,"spot":{"id":${id},"name":${JSON.stringify(name)},"lat":${lat},"lng":${lng}},`)
   writer.text('"nearby":{"buoys":[')
-  for (let i = 0; i < found.ordinals.length; i++) {
+  for (let i = 0; i < count; i++) {
     if (i > 0) writer.comma()
-    writeNearest(shapes, found.ordinals[i], found.km[i])
+    writeNearest(shapes, nearest.ordinals[i], nearest.hundredths[i])
   }
   writer.text(']}')
   writer.ensure(ANSWER_BYTES)

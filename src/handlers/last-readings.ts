@@ -28,7 +28,11 @@ export const lastReadings = operation({
     const { writer, lastReading } = view.shapes
     const found: number[] = []
     const missing: number[] = []
-    for (const id of new Set(ids.slice(0, limit))) {
+    const end = Math.min(limit, ids.length)
+    for (let i = 0; i < end; i++) {
+      const id = ids[i]
+      // Once is enough. Asking the list is cheaper than making a set of it.
+      if (ids.indexOf(id) !== i) continue
       const ordinal = view.dataset.ordinalOfId(id)
       if (ordinal === -1) missing.push(id)
       else found.push(ordinal)

@@ -20,7 +20,7 @@ export const mapBuoys = operation({
     const ordinals =
       query.bounds === undefined
         ? groups.everywhere.active
-        : boxes.within(boundsOnGlobe(query.bounds)).filter((ordinal) => active[ordinal] === 1)
+        : boxes.within(boundsOnGlobe(query.bounds), (ordinal) => active[ordinal] === 1)
     let virtual = 0
     for (let i = 0; i < ordinals.length; i++) virtual += catalog.virtual[ordinals[i]]
     const count = ordinals.length

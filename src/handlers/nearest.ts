@@ -22,26 +22,19 @@ export const nearestBuoys = operation({
   errors: ['bad_request', 'resource_not_found'],
   answer(view, { lat, lng, max_distance: maxDistance, limit }) {
     const { writer } = view.shapes
-    const { catalog, active, points } = view.dataset
-    const found = points.nearest(
-      lat,
-      lng,
-      limit,
-      maxDistance,
-      (ordinal) => active[ordinal] === 1 && catalog.virtual[ordinal] === 0,
-    )
-    const count = found.ordinals.length
+    const { nearest } = view.dataset
+    const count = nearest.find(lat, lng, limit, maxDistance)
     if (count === 0) throw notFound('An active buoy within max_distance')
     if (limit === 1) {
       writer.text('{"buoy":')
-      writeNearest(view.shapes, found.ordinals[0], found.km[0])
+      writeNearest(view.shapes, nearest.ordinals[0], nearest.hundredths[0])
       writer.text('}')
       return ''
     }
     writer.text('{"buoys":[')
     for (let i = 0; i < count; i++) {
       if (i > 0) writer.comma()
-      writeNearest(view.shapes, found.ordinals[i], found.km[i])
+      writeNearest(view.shapes, nearest.ordinals[i], nearest.hundredths[i])
     }
     writer.text(`],"count":${count}}`)
     return ''

@@ -4,7 +4,7 @@
  */
 import { notFound } from '../errors.ts'
 import { operation, requireBuoy } from '../operation.ts'
-import { READING_BYTES, readingTime, writeReading } from '../shapes.ts'
+import { READING_BYTES, readingTime, writeReading } from '../reading.ts'
 
 export const getReading = operation({
   name: 'getReading',

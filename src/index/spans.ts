@@ -12,11 +12,13 @@ export class Spans {
   readonly months: readonly MonthRows[]
   /** Segments of ordinal `i` are `first[i]` to `first[i + 1]`. */
   readonly first: Uint32Array
-  /** Per segment: index of its month, its rows there, and the buoy's rows before it. */
+  /** Per segment: index of its month, its rows there, the buoy's rows before it, and the times of its first and last row. */
   readonly month: Uint16Array
   readonly from: Uint32Array
   readonly to: Uint32Array
   readonly before: Uint32Array
+  readonly oldest: Uint32Array
+  readonly newest: Uint32Array
 
   constructor(ids: Uint32Array, months: readonly MonthRows[]) {
     this.months = months
@@ -26,6 +28,8 @@ export class Spans {
     this.from = new Uint32Array(segments)
     this.to = new Uint32Array(segments)
     this.before = new Uint32Array(segments)
+    this.oldest = new Uint32Array(segments)
+    this.newest = new Uint32Array(segments)
   }
 
   /** How many rows a buoy has. */
@@ -65,13 +69,14 @@ export class Spans {
     let low = this.first[ordinal]
     let high = this.first[ordinal + 1]
     const end = high
-    // The first segment whose last row is not older.
+    // The first segment whose newest row is not older. Asking the months' own columns instead missed the cache at every step.
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (this.months[this.month[middle]].time[this.to[middle] - 1] < time) low = middle + 1
+      if (this.newest[middle] < time) low = middle + 1
       else high = middle
     }
     if (low === end) return this.count(ordinal)
+    if (this.oldest[low] >= time) return this.before[low]
     const times = this.months[this.month[low]].time
     return this.before[low] + lowerBound(times, this.from[low], this.to[low], time) - this.from[low]
   }
@@ -97,6 +102,8 @@ export function* spansOf(ids: Uint32Array, months: readonly MonthRows[]): Steps<
       spans.from[segment] = start[at]
       spans.to[segment] = start[at + 1]
       spans.before[segment] = before
+      spans.oldest[segment] = months[m].time[start[at]]
+      spans.newest[segment] = months[m].time[start[at + 1] - 1]
       before += start[at + 1] - start[at]
       segment++
     }

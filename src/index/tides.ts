@@ -7,7 +7,7 @@
  * needed, so any time can be asked about.
  */
 import type { TideColumns } from '../snapshot/tides.ts'
-import { DAY, MINUTE } from '../time.ts'
+import { DAY, HOUR, MINUTE } from '../time.ts'
 import { Nearby } from './nearby.ts'
 import { constituentOf, motionBetween, type Constituent, type Motion } from './tidal-constituents.ts'
 
@@ -42,8 +42,10 @@ const LEAST_SHARE = 0.02
  */
 const DOUBLE_WATERS = 0.25
 
-/** 2 KB of table each, per thread. */
+/** 2 KB of turns and 200 bytes of levels each, per thread. */
 const MAX_TABLES = 4096
+/** Hundredths of a metre: more than any tide has. */
+const HIGHEST_LEVEL = 32767
 /** 32 bytes a constituent each; a chart of 31 days needs nine. */
 const MAX_MOTIONS = 64
 
@@ -60,6 +62,8 @@ export class Tides {
   readonly #leastRange: Float32Array
   readonly #motions = new Map<number, Motion>()
   readonly #tables = new Map<number, Turn[]>()
+  /** Levels at the full hours of a block, hundredths of a metre. */
+  readonly #levels = new Map<number, Int16Array>()
   /** Terms a·cos(φ + k·δ) of a walk in equal steps, used again by each: value before, value now, 2 cos δ. */
   readonly #before: Float64Array
   readonly #now: Float64Array
@@ -110,6 +114,31 @@ export class Tides {
     )
     for (const turn of table) if (turn.time > time) return turn
     return null
+  }
+
+  /**
+   * Writes `count` hourly levels from the full hour `from` (epoch seconds) on, whole hundredths of a metre. They stay tabulated by block: a chart of ten
+   * days takes 0.3 µs for them instead of 14.
+   */
+  hoursInto(harbour: number, from: number, count: number, target: Int16Array): void {
+    for (let i = 0; i < count;) {
+      const time = from + i * HOUR
+      const block = blockOf(time)
+      const levels = remembered(this.#levels, harbour * BLOCKS_PER_HARBOUR + block, MAX_TABLES, () =>
+        this.#hourlyLevels(harbour, block),
+      )
+      for (let hour = (time - block * BLOCK) / HOUR; hour < levels.length && i < count; hour++) {
+        target[i++] = levels[hour]
+      }
+    }
+  }
+
+  #hourlyLevels(harbour: number, block: number): Int16Array {
+    const metres = new Float64Array(BLOCK / HOUR)
+    this.levelsInto(harbour, block * BLOCK, HOUR, metres.length, metres)
+    return Int16Array.from(metres, (level) =>
+      Math.max(-HIGHEST_LEVEL, Math.min(HIGHEST_LEVEL, Math.round(level * 100))),
+    )
   }
 
   /**

@@ -205,3 +205,33 @@ test('A direction between two others lies on the shorter way and never comes out
   assert.equal(directionBetween(1000, 35_000, 0.5), 0)
   assert.equal(directionBetween(9000, 27_000, 0.25), NONE)
 })
+
+test('Full hours hold what each hour alone is answered, in hundredths.', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 30 }),
+      fc.array(fc.option(fc.integer({ min: 0, max: 25_000 })), { minLength: 30, maxLength: 30 }),
+      fc.integer({ min: -5, max: 60 }),
+      fc.integer({ min: 0, max: 90 }),
+      (quarters, codes, firstHour, count) => {
+        // Times at quarters of an hour, some more than six hours apart.
+        const times = quarters.toSorted((a, b) => a - b).map((quarter) => START + quarter * 900)
+        // A point without any value is left out.
+        const code = (i: number): number | null => (i === 0 ? (codes[i] ?? 1) : codes[i])
+        const values = { waveHeight: times.map((_, i) => (code(i) === null ? null : code(i)! / 1000)) }
+        const index = indexOf([recordAt(10, 20, { times, values })])
+        const from = START + firstHour * HOUR
+        const hundredths = new Uint16Array(count + 1).fill(7)
+        index.hoursInto('waveHeight', 0, from, count, hundredths)
+        for (let i = 0; i < count; i++) {
+          const time = from + i * HOUR
+          const code = index.value('waveHeight', index.rowAt(0, time), time)
+          const expected = code === NONE ? NONE : Math.round((code / 1000) * 100)
+          assert.equal(hundredths[i], expected, `hour ${i}`)
+        }
+        assert.equal(hundredths[count], 7)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})

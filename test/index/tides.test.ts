@@ -493,3 +493,24 @@ test('The nearest harbour within 100 km is found, across the antimeridian too, a
   assert.equal(nearest(10 + 100.1 / 111.195, 20), undefined)
   assert.equal(tides.nearest(90, 0), -1)
 })
+
+test('Levels at full hours are the heights there in hundredths, whatever hour is asked for first.', () => {
+  for (const constants of [...Object.values(MADE_UP), MONTEREY]) {
+    const tides = tidesOf(harbourOf(constants, 1.25), harbourOf([['M2', 1, 0]], 0, { identifier: 'other' }))
+    for (const [from, count] of [
+      [EPOCH + 7 * HOUR, 5],
+      [EPOCH, 744],
+      [EPOCH - 30 * DAY, 96],
+      [-3 * DAY, 200],
+      [EPOCH, 0],
+    ]) {
+      const levels = new Int16Array(count + 1).fill(99)
+      tides.hoursInto(0, from, count, levels)
+      for (let i = 0; i < count; i++) {
+        const difference = Math.abs(levels[i] / 100 - tides.height(0, from + i * HOUR))
+        assert.ok(difference < 0.0071, `hour ${i} from ${from} is ${difference} m off`)
+      }
+      assert.equal(levels[count], 99)
+    }
+  }
+})
