@@ -23,7 +23,11 @@ export class ApiError extends Error {
   readonly details: ErrorDetails | null
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails | null = null) {
+    // Where it was thrown interests nobody, and walking the stack takes longer than the rest of a 404.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(message)
+    Error.stackTraceLimit = stackTraceLimit
     this.code = code
     this.details = details
   }

@@ -1,11 +1,12 @@
 // Runs the command line from compiled code that is never older than the sources: compiles first where there is something to
-// compile. Plain JavaScript, so that it runs on a fresh clone. An installed package has no sources and starts at once.
+// compile, and builds the static files of the site beside it. Plain JavaScript, so that it runs on a fresh clone. An installed
+// package has no sources and starts at once.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
@@ -35,7 +36,7 @@ function isFresh(stamp) {
 }
 
 /** Compiles beside the old code and puts it in place whole, so that nobody ever imports half of it. */
-function compile(stamp) {
+async function compile(stamp) {
   const fresh = join(root, `dist.${process.pid}`)
   rmSync(fresh, { recursive: true, force: true })
   mkdirSync(fresh)
@@ -47,7 +48,8 @@ function compile(stamp) {
     process.stderr.write(stdout)
     process.exit(1)
   }
-  writeFileSync(join(fresh, '.sources'), stamp)
+  // What could not be fetched is tried again the next time.
+  if (await buildSite(fresh)) writeFileSync(join(fresh, '.sources'), stamp)
   const old = join(root, `dist.old-${process.pid}`)
   // Another process may have been faster with the same sources and run from its code by now: that one stays.
   if (!isFresh(stamp)) {
@@ -56,6 +58,20 @@ function compile(stamp) {
   }
   rmSync(fresh, { recursive: true, force: true })
   rmSync(old, { recursive: true, force: true })
+}
+
+/** @param {string} fresh the folder of the compiled code @returns whether everything could be had */
+async function buildSite(fresh) {
+  const script = join(root, 'src', 'site.build.mjs')
+  if (!existsSync(script)) return true
+  try {
+    const { buildSite } = await import(pathToFileURL(script).href)
+    return await buildSite(join(fresh, 'site'), join(dist, 'site'))
+  } catch (error) {
+    rmSync(fresh, { recursive: true, force: true })
+    process.stderr.write(`the site cannot be built: ${error.message}\n`)
+    process.exit(1)
+  }
 }
 
 /** Another process may do the same at the same moment. */
@@ -68,7 +84,7 @@ function renameIfPossible(from, to) {
 }
 
 const stamp = sourcesStamp()
-if (!isFresh(stamp)) compile(stamp)
+if (!isFresh(stamp)) await compile(stamp)
 if (process.argv[2] !== '--build') {
   const { main } = await import(join(dist, 'cli.js'))
   await main(process.argv.slice(2))

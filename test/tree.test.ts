@@ -84,6 +84,13 @@ test('Handlers are known to the table of operations alone.', () => {
   for (const handler of SOURCES.filter(isHandler)) assert.ok(table.has(handler), handler)
 })
 
+test('The description of the API is made from declarations and the table of errors alone.', () => {
+  const used = IMPORTS.filter(({ file, typeOnly }) => file.startsWith('src/openapi/') && !typeOnly)
+    .map(({ target }) => target)
+    .filter((target) => target === null || !target.startsWith('src/openapi/'))
+  assert.deepEqual([...new Set(used)], ['src/errors.ts'])
+})
+
 test('Lookups know nothing of sockets, keys, requests and sources of data.', () => {
   const forbidden =
     /^src\/(handlers|http|sources)\/|^src\/(keys|quota|addresses|request|reply|routes|server|worker|cli|config)\.ts$/
@@ -129,6 +136,39 @@ test('Sockets are opened under src/http alone, but for the port of the operators
   assert.ok(!/createServer|createConnection|connect\(/.test(textOf('src/addresses.ts')))
 })
 
+test('Networks are asked by the fetching alone, and it is known to the command line and, as types, to the report.', () => {
+  const asking = IMPORTS.filter(({ specifier }) => specifier === 'undici').map(({ file }) => file)
+  assert.ok(asking.length > 0)
+  assert.deepEqual(
+    asking.filter((file) => !file.startsWith('src/fetch/')),
+    [],
+  )
+  const users = IMPORTS.filter(
+    ({ target, typeOnly }) => target?.startsWith('src/fetch/') === true && !typeOnly,
+  )
+  const files = new Set(users.map(({ file }) => file).filter((file) => !file.startsWith('src/fetch/')))
+  assert.deepEqual([...files], ['src/cli.ts'])
+})
+
+test('The explorer and the server know each other by the API alone.', () => {
+  const isExplorer = (file: string): boolean => file.startsWith('src/explorer/')
+  assert.deepEqual(
+    whoImports(/^src\/explorer\//, (file) => !isExplorer(file)),
+    [],
+  )
+  assert.deepEqual(whoImports(/^src\/(?!explorer\/)/, isExplorer), [])
+  assert.ok(SOURCES.filter(isExplorer).length > 10)
+})
+
+test('The explorer puts text into the page as text.', () => {
+  const asMarkup =
+    /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|srcdoc|\beval\b/
+  assert.deepEqual(
+    filesWith(asMarkup).filter((file) => file.startsWith('src/explorer/')),
+    [],
+  )
+})
+
 /** Lines of code, comments left out, that a pattern matches, by file. */
 function filesWith(pattern: RegExp): string[] {
   return SOURCES.filter((file) =>
@@ -144,7 +184,7 @@ test('The clock is read where a process or thread begins, and handed on from the
   // `new Date(x)` only writes a given time, without an argument it would read the clock. `performance.now` is no clock but a
   // stopwatch: it measures how long something takes.
   const reading = filesWith(/Date\.now|new Date\(\)|performance\.timeOrigin/)
-  assert.deepEqual(reading, ['src/cli.ts', 'src/http/engine.ts', 'src/worker.ts'])
+  assert.deepEqual(reading, ['src/cli.ts', 'src/explorer/main.ts', 'src/http/engine.ts', 'src/worker.ts'])
 })
 
 test('Arguments, environment and exit code belong to the command line.', () => {
@@ -184,8 +224,11 @@ test('No files import each other in a circle.', () => {
 })
 
 test('No file is a drawer for what has no place.', () => {
-  const drawers = [...SOURCES, ...filesIn('test'), ...filesIn('bench')].filter((file) =>
-    /(^|[/._-])(utils?|helpers?|common|misc|shared|stuff)([/._-]|$)/i.test(file),
+  const own = [...SOURCES, ...filesIn('test'), ...filesIn('bench')]
+  const drawers = own.filter(
+    (file) =>
+      !file.startsWith('bench/data/') &&
+      /(^|[/._-])(utils?|helpers?|common|misc|shared|stuff)([/._-]|$)/i.test(file),
   )
   assert.deepEqual(drawers, [])
 })
@@ -212,7 +255,7 @@ test('No file names a place on one machine or a registry of packages.', () => {
   ]
   const files = [
     ...single,
-    ...['src', 'test', 'bench', 'data/fixtures', '.ci'].flatMap((folder) => filesIn(folder)),
+    ...['src', 'test', 'bench', 'data/fixtures', 'data/examples', '.ci'].flatMap((folder) => filesIn(folder)),
   ]
   const found = files
     .filter(
@@ -236,9 +279,11 @@ interface Package {
 const PACKAGE = JSON.parse(textOf('package.json')) as Package
 
 test('The lock file names no address, and every version is exact.', () => {
-  const lock = textOf('package-lock.json')
-  assert.ok(!lock.includes('"resolved"'))
-  assert.ok(lock.includes('"integrity"'))
+  for (const file of ['package-lock.json', 'bench/peers/fastify/package-lock.json']) {
+    const lock = textOf(file)
+    assert.ok(!lock.includes('"resolved"'), file)
+    assert.ok(lock.includes('"integrity"'), file)
+  }
   for (const table of [PACKAGE.dependencies, PACKAGE.optionalDependencies, PACKAGE.devDependencies]) {
     for (const [name, version] of Object.entries(table)) assert.match(version, /^\d+\.\d+\.\d+$/, name)
   }
@@ -252,8 +297,9 @@ test('The program imports the packages that it declares and no others.', () => {
       .join('/')
   const used = IMPORTS.filter(({ target, specifier }) => target === null && !specifier.startsWith('node:'))
   for (const { file, specifier } of used) {
-    // TypeScript sources run in development alone.
-    const declared = file.endsWith('.dev.mjs') ? PACKAGE.devDependencies : PACKAGE.dependencies
+    // TypeScript sources run in development alone; what runs in a browser is bundled with what it imports.
+    const isBuilt = file.endsWith('.dev.mjs') || file.startsWith('src/explorer/')
+    const declared = isBuilt ? PACKAGE.devDependencies : PACKAGE.dependencies
     assert.ok(packageOf(specifier) in declared, `${file} imports ${specifier}`)
   }
   const code = SOURCES.map((file) => textOf(file)).join('\n')

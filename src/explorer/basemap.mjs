@@ -1,0 +1,85 @@
+// Cuts the basemap from Natural Earth (by way of world-atlas): land, the borders between countries, and one place for each name.
+import { geoArea, geoCentroid, geoContains, geoEquirectangular } from 'd3-geo'
+import { geoProject } from 'd3-geo-projection'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { feature, mesh } from 'topojson-client'
+
+const require = createRequire(import.meta.url)
+
+/** Countries smaller than this (steradians, some 40,000 km²) have no name on the map. */
+const NAMED_AREA = 0.001
+
+/**
+ * A GeoJSON collection with properties `kind` (`land`, `border`, `name`), for names `name` and `rank` (0 the largest, 2 the smallest).
+ * @param {'110m' | '50m'} scale of Natural Earth; names come with the coarse one alone, which is always there
+ */
+export function basemap(scale) {
+  const topology = JSON.parse(readFileSync(require.resolve(`world-atlas/countries-${scale}.json`), 'utf8'))
+  const features = [
+    ...polygonsOf(feature(topology, topology.objects.land)).map((coordinates) => ({
+      type: 'Feature',
+      properties: { kind: 'land' },
+      geometry: { type: 'Polygon', coordinates },
+    })),
+    {
+      type: 'Feature',
+      properties: { kind: 'border' },
+      geometry: rounded(mesh(topology, topology.objects.countries, (a, b) => a !== b)),
+    },
+    ...(scale === '110m' ? namesOf(feature(topology, topology.objects.countries).features) : []),
+  ]
+  return { type: 'FeatureCollection', features }
+}
+
+/**
+ * The polygons cut at the antimeridian: on the sphere they cross it, in the plane of a map they would run round the world. Taking
+ * the projection to degrees again does it.
+ */
+function polygonsOf(land) {
+  const degrees = geoEquirectangular()
+    .scale(180 / Math.PI)
+    .translate([0, 0])
+    .precision(0)
+    .reflectY(true)
+  const flat = geoProject(land, degrees)
+  const geometries =
+    flat.type === 'FeatureCollection' ? flat.features.map((each) => each.geometry) : [flat.geometry]
+  return geometries.flatMap((geometry) => {
+    const { coordinates } = rounded(geometry)
+    return geometry.type === 'Polygon' ? [coordinates] : coordinates
+  })
+}
+
+/** Two decimals are one kilometre: finer than the coast is drawn. */
+function rounded(geometry) {
+  const round = (value) =>
+    typeof value === 'number' ? Math.round(value * 100) / 100 : withoutRepeats(value.map(round))
+  return { ...geometry, coordinates: geometry.coordinates.map(round) }
+}
+
+function withoutRepeats(points) {
+  if (!Array.isArray(points[0]) || typeof points[0][0] !== 'number') return points
+  return points.filter(([x, y], i) => i === 0 || x !== points[i - 1][0] || y !== points[i - 1][1])
+}
+
+/** One point for each country's name, in its largest polygon, so that no name stands there twice. */
+function namesOf(countries) {
+  return countries.flatMap(({ properties, geometry }) => {
+    const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates
+    const parts = polygons.map((coordinates) => ({ type: 'Polygon', coordinates }))
+    const largest = parts.reduce((a, b) => (geoArea(b) > geoArea(a) ? b : a))
+    const area = geoArea(largest)
+    const point = geoCentroid(largest)
+    // A centroid outside its country would name its neighbour.
+    if (area < NAMED_AREA || !geoContains(largest, point)) return []
+    const rank = area > 0.06 ? 0 : area > 0.008 ? 1 : 2
+    return [
+      {
+        type: 'Feature',
+        properties: { kind: 'name', name: properties.name, rank },
+        geometry: { type: 'Point', coordinates: point.map((degrees) => Math.round(degrees * 100) / 100) },
+      },
+    ]
+  })
+}

@@ -1,0 +1,175 @@
+// Builds the explorer: bundles the program, cuts the basemap, and names everything but the page itself by its hash, so that browsers
+// keep it for a year.
+import { build as bundle } from 'esbuild'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { basemap } from './basemap.mjs'
+
+const here = dirname(fileURLToPath(import.meta.url))
+const root = dirname(dirname(here))
+
+/** The sources of MapLibre, not its two bundles: built together, page and worker share half of their code, and 90 KB are saved. */
+const maplibre = join(dirname(createRequire(import.meta.url).resolve('maplibre-gl/package.json')), 'src')
+
+/** Browsers since early 2023: module workers in all of them. */
+const TARGET = ['chrome111', 'firefox114', 'safari16.4']
+
+/** Nothing from elsewhere, nothing inline, no evaluated text. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const TYPES = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  json: 'application/json',
+  svg: 'image/svg+xml',
+  txt: 'text/plain; charset=utf-8',
+}
+
+/** @returns {Promise<{ files: import('../site.build.mjs').BuiltFile[], isWhole: boolean }>} */
+export async function build() {
+  const bundled = await bundleAll()
+  const drawn = [
+    hashed('basemap-110m.json', json(basemap('110m'))),
+    hashed('basemap-50m.json', json(basemap('50m'))),
+  ]
+  const icon = hashed('icon.svg', readFileSync(join(here, 'icon.svg')))
+  const licences = hashed('licences.txt', bundled.licences)
+  const assets = [...bundled.files, ...drawn, icon, licences]
+  const names = {
+    ...bundled.names,
+    'basemap-110m.json': drawn[0].file,
+    'basemap-50m.json': drawn[1].file,
+    'icon.svg': icon.file,
+    'licences.txt': licences.file,
+  }
+  return {
+    isWhole: true,
+    files: [
+      {
+        path: '/',
+        file: 'index.html',
+        type: 'text/html; charset=utf-8',
+        cache: 'revalidate',
+        contentSecurityPolicy: CONTENT_SECURITY_POLICY,
+        template: true,
+        bytes: page(names),
+      },
+      ...assets.map(({ file, bytes }) => ({
+        path: `/assets/${file}`,
+        file,
+        type: TYPES[file.slice(file.lastIndexOf('.') + 1)],
+        cache: 'immutable',
+        bytes,
+      })),
+    ],
+  }
+}
+
+async function bundleAll() {
+  const { outputFiles, metafile } = await bundle({
+    entryPoints: {
+      main: join(here, 'main.ts'),
+      style: join(here, 'style.css'),
+      'map-worker': join(maplibre, 'source', 'worker.ts'),
+    },
+    alias: { 'maplibre-gl': join(maplibre, 'index.ts') },
+    // As MapLibre is built by its makers: its classes declare fields that their parents have set.
+    tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    minify: true,
+    legalComments: 'none',
+    target: TARGET,
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    absWorkingDir: root,
+    outdir: '/',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+  })
+  const names = {}
+  for (const [path, { entryPoint, imports }] of Object.entries(metafile.outputs)) {
+    if (entryPoint === undefined) continue
+    const name = basename(entryPoint)
+    names[name] = basename(path)
+    names[`${name} needs`] = imports
+      .filter(({ kind }) => kind === 'import-statement')
+      .map((each) => basename(each.path))
+  }
+  return {
+    names,
+    licences: licencesOf(Object.keys(metafile.inputs)),
+    files: outputFiles.map(({ path, contents }) => ({ file: basename(path), bytes: contents })),
+  }
+}
+
+/** The licences of all packages that files were taken from: most ask for their text to go with the code. */
+function licencesOf(files) {
+  const marker = 'node_modules/'
+  const packages = new Set(['node_modules/world-atlas'])
+  for (const file of files) {
+    const at = file.lastIndexOf(marker)
+    if (at === -1) continue
+    const [scope, name] = file.slice(at + marker.length).split('/')
+    packages.add(file.slice(0, at + marker.length) + (scope.startsWith('@') ? `${scope}/${name}` : scope))
+  }
+  // A package within the built files of another has neither; the other's licence speaks for it.
+  const whole = [...packages].filter((folder) => existsSync(join(root, folder, 'package.json')))
+  const texts = whole.sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+    const file = readdirSync(join(root, folder)).find((each) => /^licen[cs]e/i.test(each))
+    const text =
+      file === undefined ? `Licence: ${license}` : readFileSync(join(root, folder, file), 'utf8').trim()
+    return `${name} ${version}
+
+${text}
+`
+  })
+  return Buffer.from(
+    texts.join(`
+${'-'.repeat(80)}
+
+`),
+  )
+}
+
+const json = (value) => Buffer.from(JSON.stringify(value))
+
+function hashed(name, bytes) {
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 8).toUpperCase()
+  const dot = name.lastIndexOf('.')
+  return { file: `${name.slice(0, dot)}-${hash}${name.slice(dot)}`, bytes }
+}
+
+/** The page with the names that its files have got. `map.ts` and what it needs is on its way before `main.ts` asks for it. */
+function page(names) {
+  const preloads = [...new Set([names['map.ts'], ...names['map.ts needs'], ...names['main.ts needs']])]
+  const values = {
+    '{{style}}': names['style.css'],
+    '{{main}}': names['main.ts'],
+    '{{icon}}': names['icon.svg'],
+    '{{licences}}': names['licences.txt'],
+    '{{worker}}': names['worker.ts'],
+    '{{basemap}}': names['basemap-110m.json'],
+    '{{fine_basemap}}': names['basemap-50m.json'],
+    '{{preloads}}': preloads.map((file) => `<link rel="modulepreload" href="assets/${file}">`).join('\n    '),
+  }
+  let text = readFileSync(join(here, 'index.html'), 'utf8')
+  for (const [mark, value] of Object.entries(values)) text = text.replaceAll(mark, value)
+  return Buffer.from(text)
+}

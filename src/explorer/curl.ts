@@ -1,0 +1,51 @@
+/** The calls behind a panel, as curl lines to copy. */
+import { element } from './dom.ts'
+import type { Scene } from './scene.ts'
+import { curlLine } from './shell.ts'
+
+const HIDDEN_KEY = 'YOUR_KEY'
+
+/** `calls` are addresses from the server's root. The key is copied but not shown: screens are shared. */
+export function curlBox(scene: Scene, calls: readonly { label: string; address: string }[]): HTMLElement {
+  const { key } = scene.api
+  return element(
+    'details',
+    { class: 'calls', id: 'calls' },
+    element('summary', {}, 'Get this from the API'),
+    ...calls.map(({ label, address }) => {
+      const whole = new URL(address, document.baseURI).href
+      const copy = element(
+        'button',
+        {
+          type: 'button',
+          class: 'small',
+          'aria-label': `Copy curl: ${label}`,
+          onclick: () => void copyLine(scene, copy, curlLine(whole, key)),
+        },
+        'Copy curl',
+      )
+      return element(
+        'div',
+        { class: 'call' },
+        element('div', { class: 'call-head' }, element('span', {}, label), copy),
+        element('pre', { tabindex: 0 }, element('code', {}, curlLine(whole, key === '' ? '' : HIDDEN_KEY))),
+      )
+    }),
+    key === '' ? null : element('p', { class: 'note' }, 'What is copied has your key in it.'),
+  )
+}
+
+async function copyLine(scene: Scene, button: HTMLElement, line: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(line)
+    button.textContent = 'Copied'
+    scene.announce('The curl line was copied.')
+  } catch {
+    // Without HTTPS a browser may refuse; then the line is shown whole, ready to be copied by hand.
+    const code = button.closest('.call')?.querySelector('code')
+    if (code === null || code === undefined) return
+    code.textContent = line
+    getSelection()?.selectAllChildren(code)
+    scene.announce('The line is selected: copy it with your keyboard.')
+  }
+}

@@ -1,0 +1,92 @@
+/** Makes elements. Text goes in as text, so nothing that a source says can become markup. */
+
+type Value = string | number | boolean | EventListener | null
+
+/**
+ * An element with attributes and children. A function is a listener (`onclick` is that of `click`), `true` an attribute
+ * without a value, `false` and null none.
+ */
+export function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: { readonly [name: string]: Value } = {},
+  ...children: (Node | string | null)[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') made.addEventListener(name.slice(2), value)
+    else if (value !== null && value !== false) made.setAttribute(name, value === true ? '' : String(value))
+  }
+  made.append(...children.filter((child) => child !== null))
+  return made
+}
+
+const SVG = 'http://www.w3.org/2000/svg'
+
+/** A drawing of 24 by 24 from the path data of its strokes; decoration, so hidden from screen readers. */
+export function icon(path: string, classes = 'icon'): SVGSVGElement {
+  const svg = document.createElementNS(SVG, 'svg')
+  svg.setAttribute('viewBox', '0 0 24 24')
+  svg.setAttribute('class', classes)
+  svg.setAttribute('aria-hidden', 'true')
+  const stroke = document.createElementNS(SVG, 'path')
+  stroke.setAttribute('d', path)
+  svg.append(stroke)
+  return svg
+}
+
+/** The element of an id in the page. @throws Error when the page has none */
+export function byId(id: string): HTMLElement {
+  const found = document.getElementById(id)
+  if (found === null) throw new Error(`the page has no #${id}`)
+  return found
+}
+
+/** One of a few choices, as a row of radio buttons. */
+export function choices<T extends string | number>(
+  name: string,
+  legend: string,
+  options: readonly { value: T; label: string }[],
+  chosen: T,
+  onChoice: (value: T) => void,
+): HTMLFieldSetElement {
+  return element(
+    'fieldset',
+    { class: 'choices' },
+    element('legend', { class: 'hidden' }, legend),
+    ...options.map(({ value, label }) =>
+      element(
+        'label',
+        {},
+        element('input', {
+          type: 'radio',
+          name,
+          value,
+          checked: value === chosen,
+          onchange: () => onChoice(value),
+        }),
+        element('span', {}, label),
+      ),
+    ),
+  )
+}
+
+export function select<T extends string | number>(
+  label: string,
+  options: readonly { value: T; label: string }[],
+  chosen: T,
+  onChoice: (value: T) => void,
+): HTMLLabelElement {
+  const box = element(
+    'select',
+    {
+      onchange: () => {
+        const option = options[box.selectedIndex]
+        if (option !== undefined) onChoice(option.value)
+      },
+    },
+    ...options.map(({ value, label: text }) =>
+      element('option', { value, selected: value === chosen }, text),
+    ),
+  )
+  return element('label', { class: 'select' }, element('span', {}, label), box)
+}

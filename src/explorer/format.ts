@@ -1,0 +1,78 @@
+/** Numbers, times and places as text for people. */
+
+/** A missing measurement; screen readers say nothing useful about a dash, so texts that are read out have their own words. */
+const MISSING = '–'
+
+export function decimals(value: number | null, digits: number): string {
+  return value === null ? MISSING : value.toFixed(digits)
+}
+
+export interface Zone {
+  /** IANA name. */
+  name: string
+  /** What stands behind times: `UTC`, or the zone's city. */
+  label: string
+}
+
+export const UTC: Zone = { name: 'UTC', label: 'UTC' }
+
+/** A zone by its IANA name; UTC where the browser does not know it. */
+export function zoneOf(name: string): Zone {
+  try {
+    new Intl.DateTimeFormat('en-GB', { timeZone: name }).format(0)
+  } catch {
+    return UTC
+  }
+  return name === 'UTC' ? UTC : { name, label: name.slice(name.lastIndexOf('/') + 1).replaceAll('_', ' ') }
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function formatOf(zone: Zone, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = `${zone.name} ${JSON.stringify(options)}`
+  let format = formats.get(key)
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('en-GB', { timeZone: zone.name, ...options })
+    formats.set(key, format)
+  }
+  return format
+}
+
+/** `Sat 21 Nov, 06:30` */
+export function dayAndTime(time: Date, zone: Zone): string {
+  return formatOf(zone, {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+  }).format(time)
+}
+
+/** `06:30` */
+export function clockTime(time: Date, zone: Zone): string {
+  return formatOf(zone, { hour: '2-digit', minute: '2-digit' }).format(time)
+}
+
+/** `24 min`, `3 h 10 min`, `5 days`. `seconds` below zero count as none. */
+export function duration(seconds: number): string {
+  const minutes = Math.max(0, Math.round(seconds / 60))
+  if (minutes < 60) return `${minutes} min`
+  if (minutes >= 48 * 60) return `${Math.round(minutes / 1440)} days`
+  const rest = minutes % 60
+  return `${Math.floor(minutes / 60)} h${rest === 0 ? '' : ` ${rest} min`}`
+}
+
+/** `43.53° N, 1.62° W` */
+export function place(lat: number, lng: number): string {
+  const part = (value: number, positive: string, negative: string): string =>
+    `${Math.abs(value).toFixed(2)}° ${value < 0 ? negative : positive}`
+  return `${part(lat, 'N', 'S')}, ${part(lng, 'E', 'W')}`
+}
+
+const COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
+
+/** The compass point of degrees, of sixteen. */
+export function compass(degrees: number): string {
+  return COMPASS[Math.round(degrees / 22.5) % 16]
+}

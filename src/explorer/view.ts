@@ -1,0 +1,124 @@
+/** What the explorer shows, as a fragment of the address: to be bookmarked, shared, gone back to. Holds no key. */
+
+export const ZONES = ['utc', 'buoy', 'viewer'] as const
+/** Whose clock times are told by. */
+export type ZoneChoice = (typeof ZONES)[number]
+
+export const SPANS = [2, 7, 28] as const
+/** Days of readings in the chart. */
+export type Span = (typeof SPANS)[number]
+
+export const METRICS = [
+  'significient_height',
+  'maximum_height',
+  'period',
+  'peak_period',
+  'water_temperature',
+  'wind_speed',
+  'gust_speed',
+] as const
+export type Metric = (typeof METRICS)[number]
+
+export const SEASONS = ['year', 'winter', 'spring', 'summer', 'autumn'] as const
+export type SeasonName = (typeof SEASONS)[number]
+
+export interface ViewState {
+  /** Null until the visitor moves the map. */
+  camera: { zoom: number; lat: number; lng: number } | null
+  /** Slug of the buoy in the panel. */
+  buoy: string | null
+  /** The clicked point of the sea in the panel. */
+  point: { lat: number; lng: number } | null
+  tab: 'now' | 'seasons'
+  zone: ZoneChoice
+  satellites: boolean
+  globe: boolean
+  span: Span
+  metric: Metric
+  season: SeasonName
+  /** The highlighted year and the one beside it; null for the newest two. */
+  year: number | null
+  against: number | null
+}
+
+export const FIRST_VIEW: ViewState = {
+  camera: null,
+  buoy: null,
+  point: null,
+  tab: 'now',
+  zone: 'buoy',
+  satellites: false,
+  globe: false,
+  span: 7,
+  metric: 'significient_height',
+  season: 'year',
+  year: null,
+  against: null,
+}
+
+/** As the slugs of buoys are made. */
+const SLUG = /^[a-z0-9-]{1,250}$/
+
+/** The view of a fragment, without its `#`. What is missing or makes no sense is as in the first view. */
+export function parseView(fragment: string): ViewState {
+  const fields = new URLSearchParams(fragment)
+  const number = (name: string, low: number, high: number): number | null => {
+    const text = fields.get(name) ?? ''
+    const value = Number(text)
+    return text !== '' && value >= low && value <= high ? value : null
+  }
+  const oneOf = <T extends string | number>(name: string, values: readonly T[], otherwise: T): T =>
+    values.find((value) => String(value) === fields.get(name)) ?? otherwise
+  const slug = fields.get('buoy') ?? ''
+  const buoy = SLUG.test(slug) ? slug : null
+  const [lat, lng] = [number('lat', -90, 90), number('lng', -180, 180)]
+  return {
+    camera: parseCamera(fields.get('map') ?? ''),
+    buoy,
+    point: buoy === null && lat !== null && lng !== null ? { lat, lng } : null,
+    tab: oneOf('tab', ['now', 'seasons'], FIRST_VIEW.tab),
+    zone: oneOf('zone', ZONES, FIRST_VIEW.zone),
+    satellites: fields.get('satellites') === '1',
+    globe: fields.get('globe') === '1',
+    span: oneOf('days', SPANS, FIRST_VIEW.span),
+    metric: oneOf('metric', METRICS, FIRST_VIEW.metric),
+    season: oneOf('season', SEASONS, FIRST_VIEW.season),
+    year: number('year', 1900, 2200),
+    against: number('against', 1900, 2200),
+  }
+}
+
+/** `ZOOM/LAT/LNG`, as most maps write it. */
+function parseCamera(text: string): ViewState['camera'] {
+  const parts = text.split('/').map(Number)
+  if (parts.length !== 3 || text.includes('//') || parts.some((part) => !Number.isFinite(part))) return null
+  const [zoom, lat, lng] = parts
+  return zoom >= 0 && zoom <= 22 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? { zoom, lat, lng } : null
+}
+
+/** The fragment of a view, without its `#`; what is as in the first view is left out. */
+export function formatView(view: ViewState): string {
+  const fields: string[] = []
+  const add = (name: string, value: string | number | null, usual: string | number | null): void => {
+    if (value !== null && value !== usual) fields.push(`${name}=${value}`)
+  }
+  if (view.camera !== null) {
+    const { zoom, lat, lng } = view.camera
+    add('map', `${Number(zoom.toFixed(2))}/${Number(lat.toFixed(3))}/${Number(lng.toFixed(3))}`, null)
+  }
+  add('buoy', view.buoy, null)
+  if (view.buoy === null && view.point !== null) {
+    add('lat', Number(view.point.lat.toFixed(4)), null)
+    add('lng', Number(view.point.lng.toFixed(4)), null)
+  }
+  add('tab', view.tab, FIRST_VIEW.tab)
+  add('zone', view.zone, FIRST_VIEW.zone)
+  add('satellites', view.satellites ? 1 : 0, 0)
+  add('globe', view.globe ? 1 : 0, 0)
+  add('days', view.span, FIRST_VIEW.span)
+  add('metric', view.metric, FIRST_VIEW.metric)
+  add('season', view.season, FIRST_VIEW.season)
+  add('year', view.year, null)
+  add('against', view.against, null)
+  return fields.join('&')
+}

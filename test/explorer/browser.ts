@@ -1,0 +1,159 @@
+/** A real browser for the tests of pages, and a server over a small world with hostile names. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import { startLive, temporaryFolder, type Live } from '../live.ts'
+
+const PLACES = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+]
+
+/** WebGL in software, as there is no graphics card; root may not have the sandbox. */
+const ARGUMENTS = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader']
+
+export async function openBrowser(t: TestContext): Promise<Browser> {
+  const executablePath = PLACES.find((place) => existsSync(place))
+  assert.ok(
+    executablePath !== undefined,
+    `the tests of the pages need Chromium in one of ${PLACES.join(', ')}; on Debian and Ubuntu: sudo apt-get install -y chromium`,
+  )
+  const isRoot = process.getuid?.() === 0
+  const browser = await chromium.launch({
+    executablePath,
+    args: isRoot ? [...ARGUMENTS, '--no-sandbox'] : ARGUMENTS,
+  })
+  t.after(() => browser.close())
+  return browser
+}
+
+export const SCRIPT_NAME = '<script>document.title="taken"</script>Bank'
+export const IMAGE_NAME = '<img src=x onerror=document.title="taken">Reef'
+/** Active buoys that a visitor sees at first. */
+export const PHYSICAL = 5
+/** With those that satellites measure. */
+export const ACTIVE = 6
+
+const HALF_HOUR = 1800
+const DAY = 86_400
+
+/** Readings of ten days every half hour and of two years before them once a day, the newest at `newest` (epoch seconds). */
+function* readings(source: string, identifier: string, newest: number, level: number): Generator<string> {
+  const times = [
+    ...Array.from({ length: 790 }, (_, i) => newest - (800 - i) * DAY),
+    ...Array.from({ length: 480 }, (_, i) => newest - (479 - i) * HALF_HOUR),
+  ]
+  for (const time of times) {
+    const height = level + Math.sin(time / 40_000) * 0.4 + Math.cos((time / DAY / 365.25) * 2 * Math.PI) * 0.5
+    yield `${source},${identifier},${time},${height.toFixed(2)},${(height * 1.6).toFixed(2)},8.5,270`
+  }
+}
+
+/** Writes the world as a `csv:` source. `now` in epoch seconds. */
+export function writeWorld(folder: string, now: number): void {
+  mkdirSync(join(folder, 'readings'), { recursive: true })
+  mkdirSync(join(folder, 'forecast'))
+  const newest = Math.floor(now / HALF_HOUR) * HALF_HOUR
+  const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
+  const table = (file: string, head: string, rows: readonly string[]): void =>
+    writeFileSync(join(folder, file), [head, ...rows, ''].join('\n'))
+  table('sources.csv', 'name,network', ['Coast,coastal', 'Altimetry,satellite'])
+  const buoys = [
+    ['Coast', 'A1', 'Anglet', 43.53, -1.615, 1.6],
+    ['Coast', 'A2', 'Cap Ferret', 44.65, -1.45, 2.4],
+    ['Coast', 'A3', SCRIPT_NAME, 46.5, -3.2, 3.4],
+    ['Coast', 'A4', IMAGE_NAME, 48.3, -5.6, 5.1],
+    ['Coast', 'A5', 'Île d’Yeu', 46.7, -2.3, 0.9],
+    ['Altimetry', 'V1', 'Gulf point', 45.2, -7.5, 4.2],
+  ] as const
+  table(
+    'buoys.csv',
+    'source,identifier,name,lat,lng,country,timezone,virtual',
+    buoys.map(([source, identifier, name, lat, lng]) =>
+      [source, identifier, quoted(name), lat, lng, 'FR', 'Europe/Paris', source === 'Altimetry'].join(','),
+    ),
+  )
+  table(
+    'readings/all.csv',
+    'source,identifier,time,significant_height,maximum_height,period,direction',
+    buoys.flatMap(([source, identifier, , , , level]) =>
+      source === 'Altimetry'
+        ? [`${source},${identifier},${newest - 7200},${level},,,`]
+        : [...readings(source, identifier, newest, level)],
+    ),
+  )
+  table(
+    'forecast/all.csv',
+    'lat,lng,run,time,wave_height,wave_period,wave_direction,wind_speed,wind_direction',
+    Array.from({ length: 30 }, (_, i) => {
+      const time = newest + (i * 3 - 12) * 3600
+      return `43.6,-1.8,${newest - 12 * 3600},${time},${(1.5 + i / 20).toFixed(2)},9,300,22,310`
+    }),
+  )
+  table('harbours.csv', 'identifier,name,lat,lng,datum_offset,credit', [
+    'SOCOA,Socoa,43.395,-1.681,2.5,made up',
+  ])
+  table('constituents.csv', 'harbour,constituent,amplitude,phase', ['SOCOA,M2,1.3,90', 'SOCOA,S2,0.45,120'])
+  const pass = ['sentinel-3a', '120', '77']
+  table('passes.csv', 'mission,cycle,number,started_at,ended_at,south,west,north,east', [
+    [...pass, newest - 9000, newest - 6000, 20, -20, 60, 5].join(','),
+  ])
+  table('pass_observations.csv', 'mission,cycle,number,source,identifier,time', [
+    [...pass, 'Altimetry', 'V1', newest - 7200].join(','),
+  ])
+}
+
+export async function serveWorld(
+  t: TestContext,
+  options: { args?: string[]; quota?: number } = {},
+): Promise<Live> {
+  const folder = join(temporaryFolder(t), 'world')
+  writeWorld(folder, Date.now() / 1000)
+  return startLive(t, { sourceArgs: ['--source', `csv:${folder}`], ...options })
+}
+
+export interface Visit {
+  page: Page
+  /** The address of the server, with a slash at its end. */
+  origin: string
+  /** Errors that the browser told of, but for those a test expects. */
+  errors: string[]
+  /** Addresses of other servers that the page asked for. */
+  foreign: string[]
+}
+
+/** Opens a page of its own, with nothing kept from others. `path` stands behind the origin. */
+export async function visit(
+  t: TestContext,
+  browser: Browser,
+  live: Live,
+  path: string,
+  options: BrowserContextOptions = {},
+): Promise<Visit> {
+  const origin = `http://127.0.0.1:${live.port}/`
+  const context = await browser.newContext({
+    viewport: { width: 1100, height: 720 },
+    timezoneId: 'UTC',
+    ...options,
+  })
+  t.after(() => context.close())
+  const page = await context.newPage()
+  page.setDefaultTimeout(20_000)
+  const [errors, foreign]: [string[], string[]] = [[], []]
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text())
+  })
+  page.on('pageerror', (error) => errors.push(error.message))
+  await context.route('**', (route) => {
+    const address = route.request().url()
+    if (address.startsWith(origin) || /^(data|blob):/.test(address)) return route.continue()
+    foreign.push(address)
+    return route.abort()
+  })
+  await page.goto(origin + path)
+  return { page, origin, errors, foreign }
+}

@@ -1,0 +1,302 @@
+/** The explorer in a real browser, over a real server: what a visitor sees, presses and copies. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
+import { Client, runCliWell } from '../live.ts'
+import { ACTIVE, IMAGE_NAME, openBrowser, PHYSICAL, SCRIPT_NAME, serveWorld, visit } from './browser.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Waits until the map has drawn that many buoys. */
+const drawn = (page: Page, count: number): Promise<unknown> =>
+  page.locator(`#map[data-drawn="${count}"]`).waitFor({ state: 'attached' })
+
+interface Violation {
+  id: string
+  nodes: { target: string[]; failureSummary: string }[]
+}
+
+/** Faults of accessibility that axe finds, as lines. Its code is not the page's, so the page's policy does not hold for it. */
+async function faults(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  const found = await page.evaluate<Violation[]>('axe.run().then((result) => result.violations)')
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+  )
+}
+
+test('The explorer', { timeout: 170_000 }, async (t) => {
+  const live = await serveWorld(t)
+  const browser = await openBrowser(t)
+
+  await t.test(
+    'shows all buoys on the map and in the list, without a request to any other server and without an error',
+    async (t) => {
+      const { page, errors, foreign } = await visit(t, browser, live, `#key=${live.key}`)
+      await drawn(page, PHYSICAL)
+      assert.equal(await page.locator('#content .buoys a').count(), PHYSICAL)
+      await page.locator('#tool-satellite').click()
+      await page.getByRole('heading', { name: 'Latest satellite passes' }).waitFor()
+      assert.equal(await page.locator('#content .buoys a').count(), ACTIVE)
+      await page.getByRole('button', { name: /Sentinel-3A/ }).click()
+      await drawn(page, ACTIVE)
+      assert.deepEqual(foreign, [])
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  await t.test('takes the key out of the address at once and keeps it from the history', async (t) => {
+    const { page } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`)
+    await page.getByRole('heading', { name: 'Anglet' }).waitFor()
+    assert.ok(!page.url().includes(live.key), 'the address')
+    assert.match(page.url(), /#(.*&)?buoy=anglet/)
+    assert.equal(await page.evaluate('history.length'), 1 + 1)
+    await page.reload()
+    await page.getByText('significant height').waitFor()
+  })
+
+  await t.test('is served with a strict policy, under 400 KB, and keeps its files for a year', async (t) => {
+    const { page, origin } = await visit(t, browser, live, `#key=${live.key}`)
+    await drawn(page, PHYSICAL)
+    const client = new Client(live, null)
+    t.after(() => client.close())
+    const reply = await client.getAbsolute('/')
+    const policy = String(reply.headers['content-security-policy'])
+    assert.match(policy, /default-src 'none'/)
+    assert.match(policy, /script-src 'self'(;|$)/)
+    assert.doesNotMatch(policy, /unsafe/)
+    const sizes = await page.evaluate<[string, number][]>(
+      `performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'))
+        .map(({ name, encodedBodySize }) => [name, encodedBodySize])`,
+    )
+    const total = [...new Map(sizes).values()].reduce((sum, size) => sum + size, 0)
+    const assets = sizes.filter(([name]) => name.startsWith(`${origin}assets/`))
+    assert.ok(assets.length >= 5, 'assets were loaded')
+    // The worker's file is not among what the page itself asked for.
+    assert.ok(total > 200_000 && total < 390_000, `the first view took ${total} bytes`)
+    for (const [name] of assets) {
+      const asset = await client.getAbsolute(name.slice(origin.length - 1))
+      assert.match(String(asset.headers['cache-control']), /max-age=31536000, immutable/, name)
+    }
+  })
+
+  await t.test(
+    'shows names with markup in them as text, in the list, the search and the panel',
+    async (t) => {
+      const { page, errors } = await visit(t, browser, live, `#key=${live.key}`)
+      await page.locator('#content').getByText(SCRIPT_NAME).waitFor()
+      await page.locator('#content').getByText(IMAGE_NAME).waitFor()
+      await page.locator('#query').fill('reef')
+      await page.getByRole('option').getByText(IMAGE_NAME).waitFor()
+      await page.locator('#query').press('Enter')
+      await page.getByRole('heading', { name: IMAGE_NAME }).waitFor()
+      assert.equal(await page.title(), `${IMAGE_NAME} · groundswell`)
+      assert.equal(await page.locator('#content img, #content script').count(), 0)
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  await t.test(
+    'leads a stranger from a name to a season beside another year and to a curl line that works',
+    async (t) => {
+      const { page, origin, errors } = await visit(t, browser, live, `#key=${live.key}`, {
+        permissions: ['clipboard-read', 'clipboard-write'],
+      })
+      await page.locator('#query').pressSequentially('angl')
+      await page.getByRole('option', { name: /Anglet/ }).waitFor()
+      await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Anglet' }).waitFor()
+      await page.locator('.hero').getByText('significant height').waitFor()
+      // Heights with the forecast, periods, tide.
+      await page.locator('.plot canvas').nth(2).waitFor()
+      assert.match(
+        (await page.locator('figure').getAttribute('aria-label')) ?? '',
+        /from \d\.\d\d to \d\.\d\d metres/,
+      )
+      // Where the forecast has no value none is told.
+      await page
+        .locator('.plot .u-over')
+        .first()
+        .hover({ position: { x: 80, y: 60 } })
+      const told = await page.locator('.u-legend').first().locator('.u-value').allInnerTexts()
+      assert.match(told[1], /^\d\.\d\d m$/)
+      assert.equal(told[3], '')
+      await page.getByRole('tab', { name: 'Seasons' }).click()
+      await page.locator('.plot canvas').waitFor()
+      const year = Number(await page.getByLabel('Compared with').inputValue())
+      await page
+        .getByText(new RegExp(`Over the same part of the season: .* m in ${year + 1}, .* m in ${year}`))
+        .waitFor()
+      await page.getByText('Get this from the API').click()
+      await page.getByRole('button', { name: 'Copy curl: This season over the years' }).click()
+      await page
+        .getByRole('button', { name: /Copy curl/ })
+        .getByText('Copied')
+        .waitFor()
+      const line = String(await page.evaluate('navigator.clipboard.readText()'))
+      assert.ok(line.startsWith('curl ') && line.includes(`${origin}v2/buoys/anglet/readings/series`), line)
+      const answer = JSON.parse(
+        execFileSync('sh', ['-c', `${line} -s`], { encoding: 'utf8', timeout: 20_000 }),
+      ) as {
+        status: string
+      }
+      assert.equal(answer.status, 'success')
+      // What is shown can be shared, without the key.
+      assert.match(page.url(), /buoy=anglet&tab=seasons/)
+      assert.ok(!(await page.locator('pre').textContent())?.includes(live.key), 'the key is not shown')
+      await page.goBack()
+      await page.getByRole('heading', { name: 'Buoys now' }).waitFor()
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  await t.test('tells times by the clock of UTC, of the buoy and of the visitor', async (t) => {
+    const { page } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`, {
+      timezoneId: 'Asia/Tokyo',
+    })
+    await page.locator('.age').getByText('Paris').waitFor()
+    await page.getByRole('radio', { name: 'UTC' }).check()
+    await page.locator('.age').getByText('UTC').waitFor()
+    await page.getByRole('radio', { name: 'Mine' }).check()
+    await page.locator('.age').getByText('Tokyo').waitFor()
+    assert.match(page.url(), /zone=viewer/)
+  })
+
+  await t.test('shows the conditions of a point of the sea that is clicked', async (t) => {
+    const { page } = await visit(t, browser, live, `#key=${live.key}&map=7/44/-2.2`)
+    await page.locator('#map[data-drawn]').waitFor({ state: 'attached' })
+    await page.locator('#map canvas').click({ position: { x: 435, y: 410 } })
+    await page.getByRole('heading', { name: /^Sea at/ }).waitFor()
+    await page.locator('.facts').getByText('Waves').waitFor()
+    assert.match(page.url(), /lat=[\d.]+&lng=-[\d.]+/)
+  })
+
+  await t.test('can be used from the keyboard alone', async (t) => {
+    const { page } = await visit(t, browser, live, `#key=${live.key}`)
+    await page.locator('#row-anglet').waitFor()
+    await page.keyboard.press('Tab')
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the buoys')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    assert.equal(await page.evaluate('document.activeElement.name'), 'order')
+    await page.keyboard.press('ArrowRight')
+    assert.equal(await page.evaluate('document.activeElement.value'), 'name')
+    await page.locator('#row-anglet').focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Anglet' }).waitFor()
+    assert.equal(await page.evaluate('document.activeElement.tagName'), 'H2')
+    await page.locator('#tab-now').focus()
+    await page.keyboard.press('ArrowRight')
+    await page.getByLabel('Compared with').waitFor()
+    assert.equal(await page.evaluate('document.activeElement.id'), 'tab-seasons')
+    await page.locator('#back').focus()
+    await page.keyboard.press('Enter')
+    await page.locator('#row-anglet').waitFor()
+    assert.equal(await page.evaluate('document.activeElement.id'), 'row-anglet')
+    // The map's own way: Enter asks for its middle.
+    await page.locator('#map canvas').focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: /^Sea at/ }).waitFor()
+  })
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await t.test(`has no fault that axe finds, in ${colorScheme} colours`, async (t) => {
+      const { page } = await visit(t, browser, live, `#key=${live.key}&satellites=1`, { colorScheme })
+      await page.getByRole('button', { name: /Sentinel-3A/ }).waitFor()
+      await page.locator('#map[data-drawn]').waitFor({ state: 'attached' })
+      assert.deepEqual(await faults(page), [], 'the list')
+      await page.locator('#row-anglet').click()
+      await page.locator('.plot canvas').nth(2).waitFor()
+      await page.locator('.facts').waitFor()
+      await page.getByText('Get this from the API').click()
+      await page.getByText('Readings as a table').click()
+      assert.deepEqual(await faults(page), [], 'a buoy')
+      await page.getByRole('tab', { name: 'Seasons' }).click()
+      await page.locator('.plot canvas').waitFor()
+      assert.deepEqual(await faults(page), [], 'seasons')
+      await page.locator('#tool-key').click()
+      await page.getByLabel('Another key').waitFor()
+      assert.deepEqual(await faults(page), [], 'the dialog')
+    })
+  }
+
+  await t.test('fits a phone: the panel is a sheet that opens over the map', async (t) => {
+    const phone = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true }
+    const { page, errors } = await visit(t, browser, live, `#key=${live.key}`, phone)
+    await drawn(page, PHYSICAL)
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390)
+    assert.equal(await page.locator('body').getAttribute('data-sheet'), 'peek')
+    await page.locator('#handle').tap()
+    assert.equal(await page.locator('body').getAttribute('data-sheet'), 'half')
+    await page.locator('#row-anglet').tap()
+    await page.locator('.hero').waitFor()
+    await page.locator('#handle').tap()
+    assert.equal(await page.locator('body').getAttribute('data-sheet'), 'full')
+    assert.deepEqual(await faults(page), [])
+    assert.deepEqual(errors, [])
+  })
+
+  await t.test(
+    'asks for a key where there is none, and again where it is wrong, and lets everybody search',
+    async (t) => {
+      const { page } = await visit(t, browser, live, '')
+      await page.getByText('Readings need an API key').waitFor()
+      await page.locator('#query').fill('anglet')
+      await page.getByRole('option', { name: /Anglet/ }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.locator('#invite-key').click()
+      await page.getByLabel('Your key').fill('two words')
+      await page.getByRole('button', { name: 'Use this key' }).click()
+      await page.getByText('one word, without blanks').waitFor()
+      await page.getByLabel('Your key').fill('gsw_wrong')
+      await page.getByRole('button', { name: 'Use this key' }).click()
+      await page.getByText('The server does not know this key').waitFor()
+      await page.getByLabel('Another key').fill(live.key)
+      await page.getByRole('button', { name: 'Use this key' }).click()
+      await drawn(page, PHYSICAL)
+    },
+  )
+
+  await t.test('says kindly when the quota is used up and when it goes on', async (t) => {
+    const issue = ['keys', 'issue', '--keys', live.keysFile, '--owner', 'scarce', '--quota', '2', '--json']
+    const { key } = JSON.parse(await runCliWell(issue)) as { key: string }
+    // The server sees a new key within a second.
+    await wait(1500)
+    const { page } = await visit(t, browser, live, `#key=${key}`)
+    await page.locator('#row-anglet').click()
+    await page
+      .locator('#banner')
+      .getByText(/This hour’s 2 requests are used up\. New ones come at \d\d:00/)
+      .waitFor()
+    await page.getByText('This comes when the hour’s quota is renewed').first().waitFor()
+    assert.deepEqual(await faults(page), [])
+  })
+
+  await t.test(
+    'says when the server cannot be reached, keeps what it has, and goes on by itself',
+    async (t) => {
+      const { page } = await visit(t, browser, live, `#key=${live.key}`)
+      await drawn(page, PHYSICAL)
+      await page.context().setOffline(true)
+      await page.locator('#row-anglet').click()
+      await page.locator('#banner').getByText('No connection to the server').waitFor()
+      await page.context().setOffline(false)
+      await page.locator('.hero').waitFor()
+      await page.locator('#banner').waitFor({ state: 'hidden' })
+    },
+  )
+
+  await t.test('says so where there are no buoys at all', async (t) => {
+    const { page } = await visit(t, browser, live, '')
+    await page.route('**/v2/buoys/map', (route) =>
+      route.fulfill({ json: { status: 'success', data: { buoys: [], count: 0 }, meta: {} } }),
+    )
+    await page.evaluate(`location.hash = 'key=${live.key}'`)
+    await page.getByText('No buoy has a reading of the last day').waitFor()
+  })
+})
