@@ -9,6 +9,7 @@ import {
   KEYS_FILE_SETTINGS,
   parseQuota,
   readCommandLine,
+  REPORT_SETTINGS,
   ROLLBACK_SETTINGS,
   RUN_SETTINGS,
   SERVE_SETTINGS,
@@ -38,7 +39,8 @@ import { buildSnapshot } from './snapshot/build.ts'
 import { checkFolder, listKept, rollback, setPinned } from './snapshot/history.ts'
 import { SnapshotError } from './snapshot/format.ts'
 import { readManifest } from './snapshot/read.ts'
-import { BuildReport } from './snapshot/report.ts'
+import { BuildReport, newestReport, reportLines, writeReport } from './snapshot/report.ts'
+import type { Configuration } from './sources/configuration.ts'
 import { openSource } from './sources/kinds.ts'
 import { BuildError, type Source } from './sources/source.ts'
 import { timestampText } from './time.ts'
@@ -68,8 +70,8 @@ const note = (line: string): void => void process.stderr.write(`${line}\n`)
 
 const COMMANDS: { readonly [name: string]: Command } = {
   build: command({
-    usage: '--source KIND:PATH [--source …] [--out DIR] [--as-of TIME]',
-    summary: 'build a snapshot from source files and publish it',
+    usage: '--source KIND:PATH [--source …] | --config FILE [--out DIR] [--as-of TIME] [--dry-run]',
+    summary: 'fetch what the configuration says, build a snapshot from source files and publish it',
     settings: BUILD_SETTINGS,
     run: build,
   }),
@@ -80,7 +82,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
     run: (config) => serve(config),
   }),
   run: command({
-    usage: '[--source KIND:PATH] [--every 30m] [options]',
+    usage: '[--source KIND:PATH] [--config FILE] [--every 30m] [options]',
     summary: 'build a snapshot and issue a key where there is none, then serve and build on schedule',
     settings: RUN_SETTINGS,
     run: runAll,
@@ -104,6 +106,17 @@ const COMMANDS: { readonly [name: string]: Command } = {
       for (const fault of faults) note(fault)
       if (faults.length > 0) throw new SnapshotError(`${dir}: ${faults.length} faults`)
       print(`${dir}: every part of every kept snapshot is whole`)
+    },
+  }),
+  report: command({
+    usage: 'DIR [--json]',
+    summary: 'print the report of the newest build: what was read, fetched, refused and doubted',
+    settings: REPORT_SETTINGS,
+    positionals: 1,
+    run: async ({ json }, [dir]) => {
+      const document = newestReport(dir)
+      if (json) print(JSON.stringify(document))
+      else for (const line of reportLines(document)) print(line)
     },
   }),
   list: command({
@@ -233,22 +246,74 @@ function keyLines(path: string, records: readonly KeyRecord[], json: boolean): s
   )
 }
 
+/** Seconds by which a network's clock may be ahead of ours. */
+const CLOCK_TOLERANCE = 3600
+
 async function build(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> {
+  const configuration = config.config === null ? null : await configurationOf(config.config)
+  const sources = [
+    ...openSources(config.source),
+    ...(configuration?.sources.map(({ source }) => source) ?? []),
+  ]
+  if (sources.length === 0) throw new UsageError('--source or --config is required')
+  if (config['dry-run']) {
+    for (const { kind, argument } of config.source) print(`would read ${kind} ${argument}`.trimEnd())
+    if (configuration !== null) for (const line of await dryRunLines(configuration)) print(line)
+    print(`would publish in ${config.out}`)
+    return
+  }
   const report = new BuildReport({
     maxBadShare: config['max-bad'],
     write: (text) => void process.stderr.write(text),
     terminal: process.stderr.isTTY,
     clock: Date.now,
   })
+  if (configuration !== null) {
+    const { fetchSources } = await import('./fetch/mirror.ts')
+    const outcomes = await fetchSources(configuration, { clock, random: Math.random, report })
+    for (const outcome of outcomes) report.fetched(outcome)
+  }
   await buildSnapshot({
-    sources: openSources(config.source),
+    sources,
     out: config.out,
     asOf: config['as-of'],
     now: clock(),
+    latest: clock() + CLOCK_TOLERANCE,
     report,
     fresh: config.fresh,
     allowLoss: config['allow-loss'],
     keep: config.keep,
+    ...(configuration !== null && {
+      prefer: configuration.prefer,
+      sameWithinKm: configuration.sameWithinKm,
+    }),
+  })
+  writeReport(config.out, report.document())
+}
+
+/** The HTTP client and the schemas are loaded by builds that need them alone: they take as long as a small build. */
+async function configurationOf(path: string): Promise<Configuration> {
+  const { readConfiguration } = await import('./sources/configuration.ts')
+  return readConfiguration(path, process.env)
+}
+
+/** Addresses of one source that a dry run names one by one. */
+const ADDRESSES_SHOWN = 20
+
+async function dryRunLines(configuration: Configuration): Promise<string[]> {
+  const { dueFiles, planFiles } = await import('./fetch/mirror.ts')
+  return configuration.sources.flatMap((configured) => {
+    const { name, kind, folder } = configured
+    const reading = `${name}: would read ${kind} ${folder}`.trimEnd()
+    const planned = planFiles(configured, clock())
+    if (planned.length === 0) return [reading]
+    const due = dueFiles(configured, clock())
+    return [
+      `${name}: would fetch ${due.length} of ${planned.length} files`,
+      ...due.slice(0, ADDRESSES_SHOWN).map(({ url, to }) => `  ${url} to ${to}`),
+      ...(due.length > ADDRESSES_SHOWN ? [`  and ${due.length - ADDRESSES_SHOWN} more`] : []),
+      reading,
+    ]
   })
 }
 
@@ -263,7 +328,10 @@ function openSources(sources: { kind: string; argument: string }[]): Source[] {
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-/** Serves until a signal; `onListening` is told the address of the API. */
+/** What a server ends with that cannot go on; the process has to be ended whatever still runs in it. */
+class ServerFailure extends Error {}
+
+/** Serves until a signal; `onListening` is told the address of the API. @throws ServerFailure, after it has drained what still works. */
 async function serve(
   config: ServeConfig,
   onListening: (address: string) => void = () => {},
@@ -276,20 +344,35 @@ async function serve(
   if (server.adminPort !== null) note(`admin port on http://${config['admin-host']}:${server.adminPort}`)
   onListening(address)
   process.on('SIGHUP', () => void server.reload())
-  await new Promise<void>((resolve) => {
-    for (const signal of STOP_SIGNALS) process.once(signal, () => resolve())
+  const signalled = new Promise<null>((resolve) => {
+    for (const signal of STOP_SIGNALS) process.once(signal, () => resolve(null))
   })
-  note('stopping')
+  const failure = await Promise.race([signalled, server.failed])
+  note(failure === null ? 'stopping' : `fault: ${failure}: stopping, to be started anew`)
   // A second signal does not wait for connections to finish.
   for (const signal of STOP_SIGNALS) process.once(signal, () => process.exit(1))
   await server.stop()
+  if (failure !== null) throw new ServerFailure(failure)
+}
+
+/**
+ * Ends the process with all its threads. `process.exit` would wait for one that hangs, end it with its engine open, and abort: a core
+ * file as large as the data.
+ */
+function endAbruptly(): never {
+  process.kill(process.pid, 'SIGKILL')
+  // The first process of a container cannot be killed from within.
+  process.abort()
 }
 
 /** What `npm start` does: everything a service needs, in one command. */
 async function runAll(config: ConfigOf<typeof RUN_SETTINGS>): Promise<void> {
   const stopping = new AbortController()
-  const buildNow = (): Promise<void> => buildInChild(config.source, config.snapshots, stopping.signal)
+  const nothingGiven = config.source.length === 0 && config.config === null
+  const given = nothingGiven ? [{ kind: 'demo', argument: '' }] : config.source
+  const buildNow = (): Promise<void> => buildInChild(given, config.config, config.snapshots, stopping.signal)
   const announced = await readManifest(config.snapshots)
+  let failedFirst: string | null = null
   if (announced === null) {
     const stop = (): void => stopping.abort()
     for (const signal of STOP_SIGNALS) process.on(signal, stop)
@@ -297,7 +380,10 @@ async function runAll(config: ConfigOf<typeof RUN_SETTINGS>): Promise<void> {
       await buildNow()
     } catch (error) {
       if (stopping.signal.aborted) return
-      throw error
+      // What the arguments are to blame for, or nobody would try again, ends it; a source that is away may come back.
+      if (!(error instanceof BuildError) || config.every === 0) throw error
+      failedFirst = error.message
+      note(`warning: the first build failed: ${failedFirst}; it will be tried again`)
     } finally {
       for (const signal of STOP_SIGNALS) process.off(signal, stop)
     }
@@ -311,6 +397,7 @@ async function runAll(config: ConfigOf<typeof RUN_SETTINGS>): Promise<void> {
           every: config.every,
           jitter: config.jitter,
           lastBuilt: announced?.publishedAt ?? null,
+          failedFirst,
           clock,
           random: Math.random,
           build: buildNow,
@@ -320,9 +407,15 @@ async function runAll(config: ConfigOf<typeof RUN_SETTINGS>): Promise<void> {
     await serve(
       config,
       (address) => {
-        if (key === null) return
+        const explorer = new URL('/', address).href
+        if (key === null) {
+          print(`the explorer is at ${explorer}`)
+          return
+        }
         print('')
         print(`A key was issued for "demo" and is shown this once: ${key}`)
+        // A fragment stays in the browser, which also takes it off the address bar at once.
+        print(`  look around: ${explorer}#key=${key}`)
         print(`  curl -H 'Authorization: Bearer ${key}' '${address}/buoys?per_page=3'`)
         print(`  curl '${address}/buoys/nearest?lat=43.5&lng=-1.6'`)
       },
@@ -337,6 +430,7 @@ async function runAll(config: ConfigOf<typeof RUN_SETTINGS>): Promise<void> {
 /** A build in a process of its own: its memory goes with it, and whatever happens to it, serving goes on. `signal` ends it. */
 function buildInChild(
   sources: readonly { kind: string; argument: string }[],
+  configuration: string | null,
   out: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -344,6 +438,7 @@ function buildInChild(
     '--source',
     argument === '' ? kind : `${kind}:${argument}`,
   ])
+  if (configuration !== null) args.push('--config', configuration)
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), 'build', ...args, '--out', out], {
     stdio: ['ignore', 'inherit', 'inherit'],
     signal,
@@ -352,6 +447,7 @@ function buildInChild(
     child.once('error', reject)
     child.once('exit', (code, signal) => {
       if (code === 0) resolve()
+      else if (code === 2) reject(new UsageError('the builder refused its arguments'))
       else reject(new BuildError(`the build ended with ${signal === null ? `code ${code}` : signal}`))
     })
   })
@@ -364,6 +460,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   try {
     await dispatch(argv)
   } catch (error) {
+    if (error instanceof ServerFailure) endAbruptly()
     if (!isExpected(error)) throw error
     note(`groundswell: ${error.message}`)
     process.exitCode = error instanceof UsageError ? 2 : 1

@@ -229,11 +229,12 @@ export type ServeConfig = ConfigOf<typeof SERVE_SETTINGS>
 
 const source: Setting<{ kind: string; argument: string }[]> = {
   placeholder: 'KIND:PATH',
-  help: 'where rows come from; may be given several times',
-  required: true,
+  help: 'where rows come from; may be given several times, and beside --config',
+  default: '',
   multiple: true,
   parse: (texts) =>
-    texts.map((entry) => {
+    texts.flatMap((entry) => {
+      if (entry === '') return []
       const colon = entry.indexOf(':')
       return colon === -1
         ? { kind: entry, argument: '' }
@@ -241,8 +242,16 @@ const source: Setting<{ kind: string; argument: string }[]> = {
     }),
 }
 
+const configuration: Setting<string | null> = {
+  placeholder: 'FILE',
+  help: 'configuration of sources, such as groundswell.config.json',
+  default: '',
+  parse: (texts) => (last(texts) === '' ? null : last(texts)),
+}
+
 export const BUILD_SETTINGS = {
   source,
+  config: configuration,
   out: { ...snapshots, help: 'folder to publish the snapshot in' },
   'as-of': {
     placeholder: 'TIME',
@@ -269,6 +278,12 @@ export const BUILD_SETTINGS = {
     default: `${DEFAULT_ALLOWED_LOSS * 100}%`,
     parse: share,
   } satisfies Setting<number>,
+  'dry-run': {
+    placeholder: '',
+    help: 'say what would be fetched and built, and do neither',
+    flag: true,
+    parse: isOn,
+  } satisfies Setting<boolean>,
   fresh: {
     placeholder: '',
     help: "start from the sources alone: only ids and slugs are taken over from the folder's snapshot",
@@ -285,7 +300,8 @@ export const BUILD_SETTINGS = {
 
 export const RUN_SETTINGS = {
   ...SERVE_SETTINGS,
-  source: { ...source, required: false, default: 'demo' },
+  source: { ...source, help: `${source.help} (demo where neither is given)` },
+  config: configuration,
   every: {
     placeholder: 'TIME',
     help: 'time between builds, aligned to the clock; 0 to build only when there is no snapshot',
@@ -306,6 +322,8 @@ const json: Setting<boolean> = {
   flag: true,
   parse: isOn,
 }
+
+export const REPORT_SETTINGS = { json: { ...json, help: 'print the JSON document' } } as const
 
 export const ROLLBACK_SETTINGS = {
   to: {

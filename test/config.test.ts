@@ -16,7 +16,7 @@ import {
 } from '../src/config.ts'
 
 /** What has to be given for a command to be complete. */
-const REQUIRED: { [option: string]: string } = { source: 'demo', owner: 'somebody' }
+const REQUIRED: { [option: string]: string } = { owner: 'somebody' }
 
 function required(settings: Settings): string[] {
   return Object.entries(settings).flatMap(([option, setting]) =>
@@ -71,6 +71,8 @@ const GOOD: [settings: Settings, option: string, text: string, value: unknown][]
   [SERVE_SETTINGS, 'engine', 'node', 'node'],
   [BUILD_SETTINGS, 'source', 'csv:a:b', [{ kind: 'csv', argument: 'a:b' }]],
   [BUILD_SETTINGS, 'source', 'demo', [{ kind: 'demo', argument: '' }]],
+  [BUILD_SETTINGS, 'config', 'a b.json', 'a b.json'],
+  [BUILD_SETTINGS, 'config', '', null],
   [BUILD_SETTINGS, 'as-of', '', null],
   [BUILD_SETTINGS, 'as-of', '2026-03-27T09:00:00Z', Date.parse('2026-03-27T09:00:00Z') / 1000],
   [BUILD_SETTINGS, 'as-of', '2026-03-27T10:00:00.9+01:00', Date.parse('2026-03-27T09:00:00Z') / 1000],
@@ -137,7 +139,6 @@ test('An option that is unknown, without its value, with one too many or given t
   assert.match(refusal(ISSUE_SETTINGS, ['--owner=a', '--no-json']), /'--no-json'/)
   assert.match(refusal(SERVE_SETTINGS, ['--port=1', '--port=2']), /^--port is given more than once/)
   assert.match(refusal(SERVE_SETTINGS, ['--port=1', '--port=1']), /^--port is given more than once/)
-  assert.match(refusal(BUILD_SETTINGS, []), /^--source is required/)
   assert.match(refusal(ISSUE_SETTINGS, []), /^--owner is required/)
 })
 
@@ -182,7 +183,8 @@ test('A variable holds several values between blanks, and an empty one is as if 
   )
   const empty = Object.fromEntries(Object.keys(SERVE_SETTINGS).map((option) => [variableOf(option), '']))
   assert.deepEqual(readCommandLine(SERVE_SETTINGS, [], empty), readCommandLine(SERVE_SETTINGS, [], {}))
-  assert.match(refusal(BUILD_SETTINGS, [], { GROUNDSWELL_SOURCE: '' }), /^--source is required/)
+  assert.deepEqual(readCommandLine(BUILD_SETTINGS, [], { GROUNDSWELL_SOURCE: '' }).config.source, [])
+  assert.match(refusal(ISSUE_SETTINGS, [], { GROUNDSWELL_OWNER: '' }), /^--owner is required/)
 })
 
 test('A switch is on when it is given or its variable says so.', () => {

@@ -1,13 +1,19 @@
 /**
  * Builds a snapshot: sources → rows → parts → check → manifest, upon what the folder holds. Rows that no source gives any more stay,
  * and months that get no new ones keep their parts. A buoy that no source mentions is left out, but not forgotten: its id, its slug and
- * its rows are there when it comes back. The same input upon the same folder gives the same bytes: no clock, no random and no order of
+ * its rows are there when it comes back; it stays where its source mentions only who reported lately, or could not be read. The same input upon the same folder gives the same bytes: no clock, no random and no order of
  * arrival reaches them.
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { BuildError, type MonthlySource, type Source } from '../sources/source.ts'
+import {
+  BuildError,
+  type BuoyRecord,
+  type MonthlySource,
+  type Source,
+  type SourceInfo,
+} from '../sources/source.ts'
 import { monthStart, monthText, timestampText } from '../time.ts'
 import {
   cataloguedBuoys,
@@ -18,7 +24,8 @@ import {
   type Catalog,
   type CataloguedBuoy,
 } from './catalog.ts'
-import { Collector } from './collector.ts'
+import { buoyKey, Collector } from './collector.ts'
+import { leaveOut, samePlaces } from './duplicates.ts'
 import {
   decodePart,
   encodeManifest,
@@ -32,6 +39,7 @@ import { collectGarbage, DEFAULT_KEPT, nextKeptFile, removeLeftovers } from './h
 import { Journal, JOURNAL_FILE } from './journal.ts'
 import { monthPart, readMonth, type MonthRows, type MonthTable } from './months.ts'
 import { passesPart } from './passes.ts'
+import { doubtfulReadings } from './quality.ts'
 import { loadPart, readManifest, verifyParts } from './read.ts'
 import type { BuildReport } from './report.ts'
 import { Spool } from './spool.ts'
@@ -52,6 +60,11 @@ export interface BuildOptions {
   allowLoss?: number
   /** Manifests kept to go back to. */
   keep?: number
+  /** Names of networks, most preferred first: a buoy that two of them have within `sameWithinKm` is the first one's. */
+  prefer?: readonly string[]
+  sameWithinKm?: number
+  /** Readings of a later time are those of a clock gone wrong, epoch seconds; absent: any time can be. */
+  latest?: number
 }
 
 /** Sources that say nothing of more of the folder's buoys than this are taken for broken. */
@@ -83,38 +96,54 @@ async function build(options: BuildOptions, folder: Previous | null): Promise<Ma
   const spool = new Spool(join(out, `${TEMPORARY_PREFIX}${process.pid}-spool`))
   const journal = new Journal(out)
   try {
-    const input = new Collector(spool)
+    const input = new Collector(spool, {
+      latest: options.latest ?? Infinity,
+      tell: (network, what) => report.impossible(network, what),
+    })
     const announced = sources.flatMap((source) => source.defaultAsOf?.(now) ?? [])
     const wanted = options.asOf ?? (announced.length > 0 ? Math.max(...announced) : null)
     const monthly = wanted === null ? null : onlyMonthly(sources)
-    const handles = monthly?.announce(input) ?? []
-    if (monthly === null) {
-      for (const source of sources) await source.read(input, { asOf: wanted, now, report })
+    if (monthly !== null) {
+      input.begin(monthly)
+      report.begin(null)
     }
-    const asOf = wanted ?? Math.max(spool.newestReading, previous?.manifest.asOf ?? -1)
+    const handles = monthly?.announce(input) ?? []
+    if (monthly === null) await readSources(sources, input, { asOf: wanted, now, report })
+    const newest = input.newestReadings()
+    const latestReading = [...newest.values()].reduce((latest, time) => Math.max(latest, time), -1)
+    const asOf = wanted ?? Math.max(latestReading, previous?.manifest.asOf ?? -1)
     if (asOf < 0) {
       throw new BuildError('the sources hold no reading, so there is no time to build for: give --as-of')
     }
 
-    const { entries, of } = register(input.buoys, folder?.catalog.registry ?? [])
-    const idOf = (handle: number): number => of.get(input.buoys[handle])!.id
+    const known = previous === null ? [] : cataloguedBuoys(previous.catalog)
+    const staying = previous === null ? [] : stayingBuoys(known, input, sources.length)
+    const mentioned = await withoutDuplicates(options, previous, input.buoys(), staying, newest)
+    const { entries, of } = register(mentioned, folder?.catalog.registry ?? [])
+    const ids = new Map([...of].map(([buoy, { id }]) => [buoyKey(buoy), id]))
+    const idOf = (handle: number): number => ids.get(input.keyOf(handle) ?? '') ?? 0
+    const networkOf = new Map([...of].map(([buoy, { id }]) => [id, buoy]))
     const months = new MonthParts(out, previous, asOf)
     const writeMonth = async (month: number): Promise<PartEntry[]> => {
       const { readings, weather } = spool.take(month, idOf, asOf, await months.base(month))
+      doubtfulReadings(readings, (id, doubt, count) => {
+        const buoy = networkOf.get(id)
+        if (buoy !== undefined) report.doubtful(buoy.source, buoy.identifier, doubt, count)
+      })
       const written = [
         ...(readings.time.length > 0 ? [writeTable(out, 'readings', readings)] : []),
         ...(weather.time.length > 0 ? [writeTable(out, 'weather', weather)] : []),
       ]
       months.replace(month, written)
-      report.progress(`wrote ${monthText(month)}`)
+      report.month(monthText(month))
       return written
     }
     const monthKeys = new Map(previous?.catalog.monthKeys)
     if (monthly !== null) {
       // Ids decide a part's bytes too, and the folder's registry decides ids.
-      const ids = sha256(Uint32Array.from(handles, idOf))
+      const idsHash = sha256(Uint32Array.from(handles, idOf))
       for (const month of monthly.months(asOf)) {
-        const key = sha256(Buffer.from(`${monthly.monthKey(month, asOf)} ids ${ids}`)).slice(0, 32)
+        const key = sha256(Buffer.from(`${monthly.monthKey(month, asOf)} ids ${idsHash}`)).slice(0, 32)
         if (monthKeys.get(month) === key && months.has(month)) continue
         monthKeys.set(month, key)
         const known = journal.written(key)
@@ -133,12 +162,12 @@ async function build(options: BuildOptions, folder: Previous | null): Promise<Ma
     for (const month of spool.months()) await writeMonth(month)
     for (const month of months.beyond()) await writeMonth(month)
 
-    const buoys = locateAll(input, of, previous)
+    const buoys = [...locateAll(mentioned, of, known), ...staying].sort((a, b) => a.id - b.id)
     const others = otherParts(out, input, idOf, wanted, previous)
     const spots = input.spots.length > 0 ? input.spots : (previous?.catalog.spots ?? [])
     const catalog = writePart(
       out,
-      catalogPart([...input.sources.values()], buoys, entries, spots, monthKeys),
+      catalogPart(sourcesOf(buoys, input, previous), buoys, entries, spots, monthKeys),
       buoys.length,
     )
     const manifest = { asOf, parts: [catalog, ...months.entries(), ...others] }
@@ -156,6 +185,8 @@ async function build(options: BuildOptions, folder: Previous | null): Promise<Ma
     journal.remove()
     collectGarbage(out, options.keep ?? DEFAULT_KEPT, now, new Set())
     report.summary()
+    tellNetworks(report, buoys, input)
+    report.published(id, asOf)
     report.line(`published snapshot ${id}, data as of ${timestampText(asOf)}`)
     return { id, ...manifest }
   } finally {
@@ -234,21 +265,155 @@ class MonthParts {
   }
 }
 
-/** The input's buoys by id, each at its place. */
-function locateAll(
+/**
+ * Reads all sources. One of the operator's configuration that cannot be read is reported, and the others are read without it.
+ * @throws BuildError when none could be read, or one of the command line could not
+ */
+async function readSources(
+  sources: readonly Source[],
   input: Collector,
-  of: ReturnType<typeof register>['of'],
-  previous: Previous | null,
+  context: { asOf: number | null; now: number; report: BuildReport },
+): Promise<void> {
+  const { report } = context
+  for (const source of sources) {
+    input.begin(source)
+    report.begin(source.terms?.name ?? null)
+    try {
+      await source.read(input, context)
+    } catch (error) {
+      if (source.terms === undefined || !(error instanceof BuildError)) throw error
+      input.discard()
+      report.refused(error.message)
+    }
+  }
+  report.begin(null)
+  if (sources.length > 0 && input.lots().length === 0)
+    throw new BuildError('none of the sources could be read')
+}
+
+/**
+ * Buoys of the folder that this build's sources do not mention and that stay: those of networks of a source that mentions only who
+ * reported lately, and when a source could not be read, those that nobody else speaks for.
+ */
+function stayingBuoys(
+  known: readonly CataloguedBuoy[],
+  input: Collector,
+  sourceCount: number,
 ): CataloguedBuoy[] {
-  const known = new Map(
-    previous === null ? [] : cataloguedBuoys(previous.catalog).map((buoy) => [buoy.id, buoy]),
+  const lots = input.lots()
+  const mentioned = new Set(input.buoys().map((buoy) => buoyKey(buoy)))
+  const isSilent = lots.length < sourceCount
+  return known.filter((buoy) => {
+    if (mentioned.has(buoyKey(buoy))) return false
+    const speakers = lots.filter(({ networks }) => networks.has(buoy.source))
+    if (isSilent && speakers.every(({ source }) => source.complete === false)) return true
+    return speakers.some(({ source }) => source.complete === false && (source.terms?.accepts(buoy) ?? true))
+  })
+}
+
+/**
+ * The mentioned buoys without those that a preferred network has too. Such buoys are taken out of `staying` in place.
+ */
+async function withoutDuplicates(
+  { out, prefer = [], sameWithinKm = 1, report }: BuildOptions,
+  previous: Previous | null,
+  mentioned: readonly BuoyRecord[],
+  staying: CataloguedBuoy[],
+  newest: ReadonlyMap<string, number>,
+): Promise<BuoyRecord[]> {
+  const pairs = samePlaces([...mentioned, ...staying], prefer, sameWithinKm)
+  if (pairs.length === 0) return [...mentioned]
+  // A network may mention a buoy today without a word of its waves.
+  const before =
+    previous === null
+      ? new Map<string, number>()
+      : await newestBefore(out, previous.manifest, previous.catalog)
+  const newestOf = (buoy: BuoyRecord): number =>
+    Math.max(newest.get(buoyKey(buoy)) ?? -1, before.get(buoyKey(buoy)) ?? -1)
+  const gone = new Set<BuoyRecord>()
+  for (const { leftOut, stays, km } of leaveOut(pairs, newestOf)) {
+    gone.add(leftOut)
+    report.duplicate(leftOut, stays, km)
+  }
+  for (let i = staying.length - 1; i >= 0; i--) if (gone.has(staying[i])) staying.splice(i, 1)
+  return mentioned.filter((buoy) => !gone.has(buoy))
+}
+
+/** Months of a snapshot that are looked through for newest readings: beyond, a feed is silent in any case. */
+const MONTHS_BACK = 2
+
+/** Time of the newest reading by buoy, as the folder's snapshot has it in its last months. */
+async function newestBefore(
+  out: string,
+  { parts }: Manifest,
+  { id, source, sources, identifiers, registry }: Catalog,
+): Promise<Map<string, number>> {
+  // A buoy that was left out has rows, too.
+  const keys = new Map(registry.map((entry) => [entry.id, buoyKey(entry)]))
+  id.forEach((buoy, i) =>
+    keys.set(buoy, buoyKey({ source: sources[source[i]].name, identifier: identifiers[i] })),
   )
-  return input.buoys
-    .map((buoy) => {
-      const entry = of.get(buoy)!
-      return locate(buoy, entry, known.get(entry.id))
+  const newest = new Map<string, number>()
+  const last = parts.filter(({ kind }) => kind === 'readings').slice(-MONTHS_BACK)
+  for (const entry of last) {
+    const { buffer } = await loadPart(out, entry)
+    const { buoys, start, time } = readMonth(
+      decodePart(new Uint8Array(buffer), entry.file),
+      entry.month!,
+      entry.file,
+    )
+    buoys.forEach((buoy, i) => newest.set(keys.get(buoy) ?? '', time[start[i + 1] - 1]))
+  }
+  return newest
+}
+
+/** The networks that were told of, and those of buoys that stay without having been told of. */
+function sourcesOf(
+  buoys: readonly CataloguedBuoy[],
+  input: Collector,
+  previous: Previous | null,
+): SourceInfo[] {
+  const sources = input.sources
+  const needed = new Set(buoys.map(({ source }) => source))
+  for (const { name, network, credit, licence } of previous?.catalog.sources ?? []) {
+    if (sources.has(name) || !needed.has(name)) continue
+    sources.set(name, {
+      name,
+      network,
+      ...(credit !== null && { credit }),
+      ...(licence !== null && { licence }),
     })
-    .sort((a, b) => a.id - b.id)
+  }
+  return [...sources.values()]
+}
+
+/** What the input holds of each network, for the report. */
+function tellNetworks(report: BuildReport, buoys: readonly CataloguedBuoy[], input: Collector): void {
+  const newest = input.newestReadings()
+  const networks = new Map<string, { buoys: number; reporting: number; newest: number }>()
+  for (const buoy of buoys) {
+    const known = networks.get(buoy.source) ?? { buoys: 0, reporting: 0, newest: -1 }
+    const time = newest.get(buoyKey(buoy)) ?? -1
+    networks.set(buoy.source, {
+      buoys: known.buoys + 1,
+      reporting: known.reporting + Number(time >= 0),
+      newest: Math.max(known.newest, time),
+    })
+  }
+  for (const [name, network] of networks) report.network(name, network)
+}
+
+/** Buoys each at its place; those of `known` that did not move are not looked for again. */
+function locateAll(
+  buoys: readonly BuoyRecord[],
+  of: ReturnType<typeof register>['of'],
+  known: readonly CataloguedBuoy[],
+): CataloguedBuoy[] {
+  const places = new Map(known.map((buoy) => [buoy.id, buoy]))
+  return buoys.map((buoy) => {
+    const entry = of.get(buoy)!
+    return locate(buoy, entry, places.get(entry.id))
+  })
 }
 
 /** Passes, forecast and tides: what the input brings, else the previous part of that kind. */

@@ -4,6 +4,7 @@
  *   manifest.msgpack              what readers read: a copy of one of
  *   manifest-NNNNNN-ID.msgpack    in the order of their building
  *   pin-ID                        an empty file: this one is never removed
+ *   report-ID.json, report-ID.html   what its build had to say, kept as long as it is
  *
  * What no kept manifest names is removed, but only files of the builder's own naming, and none that is so young that a reader or a
  * builder may be about to need it.
@@ -20,6 +21,7 @@ import {
   type PartEntry,
 } from './format.ts'
 import { readManifest, verifyParts } from './read.ts'
+import { reportedSnapshot } from './report.ts'
 import { announce, lockFolder, TEMPORARY_PREFIX } from './write.ts'
 
 /** Manifests kept when nobody says otherwise: two and a half hours of half-hourly builds. */
@@ -177,7 +179,10 @@ export function collectGarbage(dir: string, keep: number, now: number, needed: R
   for (const file of dropped) rmSync(join(dir, file), { force: true })
   const named = new Set(stay.flatMap(({ manifest }) => manifest!.parts.map((part) => part.file)))
   for (const { file } of current?.parts ?? []) named.add(file)
+  const keptIds = new Set([current?.id, ...stay.map(({ id }) => id)])
   for (const file of readdirSync(dir)) {
+    const reported = reportedSnapshot(file)
+    if (reported !== null && !keptIds.has(reported) && isOld(file)) rmSync(join(dir, file), { force: true })
     if (PART.test(file) && !named.has(file) && !needed.has(file) && isOld(file))
       rmSync(join(dir, file), { force: true })
   }

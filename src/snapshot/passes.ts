@@ -49,7 +49,7 @@ interface Pass extends PassRecord {
 }
 
 /**
- * `idOf` turns a buoy's handle into its id. With `asOf` (epoch seconds), what came later is left out, as everywhere. A pass that
+ * `idOf` turns a buoy's handle into its id, 0 for one that is left out. With `asOf` (epoch seconds), what came later is left out, as everywhere. A pass that
  * several sources tell parts of becomes one.
  * @throws BuildError for a pass that no mission can have.
  */
@@ -97,6 +97,7 @@ function identified(record: PassRecord, idOf: (handle: number) => number, asOf: 
   const observations = record.observations
     .filter(({ time }) => time <= asOf)
     .map(({ buoy, time }) => ({ buoy: idOf(buoy), time }))
+    .filter(({ buoy }) => buoy > 0)
   const pass = { ...record, observations, index: mission.index, id: passId(mission.index, cycle, number) }
   const fault =
     nameFault(cycle, number) ?? spanFault(startedAt, endedAt, observations) ?? boundsFault(record.bounds)

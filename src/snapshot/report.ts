@@ -1,8 +1,24 @@
-/** What a build says while it works and when it is done: progress, remarks, and the rows that were refused, by file and line. */
-import { BuildError, type FileReport, type Report } from '../sources/source.ts'
+/**
+ * What a build says while it works and when it is done: progress, remarks, and what was refused, by file and line. The same is kept
+ * beside the snapshot as a document, in JSON and as a page.
+ */
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FetchOutcome } from '../fetch/mirror.ts'
+import { BuildError, type BuoyRecord, type FileReport, type Report } from '../sources/source.ts'
+import { timestampText } from '../time.ts'
+import { DOUBTS, IMPOSSIBLE, type Doubt } from './quality.ts'
+import { TEMPORARY_PREFIX } from './write.ts'
 
 /** Bad lines of one file that are told one by one; the rest is told as a number. */
 const BAD_LINES_SHOWN = 5
+/** Bad lines of a source that the document holds. */
+const BAD_LINES_KEPT = 200
+/** Remarks, duplicates and identifiers that the document holds of each kind. */
+const REMARKS_KEPT = 200
+const IDENTIFIERS_KEPT = 20
+/** Reasons are fixed texts of adapters; a slip there must not fill the memory. */
+const REASONS_KEPT = 500
 /** Progress lines come at most this often, in milliseconds, where nobody watches a terminal. */
 const PLAIN_INTERVAL = 2000
 const TERMINAL_INTERVAL = 100
@@ -16,16 +32,110 @@ export interface BuildReportOptions {
   clock: () => number
 }
 
+/** Rows, lines and files are counted over the whole build; what is told one by one is bounded. Times are as on the wire. */
+export interface ReportDocument {
+  format: 'groundswell-report'
+  version: 1
+  snapshot: string
+  as_of: string
+  built_at: string
+  seconds: number
+  files: number
+  rows: number
+  bad_lines: number
+  months_written: string[]
+  sources: SourceDocument[]
+  networks: NetworkDocument[]
+  duplicates: { left_out: string; stays: string; km: number }[]
+  duplicates_count: number
+}
+
+export interface SourceDocument {
+  /** As the configuration calls it; "command line" for all sources without a configuration. */
+  name: string
+  /** Why nothing of it was read; null when it was. */
+  refused: string | null
+  files: number
+  rows: number
+  bad_lines: number
+  bad_reasons: { [reason: string]: number }
+  /** The first bad lines. */
+  bad: { file: string; line: number; reason: string }[]
+  /** Rows or values left out by a rule of the format, by reason. */
+  skipped: { [reason: string]: number }
+  warnings: string[]
+  fetch: FetchDocument | null
+}
+
+export interface FetchDocument {
+  files: number
+  fetched: number
+  unchanged: number
+  not_due: number
+  failed: number
+  removed: number
+  bytes: number
+  /** The file whose server has been heard of the longest time ago was so at this time; null when one has never come. */
+  oldest: string | null
+  failures: { url: string; reason: string; used_from: string | null }[]
+}
+
+export interface NetworkDocument {
+  name: string
+  buoys: number
+  /** Buoys with a reading in this build's input. */
+  reporting: number
+  newest_reading: string | null
+  /** Values taken out, by reason. */
+  impossible: { [reason: string]: number }
+  /** Readings of the months that were written; they stay as they are. */
+  doubtful: { reason: string; readings: number; buoys: number; identifiers: string[] }[]
+}
+
+const REPORT_FILE = /^report-([0-9a-f]{24})\.(json|html)$/
+
+/** The snapshot that a file of reports belongs to; null for other files. */
+export function reportedSnapshot(file: string): string | null {
+  return REPORT_FILE.exec(file)?.[1] ?? null
+}
+
+interface Section {
+  readonly document: SourceDocument
+}
+
+interface NetworkCounts {
+  buoys: number
+  reporting: number
+  newest: number
+  readonly impossible: { [reason: string]: number }
+  readonly doubts: Map<Doubt, { readings: number; identifiers: Set<string> }>
+}
+
 export class BuildReport implements Report {
   readonly #options: BuildReportOptions
   readonly #skipped = new Map<string, number>()
+  readonly #began: number
   #lastProgress = -Infinity
   #files = 0
   #rows = 0
   #bad = 0
+  readonly #sections = new Map<string | null, Section>()
+  readonly #networks = new Map<string, NetworkCounts>()
+  readonly #duplicates: ReportDocument['duplicates'] = []
+  #duplicateCount = 0
+  readonly #months: string[] = []
+  #section: Section
+  #published: { id: string; asOf: number } | null = null
 
   constructor(options: BuildReportOptions) {
     this.#options = options
+    this.#began = options.clock()
+    this.#section = this.#sectionOf(null)
+  }
+
+  /** What comes now is of the source `name` of the configuration; null: of those of the command line, and of none. */
+  begin(name: string | null): void {
+    this.#section = this.#sectionOf(name)
   }
 
   file(path: string): FileReport {
@@ -33,7 +143,81 @@ export class BuildReport implements Report {
   }
 
   warn(message: string): void {
+    const { warnings } = this.#section.document
+    if (warnings.length < REMARKS_KEPT) warnings.push(message)
     this.line(`warning: ${message}`)
+  }
+
+  /** The present source cannot be read. */
+  refused(reason: string): void {
+    const { document } = this.#section
+    document.refused = reason
+    this.line(`warning: ${document.name} is left out: ${reason}`)
+  }
+
+  fetched(outcome: FetchOutcome): void {
+    const time = (epoch: number | null): string | null => (epoch === null ? null : timestampText(epoch))
+    this.#sectionOf(outcome.source).document.fetch = {
+      files: outcome.files,
+      fetched: outcome.fetched,
+      unchanged: outcome.unchanged,
+      not_due: outcome.fresh,
+      failed: outcome.failed,
+      removed: outcome.removed,
+      bytes: outcome.bytes,
+      oldest: time(outcome.oldest),
+      failures: outcome.failures.map(({ url, reason, usedFrom }) => ({
+        url,
+        reason,
+        used_from: time(usedFrom),
+      })),
+    }
+    this.line(fetchLine(outcome))
+  }
+
+  /** A value was taken out of a network's rows. */
+  impossible(network: string, what: keyof typeof IMPOSSIBLE): void {
+    const { impossible } = this.#networkOf(network)
+    impossible[IMPOSSIBLE[what]] = (impossible[IMPOSSIBLE[what]] ?? 0) + 1
+  }
+
+  /** Readings of a buoy that stay, but that somebody should look at. */
+  doubtful(network: string, identifier: string, doubt: Doubt, readings: number): void {
+    const { doubts } = this.#networkOf(network)
+    const known = doubts.get(doubt) ?? { readings: 0, identifiers: new Set() }
+    doubts.set(doubt, known)
+    known.readings += readings
+    known.identifiers.add(identifier)
+  }
+
+  /** What the snapshot has of a network; `newest` in epoch seconds, −1 where the input has no reading. */
+  network(
+    name: string,
+    { buoys, reporting, newest }: { buoys: number; reporting: number; newest: number },
+  ): void {
+    Object.assign(this.#networkOf(name), { buoys, reporting, newest })
+  }
+
+  /** Two networks have the same buoy. */
+  duplicate(leftOut: BuoyRecord, stays: BuoyRecord, km: number): void {
+    this.#duplicateCount++
+    if (this.#duplicates.length >= REMARKS_KEPT) return
+    const nameOf = ({ source, identifier }: BuoyRecord): string => `${source} ${identifier}`
+    this.#duplicates.push({
+      left_out: nameOf(leftOut),
+      stays: nameOf(stays),
+      km: Math.round(km * 1000) / 1000,
+    })
+  }
+
+  /** A month was written. */
+  month(text: string): void {
+    if (this.#months.length < REMARKS_KEPT * 10) this.#months.push(text)
+    this.progress(`wrote ${text}`)
+  }
+
+  published(id: string, asOf: number): void {
+    this.#published = { id, asOf }
   }
 
   /** Tells how far the work is; swallowed when the last one was a moment ago. */
@@ -54,6 +238,69 @@ export class BuildReport implements Report {
   summary(): void {
     this.line(`read ${this.#files} files, ${this.#rows} rows, ${this.#bad} bad lines`)
     for (const [reason, count] of this.#skipped) this.line(`  ${count} × ${reason}`)
+    for (const [name, { impossible }] of this.#networks) {
+      for (const [reason, count] of Object.entries(impossible)) this.line(`  ${count} × ${reason} (${name})`)
+    }
+    if (this.#duplicateCount > 0)
+      this.line(`  ${this.#duplicateCount} buoys left out for those of other networks`)
+  }
+
+  /** The build as a document. @throws Error before the snapshot is published */
+  document(): ReportDocument {
+    if (this.#published === null) throw new Error('no snapshot is published')
+    const { id, asOf } = this.#published
+    const now = this.#options.clock()
+    return {
+      format: 'groundswell-report',
+      version: 1,
+      snapshot: id,
+      as_of: timestampText(asOf),
+      built_at: timestampText(Math.floor(now / 1000)),
+      seconds: Math.round(now - this.#began) / 1000,
+      files: this.#files,
+      rows: this.#rows,
+      bad_lines: this.#bad,
+      months_written: this.#months,
+      sources: [...this.#sections]
+        .filter(([name, { document }]) => name !== null || document.files + document.warnings.length > 0)
+        .map(([, { document }]) => document),
+      networks: [...this.#networks]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, network]) => networkDocument(name, network)),
+      duplicates: this.#duplicates,
+      duplicates_count: this.#duplicateCount,
+    }
+  }
+
+  #sectionOf(name: string | null): Section {
+    let section = this.#sections.get(name)
+    if (section === undefined) {
+      section = {
+        document: {
+          name: name ?? 'command line',
+          refused: null,
+          files: 0,
+          rows: 0,
+          bad_lines: 0,
+          bad_reasons: {},
+          bad: [],
+          skipped: {},
+          warnings: [],
+          fetch: null,
+        },
+      }
+      this.#sections.set(name, section)
+    }
+    return section
+  }
+
+  #networkOf(name: string): NetworkCounts {
+    let network = this.#networks.get(name)
+    if (network === undefined) {
+      network = { buoys: 0, reporting: 0, newest: -1, impossible: {}, doubts: new Map() }
+      this.#networks.set(name, network)
+    }
+    return network
   }
 
   /** @internal A file is done. */
@@ -61,12 +308,58 @@ export class BuildReport implements Report {
     this.#files++
     this.#rows += rows
     this.#bad += bad
+    const { document } = this.#section
+    document.files++
+    document.rows += rows
+    document.bad_lines += bad
     this.progress(`read ${this.#files} files, ${this.#rows} rows`)
   }
 
   /** @internal A row was left out by a rule. */
   skip(reason: string): void {
     this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1)
+    count(this.#section.document.skipped, reason)
+  }
+
+  /** @internal A line could not be understood. */
+  badLine(file: string, line: number, reason: string): void {
+    const { document } = this.#section
+    count(document.bad_reasons, reason)
+    if (document.bad.length < BAD_LINES_KEPT) document.bad.push({ file, line, reason })
+  }
+}
+
+function count(counts: { [reason: string]: number }, reason: string): void {
+  if (Object.hasOwn(counts, reason)) counts[reason]++
+  else if (Object.keys(counts).length < REASONS_KEPT) counts[reason] = 1
+}
+
+function fetchLine({ source, files, fetched, unchanged, fresh, failed, bytes }: FetchOutcome): string {
+  const parts = [
+    `${fetched} fetched (${bytes} bytes)`,
+    ...(unchanged > 0 ? [`${unchanged} unchanged`] : []),
+    ...(fresh > 0 ? [`${fresh} not due`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+  ]
+  return `${source}: ${files} files: ${parts.join(', ')}`
+}
+
+function networkDocument(
+  name: string,
+  { buoys, reporting, newest, impossible, doubts }: NetworkCounts,
+): NetworkDocument {
+  return {
+    name,
+    buoys,
+    reporting,
+    newest_reading: newest < 0 ? null : timestampText(newest),
+    impossible,
+    doubtful: [...doubts].map(([doubt, { readings, identifiers }]) => ({
+      reason: DOUBTS[doubt],
+      readings,
+      buoys: identifiers.size,
+      identifiers: [...identifiers].slice(0, IDENTIFIERS_KEPT),
+    })),
   }
 }
 
@@ -92,6 +385,7 @@ class FileCount implements FileReport {
   }
 
   bad(line: number, reason: string): void {
+    this.#report.badLine(this.#path, line, reason)
     if (++this.#bad <= BAD_LINES_SHOWN) this.#report.line(`${this.#path}:${line}: ${reason}`)
   }
 
@@ -106,4 +400,225 @@ class FileCount implements FileReport {
       )
     }
   }
+}
+
+/** Puts a report beside its snapshot, in JSON and as a page; one of an earlier build of the same snapshot goes. */
+export function writeReport(dir: string, document: ReportDocument): void {
+  const texts = { json: `${JSON.stringify(document, null, 2)}\n`, html: reportPage(document) }
+  for (const [ending, text] of Object.entries(texts)) {
+    const file = `report-${document.snapshot}.${ending}`
+    const temporary = join(dir, `${TEMPORARY_PREFIX}${process.pid}-${file}`)
+    try {
+      writeFileSync(temporary, text)
+      renameSync(temporary, join(dir, file))
+    } catch (error) {
+      rmSync(temporary, { force: true })
+      throw new BuildError(`${join(dir, file)}: cannot be written (${(error as NodeJS.ErrnoException).code})`)
+    }
+  }
+}
+
+/** The report of the newest build in a folder. @throws BuildError when there is none or it cannot be read */
+export function newestReport(dir: string): ReportDocument {
+  const files = readdirSync(dir)
+    .filter((file) => file.endsWith('.json') && reportedSnapshot(file) !== null)
+    .map((file) => ({ file, time: statSync(join(dir, file), { throwIfNoEntry: false })?.mtimeMs ?? -1 }))
+    .sort((a, b) => a.time - b.time)
+  const newest = files.at(-1)?.file
+  if (newest === undefined) throw new BuildError(`${dir}: there is no report in this folder`)
+  try {
+    const document = JSON.parse(readFileSync(join(dir, newest), 'utf8')) as ReportDocument
+    if (document.format === 'groundswell-report' && document.version === 1) return document
+  } catch {
+    // As one of another form.
+  }
+  throw new BuildError(`${join(dir, newest)}: is no report`)
+}
+
+type Row = readonly (string | number)[]
+
+interface Table {
+  title: string
+  head: readonly string[]
+  rows: readonly Row[]
+}
+
+/** What both the page and the terminal show. */
+function tablesOf(document: ReportDocument): Table[] {
+  const { sources, networks, duplicates, duplicates_count: duplicateCount } = document
+  const counts = (of: { readonly [reason: string]: number }): Row[] =>
+    Object.entries(of).map(([reason, n]) => [reason, n])
+  return [
+    {
+      title: 'Sources',
+      head: ['source', 'files', 'rows', 'bad lines', 'state'],
+      rows: sources.map(({ name, files, rows, bad_lines: bad, refused }) => [
+        name,
+        files,
+        rows,
+        bad,
+        refused ?? 'read',
+      ]),
+    },
+    {
+      title: 'Networks',
+      head: ['network', 'buoys', 'reporting', 'newest reading'],
+      rows: networks.map(({ name, buoys, reporting, newest_reading: newest }) => [
+        name,
+        buoys,
+        reporting,
+        newest ?? 'none',
+      ]),
+    },
+    {
+      title: 'Fetched',
+      head: ['source', 'files', 'fetched', 'unchanged', 'not due', 'failed', 'bytes', 'oldest'],
+      rows: sources.flatMap(({ name, fetch }) =>
+        fetch === null
+          ? []
+          : [
+              [
+                name,
+                fetch.files,
+                fetch.fetched,
+                fetch.unchanged,
+                fetch.not_due,
+                fetch.failed,
+                fetch.bytes,
+                fetch.oldest ?? 'never',
+              ],
+            ],
+      ),
+    },
+    {
+      title: 'Not fetched',
+      head: ['source', 'address', 'reason', 'in use: the file of'],
+      rows: sources.flatMap(({ name, fetch }) =>
+        (fetch?.failures ?? []).map(({ url, reason, used_from: from }) => [
+          name,
+          url,
+          reason,
+          from ?? 'none',
+        ]),
+      ),
+    },
+    {
+      title: 'Bad lines by reason',
+      head: ['source', 'reason', 'lines'],
+      rows: sources.flatMap(({ name, bad_reasons: reasons }) => counts(reasons).map((row) => [name, ...row])),
+    },
+    {
+      title: 'The first bad lines',
+      head: ['file', 'line', 'reason'],
+      rows: sources.flatMap(({ bad }) => bad.map(({ file, line, reason }) => [file, line, reason])),
+    },
+    {
+      title: 'Left out by rules of the format',
+      head: ['source', 'reason', 'rows or values'],
+      rows: sources.flatMap(({ name, skipped }) => counts(skipped).map((row) => [name, ...row])),
+    },
+    {
+      title: 'Impossible values, taken out',
+      head: ['network', 'reason', 'values'],
+      rows: networks.flatMap(({ name, impossible }) => counts(impossible).map((row) => [name, ...row])),
+    },
+    {
+      title: 'Doubtful readings, which stay',
+      head: ['network', 'reason', 'readings', 'buoys', 'of'],
+      rows: networks.flatMap(({ name, doubtful }) =>
+        doubtful.map(({ reason, readings, buoys, identifiers }) => [
+          name,
+          reason,
+          readings,
+          buoys,
+          `${identifiers.join(' ')}${buoys > identifiers.length ? ' …' : ''}`,
+        ]),
+      ),
+    },
+    {
+      title: `Buoys of two networks (${duplicateCount})`,
+      head: ['left out', 'stays', 'km apart'],
+      rows: duplicates.map(({ left_out: leftOut, stays, km }) => [leftOut, stays, km]),
+    },
+    {
+      title: 'Remarks',
+      head: ['source', 'remark'],
+      rows: sources.flatMap(({ name, warnings }) => warnings.map((warning) => [name, warning])),
+    },
+  ].filter(({ rows }) => rows.length > 0)
+}
+
+function headLine({ files, rows, bad_lines: bad, seconds, months_written: months }: ReportDocument): string {
+  return `${files} files, ${rows} rows, ${bad} bad lines, ${months.length} months written, ${seconds} s`
+}
+
+/** The report as lines for a terminal. */
+export function reportLines(document: ReportDocument): string[] {
+  const { snapshot, as_of: asOf, built_at: builtAt } = document
+  return [
+    `snapshot ${snapshot}, data as of ${asOf}, built ${builtAt}`,
+    headLine(document),
+    ...tablesOf(document).flatMap(({ title, head, rows }) => {
+      const lines = [head, ...rows].map((row) => row.map((cell) => oneLine(String(cell))))
+      const widths = head.map((_, column) => Math.max(...lines.map((row) => row[column].length)))
+      return [
+        '',
+        title,
+        ...lines.map((row) =>
+          `  ${row.map((cell, column) => cell.padEnd(widths[column])).join('  ')}`.trimEnd(),
+        ),
+      ]
+    }),
+  ]
+}
+
+/** Names come from files: no character of theirs steers a terminal. */
+function oneLine(text: string): string {
+  return text.replace(/\p{Cc}/gu, '�')
+}
+
+const ENTITIES: { readonly [character: string]: string } = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escaped(value: string | number): string {
+  return oneLine(String(value)).replace(/[&<>"']/g, (character) => ENTITIES[character])
+}
+
+const STYLE =
+  'body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color-scheme:light dark}' +
+  'table{border-collapse:collapse;margin:.5rem 0 1.5rem;display:block;overflow-x:auto}' +
+  'th,td{text-align:left;padding:.2rem .8rem .2rem 0;border-bottom:1px solid #8886;vertical-align:top}' +
+  'td.n{text-align:right;font-variant-numeric:tabular-nums}'
+
+/** The report as a page that needs nothing else and runs no script. */
+export function reportPage(document: ReportDocument): string {
+  const { snapshot, as_of: asOf, built_at: builtAt } = document
+  const cell = (value: string | number): string =>
+    typeof value === 'number' ? `<td class="n">${value}</td>` : `<td>${escaped(value)}</td>`
+  const tables = tablesOf(document).map(
+    ({ title, head, rows }) =>
+      `<h2>${escaped(title)}</h2>\n<table>\n<thead><tr>${head.map((name) => `<th scope="col">${escaped(name)}</th>`).join('')}</tr></thead>\n` +
+      `<tbody>\n${rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('\n')}\n</tbody>\n</table>`,
+  )
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>Build of snapshot ${escaped(snapshot)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>Build of snapshot ${escaped(snapshot)}</h1>
+<p>Data as of ${escaped(asOf)}, built ${escaped(builtAt)}: ${escaped(headLine(document))}.</p>
+${tables.join('\n')}
+</body>
+</html>
+`
 }

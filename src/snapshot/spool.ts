@@ -45,8 +45,6 @@ export class Spool {
   readonly #budget: number
   readonly #months = new Map<number, Month>()
   #inMemory = 0
-  /** Newest time of a row with a significant height; −1 when there is none. */
-  newestReading = -1
 
   /** `budget` in bytes of rows held in memory; `dir` is made only when the budget is passed. */
   constructor(dir: string, budget = 768 * 1024 * 1024) {
@@ -56,12 +54,6 @@ export class Spool {
 
   add(handle: number, feed: number, batch: RowBatch): void {
     const { time, length } = batch
-    const heights = batch.columns.significantHeight
-    for (let row = 0; row < length; row++) {
-      if (time[row] > this.newestReading && heights[row] !== MEASURES.significantHeight.missing) {
-        this.newestReading = time[row]!
-      }
-    }
     for (let from = 0; from < length;) {
       const month = monthOf(time[from])
       const [begin, end] = [monthStart(month), monthStart(month + 1)]

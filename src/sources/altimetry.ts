@@ -10,11 +10,20 @@
  * grid that a pass ever gives a reading, which keeps them off the land without a map of it.
  */
 import { join } from 'node:path'
-import type { Attribute, Dataset, File } from 'h5wasm/node'
+import type { File } from 'h5wasm/node'
 import { MEASURES, RowBatch } from '../columns.ts'
 import { EARTH_RADIUS_KM, haversineKm, wrapLongitude, type Bounds } from '../geo.ts'
 import { MISSIONS, missionOfFileCode, ownCycle, passAt, type Mission, type OrbitPhase } from '../missions.ts'
 import { readTable } from './csv.ts'
+import {
+  loadNetcdf,
+  type Netcdf,
+  readVariable,
+  textAttribute,
+  UnusableFile,
+  type Variable,
+  withFile,
+} from './netcdf.ts'
 import { BuildError, type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { cleanName, degreesOf, listFolder } from './text.ts'
 
@@ -56,8 +65,6 @@ const FILE_NAME = /^global_vavh_l3_[a-z]+_([a-z0-9-]+)_\d{8}T\d{6}_/i
 const OWN_CYCLE = /^(\d{1,4})_(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)_(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)$/
 const TIME_UNITS = /^seconds since (\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(?:\.0*)?$/
 
-type H5 = typeof import('h5wasm/node')
-
 /** Points of a file or of a mission: parallel arrays. */
 interface Track {
   /** Epoch seconds. */
@@ -75,9 +82,6 @@ interface FileTrack {
   /** The cycle that the file describes, where it does. */
   cycle: OrbitPhase | null
 }
-
-/** A file that cannot be used; the message says why, without anything of its content. */
-class UnusableFile extends Error {}
 
 /** Opens `folder` as a set of altimetry files. */
 export const openAltimetry: OpenSource = (folder) => ({
@@ -105,16 +109,12 @@ async function readAltimetry(folder: string, sink: Sink, { report }: SourceConte
 
   const tracks = new Map<Mission, FileTrack[]>()
   let total = 0
-  // Two megabytes of WebAssembly that only this source needs.
-  const h5 = await import('h5wasm/node')
-  const library = await h5.ready
-  // Otherwise faults are printed, and reading goes on.
-  library.activate_throwing_error_handler()
+  const netcdf = await loadNetcdf()
   for (const name of names) {
     const path = join(folder, name)
     const file = report.file(path)
     try {
-      const found = readFileTrack(h5, path, name, file)
+      const found = withFile(netcdf, path, (opened) => trackOf(netcdf, opened, name, file))
       total += found.track.time.length
       if (total > MAX_POINTS) throw new BuildError(`altimetry: ${folder} holds too many points; split it`)
       const ofMission = tracks.get(found.mission)
@@ -133,32 +133,12 @@ async function readAltimetry(folder: string, sink: Sink, { report }: SourceConte
   buoys.sendRows()
 }
 
-/**
- * The valid points of a file, read where it lies. @throws UnusableFile when anything of it is not as described, before any point
- * is taken.
- */
-function readFileTrack(h5: H5, path: string, name: string, report: FileReport): FileTrack {
-  let file: File | null = null
-  try {
-    file = new h5.File(path, 'r')
-    return trackOf(h5, file, name, report)
-  } catch (error) {
-    if (error instanceof UnusableFile) throw error
-    throw new UnusableFile('is no whole NetCDF-4 (HDF5) file')
-  } finally {
-    try {
-      file?.close()
-    } catch {
-      // A damaged file may not even close; what was read of a whole one is whole.
-    }
-  }
-}
-
-function trackOf(h5: H5, file: File, name: string, report: FileReport): FileTrack {
+/** The valid points of a file. @throws UnusableFile when anything of it is not as described, before any point is taken. */
+function trackOf(netcdf: Netcdf, file: File, name: string, report: FileReport): FileTrack {
   const { attrs } = file
   const known = (code: string | undefined): Mission | undefined =>
     code === undefined ? undefined : missionOfFileCode(code)
-  const mission = known(FILE_NAME.exec(name)?.[1]) ?? known(textOf(attrs.platform))
+  const mission = known(FILE_NAME.exec(name)?.[1]) ?? known(textAttribute(attrs.platform))
   if (mission === undefined) throw new UnusableFile('is of no mission whose passes can be numbered')
   const variables = new Set(file.keys())
   const layout = LAYOUTS.find(({ time, lat, lng, height }) =>
@@ -166,7 +146,8 @@ function trackOf(h5: H5, file: File, name: string, report: FileReport): FileTrac
   )
   if (layout === undefined)
     throw new UnusableFile(`lacks one of ${Object.values(LAYOUTS[0]).filter(Boolean).join(', ')}`)
-  const read = (variable: string): Variable => readVariable(h5, file, variable)
+  const read = (variable: string): Variable =>
+    readVariable(netcdf, file, variable, { rank: 1, maxValues: MAX_FILE_POINTS })
   const [time, lat, lng, height] = [layout.time, layout.lat, layout.lng, layout.height].map(read)
   const flag = layout.flag === null ? null : read(layout.flag)
   const count = time.values.length
@@ -202,7 +183,7 @@ function trackOf(h5: H5, file: File, name: string, report: FileReport): FileTrac
     taken++
   }
   report.rows(taken)
-  return { mission, track: slice(track, taken), cycle: cycleOf(mission, textOf(attrs.cycle)) }
+  return { mission, track: slice(track, taken), cycle: cycleOf(mission, textAttribute(attrs.cycle)) }
 }
 
 function cycleOf({ passesOfOwnCycle }: Mission, text: string | undefined): OrbitPhase | null {
@@ -210,50 +191,6 @@ function cycleOf({ passesOfOwnCycle }: Mission, text: string | undefined): Orbit
   if (match === null || passesOfOwnCycle === undefined) return null
   const [begin, end] = [Date.parse(match[2]) / 1000, Date.parse(match[3]) / 1000]
   return end > begin ? ownCycle(Number(match[1]), begin, end, passesOfOwnCycle) : null
-}
-
-interface Variable {
-  values: ArrayLike<number>
-  units: string
-  /** The value in units, NaN where it is missing. */
-  at(index: number): number
-}
-
-function readVariable(h5: H5, file: File, name: string): Variable {
-  const found = file.get(name)
-  if (!(found instanceof h5.Dataset)) throw new UnusableFile(`${name} is no variable`)
-  const values = numbersOf(found, name)
-  const { scale_factor: scaleFactor, add_offset: addOffset, _FillValue: fillValue, units } = found.attrs
-  const scale = numberOf(scaleFactor) ?? 1
-  const offset = numberOf(addOffset) ?? 0
-  const fill = numberOf(fillValue)
-  return {
-    values,
-    units: textOf(units) ?? '',
-    at: (index) => (values[index] === fill ? NaN : values[index] * scale + offset),
-  }
-}
-
-/** The raw values of a list of numbers; its length is looked at before anything is read. */
-function numbersOf(dataset: Dataset, name: string): ArrayLike<number> {
-  const { shape } = dataset
-  if (shape?.length !== 1) throw new UnusableFile(`${name} is no list`)
-  if (shape[0] > MAX_FILE_POINTS) throw new UnusableFile(`has more than ${MAX_FILE_POINTS} points`)
-  const { value } = dataset
-  const isNumbers = ArrayBuffer.isView(value) && !(value instanceof DataView) && value.length === shape[0]
-  if (!isNumbers || typeof (value[0] ?? 0) !== 'number') throw new UnusableFile(`${name} holds no numbers`)
-  return value as ArrayLike<number>
-}
-
-function textOf(attribute: Attribute | undefined): string | undefined {
-  const value = attribute?.value
-  return typeof value === 'string' ? value : undefined
-}
-
-function numberOf(attribute: Attribute | undefined): number | undefined {
-  const value: unknown = attribute?.value
-  const first: unknown = ArrayBuffer.isView(value) ? (value as unknown as ArrayLike<unknown>)[0] : value
-  return typeof first === 'number' ? first : undefined
 }
 
 const emptyTrack = (count: number): Track => ({

@@ -1,9 +1,12 @@
 /**
  * Candhis, the French coastal wave network of Cerema: per campaign (a buoy at a place) yearly CSV files of the archive,
- * `Candhis_06403_2022_arch.csv`, and of the real-time feed, `Candhis_06403_2026_reel.csv`, beside a list of the stations.
+ * `Candhis_06403_2022_arch.csv`, and of the real-time feed, `Candhis_06403_2026_reel.csv`, beside a list of the stations; and answers
+ * of its API (version 1), any `.json`. What an answer holds is told by its header; whose it is by a code of five characters in the
+ * file's name, `getCampTR_06403.json`, unless a column of it says so.
  *
- * `period` is the significant period TH13D (Th1/3), `peak_period` is TP, which the real-time feed does not have; the significant height
- * is H13D (H1/3), and Hm0 only where a sensor gives nothing else.
+ * `period` is the significant period TH13D (Th1/3), `peak_period` is TP (T. au pic), which few real-time sensors give; the significant
+ * height is H13D (H1/3), and Hm0 only where a sensor gives nothing else. Such a sensor gives T02 as its only period, which is neither of
+ * the two, so its rows have no period. Times are UTC.
  */
 import { join } from 'node:path'
 import { type MeasureName, RowBatch } from '../columns.ts'
@@ -12,11 +15,14 @@ import {
   type BuoyRecord,
   type FileReport,
   type OpenSource,
+  type Report,
   type Sink,
   type SourceContext,
 } from './source.ts'
+import { UNCOUNTED } from './stations.ts'
 import {
   cleanName,
+  decode,
   degreesOf,
   dropUnusable,
   Fields,
@@ -37,24 +43,30 @@ const SOURCE = 'Candhis'
 /** Campaign codes have five characters, some of them letters ("02B04"). */
 const DATA_FILE = /^candhis_([0-9a-z]{5})_(?:\d{4}_)?(arch|reel)\.csv(?:\.gz)?$/i
 const STATION_LIST = /^candhis_stations.*\.csv(?:\.gz)?$/i
+const ANSWER_FILE = /\.json(?:\.gz)?$/i
+const CAMPAIGN = /^[0-9A-Z]{5}$/
 
 const ARCHIVE_FEED = 0
 const REALTIME_FEED = 1
 
 const MAX_LIST_BYTES = 16 * 2 ** 20
+/** A year of one campaign, the most that the API gives, has 2 MB; what `JSON.parse` makes of a text takes up to fifteen times its size. */
+const MAX_ANSWER_BYTES = 32 * 2 ** 20
+/** An answer of the archive has 73 columns. */
+const MAX_LABELS = 200
 const BATCH_ROWS = 8192
 
 const COMMA = 44
 const SEMICOLON = 59
 
-/** Names of a measure's column, the first that the header has counts: archive, real time, then what some sensors give instead. */
+/** Names of a measure's column, the first that the header has counts: archive, real time, API, then what some sensors give instead. */
 const LABELS: readonly (readonly [MeasureName, readonly string[]])[] = [
   ['significantHeight', ['H13D', 'H1/3', 'HM0', 'Hm0']],
   ['maximumHeight', ['HMAXD', 'Hmax']],
-  ['period', ['TH13D', 'Th1/3']],
-  ['peakPeriod', ['TP']],
-  ['direction', ['THETAP', 'DirPic']],
-  ['waterTemperature', ['TempMer']],
+  ['period', ['TH13D', 'Th1/3', 'TH1/3']],
+  ['peakPeriod', ['TP', 'T. au pic']],
+  ['direction', ['THETAP', 'DirPic', 'Dir. au pic']],
+  ['waterTemperature', ['TempMer', 'Temp. mer']],
 ]
 
 /** 999.999 and 999.9999 mark "missing"; nothing that is measured comes near. */
@@ -65,24 +77,38 @@ export const openCandhis: OpenSource = (folder) => ({
   read: (sink, context) => readCandhis(folder, sink, context),
 })
 
+/** A file with rows of a campaign. */
+interface DataFile {
+  name: string
+  feed: number
+  isAnswer: boolean
+}
+
 async function readCandhis(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
   const listing = await listFolder(folder)
   if (listing === null) throw new BuildError(`candhis: there is no folder ${folder}`)
-  const campaigns = new Map<string, { name: string; feed: number }[]>()
+  const campaigns = new Map<string, DataFile[]>()
   const stations = new Map<string, BuoyRecord>()
   const ignored: string[] = [...listing.folders]
+  const add = (campaign: string, file: DataFile): void => {
+    const files = campaigns.get(campaign)
+    if (files === undefined) campaigns.set(campaign, [file])
+    else files.push(file)
+  }
+  // What the network itself says of its stations counts before the lists that others made of them.
+  for (const name of listing.files.filter((file) => ANSWER_FILE.test(file))) {
+    await readAnswer(folder, name, report, stations, add)
+  }
   for (const name of listing.files) {
     const [, campaign, kind] = DATA_FILE.exec(name) ?? []
     if (campaign !== undefined) {
-      const file = { name, feed: kind.toLowerCase() === 'arch' ? ARCHIVE_FEED : REALTIME_FEED }
-      const files = campaigns.get(campaign.toUpperCase())
-      if (files === undefined) campaigns.set(campaign.toUpperCase(), [file])
-      else files.push(file)
+      const feed = kind.toLowerCase() === 'arch' ? ARCHIVE_FEED : REALTIME_FEED
+      add(campaign.toUpperCase(), { name, feed, isAnswer: false })
     } else if (STATION_LIST.test(name)) {
       const file = report.file(join(folder, name))
       readStations(await readText(join(folder, name), file, MAX_LIST_BYTES), file, stations)
       file.end()
-    } else ignored.push(name)
+    } else if (!ANSWER_FILE.test(name)) ignored.push(name)
   }
   if (ignored.length > 0) {
     const some = JSON.stringify(ignored.slice(0, 12)).slice(1, -1)
@@ -100,13 +126,140 @@ async function readCandhis(folder: string, sink: Sink, { report }: SourceContext
       continue
     }
     const buoy = sink.buoy(station)
-    for (const { name, feed } of files) {
+    // Of two rows of a feed with one time the later one counts: that of the API.
+    for (const { name, feed, isAnswer } of files.toSorted(
+      (a, b) => Number(a.isAnswer) - Number(b.isAnswer),
+    )) {
       const path = join(folder, name)
       const file = report.file(path)
-      sendRows(await readText(path, file), file, batch, (rows) => sink.rows(buoy, rows, feed))
+      const send = (rows: RowBatch): void => sink.rows(buoy, rows, feed)
+      if (isAnswer) {
+        const answer = parseAnswer(await readText(path, file, MAX_ANSWER_BYTES), file)
+        if (answer !== null) sendRows(linesOf(answer, campaign), file, batch, send)
+      } else sendRows(await readText(path, file), file, batch, send)
       file.end()
     }
   }
+}
+
+/** An answer of the API: a header and rows of texts. */
+interface Answer {
+  labels: readonly string[]
+  rows: readonly unknown[]
+  /** Column with the campaign's code, or −1. */
+  campaignField: number
+}
+
+/** Takes up what an answer says of stations, or notes the campaigns that it has rows of. */
+async function readAnswer(
+  folder: string,
+  name: string,
+  report: Report,
+  stations: Map<string, BuoyRecord>,
+  add: (campaign: string, file: DataFile) => void,
+): Promise<void> {
+  const path = join(folder, name)
+  const first = parseAnswer(await readText(path, UNCOUNTED, MAX_ANSWER_BYTES), UNCOUNTED)
+  const { labels = [], rows = [], campaignField = -1 } = first ?? {}
+  const own = campaignOf(name)
+  const isTable = labels.includes('Date') || labels.includes('DateHeure')
+  if (isTable && (own !== null || campaignField >= 0)) {
+    const feed = labels.includes('DateHeure') ? ARCHIVE_FEED : REALTIME_FEED
+    const found = campaignField < 0 ? [own] : rows.map((row) => codeOf(row, campaignField))
+    for (const campaign of new Set(found)) {
+      if (campaign !== null) add(campaign, { name, feed, isAnswer: true })
+    }
+    return
+  }
+  const file = report.file(path)
+  const answer = parseAnswer(await readText(path, file, MAX_ANSWER_BYTES), file)
+  if (answer !== null && isTable)
+    file.bad(1, "neither the file's name nor a column says of which campaign it is")
+  else if (answer !== null) readInfos(answer, own, file, stations)
+  file.end()
+}
+
+/** The code in a file's name, `candhis_getCampTR_02B04.json`; it begins with a digit, as all codes do. */
+function campaignOf(name: string): string | null {
+  const word = name.split(/[^0-9A-Za-z]/).find((part) => /^[0-9][0-9A-Za-z]{4}$/.test(part))
+  return word?.toUpperCase() ?? null
+}
+
+function codeOf(row: unknown, field: number): string | null {
+  const code = cellOf(row, field).toUpperCase()
+  return CAMPAIGN.test(code) ? code : null
+}
+
+/** A cell as text; empty where there is none. */
+function cellOf(row: unknown, field: number): string {
+  const cell: unknown = Array.isArray(row) ? row[field] : undefined
+  return typeof cell === 'string' || typeof cell === 'number' ? String(cell) : ''
+}
+
+/** Takes an answer out of its envelope; null for one without a table, which is reported unless it says that there are no data. */
+function parseAnswer(bytes: Uint8Array, file: FileReport): Answer | null {
+  let value: unknown
+  try {
+    value = JSON.parse(decode(bytes))
+  } catch {
+    file.bad(1, 'no JSON')
+    return null
+  }
+  const { success, message, entete, results } = (
+    typeof value === 'object' && value !== null ? value : {}
+  ) as { [key: string]: unknown }
+  if (success === false && typeof message === 'string' && /^pas de donn/i.test(message)) {
+    file.skipped('an answer without rows')
+    return null
+  }
+  const isTable = Array.isArray(entete) && entete.length <= MAX_LABELS && Array.isArray(results)
+  if (success === false || !isTable || !entete.every((label) => typeof label === 'string')) {
+    file.bad(1, 'no answer of the API with a table')
+    return null
+  }
+  // "H1/3 (m)"; a column in another unit keeps its whole name and is of no use.
+  const labels = entete.map((label: string) => label.replace(/ \((?:m|s|°|°C)\)$/, ''))
+  return { labels, rows: results, campaignField: labels.findIndex((label) => /campagne/i.test(label)) }
+}
+
+/** Reads where campaigns are (`getCampInfos`, of one campaign without its code); answers without positions have nothing for us. */
+function readInfos(
+  { labels, rows, campaignField }: Answer,
+  own: string | null,
+  file: FileReport,
+  stations: Map<string, BuoyRecord>,
+): void {
+  const [nameField, latField, lngField] = ['Nom', 'Latitude', 'Longitude'].map((label) =>
+    labels.indexOf(label),
+  )
+  if (latField < 0 || lngField < 0) {
+    file.skipped('an answer without positions and measurements')
+    return
+  }
+  rows.forEach((row, index) => {
+    const identifier = campaignField < 0 ? own : codeOf(row, campaignField)
+    const lat = degreesOf(cellOf(row, latField), 90)
+    const lng = degreesOf(cellOf(row, lngField), 180)
+    if (identifier === null || Number.isNaN(lat) || Number.isNaN(lng)) {
+      file.bad(index + 1, 'a campaign without a valid code, Latitude or Longitude')
+      return
+    }
+    file.rows(1)
+    const name = cleanName(cellOf(row, nameField)) || `Campagne ${identifier}`
+    if (!stations.has(identifier)) stations.set(identifier, { source: SOURCE, identifier, name, lat, lng })
+  })
+}
+
+/** The rows of one campaign in the form of its CSV files, each on the line of its number behind the header. */
+function linesOf({ labels, rows, campaignField }: Answer, campaign: string): Uint8Array {
+  // What would not stay one field is no number either.
+  const field = (text: string): string => (/^[^;"\r\n]{0,100}$/.test(text) ? text : '?')
+  const lines = rows.map((row) => {
+    if (campaignField >= 0 && codeOf(row, campaignField) !== campaign) return ''
+    if (!Array.isArray(row) || row.length !== labels.length) return '?'
+    return labels.map((_, index) => field(cellOf(row, index))).join(';')
+  })
+  return Buffer.from(`${labels.map(field).join(';')}\n${lines.join('\n')}\n`)
 }
 
 /** Reads `ID,name,lat,lon,…`; of several lists the first that has a station counts. */
@@ -134,7 +287,7 @@ function readStations(bytes: Uint8Array, file: FileReport, stations: Map<string,
     const lng = degreesOf(textOf(bytes, fields, lonField), 180)
     if (fields.fault !== null || fields.count !== labels.length) {
       file.bad(line, fields.fault ?? 'wrong number of fields')
-    } else if (!/^[0-9A-Z]{5}$/.test(identifier) || Number.isNaN(lat) || Number.isNaN(lng)) {
+    } else if (!CAMPAIGN.test(identifier) || Number.isNaN(lat) || Number.isNaN(lng)) {
       file.bad(line, 'a station without a valid ID, lat or lon')
     } else {
       file.rows(1)

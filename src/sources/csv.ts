@@ -79,6 +79,7 @@ const MEASURE_COLUMNS: { readonly [label: string]: MeasureName } = {
 
 /** Opens `folder` as a set of CSV tables. */
 export const openCsv: OpenSource = (folder) => ({
+  isControlled: true,
   read: (sink, context) => readCsv(folder, sink, context),
 })
 

@@ -1,16 +1,33 @@
-/** Every source kind by its name in `--source KIND:ARGUMENT`. */
+/** Every source kind by its name in `--source KIND:ARGUMENT` and in the configuration. */
 import { openAltimetry } from './altimetry.ts'
 import { openCandhis } from './candhis.ts'
+import { openCmems } from './cmems.ts'
 import { openCsv } from './csv.ts'
 import { openDemo } from './demo.ts'
+import { ERDDAP_OPTIONS, openErddap } from './erddap.ts'
 import { openForecast } from './forecast.ts'
+import { JSON_OPTIONS, openJson } from './json.ts'
+import { openMeteofrance } from './meteofrance.ts'
 import { openNdbc } from './ndbc.ts'
-import { BuildError, type OpenSource, type Source } from './source.ts'
+import { BuildError, type OpenSource, type Source, type SourceOptions } from './source.ts'
 import { openTides } from './tides.ts'
 
-const KINDS: { readonly [kind: string]: OpenSource } = {
+/** JSON schema of an object of options. */
+export type OptionsSchema = { readonly [keyword: string]: unknown }
+
+/** A kind that takes options in the configuration: `example: { open: openExample, options: EXAMPLE_OPTIONS }`. */
+interface KindWithOptions {
+  readonly open: OpenSource
+  readonly options: OptionsSchema
+}
+
+const KINDS: { readonly [kind: string]: OpenSource | KindWithOptions } = {
   ndbc: openNdbc,
   candhis: openCandhis,
+  cmems: openCmems,
+  erddap: { open: openErddap, options: ERDDAP_OPTIONS },
+  meteofrance: openMeteofrance,
+  json: { open: openJson, options: JSON_OPTIONS },
   altimetry: openAltimetry,
   csv: openCsv,
   forecast: openForecast,
@@ -19,10 +36,15 @@ const KINDS: { readonly [kind: string]: OpenSource } = {
 }
 
 /** @throws BuildError for an unknown kind or an argument that the kind refuses. */
-export function openSource(kind: string, argument: string): Source {
-  const open = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
-  if (open === undefined) {
+export function openSource(kind: string, argument: string, options?: SourceOptions): Source {
+  const known = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
+  if (known === undefined) {
     throw new BuildError(`--source: unknown kind "${kind}", known are ${Object.keys(KINDS).join(', ')}`)
   }
-  return open(argument)
+  return typeof known === 'function' ? known(argument) : known.open(argument, options)
 }
+
+/** The kinds with the schemas of their options; null where a kind takes none. */
+export const KIND_OPTIONS: ReadonlyMap<string, OptionsSchema | null> = new Map(
+  Object.entries(KINDS).map(([kind, entry]) => [kind, typeof entry === 'function' ? null : entry.options]),
+)

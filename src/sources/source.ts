@@ -37,6 +37,8 @@ export interface BuoyRecord {
   timezone?: string
   /** A fixed sea point fed by satellite passes (decisions, "Virtual buoy"). */
   virtual?: boolean
+  /** What the network calls this kind of station ("buoy", "fixed", "oilrig"), for filters; it reaches no snapshot. */
+  type?: string
 }
 
 /** Where an adapter puts what it read. */
@@ -146,9 +148,28 @@ export interface SourceContext {
 }
 
 export interface Source {
+  /**
+   * `false`: the source mentions only who reported lately, so a buoy that it leaves out is still there. Those that its networks have in
+   * the folder's snapshot stay.
+   */
+  readonly complete?: boolean
+  /** The operator's own rows, which quality control does not touch. */
+  readonly isControlled?: boolean
+  /** What the operator's configuration says of this source, beyond its format. */
+  readonly terms?: SourceTerms
   /** What this source takes as the data's time when `--as-of` is not given; absent: the newest reading. */
   defaultAsOf?(now: number): number
   read(sink: Sink, context: SourceContext): Promise<void>
+}
+
+/** How a source is named, filtered and credited; where it fails, the others of the build go on without it. */
+export interface SourceTerms {
+  /** What messages and the report call it. */
+  name: string
+  /** What stands in place of the adapter's own words about its network. */
+  info: Partial<Omit<SourceInfo, 'name'>>
+  /** Whether a buoy is wanted. One that the snapshot has is without a type: it was asked for that when it came. */
+  accepts(buoy: BuoyRecord): boolean
 }
 
 /**
@@ -166,8 +187,13 @@ export interface MonthlySource extends Source {
   readMonth(month: number, asOf: number, sink: Sink, handles: readonly number[], file: FileReport): void
 }
 
-/** `argument` is what stands behind the colon of `--source KIND:ARGUMENT` ('' when there is none). */
-export type OpenSource = (argument: string) => Source
+/**
+ * `argument` is what stands behind the colon of `--source KIND:ARGUMENT` ('' when there is none); `options` are those of the
+ * configuration, which fit the schema that stands beside the kind in `kinds.ts`.
+ */
+export type OpenSource = (argument: string, options?: SourceOptions) => Source
+
+export type SourceOptions = { readonly [name: string]: unknown }
 
 /** Counts what was read and what was refused, file by file. */
 export interface Report {

@@ -10,16 +10,19 @@ import { makeWorld, smallWorld, writeCsv, type World } from '../oracle/world.ts'
 
 /** Every file of a snapshot folder and the hash of its bytes. */
 function hashes(folder: string): [string, string][] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => {
-      const path = join(entry.parentPath, entry.name)
-      return [path.slice(folder.length), createHash('sha256').update(readFileSync(path)).digest('hex')] as [
-        string,
-        string,
-      ]
-    })
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return (
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      // Reports tell when they were made, and how long it took.
+      .filter((entry) => entry.isFile() && !entry.name.startsWith('report-'))
+      .map((entry) => {
+        const path = join(entry.parentPath, entry.name)
+        return [path.slice(folder.length), createHash('sha256').update(readFileSync(path)).digest('hex')] as [
+          string,
+          string,
+        ]
+      })
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  )
 }
 
 interface Item {

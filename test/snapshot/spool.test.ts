@@ -161,8 +161,6 @@ function check(given: Delivery[], budget: number | undefined, asOf: number): voi
     spool.months(),
     months.map((month) => monthNumber(month)),
   )
-  const newest = all.filter((row) => row.significantHeight !== undefined).map(({ time }) => time)
-  assert.equal(spool.newestReading, Math.max(-1, ...newest))
   for (const month of months) {
     const tables = spool.take(monthNumber(month), idOf, asOf)
     const expected = tablesOf(mergedRows(given, month), asOf)

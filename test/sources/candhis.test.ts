@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { openCandhis } from '../../src/sources/candhis.ts'
 import { BuildError } from '../../src/sources/source.ts'
+import { assertWithstands } from './damage.ts'
 import { FIXTURES, folderOf, record } from './recorder.ts'
 
 const STATIONS = `ID,name,lat,lon,href,orga
@@ -149,6 +150,185 @@ test('A header without time or height, a list without positions and an empty fol
   ])
   await assert.rejects(record(openCandhis, join(folder, 'empty')), /holds no data files/)
   await assert.rejects(record(openCandhis, join(folder, 'absent')), BuildError)
+})
+
+/** An answer of the API: all its values are texts. */
+const answer = (entete: string[] | null, results: unknown, others: { [key: string]: unknown } = {}) =>
+  JSON.stringify({ apiVer: '1.00', success: true, message: '', nbLig: 1, entete, results, ...others })
+
+const infos = (name: string, lat: string, lng: string) =>
+  answer(
+    ['Nom', 'Latitude', 'Longitude', 'Profondeur', 'Directionnel', 'Capteur'],
+    [[name, lat, lng, '60.000', '1', 'Houlographe']],
+  )
+
+test('Answers of the API are read in the three forms of their sensors, by the names of their columns', async (t) => {
+  const folder = await folderOf(t, {
+    'getCampInfos_02911.json': infos('Les  Pierres Noires', '48.2903328', '-4.9683332'),
+    'getCampInfos_03001.json': infos('Dunkerque', '51.1', '2.1'),
+    'getCampInfos_02B04.json': infos('La Revellata', '42.57', '8.65'),
+    'getCampListe.json': answer(
+      ['Code campagne', 'Nom', 'Actif', 'Type données TR'],
+      [['02911', 'x', '1', 'y']],
+    ),
+    'getCampZone.json': answer(['N° campagne'], ['02911']),
+    'candhis_getCampTR_02911_directionnel_H13.json': answer(
+      ['Date', 'H1/3 (m)', 'Hmax (m)', 'TH1/3 (s)', 'Dir. au pic (°)', 'Etal. au pic (°)', 'Temp. mer (°C)'],
+      [
+        ['2022-03-26 00:00', '1.1000', '1.9000', '11.6000', '360.0000', '19.0000', '10.4000'],
+        ['2022-03-26 00:30', '999.9999', '999.9999', '999.9999', '999.9999', '999.9999', '10.5000'],
+      ],
+    ),
+    'getCampTR_03001.json.gz': gzipSync(
+      answer(
+        ['Temp. mer (°C)', 'Dir. au pic (°)', 'T02 (s)', 'Hmax (m)', 'Hm0 (m)', 'Date'],
+        [['999.9999', '46.0000', '3.2000', '999.9999', '0.8000', '2021-08-25 06:56']],
+      ),
+    ),
+    'getCampTR_02b04.json': answer(
+      ['Date', 'H1/3 (m)', 'Hmax (m)', 'TH1/3 (s)', 'T. au pic (s)', 'Temp. mer (°C)'],
+      [['2022-03-12 15:30', 2.2, '3.5000', '11.0000', '16.7000', null]],
+    ),
+  })
+  const { buoys, rows, bad, skipped, warnings, understood } = await record(openCandhis, folder)
+  assert.deepEqual([bad, warnings], [[], []])
+  assert.deepEqual([...skipped], [['an answer without positions and measurements', 2]])
+  assert.deepEqual(
+    buoys.map(({ identifier, name, lat, lng }) => [identifier, name, lat, lng]),
+    [
+      ['02911', 'Les Pierres Noires', 48.2903328, -4.9683332],
+      ['02B04', 'La Revellata', 42.57, 8.65],
+      ['03001', 'Dunkerque', 51.1, 2.1],
+    ],
+  )
+  assert.deepEqual(
+    [...rows],
+    [
+      [
+        '02911/1',
+        [
+          {
+            time: '2022-03-26T00:00:00Z',
+            significantHeight: 1.1,
+            maximumHeight: 1.9,
+            period: 11.6,
+            direction: 0,
+            waterTemperature: 10.4,
+          },
+          { time: '2022-03-26T00:30:00Z', waterTemperature: 10.5 },
+        ],
+      ],
+      [
+        '02B04/1',
+        [
+          {
+            time: '2022-03-12T15:30:00Z',
+            significantHeight: 2.2,
+            maximumHeight: 3.5,
+            period: 11,
+            peakPeriod: 16.7,
+          },
+        ],
+      ],
+      ['03001/1', [{ time: '2021-08-25T06:56:00Z', significantHeight: 0.8, direction: 46 }]],
+    ],
+  )
+  assert.equal(understood.get('candhis_getCampTR_02911_directionnel_H13.json'), 2)
+})
+
+test('An answer with a column of campaigns is of all of them, one of the archive is feed 0, and the API counts before the CSV', async (t) => {
+  const folder = await folderOf(t, {
+    'candhis_stations.csv': STATIONS,
+    'getCampInfos_06403.json': infos('Saint-Jean', '43.4', '-1.7'),
+    'Candhis_06403_2022_reel.csv': 'Date;H1/3;TempMer\n2022-01-01 00:00:00;1;11\n2022-01-01 00:30:00;1;11\n',
+    'a_listeTR.json': answer(
+      ['Code campagne', 'Date', 'H1/3 (m)'],
+      [
+        ['06403', '2022-01-01 00:30', '2.0000'],
+        ['02B04', '2022-01-01 00:30', '3.0000'],
+        ['02B04', '2022-01-01 01:00'],
+        ['what', '2022-01-01 01:00', '4.0000'],
+      ],
+    ),
+    'getCampTD_06403.json': answer(
+      ['DateHeure', 'H13D', 'QUALITE', 'TH13D', 'TP', 'QUALITE'],
+      [['2022-01-01 00:00:00', '1.2300', '1', '10.8000', '12.1900', '1']],
+    ),
+  })
+  const { buoys, rows, bad } = await record(openCandhis, folder)
+  assert.deepEqual(bad, ['a_listeTR.json:4 wrong number of fields'])
+  assert.deepEqual(
+    buoys.map(({ identifier, name, lat }) => [identifier, name, lat]),
+    [
+      ['02B04', 'La Revellata', 42.57],
+      ['06403', 'Saint-Jean', 43.4],
+    ],
+  )
+  const heights = (key: string) =>
+    rows.get(key)?.map(({ time, significantHeight }) => `${time.slice(11, 16)} ${significantHeight}`)
+  assert.deepEqual(heights('06403/0'), ['00:00 1.23'])
+  assert.deepEqual(heights('06403/1'), ['00:00 1', '00:30 1', '00:30 2'])
+  assert.deepEqual(heights('02B04/1'), ['00:30 3'])
+})
+
+test('Answers without data, errors of the API, other units and cells that are no cells are told apart', async (t) => {
+  const table = ['Date', 'H1/3 (m)']
+  const files: { [name: string]: string } = {
+    'candhis_stations.csv': STATIONS,
+    'getCampTR_06403_a.json': answer(table, [
+      ['2022-01-01 00:00', '1;2'],
+      ['2022-01-01 00:30', { value: 1 }],
+      'whatever',
+      ['2022-01-01 01:00', '1.5000'],
+    ]),
+    'getCampTR_06403_b.json': answer(null, null, { success: false, message: 'Pas de données', nbLig: 0 }),
+    'getCampTR_06403_c.json': answer(null, null, { success: false, message: 'Clé inconnue', nbLig: 0 }),
+    'getCampTR_06403_d.json': answer(['Date', 'H1/3 (cm)'], [['2022-01-01 02:00', '150']]),
+    'getCampTR_06403_e.json': '<html>',
+    'getCampTR_06403_f.json': 'null',
+    'getCampTR_g.json': answer(table, [['2022-01-01 02:00', '150']]),
+    'getCampInfos_h.json': infos('Nobody', '1', '2'),
+    'getCampInfos_02911.json': infos('Nowhere', '91', '2'),
+  }
+  const { rows, bad, skipped } = await record(openCandhis, await folderOf(t, files))
+  assert.deepEqual(bad, [
+    'getCampInfos_02911.json:1 a campaign without a valid code, Latitude or Longitude',
+    'getCampInfos_h.json:1 a campaign without a valid code, Latitude or Longitude',
+    'getCampTR_06403_c.json:1 no answer of the API with a table',
+    'getCampTR_06403_e.json:1 no JSON',
+    'getCampTR_06403_f.json:1 no answer of the API with a table',
+    "getCampTR_g.json:1 neither the file's name nor a column says of which campaign it is",
+    'getCampTR_06403_a.json:2 H1/3 is no decimal number',
+    'getCampTR_06403_a.json:4 wrong number of fields',
+    'getCampTR_06403_d.json:1 the header lacks DateHeure (Date) or H13D (H1/3, Hm0)',
+  ])
+  assert.deepEqual(
+    [...skipped],
+    [
+      ['an answer without rows', 1],
+      ['no value', 1],
+    ],
+  )
+  assert.deepEqual(
+    rows.get('06403/1')?.map(({ significantHeight }) => significantHeight),
+    [1.5],
+  )
+})
+
+test('Any damage to a folder leads to sound rows or a clear refusal', async () => {
+  const rows = Array.from({ length: 20 }, (_, i) => [
+    `2022-03-26 ${String(i).padStart(2, '0')}:00`,
+    `${i}.1000`,
+    '999.9999',
+    `${i * 18}.0000`,
+  ])
+  await assertWithstands(openCandhis, {
+    'candhis_stations.csv': STATIONS,
+    'getCampInfos_02911.json': infos('Les Pierres Noires', '48.2903328', '-4.9683332'),
+    'getCampTR_02911.json': answer(['Date', 'H1/3 (m)', 'Hmax (m)', 'Dir. au pic (°)'], rows),
+    'listeTR.json': answer(['Code campagne', 'Date', 'Hm0 (m)'], [['06403', '2022-01-01 00:30', '2.0000']]),
+    'Candhis_06403_2022_arch.csv': `DateHeure;H13D;TH13D\n${rows.map((row) => `${row[0]}:00;${row[1]};9`).join('\n')}\n`,
+  })
 })
 
 const SHARED = join(import.meta.dirname, '..', '..', '..', 'shared', 'data', 'candhis')
