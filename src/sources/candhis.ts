@@ -96,7 +96,8 @@ async function readCandhis(folder: string, sink: Sink, { report }: SourceContext
     else files.push(file)
   }
   // What the network itself says of its stations counts before the lists that others made of them.
-  for (const name of listing.files.filter((file) => ANSWER_FILE.test(file))) {
+  const answers = listing.files.filter((file) => ANSWER_FILE.test(file))
+  for (const name of answers) {
     await readAnswer(folder, name, report, stations, add)
   }
   for (const name of listing.files) {
@@ -114,7 +115,8 @@ async function readCandhis(folder: string, sink: Sink, { report }: SourceContext
     const some = JSON.stringify(ignored.slice(0, 12)).slice(1, -1)
     report.warn(`candhis: ${ignored.length} ignored: ${some}${ignored.length > 12 ? ', …' : ''}`)
   }
-  if (campaigns.size === 0) throw new BuildError(`candhis: ${folder} holds no data files`)
+  // Of a silent campaign the API says that it has no data, which is an answer.
+  if (campaigns.size + answers.length === 0) throw new BuildError(`candhis: ${folder} holds no data files`)
 
   // No licence is named: public statements about re-use differ, so the credit is what an operator must show.
   sink.source({ name: SOURCE, network: 'coastal', credit: 'Candhis, Cerema and its partners' })

@@ -1,0 +1,319 @@
+/**
+ * One download over HTTP, of which nothing is believed: it has a time limit for each step and as a whole, a size limit before and after
+ * decompression, few redirects, and its body must look like what was asked for before it takes a file's place.
+ */
+import { renameSync, rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Readable, Transform, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { request, type Dispatcher } from 'undici'
+import type { Content } from '../sources/configuration.ts'
+
+/** Temporary files begin with a dot, so that no adapter takes one for data. */
+export const TEMPORARY_PREFIX = '.part-'
+
+const MAX_REDIRECTS = 5
+/** Bytes of a body that are looked at to tell what it is. */
+const HEAD_BYTES = 1024
+
+/** What the server said of a file when it gave it. */
+export interface Validators {
+  etag: string | null
+  lastModified: string | null
+}
+
+export interface DownloadRequest {
+  url: string
+  /** Where the file goes; its folder is there. */
+  path: string
+  content: Content
+  maxBytes: number
+  headers: { readonly [name: string]: string }
+  query: { readonly [name: string]: string }
+  /** Of the file that is at `path`, null to ask for it anew. */
+  validators: Validators | null
+  dispatcher: Dispatcher
+  /** Seconds for the whole of it. */
+  timeout: number
+}
+
+export type DownloadResult = { state: 'unchanged' } | ({ state: 'fetched'; bytes: number } & Validators)
+
+/** A download that failed; the message holds neither headers nor secret parameters. */
+export class DownloadError extends Error {
+  override name = 'DownloadError'
+  /** HTTP status; null where there was no answer. */
+  readonly status: number | null
+  /** Whether the same request may succeed later. */
+  readonly passing: boolean
+  /** Seconds that the server asked to wait. */
+  readonly retryAfter: number
+
+  constructor(
+    message: string,
+    { status = null, passing = false, retryAfter = 0 }: Partial<DownloadError> = {},
+  ) {
+    super(message)
+    this.status = status
+    this.passing = passing
+    this.retryAfter = retryAfter
+  }
+}
+
+const PASSING_STATUS = new Set([408, 425, 429, 500, 502, 503, 504])
+
+/**
+ * Downloads a file into its place, or leaves the one that is there when the server says that it is unchanged. A failure
+ * leaves the old file as it was.
+ * @throws DownloadError
+ */
+export async function download(wanted: DownloadRequest): Promise<DownloadResult> {
+  const signal = AbortSignal.timeout(wanted.timeout * 1000)
+  try {
+    const { response, body } = await follow(wanted, signal)
+    if (response.statusCode === 304 && wanted.validators !== null) {
+      await body.dump()
+      return { state: 'unchanged' }
+    }
+    if (response.statusCode !== 200) {
+      drop(body)
+      throw new DownloadError(`HTTP status ${response.statusCode}`, {
+        status: response.statusCode,
+        passing: PASSING_STATUS.has(response.statusCode),
+        retryAfter: secondsOf(response.headers['retry-after']),
+      })
+    }
+    const bytes = await store(wanted, response, body, signal)
+    return {
+      state: 'fetched',
+      bytes,
+      etag: single(response.headers.etag),
+      lastModified: single(response.headers['last-modified']),
+    }
+  } catch (error) {
+    if (error instanceof DownloadError) throw error
+    if (signal.aborted) {
+      throw new DownloadError(`not done within ${wanted.timeout} s`, { passing: true })
+    }
+    const { code } = error as { code?: unknown }
+    if (typeof code === 'string' && FILE_CODES.has(code))
+      throw new DownloadError(`cannot be written (${code})`)
+    throw new DownloadError(reasonOf(error), { passing: true })
+  }
+}
+
+/** Faults of our own disk, which no server is to blame for. */
+const FILE_CODES = new Set([
+  'EACCES',
+  'EDQUOT',
+  'EFBIG',
+  'EIO',
+  'EISDIR',
+  'EMFILE',
+  'ENOENT',
+  'ENOSPC',
+  'EROFS',
+])
+
+const UNDICI_REASONS: { readonly [code: string]: string } = {
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
+  UND_ERR_BODY_TIMEOUT: 'the answer stopped coming',
+  UND_ERR_SOCKET: 'the connection was cut',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer has another length than it said',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers are too large',
+}
+
+/** Codes and fixed words only: an error's own message may quote what the server sent. */
+function reasonOf(error: unknown): string {
+  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } }
+  const word = typeof code === 'string' ? code : cause?.code
+  if (typeof word !== 'string') return 'the answer is no valid HTTP'
+  if (word.startsWith('HPE_')) return 'the answer is no valid HTTP'
+  if (word.startsWith('Z_')) return 'the compressed answer is damaged'
+  return UNDICI_REASONS[word] ?? word
+}
+
+type Response = Awaited<ReturnType<typeof request>>
+
+/** Sends the request, and follows redirects that neither leave HTTPS nor take a secret to another host. */
+async function follow(
+  wanted: DownloadRequest,
+  signal: AbortSignal,
+): Promise<{ response: Response; body: Response['body'] }> {
+  const first = new URL(wanted.url)
+  for (const [name, value] of Object.entries(wanted.query)) first.searchParams.set(name, value)
+  let url = first
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const response = await request(url, {
+      dispatcher: wanted.dispatcher,
+      signal,
+      headers: {
+        'user-agent': 'groundswell',
+        'accept-encoding': 'gzip',
+        ...(url.origin === first.origin && wanted.headers),
+        ...conditions(wanted.validators),
+      },
+    })
+    const { statusCode, headers, body } = response
+    const location = single(headers.location)
+    if (![301, 302, 303, 307, 308].includes(statusCode) || location === null) return { response, body }
+    drop(body)
+    const next = URL.canParse(location, url.href) ? new URL(location, url) : null
+    if (next === null || (next.protocol !== url.protocol && next.protocol !== 'https:')) {
+      throw new DownloadError('redirected to where it does not go', { status: statusCode })
+    }
+    url = next
+  }
+  throw new DownloadError(`redirected more than ${MAX_REDIRECTS} times`)
+}
+
+function conditions(validators: Validators | null): { [name: string]: string } {
+  return {
+    ...(validators?.etag != null && { 'if-none-match': validators.etag }),
+    ...(validators?.lastModified != null && { 'if-modified-since': validators.lastModified }),
+  }
+}
+
+/** Ends an answer whose body nobody wants, and the error that this is to whoever would read it. */
+function drop(body: Response['body']): void {
+  body.on('error', () => {})
+  body.destroy()
+}
+
+function single(header: string | string[] | undefined): string | null {
+  return typeof header === 'string' && header.length <= 1000 ? header : null
+}
+
+/** Seconds of `Retry-After`, where it is a number of them. */
+function secondsOf(header: string | string[] | undefined): number {
+  const text = single(header) ?? ''
+  return /^\d{1,6}$/.test(text) ? Number(text) : 0
+}
+
+/** Writes the body beside the file, looks at it, and puts it in the file's place. Returns the bytes of the file. */
+async function store(
+  wanted: DownloadRequest,
+  response: Response,
+  body: Response['body'],
+  signal: AbortSignal,
+): Promise<number> {
+  const { path, maxBytes } = wanted
+  const encoding = single(response.headers['content-encoding'])?.toLowerCase() ?? 'identity'
+  if (encoding !== 'identity' && encoding !== 'gzip' && encoding !== 'x-gzip') {
+    drop(body)
+    throw new DownloadError('comes in an encoding that was not asked for')
+  }
+  const said = single(response.headers['content-length'])
+  const length = said === null ? null : Number(said)
+  if (length !== null && length > maxBytes) {
+    drop(body)
+    throw tooLarge(maxBytes)
+  }
+  const temporary = join(
+    dirname(path),
+    `${TEMPORARY_PREFIX}${process.pid}-${path.slice(dirname(path).length + 1)}`,
+  )
+  const received = counter(maxBytes)
+  const stored = counter(maxBytes)
+  // Opened before anything can fail: an opening under way would make the file again after it was removed.
+  const file = await open(temporary, 'w', 0o644)
+  try {
+    await pipeline(
+      [
+        body as Readable,
+        received.stream,
+        ...(encoding === 'identity' ? [] : [createGunzip()]),
+        stored.stream,
+        file.createWriteStream({ flush: true }),
+      ],
+      { signal },
+    )
+    if (length !== null && received.bytes() !== length) {
+      throw new DownloadError('the answer has another length than it said', { passing: true })
+    }
+    await inspect(temporary, wanted, signal)
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+  return stored.bytes()
+}
+
+function tooLarge(maxBytes: number): DownloadError {
+  return new DownloadError(`has more than ${maxBytes} bytes`)
+}
+
+/** Lets bytes through up to a limit: what a small compressed body unfolds to never reaches the disk beyond it. */
+function counter(maxBytes: number): { stream: Transform; bytes: () => number } {
+  let bytes = 0
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length
+      if (bytes > maxBytes) done(tooLarge(maxBytes))
+      else done(null, chunk)
+    },
+  })
+  return { stream, bytes: () => bytes }
+}
+
+/** Refuses a file that is not what was asked for: error pages come with the status 200, too. @throws DownloadError */
+async function inspect(
+  file: string,
+  { content, maxBytes }: DownloadRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  const handle = await open(file)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+    let head = buffer.subarray(0, bytesRead)
+    if (head[0] === 0x1f && head[1] === 0x8b) {
+      const chunks: Buffer[] = []
+      const unfolded = counter(maxBytes)
+      const sink = new Writable({
+        write(chunk: Buffer, _encoding, done) {
+          if (chunks.length === 0) chunks.push(chunk.subarray(0, HEAD_BYTES))
+          done()
+        },
+      })
+      await pipeline(
+        [handle.createReadStream({ start: 0, autoClose: false }), createGunzip(), unfolded.stream, sink],
+        {
+          signal,
+        },
+      )
+      head = Buffer.concat(chunks)
+    }
+    const fault = contentFault(head, content)
+    if (fault !== null) throw new DownloadError(fault)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** What speaks against a body's being `content`, by its first bytes; null when nothing does. */
+export function contentFault(head: Uint8Array, content: Content): string | null {
+  if (head.length === 0) return 'the answer is empty'
+  if (content === 'any') return null
+  const start = Buffer.from(head)
+    .toString('latin1')
+    .replace(/^\xef\xbb\xbf/, '')
+    .trimStart()
+  if (content === 'netcdf') {
+    // Classic NetCDF in three versions, and NetCDF-4, which is HDF5.
+    const isRight = (start.startsWith('CDF') && [1, 2, 5].includes(head[3])) || start.startsWith('\x89HDF')
+    return isRight ? null : 'the answer is no NetCDF file'
+  }
+  if (/^<(!doctype\s+html|html|head|body|\?php)/i.test(start)) return 'the answer is a web page'
+  if (start.includes('\0')) return `the answer is no ${content}`
+  const isRight =
+    content === 'json'
+      ? /^[[{]/.test(start)
+      : content === 'xml'
+        ? start.startsWith('<')
+        : !start.startsWith('<')
+  return isRight ? null : `the answer is no ${content}`
+}

@@ -1,0 +1,407 @@
+/**
+ * In-situ observations as Copernicus Marine's In Situ service publishes them: NetCDF-4 in the OceanSITES way, a file for each platform and
+ * day or month (`AR_TS_MO_Draugen_20230820.nc`), in a folder and those below it (`latest/20230820/`, `monthly/MO/202307/`).
+ *
+ * Variables are found by name or by CF standard name; a value counts when its quality flag calls it good. Of sensors at several
+ * depths the nearest to the surface counts, for wind the nearest to a height of 10 m.
+ *
+ * `period` is the significant period where a file has one (VAVT), else the peak period (VTPK); a mean period is a different quantity and
+ * never stands in. The significant height is H1/3 (VAVH), else Hm0 (VHM0). Times are UTC.
+ */
+import { join } from 'node:path'
+import type { File } from 'h5wasm/node'
+import { type MeasureName, RowBatch } from '../columns.ts'
+import {
+  loadNetcdf,
+  type Netcdf,
+  readVariable,
+  textAttribute,
+  UnusableFile,
+  type Variable,
+  withFile,
+} from './netcdf.ts'
+import {
+  BuildError,
+  type BuoyRecord,
+  type FileReport,
+  type OpenSource,
+  type Report,
+  type Sink,
+  type SourceContext,
+} from './source.ts'
+import { IDENTIFIER, Stations } from './stations.ts'
+import { cleanName, dropUnusable, listFolder, NO_CODE } from './text.ts'
+import { codeOf, timeReader, valueColumn } from './units.ts'
+
+const SOURCE = 'Copernicus Marine'
+
+/** Folders in each other: `monthly/MO/202307` is three. */
+const MAX_DEPTH = 5
+const MAX_FILES = 200_000
+
+/** Times of one file: forty years of ten-minute rows are 2.1 million. */
+const MAX_TIMES = 4_000_000
+/** Values of one variable over all depths. */
+const MAX_VALUES = 20_000_000
+
+const BATCH_ROWS = 8192
+
+/**
+ * Flags that call a value good, of the service's reference table 2: good, probably good, and in files that are looked through later changed,
+ * nominal and interpolated. Left out are 0 (not checked), 3 and 4 (bad), 6 (below detection) and 9 (missing).
+ */
+const GOOD_FLAGS: ReadonlySet<number> = new Set([1, 2, 5, 7, 8])
+
+interface Quantity {
+  readonly measure: MeasureName
+  /** Name of a variable and CF standard name, most preferred first: the first variable of a file with good values counts. */
+  readonly variables: readonly (readonly [name: string, standardName: string])[]
+  /** Depth at which it is best measured, and the deepest at which it is still that quantity, m below the surface. */
+  readonly depth: number
+  readonly deepest: number
+}
+
+const onSurface = { depth: 0, deepest: Infinity } as const
+const inAir = { depth: -10, deepest: Infinity } as const
+
+const WAVE = 'sea_surface_wave'
+const PEAK_PERIOD = ['VTPK', `${WAVE}_period_at_variance_spectral_density_maximum`] as const
+
+const QUANTITIES: readonly Quantity[] = [
+  {
+    measure: 'significantHeight',
+    variables: [
+      ['VAVH', `${WAVE}_mean_height_of_highest_third`],
+      ['VHM0', `${WAVE}_significant_height`],
+    ],
+    ...onSurface,
+  },
+  { measure: 'maximumHeight', variables: [['VZMX', `${WAVE}_maximum_height`]], ...onSurface },
+  {
+    measure: 'period',
+    variables: [
+      ['VAVT', `${WAVE}_significant_period`],
+      ['VAVT', `${WAVE}_mean_period_of_highest_third`],
+      PEAK_PERIOD,
+    ],
+    ...onSurface,
+  },
+  { measure: 'peakPeriod', variables: [PEAK_PERIOD], ...onSurface },
+  {
+    measure: 'direction',
+    variables: [
+      ['VPED', `${WAVE}_from_direction_at_variance_spectral_density_maximum`],
+      ['VMDR', `${WAVE}_from_direction`],
+      ['VMDR', `${WAVE}_to_direction`],
+    ],
+    ...onSurface,
+  },
+  {
+    measure: 'waterTemperature',
+    variables: [
+      ['TEMP', 'sea_surface_temperature'],
+      ['TEMP', 'sea_water_temperature'],
+    ],
+    depth: 0,
+    // Below, a thermocline may lie between the sensor and the surface.
+    deepest: 10,
+  },
+  { measure: 'windSpeed', variables: [['WSPD', 'wind_speed']], ...inAir },
+  { measure: 'windDirection', variables: [['WDIR', 'wind_from_direction']], ...inAir },
+  { measure: 'gustSpeed', variables: [['GSPD', 'wind_speed_of_gust']], ...inAir },
+]
+const MEASURES_READ = QUANTITIES.map(({ measure }) => measure)
+
+/** Opens `folder` as a set of files of platforms. */
+export const openCmems: OpenSource = (folder) => ({
+  read: (sink, context) => readCmems(folder, sink, context),
+})
+
+/** What a file says of itself. */
+interface Head {
+  path: string
+  identifier: string
+  name: string
+  type: string
+  /** When the file was made, as ISO 8601 text; of two files with the same times the later made one counts. */
+  updated: string
+  /** The newest good one; NaN where there is none. */
+  position: { time: number; lat: number; lng: number }
+  hasWaves: boolean
+}
+
+async function readCmems(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
+  const paths: string[] = []
+  const ignored = await findFiles(folder, MAX_DEPTH, paths)
+  if (ignored === null) throw new BuildError(`cmems: there is no folder ${folder}`)
+  if (ignored > 0) report.warn(`cmems: ${ignored} files of ${folder} ignored, they are no .nc`)
+  if (paths.length === 0) throw new BuildError(`cmems: ${folder} holds no .nc files`)
+
+  const netcdf = await loadNetcdf()
+  const heads: Head[] = []
+  for (const path of paths) {
+    usable(report, path, () => {
+      heads.push(withFile(netcdf, path, (file) => headOf(netcdf, file, path)))
+    })
+  }
+  sink.source({
+    name: SOURCE,
+    network: 'national',
+    credit: 'Generated using E.U. Copernicus Marine Service Information',
+    licence: 'Copernicus Marine Service licence',
+  })
+  const handles = announce(heads, sink, report)
+
+  const batch = new RowBatch(BATCH_ROWS)
+  heads.sort((a, b) => (a.updated < b.updated ? -1 : a.updated > b.updated ? 1 : 0))
+  for (const { path, identifier } of heads) {
+    const buoy = handles.get(identifier)
+    if (buoy === undefined) continue
+    usable(report, path, () => {
+      const file = report.file(path)
+      const rows = withFile(netcdf, path, (opened) => rowsOf(netcdf, opened, path, file, report))
+      sendRows(rows, file, batch, () => sink.rows(buoy, batch))
+      file.end()
+    })
+  }
+}
+
+/** Makes the platforms known that have waves and a position; returns their handles. */
+function announce(heads: readonly Head[], sink: Sink, report: Report): Map<string, number> {
+  const withWaves = new Set(heads.filter(({ hasWaves }) => hasWaves).map(({ identifier }) => identifier))
+  const waveless = new Set<string>()
+  const stations = new Stations()
+  const known = new Map<string, Partial<BuoyRecord>>()
+  for (const { identifier, name, type, position } of heads) {
+    if (withWaves.has(identifier)) {
+      stations.see(identifier, position.time, position.lat, position.lng, name)
+      if (type !== '') known.set(identifier, { type })
+    } else waveless.add(identifier)
+  }
+  // The service also has tide gauges, profilers and ships, none of which is a wave buoy.
+  if (waveless.size > 0) report.warn(`cmems: ${waveless.size} platforms without waves are left out`)
+  const { handles, placeless } = stations.announce(sink, SOURCE, known)
+  if (placeless.length > 0)
+    report.warn(`cmems: ${placeless.length} platforms without a position are left out`)
+  return handles
+}
+
+/** Adds the .nc files of a folder and those below it to `found`; returns how many others there are, null without such a folder. */
+async function findFiles(folder: string, depth: number, found: string[]): Promise<number | null> {
+  const listing = await listFolder(folder)
+  if (listing === null) return null
+  const paths = listing.files.filter((name) => /\.nc4?$/i.test(name)).map((name) => join(folder, name))
+  if (found.length + paths.length > MAX_FILES)
+    throw new BuildError(`cmems: more than ${MAX_FILES} files; split them`)
+  found.push(...paths)
+  let others = listing.files.length - paths.length
+  for (const name of listing.folders) {
+    if (depth > 1) others += (await findFiles(join(folder, name), depth - 1, found)) ?? 0
+    else others++
+  }
+  return others
+}
+
+function usable(report: Report, path: string, use: () => void): void {
+  try {
+    use()
+  } catch (error) {
+    if (!(error instanceof UnusableFile)) throw error
+    report.warn(`${path}: ${error.message}; the file is left out`)
+  }
+}
+
+function headOf(netcdf: Netcdf, file: File, path: string): Head {
+  const { attrs } = file
+  const attribute = (name: string): string => cleanName(textAttribute(attrs[name]) ?? '')
+  const identifier = attribute('platform_code') || attribute('wmo_platform_code')
+  if (!IDENTIFIER.test(identifier)) throw new UnusableFile('does not say of which platform it is')
+  const times = readTimes(netcdf, file)
+  const lat = readPositions(netcdf, file, 'LATITUDE', times)
+  const lng = readPositions(netcdf, file, 'LONGITUDE', times)
+  const isGood = flagsOf(netcdf, file, 'POSITION', times.length)
+  let newest = -1
+  for (let i = 0; i < times.length; i++) {
+    const isNewer = times[i] >= 0 && (newest < 0 || times[i] >= times[newest])
+    if (isNewer && Math.abs(lat(i)) <= 90 && lng(i) >= -180 && lng(i) <= 360 && isGood(i)) newest = i
+  }
+  return {
+    path,
+    identifier,
+    updated: attribute('date_update'),
+    name: attribute('platform_name') || attribute('site_code') || attribute('platform_code'),
+    type: attribute('source'),
+    // A 32-bit float has no more digits than a metre.
+    position: {
+      time: newest < 0 ? 0 : times[newest],
+      lat: newest < 0 ? NaN : Math.round(lat(newest) * 1e5) / 1e5,
+      lng: newest < 0 ? NaN : Math.round(lng(newest) * 1e5) / 1e5,
+    },
+    hasWaves: candidatesOf(namesOf(netcdf, file), QUANTITIES[0]).length > 0,
+  }
+}
+
+/** Epoch seconds of the rows, −1 for those that are not good. */
+function readTimes(netcdf: Netcdf, file: File): Float64Array {
+  const variable = readVariable(netcdf, file, 'TIME', { rank: 1, maxValues: MAX_TIMES })
+  const read = timeReader(variable.units)
+  if (read === null || variable.units === '') throw new UnusableFile('its times are in no known unit')
+  const count = variable.shape[0]
+  const isGood = flagsOf(netcdf, file, 'TIME', count)
+  return Float64Array.from({ length: count }, (_, i) => (isGood(i) ? read(String(variable.at(i))) : -1))
+}
+
+/** A coordinate by row: platforms that never move may have it once. */
+function readPositions(
+  netcdf: Netcdf,
+  file: File,
+  name: string,
+  times: Float64Array,
+): (row: number) => number {
+  const variable = readVariable(netcdf, file, name, { rank: 1, maxValues: MAX_TIMES })
+  const count = variable.shape[0]
+  if (count !== times.length && count !== 1) throw new UnusableFile(`${name} has another length than TIME`)
+  return (row) => variable.at(count === 1 ? 0 : row)
+}
+
+/** Whether the flag of a value is a good one; all are where a file has no flags for it. */
+function flagsOf(netcdf: Netcdf, file: File, name: string, count: number): (index: number) => boolean {
+  const label = `${name}_QC`
+  if (!file.keys().includes(label)) return () => true
+  const { values } = readVariable(netcdf, file, label, { rank: 2, maxValues: MAX_VALUES })
+  if (values.length !== count && values.length !== 1)
+    throw new UnusableFile(`${label} has another length than ${name}`)
+  return (index) => GOOD_FLAGS.has(values[values.length === 1 ? 0 : index])
+}
+
+/** Standard names by variable, in the order of the file; empty where a variable has none. */
+function namesOf(netcdf: Netcdf, file: File): Map<string, string> {
+  const names = new Map<string, string>()
+  for (const name of file.keys()) {
+    if (name.endsWith('_QC')) continue
+    const found = file.get(name)
+    const isVariable = found instanceof netcdf.Dataset
+    names.set(name, isVariable ? (textAttribute(found.attrs['standard_name']) ?? '') : '')
+  }
+  return names
+}
+
+/** Variables that hold a quantity, most preferred first. */
+function candidatesOf(names: ReadonlyMap<string, string>, { variables }: Quantity): string[] {
+  const found = new Set<string>()
+  for (const [variable, standardName] of variables) {
+    if (names.has(variable)) found.add(variable)
+    for (const [name, own] of names) if (own === standardName) found.add(name)
+  }
+  return [...found]
+}
+
+interface FileRows {
+  times: Float64Array
+  /** A list for each of QUANTITIES, one code a row; null where the file has no values of it. */
+  codes: (Int32Array | null)[]
+}
+
+function rowsOf(netcdf: Netcdf, file: File, path: string, counted: FileReport, report: Report): FileRows {
+  const times = readTimes(netcdf, file)
+  const depths = readDepths(netcdf, file)
+  const names = namesOf(netcdf, file)
+  const codes = QUANTITIES.map((quantity) => {
+    for (const name of candidatesOf(names, quantity)) {
+      const goesTo = /_to_direction(_|$)/.test(names.get(name) ?? '')
+      const shown = cleanName(name).slice(0, 60)
+      const variable = readVariable(netcdf, file, name, { rank: 2, maxValues: MAX_VALUES })
+      const column = valueColumn(quantity.measure, shown, variable.units, { goesTo })
+      if (column === null) {
+        report.warn(`${path}: ${JSON.stringify(shown)} is in no known unit and is left out`)
+        continue
+      }
+      if (variable.shape[0] !== times.length) throw new UnusableFile(`${shown} has another length than TIME`)
+      const isGood = flagsOf(netcdf, file, name, variable.values.length)
+      const found = new Int32Array(times.length).fill(NO_CODE)
+      let any = false
+      for (let row = 0; row < times.length; row++) {
+        if (times[row] < 0) continue
+        const at = bestLevel(variable, isGood, depths, row, quantity, counted)
+        if (at < 0) continue
+        found[row] = codeOf(column, variable.at(at), counted)
+        any = true
+      }
+      if (any) return found
+    }
+    return null
+  })
+  return { times, codes }
+}
+
+/** Depth in m below the surface of a value in a table of rows and levels; NaN where a file does not say. */
+type Depths = (row: number, level: number, levels: number) => number
+
+function readDepths(netcdf: Netcdf, file: File): Depths {
+  // Pressure in decibars is depth in metres, to a hundredth.
+  const name = ['DEPH', 'PRES'].find((one) => file.keys().includes(one))
+  if (name === undefined) return () => NaN
+  const variable = readVariable(netcdf, file, name, { rank: 2, maxValues: MAX_VALUES })
+  const { shape, values } = variable
+  if (shape.length === 2) {
+    return (row, level, levels) => (shape[1] === levels ? variable.at(row * levels + level) : NaN)
+  }
+  return (row, level, levels) =>
+    values.length === levels ? variable.at(level) : levels === 1 ? variable.at(row) : NaN
+}
+
+/** Index of the good value of a row that is measured nearest to where it should be, or −1. */
+function bestLevel(
+  variable: Variable,
+  isGood: (index: number) => boolean,
+  depths: Depths,
+  row: number,
+  { depth, deepest }: Quantity,
+  counted: FileReport,
+): number {
+  const levels = variable.shape[1] ?? 1
+  let best = -1
+  let least = Infinity
+  let isFlagged = false
+  for (let level = 0; level < levels; level++) {
+    const index = row * levels + level
+    if (Number.isNaN(variable.at(index))) continue
+    if (!isGood(index)) {
+      isFlagged = true
+      continue
+    }
+    const place = depths(row, level, levels)
+    if (place > deepest) continue
+    // What lies at an unknown depth comes last, in the order of the file.
+    const distance = Number.isNaN(place) ? Number.MAX_VALUE : Math.abs(place - depth)
+    if (distance < least) {
+      best = index
+      least = distance
+    }
+  }
+  if (best < 0 && isFlagged) counted.skipped('a value that its quality flag does not call good')
+  return best
+}
+
+function sendRows({ times, codes }: FileRows, file: FileReport, batch: RowBatch, send: () => void): void {
+  const row = new Int32Array(codes.length)
+  let understood = 0
+  for (let i = 0; i < times.length; i++) {
+    if (times[i] < 0) {
+      file.bad(i + 1, 'no valid time, or one that is not flagged as good')
+      continue
+    }
+    understood++
+    for (let k = 0; k < row.length; k++) row[k] = codes[k]?.[i] ?? NO_CODE
+    if (!dropUnusable(MEASURES_READ, row, file)) continue
+    if (batch.length === BATCH_ROWS) {
+      send()
+      batch.clear()
+    }
+    const to = batch.add(times[i])
+    for (let k = 0; k < row.length; k++) if (row[k] !== NO_CODE) batch.columns[MEASURES_READ[k]][to] = row[k]
+  }
+  if (batch.length > 0) send()
+  batch.clear()
+  file.rows(understood)
+}

@@ -1,0 +1,271 @@
+/**
+ * Real files of Copernicus Marine, Candhis and NDBC, against a plain reading of the same files: whole texts, documents and arrays, with
+ * the units done in whole numbers.
+ *
+ * The files are not part of the repository; with made-up data the same is tested in test/sources.
+ */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { openCandhis } from '../../src/sources/candhis.ts'
+import { openCmems } from '../../src/sources/cmems.ts'
+import { openNdbc } from '../../src/sources/ndbc.ts'
+import { assertWithstands } from '../sources/damage.ts'
+import { folderOf, record, type Row } from '../sources/recorder.ts'
+
+const DATA = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
+const skip = existsSync(DATA)
+  ? false
+  : 'needs real files of the networks, which are not part of the repository'
+
+const CMEMS = join(DATA, 'cmems-insitu')
+const LATEST = join(DATA, 'ndbc', 'latest_obs')
+
+/** A line for each row: epoch seconds, then codes in thousandths and hundredths, `-` where there is none. */
+function linesOf(rows: readonly Row[], names: readonly (readonly [keyof Row, number])[]): string[] {
+  return rows.map((row) => {
+    const cells = names.map(([name, scale]) => {
+      const value = row[name]
+      return value === undefined ? '-' : Math.round(Number(value) * scale)
+    })
+    return [Date.parse(row.time) / 1000, ...cells].join(' ')
+  })
+}
+
+const digest = (lines: readonly string[]): string =>
+  createHash('sha256').update(lines.join('\n')).digest('hex')
+
+const WAVES_AND_WIND = [
+  ['significantHeight', 1000],
+  ['maximumHeight', 1000],
+  ['period', 1000],
+  ['peakPeriod', 1000],
+  ['windSpeed', 100],
+  ['windDirection', 100],
+] as const
+
+test('Two days and a month of a Norwegian platform come out value by value', { skip }, async () => {
+  const { rows, buoys, bad, skipped, understood, warnings } = await record(openCmems, CMEMS)
+  assert.deepEqual([bad, [...skipped], warnings], [[], [], []])
+  assert.deepEqual([...understood].toSorted(), [
+    ['AR_TS_MO_Draugen_202307.nc', 2952],
+    ['AR_TS_MO_Draugen_20230820.nc', 7],
+    ['AR_TS_MO_Draugen_20230821.nc', 42],
+  ])
+  assert.deepEqual(
+    buoys.map(({ identifier, name, lat, lng, type }) => [identifier, name, lat, lng, type]),
+    [['Draugen', 'Draugen', 64.352, 7.77915, 'subsurface mooring']],
+  )
+  const lines = linesOf(rows.get('Draugen/0') ?? [], WAVES_AND_WIND)
+  // By h5py, a different library in a different language, from the raw numbers and flags of the three files.
+  assert.equal(lines.length, 3001)
+  assert.equal(lines[0], '1688169600 1040 1680 10280 10280 1368 3700')
+  assert.equal(lines[1234], '1688910600 530 860 7470 7470 2484 4100')
+  assert.equal(lines.at(-1), '1692660000 1660 2730 14090 14090 720 20600')
+  assert.equal(digest(lines), '62dd76afa681d77ba6a33918d2d0feb210b69ebe4c1db614a2385aa222efc482')
+  // And by the raw arrays of each file, three levels a row: wind in the first, waves in the third.
+  const h5 = await import('h5wasm/node')
+  await h5.ready
+  const again: string[] = []
+  for (const name of readdirSync(CMEMS).toSorted()) {
+    const file = new h5.File(join(CMEMS, name), 'r')
+    const raw = (variable: string) => [
+      ...((file.get(variable) as InstanceType<typeof h5.Dataset>).value as Int32Array),
+    ]
+    const [days, height, maximum, peak, wind, from] = ['TIME', 'VAVH', 'VZMX', 'VTPK', 'WSPD', 'WDIR'].map(
+      raw,
+    )
+    for (const [i, day] of days.entries()) {
+      const [air, surface] = [3 * i, 3 * i + 2]
+      const values = [height[surface], maximum[surface], peak[surface], peak[surface]]
+      // A metre a second is 3.6 km/h; a millimetre a second is 0.36 hundredths of them.
+      const weather = [Math.floor((wind[air] * 36 + 50) / 100), Math.floor((from[air] + 5) / 10) % 36_000]
+      again.push([Math.round(day * 86_400) - 631_152_000, ...values, ...weather].join(' '))
+    }
+    file.close()
+  }
+  assert.equal(digest(again), digest(lines))
+})
+
+interface CandhisAnswer {
+  entete: string[]
+  results: string[][]
+}
+
+test('Real answers of Candhis come out cell by cell', { skip }, async (t) => {
+  const folder = await folderOf(t, {})
+  const samples = join(DATA, 'api-samples')
+  const info = JSON.parse(
+    readFileSync(join(samples, 'candhis_getCampInfos_02911.json'), 'utf8'),
+  ) as CandhisAnswer
+  const shapes = ['directionnel_H13', 'directionnel_Hm0', 'non_directionnel_H13']
+  for (const [i, shape] of shapes.entries()) {
+    cpSync(join(samples, `candhis_getCampTR_${shape}.json`), join(folder, `getCampTR_0000${i}.json`))
+    cpSync(join(samples, 'candhis_getCampInfos_02911.json'), join(folder, `getCampInfos_0000${i}.json`))
+  }
+  for (const name of ['getCampListe', 'getCampZone', 'no_data'])
+    cpSync(join(samples, `candhis_${name}.json`), join(folder, `${name}.json`))
+  const { rows, buoys, bad, skipped } = await record(openCandhis, folder)
+  assert.deepEqual(bad, [])
+  assert.deepEqual(
+    [...skipped],
+    [
+      ['an answer without positions and measurements', 2],
+      ['an answer without rows', 1],
+    ],
+  )
+  for (const { name, lat, lng } of buoys) {
+    assert.deepEqual([name, String(lat), String(lng)], info.results[0].slice(0, 3))
+  }
+  const labels: { [label: string]: keyof Row } = {
+    'H1/3 (m)': 'significantHeight',
+    'Hm0 (m)': 'significantHeight',
+    'Hmax (m)': 'maximumHeight',
+    'TH1/3 (s)': 'period',
+    'T. au pic (s)': 'peakPeriod',
+    'Dir. au pic (°)': 'direction',
+    'Temp. mer (°C)': 'waterTemperature',
+  }
+  for (const [i, shape] of shapes.entries()) {
+    const { entete, results } = JSON.parse(
+      readFileSync(join(samples, `candhis_getCampTR_${shape}.json`), 'utf8'),
+    ) as CandhisAnswer
+    const expected = results.map((cells) => {
+      const row: { [name: string]: string | number } = { time: `${cells[0].replace(' ', 'T')}:00Z` }
+      for (const [at, label] of entete.entries()) {
+        if (label in labels && cells[at] !== '999.9999') row[labels[label]] = Number(cells[at])
+      }
+      return row
+    })
+    assert.deepEqual(rows.get(`0000${i}/1`), expected, shape)
+  }
+})
+
+/** Copies of latest_obs.txt by path, in the order in which the product reads them: files of a folder, then its folders. */
+function latestTexts(): string[] {
+  const names = readdirSync(LATEST).filter((name) => name.endsWith('.txt'))
+  const older = readdirSync(join(LATEST, 'history'))
+  return [
+    ...names.toSorted().map((name) => readFileSync(join(LATEST, name), 'latin1')),
+    ...older
+      .toSorted()
+      .map((name) => gunzipSync(readFileSync(join(LATEST, 'history', name))).toString('latin1')),
+  ]
+}
+
+test('Fifty copies of latest_obs.txt come out as a plain reading of them', { skip }, async (t) => {
+  const folder = await folderOf(t, {})
+  symlinkSync(LATEST, join(folder, 'latest_obs'))
+  const { rows, buoys, bad, understood } = await record(openNdbc, folder)
+  assert.deepEqual(bad, [])
+
+  interface Line {
+    time: number
+    lat: number
+    lng: number
+    cells: { [label: string]: string }
+  }
+  const stations = new Map<string, Map<number, Line>>()
+  let count = 0
+  for (const text of latestTexts()) {
+    const [header, , ...lines] = text.trim().split('\n')
+    const labels = header.slice(1).trim().split(/\s+/)
+    for (const line of lines) {
+      count++
+      const values = line.trim().split(/\s+/)
+      assert.equal(values.length, labels.length, line)
+      const cells = Object.fromEntries(labels.map((label, i) => [label, values[i]]))
+      if (['WVHT', 'WTMP', 'WDIR', 'WSPD', 'GST'].every((label) => cells[label] === 'MM')) continue
+      const [year, month, day, hour, minute] = ['YYYY', 'MM', 'DD', 'hh', 'mm'].map(
+        (label) => values[labels.indexOf(label)],
+      )
+      const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:00Z`) / 1000
+      const known = stations.get(cells['STN']) ?? new Map<number, Line>()
+      stations.set(cells['STN'], known)
+      known.set(time, { time, lat: Number(cells['LAT']), lng: Number(cells['LON']), cells })
+    }
+  }
+  assert.equal(
+    [...understood.values()].reduce((sum, n) => sum + n, 0),
+    count,
+  )
+  assert.equal(buoys.length, stations.size)
+
+  const expected: string[] = []
+  let samples = 0
+  for (const [station, byTime] of [...stations].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const lines = [...byTime.values()].toSorted((a, b) => a.time - b.time)
+    // One sample is a run of wave lines with equal values, at most ten minutes apart; its first line with a period tells it.
+    const runs: Line[][] = []
+    for (const line of lines.filter(({ cells }) => cells['WVHT'] !== 'MM')) {
+      const last = runs.at(-1)?.at(-1)
+      const joins =
+        last !== undefined &&
+        line.time - last.time <= 600 &&
+        ['WVHT', 'APD', 'MWD'].every((label) => line.cells[label] === last.cells[label])
+      if (joins) runs.at(-1)!.push(line)
+      else runs.push([line])
+    }
+    const told = new Set(runs.map((run) => run.find(({ cells }) => cells['DPD'] !== 'MM') ?? run[0]))
+    samples += told.size
+    for (const line of lines) {
+      const code = (label: string, scale: number, wave = false) => {
+        const text = line.cells[label]
+        return text === 'MM' || (wave && !told.has(line)) ? '-' : Math.round(Number(text) * scale)
+      }
+      const turned = (label: string, wave: boolean) => {
+        const value = code(label, 100, wave)
+        return value === 36_000 ? 0 : value
+      }
+      const values = [code('WVHT', 1000, true), code('DPD', 1000, true), turned('MWD', true)]
+      values.push(code('WTMP', 100), code('WSPD', 360), turned('WDIR', false), code('GST', 360))
+      expected.push(`${station} ${line.time} ${values.join(' ')}`)
+    }
+  }
+  const got = [...rows]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([key, list]) =>
+      linesOf(list, [
+        ['significantHeight', 1000],
+        ['period', 1000],
+        ['direction', 100],
+        ['waterTemperature', 100],
+        ['windSpeed', 100],
+        ['windDirection', 100],
+        ['gustSpeed', 100],
+      ]).map((line) => `${key.replace('/1', '')} ${line}`),
+    )
+  assert.equal(got.length, expected.length)
+  const differing = got.findIndex((line, i) => line !== expected[i])
+  assert.equal(got[differing], expected[differing])
+  t.diagnostic(`${count} lines, ${got.length} rows, ${samples} wave samples, ${buoys.length} stations`)
+
+  for (const { identifier, lat, lng } of buoys) {
+    const places = [...(stations.get(identifier)?.values() ?? [])].map((line) => `${line.lat} ${line.lng}`)
+    assert.ok(places.includes(`${lat} ${lng}`), `${identifier} lies where no file says: ${lat} ${lng}`)
+  }
+})
+
+test(
+  'Any damage to real files leads to sound rows or a clear refusal',
+  { skip, timeout: 120_000 },
+  async () => {
+    const day = readFileSync(join(CMEMS, 'AR_TS_MO_Draugen_20230820.nc'))
+    await assertWithstands(openCmems, { 'a.nc': day }, {}, 60)
+    const samples = join(DATA, 'api-samples')
+    const answers = [
+      'getCampInfos_02911',
+      'getCampListe',
+      'getCampZone',
+      'no_data',
+      'getCampTR_directionnel_H13',
+    ]
+    const files = answers.map(
+      (name) => [`${name}_02911.json`, readFileSync(join(samples, `candhis_${name}.json`))] as const,
+    )
+    await assertWithstands(openCandhis, Object.fromEntries(files), {}, 100)
+  },
+)

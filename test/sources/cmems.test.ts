@@ -1,0 +1,416 @@
+/** In-situ NetCDF files of platforms into rows: made-up files that the tests write. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { mkdir, truncate } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { before, test } from 'node:test'
+import { openCmems } from '../../src/sources/cmems.ts'
+import { BuildError } from '../../src/sources/source.ts'
+import { assertWithstands } from './damage.ts'
+import { folderOf, record } from './recorder.ts'
+
+type Library = typeof import('h5wasm/node')
+let h5: Library
+
+before(async () => {
+  h5 = await import('h5wasm/node')
+  await h5.ready
+})
+
+const FILL = -2_147_483_647
+
+interface Column {
+  /** Thousandths by row and level, null for the fill value. */
+  values: (number | null)[][]
+  units: string
+  standard?: string
+  /** Flags by row and level; 1 where they are left out. */
+  flags?: number[][]
+  /** No flags at all. */
+  unflagged?: true
+}
+
+interface Shape {
+  attributes?: { [name: string]: string }
+  /** ISO 8601 times. */
+  times: string[]
+  timeFlags?: number[]
+  timeUnits?: string
+  lat?: number[]
+  lng?: number[]
+  positionFlags?: number[]
+  /** By row and level, or by level. */
+  depths?: number[] | number[][]
+  columns?: { [name: string]: Column }
+}
+
+const DAY_MS = 86_400_000
+
+async function writePlatform(path: string, shape: Shape): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  const file = new h5.File(path, 'w')
+  const attributes = { platform_code: 'P1', platform_name: 'Platform  One', ...shape.attributes }
+  for (const [name, text] of Object.entries(attributes)) file.create_attribute(name, text)
+  const { times, timeUnits = 'days since 1950-01-01T00:00:00Z' } = shape
+  const days = times.map((time) => (Date.parse(time) - Date.UTC(1950, 0, 1)) / DAY_MS)
+  const time = file.create_dataset({ name: 'TIME', data: Float64Array.from(days) })
+  time.create_attribute('units', timeUnits)
+  const flags = (name: string, rows: readonly number[][]): void => {
+    const data = Int8Array.from(rows.flat())
+    file.create_dataset({
+      name,
+      data,
+      shape: rows[0].length === 1 ? [rows.length] : [rows.length, rows[0].length],
+    })
+  }
+  flags(
+    'TIME_QC',
+    (shape.timeFlags ?? times.map(() => 1)).map((flag) => [flag]),
+  )
+  const { lat = times.map(() => 64.352), lng = times.map(() => 7.779_15) } = shape
+  file.create_dataset({ name: 'LATITUDE', data: Float32Array.from(lat) })
+  file.create_dataset({ name: 'LONGITUDE', data: Float32Array.from(lng) })
+  flags(
+    'POSITION_QC',
+    (shape.positionFlags ?? lat.map(() => 1)).map((flag) => [flag]),
+  )
+  if (shape.depths !== undefined) {
+    const data = Float32Array.from(shape.depths.flat())
+    const first = shape.depths[0]
+    const dimensions = Array.isArray(first) ? [shape.depths.length, first.length] : [shape.depths.length]
+    const depth = file.create_dataset({ name: 'DEPH', data, shape: dimensions })
+    depth.create_attribute('units', 'm')
+  }
+  for (const [name, { values, units, standard, flags: own, unflagged }] of Object.entries(
+    shape.columns ?? {},
+  )) {
+    const data = Int32Array.from(values.flat(), (value) => value ?? FILL)
+    const levels = values[0].length
+    const variable = file.create_dataset({
+      name,
+      data,
+      shape: levels === 1 ? [values.length] : [values.length, levels],
+    })
+    variable.create_attribute('units', units)
+    if (standard !== undefined) variable.create_attribute('standard_name', standard)
+    variable.create_attribute('scale_factor', Float64Array.of(0.001))
+    variable.create_attribute('add_offset', Float64Array.of(0))
+    variable.create_attribute('_FillValue', Int32Array.of(FILL))
+    if (unflagged === undefined)
+      flags(`${name}_QC`, own ?? values.map((row) => row.map((value) => (value === null ? -127 : 1))))
+  }
+  file.close()
+}
+
+const metres = (...values: (number | null)[]): Column => ({
+  values: values.map((value) => [value]),
+  units: 'm',
+})
+
+test('Variables are found by name, else by standard name, and become the contract’s units', async (t) => {
+  const folder = await folderOf(t, { 'index_latest.txt': 'x' })
+  const column = (value: number, units: string, standard?: string): Column => ({
+    values: [[value]],
+    units,
+    ...(standard !== undefined && { standard }),
+  })
+  await writePlatform(join(folder, 'latest', '20230820', 'AR_TS_MO_P1_20230820.nc'), {
+    attributes: { source: 'moored surface buoy' },
+    times: ['2023-08-20T02:20:00Z'],
+    columns: {
+      VAVH: column(1234, 'm'),
+      VHM0: column(1300, 'm', 'sea_surface_wave_significant_height'),
+      VZMX: column(2001, 'm'),
+      VTZA: column(6200, 's', 'sea_surface_wave_mean_period'),
+      VTM02: column(
+        6100,
+        's',
+        'sea_surface_wave_mean_period_from_variance_spectral_density_second_frequency_moment',
+      ),
+      VTPK: column(10_280, 's'),
+      VMDR: column(360_000, 'degree'),
+      TEMP: column(14_125, 'degrees_C'),
+      WSPD: column(6600, 'm s-1'),
+      WDIR: column(243_000, 'degree'),
+      GSPD: column(10_000, 'm s-1'),
+    },
+  })
+  await writePlatform(join(folder, 'monthly', 'P2.nc4'), {
+    attributes: { platform_code: ' ', wmo_platform_code: '6200024', platform_name: '' },
+    times: ['2023-08-20T02:20:00Z'],
+    // A platform that never moves.
+    lat: [45],
+    lng: [355],
+    columns: {
+      HEIGHT: column(1500, 'm', 'sea_surface_wave_significant_height'),
+      THIRD: column(8000, 's', 'sea_surface_wave_significant_period'),
+      VTPK: column(12_000, 's'),
+      TOWARDS: column(10_000, 'degree', 'sea_surface_wave_to_direction'),
+      WATER: column(287_150, 'K', 'sea_surface_temperature'),
+    },
+  })
+  const { sources, buoys, rows, bad, skipped, warnings, understood } = await record(openCmems, folder)
+  assert.deepEqual([bad, [...skipped]], [[], []])
+  assert.deepEqual(warnings, [`cmems: 1 files of ${folder} ignored, they are no .nc`])
+  assert.deepEqual(
+    sources.map(({ name, network, credit }) => [name, network, credit]),
+    [['Copernicus Marine', 'national', 'Generated using E.U. Copernicus Marine Service Information']],
+  )
+  assert.deepEqual(buoys, [
+    {
+      name: 'Copernicus Marine 6200024',
+      source: 'Copernicus Marine',
+      identifier: '6200024',
+      lat: 45,
+      lng: -5,
+    },
+    {
+      name: 'Platform One',
+      type: 'moored surface buoy',
+      source: 'Copernicus Marine',
+      identifier: 'P1',
+      lat: 64.352,
+      lng: 7.779_15,
+    },
+  ])
+  assert.deepEqual(rows.get('P1/0'), [
+    {
+      time: '2023-08-20T02:20:00Z',
+      significantHeight: 1.234,
+      maximumHeight: 2.001,
+      period: 10.28,
+      peakPeriod: 10.28,
+      direction: 0,
+      waterTemperature: 14.13,
+      windSpeed: 23.76,
+      windDirection: 243,
+      gustSpeed: 36,
+    },
+  ])
+  assert.deepEqual(rows.get('6200024/0'), [
+    {
+      time: '2023-08-20T02:20:00Z',
+      significantHeight: 1.5,
+      period: 8,
+      peakPeriod: 12,
+      direction: 190,
+      waterTemperature: 14,
+    },
+  ])
+  assert.deepEqual([...understood.values()], [1, 1])
+})
+
+test('Only values, times and positions with a good flag count, and wave values need a height', async (t) => {
+  const folder = await folderOf(t, {})
+  const all = Array.from({ length: 11 }, (_, i) => i)
+  await writePlatform(join(folder, 'a.nc'), {
+    times: all.map((i) => `2023-08-20T${String(i).padStart(2, '0')}:00:00Z`),
+    timeFlags: all.map((i) => (i === 10 ? 4 : 1)),
+    lat: all.map((i) => (i < 9 ? 50 : 10)),
+    positionFlags: all.map((i) => (i === 9 ? 3 : i === 8 ? 7 : 1)),
+    columns: {
+      // Flags 0 to 9, one after another.
+      VAVH: { ...metres(...all.map((i) => 1000 + i)), flags: all.map((i) => [i]) },
+      VTPK: { values: all.map(() => [9000]), units: 's' },
+      WSPD: { values: all.map((i) => [i === 9 ? 5000 : null]), units: 'm s-1', unflagged: true },
+    },
+  })
+  const { rows, buoys, bad, skipped } = await record(openCmems, folder)
+  assert.deepEqual(bad, ['a.nc:11 no valid time, or one that is not flagged as good'])
+  assert.deepEqual(
+    rows
+      .get('P1/0')
+      ?.map(({ time, significantHeight, windSpeed }) => [
+        Number(time.slice(11, 13)),
+        significantHeight,
+        windSpeed,
+      ]),
+    [
+      [1, 1.001, undefined],
+      [2, 1.002, undefined],
+      [5, 1.005, undefined],
+      [7, 1.007, undefined],
+      [8, 1.008, undefined],
+      [9, undefined, 18],
+    ],
+  )
+  assert.deepEqual(
+    [...skipped],
+    [
+      ['a value that its quality flag does not call good', 5],
+      ['wave values without a significant height', 5],
+    ],
+  )
+  assert.equal(buoys[0].lat, 50)
+})
+
+test('Of sensors at several depths the nearest to the surface counts, for wind that nearest to ten metres up', async (t) => {
+  const folder = await folderOf(t, {})
+  const times = ['2023-08-20T00:00:00Z', '2023-08-20T01:00:00Z']
+  const waves: Column = { values: times.map(() => [null, null, 1000, null]), units: 'm' }
+  const wind: Column = {
+    values: [
+      [1000, 2000, null, 3000],
+      [null, 2000, null, 3000],
+    ],
+    units: 'm s-1',
+  }
+  const water = (second: (number | null)[], flags?: number[][]): Column => ({
+    values: [[null, null, 12_000, 11_000], second],
+    units: 'degree_Celsius',
+    ...(flags !== undefined && { flags }),
+  })
+  await writePlatform(join(folder, 'a.nc'), {
+    times,
+    depths: times.map(() => [-10, -3, 1, 5]),
+    columns: {
+      VAVH: waves,
+      WSPD: wind,
+      // What is nearest is not good in the second row.
+      TEMP: water(
+        [null, null, 12_000, 11_000],
+        [
+          [9, 9, 1, 1],
+          [9, 9, 4, 1],
+        ],
+      ),
+    },
+  })
+  await writePlatform(join(folder, 'b.nc'), {
+    attributes: { platform_code: 'P2' },
+    times,
+    // By level alone; twelve metres down is not the surface.
+    depths: [0, 3, 4, 12],
+    columns: { VAVH: waves, TEMP: water([null, null, null, 9000]) },
+  })
+  await writePlatform(join(folder, 'c.nc'), {
+    attributes: { platform_code: 'P3' },
+    times,
+    columns: { VAVH: waves, TEMP: water([null, null, 10_000, 9000]) },
+  })
+  const { rows, skipped, bad, warnings } = await record(openCmems, folder)
+  assert.deepEqual([bad, warnings, [...skipped]], [[], [], []])
+  const temperatures = (key: string) => rows.get(key)?.map(({ waterTemperature }) => waterTemperature)
+  assert.deepEqual(temperatures('P1/0'), [12, 11])
+  assert.deepEqual(
+    rows.get('P1/0')?.map(({ windSpeed }) => windSpeed),
+    [3.6, 7.2],
+  )
+  assert.deepEqual(temperatures('P2/0'), [12, undefined])
+  assert.deepEqual(temperatures('P3/0'), [12, 10], 'without depths in the order of the file')
+})
+
+test('A file without values of the preferred variable gives those of the next', async (t) => {
+  const folder = await folderOf(t, {})
+  await writePlatform(join(folder, 'a.nc'), {
+    times: ['2023-08-20T00:00:00Z', '2023-08-20T01:00:00Z'],
+    columns: {
+      VAVH: metres(null, null),
+      VHM0: metres(1100, null),
+      VZMX: { ...metres(2000, 2000), units: 'fathom' },
+    },
+  })
+  const { rows, warnings, skipped } = await record(openCmems, folder)
+  assert.deepEqual(rows.get('P1/0'), [{ time: '2023-08-20T00:00:00Z', significantHeight: 1.1 }])
+  assert.deepEqual(warnings, [`${join(folder, 'a.nc')}: "VZMX" is in no known unit and is left out`])
+  assert.deepEqual([...skipped], [['no value', 1]])
+})
+
+test('The file that was made last counts, the position is the newest, and one jump of a mooring does not', async (t) => {
+  const folder = await folderOf(t, {})
+  const file = (name: string, made: string, day: string, height: number, lat: number) =>
+    writePlatform(join(folder, name), {
+      attributes: { date_update: made },
+      times: [`${day}T00:00:00Z`, `${day}T01:00:00Z`],
+      lat: [lat, lat],
+      columns: { VAVH: metres(height, height) },
+    })
+  await file('a.nc', '2023-09-05T00:00:00Z', '2023-08-20', 1000, 60.001)
+  await file('b.nc', '2023-08-20T02:00:00Z', '2023-08-20', 3000, 60.001)
+  await file('c.nc', '2023-08-19T02:00:00Z', '2023-08-19', 2000, 60.002)
+  await file('d.nc', '2023-08-21T02:00:00Z', '2023-08-21', 2500, 59)
+  const { rows, buoys } = await record(openCmems, folder)
+  assert.equal(buoys.length, 1)
+  assert.equal(buoys[0].lat, 60.001)
+  const last = new Map(rows.get('P1/0')?.map(({ time, significantHeight }) => [time, significantHeight]))
+  assert.deepEqual(
+    [...last.values()].toSorted((x, y) => Number(x) - Number(y)),
+    [1, 1, 2, 2, 2.5, 2.5],
+  )
+})
+
+test('Platforms without waves or position are left out, and so are files of anything else', async (t) => {
+  const folder = await folderOf(t, {
+    'notes/classic.nc': 'CDF\u0001 is the older format',
+    'notes/empty.nc': '',
+  })
+  const times = ['2023-08-20T00:00:00Z']
+  const columns = { VAVH: metres(1000) }
+  const at = (name: string) => join(folder, `${name}.nc`)
+  await writePlatform(at('good'), { times, columns })
+  await writePlatform(at('gauge'), {
+    attributes: { platform_code: 'GAUGE' },
+    times,
+    columns: { TEMP: { values: [[1000]], units: 'degree_C' } },
+  })
+  await writePlatform(at('lost'), { attributes: { platform_code: 'LOST' }, times, lat: [99_999], columns })
+  await writePlatform(at('nobody'), { attributes: { platform_code: '' }, times, columns })
+  await writePlatform(at('calendar'), { times, timeUnits: 'fortnights since 1950-01-01', columns })
+  await writePlatform(at('short'), { times, columns: { VAVH: metres(1000, 2000) } })
+  await writePlatform(at('wide'), { times, lat: [1, 2], columns })
+  await writePlatform(at('cut'), { times, columns })
+  const { length } = readFileSync(at('cut'))
+  await truncate(at('cut'), Math.floor(length * 0.7))
+  const { buoys, rows, warnings, bad } = await record(openCmems, folder)
+  assert.deepEqual(
+    buoys.map(({ identifier }) => identifier),
+    ['P1'],
+  )
+  assert.equal(rows.get('P1/0')?.length, 1)
+  assert.deepEqual(bad, [])
+  assert.deepEqual(
+    warnings.map((text) => text.replace(`${folder}/`, '')),
+    [
+      'calendar.nc: its times are in no known unit; the file is left out',
+      'cut.nc: is no whole NetCDF-4 (HDF5) file; the file is left out',
+      'nobody.nc: does not say of which platform it is; the file is left out',
+      'wide.nc: LATITUDE has another length than TIME; the file is left out',
+      'notes/classic.nc: is no whole NetCDF-4 (HDF5) file; the file is left out',
+      'notes/empty.nc: is no whole NetCDF-4 (HDF5) file; the file is left out',
+      'cmems: 1 platforms without waves are left out',
+      'cmems: 1 platforms without a position are left out',
+      'short.nc: VAVH has another length than TIME; the file is left out',
+    ],
+  )
+})
+
+test('A folder without files, or without being there, stops the build with a word why', async (t) => {
+  const folder = await folderOf(t, { 'a.txt': '' })
+  await assert.rejects(record(openCmems, folder), /holds no \.nc files/)
+  await assert.rejects(record(openCmems, join(folder, 'absent')), BuildError)
+})
+
+test('Any damage to a file leads to sound rows or a clear refusal', async (t) => {
+  const folder = await folderOf(t, {})
+  await writePlatform(join(folder, 'a.nc'), {
+    times: ['2023-08-20T00:00:00Z', '2023-08-20T01:00:00Z'],
+    depths: [0, 1],
+    columns: {
+      VAVH: {
+        values: [
+          [1000, null],
+          [1100, null],
+        ],
+        units: 'm',
+      },
+      TEMP: {
+        values: [
+          [null, 12_000],
+          [null, 13_000],
+        ],
+        units: 'degree_C',
+      },
+    },
+  })
+  await assertWithstands(openCmems, { 'a.nc': readFileSync(join(folder, 'a.nc')) }, {}, 150)
+})
