@@ -68,6 +68,7 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
   const weather: MonthRows[] = []
   for (const { entry, buffer } of snapshot.parts) {
     const part = decodePart(new Uint8Array(buffer), entry.file)
+    yield
     if (entry.kind === 'catalog') catalog = readCatalog(part, entry.file)
     if (entry.kind === 'forecast') forecast = new Forecast(readForecast(part, entry.file))
     if (entry.kind === 'passes') passes = readPasses(part, entry.file)

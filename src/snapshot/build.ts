@@ -119,7 +119,7 @@ async function build(options: BuildOptions, folder: Previous | null): Promise<Ma
     const known = previous === null ? [] : cataloguedBuoys(previous.catalog)
     const staying = previous === null ? [] : stayingBuoys(known, input, sources.length)
     const mentioned = await withoutDuplicates(options, previous, input.buoys(), staying, newest)
-    const { entries, of } = register(mentioned, folder?.catalog.registry ?? [])
+    const { entries, of } = register(mentioned, folder?.catalog.registry() ?? [])
     const ids = new Map([...of].map(([buoy, { id }]) => [buoyKey(buoy), id]))
     const idOf = (handle: number): number => ids.get(input.keyOf(handle) ?? '') ?? 0
     const networkOf = new Map([...of].map(([buoy, { id }]) => [id, buoy]))
@@ -349,7 +349,7 @@ async function newestBefore(
   { id, source, sources, identifiers, registry }: Catalog,
 ): Promise<Map<string, number>> {
   // A buoy that was left out has rows, too.
-  const keys = new Map(registry.map((entry) => [entry.id, buoyKey(entry)]))
+  const keys = new Map(registry().map((entry) => [entry.id, buoyKey(entry)]))
   id.forEach((buoy, i) =>
     keys.set(buoy, buoyKey({ source: sources[source[i]].name, identifier: identifiers[i] })),
   )

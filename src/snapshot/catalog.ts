@@ -14,7 +14,7 @@ import {
   type SourceInfo,
   type SpotRecord,
 } from '../sources/source.ts'
-import { list, record, SnapshotError, type Column, type Part } from './format.ts'
+import { list, nested, record, SnapshotError, unnested, type Column, type Part } from './format.ts'
 import { countryAt, countryName, isTimezone, timezoneAt } from './place.ts'
 
 /** The ids times 10^10 plus epoch seconds must stay below 2^53: see `shapes.ts`. */
@@ -155,7 +155,7 @@ export function catalogPart(
       slugs,
       identifiers,
       timezones: buoys.map(({ timezone }) => timezone),
-      registry: registry.map(({ source, identifier, id, slug }) => [source, identifier, id, slug]),
+      registry: nested(registry.map(({ source, identifier, id, slug }) => [source, identifier, id, slug])),
       spots: orderedSpots.map(({ name }) => name),
       month_keys: [...monthKeys],
     },
@@ -219,7 +219,8 @@ export interface Catalog {
   slugs: string[]
   identifiers: string[]
   timezones: string[]
-  registry: RegistryEntry[]
+  /** Every buoy that ever was in the folder. Only builders ask, and unpacking it takes as long as all the rest. */
+  registry: () => RegistryEntry[]
   id: Uint32Array
   lat: Float64Array
   lng: Float64Array
@@ -267,18 +268,7 @@ export function readCatalog(part: Part, file: string): Catalog {
     slugs: texts('slugs'),
     identifiers: texts('identifiers'),
     timezones: texts('timezones'),
-    registry: list(meta.registry, `${file}: registry`).map((entry) => {
-      const [source, identifier, id, slug] = list(entry, `${file}: registry entry`)
-      if (
-        typeof source !== 'string' ||
-        typeof identifier !== 'string' ||
-        typeof id !== 'number' ||
-        typeof slug !== 'string'
-      ) {
-        throw new SnapshotError(`${file}: a registry entry is malformed`)
-      }
-      return { source, identifier, id, slug }
-    }),
+    registry: () => readRegistry(meta.registry, file),
     id: column('id') as Uint32Array,
     lat: column('lat') as Float64Array,
     lng: column('lng') as Float64Array,
@@ -297,6 +287,24 @@ export function readCatalog(part: Part, file: string): Catalog {
     ),
     column,
   }
+}
+
+function readRegistry(registry: unknown, file: string): RegistryEntry[] {
+  const what = `${file}: registry`
+  // Folders from before it was nested have it as a plain list.
+  const entries = Array.isArray(registry) ? registry : list(unnested(registry, what), what)
+  return entries.map((entry: unknown) => {
+    const [source, identifier, id, slug] = list(entry, `${file}: registry entry`)
+    if (
+      typeof source !== 'string' ||
+      typeof identifier !== 'string' ||
+      typeof id !== 'number' ||
+      typeof slug !== 'string'
+    ) {
+      throw new SnapshotError(`${file}: a registry entry is malformed`)
+    }
+    return { source, identifier, id, slug }
+  })
 }
 
 function readSpots(names: string[], column: Catalog['column'], file: string): SpotRecord[] {

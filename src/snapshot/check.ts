@@ -35,6 +35,7 @@ export function checkPart(part: Part, entry: PartEntry): void {
 
 function checkCatalog(catalog: Catalog, { file, rows }: PartEntry): void {
   const { id, lat, lng, source, country, names } = catalog
+  catalog.registry()
   const count = id.length
   const lengths = [
     lat,

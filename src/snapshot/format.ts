@@ -93,6 +93,17 @@ const BIN32 = 0xc6
 const NIL = 0xc0
 const BIN32_HEADER = 5
 
+/** A value as bytes within a header, for what few readers look at: the others pass over it without unpacking it. */
+export function nested(value: unknown): Uint8Array {
+  return packer.pack(value)
+}
+
+/** What `nested` was given. @throws SnapshotError when `bytes` are not that. */
+export function unnested(bytes: unknown, what: string): unknown {
+  if (!(bytes instanceof Uint8Array)) throw new SnapshotError(`${what}: is no bytes`)
+  return firstValue(bytes, what)
+}
+
 export function encodePart(part: Part): Uint8Array {
   const columns = [...part.columns]
   // The offsets stand in the header and so change its length: repeat until they are stable.

@@ -7,6 +7,7 @@ import { after, test } from 'node:test'
 import { checkPart } from '../../src/snapshot/check.ts'
 import {
   decodePart,
+  nested,
   SnapshotError,
   type Column,
   type Part,
@@ -90,10 +91,10 @@ test('A catalogue that breaks a rule is refused.', async () => {
       /a country is malformed/,
       (part) => void (part.meta.countries as unknown[]).push({ code: 5, name: 'x' }),
     ],
-    [
-      /a registry entry is malformed/,
-      (part) => void (part.meta.registry as unknown[]).push(['a', 'b', '1', 'c']),
-    ],
+    [/a registry entry is malformed/, (part) => void (part.meta.registry = nested([['a', 'b', '1', 'c']]))],
+    [/registry: is no bytes/, (part) => void (part.meta.registry = 5)],
+    [/registry: is no list/, (part) => void (part.meta.registry = nested(5))],
+    [/registry: is not MessagePack/, (part) => void (part.meta.registry = Uint8Array.of(0x92))],
     [/ids do not ascend/, set('id', 0, 0)],
     [/ids do not ascend/, set('id', 1, 1)],
     [/ids do not ascend/, set('id', 3, 900_001)],
