@@ -237,8 +237,15 @@ function headOf(netcdf: Netcdf, file: File, path: string): Head {
       lat: newest < 0 ? NaN : Math.round(lat(newest) * 1e5) / 1e5,
       lng: newest < 0 ? NaN : Math.round(lng(newest) * 1e5) / 1e5,
     },
-    hasWaves: candidatesOf(namesOf(netcdf, file), QUANTITIES[0]).length > 0,
+    hasWaves: hasHeights(netcdf, file),
   }
+}
+
+function hasHeights(netcdf: Netcdf, file: File): boolean {
+  const keys = file.keys()
+  // Names tell it in nearly all files; attributes of all variables take as long to read as all else.
+  if (QUANTITIES[0].variables.some(([name]) => keys.includes(name))) return true
+  return candidatesOf(namesOf(netcdf, file), QUANTITIES[0]).length > 0
 }
 
 /** Epoch seconds of the rows, −1 for those that are not good. */

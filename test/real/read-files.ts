@@ -207,6 +207,9 @@ function readStationFiles(
         const text = cell(column)
         values[column] = isMissing(column, text) ? null : numberOf(text, file)
       }
+      // A garbled message puts one number into two fields, and nothing into that between them.
+      const { WVHT: height, DPD: dominant, APD: average } = values
+      if (height !== null && height > 0 && height === average && dominant === null) values['WVHT'] = null
       known.set(time / 1000, { time: time / 1000, values })
     }
   }

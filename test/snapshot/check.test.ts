@@ -15,6 +15,7 @@ import {
   type PartKind,
 } from '../../src/snapshot/format.ts'
 import { loadSnapshot, type LoadedSnapshot } from '../../src/snapshot/read.ts'
+import { finish } from '../../src/steps.ts'
 import { build, fakeSource, SMALL_WORLD } from './fake_source.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-check-'))
@@ -30,7 +31,7 @@ async function goodPart(kind: PartKind): Promise<{ part: Part; entry: PartEntry 
   }
   const found = snapshot.parts.findLast(({ entry }) => entry.kind === kind) ?? assert.fail(kind)
   const part = decodePart(new Uint8Array(found.buffer).slice(), found.entry.file)
-  checkPart(part, found.entry)
+  finish(checkPart(part, found.entry))
   return { part, entry: { ...found.entry } }
 }
 
@@ -42,7 +43,7 @@ async function eachIsRefused(kind: PartKind, rules: [why: RegExp, spoil: Spoil][
     const { part, entry } = await goodPart(kind)
     spoil(part, entry)
     assert.throws(
-      () => checkPart(part, entry),
+      () => finish(checkPart(part, entry)),
       (error) =>
         error instanceof SnapshotError && why.test(error.message) && error.message.startsWith(entry.file),
       `${why} ${String(spoil)}`,
@@ -167,7 +168,7 @@ test('The limits themselves and missing codes are allowed.', async () => {
   })) {
     for (const code of codes) {
       column(part, name)[0] = code
-      checkPart(part, entry)
+      finish(checkPart(part, entry))
     }
   }
 })

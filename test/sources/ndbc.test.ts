@@ -548,57 +548,104 @@ test('A folder with nothing but latest_obs.txt is enough, and a copy of somethin
   )
 })
 
-/** Numbers as these files write them, and as they hardly ever do. */
-const cell = fc.oneof(
-  { weight: 5, arbitrary: fc.tuple(fc.nat(120), fc.nat(9)).map(([a, b]) => `${a}.${b}`) },
-  { weight: 2, arbitrary: fc.tuple(fc.nat(99), fc.nat(99)).map(([a, b]) => `${a}.${b}`) },
-  { weight: 2, arbitrary: fc.integer({ min: -10, max: 400 }).map(String) },
-  {
-    weight: 4,
-    arbitrary: fc.constantFrom(
-      'MM',
-      '99.0',
-      '99.00',
-      '999',
-      '999.0',
-      '0',
-      '360',
-      '-1.7',
-      '-0.0',
-      '05.10',
-      '3.',
-      '.5',
-    ),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom('M', 'MMM', '-MM', '+1', '1.2.3', '1e3', '99999999', '0.00001', '--1', '-'),
-  },
+/** Values that a sensible line has in any column, and what hardly ever stands there. */
+const sensible = fc.oneof(
+  { weight: 3, arbitrary: fc.tuple(fc.nat(20), fc.nat(9)).map(([a, b]) => `${a}.${b}`) },
+  { weight: 1, arbitrary: fc.nat(20).map(String) },
+  { weight: 1, arbitrary: fc.constantFrom('MM', '99.0', '999', '0', '05.1', '3.') },
+)
+const oddTime = fc.constantFrom(
+  '00',
+  '13',
+  '23',
+  '24',
+  '29',
+  '31',
+  '32',
+  '33',
+  '45',
+  '59',
+  '60',
+  '61',
+  '-1',
+  '0x',
+  '76',
+  '1975',
+  '02023',
+  '2199',
+)
+const oddValue = fc.oneof(
+  fc.constantFrom(
+    'M',
+    'MMM',
+    'MM1',
+    '-MM',
+    'M1',
+    '+1',
+    '1.2.3',
+    '1e3',
+    '99999999',
+    '1.0000000',
+    '0.00001',
+    '--1',
+    '-',
+    '.',
+  ),
+  fc.constantFrom(
+    '.5',
+    '-1.7',
+    '-0.0',
+    '-9',
+    '5.55',
+    '0.001',
+    '99.00',
+    '999.0',
+    '360',
+    '361',
+    '360.0',
+    '26',
+    '1\v',
+    '7\0',
+    '#',
+  ),
+  fc.constantFrom('1 2', '', '5\t', '8\r'),
+)
+const oddity = fc.oneof(
+  fc.tuple(fc.nat(4), oddTime),
+  fc.tuple(fc.integer({ min: 5, max: 17 }), oddValue),
+  fc.tuple(fc.nat(17), oddValue),
 )
 
 test('The short way through a line gives what the long way gives, however its values are written', async (t) => {
   const line = fc.record({
     clock: fc.tuple(
-      fc.constantFrom('2023', '23', '76', '1975', '02023', '2199'),
-      fc.constantFrom('02', '2', '12', '13', '00', '-1'),
-      fc.constantFrom('28', '29', '1', '31', '32', '0x'),
-      fc.constantFrom('00', '7', '23', '24'),
-      fc.constantFrom('00', '30', '59', '60', ''),
+      fc.constantFrom('2023', '2024', '23', '76'),
+      fc.nat(11),
+      fc.nat(27),
+      fc.nat(23),
+      fc.nat(59),
     ),
-    cells: fc.array(cell, { minLength: 12, maxLength: 14 }),
-    gap: fc.constantFrom(' ', '  ', '\t'),
-    end: fc.constantFrom('\n', '\r\n', ' \n', ' \r\n', '\r \n'),
+    cells: fc.array(sensible, { minLength: 13, maxLength: 13 }),
+    odds: fc.array(oddity, { maxLength: 1 }),
+    gap: fc.constantFrom(' ', '  '),
+    end: fc.constantFrom('\n', '\n', '\r\n', ' \n', ' \r\n', '\r \n', ' 1\n', '\rx\n'),
   })
   const header = fc.constantFrom(
     'YYYY MM DD hh mm WD WSPD GST WVHT DPD APD MWD BAR ATMP WTMP DEWP VIS TIDE',
     '#YY MM DD hh mm WDIR WSPD GST WVHT DPD APD MWD PRES ATMP WTMP DEWP VIS PTDY',
-    '#YY MM DD hh mm WDIR WSPD GST WVHT DPD PRES ATMP APD MWD DEWP VIS PTDY TIDE',
+    '#YY MM DD hh mm WDIR WSPD PRES WVHT DPD ATMP APD DEWP VIS PTDY TIDE A B',
   )
-  const lines = fc.array(line, { maxLength: 20 })
+  const lines = fc.array(line, { maxLength: 25 })
   await fc.assert(
     fc.asyncProperty(header, lines, async (labels, all) => {
-      const textOf = (before: string) =>
-        `${labels}\n${all.map(({ clock, cells, gap, end }) => before + [...clock, ...cells].join(gap) + end).join('')}`
+      const textOf = (before: string) => {
+        const written = all.map(({ clock: [year, month, ...rest], cells, odds, gap, end }) => {
+          const fields = [year, month + 1, rest[0] + 1, rest[1], rest[2], ...cells].map(String)
+          for (const [place, text] of odds) fields[place] = text
+          return before + fields.join(gap) + end
+        })
+        return `${labels}\n${written.join('')}`
+      }
       const results = []
       // A tab is no blank to the short way.
       for (const text of [textOf(''), textOf('\t')]) {
@@ -608,7 +655,7 @@ test('The short way through a line gives what the long way gives, however its va
       }
       assert.deepEqual(results[0], results[1])
     }),
-    { numRuns: 150 },
+    { numRuns: 400 },
   )
 })
 
@@ -647,6 +694,52 @@ test('Any damage to a folder leads to sound rows or a clear refusal', async () =
       `YYYY MM DD hh mm  WD  WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS  TIDE\n2006 12 31 23 30  11  1.9  2.2 1.00 9.00 5.00 999  987.7   8.5   8.6   7.4 99.0 99.00\n`,
     ),
   })
+})
+
+test('A line takes less than a microsecond of one core', async (t) => {
+  const line = (i: number) => {
+    const clock = `2023 09 ${String(30 - Math.floor(i / 144)).padStart(2, '0')} ${String(23 - (Math.floor(i / 6) % 24)).padStart(2, '0')} ${5 - (i % 6)}0`
+    const waves = i % 3 === 0 ? `${(i % 70) / 10}`.padStart(5) + '     9   6.2 100' : '   MM    MM    MM  MM'
+    return `${clock} 110 ${(i % 200) / 10}  14.0 ${waves} 1013.2  20.1  24.4  18.0   MM +0.6    MM\n`
+  }
+  const text = REALTIME_HEADER + Array.from({ length: 4320 }, (_, i) => line(i)).join('')
+  const names = Array.from({ length: 40 }, (_, i) => String(41_000 + i))
+  const folder = await folderOf(t, {
+    'activestations.xml': `<stations>${names.map((id) => `<station id="${id}" lat="1" lon="2"/>`).join('')}</stations>`,
+    ...Object.fromEntries(names.map((name) => [`realtime2/${name}.txt`, text])),
+  })
+  let lines = 0
+  const file = {
+    rows: (count: number) => void (lines += count),
+    skipped: () => undefined,
+    bad: () => assert.fail('a bad line'),
+    end: () => undefined,
+  }
+  let handles = 0
+  const nothing = () => undefined
+  const sink = {
+    source: nothing,
+    buoy: () => handles++,
+    rows: nothing,
+    pass: nothing,
+    forecast: nothing,
+    harbour: nothing,
+    spot: nothing,
+  }
+  const report = { warn: nothing, file: () => file }
+  const rates = []
+  for (let run = 0; run < 5; run++) {
+    lines = 0
+    const before = process.cpuUsage()
+    await openNdbc(folder).read(sink, { asOf: null, now: 0, report })
+    const { user, system } = process.cpuUsage(before)
+    rates.push(lines / (user + system))
+  }
+  assert.equal(lines, 40 * 4320 + 40)
+  const best = Math.max(...rates)
+  t.diagnostic(`${best.toFixed(1)} million lines a second`)
+  // Alone it is three million and more; neighbours on the machine take their share of the caches.
+  assert.ok(best > 1, `${best.toFixed(2)} million lines a second`)
 })
 
 test('A folder that is absent, has no station list or no data ends the build with a clear message', async (t) => {
