@@ -1,4 +1,5 @@
 /** The serving threads as one: started together, told together, and each replaced when it dies. */
+import { setFlagsFromString } from 'node:v8'
 import type { Worker } from 'node:worker_threads'
 import { SnapshotError } from './snapshot/format.ts'
 import type { LoadedSnapshot } from './snapshot/read.ts'
@@ -18,6 +19,12 @@ const LOOK_INTERVAL = 1000
  * and not seconds, because a machine that was asleep or a process that was stopped has had no looks either.
  */
 const HUNG_AFTER = 5
+
+/**
+ * Old heap of a thread, in MiB, before its first full collection: 20 are in use. Without it each swap brings one, of 6 ms; with it they
+ * come every four or so, and p99 with a swap a second falls from 2.6 to 1.8 times what it is without.
+ */
+const INITIAL_OLD_SPACE = 64
 
 const ENDED = 'a worker ended while it was getting the snapshot ready'
 const HUNG = 'a worker hung while it was getting the snapshot ready'
@@ -151,6 +158,8 @@ export class Workers {
     const { startOf, log } = this.#options
     const snapshot = this.#snapshot
     const start: WorkerStart = { ...startOf(thread, snapshot), beats: this.#beats }
+    // A flag of the process, but only what starts after it reads it.
+    setFlagsFromString(`--initial-old-space-size=${INITIAL_OLD_SPACE}`)
     const worker = startThread('./worker', start)
     this.#threads.set(worker, () => {})
     const member: Member = {
