@@ -14,6 +14,9 @@ const QUOTE = 0x22
 const COMMA = 0x2c
 const DASH = 0x2d
 
+/** Longer answers have too many lengths for their views to be kept. */
+const SHORT_ANSWER = 2048
+
 /** Longer texts go through the encoder. */
 const SHORT_TEXT = 160
 
@@ -153,6 +156,8 @@ export class JsonWriter {
   at = 0
   view: DataView
   #mark = 0
+  /** Views on short answers by their length: finding one takes a tenth of the time of making it. */
+  #views: (Uint8Array | undefined)[] = []
 
   constructor(capacity: number) {
     this.bytes = new Uint8Array(capacity + OVERSHOOT)
@@ -162,6 +167,7 @@ export class JsonWriter {
   /** Keeps everything up to here; answers are written behind it. */
   mark(): void {
     this.#mark = this.at
+    this.#views = []
   }
 
   /** Begins an answer. */
@@ -171,7 +177,9 @@ export class JsonWriter {
 
   /** The answer so far, as a view that the next one overwrites. */
   answer(): Uint8Array {
-    return this.bytes.subarray(this.#mark, this.at)
+    const length = this.at - this.#mark
+    if (length >= SHORT_ANSWER) return this.bytes.subarray(this.#mark, this.at)
+    return (this.#views[length] ??= this.bytes.subarray(this.#mark, this.at))
   }
 
   /** Makes room for `count` more bytes. Call it once per row or item, not per value. */
@@ -182,6 +190,7 @@ export class JsonWriter {
     grown.set(this.bytes)
     this.bytes = grown
     this.view = new DataView(grown.buffer)
+    this.#views = []
   }
 
   /** Copies bytes that stand in this buffer already. */

@@ -97,6 +97,8 @@ export class Heads {
   /** What all ETags of the snapshot begin with. */
   readonly #tagStart: string
   readonly #writer = new JsonWriter(HEAD_BYTES)
+  /** Views on heads by their length, of which there are few. */
+  readonly #views: (Uint8Array | undefined)[] = []
 
   /** `settingsTag`: what beside the snapshot decides all answers. */
   constructor(kind: 'success' | 'not modified', snapshotId: string, settingsTag: string) {
@@ -130,7 +132,7 @@ export class Heads {
       writer.literal(REQUEST_ID)
       writer.text(fields.requestId)
     }
-    return writer.bytes.subarray(0, writer.at)
+    return (this.#views[writer.at] ??= writer.bytes.subarray(0, writer.at))
   }
 
   /** Whether `If-None-Match` names the ETag with `digest`: weak comparison, any of a list, or `*` (RFC 9110, 13.1.2). */

@@ -359,7 +359,7 @@ export class RequestPath {
     const meta = operation.answer(view, query, path, now, language)
     writer.ensure(ENVELOPE_BYTES)
     writer.literal(META)
-    writer.text(meta)
+    if (meta !== '') writer.text(meta)
     writer.literal(TIMESTAMP)
     writer.timestamp(this.#second)
     writer.literal(ENVELOPE_END)

@@ -270,7 +270,10 @@ test('Empty values and unknown names count as absent, wherever they stand.', () 
     '%70age=2&%71uery=a+b',
     'page=2&query=a+b&=5&=',
   ]
-  for (const query of queries) assert.deepEqual({ ...readWith(several, query) }, expected, query)
+  for (const query of queries) {
+    const given = Object.entries(readWith(several, query)).filter(([, value]) => value !== undefined)
+    assert.deepEqual(Object.fromEntries(given), expected, query)
+  }
 })
 
 test('A parameter given twice is malformed, also under two of its names or with one value.', () => {
