@@ -135,12 +135,19 @@ export class Heads {
     return (this.#views[writer.at] ??= writer.bytes.subarray(0, writer.at))
   }
 
-  /** Whether `If-None-Match` names the ETag with `digest`: weak comparison, any of a list, or `*` (RFC 9110, 13.1.2). */
+  /** Whether `If-None-Match` names the ETag with `digest`. */
   matches(condition: string, digest: number): boolean {
-    if (condition.trim() === '*') return true
-    const tag = `${this.#tagStart.slice(2)}${digest.toString(16).padStart(12, '0')}"`
-    return condition.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === tag)
+    return namesEtag(condition, `${this.#tagStart.slice(2)}${digest.toString(16).padStart(12, '0')}"`)
   }
+}
+
+/**
+ * Whether `If-None-Match` names an ETag, given without `W/`: weak comparison, any of a list, or `*` (RFC 9110, 13.1.2). A `*` within
+ * a list, which no client may send, names nothing.
+ */
+export function namesEtag(condition: string, tag: string): boolean {
+  if (condition.trim() === '*') return true
+  return condition.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === tag)
 }
 
 /** The rate headers of an error, each begun by CRLF. */

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { EncodingPreference } from './encoding.ts'
 import type { Exchange } from './http/exchange.ts'
+import { namesEtag } from './reply.ts'
 
 export interface StaticFile {
   /** Absolute and exact, as in `/docs`: no file stands for a folder. */
@@ -205,19 +206,11 @@ export class Site {
     const variant = file.variants.find((each) => each.encoding === encoding)!
     // Reading one value costs a tenth of reading all.
     const conditional = exchange.header('if-none-match') !== ''
-    if (conditional && names(exchange.headerValues('if-none-match'), variant.etag)) {
+    if (conditional && namesEtag(exchange.headerValues('if-none-match'), variant.etag)) {
       exchange.send(`${file.notModified}\r\nETag: ${variant.etag}`, null)
     } else {
       exchange.send(variant.head, variant.body)
     }
     return true
   }
-}
-
-/** Whether `If-None-Match` names an ETag: weak comparison, any of a list, or `*` (RFC 9110, 13.1.2). */
-function names(condition: string, etag: string): boolean {
-  return condition.split(',').some((candidate) => {
-    const trimmed = candidate.trim()
-    return trimmed === '*' || trimmed === etag || trimmed === `W/${etag}`
-  })
 }

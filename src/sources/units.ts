@@ -91,7 +91,7 @@ function normal(unit: string): string {
 }
 
 /** Whether values of the measure can be read in this unit. */
-export function isKnownUnit(measure: MeasureName, unit: string): boolean {
+function isKnownUnit(measure: MeasureName, unit: string): boolean {
   return Object.hasOwn(CONVERSIONS[MEASURES[measure].unit], normal(unit))
 }
 
