@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { Bench } from 'tinybench'
 import { TrustedProxies } from '../src/addresses.ts'
+import { AUTHORIZATION } from '../src/http/exchange.ts'
 import { KEY_LENGTH, KeyRing, MAX_KEYS, MAX_QUOTA } from '../src/keys.ts'
 import type { View } from '../src/operation.ts'
 import { QuotaCounters } from '../src/quota.ts'
@@ -115,8 +116,8 @@ function addHistory(bench: Bench, view: View): void {
 class KeyedExchange extends SilentExchange {
   key = ''
 
-  override header(name = ''): string {
-    return name === 'authorization' ? this.key : ''
+  override header(name = AUTHORIZATION): string {
+    return name === AUTHORIZATION ? this.key : ''
   }
 }
 

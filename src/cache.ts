@@ -19,10 +19,13 @@ const MAX_PACKING = 4
 /** What the request path needs to send an answer again. */
 export interface AnsweredRequest {
   readonly operation: Operation
-  /** Number in the ETag. */
-  readonly digest: number
+  /** Number in the ETag: its lower 32 bits, and the 16 above. */
+  readonly low: number
+  readonly high: number
   /** The minute since 1970 that the answer is of; 0 where it is good for as long as its snapshot. */
   readonly minute: number
+  /** `Accept-Language` had its say: it is the answer for those who send none. */
+  readonly negotiated: boolean
 }
 
 export class KeptAnswer {

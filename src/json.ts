@@ -15,7 +15,10 @@ const COMMA = 0x2c
 const DASH = 0x2d
 
 /** Longer answers have too many lengths for their views to be kept. */
-const SHORT_ANSWER = 2048
+const SHORT_ANSWER = 8192
+
+/** Digits of the number in an ETag. */
+export const ETAG_NUMBER_LENGTH = 12
 
 /** Longer texts go through the encoder. */
 const SHORT_TEXT = 160
@@ -257,15 +260,26 @@ export class JsonWriter {
       rest = -rest
     }
     if (rest >= 1e8) {
-      this.text(String(rest))
+      const upper = Math.floor(rest / 1e8)
+      if (upper >= 1e8) this.text(String(upper))
+      else this.#below1e8(upper)
+      rest -= upper * 1e8
+      const high = (rest / 1e4) >>> 0
+      this.view.setUint32(this.at, FOUR_DIGITS[high], true)
+      this.view.setUint32(this.at + 4, FOUR_DIGITS[rest - high * 1e4], true)
+      this.at += 8
+    } else this.#below1e8(rest)
+  }
+
+  #below1e8(value: number): void {
+    if (value < 1e4) {
+      this.#short(value)
       return
     }
-    if (rest >= 1e4) {
-      const upper = (rest / 1e4) >>> 0
-      this.#short(upper)
-      this.view.setUint32(this.at, FOUR_DIGITS[rest - upper * 1e4], true)
-      this.at += 4
-    } else this.#short(rest)
+    const upper = (value / 1e4) >>> 0
+    this.#short(upper)
+    this.view.setUint32(this.at, FOUR_DIGITS[value - upper * 1e4], true)
+    this.at += 4
   }
 
   /** A whole number from 0 to 9999. */
@@ -309,13 +323,24 @@ export class JsonWriter {
   /** Exactly twelve hexadecimal digits of a whole number below 2^48, with a hyphen behind the eighth where asked for. */
   twelveHex(value: number, hyphen: boolean): void {
     const view = this.view
-    const low = value % 0x100000000
-    view.setUint32(this.at, FOUR_HEX[Math.floor(value / 0x100000000)], true)
+    const high = Math.floor(value / 0x100000000)
+    // Not by `%`, which is a call of a function for doubles.
+    const low = value - high * 0x100000000
+    view.setUint32(this.at, FOUR_HEX[high], true)
     view.setUint32(this.at + 4, FOUR_HEX[low >>> 16], true)
     this.at += 8
     if (hyphen) this.bytes[this.at++] = DASH
     view.setUint32(this.at, FOUR_HEX[low & 0xffff], true)
     this.at += 4
+  }
+
+  /** Exactly twelve hexadecimal digits: 16 bits and 32 bits. */
+  etagNumber(high: number, low: number): void {
+    const view = this.view
+    view.setUint32(this.at, FOUR_HEX[high], true)
+    view.setUint32(this.at + 4, FOUR_HEX[low >>> 16], true)
+    view.setUint32(this.at + 8, FOUR_HEX[low & 0xffff], true)
+    this.at += ETAG_NUMBER_LENGTH
   }
 
   /** `"2026-03-27T09:00:00Z"` of whole epoch seconds; from 1970 to 2106 out of tables. */

@@ -1,9 +1,20 @@
 /** What an operation is: its place on the wire, its parameters, and the function that writes its data. */
 import type { Dataset } from './dataset.ts'
 import { ApiError, notFound, type ErrorCode } from './errors.ts'
+import { Literal, type JsonWriter } from './json.ts'
 import type { Language } from './language.ts'
+import { integerAt } from './numerals.ts'
 import type { Parameters, QueryOf } from './query.ts'
 import type { Shapes } from './shapes.ts'
+
+/** Room that an operation finds in the writer: more than what stands before its first item. */
+export const PRELUDE_BYTES = 256
+
+export const META = new Literal(',"meta":{')
+export const META_BEGUN = 'meta begun'
+export type MetaBegun = typeof META_BEGUN
+/** More than the beginning of `meta` and the members of a paged list take. */
+const PAGING_BYTES = 160
 
 /** One snapshot as a worker serves it. */
 export interface View {
@@ -28,11 +39,17 @@ export interface Operation<P extends Parameters = Parameters> {
   /** The answer depends on a language: that of the parameter `locale`, else of `Accept-Language`. */
   readonly language?: true
   /**
-   * Writes the value of `data` into the view's writer and returns further members of `meta` as JSON text, each followed by a comma.
-   * `path` holds the decoded arguments of the path, `now` the time of the answer in epoch seconds, `language` that of the answer.
+   * Writes the value of `data` into the view's writer. An answer with more in its `meta` than the timestamp goes on with `META`, its
+   * members, each followed by a comma, and says so. It finds `PRELUDE_BYTES` of room. `path` holds the decoded arguments of the path, `now` the time of the answer in epoch seconds, `language` that of the answer.
    * @throws ApiError for what the parameters' schemas cannot say.
    */
-  answer(view: View, query: QueryOf<P>, path: readonly string[], now: number, language: Language): string
+  answer(
+    view: View,
+    query: QueryOf<P>,
+    path: readonly string[],
+    now: number,
+    language: Language,
+  ): MetaBegun | void
 }
 
 /** Keeps the parameters' types for `answer` and forgets them for the route table. */
@@ -40,9 +57,13 @@ export function operation<const P extends Parameters>(definition: Operation<P>):
   return definition
 }
 
+/** Digits of the largest id and some more: beyond them numbers are not exact. */
+const MAX_ID_DIGITS = 16
+
 /** The ordinal of a buoy by id, else by slug. @throws ApiError 404 */
 export function requireBuoy({ dataset }: View, idOrSlug: string): number {
-  const byId = /^[0-9]{1,16}$/.test(idOrSlug) ? dataset.ordinalOfId(Number(idOrSlug)) : -1
+  const id = idOrSlug.length <= MAX_ID_DIGITS ? integerAt(idOrSlug, 0, idOrSlug.length) : NaN
+  const byId = id >= 0 ? dataset.ordinalOfId(id) : -1
   const ordinal = byId === -1 ? dataset.ordinalOfSlug(idOrSlug) : byId
   if (ordinal === -1) throw notFound('Buoy')
   return ordinal
@@ -58,19 +79,42 @@ export function refuseBackwards(start: number, end: number): void {
   )
 }
 
-/** Members of `meta` of a paged list, and the rows of the page asked for: from `from` up to `to`. */
-export function paging(
-  count: number,
-  page: number,
-  perPage: number,
-): { from: number; to: number; meta: string } {
+/** The rows of page `page` of `count`: from `from` up to `to`. */
+export function rowsOfPage(count: number, page: number, perPage: number): { from: number; to: number } {
   const from = Math.min(count, (page - 1) * perPage)
-  return {
-    from,
-    to: Math.min(count, from + perPage),
-    meta: `"page":${page},"per_page":${perPage},"total_pages":${Math.ceil(count / perPage)},`,
-  }
+  return { from, to: Math.min(count, from + perPage) }
 }
+
+const COUNT = new Literal('],"count":')
+const END = new Literal('}')
+/** More than a count takes. */
+const COUNT_BYTES = 32
+
+/** Ends the list that `data` is, with its `count`. */
+export function endList(writer: JsonWriter, count: number): void {
+  writer.ensure(COUNT_BYTES)
+  writer.literal(COUNT)
+  writer.integer(count)
+  writer.literal(END)
+}
+
+/** Begins `meta` with what a paged list says there. */
+export function writePaging(writer: JsonWriter, count: number, page: number, perPage: number): MetaBegun {
+  writer.ensure(PAGING_BYTES)
+  writer.literal(META)
+  writer.literal(PAGE)
+  writer.integer(page)
+  writer.literal(PER_PAGE)
+  writer.integer(perPage)
+  writer.literal(TOTAL_PAGES)
+  writer.integer(Math.ceil(count / perPage))
+  writer.comma()
+  return META_BEGUN
+}
+
+const PAGE = new Literal('"page":')
+const PER_PAGE = new Literal(',"per_page":')
+const TOTAL_PAGES = new Literal(',"total_pages":')
 
 /** Largest page number (decisions, "Numbers in requests"). */
 export const MAX_PAGE = 2147483647

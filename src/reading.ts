@@ -22,10 +22,14 @@ import {
   type JsonWriter,
 } from './json.ts'
 import type { MonthRows } from './snapshot/months.ts'
+import { integerAt } from './numerals.ts'
 import { DAY, MINUTE } from './time.ts'
 
 /** A reading's id is its buoy's id times this, plus its time in epoch seconds: below 2^53 for ids up to `MAX_BUOY_ID`. */
 export const READING_ID_FACTOR = 1e10
+
+/** Digits of the largest id. */
+const MAX_ID_DIGITS = 16
 
 /** More than any reading takes in JSON. */
 export const READING_BYTES = 384
@@ -55,8 +59,9 @@ const READING_UUID = /^([0-9a-f]{8})-([0-9a-f]{4})-8000-8000-([0-9a-f]{12})$/
 
 /** The time that a reading's id or uuid names for this buoy, epoch seconds, or null when it names none. */
 export function readingTime(text: string, buoyId: number): number | null {
-  if (/^[0-9]{1,16}$/.test(text)) {
-    const epoch = Number(text) - buoyId * READING_ID_FACTOR
+  const id = text.length <= MAX_ID_DIGITS ? integerAt(text, 0, text.length) : NaN
+  if (id >= 0) {
+    const epoch = id - buoyId * READING_ID_FACTOR
     return epoch >= 0 && epoch < READING_ID_FACTOR ? epoch : null
   }
   const match = READING_UUID.exec(text.toLowerCase())
@@ -66,6 +71,9 @@ export function readingTime(text: string, buoyId: number): number | null {
 }
 
 const DASH = 0x2d
+const ID = new Literal('{"id":')
+const UUID_MIDDLE = new Literal('-8000-8000-')
+const HEIGHT = new Literal('","significient_height":')
 /** Times in 64 bytes. */
 const VALUES_PER_LINE = 16
 const [END] = wordsOf('},')
@@ -121,15 +129,16 @@ export function writeReadings(
 
   // What all readings of a buoy share, `{"id":6` and `-8000-8000-000000000006","significient_height":`, is laid out once where the first will stand.
   view.setFloat64(at + 8, 0, true)
-  out.text(`{"id":${buoyId}`)
+  out.literal(ID)
+  out.integer(buoyId)
   const headLength = out.at - at
   const head1 = view.getFloat64(at, true)
   const head2 = view.getFloat64(at + 8, true)
   out.at = at
   view.setFloat64(at + 40, 0, true)
-  out.text('-8000-8000-')
+  out.literal(UUID_MIDDLE)
   out.twelveHex(buoyId, false)
-  out.text('","significient_height":')
+  out.literal(HEIGHT)
   const tail1 = view.getFloat64(at, true)
   const tail2 = view.getFloat64(at + 8, true)
   const tail3 = view.getFloat64(at + 16, true)
@@ -235,8 +244,6 @@ export function writeReading(out: JsonWriter, buoyId: number, rows: MonthRows, r
 }
 
 const UUID_ALONE = new Literal('{"uuid":"')
-const UUID_MIDDLE = new Literal('-8000-8000-')
-const HEIGHT = new Literal('","significient_height":')
 const MAXIMUM_HEIGHT = new Literal(',"maximum_height":')
 const PERIOD = new Literal(',"period":')
 const TIME_KEY = new Literal(',"time":')

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Encoding } from './encoding.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from './errors.ts'
-import type { Exchange } from './http/exchange.ts'
-import { JsonWriter, Literal } from './json.ts'
+import { X_REQUEST_ID, type Exchange } from './http/exchange.ts'
+import { ETAG_NUMBER_LENGTH, JsonWriter, Literal } from './json.ts'
 import { timestampText } from './time.ts'
 
 const ALLOWED_METHODS = 'GET, HEAD, OPTIONS'
@@ -43,7 +43,7 @@ const ENCODER = new TextEncoder()
 
 /** The caller's `X-Request-Id`, if it is a UUID; else ''. Nothing else of a request ever reaches a header. */
 export function callersRequestId(exchange: Exchange): string {
-  const id = exchange.header('x-request-id')
+  const id = exchange.header(X_REQUEST_ID)
   return id !== '' && UUID.test(id) ? id : ''
 }
 
@@ -58,8 +58,9 @@ export interface Charge {
 
 /** What distinguishes the heads of one snapshot's answers. */
 export interface HeadFields {
-  /** Number in the ETag, below 2^48. */
-  digest: number
+  /** Number in the ETag: its lower 32 bits, and the 16 above. */
+  low: number
+  high: number
   /** For nobody else's cache: a key came with the request, or the answer has rate headers. */
   personal: boolean
   /** Seconds that it may be kept. */
@@ -77,8 +78,8 @@ const AND_LANGUAGE = new Literal(', Accept-Language')
 const PUBLIC = new Literal('\r\nCache-Control: public, max-age=')
 const PRIVATE = new Literal('\r\nCache-Control: private, max-age=')
 const LIMIT = new Literal('\r\nX-RateLimit-Limit: ')
-const REMAINING = new Literal('\r\nX-RateLimit-Remaining: ')
 const RESET = new Literal('\r\nX-RateLimit-Reset: ')
+const REMAINING = new Literal('\r\nX-RateLimit-Remaining: ')
 const REQUEST_ID = new Literal('\r\nX-Request-Id: ')
 const CONTENT_ENCODING: { [coding in Encoding]: Literal } = {
   br: new Literal('\r\nContent-Encoding: br'),
@@ -90,8 +91,8 @@ const CONTENT_ENCODING: { [coding in Encoding]: Literal } = {
 const HEAD_BYTES = 2048
 
 /**
- * Heads of one snapshot's successes, or of its 304s, written as bytes behind what they have in common: 0.1 µs, where joining text
- * took 0.4 µs and handing it to the engine another 0.1 µs.
+ * Heads of one snapshot's successes, or of its 304s, written as bytes. Most of a head is that of the answer before it: then only the ETag's
+ * number, the calls left and a request's id are written, in 0.02 µs instead of 0.1; joining text took 0.4 µs.
  */
 export class Heads {
   /** What all ETags of the snapshot begin with. */
@@ -99,6 +100,15 @@ export class Heads {
   readonly #writer = new JsonWriter(HEAD_BYTES)
   /** Views on heads by their length, of which there are few. */
   readonly #views: (Uint8Array | undefined)[] = []
+  readonly #tagAt: number
+  /** Of the head that stands in the buffer: where it goes on, and what decided it up to there. */
+  #goesOnAt = 0
+  #personal = false
+  #lifetime = -1
+  #byLanguage = false
+  #encoding: Encoding | null = null
+  #limit = 0
+  #reset = 0
 
   /** `settingsTag`: what beside the snapshot decides all answers. */
   constructor(kind: 'success' | 'not modified', snapshotId: string, settingsTag: string) {
@@ -106,28 +116,27 @@ export class Heads {
     this.#writer.text(
       `${kind === 'success' ? OK : NOT_MODIFIED}\r\nX-Snapshot-Id: ${snapshotId}\r\nETag: ${this.#tagStart}`,
     )
-    this.#writer.mark()
+    this.#tagAt = this.#writer.at
   }
 
   /** A view that the next head overwrites. */
   write(fields: HeadFields): Uint8Array {
     const { charge } = fields
     const writer = this.#writer
-    writer.begin()
-    writer.twelveHex(fields.digest, false)
-    writer.literal(VARY)
-    if (fields.byLanguage) writer.literal(AND_LANGUAGE)
-    writer.literal(fields.personal ? PRIVATE : PUBLIC)
-    writer.integer(fields.lifetime)
-    if (charge !== null) {
-      writer.literal(LIMIT)
-      writer.integer(charge.limit)
-      writer.literal(REMAINING)
-      writer.integer(charge.remaining)
-      writer.literal(RESET)
-      writer.tenDigits(charge.reset)
-    }
-    if (fields.encoding !== null) writer.literal(CONTENT_ENCODING[fields.encoding])
+    const limit = charge === null ? -1 : charge.limit
+    const reset = charge === null ? -1 : charge.reset
+    const isAsBefore =
+      fields.lifetime === this.#lifetime &&
+      limit === this.#limit &&
+      reset === this.#reset &&
+      fields.personal === this.#personal &&
+      fields.byLanguage === this.#byLanguage &&
+      fields.encoding === this.#encoding
+    if (!isAsBefore) this.#begin(fields, limit, reset)
+    writer.at = this.#tagAt
+    writer.etagNumber(fields.high, fields.low)
+    writer.at = this.#goesOnAt
+    if (charge !== null) writer.integer(charge.remaining)
     if (fields.requestId !== '') {
       writer.literal(REQUEST_ID)
       writer.text(fields.requestId)
@@ -135,9 +144,35 @@ export class Heads {
     return (this.#views[writer.at] ??= writer.bytes.subarray(0, writer.at))
   }
 
-  /** Whether `If-None-Match` names the ETag with `digest`. */
-  matches(condition: string, digest: number): boolean {
-    return namesEtag(condition, `${this.#tagStart.slice(2)}${digest.toString(16).padStart(12, '0')}"`)
+  /** All but the number of the ETag. */
+  #begin({ personal, lifetime, byLanguage, encoding }: HeadFields, limit: number, reset: number): void {
+    const writer = this.#writer
+    writer.at = this.#tagAt + ETAG_NUMBER_LENGTH
+    writer.literal(VARY)
+    if (byLanguage) writer.literal(AND_LANGUAGE)
+    writer.literal(personal ? PRIVATE : PUBLIC)
+    writer.integer(lifetime)
+    if (encoding !== null) writer.literal(CONTENT_ENCODING[encoding])
+    if (limit !== -1) {
+      writer.literal(LIMIT)
+      writer.integer(limit)
+      writer.literal(RESET)
+      writer.tenDigits(reset)
+      writer.literal(REMAINING)
+    }
+    this.#goesOnAt = writer.at
+    this.#personal = personal
+    this.#lifetime = lifetime
+    this.#byLanguage = byLanguage
+    this.#encoding = encoding
+    this.#limit = limit
+    this.#reset = reset
+  }
+
+  /** Whether `If-None-Match` names the ETag with the number of `fields`. */
+  matches(condition: string, { high, low }: HeadFields): boolean {
+    const number = (high * 0x100000000 + (low >>> 0)).toString(16).padStart(ETAG_NUMBER_LENGTH, '0')
+    return namesEtag(condition, `${this.#tagStart.slice(2)}${number}"`)
   }
 }
 

@@ -10,11 +10,19 @@ import { AnswerCache, type AnsweredRequest, type KeptAnswer } from './cache.ts'
 import { Digest } from './digest.ts'
 import { EncodingPreference, type Encoding } from './encoding.ts'
 import { ApiError } from './errors.ts'
-import type { Exchange } from './http/exchange.ts'
+import {
+  ACCEPT_ENCODING,
+  ACCEPT_LANGUAGE,
+  AUTHORIZATION,
+  FORWARDED,
+  IF_NONE_MATCH,
+  X_FORWARDED_FOR,
+  type Exchange,
+} from './http/exchange.ts'
 import { Literal } from './json.ts'
 import { KEY_LENGTH, type KeyRing } from './keys.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, preferredLanguage, type Language } from './language.ts'
-import type { Operation, View } from './operation.ts'
+import { META, META_BEGUN, PRELUDE_BYTES, type Operation, type View } from './operation.ts'
 import { RawQuery, readerOf, type QueryReader } from './query.ts'
 import { resetAt, retryAfter, type QuotaCounters } from './quota.ts'
 import { ENCODINGS } from './packed.ts'
@@ -61,7 +69,6 @@ const NO_SNAPSHOT_RETRY = 5
 const BEARER = /^bearer +/i
 
 const ENVELOPE_START = new Literal('{"status":"success","data":')
-const META = new Literal(',"meta":{')
 const TIMESTAMP = new Literal('"timestamp":')
 const ENVELOPE_END = new Literal('}}')
 /** `2026-03-27T09:00:00Z"}}` ends every answer: what a kept one is given anew. */
@@ -75,8 +82,8 @@ const LONGEST_KNOWN = 'Bearer '.length + KEY_LENGTH
 const NO_KEY = -2
 const BAD_KEY = -1
 
-/** More than all of an envelope but the data. */
-const ENVELOPE_BYTES = 128
+/** More than what follows the data and the members of `meta`. */
+const ENVELOPE_END_BYTES = 64
 
 const TEXT = new TextEncoder()
 
@@ -97,7 +104,8 @@ export class RequestPath {
   /** Of the answer at hand; one object for all, since one is written at a time. */
   readonly #charge: Charge = { limit: 0, remaining: 0, reset: 0 }
   readonly #fields: HeadFields = {
-    digest: 0,
+    low: 0,
+    high: 0,
     personal: false,
     lifetime: 0,
     byLanguage: false,
@@ -151,9 +159,9 @@ export class RequestPath {
     }
     this.#tick(now)
     const kept = this.#cache.getAsSpelled(path, query)
-    if (kept !== undefined && this.#isCurrent(kept.request)) {
+    if (kept !== undefined && this.#isFor(exchange, kept.request)) {
       // No key is in its query: such a request is never remembered as it was spelled.
-      this.#raw.length = 0
+      this.#raw.clear()
       if (this.#admit(exchange, kept.request.operation, now)) this.#sendKept(exchange, kept)
       return
     }
@@ -202,17 +210,13 @@ export class RequestPath {
     const peer = exchange.address()
     const address = proxies.isEmpty
       ? peer
-      : proxies.clientAddress(
-          peer,
-          exchange.headerValues('x-forwarded-for'),
-          exchange.headerValues('forwarded'),
-        )
+      : proxies.clientAddress(peer, exchange.headerValues(X_FORWARDED_FOR), exchange.headerValues(FORWARDED))
     return this.#charged(exchange, anonymousQuota, addresses.take(address, anonymousQuota, now), now)
   }
 
   /** The row of the key that came with a request, `NO_KEY` or `BAD_KEY`. The header counts before the query. */
   #keyRow(exchange: Exchange): number {
-    const authorization = exchange.header('authorization')
+    const authorization = exchange.header(AUTHORIZATION)
     if (authorization !== '') {
       const known = this.#knownKeys.get(authorization)
       if (known !== undefined) return known
@@ -260,60 +264,68 @@ export class RequestPath {
   /** @throws ApiError */
   #answer(exchange: Exchange, view: View, { target, path }: Route<Target>, now: number): void {
     const { operation, reader } = target
-    const query = reader.read(this.#raw)
-    const language = languageOf(operation, query, exchange)
-    const minute = operation.perMinute === true && query.time === undefined ? Math.floor(now / MINUTE) : 0
     const digest = this.#digest.begin(target.index)
-    for (const argument of path) digest.text(argument)
-    reader.feed(query, digest)
-    if (minute !== 0) digest.number(minute)
+    const query = reader.read(this.#raw, digest)
+    for (let i = 0; i < path.length; i++) digest.text(path[i])
+    const language = languageOf(operation, query, exchange)
     if (operation.language === true) digest.text(language)
-    const request = { operation, digest: digest.value, minute }
+    const minute = operation.perMinute === true && query.time === undefined ? Math.floor(now / MINUTE) : 0
+    if (minute !== 0) digest.number(minute)
+    const { low, high } = digest
     if (this.#cache.isOff) {
-      this.#send(exchange, request, this.#written(view, operation, query, path, now, language), null)
+      this.#describe(operation, low, high, minute)
+      this.#send(exchange, this.#written(view, operation, query, path, now, language), null)
       return
     }
     const canonical = [operation.name, ...path, reader.canonical(query), minute, language].join('\u0001')
     const kept = this.#cache.get(canonical)
     if (kept === undefined) {
+      const negotiated = operation.language === true && query.locale === undefined
       const body = this.#written(view, operation, query, path, now, language)
-      this.#cache.put(canonical, request, body)
-      this.#send(exchange, request, body, null)
+      this.#cache.put(canonical, { operation, low, high, minute, negotiated }, body)
+      this.#describe(operation, low, high, minute)
+      this.#send(exchange, body, null)
       return
     }
-    // Not where the header `Accept-Language` or a key in the query has its say.
-    if (operation.language !== true && this.#raw.get('api_key') === '') {
-      this.#cache.remember(exchange.path, exchange.query, kept)
-    }
+    // Not where a key in the query or another language than the default has its say.
+    const isForAll = !kept.request.negotiated || language === DEFAULT_LANGUAGE
+    if (isForAll && this.#raw.get('api_key') === '') this.#cache.remember(exchange.path, exchange.query, kept)
     this.#sendKept(exchange, kept)
   }
 
-  #isCurrent({ minute }: AnsweredRequest): boolean {
-    return minute === 0 || minute === Math.floor(this.#second / MINUTE)
+  /** Whether an answer is good for one that asks now in the same words. */
+  #isFor(exchange: Exchange, { minute, negotiated }: AnsweredRequest): boolean {
+    return (
+      (minute === 0 || minute === Math.floor(this.#second / MINUTE)) &&
+      (!negotiated || exchange.header(ACCEPT_LANGUAGE) === '')
+    )
   }
 
   #sendKept(exchange: Exchange, kept: KeptAnswer): void {
-    const encoding = this.#encodings.of(exchange.header('accept-encoding'))
+    const { operation, low, high, minute } = kept.request
+    const encoding = this.#encodings.of(exchange.header(ACCEPT_ENCODING))
     const packed = encoding === null ? null : this.#cache.packed(kept, encoding, this.#second, this.#tail)
     const body = (packed ?? kept).bytesAt(this.#second, this.#tail)
-    this.#send(exchange, kept.request, body, packed === null ? null : encoding)
+    this.#describe(operation, low, high, minute)
+    this.#send(exchange, body, packed === null ? null : encoding)
   }
 
-  #send(
-    exchange: Exchange,
-    { operation, digest, minute }: AnsweredRequest,
-    body: Uint8Array,
-    encoding: Encoding | null,
-  ): void {
+  /** Says in the fields of the head what answer it is. */
+  #describe(operation: Operation, low: number, high: number, minute: number): void {
     const fields = this.#fields
-    fields.digest = digest
+    fields.low = low
+    fields.high = high
     fields.byLanguage = operation.language === true
     // An answer about this minute is no answer in the next.
     fields.lifetime =
       minute === 0 ? this.#lifetime : Math.min(this.#lifetime, MINUTE - (this.#second % MINUTE))
+  }
+
+  #send(exchange: Exchange, body: Uint8Array, encoding: Encoding | null): void {
+    const fields = this.#fields
     fields.requestId = callersRequestId(exchange)
-    const condition = exchange.header('if-none-match')
-    if (condition !== '' && this.#heads.matches(condition, digest)) {
+    const condition = exchange.header(IF_NONE_MATCH)
+    if (condition !== '' && this.#heads.matches(condition, fields)) {
       fields.encoding = null
       exchange.send(this.#notModifiedHeads.write(fields), null)
       return
@@ -354,12 +366,11 @@ export class RequestPath {
   ): Uint8Array {
     const { writer } = view.shapes
     writer.begin()
-    writer.ensure(ENVELOPE_START.length)
+    writer.ensure(PRELUDE_BYTES)
     writer.literal(ENVELOPE_START)
-    const meta = operation.answer(view, query, path, now, language)
-    writer.ensure(ENVELOPE_BYTES)
-    writer.literal(META)
-    if (meta !== '') writer.text(meta)
+    const begun = operation.answer(view, query, path, now, language)
+    writer.ensure(ENVELOPE_END_BYTES)
+    if (begun !== META_BEGUN) writer.literal(META)
     writer.literal(TIMESTAMP)
     writer.timestamp(this.#second)
     writer.literal(ENVELOPE_END)
@@ -376,7 +387,7 @@ function languageOf(
   const locale = query.locale as Language | undefined
   if (locale !== undefined) return locale
   // Reading one value costs a tenth of reading all.
-  return exchange.header('accept-language') === ''
+  return exchange.header(ACCEPT_LANGUAGE) === ''
     ? DEFAULT_LANGUAGE
-    : preferredLanguage(exchange.headerValues('accept-language'), LANGUAGES)
+    : preferredLanguage(exchange.headerValues(ACCEPT_LANGUAGE), LANGUAGES)
 }

@@ -42,25 +42,25 @@ export interface Route<T> {
 
 /** One step of a path: the next word decides, else it is an argument. */
 interface Step<T> {
-  readonly words: Map<string, Step<T>>
+  readonly words: { word: string; next: Step<T> }[]
   argument: Step<T> | null
   target: T | null
 }
+
+const newStep = <T>(): Step<T> => ({ words: [], argument: null, target: null })
 
 /**
  * Finds the operation of a path: fixed words beat arguments (`/buoys/search` is the operation, not a buoy of that slug).
  * A path argument that is not percent-encoded UTF-8 belongs to no resource.
  */
 export class Router<T> {
-  readonly #fixed = new Map<string, Route<T>>()
   readonly #base: string
-  readonly #first: Step<T> = { words: new Map(), argument: null, target: null }
+  readonly #first = newStep<T>()
 
   /** `base` as in `/v2`, without a slash at its end. */
   constructor(base: string, targets: readonly { path: string; target: T }[]) {
     this.#base = `${base}/`
     for (const { path, target } of targets) {
-      if (!path.includes('{')) this.#fixed.set(base + path, { target, path: [] })
       let step = this.#first
       for (const segment of path.split('/').slice(1)) step = stepOf(step, segment)
       step.target = target
@@ -69,8 +69,6 @@ export class Router<T> {
 
   /** The route of a raw path, or null when there is none. */
   find(path: string): Route<T> | null {
-    const fixed = this.#fixed.get(path)
-    if (fixed !== undefined) return fixed
     if (!path.startsWith(this.#base)) return null
     const args: string[] = []
     const target = match(this.#first, path, this.#base.length, args)
@@ -79,26 +77,31 @@ export class Router<T> {
 }
 
 function stepOf<T>(from: Step<T>, segment: string): Step<T> {
-  const next: Step<T> = { words: new Map(), argument: null, target: null }
-  if (segment.startsWith('{')) return (from.argument ??= next)
-  const known = from.words.get(segment)
-  if (known === undefined) from.words.set(segment, next)
-  return known ?? next
+  if (segment.startsWith('{')) return (from.argument ??= newStep())
+  const known = from.words.find(({ word }) => word === segment)
+  if (known !== undefined) return known.next
+  const next = newStep<T>()
+  from.words.push({ word: segment, next })
+  return next
 }
 
-/** Walks a path from `at` on, word by word without cutting it up: 0.1 µs against 0.3 µs for splitting and comparing patterns. */
+/**
+ * Walks a path from `at` on without cutting words out of it, each of which would have to be made and hashed: a tenth of the time of
+ * splitting and comparing patterns.
+ */
 function match<T>(step: Step<T>, path: string, at: number, args: string[]): T | null {
   const slash = path.indexOf('/', at)
-  const segment = slash === -1 ? path.slice(at) : path.slice(at, slash)
-  const word = step.words.get(segment)
-  if (word !== undefined) {
-    const target = slash === -1 ? word.target : match(word, path, slash + 1, args)
+  const end = slash === -1 ? path.length : slash
+  for (const { word, next } of step.words) {
+    if (word.length !== end - at || !path.startsWith(word, at)) continue
+    const target = slash === -1 ? next.target : match(next, path, end + 1, args)
     if (target !== null) return target
+    break
   }
   const { argument } = step
-  if (argument === null || segment === '') return null
-  args.push(decodeSegment(segment))
-  const target = slash === -1 ? argument.target : match(argument, path, slash + 1, args)
+  if (argument === null || end === at) return null
+  args.push(decodeSegment(path.slice(at, end)))
+  const target = slash === -1 ? argument.target : match(argument, path, end + 1, args)
   if (target === null) args.pop()
   return target
 }

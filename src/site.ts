@@ -9,7 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { EncodingPreference } from './encoding.ts'
-import type { Exchange } from './http/exchange.ts'
+import { ACCEPT_ENCODING, IF_NONE_MATCH, type Exchange } from './http/exchange.ts'
 import { namesEtag } from './reply.ts'
 
 export interface StaticFile {
@@ -202,11 +202,11 @@ export class Site {
   serve(exchange: Exchange): boolean {
     const file = this.#files.get(exchange.path)
     if (file === undefined) return false
-    const encoding = file.preference.of(exchange.header('accept-encoding'))
+    const encoding = file.preference.of(exchange.header(ACCEPT_ENCODING))
     const variant = file.variants.find((each) => each.encoding === encoding)!
     // Reading one value costs a tenth of reading all.
-    const conditional = exchange.header('if-none-match') !== ''
-    if (conditional && namesEtag(exchange.headerValues('if-none-match'), variant.etag)) {
+    const conditional = exchange.header(IF_NONE_MATCH) !== ''
+    if (conditional && namesEtag(exchange.headerValues(IF_NONE_MATCH), variant.etag)) {
       exchange.send(`${file.notModified}\r\nETag: ${variant.etag}`, null)
     } else {
       exchange.send(variant.head, variant.body)

@@ -3,6 +3,7 @@
  * Calendar arithmetic is the proleptic Gregorian one, done with integers (Howard Hinnant, "chrono-compatible low-level date
  * algorithms"), since a Date object per value is what makes time slow.
  */
+import { digitsAt } from './numerals.ts'
 
 export const MINUTE = 60
 export const HOUR = 3600
@@ -112,15 +113,29 @@ export function endOf({ epoch, wholeDay }: ParsedTime): number {
   return wholeDay ? epoch + DAY - 1 : epoch
 }
 
-const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 // A "+" that was not percent-encoded arrives as a blank, so a blank before an offset is that "+".
 const DATE_TIME =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(?:[Zz]|([+\- ])(\d{2}):?(\d{2}))?$/
+  /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(?:[Zz]|([+\- ])(\d{2}):?(\d{2}))?$/
 
-/** Epoch seconds of midnight of `YYYY-MM-DD`, or null when that is no date of the calendar. */
-export function parseDate(text: string): number | null {
-  const match = DATE.exec(text)
-  return match === null ? null : dayOf(match)
+const DASH = 0x2d
+const COLON = 0x3a
+const [T, Z] = [0x54, 0x5a]
+/** Of `2026-03-27` and `2026-03-27T09:00:00Z`. */
+const DATE_LENGTH = 10
+const TIMESTAMP_LENGTH = 20
+
+/** Epoch seconds of midnight of the `YYYY-MM-DD` in [from, to), or null when that is no date of the calendar. */
+export function parseDate(text: string, from = 0, to = text.length): number | null {
+  return to - from === DATE_LENGTH ? dateAt(text, from) : null
+}
+
+function dateAt(text: string, from: number): number | null {
+  const year = digitsAt(text, from, 4)
+  const month = digitsAt(text, from + 5, 2)
+  const day = digitsAt(text, from + 8, 2)
+  if (text.charCodeAt(from + 4) !== DASH || text.charCodeAt(from + 7) !== DASH) return null
+  if (year < 0 || month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return null
+  return daysFromCivil(year, month, day) * DAY
 }
 
 /** Midnight before the year 0000 and after the year 9999: beyond them a time has no text of four digits a year. */
@@ -128,28 +143,44 @@ const FIRST_TEXT = -62167219200
 const END_OF_TEXT = 253402300800
 
 /**
- * Reads a timestamp of a request: ISO 8601 with `Z`, an offset or milliseconds, or a date alone (decisions, "Times in
+ * Reads the timestamp of a request in [from, to): ISO 8601 with `Z`, an offset or milliseconds, or a date alone (decisions, "Times in
  * requests"). Without `Z` or offset it is UTC, like every other time of this service. Returns null when it is none, or when its
  * offset leads out of the years 0000 to 9999.
  */
-export function parseTimestamp(text: string): ParsedTime | null {
-  const date = parseDate(text)
-  if (date !== null) return { epoch: date, wholeDay: true }
-  const match = DATE_TIME.exec(text)
-  if (match === null) return null
-  const day = dayOf(match)
-  const [hour, minute, second] = [Number(match[4]), Number(match[5]), Number(match[6] ?? 0)]
-  if (day === null || hour > 23 || minute > 59 || second > 59) return null
-  const [offsetHour, offsetMinute] = [Number(match[9] ?? 0), Number(match[10] ?? 0)]
-  if (offsetHour > 23 || offsetMinute > 59) return null
-  const offset = (offsetHour * HOUR + offsetMinute * MINUTE) * (match[8] === '-' ? -1 : 1)
-  const fraction = match[7] === undefined ? 0 : Number(match[7])
-  const epoch = day + hour * HOUR + minute * MINUTE + second + fraction - offset
-  return epoch >= FIRST_TEXT && epoch < END_OF_TEXT ? { epoch, wholeDay: false } : null
+export function parseTimestamp(text: string, from = 0, to = text.length): ParsedTime | null {
+  if (to - from === DATE_LENGTH) {
+    const date = dateAt(text, from)
+    return date === null ? null : { epoch: date, wholeDay: true }
+  }
+  // What nearly all clients send, in a fifth of the time that the pattern takes.
+  if (to - from === TIMESTAMP_LENGTH && text.charCodeAt(to - 1) === Z && text.charCodeAt(from + 10) === T) {
+    return plainTimestampAt(text, from)
+  }
+  return anyTimestamp(text.slice(from, to))
 }
 
-function dayOf(match: RegExpExecArray): number | null {
-  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
-  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return null
-  return daysFromCivil(year, month, day) * DAY
+/** `2026-03-27T09:00:00Z`, but for the `T` and the `Z`. */
+function plainTimestampAt(text: string, from: number): ParsedTime | null {
+  const date = dateAt(text, from)
+  const hour = digitsAt(text, from + 11, 2)
+  const minute = digitsAt(text, from + 14, 2)
+  const second = digitsAt(text, from + 17, 2)
+  if (text.charCodeAt(from + 13) !== COLON || text.charCodeAt(from + 16) !== COLON) return null
+  if (date === null || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59)
+    return null
+  return { epoch: date + hour * HOUR + minute * MINUTE + second, wholeDay: false }
+}
+
+function anyTimestamp(text: string): ParsedTime | null {
+  const match = DATE_TIME.exec(text)
+  if (match === null) return null
+  const day = dateAt(match[1], 0)
+  const [hour, minute, second] = [Number(match[2]), Number(match[3]), Number(match[4] ?? 0)]
+  if (day === null || hour > 23 || minute > 59 || second > 59) return null
+  const [offsetHour, offsetMinute] = [Number(match[7] ?? 0), Number(match[8] ?? 0)]
+  if (offsetHour > 23 || offsetMinute > 59) return null
+  const offset = (offsetHour * HOUR + offsetMinute * MINUTE) * (match[6] === '-' ? -1 : 1)
+  const fraction = match[5] === undefined ? 0 : Number(match[5])
+  const epoch = day + hour * HOUR + minute * MINUTE + second + fraction - offset
+  return epoch >= FIRST_TEXT && epoch < END_OF_TEXT ? { epoch, wholeDay: false } : null
 }

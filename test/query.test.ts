@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { Digest } from '../src/digest.ts'
 import { ApiError } from '../src/errors.ts'
 import {
   boolean,
@@ -32,7 +33,7 @@ function readWith<const P extends Parameters>(parameters: P, query: string): Que
   raw.split(query)
   const reader = readers.get(parameters) ?? new QueryReader<Parameters>(parameters, 'bad_request')
   readers.set(parameters, reader)
-  return reader.read(raw) as QueryOf<P>
+  return reader.read(raw, new Digest()) as QueryOf<P>
 }
 
 const bags = new WeakMap<Parameters[string], { p: Parameters[string] }>()
@@ -307,10 +308,10 @@ test('Any text that is encoded comes back as it was, and any query at all is rea
     fc.property(plain, (given) => {
       if (Array.from(given).length > MAX_TEXT) return
       raw.split(`q=${encodeURIComponent(given)}`)
-      assert.equal(reader.read(raw).q, given)
+      assert.equal(reader.read(raw, new Digest()).q, given)
       assert.equal(raw.get('q'), given)
       raw.split(String(new URLSearchParams({ q: given })))
-      assert.equal(reader.read(raw).q, given)
+      assert.equal(reader.read(raw, new Digest()).q, given)
     }),
   )
   const all = new QueryReader(
@@ -340,7 +341,7 @@ test('Any text that is encoded comes back as it was, and any query at all is rea
     fc.property(fc.array(pieces, { maxLength: 25 }), (parts) => {
       raw.split(parts.join(''))
       try {
-        all.read(raw)
+        all.read(raw, new Digest())
       } catch (error) {
         assert.ok(error instanceof ApiError && error.code === 'validation_failed', String(error))
       }
@@ -399,16 +400,19 @@ test('Two queries have one canonical form exactly when they ask for the same.', 
     },
     { requiredKeys: ['ids'] },
   )
+  const digest = new Digest()
   fc.assert(
     fc.property(small, small, fc.infiniteStream(fc.boolean()), (one, other, dice) => {
-      const read = (values: { [name: string]: string | undefined }): QueryOf<typeof parameters> => {
+      const read = (values: {
+        [name: string]: string | undefined
+      }): { query: QueryOf<typeof parameters>; digest: string } => {
         const raw = new RawQuery()
         const names = Object.entries(values).map(([name, value]) => `${name}=${value ?? ''}`)
         if (dice.next().value) names.reverse()
         raw.split(names.join('&'))
-        return reader.read(raw)
+        return { query: reader.read(raw, digest.begin(0)), digest: `${digest.high} ${digest.low}` }
       }
-      const [a, b] = [read(one), read(other)]
+      const [{ query: a, digest: digestOfA }, { query: b, digest: digestOfB }] = [read(one), read(other)]
       const same = Object.keys(parameters).every((name) => {
         const key = name as keyof typeof parameters
         return (
@@ -417,7 +421,8 @@ test('Two queries have one canonical form exactly when they ask for the same.', 
         )
       })
       assert.equal(reader.canonical(a) === reader.canonical(b), same)
-      assert.equal(reader.canonical(a), reader.canonical(read(one)))
+      assert.equal(reader.canonical(a), reader.canonical(read(one).query))
+      assert.equal(digestOfA === digestOfB, same, 'the digests')
     }),
     { numRuns: 1000 },
   )
@@ -430,7 +435,7 @@ test('Reading a query of the longest URL with thousands of parameters stays chea
   for (let i = 0; i < 20; i++) {
     raw.split('a&'.repeat(8000))
     assert.equal(raw.length, 8000)
-    assert.throws(() => reader.read(raw), /query is required/)
+    assert.throws(() => reader.read(raw, new Digest()), /query is required/)
   }
   const { user } = process.cpuUsage(start)
   // Some 2 ms each where it was measured; seconds if it grew with the square.

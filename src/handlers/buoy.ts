@@ -1,5 +1,11 @@
 /** Operation 2, `GET /buoys/{buoy_id}`: digits are an id first, then a slug; the detail adds `country` and `dtz`, the zone again. */
+import { Literal } from '../json.ts'
 import { operation, requireBuoy } from '../operation.ts'
+
+const BUOY = new Literal('{"buoy":')
+const END = new Literal('}')
+/** More than what follows the buoy. */
+const END_BYTES = 8
 
 export const getBuoy = operation({
   name: 'getBuoy',
@@ -12,9 +18,9 @@ export const getBuoy = operation({
   answer(view, _query, [buoyId]) {
     const { writer, detail } = view.shapes
     const ordinal = requireBuoy(view, buoyId)
-    writer.text('{"buoy":')
+    writer.literal(BUOY)
     detail.write(ordinal)
-    writer.text('}')
-    return ''
+    writer.ensure(END_BYTES)
+    writer.literal(END)
   },
 })

@@ -2,7 +2,8 @@
 import { boundsContain, boundsOnGlobe } from '../geo.ts'
 import { EMPTY_GROUP, holds, type Group } from '../index/groups.ts'
 import { fold } from '../index/words.ts'
-import { MAX_PAGE, operation, paging, type View } from '../operation.ts'
+import { Literal } from '../json.ts'
+import { endList, MAX_PAGE, operation, rowsOfPage, writePaging, type View } from '../operation.ts'
 import { boolean, bounds, integer, point, text, type QueryOf } from '../query.ts'
 
 const MAX_PER_PAGE = 500
@@ -38,6 +39,8 @@ const parameters = {
   }),
 }
 
+const BUOYS = new Literal('{"buoys":[')
+
 export const listBuoys = operation({
   name: 'listBuoys',
   path: '/buoys',
@@ -53,11 +56,11 @@ export const listBuoys = operation({
       MAX_PER_PAGE,
     )
     const { ordinals, count } = matching(view, query, perPage)
-    const { from, to, meta } = paging(count, query.page, perPage)
-    writer.text('{"buoys":[')
+    const { from, to } = rowsOfPage(count, query.page, perPage)
+    writer.literal(BUOYS)
     list.writeList(ordinals, from, to)
-    writer.text(`],"count":${count}}`)
-    return meta
+    endList(writer, count)
+    return writePaging(writer, count, query.page, perPage)
   },
 })
 

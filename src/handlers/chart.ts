@@ -36,6 +36,7 @@ const FIELDS = {
   tide_level: { label: 'Tide level above chart datum', unit: 'm', field: null },
 }
 
+const BUOY = new Literal('{"buoy":')
 const FIELDS_TEXT = new Literal(`,"fields":${JSON.stringify(FIELDS)},"time":[`)
 const SIGNIFICANT_HEIGHT = new Literal('],"significant_height":[')
 const MAXIMUM_HEIGHT = new Literal('],"maximum_height":[')
@@ -57,7 +58,7 @@ export const chart = operation({
     const { start, end } = rangeOf(query, view.dataset.asOf)
     const { writer, identifiedSummary } = view.shapes
     layAxis(view, ordinal, start, end)
-    writer.text('{"buoy":')
+    writer.literal(BUOY)
     identifiedSummary.write(ordinal)
     const { length } = axis
     writer.ensure(FIELDS_TEXT.length + length * PLACE_BYTES)
@@ -74,7 +75,6 @@ export const chart = operation({
     writer.literal(TIDE_LEVEL)
     writer.entries(SIGNED_HUNDREDTHS, axis.tideLevel, length)
     writer.literal(END)
-    return ''
   },
 })
 

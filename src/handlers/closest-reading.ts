@@ -6,6 +6,8 @@ import { date, number, timeOfDay } from '../query.ts'
 import { READING_BYTES, writeReading } from '../reading.ts'
 import { HOUR, MINUTE } from '../time.ts'
 
+const CLOSEST = new Literal('{"closest_reading":')
+const DIFFERENCE = new Literal(',"time_diff_minutes":')
 const TARGET = new Literal('},"search_parameters":{"target_datetime":')
 const TOLERANCE = new Literal(',"tolerance_hours":')
 const RANGE_START = new Literal(',"search_range":{"start":')
@@ -43,14 +45,14 @@ export const closestReading = operation({
     const segment = readings.segmentOf(ordinal, position)
     const rows = readings.months[readings.month[segment]]
     const row = readings.from[segment] + position - readings.before[segment]
-    writer.text('{"closest_reading":')
+    writer.literal(CLOSEST)
     writer.ensure(READING_BYTES)
     writeReading(writer, catalog.id[ordinal], rows, row)
     // One more member before the closing brace.
     writer.at--
-    writer.text(',"time_diff_minutes":')
-    writer.integer(Math.round(Math.abs(rows.time[row] - target) / MINUTE))
     writer.ensure(PARAMETERS_BYTES)
+    writer.literal(DIFFERENCE)
+    writer.integer(Math.round(Math.abs(rows.time[row] - target) / MINUTE))
     writer.literal(TARGET)
     writer.timestamp(target)
     writer.literal(TOLERANCE)
@@ -60,6 +62,5 @@ export const closestReading = operation({
     writer.literal(RANGE_END)
     writer.timestamp(target + hours * HOUR)
     writer.literal(END)
-    return ''
   },
 })

@@ -73,7 +73,6 @@ export const conditions = operation({
     writer.literal(UNITS)
     if (spot !== null) writeSpot(view, spot)
     writer.literal(END)
-    return ''
   },
 })
 

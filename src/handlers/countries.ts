@@ -11,6 +11,5 @@ export const listCountries = operation({
   errors: [],
   answer({ shapes }) {
     shapes.writer.copy(shapes.countries.from, shapes.countries.to)
-    return ''
   },
 })

@@ -2,8 +2,20 @@
  * Operation 3, `GET /buoys/last_readings`: in the order asked for, each buoy once. Only the first `limit` supplied ids are
  * processed, repeats counted; ids past them are neither answered nor missing.
  */
+import { Literal } from '../json.ts'
 import { operation } from '../operation.ts'
 import { integer, integerList } from '../query.ts'
+
+const BUOYS = new Literal('{"buoys":[')
+const MISSING = new Literal('],"missing_ids":[')
+const END = new Literal(']}')
+/** More than the name takes, and a number with its comma. */
+const MISSING_BYTES = 32
+const ID_BYTES = 20
+/** The most ids that are processed. */
+const MAX_LIMIT = 100
+/** Those that were found, one list for all requests of a thread. */
+const ordinals = new Uint32Array(MAX_LIMIT)
 
 export const lastReadings = operation({
   name: 'lastReadings',
@@ -17,7 +29,7 @@ export const lastReadings = operation({
     }),
     limit: integer({
       minimum: 1,
-      maximum: 100,
+      maximum: MAX_LIMIT,
       default: 3,
       description: 'Only this many of the ids are processed.',
     }),
@@ -26,7 +38,7 @@ export const lastReadings = operation({
   errors: ['bad_request'],
   answer(view, { ids, limit }) {
     const { writer, lastReading } = view.shapes
-    const found: number[] = []
+    let found = 0
     const missing: number[] = []
     const end = Math.min(limit, ids.length)
     for (let i = 0; i < end; i++) {
@@ -35,11 +47,16 @@ export const lastReadings = operation({
       if (ids.indexOf(id) !== i) continue
       const ordinal = view.dataset.ordinalOfId(id)
       if (ordinal === -1) missing.push(id)
-      else found.push(ordinal)
+      else ordinals[found++] = ordinal
     }
-    writer.text('{"buoys":[')
-    lastReading.writeList(found, 0, found.length)
-    writer.text(`],"missing_ids":[${missing.join(',')}]}`)
-    return ''
+    writer.literal(BUOYS)
+    lastReading.writeList(ordinals, 0, found)
+    writer.ensure(MISSING_BYTES + missing.length * ID_BYTES)
+    writer.literal(MISSING)
+    for (let i = 0; i < missing.length; i++) {
+      if (i > 0) writer.comma()
+      writer.integer(missing[i])
+    }
+    writer.literal(END)
   },
 })

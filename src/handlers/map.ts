@@ -27,6 +27,5 @@ export const mapBuoys = operation({
     shapes.writer.text('{"buoys":[')
     shapes.map.writeList(ordinals, 0, count)
     shapes.writer.text(`],"count":${count},"real_count":${count - virtual},"virtual_count":${virtual}}`)
-    return ''
   },
 })

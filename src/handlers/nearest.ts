@@ -3,9 +3,14 @@
  * nearest first, and `data.count`; nothing in range is a 404. Items carry `last_reading` too, which clients rely on.
  */
 import { notFound } from '../errors.ts'
-import { operation } from '../operation.ts'
+import { Literal } from '../json.ts'
+import { endList, operation } from '../operation.ts'
 import { integer, number } from '../query.ts'
 import { writeNearest } from '../shapes.ts'
+
+const BUOY = new Literal('{"buoy":')
+const END = new Literal('}')
+const BUOYS = new Literal('{"buoys":[')
 
 export const nearestBuoys = operation({
   name: 'nearestBuoys',
@@ -26,17 +31,16 @@ export const nearestBuoys = operation({
     const count = nearest.find(lat, lng, limit, maxDistance)
     if (count === 0) throw notFound('An active buoy within max_distance')
     if (limit === 1) {
-      writer.text('{"buoy":')
+      writer.literal(BUOY)
       writeNearest(view.shapes, nearest.ordinals[0], nearest.hundredths[0])
-      writer.text('}')
-      return ''
+      writer.literal(END)
+      return
     }
-    writer.text('{"buoys":[')
+    writer.literal(BUOYS)
     for (let i = 0; i < count; i++) {
       if (i > 0) writer.comma()
       writeNearest(view.shapes, nearest.ordinals[i], nearest.hundredths[i])
     }
-    writer.text(`],"count":${count}}`)
-    return ''
+    endList(writer, count)
   },
 })

@@ -3,8 +3,15 @@
  * are found by arithmetic and stay the same in every later snapshot.
  */
 import { notFound } from '../errors.ts'
+import { Literal } from '../json.ts'
 import { operation, requireBuoy } from '../operation.ts'
 import { READING_BYTES, readingTime, writeReading } from '../reading.ts'
+
+const READING = new Literal('{"reading":')
+const BUOY = new Literal(',"buoy":')
+const END = new Literal('}')
+/** More than what follows the buoy. */
+const END_BYTES = 8
 
 export const getReading = operation({
   name: 'getReading',
@@ -30,12 +37,12 @@ export const getReading = operation({
     const { writer, idAndName } = view.shapes
     const segment = readings.segmentOf(ordinal, position)
     const row = readings.from[segment] + position - readings.before[segment]
-    writer.text('{"reading":')
+    writer.literal(READING)
     writer.ensure(READING_BYTES)
     writeReading(writer, id, readings.months[readings.month[segment]], row)
-    writer.text(',"buoy":')
+    writer.literal(BUOY)
     idAndName.write(ordinal)
-    writer.text('}')
-    return ''
+    writer.ensure(END_BYTES)
+    writer.literal(END)
   },
 })

@@ -3,12 +3,20 @@
  * differences of positions, so a page out of ten years costs what one out of a day does.
  */
 import { ApiError } from '../errors.ts'
-import { MAX_PAGE, operation, paging, refuseBackwards, requireBuoy } from '../operation.ts'
+import {
+  endList,
+  MAX_PAGE,
+  operation,
+  refuseBackwards,
+  requireBuoy,
+  rowsOfPage,
+  writePaging,
+} from '../operation.ts'
 import { choice, date, integer, timestamp, type QueryOf } from '../query.ts'
 import { READING_BYTES, writeReadings } from '../reading.ts'
 import type { Spans } from '../index/spans.ts'
-import type { JsonWriter } from '../json.ts'
-import { DAY, endOf, MINUTE, timestampText } from '../time.ts'
+import { Literal, type JsonWriter } from '../json.ts'
+import { DAY, endOf, MINUTE } from '../time.ts'
 
 const MAX_PER_PAGE = 100
 /** `timestamp` asks for this much before and after it, in seconds: a window of three hours. */
@@ -40,6 +48,14 @@ const parameters = {
   }),
 }
 
+const BUOY = new Literal('{"buoy":')
+const READINGS = new Literal(',"readings":[')
+const DATE_RANGE = new Literal('"date_range":{"start":')
+const DATE_RANGE_END = new Literal(',"end":')
+const END = new Literal('},')
+/** More than a range takes. */
+const DATE_RANGE_BYTES = 128
+
 /** Both ends included, epoch seconds; null where the request leaves the end open. */
 interface Range {
   start: number | null
@@ -64,17 +80,26 @@ export const listReadings = operation({
     // Times are whole seconds, so "up to and including" is "before the next second".
     const end = range.end === null ? total : readings.positionOf(ordinal, Math.floor(range.end) + 1)
     const count = Math.max(0, end - first)
-    const { from, to, meta } = paging(count, query.page, Math.min(query.per_page, MAX_PER_PAGE))
-    writer.text('{"buoy":')
+    const perPage = Math.min(query.per_page, MAX_PER_PAGE)
+    const { from, to } = rowsOfPage(count, query.page, perPage)
+    writer.literal(BUOY)
     summary.write(ordinal)
-    writer.text(',"readings":[')
+    writer.ensure((to - from) * READING_BYTES + READING_BYTES)
+    writer.literal(READINGS)
     const ascending = query.order === 'asc'
     const position = ascending ? first + from : end - 1 - from
     writeRows(writer, readings, ordinal, catalog.id[ordinal], position, to - from, ascending)
-    writer.text(`],"count":${count}}`)
+    endList(writer, count)
+    const meta = writePaging(writer, count, query.page, perPage)
     const oldest = range.start ?? (total === 0 ? null : readings.timeAt(ordinal, 0))
     const newest = range.end ?? (total === 0 ? null : readings.timeAt(ordinal, total - 1))
-    return `${meta}"date_range":{"start":${timeOrNull(oldest)},"end":${timeOrNull(newest)}},`
+    writer.ensure(DATE_RANGE_BYTES)
+    writer.literal(DATE_RANGE)
+    writeTimeOrNull(writer, oldest)
+    writer.literal(DATE_RANGE_END)
+    writeTimeOrNull(writer, newest)
+    writer.literal(END)
+    return meta
   },
 })
 
@@ -103,7 +128,7 @@ function rangeOf({
   return range
 }
 
-/** `count` rows from `position` on, forwards or backwards in time, separated by commas. */
+/** `count` rows from `position` on, for which there is room, forwards or backwards in time, separated by commas. */
 function writeRows(
   writer: JsonWriter,
   readings: Spans,
@@ -114,7 +139,6 @@ function writeRows(
   ascending: boolean,
 ): void {
   const step = ascending ? 1 : -1
-  writer.ensure(count * READING_BYTES)
   for (let left = count; left > 0;) {
     const segment = readings.segmentOf(ordinal, position)
     const rows = readings.months[readings.month[segment]]
@@ -129,6 +153,7 @@ function writeRows(
   if (count > 0) writer.at--
 }
 
-function timeOrNull(epoch: number | null): string {
-  return epoch === null ? 'null' : `"${timestampText(epoch)}"`
+function writeTimeOrNull(writer: JsonWriter, epoch: number | null): void {
+  if (epoch === null) writer.null()
+  else writer.timestamp(Math.floor(epoch))
 }

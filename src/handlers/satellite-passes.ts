@@ -4,8 +4,11 @@
  */
 import { notFound } from '../errors.ts'
 import { missionOfSlug } from '../missions.ts'
-import { operation } from '../operation.ts'
+import { Literal } from '../json.ts'
+import { endList, operation } from '../operation.ts'
 import { boolean, integer, text, timestamp } from '../query.ts'
+
+const PASSES = new Literal('{"satellite_passes":[')
 
 export const listSatellitePasses = operation({
   name: 'listSatellitePasses',
@@ -34,9 +37,8 @@ export const listSatellitePasses = operation({
     const rows = activeOnly ? group.fresh : group.all
     const matching = since === undefined ? rows.length : passes.countSince(rows, since.epoch)
     const count = Math.min(limit, matching)
-    writer.text('{"satellite_passes":[')
+    writer.literal(PASSES)
     pass.writeList(rows, 0, count)
-    writer.text(`],"count":${count}}`)
-    return ''
+    endList(writer, count)
   },
 })

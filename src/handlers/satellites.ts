@@ -23,6 +23,5 @@ export const listSatellites = operation({
   answer({ shapes }, _query, _path, _now, language) {
     const { from, to } = shapes.satellites[language]
     shapes.writer.copy(from, to)
-    return ''
   },
 })

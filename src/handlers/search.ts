@@ -2,8 +2,11 @@
  * Operation 4, `GET /buoys/search`: exact slug or source identifier, then name prefix, then word prefix, then substring; active
  * before inactive, then by name. `count` is the number of buoys in the answer.
  */
-import { operation } from '../operation.ts'
+import { Literal } from '../json.ts'
+import { endList, operation } from '../operation.ts'
 import { integer, text } from '../query.ts'
+
+const BUOYS = new Literal('{"buoys":[')
 
 export const searchBuoys = operation({
   name: 'searchBuoys',
@@ -24,9 +27,8 @@ export const searchBuoys = operation({
   answer(view, { query, limit }) {
     const { writer, search } = view.shapes
     const found = view.dataset.words.search(query, limit)
-    writer.text('{"buoys":[')
+    writer.literal(BUOYS)
     search.writeList(found, 0, found.length)
-    writer.text(`],"count":${found.length}}`)
-    return ''
+    endList(writer, found.length)
   },
 })

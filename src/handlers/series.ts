@@ -22,7 +22,7 @@ import {
 } from '../index/seasons.ts'
 import type { Spans } from '../index/spans.ts'
 import { Literal, type JsonWriter } from '../json.ts'
-import { operation, requireBuoy, type View } from '../operation.ts'
+import { endList, operation, requireBuoy, type View } from '../operation.ts'
 import { choice, integer, text, type QueryOf } from '../query.ts'
 import type { Network } from '../sources/source.ts'
 import { writeDayLabel, writeLocalTime, zone, type Zone } from '../zones.ts'
@@ -135,8 +135,7 @@ export const readingSeries = operation({
       if (i > 0) writer.comma()
       writeYear(writer, season, place, query.bucket === 'hour', isDirection(measure))
     })
-    writer.text(`],"count":${series.length}}`)
-    return ''
+    endList(writer, series.length)
   },
 })
 

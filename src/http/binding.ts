@@ -28,7 +28,7 @@ export interface UwsRequest {
   getCaseSensitiveMethod(): string
   getUrl(): string
   getQuery(): string | undefined
-  getHeader(lowerCaseName: string): string
+  getHeader(lowerCaseName: string | ArrayBuffer): string
   forEach(visit: (lowerCaseName: string, value: string) => void): void
 }
 

@@ -3,6 +3,27 @@
 /** Request line and headers together, in bytes. Both engines answer 431 beyond it. Contract: "Server side" limits. */
 export const HEADER_LIMIT_BYTES = 16_384
 
+/** The name of a request header, lower case. As bytes, made once, the engine finds it in three quarters of the time. */
+export class HeaderName {
+  readonly text: string
+  readonly bytes: ArrayBuffer
+
+  constructor(text: string) {
+    this.text = text
+    this.bytes = new TextEncoder().encode(text).buffer
+  }
+}
+
+const CONTENT_LENGTH = new HeaderName('content-length')
+const TRANSFER_ENCODING = new HeaderName('transfer-encoding')
+export const AUTHORIZATION = new HeaderName('authorization')
+export const ACCEPT_ENCODING = new HeaderName('accept-encoding')
+export const ACCEPT_LANGUAGE = new HeaderName('accept-language')
+export const IF_NONE_MATCH = new HeaderName('if-none-match')
+export const X_REQUEST_ID = new HeaderName('x-request-id')
+export const X_FORWARDED_FOR = new HeaderName('x-forwarded-for')
+export const FORWARDED = new HeaderName('forwarded')
+
 /** One request and its reply. Valid only during the synchronous call of the handler: engines use one object again and again. */
 export interface Exchange {
   /** As sent, so GET, HEAD, …: methods are case-sensitive (RFC 9110, section 9.1). */
@@ -12,9 +33,9 @@ export interface Exchange {
   /** Raw, without the `?`; empty when there is none. */
   readonly query: string
   /** The first value of a header, empty when it is missing. */
-  header(lowerCaseName: string): string
+  header(name: HeaderName): string
   /** All values of a header that may come in several lines, in order, joined by commas; empty when it is missing. */
-  headerValues(lowerCaseName: string): string
+  headerValues(name: HeaderName): string
   /** The peer's address as text; IPv4-mapped IPv6 as plain IPv4; empty if unknown. Costs about 1 µs, so call it only where needed. */
   address(): string
   /**
@@ -73,8 +94,8 @@ export const FAULT_BODY: Uint8Array = new TextEncoder().encode(
  * in front disagrees about a body's length, its bytes would be taken for the next request (request smuggling).
  */
 export function announcesBody(exchange: Exchange): boolean {
-  const length = exchange.header('content-length')
-  return (length !== '' && length !== '0') || exchange.header('transfer-encoding') !== ''
+  const length = exchange.header(CONTENT_LENGTH)
+  return (length !== '' && length !== '0') || exchange.header(TRANSFER_ENCODING) !== ''
 }
 
 /** An IPv6 text that only maps an IPv4 address (`::ffff:192.0.2.1`, RFC 4291, section 2.5.5.2) as that address; all else unchanged. */

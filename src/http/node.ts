@@ -6,7 +6,7 @@ import { Server as NetServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 
 import { announcesBody, FAULT_BODY, FAULT_HEAD, headText, HEADER_LIMIT_BYTES, unmapped } from './exchange.ts'
-import type { Engine, Exchange, OnRequest, Surroundings } from './exchange.ts'
+import type { Engine, Exchange, HeaderName, OnRequest, Surroundings } from './exchange.ts'
 import { listenError } from './port.ts'
 
 /** For a silent, slow, idle or stalled connection; the other engine's fixed limit is the same. */
@@ -42,12 +42,12 @@ class NodeExchange implements Exchange {
     this.#response = null
   }
 
-  header(lowerCaseName: string): string {
-    return this.#liveRequest().headersDistinct[lowerCaseName]?.[0] ?? ''
+  header({ text }: HeaderName): string {
+    return this.#liveRequest().headersDistinct[text]?.[0] ?? ''
   }
 
-  headerValues(lowerCaseName: string): string {
-    return this.#liveRequest().headersDistinct[lowerCaseName]?.join(', ') ?? ''
+  headerValues({ text }: HeaderName): string {
+    return this.#liveRequest().headersDistinct[text]?.join(', ') ?? ''
   }
 
   address(): string {

@@ -4,7 +4,7 @@ import { SocketAddress } from 'node:net'
 
 import type { UwsApp, UwsBinding, UwsListenToken, UwsRequest, UwsResponse } from './binding.ts'
 import { announcesBody, FAULT_BODY, FAULT_HEAD, headText, unmapped } from './exchange.ts'
-import type { Engine, Exchange, OnRequest, Surroundings } from './exchange.ts'
+import type { Engine, Exchange, HeaderName, OnRequest, Surroundings } from './exchange.ts'
 import { listenError } from './port.ts'
 
 class UwsExchange implements Exchange {
@@ -42,14 +42,14 @@ class UwsExchange implements Exchange {
     return this.#liveRequest().getQuery() ?? ''
   }
 
-  header(lowerCaseName: string): string {
-    return this.#liveRequest().getHeader(lowerCaseName)
+  header({ bytes }: HeaderName): string {
+    return this.#liveRequest().getHeader(bytes)
   }
 
-  headerValues(lowerCaseName: string): string {
+  headerValues({ text }: HeaderName): string {
     const values: string[] = []
     this.#liveRequest().forEach((name, value) => {
-      if (name === lowerCaseName) values.push(value)
+      if (name === text) values.push(value)
     })
     return values.join(', ')
   }

@@ -58,27 +58,43 @@ export class Spans {
 
   /** Position of the row closest in time, on a tie the earlier; −1 when the buoy has none. */
   closest(ordinal: number, time: number): number {
-    const after = this.positionOf(ordinal, time)
-    if (after === this.count(ordinal)) return after - 1
-    if (after === 0) return 0
-    return time - this.timeAt(ordinal, after - 1) <= this.timeAt(ordinal, after) - time ? after - 1 : after
+    const segment = this.#segmentFrom(ordinal, time)
+    if (segment === this.first[ordinal + 1]) return this.count(ordinal) - 1
+    const position = this.before[segment] + this.#rowFrom(segment, time) - this.from[segment]
+    if (position === 0) return 0
+    const times = this.months[this.month[segment]].time
+    const row = this.from[segment] + position - this.before[segment]
+    const earlier = row === this.from[segment] ? this.newest[segment - 1] : times[row - 1]
+    return time - earlier <= times[row] - time ? position - 1 : position
   }
 
   /** How many of the buoy's rows are older than `time`: the position of the first that is not. */
   positionOf(ordinal: number, time: number): number {
+    const segment = this.#segmentFrom(ordinal, time)
+    if (segment === this.first[ordinal + 1]) return this.count(ordinal)
+    return this.before[segment] + this.#rowFrom(segment, time) - this.from[segment]
+  }
+
+  /** The buoy's first segment whose newest row is not older than `time`, or the one behind its last. */
+  #segmentFrom(ordinal: number, time: number): number {
     let low = this.first[ordinal]
     let high = this.first[ordinal + 1]
-    const end = high
-    // The first segment whose newest row is not older. Asking the months' own columns instead missed the cache at every step.
+    // Asking the months' own columns instead missed the cache at every step.
     while (low < high) {
       const middle = (low + high) >>> 1
       if (this.newest[middle] < time) low = middle + 1
       else high = middle
     }
-    if (low === end) return this.count(ordinal)
-    if (this.oldest[low] >= time) return this.before[low]
-    const times = this.months[this.month[low]].time
-    return this.before[low] + lowerBound(times, this.from[low], this.to[low], time) - this.from[low]
+    return low
+  }
+
+  /** The first row of a segment that is not older than `time`, which its newest is not. */
+  #rowFrom(segment: number, time: number): number {
+    const oldest = this.oldest[segment]
+    const from = this.from[segment]
+    if (oldest >= time) return from
+    const { time: times } = this.months[this.month[segment]]
+    return firstNotBelow(times, from, this.to[segment] - 1, oldest, this.newest[segment], time)
   }
 }
 
@@ -113,27 +129,28 @@ export function* spansOf(ids: Uint32Array, months: readonly MonthRows[]): Steps<
   return spans
 }
 
-/**
- * First row in [from, to) whose time is not below `time`, or `to`. Rows come at nearly even steps, so a guess by proportion lands
- * near, and galloping from there touches fewer cache lines than halving the whole range.
- */
+/** First row in [from, to) whose time is not below `time`, or `to`. */
 export function lowerBound(times: Uint32Array, from: number, to: number, time: number): number {
   if (from === to || times[from] >= time) return from
   if (times[to - 1] < time) return to
-  const share = (time - times[from]) / (times[to - 1] - times[from])
-  const guess = from + Math.floor(share * (to - 1 - from))
-  let low = from
-  let high = to - 1
-  if (times[guess] < time) {
-    low = guess
-    for (let step = 1; ; step *= 2) {
-      if (low + step >= high || times[low + step] >= time) {
-        high = Math.min(high, low + step)
-        break
-      }
-      low += step
-    }
-  } else {
+  return firstNotBelow(times, from, to - 1, times[from], times[to - 1], time)
+}
+
+/**
+ * First row whose time is not below `time`, between a row `low` of an earlier time, `oldest`, and a row `high` of a later or equal one,
+ * `newest`. Rows come at nearly even steps, so a guess by proportion lands near, and galloping from there touches fewer cache lines than
+ * halving the whole range; the two ends are not looked at, being lines of their own.
+ */
+function firstNotBelow(
+  times: Uint32Array,
+  low: number,
+  high: number,
+  oldest: number,
+  newest: number,
+  time: number,
+): number {
+  const guess = low + Math.floor(((time - oldest) / (newest - oldest)) * (high - low))
+  if (guess > low && times[guess] >= time) {
     high = guess
     for (let step = 1; ; step *= 2) {
       if (high - step <= low || times[high - step] < time) {
@@ -141,6 +158,15 @@ export function lowerBound(times: Uint32Array, from: number, to: number, time: n
         break
       }
       high -= step
+    }
+  } else {
+    low = guess
+    for (let step = 1; ; step *= 2) {
+      if (low + step >= high || times[low + step] >= time) {
+        high = Math.min(high, low + step)
+        break
+      }
+      low += step
     }
   }
   // times[low] < time <= times[high]

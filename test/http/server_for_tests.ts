@@ -1,7 +1,10 @@
 /** A small server on either engine, with one path for each thing that a handler can do. */
 
 import { loadEngine } from '../../src/http/engine.ts'
-import type { Engine, Exchange } from '../../src/http/exchange.ts'
+import { HeaderName, type Engine, type Exchange } from '../../src/http/exchange.ts'
+
+const X_TEST = new HeaderName('x-test')
+const X_MISSING = new HeaderName('x-missing')
 
 export const ENGINES = ['uws', 'node'] as const
 
@@ -54,9 +57,9 @@ export async function startServer(kind: Engine['kind']): Promise<TestServer> {
         const seen = {
           method: exchange.method,
           query: exchange.query,
-          header: exchange.header('x-test'),
-          values: exchange.headerValues('x-test'),
-          missing: exchange.header('x-missing') + exchange.headerValues('x-missing'),
+          header: exchange.header(X_TEST),
+          values: exchange.headerValues(X_TEST),
+          missing: exchange.header(X_MISSING) + exchange.headerValues(X_MISSING),
           address: exchange.address(),
         }
         exchange.send(TEXT_HEAD, Buffer.from(JSON.stringify(seen)))
