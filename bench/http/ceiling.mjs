@@ -1,6 +1,7 @@
 /**
  * The ceiling: what uWebSockets.js can do when there is nothing to do. The process has the product's shape, one serving thread of a main
- * thread, and answers every request with the same head and a constant body; both come from the bench for each case.
+ * thread, and answers every request with the same head and a constant body; both come from the bench for each case. On a second port the
+ * constant bodies lie in many places: what memory alone costs answers that do not stay in the processor's cache.
  */
 import { createRequire } from 'node:module'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
@@ -16,26 +17,41 @@ if (isMainThread) {
   const uws = require(`@uwsjs/${process.platform}-${process.arch}-${process.versions.node.split('.', 1)[0]}`)
   let head = '200 OK'
   let body = new Uint8Array(0)
-  uws._cfg('silent')
-  const app = uws.App().any('/*', (response) => {
+  let bodies = [body]
+  let order = [0]
+  let next = 0
+  const answer = (response, bytes) => {
     response.writeStatus(head)
-    const [, done] = response.tryEnd(body, body.length)
+    const [, done] = response.tryEnd(bytes, bytes.length)
     if (done) return
     const start = response.getWriteOffset()
-    const rest = body.subarray(start)
+    const rest = bytes.subarray(start)
     response.onAborted(() => {})
     response.onWritable((offset) => response.tryEnd(rest.subarray(offset - start), rest.length + start)[0])
+  }
+  uws._cfg('silent')
+  const app = uws.App().any('/*', (response) => answer(response, body))
+  const spread = uws.App().any('/*', (response) => {
+    answer(response, bodies[order[next]])
+    next = next + 1 === order.length ? 0 : next + 1
   })
   app.listen('127.0.0.1', 0, (token) => {
-    parentPort.postMessage({ port: uws.us_socket_local_port(token) })
+    spread.listen('127.0.0.1', 0, (spreadToken) => {
+      const [port, spreadPort] = [token, spreadToken].map((socket) => uws.us_socket_local_port(socket))
+      parentPort.postMessage({ port, spreadPort })
+    })
   })
   parentPort.on('message', (message) => {
     if (message === 'stop') {
       app.close()
+      spread.close()
       process.exit(0)
     }
     head = message.head
     body = new Uint8Array(message.length).fill(0x20)
+    order = message.order
+    next = 0
+    bodies = Array.from({ length: 1 + order.reduce((a, b) => Math.max(a, b)) }, () => body.slice())
     parentPort.postMessage({ ready: true })
   })
 }

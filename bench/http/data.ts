@@ -7,7 +7,13 @@ import { createWriteStream, existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { MEASURE_NAMES, MEASURES, type RowBatch } from '../../src/columns.ts'
+import {
+  MEASURE_NAMES,
+  MEASURES,
+  type MeasureName,
+  type RowBatch,
+  type RowColumns,
+} from '../../src/columns.ts'
 import { buildSnapshot } from '../../src/snapshot/build.ts'
 import { countryAt, timezoneAt } from '../../src/snapshot/place.ts'
 import { readManifest } from '../../src/snapshot/read.ts'
@@ -50,8 +56,21 @@ export interface BenchBuoy {
   times: Uint32Array
   newest: WorldRow | null
   recent: WorldRow[]
-  /** All rows, of a buoy whose rows were kept; else null. */
-  rows: WorldRow[] | null
+}
+
+/** Rows of one buoy as a source gave them, one batch after the other: 22 bytes each, where an object takes ten times that. */
+export type History = HistoryPart[]
+export interface HistoryPart {
+  /** All of its times lie within. */
+  span: Span
+  time: Uint32Array
+  columns: RowColumns
+}
+
+/** Epoch seconds, both included. */
+export interface Span {
+  from: number
+  to: number
 }
 
 export interface BenchData {
@@ -122,11 +141,13 @@ interface Gathering {
   count: number
   newest: WorldRow | null
   recent: WorldRow[]
-  rows: WorldRow[] | null
+  history: History
 }
 
-/** Reads the sources; `keeps` says of which buoys (by identifier) all rows are kept as objects. */
-export async function readData(scale: ScaleName, keeps: (identifier: string) => boolean): Promise<BenchData> {
+/** Reads the sources: the data, and of every buoy (by id) all of its rows, 1.9 GB in the large data. */
+export async function readData(
+  scale: ScaleName,
+): Promise<{ data: BenchData; histories: Map<number, History> }> {
   const folder = await snapshotFolder(scale)
   const gatherings: Gathering[] = []
   const sources: SourceInfo[] = []
@@ -142,7 +163,7 @@ export async function readData(scale: ScaleName, keeps: (identifier: string) => 
         count: 0,
         newest: null,
         recent: [],
-        rows: keeps(record.identifier) ? [] : null,
+        history: [],
       }) - 1,
     rows: (handle, batch) => gather(gatherings[handle], batch),
     pass: (pass) => void passes.push(pass),
@@ -157,7 +178,7 @@ export async function readData(scale: ScaleName, keeps: (identifier: string) => 
   const numbered = knownBuoys(worldOf(gatherings, sources))
   const idOf = new Map(numbered.map(({ id, record }) => [`${record.source}\n${record.identifier}`, id]))
   const ids = gatherings.map(({ record }) => idOf.get(`${record.source}\n${record.identifier}`)!)
-  return {
+  const data: BenchData = {
     scale,
     folder,
     sources,
@@ -168,10 +189,11 @@ export async function readData(scale: ScaleName, keeps: (identifier: string) => 
     forecasts,
     harbours,
     buoys: numbered.map(({ id, slug, record }) => {
-      const { times, count, newest, recent, rows } = gathered.get(`${record.source}\n${record.identifier}`)!
-      return { id, slug, record, times: times.slice(0, count).sort(), newest, recent, rows }
+      const { times, count, newest, recent } = gathered.get(`${record.source}\n${record.identifier}`)!
+      return { id, slug, record, times: times.slice(0, count).sort(), newest, recent }
     }),
   }
+  return { data, histories: new Map(gatherings.map(({ history }, handle) => [ids[handle], history])) }
 }
 
 function worldOf(gatherings: readonly Gathering[], sources: readonly SourceInfo[]): World {
@@ -193,6 +215,14 @@ function worldOf(gatherings: readonly Gathering[], sources: readonly SourceInfo[
 }
 
 function gather(into: Gathering, batch: RowBatch): void {
+  const span = { from: Infinity, to: -Infinity }
+  into.history.push({
+    span,
+    time: batch.time.slice(0, batch.length),
+    columns: Object.fromEntries(
+      MEASURE_NAMES.map((name) => [name, batch.columns[name].slice(0, batch.length)]),
+    ) as RowColumns,
+  })
   if (into.count + batch.length > into.times.length) {
     const larger = new Uint32Array(2 * (into.count + batch.length))
     larger.set(into.times)
@@ -202,44 +232,62 @@ function gather(into: Gathering, batch: RowBatch): void {
   let newest = -1
   for (let i = 0; i < batch.length; i++) {
     const time = batch.time[i]
+    span.from = Math.min(span.from, time)
+    span.to = Math.max(span.to, time)
     if (time > AS_OF) continue
     if (heights[i] !== MEASURES.significantHeight.missing) {
       into.times[into.count++] = time
       if (newest === -1 || time > batch.time[newest]) newest = i
     }
-    const isRecent = time >= AS_OF - RECENT
-    // Objects for those that the oracle needs alone: 87 million would take a minute, and more memory than there is.
-    if (!isRecent && into.rows === null) continue
-    const row = rowAt(batch, i)
-    if (isRecent) into.recent.push(row)
-    into.rows?.push(row)
+    if (time >= AS_OF - RECENT) into.recent.push(rowAt(batch, i))
   }
   if (newest !== -1 && (into.newest === null || batch.time[newest] > into.newest.time)) {
     into.newest = rowAt(batch, newest)
   }
 }
 
-function rowAt(batch: RowBatch, index: number): WorldRow {
-  const row: { [name: string]: number | null } = { time: batch.time[index] }
-  for (const name of MEASURE_NAMES) {
-    const code = batch.columns[name][index]
-    row[name] = code === MEASURES[name].missing ? null : code / MEASURES[name].scale
+function rowAt({ time, columns }: Pick<RowBatch, 'time' | 'columns'>, index: number): WorldRow {
+  const valueOf = (name: MeasureName): number | null => {
+    const code = columns[name][index]
+    return code === MEASURES[name].missing ? null : code / MEASURES[name].scale
   }
-  return row as unknown as WorldRow
+  return {
+    time: time[index],
+    significantHeight: valueOf('significantHeight'),
+    maximumHeight: valueOf('maximumHeight'),
+    period: valueOf('period'),
+    peakPeriod: valueOf('peakPeriod'),
+    direction: valueOf('direction'),
+    waterTemperature: valueOf('waterTemperature'),
+    windSpeed: valueOf('windSpeed'),
+    windDirection: valueOf('windDirection'),
+    gustSpeed: valueOf('gustSpeed'),
+  }
 }
 
-/**
- * The oracle's world with all rows of one buoy, or of none (id 0); of the others only the newest, so that answers are right but for
- * counts of readings.
- */
-export function worldWith(data: BenchData, id: number): World {
+/** The rows at times that lie in one of `spans`. */
+export function rowsWithin(history: History, spans: readonly Span[]): WorldRow[] {
+  const rows: WorldRow[] = []
+  for (const part of history) {
+    const near = spans.filter(({ from, to }) => from <= part.span.to && to >= part.span.from)
+    if (near.length === 0) continue
+    for (let i = 0; i < part.time.length; i++) {
+      const time = part.time[i]
+      if (near.some(({ from, to }) => time >= from && time <= to)) rows.push(rowAt(part, i))
+    }
+  }
+  return rows
+}
+
+/** The oracle's world; `rowsOf` says which rows it knows of each buoy. */
+export function worldWith(
+  { sources, buoys }: BenchData,
+  rowsOf: (buoy: BenchBuoy) => readonly WorldRow[],
+): World {
   return {
     asOf: AS_OF,
-    sources: data.sources.map(({ name, network }) => ({ name, network, credit: '', licence: '' })),
-    buoys: data.buoys.map((buoy) => ({
-      ...buoy.record,
-      rows: buoy.id === id && buoy.rows !== null ? buoy.rows : buoy.newest === null ? [] : [buoy.newest],
-    })),
+    sources: sources.map(({ name, network }) => ({ name, network, credit: '', licence: '' })),
+    buoys: buoys.map((buoy) => ({ ...buoy.record, rows: [...rowsOf(buoy)] })),
   }
 }
 

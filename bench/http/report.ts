@@ -17,6 +17,8 @@ export interface ShareRow {
   ceilingRate: number
   /** Of the ceiling's requests a second: median over the rounds. */
   share: number
+  /** Hot: the same of a ceiling that sends from as many places in memory as there are answers. */
+  spreadShare?: number
   /** The same by CPU time a request, which a neighbour's load or a busy load generator touches less. */
   cpuShare: number
   /** Server CPU a request, µs. */
@@ -62,12 +64,34 @@ export interface Results {
   node: string
   command: string
   data: string
-  checked: { case: string; compared: number; unsure: number }[]
+  /** Of each case: its distinct requests, cold and hot, and how many of their answers are the oracle's. */
+  checked: {
+    case: string
+    requests: number
+    compared: number
+    /** Answers that two right programs may give differently: not compared. */
+    unsure: number
+    /** Answers of the hot server that were byte for byte, but for their timestamps, those of the cold one. */
+    kept: { [mode in 'hot' | 'hot gzip']?: number }
+  }[]
   shares: ShareRow[]
   peers: PeerRow[]
   limits: LimitRow[]
   /** What was asked for and not measured, and why. */
   notRun: string[]
+}
+
+export function checkTable(rows: Results['checked']): string {
+  return table(
+    ['case', 'distinct requests', 'as the oracle', 'unsure', 'kept as fresh', 'kept with gzip'],
+    rows.map(({ case: name, requests, compared, unsure, kept }) => [
+      name,
+      whole(requests),
+      whole(compared),
+      whole(unsure),
+      ...[kept.hot, kept['hot gzip']].map((count) => (count === undefined ? '' : whole(count))),
+    ]),
+  )
 }
 
 const verdict = (value: number, bar: number | null): string =>
@@ -85,6 +109,7 @@ export function shareTable(rows: readonly ShareRow[]): string {
       'requests/s',
       'ceiling/s',
       'share',
+      'spread',
       'CPU share',
       'bar',
       'met',
@@ -103,6 +128,7 @@ export function shareTable(rows: readonly ShareRow[]): string {
       whole(row.rate),
       whole(row.ceilingRate),
       rounded(row.share, 2),
+      row.spreadShare === undefined ? '' : rounded(row.spreadShare, 2),
       rounded(row.cpuShare, 2),
       row.bar === null ? '' : rounded(row.bar, 2),
       verdict(row.share, row.bar),
@@ -234,12 +260,9 @@ function crowded(shares: readonly ShareRow[]): string[] {
 
 export function tables(results: Results): string {
   const { date, revision, machine, node, command, data, shares, peers, limits, notRun, checked } = results
-  const compared = checked.reduce((sum, one) => sum + one.compared, 0)
   return [
     `${date.slice(0, 16)}Z, ${machine}, Node ${node}, revision ${revision}, \`${command}\`, ${data}`,
-    ...(checked.length > 0
-      ? [`${whole(compared)} answers of ${checked.length} cases are those of the oracle.`]
-      : []),
+    ...(checked.length > 0 ? [checkTable(checked)] : []),
     ...(shares.length > 0 ? [shareTable(shares), ...crowded(shares)] : []),
     ...(peers.length > 0 ? [peerTable(peers)] : []),
     ...(limits.length > 0 ? [limitTable(limits)] : []),

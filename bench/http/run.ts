@@ -14,8 +14,8 @@ import { parseArgs } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { seededRandom } from '../corpus.ts'
 import { BASE_PATH, casesOf, HOT_BAR, PIPELINED_BARS, type Case } from './cases.ts'
-import { Checker, sameAnswer } from './check.ts'
-import { BENCH_DATA, readData, SCALES, type BenchData, type ScaleName } from './data.ts'
+import { buoyOf, Checker, OF_ONE_BUOY, sameBytes, type Asked } from './check.ts'
+import { BENCH_DATA, readData, SCALES, type ScaleName } from './data.ts'
 import { measureFlood, measureLatency, measurePauses, measureScaling, seriesFloor } from './limits.ts'
 import { missingTool, saturate, type Load, type Sample } from './load.ts'
 import { openPeers, type Peer } from './peers.ts'
@@ -63,12 +63,9 @@ const HOT_DISTINCT = options.quick ? 1000 : 10_000
 const HOT_DRAWN = options.quick ? 8192 : 65_536
 /** The hot server may keep all of them: what is measured is an answer that is ready. */
 const HOT_CACHE = 512
-/** Answers of a case that are compared with the oracle's: of single points many, of others fewer, for it is slow. */
-const CHECKED = options.quick ? 40 : 400
-const CHECKED_POINTS = options.quick ? 100 : Infinity
-const POINTS = new Set(['detail', 'last_readings', 'reading', 'countries', 'satellites'])
-/** Buoys whose whole history the oracle knows. */
-const KEPT_BUOYS = { demo: options.quick ? 40 : 400, big: options.quick ? 3 : 12 }
+/** Requests of a list that are checked: all, or for a quick look few, and of few buoys. */
+const CHECKED = options.quick ? 40 : Infinity
+const CHECKED_BUOYS = options.quick ? { demo: 40, big: 3 }[scale] : Infinity
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 
@@ -111,10 +108,27 @@ function draw(one: Case, count: number, seed: number): string[] {
   return Array.from({ length: count }, () => one.draw(random))
 }
 
-function drawHot(one: Case, bytes: number): { distinct: string[]; drawn: string[] } {
-  const distinct = [...new Set(draw(one, HOT_DISTINCT * 2, 11))].slice(0, keepable(bytes))
+/** What is asked of a case. */
+interface Plan {
+  one: Case
+  cold: string[]
+  /** Of the first of them: the product's head, and the mean length of the bodies. */
+  shape: { head: string; length: number }
+  /** Empty in a run that asks nothing hot. */
+  hot: {
+    distinct: string[]
+    /** Places in `distinct`, in the order in which they are asked. */
+    order: number[]
+  }
+}
+
+async function planOf(one: Case, server: Server, key: string): Promise<Plan> {
+  const cold = draw(one, COLD, 7)
+  const shape = await probe(server, [key], cold)
+  if (!wants('check') && !wants('table')) return { one, cold, shape, hot: { distinct: [], order: [] } }
+  const distinct = [...new Set(draw(one, HOT_DISTINCT * 2, 11))].slice(0, keepable(shape.length))
   const rank = zipfRanks(distinct.length, seededRandom(12))
-  return { distinct, drawn: Array.from({ length: HOT_DRAWN }, () => distinct[rank()]) }
+  return { one, cold, shape, hot: { distinct, order: Array.from({ length: HOT_DRAWN }, rank) } }
 }
 
 /** Asks some of the paths one by one: a head, and the mean length of the bodies. */
@@ -166,21 +180,33 @@ async function alternate(
 const ratio = (of: readonly Sample[], to: readonly Sample[], what: 'rate' | 'cpu'): number =>
   median(of.map((sample, i) => sample[what] / to[i][what]))
 
-async function checkCase(
+/** The requests of a list that are checked. */
+function checkable({ operation }: Case, paths: readonly string[]): string[] {
+  const distinct = [...new Set(paths)]
+  const id = (path: string): number => (OF_ONE_BUOY.has(operation) ? buoyOf(path) : 0)
+  return distinct.filter((path) => id(path) <= CHECKED_BUOYS).slice(0, CHECKED)
+}
+
+/** Compares the answers to all requests of the run with those of the oracle. @throws AssertionError at the first difference */
+async function checkPlans(
   checker: Checker,
-  one: Case,
+  plans: readonly Plan[],
   server: Server,
   key: string,
-  paths: readonly string[],
-): Promise<Results['checked'][number]> {
+): Promise<Results['checked']> {
   const client = new RawClient(server.port, [key])
-  const chosen = checker.choose(one, paths, POINTS.has(one.operation) ? CHECKED_POINTS : CHECKED)
-  let unsure = 0
-  for (const path of chosen) {
-    if (!checker.check(one, path, await client.get(BASE_PATH + path))) unsure++
-  }
+  const asked = plans.flatMap(({ one, cold, hot }): Asked[] =>
+    [...new Set([...checkable(one, cold), ...checkable(one, hot.distinct)])].map((path) => ({ one, path })),
+  )
+  const unsure = await checker.check(asked, (path) => client.get(BASE_PATH + path))
   client.close()
-  return { case: one.name, compared: chosen.length - unsure, unsure }
+  return plans.map(({ one, cold, hot }) => ({
+    case: one.name,
+    requests: new Set([...cold, ...hot.distinct]).size,
+    compared: asked.filter((request) => request.one === one).length - (unsure.get(one) ?? 0),
+    unsure: unsure.get(one) ?? 0,
+    kept: {},
+  }))
 }
 
 function shareRow(
@@ -189,6 +215,7 @@ function shareRow(
   depth: number,
   own: readonly Sample[],
   ceiling: readonly Sample[],
+  spread?: readonly Sample[],
 ): ShareRow {
   const [ours, theirs] = [medians(own), medians(ceiling)]
   const pipelinedBar = mode === 'cold' ? PIPELINED_BARS.cold : PIPELINED_BARS.hot
@@ -200,6 +227,7 @@ function shareRow(
     rate: ours.rate,
     ceilingRate: theirs.rate,
     share: ratio(own, ceiling, 'rate'),
+    ...(spread === undefined ? {} : { spreadShare: ratio(own, spread, 'rate') }),
     cpuShare: ratio(ceiling, own, 'cpu'),
     cpu: ours.cpu,
     ceilingCpu: theirs.cpu,
@@ -219,9 +247,10 @@ interface Measured {
   key: string
 }
 
-async function measureCase(one: Case, { cold, hot, ceiling, peers, key }: Measured, results: Results) {
+async function measureCase(plan: Plan, { cold, hot, ceiling, peers, key }: Measured, results: Results) {
+  const { one, cold: paths, shape } = plan
+  const { distinct, order } = plan.hot
   const headers = [key]
-  const paths = draw(one, COLD, 7)
   const coldFile = listFile(`${one.name} cold`, paths)
   const load = (file: string, depth = 1, more: readonly string[] = []): Load => ({
     file,
@@ -229,7 +258,6 @@ async function measureCase(one: Case, { cold, hot, ceiling, peers, key }: Measur
     depth,
     seconds: SECONDS,
   })
-  const shape = await probe(cold, headers, paths)
   await ceiling.answerWith(shape.head, shape.length)
 
   const comparable = []
@@ -272,25 +300,21 @@ async function measureCase(one: Case, { cold, hot, ceiling, peers, key }: Measur
   }
   sayRow(row)
 
-  const { distinct, drawn } = drawHot(one, shape.length)
+  const drawn = order.map((place) => distinct[place])
   const hotFile = listFile(`${one.name} hot`, drawn)
-  for (const [mode, more] of [
-    ['hot', []],
-    ['hot gzip', ['Accept-Encoding: gzip']],
-  ] as const) {
-    // Every answer is kept before the clock runs.
-    await warm(hot, [...headers, ...more], distinct)
-    await requireSame(hot, cold, key, more, distinct)
+  for (const [mode, more] of HOT_MODES) {
+    await keep(plan, mode, more, { cold, hot, key }, results)
     const hotShape = await probe(hot, [...headers, ...more], drawn)
-    await ceiling.answerWith(hotShape.head, hotShape.length)
-    const [own, limit] = await alternate(
+    await ceiling.answerWith(hotShape.head, hotShape.length, order)
+    const [own, limit, spread] = await alternate(
       [
         { server: hot, load: load(hotFile, 1, more) },
         { server: ceiling, load: load(hotFile, 1, more) },
+        { server: ceiling.spread, load: load(hotFile, 1, more) },
       ],
       ROUNDS,
     )
-    const hotRow = shareRow(one, mode, 1, own, limit)
+    const hotRow = shareRow(one, mode, 1, own, limit, spread)
     if (mode === 'hot gzip' && !/content-encoding: gzip/i.test(hotShape.head))
       hotRow.note = 'answers are not compressed'
     results.shares.push(hotRow)
@@ -315,31 +339,38 @@ async function measureCase(one: Case, { cold, hot, ceiling, peers, key }: Measur
   }
 }
 
-/** Asks everything twice: what is asked for once need not be worth keeping, or compressing. */
-async function warm(server: Server, headers: readonly string[], paths: readonly string[]): Promise<void> {
-  const client = new RawClient(server.port, headers)
-  for (const path of [...paths, ...paths]) await client.get(BASE_PATH + path)
-  client.close()
-}
+type HotMode = 'hot' | 'hot gzip'
+/** What a client sends to be answered so. */
+const HOT_MODES: readonly (readonly [HotMode, readonly string[]])[] = [
+  ['hot', []],
+  ['hot gzip', ['Accept-Encoding: gzip']],
+]
 
-/** Kept and compressed answers say what freshly made ones say. @throws Error at the first that does not */
-async function requireSame(
-  hot: Server,
-  cold: Server,
-  key: string,
+/**
+ * Has the hot server keep the answers to a hot list before any clock runs, and compares them with fresh ones, byte for byte.
+ * @throws Error at the first that differs
+ */
+async function keep(
+  { one, hot: { distinct } }: Plan,
+  mode: HotMode,
   more: readonly string[],
-  paths: readonly string[],
+  { cold, hot, key }: Pick<Measured, 'cold' | 'hot' | 'key'>,
+  results: Results,
 ): Promise<void> {
   const [kept, fresh] = [new RawClient(hot.port, [key, ...more]), new RawClient(cold.port, [key])]
-  for (const path of paths.slice(0, CHECKED)) {
-    const { head, body } = await kept.get(BASE_PATH + path)
-    const text = /content-encoding: gzip/i.test(head) ? gunzipSync(body) : body
-    if (!sameAnswer(text, (await fresh.get(BASE_PATH + path)).body)) {
-      throw new Error(`a kept answer is not the fresh one: ${path}`)
+  // Twice: what is asked for once need not be worth keeping, or compressing.
+  for (const path of [...distinct, ...distinct]) await kept.get(BASE_PATH + path)
+  const compared = checkable(one, distinct)
+  for (const path of compared) {
+    const [a, b] = await Promise.all([kept.get(BASE_PATH + path), fresh.get(BASE_PATH + path)])
+    const body = /content-encoding: gzip/i.test(a.head) ? gunzipSync(a.body) : a.body
+    if (a.status !== b.status || !sameBytes(body, b.body)) {
+      throw new Error(`a kept answer is not the fresh one: ${path}\n${body.toString()}\n${b.body.toString()}`)
     }
   }
   kept.close()
   fresh.close()
+  results.checked.find((row) => row.case === one.name)!.kept[mode] = compared.length
 }
 
 function sayRow({ case: name, mode, depth, rate, ceilingRate, share, cpuShare, bar }: ShareRow): void {
@@ -377,10 +408,7 @@ async function main(): Promise<void> {
   requireMachine()
   const results = emptyResults()
   say(`data ${results.data}`)
-  const kept = new Set(
-    Array.from({ length: KEPT_BUOYS[scale] }, (_, i) => `S${String(1 + i * 3).padStart(5, '0')}`),
-  )
-  const data: BenchData = await readData(scale, (identifier) => kept.has(identifier))
+  const { data, histories } = await readData(scale)
   const cli = options.cli ?? compileProduct()
   const keysFile = join(BENCH_DATA, 'keys.json')
   const product: Product = { cli, keysFile, snapshots: data.folder, key: issueKey(cli, keysFile) }
@@ -390,23 +418,33 @@ async function main(): Promise<void> {
 
   const cold = await startProduct(product, { answerCache: '0' })
   const ceiling = await startCeiling()
-  const checker = new Checker(data)
-  for (const one of cases) {
-    const checked = await checkCase(checker, one, cold, key, draw(one, COLD, 7))
-    results.checked.push(checked)
-    say(`${one.name.padEnd(20)} ${checked.compared} answers are the oracle's`)
-  }
+  const startHot = (): Promise<Server> => startProduct(product, { answerCache: `${HOT_CACHE}MiB` })
+  const plans: Plan[] = []
+  for (const one of cases) plans.push(await planOf(one, cold, key))
+  const began = performance.now()
+  results.checked = await checkPlans(new Checker(data, histories), plans, cold, key)
+  const compared = results.checked.reduce((sum, row) => sum + row.compared, 0)
+  say(`${compared} answers are the oracle's, compared in ${Math.round((performance.now() - began) / 1000)} s`)
+  // 1.9 GB of the large data.
+  histories.clear()
   if (wants('table')) {
-    const hot = await startProduct(product, { answerCache: `${HOT_CACHE}MiB` })
+    const hot = await startHot()
     const peers = options['no-peers'] ? [] : await openPeers(data, key, results.notRun, say)
-    for (const one of cases) {
-      await measureCase(one, { cold, hot, ceiling, peers, key }, results)
+    for (const plan of plans) {
+      await measureCase(plan, { cold, hot, ceiling, peers, key }, results)
     }
     for (const peer of peers) await peer.stop()
     await hot.stop()
     const floor = seriesFloor(data, results.shares)
     if (floor !== null) results.limits.push(floor)
+  } else if (wants('check')) {
+    const hot = await startHot()
+    for (const plan of plans) {
+      for (const [mode, more] of HOT_MODES) await keep(plan, mode, more, { cold, hot, key }, results)
+    }
+    await hot.stop()
   }
+  const pathsOf = (one: Case): string[] => plans.find((plan) => plan.one === one)!.cold
   const context = {
     product,
     key,
@@ -414,8 +452,8 @@ async function main(): Promise<void> {
     quick: options.quick,
     rounds: ROUNDS,
     say,
-    list: (one: Case) => listFile(`${one.name} cold`, draw(one, COLD, 7)),
-    paths: (one: Case) => draw(one, COLD, 7),
+    list: (one: Case) => listFile(`${one.name} cold`, pathsOf(one)),
+    paths: pathsOf,
     shape: (server: Server, paths: readonly string[]) => probe(server, [key], paths),
   }
   if (wants('latency')) results.limits.push(...(await measureLatency(context, cold, ceiling, results.notRun)))

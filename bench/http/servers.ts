@@ -227,8 +227,10 @@ export function startProduct(
 }
 
 export interface Ceiling extends Server {
+  /** The same process where it sends from as many places in memory as an order of bodies names, one after the other. */
+  spread: Server
   /** From now on it answers with this head and so many bytes. */
-  answerWith(head: string, length: number): Promise<void>
+  answerWith(head: string, length: number, order?: readonly number[]): Promise<void>
 }
 
 export async function startCeiling(cores = '0'): Promise<Ceiling> {
@@ -248,20 +250,24 @@ export async function startCeiling(cores = '0'): Promise<Ceiling> {
         resolve(value as T)
       })
     })
-  const { port } = await message<{ port: number }>()
-  return {
+  const { port, spreadPort } = await message<{ port: number; spreadPort: number }>()
+  const server: Server = {
     name: 'ceiling',
     port,
     pid: child.pid!,
     output: () => '',
-    async answerWith(head, length) {
-      const ready = message()
-      child.send({ head, length })
-      await ready
-    },
     async stop() {
       child.send('stop')
       await end(child)
+    },
+  }
+  return {
+    ...server,
+    spread: { ...server, name: 'spread ceiling', port: spreadPort },
+    async answerWith(head, length, order = [0]) {
+      const ready = message()
+      child.send({ head, length, order })
+      await ready
     },
   }
 }
