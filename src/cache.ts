@@ -4,17 +4,23 @@
  */
 import type { Encoding } from './encoding.ts'
 import type { Operation } from './operation.ts'
-import { pack, PackedAnswer, SMALLEST_PACKED } from './packed.ts'
+import { pack, SMALLEST_PACKED, type PackedAnswer } from './packed.ts'
+import { Spellings } from './spellings.ts'
 
 /** An answer that takes more than this share of the cache would drive out everything else. */
 const LARGEST_SHARE = 1 / 8
 /** What an entry costs beside its bytes and key, roughly: map slot, objects and array header. */
 const ENTRY_BYTES = 300
-/** Requests as they were spelled, each a way around parsing; longer ones than this are nobody else's. */
-const MAX_SHORTCUTS = 16_384
-const LONGEST_SHORTCUT = 400
 /** Answers that are being compressed at a time: as many as libuv has threads. */
 const MAX_PACKING = 4
+/** Memory is taken in pieces of this share of the cache, between these sizes in bytes. */
+const SLAB_SHARE = 1 / 16
+const SMALLEST_SLAB = 64 * 1024
+const LARGEST_SLAB = 4 * 1024 * 1024
+/** An answer larger than this share of a slab gets memory of its own: no more than that is left unused at a slab's end. */
+const SLAB_REST = 1 / 4
+
+const NOTHING = new Uint8Array(0)
 
 /** What the request path needs to send an answer again. */
 export interface AnsweredRequest {
@@ -28,19 +34,34 @@ export interface AnsweredRequest {
   readonly negotiated: boolean
 }
 
-export class KeptAnswer {
-  readonly request: AnsweredRequest
+/** All in one object, which is one or two cache lines. */
+export class KeptAnswer implements AnsweredRequest {
+  readonly operation: Operation
+  readonly low: number
+  readonly high: number
+  readonly minute: number
+  readonly negotiated: boolean
   /** Bytes it takes in the cache, and whether it is still in there. */
   size: number
   kept = true
-  readonly packed: { [coding in Encoding]?: PackedAnswer | 'under way' } = {}
-  readonly #answer: Uint8Array
+  gzip: PackedAnswer | 'under way' | null = null
+  br: PackedAnswer | 'under way' | null = null
+  zstd: PackedAnswer | 'under way' | null = null
+  #bytes: Uint8Array
   #second = -1
 
-  /** Keeps a copy of `answer`, whose last bytes are the tail. */
-  constructor(request: AnsweredRequest, answer: Uint8Array, size: number) {
-    this.request = request
-    this.#answer = answer.slice()
+  /** Over `bytes`, whose last are the tail. */
+  constructor(
+    { operation, low, high, minute, negotiated }: AnsweredRequest,
+    bytes: Uint8Array,
+    size: number,
+  ) {
+    this.operation = operation
+    this.low = low
+    this.high = high
+    this.minute = minute
+    this.negotiated = negotiated
+    this.#bytes = bytes
     this.size = size
   }
 
@@ -48,22 +69,57 @@ export class KeptAnswer {
   bytesAt(second: number, tail: Uint8Array): Uint8Array {
     if (second !== this.#second) {
       this.#second = second
-      this.#answer.set(tail, this.#answer.length - tail.length)
+      this.#bytes.set(tail, this.#bytes.length - tail.length)
     }
-    return this.#answer
+    return this.#bytes
+  }
+
+  /** Lets go of its memory: a request as it was spelled may lead here for long. */
+  leave(): void {
+    this.kept = false
+    this.#bytes = NOTHING
+    this.gzip = this.br = this.zstd = null
+  }
+}
+
+/**
+ * Memory of kept answers. Few large buffers, because the engine finds the bytes of a buffer by way of five objects: those of a buffer per answer were
+ * never in the processor's cache, half a microsecond of a kept answer. A slab goes when all its answers have left, which they do in the order they came.
+ */
+class Slabs {
+  readonly #size: number
+  #slab = NOTHING
+  #used = 0
+
+  constructor(limit: number) {
+    this.#size = Math.max(SMALLEST_SLAB, Math.min(LARGEST_SLAB, limit * SLAB_SHARE))
+  }
+
+  /** A copy of `bytes`. */
+  keep(bytes: Uint8Array): Uint8Array {
+    if (bytes.length > this.#size * SLAB_REST) return bytes.slice()
+    if (this.#used + bytes.length > this.#slab.length) {
+      this.#slab = new Uint8Array(this.#size)
+      this.#used = 0
+    }
+    const copy = this.#slab.subarray(this.#used, (this.#used += bytes.length))
+    copy.set(bytes)
+    return copy
   }
 }
 
 export class AnswerCache {
   readonly #limit: number
   readonly #answers = new Map<string, KeptAnswer>()
-  readonly #shortcuts = new Map<string, KeptAnswer>()
+  readonly #slabs: Slabs
+  #spellings: Spellings<KeptAnswer> | null = null
   #bytes = 0
   #packing = 0
 
   /** `limit` in bytes; 0 keeps nothing. */
   constructor(limit: number) {
     this.#limit = limit
+    this.#slabs = new Slabs(limit)
   }
 
   get isOff(): boolean {
@@ -76,40 +132,40 @@ export class AnswerCache {
 
   /** The answer to a request that was spelled just like this before: a third of the time that parsing it would take. */
   getAsSpelled(path: string, query: string): KeptAnswer | undefined {
-    if (this.#shortcuts.size === 0) return undefined
-    const answer = this.#shortcuts.get(spelled(path, query))
+    if (this.#spellings === null) return undefined
+    const answer = this.#spellings.find(path, query)
     return answer !== undefined && answer.kept ? answer : undefined
   }
 
   remember(path: string, query: string, answer: KeptAnswer): void {
-    if (path.length + query.length > LONGEST_SHORTCUT) return
-    if (this.#shortcuts.size >= MAX_SHORTCUTS) this.#shortcuts.clear()
-    this.#shortcuts.set(spelled(path, query), answer)
+    this.#spellings ??= new Spellings()
+    this.#spellings.add(path, query, answer)
   }
 
   /** Keeps a copy of `answer`, whatever its tail says. */
   put(canonical: string, request: AnsweredRequest, answer: Uint8Array): void {
     const size = answer.length + canonical.length * 2 + ENTRY_BYTES
     if (size > this.#limit * LARGEST_SHARE || this.#answers.has(canonical)) return
-    this.#answers.set(canonical, new KeptAnswer(request, answer, size))
+    this.#answers.set(canonical, new KeptAnswer(request, this.#slabs.keep(answer), size))
     this.#grow(size)
   }
 
   /** The answer in a coding, or null as long as it is not compressed: once, on another thread, while requests get it plain. */
   packed(answer: KeptAnswer, encoding: Encoding, second: number, tail: Uint8Array): PackedAnswer | null {
-    const packed = answer.packed[encoding]
-    if (packed === undefined) this.#pack(answer, encoding, answer.bytesAt(second, tail), tail.length)
-    return packed === undefined || packed === 'under way' ? null : packed
+    const packed = encoding === 'gzip' ? answer.gzip : encoding === 'br' ? answer.br : answer.zstd
+    if (packed === null) this.#pack(answer, encoding, answer.bytesAt(second, tail), tail.length)
+    return packed === 'under way' ? null : packed
   }
 
   #pack(answer: KeptAnswer, encoding: Encoding, bytes: Uint8Array, tailLength: number): void {
     if (bytes.length < SMALLEST_PACKED || this.#packing >= MAX_PACKING) return
-    answer.packed[encoding] = 'under way'
+    answer[encoding] = 'under way'
     this.#packing++
     pack(encoding, bytes, tailLength)
       .then((packed) => {
         if (!answer.kept) return
-        answer.packed[encoding] = packed
+        packed.bytes = this.#slabs.keep(packed.bytes)
+        answer[encoding] = packed
         answer.size += packed.bytes.length
         this.#grow(packed.bytes.length)
       })
@@ -123,12 +179,8 @@ export class AnswerCache {
     for (const [oldest, dropped] of this.#answers) {
       if (this.#bytes <= this.#limit) break
       this.#answers.delete(oldest)
-      dropped.kept = false
+      dropped.leave()
       this.#bytes -= dropped.size
     }
   }
-}
-
-function spelled(path: string, query: string): string {
-  return query === '' ? path : `${path}?${query}`
 }

@@ -6,7 +6,7 @@
  * ASCII in a double is never a NaN (its exponent would need a byte above 0x7f), so no bits change on the way.
  */
 import { MISSING_I16, MISSING_U16 } from './columns.ts'
-import { civilFromDays, DAY, MINUTE, timestampText } from './time.ts'
+import { civilFromDays, DAY, HOUR, MINUTE, timestampText } from './time.ts'
 
 const ENCODER = new TextEncoder()
 
@@ -54,6 +54,8 @@ export class Literal {
 }
 
 const NULL = new Literal('null')
+const NULLS_AT_ONCE = 8
+const NULLS = new Literal('null,'.repeat(NULLS_AT_ONCE))
 
 /** Short texts by index: one store each, with a comma behind for lists. */
 export class TextTable {
@@ -108,6 +110,16 @@ export const MINUTE_TEXT = new TextTable(
   1440,
   (minute) => `${pad(Math.floor(minute / 60), 2)}:${pad(minute % 60, 2)}:`,
 )
+/** `-27T09:` by hour since the day before the month's first. */
+const DAY_AND_HOUR = new TextTable(
+  32 * 24,
+  (hour) => `-${pad(Math.floor(hour / 24), 2)}T${pad(hour % 24, 2)}:`,
+)
+/** `00:00Z"` by second of the hour. */
+const WITHIN_HOUR = new TextTable(
+  HOUR,
+  (second) => `${pad(Math.floor(second / MINUTE), 2)}:${pad(second % MINUTE, 2)}Z"`,
+)
 /** `00Z"` by second of the minute. */
 export const SECOND_TEXT = new TextTable(60, (second) => `${pad(second, 2)}Z"`)
 
@@ -132,6 +144,12 @@ const HUNDREDTH_TEXT = {
   lengths: Uint8Array.from({ length: 100 }, (_, n) => behindPoint(n).length),
 }
 
+/** `.005`, four characters, and how many are left without zeros at the end: none, `.5`, `.05`. */
+const THOUSANDTH_TEXT = {
+  words: Uint32Array.from({ length: 1000 }, (_, n) => fourCharacters(`.${pad(n, 3)}`)),
+  lengths: Uint8Array.from({ length: 1000 }, (_, n) => String(n / 1000).length - 1),
+}
+
 function behindPoint(hundredths: number): string {
   return String(hundredths / 100).slice(1)
 }
@@ -139,10 +157,12 @@ function behindPoint(hundredths: number): string {
 /** `"2026-03-` and `27T` by day since 1970, filled as days come up; every time we hold lies before 2106. */
 export const DATE_HEAD = new Float64Array(49711)
 export const DATE_TAIL = new Float64Array(49711)
+const DAY_OF_MONTH = new Uint8Array(49711)
 
-/** Fills `DATE_HEAD` and `DATE_TAIL` of a day. */
+/** Fills `DATE_HEAD`, `DATE_TAIL` and `DAY_OF_MONTH` of a day. */
 export function fillDate(day: number): void {
   const { year, month, day: dayOfMonth } = civilFromDays(day)
+  DAY_OF_MONTH[day] = dayOfMonth
   DATE_HEAD[day] = word(`"${pad(year, 4)}-${pad(month, 2)}`)
   DATE_TAIL[day] = word(`-${pad(dayOfMonth, 2)}T`)
 }
@@ -215,17 +235,39 @@ export class JsonWriter {
     this.at += table.lengths[index]
   }
 
-  /** Values of a column by their codes, with commas between. The caller has ensured 8 bytes for each. */
-  entries(table: TextTable, codes: Uint16Array, count: number): void {
+  /** Values of a column by its codes in [from, to), each with a comma behind. The caller has ensured 8 bytes for each. */
+  entries(table: TextTable, codes: Uint16Array, from: number, to: number): void {
     const { words, lengths } = table
     const view = this.view
     let at = this.at
-    for (let i = 0; i < count; i++) {
+    for (let i = from; i < to; i++) {
       const code = codes[i]
       view.setFloat64(at, words[code], true)
       at += lengths[code] + 1
     }
-    this.at = count === 0 ? at : at - 1
+    this.at = at
+  }
+
+  /** `count` times `null` with a comma behind, in a fifth of the time of as many entries. The caller has ensured 8 bytes for each. */
+  nulls(count: number): void {
+    const view = this.view
+    const { words } = NULLS
+    // Written out: a loop over the five takes twice as long.
+    const a = words[0]
+    const b = words[1]
+    const c = words[2]
+    const d = words[3]
+    const e = words[4]
+    let at = this.at
+    for (let i = 0; i < count; i += NULLS_AT_ONCE) {
+      view.setFloat64(at, a, true)
+      view.setFloat64(at + 8, b, true)
+      view.setFloat64(at + 16, c, true)
+      view.setFloat64(at + 24, d, true)
+      view.setFloat64(at + 32, e, true)
+      at += NULLS.length
+    }
+    this.at += count * (NULLS.length / NULLS_AT_ONCE)
   }
 
   /** Any text as it is, in UTF-8. Short ASCII is written by hand, five times as fast as by way of the encoder. */
@@ -288,10 +330,35 @@ export class JsonWriter {
     this.at += SHORT_INTEGERS.lengths[value]
   }
 
-  /** Any finite number in its shortest form. */
+  /**
+   * Any finite number in its shortest form. One of at most six decimals is written from tables, eight times as fast as by way of `String`: decimals of up to
+   * 15 digits are all different doubles, so one that reads back as the number is its shortest.
+   */
   number(value: number): void {
-    if (Number.isInteger(value) && Math.abs(value) < 1e4) this.integer(value + 0)
-    else this.text(String(value))
+    const magnitude = Math.abs(value)
+    const millionths = Math.round(magnitude * 1e6)
+    if (millionths >= 1e15 || millionths / 1e6 !== magnitude) {
+      this.text(String(value))
+      return
+    }
+    if (value < 0) this.bytes[this.at++] = DASH
+    const whole = Math.floor(magnitude)
+    this.integer(whole)
+    this.#decimals(millionths - whole * 1e6)
+  }
+
+  /** Millionths, below a million, as what stands behind the whole part. */
+  #decimals(millionths: number): void {
+    const high = (millionths / 1000) >>> 0
+    const low = millionths - high * 1000
+    const { words, lengths } = THOUSANDTH_TEXT
+    this.view.setUint32(this.at, words[high], true)
+    if (low === 0) {
+      this.at += lengths[high]
+      return
+    }
+    this.view.setUint32(this.at + 4, words[low] >>> 8, true)
+    this.at += 3 + lengths[low]
   }
 
   /** A whole number of hundredths, below 2^32, as a number in its shortest form: 150 is `1.5`. */
@@ -363,33 +430,40 @@ export class JsonWriter {
     this.at = at + 22
   }
 
-  /** Ascending times, seconds since `base`, as timestamps with commas between; all from 1970 to 2106. The caller has ensured 24 bytes for each. */
-  timestamps(base: number, seconds: Uint32Array, count: number): void {
+  /**
+   * Ascending times (epoch seconds) in [from, to) as timestamps, each with a comma behind. The caller has ensured 24 bytes for each.
+   * Three stores a time, and a walk from hour to hour: 4 ns; four stores and a division for each took 6.
+   */
+  timestamps(times: Uint32Array, from: number, to: number): void {
     const view = this.view
     let at = this.at
-    let midnight = 0
-    let nextMidnight = 0
+    let hour = 0
+    let hourEnd = 0
+    let dayEnd = 0
     let head = 0
-    let tail = 0
-    for (let i = 0; i < count; i++) {
-      const time = (base + seconds[i]) >>> 0
-      if (time >= nextMidnight) {
-        const day = (time / DAY) >>> 0
-        if (DATE_HEAD[day] === 0) fillDate(day)
-        head = DATE_HEAD[day]
-        tail = DATE_TAIL[day]
-        midnight = day * DAY
-        nextMidnight = midnight + DAY
+    let middle = 0
+    let hoursBeforeDay = 0
+    for (let i = from; i < to; i++) {
+      const time = times[i]
+      if (time >= hourEnd) {
+        const hours = (time / HOUR) >>> 0
+        hour = hours * HOUR
+        hourEnd = hour + HOUR
+        if (time >= dayEnd) {
+          const day = (time / DAY) >>> 0
+          if (DATE_HEAD[day] === 0) fillDate(day)
+          head = DATE_HEAD[day]
+          dayEnd = (day + 1) * DAY
+          hoursBeforeDay = (day - DAY_OF_MONTH[day]) * 24
+        }
+        middle = DAY_AND_HOUR.words[hours - hoursBeforeDay]
       }
-      const second = time - midnight
-      const minute = (second / MINUTE) >>> 0
       view.setFloat64(at, head, true)
-      view.setFloat64(at + 8, tail, true)
-      view.setFloat64(at + 12, MINUTE_TEXT.words[minute], true)
-      view.setFloat64(at + 18, SECOND_TEXT.words[second - minute * MINUTE], true)
+      view.setFloat64(at + 8, middle, true)
+      view.setFloat64(at + 15, WITHIN_HOUR.words[time - hour], true)
       at += 23
     }
-    this.at = count === 0 ? at : at - 1
+    this.at = at
   }
 
   /** Compass point of a direction's code in hundredths of a degree, `null` for the missing one. */

@@ -41,7 +41,8 @@ const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
 /** One answer in one coding. Until `bytesAt` is called its tail is not yet right. */
 export class PackedAnswer {
   readonly encoding: Encoding
-  readonly bytes: Uint8Array
+  /** May be exchanged for a copy. */
+  bytes: Uint8Array
   readonly #tailAt: number
   /** CRC-32 of all that is compressed. */
   readonly #headCrc: number

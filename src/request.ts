@@ -159,10 +159,10 @@ export class RequestPath {
     }
     this.#tick(now)
     const kept = this.#cache.getAsSpelled(path, query)
-    if (kept !== undefined && this.#isFor(exchange, kept.request)) {
+    if (kept !== undefined && this.#isFor(exchange, kept)) {
       // No key is in its query: such a request is never remembered as it was spelled.
       this.#raw.clear()
-      if (this.#admit(exchange, kept.request.operation, now)) this.#sendKept(exchange, kept)
+      if (this.#admit(exchange, kept.operation, now)) this.#sendKept(exchange, kept)
       return
     }
     const route = this.#router.find(path)
@@ -288,7 +288,7 @@ export class RequestPath {
       return
     }
     // Not where a key in the query or another language than the default has its say.
-    const isForAll = !kept.request.negotiated || language === DEFAULT_LANGUAGE
+    const isForAll = !kept.negotiated || language === DEFAULT_LANGUAGE
     if (isForAll && this.#raw.get('api_key') === '') this.#cache.remember(exchange.path, exchange.query, kept)
     this.#sendKept(exchange, kept)
   }
@@ -302,7 +302,7 @@ export class RequestPath {
   }
 
   #sendKept(exchange: Exchange, kept: KeptAnswer): void {
-    const { operation, low, high, minute } = kept.request
+    const { operation, low, high, minute } = kept
     const encoding = this.#encodings.of(exchange.header(ACCEPT_ENCODING))
     const packed = encoding === null ? null : this.#cache.packed(kept, encoding, this.#second, this.#tail)
     const body = (packed ?? kept).bytesAt(this.#second, this.#tail)

@@ -6,11 +6,14 @@
 import { newestReadingTime, type Dataset } from './dataset.ts'
 import { NO_COUNTRY } from './snapshot/catalog.ts'
 import { LANGUAGES, type Language } from './language.ts'
-import { JsonWriter } from './json.ts'
+import type { NearestPoints } from './index/nearest.ts'
+import { JsonWriter, Literal } from './json.ts'
 import { externalPassId, missionOfIndex, MISSIONS, passId, passName, satellitePassId } from './missions.ts'
 import { READING_BYTES, writeReading, writeReadingSubset } from './reading.ts'
 import type { Steps } from './steps.ts'
 import { timestampText } from './time.ts'
+
+const END = new Literal('}')
 
 /** More than any buoy item without its name, slug and other texts takes. */
 const ITEM_BYTES = 1024
@@ -75,9 +78,8 @@ export interface Shapes {
   readonly detail: Fragments
   /** `GET /buoys/search` items. */
   readonly search: Fragments
-  /** `GET /buoys/nearest` items, before and after the number of `distance_km`. */
-  readonly nearestHead: Fragments
-  readonly nearestTail: Fragments
+  /** `GET /buoys/nearest` items, up to the number of `distance_km`, which is the last member: so an item is one copy. */
+  readonly nearest: Fragments
   /** `GET /buoys/last_readings` items. */
   readonly lastReading: Fragments
   /** `GET /buoys/map` items. */
@@ -130,14 +132,9 @@ export function* renderShapes(dataset: Dataset): Steps<Shapes> {
     list: yield* item(listed),
     detail: yield* item([...listed, country, dtz]),
     search: yield* item([id, name, slug, place, source, identifier, country]),
-    nearestHead: yield* Fragments.render(writer, count, (ordinal) => {
-      writeObject(writer, [id, name, place, source, identifier], ordinal, false)
+    nearest: yield* Fragments.render(writer, count, (ordinal) => {
+      writeObject(writer, [id, name, place, source, identifier, lastReading], ordinal, false)
       writer.text(',"distance_km":')
-    }),
-    nearestTail: yield* Fragments.render(writer, count, (ordinal) => {
-      // The comma that every fragment begins with stands between the distance and this.
-      lastReading.write(ordinal)
-      writer.text('}')
     }),
     lastReading: yield* Fragments.render(writer, count, (ordinal) => {
       writeObject(writer, [id, name, place, source], ordinal, false)
@@ -208,15 +205,22 @@ function textFragments(writer: JsonWriter, texts: readonly string[]): Steps<Frag
   return Fragments.render(writer, texts.length, (i) => writer.string(texts[i]))
 }
 
-/** A nearest-buoy item; the distance in hundredths of a km. */
+/** More than the distance of an item takes. */
+const DISTANCE_BYTES = 24
+
+/** The nearest buoys found by `find`, `count` of them, separated by commas. */
 export function writeNearest(
-  { writer, nearestHead, nearestTail }: Shapes,
-  ordinal: number,
-  hundredths: number,
+  { writer, nearest }: Shapes,
+  { ordinals, hundredths }: NearestPoints,
+  count: number,
 ): void {
-  nearestHead.write(ordinal)
-  writer.hundredths(hundredths)
-  nearestTail.writeNext(ordinal)
+  for (let i = 0; i < count; i++) {
+    if (i === 0) nearest.write(ordinals[i])
+    else nearest.writeNext(ordinals[i])
+    writer.ensure(DISTANCE_BYTES)
+    writer.hundredths(hundredths[i])
+    writer.literal(END)
+  }
 }
 
 /** What passes say of themselves, each as JSON text. */

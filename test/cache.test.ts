@@ -55,6 +55,30 @@ test('A request as it was spelled leads to its answer until that has left the ca
   assert.equal(cache.getAsSpelled('/v2/countries', 'x=1'), undefined)
 })
 
+test('An answer that has left the cache holds no memory, however long its spelling is remembered.', () => {
+  const cache = new AnswerCache(100_000)
+  cache.put('a', REQUEST, answerOf(5000))
+  const answer = cache.get('a')!
+  cache.remember('/v2/countries', '', answer)
+  for (let i = 0; i < 100; i++) cache.put(`b${i}`, REQUEST, answerOf(5000))
+  assert.equal(answer.kept, false)
+  assert.equal(answer.bytesAt(1, new Uint8Array(0)).length, 0)
+})
+
+test('Answers that lie side by side in memory do not write into each other.', () => {
+  const cache = new AnswerCache(1_000_000)
+  const answers = Array.from({ length: 200 }, (_, i) => Buffer.concat([Buffer.alloc(i * 7, i), TAIL]))
+  answers.forEach((answer, i) => cache.put(String(i), REQUEST, answer))
+  answers.forEach((answer, i) => {
+    const kept = Buffer.from(cache.get(String(i))!.bytesAt(i, TAIL))
+    assert.ok(kept.equals(answer), `answer ${i}`)
+  })
+  answers.forEach((answer, i) => {
+    const kept = Buffer.from(cache.get(String(i))!.bytesAt(i, TAIL))
+    assert.ok(kept.equals(answer), `answer ${i}, after the others were touched`)
+  })
+})
+
 test('A kept answer is packed once, in the background, and says the second it is asked for.', async () => {
   const cache = new AnswerCache(100_000)
   cache.put('a', REQUEST, answerOf(3000))

@@ -144,6 +144,34 @@ test('Any finite number is written as JSON.stringify writes it.', () => {
   )
 })
 
+test('A decimal number is written as JSON.stringify writes it, however many digits it has.', () => {
+  const check = (value: number): void => {
+    if (short((out) => out.number(value)) !== JSON.stringify(value)) assert.fail(JSON.stringify(value))
+  }
+  fc.assert(
+    fc.property(
+      fc.maxSafeInteger(),
+      fc.nat(18),
+      fc.integer({ min: -2, max: 2 }),
+      (digits, decimals, ulps) => {
+        const value = Number(`${digits}e-${decimals}`)
+        check(value)
+        // Its neighbours have no short form.
+        const bits = new BigInt64Array(Float64Array.of(value).buffer)
+        bits[0] += BigInt(ulps)
+        const [neighbour] = new Float64Array(bits.buffer)
+        if (Number.isFinite(neighbour)) check(neighbour)
+      },
+    ),
+    { numRuns: 20_000 },
+  )
+  for (let millionths = 0; millionths < 1_000_000; millionths += millionths < 11_000 ? 1 : 97) {
+    check(millionths / 1e6)
+    check(-(millionths + 179e6) / 1e6)
+  }
+  for (const value of [1e9 - 1e-6, 999_999_999.999999, 1e9, 1e9 + 0.5, 5e-7, 1e-6, 1.0000005]) check(value)
+})
+
 test('A whole number of hundredths is written as the number that it stands for.', () => {
   fc.assert(
     fc.property(
@@ -241,39 +269,54 @@ test('A table of texts gives each one back by its index.', () => {
   assert.equal(all, texts.map((text) => `${text},`).join(''))
 })
 
-test('A list of codes is their entries with commas between.', () => {
+test('A list of codes is their entries, each with a comma behind.', () => {
   fc.assert(
-    fc.property(fc.uint16Array({ maxLength: 40 }), (codes) => {
+    fc.property(fc.uint16Array({ maxLength: 40 }), fc.nat(40), (codes, before) => {
+      const from = Math.min(before, codes.length)
       for (const table of [THOUSANDTHS, HUNDREDTHS, SIGNED_HUNDREDTHS]) {
         const write = (out: JsonWriter): void => {
           out.ensure(codes.length * 8)
-          out.entries(table, codes, codes.length)
+          out.entries(table, codes, from, codes.length)
           out.quote()
         }
-        const each = Array.from(codes, (code) => short((out) => out.entry(table, code)))
-        assert.equal(written(write), `${each.join(',')}"`)
+        const each = Array.from(codes.slice(from), (code) => `${short((out) => out.entry(table, code))},`)
+        assert.equal(written(write), `${each.join('')}"`)
       }
     }),
     { numRuns: 200 },
   )
 })
 
-test('Ascending times are timestamps with commas between, over midnights too.', () => {
+test('Any number of nulls is as many texts, each with a comma behind.', () => {
+  for (let count = 0; count <= 50; count++) {
+    const text = written((out) => {
+      out.ensure(count * 8)
+      out.nulls(count)
+      out.quote()
+    })
+    assert.equal(text, `${'null,'.repeat(count)}"`)
+  }
+})
+
+test('Ascending times are timestamps, each with a comma behind, over hours, midnights and ends of months too.', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 2 ** 32 - 32 * 86_400 }),
       fc.array(fc.integer({ min: 0, max: 31 * 86_400 }), { maxLength: 40 }),
-      (base, seconds) => {
-        const ascending = Uint32Array.from(seconds).toSorted()
+      fc.nat(40),
+      (base, seconds, before) => {
+        const ascending = Uint32Array.from(seconds, (second) => base + second).toSorted()
+        const from = Math.min(before, ascending.length)
         const text = written((out) => {
           out.ensure(ascending.length * 24)
-          out.timestamps(base, ascending, ascending.length)
+          out.timestamps(ascending, from, ascending.length)
           out.quote()
         })
-        const each = Array.from(ascending, (second) =>
-          JSON.stringify(new Date((base + second) * 1000).toISOString().replace('.000', '')),
+        const each = Array.from(
+          ascending.slice(from),
+          (time) => `${JSON.stringify(new Date(time * 1000).toISOString().replace('.000', ''))},`,
         )
-        assert.equal(text, `${each.join(',')}"`)
+        assert.equal(text, `${each.join('')}"`)
       },
     ),
     { numRuns: 300 },

@@ -6,9 +6,10 @@ import tzLookup from '@photostructure/tz-lookup'
 import { MISSING_U16 } from '../columns.ts'
 import type { Dataset } from '../dataset.ts'
 import { notFound } from '../errors.ts'
-import type { Forecast } from '../index/forecast.ts'
+import { haversineKm } from '../geo.ts'
+import { directionAt, valueAt, type Forecast } from '../index/forecast.ts'
 import type { Tides } from '../index/tides.ts'
-import { HUNDREDTHS, Literal, THOUSANDTHS, type JsonWriter } from '../json.ts'
+import { COMPASS_TEXT, compassIndex, HUNDREDTHS, Literal, THOUSANDTHS, type JsonWriter } from '../json.ts'
 import { operation, type View } from '../operation.ts'
 import { integer, number, timestamp } from '../query.ts'
 import { waveEnergy } from '../reading.ts'
@@ -76,6 +77,9 @@ export const conditions = operation({
   },
 })
 
+const LOCATION = new Literal('{"location":{"lat":')
+const LNG = new Literal(',"lng":')
+const TIMEZONE = new Literal(',"timezone":"')
 const LOCATION_END = new Literal('"}')
 
 const FORECAST = new Literal(',"forecast":{"waves_height":')
@@ -135,7 +139,11 @@ function writeLocation(writer: JsonWriter, lat: number, lng: number): void {
     zoneText = new Literal(zone)
     zoneTexts.set(zone, zoneText)
   }
-  writer.text(`{"location":{"lat":${lat},"lng":${lng},"timezone":"`)
+  writer.literal(LOCATION)
+  writer.number(lat)
+  writer.literal(LNG)
+  writer.number(lng)
+  writer.literal(TIMEZONE)
   writer.literal(zoneText)
   writer.literal(LOCATION_END)
 }
@@ -146,27 +154,47 @@ function writeForecast(writer: JsonWriter, forecast: Forecast, point: number, ti
     writer.literal(NO_FORECAST)
     return
   }
-  const height = centi(forecast.value('waveHeight', row, time))
-  const period = centi(forecast.value('wavePeriod', row, time))
+  const share = forecast.shareAt(row, time)
+  const { codes } = forecast
+  // All are read before any is written, so that the waits for memory overlap: 0.1 µs less where they are not in the cache.
+  const height = centi(valueAt(codes.waveHeight, row, share))
+  const period = centi(valueAt(codes.wavePeriod, row, share))
+  const direction = pointAt(codes.waveDirection, row, share)
+  const windSpeed = wholeTenths(valueAt(codes.windSpeed, row, share))
+  const windDirection = pointAt(codes.windDirection, row, share)
+  const swellHeight = centi(valueAt(codes.swellHeight, row, share))
+  const swellPeriod = centi(valueAt(codes.swellPeriod, row, share))
+  const swellDirection = pointAt(codes.swellDirection, row, share)
   writer.literal(FORECAST)
   writer.entry(HUNDREDTHS, height)
   writer.literal(WAVES_PERIOD)
   writer.entry(HUNDREDTHS, period)
   writer.literal(WAVES_DIRECTION)
-  writer.compass(forecast.value('waveDirection', row, time))
+  writer.entry(COMPASS_TEXT, direction)
   writer.literal(WIND_SPEED)
-  writer.entry(HUNDREDTHS, wholeTenths(forecast.value('windSpeed', row, time)))
+  writer.entry(HUNDREDTHS, windSpeed)
   writer.literal(WIND_DIRECTION)
-  writer.compass(forecast.value('windDirection', row, time))
+  writer.entry(COMPASS_TEXT, windDirection)
   writer.literal(SWELL_HEIGHT)
-  writer.entry(HUNDREDTHS, centi(forecast.value('swellHeight', row, time)))
+  writer.entry(HUNDREDTHS, swellHeight)
   writer.literal(SWELL_PERIOD)
-  writer.entry(HUNDREDTHS, centi(forecast.value('swellPeriod', row, time)))
+  writer.entry(HUNDREDTHS, swellPeriod)
   writer.literal(SWELL_DIRECTION)
-  writer.compass(forecast.value('swellDirection', row, time))
+  writer.entry(COMPASS_TEXT, swellDirection)
   writer.literal(FORECAST_ENERGY)
   writeEnergy(writer, height, period, 100)
   writer.literal(END)
+}
+
+/**
+ * Index into `COMPASS_TEXT` of a direction. One between two rows lies on the shorter way: where both are of one compass point, so is it, and no arc tangent
+ * is needed.
+ */
+function pointAt(codes: Uint16Array, row: number, share: number): number {
+  const point = compassIndex(codes[row])
+  return share === 0 || point === compassIndex(codes[row + 1])
+    ? point
+    : compassIndex(directionAt(codes, row, share))
 }
 
 /** Thousandths to whole hundredths. */
@@ -192,7 +220,7 @@ function writeEnergy(writer: JsonWriter, height: number, period: number, scale: 
  * time, or −1 when there is none.
  */
 function writeReading({ dataset, shapes }: View, lat: number, lng: number, time: number): number {
-  const { readings, physicalNearby } = dataset
+  const { catalog, readings, physicalNearby } = dataset
   const reports = (ordinal: number): boolean => {
     const position = readings.closest(ordinal, time)
     return position !== -1 && Math.abs(readings.timeAt(ordinal, position) - time) <= READING_REACH
@@ -203,7 +231,8 @@ function writeReading({ dataset, shapes }: View, lat: number, lng: number, time:
     return -1
   }
   const position = readings.closest(ordinal, time)
-  writeFoundReading(dataset, shapes, ordinal, position, physicalNearby.km)
+  const km = haversineKm(lat, lng, catalog.lat[ordinal], catalog.lng[ordinal])
+  writeFoundReading(dataset, shapes, ordinal, position, km)
   return readings.timeAt(ordinal, position)
 }
 
@@ -246,7 +275,7 @@ function writeTide({ shapes }: View, tides: Tides, harbour: number, time: number
   const { writer } = shapes
   const turn = tides.next(harbour, time)
   writer.literal(TIDE)
-  writer.hundredths(Math.round(tides.height(harbour, time) * 100))
+  writer.hundredths(tides.hundredths(harbour, time))
   writer.literal(TIME)
   writer.timestamp(time)
   if (turn === null) writer.literal(NO_TURN)
@@ -267,10 +296,7 @@ function writeSpot({ dataset, shapes }: View, { id, name, lat, lng }: SpotRecord
   const count = nearest.find(lat, lng, NEARBY_BUOYS, NEARBY_KM)
   writer.text(`,"spot":{"id":${id},"name":${JSON.stringify(name)},"lat":${lat},"lng":${lng}},`)
   writer.text('"nearby":{"buoys":[')
-  for (let i = 0; i < count; i++) {
-    if (i > 0) writer.comma()
-    writeNearest(shapes, nearest.ordinals[i], nearest.hundredths[i])
-  }
+  writeNearest(shapes, nearest, count)
   writer.text(']}')
   writer.ensure(ANSWER_BYTES)
 }

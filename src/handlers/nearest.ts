@@ -32,15 +32,12 @@ export const nearestBuoys = operation({
     if (count === 0) throw notFound('An active buoy within max_distance')
     if (limit === 1) {
       writer.literal(BUOY)
-      writeNearest(view.shapes, nearest.ordinals[0], nearest.hundredths[0])
+      writeNearest(view.shapes, nearest, 1)
       writer.literal(END)
       return
     }
     writer.literal(BUOYS)
-    for (let i = 0; i < count; i++) {
-      if (i > 0) writer.comma()
-      writeNearest(view.shapes, nearest.ordinals[i], nearest.hundredths[i])
-    }
+    writeNearest(view.shapes, nearest, count)
     endList(writer, count)
   },
 })

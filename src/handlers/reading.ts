@@ -26,14 +26,8 @@ export const getReading = operation({
     const { readings, catalog } = view.dataset
     const id = catalog.id[ordinal]
     const time = readingTime(readingId, id)
-    const position = time === null ? -1 : readings.positionOf(ordinal, time)
-    if (
-      position === -1 ||
-      position === readings.count(ordinal) ||
-      readings.timeAt(ordinal, position) !== time
-    ) {
-      throw notFound('Reading')
-    }
+    const position = time === null ? -1 : readings.positionAt(ordinal, time)
+    if (position === -1) throw notFound('Reading')
     const { writer, idAndName } = view.shapes
     const segment = readings.segmentOf(ordinal, position)
     const row = readings.from[segment] + position - readings.before[segment]

@@ -6,8 +6,7 @@
  * `MISSING_U16` stands for none.
  */
 import { MISSING_U16 } from '../columns.ts'
-import type { ForecastColumns } from '../snapshot/forecast.ts'
-import type { ForecastName } from '../sources/source.ts'
+import type { ForecastCodes, ForecastColumns } from '../snapshot/forecast.ts'
 import { HOUR } from '../time.ts'
 import { Nearby } from './nearby.ts'
 import { lowerBound } from './spans.ts'
@@ -40,7 +39,12 @@ export class Forecast {
     return this.#columns.run[point]
   }
 
-  /** The row whose time is `time`, or else the one before it; −1 where the point's times do not reach. For `value`. */
+  /** The values of all points, by row. */
+  get codes(): ForecastCodes {
+    return this.#columns.codes
+  }
+
+  /** The row whose time is `time`, or else the one before it; −1 where the point's times do not reach. */
   rowAt(point: number, time: number): number {
     const { start, time: times } = this.#columns
     const from = start[point]
@@ -51,9 +55,16 @@ export class Forecast {
     return at > from && times[at] - times[at - 1] <= LONGEST_STEP ? at - 1 : -1
   }
 
-  /** Writes a quantity at `count` full hours from `from` (epoch seconds) on, rounded to whole hundredths of its unit where codes are thousandths. */
-  hoursInto(name: ForecastName, point: number, from: number, count: number, target: Uint16Array): void {
-    const { start, time: times } = this.#columns
+  /** How much of the way from `row` to the next `time` lies, below 1, where `row` is `rowAt` of the same time. For `valueAt` and `directionAt`. */
+  shareAt(row: number, time: number): number {
+    const { time: times } = this.#columns
+    const before = times[row]
+    return before === time ? 0 : (time - before) / (times[row + 1] - before)
+  }
+
+  /** Writes wave heights at `count` full hours from `from` (epoch seconds) on, rounded to whole hundredths of a metre. */
+  hoursInto(point: number, from: number, count: number, target: Uint16Array): void {
+    const { start, time: times, codes } = this.#columns
     const first = start[point]
     const end = start[point + 1]
     let row = first
@@ -62,30 +73,26 @@ export class Forecast {
       while (row + 1 < end && times[row + 1] <= time) row++
       const isHere = times[row] === time
       const isBetween = row + 1 < end && times[row] < time && times[row + 1] - times[row] <= LONGEST_STEP
-      const code = isHere || isBetween ? this.value(name, row, time) : MISSING_U16
+      const code = isHere || isBetween ? valueAt(codes.waveHeight, row, this.shareAt(row, time)) : MISSING_U16
       target[i] = code === MISSING_U16 ? MISSING_U16 : Math.round((code / 1000) * 100)
     }
   }
-
-  /**
-   * A quantity at `time`, where `row` is `rowAt` of the same time. Between two times both must have a value; two opposite directions have
-   * nothing between them.
-   */
-  value(name: ForecastName, row: number, time: number): number {
-    if (row === -1) return MISSING_U16
-    const { time: times, codes: all } = this.#columns
-    const codes = all[name]
-    const before = codes[row]
-    if (before === MISSING_U16 || times[row] === time) return before
-    const after = codes[row + 1]
-    if (after === MISSING_U16) return MISSING_U16
-    const share = (time - times[row]) / (times[row + 1] - times[row])
-    return isDirection(name) ? directionBetween(before, after, share) : before + (after - before) * share
-  }
 }
 
-function isDirection(name: ForecastName): boolean {
-  return name === 'waveDirection' || name === 'swellDirection' || name === 'windDirection'
+/** A quantity other than a direction, `share` of the way from `row` to the next. Between two rows both must have a value. */
+export function valueAt(codes: Uint16Array, row: number, share: number): number {
+  const before = codes[row]
+  if (before === MISSING_U16 || share === 0) return before
+  const after = codes[row + 1]
+  return after === MISSING_U16 ? MISSING_U16 : before + (after - before) * share
+}
+
+/** A direction, `share` of the way from `row` to the next. Two opposite ones have nothing between them. */
+export function directionAt(codes: Uint16Array, row: number, share: number): number {
+  const before = codes[row]
+  if (before === MISSING_U16 || share === 0) return before
+  const after = codes[row + 1]
+  return after === MISSING_U16 ? MISSING_U16 : directionBetween(before, after, share)
 }
 
 /**

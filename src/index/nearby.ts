@@ -10,25 +10,25 @@ const MARGIN = 1e-9
 /** Squared chords on the unit sphere this close together are told apart by the great circle only. */
 const SAME_CHORD = 1e-13
 
+/** Latitude and longitude asked about last, then the unit vector: one request asks several indexes about one place. */
+const place = Float64Array.of(0, 0, 1, 0, 0)
+
 export class Nearby {
-  /** Distance of what `nearest` found last, km. */
-  km = 0
   readonly #lat: Float64Array
   readonly #lng: Float64Array
   readonly #reachKm: number
-  /** The reach as degrees of latitude, the sine of its angle, and its squared chord. */
+  /** The reach as degrees of latitude and as squared chord. */
   readonly #reach: number
-  readonly #sine: number
   readonly #chord: number
+  /** By whole degree of latitude away from the equator: how far the reach goes east and west of there and of all before, degrees. */
+  readonly #aside: Float64Array
   /** Cells in rows from south to north: the first cell of each row, then the first point of each cell. */
   readonly #rows: number
   readonly #firstCell: Uint32Array
   readonly #start: Uint32Array
-  /** Points by cell: their ordinals, and where they are on the unit sphere. */
+  /** Points by cell: their ordinals, and x, y, z on the unit sphere side by side. */
   readonly #ordinal: Uint32Array
-  readonly #x: Float64Array
-  readonly #y: Float64Array
-  readonly #z: Float64Array
+  readonly #vector: Float64Array
 
   /** Over the points that `include` takes; `reachKm` is far below a quarter of the globe. */
   constructor(
@@ -42,8 +42,8 @@ export class Nearby {
     this.#lng = lng
     this.#reachKm = reachKm
     this.#reach = angle / RADIANS + MARGIN
-    this.#sine = Math.sin(this.#reach * RADIANS)
-    this.#chord = (2 * Math.sin((this.#reach * RADIANS) / 2)) ** 2 + SAME_CHORD
+    this.#chord = (2 * Math.sin(angle / 2)) ** 2
+    this.#aside = Float64Array.from({ length: 91 }, (_, degree) => asideAt(degree, this.#reach))
     this.#rows = Math.max(1, Math.floor(90 / this.#reach))
     this.#firstCell = new Uint32Array(this.#rows + 1)
     for (let row = 0; row < this.#rows; row++) {
@@ -62,19 +62,14 @@ export class Nearby {
     for (let cell = 1; cell < this.#start.length; cell++) this.#start[cell] += this.#start[cell - 1]
     const count = this.#start[this.#start.length - 1]
     this.#ordinal = new Uint32Array(count)
-    this.#x = new Float64Array(count)
-    this.#y = new Float64Array(count)
-    this.#z = new Float64Array(count)
+    this.#vector = new Float64Array(count * 3)
     const next = this.#start.slice()
     for (let ordinal = 0; ordinal < lat.length; ordinal++) {
       if (cellOf[ordinal] === -1) continue
       const i = next[cellOf[ordinal]]++
-      const phi = lat[ordinal] * RADIANS
-      const lambda = lng[ordinal] * RADIANS
       this.#ordinal[i] = ordinal
-      this.#x[i] = Math.cos(phi) * Math.cos(lambda)
-      this.#y[i] = Math.cos(phi) * Math.sin(lambda)
-      this.#z[i] = Math.sin(phi)
+      locate(lat[ordinal], lng[ordinal])
+      for (let axis = 0; axis < 3; axis++) this.#vector[i * 3 + axis] = place[2 + axis]
     }
   }
 
@@ -83,18 +78,15 @@ export class Nearby {
    * would be the nearest so far.
    */
   nearest(lat: number, lng: number, accept: (ordinal: number) => boolean = anyPoint): number {
-    const phi = lat * RADIANS
-    const lambda = lng * RADIANS
-    const cosine = Math.cos(phi)
-    const x = cosine * Math.cos(lambda)
-    const y = cosine * Math.sin(lambda)
-    const z = Math.sin(phi)
-    // How far east and west the reach goes, in degrees; around a pole it goes all around.
-    const aside = this.#sine >= cosine ? 360 : Math.asin(this.#sine / cosine) / RADIANS + MARGIN
+    if (lat !== place[0] || lng !== place[1]) locate(lat, lng)
+    const x = place[2]
+    const y = place[3]
+    const z = place[4]
+    const vector = this.#vector
+    const aside = this.#aside[Math.ceil(Math.abs(lat))]
     const last = this.#rowOf(lat + this.#reach)
     let found = -1
     let foundChord = this.#chord
-    this.km = this.#reachKm
     for (let row = this.#rowOf(lat - this.#reach); row <= last; row++) {
       const first = this.#firstCell[row]
       const columns = this.#firstCell[row + 1] - first
@@ -103,24 +95,33 @@ export class Nearby {
       if (east - west >= columns - 1) west = east - columns + 1
       // Columns from `west` to `east` in two runs of cells where they cross the antimeridian.
       for (let column = west; column <= east;) {
-        const from = ((column % columns) + columns) % columns
+        const from = column < 0 ? column + columns : column >= columns ? column - columns : column
         const to = Math.min(columns - 1, from + east - column)
         column += to - from + 1
         const end = this.#start[first + to + 1]
         for (let i = this.#start[first + from]; i < end; i++) {
-          const chord = (x - this.#x[i]) ** 2 + (y - this.#y[i]) ** 2 + (z - this.#z[i]) ** 2
+          const dx = x - vector[i * 3]
+          const dy = y - vector[i * 3 + 1]
+          const dz = z - vector[i * 3 + 2]
+          const chord = dx * dx + dy * dy + dz * dz
           if (chord > foundChord + SAME_CHORD) continue
           const ordinal = this.#ordinal[i]
-          const km = haversineKm(lat, lng, this.#lat[ordinal], this.#lng[ordinal])
-          const isNearer = km < this.km || (km === this.km && (found === -1 || ordinal < found))
+          const isNearer = chord < foundChord - SAME_CHORD || this.#isNearer(lat, lng, ordinal, found)
           if (!isNearer || !accept(ordinal)) continue
           found = ordinal
           foundChord = chord
-          this.km = km
         }
       }
     }
     return found
+  }
+
+  /** By the great circle: whether a point is nearer than `found`, of equals the lower ordinal, or within reach where none is found. */
+  #isNearer(lat: number, lng: number, ordinal: number, found: number): boolean {
+    const km = haversineKm(lat, lng, this.#lat[ordinal], this.#lng[ordinal])
+    if (found === -1) return km <= this.#reachKm
+    const foundKm = haversineKm(lat, lng, this.#lat[found], this.#lng[found])
+    return km < foundKm || (km === foundKm && ordinal < found)
   }
 
   #rowOf(lat: number): number {
@@ -137,3 +138,22 @@ export class Nearby {
 }
 
 const anyPoint = (): boolean => true
+
+/** Works out the unit vector of a place; two sines and two cosines. */
+function locate(lat: number, lng: number): void {
+  const phi = lat * RADIANS
+  const lambda = lng * RADIANS
+  const cosine = Math.cos(phi)
+  place[0] = lat
+  place[1] = lng
+  place[2] = cosine * Math.cos(lambda)
+  place[3] = cosine * Math.sin(lambda)
+  place[4] = Math.sin(phi)
+}
+
+/** How far `reach` goes east and west of a latitude, all in degrees; around a pole it goes all around. */
+function asideAt(lat: number, reach: number): number {
+  const sine = Math.sin(reach * RADIANS)
+  const cosine = Math.cos(lat * RADIANS)
+  return sine >= cosine ? 180 : Math.asin(sine / cosine) / RADIANS + MARGIN
+}

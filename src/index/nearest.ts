@@ -28,6 +28,9 @@ const MAX_PLACES = 2 ** 21
 
 /** Chords up to here (140°) tell the distance to the micrometre; the nearer the antipode, the worse. */
 const FAR_CHORD = 3.5
+/** Of half of 2,000 km. */
+const NEAR_SQUARED_SINE = 0.0245
+
 /** Hundredths of a km this near to a half are rounded by the great circle itself. */
 const NEAR_HALF = 1e-4
 
@@ -90,7 +93,7 @@ export class NearestPoints {
       const ordinal = this.#ordinal[this.#point[i]]
       this.ordinals[i] = ordinal
       const chord = this.#squared[i]
-      let hundredths = 200 * EARTH_RADIUS_KM * Math.asin(Math.sqrt(chord) / 2)
+      let hundredths = 200 * EARTH_RADIUS_KM * halfAngle(chord)
       const part = hundredths - Math.floor(hundredths)
       if (chord > FAR_CHORD || (part > 0.5 - NEAR_HALF && part < 0.5 + NEAR_HALF)) {
         hundredths = 100 * haversineKm(lat, lng, this.#lat[ordinal], this.#lng[ordinal])
@@ -195,6 +198,20 @@ export class NearestPoints {
     this.hundredths.set(km.map((distance) => Math.round(distance * 100)))
     return ordinals.length
   }
+}
+
+/**
+ * Half the angle, in radians, that belongs to a squared chord of the unit sphere. Up to 2,000 km by the series of the arcsine, whose first
+ * term left out is below 1e-13: a fifth of the time.
+ */
+function halfAngle(squaredChord: number): number {
+  const s = squaredChord / 4
+  const sine = Math.sqrt(s)
+  if (s > NEAR_SQUARED_SINE) return Math.asin(sine)
+  return (
+    sine *
+    (1 + s * (1 / 6 + s * (3 / 40 + s * (5 / 112 + s * (35 / 1152 + s * (63 / 2816 + s * (231 / 13312)))))))
+  )
 }
 
 function onSphere(lat: number, lng: number): [number, number, number] {

@@ -20,6 +20,9 @@ export class Spans {
   readonly oldest: Uint32Array
   readonly newest: Uint32Array
 
+  /** Keeps reads from being dropped for want of a use. */
+  touched = 0
+
   constructor(ids: Uint32Array, months: readonly MonthRows[]) {
     this.months = months
     this.first = new Uint32Array(ids.length + 1)
@@ -60,10 +63,11 @@ export class Spans {
   closest(ordinal: number, time: number): number {
     const segment = this.#segmentFrom(ordinal, time)
     if (segment === this.first[ordinal + 1]) return this.count(ordinal) - 1
-    const position = this.before[segment] + this.#rowFrom(segment, time) - this.from[segment]
+    this.#touchLikely(segment, time)
+    const row = this.#rowFrom(segment, time)
+    const position = this.before[segment] + row - this.from[segment]
     if (position === 0) return 0
     const times = this.months[this.month[segment]].time
-    const row = this.from[segment] + position - this.before[segment]
     const earlier = row === this.from[segment] ? this.newest[segment - 1] : times[row - 1]
     return time - earlier <= times[row] - time ? position - 1 : position
   }
@@ -73,6 +77,34 @@ export class Spans {
     const segment = this.#segmentFrom(ordinal, time)
     if (segment === this.first[ordinal + 1]) return this.count(ordinal)
     return this.before[segment] + this.#rowFrom(segment, time) - this.from[segment]
+  }
+
+  /** Position of the row of exactly `time`, or −1. */
+  positionAt(ordinal: number, time: number): number {
+    const segment = this.#segmentFrom(ordinal, time)
+    if (segment === this.first[ordinal + 1]) return -1
+    this.#touchLikely(segment, time)
+    const row = this.#rowFrom(segment, time)
+    if (this.months[this.month[segment]].time[row] !== time) return -1
+    return this.before[segment] + row - this.from[segment]
+  }
+
+  /**
+   * Reads the values of the row where `time` is likely to be, for who will write that row: so the cache misses of its columns and of the
+   * search for it overlap. Of 3.6 µs for a reading by id, sixteen requests at a time, that saved 0.2.
+   */
+  #touchLikely(segment: number, time: number): void {
+    const oldest = this.oldest[segment]
+    if (oldest >= time) return
+    const { significantHeight, maximumHeight, period, waterTemperature, direction } =
+      this.months[this.month[segment]].measures
+    const row = likelyRow(this.from[segment], this.to[segment] - 1, oldest, this.newest[segment], time)
+    this.touched =
+      significantHeight.codes[row & significantHeight.mask] +
+      maximumHeight.codes[row & maximumHeight.mask] +
+      period.codes[row & period.mask] +
+      waterTemperature.codes[row & waterTemperature.mask] +
+      direction.codes[row & direction.mask]
   }
 
   /** The buoy's first segment whose newest row is not older than `time`, or the one behind its last. */
@@ -149,7 +181,7 @@ function firstNotBelow(
   newest: number,
   time: number,
 ): number {
-  const guess = low + Math.floor(((time - oldest) / (newest - oldest)) * (high - low))
+  const guess = likelyRow(low, high, oldest, newest, time)
   if (guess > low && times[guess] >= time) {
     high = guess
     for (let step = 1; ; step *= 2) {
@@ -176,4 +208,8 @@ function firstNotBelow(
     else high = middle
   }
   return high
+}
+
+function likelyRow(low: number, high: number, oldest: number, newest: number, time: number): number {
+  return low + Math.floor(((time - oldest) / (newest - oldest)) * (high - low))
 }

@@ -184,7 +184,7 @@ function assertSpot(data: JsonObject, { spot, nearby }: NonNullable<Expected['sp
   assert.ok(Array.isArray(buoys) && buoys.length === nearby.length, `${what}: ${JSON.stringify(buoys)}`)
   nearby.forEach(({ item, km }, i) => {
     const got = objectOf(buoys[i], 'a nearby buoy')
-    const keys = ['id', 'name', 'lat', 'lng', 'source', 'source_identifier', 'distance_km', 'last_reading']
+    const keys = ['id', 'name', 'lat', 'lng', 'source', 'source_identifier', 'last_reading', 'distance_km']
     assert.deepEqual(Object.keys(got), keys)
     assert.deepEqual(
       [got['id'], got['name'], got['lat'], got['lng']],

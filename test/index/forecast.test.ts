@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { directionBetween, Forecast } from '../../src/index/forecast.ts'
+import { directionAt, directionBetween, Forecast, valueAt } from '../../src/index/forecast.ts'
+import { compassPoint } from '../../src/json.ts'
 import { ForecastSet, readForecast } from '../../src/snapshot/forecast.ts'
 import { FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../../src/sources/source.ts'
 
@@ -150,12 +151,14 @@ test('Values between two times lie on the straight line, directions on the circl
           const isBridged = after > 0 && times[after] - times[after - 1] <= 6 * HOUR
           if (!isExact && !isBridged) {
             assert.equal(row, -1)
-            for (const name of FORECAST_NAMES) assert.equal(forecast.value(name, row, time), NONE)
             continue
           }
+          const share = isExact ? 0 : (time - times[after - 1]) / (times[after] - times[after - 1])
+          assert.equal(forecast.shareAt(row, time), share)
           for (const name of FORECAST_NAMES) {
             const own = name === 'waveHeight' ? heights : codes[name]
-            const got = forecast.value(name, row, time)
+            const at = name.endsWith('Direction') ? directionAt : valueAt
+            const got = at(forecast.codes[name], row, share)
             if (isExact) {
               assert.equal(got, own[after] ?? NONE)
               continue
@@ -165,7 +168,6 @@ test('Values between two times lie on the straight line, directions on the circl
               assert.equal(got, NONE)
               continue
             }
-            const share = (time - times[after - 1]) / (times[after] - times[after - 1])
             if (!name.endsWith('Direction')) {
               assert.ok(Math.abs(got - (left * (1 - share) + right * share)) < 1e-6)
             } else if (Math.abs(left - right) === 18_000) {
@@ -206,6 +208,24 @@ test('A direction between two others lies on the shorter way and never comes out
   assert.equal(directionBetween(9000, 27_000, 0.25), NONE)
 })
 
+test('Where two directions are of one compass point, so is every direction between them.', () => {
+  const check = (before: number, after: number, share: number): void => {
+    if (compassPoint(before) !== compassPoint(after)) return
+    const between = directionBetween(before, after, share)
+    if (compassPoint(between) !== compassPoint(before)) assert.fail(`${before}, ${after}, ${share}`)
+  }
+  // The shares nearest to the ends: a second before and after six hours.
+  const shares = [1 / 21_600, 1 / 3600, 0.3, 0.5, 0.7, 1 - 1 / 3600, 1 - 1 / 21_600]
+  for (let point = 0; point < 16; point++) {
+    const first = point * 2250 + 34_875
+    for (const before of [0, 1, 2, 1124, 1125, 2247, 2248, 2249]) {
+      for (let after = 0; after < 2250; after += after < 10 || after > 2239 ? 1 : 7) {
+        for (const share of shares) check((first + before) % 36_000, (first + after) % 36_000, share)
+      }
+    }
+  }
+})
+
 test('Full hours hold what each hour alone is answered, in hundredths.', () => {
   fc.assert(
     fc.property(
@@ -222,10 +242,11 @@ test('Full hours hold what each hour alone is answered, in hundredths.', () => {
         const index = indexOf([recordAt(10, 20, { times, values })])
         const from = START + firstHour * HOUR
         const hundredths = new Uint16Array(count + 1).fill(7)
-        index.hoursInto('waveHeight', 0, from, count, hundredths)
+        index.hoursInto(0, from, count, hundredths)
         for (let i = 0; i < count; i++) {
           const time = from + i * HOUR
-          const code = index.value('waveHeight', index.rowAt(0, time), time)
+          const row = index.rowAt(0, time)
+          const code = row === -1 ? NONE : valueAt(index.codes.waveHeight, row, index.shareAt(row, time))
           const expected = code === NONE ? NONE : Math.round((code / 1000) * 100)
           assert.equal(hundredths[i], expected, `hour ${i}`)
         }

@@ -479,6 +479,46 @@ test('Levels in equal steps are the heights at those times, within 2 mm.', () =>
   }
 })
 
+/** As shallow as the tables are made for: twelve tides of M2's own overtides. */
+const SHALLOW: Constants = [
+  ['M2', 4, 138.7],
+  ['S2', 1.5, 178],
+  ['M4', 0.5, 10],
+  ['M6', 0.3, 55],
+  ['M8', 0.1, 200],
+  ['MF', 0.05, 100],
+  ['SA', 0.3, 33],
+]
+
+test('Whole hundredths are the height rounded, at any time.', () => {
+  for (const constants of [...Object.values(MADE_UP), MONTEREY, SHALLOW]) {
+    for (const datumOffset of [-20, 0, 1.255]) {
+      const tides = tidesOf(harbourOf([['K1', 1, 0]]), harbourOf(constants, datumOffset, { identifier: 'z' }))
+      const check = (time: number): void => {
+        const [got, expected] = [tides.hundredths(1, time), Math.round(tides.height(1, time) * 100)]
+        // Zero and negative zero are one.
+        if (got !== expected) assert.fail(`${got} at ${time}, not ${expected}`)
+      }
+      for (const block of [-100_000, -1, 0, 5140, 600_000]) {
+        const begin = block * 4 * DAY
+        for (let since = 0; since < 4 * DAY; since += since < 7200 || since > 4 * DAY - 7200 ? 7 : 37)
+          check(begin + since)
+      }
+    }
+  }
+})
+
+test('A table gives turns and levels again after many others were made.', () => {
+  const other = harbourOf(MADE_UP['with two equal tides a day'], 0, { identifier: 'other' })
+  const tides = tidesOf(harbourOf(SHALLOW), other)
+  for (const time of [EPOCH, EPOCH + 4 * DAY, EPOCH]) {
+    for (const harbour of [0, 1, 0]) {
+      assert.equal(tides.hundredths(harbour, time), Math.round(tides.height(harbour, time) * 100))
+      assert.ok(tides.next(harbour, time)!.time > time, 'a turn to come')
+    }
+  }
+})
+
 test('The nearest harbour within 100 km is found, across the antimeridian too, and none beyond.', () => {
   const at = (identifier: string, lat: number, lng: number): HarbourRecord =>
     harbourOf([['M2', 1, 0]], 0, { identifier, lat, lng })

@@ -491,8 +491,8 @@ function nearest(buoys: Known[], parameters: ReadonlyMap<string, string>): Answe
       lng: buoy.record.lng,
       source: buoy.record.source,
       source_identifier: buoy.record.identifier,
-      distance_km: Math.round(km * 100) / 100,
       last_reading: lastReading(buoy),
+      distance_km: Math.round(km * 100) / 100,
     }),
   )
   const within = all.filter((entry) => entry.km <= radius)
