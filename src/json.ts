@@ -158,11 +158,24 @@ function behindPoint(hundredths: number): string {
 export const DATE_HEAD = new Float64Array(49711)
 export const DATE_TAIL = new Float64Array(49711)
 const DAY_OF_MONTH = new Uint8Array(49711)
+/** `Mar 27` by day. */
+const DAY_LABEL = new Float64Array(49711)
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+/** ` 05:00` by hour. */
+const FULL_HOUR = new TextTable(24, (hour) => ` ${pad(hour, 2)}:00`)
+/** Minutes that a clock is ahead of UTC or behind it, at most. */
+const MOST_SHIFT = 16 * 60
+/** `+01:00"` by minutes ahead of UTC. */
+const SHIFT_TEXT = new TextTable(2 * MOST_SHIFT + 1, (index) => {
+  const ahead = Math.abs(index - MOST_SHIFT)
+  return `${index < MOST_SHIFT ? '-' : '+'}${pad(Math.floor(ahead / 60), 2)}:${pad(ahead % 60, 2)}"`
+})
 
-/** Fills `DATE_HEAD`, `DATE_TAIL` and `DAY_OF_MONTH` of a day. */
+/** Fills the tables of a day. */
 export function fillDate(day: number): void {
   const { year, month, day: dayOfMonth } = civilFromDays(day)
   DAY_OF_MONTH[day] = dayOfMonth
+  DAY_LABEL[day] = word(`${MONTHS[month - 1]} ${pad(dayOfMonth, 2)}`)
   DATE_HEAD[day] = word(`"${pad(year, 4)}-${pad(month, 2)}`)
   DATE_TAIL[day] = word(`-${pad(dayOfMonth, 2)}T`)
 }
@@ -428,6 +441,31 @@ export class JsonWriter {
     view.setFloat64(at + 12, MINUTE_TEXT.words[minute], true)
     view.setFloat64(at + 18, SECOND_TEXT.words[second - minute * MINUTE], true)
     this.at = at + 22
+  }
+
+  /** `"2026-03-29T00:00:00+01:00"` of a wall clock's whole seconds, from 1970 to 2106, that is so many minutes ahead of UTC. */
+  localTime(local: number, shift: number): void {
+    const day = (local / DAY) >>> 0
+    if (DATE_HEAD[day] === 0) fillDate(day)
+    const second = local - day * DAY
+    const minute = (second / MINUTE) >>> 0
+    const view = this.view
+    const at = this.at
+    view.setFloat64(at, DATE_HEAD[day], true)
+    view.setFloat64(at + 8, DATE_TAIL[day], true)
+    view.setFloat64(at + 12, MINUTE_TEXT.words[minute], true)
+    view.setFloat64(at + 18, SECOND_TEXT.words[second - minute * MINUTE], true)
+    view.setFloat64(at + 20, SHIFT_TEXT.words[shift + MOST_SHIFT], true)
+    this.at = at + 27
+  }
+
+  /** `Mar 29`, or with `hour` `Mar 29 05:00`, of a wall clock's seconds from 1970 to 2106. */
+  dayLabel(local: number, hour: boolean): void {
+    const day = (local / DAY) >>> 0
+    if (DATE_HEAD[day] === 0) fillDate(day)
+    this.view.setFloat64(this.at, DAY_LABEL[day], true)
+    this.at += 6
+    if (hour) this.entry(FULL_HOUR, ((local - day * DAY) / HOUR) >>> 0)
   }
 
   /**

@@ -30,7 +30,7 @@ export class Spellings<T> {
   /** Remembers a request, in the place of the same one; long ones are passed over. */
   add(path: string, query: string, value: T): void {
     if (path.length + query.length > LONGEST) return
-    if (this.#values.length === MOST) this.#clear()
+    if (this.#values.length === MOST) this.clear()
     const hash = this.#hash(path, query)
     const slot = this.#slotOf(path, query, hash)
     if (slot === -1) return
@@ -58,7 +58,7 @@ export class Spellings<T> {
     return hash ^ (hash >>> 15)
   }
 
-  #clear(): void {
+  clear(): void {
     this.#slots.fill(0)
     this.#paths.length = 0
     this.#queries.length = 0

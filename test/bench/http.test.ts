@@ -62,6 +62,7 @@ test('Collections are read from what V8 writes, thread by thread.', () => {
   ].join('\n')
   assert.deepEqual(collectionsIn(output), {
     longest: 7.5,
+    longestElsewhere: 0.5,
     tooLong: 1,
     count: 4,
     // Of the first thread 10 → 26 and 8 → 9 MB; of the second there is no stretch between two.
