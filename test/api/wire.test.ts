@@ -259,7 +259,11 @@ for (const engine of ENGINES) {
           assert.equal(head.status, get.status)
           assert.equal(head.text, '')
           const own = new Set(['x-ratelimit-remaining', 'x-request-id', 'date'])
-          const rest = ({ headers }: Reply) => Object.entries(headers).filter(([name]) => !own.has(name))
+          // The second may turn between the two.
+          const rest = ({ headers }: Reply) =>
+            Object.entries(headers)
+              .filter(([name]) => !own.has(name))
+              .map(([name, value]) => [name, String(value).replace(/max-age=\d+/, 'max-age=N')])
           assert.deepEqual(rest(head), rest(get))
           assert.equal(Number(head.headers['content-length']), Buffer.byteLength(get.text))
         }
