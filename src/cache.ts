@@ -152,7 +152,7 @@ export class AnswerCache {
 
   /** The answer in a coding, or null as long as it is not compressed: once, on another thread, while requests get it plain. */
   packed(answer: KeptAnswer, encoding: Encoding, second: number, tail: Uint8Array): PackedAnswer | null {
-    const packed = encoding === 'gzip' ? answer.gzip : encoding === 'br' ? answer.br : answer.zstd
+    const packed = answer[encoding]
     if (packed === null) this.#pack(answer, encoding, answer.bytesAt(second, tail), tail.length)
     return packed === 'under way' ? null : packed
   }

@@ -175,9 +175,14 @@ const SHIFT_TEXT = new TextTable(2 * MOST_SHIFT + 1, (index) => {
 export function fillDate(day: number): void {
   const { year, month, day: dayOfMonth } = civilFromDays(day)
   DAY_OF_MONTH[day] = dayOfMonth
-  DAY_LABEL[day] = word(`${MONTHS[month - 1]} ${pad(dayOfMonth, 2)}`)
+  DAY_LABEL[day] = dayLabel(day)
   DATE_HEAD[day] = word(`"${pad(year, 4)}-${pad(month, 2)}`)
   DATE_TAIL[day] = word(`-${pad(dayOfMonth, 2)}T`)
+}
+
+function dayLabel(day: number): number {
+  const { month, day: dayOfMonth } = civilFromDays(day)
+  return word(`${MONTHS[month - 1]} ${pad(dayOfMonth, 2)}`)
 }
 
 /** The last second that 32 bits hold. */
@@ -443,29 +448,28 @@ export class JsonWriter {
     this.at = at + 22
   }
 
-  /** `"2026-03-29T00:00:00+01:00"` of a wall clock's whole seconds, from 1970 to 2106, that is so many minutes ahead of UTC. */
-  localTime(local: number, shift: number): void {
-    const day = (local / DAY) >>> 0
-    if (DATE_HEAD[day] === 0) fillDate(day)
-    const second = local - day * DAY
-    const minute = (second / MINUTE) >>> 0
-    const view = this.view
-    const at = this.at
-    view.setFloat64(at, DATE_HEAD[day], true)
-    view.setFloat64(at + 8, DATE_TAIL[day], true)
-    view.setFloat64(at + 12, MINUTE_TEXT.words[minute], true)
-    view.setFloat64(at + 18, SECOND_TEXT.words[second - minute * MINUTE], true)
-    view.setFloat64(at + 20, SHIFT_TEXT.words[shift + MOST_SHIFT], true)
-    this.at = at + 27
+  /**
+   * `"2026-03-29T00:00:00+01:00"` (UTC is `+00:00`) of whole epoch seconds on a clock that is `offset` seconds ahead of UTC. The form has no
+   * seconds of an offset: such an offset (Liberia until 1972) is rounded to the minute and the local time with it, so that the text still
+   * means the same instant.
+   */
+  localTime(epoch: number, offset: number): void {
+    const shift = Math.round(offset / MINUTE)
+    this.timestamp(epoch + shift * MINUTE)
+    // In place of `Z"`.
+    this.at -= 2
+    this.entry(SHIFT_TEXT, shift + MOST_SHIFT)
   }
 
-  /** `Mar 29`, or with `hour` `Mar 29 05:00`, of a wall clock's seconds from 1970 to 2106. */
+  /** `Mar 29`, or with `hour` `Mar 29 05:00`, of a wall clock's seconds. */
   dayLabel(local: number, hour: boolean): void {
-    const day = (local / DAY) >>> 0
-    if (DATE_HEAD[day] === 0) fillDate(day)
-    this.view.setFloat64(this.at, DAY_LABEL[day], true)
+    const day = Math.floor(local / DAY)
+    if (day >= 0 && day < DAY_LABEL.length) {
+      if (DATE_HEAD[day] === 0) fillDate(day)
+      this.view.setFloat64(this.at, DAY_LABEL[day], true)
+    } else this.view.setFloat64(this.at, dayLabel(day), true)
     this.at += 6
-    if (hour) this.entry(FULL_HOUR, ((local - day * DAY) / HOUR) >>> 0)
+    if (hour) this.entry(FULL_HOUR, Math.floor((local - day * DAY) / HOUR))
   }
 
   /**

@@ -38,6 +38,15 @@ export function integerAt(text: string, from: number, to: number): number {
   return isNegative ? 0 - value : value
 }
 
+/** Digits of the largest id (a reading's) and some more: beyond them numbers are not exact. */
+const MAX_ID_DIGITS = 16
+
+/** The id that a text is, or NaN where it is a name. */
+export function idOf(text: string): number {
+  const id = text.length <= MAX_ID_DIGITS ? integerAt(text, 0, text.length) : NaN
+  return id >= 0 ? id : NaN
+}
+
 /** The number in [from, to), as `-?[0-9]+(\.[0-9]+)?`; NaN when there is none. Never a negative zero. */
 export function decimalAt(text: string, from: number, to: number): number {
   const isNegative = text.charCodeAt(from) === MINUS

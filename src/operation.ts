@@ -3,7 +3,7 @@ import type { Dataset } from './dataset.ts'
 import { ApiError, notFound, type ErrorCode } from './errors.ts'
 import { Literal, type JsonWriter } from './json.ts'
 import type { Language } from './language.ts'
-import { integerAt } from './numerals.ts'
+import { idOf } from './numerals.ts'
 import type { Parameters, QueryOf } from './query.ts'
 import type { Shapes } from './shapes.ts'
 
@@ -57,12 +57,9 @@ export function operation<const P extends Parameters>(definition: Operation<P>):
   return definition
 }
 
-/** Digits of the largest id and some more: beyond them numbers are not exact. */
-const MAX_ID_DIGITS = 16
-
 /** The ordinal of a buoy by id, else by slug. @throws ApiError 404 */
 export function requireBuoy({ dataset }: View, idOrSlug: string): number {
-  const id = idOrSlug.length <= MAX_ID_DIGITS ? integerAt(idOrSlug, 0, idOrSlug.length) : NaN
+  const id = idOf(idOrSlug)
   const byId = id >= 0 ? dataset.ordinalOfId(id) : -1
   const ordinal = byId === -1 ? dataset.ordinalOfSlug(idOrSlug) : byId
   if (ordinal === -1) throw notFound('Buoy')

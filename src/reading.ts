@@ -22,14 +22,11 @@ import {
   type JsonWriter,
 } from './json.ts'
 import type { MonthRows } from './snapshot/months.ts'
-import { integerAt } from './numerals.ts'
+import { idOf } from './numerals.ts'
 import { DAY, MINUTE } from './time.ts'
 
 /** A reading's id is its buoy's id times this, plus its time in epoch seconds: below 2^53 for ids up to `MAX_BUOY_ID`. */
 export const READING_ID_FACTOR = 1e10
-
-/** Digits of the largest id. */
-const MAX_ID_DIGITS = 16
 
 /** More than any reading takes in JSON. */
 export const READING_BYTES = 384
@@ -59,7 +56,7 @@ const READING_UUID = /^([0-9a-f]{8})-([0-9a-f]{4})-8000-8000-([0-9a-f]{12})$/
 
 /** The time that a reading's id or uuid names for this buoy, epoch seconds, or null when it names none. */
 export function readingTime(text: string, buoyId: number): number | null {
-  const id = text.length <= MAX_ID_DIGITS ? integerAt(text, 0, text.length) : NaN
+  const id = idOf(text)
   if (id >= 0) {
     const epoch = id - buoyId * READING_ID_FACTOR
     return epoch >= 0 && epoch < READING_ID_FACTOR ? epoch : null

@@ -2,7 +2,7 @@
  * Civil time of IANA zones as numbers. The only source of rules is the tz database inside the engine's ICU (`Intl`), which
  * answers about one question a microsecond: too slow per sample, so each zone keeps the offsets it has asked for.
  */
-import { DAY, HOUR, MINUTE, civilFromDays } from './time.ts'
+import { HOUR, MINUTE } from './time.ts'
 
 /** Zones are kept per thread; there are about 600 names, and one holds some 45 KB, nearly all of it ICU's formatter. */
 const KEPT_ZONES = 64
@@ -134,60 +134,4 @@ export function zone(name: string): Zone | null {
   }
   kept.set(name, found)
   return found
-}
-
-/** Bytes that `writeLocalTime` writes. */
-export const LOCAL_TIME_LENGTH = 25
-
-/**
- * Writes `2026-03-29T00:00:00+01:00` (UTC is `+00:00`) at `at`, for an instant in years 0 to 9999, and returns the position
- * behind it. The form has no seconds of an offset: such an offset (Liberia until 1972) is rounded to the minute and the
- * local time with it, so that the text still means the same instant.
- */
-export function writeLocalTime(target: Uint8Array, at: number, epoch: number, offset: number): number {
-  const shift = Math.round(offset / MINUTE)
-  const local = epoch + shift * MINUTE
-  const days = Math.floor(local / DAY)
-  const { year, month, day } = civilFromDays(days)
-  const second = local - days * DAY
-  writePair(target, at, Math.floor(year / 100))
-  writePair(target, at + 2, year % 100)
-  target[at + 4] = 0x2d
-  writePair(target, at + 5, month)
-  target[at + 7] = 0x2d
-  writePair(target, at + 8, day)
-  target[at + 10] = 0x54
-  writePair(target, at + 11, Math.floor(second / HOUR))
-  target[at + 13] = 0x3a
-  writePair(target, at + 14, Math.floor(second / MINUTE) % 60)
-  target[at + 16] = 0x3a
-  writePair(target, at + 17, second % 60)
-  const ahead = Math.abs(shift)
-  target[at + 19] = shift < 0 ? 0x2d : 0x2b
-  writePair(target, at + 20, Math.floor(ahead / 60))
-  target[at + 22] = 0x3a
-  writePair(target, at + 23, ahead % 60)
-  return at + LOCAL_TIME_LENGTH
-}
-
-const MONTHS = new TextEncoder().encode('JanFebMarAprMayJunJulAugSepOctNovDec')
-
-/** Writes `Apr 01`, or with `hour` `Apr 01 05:00` (the full hour), and returns the position behind it. */
-export function writeDayLabel(target: Uint8Array, at: number, local: number, hour: boolean): number {
-  const days = Math.floor(local / DAY)
-  const { month, day } = civilFromDays(days)
-  for (let i = 0; i < 3; i++) target[at + i] = MONTHS[(month - 1) * 3 + i]
-  target[at + 3] = 0x20
-  writePair(target, at + 4, day)
-  if (!hour) return at + 6
-  target[at + 6] = 0x20
-  writePair(target, at + 7, Math.floor((local - days * DAY) / HOUR))
-  target[at + 9] = 0x3a
-  writePair(target, at + 10, 0)
-  return at + 12
-}
-
-function writePair(target: Uint8Array, at: number, value: number): void {
-  target[at] = 0x30 + Math.floor(value / 10)
-  target[at + 1] = 0x30 + (value % 10)
 }

@@ -14,7 +14,8 @@ import {
   seasonYears,
 } from '../src/index/seasons.ts'
 import type { Aggregation, Bucket, SeasonDates, SeriesRows } from '../src/index/seasons.ts'
-import { writeDayLabel, writeLocalTime, zone } from '../src/zones.ts'
+import { JsonWriter } from '../src/json.ts'
+import { zone } from '../src/zones.ts'
 import type { Zone } from '../src/zones.ts'
 
 const ZONES = [
@@ -102,17 +103,21 @@ function points(asked: Asked, ...lists: SeriesRows[][]): Point[][] {
     },
     lists,
   )
-  const bytes = new Uint8Array(32)
+  const out = new JsonWriter(64)
+  const written = (write: () => void): string => {
+    out.begin()
+    write()
+    return Buffer.from(out.answer()).toString('latin1')
+  }
   const text = (epoch: number): string =>
-    Buffer.from(bytes.subarray(0, writeLocalTime(bytes, 0, epoch, rules.offsetAt(epoch)))).toString('latin1')
+    written(() => out.localTime(epoch, rules.offsetAt(epoch))).slice(1, -1)
   return series.years.map(({ from, to }) =>
     Array.from({ length: to - from }, (_, i) => {
       const point = from + i
       const start = series.start[point]
-      const length = writeDayLabel(bytes, 0, start + rules.offsetAt(start), bucket === 'hour')
       return {
         place: series.place[point],
-        label: Buffer.from(bytes.subarray(0, length)).toString('latin1'),
+        label: written(() => out.dayLabel(start + rules.offsetAt(start), bucket === 'hour')),
         start: text(start),
         end: text(series.end[point]),
         value: series.value[point],

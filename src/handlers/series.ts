@@ -21,12 +21,11 @@ import {
   type SeriesYear,
 } from '../index/seasons.ts'
 import type { Spans } from '../index/spans.ts'
-import { LAST_SECOND, Literal, type JsonWriter } from '../json.ts'
+import { Literal, type JsonWriter } from '../json.ts'
 import { endList, operation, requireBuoy, type View } from '../operation.ts'
 import { choice, integer, text, type QueryOf } from '../query.ts'
 import type { Network } from '../sources/source.ts'
-import { MINUTE } from '../time.ts'
-import { writeDayLabel, writeLocalTime, zone, type Zone } from '../zones.ts'
+import { zone, type Zone } from '../zones.ts'
 
 /** The contract's metrics and their measures; a wave-only network answers the first five. */
 const METRICS = {
@@ -260,11 +259,11 @@ function writeYear(
     writer.literal(POINT_INDEX)
     writer.integer(series.place[point])
     writer.literal(LABEL)
-    writeLabel(writer, start + offset, hourly)
+    writer.dayLabel(start + offset, hourly)
     writer.literal(BUCKET_START)
-    writeTime(writer, start, offset)
+    writer.localTime(start, offset)
     writer.literal(BUCKET_END)
-    writeTime(writer, end, place.offsetAt(end))
+    writer.localTime(end, place.offsetAt(end))
     writer.literal(VALUE)
     if (value === NO_VALUE) writer.null()
     else if (circular) writer.integer(value)
@@ -274,25 +273,4 @@ function writeYear(
     writer.literal(POINT_END)
   }
   writer.text(']}')
-}
-
-function writeLabel(writer: JsonWriter, local: number, hourly: boolean): void {
-  if (local >= 0 && local <= LAST_SECOND) writer.dayLabel(local, hourly)
-  else writer.at = writeDayLabel(writer.bytes, writer.at, local, hourly)
-}
-
-/**
- * An instant on a clock that is `offset` seconds ahead of UTC. The form has no seconds of an offset: such an offset (Liberia until 1972) is
- * rounded to the minute and the local time with it.
- */
-function writeTime(writer: JsonWriter, epoch: number, offset: number): void {
-  const shift = Math.round(offset / MINUTE)
-  const local = epoch + shift * MINUTE
-  if (local >= 0 && local <= LAST_SECOND) {
-    writer.localTime(local, shift)
-    return
-  }
-  writer.quote()
-  writer.at = writeLocalTime(writer.bytes, writer.at, epoch, offset)
-  writer.quote()
 }
