@@ -1,0 +1,104 @@
+/**
+ * Opening files that others made. A pipe in a file's place would wait for a writer for ever, and a device may give bytes without end or
+ * begin to do something when it is opened: only regular files are read, and no more of them than was asked for.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { open, stat, type FileHandle } from 'node:fs/promises'
+
+/** Without O_NONBLOCK, opening a pipe that took the file's place since it was looked at would wait. Windows has neither. */
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
+
+/** Bytes that a first read of a file of unknown size takes: those below /proc say that they have none. */
+const LEAST_ROOM_BYTES = 4096
+
+/** A file that is not read for what it is; faults of the system (`ENOENT`) are thrown as Node.js makes them. */
+export class UnfitFile extends Error {
+  override name = 'UnfitFile'
+  readonly code: 'NOT_REGULAR' | 'TOO_LARGE'
+
+  constructor(code: UnfitFile['code'], message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+function notRegular(): UnfitFile {
+  return new UnfitFile('NOT_REGULAR', 'is no regular file')
+}
+
+function tooLarge(maxBytes: number): UnfitFile {
+  return new UnfitFile('TOO_LARGE', `is larger than ${maxBytes} bytes`)
+}
+
+/** Opens a regular file, or a link to one, to be read. @throws UnfitFile for anything else */
+export async function openRegularFile(path: string): Promise<FileHandle> {
+  // Looked at first, for some devices do something when they are opened.
+  if (!(await stat(path)).isFile()) throw notRegular()
+  const file = await open(path, FLAGS)
+  try {
+    if (!(await file.stat()).isFile()) throw notRegular()
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+  return file
+}
+
+/** As `openRegularFile`; returns the descriptor. */
+export function openRegularFileSync(path: string): number {
+  if (!statSync(path).isFile()) throw notRegular()
+  const file = openSync(path, FLAGS)
+  try {
+    if (!fstatSync(file).isFile()) throw notRegular()
+  } catch (error) {
+    closeSync(file)
+    throw error
+  }
+  return file
+}
+
+/** The bytes of a regular file. @throws UnfitFile also for one of more than `maxBytes`, even if it grows meanwhile */
+export async function readRegularFile(path: string, maxBytes: number): Promise<Buffer> {
+  const file = await openRegularFile(path)
+  try {
+    let bytes = roomFor((await file.stat()).size, maxBytes)
+    for (let length = 0; ;) {
+      const { bytesRead } = await file.read(bytes, length, bytes.length - length)
+      length += bytesRead
+      if (length > maxBytes) throw tooLarge(maxBytes)
+      if (bytesRead === 0) return bytes.subarray(0, length)
+      if (length === bytes.length) bytes = longer(bytes, maxBytes)
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+/** As `readRegularFile`. */
+export function readRegularFileSync(path: string, maxBytes: number): Buffer {
+  const file = openRegularFileSync(path)
+  try {
+    let bytes = roomFor(fstatSync(file).size, maxBytes)
+    for (let length = 0; ;) {
+      const count = readSync(file, bytes, length, bytes.length - length, null)
+      length += count
+      if (length > maxBytes) throw tooLarge(maxBytes)
+      if (count === 0) return bytes.subarray(0, length)
+      if (length === bytes.length) bytes = longer(bytes, maxBytes)
+    }
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** One byte more than the file has, in which its end shows. */
+function roomFor(size: number, maxBytes: number): Buffer {
+  if (size > maxBytes) throw tooLarge(maxBytes)
+  return Buffer.allocUnsafeSlow(Math.max(size + 1, Math.min(LEAST_ROOM_BYTES, maxBytes + 1)))
+}
+
+function longer(bytes: Buffer, maxBytes: number): Buffer {
+  const room = Buffer.allocUnsafeSlow(Math.min(bytes.length * 2, maxBytes + 1))
+  bytes.copy(room)
+  return room
+}
