@@ -1,7 +1,7 @@
 /**
  * Quality control while a snapshot is built. What cannot be is taken out: a highest wave below the significant height, or far beyond
- * what it allows; limits of the single measures are kept by the adapters (`columns.ts`). What is only doubtful is counted for the
- * report and stays: waves too steep, values that do not move, spikes and jumps, in the way of the QARTOD manual for waves (IOOS).
+ * what it allows, and periods of nothing; limits of the single measures are kept by the adapters (`columns.ts`). What is only doubtful is counted for the
+ * report and stays: waves too steep, values that do not move, a sea that never moves, spikes and jumps, in the way of the QARTOD manual for waves (IOOS).
  * Nothing is corrected or made up.
  */
 import { MEASURES, type RowBatch } from '../columns.ts'
@@ -37,6 +37,11 @@ const JUMP_SECONDS = 3600
 const JUMP_METRES = 2
 const JUMP_SHARE = 0.5
 
+/** A sensor that shows at most this height, in metres, over so many seconds is dead: no open sea is that calm for a week. */
+const DEAD_METRES = 0.05
+const DEAD_SECONDS = 7 * 86_400
+const DEAD_READINGS = 50
+
 /** Doubts about readings, with what the report says of them. */
 export const DOUBTS = {
   steep: 'waves too steep for their period',
@@ -44,6 +49,7 @@ export const DOUBTS = {
   water: 'water temperature outside -2.5 to 40 °C',
   stuck: 'the same wave values for six hours and more',
   spike: 'height a spike between its neighbours',
+  dead: 'height of at most 0.05 m for seven days and more',
   jump: 'height more than 2 m and half away from the one within the hour before',
 } as const
 
@@ -54,6 +60,7 @@ const DOUBT_NAMES = Object.keys(DOUBTS) as Doubt[]
 export const IMPOSSIBLE = {
   low: 'highest wave below the significant height',
   high: 'highest wave beyond 3.7 times the significant height',
+  zeroPeriod: 'period of 0 s',
 } as const
 
 const NO_HEIGHT = MEASURES.significantHeight.missing
@@ -68,9 +75,15 @@ const STEEP_CODES = (STEEPEST * 9.81) / (2 * Math.PI * MILLI)
 
 /** Takes impossible values out of a batch, telling each. */
 export function removeImpossible(
-  { columns: { significantHeight, maximumHeight }, length }: RowBatch,
+  { columns: { significantHeight, maximumHeight, period, peakPeriod }, length }: RowBatch,
   tell: (what: keyof typeof IMPOSSIBLE) => void,
 ): void {
+  for (let row = 0; row < length; row++) {
+    if (period[row] !== 0 && peakPeriod[row] !== 0) continue
+    tell('zeroPeriod')
+    if (period[row] === 0) period[row] = NO_PERIOD
+    if (peakPeriod[row] === 0) peakPeriod[row] = NO_PERIOD
+  }
   for (let row = 0; row < length; row++) {
     const maximum = maximumHeight[row]
     const height = significantHeight[row]
@@ -107,11 +120,13 @@ export function doubtfulReadings(
       water: 0,
       stuck: 0,
       spike: 0,
+      dead: 0,
       jump: 0,
     }
     const first = start[i]
     const end = start[i + 1]
     let run = first
+    let calm = first
     // Of the row before: its height, and how long ago it was.
     let before = 0
     let sinceBefore = Infinity
@@ -144,6 +159,11 @@ export function doubtfulReadings(
       }
       before = height
       sinceBefore = untilNext
+
+      if (height > DEAD_METRES * MILLI) calm = next
+      else if (next === end || significantHeight[next] > DEAD_METRES * MILLI) {
+        if (next - calm >= DEAD_READINGS && time[row] - time[calm] >= DEAD_SECONDS) counts.dead += next - calm
+      }
 
       const goesOn =
         next < end &&

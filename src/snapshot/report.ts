@@ -17,6 +17,9 @@ const BAD_LINES_KEPT = 200
 /** Remarks, duplicates and identifiers that the document holds of each kind. */
 const REMARKS_KEPT = 200
 const IDENTIFIERS_KEPT = 20
+/** Stations that the document names in one list or under one reason: ten times what the largest networks have. */
+const STATIONS_KEPT = 20_000
+const STATIONS_SHOWN = 12
 /** Reasons are fixed texts of adapters; a slip there must not fill the memory. */
 const REASONS_KEPT = 500
 /** Progress lines come at most this often, in milliseconds, where nobody watches a terminal. */
@@ -63,6 +66,10 @@ export interface SourceDocument {
   bad: { file: string; line: number; reason: string }[]
   /** Rows or values left out by a rule of the format, by reason. */
   skipped: { [reason: string]: number }
+  /** Of those, how many of which station, where the rule says something about a station. */
+  skipped_stations: { [reason: string]: { [identifier: string]: number } }
+  /** Stations left out because nothing says where they lie. */
+  without_position: string[]
   warnings: string[]
   fetch: FetchDocument | null
 }
@@ -146,6 +153,15 @@ export class BuildReport implements Report {
     const { warnings } = this.#section.document
     if (warnings.length < REMARKS_KEPT) warnings.push(message)
     this.line(`warning: ${message}`)
+  }
+
+  withoutPosition(kind: string, identifiers: readonly string[]): void {
+    if (identifiers.length === 0) return
+    const { without_position: known } = this.#section.document
+    for (const identifier of identifiers.slice(0, STATIONS_KEPT - known.length)) known.push(identifier)
+    const some = JSON.stringify(identifiers.slice(0, STATIONS_SHOWN)).slice(1, -1)
+    const rest = identifiers.length > STATIONS_SHOWN ? ', …' : ''
+    this.warn(`${kind}: ${identifiers.length} left out for want of a position: ${some}${rest}`)
   }
 
   /** The present source cannot be read. */
@@ -285,6 +301,8 @@ export class BuildReport implements Report {
           bad_reasons: {},
           bad: [],
           skipped: {},
+          skipped_stations: {},
+          without_position: [],
           warnings: [],
           fetch: null,
         },
@@ -316,9 +334,13 @@ export class BuildReport implements Report {
   }
 
   /** @internal A row was left out by a rule. */
-  skip(reason: string): void {
+  skip(reason: string, station: string | undefined): void {
     this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1)
-    count(this.#section.document.skipped, reason)
+    const { skipped, skipped_stations: stations } = this.#section.document
+    count(skipped, reason)
+    if (station !== undefined && Object.hasOwn(skipped, reason)) {
+      count((stations[reason] ??= {}), station, STATIONS_KEPT)
+    }
   }
 
   /** @internal A line could not be understood. */
@@ -329,9 +351,17 @@ export class BuildReport implements Report {
   }
 }
 
-function count(counts: { [reason: string]: number }, reason: string): void {
-  if (Object.hasOwn(counts, reason)) counts[reason]++
-  else if (Object.keys(counts).length < REASONS_KEPT) counts[reason] = 1
+function count(counts: { [key: string]: number }, key: string, most: number = REASONS_KEPT): void {
+  if (Object.hasOwn(counts, key)) counts[key]++
+  else if (Object.keys(counts).length < most) counts[key] = 1
+}
+
+/** The stations with the highest counts, in words. */
+function stationsText(counts: { readonly [identifier: string]: number } = {}): string {
+  const stations = Object.entries(counts).sort(([, a], [, b]) => b - a)
+  const shown = stations.slice(0, STATIONS_SHOWN).map(([identifier, n]) => `${identifier} ${n}`)
+  const rest = stations.length - shown.length
+  return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
 function fetchLine({ source, files, fetched, unchanged, fresh, failed, bytes }: FetchOutcome): string {
@@ -380,8 +410,8 @@ class FileCount implements FileReport {
     this.#rows += count
   }
 
-  skipped(reason: string): void {
-    this.#report.skip(reason)
+  skipped(reason: string, station?: string): void {
+    this.#report.skip(reason, station)
   }
 
   bad(line: number, reason: string): void {
@@ -514,8 +544,25 @@ function tablesOf(document: ReportDocument): Table[] {
     },
     {
       title: 'Left out by rules of the format',
-      head: ['source', 'reason', 'rows or values'],
-      rows: sources.flatMap(({ name, skipped }) => counts(skipped).map((row) => [name, ...row])),
+      head: ['source', 'reason', 'rows or values', 'most at'],
+      rows: sources.flatMap(({ name, skipped, skipped_stations: stations }) =>
+        Object.entries(skipped).map(([reason, n]) => [name, reason, n, stationsText(stations?.[reason])]),
+      ),
+    },
+    {
+      title: 'Left out for want of a position',
+      head: ['source', 'stations', 'identifiers'],
+      rows: sources.flatMap(({ name, without_position: identifiers }) =>
+        identifiers.length === 0
+          ? []
+          : [
+              [
+                name,
+                identifiers.length,
+                `${identifiers.slice(0, STATIONS_SHOWN).join(' ')}${identifiers.length > STATIONS_SHOWN ? ' …' : ''}`,
+              ],
+            ],
+      ),
     },
     {
       title: 'Impossible values, taken out',

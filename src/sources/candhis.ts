@@ -121,12 +121,13 @@ async function readCandhis(folder: string, sink: Sink, { report }: SourceContext
   // No licence is named: public statements about re-use differ, so the credit is what an operator must show.
   sink.source({ name: SOURCE, network: 'coastal', credit: 'Candhis, Cerema and its partners' })
   const batch = new RowBatch(BATCH_ROWS)
+  report.withoutPosition(
+    'candhis',
+    [...campaigns.keys()].filter((campaign) => !stations.has(campaign)).sort(),
+  )
   for (const [campaign, files] of [...campaigns].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const station = stations.get(campaign)
-    if (station === undefined) {
-      report.warn(`candhis: campaign ${campaign} has no position and is left out`)
-      continue
-    }
+    if (station === undefined) continue
     const buoy = sink.buoy(station)
     // Of two rows of a feed with one time the later one counts: that of the API.
     for (const { name, feed, isAnswer } of files.toSorted(

@@ -181,8 +181,7 @@ function announce(heads: readonly Head[], sink: Sink, report: Report): Map<strin
   // The service also has tide gauges, profilers and ships, none of which is a wave buoy.
   if (waveless.size > 0) report.warn(`cmems: ${waveless.size} platforms without waves are left out`)
   const { handles, placeless } = stations.announce(sink, SOURCE, known)
-  if (placeless.length > 0)
-    report.warn(`cmems: ${placeless.length} platforms without a position are left out`)
+  report.withoutPosition('cmems', placeless)
   return handles
 }
 

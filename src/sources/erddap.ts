@@ -252,10 +252,7 @@ async function readErddap(
   }
   sink.source({ name: source, network: options.network ?? 'national', ...termsOf(files) })
   const { handles, placeless } = stations.announce(sink, source, known)
-  if (placeless.length > 0) {
-    const some = JSON.stringify(placeless.slice(0, 12)).slice(1, -1)
-    report.warn(`erddap: ${placeless.length} left out for want of a position: ${some}`)
-  }
+  report.withoutPosition('erddap', placeless)
   // In one feed a later row takes the place of an earlier one of its time; rows of other feeds fill what is missing. So tables with
   // other measures are other feeds, and so are rows without waves: where a table has a depth, each depth is a row.
   const feeds = [...new Set(signatures)].sort(wavesFirst)

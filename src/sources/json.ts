@@ -415,10 +415,7 @@ async function readJson(
     ...(licence !== undefined && { licence }),
   })
   const { handles, placeless } = stations.announce(sink, source, map.known)
-  if (placeless.length > 0) {
-    const some = JSON.stringify(placeless.slice(0, 12)).slice(1, -1)
-    report.warn(`json: ${placeless.length} left out for want of a position: ${some}`)
-  }
+  report.withoutPosition('json', placeless)
   parts.send(handles, sink)
   for (const file of files) file.end()
 }

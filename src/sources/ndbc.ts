@@ -56,8 +56,9 @@ const MAX_DEPTH = 4
 
 const BATCH_ROWS = 8192
 
-/** A station that sends one sample twice does so in rows this close, in seconds. */
-const REPEAT_SECONDS = 600
+/** The rows of one wave sample lie within this of its first row, each at most the step after the one before, in seconds. */
+const SAMPLE_SECONDS = 1200
+const REPEAT_STEP_SECONDS = 600
 
 /** `41001.txt`, `46240h2009.txt.gz`, `46097h201908qc.txt`: the identifier is the first group. */
 const DATA_FILE = /^([0-9a-z]{3,8}?)(?:h\d{4}(?:\d{2})?(?:qc)?)?\.txt(?:\.gz)?$/i
@@ -126,10 +127,10 @@ async function readNdbc(folder: string, sink: Sink, context: SourceContext): Pro
     // The rows of a file of the station come after them, and count where both have a time.
     if (rows !== undefined) feeds[REALTIME_FEED].append(rows, latest.files.at(-1)!)
     latest.rows.delete(identifier)
-    await readStation(buoy, paths.get(identifier) ?? [], feeds, batch, sink, report)
+    await readStation({ buoy, identifier }, paths.get(identifier) ?? [], feeds, batch, sink, report)
   }
   for (const file of latest.files) file.end()
-  warnOfSome(report, 'left out for want of a position', placeless)
+  report.withoutPosition('ndbc', placeless)
 }
 
 /** Adds the copies of `latest_obs.txt` in a folder and those below it to `found`, in order of their names. */
@@ -404,8 +405,8 @@ function parseHeader(bytes: Uint8Array, fields: Fields): Header | null {
   return fields.count === labels.length ? { labels, realtime, time, columns, places } : null
 }
 
-/** Finds the header and makes a reader of the lines behind it; reports a file without one. */
-function openRows(bytes: Uint8Array, file: FileReport): RowReader | null {
+/** Finds the header and makes a reader of the lines behind it, all of `station` if one is named; reports a file without a header. */
+function openRows(bytes: Uint8Array, file: FileReport, station?: string): RowReader | null {
   const fields = new Fields()
   let line = 1
   let at = 0
@@ -415,7 +416,7 @@ function openRows(bytes: Uint8Array, file: FileReport): RowReader | null {
     line++
   } while (fields.count === 0 && at < bytes.length)
   const header = parseHeader(bytes, fields)
-  if (header !== null) return new RowReader(bytes, at, line, header, file)
+  if (header !== null) return new RowReader(bytes, at, line, header, file, station)
   file.bad(line - 1, 'no header line of an NDBC standard meteorological file')
   return null
 }
@@ -441,6 +442,7 @@ class RowReader {
   readonly header: Header
   readonly #bytes: Uint8Array
   readonly #file: FileReport
+  readonly #station: string | undefined
   #at: number
   #line: number
   /** Lines that end before this can go the short way: it looks for the end of a line without looking for that of the file. */
@@ -452,7 +454,15 @@ class RowReader {
   readonly #read: Int32Array
   #understood = 0
 
-  constructor(bytes: Uint8Array, at: number, line: number, header: Header, file: FileReport) {
+  constructor(
+    bytes: Uint8Array,
+    at: number,
+    line: number,
+    header: Header,
+    file: FileReport,
+    station: string | undefined,
+  ) {
+    this.#station = station
     this.#bytes = bytes
     this.#at = at
     this.#line = line
@@ -477,10 +487,17 @@ class RowReader {
       this.#understood++
       if (isGarbled(codes, base)) {
         codes[base + WVHT] = NO_CODE
-        this.#file.skipped('waves garbled: height and average period are one number, and there is no other')
+        this.#file.skipped(
+          'waves garbled: height and average period are one number, and there is no other',
+          this.#station,
+        )
+      }
+      if (codes[base + DPD] === 0) {
+        codes[base + DPD] = NO_CODE
+        this.#file.skipped('dominant period of 0 s', this.#station)
       }
       if (codes[base + WVHT] !== NO_CODE || hasWeather(codes, base)) return true
-      this.#file.skipped('neither waves, wind nor water temperature')
+      this.#file.skipped('neither waves, wind nor water temperature', this.#station)
     }
     this.#file.rows(this.#understood)
     return false
@@ -754,9 +771,15 @@ async function readLatest(paths: readonly string[], report: Report): Promise<Lat
   return latest
 }
 
+interface StationHandle {
+  /** From the sink. */
+  readonly buoy: number
+  readonly identifier: string
+}
+
 /** Reads the files of a station behind what `feeds` hold, and sends it all. */
 async function readStation(
-  buoy: number,
+  station: StationHandle,
   paths: readonly string[],
   feeds: readonly StationRows[],
   batch: RowBatch,
@@ -767,7 +790,7 @@ async function readStation(
   for (const path of paths) {
     const file = report.file(path)
     files.push(file)
-    const reader = openRows(await readText(path, file), file)
+    const reader = openRows(await readText(path, file), file, station.identifier)
     if (reader === null) continue
     const rows = feeds[reader.header.realtime ? REALTIME_FEED : ARCHIVE_FEED]
     rows.files.push({ first: rows.length, file })
@@ -779,7 +802,7 @@ async function readStation(
       rows.time[rows.length++] = reader.time
     }
   }
-  for (const [feed, rows] of feeds.entries()) sendRows(buoy, rows, feed, batch, sink)
+  for (const [feed, rows] of feeds.entries()) sendRows(station, rows, feed, batch, sink)
   // Only now, for the rule on repeats is applied over all files of a feed and still counts.
   for (const file of files) file.end()
 }
@@ -798,15 +821,21 @@ const SENT = [
 const SAMPLE_MEASURES = 4
 
 /** Sends the rows of a feed in time order, each wave sample once. */
-function sendRows(buoy: number, rows: StationRows, feed: number, batch: RowBatch, sink: Sink): void {
+function sendRows(
+  { buoy, identifier }: StationHandle,
+  rows: StationRows,
+  feed: number,
+  batch: RowBatch,
+  sink: Sink,
+): void {
   const order = timeOrder(rows)
   const isSample = chooseSamples(rows, order)
   const { codes, time } = rows
   for (const row of order) {
-    // A repeat goes on as a row even when nothing is left of it: an earlier build, which did not know the second of the two
-    // yet, may have taken it for the sample.
+    // A repeat goes on as a row even when nothing is left of it: an earlier build, which did not know the first of the two
+    // (it came late), may have taken it for the sample.
     if (isSample[row] === 0 && codes[row * WIDTH + WVHT] !== NO_CODE)
-      rows.fileOf(row).skipped('waves repeat a sample')
+      rows.fileOf(row).skipped('waves repeat a sample', identifier)
   }
   const { columns } = batch
   columns.maximumHeight.fill(MEASURES.maximumHeight.missing)
@@ -857,30 +886,38 @@ function timeOrder({ time, length }: StationRows): Uint32Array {
 }
 
 /**
- * Marks the rows that stand for a wave sample. A hull sends one sample twice, first without DPD and ten minutes later with it: in time
- * order a run of wave rows, each within REPEAT_SECONDS of the one before it and with equal WVHT, APD and MWD, is one sample, and
- * its row is the first that has DPD, else the first.
+ * Marks the rows that stand for a wave sample. A hull sends one sample twice, first without DPD and ten minutes later with it. Rows with
+ * waves are of one sample where they lie within SAMPLE_SECONDS of its first row, each at most REPEAT_STEP_SECONDS after the one before,
+ * with equal WVHT and APD, MWD equal or missing in all, and one DPD at most. Its first row stands for it, so that the time of the
+ * reading, and with it its id, stays when a later row brings DPD; what that row lacks comes from the first of the others that has it.
+ * A row without APD is a sample of its own: stations that send heights alone show equal ones for hours in calm weather (44058).
  */
-function chooseSamples(rows: StationRows, order: Uint32Array): Uint8Array {
-  const { time, codes, length } = rows
+function chooseSamples({ time, codes, length }: StationRows, order: Uint32Array): Uint8Array {
   const isSample = new Uint8Array(length)
+  let first = -1
   let previous = -1
-  let chosen = -1
   for (const row of order) {
     const base = row * WIDTH
     if (codes[base + WVHT] === NO_CODE) continue
-    const before = previous * WIDTH
+    const sample = first * WIDTH
     const repeats =
-      previous >= 0 &&
-      time[row] - time[previous] <= REPEAT_SECONDS &&
-      codes[base + WVHT] === codes[before + WVHT] &&
-      codes[base + APD] === codes[before + APD] &&
-      codes[base + MWD] === codes[before + MWD]
+      first >= 0 &&
+      codes[base + APD] !== NO_CODE &&
+      time[row] - time[previous] <= REPEAT_STEP_SECONDS &&
+      time[row] - time[first] <= SAMPLE_SECONDS &&
+      codes[base + WVHT] === codes[sample + WVHT] &&
+      codes[base + APD] === codes[sample + APD] &&
+      codes[base + MWD] === codes[sample + MWD] &&
+      (codes[base + DPD] === NO_CODE || codes[sample + DPD] === NO_CODE)
     previous = row
-    if (repeats && (codes[chosen * WIDTH + DPD] !== NO_CODE || codes[base + DPD] === NO_CODE)) continue
-    if (repeats) isSample[chosen] = 0
-    isSample[row] = 1
-    chosen = row
+    if (repeats) {
+      for (let i = 0; i < WIDTH; i++) {
+        if (codes[sample + i] === NO_CODE) codes[sample + i] = codes[base + i]
+      }
+    } else {
+      isSample[row] = 1
+      first = row
+    }
   }
   return isSample
 }

@@ -201,13 +201,18 @@ export interface Report {
   file(path: string): FileReport
   /** A remark about the source as a whole. */
   warn(message: string): void
+  /** Stations of a source of this kind that are left out because nothing says where they lie; none is no remark. */
+  withoutPosition(kind: string, identifiers: readonly string[]): void
 }
 
 export interface FileReport {
   /** Counts rows (or lines) understood. */
   rows(count: number): void
-  /** Counts a row that was understood but left out by a rule of the format, with a short fixed reason. */
-  skipped(reason: string): void
+  /**
+   * Counts a row or value that was understood but left out by a rule of the format, with a short fixed reason, and with the station's
+   * identifier where the rule says something about the station.
+   */
+  skipped(reason: string, station?: string): void
   /** A line that could not be understood: 1-based line number, what is wrong, in words, without the line's text. */
   bad(line: number, reason: string): void
   /** @throws BuildError when more than the allowed share of the file was bad. */

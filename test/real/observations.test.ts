@@ -182,6 +182,7 @@ test('Fifty copies of latest_obs.txt come out as a plain reading of them', { ski
       assert.equal(values.length, labels.length, line)
       const cells = Object.fromEntries(labels.map((label, i) => [label, values[i]]))
       if (['WVHT', 'WTMP', 'WDIR', 'WSPD', 'GST'].every((label) => cells[label] === 'MM')) continue
+      if (Number(cells['DPD']) === 0) cells['DPD'] = 'MM'
       const [year, month, day, hour, minute] = ['YYYY', 'MM', 'DD', 'hh', 'mm'].map(
         (label) => values[labels.indexOf(label)],
       )
@@ -201,18 +202,28 @@ test('Fifty copies of latest_obs.txt come out as a plain reading of them', { ski
   let samples = 0
   for (const [station, byTime] of [...stations].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const lines = [...byTime.values()].toSorted((a, b) => a.time - b.time)
-    // One sample is a run of wave lines with equal values, at most ten minutes apart; its first line with a period tells it.
+    // One sample is a run of wave lines with equal values and one DPD at most, each at most ten minutes after the one before and
+    // all within twenty of the first, which stands for it with what the others bring.
     const runs: Line[][] = []
     for (const line of lines.filter(({ cells }) => cells['WVHT'] !== 'MM')) {
-      const last = runs.at(-1)?.at(-1)
+      const run = runs.at(-1) ?? []
       const joins =
-        last !== undefined &&
-        line.time - last.time <= 600 &&
-        ['WVHT', 'APD', 'MWD'].every((label) => line.cells[label] === last.cells[label])
-      if (joins) runs.at(-1)!.push(line)
+        run.length > 0 &&
+        line.cells['APD'] !== 'MM' &&
+        line.time - run.at(-1)!.time <= 600 &&
+        line.time - run[0].time <= 1200 &&
+        ['WVHT', 'APD', 'MWD'].every((label) => line.cells[label] === run[0].cells[label]) &&
+        [line, ...run].filter(({ cells }) => cells['DPD'] !== 'MM').length <= 1
+      if (joins) run.push(line)
       else runs.push([line])
     }
-    const told = new Set(runs.map((run) => run.find(({ cells }) => cells['DPD'] !== 'MM') ?? run[0]))
+    const told = new Set(runs.map(([first]) => first))
+    for (const [first, ...others] of runs) {
+      for (const label of Object.keys(first.cells)) {
+        if (first.cells[label] !== 'MM') continue
+        first.cells[label] = others.map(({ cells }) => cells[label]).find((text) => text !== 'MM') ?? 'MM'
+      }
+    }
     samples += told.size
     for (const line of lines) {
       const code = (label: string, scale: number, wave = false) => {

@@ -210,6 +210,7 @@ function readStationFiles(
       // A garbled message puts one number into two fields, and nothing into that between them.
       const { WVHT: height, DPD: dominant, APD: average } = values
       if (height !== null && height > 0 && height === average && dominant === null) values['WVHT'] = null
+      if (dominant === 0) values['DPD'] = null
       known.set(time / 1000, { time: time / 1000, values })
     }
   }
@@ -224,23 +225,35 @@ function numberOf(text: string, file: string): number {
 
 /**
  * Many stations send a wave sample twice, at first without its dominant period. In time order, a run of lines with waves, each at
- * most ten minutes after the one before and with the same WVHT, APD and MWD, is one sample; it is told by the first line
- * of the run that has DPD, else by the first. The other lines keep their wind and water temperature.
+ * most ten minutes after the one before and all within twenty of the first, with the same WVHT, APD and MWD and one DPD at most, is one
+ * sample. Its first line stands for it, with what that lacks from the first of the others that has it. Without APD there are no repeats.
+ * The other lines keep their wind and water temperature.
  */
 function withoutRepeats(lines: StationLine[]): WorldRow[] {
   const ordered = lines.toSorted((a, b) => a.time - b.time)
   const runs: StationLine[][] = []
   for (const line of ordered.filter(({ values }) => values['WVHT'] !== null)) {
-    const before = runs.at(-1)?.at(-1)
+    const run = runs.at(-1) ?? []
     const isRepeat =
-      before !== undefined &&
-      line.time - before.time <= 600 &&
-      ['WVHT', 'APD', 'MWD'].every((column) => line.values[column] === before.values[column])
-    if (isRepeat) runs.at(-1)!.push(line)
+      run.length > 0 &&
+      line.values['APD'] !== null &&
+      line.time - run.at(-1)!.time <= 600 &&
+      line.time - run[0].time <= 1200 &&
+      ['WVHT', 'APD', 'MWD'].every((column) => line.values[column] === run[0].values[column]) &&
+      [line, ...run].filter(({ values }) => values['DPD'] !== null).length <= 1
+    if (isRepeat) run.push(line)
     else runs.push([line])
   }
-  const samples = new Set(runs.map((run) => run.find(({ values }) => values['DPD'] !== null) ?? run[0]))
-  return ordered.map((line) => rowOf(line, samples.has(line)))
+  const samples = new Map(
+    runs.map((run) => {
+      const values: StationLine['values'] = {}
+      for (const column of COLUMNS) {
+        values[column] = run.map((line) => line.values[column]).find((value) => value !== null) ?? null
+      }
+      return [run[0], { time: run[0].time, values }]
+    }),
+  )
+  return ordered.map((line) => rowOf(samples.get(line) ?? line, samples.has(line)))
 }
 
 function rowOf(line: StationLine, isSample: boolean): WorldRow {

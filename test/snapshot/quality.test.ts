@@ -63,6 +63,37 @@ test('A highest wave below the significant height, or far beyond it, is taken ou
   )
 })
 
+test('A period of 0 s is no period: it is taken out of any source, and all else of its row stays.', () => {
+  const batch = batchOf([
+    { time: START, significantHeight: 1000, period: 0, peakPeriod: 0 },
+    { time: START + 1, significantHeight: 1100, period: 8000, peakPeriod: 0 },
+    { time: START + 2, significantHeight: 1200, period: 1, peakPeriod: 9000 },
+  ])
+  const told: string[] = []
+  removeImpossible(batch, (what) => told.push(what))
+  assert.deepEqual(told, ['zeroPeriod', 'zeroPeriod'])
+  const { missing } = MEASURES.period
+  assert.deepEqual([...batch.columns.period.subarray(0, 3)], [missing, 8000, 1])
+  assert.deepEqual([...batch.columns.peakPeriod.subarray(0, 3)], [missing, missing, 9000])
+  assert.deepEqual([...batch.columns.significantHeight.subarray(0, 3)], [1000, 1100, 1200])
+})
+
+test('A sensor that shows a flat sea for a week is told, one that does for six days or moves now and then is not.', () => {
+  const flat = (halfDays: number, every = -1): FakeRow[] =>
+    Array.from({ length: halfDays * 24 + 1 }, (_, i) => ({
+      time: START + i * HALF_HOUR,
+      significantHeight: i % every === 1 ? 60 : (i * 7) % 51,
+    }))
+  assert.deepEqual(doubts(tableOf(flat(14))), ['1 dead 337'])
+  assert.deepEqual(doubts(tableOf(flat(12))), [])
+  assert.deepEqual(doubts(tableOf(flat(28, 300))), [])
+  // A week of which only the ends are known says little.
+  assert.deepEqual(doubts(tableOf([flat(1)[0], { time: START + 8 * 86_400, significantHeight: 0 }])), [])
+  assert.deepEqual(doubts(tableOf([...flat(16), { time: START + 9 * 86_400, significantHeight: 1000 }])), [
+    '1 dead 385',
+  ])
+})
+
 /** A table of one buoy for each list of rows; ids from 1. */
 function tableOf(...buoys: FakeRow[][]): MonthTable {
   const rows = buoys.flat()
@@ -185,5 +216,8 @@ test('A garbled message of NDBC, one number as height and as average period, los
     ['18:50', undefined, 68.4],
   ])
   assert.deepEqual(bad, [])
-  assert.equal([...skipped.entries()].filter(([reason]) => reason.startsWith('waves garbled')).length, 1)
+  assert.equal(
+    [...skipped.entries()].filter(([reason]) => reason.startsWith('46075: waves garbled')).length,
+    1,
+  )
 })

@@ -140,6 +140,7 @@ async function read(folder: string): Promise<Result> {
       now: 0,
       report: {
         warn: (message) => void result.warnings.push(message.replaceAll(`${folder}/`, '')),
+        withoutPosition: refuse,
         file: (path) => ({
           rows: (count) => void (result.understood += path.endsWith('.nc') ? count : 0),
           skipped: () => void result.skipped++,

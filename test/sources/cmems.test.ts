@@ -379,7 +379,7 @@ test('Platforms without waves or position are left out, and so are files of anyt
       'notes/classic.nc: is no whole NetCDF-4 (HDF5) file; the file is left out',
       'notes/empty.nc: is no whole NetCDF-4 (HDF5) file; the file is left out',
       'cmems: 1 platforms without waves are left out',
-      'cmems: 1 platforms without a position are left out',
+      'cmems: 1 left out for want of a position: "LOST"',
       'short.nc: VAVH has another length than TIME; the file is left out',
     ],
   )

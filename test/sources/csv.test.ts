@@ -495,6 +495,7 @@ test('The two names of a row choose its buoy whatever row came before it', async
         now: 0,
         report: {
           warn: () => {},
+          withoutPosition: () => assert.fail(),
           file: () => ({ rows: () => {}, skipped: () => {}, bad: () => assert.fail(), end: () => {} }),
         },
       })

@@ -82,6 +82,8 @@ class RowCount implements Report {
   }
 
   warn(): void {}
+
+  withoutPosition(): void {}
 }
 
 async function readDemo(asOf: number | null, now = AS_OF): Promise<Collector> {

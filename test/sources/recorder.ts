@@ -45,6 +45,7 @@ export interface Recording {
   understood: Map<string, number>
   /** `FILE:LINE reason`. */
   bad: string[]
+  /** By reason, with `STATION: ` before it where the rule speaks of a station. */
   skipped: Map<string, number>
   ended: string[]
 }
@@ -81,13 +82,20 @@ export async function record(open: OpenSource, argument: string): Promise<Record
   }
   const report = {
     warn: (message: string) => void recording.warnings.push(message),
+    withoutPosition(kind: string, identifiers: readonly string[]) {
+      const names = identifiers.map((identifier) => JSON.stringify(identifier)).join()
+      if (names !== '')
+        report.warn(`${kind}: ${identifiers.length} left out for want of a position: ${names}`)
+    },
     file(path: string) {
       const name = basename(path)
       return {
         rows: (count: number) =>
           void recording.understood.set(name, (recording.understood.get(name) ?? 0) + count),
-        skipped: (reason: string) =>
-          void recording.skipped.set(reason, (recording.skipped.get(reason) ?? 0) + 1),
+        skipped(reason: string, station?: string) {
+          const key = station === undefined ? reason : `${station}: ${reason}`
+          recording.skipped.set(key, (recording.skipped.get(key) ?? 0) + 1)
+        },
         bad: (line: number, reason: string) => void recording.bad.push(`${name}:${line} ${reason}`),
         end: () => void recording.ended.push(name),
       }

@@ -50,7 +50,7 @@ class Collector extends RecordingSink {
 }
 
 const silent: FileReport = { rows: () => {}, skipped: () => {}, bad: () => {}, end: () => {} }
-const report: Report = { file: () => silent, warn: () => {} }
+const report: Report = { file: () => silent, warn: () => {}, withoutPosition: () => {} }
 
 async function readScale(options: string, asOf = AS_OF): Promise<Collector> {
   const collector = new Collector()
@@ -141,6 +141,7 @@ void describe('the scale generator', () => {
         return { ...silent, rows: (count) => (entry[1] += count) }
       },
       warn: () => {},
+      withoutPosition: () => {},
     }
     const collector = new Collector()
     await openScale('buoys=2,days=40').read(collector, { asOf: AS_OF, now: 0, report: counting })
