@@ -12,7 +12,7 @@ import { NearestPoints } from './index/nearest.ts'
 import { Points } from './index/points.ts'
 import { Spans, spansOf } from './index/spans.ts'
 import { Tides } from './index/tides.ts'
-import { fold, Words } from './index/words.ts'
+import { Words } from './index/words.ts'
 import { readCatalog, type Catalog } from './snapshot/catalog.ts'
 import { readForecast } from './snapshot/forecast.ts'
 import { decodePart, SnapshotError } from './snapshot/format.ts'
@@ -85,7 +85,7 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
   const activeSince = snapshot.asOf - activeWithin
   const active = activeBuoys(id.length, readingSpans, activeSince)
   yield
-  const groups = buildGroups(catalog, active, fold)
+  const groups = buildGroups(catalog, active)
   yield
   const points = new Points(column('points') as Uint8Array, lat, lng)
   yield

@@ -124,14 +124,28 @@ function isWord(word: string, text: string, from: number, to: number): boolean {
   return word.length === to - from && text.startsWith(word, from)
 }
 
+/** Whether `letters`, lower case ASCII, stand in [from, to) in any case. */
+function isLetters(letters: string, text: string, from: number, to: number): boolean {
+  if (letters.length !== to - from) return false
+  for (let i = 0; i < letters.length; i++) {
+    const lower = letters.charCodeAt(i)
+    const found = text.charCodeAt(from + i)
+    if (found !== lower && found !== lower - LOWER_TO_UPPER) return false
+  }
+  return true
+}
+
+/** Between a small letter of ASCII and its capital. */
+const LOWER_TO_UPPER = 0x20
+
 export function boolean(options: Common & { default: boolean }): Given<boolean> {
   return declare(options, {
-    allowed: 'true, false, 1 or 0',
+    allowed: 'true, false, 1 or 0, in any case',
     schema: { type: 'boolean' },
     wire: { type: 'boolean' },
     parse: (text, from, to) => {
-      if (isWord('true', text, from, to) || isWord('1', text, from, to)) return true
-      return isWord('false', text, from, to) || isWord('0', text, from, to) ? false : MALFORMED
+      if (isLetters('true', text, from, to) || isWord('1', text, from, to)) return true
+      return isLetters('false', text, from, to) || isWord('0', text, from, to) ? false : MALFORMED
     },
     feed: (value, digest) => void digest.number(value ? 1 : 0),
   })

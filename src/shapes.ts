@@ -178,7 +178,10 @@ function* renderMembers(dataset: Dataset, writer: JsonWriter) {
     name: yield* member('name', (i) => names[i]),
     slug: yield* member('slug', (i) => slugs[i]),
     place: yield* Fragments.render(writer, count, (i) => writer.text(`"lat":${lat[i]},"lng":${lng[i]}`)),
-    source: yield* member('source', (i) => catalog.sources[catalog.source[i]].name),
+    source: yield* member('source', (i) => {
+      const { name, label } = catalog.sources[catalog.source[i]]
+      return label ?? name
+    }),
     identifier: yield* member('source_identifier', (i) => identifiers[i]),
     country: yield* member('country', (i) =>
       catalog.country[i] === NO_COUNTRY ? null : catalog.countries[catalog.country[i]].name,

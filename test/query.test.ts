@@ -106,13 +106,27 @@ test('A number is plain decimal text within its range, and nothing else.', () =>
   refuses(latitude, [...notPlain, '5.', '.5', '-.5', '1.2.3', '90.0000001', '-91', '9'.repeat(400)])
 })
 
-test('A boolean is true, false, 1 or 0.', () => {
+test('A boolean is true, false, 1 or 0, in any case: Python sends True.', () => {
   const flag = boolean({ description, default: true })
   assert.deepEqual(
-    ['true', '1', 'false', '0', ''].map((word) => valueOf(flag, word)),
-    [true, true, false, false, true],
+    ['true', '1', 'false', '0', '', 'True', 'TRUE', 'False', 'fAlSe'].map((word) => valueOf(flag, word)),
+    [true, true, false, false, true, true, true, false, false],
   )
-  refuses(flag, ['True', 'TRUE', 'yes', 'no', 'on', '2', '01', ' true', 'null'])
+  refuses(flag, [
+    'tru',
+    'truee',
+    'Tr\u00dce',
+    '4rue',
+    'tr5e',
+    'fa\u017fe',
+    'yes',
+    'no',
+    'on',
+    '2',
+    '01',
+    ' true',
+    'null',
+  ])
 })
 
 test('A text has at most a hundred characters, counted by code points, and no control characters.', () => {

@@ -863,11 +863,11 @@ export type ListBuoysParameters = {
   near?: string
   /** Kilometres around `near`; ignored without it. Allowed: an integer from 1 to 20100. Default: 100. */
   radius?: number
-  /** Only buoys of this source; case and accents do not count. Allowed: text of 1 to 100 characters without control characters. */
+  /** Only buoys of this source, by its name or a usual other one (`NOAA/NDBC` is `NDBC`); case, accents, blanks and hyphens do not count. Allowed: text of 1 to 100 characters without control characters. */
   source?: string
   /** Only buoys of this country. Raises the default page size to 500. Allowed: an ISO 3166-1 alpha-2 code in capitals. */
   country?: string
-  /** Only buoys with a recent reading. Allowed: true, false, 1 or 0. Default: true. */
+  /** Only buoys with a recent reading. Allowed: true, false, 1 or 0, in any case. Default: true. */
   active_only?: boolean
   /** Page, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
   page?: number
@@ -937,9 +937,9 @@ export type ChartParameters = {
   start_date?: string
   /** Last moment, included; default three days after the snapshot's time. At most 31 days. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z, with Z or an offset) or a date (2026-03-27). */
   end_date?: string
-  /** Accepted for older clients; changes nothing. Allowed: true, false, 1 or 0. Default: false. */
+  /** Accepted for older clients; changes nothing. Allowed: true, false, 1 or 0, in any case. Default: false. */
   optimized?: boolean
-  /** Accepted for older clients; changes nothing. Allowed: true, false, 1 or 0. Default: false. */
+  /** Accepted for older clients; changes nothing. Allowed: true, false, 1 or 0, in any case. Default: false. */
   debug?: boolean
 }
 
@@ -977,7 +977,7 @@ export type ListSatellitesParameters = {
 export type ListSatellitePassesParameters = {
   /** Only passes of this mission, a `slug` of `GET /buoys/satellites`. Allowed: text of 1 to 100 characters without control characters. */
   mission?: string
-  /** Only passes that gave a virtual buoy a reading inside the active window. Allowed: true, false, 1 or 0. Default: true. */
+  /** Only passes that gave a virtual buoy a reading inside the active window. Allowed: true, false, 1 or 0, in any case. Default: true. */
   active_only?: boolean
   /** Only passes that started at or after this time; a date is its first second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z, with Z or an offset) or a date (2026-03-27). */
   since?: string

@@ -1,7 +1,6 @@
 /** Operation 1, `GET /buoys`: by id ascending, with `near` by distance; filters combine. */
 import { boundsContain, boundsOnGlobe } from '../geo.ts'
-import { EMPTY_GROUP, holds, type Group } from '../index/groups.ts'
-import { fold } from '../index/words.ts'
+import { EMPTY_GROUP, holds, sourceKey, type Group } from '../index/groups.ts'
 import { Literal } from '../json.ts'
 import { endList, MAX_PAGE, operation, rowsOfPage, writePaging, type View } from '../operation.ts'
 import { boolean, bounds, integer, point, text, type QueryOf } from '../query.ts'
@@ -25,7 +24,10 @@ const parameters = {
     default: DEFAULT_RADIUS,
     description: 'Kilometres around `near`; ignored without it.',
   }),
-  source: text({ description: 'Only buoys of this source; case and accents do not count.' }),
+  source: text({
+    description:
+      'Only buoys of this source, by its name or a usual other one (`NOAA/NDBC` is `NDBC`); case, accents, blanks and hyphens do not count.',
+  }),
   country: text({
     pattern: '^[A-Z]{2}$',
     allowed: 'an ISO 3166-1 alpha-2 code in capitals',
@@ -75,7 +77,7 @@ function matching({ dataset }: View, query: QueryOf<typeof parameters>, perPage:
   const { catalog, groups, active, around, boxes } = dataset
   const { near, source, country, active_only: activeOnly } = query
   const box = query.bounds === undefined ? null : boundsOnGlobe(query.bounds)
-  const ofSource = source === undefined ? null : (groups.bySource.get(fold(source)) ?? EMPTY_GROUP)
+  const ofSource = source === undefined ? null : (groups.bySource.get(sourceKey(source)) ?? EMPTY_GROUP)
   const ofCountry = country === undefined ? null : (groups.byCountry.get(country) ?? EMPTY_GROUP)
   const pick = (group: Group): Uint32Array => (activeOnly ? group.active : group.all)
   if (near === undefined && box === null) {

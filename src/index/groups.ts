@@ -1,5 +1,6 @@
 /** Buoys by what lists filter on: all, by source, by country; each active or not. Names in, ascending ordinals out. */
 import { NO_COUNTRY, type Catalog } from '../snapshot/catalog.ts'
+import { fold } from './words.ts'
 
 export interface Group {
   readonly all: Uint32Array
@@ -8,7 +9,7 @@ export interface Group {
 
 export interface Groups {
   readonly everywhere: Group
-  /** By the source's folded name. */
+  /** By `sourceKey` of any of a source's names. */
   readonly bySource: ReadonlyMap<string, Group>
   /** By ISO 3166-1 alpha-2 code. */
   readonly byCountry: ReadonlyMap<string, Group>
@@ -16,8 +17,12 @@ export interface Groups {
 
 export const EMPTY_GROUP: Group = { all: new Uint32Array(0), active: new Uint32Array(0) }
 
-/** `fold` makes names comparable without case and accents. */
-export function buildGroups(catalog: Catalog, active: Uint8Array, fold: (name: string) => string): Groups {
+/** A source's name as it is compared: without case, accents, blanks, hyphens and slashes (decisions, operation 1). */
+export function sourceKey(name: string): string {
+  return fold(name).replace(/[\p{Z}\p{Pd}\s_/]+/gu, '')
+}
+
+export function buildGroups(catalog: Catalog, active: Uint8Array): Groups {
   const group = (ordinals: number[]): Group => ({
     all: Uint32Array.from(ordinals),
     active: Uint32Array.from(ordinals.filter((ordinal) => active[ordinal] === 1)),
@@ -33,10 +38,18 @@ export function buildGroups(catalog: Catalog, active: Uint8Array, fold: (name: s
     }
     return new Map([...members].map(([name, ordinals]) => [name, group(ordinals)]))
   }
-  const sourceNames = catalog.sources.map(({ name }) => fold(name))
+  const sourceKeys = catalog.sources.map(({ name }) => sourceKey(name))
+  const bySource = grouped((ordinal) => sourceKeys[catalog.source[ordinal]])
+  for (const [i, { label, aliases }] of catalog.sources.entries()) {
+    const own = bySource.get(sourceKeys[i])
+    for (const other of [label ?? '', ...aliases].map(sourceKey)) {
+      // A network's own name counts before what another is also called.
+      if (own !== undefined && other !== '' && !bySource.has(other)) bySource.set(other, own)
+    }
+  }
   return {
     everywhere: group([...catalog.id.keys()]),
-    bySource: grouped((ordinal) => sourceNames[catalog.source[ordinal]]),
+    bySource,
     byCountry: grouped((ordinal) => {
       const country = catalog.country[ordinal]
       return country === NO_COUNTRY ? null : catalog.countries[country].code

@@ -187,7 +187,6 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
         lng: -1.615,
         source: 'Candhis',
         source_identifier: '06402',
-        distance_km: 3.76,
         last_reading: {
           uuid: '00006ae6-d560-8000-8000-000000000006',
           significient_height: 2.15,
@@ -198,6 +197,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           direction: 275,
           unit: 'm',
         },
+        distance_km: 3.76,
       },
     },
     meta: { timestamp: '2026-11-01T06:00:00Z' },
@@ -213,7 +213,6 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           lng: -1.615,
           source: 'Candhis',
           source_identifier: '06402',
-          distance_km: 3.76,
           last_reading: {
             uuid: '00006ae6-d560-8000-8000-000000000006',
             significient_height: 2.15,
@@ -224,6 +223,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
             direction: 275,
             unit: 'm',
           },
+          distance_km: 3.76,
         },
         {
           id: 7,
@@ -232,7 +232,6 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           lng: -1.682,
           source: 'Candhis',
           source_identifier: '06403',
-          distance_km: 12.18,
           last_reading: {
             uuid: '00006ae6-d560-8000-8000-000000000007',
             significient_height: 3.14,
@@ -243,6 +242,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
             direction: 336,
             unit: 'm',
           },
+          distance_km: 12.18,
         },
       ],
       count: 2,
@@ -951,7 +951,6 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
             lng: -122.838,
             source: 'NDBC',
             source_identifier: '46026',
-            distance_km: 41.29,
             last_reading: {
               uuid: '00006ae6-d560-8000-8000-000000000020',
               significient_height: 2.3,
@@ -962,6 +961,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
               direction: 288,
               unit: 'm',
             },
+            distance_km: 41.29,
           },
           {
             id: 33,
@@ -970,7 +970,6 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
             lng: -122.396,
             source: 'NDBC',
             source_identifier: '46042',
-            distance_km: 79.49,
             last_reading: {
               uuid: '00006ae6-d560-8000-8000-000000000021',
               significient_height: 3.2,
@@ -981,6 +980,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
               direction: 355,
               unit: 'm',
             },
+            distance_km: 79.49,
           },
           {
             id: 36,
@@ -989,7 +989,6 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
             lng: -123.463,
             source: 'NDBC',
             source_identifier: '46214',
-            distance_km: 98.15,
             last_reading: {
               uuid: '00006ae6-d560-8000-8000-000000000024',
               significient_height: 3.8,
@@ -1000,6 +999,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
               direction: 260,
               unit: 'm',
             },
+            distance_km: 98.15,
           },
           {
             id: 37,
@@ -1008,7 +1008,6 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
             lng: -121.907,
             source: 'NDBC',
             source_identifier: '46240',
-            distance_km: 109.92,
             last_reading: {
               uuid: '00006ae6-d560-8000-8000-000000000025',
               significient_height: 2.3,
@@ -1019,6 +1018,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
               direction: 249,
               unit: 'm',
             },
+            distance_km: 109.92,
           },
         ],
       },

@@ -27,8 +27,9 @@ curl -H "Authorization: Bearer $KEY" "$URL/buoys/anglet/readings?per_page=5"
 A success is \`{"status": "success", "data": …, "meta": …}\`, where \`meta.timestamp\` is the time of the answer. Lists that come in pages
 also say \`page\`, \`per_page\` and \`total_pages\` there: go on until \`page\` is \`total_pages\`. The parameters:
 
-- Numbers are plain decimal text: no exponent, no blanks, and no point in integers. Booleans are \`true\`, \`false\`, \`1\` or \`0\`.
-- Times are ISO 8601 with \`Z\`, an offset or milliseconds. A date alone is that UTC day: as a start its first second, as an end its last.
+- Numbers are plain decimal text: no exponent, no blanks, and no point in integers. Booleans are \`true\`, \`false\`, \`1\` or \`0\`, in any case.
+- Times are ISO 8601 with \`Z\` or an offset, with or without milliseconds; a time without a zone is an error. A date alone is that UTC day: as a start its first second, as an end its last.
+- Country codes are two capitals (\`FR\`); \`country=fr\` is an error. Units cannot be chosen: a parameter for them is unknown, and ignored like any other.
 - An empty value counts as absent, an unknown parameter is ignored, and a parameter given twice is an error unless it is a list.
 - \`per_page\` above its maximum is taken as the maximum, and \`meta.per_page\` says so. A \`limit\` outside its range is an error.
 

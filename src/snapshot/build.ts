@@ -375,11 +375,13 @@ function sourcesOf(
 ): SourceInfo[] {
   const sources = input.sources
   const needed = new Set(buoys.map(({ source }) => source))
-  for (const { name, network, credit, licence } of previous?.catalog.sources ?? []) {
+  for (const { name, label, aliases, network, credit, licence } of previous?.catalog.sources ?? []) {
     if (sources.has(name) || !needed.has(name)) continue
     sources.set(name, {
       name,
       network,
+      aliases,
+      ...(label !== null && { label }),
       ...(credit !== null && { credit }),
       ...(licence !== null && { licence }),
     })

@@ -33,6 +33,14 @@ const RESERVED_SLUGS = new Set([
   'satellite-passes',
 ])
 
+/** What well-known networks are also called, beyond case, accents, blanks and hyphens. */
+const USUAL_NAMES: { readonly [name: string]: readonly string[] } = {
+  NDBC: ['NOAA/NDBC', 'NOAA', 'National Data Buoy Center'],
+  Candhis: ['Cerema', 'Candhis/Cerema'],
+  'Copernicus Marine': ['CMEMS', 'Copernicus'],
+  'Satellite altimetry': ['Altimetry'],
+}
+
 export interface RegistryEntry {
   source: string
   identifier: string
@@ -144,8 +152,10 @@ export function catalogPart(
   return {
     kind: 'catalog',
     meta: {
-      sources: orderedSources.map(({ name, network, credit, licence }) => ({
+      sources: orderedSources.map(({ name, label, aliases = [], network, credit, licence }) => ({
         name,
+        label: label ?? null,
+        aliases: [...new Set([...aliases, ...(USUAL_NAMES[name] ?? [])])],
         network,
         credit: credit ?? null,
         licence: licence ?? null,
@@ -190,6 +200,10 @@ function spotsInOrder(spots: readonly SpotRecord[]): SpotRecord[] {
 
 export interface CatalogSource {
   name: string
+  /** What clients see in place of the name; null for the name itself. */
+  label: string | null
+  /** Other names that find it. */
+  aliases: string[]
   network: Network
   credit: string | null
   licence: string | null
@@ -251,11 +265,24 @@ export function readCatalog(part: Part, file: string): Catalog {
   const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
   return {
     sources: list(meta.sources, `${file}: sources`).map((entry) => {
-      const { name, network, credit, licence } = record(entry, `${file}: source`)
+      // Folders from before there were labels and aliases have neither.
+      const { name, label = null, aliases = [], network, credit, licence } = record(entry, `${file}: source`)
       const known = NETWORKS.find((candidate) => candidate === network)
-      if (typeof name !== 'string' || known === undefined)
+      const others = list(aliases, `${file}: aliases`)
+      if (
+        typeof name !== 'string' ||
+        known === undefined ||
+        !others.every((alias) => typeof alias === 'string')
+      )
         throw new SnapshotError(`${file}: a source is malformed`)
-      return { name, network: known, credit: textOrNull(credit), licence: textOrNull(licence) }
+      return {
+        name,
+        label: textOrNull(label),
+        aliases: others,
+        network: known,
+        credit: textOrNull(credit),
+        licence: textOrNull(licence),
+      }
     }),
     countries: list(meta.countries, `${file}: countries`).map((entry) => {
       const { code, name } = record(entry, `${file}: country`)

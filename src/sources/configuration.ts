@@ -84,6 +84,8 @@ interface FileSource {
   fetch?: FileDownload[]
   refresh?: string
   network?: Network
+  label?: string
+  aliases?: string[]
   credit?: string
   licence?: string
   complete?: boolean
@@ -171,6 +173,8 @@ export const CONFIGURATION_SCHEMA: SchemaObject = object(
             fetch: { type: 'array', minItems: 1, maxItems: 200, items: FETCH },
             refresh: { type: 'string', pattern: '^[1-9][0-9]{0,5}[smhd]$' },
             network: { enum: ['national', 'coastal', 'satellite'] },
+            label: { type: 'string', pattern: '^[^\\x00-\\x1f\\x7f"]{1,100}$' },
+            aliases: texts(20),
             credit: text(1000),
             licence: text(1000),
             complete: { type: 'boolean' },
@@ -365,7 +369,7 @@ function reveal(
 }
 
 function open(entry: FileSource, folder: string, fail: (what: string) => never): Source {
-  const { name, kind, network, credit, licence, complete } = entry
+  const { name, kind, network, label, aliases, credit, licence, complete } = entry
   let source: Source
   try {
     source = openSource(kind, folder, entry.options)
@@ -377,6 +381,8 @@ function open(entry: FileSource, folder: string, fail: (what: string) => never):
     name,
     info: {
       ...(network !== undefined && { network }),
+      ...(label !== undefined && { label }),
+      ...(aliases !== undefined && { aliases }),
       ...(credit !== undefined && { credit }),
       ...(licence !== undefined && { licence }),
     },

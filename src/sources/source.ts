@@ -14,8 +14,12 @@ import type { Bounds } from '../geo.ts'
 export type Network = 'national' | 'coastal' | 'satellite'
 
 export interface SourceInfo {
-  /** Name of the data source network, as on the wire (`source`). */
+  /** Name of the data source network: with an identifier it names a buoy for good. On the wire (`source`) unless there is a label. */
   name: string
+  /** The name that clients see in place of `name`. */
+  label?: string
+  /** Further names by which the filter `source` finds it. */
+  aliases?: readonly string[]
   network: Network
   /** The line that the data's owner wants to see. */
   credit?: string

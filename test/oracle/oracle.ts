@@ -99,6 +99,9 @@ export function fold(text: string): string {
   return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
 }
 
+/** How the `source` filter compares: blanks, hyphens and slashes do not count either. */
+const sourceWord = (text: string) => fold(text).replaceAll(/[\s\p{Z}\p{Pd}_/]/gu, '')
+
 const byCodeUnits = (a: string, b: string) => (a < b ? -1 : Number(a > b))
 
 const POINTS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
@@ -331,7 +334,7 @@ export function failure(status: number, names: string[] = []): Answer {
 }
 
 const isTrue = (text: string | undefined, otherwise: boolean) =>
-  text === undefined ? otherwise : text === 'true' || text === '1'
+  text === undefined ? otherwise : /^(true|1)$/i.test(text)
 const numberOr = (text: string | undefined, otherwise: number) =>
   text === undefined ? otherwise : Number(text)
 
@@ -381,7 +384,8 @@ function list(buoys: Known[], parameters: ReadonlyMap<string, string>): Answer {
     const box = JSON.parse(bounds) as Box
     found = found.filter((buoy) => boxHolds(box, buoy.record.lat, buoy.record.lng))
   }
-  if (source !== undefined) found = found.filter((buoy) => fold(buoy.record.source) === fold(source))
+  if (source !== undefined)
+    found = found.filter((buoy) => sourceWord(buoy.record.source) === sourceWord(source))
   if (country !== undefined) found = found.filter((buoy) => buoy.record.country === country)
   const usual = country === undefined ? 50 : 500
   if (near === undefined) {

@@ -245,8 +245,8 @@ function integers(
 }
 
 const booleans = {
-  valid: fc.constantFrom('true', 'false', '1', '0', 'false'),
-  invalid: fc.constantFrom('TRUE', 'yes', 'no', '2', '-1', 'truee', ' true', 'on', 'null'),
+  valid: fc.constantFrom('true', 'false', '1', '0', 'False', 'True', 'TRUE', 'fALSE'),
+  invalid: fc.constantFrom('yes', 'no', '2', '-1', 'truee', ' true', 'on', 'null'),
 }
 
 const page: ParameterKind = {
@@ -436,6 +436,8 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
         'ndbc',
         'meteo-france',
         'METEO-FRANCE',
+        'Meteo France',
+        'meteofrance',
         'ALTIMETRY',
         'ND',
         'NDBCX',

@@ -207,9 +207,9 @@ test('The catalogue of a snapshot holds what the sources said, by ascending id.'
   )
   assert.deepEqual(catalog.timezones, ['Europe/Paris', 'Europe/Paris', 'Pacific/Fiji', 'Etc/GMT+2'])
   assert.deepEqual(catalog.sources, [
-    { name: 'North', network: 'national', credit: 'made up', licence: 'none' },
-    { name: 'Sky', network: 'satellite', credit: null, licence: null },
-    { name: 'South', network: 'coastal', credit: null, licence: null },
+    { name: 'North', label: null, aliases: [], network: 'national', credit: 'made up', licence: 'none' },
+    { name: 'Sky', label: null, aliases: [], network: 'satellite', credit: null, licence: null },
+    { name: 'South', label: null, aliases: [], network: 'coastal', credit: null, licence: null },
   ])
 })
 

@@ -46,7 +46,16 @@ const BUOY: BuoyRecord = {
 test('A source has its folder beside the file, its words about the network, and a refresh.', (t) => {
   const { sources, prefer, sameWithinKm, hosts } = read(t, {
     sources: [
-      { ...CSV, network: 'coastal', credit: 'thanks', licence: 'free', refresh: '6h', complete: false },
+      {
+        ...CSV,
+        network: 'coastal',
+        label: 'Ours',
+        aliases: ['Home'],
+        credit: 'thanks',
+        licence: 'free',
+        refresh: '6h',
+        complete: false,
+      },
       { name: 'Demo', kind: 'demo' },
     ],
     prefer: ['Candhis', 'NDBC'],
@@ -55,7 +64,13 @@ test('A source has its folder beside the file, its words about the network, and 
   const [own, demo] = sources
   assert.match(own.folder, /groundswell-test-\w+\/own$/)
   assert.deepEqual([own.refresh, own.source.complete, own.downloads], [21_600, false, []])
-  assert.deepEqual(own.source.terms?.info, { network: 'coastal', credit: 'thanks', licence: 'free' })
+  assert.deepEqual(own.source.terms?.info, {
+    network: 'coastal',
+    label: 'Ours',
+    aliases: ['Home'],
+    credit: 'thanks',
+    licence: 'free',
+  })
   assert.deepEqual(
     [demo.folder, demo.refresh, demo.source.complete, demo.source.terms?.info],
     ['', 1800, true, {}],
