@@ -36,8 +36,9 @@ import { readUsage, usagePath } from './quota.ts'
 import { Schedule } from './schedule.ts'
 import { startServer } from './server.ts'
 import { buildSnapshot } from './snapshot/build.ts'
-import { checkFolder, listKept, rollback, setPinned } from './snapshot/history.ts'
+import { checkFolder, listKept, resume, rollback, setPinned } from './snapshot/history.ts'
 import { SnapshotError } from './snapshot/format.ts'
+import { holdText, readHold } from './snapshot/hold.ts'
 import { readManifest } from './snapshot/read.ts'
 import { BuildReport, newestReport, reportLines, writeReport } from './snapshot/report.ts'
 import type { Configuration } from './sources/configuration.ts'
@@ -144,12 +145,24 @@ const COMMANDS: { readonly [name: string]: Command } = {
   }),
   rollback: command({
     usage: 'DIR [--to ID]',
-    summary: 'announce the snapshot before the current one again',
+    summary: 'announce the snapshot before the current one again, and hold back later ones',
     settings: ROLLBACK_SETTINGS,
     positionals: 1,
     run: async ({ to }, [dir]) => {
-      const { id, manifest } = await rollback(dir, to)
-      print(`announced snapshot ${id}, data as of ${timestampText(manifest!.asOf)}`)
+      const { id, asOf, held } = await rollback(dir, to, clock())
+      print(`announced snapshot ${id}, data as of ${timestampText(asOf)}`)
+      if (held) print(`builds are kept and not announced, until: groundswell resume ${dir}`)
+    },
+  }),
+  resume: command({
+    usage: 'DIR',
+    summary: 'end what a rollback holds: announce the newest kept snapshot, and later ones as they are built',
+    settings: {},
+    positionals: 1,
+    run: async (_config, [dir]) => {
+      const announced = await resume(dir)
+      if (announced === null) print(`no rollback holds ${dir}`)
+      else print(`announced snapshot ${announced.id}, data as of ${timestampText(announced.asOf)}`)
     },
   }),
   'keys issue': command({
@@ -212,11 +225,16 @@ const COMMANDS: { readonly [name: string]: Command } = {
 function keptLines(dir: string): string[] {
   const kept = listKept(dir)
   if (kept.length === 0) return ['no snapshots']
-  return kept.map(({ id, manifest, builtAt, current, pinned }) => {
+  const lines = kept.map(({ id, manifest, builtAt, current, waiting, pinned }) => {
     const about =
       manifest === null ? 'broken' : `as of ${timestampText(manifest.asOf)}  ${manifest.parts.length} parts`
-    return `${id}  built ${timestampText(builtAt)}  ${about}${current ? '  current' : ''}${pinned ? '  pinned' : ''}`
+    const marks = [current && 'current', waiting && 'not announced', pinned && 'pinned']
+    return [id, `built ${timestampText(builtAt)}`, about, ...marks.filter((mark) => mark !== false)].join(
+      '  ',
+    )
   })
+  const hold = readHold(dir)
+  return hold === null ? lines : [...lines, holdText(hold, dir)]
 }
 
 function printIssued({ record: { id, owner, quota }, key }: IssuedKey, json: boolean): void {

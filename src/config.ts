@@ -292,7 +292,7 @@ export const BUILD_SETTINGS = {
   } satisfies Setting<boolean>,
   keep: {
     placeholder: 'N',
-    help: 'snapshots to keep for rollback',
+    help: 'snapshots to keep for rollback; older ones go with the next build, pinned ones stay',
     default: String(DEFAULT_KEPT),
     parse: wholeNumber(1, 10000),
   } satisfies Setting<number>,

@@ -14,6 +14,8 @@ import { keepUsage, KeySlots, QuotaCounters, readUsage, usagePath } from './quot
 import { snapshotStatus } from './inspect.ts'
 import { OPERATIONS } from './routes.ts'
 import { readSite, shareSite, type SharedSite } from './site.ts'
+import { holdStatus } from './snapshot/history.ts'
+import { holdText, readHold } from './snapshot/hold.ts'
 import type { LoadedSnapshot } from './snapshot/read.ts'
 import { Reloader } from './snapshot/reload.ts'
 import { timestampText } from './time.ts'
@@ -98,7 +100,9 @@ export async function startServer(
     log,
     serve: async (snapshot) => {
       await workers.serve(snapshot)
-      log(`serving snapshot ${snapshot.id}, data as of ${timestampText(snapshot.asOf)}`)
+      const hold = readHold(config.snapshots)
+      const held = hold === null ? '' : `, ${holdText(hold, config.snapshots)}`
+      log(`serving snapshot ${snapshot.id}, data as of ${timestampText(snapshot.asOf)}${held}`)
     },
   })
   const workers = new Workers({
@@ -125,6 +129,7 @@ export async function startServer(
       notReady: () => failure ?? notReady(draining, reloader.snapshot, workers, count),
       status: () => ({
         ...snapshotStatus(reloader.snapshot, clock()),
+        hold: holdStatus(config.snapshots),
         reload: reloadStatus(reloader),
         workers: { wanted: count, serving: workers.alive, replaced: workers.replaced },
         memory: process.memoryUsage(),

@@ -15,32 +15,26 @@ import {
   type SourceInfo,
 } from '../sources/source.ts'
 import { monthStart, monthText, timestampText } from '../time.ts'
+import { readBase, type Base, type Previous } from './base.ts'
 import {
   cataloguedBuoys,
   catalogPart,
   locate,
-  readCatalog,
   register,
   type Catalog,
   type CataloguedBuoy,
 } from './catalog.ts'
 import { buoyKey, Collector } from './collector.ts'
 import { leaveOut, samePlaces } from './duplicates.ts'
-import {
-  decodePart,
-  encodeManifest,
-  sha256,
-  SnapshotError,
-  type Manifest,
-  type PartEntry,
-  type PartKind,
-} from './format.ts'
-import { collectGarbage, DEFAULT_KEPT, nextKeptFile, removeLeftovers } from './history.ts'
+import { decodePart, encodeManifest, sha256, type Manifest, type PartEntry, type PartKind } from './format.ts'
+import { collectGarbage, DEFAULT_KEPT, listKept, nextKeptFile, removeLeftovers } from './history.ts'
+import { holdText } from './hold.ts'
 import { Journal, JOURNAL_FILE } from './journal.ts'
 import { monthPart, readMonth, type MonthRows, type MonthTable } from './months.ts'
 import { passesPart } from './passes.ts'
 import { doubtfulReadings } from './quality.ts'
-import { loadPart, readManifest, verifyParts } from './read.ts'
+import { loadPart, verifyParts } from './read.ts'
+import { writeRegistryFile } from './registry.ts'
 import type { BuildReport } from './report.ts'
 import { Spool } from './spool.ts'
 import { tidesPart } from './tides.ts'
@@ -70,27 +64,30 @@ export interface BuildOptions {
 /** Sources that say nothing of more of the folder's buoys than this are taken for broken. */
 export const DEFAULT_ALLOWED_LOSS = 0.5
 
-/** The folder's snapshot, where there is one. */
-interface Previous {
-  manifest: Manifest
-  catalog: Catalog
+/** What was built, and whether it was announced: not while a rollback holds. */
+export interface BuiltSnapshot extends Manifest {
+  announced: boolean
 }
 
 /** @throws BuildError for faults in the input or a second builder, SnapshotError for faults in the folder. */
-export async function buildSnapshot(options: BuildOptions): Promise<Manifest> {
+export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapshot> {
   makeFolder(options.out)
   const release = lockFolder(options.out)
   try {
     removeLeftovers(options.out, JOURNAL_FILE)
     // Before anything is written: on a full disk the leavings of failed builds would keep every later one from succeeding.
     collectGarbage(options.out, options.keep ?? DEFAULT_KEPT, options.now, new Journal(options.out).files())
-    return await build(options, await readPrevious(options.out))
+    const base = await readBase(options.out, (message) => options.report.warn(message))
+    return await build(options, base)
   } finally {
     release()
   }
 }
 
-async function build(options: BuildOptions, folder: Previous | null): Promise<Manifest> {
+async function build(
+  options: BuildOptions,
+  { previous: folder, registry, hold }: Base,
+): Promise<BuiltSnapshot> {
   const { sources, out, report, now } = options
   const previous = options.fresh === true ? null : folder
   const spool = new Spool(join(out, `${TEMPORARY_PREFIX}${process.pid}-spool`))
@@ -119,7 +116,7 @@ async function build(options: BuildOptions, folder: Previous | null): Promise<Ma
     const known = previous === null ? [] : cataloguedBuoys(previous.catalog)
     const staying = previous === null ? [] : stayingBuoys(known, input, sources.length)
     const mentioned = await withoutDuplicates(options, previous, input.buoys(), staying, newest)
-    const { entries, of } = register(mentioned, folder?.catalog.registry() ?? [])
+    const { entries, of } = register(mentioned, registry.entries, registry.former)
     const ids = new Map([...of].map(([buoy, { id }]) => [buoyKey(buoy), id]))
     const idOf = (handle: number): number => ids.get(input.keyOf(handle) ?? '') ?? 0
     const networkOf = new Map([...of].map(([buoy, { id }]) => [id, buoy]))
@@ -180,15 +177,18 @@ async function build(options: BuildOptions, folder: Previous | null): Promise<Ma
       throw error
     }
     const { id, bytes } = encodeManifest(manifest)
-    if (id !== folder?.manifest.id) keepManifest(out, nextKeptFile(out, id), bytes)
-    announce(out, bytes)
+    writeRegistryFile(out, { entries, former: registry.former })
+    if (id !== listKept(out).at(-1)?.id) keepManifest(out, nextKeptFile(out, id), bytes)
+    if (hold === null) announce(out, bytes)
     journal.remove()
     collectGarbage(out, options.keep ?? DEFAULT_KEPT, now, new Set())
     report.summary()
     tellNetworks(report, buoys, input)
-    report.published(id, asOf)
-    report.line(`published snapshot ${id}, data as of ${timestampText(asOf)}`)
-    return { id, ...manifest }
+    report.built(id, asOf, hold === null)
+    const about = `snapshot ${id}, data as of ${timestampText(asOf)}`
+    if (hold === null) report.line(`published ${about}`)
+    else report.line(`kept ${about}, and did not announce it: ${holdText(hold, out)}`)
+    return { id, ...manifest, announced: hold === null }
   } finally {
     spool.close()
   }
@@ -202,20 +202,6 @@ function onlyMonthly(sources: Source[]): MonthlySource | null {
 
 function writeTable(out: string, kind: 'readings' | 'weather', table: MonthTable): PartEntry {
   return writePart(out, monthPart(kind, table), table.time.length, table.month)
-}
-
-async function readPrevious(out: string): Promise<Previous | null> {
-  const manifest = await readManifest(out).catch((error: unknown) => {
-    if (!(error instanceof SnapshotError)) throw error
-    // Building on nothing would give known buoys new ids.
-    throw new SnapshotError(
-      `${error.message}; the newest snapshot that is whole comes back with: groundswell rollback ${out}`,
-    )
-  })
-  const entry = manifest?.parts.find(({ kind }) => kind === 'catalog')
-  if (manifest === null || entry === undefined) return null
-  const { buffer } = await loadPart(out, entry)
-  return { manifest, catalog: readCatalog(decodePart(new Uint8Array(buffer), entry.file), entry.file) }
 }
 
 /** The monthly parts of the snapshot under way: the previous ones until they are replaced. */

@@ -56,7 +56,7 @@ export interface CataloguedBuoy extends BuoyRecord {
   timezone: string
 }
 
-/** Lower case, without accents, runs outside a–z and 0–9 to one hyphen, trimmed. */
+/** Lower case, without accents, runs outside a–z and 0–9 to one hyphen, trimmed; digits alone would be read as an id. */
 export function slugOf(name: string): string {
   const slug = name
     .toLowerCase()
@@ -64,23 +64,26 @@ export function slugOf(name: string): string {
     .replace(/\p{M}/gu, '')
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
-  return slug === '' ? 'buoy' : slug
+  if (slug === '') return 'buoy'
+  return /^\d+$/.test(slug) ? `buoy-${slug}` : slug
 }
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * Gives every buoy its id and slug: the registry's, or new ones; physical buoys first, then by source and identifier, so that
- * the same input always gets the same ids.
+ * Gives every buoy its id and slug: the registry's, or new ones that neither it nor a `former` entry has; physical buoys first, then by
+ * source and identifier, so that the same input always gets the same ids.
  */
 export function register(
   buoys: readonly BuoyRecord[],
   registry: readonly RegistryEntry[],
+  former: readonly RegistryEntry[] = [],
 ): { entries: RegistryEntry[]; of: Map<BuoyRecord, RegistryEntry> } {
   const key = (source: string, identifier: string): string => JSON.stringify([source, identifier])
   const known = new Map(registry.map((entry) => [key(entry.source, entry.identifier), entry]))
-  const slugs = new Set([...registry.map((entry) => entry.slug), ...RESERVED_SLUGS])
-  let nextId = registry.reduce((highest, { id }) => Math.max(highest, id), 0) + 1
+  const taken = [...registry, ...former]
+  const slugs = new Set([...taken.map((entry) => entry.slug), ...RESERVED_SLUGS])
+  let nextId = taken.reduce((highest, { id }) => Math.max(highest, id), 0) + 1
   const of = new Map<BuoyRecord, RegistryEntry>()
   const order = [...buoys].sort(
     (a, b) =>

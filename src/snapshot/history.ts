@@ -5,6 +5,8 @@
  *   manifest-NNNNNN-ID.msgpack    in the order of their building
  *   pin-ID                        an empty file: this one is never removed
  *   report-ID.json, report-ID.html   what its build had to say, kept as long as it is
+ *   hold.json                     while a rollback holds: what is built is kept, and not announced
+ *   registry.jsonl                all ids that were ever given here
  *
  * What no kept manifest names is removed, but only files of the builder's own naming, and none that is so young that a reader or a
  * builder may be about to need it.
@@ -20,7 +22,9 @@ import {
   type Manifest,
   type PartEntry,
 } from './format.ts'
+import { readHold, removeHold, writeHold } from './hold.ts'
 import { readManifest, verifyParts } from './read.ts'
+import { readRegistryFile } from './registry.ts'
 import { reportedSnapshot } from './report.ts'
 import { announce, lockFolder, TEMPORARY_PREFIX } from './write.ts'
 
@@ -40,63 +44,132 @@ export interface KeptSnapshot {
   pinned: boolean
   /** What readers see now. */
   current: boolean
+  /** Built while a rollback holds, and not announced. */
+  waiting: boolean
   /** Null when the file is broken. */
   manifest: Manifest | null
   /** Epoch seconds. */
   builtAt: number
 }
 
-/** Kept snapshots, oldest first. */
+/** Kept snapshots, oldest first; one that was built again stands where it was built last. */
 export function listKept(dir: string): KeptSnapshot[] {
   const names = readdirSync(dir)
   const pins = new Set(names.map((name) => PIN.exec(name)?.[1]))
   const currentId = manifestOf(join(dir, MANIFEST_FILE))?.id
+  const after = readHold(dir)?.after ?? Infinity
+  const kept = keptFiles(names).map(({ file, sequence, id }) => ({
+    file,
+    sequence,
+    id,
+    pinned: pins.has(id),
+    current: id === currentId,
+    waiting: sequence > after && id !== currentId,
+    manifest: manifestOf(join(dir, file)),
+    builtAt: modifiedAt(join(dir, file)) ?? 0,
+  }))
+  return [...new Map(kept.map((one) => [one.id, one])).values()].sort((a, b) => a.sequence - b.sequence)
+}
+
+/** Oldest first. */
+function keptFiles(names: readonly string[]): { file: string; sequence: number; id: string }[] {
   return names
     .flatMap((file) => {
       const match = KEPT_MANIFEST.exec(file)
-      if (match === null) return []
-      const id = match[2]
-      return {
-        file,
-        sequence: Number(match[1]),
-        id,
-        pinned: pins.has(id),
-        current: id === currentId,
-        manifest: manifestOf(join(dir, file)),
-        builtAt: modifiedAt(join(dir, file)) ?? 0,
-      }
+      return match === null ? [] : { file, sequence: Number(match[1]), id: match[2] }
     })
     .sort((a, b) => a.sequence - b.sequence)
 }
 
 /** The file that keeps the manifest of the next snapshot. */
 export function nextKeptFile(dir: string, id: string): string {
-  const last = listKept(dir).at(-1)?.sequence ?? 0
+  const last = keptFiles(readdirSync(dir)).at(-1)?.sequence ?? 0
   return `manifest-${String(last + 1).padStart(6, '0')}-${id}.msgpack`
 }
 
+/** What `rollback` and `resume` announced. */
+export interface Announced {
+  id: string
+  /** The data's time, epoch seconds. */
+  asOf: number
+  /** Whether later builds are held back now. */
+  held: boolean
+}
+
 /**
- * Announces the snapshot before the current one again, or the one of `id`, once all its parts have been read and found whole. Where the
- * current manifest is lost or broken, the one before it is the newest that is kept.
+ * Announces the snapshot before the current one again, or the one of `id`, once all its parts have been read and found whole. It holds:
+ * what is built later is not announced before `resume`. Where the current manifest is lost or broken, what it was is announced again,
+ * the newest that is kept where nothing was held; that is a repair and holds nothing.
+ * @param now epoch seconds
  * @throws BuildError when there is none or somebody writes to the folder, SnapshotError when it is not whole.
  */
-export async function rollback(dir: string, id: string | null): Promise<KeptSnapshot> {
+export async function rollback(dir: string, id: string | null, now: number): Promise<Announced> {
   const release = lockFolder(dir)
   try {
     const kept = listKept(dir)
-    const at = kept.findLastIndex(({ current }) => current)
-    const target = id === null ? kept.at(at === -1 ? -1 : at - 1) : kept.findLast((one) => one.id === id)
-    if (target === undefined || (id === null && at === 0)) {
-      throw new BuildError(
-        id === null ? 'there is no earlier snapshot to go back to' : `no kept snapshot has the id ${id}`,
-      )
-    }
-    if (target.manifest === null) throw new SnapshotError(`${target.file}: is broken`)
-    await verifyParts(dir, target.manifest.parts)
-    announce(dir, readFileSync(join(dir, target.file)))
-    return target
+    const hold = readHold(dir)
+    const isRepair = id === null && manifestOf(join(dir, MANIFEST_FILE)) === null
+    const target = rollbackTarget(kept, id, isRepair ? (hold?.snapshot ?? null) : null)
+    const { asOf, bytes } = await wholeManifest(dir, target)
+    // The hold first: a rollback that was killed half-way must not be undone by the next build.
+    if (!isRepair) writeHold(dir, target.id, kept.at(-1)!.sequence, now)
+    announce(dir, bytes)
+    return { id: target.id, asOf, held: !isRepair || hold !== null }
   } finally {
     release()
+  }
+}
+
+/** @param held the snapshot that was announced, where it is known though the manifest is not */
+function rollbackTarget(kept: readonly KeptSnapshot[], id: string | null, held: string | null): KeptSnapshot {
+  const at = kept.findLastIndex(({ current }) => current)
+  const before = kept.findLast((one) => one.id === held) ?? kept.at(at === -1 ? -1 : at - 1)
+  const target = id === null ? before : kept.find((one) => one.id === id)
+  if (target !== undefined && (id !== null || at !== 0)) return target
+  throw new BuildError(
+    id === null ? 'there is no earlier snapshot to go back to' : `no kept snapshot has the id ${id}`,
+  )
+}
+
+/** @throws SnapshotError unless the snapshot is whole. */
+async function wholeManifest(
+  dir: string,
+  { file, manifest }: KeptSnapshot,
+): Promise<{ asOf: number; bytes: Uint8Array }> {
+  if (manifest === null) throw new SnapshotError(`${file}: is broken`)
+  await verifyParts(dir, manifest.parts)
+  return { asOf: manifest.asOf, bytes: readFileSync(join(dir, file)) }
+}
+
+/**
+ * Ends what a rollback holds: announces the newest kept snapshot, once all its parts have been read and found whole. Null where nothing
+ * is held.
+ * @throws BuildError when somebody writes to the folder, SnapshotError when that snapshot is not whole; the hold stays then.
+ */
+export async function resume(dir: string): Promise<Announced | null> {
+  const release = lockFolder(dir)
+  try {
+    if (readHold(dir) === null) return null
+    const newest = listKept(dir).at(-1)
+    if (newest === undefined) throw new BuildError(`${dir}: there is no kept snapshot to announce`)
+    const { asOf, bytes } = await wholeManifest(dir, newest)
+    if (!newest.current) announce(dir, bytes)
+    removeHold(dir)
+    return { id: newest.id, asOf, held: false }
+  } finally {
+    release()
+  }
+}
+
+/** A rollback that holds, for `/status`; null where none does. */
+export function holdStatus(dir: string): object | null {
+  const hold = readHold(dir)
+  if (hold === null) return null
+  return {
+    snapshot: hold.snapshot,
+    since: hold.since,
+    builds_waiting: listKept(dir).filter(({ waiting }) => waiting).length,
+    ends_with: `groundswell resume ${dir}`,
   }
 }
 
@@ -111,6 +184,12 @@ export async function checkFolder(dir: string): Promise<string[]> {
       if (!(error instanceof SnapshotError)) throw error
       broken.set(part.file, error.message)
     }
+  }
+  try {
+    if (existsSync(dir)) readRegistryFile(dir)
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error
+    faults.push(`${error.message}; the next build makes it anew`)
   }
   if (broken.size === 0) return faults
   // A builder at work may have dropped an old snapshot, and its parts, since they were listed.
@@ -177,6 +256,11 @@ export function collectGarbage(dir: string, keep: number, now: number, needed: R
   // A manifest that cannot be read may name any part: nothing is removed until a person has looked.
   if (isBroken || stay.some(({ manifest }) => manifest === null)) return
   for (const file of dropped) rmSync(join(dir, file), { force: true })
+  // Those of snapshots that were built again.
+  const listed = new Set(kept.map(({ file }) => file))
+  for (const { file } of keptFiles(readdirSync(dir))) {
+    if (!listed.has(file) && isOld(file)) rmSync(join(dir, file), { force: true })
+  }
   const named = new Set(stay.flatMap(({ manifest }) => manifest!.parts.map((part) => part.file)))
   for (const { file } of current?.parts ?? []) named.add(file)
   const keptIds = new Set([current?.id, ...stay.map(({ id }) => id)])

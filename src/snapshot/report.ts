@@ -40,6 +40,8 @@ export interface ReportDocument {
   format: 'groundswell-report'
   version: 1
   snapshot: string
+  /** False for one that was kept only, since a rollback held. */
+  announced: boolean
   as_of: string
   built_at: string
   seconds: number
@@ -132,7 +134,7 @@ export class BuildReport implements Report {
   #duplicateCount = 0
   readonly #months: string[] = []
   #section: Section
-  #published: { id: string; asOf: number } | null = null
+  #built: { id: string; asOf: number; announced: boolean } | null = null
 
   constructor(options: BuildReportOptions) {
     this.#options = options
@@ -232,8 +234,9 @@ export class BuildReport implements Report {
     this.progress(`wrote ${text}`)
   }
 
-  published(id: string, asOf: number): void {
-    this.#published = { id, asOf }
+  /** The snapshot is there; `announced` unless a rollback holds. */
+  built(id: string, asOf: number, announced: boolean): void {
+    this.#built = { id, asOf, announced }
   }
 
   /** Tells how far the work is; swallowed when the last one was a moment ago. */
@@ -261,15 +264,16 @@ export class BuildReport implements Report {
       this.line(`  ${this.#duplicateCount} buoys left out for those of other networks`)
   }
 
-  /** The build as a document. @throws Error before the snapshot is published */
+  /** The build as a document. @throws Error before the snapshot is built */
   document(): ReportDocument {
-    if (this.#published === null) throw new Error('no snapshot is published')
-    const { id, asOf } = this.#published
+    if (this.#built === null) throw new Error('no snapshot is built')
+    const { id, asOf, announced } = this.#built
     const now = this.#options.clock()
     return {
       format: 'groundswell-report',
       version: 1,
       snapshot: id,
+      announced,
       as_of: timestampText(asOf),
       built_at: timestampText(Math.floor(now / 1000)),
       seconds: Math.round(now - this.#began) / 1000,

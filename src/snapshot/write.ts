@@ -56,8 +56,11 @@ export function makeFolder(dir: string): void {
   mkdirSync(dir, { recursive: true })
 }
 
-/** @throws BuildError naming the file when it cannot be written, on a full disk above all. */
-function writeDurably(dir: string, file: string, bytes: Uint8Array): void {
+/**
+ * Replaces a file as a whole, its bytes safely on disk.
+ * @throws BuildError naming the file when it cannot be written, on a full disk above all.
+ */
+export function writeDurably(dir: string, file: string, bytes: Uint8Array): void {
   const temporary = join(dir, `${TEMPORARY_PREFIX}${process.pid}-${file}`)
   try {
     const handle = openSync(temporary, 'w', 0o644)
@@ -76,7 +79,8 @@ function writeDurably(dir: string, file: string, bytes: Uint8Array): void {
   }
 }
 
-function syncFolder(dir: string): void {
+/** The names in a folder are safely on disk. */
+export function syncFolder(dir: string): void {
   const handle = openSync(dir, 'r')
   try {
     fsyncSync(handle)

@@ -14,7 +14,7 @@ import { amount, asOf, build, ended, names, startBuilder } from './folder.ts'
 const LONG_TIMEOUT = 1_200_000
 /** Names that a folder may hold when no builder is at work. */
 const OWN_NAME =
-  /^((manifest(-\d{6}-[0-9a-f]{24})?|(catalog|readings|weather|passes|forecast|tides)-[0-9a-f]{32})\.msgpack|report-[0-9a-f]{24}\.(json|html))$/
+  /^(registry\.jsonl|(manifest(-\d{6}-[0-9a-f]{24})?|(catalog|readings|weather|passes|forecast|tides)-[0-9a-f]{32})\.msgpack|report-[0-9a-f]{24}\.(json|html))$/
 
 test(
   'A builder killed at any moment leaves a whole snapshot, and the next build leaves nothing behind.',
@@ -61,7 +61,7 @@ test(
         ...['json', 'html'].map((kind) => `report-${id}.${kind}`),
       ]),
     )
-    const others = readdirSync(folder).filter((name) => !name.startsWith('manifest'))
+    const others = readdirSync(folder).filter((name) => !/^(manifest|registry)/.test(name))
     assert.deepEqual(
       others.filter((name) => !named.has(name)),
       [],

@@ -91,7 +91,8 @@ export function slugOf(name: string): string {
     .replaceAll(/\p{M}/gu, '')
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '')
-  return plain === '' ? 'buoy' : plain
+  if (plain === '') return 'buoy'
+  return /^[0-9]*$/.test(plain) ? `buoy-${plain}` : plain
 }
 
 /** What search and the `source` filter compare: without case, without accents. */

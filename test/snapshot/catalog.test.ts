@@ -41,7 +41,9 @@ test('A slug is lower case, without accents, one hyphen for everything between l
     ['Sète, large', 'sete-large'],
     ['Île d’Yeu Nord', 'ile-d-yeu-nord'],
     ['  --Le__Four  ', 'le-four'],
-    ['41001', '41001'],
+    ['41001', 'buoy-41001'],
+    [' ２ / 007', 'buoy-007'],
+    ['2e1', '2e1'],
     ['ÅÉÎÕÜç', 'aeiouc'],
     ['e\u0301\u0302', 'e'],
     ['İzmir', 'izmir'],
@@ -55,6 +57,7 @@ test('A slug is lower case, without accents, one hyphen for everything between l
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (name) => {
       assert.match(slugOf(name), /^[a-z0-9]+(-[a-z0-9]+)*$/)
+      assert.doesNotMatch(slugOf(name), /^[0-9]+$/)
     }),
   )
 })
@@ -108,6 +111,17 @@ test('A slug that is taken, or is the name of an operation, gets the next free n
   // A slug that a buoy of the past had is not given to another.
   const past = { source: 'Z', identifier: 'gone', id: 70, slug: 'le-four' }
   assert.deepEqual(named(['Le Four'], [past]), ['le-four-2'])
+})
+
+test('A name of digits alone makes a slug that is no id, and slugs that were given before stay.', () => {
+  const named = (identifier: string, name: string): BuoyRecord => buoy('A', identifier, name)
+  const past: RegistryEntry[] = [{ source: 'A', identifier: 'old', id: 2, slug: '41001' }]
+  const buoys = [named('a', '2'), named('b', '2'), named('c', 'Buoy 2'), named('old', '41001')]
+  const { of } = register(buoys, past)
+  assert.deepEqual(
+    buoys.map((each) => of.get(each)?.slug),
+    ['buoy-2', 'buoy-2-2', 'buoy-2-3', '41001'],
+  )
 })
 
 const identities = fc.uniqueArray(

@@ -51,6 +51,7 @@ export interface FakeBuild {
   now?: number
   fresh?: boolean
   allowLoss?: number
+  keep?: number
   /** Told every line of the report. */
   write?: (text: string) => void
 }

@@ -76,7 +76,7 @@ function fullDocument(): ReportDocument {
   const [one, two] = SMALL_WORLD
   for (let i = 0; i < 250; i++) report.duplicate(one, two, 0.12345)
   report.month('2026-03')
-  report.published(ID, START / 1000)
+  report.built(ID, START / 1000, true)
   return report.document()
 }
 
@@ -141,7 +141,7 @@ test('A file that is called like a key of every object is counted like others.',
   const file = report.file('__proto__')
   file.bad(1, 'constructor')
   file.bad(2, 'constructor')
-  report.published(ID, 0)
+  report.built(ID, 0, true)
   assert.deepEqual(
     Object.entries(report.document().sources.flatMap(({ bad_reasons: reasons }) => Object.entries(reasons))),
     [],
