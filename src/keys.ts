@@ -4,7 +4,8 @@
  *
  * The text of a key exists in three places only: in the answer of `issueKey` and `rotateKey`, in the hands of its
  * owner, and in the request that carries it. The file, the ring, the messages of errors and everything logged
- * hold its SHA-256 at most. A fast hash is enough: what it protects is 256 random bits, not a password (contract,
+ * hold its SHA-256 at most, and what a serving thread remembers of a request is a fingerprint of its key
+ * (`known-keys.ts`). A fast hash is enough: what it protects is 256 random bits, not a password (contract,
  * "Authentication").
  */
 import { createHash, randomBytes } from 'node:crypto'

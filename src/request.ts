@@ -20,7 +20,8 @@ import {
   type Exchange,
 } from './http/exchange.ts'
 import { Literal } from './json.ts'
-import { KEY_LENGTH, type KeyRing } from './keys.ts'
+import type { KeyRing } from './keys.ts'
+import { KnownKeys } from './known-keys.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, preferredLanguage, type Language } from './language.ts'
 import { META, META_BEGUN, PRELUDE_BYTES, type Operation, type View } from './operation.ts'
 import { RawQuery, readerOf, type QueryReader } from './query.ts'
@@ -29,7 +30,6 @@ import { ENCODINGS } from './packed.ts'
 import { callersRequestId, Heads, rateHeaders, sendError, sendPreflight } from './reply.ts'
 import type { Charge, HeadFields } from './reply.ts'
 import { Router, type Route } from './routes.ts'
-import { Spellings } from './spellings.ts'
 import type { Site } from './site.ts'
 import { MINUTE, timestampText } from './time.ts'
 import type { Totals } from './totals.ts'
@@ -67,16 +67,13 @@ interface Target {
 
 /** Seconds a client should wait while there is no snapshot yet. */
 const NO_SNAPSHOT_RETRY = 5
-const BEARER = /^bearer +/i
+const BEARER = 'bearer '
 
 const ENVELOPE_START = new Literal('{"status":"success","data":')
 const TIMESTAMP = new Literal('"timestamp":')
 const ENVELOPE_END = new Literal('}}')
 /** `2026-03-27T09:00:00Z"}}` ends every answer: what a kept one is given anew. */
 const TAIL_LENGTH = 23
-
-/** Longer values have blanks that nobody needs. */
-const LONGEST_KNOWN = 'Bearer '.length + KEY_LENGTH
 
 /** In place of the row of a key. */
 const NO_KEY = -2
@@ -94,8 +91,8 @@ export class RequestPath {
   readonly #digest = new Digest()
   readonly #encodings = new EncodingPreference(ENCODINGS)
   #keys: KeyRing
-  /** `Authorization` values with good keys, in their usual spelling, seen since keys or snapshot changed: spares the hash of a key. */
-  readonly #knownKeys = new Spellings<number>()
+  /** Seen since the keys changed. */
+  readonly #knownKeys = new KnownKeys()
   #view: View | null = null
   #cache = new AnswerCache(0)
   #snapshotHeader = ''
@@ -140,7 +137,6 @@ export class RequestPath {
     const { snapshotId } = view.dataset
     const { answerCache, settingsTag } = this.#options
     this.#view = view
-    this.#knownKeys.clear()
     this.#cache = new AnswerCache(answerCache)
     this.#snapshotHeader = `\r\nX-Snapshot-Id: ${snapshotId}`
     this.#heads = new Heads('success', snapshotId, settingsTag)
@@ -218,16 +214,14 @@ export class RequestPath {
   #keyRow(exchange: Exchange): number {
     const authorization = exchange.header(AUTHORIZATION)
     if (authorization !== '') {
-      const known = this.#knownKeys.find(authorization, '')
-      if (known !== undefined) return known
-      if (BEARER.test(authorization)) {
-        const key = authorization.replace(BEARER, '').trim()
-        if (key !== '') {
-          const row = this.#keys.find(key)
-          if (row === -1) return BAD_KEY
-          if (authorization.length <= LONGEST_KNOWN) this.#knownKeys.add(authorization, '', row)
-          return row
-        }
+      const known = this.#knownKeys.find(authorization)
+      if (known >= 0) return known
+      const key = bearerKey(authorization)
+      if (key !== '') {
+        const row = this.#keys.find(key)
+        if (row === -1) return BAD_KEY
+        this.#knownKeys.add(authorization, row)
+        return row
       }
     }
     if (this.#raw.length === 0) return NO_KEY
@@ -373,6 +367,12 @@ export class RequestPath {
     writer.literal(ENVELOPE_END)
     return writer.answer()
   }
+}
+
+/** The key in an `Authorization` value, '' where there is none. Not by a pattern: V8 holds the text that one was last matched with. */
+function bearerKey(authorization: string): string {
+  const scheme = authorization.slice(0, BEARER.length).toLowerCase()
+  return scheme === BEARER ? authorization.slice(BEARER.length).trim() : ''
 }
 
 function languageOf(
