@@ -354,8 +354,9 @@ async function serve(
   config: ServeConfig,
   onListening: (address: string) => void = () => {},
   moreStatus: () => object = () => ({}),
+  refreshEvery = 0,
 ): Promise<void> {
-  const server = await startServer(config, { log: note, clock, moreStatus })
+  const server = await startServer(config, { log: note, clock, refreshEvery, moreStatus })
   const host = server.host.includes(':') ? `[${server.host}]` : server.host
   const address = `http://${host}:${server.port}${server.basePath}`
   print(`groundswell listening on ${address}`)
@@ -438,6 +439,7 @@ async function runAll(config: ConfigOf<typeof RUN_SETTINGS>): Promise<void> {
         print(`  curl '${address}/buoys/nearest?lat=43.5&lng=-1.6'`)
       },
       () => (schedule === null ? {} : { build: schedule.state }),
+      config.every,
     )
   } finally {
     schedule?.stop()

@@ -46,7 +46,7 @@ export function pathWithoutSocket(view: View, clock: () => number): RequestPath 
       anonymousQuota: 0,
       answerCache: 0,
       settingsTag: '',
-      refreshEvery: 1800,
+      refreshEvery: 0,
       totals: new Totals(Totals.allocate(1), 0),
       clock,
       onFault: () => {},

@@ -4,6 +4,7 @@ import type { Encoding } from './encoding.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from './errors.ts'
 import { X_REQUEST_ID, type Exchange } from './http/exchange.ts'
 import { ETAG_NUMBER_LENGTH, JsonWriter, Literal } from './json.ts'
+import type { Operation } from './operation.ts'
 import { timestampText } from './time.ts'
 
 const ALLOWED_METHODS = 'GET, HEAD, OPTIONS'
@@ -65,16 +66,34 @@ export interface HeadFields {
   personal: boolean
   /** Seconds that it may be kept. */
   lifetime: number
-  /** The language of the request decided the answer. */
-  byLanguage: boolean
+  /** What of the request beside its address decides the answer. */
+  vary: Literal
   charge: Charge | null
   encoding: Encoding | null
   /** As it came, if it was a UUID; else ''. */
   requestId: string
 }
 
-const VARY = new Literal('"\r\nVary: Accept-Encoding')
-const AND_LANGUAGE = new Literal(', Accept-Language')
+/** The end of the ETag and `Vary`. */
+const VARY = {
+  public: varyOn('Accept-Encoding'),
+  publicByLanguage: varyOn('Accept-Encoding, Accept-Language'),
+  keyed: varyOn('Accept-Encoding, Authorization'),
+  keyedByLanguage: varyOn('Accept-Encoding, Authorization, Accept-Language'),
+}
+/** Of the errors of keyed operations. */
+export const VARY_BY_KEY = '\r\nVary: Authorization'
+
+function varyOn(names: string): Literal {
+  return new Literal(`"\r\nVary: ${names}`)
+}
+
+/** What decides the answers of an operation. */
+export function varyOf({ access, language }: Pick<Operation, 'access' | 'language'>): Literal {
+  if (access === 'keyed') return language === true ? VARY.keyedByLanguage : VARY.keyed
+  return language === true ? VARY.publicByLanguage : VARY.public
+}
+
 const PUBLIC = new Literal('\r\nCache-Control: public, max-age=')
 const PRIVATE = new Literal('\r\nCache-Control: private, max-age=')
 const LIMIT = new Literal('\r\nX-RateLimit-Limit: ')
@@ -105,7 +124,7 @@ export class Heads {
   #goesOnAt = 0
   #personal = false
   #lifetime = -1
-  #byLanguage = false
+  #vary = VARY.public
   #encoding: Encoding | null = null
   #limit = 0
   #reset = 0
@@ -130,7 +149,7 @@ export class Heads {
       limit === this.#limit &&
       reset === this.#reset &&
       fields.personal === this.#personal &&
-      fields.byLanguage === this.#byLanguage &&
+      fields.vary === this.#vary &&
       fields.encoding === this.#encoding
     if (!isAsBefore) this.#begin(fields, limit, reset)
     writer.at = this.#tagAt
@@ -145,11 +164,10 @@ export class Heads {
   }
 
   /** All but the number of the ETag. */
-  #begin({ personal, lifetime, byLanguage, encoding }: HeadFields, limit: number, reset: number): void {
+  #begin({ personal, lifetime, vary, encoding }: HeadFields, limit: number, reset: number): void {
     const writer = this.#writer
     writer.at = this.#tagAt + ETAG_NUMBER_LENGTH
-    writer.literal(VARY)
-    if (byLanguage) writer.literal(AND_LANGUAGE)
+    writer.literal(vary)
     writer.literal(personal ? PRIVATE : PUBLIC)
     writer.integer(lifetime)
     if (encoding !== null) writer.literal(CONTENT_ENCODING[encoding])
@@ -163,7 +181,7 @@ export class Heads {
     this.#goesOnAt = writer.at
     this.#personal = personal
     this.#lifetime = lifetime
-    this.#byLanguage = byLanguage
+    this.#vary = vary
     this.#encoding = encoding
     this.#limit = limit
     this.#reset = reset

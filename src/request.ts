@@ -27,7 +27,15 @@ import { META, META_BEGUN, PRELUDE_BYTES, type Operation, type View } from './op
 import { RawQuery, readerOf, type QueryReader } from './query.ts'
 import { resetAt, retryAfter, type QuotaCounters } from './quota.ts'
 import { ENCODINGS } from './packed.ts'
-import { callersRequestId, Heads, rateHeaders, sendError, sendPreflight } from './reply.ts'
+import {
+  callersRequestId,
+  Heads,
+  rateHeaders,
+  sendError,
+  sendPreflight,
+  varyOf,
+  VARY_BY_KEY,
+} from './reply.ts'
 import type { Charge, HeadFields } from './reply.ts'
 import { Router, type Route } from './routes.ts'
 import type { Site } from './site.ts'
@@ -47,7 +55,7 @@ export interface RequestPathOptions {
   answerCache: number
   /** What beside snapshot and query decides an answer: part of every ETag. */
   settingsTag: string
-  /** Seconds between two expected snapshots. */
+  /** Seconds between two scheduled builds, which begin at multiples of it; 0 where none are scheduled. */
   refreshEvery: number
   totals: Totals
   /** Pages and their files, beside the operations. */
@@ -67,6 +75,8 @@ interface Target {
 
 /** Seconds a client should wait while there is no snapshot yet. */
 const NO_SNAPSHOT_RETRY = 5
+/** Seconds: a snapshot may be published at any time, and nobody is to see an old one for longer. */
+const LONGEST_LIFETIME = 60
 const BEARER = 'bearer '
 
 const ENVELOPE_START = new Literal('{"status":"success","data":')
@@ -105,7 +115,7 @@ export class RequestPath {
     high: 0,
     personal: false,
     lifetime: 0,
-    byLanguage: false,
+    vary: varyOf({ access: 'public' }),
     charge: null,
     encoding: null,
     requestId: '',
@@ -113,7 +123,7 @@ export class RequestPath {
   #second = 0
   /** The tail of an answer of this second. */
   #tail = new Uint8Array(TAIL_LENGTH)
-  /** Seconds until the next snapshot is expected. */
+  /** Seconds that an answer may be kept. */
   #lifetime = 0
 
   constructor(options: RequestPathOptions, keys: KeyRing) {
@@ -193,12 +203,12 @@ export class RequestPath {
     fields.personal = row !== NO_KEY
     if (row >= 0) {
       const limit = this.#keys.quota(row)
-      return this.#charged(exchange, limit, quota.take(this.#keys.slot(row), limit, now), now)
+      return this.#charged(exchange, operation, limit, quota.take(this.#keys.slot(row), limit, now), now)
     }
     if (operation.access === 'keyed') {
       this.#options.totals.count('unauthorized')
       sendError(exchange, 'unauthorized', row === NO_KEY ? 'API key required' : 'Invalid API key', now, {
-        headers: this.#snapshotHeader,
+        headers: this.#commonHeaders(operation),
       })
       return false
     }
@@ -207,7 +217,13 @@ export class RequestPath {
     const address = proxies.isEmpty
       ? peer
       : proxies.clientAddress(peer, exchange.headerValues(X_FORWARDED_FOR), exchange.headerValues(FORWARDED))
-    return this.#charged(exchange, anonymousQuota, addresses.take(address, anonymousQuota, now), now)
+    return this.#charged(
+      exchange,
+      operation,
+      anonymousQuota,
+      addresses.take(address, anonymousQuota, now),
+      now,
+    )
   }
 
   /** The row of the key that came with a request, `NO_KEY` or `BAD_KEY`. The header counts before the query. */
@@ -230,7 +246,7 @@ export class RequestPath {
     return key === null ? BAD_KEY : Math.max(BAD_KEY, this.#keys.find(key))
   }
 
-  #charged(exchange: Exchange, limit: number, remaining: number, now: number): boolean {
+  #charged(exchange: Exchange, operation: Operation, limit: number, remaining: number, now: number): boolean {
     const charge = this.#charge
     charge.limit = limit
     charge.remaining = Math.max(0, remaining)
@@ -241,15 +257,16 @@ export class RequestPath {
     const wait = retryAfter(now)
     this.#options.totals.count('rate_limited')
     sendError(exchange, 'rate_limit_exceeded', `The hourly quota of ${limit} requests is used up`, now, {
-      headers: `${this.#commonHeaders()}\r\nRetry-After: ${wait}`,
+      headers: `${this.#commonHeaders(operation)}\r\nRetry-After: ${wait}`,
       more: { retry_after: wait, reset_at: timestampText(charge.reset) },
     })
     return false
   }
 
-  /** What errors share with successes, once a request was charged. */
-  #commonHeaders(): string {
-    return this.#snapshotHeader + rateHeaders(this.#fields.charge)
+  /** What the errors of an operation share with its successes; rate headers once a request was charged. */
+  #commonHeaders(operation: Operation): string {
+    const vary = operation.access === 'keyed' ? VARY_BY_KEY : ''
+    return this.#snapshotHeader + vary + rateHeaders(this.#fields.charge)
   }
 
   /** @throws ApiError */
@@ -306,7 +323,7 @@ export class RequestPath {
     const fields = this.#fields
     fields.low = low
     fields.high = high
-    fields.byLanguage = operation.language === true
+    fields.vary = varyOf(operation)
     // An answer about this minute is no answer in the next.
     fields.lifetime =
       minute === 0 ? this.#lifetime : Math.min(this.#lifetime, MINUTE - (this.#second % MINUTE))
@@ -326,7 +343,7 @@ export class RequestPath {
   }
 
   #refuse(exchange: Exchange, error: unknown, operation: Operation, now: number): void {
-    const headers = this.#commonHeaders()
+    const headers = this.#commonHeaders(operation)
     if (error instanceof ApiError) {
       sendError(exchange, error.code, error.message, now, { headers, details: error.details })
       return
@@ -343,8 +360,10 @@ export class RequestPath {
     this.#second = second
     this.#tail = TEXT.encode(`${timestampText(second)}"}}`)
     const { refreshEvery } = this.#options
-    const age = second - this.#view.dataset.publishedAt
-    this.#lifetime = refreshEvery - (((age % refreshEvery) + refreshEvery) % refreshEvery)
+    this.#lifetime =
+      refreshEvery === 0
+        ? LONGEST_LIFETIME
+        : Math.min(LONGEST_LIFETIME, refreshEvery - (second % refreshEvery))
   }
 
   #written(

@@ -23,8 +23,6 @@ import { Totals } from './totals.ts'
 import type { WorkerStart } from './worker.ts'
 import { Workers } from './workers.ts'
 
-/** Seconds between two snapshots (contract: "Readings are refreshed about every 30 minutes"). */
-const REFRESH_EVERY = 1800
 /** Milliseconds between two looks at the clock for the hour that comes next. */
 const PREPARE_INTERVAL = 10_000
 /** Milliseconds, or a quarter of the drain time, in which a stopping server only answers those who have connected before. */
@@ -53,6 +51,8 @@ export interface Surroundings {
   clock: () => number
   /** One Float64: seconds that the workers' clocks are ahead of the machine's, so that a test can turn the hour under load. */
   clockShift?: SharedArrayBuffer
+  /** Seconds between two scheduled builds, 0 where none are scheduled. */
+  refreshEvery?: number
   /** More members of `/status`. */
   moreStatus?: () => object
 }
@@ -60,7 +60,13 @@ export interface Surroundings {
 /** @throws Error when a port is taken or the engine cannot be loaded, KeysFileError. */
 export async function startServer(
   config: ServeConfig,
-  { log, clock, clockShift = new SharedArrayBuffer(8), moreStatus = () => ({}) }: Surroundings,
+  {
+    log,
+    clock,
+    clockShift = new SharedArrayBuffer(8),
+    refreshEvery = 0,
+    moreStatus = () => ({}),
+  }: Surroundings,
 ): Promise<RunningServer> {
   const engine = loadEngine(config.engine)
   if (engine.warning !== null) log(`warning: ${engine.warning}`)
@@ -85,7 +91,7 @@ export async function startServer(
     anonymousQuota: config['anonymous-quota'],
     trustedProxies: config['trusted-proxy'],
     answerCache: config['answer-cache'],
-    refreshEvery: REFRESH_EVERY,
+    refreshEvery,
     settingsTag: settingsTag(config),
   }
   let draining = false

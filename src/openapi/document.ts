@@ -264,12 +264,18 @@ const HEADERS: { readonly [name: string]: Schema } = {
     type: 'string',
     pattern: '^W/"[0-9A-Za-z_-]+"$',
   }),
-  CacheControl: header('Until the next data are expected; `private` on answers to a key or with a quota.', {
-    type: 'string',
-    pattern: '^(private|public), max-age=[0-9]+$',
-  }),
+  CacheControl: header(
+    'A minute at most, and not past the time that the next data are expected at; `private` on answers to a key or with a quota.',
+    {
+      type: 'string',
+      pattern: '^(private|public), max-age=[0-9]+$',
+    },
+  ),
   NoStore: header('Errors are not kept.', { type: 'string', const: 'no-store' }),
-  Vary: header('What of a request an answer depends on beside its address.', { type: 'string' }),
+  Vary: header(
+    'What of a request an answer depends on beside its address: `Authorization` where it needs a key.',
+    { type: 'string' },
+  ),
   VaryLanguage: header('What of a request an answer depends on beside its address: also its language.', {
     type: 'string',
     pattern: 'Accept-Language',

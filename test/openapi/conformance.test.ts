@@ -23,8 +23,8 @@ function answer(change: (body: Detail, answer: Answer) => void = () => {}): Answ
       'x-ratelimit-remaining': '999',
       'x-ratelimit-reset': '1795240800',
       etag: 'W/"abc"',
-      'cache-control': 'private, max-age=1797',
-      vary: 'Accept-Encoding',
+      'cache-control': 'private, max-age=57',
+      vary: 'Accept-Encoding, Authorization',
     },
     text: '',
   }
