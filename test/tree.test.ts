@@ -110,6 +110,12 @@ test('Adapters of sources know nothing of serving.', () => {
   )
 })
 
+test('HDF5 files are read over the file system in memory, by one file, never over that of the machine.', () => {
+  assert.deepEqual(whoImports(/^h5wasm\//), [])
+  const named = IMPORTS.filter(({ specifier, typeOnly }) => specifier === 'h5wasm' && !typeOnly)
+  assert.deepEqual(new Set(named.map(({ file }) => file)), new Set(['src/sources/netcdf.ts']))
+})
+
 test('uWebSockets.js is known to two files, and they to the choice of an engine alone.', () => {
   // In code, not in comments and messages: as the name of a module, or one it is made of.
   const named = SOURCES.filter((file) => /['"`](uWebSockets\.js['"`]|@uwsjs\/)/.test(textOf(file)))

@@ -10,7 +10,7 @@
  * grid that a pass ever gives a reading, which keeps them off the land without a map of it.
  */
 import { join } from 'node:path'
-import type { File } from 'h5wasm/node'
+import type { File } from 'h5wasm'
 import { MEASURES, RowBatch } from '../columns.ts'
 import { EARTH_RADIUS_KM, haversineKm, wrapLongitude, type Bounds } from '../geo.ts'
 import { MISSIONS, missionOfFileCode, ownCycle, passAt, type Mission, type OrbitPhase } from '../missions.ts'

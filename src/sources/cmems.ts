@@ -9,9 +9,10 @@
  * never stands in. The significant height is H1/3 (VAVH), else Hm0 (VHM0). Times are UTC.
  */
 import { join } from 'node:path'
-import type { File } from 'h5wasm/node'
+import type { File } from 'h5wasm'
 import { type MeasureName, RowBatch } from '../columns.ts'
 import {
+  isVariable,
   loadNetcdf,
   type Netcdf,
   readVariable,
@@ -286,8 +287,7 @@ function namesOf(netcdf: Netcdf, file: File): Map<string, string> {
   for (const name of file.keys()) {
     if (name.endsWith('_QC')) continue
     const found = file.get(name)
-    const isVariable = found instanceof netcdf.Dataset
-    names.set(name, isVariable ? (textAttribute(found.attrs['standard_name']) ?? '') : '')
+    names.set(name, isVariable(netcdf, found) ? (textAttribute(found.attrs['standard_name']) ?? '') : '')
   }
   return names
 }

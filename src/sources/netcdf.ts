@@ -1,36 +1,146 @@
-/** Variables and attributes of NetCDF-4 files, which are HDF5 files: read where they lie, nothing before its size was looked at. */
-import type { Attribute, Dataset, File } from 'h5wasm/node'
+/**
+ * Variables and attributes of NetCDF-4 files, which are HDF5 files: nothing is read before its size was looked at.
+ *
+ * HDF5 follows external storage, external links and virtual datasets to any file that the process may open, `/proc/self/environ` included.
+ * So the library runs over a file system in memory that holds the bytes of one file, and the attempt to open another one there
+ * is noted and fails: such a file is refused by the name of what it does.
+ */
+import type { Attribute, Dataset, File, Group } from 'h5wasm'
+import { readRegularFileSync, UnfitFile } from '../files.ts'
 
-export type Netcdf = typeof import('h5wasm/node')
+/** Larger than any day of any platform or mission by far; a file is held in memory whole. */
+const MAX_FILE_BYTES = 2 ** 29
+/** Groups and variables of one file; real ones have some 200. */
+const MAX_MEMBERS = 10_000
+/** Groups in each other. */
+const MAX_DEPTH = 8
+/** The library's own temporary files, to which it writes what went wrong. */
+const OWN_FILES = /^\/tmp\/tmpfile_/
+/** "No such file" among the library's numbers of errors. */
+const NO_SUCH_FILE = 44
+/** Integers and floating-point numbers among the classes of HDF5's types. */
+const NUMBER_CLASSES: ReadonlySet<number> = new Set([0, 1])
+const MAX_NUMBER_BYTES = 8
+
+type Library = typeof import('h5wasm')
+
+/** The part of the library's file system that is used here. */
+interface MemoryFiles {
+  open(path: unknown, ...rest: unknown[]): unknown
+  getPath(node: unknown): string
+  writeFile(path: string, bytes: Uint8Array, options: { canOwn: boolean }): void
+  unlink(path: string): void
+  ErrnoError: new (errno: number) => Error
+}
+
+export interface Netcdf {
+  readonly library: Library
+  readonly memory: MemoryFiles
+  /** The library's numbers of a group, and of a link into another file. */
+  readonly types: { readonly group: number; readonly externalLink: number }
+  /** The only path that may be opened. */
+  present: string
+  /** Files of this process so far: the library knows a file that it could not close by its path for ever. */
+  opened: number
+  /** Whether the present file made the library open another one. */
+  hasStrayed: boolean
+}
 
 /** A file that cannot be used; the message says why, without anything of its content. */
 export class UnusableFile extends Error {}
 
-/** Two megabytes of WebAssembly, loaded by the sources that need them when they do. */
-export async function loadNetcdf(): Promise<Netcdf> {
-  const netcdf = await import('h5wasm/node')
-  const library = await netcdf.ready
+let loading: Promise<Netcdf> | null = null
+
+/** Two megabytes of WebAssembly, loaded by the sources that need them when they do, once. */
+export function loadNetcdf(): Promise<Netcdf> {
+  return (loading ??= load())
+}
+
+async function load(): Promise<Netcdf> {
+  const library = await import('h5wasm')
+  const module = await library.ready
   // Otherwise faults are printed, and reading goes on.
-  library.activate_throwing_error_handler()
+  module.activate_throwing_error_handler()
+  const memory = library.FS as unknown as MemoryFiles
+  const { H5G_GROUP, H5G_UDLINK } = module
+  const types = { group: H5G_GROUP, externalLink: H5G_UDLINK }
+  const netcdf: Netcdf = { library, memory, types, present: '', opened: 0, hasStrayed: false }
+  const open = memory.open.bind(memory)
+  memory.open = (path, ...rest) => {
+    const wanted = typeof path === 'string' ? path : memory.getPath(path)
+    if (wanted !== netcdf.present && !OWN_FILES.test(wanted)) {
+      netcdf.hasStrayed = true
+      throw new memory.ErrnoError(NO_SUCH_FILE)
+    }
+    return open(path, ...rest)
+  }
   return netcdf
 }
 
 /** Opens the file at `path` for as long as `use` takes. @throws UnusableFile, also for any fault that a damaged file makes. */
 export function withFile<T>(netcdf: Netcdf, path: string, use: (file: File) => T): T {
+  const { library, memory } = netcdf
+  const bytes = bytesOf(path)
+  netcdf.present = `/${++netcdf.opened}.nc`
+  memory.writeFile(netcdf.present, bytes, { canOwn: true })
   let file: File | null = null
   try {
-    file = new netcdf.File(path, 'r')
+    file = new library.File(netcdf.present, 'r')
+    // What is no file of its own kind, the library tries as the first of a family of files.
+    netcdf.hasStrayed = false
+    refuseLinks(netcdf, file, { depth: 0, members: 0 })
     return use(file)
   } catch (error) {
     if (error instanceof UnusableFile) throw error
-    throw new UnusableFile('is no whole NetCDF-4 (HDF5) file')
+    const isStray = file !== null && netcdf.hasStrayed
+    throw new UnusableFile(isStray ? 'points to values in another file' : 'is no whole NetCDF-4 (HDF5) file')
   } finally {
     try {
       file?.close()
     } catch {
       // A damaged file may not even close; what was read of a whole one is whole.
     }
+    memory.unlink(netcdf.present)
   }
+}
+
+function bytesOf(path: string): Uint8Array {
+  try {
+    return readRegularFileSync(path, MAX_FILE_BYTES)
+  } catch (error) {
+    if (error instanceof UnfitFile) throw new UnusableFile(error.message)
+    throw new UnusableFile('cannot be read')
+  }
+}
+
+/** @throws UnusableFile for a group, or one below it, with a link into another file */
+function refuseLinks(netcdf: Netcdf, group: Group, seen: { depth: number; members: number }): void {
+  const names = group.keys()
+  seen.members += names.length
+  if (seen.members > MAX_MEMBERS || seen.depth > MAX_DEPTH)
+    throw new UnusableFile('has more groups and variables than can be looked through')
+  for (const name of names) {
+    const path = `${group.path === '/' ? '' : group.path}/${name}`
+    const type = typeOf(netcdf, group, path)
+    if (type !== netcdf.types.group) continue
+    seen.depth++
+    refuseLinks(netcdf, group.get(path) as Group, seen)
+    seen.depth--
+  }
+}
+
+/** @throws UnusableFile for a link into another file, or one that leads over such a link */
+function typeOf(netcdf: Netcdf, group: Group, path: string): number {
+  let type: number
+  try {
+    type = group.get_type(path)
+  } catch (error) {
+    if (!netcdf.hasStrayed) throw error
+    type = netcdf.types.externalLink
+  }
+  if (type === netcdf.types.externalLink || netcdf.hasStrayed)
+    throw new UnusableFile('has an external link, a variable in another file')
+  return type
 }
 
 export interface Variable {
@@ -52,12 +162,12 @@ export function readVariable(
   { rank, maxValues }: { rank: 1 | 2; maxValues: number },
 ): Variable {
   const found = file.get(name)
-  if (!(found instanceof netcdf.Dataset)) throw new UnusableFile(`${name} is no variable`)
+  if (!isVariable(netcdf, found)) throw new UnusableFile(`${name} is no variable`)
   const shape = found.shape ?? []
   if (shape.length < 1 || shape.length > rank) {
     throw new UnusableFile(`${name} is no list${rank === 1 ? '' : ' and no table'}`)
   }
-  const values = numbersOf(found, name, shape, maxValues)
+  const values = numbersOf(netcdf, found, name, shape, maxValues)
   const { attrs } = found
   const scale = numberAttribute(attrs['scale_factor']) ?? 1
   const offset = numberAttribute(attrs['add_offset']) ?? 0
@@ -74,8 +184,13 @@ export function readVariable(
   }
 }
 
-/** The raw values; their number is looked at before anything is read. */
+export function isVariable(netcdf: Netcdf, found: unknown): found is Dataset {
+  return found instanceof netcdf.library.Dataset
+}
+
+/** The raw values; their number and their size are looked at before anything is read. */
 function numbersOf(
+  netcdf: Netcdf,
   dataset: Dataset,
   name: string,
   shape: readonly number[],
@@ -83,10 +198,28 @@ function numbersOf(
 ): ArrayLike<number> {
   const count = shape.reduce((product, length) => product * length, 1)
   if (!(count <= maxValues)) throw new UnusableFile(`has more than ${maxValues} points`)
-  const { value } = dataset
-  const isNumbers = ArrayBuffer.isView(value) && !(value instanceof DataView) && value.length === count
-  if (!isNumbers || typeof (value[0] ?? 0) !== 'number') throw new UnusableFile(`${name} holds no numbers`)
-  return value as ArrayLike<number>
+  const { type, size, virtual_sources: virtual } = dataset.metadata
+  if (virtual !== undefined) throw new UnusableFile(`${name} is a virtual dataset, put together from others`)
+  if (!NUMBER_CLASSES.has(type) || size > MAX_NUMBER_BYTES) throw new UnusableFile(`${name} holds no numbers`)
+  const value = valueOf(netcdf, dataset, name)
+  const isNumbers = ArrayBuffer.isView(value) && !(value instanceof DataView)
+  const numbers = value as ArrayLike<number>
+  if (!isNumbers || numbers.length !== count || typeof (numbers[0] ?? 0) !== 'number')
+    throw new UnusableFile(`${name} holds no numbers`)
+  return numbers
+}
+
+function valueOf(netcdf: Netcdf, dataset: Dataset, name: string): unknown {
+  const stray = (): UnusableFile =>
+    new UnusableFile(`${name} has external storage, its values in another file`)
+  let value: unknown
+  try {
+    value = dataset.value
+  } catch (error) {
+    throw netcdf.hasStrayed ? stray() : error
+  }
+  if (netcdf.hasStrayed) throw stray()
+  return value
 }
 
 export function textAttribute(attribute: Attribute | undefined): string | undefined {
