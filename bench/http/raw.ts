@@ -1,4 +1,4 @@
-/** The smallest HTTP client that sees bytes as they are: one connection, one request at a time. */
+/** The smallest HTTP client that sees bytes as they are: a reader of answers, and one connection with one request at a time. */
 import { connect, type Socket } from 'node:net'
 
 export interface RawReply {
@@ -11,31 +11,184 @@ export interface RawReply {
 /** Longest answer we wait for. */
 const TIMEOUT_MS = 30_000
 const HEAD_END = Buffer.from('\r\n\r\n')
+/** No server under test sends a longer one. */
+const LONGEST_HEAD = 65_536
+/** `HTTP/1.1 200`. */
+const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})(?: |\r|$)/
+const EMPTY = Buffer.alloc(0)
+
+export interface ReaderOptions {
+  onAnswer: (reply: RawReply) => void
+  /** Bodies of clients that only count are dropped as they come. */
+  keepBodies?: boolean
+}
+
+/** Takes the bytes of one connection apart, in whatever pieces they come. */
+export class AnswerReader {
+  readonly #options: ReaderOptions
+  /** Whether the next answers, in their order, have no body: those to `HEAD`. */
+  readonly #bodyless: boolean[] = []
+  #pending: Buffer = EMPTY
+  #head: { status: number; text: string } | null = null
+  #pieces: Buffer[] = []
+  /** Bytes left of the body, or of the chunk and its line end; `chunk` while the next size is awaited, `end` until the connection ends. */
+  #rest: number | 'chunk' | 'trailer' | 'end' = 0
+  #isChunked = false
+  /** Bytes of bodies so far. */
+  bodyBytes = 0
+
+  constructor(options: ReaderOptions) {
+    this.#options = options
+  }
+
+  /** Another request went out. */
+  asked(isHead: boolean): void {
+    this.#bodyless.push(isHead)
+  }
+
+  /** Requests that are not yet answered. */
+  get waiting(): number {
+    return this.#bodyless.length
+  }
+
+  /** Whether part of an answer is here and the rest is not. */
+  get isWithin(): boolean {
+    return this.#head !== null || this.#pending.length > 0
+  }
+
+  /** @throws Error where the bytes are no HTTP/1 answer */
+  push(chunk: Buffer): void {
+    this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk])
+    while (this.#head === null ? this.#readHead() : this.#readBody());
+  }
+
+  /** The server closed the connection: what has no length ends here. */
+  end(): void {
+    if (this.#head !== null && this.#rest === 'end') this.#finish()
+  }
+
+  #readHead(): boolean {
+    const end = this.#pending.indexOf(HEAD_END)
+    if (end === -1) {
+      if (this.#pending.length > LONGEST_HEAD) throw new Error('the head of an answer does not end')
+      return false
+    }
+    const text = this.#pending.toString('latin1', 0, end)
+    const match = STATUS_LINE.exec(text)
+    if (match === null) throw new Error(`no status line: ${JSON.stringify(text.slice(0, 80))}`)
+    this.#pending = this.#pending.subarray(end + HEAD_END.length)
+    const status = Number(match[1])
+    // `100 Continue` announces the answer.
+    if (status < 200) return true
+    this.#head = { status, text }
+    const length = /\r\ncontent-length: *(\d+)/i.exec(text)
+    this.#isChunked = /\r\ntransfer-encoding: *chunked/i.test(text)
+    const isBodyless = this.#bodyless.shift() === true || status === 204 || status === 304
+    if (isBodyless) this.#rest = 0
+    else if (this.#isChunked) this.#rest = 'chunk'
+    else this.#rest = length === null ? 'end' : Number(length[1])
+    if (this.#rest === 0) this.#finish()
+    return true
+  }
+
+  #readBody(): boolean {
+    if (this.#rest === 'chunk') return this.#readChunkSize()
+    if (this.#rest === 'trailer') {
+      const end = this.#pending.indexOf('\r\n')
+      if (end === -1) return false
+      this.#pending = this.#pending.subarray(end + 2)
+      if (end === 0) this.#finish()
+      return true
+    }
+    if (this.#pending.length === 0) return false
+    const taken = this.#rest === 'end' ? this.#pending.length : Math.min(this.#rest, this.#pending.length)
+    this.#take(taken)
+    if (this.#rest === 'end') return false
+    this.#rest -= taken
+    if (this.#rest > 0) return false
+    if (this.#isChunked) this.#rest = 'chunk'
+    else this.#finish()
+    return true
+  }
+
+  #readChunkSize(): boolean {
+    // The line end of the chunk before stands first.
+    const start = this.#pending.length >= 2 && this.#pending[0] === 13 ? 2 : 0
+    const end = this.#pending.indexOf('\r\n', start)
+    if (end === -1) return false
+    const size = Number.parseInt(this.#pending.toString('latin1', start, end), 16)
+    if (!(size >= 0)) throw new Error('a chunk without a size')
+    this.#pending = this.#pending.subarray(end + 2)
+    this.#rest = size === 0 ? 'trailer' : size
+    return true
+  }
+
+  #take(bytes: number): void {
+    if (this.#options.keepBodies !== false) this.#pieces.push(this.#pending.subarray(0, bytes))
+    this.bodyBytes += bytes
+    this.#pending = this.#pending.subarray(bytes)
+  }
+
+  #finish(): void {
+    const { status, text } = this.#head!
+    const body = this.#pieces.length === 1 ? this.#pieces[0] : Buffer.concat(this.#pieces)
+    this.#head = null
+    this.#pieces = []
+    this.#rest = 0
+    this.#options.onAnswer({ status, head: text, body })
+  }
+}
 
 export class RawClient {
   readonly #socket: Socket
   readonly #headers: string
-  #received: Buffer = Buffer.alloc(0)
+  readonly #reader: AnswerReader
   #waiting: { resolve: (reply: RawReply) => void; reject: (error: Error) => void } | null = null
+  #failure: Error | null = null
 
-  /** `headers` are lines without their ends. */
-  constructor(port: number, headers: readonly string[]) {
+  /** `headers` are lines without their ends. A client that does not keep bodies gets empty ones. */
+  constructor(
+    port: number,
+    headers: readonly string[],
+    { timeoutMs = TIMEOUT_MS, keepBodies = true }: { timeoutMs?: number; keepBodies?: boolean } = {},
+  ) {
     this.#headers = ['', 'Host: 127.0.0.1', ...headers, '', ''].join('\r\n')
+    this.#reader = new AnswerReader({ onAnswer: (reply) => this.#settle(reply), keepBodies })
     this.#socket = connect(port, '127.0.0.1')
     this.#socket.setNoDelay(true)
-    this.#socket.setTimeout(TIMEOUT_MS, () => this.#socket.destroy(new Error('no answer')))
+    this.#socket.setTimeout(timeoutMs, () => this.#socket.destroy(new Error('no answer')))
     this.#socket.on('data', (chunk: Buffer) => {
-      this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk])
-      this.#look()
+      try {
+        this.#reader.push(chunk)
+      } catch (error) {
+        this.#socket.destroy(error as Error)
+      }
     })
-    const fail = (error: Error): void => this.#waiting?.reject(error)
-    this.#socket.on('error', fail)
-    this.#socket.on('close', () => fail(new Error('the server closed the connection')))
+    this.#socket.on('error', (error) => this.#fail(error))
+    this.#socket.on('close', () => {
+      this.#reader.end()
+      this.#fail(new Error('the server closed the connection'))
+    })
+  }
+
+  /** Whether another request may go out. */
+  get isOpen(): boolean {
+    return this.#failure === null && !this.#socket.destroyed
+  }
+
+  /** Bytes of bodies so far. */
+  get bodyBytes(): number {
+    return this.#reader.bodyBytes
   }
 
   get(path: string): Promise<RawReply> {
     return new Promise((resolve, reject) => {
+      if (this.#failure !== null) {
+        reject(this.#failure)
+        return
+      }
       this.#waiting = { resolve, reject }
+      this.#reader.asked(false)
       this.#socket.write(`GET ${path} HTTP/1.1${this.#headers}`)
     })
   }
@@ -45,37 +198,16 @@ export class RawClient {
     this.#socket.destroy()
   }
 
-  #look(): void {
-    const end = this.#received.indexOf(HEAD_END)
-    if (end === -1) return
-    const head = this.#received.toString('latin1', 0, end)
-    const start = end + HEAD_END.length
-    const length = /\r\ncontent-length: (\d+)/i.exec(head)
-    const found = length === null ? this.#chunked(head, start) : this.#sized(start, Number(length[1]))
-    if (found === null) return
+  #settle(reply: RawReply): void {
     const waiting = this.#waiting
     this.#waiting = null
-    this.#received = this.#received.subarray(found.end)
-    waiting?.resolve({ status: Number(head.slice(9, 12)), head, body: found.body })
+    waiting?.resolve(reply)
   }
 
-  #sized(start: number, length: number): { body: Buffer; end: number } | null {
-    if (this.#received.length < start + length) return null
-    return { body: Buffer.from(this.#received.subarray(start, start + length)), end: start + length }
-  }
-
-  #chunked(head: string, start: number): { body: Buffer; end: number } | null {
-    if (!/\r\ntransfer-encoding: chunked/i.test(head)) return { body: Buffer.alloc(0), end: start }
-    const pieces: Buffer[] = []
-    for (let at = start; ;) {
-      const lineEnd = this.#received.indexOf('\r\n', at)
-      if (lineEnd === -1) return null
-      const size = Number.parseInt(this.#received.toString('latin1', at, lineEnd), 16)
-      const next = lineEnd + 2 + size + 2
-      if (this.#received.length < next) return null
-      if (size === 0) return { body: Buffer.concat(pieces), end: next }
-      pieces.push(this.#received.subarray(lineEnd + 2, lineEnd + 2 + size))
-      at = next
-    }
+  #fail(error: Error): void {
+    this.#failure ??= error
+    const waiting = this.#waiting
+    this.#waiting = null
+    waiting?.reject(this.#failure)
   }
 }

@@ -7,7 +7,7 @@
  * is named. Servers run on core 0, load generators on core 1.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -411,6 +411,7 @@ async function main(): Promise<void> {
   const { data, histories } = await readData(scale)
   const cli = options.cli ?? compileProduct()
   const keysFile = join(BENCH_DATA, 'keys.json')
+  rmSync(keysFile, { force: true })
   const product: Product = { cli, keysFile, snapshots: data.folder, key: issueKey(cli, keysFile) }
   const key = `Authorization: Bearer ${product.key}`
   const cases = casesOf(data).filter(({ name }) => name.includes(options.only))

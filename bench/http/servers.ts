@@ -18,6 +18,8 @@ export interface Server {
   pid: number
   /** What it has written so far. */
   output(): string
+  /** Code or signal that it ended with; null while it runs. */
+  ended(): number | NodeJS.Signals | null
   stop(): Promise<void>
 }
 
@@ -43,8 +45,8 @@ async function end(child: ChildProcess): Promise<void> {
 export interface StartOptions {
   name: string
   command: readonly string[]
-  /** Cores to run on, as `taskset -c` takes them. */
-  cores: string
+  /** Cores to run on, as `taskset -c` takes them; all where it is left out. */
+  cores?: string
   /** Until its output shows this it is not ready; the first group is the port. */
   ready: RegExp
   /** Where the output does not tell. */
@@ -62,7 +64,8 @@ export async function startServer({
   spawn: more,
 }: StartOptions): Promise<Server> {
   if (stopping) throw new Error('stopped')
-  const child = spawn('taskset', ['-c', cores, ...command], { stdio: ['ignore', 'pipe', 'pipe'], ...more })
+  const [program, ...args] = cores === undefined ? command : ['taskset', '-c', cores, ...command]
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], ...more })
   running.add(child)
   child.once('close', () => running.delete(child))
   let output = ''
@@ -90,6 +93,7 @@ export async function startServer({
     port: port ?? Number(match[1]),
     pid: child.pid!,
     output: () => output,
+    ended: () => child.exitCode ?? child.signalCode,
     stop: () => end(child),
   }
 }
@@ -165,19 +169,8 @@ export interface Product {
 }
 
 /** A key with all the quota there is: an hour of the fastest operation takes less. */
-export function issueKey(cli: string, keysFile: string): string {
-  rmSync(keysFile, { force: true })
-  const issue = [
-    'keys',
-    'issue',
-    '--keys',
-    keysFile,
-    '--owner',
-    'bench',
-    '--quota',
-    String(2 ** 30),
-    '--json',
-  ]
+export function issueKey(cli: string, keysFile: string, owner = 'bench'): string {
+  const issue = ['keys', 'issue', '--keys', keysFile, '--owner', owner, '--quota', String(2 ** 30), '--json']
   const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...issue], { encoding: 'utf8' })
   if (status !== 0) throw new Error(`no key: ${stderr}`)
   return (JSON.parse(stdout) as { key: string }).key
@@ -256,6 +249,7 @@ export async function startCeiling(cores = '0'): Promise<Ceiling> {
     port,
     pid: child.pid!,
     output: () => '',
+    ended: () => child.exitCode ?? child.signalCode,
     async stop() {
       child.send('stop')
       await end(child)

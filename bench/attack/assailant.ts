@@ -1,0 +1,60 @@
+/** The attackers, in a process of their own: their files, memory and garbage collections are not the observer's. */
+import { fork, type ChildProcess } from 'node:child_process'
+import { setPriority } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import type { Finding, Target } from './attack.ts'
+import { attackNamed } from './attacks.ts'
+
+/** Attackers come from other machines: here they leave the cores to the server and to the others who ask. */
+const NICENESS = 5
+
+interface Order {
+  name: string
+  target: Target
+  scale: number
+}
+
+export interface Assailant {
+  /** Resolves when the attack is over; after `limitMs` it is ended, and that is a fault. */
+  run(name: string, target: Target, scale: number, limitMs: number): Promise<Finding>
+  stop(): void
+}
+
+const FILE = fileURLToPath(import.meta.url)
+
+export function startAssailant(): Assailant {
+  let child: ChildProcess | null = null
+  return {
+    run: (name, target, scale, limitMs) =>
+      new Promise((resolve) => {
+        const own = (child ??= fork(FILE, { execArgv: ['--import', 'tsx'] }))
+        const finish = (finding: Finding): void => {
+          clearTimeout(late)
+          own.removeAllListeners()
+          resolve(finding)
+        }
+        const giveUp = (fault: string): void => {
+          own.kill('SIGKILL')
+          child = null
+          finish({ did: '', faults: [fault] })
+        }
+        const late = setTimeout(() => giveUp(`the attack was not over after ${limitMs / 1000} s`), limitMs)
+        own.once('message', (finding) => finish(finding as Finding))
+        own.once('exit', (code) => giveUp(`the attackers' process ended with ${code}`))
+        own.send({ name, target, scale } satisfies Order)
+      }),
+    stop: () => void child?.kill('SIGKILL'),
+  }
+}
+
+if (process.argv[1] === FILE) {
+  setPriority(NICENESS)
+  process.on('message', ({ name, target, scale }: Order) => {
+    attackNamed(name)
+      .run(target, scale)
+      .catch((error: Error): Finding => ({ did: '', faults: [`the attack failed: ${error.stack}`] }))
+      .then((finding) => process.send!(finding))
+      .catch(() => process.exit(1))
+  })
+  process.on('disconnect', () => process.exit(0))
+}

@@ -1,0 +1,17 @@
+/** All attacks upon a server that serves, in the order in which they are run. */
+import type { Attack } from './attack.ts'
+import { CONNECTIONS } from './connections.ts'
+import { DEAR } from './dear.ts'
+import { FRAMING } from './framing.ts'
+import { GRAMMAR } from './grammar.ts'
+import { PIPELINES } from './pipelines.ts'
+
+export const ATTACKS: readonly Attack[] = [...PIPELINES, ...CONNECTIONS, ...DEAR, ...FRAMING, ...GRAMMAR]
+
+/** @throws Error naming what there is */
+export function attackNamed(name: string): Attack {
+  const attack = ATTACKS.find((one) => one.name === name)
+  if (attack === undefined)
+    throw new Error(`no attack ${name}; there are ${ATTACKS.map((one) => one.name).join(', ')}`)
+  return attack
+}

@@ -1,0 +1,109 @@
+/**
+ * The attacks upon a server of its own, over loopback alone, each bounded in time:
+ *
+ *     npm run attack [-- --engine uws|node --scale 0.1 --cli dist/cli.js ATTACK …]
+ *
+ * All attacks on both engines where none is named.
+ */
+import { parseArgs } from 'node:util'
+import { table } from '../http/report.ts'
+import { stopAll } from '../http/servers.ts'
+import { startAssailant } from './assailant.ts'
+import type { Target } from './attack.ts'
+import { ATTACKS, attackNamed } from './attacks.ts'
+import { startBystander } from './bystander.ts'
+import { ordinaryPaths, prepareCorpus, startPatient, type Corpus } from './patient.ts'
+import { examine, WHOLE, type Trial } from './trial.ts'
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    engine: { type: 'string' },
+    scale: { type: 'string', default: '1' },
+    /** Compiled command line to attack; that of this tree when it is left out. */
+    cli: { type: 'string' },
+  },
+})
+
+const ENGINES = ['uws', 'node'] as const
+const engines = options.engine === undefined ? ENGINES : ENGINES.filter((engine) => engine === options.engine)
+if (engines.length === 0) throw new Error(`--engine: ${ENGINES.join(' or ')}`)
+const scale = Number(options.scale)
+if (!(scale > 0 && scale <= 1)) throw new Error('--scale: above 0 and at most 1')
+const attacks = positionals.length === 0 ? ATTACKS : positionals.map((name) => attackNamed(name))
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`)
+
+const assailant = startAssailant()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    assailant.stop()
+    void stopAll().then(() => process.exit(130))
+  })
+}
+
+async function attackOne(corpus: Corpus, engine: Target['engine'], name: string): Promise<Trial> {
+  const attack = attackNamed(name)
+  const patient = await startPatient(corpus, engine)
+  const bystander = await startBystander(
+    patient.target.port,
+    corpus.bystandersKey,
+    ordinaryPaths(corpus.buoys),
+  )
+  try {
+    return await examine(attack, { patient, bystander, assailant }, scale, WHOLE)
+  } finally {
+    bystander.stop()
+    await patient.server.stop()
+  }
+}
+
+const ms = (value: number): string => value.toFixed(value < 10 ? 1 : 0)
+
+function rowOf(trial: Trial): string[] {
+  const { before, meanwhile, memory, faults, slow } = trial
+  return [
+    trial.attack,
+    trial.engine,
+    String(meanwhile.failed),
+    `${ms(before.p50)} / ${ms(meanwhile.p50)}`,
+    `${ms(before.p99)} / ${ms(meanwhile.p99)}`,
+    [memory.before, memory.peak, memory.after].map((mb) => Math.round(mb)).join(' / '),
+    trial.lived ? 'yes' : 'no',
+    [...faults, ...(slow === null ? [] : [slow])].join('; ') || 'holds',
+  ]
+}
+
+const corpus = prepareCorpus(options.cli)
+const trials: Trial[] = []
+try {
+  for (const { name, about } of attacks) {
+    for (const engine of engines) {
+      say(`${name} (${about}), ${engine}`)
+      const trial = await attackOne(corpus, engine, name)
+      trials.push(trial)
+      say(`  ${trial.did}`)
+      say(`  ${rowOf(trial).slice(2).join(' | ')}`)
+    }
+  }
+} finally {
+  assailant.stop()
+  await stopAll()
+  corpus.remove()
+}
+process.stdout.write(
+  `${table(
+    [
+      'attack',
+      'engine',
+      'failed',
+      'p50, before / meanwhile',
+      'p99',
+      'MB, before / most / after',
+      'lived',
+      'verdict',
+    ],
+    trials.map((trial) => rowOf(trial)),
+  )}\n`,
+)
+process.exitCode = trials.some(({ faults, slow }) => faults.length > 0 || slow !== null) ? 1 : 0
