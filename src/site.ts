@@ -209,7 +209,7 @@ export class Site {
     if (conditional && namesEtag(exchange.headerValues(IF_NONE_MATCH), variant.etag)) {
       exchange.send(`${file.notModified}\r\nETag: ${variant.etag}`, null)
     } else {
-      exchange.send(variant.head, variant.body)
+      exchange.send(variant.head, variant.body, true)
     }
     return true
   }

@@ -47,9 +47,10 @@ export interface Exchange {
    * in a buffer that is used again at once.
    *
    * `body` may be a view on a buffer that is reused as soon as this returns: what the kernel does not take at once is
-   * copied. `null` is for 204 and 304: neither body nor Content-Length. On HEAD only the body's length is sent.
+   * copied, unless `stays` says that its bytes never change; then they are sent from where they are. `null` is for 204
+   * and 304: neither body nor Content-Length. On HEAD only the body's length is sent.
    */
-  send(head: string | Uint8Array, body: Uint8Array | null): void
+  send(head: string | Uint8Array, body: Uint8Array | null, stays?: boolean): void
 }
 
 /** A head as text. */

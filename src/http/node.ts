@@ -54,7 +54,7 @@ class NodeExchange implements Exchange {
     return unmapped(this.#liveRequest().socket.remoteAddress ?? '')
   }
 
-  send(head: string | Uint8Array, body: Uint8Array | null): void {
+  send(head: string | Uint8Array, body: Uint8Array | null, stays = false): void {
     const response = this.#liveResponse()
     if (this.state !== 'open') throw new Error('this request has already been answered')
     const [statusLine = '', ...lines] = headText(head).split('\r\n')
@@ -71,8 +71,9 @@ class NodeExchange implements Exchange {
     }
     this.state = 'begun'
     response.writeHead(Number(statusLine.slice(0, 3)), statusLine.slice(4), headers)
-    // A copy, because Node may still hold the bytes when the caller reuses its buffer.
     if (body === null || this.method === 'HEAD') response.end()
+    else if (stays) response.end(Buffer.from(body.buffer, body.byteOffset, body.length))
+    // A copy, because Node may still hold the bytes when the caller reuses its buffer.
     else response.end(Buffer.from(body))
     this.state = 'answered'
   }

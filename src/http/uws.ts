@@ -60,7 +60,7 @@ class UwsExchange implements Exchange {
     return unmapped(new SocketAddress({ family: 'ipv6', address: text }).address)
   }
 
-  send(head: string | Uint8Array, body: Uint8Array | null): void {
+  send(head: string | Uint8Array, body: Uint8Array | null, stays = false): void {
     const response = this.#liveResponse()
     if (this.state !== 'open') throw new Error('this request has already been answered')
     const closing = this.draining || announcesBody(this)
@@ -82,7 +82,7 @@ class UwsExchange implements Exchange {
       // Not `end`, which would hold any number of bodies for a client that pipelines and does not read: with an
       // unfinished `tryEnd` the next pipelined request closes the connection.
       const [, done] = response.tryEnd(body, body.length)
-      if (!done) sendRest(response, body)
+      if (!done) sendRest(response, body, stays)
     }
     this.state = 'answered'
   }
@@ -104,10 +104,10 @@ class UwsExchange implements Exchange {
   }
 }
 
-/** Sends what the kernel did not take of `body`, from a copy, as it becomes ready for more. */
-function sendRest(response: UwsResponse, body: Uint8Array): void {
+/** Sends what the kernel did not take of `body` as it becomes ready for more, from a copy unless the bytes stay. */
+function sendRest(response: UwsResponse, body: Uint8Array, stays: boolean): void {
   const start = response.getWriteOffset()
-  const rest = new Uint8Array(body.subarray(start))
+  const rest = stays ? body.subarray(start) : new Uint8Array(body.subarray(start))
   // Mandatory, but there is nothing to undo: the copy goes with the handlers.
   response.onAborted(() => {})
   response.onWritable((offset) => response.tryEnd(rest.subarray(offset - start), body.length)[0])

@@ -305,6 +305,28 @@ for (const kind of ENGINES) {
       })
     }
 
+    it('holds no copies of a body that stays for 60 clients that do not read it', async () => {
+      const before = process.memoryUsage().rss
+      const unread = Array.from({ length: 60 }, () => open())
+      for (const client of unread) {
+        client.socket.pause()
+        client.write(request('GET /stays'))
+      }
+      // The server and its clients share a thread: while others are answered, so are these.
+      for (let i = 0; i < 10; i++) {
+        await assertInStep(open())
+        await delay(20)
+      }
+      const held = process.memoryUsage().rss - before
+      assert.ok(held < 150e6, `held ${Math.round(held / 1e6)} MB of 480`)
+      const [reader, ...others] = unread
+      for (const client of others) client.socket.destroy()
+      reader.socket.resume()
+      const answer = await reader.answer('GET', 20_000)
+      assert.ok(answer.body === 'a'.repeat(HUGE_LENGTH))
+      await assertInStep(reader)
+    })
+
     it('accepts a URL of 10,000 characters', async () => {
       const client = open()
       client.write(request(`GET /${'u'.repeat(10_000)}`))

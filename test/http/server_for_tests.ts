@@ -31,6 +31,7 @@ export interface TestServer {
 export async function startServer(kind: Engine['kind']): Promise<TestServer> {
   const thrown: unknown[] = []
   const scratch = Buffer.alloc(HUGE_LENGTH)
+  const lasting = new Uint8Array(new SharedArrayBuffer(HUGE_LENGTH)).fill(0x61)
   let last: Exchange | null = null
   const engine = loadEngine(kind).create(
     (exchange) => {
@@ -49,6 +50,8 @@ export async function startServer(kind: Engine['kind']): Promise<TestServer> {
         body.fill(`<${exchange.query}>`)
         exchange.send(TEXT_HEAD, body)
         body.fill('!')
+      } else if (path === '/stays') {
+        exchange.send(TEXT_HEAD, lasting, true)
       } else if (path === '/shared') {
         const shared = new Uint8Array(new SharedArrayBuffer(16), 4, 6)
         shared.set(Buffer.from('shared'))
