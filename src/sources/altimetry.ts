@@ -4,7 +4,8 @@
  *
  * The points of all files of a mission are put in order and cut into passes, so that a pass over a file's border is one. Each
  * pass gives each virtual buoy near its track one reading: the median of the significant wave heights around it, at the time of
- * the nearest point. Altimeters measure neither period nor direction of waves.
+ * the nearest point. A box of CFOSAT is one height for 70 km of the track, given at its middle: a virtual buoy whose nearest box lies
+ * within half of that gets the box's height at its time. Altimeters measure neither period nor direction of waves.
  *
  * Virtual buoys are the points of `virtual_buoys.csv` (identifier,name,lat,lng) in the folder; without that table, those points of a
  * grid that a pass ever gives a reading, which keeps them off the land without a map of it.
@@ -33,6 +34,8 @@ const TABLE = 'virtual_buoys.csv'
 /** A virtual buoy gets a reading from a pass with at least so many valid points within this distance of it. */
 const REACH_KM = 25
 const MIN_POINTS = 3
+/** A box stands for 70 km along the track (CFOSAT SWIM L2P): its height is that of all points within half of it. */
+const BOX_REACH_KM = 35
 
 /** The grid of virtual buoys: multiples of this many degrees, between these latitudes. */
 const GRID_STEP = 4
@@ -40,7 +43,7 @@ const GRID_MAX_LAT = 72
 
 /** Points of one file: a day at 20 Hz has 1.7 million. */
 const MAX_FILE_POINTS = 2_000_000
-/** Points over all files, at 14 bytes each: eight missions for half a year. */
+/** Points over all files, at 15 bytes each: eight missions for half a year. */
 const MAX_POINTS = 70_000_000
 const MAX_VIRTUAL_BUOYS = 100_000
 
@@ -51,13 +54,14 @@ const MAX_EPOCH = 0xffff_ffff
 
 /** Names of the variables by product. `flag` is 0 where the height is valid. */
 const LAYOUTS = [
-  { time: 'time', lat: 'latitude', lng: 'longitude', height: 'VAVH', flag: null },
+  { time: 'time', lat: 'latitude', lng: 'longitude', height: 'VAVH', flag: null, isBox: false },
   {
     time: 'time_nadir_l2',
     lat: 'lat_nadir_l2',
     lng: 'lon_nadir_l2',
     height: 'nadir_swh_box',
     flag: 'flag_valid_swh_box',
+    isBox: true,
   },
 ] as const
 
@@ -74,6 +78,8 @@ interface Track {
   lng: Int32Array
   /** Significant wave height as its column's code, mm. */
   height: Uint16Array
+  /** 1 where the point is the middle of a box. */
+  box: Uint8Array
 }
 
 interface FileTrack {
@@ -180,6 +186,7 @@ function trackOf(netcdf: Netcdf, file: File, name: string, report: FileReport): 
     track.lat[taken] = Math.round(south * MICRO)
     track.lng[taken] = Math.round(wrapLongitude(east) * MICRO)
     track.height[taken] = code
+    track.box[taken] = Number(layout.isBox)
     taken++
   }
   report.rows(taken)
@@ -198,13 +205,15 @@ const emptyTrack = (count: number): Track => ({
   lat: new Int32Array(count),
   lng: new Int32Array(count),
   height: new Uint16Array(count),
+  box: new Uint8Array(count),
 })
 
-const slice = ({ time, lat, lng, height }: Track, count: number): Track => ({
+const slice = ({ time, lat, lng, height, box }: Track, count: number): Track => ({
   time: time.slice(0, count),
   lat: lat.slice(0, count),
   lng: lng.slice(0, count),
   height: height.slice(0, count),
+  box: box.slice(0, count),
 })
 
 /** The points of several files in order of time, one for each second: that of the file whose name comes last. */
@@ -231,7 +240,7 @@ function joinTracks(files: readonly Track[]): Track {
   return slice(sorted, kept)
 }
 
-const TRACK_COLUMNS = ['time', 'lat', 'lng', 'height'] as const
+const TRACK_COLUMNS = ['time', 'lat', 'lng', 'height', 'box'] as const
 
 function sendPasses(
   mission: Mission,
@@ -247,6 +256,7 @@ function sendPasses(
   let unnumbered = 0
   let passes = 0
   let against = 0
+  let without = 0
   for (let from = 0, to = 0; from < time.length; from = to) {
     const pass = passAt(phases, time[from])
     for (to = from + 1; to < time.length; to++) {
@@ -260,14 +270,19 @@ function sendPasses(
     passes++
     const climb = lat[to - 1] - lat[from]
     if (Math.abs(climb) > MICRO && climb > 0 !== (pass.number % 2 === 1)) against++
+    const observations = buoys.observe(track, from, to)
+    if (observations.length === 0) without++
     sink.pass({
       mission: mission.slug,
       ...pass,
       startedAt: time[from],
       endedAt: time[to - 1],
       bounds: boundsOf(track, from, to),
-      observations: buoys.observe(track, from, to),
+      observations,
     })
+  }
+  if (without > 0) {
+    report.warn(`altimetry: ${without} of ${passes} passes of ${mission.name} give no virtual buoy a reading`)
   }
   if (unnumbered > 0) {
     report.warn(`altimetry: ${unnumbered} points of ${mission.name} are left out, their pass has no number`)
@@ -348,6 +363,15 @@ async function readVirtualBuoys(path: string, report: SourceContext['report']): 
 
 const RADIANS = Math.PI / 180
 
+/** What a pass has near a virtual buoy. */
+interface Nearby {
+  /** Codes. */
+  heights: number[]
+  /** Distance of the nearest point, and its time. */
+  km: number
+  time: number
+}
+
 /** The virtual buoys, found by the cell of one degree in which a point of a track lies, and the readings they get. */
 class VirtualBuoys {
   readonly #points: readonly VirtualPoint[]
@@ -362,7 +386,7 @@ class VirtualBuoys {
     this.#points = points
     this.#sink = sink
     points.forEach(({ lat, lng }, index) => {
-      const reach = REACH_KM / EARTH_RADIUS_KM
+      const reach = Math.max(REACH_KM, BOX_REACH_KM) / EARTH_RADIUS_KM
       const sine = Math.sin(reach) / Math.cos(lat * RADIANS)
       const tall = reach / RADIANS
       // Around a pole every longitude is near.
@@ -392,25 +416,31 @@ class VirtualBuoys {
 
   /** Takes the readings of one pass, the points from `from` up to `to`; returns which buoys got one, and when. */
   observe(track: Track, from: number, to: number): { buoy: number; time: number }[] {
-    const near = new Map<number, { heights: number[]; km: number; time: number }>()
+    const near = new Map<number, Nearby>()
+    const boxes = new Map<number, Nearby>()
     for (let i = from; i < to; i++) {
       const [lat, lng] = [track.lat[i] / MICRO, track.lng[i] / MICRO]
       const candidates = this.#cells.get(cellOf(Math.floor(lat), Math.floor(lng)))
       if (candidates === undefined) continue
       for (const index of candidates) {
         const km = haversineKm(lat, lng, this.#points[index].lat, this.#points[index].lng)
-        if (km > REACH_KM) continue
-        const found = near.get(index)
-        if (found === undefined) near.set(index, { heights: [track.height[i]], km, time: track.time[i] })
-        else {
+        const isBox = track.box[i] === 1
+        if (km > (isBox ? BOX_REACH_KM : REACH_KM)) continue
+        const kind = isBox ? boxes : near
+        const point = { heights: [track.height[i]], km, time: track.time[i] }
+        const found = kind.get(index)
+        if (found === undefined || (isBox && km < found.km)) kind.set(index, point)
+        else if (!isBox) {
           found.heights.push(track.height[i])
           if (km < found.km) Object.assign(found, { km, time: track.time[i] })
         }
       }
     }
+    for (const [index, { heights }] of near) if (heights.length < MIN_POINTS) near.delete(index)
+    // Single points say more of a place than a box around it does.
+    for (const [index, box] of boxes) if (!near.has(index)) near.set(index, box)
     const observations: { buoy: number; time: number }[] = []
     for (const [index, { heights, time }] of near) {
-      if (heights.length < MIN_POINTS) continue
       let readings = this.#readings.get(index)
       if (readings === undefined) {
         readings = new Map()

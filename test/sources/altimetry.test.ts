@@ -509,7 +509,7 @@ test('A list of virtual buoys is checked line by line.', async (t) => {
   )
 })
 
-test('Boxes of CFOSAT are numbered by the cycle that the file itself tells.', async (t) => {
+test('Boxes of CFOSAT are numbered by the cycle that the file itself tells, and the nearest one within 35 km is a reading.', async (t) => {
   const folder = await temporary(t)
   const begin = seconds('2022-02-22T10:10:04Z')
   const write = (name: string, cycle: string | null) => {
@@ -538,7 +538,7 @@ test('Boxes of CFOSAT are numbered by the cycle that the file itself tells.', as
     )
     add(
       'nadir_swh_box',
-      Float32Array.from(times, () => 2),
+      Float32Array.from(times, (_, i) => 2 + i / 10),
     )
     add(
       'flag_valid_swh_box',
@@ -550,7 +550,16 @@ test('Boxes of CFOSAT are numbered by the cycle that the file itself tells.', as
     'CFO_OP05_SWI_L2PBOX_F_20220226T173014_20220226T174953.nc',
     '094_2022-02-22T10:10:04Z_2022-03-07T10:08:36Z',
   )
-  const { passes, understood, skipped, warnings } = await read(folder)
+  const { passes, understood, skipped, warnings, rows } = await read(folder)
+  // The fourth box lies at 31.875 N, the eleventh at 36.25 N; no other is as near to a point of the grid.
+  const [fourth, eleventh] = [3, 10].map((i) => Math.round(begin + 130 * 2850.54 + 200 + i * 11))
+  assert.deepEqual(
+    [...rows],
+    [
+      ['V+3200-04000', [[fourth, 2.3]]],
+      ['V+3600-04000', [[eleventh, 3]]],
+    ],
+  )
   assert.deepEqual(
     passes.map(({ mission, cycle, number, bounds, observations }) => [
       mission,
@@ -559,7 +568,18 @@ test('Boxes of CFOSAT are numbered by the cycle that the file itself tells.', as
       bounds,
       observations,
     ]),
-    [['cfosat', 94, 131, { south: 30.625, west: -40, north: 36.25, east: -40 }, []]],
+    [
+      [
+        'cfosat',
+        94,
+        131,
+        { south: 30.625, west: -40, north: 36.25, east: -40 },
+        [
+          { buoy: 0, time: fourth },
+          { buoy: 1, time: eleventh },
+        ],
+      ],
+    ],
   )
   assert.deepEqual([understood, skipped, warnings], [9, 3, []])
   for (const cycle of [null, '94', '094_2022-03-07T10:08:36Z_2022-02-22T10:10:04Z', 'x'.repeat(100)]) {
@@ -581,8 +601,10 @@ test('Passes that run against the direction of their number are told.', async (t
   ])
   const { passes, warnings } = await read(folder)
   assert.equal(passes.length, 2)
-  assert.equal(warnings.length, 1)
-  assert.match(warnings[0], /1 of 2 passes of Sentinel-3A run against/)
+  assert.equal(warnings.length, 2)
+  // Ten degrees east and 170 degrees east, no point of the grid is near.
+  assert.equal(warnings[0], 'altimetry: 2 of 2 passes of Sentinel-3A give no virtual buoy a reading')
+  assert.match(warnings[1], /1 of 2 passes of Sentinel-3A run against/)
 })
 
 const REAL_DAY = new URL('../../../shared/data/altimetry-l3/', import.meta.url).pathname
@@ -642,8 +664,13 @@ function halfOrbits(points: RawPoint[]): { ascending: boolean; points: RawPoint[
 
 test('A real day of Sentinel-3 gives the passes that its raw points show.', withRealDay, async () => {
   const { passes, warnings, understood } = await read(REAL_DAY)
+  const silent = passes.filter(({ observations }) => observations.length === 0).map(({ mission }) => mission)
+  assert.deepEqual(silent.toSorted(), ['sentinel-3a', 'sentinel-3b'])
   assert.equal(passes.length, 58)
-  assert.deepEqual(warnings, [])
+  assert.deepEqual(warnings, [
+    'altimetry: 1 of 29 passes of Sentinel-3A give no virtual buoy a reading',
+    'altimetry: 1 of 29 passes of Sentinel-3B give no virtual buoy a reading',
+  ])
   let points = 0
   for (const [satellite, mission, cycle, first] of [
     ['s3a', 'sentinel-3a', 81, 517],
