@@ -78,7 +78,7 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
     yield
   }
   if (catalog === null) throw new SnapshotError('the snapshot has no catalogue')
-  const { id, lat, lng, slugs, virtual, column } = catalog
+  const { id, lat, lng, slugs, virtual } = catalog
   const byMonth = (a: MonthRows, b: MonthRows): number => a.month - b.month
   const readingSpans = yield* spansOf(id, readings.sort(byMonth))
   const weatherSpans = yield* spansOf(id, weather.sort(byMonth))
@@ -87,7 +87,7 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
   yield
   const groups = buildGroups(catalog, active)
   yield
-  const points = new Points(column('points') as Uint8Array, lat, lng)
+  const points = new Points(catalog.points, lat, lng)
   yield
   const nearest = new NearestPoints(lat, lng, points, (i) => active[i] === 1 && virtual[i] === 0)
   yield
@@ -95,7 +95,7 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
   yield
   const around = new Around(lat, lng)
   yield
-  const words = new Words(column, active)
+  const words = new Words(catalog.words, active)
   yield
   const ordinalOfId = (wanted: number): number => findId(id, wanted)
   const ordinalBySlug = new Map(slugs.map((slug, ordinal) => [slug, ordinal]))
@@ -113,7 +113,7 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
     nearest,
     physicalNearby,
     around,
-    boxes: new Boxes(column('boxes') as Uint8Array),
+    boxes: new Boxes(catalog.boxes),
     words,
     passes: new Passes(passes, id.length, ordinalOfId, activeSince),
     forecast,

@@ -6,7 +6,7 @@
  * ASCII in a double is never a NaN (its exponent would need a byte above 0x7f), so no bits change on the way.
  */
 import { MISSING_I16, MISSING_U16 } from './columns.ts'
-import { civilFromDays, DAY, HOUR, MINUTE, timestampText } from './time.ts'
+import { civilFromDays, DAY, HOUR, LAST_SECOND, MINUTE, timestampText } from './time.ts'
 
 const ENCODER = new TextEncoder()
 
@@ -184,9 +184,6 @@ function dayLabel(day: number): number {
   const { month, day: dayOfMonth } = civilFromDays(day)
   return word(`${MONTHS[month - 1]} ${pad(dayOfMonth, 2)}`)
 }
-
-/** The last second that 32 bits hold. */
-export const LAST_SECOND = 0xffff_ffff
 
 /**
  * A growing byte buffer with a position. What is kept for the life of a snapshot is written first; `mark` then says where

@@ -8,6 +8,8 @@ import { digitsAt } from './numerals.ts'
 export const MINUTE = 60
 export const HOUR = 3600
 export const DAY = 86400
+/** The last second that 32 bits hold, in 2106: no time of a snapshot is later. */
+export const LAST_SECOND = 0xffff_ffff
 
 /** Days from 1970-01-01 to the given date; month 1…12. */
 export function daysFromCivil(year: number, month: number, day: number): number {

@@ -9,7 +9,6 @@ import { MISSING_I16, MISSING_U16 } from '../columns.ts'
 import { ApiError } from '../errors.ts'
 import {
   HUNDREDTHS,
-  LAST_SECOND,
   Literal,
   SIGNED_HUNDREDTHS,
   THOUSANDTHS,
@@ -18,7 +17,7 @@ import {
 } from '../json.ts'
 import { operation, refuseBackwards, requireBuoy, type View } from '../operation.ts'
 import { boolean, timestamp, type QueryOf } from '../query.ts'
-import { DAY, endOf, HOUR } from '../time.ts'
+import { DAY, endOf, HOUR, LAST_SECOND } from '../time.ts'
 
 /** Without dates: from seven days before the snapshot's time to three days after it. */
 const DEFAULT_BEFORE = 7 * DAY

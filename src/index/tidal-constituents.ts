@@ -131,6 +131,8 @@ const ALIASES: { readonly [name: string]: string } = {
 
 /** Longer than any name in use; a name is looked at letter by letter. */
 const MAX_NAME = 16
+/** More parts than any compound in use has (5MS12 has six). Each multiplies a node factor: with 63 of O1 a tide of 1 m would be one of 30 km. */
+const MAX_PARTS = 16
 
 /** The constituent of that name, in any of the spellings in use (`LAM2`, `lambda2`, `λ2`), or null when it is not known. */
 export function constituentOf(spelling: string): Constituent | null {
@@ -186,10 +188,15 @@ function membersOf(name: string): Member[] | null {
     // M4 is twice M2, S6 three times S2.
     const [{ letter, count }] = tokens
     const factor = target / LETTERS[letter]
-    return count === 1 && LETTERS[letter] === 2 && Number.isInteger(factor) && factor > 1
+    return count === 1 &&
+      LETTERS[letter] === 2 &&
+      Number.isInteger(factor) &&
+      factor > 1 &&
+      factor <= MAX_PARTS
       ? [[`${letter}2`, factor]]
       : null
   }
+  if (tokens.reduce((total, { count }) => total + count, 0) > MAX_PARTS) return null
   for (const turnsOfK of [2, 1]) {
     const parts = tokens.map(({ letter, count }) => ({
       turns: letter === 'K' ? turnsOfK : (LETTERS[letter] ?? NaN),

@@ -6,7 +6,7 @@
  */
 import { buildBoxes } from '../index/boxes.ts'
 import { buildPoints } from '../index/points.ts'
-import { buildWords } from '../index/words.ts'
+import { buildWords, readWords, type WordColumns } from '../index/words.ts'
 import {
   BuildError,
   type BuoyRecord,
@@ -14,7 +14,18 @@ import {
   type SourceInfo,
   type SpotRecord,
 } from '../sources/source.ts'
-import { list, nested, record, SnapshotError, unnested, type Column, type Part } from './format.ts'
+import {
+  column,
+  list,
+  nested,
+  record,
+  SnapshotError,
+  text,
+  texts,
+  unnested,
+  type Column,
+  type Part,
+} from './format.ts'
 import { countryAt, countryName, isTimezone, timezoneAt } from './place.ts'
 
 /** The ids times 10^10 plus epoch seconds must stay below 2^53: see `shapes.ts`. */
@@ -246,7 +257,10 @@ export interface Catalog {
   virtual: Uint8Array
   spots: SpotRecord[]
   monthKeys: Map<number, string>
-  column: (name: string) => Column
+  /** The stored indexes, as `buildPoints`, `buildBoxes` and `buildWords` gave them. */
+  points: Uint8Array
+  boxes: Uint8Array
+  words: WordColumns
 }
 
 const NETWORKS: readonly Network[] = ['national', 'coastal', 'satellite']
@@ -254,37 +268,22 @@ const NETWORKS: readonly Network[] = ['national', 'coastal', 'satellite']
 /** @throws SnapshotError when anything in the part is not what `catalogPart` writes. */
 export function readCatalog(part: Part, file: string): Catalog {
   const { meta } = part
-  const column = (name: string): Column => {
-    const found = part.columns.get(name)
-    if (found === undefined) throw new SnapshotError(`${file}: has no column ${name}`)
-    return found
-  }
-  const texts = (name: string): string[] =>
-    list(meta[name], `${file}: ${name}`).map((text) => {
-      if (typeof text !== 'string')
-        throw new SnapshotError(`${file}: ${name} holds something that is no text`)
-      return text
-    })
-  const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+  const textOrNull = (value: unknown, what: string): string | null =>
+    value === null ? null : text(value, what)
   return {
     sources: list(meta.sources, `${file}: sources`).map((entry) => {
       // Folders from before there were labels and aliases have neither.
       const { name, label = null, aliases = [], network, credit, licence } = record(entry, `${file}: source`)
       const known = NETWORKS.find((candidate) => candidate === network)
-      const others = list(aliases, `${file}: aliases`)
-      if (
-        typeof name !== 'string' ||
-        known === undefined ||
-        !others.every((alias) => typeof alias === 'string')
-      )
+      if (typeof name !== 'string' || known === undefined)
         throw new SnapshotError(`${file}: a source is malformed`)
       return {
-        name,
-        label: textOrNull(label),
-        aliases: others,
+        name: text(name, `${file}: sources`),
+        label: textOrNull(label, `${file}: sources`),
+        aliases: texts(aliases, `${file}: aliases`),
         network: known,
-        credit: textOrNull(credit),
-        licence: textOrNull(licence),
+        credit: textOrNull(credit, `${file}: sources`),
+        licence: textOrNull(licence, `${file}: sources`),
       }
     }),
     countries: list(meta.countries, `${file}: countries`).map((entry) => {
@@ -292,20 +291,20 @@ export function readCatalog(part: Part, file: string): Catalog {
       if (typeof code !== 'string' || typeof name !== 'string') {
         throw new SnapshotError(`${file}: a country is malformed`)
       }
-      return { code, name }
+      return { code, name: text(name, `${file}: countries`) }
     }),
-    names: texts('names'),
-    slugs: texts('slugs'),
-    identifiers: texts('identifiers'),
-    timezones: texts('timezones'),
+    names: texts(meta.names, `${file}: names`),
+    slugs: texts(meta.slugs, `${file}: slugs`),
+    identifiers: texts(meta.identifiers, `${file}: identifiers`),
+    timezones: texts(meta.timezones, `${file}: timezones`),
     registry: () => readRegistry(meta.registry, file),
-    id: column('id') as Uint32Array,
-    lat: column('lat') as Float64Array,
-    lng: column('lng') as Float64Array,
-    source: column('source') as Uint16Array,
-    country: column('country') as Uint16Array,
-    virtual: column('virtual') as Uint8Array,
-    spots: readSpots(texts('spots'), column, file),
+    id: column(part, 'id', Uint32Array, file),
+    lat: column(part, 'lat', Float64Array, file),
+    lng: column(part, 'lng', Float64Array, file),
+    source: column(part, 'source', Uint16Array, file),
+    country: column(part, 'country', Uint16Array, file),
+    virtual: column(part, 'virtual', Uint8Array, file),
+    spots: readSpots(part, file),
     monthKeys: new Map(
       list(meta.month_keys, `${file}: month_keys`).map((entry) => {
         const [month, key] = list(entry, `${file}: month key`)
@@ -315,7 +314,9 @@ export function readCatalog(part: Part, file: string): Catalog {
         return [month, key]
       }),
     ),
-    column,
+    points: column(part, 'points', Uint8Array, file),
+    boxes: column(part, 'boxes', Uint8Array, file),
+    words: readWords((name, type) => column(part, name, type, file)),
   }
 }
 
@@ -337,8 +338,11 @@ function readRegistry(registry: unknown, file: string): RegistryEntry[] {
   })
 }
 
-function readSpots(names: string[], column: Catalog['column'], file: string): SpotRecord[] {
-  const [ids, lat, lng] = [column('spot_id'), column('spot_lat'), column('spot_lng')]
+function readSpots(part: Part, file: string): SpotRecord[] {
+  const names = texts(part.meta.spots, `${file}: spots`)
+  const ids = column(part, 'spot_id', Uint32Array, file)
+  const lat = column(part, 'spot_lat', Float64Array, file)
+  const lng = column(part, 'spot_lng', Float64Array, file)
   if ([ids, lat, lng].some(({ length }) => length !== names.length)) {
     throw new SnapshotError(`${file}: the columns of the spots differ in length`)
   }

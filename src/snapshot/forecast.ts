@@ -11,7 +11,8 @@ import {
   type ForecastName,
   type ForecastRecord,
 } from '../sources/source.ts'
-import { SnapshotError, type Column, type Part, type PartEntry } from './format.ts'
+import { LAST_SECOND } from '../time.ts'
+import { column, SnapshotError, type Column, type Part, type PartEntry } from './format.ts'
 
 export type ForecastCodes = { readonly [name in ForecastName]: Uint16Array }
 
@@ -38,7 +39,6 @@ interface PointForecast {
 
 /** Positions are told apart to four decimals, some ten metres: finer than any model's grid. */
 const PLACES_PER_DEGREE = 1e4
-const LAST_SECOND = 0xffff_ffff
 
 const measureOf = (name: ForecastName): Measure => MEASURES[FORECAST_MEASURES[name]]
 
@@ -148,15 +148,10 @@ function isSecond(value: number): boolean {
 
 /** @throws SnapshotError when a column is missing, of another type, or of another length than the rows. */
 export function readForecast(part: Part, file: string): ForecastColumns {
-  const column = <C extends Column>(name: string, type: new (...args: never[]) => C): C => {
-    const found = part.columns.get(name)
-    if (!(found instanceof type)) throw new SnapshotError(`${file}: has no column ${name}`)
-    return found
-  }
-  const time = column('time', Uint32Array)
-  const lat = column('lat', Float64Array)
+  const time = column(part, 'time', Uint32Array, file)
+  const lat = column(part, 'lat', Float64Array, file)
   const codesOf = (name: ForecastName): Uint16Array => {
-    const codes = column(name, Uint16Array)
+    const codes = column(part, name, Uint16Array, file)
     if (codes.length !== time.length) {
       throw new SnapshotError(`${file}: column ${name} has ${codes.length} rows, expected ${time.length}`)
     }
@@ -164,9 +159,9 @@ export function readForecast(part: Part, file: string): ForecastColumns {
   }
   const columns = {
     lat,
-    lng: column('lng', Float64Array),
-    run: column('run', Uint32Array),
-    start: column('start', Uint32Array),
+    lng: column(part, 'lng', Float64Array, file),
+    run: column(part, 'run', Uint32Array, file),
+    start: column(part, 'start', Uint32Array, file),
     time,
     codes: Object.fromEntries(FORECAST_NAMES.map((name) => [name, codesOf(name)])) as ForecastCodes,
   }

@@ -16,6 +16,8 @@
  */
 import { createHash } from 'node:crypto'
 import { Packr, Unpackr } from 'msgpackr'
+import { LAST_SECOND, monthOf, monthText } from '../time.ts'
+import { plainEnd } from './plain.ts'
 
 export const PART_FORMAT = 'groundswell-part'
 export const MANIFEST_FORMAT = 'groundswell-snapshot'
@@ -24,6 +26,23 @@ export const FORMAT_VERSION = 1
 export const MANIFEST_FILE = 'manifest.msgpack'
 /** Cache lines, and the widest alignment any typed array asks for. */
 export const COLUMN_ALIGNMENT = 64
+
+/*
+ * Bounds of what a reader takes, whoever wrote it: each keeps a lie with a right hash from costing memory or time without end, and none
+ * is near what honest snapshots hold. Times are those of 32 bits (1970 to 2106); counts of rows are bounded by the bytes of their columns.
+ */
+/** The last month that a time can lie in. */
+export const LAST_MONTH = monthOf(LAST_SECOND)
+/** A part is one buffer, and typed arrays end at 2 GiB on some machines. */
+export const MAX_PART_BYTES = 2 ** 31 - 1
+/** One catalogue, one of each kind without months, and two kinds of 1,634 months, some 200 bytes each: 0.7 MB. */
+export const MAX_MANIFEST_BYTES = 2 ** 20
+/** A part has its columns once each; the catalogue has 17. */
+export const MAX_COLUMNS = 64
+/** Names, slugs, identifiers, zones, credits: UTF-16 units of one text. */
+export const MAX_TEXT_LENGTH = 2000
+/** Values beside the columns: a catalogue of all the buoys that can have an id has four texts of each, and its registry as many. */
+const HEADER_BOUNDS = { depth: 8, values: 8_000_000 }
 
 export type Column =
   | Uint8Array
@@ -101,7 +120,7 @@ export function nested(value: unknown): Uint8Array {
 /** What `nested` was given. @throws SnapshotError when `bytes` are not that. */
 export function unnested(bytes: unknown, what: string): unknown {
   if (!(bytes instanceof Uint8Array)) throw new SnapshotError(`${what}: is no bytes`)
-  return firstValue(bytes, what)
+  return firstValue(bytes, what).value
 }
 
 export function encodePart(part: Part): Uint8Array {
@@ -112,7 +131,7 @@ export function encodePart(part: Part): Uint8Array {
   for (;;) {
     let at = header.length
     const next = columns.map(([, column]) => {
-      const offset = Math.ceil((at + BIN32_HEADER) / COLUMN_ALIGNMENT) * COLUMN_ALIGNMENT
+      const offset = columnOffset(at)
       at = offset + column.byteLength
       return offset
     })
@@ -163,15 +182,21 @@ function assemble(
  * @throws SnapshotError naming `file`, when anything about the bytes is not as described above.
  */
 export function decodePart(bytes: Uint8Array, file: string): Part {
-  const header = record(firstValue(bytes, file), `${file}: header`)
+  const { value, end: headerEnd } = firstValue(bytes, file)
+  const header = record(value, `${file}: header`)
   if (header.format !== PART_FORMAT) throw new SnapshotError(`${file}: is no part of a snapshot`)
   expectVersion(header.version, file)
   if (header.byte_order !== 'little') throw new SnapshotError(`${file}: byte order is not little endian`)
   const kind = PART_KINDS.find((known) => known === header.kind)
   if (kind === undefined) throw new SnapshotError(`${file}: unknown kind of part`)
+  const meta = record(header.meta, `${file}: meta`)
   const columns = new Map<string, Column>()
-  let end = 0
-  for (const entry of list(header.columns, `${file}: columns`)) {
+  const described = list(header.columns, `${file}: columns`)
+  if (described.length > MAX_COLUMNS) {
+    throw new SnapshotError(`${file}: has ${described.length} columns, at most ${MAX_COLUMNS} are read`)
+  }
+  let end = headerEnd
+  for (const entry of described) {
     const { name, type, length, offset } = record(entry, `${file}: column`)
     if (typeof name !== 'string' || typeof type !== 'string' || !Object.hasOwn(COLUMN_TYPES, type)) {
       throw new SnapshotError(`${file}: a column has no name or an unknown type`)
@@ -186,16 +211,32 @@ export function decodePart(bytes: Uint8Array, file: string): Part {
     ) {
       throw new SnapshotError(`${file}: column ${name} has an impossible place`)
     }
-    end = offset + length * ColumnArray.BYTES_PER_ELEMENT
-    if (end > bytes.length) {
-      throw new SnapshotError(`${file}: column ${name} ends at byte ${end} of ${bytes.length}`)
+    const size = length * ColumnArray.BYTES_PER_ELEMENT
+    if (offset + size > bytes.length) {
+      throw new SnapshotError(`${file}: column ${name} ends at byte ${offset + size} of ${bytes.length}`)
     }
+    if (!isFramed(bytes, end, offset, size)) {
+      throw new SnapshotError(`${file}: column ${name} is not framed as a byte string`)
+    }
+    end = offset + size
     columns.set(name, new ColumnArray(bytes.buffer as ArrayBuffer, bytes.byteOffset + offset, length))
   }
-  if (columns.size > 0 && end !== bytes.length) {
+  if (end !== bytes.length) {
     throw new SnapshotError(`${file}: ${bytes.length - end} bytes behind the last column`)
   }
-  return { kind, meta: record(header.meta, `${file}: meta`), columns }
+  return { kind, meta, columns }
+}
+
+/** Where a column's payload begins when what is before it ends at `end`. */
+function columnOffset(end: number): number {
+  return Math.ceil((end + BIN32_HEADER) / COLUMN_ALIGNMENT) * COLUMN_ALIGNMENT
+}
+
+/** Whether nil bytes and the head of a byte string of `size` bytes stand between `end` and `offset`. */
+function isFramed(bytes: Uint8Array, end: number, offset: number, size: number): boolean {
+  const head = offset - BIN32_HEADER
+  for (let at = end; at < head; at++) if (bytes[at] !== NIL) return false
+  return bytes[head] === BIN32 && new DataView(bytes.buffer, bytes.byteOffset).getUint32(head + 1) === size
 }
 
 /** The manifest's bytes; its id is a hash of everything else in it, so equal data has an equal id. */
@@ -204,12 +245,23 @@ export function encodeManifest(manifest: Omit<Manifest, 'id'>): { id: string; by
   return { id, bytes: Uint8Array.from(packer.pack({ ...manifestBody(manifest), id })) }
 }
 
-/** @throws SnapshotError when the bytes are no manifest, or do not agree with the id in them. */
+const SHA256 = /^[0-9a-f]{64}$/
+const MONTHLY: readonly PartKind[] = ['readings', 'weather']
+
+/**
+ * What a manifest promises of itself: whole numbers within the bounds above, and of each kind and month one part at most.
+ * @throws SnapshotError when the bytes are no manifest, or do not agree with the id in them.
+ */
 export function decodeManifest(bytes: Uint8Array, file: string): Manifest {
-  const body = record(firstValue(bytes, file), file)
+  if (bytes.length > MAX_MANIFEST_BYTES) {
+    throw new SnapshotError(`${file}: ${bytes.length} bytes are too many for a manifest`)
+  }
+  const body = record(firstValue(bytes, file).value, file)
   if (body.format !== MANIFEST_FORMAT) throw new SnapshotError(`${file}: is no manifest of a snapshot`)
   expectVersion(body.version, file)
-  if (typeof body.as_of !== 'number') throw new SnapshotError(`${file}: has no as_of`)
+  if (!isCount(body.as_of) || body.as_of > LAST_SECOND) {
+    throw new SnapshotError(`${file}: has no as_of: whole epoch seconds from 0 to ${LAST_SECOND}`)
+  }
   const parts = list(body.parts, `${file}: parts`).map((entry): PartEntry => {
     const part = record(entry, `${file}: part`)
     const kind = PART_KINDS.find((known) => known === part.kind)
@@ -217,12 +269,23 @@ export function decodeManifest(bytes: Uint8Array, file: string): Manifest {
       kind === undefined ||
       typeof part.file !== 'string' ||
       typeof part.sha256 !== 'string' ||
+      !SHA256.test(part.sha256) ||
       part.file !== partFile(kind, part.sha256) ||
       !isCount(part.bytes) ||
       !isCount(part.rows) ||
-      !(part.month === null || typeof part.month === 'number')
+      !(part.month === null || (isCount(part.month) && part.month <= LAST_MONTH))
     ) {
       throw new SnapshotError(`${file}: a part's entry is malformed`)
+    }
+    if ((part.month !== null) !== MONTHLY.includes(kind)) {
+      throw new SnapshotError(
+        `${file}: ${part.file} has ${part.month === null ? 'no' : 'a'} month in the manifest`,
+      )
+    }
+    if (part.bytes > MAX_PART_BYTES) {
+      throw new SnapshotError(
+        `${file}: ${part.file} has ${part.bytes} bytes, a part has at most ${MAX_PART_BYTES}`,
+      )
     }
     return {
       kind,
@@ -236,7 +299,25 @@ export function decodeManifest(bytes: Uint8Array, file: string): Manifest {
   const manifest = { asOf: body.as_of, parts }
   const id = manifestId(manifest)
   if (body.id !== id) throw new SnapshotError(`${file}: its id does not agree with its content`)
+  checkParts(parts, file)
   return { id, ...manifest }
+}
+
+/** One catalogue, and each kind and month once: nothing can stand for two parts, nor be loaded as often as it is named. */
+function checkParts(parts: readonly PartEntry[], file: string): void {
+  const places = new Set<string>()
+  const files = new Set<string>()
+  for (const part of parts) {
+    const place = `${part.kind} ${part.month}`
+    if (places.has(place) || files.has(part.file)) {
+      throw new SnapshotError(
+        `${file}: names ${part.kind}${part.month === null ? '' : ` of ${monthText(part.month)}`} twice`,
+      )
+    }
+    places.add(place)
+    files.add(part.file)
+  }
+  if (!places.has('catalog null')) throw new SnapshotError(`${file}: names no catalogue`)
 }
 
 /** A part's name: its kind and enough of its hash that no two contents ever share it. */
@@ -275,17 +356,43 @@ function expectVersion(version: unknown, file: string): void {
   )
 }
 
-function firstValue(bytes: Uint8Array, file: string): unknown {
-  let first: unknown
+/** The first value, and where its bytes end. */
+function firstValue(bytes: Uint8Array, file: string): { value: unknown; end: number } {
+  const end = plainEnd(bytes, HEADER_BOUNDS)
+  if (typeof end === 'string') throw new SnapshotError(`${file}: is not MessagePack of a snapshot: ${end}`)
   try {
-    unpacker.unpackMultiple(bytes, (value) => {
-      first = value
-      return false
-    })
+    return { value: unpacker.unpack(bytes.subarray(0, end)), end }
   } catch {
     throw new SnapshotError(`${file}: is not MessagePack`)
   }
-  return first
+}
+
+/** `value` as a text of bounded length. @throws SnapshotError saying what was expected to be one. */
+export function text(value: unknown, what: string): string {
+  if (typeof value !== 'string') throw new SnapshotError(`${what} holds something that is no text`)
+  if (value.length > MAX_TEXT_LENGTH) {
+    throw new SnapshotError(
+      `${what} holds a text of ${value.length} characters, at most ${MAX_TEXT_LENGTH} are read`,
+    )
+  }
+  return value
+}
+
+/** The texts of a list. @throws SnapshotError saying what was expected to be one. */
+export function texts(value: unknown, what: string): string[] {
+  return list(value, what).map((item) => text(item, what))
+}
+
+/** A column of a type. @throws SnapshotError when it is not there or of another type. */
+export function column<C extends Column>(
+  part: Part,
+  name: string,
+  type: abstract new (...args: never[]) => C,
+  file: string,
+): C {
+  const found = part.columns.get(name)
+  if (!(found instanceof type)) throw new SnapshotError(`${file}: has no column ${name} of the right type`)
+  return found
 }
 
 /** `value` as a plain map. @throws SnapshotError saying what was expected to be one. */

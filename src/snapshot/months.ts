@@ -1,7 +1,14 @@
 /** The monthly parts: readings (rows with a significant height) and weather (rows without), one part per month that has any. */
-import { MEASURE_NAMES, MEASURES, type Codes, type MeasureName, type RowColumns } from '../columns.ts'
+import {
+  MEASURE_NAMES,
+  MEASURES,
+  type Codes,
+  type Measure,
+  type MeasureName,
+  type RowColumns,
+} from '../columns.ts'
 import { monthText } from '../time.ts'
-import { SnapshotError, type Column, type Part } from './format.ts'
+import { column, record, SnapshotError, type Column, type Part } from './format.ts'
 
 /** Parallel arrays of rows. */
 export interface Rows {
@@ -69,15 +76,13 @@ const ALL_ROWS = -1
 
 /** @throws SnapshotError when a column is missing, of another type, or of another length than the rows. */
 export function readMonth(part: Part, month: number, file: string): MonthRows {
-  const unsigned = (name: string): Uint32Array => {
-    const column = part.columns.get(name)
-    if (!(column instanceof Uint32Array)) throw new SnapshotError(`${file}: has no column ${name}`)
-    return column
+  if (part.meta.month !== monthText(month)) {
+    throw new SnapshotError(`${file}: is not of ${monthText(month)}, which the manifest says`)
   }
-  const time = unsigned('time')
-  const aliases = part.meta.aliases as Partial<Record<string, MeasureName>> | undefined
+  const time = column(part, 'time', Uint32Array, file)
+  const aliases = readAliases(part, file)
   const measure = (name: MeasureName): MeasureColumn => {
-    const codes = part.columns.get(aliases?.[name] ?? name)
+    const codes = part.columns.get(aliases.get(name) ?? name)
     if (codes === undefined) return ABSENT[name]
     const fits = MEASURES[name].signed ? codes instanceof Int16Array : codes instanceof Uint16Array
     if (!fits || codes.length !== time.length) {
@@ -90,9 +95,35 @@ export function readMonth(part: Part, month: number, file: string): MonthRows {
   return {
     file,
     month,
-    buoys: unsigned('buoy'),
-    start: unsigned('start'),
+    buoys: column(part, 'buoy', Uint32Array, file),
+    start: column(part, 'start', Uint32Array, file),
     time,
     measures: Object.fromEntries(MEASURE_NAMES.map((name) => [name, measure(name)])) as MonthRows['measures'],
   }
+}
+
+/** Measures whose column is that of another one, which has to mean the same. */
+function readAliases(part: Part, file: string): Map<MeasureName, MeasureName> {
+  const measureOf = (name: unknown): Measure | undefined => {
+    const known = MEASURE_NAMES.find((measure) => measure === name)
+    return known === undefined ? undefined : MEASURES[known]
+  }
+  return new Map(
+    Object.entries(record(part.meta.aliases, `${file}: aliases`)).map(([name, other]) => {
+      const [measure, same] = [measureOf(name), measureOf(other)]
+      if (
+        measure === undefined ||
+        same === undefined ||
+        !isAlike(measure, same) ||
+        !part.columns.has(same.name)
+      ) {
+        throw new SnapshotError(`${file}: an alias is not of a measure for another of its kind`)
+      }
+      return [measure.name, same.name]
+    }),
+  )
+}
+
+function isAlike(a: Measure, b: Measure): boolean {
+  return a.unit === b.unit && a.scale === b.scale && a.signed === b.signed && a.max === b.max
 }

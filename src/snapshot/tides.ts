@@ -1,10 +1,16 @@
 /** The tides part: harbours with their harmonic constituents, and the tree that finds the nearest. */
 import { constituentOf } from '../index/tidal-constituents.ts'
 import { BuildError, type HarbourRecord } from '../sources/source.ts'
-import { list, SnapshotError, type Column, type Part, type PartEntry } from './format.ts'
+import { column, SnapshotError, texts, type Column, type Part, type PartEntry } from './format.ts'
 
 /** The largest tides of the world are 16 m from low to high. */
 export const MAX_AMPLITUDE = 20
+/** m between mean sea level and chart datum: national levels lie within some metres of the sea, a tide within 16 m. */
+export const MAX_DATUM_OFFSET = 200
+/** Names of constituents in a part: all databases together use some 160, the harbour with most has 120. A level costs as many cosines. */
+export const MAX_CONSTITUENTS = 512
+/** Tide stations of the world are some ten thousand. */
+export const MAX_HARBOURS = 100_000
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
@@ -82,30 +88,19 @@ export interface TideColumns {
 
 /** @throws SnapshotError when anything in the part is not what `tidesPart` writes. */
 export function readTides(part: Part, file: string): TideColumns {
-  const texts = (name: string): string[] =>
-    list(part.meta[name], `${file}: ${name}`).map((text) => {
-      if (typeof text !== 'string')
-        throw new SnapshotError(`${file}: ${name} holds something that is no text`)
-      return text
-    })
-  const column = <T extends Column>(name: string, type: abstract new (...args: never[]) => T): T => {
-    const found = part.columns.get(name)
-    if (!(found instanceof type)) throw new SnapshotError(`${file}: has no column ${name} of the right type`)
-    return found
-  }
   return {
-    constituents: texts('constituents'),
-    credits: texts('credits'),
-    identifiers: texts('identifiers'),
-    names: texts('names'),
-    lat: column('lat', Float64Array),
-    lng: column('lng', Float64Array),
-    datumOffset: column('datum_offset', Float64Array),
-    credit: column('credit', Uint16Array),
-    start: column('start', Uint32Array),
-    constituent: column('constituent', Uint16Array),
-    amplitude: column('amplitude', Float32Array),
-    phase: column('phase', Float32Array),
+    constituents: texts(part.meta.constituents, `${file}: constituents`),
+    credits: texts(part.meta.credits, `${file}: credits`),
+    identifiers: texts(part.meta.identifiers, `${file}: identifiers`),
+    names: texts(part.meta.names, `${file}: names`),
+    lat: column(part, 'lat', Float64Array, file),
+    lng: column(part, 'lng', Float64Array, file),
+    datumOffset: column(part, 'datum_offset', Float64Array, file),
+    credit: column(part, 'credit', Uint16Array, file),
+    start: column(part, 'start', Uint32Array, file),
+    constituent: column(part, 'constituent', Uint16Array, file),
+    amplitude: column(part, 'amplitude', Float32Array, file),
+    phase: column(part, 'phase', Float32Array, file),
   }
 }
 
@@ -123,13 +118,26 @@ export function checkTides(tides: TideColumns, { file, rows }: PartEntry): void 
   const count = constituent.length
   expect(amplitude.length === count && phase.length === count, 'its constituents differ in length')
   expect(start[0] === 0 && start[rows] === count, 'harbours and constituents disagree')
-  for (const name of tides.constituents)
-    expect(constituentOf(name) !== null, `constituent ${name} is not known`)
+  expect(rows <= MAX_HARBOURS, `it has ${rows} harbours, at most ${MAX_HARBOURS} are read`)
+  expect(
+    tides.constituents.length <= MAX_CONSTITUENTS,
+    `it names ${tides.constituents.length} constituents, at most ${MAX_CONSTITUENTS} are read`,
+  )
+  tides.constituents.forEach((name, i) => {
+    // A name cut short: it may be anything.
+    expect(
+      constituentOf(name)?.name === name,
+      `constituent ${JSON.stringify(name.slice(0, 16))} is not known`,
+    )
+    expect(i === 0 || name > tides.constituents[i - 1], 'the names of constituents do not ascend')
+  })
   for (let i = 0; i < rows; i++) {
-    expect(start[i + 1] > start[i], 'a harbour has no constituents')
+    expect(start[i + 1] > start[i] && start[i + 1] <= count, 'a harbour has no constituents')
+    const own = start[i + 1] - start[i]
+    expect(own <= MAX_CONSTITUENTS, `a harbour has ${own} constituents, at most ${MAX_CONSTITUENTS} are read`)
     expect(i === 0 || identifiers[i] > identifiers[i - 1], 'identifiers do not ascend')
     expect(Math.abs(tides.lat[i]) <= 90 && Math.abs(tides.lng[i]) <= 180, 'a position is not on the globe')
-    expect(Number.isFinite(tides.datumOffset[i]), 'a harbour has no datum')
+    expect(Math.abs(tides.datumOffset[i]) <= MAX_DATUM_OFFSET, 'a harbour has an impossible datum')
     expect(tides.credit[i] < tides.credits.length, 'a harbour has no credit')
   }
   for (let i = 0; i < count; i++) {

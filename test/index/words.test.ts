@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { buildWords, fold, Words } from '../../src/index/words.ts'
+import {
+  buildWords,
+  checkWords,
+  fold,
+  readWords,
+  Words,
+  type WordColumns,
+  type WordsInput,
+} from '../../src/index/words.ts'
+import { finish } from '../../src/steps.ts'
 
 interface Named {
   name: string
@@ -11,14 +20,24 @@ interface Named {
   active: boolean
 }
 
+function storedWords(input: WordsInput): WordColumns {
+  const columns = buildWords(input)
+  return readWords((name, type) => {
+    const column = columns.get(name)
+    return column instanceof type ? column : assert.fail(name)
+  })
+}
+
 function wordsOf(buoys: Named[]): Words {
-  const columns = buildWords({
+  const input = {
     names: buoys.map(({ name }) => name),
     slugs: buoys.map(({ slug }) => slug),
     identifiers: buoys.map(({ identifier }) => identifier),
-  })
+  }
+  const columns = storedWords(input)
+  assert.equal(finish(checkWords(columns, input)), null)
   return new Words(
-    (name) => columns.get(name) ?? assert.fail(name),
+    columns,
     Uint8Array.from(buoys, ({ active }) => Number(active)),
   )
 }
@@ -146,4 +165,28 @@ test('An exact slug or identifier comes before names, the active before the inac
 
 test('An index without buoys finds nothing.', () => {
   assert.deepEqual(wordsOf([]).search('a', 5), [])
+})
+
+test('A stored index is taken for that of its names only when it is, whatever one value of it is.', () => {
+  const input = {
+    names: ['Belle-Île', 'Île d’Yeu', 'belle ile', ''],
+    slugs: ['belle-ile', 'ile-d-yeu', 'belle-ile-2', 'buoy'],
+    identifiers: ['05602', 'Ω7', '05602', 'x'],
+  }
+  const good = storedWords(input)
+  const names = ['text', 'owner', 'place', 'suffixes', 'rank'] as const
+  for (const name of names) {
+    for (let at = 0; at < good[name].length; at++) {
+      for (const change of [1, 2, 200]) {
+        const hurt = { ...good, [name]: good[name].slice() }
+        hurt[name][at] ^= change
+        assert.notEqual(finish(checkWords(hurt, input)), null, `${name} ${at}`)
+      }
+    }
+    const shorter = { ...good, [name]: good[name].slice(1) }
+    assert.notEqual(finish(checkWords(shorter, input)), null, name)
+  }
+  const swapped = { ...good, suffixes: good.suffixes.slice() }
+  ;[swapped.suffixes[3], swapped.suffixes[4]] = [swapped.suffixes[4], swapped.suffixes[3]]
+  assert.notEqual(finish(checkWords(swapped, input)), null)
 })

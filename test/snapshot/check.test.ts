@@ -105,6 +105,56 @@ test('A catalogue that breaks a rule is refused.', async () => {
     [/not on the globe/, set('lng', 2, Infinity)],
     [/has no source/, set('source', 1, 3)],
     [/unknown country/, set('country', 1, 5)],
+    [/a buoy is neither physical nor virtual/, set('virtual', 0, 2)],
+    [/a buoy has no time zone/, (part) => void (texts(part, 'timezones')[0] = '')],
+    [/a buoy has no time zone/, (part) => void (texts(part, 'timezones')[0] = 'Europe/Paris"')],
+    [/holds a text of 2001 characters/, (part) => void (texts(part, 'names')[0] = 'x'.repeat(2001))],
+    [
+      /codes of countries/,
+      (part) =>
+        void ((part.meta.countries as { code: string }[])[0].code = (
+          part.meta.countries as { code: string }[]
+        )[1].code),
+    ],
+    [
+      /codes of countries/,
+      (part) => void ((part.meta.countries as { code: string }[])[0].code = '__proto__'),
+    ],
+    [
+      /a source is there twice/,
+      (part) =>
+        void ((part.meta.sources as { name: string }[])[0].name = (
+          part.meta.sources as { name: string }[]
+        )[1].name),
+    ],
+    [
+      /sources holds something that is no text/,
+      (part) => void ((part.meta.sources as { credit: unknown }[])[0].credit = 7),
+    ],
+    [/search text is not that of its names/, (part) => void (texts(part, 'names')[0] = 'Other')],
+    [/search text is not that of its names/, set('words_text', 0, 0)],
+    [/search text is not that of its names/, set('words_owner', 0, 9)],
+    [/search text is not that of its names/, set('words_place', 0, 255)],
+    [/search index is not in order/, set('words_suffixes', 0, 4_000_000_000)],
+    [/search index has another length/, shorten('words_suffixes')],
+    [/order of names/, set('words_rank', 0, 4_000_000_000)],
+    [/tree of points is not that of its buoys/, set('lat', 0, 45.6)],
+    ...[0, 2, 4, 8, 20, 60].map((at): [RegExp, Spoil] => [
+      /tree of points is not that of its buoys/,
+      (part) => void (column(part, 'points')[at] ^= 5),
+    ]),
+    ...[0, 2, 4, 8, 100].map((at): [RegExp, Spoil] => [
+      /tree of boxes is not that of its buoys/,
+      (part) => void (column(part, 'boxes')[at] ^= 5),
+    ]),
+    [/tree of points is not that of its buoys/, shorten('points')],
+    [/tree of boxes is not that of its buoys/, (part) => void part.columns.set('boxes', new Uint8Array(0))],
+    ...['id', 'lat', 'lng', 'source', 'country', 'virtual', 'spot_id', 'points', 'words_suffixes'].map(
+      (name): [RegExp, Spoil] => [
+        new RegExp(`has no column ${name} of the right type`),
+        (part) => void part.columns.set(name, Int32Array.from(column(part, name))),
+      ],
+    ),
     [/a slug is there twice/, (part) => void (texts(part, 'slugs')[0] = texts(part, 'slugs')[1])],
     ...['id', 'lat', 'lng', 'source', 'country', 'virtual'].map((name): [RegExp, Spoil] => [
       new RegExp(`has no column ${name}`),
@@ -128,7 +178,7 @@ test('A month of readings that breaks a rule is refused.', async () => {
     [/buoys do not ascend|outside the month/, set('start', 1, 4_000_000_000)],
     [/buoys do not ascend/, (part) => set('buoy', 1, column(part, 'buoy')[0])(part, {} as PartEntry)],
     [/outside the month/, set('time', 0, march - 1)],
-    [/outside the month/, (_, entry) => void (entry.month = (entry.month ?? 0) + 1)],
+    [/is not of 2026-04/, (_, entry) => void (entry.month = (entry.month ?? 0) + 1)],
     [
       /outside the month/,
       (part) => set('time', column(part, 'time').length - 1, march + 31 * 86_400)(part, {} as PartEntry),
@@ -137,6 +187,19 @@ test('A month of readings that breaks a rule is refused.', async () => {
       /times of a buoy do not ascend/,
       (part) => set('time', 1, column(part, 'time')[0])(part, {} as PartEntry),
     ],
+    [/buoys do not ascend/, set('buoy', 0, 0)],
+    [/is not of 2026-03/, (part) => void (part.meta.month = '2026-04')],
+    [/aliases: is no map/, (part) => void (part.meta.aliases = 'period')],
+    ...[
+      { direction: 'significantHeight' },
+      { significantHeight: 'time' },
+      { peakPeriod: 'windSpeed' },
+      { constructor: 'period' },
+      { period: ['period'] },
+    ].map((aliases): [RegExp, Spoil] => [
+      /an alias is not of a measure for another of its kind/,
+      (part) => void (part.meta.aliases = aliases),
+    ]),
     [/there are no significant heights/, (part) => void part.columns.delete('significantHeight')],
     [/significantHeight has a value outside/, set('significantHeight', 0, 65_535)],
     [/significantHeight has a value outside/, set('significantHeight', 0, 25_001)],

@@ -139,10 +139,11 @@ test('A plain MessagePack library reads a part as a map, padding and one byte st
   }
 })
 
-/** A part with any header over `size` bytes in all. */
+/** A part with any header over `size` bytes in all, and the head of a byte string of 64 before byte 192. */
 function crafted(header: unknown, size = 256): Uint8Array {
   const head = pack(header)
   const bytes = new Uint8Array(Math.max(size, head.length)).fill(0xc0)
+  bytes.set([0xc6, 0, 0, 0, 64], 192 - 5)
   bytes.set(head)
   return bytes
 }
@@ -165,6 +166,7 @@ test('A header that is not as described is refused, saying what is wrong with wh
     [{ ...HEADER, format: 'other' }, /is no part of a snapshot/],
     [{ ...HEADER, version: 2 }, /format version 2, this program reads version 1/],
     [{ ...HEADER, version: '1' }, /format version unknown/],
+    [{ ...HEADER, version: undefined }, /a type that snapshots do not know/],
     [{ ...HEADER, byte_order: 'big' }, /byte order is not little endian/],
     [{ ...HEADER, kind: 'sightings' }, /unknown kind of part/],
     [{ ...HEADER, kind: 'constructor' }, /unknown kind of part/],
@@ -176,8 +178,13 @@ test('A header that is not as described is refused, saying what is wrong with wh
     [{ ...HEADER, columns: [{ ...column, type: 'toString' }] }, /no name or an unknown type/],
     [{ ...HEADER, columns: [{ ...column, type: 'constructor' }] }, /no name or an unknown type/],
     [{ ...HEADER, columns: [column, column] }, /column a is there twice/, 512],
-    [{ ...HEADER, columns: [{ ...column, length: 63 }] }, /1 bytes behind the last column/],
+    [{ ...HEADER, columns: [{ ...column, length: 63 }] }, /column a is not framed/],
+    [{ ...HEADER, columns: [column] }, /1 bytes behind the last column/, 257],
+    [HEADER, /bytes behind the last column/],
+    [{ ...HEADER, columns: Array.from({ length: 65 }, () => column) }, /65 columns, at most 64/],
     [{ ...HEADER, columns: [{ ...column, length: 65 }] }, /column a ends at byte 257 of 256/],
+    [{ ...HEADER, columns: [{ ...column, length: 65 }] }, /column a is not framed/, 257],
+    [{ ...HEADER, columns: [{ ...column, offset: 256 }] }, /column a is not framed/, 512],
     [{ ...HEADER, columns: [{ ...column, length: 2 ** 53 - 1 }] }, /column a ends at byte/],
     [{ ...HEADER, columns: [{ ...column, length: 1.5 }] }, /impossible place/],
     [{ ...HEADER, columns: [{ ...column, length: -64 }] }, /impossible place/],
@@ -248,13 +255,16 @@ test('A manifest that is malformed, of a newer version or not of its id is refus
     [[body], /is no map/],
     [{ ...body, format: 'groundswell-part' }, /is no manifest/],
     [{ ...body, version: 2 }, /format version 2, this program reads version 1/],
-    [{ ...body, version: undefined }, /format version unknown/],
-    [{ ...body, as_of: null }, /has no as_of/],
+    [{ ...body, version: undefined }, /a type that snapshots do not know/],
+    ...[null, NaN, Infinity, -1, 0.5, 2 ** 32, '1', [1]].map((asOf): [unknown, RegExp] => [
+      { ...body, as_of: asOf },
+      /has no as_of: whole epoch seconds from 0 to 4294967295/,
+    ]),
     [{ ...body, parts: null }, /parts: is no list/],
     [{ ...body, parts: [null] }, /part: is no map/],
     [{ ...body, as_of: body.as_of + 1 }, /does not agree/],
     [{ ...body, id: 'x' }, /does not agree/],
-    [{ ...body, id: undefined }, /does not agree/],
+    [{ ...body, id: null }, /does not agree/],
     [{ ...body, parts: [] }, /does not agree/],
     ...[
       { kind: 'other' },
@@ -266,7 +276,12 @@ test('A manifest that is malformed, of a newer version or not of its id is refus
       { bytes: '1' },
       { rows: null },
       { month: 'March' },
-      { month: undefined },
+      { month: 1.5 },
+      { month: -1 },
+      { month: 1634 },
+      { month: NaN },
+      { sha256: 'A'.repeat(64) },
+      { sha256: `../${'a'.repeat(61)}`, file: `catalog-../${'a'.repeat(29)}.msgpack` },
     ].map((change): [unknown, RegExp] => [
       { ...body, parts: [{ ...catalog, ...change }] },
       /entry is malformed/,
@@ -277,6 +292,30 @@ test('A manifest that is malformed, of a newer version or not of its id is refus
       () => decodeManifest(pack(value), 'm'),
       (error) => error instanceof SnapshotError && why.test(error.message) && error.message.startsWith('m'),
       JSON.stringify(value),
+    )
+  }
+})
+
+test('A manifest that names a part twice, a kind or month twice, a month where there is none, or no catalogue, is refused, its id right or not.', () => {
+  const [catalog, readings, weather] = MANIFEST.parts
+  const refused: [parts: Manifest['parts'], why: RegExp][] = [
+    [[catalog, catalog], /names catalog twice/],
+    [[catalog, entry('catalog', 'other')], /names catalog twice/],
+    [[catalog, readings, { ...readings, month: 675 }], /names readings of 2026-04 twice/],
+    [[catalog, readings, entry('readings', 'other', 674)], /names readings of 2026-03 twice/],
+    [[readings, weather], /names no catalogue/],
+    [[{ ...catalog, month: 674 }], /catalog-[0-9a-f]+\.msgpack has a month/],
+    [[catalog, { ...weather, month: null }], /weather-[0-9a-f]+\.msgpack has no month/],
+    [[{ ...catalog, bytes: 2 ** 31 }], /has 2147483648 bytes, a part has at most 2147483647/],
+    [Array.from({ length: 60_000 }, () => catalog), /bytes are too many for a manifest/],
+    [Array.from({ length: 3000 }, () => catalog), /names catalog twice/],
+  ]
+  for (const [parts, why] of refused) {
+    const { bytes } = encodeManifest({ ...MANIFEST, parts })
+    assert.throws(
+      () => decodeManifest(bytes, 'm'),
+      (error) => error instanceof SnapshotError && why.test(error.message),
+      String(why),
     )
   }
 })
