@@ -68,6 +68,7 @@ export function readWords(
   }
 }
 
+/** Readers refuse stored columns that are not what this makes of the names: with other ones comes another `FORMAT_VERSION`. */
 export function buildWords(input: WordsInput): Map<string, Column> {
   const { text, owner, place } = finish(layOut(input))
   const starts: number[] = []

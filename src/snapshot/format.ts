@@ -246,7 +246,7 @@ export function encodeManifest(manifest: Omit<Manifest, 'id'>): { id: string; by
 }
 
 const SHA256 = /^[0-9a-f]{64}$/
-const MONTHLY: readonly PartKind[] = ['readings', 'weather']
+const MONTHLY: ReadonlySet<PartKind> = new Set(['readings', 'weather'])
 
 /**
  * What a manifest promises of itself: whole numbers within the bounds above, and of each kind and month one part at most.
@@ -277,7 +277,7 @@ export function decodeManifest(bytes: Uint8Array, file: string): Manifest {
     ) {
       throw new SnapshotError(`${file}: a part's entry is malformed`)
     }
-    if ((part.month !== null) !== MONTHLY.includes(kind)) {
+    if ((part.month !== null) !== MONTHLY.has(kind)) {
       throw new SnapshotError(
         `${file}: ${part.file} has ${part.month === null ? 'no' : 'a'} month in the manifest`,
       )

@@ -265,10 +265,11 @@ function ofColumn(
 }
 
 function someValue({ type, values }: TaleColumn, chance: Chance): number {
-  const near = values.length === 0 ? 0 : Number(values[chance.below(values.length)])
-  const values_ = [0, 1, -1, near, near + 1, near - 1, 0xff, 0xffff, 0xffff_ffff, 0x7fff, -0x8000, 1e9]
-  if (type === 'f64' || type === 'f32') values_.push(NaN, Infinity, -Infinity, 1e300, -0, 90.0001, 180.0001)
-  return chance.one(values_)
+  const near = values.length === 0 ? 0 : values[chance.below(values.length)]
+  const candidates = [0, 1, -1, near, near + 1, near - 1, 0xff, 0xffff, 0xffff_ffff, 0x7fff, -0x8000, 1e9]
+  if (type === 'f64' || type === 'f32')
+    candidates.push(NaN, Infinity, -Infinity, 1e300, -0, 90.0001, 180.0001)
+  return chance.one(candidates)
 }
 
 function resized(column: TaleColumn, length: number): void {
