@@ -12,6 +12,8 @@ import { TEMPORARY_PREFIX } from './write.ts'
 
 /** Bad lines of one file that are told one by one; the rest is told as a number. */
 const BAD_LINES_SHOWN = 5
+/** Characters of a bad text that are shown. */
+const TEXT_SHOWN = 40
 /** Bad lines of a source that the document holds. */
 const BAD_LINES_KEPT = 200
 /** Remarks, duplicates and identifiers that the document holds of each kind. */
@@ -64,8 +66,8 @@ export interface SourceDocument {
   rows: number
   bad_lines: number
   bad_reasons: { [reason: string]: number }
-  /** The first bad lines. */
-  bad: { file: string; line: number; reason: string }[]
+  /** The first bad lines, with the beginning of the text that is to blame where that is known. */
+  bad: { file: string; line: number; reason: string; text: string | null }[]
   /** Rows or values left out by a rule of the format, by reason. */
   skipped: { [reason: string]: number }
   /** Of those, how many of which station, where the rule says something about a station. */
@@ -348,10 +350,10 @@ export class BuildReport implements Report {
   }
 
   /** @internal A line could not be understood. */
-  badLine(file: string, line: number, reason: string): void {
+  badLine(file: string, line: number, reason: string, text: string | null): void {
     const { document } = this.#section
     count(document.bad_reasons, reason)
-    if (document.bad.length < BAD_LINES_KEPT) document.bad.push({ file, line, reason })
+    if (document.bad.length < BAD_LINES_KEPT) document.bad.push({ file, line, reason, text })
   }
 }
 
@@ -397,6 +399,17 @@ function networkDocument(
   }
 }
 
+/** The beginning of a text in quotes; nothing in it steers a terminal or turns its reading round. */
+function quoted(text: string): string {
+  const cut = text.slice(0, TEXT_SHOWN)
+  // Formats (Cf) turn the direction of what follows; surrogates, private and unassigned ones (C) show nothing.
+  const visible = JSON.stringify(cut).replace(
+    /[\p{C}\u2028\u2029]/gu,
+    (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
+  )
+  return text.length > TEXT_SHOWN ? `${visible}…` : visible
+}
+
 class FileCount implements FileReport {
   readonly #path: string
   readonly #maxBadShare: number
@@ -418,9 +431,11 @@ class FileCount implements FileReport {
     this.#report.skip(reason, station)
   }
 
-  bad(line: number, reason: string): void {
-    this.#report.badLine(this.#path, line, reason)
-    if (++this.#bad <= BAD_LINES_SHOWN) this.#report.line(`${this.#path}:${line}: ${reason}`)
+  bad(line: number, reason: string, text?: string): void {
+    const shown = text === undefined ? null : quoted(text)
+    this.#report.badLine(this.#path, line, reason, shown)
+    if (++this.#bad > BAD_LINES_SHOWN) return
+    this.#report.line(`${this.#path}:${line}: ${reason}${shown === null ? '' : `: ${shown}`}`)
   }
 
   end(): void {
@@ -543,8 +558,10 @@ function tablesOf(document: ReportDocument): Table[] {
     },
     {
       title: 'The first bad lines',
-      head: ['file', 'line', 'reason'],
-      rows: sources.flatMap(({ bad }) => bad.map(({ file, line, reason }) => [file, line, reason])),
+      head: ['file', 'line', 'reason', 'text'],
+      rows: sources.flatMap(({ bad }) =>
+        bad.map(({ file, line, reason, text }) => [file, line, reason, text ?? '']),
+      ),
     },
     {
       title: 'Left out by rules of the format',

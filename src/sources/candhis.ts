@@ -27,6 +27,8 @@ import {
   dropUnusable,
   Fields,
   isoSeconds,
+  lineFault,
+  lineText,
   listFolder,
   measureColumn,
   type MeasureColumn,
@@ -288,10 +290,11 @@ function readStations(bytes: Uint8Array, file: FileReport, stations: Map<string,
     const identifier = textOf(bytes, fields, idField).toUpperCase()
     const lat = degreesOf(textOf(bytes, fields, latField), 90)
     const lng = degreesOf(textOf(bytes, fields, lonField), 180)
-    if (fields.fault !== null || fields.count !== labels.length) {
-      file.bad(line, fields.fault ?? 'wrong number of fields')
+    const fault = lineFault(fields, labels.length)
+    if (fault !== null) {
+      file.bad(line, fault, lineText(bytes, at, fields))
     } else if (!CAMPAIGN.test(identifier) || Number.isNaN(lat) || Number.isNaN(lng)) {
-      file.bad(line, 'a station without a valid ID, lat or lon')
+      file.bad(line, 'a station without a valid ID, lat or lon', lineText(bytes, at, fields))
     } else {
       file.rows(1)
       if (stations.has(identifier)) continue
@@ -328,14 +331,15 @@ function sendRows(
   for (let at = fields.next; at < bytes.length; at = fields.next, line += fields.lines) {
     splitSeparated(bytes, at, SEMICOLON, fields)
     if (fields.count === 1 && fields.starts[0] === fields.ends[0]) continue
-    if (fields.fault !== null || fields.count !== labels.length) {
-      file.bad(line, fields.fault ?? 'wrong number of fields')
+    const broken = lineFault(fields, labels.length)
+    if (broken !== null) {
+      file.bad(line, broken, lineText(bytes, at, fields))
       continue
     }
     const time = isoSeconds(bytes, fields.starts[timeField], fields.ends[timeField], 'none')
     const fault = time < 0 ? 'no valid date and time' : readMeasures(bytes, fields, columns, codes, file)
     if (fault !== null) {
-      file.bad(line, fault)
+      file.bad(line, fault, textOf(bytes, fields, time < 0 ? timeField : fields.wrong))
       continue
     }
     understood++

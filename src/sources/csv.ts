@@ -44,18 +44,19 @@ import {
   dropUnusable,
   Fields,
   isoSeconds,
+  lineFault,
+  lineText,
   listFolder,
   measureColumn,
   type MeasureColumn,
   NO_CODE,
   readMeasures,
   readText,
+  separatorOf,
   splitSeparated,
   textOf,
   textsOf,
 } from './text.ts'
-
-const COMMA = 44
 
 /** `sources.csv` and `buoys.csv`: a million buoys fit. */
 const MAX_TABLE_BYTES = 128 * 2 ** 20
@@ -207,19 +208,23 @@ export async function readTable(
   read: ReadLine,
 ): Promise<void> {
   const bytes = await readText(path, file, MAX_TABLE_BYTES)
+  const separator = separatorOf(bytes)
   const fields = new Fields()
-  splitSeparated(bytes, 0, COMMA, fields)
+  splitSeparated(bytes, 0, separator, fields)
   const labels = textsOf(bytes, fields)
   const fault = headerFault(labels, columns, required)
   if (fault !== null) throw new BuildError(`${path}: ${fault}`)
-  const cell: Cell = (column) => textOf(bytes, fields, labels.indexOf(column)).trim()
+  // The cell that was looked at last is the one to blame.
+  let looked = ''
+  const cell: Cell = (column) => (looked = textOf(bytes, fields, labels.indexOf(column)).trim())
   let line = 1 + fields.lines
   for (let at = fields.next; at < bytes.length; at = fields.next, line += fields.lines) {
-    splitSeparated(bytes, at, COMMA, fields)
+    splitSeparated(bytes, at, separator, fields)
     if (isEmptyLine(fields)) continue
-    const bad = fields.fault ?? (fields.count === labels.length ? read(cell) : 'wrong number of fields')
+    const fault = lineFault(fields, labels.length)
+    const bad = fault ?? read(cell)
     if (bad === null) file.rows(1)
-    else file.bad(line, bad)
+    else file.bad(line, bad, fault === null ? looked : lineText(bytes, at, fields))
   }
   file.end()
 }
@@ -234,12 +239,58 @@ function headerFault(
   columns: readonly string[],
   required: readonly string[],
 ): string | null {
+  const meant = (label: string): string | undefined => {
+    const usual = USUAL_LABELS[label.trim().toLowerCase()] ?? label.trim().toLowerCase()
+    return columns.includes(usual) ? usual : undefined
+  }
   const missing = required.find((column) => !labels.includes(column))
-  if (missing !== undefined) return `the header lacks the column ${missing}`
+  if (missing !== undefined) {
+    const instead = labels.findIndex((label) => meant(label) === missing)
+    return `the header lacks the column ${missing}${instead < 0 ? '' : `; its column ${instead + 1} should be called so`}`
+  }
   if (new Set(labels).size < labels.length) return 'the header names a column twice'
   const unknown = labels.findIndex((label) => !columns.includes(label))
-  if (unknown >= 0) return `column ${unknown + 1} of the header is not one of ${columns.join(', ')}`
-  return null
+  if (unknown < 0) return null
+  const suggestion = meant(labels[unknown])
+  const hint = suggestion === undefined || labels.includes(suggestion) ? '' : `; is ${suggestion} meant?`
+  return `column ${unknown + 1} of the header is not one of ${columns.join(', ')}${hint}`
+}
+
+/** What others call our columns, lower case. */
+const USUAL_LABELS: { readonly [label: string]: string } = {
+  lon: 'lng',
+  long: 'lng',
+  longitude: 'lng',
+  latitude: 'lat',
+  id: 'identifier',
+  station: 'identifier',
+  station_id: 'identifier',
+  source_identifier: 'identifier',
+  buoy: 'identifier',
+  network: 'source',
+  date: 'time',
+  datetime: 'time',
+  timestamp: 'time',
+  hs: 'significant_height',
+  hm0: 'significant_height',
+  swh: 'significant_height',
+  wvht: 'significant_height',
+  significient_height: 'significant_height',
+  significant_wave_height: 'significant_height',
+  hmax: 'maximum_height',
+  max_height: 'maximum_height',
+  wave_period: 'period',
+  tp: 'peak_period',
+  dpd: 'peak_period',
+  wave_direction: 'direction',
+  mwd: 'direction',
+  wtmp: 'water_temperature',
+  sst: 'water_temperature',
+  wspd: 'wind_speed',
+  wdir: 'wind_direction',
+  gust: 'gust_speed',
+  gst: 'gust_speed',
+  tz: 'timezone',
 }
 
 function isNetwork(text: string): text is Network {
@@ -378,8 +429,9 @@ function secondsOf(text: string): number {
 const READING_COLUMNS = ['source', 'identifier', 'time', ...Object.keys(MEASURE_COLUMNS)]
 
 function sendReadings(bytes: Uint8Array, file: FileReport, handles: Handles, sink: Sink): void {
+  const separator = separatorOf(bytes)
   const fields = new Fields()
-  splitSeparated(bytes, 0, COMMA, fields)
+  splitSeparated(bytes, 0, separator, fields)
   const labels = textsOf(bytes, fields)
   const fault = headerFault(labels, READING_COLUMNS, ['source', 'identifier', 'time'])
   if (fault !== null) {
@@ -403,10 +455,11 @@ function sendReadings(bytes: Uint8Array, file: FileReport, handles: Handles, sin
   let understood = 0
   let line = 1 + fields.lines
   for (let at = fields.next; at < bytes.length; at = fields.next, line += fields.lines) {
-    splitSeparated(bytes, at, COMMA, fields)
+    splitSeparated(bytes, at, separator, fields)
     if (isEmptyLine(fields)) continue
-    if (fields.fault !== null || fields.count !== labels.length) {
-      file.bad(line, fields.fault ?? 'wrong number of fields')
+    const fault = lineFault(fields, labels.length)
+    if (fault !== null) {
+      file.bad(line, fault, lineText(bytes, at, fields))
       continue
     }
     if (!sameNames(bytes, fields, sourceField, identifierField, known, knownLength)) {
@@ -416,17 +469,25 @@ function sendReadings(bytes: Uint8Array, file: FileReport, handles: Handles, sin
         ?.get(textOf(bytes, fields, identifierField).trim())
     }
     if (handle === undefined) {
-      file.bad(line, 'this source and identifier are not in buoys.csv')
+      file.bad(
+        line,
+        'this source and identifier are not in buoys.csv',
+        `${textOf(bytes, fields, sourceField)},${textOf(bytes, fields, identifierField)}`,
+      )
       continue
     }
     const time = timeOf(bytes, starts[timeField], ends[timeField])
     if (time < 0) {
-      file.bad(line, 'time is neither ISO 8601 with Z or an offset nor whole epoch seconds')
+      file.bad(
+        line,
+        'time is neither ISO 8601 with Z or an offset nor whole epoch seconds',
+        textOf(bytes, fields, timeField),
+      )
       continue
     }
     const bad = readMeasures(bytes, fields, columns, codes, file)
     if (bad !== null) {
-      file.bad(line, bad)
+      file.bad(line, bad, textOf(bytes, fields, fields.wrong))
       continue
     }
     understood++
@@ -475,8 +536,9 @@ async function readForecasts(folder: string, sink: Sink, { report }: SourceConte
 
 /** Adds the lines of a file to its points. Of several runs of one point only the newest is kept. */
 function gatherForecasts(bytes: Uint8Array, file: FileReport, points: Map<string, PointLines>): void {
+  const separator = separatorOf(bytes)
   const fields = new Fields()
-  splitSeparated(bytes, 0, COMMA, fields)
+  splitSeparated(bytes, 0, separator, fields)
   const labels = textsOf(bytes, fields)
   const fault = headerFault(labels, FORECAST_COLUMNS, FORECAST_KEYS)
   if (fault !== null) {
@@ -502,10 +564,11 @@ function gatherForecasts(bytes: Uint8Array, file: FileReport, points: Map<string
   let key = ''
   let line = 1 + fields.lines
   for (let at = fields.next; at < bytes.length; at = fields.next, line += fields.lines) {
-    splitSeparated(bytes, at, COMMA, fields)
+    splitSeparated(bytes, at, separator, fields)
     if (isEmptyLine(fields)) continue
-    if (fields.fault !== null || fields.count !== labels.length) {
-      file.bad(line, fields.fault ?? 'wrong number of fields')
+    const fault = lineFault(fields, labels.length)
+    if (fault !== null) {
+      file.bad(line, fault, lineText(bytes, at, fields))
       continue
     }
     if (!sameNames(bytes, fields, latField, lngField, known, knownLength)) {
@@ -516,14 +579,21 @@ function gatherForecasts(bytes: Uint8Array, file: FileReport, points: Map<string
     }
     const runAt = timeOf(bytes, starts[runField], ends[runField])
     const time = timeOf(bytes, starts[timeField], ends[timeField])
-    const bad =
-      Number.isNaN(lat) || Number.isNaN(lng)
-        ? 'lat and lng are not numbers from -90 to 90 and -180 to 180'
-        : runAt < 0 || time < 0
-          ? 'run or time is neither ISO 8601 with Z or an offset nor whole epoch seconds'
-          : readMeasures(bytes, fields, columns, codes, file)
+    const isPlaced = !Number.isNaN(lat) && !Number.isNaN(lng)
+    const bad = !isPlaced
+      ? 'lat and lng are not numbers from -90 to 90 and -180 to 180'
+      : runAt < 0 || time < 0
+        ? 'run or time is neither ISO 8601 with Z or an offset nor whole epoch seconds'
+        : readMeasures(bytes, fields, columns, codes, file)
     if (bad !== null) {
-      file.bad(line, bad)
+      const wrong = !isPlaced
+        ? [latField, lngField]
+        : runAt < 0
+          ? [runField]
+          : time < 0
+            ? [timeField]
+            : [fields.wrong]
+      file.bad(line, bad, wrong.map((field) => textOf(bytes, fields, field)).join(','))
       continue
     }
     file.rows(1)

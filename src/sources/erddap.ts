@@ -558,7 +558,7 @@ async function readRows(
           ? 'no valid identifier of a station'
           : readValues(table, measured, codes, file))
     if (fault !== null) {
-      file.bad(line, fault)
+      file.bad(line, fault, lineFault === null && seconds < 0 ? table.text(time.field) : undefined)
       return
     }
     understood++

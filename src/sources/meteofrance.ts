@@ -22,6 +22,8 @@ import {
   dropUnusable,
   epochSeconds,
   Fields,
+  lineFault,
+  lineText,
   listFolder,
   NO_CODE,
   readText,
@@ -128,8 +130,9 @@ function readRows(bytes: Buffer, file: FileReport, take: TakeRow): void {
   for (let at = fields.next; at < bytes.length; at = fields.next, line += fields.lines) {
     splitSeparated(bytes, at, SEMICOLON, fields)
     if (fields.count === 1 && fields.starts[0] === fields.ends[0]) continue
-    if (fields.fault !== null || fields.count !== labels.length) {
-      file.bad(line, fields.fault ?? 'wrong number of fields')
+    const broken = lineFault(fields, labels.length)
+    if (broken !== null) {
+      file.bad(line, broken, lineText(bytes, at, fields))
       continue
     }
     const station = textOf(bytes, fields, stationField)
@@ -137,12 +140,12 @@ function readRows(bytes: Buffer, file: FileReport, take: TakeRow): void {
     const lat = measured(textOf(bytes, fields, latField))
     const lng = measured(textOf(bytes, fields, lngField))
     if (!/^[0-9A-Za-z]{1,12}$/.test(station) || time < 0 || !isPosition(lat, lng)) {
-      file.bad(line, 'no valid station, date or position')
+      file.bad(line, 'no valid station, date or position', lineText(bytes, at, fields))
       continue
     }
     const fault = readValues(bytes, fields, columns, places, codes, file)
     if (fault !== null) {
-      file.bad(line, fault)
+      file.bad(line, fault, lineText(bytes, at, fields))
       continue
     }
     understood++

@@ -30,6 +30,7 @@ import {
   digitsAt,
   epochSeconds,
   Fields,
+  lineText,
   listFolder,
   measureColumn,
   type MeasureColumn,
@@ -627,7 +628,7 @@ class RowReader {
     // The unit line, and remarks between the rows.
     if (fields.count === 0 || bytes[starts[0]] === HASH) return false
     if (fields.count !== header.labels.length) {
-      this.#file.bad(line, 'wrong number of fields')
+      this.#file.bad(line, 'wrong number of fields', lineText(bytes, starts[0], fields))
       return false
     }
     const [year, month, day, hour, minute] = header.time.map((field) =>
@@ -635,12 +636,12 @@ class RowReader {
     )
     this.time = epochSeconds(year >= 0 && year < 100 ? 1900 + year : year, month, day, hour, minute, 0)
     if (this.time < 0) {
-      this.#file.bad(line, 'no valid date and time')
+      this.#file.bad(line, 'no valid date and time', lineText(bytes, starts[0], fields))
       return false
     }
     const fault = readMeasures(bytes, fields, header.columns, this.#read, this.#file)
     if (fault !== null) {
-      this.#file.bad(line, fault)
+      this.#file.bad(line, fault, textOf(bytes, fields, fields.wrong))
       return false
     }
     for (let i = 0; i < WIDTH; i++) {

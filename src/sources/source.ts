@@ -217,8 +217,11 @@ export interface FileReport {
    * identifier where the rule says something about the station.
    */
   skipped(reason: string, station?: string): void
-  /** A line that could not be understood: 1-based line number, what is wrong, in words, without the line's text. */
-  bad(line: number, reason: string): void
+  /**
+   * A line that could not be understood: 1-based line number, what is wrong, in fixed words without the line's text, and the text that
+   * is to blame, which is shown cut and escaped.
+   */
+  bad(line: number, reason: string, text?: string): void
   /** @throws BuildError when more than the allowed share of the file was bad. */
   end(): void
 }

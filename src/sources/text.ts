@@ -20,6 +20,9 @@ const MAX_FIELDS = 256
 /** A quote that is not closed within this many bytes is a stray one; without the bound it would swallow the file. */
 const MAX_QUOTED_BYTES = 65_536
 
+/** Of a bad line, before the report cuts it. */
+const LINE_SHOWN_BYTES = 200
+
 const LF = 10
 const CR = 13
 const TAB = 9
@@ -77,7 +80,15 @@ export async function readText(path: string, file: FileReport, maxBytes = MAX_FI
   const bytes =
     stored[0] === 0x1f && stored[1] === 0x8b ? await decompress(path, stored, file, maxBytes) : stored
   const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-  return marked ? bytes.subarray(3) : bytes
+  return marked ? bytes.subarray(3) : fromUtf16(bytes)
+}
+
+/** Spreadsheets save "Unicode text" as UTF-16 with a byte order mark: the same as UTF-8; all else as it is. */
+function fromUtf16(bytes: Buffer): Buffer {
+  const isLittle = bytes[0] === 0xff && bytes[1] === 0xfe
+  const isBig = bytes[0] === 0xfe && bytes[1] === 0xff
+  if (!isLittle && !isBig) return bytes
+  return Buffer.from(new TextDecoder(isLittle ? 'utf-16le' : 'utf-16be').decode(bytes))
 }
 
 async function decompress(path: string, stored: Buffer, file: FileReport, maxBytes: number): Promise<Buffer> {
@@ -129,6 +140,8 @@ export class Fields {
   lines = 1
   /** What is wrong with the line as such, or null. */
   fault: string | null = null
+  /** The field that `readMeasures` could not read. */
+  wrong = 0
 }
 
 /** Splits the line at `from` on runs of blanks and tabs. A blank line has no fields. */
@@ -205,6 +218,26 @@ function isBlank(byte: number): boolean {
   return byte === BLANK || byte === TAB || byte === CR
 }
 
+/** What is wrong with a line before any of its fields is looked at, or null. */
+export function lineFault({ fault, count }: Fields, columns: number): string | null {
+  return fault ?? (count === columns ? null : 'wrong number of fields')
+}
+
+/** The beginning of a line, for the report. */
+export function lineText(bytes: Uint8Array, at: number, { next }: Fields): string {
+  return decode(bytes.subarray(at, Math.min(next, at + LINE_SHOWN_BYTES))).trimEnd()
+}
+
+const SEPARATORS: readonly number[] = [0x2c, 0x3b, TAB]
+
+/** What stands most often in the first line of a table, a comma, a semicolon or a tab: spreadsheets of many countries write the second. */
+export function separatorOf(bytes: Uint8Array): number {
+  const end = bytes.indexOf(LF)
+  const header = bytes.subarray(0, end < 0 ? bytes.length : end)
+  const counts = SEPARATORS.map((separator) => header.reduce((n, byte) => n + Number(byte === separator), 0))
+  return SEPARATORS[counts.indexOf(Math.max(...counts))]
+}
+
 /** Index of the quote that closes the one at `open`, or −1. */
 function closingQuote(bytes: Uint8Array, open: number): number {
   const limit = Math.min(bytes.length, open + MAX_QUOTED_BYTES)
@@ -258,9 +291,8 @@ export function degreesOf(text: string, limit: number): number {
   return Math.abs(value) <= limit ? value : NaN
 }
 
-/** Results of `decimal` that are no number. */
+/** What `decimal` gives for text that is no number. */
 export const MALFORMED = -0x40000000
-export const TOO_FINE = -0x3fffffff
 
 /** `decimal` counts in this many parts of a unit: finer than any format here writes. */
 const PARTS = 10_000
@@ -268,8 +300,8 @@ const PARTS = 10_000
 const SATURATED = 2000 * PARTS
 
 /**
- * Reads plain decimal text ("-1.5", "+0.2", "07", ".5", "3.") as a count of ten-thousandths. MALFORMED for anything else,
- * TOO_FINE where a digit past the fourth decimal is not zero.
+ * Reads plain decimal text ("-1.5", "+0.2", "07", ".5", "3.") as a count of ten-thousandths; MALFORMED for anything else. Digits past the
+ * fourth decimal are cut off: they decide no rounding to a half that lies on a ten-thousandth.
  */
 export function decimal(bytes: Uint8Array, from: number, to: number): number {
   let at = from
@@ -277,7 +309,6 @@ export function decimal(bytes: Uint8Array, from: number, to: number): number {
   if (negative || bytes[at] === PLUS) at++
   const first = at
   let value = 0
-  let fine = false
   for (; at < to; at++) {
     const digit = bytes[at] - 48
     if (digit < 0 || digit > 9) break
@@ -293,12 +324,10 @@ export function decimal(bytes: Uint8Array, from: number, to: number): number {
       if (digit < 0 || digit > 9) break
       digits++
       place = (place / 10) | 0
-      if (place > 0) value += digit * place
-      else if (digit !== 0) fine = true
+      value += digit * place
     }
   }
   if (at !== to || digits === 0) return MALFORMED
-  if (fine) return TOO_FINE
   return negative ? -value : value
 }
 
@@ -398,8 +427,6 @@ export interface MeasureColumn {
   /** Code = ten-thousandths × times / over. */
   readonly times: number
   readonly over: number
-  /** A converted unit is rounded once, to the code; an unconverted value must fit the code exactly. */
-  readonly rounded: boolean
   /** Values from here to there, in ten-thousandths, mark "missing". */
   readonly missingFrom: number
   readonly missingTo: number
@@ -407,7 +434,7 @@ export interface MeasureColumn {
   readonly max: number
   /** The code of a full circle, which is stored as 0; NO_CODE for what is no direction. */
   readonly circle: number
-  readonly reasons: { readonly outside: string; readonly malformed: string; readonly fine: string }
+  readonly reasons: { readonly outside: string; readonly malformed: string }
 }
 
 export interface ColumnOptions {
@@ -433,7 +460,6 @@ export function measureColumn(
     // 3.6 km/h in 1 m/s; the fraction is in lowest terms so that the product stays in 31 bits.
     times: metresPerSecond ? 36 : 1,
     over: ((metresPerSecond ? 10 : 1) * PARTS) / scale,
-    rounded: metresPerSecond,
     missingFrom: Math.round(missingFrom * PARTS),
     missingTo: Math.round(missingTo * PARTS),
     min: Math.round(min * scale),
@@ -442,15 +468,15 @@ export function measureColumn(
     reasons: {
       outside: `${label} outside ${min} to ${max} ${unit}`,
       malformed: `${label} is no decimal number`,
-      fine: `${label} has more decimals than can be kept`,
     },
   }
 }
 
 /**
  * Reads the measured fields of a line into `codes`, one per column, NO_CODE where nothing was measured: an empty field, the word
- * `MM`, a marker of the column, or a value beyond the measure's limits, which is counted as skipped.
- * Returns what is wrong with the line, or null.
+ * `MM`, a marker of the column, or a value beyond the measure's limits, which is counted as skipped. A value with more decimals than its
+ * column keeps is rounded to the nearest that it does, halves away from zero.
+ * Returns what is wrong with the line, or null; `fields.wrong` is then the field that is to blame.
  */
 export function readMeasures(
   bytes: Uint8Array,
@@ -467,13 +493,13 @@ export function readMeasures(
     codes[i] = NO_CODE
     if (to === from || (bytes[from] === 77 && bytes[from + 1] === 77 && to - from === 2)) continue
     const value = decimal(bytes, from, to)
-    if (value === MALFORMED) return column.reasons.malformed
+    if (value === MALFORMED) {
+      fields.wrong = column.field
+      return column.reasons.malformed
+    }
     if (value >= column.missingFrom && value <= column.missingTo) continue
-    if (value === TOO_FINE) return column.reasons.fine
-    const scaled = value * column.times
-    let code = (scaled / column.over) | 0
-    if (column.rounded) code = Math.floor((2 * scaled + column.over) / (2 * column.over))
-    else if (code * column.over !== scaled) return column.reasons.fine
+    const size = Math.floor((2 * Math.abs(value) * column.times + column.over) / (2 * column.over))
+    let code = value < 0 ? -size : size
     if (code === column.circle) code = 0
     if (code < column.min || code > column.max) file.skipped(column.reasons.outside)
     else codes[i] = code

@@ -46,11 +46,17 @@ function fullDocument(): ReportDocument {
   report.begin('A')
   const file = report.file(`${EVIL}.txt`)
   file.rows(90)
-  for (let line = 1; line <= 300; line++) file.bad(line, line % 2 === 0 ? 'no valid date and time' : EVIL)
-  file.skipped('waves repeat a sample')
+  for (let line = 1; line <= 300; line++) {
+    if (line % 2 === 0) file.bad(line, 'no valid date and time', `\u001b[31m\u202e"${'x'.repeat(100)}`)
+    else file.bad(line, EVIL)
+  }
+  file.skipped('waves repeat a sample', '41001')
+  file.skipped('waves repeat a sample', '41001')
   file.skipped('waves repeat a sample')
   file.end()
   report.warn(EVIL)
+  report.withoutPosition('ndbc', ['41002', '41003'])
+  report.withoutPosition('ndbc', [])
   report.begin('B')
   report.refused(EVIL)
   report.fetched({
@@ -86,9 +92,17 @@ test('Counts are whole, lists are bounded, and reasons come with file and line.'
   const [a, b] = document.sources
   assert.deepEqual(a.bad_reasons, { [EVIL]: 150, 'no valid date and time': 150 })
   assert.equal(a.bad.length, 200)
-  assert.deepEqual(a.bad[1], { file: `${EVIL}.txt`, line: 2, reason: 'no valid date and time' })
-  assert.deepEqual(a.skipped, { 'waves repeat a sample': 2 })
-  assert.deepEqual(a.warnings, [EVIL])
+  assert.deepEqual(a.bad[1], {
+    file: `${EVIL}.txt`,
+    line: 2,
+    reason: 'no valid date and time',
+    text: '"\\u001b[31m\\u{202e}\\"' + 'x'.repeat(33) + '"…',
+  })
+  assert.equal(a.bad[0].text, null)
+  assert.deepEqual(a.skipped, { 'waves repeat a sample': 3 })
+  assert.deepEqual(a.skipped_stations, { 'waves repeat a sample': { '41001': 2 } })
+  assert.deepEqual(a.without_position, ['41002', '41003'])
+  assert.deepEqual(a.warnings, [EVIL, 'ndbc: 2 left out for want of a position: "41002","41003"'])
   assert.equal(b.refused, EVIL)
   assert.deepEqual(
     a.fetch?.failures.map(({ used_from: from }) => from),

@@ -357,7 +357,16 @@ test('The small fixture is read back value by value', async () => {
 })
 
 test('Every rule of the format that the broken fixture breaks is reported with file and line', async () => {
-  const { bad, skipped, sources, buoys, rows } = await record(openCsv, join(FIXTURES, 'broken', 'csv'))
+  const { bad, badTexts, skipped, sources, buoys, rows } = await record(
+    openCsv,
+    join(FIXTURES, 'broken', 'csv'),
+  )
+  const textAt = (place: string): string => badTexts[bad.findIndex((line) => line.startsWith(place))]
+  assert.equal(textAt('buoys.csv:7 '), '90.5')
+  assert.equal(textAt('lines.csv:3 '), 'Northwatch,99999')
+  assert.equal(textAt('lines.csv:8 '), '1709251200000')
+  assert.equal(textAt('lines.csv:9 '), 'high')
+  assert.equal(textAt('lines.csv:12 '), 'Northwatch,10001,2024-03-01T00:30:00Z,1.5,8,90')
   assert.deepEqual(bad, [
     'sources.csv:3 a source needs a name, without quotes',
     'sources.csv:4 network is not one of national, coastal, satellite',
@@ -376,14 +385,13 @@ test('Every rule of the format that the broken fixture breaks is reported with f
     'buoys.csv:13 wrong number of fields',
     'buoys.csv:14 a quote is not closed',
     'header.csv:1 column 4 of the header is not one of source, identifier, time, significant_height, maximum_height, ' +
-      'period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed',
+      'period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed; is significant_height meant?',
     'lines.csv:3 this source and identifier are not in buoys.csv',
     ...[4, 5, 6, 7, 8].map(
       (line) => `lines.csv:${line} time is neither ISO 8601 with Z or an offset nor whole epoch seconds`,
     ),
     'lines.csv:9 significant_height is no decimal number',
     'lines.csv:10 significant_height is no decimal number',
-    'lines.csv:11 significant_height has more decimals than can be kept',
     'lines.csv:12 wrong number of fields',
     'lines.csv:13 wrong number of fields',
     'lines.csv:14 a quote is not closed',
@@ -407,6 +415,14 @@ test('Every rule of the format that the broken fixture breaks is reported with f
           {
             time: '2024-03-01T00:00:00Z',
             significantHeight: 1.5,
+            period: 8,
+            direction: 90,
+            waterTemperature: 12,
+          },
+          // 1.5005 m in the file.
+          {
+            time: '2024-03-01T00:30:00Z',
+            significantHeight: 1.501,
             period: 8,
             direction: 90,
             waterTemperature: 12,
@@ -466,6 +482,43 @@ test('Rows of buoys in any turns arrive complete and in their order, however man
       assert.equal(significantHeight, ((Date.parse(time) / 1000 - 1_700_000_000) % 250) / 10)
     }
   }
+})
+
+test('Tables as spreadsheets write them, with semicolons, tabs or as UTF-16, are read like any other', async (t) => {
+  const tables = {
+    'sources.csv': 'name,network\nÎles,coastal\n',
+    'buoys.csv': 'source,identifier,name,lat,lng\nÎles,1,Île,46.5,-2.25\n',
+    'readings/a.csv': 'source,identifier,time,significant_height\nÎles,1,2024-03-01T00:00:00Z,1.5\n',
+  }
+  const forms: ((text: string) => string | Buffer)[] = [
+    (text) => text,
+    (text) => text.replaceAll(',', ';'),
+    (text) => text.replaceAll(',', '\t'),
+    (text) => `\uFEFF${text}`,
+    (text) => Buffer.from(`\uFEFF${text.replaceAll(',', '\t')}`, 'utf16le'),
+    (text) => Buffer.from(`\uFEFF${text}`, 'utf16le').swap16(),
+  ]
+  for (const form of forms) {
+    const folder = await folderOf(
+      t,
+      Object.fromEntries(Object.entries(tables).map(([name, text]) => [name, form(text)])),
+    )
+    const { buoys, rows, bad } = await record(openCsv, folder)
+    assert.deepEqual(bad, [])
+    assert.deepEqual(buoys, [{ source: 'Îles', identifier: '1', name: 'Île', lat: 46.5, lng: -2.25 }])
+    assert.deepEqual(rows.get('1/0'), [{ time: '2024-03-01T00:00:00Z', significantHeight: 1.5 }])
+  }
+})
+
+test('A header with the usual name of a column is told which one is meant', async (t) => {
+  const folder = await folderOf(t, {
+    'sources.csv': 'name,network\nN,coastal\n',
+    'buoys.csv': 'source,identifier,name,lat,lon\nN,1,One,46.5,-2.25\n',
+  })
+  await assert.rejects(
+    record(openCsv, folder),
+    /buoys\.csv: the header lacks the column lng; its column 5 should be called so$/,
+  )
 })
 
 /** The two names of the buoy that got the row of a time, by that time. */

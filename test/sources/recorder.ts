@@ -45,6 +45,8 @@ export interface Recording {
   understood: Map<string, number>
   /** `FILE:LINE reason`. */
   bad: string[]
+  /** The texts that are to blame, in the same order; empty where none was given. */
+  badTexts: string[]
   /** By reason, with `STATION: ` before it where the rule speaks of a station. */
   skipped: Map<string, number>
   ended: string[]
@@ -63,6 +65,7 @@ export async function record(open: OpenSource, argument: string): Promise<Record
     warnings: [],
     understood: new Map(),
     bad: [],
+    badTexts: [],
     skipped: new Map(),
     ended: [],
   }
@@ -96,7 +99,10 @@ export async function record(open: OpenSource, argument: string): Promise<Record
           const key = station === undefined ? reason : `${station}: ${reason}`
           recording.skipped.set(key, (recording.skipped.get(key) ?? 0) + 1)
         },
-        bad: (line: number, reason: string) => void recording.bad.push(`${name}:${line} ${reason}`),
+        bad(line: number, reason: string, text = '') {
+          recording.bad.push(`${name}:${line} ${reason}`)
+          recording.badTexts.push(text)
+        },
         end: () => void recording.ended.push(name),
       }
     },

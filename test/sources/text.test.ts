@@ -22,7 +22,6 @@ import {
   splitBlanks,
   splitSeparated,
   textsOf,
-  TOO_FINE,
 } from '../../src/sources/text.ts'
 import { folderOf } from './recorder.ts'
 
@@ -57,7 +56,8 @@ test('Decimal text becomes a count of ten-thousandths', () => {
     ['12.3456', 123_456],
     ['12.345600', 123_456],
     ['999.9999', 9_999_999],
-    ['1.00001', TOO_FINE],
+    ['1.00001', 10_000],
+    ['-1.99999', -19_999],
     ['', MALFORMED],
     ['.', MALFORMED],
     ['-', MALFORMED],
@@ -244,7 +244,7 @@ test('No bytes make a splitter stand still, and a line of too many fields is cou
   assert.equal(fields.count, 100_000)
 })
 
-test('Measured fields become codes: converted once, exact else, beyond the limits missing and counted', () => {
+test('Measured fields become codes: converted and rounded once, beyond the limits missing and counted', () => {
   const { file, skipped } = reporting()
   const fields = new Fields()
   const code = (name: Parameters<typeof measureColumn>[0], text: string, metresPerSecond = false) => {
@@ -268,8 +268,13 @@ test('Measured fields become codes: converted once, exact else, beyond the limit
   assert.equal(code('windSpeed', '0.0125', true), 5, '0.045 km/h is rounded up')
   assert.equal(code('significantHeight', '2.345'), 2345)
   assert.equal(code('significantHeight', '2.3450'), 2345)
-  assert.equal(code('significantHeight', '2.3456'), 'X has more decimals than can be kept')
-  assert.equal(code('significantHeight', '2.34567'), 'X has more decimals than can be kept')
+  assert.equal(code('significantHeight', '2.3454'), 2345)
+  assert.equal(code('significantHeight', '2.34549999999'), 2345)
+  assert.equal(code('significantHeight', '2.3455'), 2346)
+  assert.equal(code('significantHeight', '25.0004'), 25_000)
+  assert.equal(code('waterTemperature', '-1.745'), -175, 'halves go away from zero')
+  assert.equal(code('waterTemperature', '-1.7449'), -174)
+  assert.equal(code('direction', '359.996'), 0)
   assert.equal(code('significantHeight', 'two'), 'X is no decimal number')
   assert.equal(code('waterTemperature', '-1.75'), -175)
   assert.equal(code('direction', '360'), 0)
