@@ -67,6 +67,10 @@ class Asked implements Exchange {
       text: Buffer.from(body ?? []).toString(),
     }
   }
+
+  later(): never {
+    throw new Error(`no answer at once to ${this.path}`)
+  }
 }
 
 /** A request path with the base path `/v2`, and what it answers. */

@@ -116,15 +116,17 @@ test('HDF5 files are read over the file system in memory, by one file, never ove
   assert.deepEqual(new Set(named.map(({ file }) => file)), new Set(['src/sources/netcdf.ts']))
 })
 
-test('uWebSockets.js is known to two files, and they to the choice of an engine alone.', () => {
+test('uWebSockets.js is known to its own files, and they to the choice of an engine alone.', () => {
   // In code, not in comments and messages: as the name of a module, or one it is made of.
   const named = SOURCES.filter((file) => /['"`](uWebSockets\.js['"`]|@uwsjs\/)/.test(textOf(file)))
   assert.deepEqual(named, ['src/http/binding.ts'])
   const binding = IMPORTS.filter(({ target }) => target === 'src/http/binding.ts').map(({ file }) => file)
   assert.deepEqual(
     binding.filter((file) => file !== 'src/http/engine.ts'),
-    ['src/http/uws.ts'],
+    ['src/http/uws-later.ts', 'src/http/uws.ts'],
   )
+  const later = IMPORTS.filter(({ target }) => target === 'src/http/uws-later.ts').map(({ file }) => file)
+  assert.deepEqual(later, ['src/http/uws.ts'])
   const engine = IMPORTS.filter(({ target }) => target === 'src/http/uws.ts').map(({ file }) => file)
   assert.deepEqual(engine, ['src/http/engine.ts'])
 })

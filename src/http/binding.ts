@@ -10,8 +10,12 @@ export interface UwsResponse {
   writeStatus(statusLine: string | Uint8Array): unknown
   /** Sends what the kernel takes. `done` says whether that was all; the rest must be offered again from onWritable. */
   tryEnd(rest: Uint8Array, totalBytes: number): [ok: boolean, done: boolean]
-  /** Keeps a copy of what the kernel does not take. Writes the header `Connection: close` itself if `close`. */
-  end(body: Uint8Array, close: boolean): unknown
+  /** Keeps a copy of what the kernel does not take. Writes the header `Connection: close` itself if `close`, after `write` into the body. */
+  end(body?: Uint8Array, close?: boolean): unknown
+  /** A chunk of a body of unknown length; keeps a copy of what the kernel does not take. False where it kept some. */
+  write(chunk: Uint8Array): boolean
+  /** Gathers what `handler` writes; every handler of a request is called so, nothing else is. */
+  cork(handler: () => void): unknown
   /** Without arguments only: given a length, 20.51 aborts the process. */
   endWithoutBody(): unknown
   /** Bytes of the body sent so far. */

@@ -51,6 +51,44 @@ export interface Exchange {
    * and 304: neither body nor Content-Length. On HEAD only the body's length is sent.
    */
   send(head: string | Uint8Array, body: Uint8Array | null, stays?: boolean): void
+  /**
+   * Puts the reply off, in place of `send`. What is needed of the request has to be taken from it now. A request pipelined behind one
+   * whose reply was put off waits on node and ends the connection on uws, which has no place for it. Null, and nothing is put off, where the
+   * request announces a body: its connection has to end with the answer, which uws can only do at once.
+   */
+  later(events: LaterEvents): LaterReply | null
+}
+
+/** What a reply that comes later tells of its connection; never from within one of its own methods. */
+export interface LaterEvents {
+  /** There may be room again after a `write` that left none. */
+  readonly onRoom: () => void
+  /** The client has gone, or has read nothing for ten seconds: the reply is over. Not called for one that was over before. */
+  readonly onGone: () => void
+}
+
+/** Bytes of a `write`: from fewer, unless they are the last, uws cannot tell whether there is room for more. */
+export const LEAST_WRITE_BYTES = 16 * 1024
+/** Bytes of a `write` at most: as much may wait for a client that does not read. */
+export const MOST_WRITE_BYTES = 64 * 1024
+
+/**
+ * A reply that comes after its handler has returned: in one piece by `send`, or by `begin`, any number of `write` and `end`. Once it is over,
+ * all of it does nothing.
+ */
+export interface LaterReply {
+  readonly isOver: boolean
+  /** Whether it is a reply to HEAD: then `begin` is all of it, and it is over. */
+  readonly isHead: boolean
+  /** As `Exchange.send`, but the bytes of `body` must never change. */
+  send(head: string | Uint8Array, body: Uint8Array | null): void
+  /** Status and headers of a body whose length is not known yet (`Transfer-Encoding: chunked`). */
+  begin(head: string | Uint8Array): void
+  /** The next bytes of the body, in a buffer that may be used again at once. False where there is no room for more until `onRoom`. */
+  write(bytes: Uint8Array): boolean
+  end(): void
+  /** Ends the connection, so that the client sees that the body is not whole. */
+  cut(): void
 }
 
 /** A head as text. */

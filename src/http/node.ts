@@ -5,8 +5,17 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 
-import { announcesBody, FAULT_BODY, FAULT_HEAD, headText, HEADER_LIMIT_BYTES, unmapped } from './exchange.ts'
-import type { Engine, Exchange, HeaderName, OnRequest, Surroundings } from './exchange.ts'
+import { announcesBody, FAULT_BODY, FAULT_HEAD, HEADER_LIMIT_BYTES, unmapped } from './exchange.ts'
+import type {
+  Engine,
+  Exchange,
+  HeaderName,
+  LaterEvents,
+  LaterReply,
+  OnRequest,
+  Surroundings,
+} from './exchange.ts'
+import { NodeLaterReply, writeHead } from './node-later.ts'
 import { listenError } from './port.ts'
 
 /** For a silent, slow, idle or stalled connection; the other engine's fixed limit is the same. */
@@ -25,6 +34,8 @@ class NodeExchange implements Exchange {
   state: 'open' | 'begun' | 'answered' = 'answered'
   #request: IncomingMessage | null = null
   #response: ServerResponse | null = null
+  /** Of the request at hand, where its reply was put off. */
+  #later: LaterReply | null = null
 
   begin(request: IncomingMessage, response: ServerResponse): void {
     this.method = request.method ?? ''
@@ -34,6 +45,7 @@ class NodeExchange implements Exchange {
     this.query = mark < 0 ? '' : url.slice(mark + 1)
     this.#request = request
     this.#response = response
+    this.#later = null
     this.state = 'open'
   }
 
@@ -57,20 +69,9 @@ class NodeExchange implements Exchange {
   send(head: string | Uint8Array, body: Uint8Array | null, stays = false): void {
     const response = this.#liveResponse()
     if (this.state !== 'open') throw new Error('this request has already been answered')
-    const [statusLine = '', ...lines] = headText(head).split('\r\n')
-    const headers = lines.flatMap((line) => {
-      const colon = line.indexOf(':')
-      return [line.slice(0, colon), line.slice(colon + 1).trim()]
-    })
-    if (body !== null) headers.push('Content-Length', String(body.length))
-    if (this.draining || !response.shouldKeepAlive || announcesBody(this)) {
-      headers.push('Connection', 'close')
-    } else {
-      // Suppresses Node's own `Connection` and `Keep-Alive` headers, not the keeping alive.
-      response.removeHeader('Connection')
-    }
+    const length = body === null ? [] : ['Content-Length', String(body.length)]
     this.state = 'begun'
-    response.writeHead(Number(statusLine.slice(0, 3)), statusLine.slice(4), headers)
+    writeHead(response, head, length, this.draining || announcesBody(this))
     if (body === null || this.method === 'HEAD') response.end()
     else if (stays) response.end(Buffer.from(body.buffer, body.byteOffset, body.length))
     // A copy, because Node may still hold the bytes when the caller reuses its buffer.
@@ -78,10 +79,21 @@ class NodeExchange implements Exchange {
     this.state = 'answered'
   }
 
+  later(events: LaterEvents): LaterReply | null {
+    const response = this.#liveResponse()
+    if (this.state !== 'open') throw new Error('this request has already been answered')
+    if (announcesBody(this)) return null
+    const isLast = (): boolean => this.draining
+    this.#later = new NodeLaterReply(response, this.method === 'HEAD', isLast, events)
+    this.state = 'answered'
+    return this.#later
+  }
+
   /** The answer to a handler that failed: 500 if nothing was sent, a cut connection if sending failed half-way. */
   fail(): void {
     if (this.state === 'open') this.send(FAULT_HEAD, FAULT_BODY)
     else if (this.state === 'begun') this.#liveRequest().socket.destroy()
+    else this.#later?.cut()
   }
 
   #liveRequest(): IncomingMessage {

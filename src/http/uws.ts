@@ -4,8 +4,17 @@ import { SocketAddress } from 'node:net'
 
 import type { UwsApp, UwsBinding, UwsListenToken, UwsRequest, UwsResponse } from './binding.ts'
 import { announcesBody, FAULT_BODY, FAULT_HEAD, headText, unmapped } from './exchange.ts'
-import type { Engine, Exchange, HeaderName, OnRequest, Surroundings } from './exchange.ts'
+import type {
+  Engine,
+  Exchange,
+  HeaderName,
+  LaterEvents,
+  LaterReply,
+  OnRequest,
+  Surroundings,
+} from './exchange.ts'
 import { listenError } from './port.ts'
+import { UwsLaterReply } from './uws-later.ts'
 
 class UwsExchange implements Exchange {
   method = ''
@@ -14,6 +23,8 @@ class UwsExchange implements Exchange {
   state: 'open' | 'begun' | 'answered' = 'answered'
   #response: UwsResponse | null = null
   #request: UwsRequest | null = null
+  /** Of the request at hand, where its reply was put off. */
+  #later: LaterReply | null = null
   readonly #now: () => number
 
   constructor(now: () => number) {
@@ -24,6 +35,7 @@ class UwsExchange implements Exchange {
     this.method = method
     this.#response = response
     this.#request = request
+    this.#later = null
     this.state = 'open'
   }
 
@@ -87,10 +99,21 @@ class UwsExchange implements Exchange {
     this.state = 'answered'
   }
 
+  later(events: LaterEvents): LaterReply | null {
+    const response = this.#liveResponse()
+    if (this.state !== 'open') throw new Error('this request has already been answered')
+    if (announcesBody(this)) return null
+    const isLast = (): boolean => this.draining
+    this.#later = new UwsLaterReply(response, this.method === 'HEAD', isLast, events)
+    this.state = 'answered'
+    return this.#later
+  }
+
   /** The answer to a handler that failed: 500 if nothing was sent, a cut connection if sending failed half-way. */
   fail(): void {
     if (this.state === 'open') this.send(FAULT_HEAD, FAULT_BODY)
     else if (this.state === 'begun') this.#liveResponse().close()
+    else this.#later?.cut()
   }
 
   #liveRequest(): UwsRequest {

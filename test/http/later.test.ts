@@ -1,0 +1,249 @@
+/** Replies that come after the handler has returned, of both engines. */
+import assert from 'node:assert/strict'
+import { get, request as httpRequest, Agent, type IncomingMessage } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { loadEngine } from '../../src/http/engine.ts'
+import { MOST_WRITE_BYTES, type Engine, type LaterReply } from '../../src/http/exchange.ts'
+import { RawClient } from './raw_client.ts'
+import { ENGINES, missing, request, TEXT_HEAD } from './server_for_tests.ts'
+
+/** More than the kernel's buffers of a connection hold. */
+const LONG_LENGTH = 12_000_000
+
+/** What a reply did, in order. */
+interface Seen {
+  reply: LaterReply
+  gone: number
+  written: number
+  /** Writes that found no room. */
+  full: number
+}
+
+const pieceAt = (at: number): Buffer =>
+  Buffer.alloc(Math.min(MOST_WRITE_BYTES, LONG_LENGTH - at), `${Math.floor(at / MOST_WRITE_BYTES)}.`)
+
+function longText(): string {
+  const pieces: Buffer[] = []
+  for (let at = 0; at < LONG_LENGTH; at += MOST_WRITE_BYTES) pieces.push(pieceAt(at))
+  return Buffer.concat(pieces).toString()
+}
+
+interface Whole {
+  status: number
+  headers: IncomingMessage['headers']
+  text: string
+}
+
+function ask(port: number, path: string, agent: Agent, method = 'GET'): Promise<Whole> {
+  return new Promise((resolve, reject) => {
+    httpRequest({ agent, port, path, method, host: '127.0.0.1' }, (answer) => {
+      const chunks: Buffer[] = []
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+      answer.once('error', reject)
+      answer.once('end', () =>
+        resolve({
+          status: answer.statusCode ?? 0,
+          headers: answer.headers,
+          text: Buffer.concat(chunks).toString(),
+        }),
+      )
+    })
+      .once('error', reject)
+      .end()
+  })
+}
+
+async function until(holds: () => boolean, what: string): Promise<void> {
+  for (const end = performance.now() + 30_000; !holds(); await wait(10)) {
+    assert.ok(performance.now() < end, what)
+  }
+}
+
+for (const kind of ENGINES) {
+  describe(`later replies of the ${kind} engine`, { skip: missing(kind), timeout: 120_000 }, () => {
+    let engine: Engine
+    let port = 0
+    let last: Seen
+    const thrown: unknown[] = []
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const sockets: Socket[] = []
+
+    const unread = (text: string): Socket => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(text))
+      socket.pause()
+      socket.on('error', () => {})
+      sockets.push(socket)
+      return socket
+    }
+
+    before(async () => {
+      engine = loadEngine(kind).create(
+        (exchange) => {
+          const { path } = exchange
+          if (path === '/at-once') {
+            exchange.send(TEXT_HEAD, Buffer.from('at once'))
+            return
+          }
+          let at = 0
+          let goOn = (): void => {}
+          const reply = exchange.later({
+            onRoom: () => setImmediate(() => goOn()),
+            onGone: () => seen.gone++,
+          })
+          if (reply === null) {
+            exchange.send(TEXT_HEAD, Buffer.from('none later'))
+            return
+          }
+          const seen: Seen = { reply, gone: 0, written: 0, full: 0 }
+          last = seen
+          if (path === '/throw') throw new Error('a fault')
+          if (path === '/one-piece') setTimeout(() => reply.send(TEXT_HEAD, Buffer.from('one piece')), 5)
+          if (path === '/empty') setTimeout(() => reply.send('304 Not Modified\r\nETag: W/"a"', null), 5)
+          if (path === '/large-piece') {
+            const body = Buffer.from(longText())
+            setTimeout(() => reply.send(TEXT_HEAD, body), 5)
+          }
+          if (path === '/cut') {
+            setTimeout(() => {
+              reply.begin(TEXT_HEAD)
+              reply.write(pieceAt(0))
+              reply.cut()
+              reply.write(pieceAt(0))
+              reply.end()
+            }, 5)
+          }
+          if (path !== '/long') return
+          const scratch = new Uint8Array(MOST_WRITE_BYTES)
+          goOn = () => {
+            while (!reply.isOver) {
+              if (at === LONG_LENGTH) {
+                reply.end()
+                return
+              }
+              const piece = pieceAt(at)
+              at += piece.length
+              scratch.set(piece)
+              const hasRoom = reply.write(scratch.subarray(0, piece.length))
+              // It is the writer's again.
+              scratch.fill(0x21)
+              seen.written += piece.length
+              if (!hasRoom) {
+                seen.full++
+                return
+              }
+            }
+          }
+          setImmediate(() => {
+            reply.begin(TEXT_HEAD)
+            goOn()
+          })
+        },
+        { onThrow: (error) => thrown.push(error) },
+      )
+      port = await engine.listen('127.0.0.1', 0)
+    })
+    after(() => {
+      for (const socket of sockets) socket.destroy()
+      agent.destroy()
+      engine.close()
+    })
+
+    it('sends one piece, none and a large one, and the connection stays in step', async () => {
+      for (let round = 0; round < 3; round++) {
+        const one = await ask(port, '/one-piece', agent)
+        assert.deepEqual([one.status, one.text, one.headers['content-length']], [200, 'one piece', '9'])
+        const head = await ask(port, '/one-piece', agent, 'HEAD')
+        assert.deepEqual([head.text, head.headers['content-length']], ['', '9'])
+        const none = await ask(port, '/empty', agent)
+        assert.deepEqual([none.status, none.text, none.headers.etag], [304, '', 'W/"a"'])
+        const large = await ask(port, '/large-piece', agent)
+        assert.equal(large.headers['content-length'], String(LONG_LENGTH))
+        assert.ok(large.text === longText())
+        assert.equal((await ask(port, '/at-once', agent)).text, 'at once')
+      }
+      assert.equal(last.gone, 0)
+    })
+
+    it('sends a body whose length it does not know, as its reader takes it, from a buffer used again', async () => {
+      for (let round = 0; round < 2; round++) {
+        const { status, headers, text } = await ask(port, '/long', agent)
+        assert.equal(status, 200)
+        assert.equal(headers['transfer-encoding'], 'chunked')
+        assert.equal(headers['x-served-by'], 'test')
+        assert.ok(text === longText())
+        assert.ok(last.full > 0, 'never out of room')
+        assert.equal(last.gone, 0)
+        const head = await ask(port, '/long', agent, 'HEAD')
+        assert.deepEqual([head.status, head.text], [200, ''])
+        assert.equal(head.headers['transfer-encoding'], 'chunked')
+        assert.equal((await ask(port, '/at-once', agent)).text, 'at once')
+      }
+    })
+
+    it('shows a client that its answer is not whole', async () => {
+      await assert.rejects(ask(port, '/cut', agent))
+      await assert.rejects(ask(port, '/throw', agent))
+      await until(() => thrown.length === 1, 'the fault was not told')
+      assert.match(String(thrown[0]), /a fault/)
+      assert.equal((await ask(port, '/at-once', agent)).text, 'at once')
+    })
+
+    it('tells once that a client has gone, whether its reply has begun or not', async () => {
+      for (const path of ['/never', '/long']) {
+        const before = last
+        const socket = unread(request(`GET ${path}`))
+        await until(() => last !== before, 'not asked')
+        const seen = last
+        if (path === '/long') await until(() => seen.full > 0, 'never out of room')
+        assert.equal(seen.gone, 0)
+        socket.destroy()
+        await until(() => seen.gone > 0, 'not told')
+        assert.equal(seen.reply.isOver, true)
+        seen.reply.send(TEXT_HEAD, Buffer.from('to nobody'))
+        seen.reply.begin(TEXT_HEAD)
+        assert.equal(seen.reply.write(pieceAt(0)), true)
+        seen.reply.end()
+        seen.reply.cut()
+        assert.equal(seen.gone, 1)
+      }
+    })
+
+    it('gives up a client that reads nothing for ten seconds', async () => {
+      const before = last
+      unread(request('GET /long'))
+      await until(() => last !== before && last.full > 0, 'never out of room')
+      const seen = last
+      const since = performance.now()
+      await until(() => seen.gone > 0, 'not given up')
+      assert.ok(performance.now() - since > 5_000, 'given up soon')
+      assert.ok(seen.written < LONG_LENGTH)
+    })
+
+    it('puts nothing off where the request announces a body', async () => {
+      const client = new RawClient(port)
+      sockets.push(client.socket)
+      client.write(request('GET /long', ['Content-Length: 5'], 'abcde'))
+      assert.equal((await client.answer()).body, 'none later')
+      await client.closed(30_000)
+    })
+
+    it('lets go of replies when it closes', async () => {
+      const own = loadEngine(kind).create((exchange) => {
+        last = {
+          reply: exchange.later({ onRoom() {}, onGone: () => last.gone++ })!,
+          gone: 0,
+          written: 0,
+          full: 0,
+        }
+      })
+      const ownPort = await own.listen('127.0.0.1', 0)
+      const before = last
+      get({ port: ownPort, host: '127.0.0.1' }).on('error', () => {})
+      await until(() => last !== before, 'not asked')
+      own.close()
+      await until(() => last.gone === 1, 'not told')
+    })
+  })
+}
