@@ -4,7 +4,7 @@
  */
 import { TrustedProxies } from './addresses.ts'
 import { SnapshotError } from './snapshot/format.ts'
-import { headText, type Exchange, type LaterReply } from './http/exchange.ts'
+import { headText, type Exchange } from './http/exchange.ts'
 import { KeyRing } from './keys.ts'
 import type { View } from './operation.ts'
 import { QuotaCounters } from './quota.ts'
@@ -127,41 +127,7 @@ export class SilentExchange implements Exchange {
     this.bytes = body?.length ?? 0
   }
 
-  later(): LaterReply {
-    return new SilentReply(this)
-  }
-}
-
-/** A reply that nobody reads, always with room for more. */
-class SilentReply implements LaterReply {
-  readonly isHead = false
-  isOver = false
-  readonly #exchange: SilentExchange
-
-  constructor(exchange: SilentExchange) {
-    this.#exchange = exchange
-  }
-
-  send(head: string | Uint8Array, body: Uint8Array | null): void {
-    this.begin(head)
-    if (body !== null) this.write(body)
-    this.end()
-  }
-
-  begin(head: string | Uint8Array): void {
-    this.#exchange.send(head, null)
-  }
-
-  write(bytes: Uint8Array): boolean {
-    this.#exchange.bytes += bytes.length
-    return true
-  }
-
-  end(): void {
-    this.isOver = true
-  }
-
-  cut(): void {
-    this.isOver = true
+  later(): null {
+    return null
   }
 }

@@ -32,6 +32,10 @@ class KeepingExchange implements Exchange {
     this.status = Number(headText(head).slice(0, 3))
     this.body = body === null ? '' : Buffer.from(body).toString('utf8')
   }
+
+  later(): null {
+    return null
+  }
 }
 
 /** What clients ask for: every operation, about places, buoys and times within the small world and far from it. */
