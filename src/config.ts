@@ -274,7 +274,7 @@ export const BUILD_SETTINGS = {
   } satisfies Setting<number>,
   'allow-loss': {
     placeholder: 'SHARE',
-    help: "share of the folder's buoys, or of its readings, that may be missing from a new snapshot",
+    help: 'share of what the folder has of any kind (buoys, readings, passes, forecast points, …) that a new snapshot may be without',
     default: `${DEFAULT_ALLOWED_LOSS * 100}%`,
     parse: share,
   } satisfies Setting<number>,

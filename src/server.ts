@@ -14,6 +14,7 @@ import { keepUsage, KeySlots, QuotaCounters, readUsage, usagePath } from './quot
 import { snapshotStatus } from './inspect.ts'
 import { OPERATIONS } from './routes.ts'
 import { readSite, shareSite, type SharedSite } from './site.ts'
+import { silentSources } from './snapshot/given.ts'
 import { holdStatus } from './snapshot/history.ts'
 import { holdText, readHold } from './snapshot/hold.ts'
 import type { LoadedSnapshot } from './snapshot/read.ts'
@@ -123,6 +124,7 @@ export async function startServer(
     },
   })
   const totals = new Totals(shared.totals, 0)
+  const silentOf = silentSources(config.snapshots)
   try {
     await workers.start()
     keys.onChange((ring) => workers.tell({ type: 'keys', keys: ring }))
@@ -135,6 +137,7 @@ export async function startServer(
       notReady: () => failure ?? notReady(draining, reloader.snapshot, workers, count),
       status: () => ({
         ...snapshotStatus(reloader.snapshot, clock()),
+        silent_sources: reloader.snapshot === null ? [] : silentOf(reloader.snapshot.id, clock()),
         hold: holdStatus(config.snapshots),
         reload: reloadStatus(reloader),
         workers: { wanted: count, serving: workers.alive, replaced: workers.replaced },

@@ -1,7 +1,8 @@
-/** What a build goes upon: the folder's snapshot, and all ids that were ever given there. */
+/** What a build goes upon: the folder's snapshot, who gave what of it, and all ids that were ever given there. */
 import { readCatalog, type Catalog, type RegistryEntry } from './catalog.ts'
 import { decodePart, SnapshotError, type Manifest } from './format.ts'
 import { readHold, type Hold } from './hold.ts'
+import { readGiven, type Given } from './given.ts'
 import { listKept } from './history.ts'
 import { loadPart, readManifest } from './read.ts'
 import { readRegistryFile, unite, type Registry } from './registry.ts'
@@ -15,6 +16,8 @@ export interface Previous {
 export interface Base {
   /** Null in a folder without a snapshot. */
   previous: Previous | null
+  /** What each source gave last; null where it is not known. */
+  given: Given[] | null
   registry: Registry
   /** Not null: what is built is not to be announced. */
   hold: Hold | null
@@ -32,8 +35,19 @@ export async function readBase(out: string, warn: (message: string) => void): Pr
   const catalog = manifest === null || entry === undefined ? null : await loadCatalog(out, entry)
   return {
     previous: manifest === null || catalog === null ? null : { manifest, catalog },
+    given: manifest === null ? null : givenFor(out, manifest.id, warn),
     registry: await registryOf(out, catalog, warn),
     hold,
+  }
+}
+
+function givenFor(out: string, id: string, warn: (message: string) => void): Given[] | null {
+  try {
+    return readGiven(out, id)
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error
+    warn(`${error.message}: all that the snapshot has stays while a source cannot be read`)
+    return null
   }
 }
 

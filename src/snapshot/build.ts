@@ -19,16 +19,21 @@ import { readBase, type Base, type Previous } from './base.ts'
 import {
   cataloguedBuoys,
   catalogPart,
+  infoOf,
   locate,
   register,
+  spotsInOrder,
   type Catalog,
   type CataloguedBuoy,
 } from './catalog.ts'
-import { buoyKey, Collector } from './collector.ts'
+import { buoyKey, Collector, type Lot } from './collector.ts'
 import { leaveOut, samePlaces } from './duplicates.ts'
-import { decodePart, encodeManifest, sha256, type Manifest, type PartEntry, type PartKind } from './format.ts'
+import { ForecastSet } from './forecast.ts'
+import { decodePart, encodeManifest, sha256, type Manifest, type Part, type PartEntry } from './format.ts'
+import { writeGiven } from './given.ts'
 import { collectGarbage, DEFAULT_KEPT, listKept, nextKeptFile, removeLeftovers } from './history.ts'
 import { holdText } from './hold.ts'
+import { refuseLoss } from './losses.ts'
 import { Journal, JOURNAL_FILE } from './journal.ts'
 import { monthPart, readMonth, type MonthRows, type MonthTable } from './months.ts'
 import { passesPart } from './passes.ts'
@@ -36,9 +41,18 @@ import { doubtfulReadings } from './quality.ts'
 import { loadPart, verifyParts } from './read.ts'
 import { writeRegistryFile } from './registry.ts'
 import type { BuildReport } from './report.ts'
+import { givenNow, recallSilent } from './silent.ts'
 import { Spool } from './spool.ts'
 import { tidesPart } from './tides.ts'
-import { announce, keepManifest, lockFolder, makeFolder, TEMPORARY_PREFIX, writePart } from './write.ts'
+import {
+  announce,
+  keepManifest,
+  lockFolder,
+  makeFolder,
+  syncFolder,
+  TEMPORARY_PREFIX,
+  writePart,
+} from './write.ts'
 
 export interface BuildOptions {
   sources: Source[]
@@ -84,10 +98,8 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapsho
   }
 }
 
-async function build(
-  options: BuildOptions,
-  { previous: folder, registry, hold }: Base,
-): Promise<BuiltSnapshot> {
+async function build(options: BuildOptions, base: Base): Promise<BuiltSnapshot> {
+  const { previous: folder, registry, hold } = base
   const { sources, out, report, now } = options
   const previous = options.fresh === true ? null : folder
   const spool = new Spool(join(out, `${TEMPORARY_PREFIX}${process.pid}-spool`))
@@ -105,7 +117,9 @@ async function build(
       report.begin(null)
     }
     const handles = monthly?.announce(input) ?? []
-    if (monthly === null) await readSources(sources, input, { asOf: wanted, now, report })
+    const refused =
+      monthly === null ? await readSources(sources, input, { asOf: wanted, now, report }) : new Map()
+    for (const silent of await recallSilent(refused, input, base, options)) report.silent(...silent)
     const newest = input.newestReadings()
     const latestReading = [...newest.values()].reduce((latest, time) => Math.max(latest, time), -1)
     const asOf = wanted ?? Math.max(latestReading, previous?.manifest.asOf ?? -1)
@@ -114,7 +128,8 @@ async function build(
     }
 
     const known = previous === null ? [] : cataloguedBuoys(previous.catalog)
-    const staying = previous === null ? [] : stayingBuoys(known, input, sources.length)
+    const kept = stayingBuoys(known, input)
+    const staying = [...kept.keys()]
     const mentioned = await withoutDuplicates(options, previous, input.buoys(), staying, newest)
     const { entries, of } = register(mentioned, registry.entries, registry.former)
     const ids = new Map([...of].map(([buoy, { id }]) => [buoyKey(buoy), id]))
@@ -160,15 +175,16 @@ async function build(
     for (const month of months.beyond()) await writeMonth(month)
 
     const buoys = [...locateAll(mentioned, of, known), ...staying].sort((a, b) => a.id - b.id)
-    const others = otherParts(out, input, idOf, wanted, previous)
-    const spots = input.spots.length > 0 ? input.spots : (previous?.catalog.spots ?? [])
+    const others = otherParts(out, input.lots(), idOf, wanted)
     const catalog = writePart(
       out,
-      catalogPart(sourcesOf(buoys, input, previous), buoys, entries, spots, monthKeys),
+      catalogPart(sourcesOf(buoys, input, previous), buoys, entries, input.spots(), monthKeys),
       buoys.length,
     )
-    const manifest = { asOf, parts: [catalog, ...months.entries(), ...others] }
-    refuseLoss(folder, buoys, manifest.parts, options.allowLoss ?? DEFAULT_ALLOWED_LOSS)
+    const manifest = { asOf, parts: [catalog, ...months.entries(), ...others.entries] }
+    if (folder !== null) {
+      await refuseLoss(out, folder.manifest.parts, manifest.parts, options.allowLoss ?? DEFAULT_ALLOWED_LOSS)
+    }
     try {
       await checkParts(out, manifest.parts, folder)
     } catch (error) {
@@ -177,13 +193,17 @@ async function build(
       throw error
     }
     const { id, bytes } = encodeManifest(manifest)
+    if (sources.some(({ terms }) => terms !== undefined)) {
+      writeGiven(out, id, givenNow(input, { ids, kept, parts: others.of, refused, now }))
+    }
     writeRegistryFile(out, { entries, former: registry.former })
     if (id !== listKept(out).at(-1)?.id) keepManifest(out, nextKeptFile(out, id), bytes)
     if (hold === null) announce(out, bytes)
+    else syncFolder(out)
     journal.remove()
     collectGarbage(out, options.keep ?? DEFAULT_KEPT, now, new Set())
-    report.summary()
     tellNetworks(report, buoys, input)
+    report.summary()
     report.built(id, asOf, hold === null)
     const about = `snapshot ${id}, data as of ${timestampText(asOf)}`
     if (hold === null) report.line(`published ${about}`)
@@ -253,48 +273,59 @@ class MonthParts {
 
 /**
  * Reads all sources. One of the operator's configuration that cannot be read is reported, and the others are read without it.
+ * @returns the silent ones, with what was wrong
  * @throws BuildError when none could be read, or one of the command line could not
  */
 async function readSources(
   sources: readonly Source[],
   input: Collector,
   context: { asOf: number | null; now: number; report: BuildReport },
-): Promise<void> {
+): Promise<Map<Source, string>> {
   const { report } = context
+  const refused = new Map<Source, string>()
   for (const source of sources) {
     input.begin(source)
     report.begin(source.terms?.name ?? null)
     try {
       await source.read(input, context)
+      checkLot(input.lots())
     } catch (error) {
       if (source.terms === undefined || !(error instanceof BuildError)) throw error
       input.discard()
+      refused.set(source, error.message)
       report.refused(error.message)
     }
   }
   report.begin(null)
   if (sources.length > 0 && input.lots().length === 0)
     throw new BuildError('none of the sources could be read')
+  return refused
+}
+
+/** What the newest of the lots gave has to be fit for parts. @throws BuildError saying what is not */
+function checkLot(lots: readonly Lot[]): void {
+  const { passes, harbours } = lots.at(-1)!
+  passesPart(passes, (handle) => handle + 1, null)
+  tidesPart(harbours)
+  spotsInOrder(lots.flatMap(({ spots }) => spots))
 }
 
 /**
- * Buoys of the folder that this build's sources do not mention and that stay: those of networks of a source that mentions only who
- * reported lately, and when a source could not be read, those that nobody else speaks for.
+ * Buoys of the folder that no source mentions and that stay: those of networks of a source that mentions only who reported lately, with
+ * the sources that they stay for.
  */
-function stayingBuoys(
-  known: readonly CataloguedBuoy[],
-  input: Collector,
-  sourceCount: number,
-): CataloguedBuoy[] {
-  const lots = input.lots()
+function stayingBuoys(known: readonly CataloguedBuoy[], input: Collector): Map<CataloguedBuoy, Lot[]> {
+  const lots = input.lots().filter(({ source, recalled }) => source.complete === false && recalled === null)
   const mentioned = new Set(input.buoys().map((buoy) => buoyKey(buoy)))
-  const isSilent = lots.length < sourceCount
-  return known.filter((buoy) => {
-    if (mentioned.has(buoyKey(buoy))) return false
-    const speakers = lots.filter(({ networks }) => networks.has(buoy.source))
-    if (isSilent && speakers.every(({ source }) => source.complete === false)) return true
-    return speakers.some(({ source }) => source.complete === false && (source.terms?.accepts(buoy) ?? true))
-  })
+  const staying = new Map<CataloguedBuoy, Lot[]>()
+  for (const buoy of known) {
+    if (mentioned.has(buoyKey(buoy))) continue
+    const speakers = lots.filter(
+      ({ source, networks }) => networks.has(buoy.source) && (source.terms?.accepts(buoy) ?? true),
+    )
+    if (speakers.length > 0) staying.set(buoy, speakers)
+  }
+  return staying
 }
 
 /**
@@ -361,24 +392,17 @@ function sourcesOf(
 ): SourceInfo[] {
   const sources = input.sources
   const needed = new Set(buoys.map(({ source }) => source))
-  for (const { name, label, aliases, network, credit, licence } of previous?.catalog.sources ?? []) {
-    if (sources.has(name) || !needed.has(name)) continue
-    sources.set(name, {
-      name,
-      network,
-      aliases,
-      ...(label !== null && { label }),
-      ...(credit !== null && { credit }),
-      ...(licence !== null && { licence }),
-    })
+  for (const source of previous?.catalog.sources ?? []) {
+    if (!sources.has(source.name) && needed.has(source.name)) sources.set(source.name, infoOf(source))
   }
   return [...sources.values()]
 }
 
-/** What the input holds of each network, for the report. */
+/** What the input holds of each network, for the report; one that was told of and has no buoys is named too. */
 function tellNetworks(report: BuildReport, buoys: readonly CataloguedBuoy[], input: Collector): void {
   const newest = input.newestReadings()
   const networks = new Map<string, { buoys: number; reporting: number; newest: number }>()
+  for (const name of input.sources.keys()) networks.set(name, { buoys: 0, reporting: 0, newest: -1 })
   for (const buoy of buoys) {
     const known = networks.get(buoy.source) ?? { buoys: 0, reporting: 0, newest: -1 }
     const time = newest.get(buoyKey(buoy)) ?? -1
@@ -404,48 +428,54 @@ function locateAll(
   })
 }
 
-/** Passes, forecast and tides: what the input brings, else the previous part of that kind. */
+/** Passes, forecast and tides as they are served, and which parts hold what each source of the configuration gave now. */
 function otherParts(
   out: string,
-  input: Collector,
+  lots: readonly Lot[],
   idOf: (handle: number) => number,
   wanted: number | null,
-  previous: Previous | null,
-): PartEntry[] {
-  const kept = (kind: PartKind): PartEntry[] =>
-    previous?.manifest.parts.filter((part) => part.kind === kind) ?? []
-  const written = ({ part, rows }: { part: Parameters<typeof writePart>[1]; rows: number }): PartEntry[] =>
-    rows > 0 ? [writePart(out, part, rows)] : []
-  return [
-    // Without a time that was asked for there is nothing to cut: passes go on after the newest reading.
-    ...(input.passes.length > 0 ? written(passesPart(input.passes, idOf, wanted)) : kept('passes')),
-    ...(input.forecasts.size > 0 ? written(input.forecasts.part()) : kept('forecast')),
-    ...(input.harbours.length > 0 ? written(tidesPart(input.harbours)) : kept('tides')),
-  ]
-}
-
-/** @throws BuildError when more than a share of the folder's buoys or readings would be gone. */
-function refuseLoss(
-  folder: Previous | null,
-  buoys: readonly CataloguedBuoy[],
-  parts: readonly PartEntry[],
-  allowed: number,
-): void {
-  if (folder === null) return
-  const readings = (entries: readonly PartEntry[]): number =>
-    entries.reduce((sum, { kind, rows }) => (kind === 'readings' ? sum + rows : sum), 0)
-  const ids = new Set(buoys.map(({ id }) => id))
-  const before = [...folder.catalog.id]
-  const losses = [
-    ['buoys', before.length, before.filter((id) => ids.has(id)).length],
-    ['readings', readings(folder.manifest.parts), readings(parts)],
-  ] as const
-  for (const [what, had, left] of losses) {
-    if (left >= had * (1 - allowed)) continue
-    throw new BuildError(
-      `only ${left} of the folder's ${had} ${what} are left in this build: at most ${allowed * 100} % may go (--allow-loss)`,
-    )
-  }
+): { entries: PartEntry[]; of: (lot: Lot) => PartEntry[] } {
+  const kinds: { has: (lot: Lot) => boolean; make: (of: readonly Lot[]) => { part: Part; rows: number } }[] =
+    [
+      {
+        has: ({ passes }) => passes.length > 0,
+        // Without a time that was asked for there is nothing to cut: passes go on after the newest reading.
+        make: (of) =>
+          passesPart(
+            of.flatMap(({ passes }) => passes),
+            idOf,
+            wanted,
+          ),
+      },
+      {
+        has: ({ forecasts }) => forecasts.size > 0,
+        make: (of) => {
+          const all = new ForecastSet()
+          for (const { forecasts } of of) all.merge(forecasts)
+          return all.part()
+        },
+      },
+      {
+        has: ({ harbours }) => harbours.length > 0,
+        make: (of) => tidesPart(of.flatMap(({ harbours }) => harbours)),
+      },
+    ]
+  const own = new Map<Lot, PartEntry[]>()
+  const entries = kinds.flatMap(({ has, make }) => {
+    const written = (of: readonly Lot[]): PartEntry[] => {
+      const { part, rows } = make(of)
+      return rows > 0 ? [writePart(out, part, rows)] : []
+    }
+    const givers = lots.filter((lot) => has(lot))
+    if (givers.length === 0) return []
+    const all = written(givers)
+    for (const lot of givers) {
+      if (lot.source.terms === undefined || lot.recalled !== null) continue
+      own.set(lot, [...(own.get(lot) ?? []), ...(givers.length === 1 ? all : written([lot]))])
+    }
+    return all
+  })
+  return { entries, of: (lot) => own.get(lot) ?? [] }
 }
 
 /** What was written is read back and checked before anyone is told of it; what the folder had announced must still be there. */

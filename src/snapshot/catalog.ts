@@ -200,7 +200,8 @@ export function catalogPart(
   }
 }
 
-function spotsInOrder(spots: readonly SpotRecord[]): SpotRecord[] {
+/** Ascending by id. @throws BuildError when an id is none, or two spots have one. */
+export function spotsInOrder(spots: readonly SpotRecord[]): SpotRecord[] {
   const ordered = [...spots].sort((a, b) => a.id - b.id)
   for (let i = 0; i < ordered.length; i++) {
     const { id } = ordered[i]
@@ -221,6 +222,18 @@ export interface CatalogSource {
   network: Network
   credit: string | null
   licence: string | null
+}
+
+/** A network of a catalogue as it entered it. */
+export function infoOf({ name, label, aliases, network, credit, licence }: CatalogSource): SourceInfo {
+  return {
+    name,
+    aliases,
+    network,
+    ...(label !== null && { label }),
+    ...(credit !== null && { credit }),
+    ...(licence !== null && { licence }),
+  }
 }
 
 /** The buoys of a catalogue as they entered it. */

@@ -12,24 +12,45 @@ import {
   type SpotRecord,
 } from '../sources/source.ts'
 import { ForecastSet } from './forecast.ts'
+import type { Given, GivenParts } from './given.ts'
+import { passRecords } from './passes.ts'
 import { newestReading, removeImpossible, type IMPOSSIBLE } from './quality.ts'
 import type { Spool } from './spool.ts'
+import { harbourRecords } from './tides.ts'
 
-/** What one source gave. */
-interface Lot {
+/** What one source gave, in this build or, when it could not be read, in the last one in which it was. */
+export interface Lot {
   readonly source: Source
-  readonly networks: Map<string, SourceInfo>
-  /** Handles begin here. */
-  readonly firstHandle: number
-  /** Lengths of the lists before it. */
-  readonly passes: number
-  readonly harbours: number
-  readonly spots: number
-  isTaken: boolean
+  readonly networks: ReadonlyMap<string, SourceInfo>
+  readonly passes: readonly PassRecord[]
+  readonly forecasts: ForecastSet
+  readonly harbours: readonly HarbourRecord[]
+  readonly spots: readonly SpotRecord[]
+  /** What was known of it; null when it was read. */
+  readonly recalled: Given | null
+}
+
+class OpenLot implements Lot {
+  readonly source: Source
+  readonly recalled: Given | null
+  readonly networks = new Map<string, SourceInfo>()
+  readonly passes: PassRecord[] = []
+  readonly forecasts = new ForecastSet()
+  readonly harbours: HarbourRecord[] = []
+  readonly spots: SpotRecord[] = []
+  readonly handles: number[] = []
+  /** Handles by buoy. */
+  readonly known = new Map<string, number>()
+  isTaken = true
+
+  constructor(source: Source, recalled: Given | null) {
+    this.source = source
+    this.recalled = recalled
+  }
 }
 
 interface Handle {
-  readonly lot: Lot
+  readonly lot: OpenLot
   /** Source and identifier. */
   readonly key: string
   readonly isWanted: boolean
@@ -45,18 +66,13 @@ export function buoyKey({ source, identifier }: { source: string; identifier: st
 
 /** The sink of all sources, one after another: buoys by handle, rows to the spool. What a source gave can be taken back. */
 export class Collector implements Sink {
-  readonly passes: PassRecord[] = []
-  readonly forecasts = new ForecastSet()
-  readonly harbours: HarbourRecord[] = []
-  readonly spots: SpotRecord[] = []
   /** Times of readings after this are no readings' times, epoch seconds. */
   readonly #latest: number
   readonly #spool: Spool
   readonly #tell: (network: string, what: keyof typeof IMPOSSIBLE) => void
   readonly #handles: Handle[] = []
-  readonly #lots: Lot[] = []
-  /** Handles of the present lot. */
-  #known = new Map<string, number>()
+  /** In the order of the sources: of two that tell of one thing the earlier one's word counts. */
+  readonly #lots: OpenLot[] = []
 
   constructor(
     spool: Spool,
@@ -69,51 +85,69 @@ export class Collector implements Sink {
 
   /** From now on `source` speaks. */
   begin(source: Source): void {
-    this.#known = new Map()
-    this.#lots.push({
-      source,
-      networks: new Map(),
-      firstHandle: this.#handles.length,
-      passes: this.passes.length,
-      harbours: this.harbours.length,
-      spots: this.spots.length,
-      isTaken: true,
-    })
+    this.#lots.push(new OpenLot(source, null))
   }
 
-  /** Takes back what the present source gave, but for forecasts: each of them is whole. */
+  /** Takes back what the present source gave. */
   discard(): void {
-    const lot = this.#lots.at(-1)!
-    lot.isTaken = false
-    this.passes.length = lot.passes
-    this.harbours.length = lot.harbours
-    this.spots.length = lot.spots
+    this.#present().isTaken = false
   }
 
-  /** Sources that were read, with the networks they told of. */
-  lots(): { source: Source; networks: Set<string> }[] {
-    return this.#lots
-      .filter(({ isTaken }) => isTaken)
-      .map(({ source, networks }) => ({ source, networks: new Set(networks.keys()) }))
+  /**
+   * Puts what a source gave in an earlier build in its place; one that has not begun comes last. Run when all sources have been read: it
+   * gives way to what they said of the same network's kind and the same spots.
+   */
+  recall(source: Source, given: Given, { passes, forecast, tides }: GivenParts): void {
+    const at = this.#lots.findIndex((lot) => lot.source === source)
+    const spots = new Set(this.spots().map(({ id }) => id))
+    const kinds = new Map([...this.sources].map(([name, { network }]) => [name, network]))
+    const lot = new OpenLot(source, given)
+    this.#lots.splice(at === -1 ? this.#lots.length : at, at === -1 ? 0 : 1, lot)
+    for (const info of given.networks) {
+      const told = { ...info, ...source.terms?.info }
+      lot.networks.set(info.name, { ...told, network: kinds.get(info.name) ?? told.network })
+    }
+    const byId = new Map<number, number>()
+    for (const { id, ...record } of given.buoys) {
+      // A type that is not known was asked for when the buoy came.
+      const handle = this.#add(lot, record, source.terms?.accepts(record) ?? true)
+      if (id !== null) byId.set(id, handle)
+    }
+    lot.spots.push(...given.spots.filter(({ id }) => !spots.has(id)))
+    if (passes !== null) lot.passes.push(...passRecords(passes, (id) => byId.get(id)))
+    if (forecast !== null) lot.forecasts.restore(forecast)
+    if (tides !== null) lot.harbours.push(...harbourRecords(tides))
+  }
+
+  /** Sources that were read or recalled. */
+  lots(): readonly Lot[] {
+    return this.#taken()
   }
 
   /** Networks by name. */
   get sources(): Map<string, SourceInfo> {
     const merged = new Map<string, SourceInfo>()
-    for (const lot of this.#lots) {
-      if (!lot.isTaken) continue
+    for (const lot of this.#taken())
       for (const [name, info] of lot.networks) merged.set(name, { ...info, ...merged.get(name) })
-    }
     return merged
   }
 
   /** Every wanted buoy once, as the sources told of it: a later source only fills what an earlier one left out. */
   buoys(): BuoyRecord[] {
     const merged = new Map<string, BuoyRecord>()
-    for (const { lot, key, isWanted, record } of this.#handles) {
-      if (lot.isTaken && isWanted) merged.set(key, { ...record, ...merged.get(key) })
+    for (const lot of this.#taken()) {
+      for (const { key, record } of this.#wanted(lot)) merged.set(key, { ...record, ...merged.get(key) })
     }
     return [...merged.values()]
+  }
+
+  /** The wanted buoys of one source. */
+  buoysOf(lot: Lot): BuoyRecord[] {
+    return this.#wanted(lot as OpenLot).map(({ record }) => record)
+  }
+
+  spots(): SpotRecord[] {
+    return this.#taken().flatMap(({ spots }) => spots)
   }
 
   /** The buoy of a handle, null where it is not wanted. */
@@ -133,7 +167,7 @@ export class Collector implements Sink {
   }
 
   source(info: SourceInfo): void {
-    const { networks, source } = this.#lots.at(-1)!
+    const { networks, source } = this.#present()
     const told = { ...info, ...source.terms?.info }
     const known = this.sources.get(info.name)
     if (known !== undefined && known.network !== told.network) {
@@ -145,20 +179,16 @@ export class Collector implements Sink {
   }
 
   buoy(record: BuoyRecord): number {
-    const lot = this.#lots.at(-1)!
+    const lot = this.#present()
     if (!lot.networks.has(record.source))
       throw new BuildError(`buoy ${record.identifier} is of unknown source ${record.source}`)
-    const key = buoyKey(record)
-    const known = this.#known.get(key)
+    const known = lot.known.get(buoyKey(record))
     if (known !== undefined) {
       this.#handles[known].record = { ...record, ...this.#handles[known].record }
       return known
     }
-    const named = { ...record, name: cleanText(record.name) }
-    const isWanted = lot.source.terms?.accepts({ type: '', ...named }) ?? true
-    const handle = this.#handles.push({ lot, key, isWanted, record: named, newest: -1 }) - 1
-    this.#known.set(key, handle)
-    return handle
+    const named = { type: '', ...record, name: cleanText(record.name) }
+    return this.#add(lot, named, lot.source.terms?.accepts(named) ?? true)
   }
 
   rows(buoy: number, batch: RowBatch, feed = 0): void {
@@ -173,19 +203,39 @@ export class Collector implements Sink {
   }
 
   pass(record: PassRecord): void {
-    this.passes.push(record)
+    this.#present().passes.push(record)
   }
 
   forecast(record: ForecastRecord): void {
-    this.forecasts.add(record)
+    this.#present().forecasts.add(record)
   }
 
   harbour(record: HarbourRecord): void {
-    this.harbours.push(record)
+    this.#present().harbours.push(record)
   }
 
   spot(record: SpotRecord): void {
-    this.spots.push(record)
+    this.#present().spots.push(record)
+  }
+
+  #present(): OpenLot {
+    return this.#lots.at(-1)!
+  }
+
+  #taken(): OpenLot[] {
+    return this.#lots.filter(({ isTaken }) => isTaken)
+  }
+
+  #wanted(lot: OpenLot): Handle[] {
+    return lot.handles.map((handle) => this.#handles[handle]).filter(({ isWanted }) => isWanted)
+  }
+
+  #add(lot: OpenLot, record: BuoyRecord, isWanted: boolean): number {
+    const key = buoyKey(record)
+    const handle = this.#handles.push({ lot, key, isWanted, record, newest: -1 }) - 1
+    lot.handles.push(handle)
+    lot.known.set(key, handle)
+    return handle
   }
 }
 

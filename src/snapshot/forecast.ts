@@ -66,6 +66,31 @@ export class ForecastSet {
     if (point !== null) this.#points.set(key, point)
   }
 
+  /** Takes over the points of another set, by the same rule: of equal runs those that are here stay. */
+  merge(other: ForecastSet): void {
+    for (const [key, point] of other.#points) {
+      const known = this.#points.get(key)
+      if (known === undefined || known.run < point.run) this.#points.set(key, point)
+    }
+  }
+
+  /** Takes over the points of a part, as `merge`. */
+  restore({ lat, lng, run, start, time, codes }: ForecastColumns): void {
+    for (let i = 0; i < lat.length; i++) {
+      const key = pointKey(lat[i], lng[i])
+      const known = this.#points.get(key)
+      if (known !== undefined && known.run >= run[i]) continue
+      const rows = (column: Uint16Array): Uint16Array => column.subarray(start[i], start[i + 1])
+      this.#points.set(key, {
+        lat: lat[i],
+        lng: lng[i],
+        run: run[i],
+        time: time.subarray(start[i], start[i + 1]),
+        codes: Object.fromEntries(FORECAST_NAMES.map((name) => [name, rows(codes[name])])) as ForecastCodes,
+      })
+    }
+  }
+
   /** Points so far. */
   get size(): number {
     return this.#points.size

@@ -5,6 +5,7 @@
  *   manifest-NNNNNN-ID.msgpack    in the order of their building
  *   pin-ID                        an empty file: this one is never removed
  *   report-ID.json, report-ID.html   what its build had to say, kept as long as it is
+ *   given-ID.jsonl                what each source gave last, kept as long as it is
  *   hold.json                     while a rollback holds: what is built is kept, and not announced
  *   registry.jsonl                all ids that were ever given here
  *
@@ -22,6 +23,7 @@ import {
   type Manifest,
   type PartEntry,
 } from './format.ts'
+import { givenSnapshot, readGiven } from './given.ts'
 import { readHold, removeHold, writeHold } from './hold.ts'
 import { readManifest, verifyParts } from './read.ts'
 import { readRegistryFile } from './registry.ts'
@@ -202,7 +204,15 @@ export async function checkFolder(dir: string): Promise<string[]> {
 async function namedParts(dir: string): Promise<{ faults: string[]; parts: Map<string, PartEntry> }> {
   const faults: string[] = []
   const parts = new Map<string, PartEntry>()
-  const add = (manifest: Manifest): void => manifest.parts.forEach((part) => parts.set(part.file, part))
+  const add = (manifest: Manifest): void => {
+    for (const part of manifest.parts) parts.set(part.file, part)
+    try {
+      for (const part of givenParts(dir, manifest.id)) parts.set(part.file, part)
+    } catch (error) {
+      if (!(error instanceof SnapshotError)) throw error
+      faults.push(`${error.message}; a build from all sources makes it anew`)
+    }
+  }
   try {
     const current = await readManifest(dir)
     if (current === null) faults.push(`${dir}: there is no snapshot in this folder`)
@@ -216,6 +226,11 @@ async function namedParts(dir: string): Promise<{ faults: string[]; parts: Map<s
     else add(manifest)
   }
   return { faults, parts }
+}
+
+/** The parts that hold what single sources gave. @throws SnapshotError when that cannot be read */
+function givenParts(dir: string, id: string): PartEntry[] {
+  return (readGiven(dir, id) ?? []).flatMap(({ parts }) => parts)
 }
 
 /** Keeps a snapshot until it is unpinned. @throws BuildError when it is not there. */
@@ -264,9 +279,17 @@ export function collectGarbage(dir: string, keep: number, now: number, needed: R
   const named = new Set(stay.flatMap(({ manifest }) => manifest!.parts.map((part) => part.file)))
   for (const { file } of current?.parts ?? []) named.add(file)
   const keptIds = new Set([current?.id, ...stay.map(({ id }) => id)])
+  for (const id of keptIds) {
+    try {
+      if (id !== undefined) for (const { file } of givenParts(dir, id)) named.add(file)
+    } catch (error) {
+      // What it names is lost with it.
+      if (!(error instanceof SnapshotError)) throw error
+    }
+  }
   for (const file of readdirSync(dir)) {
-    const reported = reportedSnapshot(file)
-    if (reported !== null && !keptIds.has(reported) && isOld(file)) rmSync(join(dir, file), { force: true })
+    const belongsTo = reportedSnapshot(file) ?? givenSnapshot(file)
+    if (belongsTo !== null && !keptIds.has(belongsTo) && isOld(file)) rmSync(join(dir, file), { force: true })
     if (PART.test(file) && !named.has(file) && !needed.has(file) && isOld(file))
       rmSync(join(dir, file), { force: true })
   }

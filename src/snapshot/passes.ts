@@ -197,6 +197,23 @@ export function readPasses(part: Part, file: string): PassColumns {
   return passes
 }
 
+/** The passes of a part as a source gives them; `handleOf` turns an id into a handle, undefined for a buoy that is not there. */
+export function passRecords(passes: PassColumns, handleOf: (id: number) => number | undefined): PassRecord[] {
+  const { first, buoy, time } = passes
+  return Array.from(passes.mission, (mission, i) => ({
+    mission: missionOfIndex(mission)?.slug ?? '',
+    cycle: passes.cycle[i],
+    number: passes.number[i],
+    startedAt: passes.started[i],
+    endedAt: passes.ended[i],
+    bounds: { south: passes.south[i], west: passes.west[i], north: passes.north[i], east: passes.east[i] },
+    observations: Array.from({ length: first[i + 1] - first[i] }, (_, n) => {
+      const handle = handleOf(buoy[first[i] + n])
+      return handle === undefined ? [] : [{ buoy: handle, time: time[first[i] + n] }]
+    }).flat(),
+  }))
+}
+
 /** What must hold of the columns. @throws SnapshotError saying what does not. */
 export function checkPasses(passes: PassColumns, { file, rows }: PartEntry): void {
   const expect = (holds: boolean, otherwise: string): void => {

@@ -2,26 +2,19 @@
  * Which ids and slugs were ever given in a folder: `registry.jsonl`, beside the snapshots and outlasting each of them. A catalogue knows
  * the ids of its own past only; one that a rollback went back from, or that `--keep` let go, has given others.
  *
- *   {"format":"groundswell-registry","version":1,"entries":N,"sha256":"…"}    the hash is of all that follows
- *   ["SOURCE","IDENTIFIER",ID,"SLUG"]                                         one line an entry
+ *   ["SOURCE","IDENTIFIER",ID,"SLUG"]    one line an entry, under the head of `state.ts`
  *
  * Entries are added, never changed, and the file is replaced as a whole, by the builder under its lock, before a snapshot with new ids is
  * kept or announced: the ids of a build that was killed before that nobody has seen. Where the file is lost or damaged, the kept
  * snapshots' catalogues say the same together, since each was built upon all that was given before it.
  */
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
-import { BuildError } from '../sources/source.ts'
 import { MAX_BUOY_ID, type RegistryEntry } from './catalog.ts'
-import { sha256, SnapshotError } from './format.ts'
-import { writeDurably } from './write.ts'
+import { SnapshotError } from './format.ts'
+import { readState, writeState } from './state.ts'
 
 export const REGISTRY_FILE = 'registry.jsonl'
 
-const FORMAT = 'groundswell-registry'
-const VERSION = 1
-/** Some 60 bytes an entry; with long names and identifiers 900,000 ids take less. */
-const MAX_BYTES = 512 * 1024 * 1024
+const FORMAT = { format: 'groundswell-registry', version: 1 } as const
 
 /** What lists of entries say together. */
 export interface Registry {
@@ -51,69 +44,37 @@ export function unite(lists: readonly (readonly RegistryEntry[])[]): Registry {
 }
 
 /**
- * What a folder's file says, in the order in which it holds.
- * @throws SnapshotError naming the file, when it is there and not whole; BuildError when a later program wrote it
+ * What a folder's file says, in the order in which it holds; null where there is none.
+ * @throws SnapshotError naming the file, when it is not whole; BuildError when another version of this program wrote it
  */
 export function readRegistryFile(dir: string): RegistryEntry[] | null {
-  const path = join(dir, REGISTRY_FILE)
-  if (!existsSync(path)) return null
-  const broken = (what: string): SnapshotError => new SnapshotError(`${REGISTRY_FILE}: ${what}`)
-  if (statSync(path).size > MAX_BYTES) throw broken('is too large')
-  const bytes = readFileSync(path)
-  const end = bytes.indexOf('\n')
-  const header = parse(bytes.toString('utf8', 0, Math.max(end, 0))) as {
-    format?: unknown
-    version?: unknown
-    entries?: unknown
-    sha256?: unknown
-  } | null
-  if (header?.format !== FORMAT) throw broken('is no registry of ids')
-  if (header.version !== VERSION) {
-    throw new BuildError(
-      `${path}: has version ${Number(header.version)}, this program reads version ${VERSION}: use the one that wrote it`,
-    )
-  }
-  const body = bytes.subarray(end + 1)
-  if (header.sha256 !== sha256(body)) throw broken('its lines do not have the hash that its head names')
-  const entries = body
-    .toString('utf8')
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => entryOf(parse(line)))
-  if (entries.length !== header.entries || entries.includes(null)) throw broken('an entry is malformed')
-  return entries as RegistryEntry[]
+  const entries = readState(dir, REGISTRY_FILE, FORMAT)
+  return entries?.map(entryOf) ?? null
 }
 
 /** Replaces a folder's file, unless it says the same already. @throws BuildError when it cannot be written */
 export function writeRegistryFile(dir: string, { entries, former }: Registry): void {
-  const lines = [...entries, ...former].map(
-    ({ source, identifier, id, slug }) => `${JSON.stringify([source, identifier, id, slug])}\n`,
-  )
-  const body = Buffer.from(lines.join(''))
-  const header = { format: FORMAT, version: VERSION, entries: lines.length, sha256: sha256(body) }
-  const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), body])
-  const path = join(dir, REGISTRY_FILE)
-  if (existsSync(path) && bytes.equals(readFileSync(path))) return
-  writeDurably(dir, REGISTRY_FILE, bytes)
+  const lines = [...entries, ...former].map(({ source, identifier, id, slug }) => [
+    source,
+    identifier,
+    id,
+    slug,
+  ])
+  writeState(dir, REGISTRY_FILE, FORMAT, lines)
 }
 
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return null
+function entryOf(value: unknown): RegistryEntry {
+  const [source, identifier, id, slug] = (Array.isArray(value) ? value : []) as unknown[]
+  if (
+    typeof source !== 'string' ||
+    typeof identifier !== 'string' ||
+    typeof id !== 'number' ||
+    !Number.isInteger(id) ||
+    id < 1 ||
+    id > MAX_BUOY_ID ||
+    typeof slug !== 'string'
+  ) {
+    throw new SnapshotError(`${REGISTRY_FILE}: an entry is malformed`)
   }
-}
-
-function entryOf(value: unknown): RegistryEntry | null {
-  if (!Array.isArray(value) || value.length !== 4) return null
-  const [source, identifier, id, slug] = value as unknown[]
-  const isEntry =
-    typeof source === 'string' &&
-    typeof identifier === 'string' &&
-    Number.isInteger(id) &&
-    Number(id) >= 1 &&
-    Number(id) <= MAX_BUOY_ID &&
-    typeof slug === 'string'
-  return isEntry ? { source, identifier, id: Number(id), slug } : null
+  return { source, identifier, id, slug }
 }

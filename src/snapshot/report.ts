@@ -8,6 +8,7 @@ import type { FetchOutcome } from '../fetch/mirror.ts'
 import { BuildError, type BuoyRecord, type FileReport, type Report } from '../sources/source.ts'
 import { timestampText } from '../time.ts'
 import { DOUBTS, IMPOSSIBLE, type Doubt } from './quality.ts'
+import type { Staying } from './given.ts'
 import { TEMPORARY_PREFIX } from './write.ts'
 
 /** Bad lines of one file that are told one by one; the rest is told as a number. */
@@ -53,6 +54,8 @@ export interface ReportDocument {
   months_written: string[]
   sources: SourceDocument[]
   networks: NetworkDocument[]
+  /** Networks that sources told of and that have no buoy in the snapshot. */
+  networks_without_buoys: string[]
   duplicates: { left_out: string; stays: string; km: number }[]
   duplicates_count: number
 }
@@ -62,6 +65,10 @@ export interface SourceDocument {
   name: string
   /** Why nothing of it was read; null when it was. */
   refused: string | null
+  /** When a source that was refused was read last; null for one that was read, or never was. */
+  last_read: string | null
+  /** What a source that was refused gave then, and what is still there; null as above. */
+  stays: Staying | null
   files: number
   rows: number
   bad_lines: number
@@ -175,6 +182,17 @@ export class BuildReport implements Report {
     this.line(`warning: ${document.name} is left out: ${reason}`)
   }
 
+  /** What a source that was refused gave at `lastRead` stays. */
+  silent(name: string, lastRead: string | null, stays: Staying): void {
+    Object.assign(this.#sectionOf(name).document, { last_read: lastRead, stays })
+    const parts = Object.entries(stays)
+      .filter(([, number]) => number > 0)
+      .map(([what, number]) => `${number} ${what.replace('_', ' ')}`)
+    this.line(
+      `${name}: what it gave at ${lastRead ?? 'an unknown time'} stays: ${parts.join(', ') || 'nothing'}`,
+    )
+  }
+
   fetched(outcome: FetchOutcome): void {
     const time = (epoch: number | null): string | null => (epoch === null ? null : timestampText(epoch))
     this.#sectionOf(outcome.source).document.fetch = {
@@ -262,6 +280,7 @@ export class BuildReport implements Report {
     for (const [name, { impossible }] of this.#networks) {
       for (const [reason, count] of Object.entries(impossible)) this.line(`  ${count} × ${reason} (${name})`)
     }
+    for (const name of this.#withoutBuoys()) this.line(`  the network ${name} has no buoy in the snapshot`)
     if (this.#duplicateCount > 0)
       this.line(`  ${this.#duplicateCount} buoys left out for those of other networks`)
   }
@@ -289,9 +308,14 @@ export class BuildReport implements Report {
       networks: [...this.#networks]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([name, network]) => networkDocument(name, network)),
+      networks_without_buoys: this.#withoutBuoys(),
       duplicates: this.#duplicates,
       duplicates_count: this.#duplicateCount,
     }
+  }
+
+  #withoutBuoys(): string[] {
+    return [...this.#networks].flatMap(([name, { buoys }]) => (buoys === 0 ? [name] : [])).toSorted()
   }
 
   #sectionOf(name: string | null): Section {
@@ -301,6 +325,8 @@ export class BuildReport implements Report {
         document: {
           name: name ?? 'command line',
           refused: null,
+          last_read: null,
+          stays: null,
           files: 0,
           rows: 0,
           bad_lines: 0,
@@ -501,12 +527,12 @@ function tablesOf(document: ReportDocument): Table[] {
     {
       title: 'Sources',
       head: ['source', 'files', 'rows', 'bad lines', 'state'],
-      rows: sources.map(({ name, files, rows, bad_lines: bad, refused }) => [
+      rows: sources.map(({ name, files, rows, bad_lines: bad, refused, last_read: lastRead }) => [
         name,
         files,
         rows,
         bad,
-        refused ?? 'read',
+        refused === null ? 'read' : `${refused}${lastRead === null ? '' : `; in use: that of ${lastRead}`}`,
       ]),
     },
     {

@@ -104,6 +104,23 @@ export function readTides(part: Part, file: string): TideColumns {
   }
 }
 
+/** The harbours of a part as a source gives them. */
+export function harbourRecords(tides: TideColumns): HarbourRecord[] {
+  const { start, constituent, amplitude, phase } = tides
+  return tides.identifiers.map((identifier, i) => ({
+    identifier,
+    name: tides.names[i],
+    lat: tides.lat[i],
+    lng: tides.lng[i],
+    datumOffset: tides.datumOffset[i],
+    credit: tides.credits[tides.credit[i]],
+    constituents: Array.from({ length: start[i + 1] - start[i] }, (_, n) => {
+      const at = start[i] + n
+      return { name: tides.constituents[constituent[at]], amplitude: amplitude[at], phase: phase[at] }
+    }),
+  }))
+}
+
 /** @throws SnapshotError saying what does not hold. */
 export function checkTides(tides: TideColumns, { file, rows }: PartEntry): void {
   const expect = (holds: boolean, otherwise: string): void => {

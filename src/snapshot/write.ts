@@ -89,7 +89,8 @@ export function syncFolder(dir: string): void {
   }
 }
 
-function holds(path: string, bytes: Uint8Array): boolean {
+/** Whether a file has these very bytes. */
+export function holds(path: string, bytes: Uint8Array): boolean {
   try {
     return Buffer.compare(readFileSync(path), bytes) === 0
   } catch {

@@ -204,7 +204,7 @@ test('The words of the configuration about a network stand in place of the adapt
   const loaded = await loadSnapshot(out)
   const catalog = loaded.parts.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
   assert.deepEqual(readCatalog(decodePart(new Uint8Array(catalog.buffer), 'f'), 'f').sources, [
-    { name: 'North', ...info },
+    { name: 'North', label: null, aliases: [], ...info },
   ])
 })
 
