@@ -1,4 +1,7 @@
-/** Answers of the API by address, so that a page drawn anew asks for nothing twice. */
+/**
+ * Answers of the API by address, so that a page drawn anew asks for nothing twice. All that are shown are of one snapshot: when an
+ * answer comes from another one, what the page shows is asked for again and changes all at once.
+ */
 import { ApiTrouble, type Api } from './api.ts'
 
 export type Answer<T> =
@@ -8,11 +11,26 @@ export type Answer<T> =
 
 /** As many panels as somebody goes through in an hour; a chart is some 40 KB. */
 const KEPT = 60
+/** A server changes all its threads within milliseconds; several behind one address take seconds. */
+const ASK_AGAIN_MS = 500
+/** Rounds in which answers of several snapshots may come before the page stays as it is until the next refresh. */
+const MOST_ROUNDS = 20
+
+/** Answers of the snapshot that the page is about to show. */
+interface Next {
+  readonly snapshot: string
+  readonly answers: Map<string, Answer<unknown>>
+}
 
 export class Answers {
   readonly #api: Api
   readonly #onChange: (trouble: ApiTrouble | null) => void
-  readonly #kept = new Map<string, Answer<unknown>>()
+  #kept = new Map<string, Answer<unknown>>()
+  /** The snapshot of all that is kept; null before the first answer. */
+  #snapshot: string | null = null
+  #next: Next | null = null
+  #rounds = 0
+  readonly #asking = new Set<string>()
   /** What the page as it is was drawn from. */
   readonly #used = new Set<string>()
   #abort = new AbortController()
@@ -31,23 +49,88 @@ export class Answers {
     const [oldest] = this.#kept.keys()
     if (this.#kept.size >= KEPT && oldest !== undefined) this.#kept.delete(oldest)
     this.#kept.set(address, { state: 'waiting' })
-    void this.#ask(address, this.#abort.signal)
+    void this.#ask(address)
     return { state: 'waiting' }
   }
 
-  async #ask(address: string, signal: AbortSignal): Promise<void> {
+  async #ask(address: string): Promise<void> {
+    if (this.#asking.has(address)) return
+    this.#asking.add(address)
+    const { signal } = this.#abort
     try {
-      const data = await this.#api.get(address, 'keyed', signal)
-      this.#kept.set(address, { state: 'here', data })
-      this.#onChange(null)
+      const { data, snapshot } = await this.#api.ask(address, 'keyed', signal)
+      this.#asking.delete(address)
+      this.#take(address, { state: 'here', data }, snapshot)
     } catch (error) {
       if (signal.aborted) return
+      this.#asking.delete(address)
       const trouble =
         error instanceof ApiTrouble ? error : new ApiTrouble('unavailable', 'The answer cannot be read.')
-      // An old answer is better than none.
-      if (this.#kept.get(address)?.state !== 'here') this.#kept.set(address, { state: 'failed', trouble })
-      this.#onChange(trouble)
+      this.#fail(address, trouble)
     }
+  }
+
+  #take(address: string, answer: Answer<unknown>, snapshot: string | null): void {
+    this.#snapshot ??= snapshot
+    const isOfShown = snapshot === null || snapshot === this.#snapshot
+    if (isOfShown && this.#next === null) {
+      this.#rounds = 0
+      this.#kept.set(address, answer)
+      this.#onChange(null)
+      return
+    }
+    if (snapshot !== null && this.#next?.snapshot !== snapshot) {
+      this.#next = { snapshot, answers: new Map() }
+      this.#rounds++
+    }
+    this.#next!.answers.set(address, answer)
+    this.#complete()
+  }
+
+  /** Shows the next snapshot once all of it is there that the page shows; asks for what is missing. */
+  #complete(): void {
+    const next = this.#next
+    if (next === null) return
+    const missing = [...this.#used].filter((address) => !next.answers.has(address))
+    if (missing.length === 0) {
+      this.#kept = next.answers
+      this.#snapshot = next.snapshot
+      this.#next = null
+      this.#rounds = 0
+      this.#onChange(null)
+    } else if (this.#rounds > MOST_ROUNDS) {
+      this.#giveUp(new ApiTrouble('unavailable', 'The server answers from several snapshots at once', null))
+    } else if (this.#rounds === 1) for (const address of missing) void this.#ask(address)
+    else {
+      const { signal } = this.#abort
+      setTimeout(() => {
+        if (signal.aborted || this.#next !== next) return
+        for (const address of missing) void this.#ask(address)
+      }, ASK_AGAIN_MS)
+    }
+  }
+
+  #fail(address: string, trouble: ApiTrouble): void {
+    // That the next snapshot has no such thing is an answer, too.
+    if (this.#next !== null && (trouble.kind === 'not found' || trouble.kind === 'refused')) {
+      this.#next.answers.set(address, { state: 'failed', trouble })
+      this.#complete()
+      return
+    }
+    // An old answer is better than none.
+    if (this.#kept.get(address)?.state !== 'here') this.#kept.set(address, { state: 'failed', trouble })
+    if (this.#next === null) this.#onChange(trouble)
+    else this.#giveUp(trouble)
+  }
+
+  /** The page stays as it is; what never came is asked for again when failures are forgotten. */
+  #giveUp(trouble: ApiTrouble): void {
+    this.#next = null
+    this.#rounds = 0
+    for (const address of this.#used) {
+      if (this.#kept.get(address)?.state !== 'here') this.#kept.set(address, { state: 'failed', trouble })
+    }
+    this.#onChange(trouble)
   }
 
   /** Forgets what failed, so that it is asked for again. */
@@ -60,11 +143,14 @@ export class Answers {
     this.#used.clear()
   }
 
-  /** Asks again for what is shown, which stays until the new answer is there; forgets the rest. */
-  refresh(): void {
-    for (const address of this.#kept.keys()) {
-      if (this.#used.has(address)) void this.#ask(address, this.#abort.signal)
-      else this.#kept.delete(address)
+  /**
+   * Asks again for the first address that is shown, and for those that `change` with the minute; a new snapshot brings the rest. What is
+   * shown stays until new answers are there; all else is forgotten.
+   */
+  refresh(change: (address: string) => boolean): void {
+    for (const address of this.#kept.keys()) if (!this.#used.has(address)) this.#kept.delete(address)
+    for (const [i, address] of [...this.#used].entries()) {
+      if (i === 0 || change(address)) void this.#ask(address)
     }
   }
 
@@ -73,5 +159,9 @@ export class Answers {
     this.#abort.abort()
     this.#abort = new AbortController()
     this.#kept.clear()
+    this.#asking.clear()
+    this.#snapshot = null
+    this.#next = null
+    this.#rounds = 0
   }
 }

@@ -164,22 +164,40 @@ export class Api {
 
   /** The `data` of the answer at an address. @throws ApiTrouble, or what ended `signal` */
   async get<T>(address: string, access: 'keyed' | 'public', signal: AbortSignal | null = null): Promise<T> {
+    return (await this.ask(address, access, signal)).data as T
+  }
+
+  /**
+   * The `data` of the answer at an address, and the id of the snapshot that it was made from. The browser's own copy is used only
+   * where the server says that it is still right.
+   * @throws ApiTrouble, or what ended `signal`
+   */
+  async ask(
+    address: string,
+    access: 'keyed' | 'public',
+    signal: AbortSignal | null = null,
+  ): Promise<{ data: unknown; snapshot: string | null }> {
     // What can only be refused is not asked.
     if (access === 'keyed' && this.key === '') throw new ApiTrouble('unauthorized', 'API key required')
+    // Node's types, under which the tests are checked, do not know of browsers' caches.
+    const how: RequestInit & { cache: 'no-cache' } = {
+      headers: this.key === '' ? {} : { Authorization: `Bearer ${this.key}` },
+      cache: 'no-cache',
+      signal,
+    }
     let answer: Response
     try {
-      answer = await fetch(address, {
-        headers: this.key === '' ? {} : { Authorization: `Bearer ${this.key}` },
-        signal,
-      })
+      answer = await fetch(address, how)
     } catch {
       signal?.throwIfAborted()
       throw new ApiTrouble('offline', 'The server cannot be reached.', this.#clock() + 10_000)
     }
     this.#readQuota(answer.headers)
-    const body = (await answer.json().catch(() => null)) as { data?: T; message?: string } | null
+    const body = (await answer.json().catch(() => null)) as { data?: unknown; message?: string } | null
     signal?.throwIfAborted()
-    if (answer.ok && body?.data !== undefined) return body.data
+    if (answer.ok && body?.data !== undefined) {
+      return { data: body.data, snapshot: answer.headers.get('X-Snapshot-Id') }
+    }
     throw this.#trouble(answer, body?.message ?? `The server answered ${answer.status}.`)
   }
 

@@ -1,5 +1,7 @@
 /** Makes elements. Text goes in as text, so nothing that a source says can become markup. */
 
+import { agoText } from './format.ts'
+
 type Value = string | number | boolean | EventListener | null
 
 /**
@@ -18,6 +20,19 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   }
   made.append(...children.filter((child) => child !== null))
   return made
+}
+
+/** How long ago `time` (ISO 8601) was, as text that `tickAges` keeps right. */
+export function ago(time: string, now: number): HTMLElement {
+  return element('time', { datetime: time, class: 'ago' }, agoText(Date.parse(time), now))
+}
+
+/** Brings every age in the page up to `now`, epoch milliseconds. */
+export function tickAges(now: number): void {
+  for (const node of document.querySelectorAll<HTMLTimeElement>('time.ago')) {
+    const text = agoText(Date.parse(node.dateTime), now)
+    if (node.textContent !== text) node.textContent = text
+  }
 }
 
 const SVG = 'http://www.w3.org/2000/svg'

@@ -63,6 +63,11 @@ export function duration(seconds: number): string {
   return `${Math.floor(minutes / 60)} h${rest === 0 ? '' : ` ${rest} min`}`
 }
 
+/** `24 min ago` */
+export function agoText(time: number, now: number): string {
+  return `${duration((now - time) / 1000)} ago`
+}
+
 /** `43.53° N, 1.62° W` */
 export function place(lat: number, lng: number): string {
   const part = (value: number, positive: string, negative: string): string =>

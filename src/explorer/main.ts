@@ -1,7 +1,7 @@
 /** The explorer: holds what is shown, draws the panel anew when that or an answer changes, and keeps map and address in step. */
 import { Answers } from './answers.ts'
 import { Api, type ApiTrouble, type MapBuoy } from './api.ts'
-import { byId, element, icon } from './dom.ts'
+import { byId, element, icon, tickAges } from './dom.ts'
 import { clockTime, duration, zoneOf } from './format.ts'
 import { classLabels, HEIGHT_COLORS } from './heights.ts'
 import { keptKey, openKeyDialog, takeKeyFromAddress } from './key.ts'
@@ -25,8 +25,9 @@ const ICONS = {
 } as const
 
 const THEME_PLACE = 'groundswell-theme'
-/** New readings come about every half hour; an answer that is still fresh comes from the browser's cache. */
-const REFRESH_MS = 5 * 60_000
+/** A new snapshot is seen within this. Mostly one call a minute, and an answer without a body. */
+const REFRESH_MS = 60_000
+const TICK_MS = 10_000
 
 /** Epoch milliseconds. */
 const clock = (): number => Date.now()
@@ -46,6 +47,7 @@ let theme: Theme = keptTheme() ?? (darkPreferred.matches ? 'dark' : 'light')
 let map: BuoyMap | null = null
 let trouble: ApiTrouble | null = null
 let retryTimer = 0
+let refreshedAt = clock()
 let redrawAsked = false
 let endDrawing: () => void = () => {}
 let drawnFor = ''
@@ -268,7 +270,20 @@ function askForKey(message: string): void {
 
 function refresh(): void {
   if (document.visibilityState !== 'visible') return
-  answers.refresh()
+  refreshedAt = clock()
+  answers.refresh(isOfNow)
+}
+
+/** Conditions without a time are those of the minute. */
+function isOfNow(address: string): boolean {
+  return address.includes('/conditions?')
+}
+
+/** A page that comes into view again shows what is so now. */
+function comeBack(): void {
+  if (document.visibilityState !== 'visible') return
+  tickAges(clock())
+  if (clock() - refreshedAt >= REFRESH_MS) refresh()
 }
 
 function button(
@@ -432,6 +447,8 @@ addEventListener('popstate', () => {
 })
 addEventListener('online', retry)
 setInterval(refresh, REFRESH_MS)
+setInterval(() => tickAges(clock()), TICK_MS)
+document.addEventListener('visibilitychange', comeBack)
 startSheet()
 drawLegend()
 drawTools()

@@ -12,8 +12,8 @@ import type {
 import type { Answer } from './answers.ts'
 import type * as Charts from './charts.ts'
 import { curlBox } from './curl.ts'
-import { choices, element, icon, select } from './dom.ts'
-import { clockTime, compass, dayAndTime, decimals, duration, place, type Zone } from './format.ts'
+import { ago, choices, element, icon, select } from './dom.ts'
+import { clockTime, compass, dayAndTime, decimals, place, type Zone } from './format.ts'
 import { classOf, HEIGHT_COLORS } from './heights.ts'
 import { chosenZone, type Scene } from './scene.ts'
 import type { Metric, SeasonName, Span } from './view.ts'
@@ -206,8 +206,7 @@ const ORDERS: { readonly [order in Order]: (a: MapBuoy, b: MapBuoy) => number } 
 
 function buoyRow(scene: Scene, { slug, name, source, virtual, last_reading: reading }: MapBuoy): HTMLElement {
   const height = reading?.significient_height ?? null
-  const age =
-    reading === null ? 'no reading' : `${duration((scene.clock() - Date.parse(reading.time)) / 1000)} ago`
+  const age = reading === null ? 'no reading' : ago(reading.time, scene.clock())
   return element(
     'li',
     {},
@@ -222,7 +221,7 @@ function buoyRow(scene: Scene, { slug, name, source, virtual, last_reading: read
         },
       },
       chip(scene, height, virtual),
-      element('span', { class: 'row-name' }, name, element('small', {}, `${source} · ${age}`)),
+      element('span', { class: 'row-name' }, name, element('small', {}, `${source} · `, age)),
       element('span', { class: 'row-height' }, height === null ? '–' : `${height.toFixed(1)} m`),
     ),
   )
@@ -413,7 +412,8 @@ function latest(scene: Scene, reading: Reading | null, zone: Zone): HTMLElement 
     element(
       'p',
       { class: age > 3 * 3600 ? 'age old' : 'age' },
-      `${duration(age)} ago · ${dayAndTime(time, zone)} ${zone.label}`,
+      ago(reading.time, scene.clock()),
+      ` · ${dayAndTime(time, zone)} ${zone.label}`,
     ),
     element(
       'dl',
@@ -591,11 +591,12 @@ function conditionsOf(
       .join(', ')
   const facts: HTMLElement[] = []
   if (withReading && reading.exists) {
-    const age = duration(Math.abs(scene.clock() - Date.parse(reading.time)) / 1000)
     facts.push(
       fact(
         'Nearest buoy',
-        `${decimals(reading.significient_height, 2)} m ${age} ago at ${reading.buoy.name}, ${Math.round(reading.buoy.distance_km)} km away`,
+        `${decimals(reading.significient_height, 2)} m `,
+        ago(reading.time, scene.clock()),
+        ` at ${reading.buoy.name}, ${Math.round(reading.buoy.distance_km)} km away`,
       ),
     )
   }

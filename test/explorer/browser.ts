@@ -56,7 +56,7 @@ function* readings(source: string, identifier: string, newest: number, level: nu
 /** Writes the world as a `csv:` source. `now` in epoch seconds. */
 export function writeWorld(folder: string, now: number): void {
   mkdirSync(join(folder, 'readings'), { recursive: true })
-  mkdirSync(join(folder, 'forecast'))
+  mkdirSync(join(folder, 'forecast'), { recursive: true })
   const newest = Math.floor(now / HALF_HOUR) * HALF_HOUR
   const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
   const table = (file: string, head: string, rows: readonly string[]): void =>
@@ -126,13 +126,14 @@ export interface Visit {
   foreign: string[]
 }
 
-/** Opens a page of its own, with nothing kept from others. `path` stands behind the origin. */
+/** Opens a page of its own, with nothing kept from others. `path` stands behind the origin; `clock` is one that the test can turn. */
 export async function visit(
   t: TestContext,
   browser: Browser,
   live: Live,
   path: string,
   options: BrowserContextOptions = {},
+  { clock = false } = {},
 ): Promise<Visit> {
   const origin = `http://127.0.0.1:${live.port}/`
   const context = await browser.newContext({
@@ -143,6 +144,7 @@ export async function visit(
   t.after(() => context.close())
   const page = await context.newPage()
   page.setDefaultTimeout(20_000)
+  if (clock) await page.clock.install()
   const [errors, foreign]: [string[], string[]] = [[], []]
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text())

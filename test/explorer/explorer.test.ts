@@ -3,11 +3,21 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { Client, runCliWell } from '../live.ts'
-import { ACTIVE, IMAGE_NAME, openBrowser, PHYSICAL, SCRIPT_NAME, serveWorld, visit } from './browser.ts'
+import { Client, runCliWell, startLive, temporaryFolder } from '../live.ts'
+import {
+  ACTIVE,
+  IMAGE_NAME,
+  openBrowser,
+  PHYSICAL,
+  SCRIPT_NAME,
+  serveWorld,
+  visit,
+  writeWorld,
+} from './browser.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -288,6 +298,40 @@ test('The explorer', { timeout: 170_000 }, async (t) => {
       await page.context().setOffline(false)
       await page.locator('.hero').waitFor()
       await page.locator('#banner').waitFor({ state: 'hidden' })
+    },
+  )
+
+  await t.test(
+    'keeps its ages right, and shows a new snapshot as a whole within a minute, without a reload',
+    async (t) => {
+      const folder = join(temporaryFolder(t), 'world')
+      const now = Date.now() / 1000
+      writeWorld(folder, now - 3600)
+      const own = await startLive(t, { sourceArgs: ['--source', `csv:${folder}`] })
+      const { page, errors } = await visit(t, browser, own, '', {}, { clock: true })
+      await page.evaluate(`location.hash = 'key=${own.key}&buoy=anglet'`)
+      const age = page.locator('.latest time.ago')
+      await age.waitFor()
+      const shown = async (): Promise<(string | null)[]> => [
+        await age.getAttribute('datetime'),
+        await page.locator('.hero strong').textContent(),
+      ]
+      const [before, text] = [await shown(), await age.textContent()]
+      await page.clock.fastForward(10 * 60_000)
+      await page.waitForFunction(`document.querySelector('.latest time.ago').textContent !== '${text}'`)
+      assert.deepEqual(await shown(), before)
+
+      writeWorld(folder, now)
+      await runCliWell(['build', '--source', `csv:${folder}`, '--out', own.snapshots])
+      // The server takes it over within a second; the page asks once a minute of its clock.
+      const newer = `document.querySelector('.latest time.ago').dateTime !== '${before[0]}'`
+      const deadline = Date.now() + 60_000
+      while (!(await page.evaluate(newer))) {
+        assert.ok(Date.now() < deadline, 'the new reading is not shown')
+        await wait(200)
+        await page.clock.fastForward(61_000)
+      }
+      assert.deepEqual(errors, [])
     },
   )
 

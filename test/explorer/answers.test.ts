@@ -1,0 +1,93 @@
+/** What a page is drawn from is of one snapshot, whatever the server does meanwhile. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import fc from 'fast-check'
+import { Answers } from '../../src/explorer/answers.ts'
+import { ApiTrouble, type Api } from '../../src/explorer/api.ts'
+
+interface Body {
+  snapshot: string
+  address: string
+}
+
+/** A server whose answers come when the test says so. */
+class FakeApi {
+  snapshot = 'A'
+  readonly waiting: { address: string; answer: () => void; fail: () => void }[] = []
+
+  ask(address: string): Promise<{ data: Body; snapshot: string }> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({
+        address,
+        answer: () => resolve({ data: { snapshot: this.snapshot, address }, snapshot: this.snapshot }),
+        fail: () => reject(new ApiTrouble('offline', 'away')),
+      })
+    })
+  }
+}
+
+/** Lets answers arrive, and timers of the page go off. */
+async function settle(t: TestContext): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) {
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    t.mock.timers.tick(500)
+  }
+}
+
+test('All answers that a page shows are of one snapshot, and in the end of the server’s', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const step = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ what: fc.constant('answer' as const), which: fc.nat(5) }) },
+    { weight: 1, arbitrary: fc.record({ what: fc.constant('fail' as const), which: fc.nat(5) }) },
+    { weight: 1, arbitrary: fc.record({ what: fc.constant('publish' as const), which: fc.nat(5) }) },
+    { weight: 2, arbitrary: fc.record({ what: fc.constant('refresh' as const), which: fc.nat(5) }) },
+    { weight: 2, arbitrary: fc.record({ what: fc.constant('go' as const), which: fc.nat(3) }) },
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const api = new FakeApi()
+      let page = 0
+      let shown: (Body | null)[] = []
+      const draw = (): void => {
+        answers.beginDrawing()
+        shown = ['/map', `/page/${page}`, `/chart/${page}`].map((address) => {
+          const answer = answers.get<Body>(address)
+          return answer.state === 'here' ? answer.data : null
+        })
+        const snapshots = new Set(shown.flatMap((body) => (body === null ? [] : [body.snapshot])))
+        assert.ok(snapshots.size <= 1, `${[...snapshots].join(' and ')} together`)
+      }
+      const answers = new Answers(api as unknown as Api, draw)
+      draw()
+      for (const { what, which } of steps) {
+        if (what === 'publish') api.snapshot += 'B'
+        else if (what === 'refresh') answers.refresh(() => false)
+        else if (what === 'go') {
+          page = which
+          draw()
+        } else {
+          const [call] = api.waiting.splice(which % Math.max(1, api.waiting.length), 1)
+          call?.[what]()
+        }
+        await settle(t)
+        draw()
+      }
+      // Then nothing fails any more, and a minute passes.
+      for (let round = 0; round < 3; round++) {
+        answers.forgetFailures()
+        draw()
+        answers.refresh(() => false)
+        for (let turn = 0; turn < 10; turn++) {
+          for (const call of api.waiting.splice(0)) call.answer()
+          await settle(t)
+          draw()
+        }
+      }
+      assert.deepEqual(
+        shown.map((body) => body?.snapshot),
+        [api.snapshot, api.snapshot, api.snapshot],
+      )
+    }),
+    { numRuns: 60 },
+  )
+})
