@@ -22,19 +22,26 @@ export interface Assailant {
 
 const FILE = fileURLToPath(import.meta.url)
 
+/** Ends the attackers and all that they started. */
+function endGroup(leader: ChildProcess | null): void {
+  if (leader?.pid === undefined || leader.exitCode !== null || leader.signalCode !== null) return
+  process.kill(-leader.pid, 'SIGKILL')
+}
+
 export function startAssailant(): Assailant {
   let child: ChildProcess | null = null
   return {
     run: (name, target, scale, limitMs) =>
       new Promise((resolve) => {
-        const own = (child ??= fork(FILE, { execArgv: ['--import', 'tsx'] }))
+        // A group of their own: what they start ends with them.
+        const own = (child ??= fork(FILE, { execArgv: ['--import', 'tsx'], detached: true }))
         const finish = (finding: Finding): void => {
           clearTimeout(late)
           own.removeAllListeners()
           resolve(finding)
         }
         const giveUp = (fault: string): void => {
-          own.kill('SIGKILL')
+          endGroup(own)
           child = null
           finish({ did: '', faults: [fault] })
         }
@@ -43,7 +50,7 @@ export function startAssailant(): Assailant {
         own.once('exit', (code) => giveUp(`the attackers' process ended with ${code}`))
         own.send({ name, target, scale } satisfies Order)
       }),
-    stop: () => void child?.kill('SIGKILL'),
+    stop: () => endGroup(child),
   }
 }
 
@@ -56,5 +63,5 @@ if (process.argv[1] === FILE) {
       .then((finding) => process.send!(finding))
       .catch(() => process.exit(1))
   })
-  process.on('disconnect', () => process.exit(0))
+  process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'))
 }

@@ -14,6 +14,8 @@ export interface Target {
   /** The folder that is served. */
   snapshots: string
   keysFile: string
+  /** The compiled command line. */
+  cli: string
   /** What is drawn is drawn from it. */
   seed: number
 }

@@ -2,11 +2,21 @@
 import type { Attack } from './attack.ts'
 import { CONNECTIONS } from './connections.ts'
 import { DEAR } from './dear.ts'
+import { FOLDERS } from './folders.ts'
 import { FRAMING } from './framing.ts'
 import { GRAMMAR } from './grammar.ts'
+import { KEYS } from './keys.ts'
 import { PIPELINES } from './pipelines.ts'
 
-export const ATTACKS: readonly Attack[] = [...PIPELINES, ...CONNECTIONS, ...DEAR, ...FRAMING, ...GRAMMAR]
+export const ATTACKS: readonly Attack[] = [
+  ...PIPELINES,
+  ...CONNECTIONS,
+  ...DEAR,
+  ...FRAMING,
+  ...KEYS,
+  ...FOLDERS,
+  ...GRAMMAR,
+]
 
 /** @throws Error naming what there is */
 export function attackNamed(name: string): Attack {

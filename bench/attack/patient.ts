@@ -136,6 +136,7 @@ export async function startPatient(
     download,
     snapshots,
     keysFile,
+    cli,
     seed: corpus.seed,
   }
   if (corpus.buoys.length === 0) corpus.buoys.push(...(await longBuoys(server.port, attackersKey)))

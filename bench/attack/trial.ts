@@ -29,7 +29,7 @@ export interface Pace {
   limitMs: number
 }
 
-export const WHOLE: Pace = { aroundMs: 3000, recoveryMs: 30_000, limitMs: 150_000 }
+export const WHOLE: Pace = { aroundMs: 3000, recoveryMs: 30_000, limitMs: 400_000 }
 
 export interface Trial {
   attack: string
