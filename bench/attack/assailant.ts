@@ -9,14 +9,14 @@ import { attackNamed } from './attacks.ts'
 const NICENESS = 5
 
 interface Order {
-  name: string
+  names: readonly string[]
   target: Target
   scale: number
 }
 
 export interface Assailant {
-  /** Resolves when the attack is over; after `limitMs` it is ended, and that is a fault. */
-  run(name: string, target: Target, scale: number, limitMs: number): Promise<Finding>
+  /** Resolves when the attacks, all at once, are over; after `limitMs` they are ended, and that is a fault. */
+  run(names: readonly string[], target: Target, scale: number, limitMs: number): Promise<Finding>
   stop(): void
 }
 
@@ -31,7 +31,7 @@ function endGroup(leader: ChildProcess | null): void {
 export function startAssailant(): Assailant {
   let child: ChildProcess | null = null
   return {
-    run: (name, target, scale, limitMs) =>
+    run: (names, target, scale, limitMs) =>
       new Promise((resolve) => {
         // A group of their own: what they start ends with them.
         const own = (child ??= fork(FILE, { execArgv: ['--import', 'tsx'], detached: true }))
@@ -48,20 +48,31 @@ export function startAssailant(): Assailant {
         const late = setTimeout(() => giveUp(`the attack was not over after ${limitMs / 1000} s`), limitMs)
         own.once('message', (finding) => finish(finding as Finding))
         own.once('exit', (code) => giveUp(`the attackers' process ended with ${code}`))
-        own.send({ name, target, scale } satisfies Order)
+        own.send({ names, target, scale } satisfies Order)
       }),
     stop: () => endGroup(child),
   }
 }
 
+async function attack(name: string, target: Target, scale: number): Promise<Finding> {
+  try {
+    const { did, faults } = await attackNamed(name).run(target, scale)
+    return { did, faults: faults.map((fault) => `${name}: ${fault}`) }
+  } catch (error) {
+    return { did: '', faults: [`${name} failed: ${(error as Error).stack}`] }
+  }
+}
+
 if (process.argv[1] === FILE) {
   setPriority(NICENESS)
-  process.on('message', ({ name, target, scale }: Order) => {
-    attackNamed(name)
-      .run(target, scale)
-      .catch((error: Error): Finding => ({ did: '', faults: [`the attack failed: ${error.stack}`] }))
-      .then((finding) => process.send!(finding))
-      .catch(() => process.exit(1))
+  process.on('message', ({ names, target, scale }: Order) => {
+    void Promise.all(names.map((name) => attack(name, target, scale))).then((findings) => {
+      const finding: Finding = {
+        did: findings.map(({ did }) => did).join('; '),
+        faults: findings.flatMap(({ faults }) => faults),
+      }
+      process.send!(finding)
+    })
   })
   process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'))
 }

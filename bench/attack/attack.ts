@@ -32,6 +32,8 @@ export interface Attack {
   name: string
   /** What it does at scale 1. */
   about: string
+  /** The share of it that is done where nobody asks for the long form; all where it is left out. */
+  usualShare?: number
   /** Amounts go with `scale`; ends by itself and leaves no connection behind. */
   run: (target: Target, scale: number) => Promise<Finding>
 }

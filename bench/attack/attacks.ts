@@ -6,7 +6,9 @@ import { FOLDERS } from './folders.ts'
 import { FRAMING } from './framing.ts'
 import { GRAMMAR } from './grammar.ts'
 import { KEYS } from './keys.ts'
+import { NETWORK } from './network.ts'
 import { PIPELINES } from './pipelines.ts'
+import { SOURCES } from './sources.ts'
 
 export const ATTACKS: readonly Attack[] = [
   ...PIPELINES,
@@ -15,6 +17,8 @@ export const ATTACKS: readonly Attack[] = [
   ...FRAMING,
   ...KEYS,
   ...FOLDERS,
+  ...SOURCES,
+  ...NETWORK,
   ...GRAMMAR,
 ]
 

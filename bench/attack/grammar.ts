@@ -395,7 +395,8 @@ export async function fuzz(target: Target, count: number, seed: number): Promise
 export const GRAMMAR: readonly Attack[] = [
   {
     name: 'grammar',
-    about: '1,000,000 requests drawn from a grammar',
+    about: '1,000,000 requests drawn from a grammar, a tenth of them without --long',
+    usualShare: 0.1,
     run: (target, scale) => fuzz(target, amount(1_000_000, scale), target.seed),
   },
 ]

@@ -13,6 +13,7 @@ const AS_OF = '2026-11-01T00:00:00Z'
 /** Every kind of data there is, and a few buoys with half-hourly rows of 13 years. */
 const SOURCES = ['demo', 'demo:scale,buoys=8,years=13']
 const WORKERS = 2
+const ANSWER_CACHE = '8MiB'
 const SAMPLE_MS = 100
 /** For `/status`, which the main thread answers. */
 const STATUS_LIMIT_MS = 5000
@@ -120,6 +121,8 @@ export async function startPatient(
       '--admin-port=0',
       '--anonymous-quota=0',
       '--drain-time=0',
+      // What is kept of answers is no leak, but would look like one.
+      `--answer-cache=${ANSWER_CACHE}`,
       ...more,
     ],
     ready: /listening on http:\/\/127\.0\.0\.1:(\d+)/,

@@ -1,7 +1,7 @@
 /**
  * The attacks upon a server of its own, over loopback alone, each bounded in time:
  *
- *     npm run attack [-- --engine uws|node --scale 0.1 --cli dist/cli.js ATTACK …]
+ *     npm run attack [-- --engine uws|node --scale 0.1 --long --seed N --cli dist/cli.js ATTACK …]
  *
  * All attacks on both engines where none is named.
  */
@@ -20,6 +20,8 @@ const { values: options, positionals } = parseArgs({
   options: {
     engine: { type: 'string' },
     scale: { type: 'string', default: '1' },
+    long: { type: 'boolean', default: false },
+    seed: { type: 'string', default: '1' },
     /** Compiled command line to attack; that of this tree when it is left out. */
     cli: { type: 'string' },
   },
@@ -43,7 +45,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 async function attackOne(corpus: Corpus, engine: Target['engine'], name: string): Promise<Trial> {
-  const attack = attackNamed(name)
+  const { usualShare = 1 } = attackNamed(name)
+  const share = options.long ? 1 : usualShare
   const patient = await startPatient(corpus, engine)
   const bystander = await startBystander(
     patient.target.port,
@@ -51,7 +54,7 @@ async function attackOne(corpus: Corpus, engine: Target['engine'], name: string)
     ordinaryPaths(corpus.buoys),
   )
   try {
-    return await examine(attack, { patient, bystander, assailant }, scale, WHOLE)
+    return await examine([name], { patient, bystander, assailant }, scale * share, WHOLE)
   } finally {
     bystander.stop()
     await patient.server.stop()
@@ -74,7 +77,7 @@ function rowOf(trial: Trial): string[] {
   ]
 }
 
-const corpus = prepareCorpus(options.cli)
+const corpus = prepareCorpus(options.cli, Number(options.seed))
 const trials: Trial[] = []
 try {
   for (const { name, about } of attacks) {

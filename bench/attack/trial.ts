@@ -1,7 +1,7 @@
 /** One attack upon one server: what others saw before, meanwhile and after, what it cost, and whether the server lived. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Assailant } from './assailant.ts'
-import type { Attack, Target } from './attack.ts'
+import type { Target } from './attack.ts'
 import type { Bystander, Seen } from './bystander.ts'
 import { until } from './crowd.ts'
 import type { Patient } from './patient.ts'
@@ -29,7 +29,11 @@ export interface Pace {
   limitMs: number
 }
 
+/** For a measurement. */
 export const WHOLE: Pace = { aroundMs: 3000, recoveryMs: 30_000, limitMs: 400_000 }
+
+/** For a look at what must hold on any machine. */
+export const SHORT: Pace = { aroundMs: 300, recoveryMs: 30_000, limitMs: 120_000 }
 
 export interface Trial {
   attack: string
@@ -47,8 +51,9 @@ export interface Trial {
   slow: string | null
 }
 
+/** `names`: attacks that run all at once. */
 export async function examine(
-  attack: Attack,
+  names: readonly string[],
   { patient, bystander, assailant }: { patient: Patient; bystander: Bystander; assailant: Assailant },
   scale: number,
   pace: Pace,
@@ -64,7 +69,7 @@ export async function examine(
   ]
   const logged = server.output().length
   const memory = patient.watchMemory()
-  const { did, faults } = await assailant.run(attack.name, target, scale, pace.limitMs)
+  const { did, faults } = await assailant.run(names, target, scale, pace.limitMs)
   const meanwhile = await bystander.tell()
   await wait(pace.aroundMs)
   const after = await bystander.tell()
@@ -106,7 +111,7 @@ export async function examine(
   const limit =
     target.engine === 'node' ? NODE_P99_LIMIT_MS : Math.max(P99_FLOOR_MS, SLOWER_LIMIT * before.p99)
   return {
-    attack: attack.name,
+    attack: names.join(', '),
     engine: target.engine,
     did,
     before,

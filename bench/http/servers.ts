@@ -135,6 +135,18 @@ export function residentMegabytes(pid: number): number {
   return Number(line?.[1] ?? 0) / 1024
 }
 
+/** Resident memory of a process and those it started, in MB. */
+export function familyMegabytes(pid: number): number {
+  return familyOf(pid).reduce((sum, member) => {
+    try {
+      return sum + residentMegabytes(member)
+    } catch {
+      // It ended between two looks.
+      return sum
+    }
+  }, 0)
+}
+
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
