@@ -11,6 +11,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import {
   closeSync,
+  existsSync,
   fchmodSync,
   fchownSync,
   fstatSync,
@@ -27,7 +28,7 @@ import {
 import type { BigIntStats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { errorCode, lock, LockError } from './lock.ts'
+import { errorCode, lock, LockError, randomName, type Lock } from './lock.ts'
 
 // --- The text of a key ---
 
@@ -340,32 +341,36 @@ function changeKeys<Result>(
   change: (records: readonly KeyRecord[]) => [KeyRecord[], Result],
 ): Result {
   const target = followed(path)
-  const release = lockFile(target)
+  const held = lockFile(target)
   try {
     removeLeftovers(target)
     const [records, result] = change(loadKeys(target))
     const text = keysText(records)
     if (Buffer.byteLength(text) > MAX_FILE_BYTES) throw new KeyCommandError('the keys file would pass 64 MiB')
     try {
-      replaceFile(target, text)
+      replaceFile(target, text, held.folder)
     } catch (error) {
-      throw new KeysFileError(`${path}: cannot be written (${errorCode(error)})`)
+      throw new KeysFileError(
+        existsSync(held.folder)
+          ? `${path}: cannot be written (${errorCode(error)})`
+          : `${path}: is unchanged: another command took over while this one stood still; run it again`,
+      )
     }
     return result
   } finally {
-    release()
+    held.release()
   }
 }
 
 // Five seconds: a change of the largest file takes less than one.
 const LOCK_PATIENCE_MS = 5000
 
-function lockFile(target: string): () => void {
+function lockFile(target: string): Lock {
   try {
-    return lock(`${target}.lock`, LOCK_PATIENCE_MS)
+    return lock(`${target}.lock`, { patienceMs: LOCK_PATIENCE_MS })
   } catch (error) {
     if (!(error instanceof LockError)) throw error
-    throw new KeysFileError(`${error.message}; remove it if no "keys" command is running`)
+    throw new KeysFileError(error.message)
   }
 }
 
@@ -384,9 +389,11 @@ function followed(path: string): string {
  * Replaces a file so that readers, and whoever comes after a crash, see the whole old or the whole new one. Mode
  * 0600; root leaves the file to the account that owned it, so that a server under that account can go on reading
  * it. Throws the error of the file system, and then leaves the old file as it was.
+ *
+ * @param folder where the new one is written first, on the same file system; a lock's, so that it counts only while the lock is held.
  */
-export function replaceFile(path: string, text: string): void {
-  const temporary = `${path}.${randomBytes(8).toString('hex')}.tmp`
+export function replaceFile(path: string, text: string, folder = dirname(path)): void {
+  const temporary = join(folder, `${basename(path)}.${randomName()}.tmp`)
   const before = process.geteuid?.() === 0 ? statSync(path, { throwIfNoEntry: false }) : undefined
   try {
     const file = openSync(temporary, 'wx', 0o600)
@@ -404,11 +411,11 @@ export function replaceFile(path: string, text: string): void {
     rmSync(temporary, { force: true })
     throw error
   }
-  const folder = openSync(dirname(path), 'r')
+  const holding = openSync(dirname(path), 'r')
   try {
-    fsyncSync(folder)
+    fsyncSync(holding)
   } finally {
-    closeSync(folder)
+    closeSync(holding)
   }
 }
 

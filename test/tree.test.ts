@@ -211,9 +211,13 @@ test('Arguments, environment and exit code belong to the command line.', () => {
   )
 })
 
-test('Nothing is left to chance but ids of requests, keys and the moment of a scheduled build.', () => {
+test('Nothing is left to chance but ids of requests, keys, temporary names and the moment of a scheduled build.', () => {
   assert.deepEqual(filesWith(/Math\.random/), ['src/cli.ts'])
-  assert.deepEqual(filesWith(/randomUUID|randomBytes|getRandomValues/), ['src/keys.ts', 'src/reply.ts'])
+  assert.deepEqual(filesWith(/randomUUID|randomBytes|getRandomValues/), [
+    'src/keys.ts',
+    'src/lock.ts',
+    'src/reply.ts',
+  ])
 })
 
 test('No files import each other in a circle.', () => {

@@ -9,6 +9,7 @@ import { Readable, Transform, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { request, type Dispatcher } from 'undici'
+import { randomName } from '../lock.ts'
 import type { Content } from '../sources/configuration.ts'
 
 /** Temporary files begin with a dot, so that no adapter takes one for data. */
@@ -214,7 +215,7 @@ async function store(
   }
   const temporary = join(
     dirname(path),
-    `${TEMPORARY_PREFIX}${process.pid}-${path.slice(dirname(path).length + 1)}`,
+    `${TEMPORARY_PREFIX}${randomName()}-${path.slice(dirname(path).length + 1)}`,
   )
   const received = counter(maxBytes)
   const stored = counter(maxBytes)

@@ -16,7 +16,7 @@ import {
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, type Dispatcher } from 'undici'
-import { lock, LockError } from '../lock.ts'
+import { LockError, lockInTurn, randomName, type Lock } from '../lock.ts'
 import {
   DEFAULT_HOST_LIMITS,
   type Configuration,
@@ -240,12 +240,12 @@ async function fetchSource(
     oldest: null,
     failures: [],
   }
-  let release: () => void
+  let held: Lock
   let files: PlannedFile[]
   try {
     files = planFiles(source, now)
     mkdirSync(folder, { recursive: true })
-    release = lock(join(folder, LOCK_FILE), LOCK_PATIENCE)
+    held = await lockInTurn(join(folder, LOCK_FILE), { patienceMs: LOCK_PATIENCE, longWork: true })
   } catch (error) {
     const reason =
       error instanceof LockError ? 'somebody else is fetching into the folder' : (error as Error).message
@@ -279,7 +279,7 @@ async function fetchSource(
     }
     return outcome
   } finally {
-    release()
+    held.release()
   }
 }
 
@@ -404,7 +404,7 @@ function readIndex(folder: string): Index {
 }
 
 function writeIndex(folder: string, index: Index): void {
-  const temporary = join(folder, `${TEMPORARY_PREFIX}${process.pid}-index`)
+  const temporary = join(folder, `${TEMPORARY_PREFIX}${randomName()}-index`)
   const entries = [...index].sort(([a], [b]) => (a < b ? -1 : 1))
   writeFileSync(temporary, `${JSON.stringify(entries)}\n`)
   renameSync(temporary, join(folder, INDEX_FILE))

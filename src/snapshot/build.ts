@@ -7,6 +7,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { randomName, type Lock } from '../lock.ts'
 import {
   BuildError,
   type BuoyRecord,
@@ -86,23 +87,23 @@ export interface BuiltSnapshot extends Manifest {
 /** @throws BuildError for faults in the input or a second builder, SnapshotError for faults in the folder. */
 export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapshot> {
   makeFolder(options.out)
-  const release = lockFolder(options.out)
+  const lock = lockFolder(options.out)
   try {
     removeLeftovers(options.out, JOURNAL_FILE)
     // Before anything is written: on a full disk the leavings of failed builds would keep every later one from succeeding.
     collectGarbage(options.out, options.keep ?? DEFAULT_KEPT, options.now, new Journal(options.out).files())
     const base = await readBase(options.out, (message) => options.report.warn(message))
-    return await build(options, base)
+    return await build(options, base, lock)
   } finally {
-    release()
+    lock.release()
   }
 }
 
-async function build(options: BuildOptions, base: Base): Promise<BuiltSnapshot> {
+async function build(options: BuildOptions, base: Base, lock: Lock): Promise<BuiltSnapshot> {
   const { previous: folder, registry, hold } = base
   const { sources, out, report, now } = options
   const previous = options.fresh === true ? null : folder
-  const spool = new Spool(join(out, `${TEMPORARY_PREFIX}${process.pid}-spool`))
+  const spool = new Spool(join(out, `${TEMPORARY_PREFIX}${randomName()}-spool`))
   const journal = new Journal(out)
   try {
     const input = new Collector(spool, {
@@ -194,11 +195,11 @@ async function build(options: BuildOptions, base: Base): Promise<BuiltSnapshot> 
     }
     const { id, bytes } = encodeManifest(manifest)
     if (sources.some(({ terms }) => terms !== undefined)) {
-      writeGiven(out, id, givenNow(input, { ids, kept, parts: others.of, refused, now }))
+      writeGiven(out, id, givenNow(input, { ids, kept, parts: others.of, refused, now }), lock)
     }
-    writeRegistryFile(out, { entries, former: registry.former })
-    if (id !== listKept(out).at(-1)?.id) keepManifest(out, nextKeptFile(out, id), bytes)
-    if (hold === null) announce(out, bytes)
+    writeRegistryFile(out, { entries, former: registry.former }, lock)
+    if (id !== listKept(out).at(-1)?.id) keepManifest(out, nextKeptFile(out, id), bytes, lock)
+    if (hold === null) announce(out, bytes, lock)
     else syncFolder(out)
     journal.remove()
     collectGarbage(out, options.keep ?? DEFAULT_KEPT, now, new Set())

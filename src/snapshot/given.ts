@@ -10,6 +10,7 @@
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Lock } from '../lock.ts'
 import { BuildError, type BuoyRecord, type SourceInfo, type SpotRecord } from '../sources/source.ts'
 import { cataloguedBuoys, infoOf, type CataloguedBuoy } from './catalog.ts'
 import { readForecast, type ForecastColumns } from './forecast.ts'
@@ -65,8 +66,8 @@ export function readGiven(dir: string, id: string): Given[] | null {
 }
 
 /** @throws BuildError when it cannot be written */
-export function writeGiven(dir: string, id: string, given: readonly Given[]): void {
-  writeState(dir, fileOf(id), FORMAT, given)
+export function writeGiven(dir: string, id: string, given: readonly Given[], lock: Lock): void {
+  writeState(dir, fileOf(id), FORMAT, given, lock)
 }
 
 /** A buoy of a catalogue as a source would have told of it. */

@@ -106,7 +106,7 @@ export interface Announced {
  * @throws BuildError when there is none or somebody writes to the folder, SnapshotError when it is not whole.
  */
 export async function rollback(dir: string, id: string | null, now: number): Promise<Announced> {
-  const release = lockFolder(dir)
+  const lock = lockFolder(dir)
   try {
     const kept = listKept(dir)
     const hold = readHold(dir)
@@ -114,11 +114,11 @@ export async function rollback(dir: string, id: string | null, now: number): Pro
     const target = rollbackTarget(kept, id, isRepair ? (hold?.snapshot ?? null) : null)
     const { asOf, bytes } = await wholeManifest(dir, target)
     // The hold first: a rollback that was killed half-way must not be undone by the next build.
-    if (!isRepair) writeHold(dir, target.id, kept.at(-1)!.sequence, now)
-    announce(dir, bytes)
+    if (!isRepair) writeHold(dir, target.id, kept.at(-1)!.sequence, now, lock)
+    announce(dir, bytes, lock)
     return { id: target.id, asOf, held: !isRepair || hold !== null }
   } finally {
-    release()
+    lock.release()
   }
 }
 
@@ -149,17 +149,17 @@ async function wholeManifest(
  * @throws BuildError when somebody writes to the folder, SnapshotError when that snapshot is not whole; the hold stays then.
  */
 export async function resume(dir: string): Promise<Announced | null> {
-  const release = lockFolder(dir)
+  const lock = lockFolder(dir)
   try {
     if (readHold(dir) === null) return null
     const newest = listKept(dir).at(-1)
     if (newest === undefined) throw new BuildError(`${dir}: there is no kept snapshot to announce`)
     const { asOf, bytes } = await wholeManifest(dir, newest)
-    if (!newest.current) announce(dir, bytes)
+    if (!newest.current) announce(dir, bytes, lock)
     removeHold(dir)
     return { id: newest.id, asOf, held: false }
   } finally {
-    release()
+    lock.release()
   }
 }
 

@@ -7,7 +7,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRegularFileSync } from '../files.ts'
-import { errorCode } from '../lock.ts'
+import { errorCode, type Lock } from '../lock.ts'
 import { timestampText } from '../time.ts'
 import { syncFolder, writeDurably } from './write.ts'
 
@@ -44,9 +44,9 @@ export function readHold(dir: string): Hold | null {
 }
 
 /** @param now epoch seconds */
-export function writeHold(dir: string, snapshot: string, after: number, now: number): void {
+export function writeHold(dir: string, snapshot: string, after: number, now: number, lock: Lock): void {
   const hold = { format: FORMAT, version: 1, snapshot, since: timestampText(Math.floor(now)), after }
-  writeDurably(dir, HOLD_FILE, Buffer.from(`${JSON.stringify(hold)}\n`))
+  writeDurably(dir, HOLD_FILE, Buffer.from(`${JSON.stringify(hold)}\n`), lock.folder)
   syncFolder(dir)
 }
 

@@ -8,6 +8,7 @@
  * kept or announced: the ids of a build that was killed before that nobody has seen. Where the file is lost or damaged, the kept
  * snapshots' catalogues say the same together, since each was built upon all that was given before it.
  */
+import type { Lock } from '../lock.ts'
 import { MAX_BUOY_ID, type RegistryEntry } from './catalog.ts'
 import { SnapshotError } from './format.ts'
 import { readState, writeState } from './state.ts'
@@ -53,14 +54,14 @@ export function readRegistryFile(dir: string): RegistryEntry[] | null {
 }
 
 /** Replaces a folder's file, unless it says the same already. @throws BuildError when it cannot be written */
-export function writeRegistryFile(dir: string, { entries, former }: Registry): void {
+export function writeRegistryFile(dir: string, { entries, former }: Registry, lock: Lock): void {
   const lines = [...entries, ...former].map(({ source, identifier, id, slug }) => [
     source,
     identifier,
     id,
     slug,
   ])
-  writeState(dir, REGISTRY_FILE, FORMAT, lines)
+  writeState(dir, REGISTRY_FILE, FORMAT, lines, lock)
 }
 
 function entryOf(value: unknown): RegistryEntry {

@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FetchOutcome } from '../fetch/mirror.ts'
+import { randomName } from '../lock.ts'
 import { BuildError, type BuoyRecord, type FileReport, type Report } from '../sources/source.ts'
 import { timestampText } from '../time.ts'
 import { DOUBTS, IMPOSSIBLE, type Doubt } from './quality.ts'
@@ -482,13 +483,27 @@ export function writeReport(dir: string, document: ReportDocument): void {
   const texts = { json: `${JSON.stringify(document, null, 2)}\n`, html: reportPage(document) }
   for (const [ending, text] of Object.entries(texts)) {
     const file = `report-${document.snapshot}.${ending}`
-    const temporary = join(dir, `${TEMPORARY_PREFIX}${process.pid}-${file}`)
+    try {
+      putInPlace(dir, file, text)
+    } catch (error) {
+      throw new BuildError(`${join(dir, file)}: cannot be written (${(error as NodeJS.ErrnoException).code})`)
+    }
+  }
+}
+
+const TRIES = 5
+
+/** The builder's lock is given back by now: the next one may take the temporary file for a dead builder's and remove it. */
+function putInPlace(dir: string, file: string, text: string): void {
+  for (let made = 1; ; made++) {
+    const temporary = join(dir, `${TEMPORARY_PREFIX}${randomName()}-${file}`)
     try {
       writeFileSync(temporary, text)
       renameSync(temporary, join(dir, file))
+      return
     } catch (error) {
       rmSync(temporary, { force: true })
-      throw new BuildError(`${join(dir, file)}: cannot be written (${(error as NodeJS.ErrnoException).code})`)
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || made === TRIES) throw error
     }
   }
 }

@@ -7,7 +7,7 @@
  */
 import { join } from 'node:path'
 import { readRegularFileSync } from '../files.ts'
-import { errorCode } from '../lock.ts'
+import { errorCode, type Lock } from '../lock.ts'
 import { BuildError } from '../sources/source.ts'
 import { sha256, SnapshotError } from './format.ts'
 import { holds, writeDurably } from './write.ts'
@@ -58,11 +58,12 @@ export function writeState(
   file: string,
   { format, version }: StateFormat,
   entries: readonly unknown[],
+  lock: Lock,
 ): void {
   const body = Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
   const head = { format, version, lines: entries.length, sha256: sha256(body) }
   const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body])
-  if (!holds(join(dir, file), bytes)) writeDurably(dir, file, bytes)
+  if (!holds(join(dir, file), bytes)) writeDurably(dir, file, bytes, lock.folder)
 }
 
 /** Undefined for a text that is no JSON. */

@@ -1,6 +1,7 @@
 /** Puts parts and manifests into a folder so that a reader sees the whole old snapshot or the whole new one, whatever is killed. */
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -10,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { errorCode, lock, LockError } from '../lock.ts'
+import { errorCode, lock, LockError, randomName, type Lock } from '../lock.ts'
 import { BuildError } from '../sources/source.ts'
 import { encodePart, MANIFEST_FILE, partFile, sha256, type Part, type PartEntry } from './format.ts'
 
@@ -20,10 +21,10 @@ export const TEMPORARY_PREFIX = '.tmp-'
 /** Milliseconds: time enough to pass over a holder that was killed, and for a rollback to be done. */
 const LOCK_PATIENCE = 1000
 
-/** Keeps others from writing to `dir` until the returned function is called. @throws BuildError when somebody else does. */
-export function lockFolder(dir: string): () => void {
+/** Keeps others from writing to `dir` until the lock is released. @throws BuildError when somebody else does. */
+export function lockFolder(dir: string): Lock {
   try {
-    return lock(join(dir, 'builder.lock'), LOCK_PATIENCE)
+    return lock(join(dir, 'builder.lock'), { patienceMs: LOCK_PATIENCE, longWork: true })
   } catch (error) {
     if (error instanceof LockError) throw new BuildError(error.message)
     throw error
@@ -40,15 +41,15 @@ export function writePart(dir: string, part: Part, rows: number, month: number |
 }
 
 /** Puts a manifest beside the current one, under a name of its own. */
-export function keepManifest(dir: string, file: string, bytes: Uint8Array): void {
-  writeDurably(dir, file, bytes)
+export function keepManifest(dir: string, file: string, bytes: Uint8Array, held: Lock): void {
+  writeDurably(dir, file, bytes, held.folder)
 }
 
 /** Makes a manifest the current one: from the rename on, readers see its snapshot. Its parts must be in `dir`. */
-export function announce(dir: string, bytes: Uint8Array): void {
+export function announce(dir: string, bytes: Uint8Array, held: Lock): void {
   // The parts' names must reach the disk before a manifest that counts on them.
   syncFolder(dir)
-  writeDurably(dir, MANIFEST_FILE, bytes)
+  writeDurably(dir, MANIFEST_FILE, bytes, held.folder)
   syncFolder(dir)
 }
 
@@ -58,10 +59,11 @@ export function makeFolder(dir: string): void {
 
 /**
  * Replaces a file as a whole, its bytes safely on disk.
- * @throws BuildError naming the file when it cannot be written, on a full disk above all.
+ * @param within where it is written first: in a lock's folder, it comes into its place only while the lock is held
+ * @throws BuildError naming the file when it cannot be written, on a full disk above all
  */
-export function writeDurably(dir: string, file: string, bytes: Uint8Array): void {
-  const temporary = join(dir, `${TEMPORARY_PREFIX}${process.pid}-${file}`)
+export function writeDurably(dir: string, file: string, bytes: Uint8Array, within = dir): void {
+  const temporary = join(within, `${TEMPORARY_PREFIX}${randomName()}-${file}`)
   try {
     const handle = openSync(temporary, 'w', 0o644)
     try {
@@ -74,6 +76,11 @@ export function writeDurably(dir: string, file: string, bytes: Uint8Array): void
   } catch (error) {
     rmSync(temporary, { force: true })
     const code = errorCode(error)
+    if (!existsSync(within)) {
+      throw new BuildError(
+        `${dir}: another builder took over while this one stood still; nothing is announced`,
+      )
+    }
     const what = code === 'ENOSPC' || code === 'EDQUOT' ? `no space is left on the disk (${code})` : code
     throw new BuildError(`${join(dir, file)}: cannot be written: ${what}`)
   }

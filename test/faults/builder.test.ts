@@ -1,16 +1,18 @@
 /** Builders that are killed, meet each other, or run out of disk: the folder always holds a whole snapshot, and recovers. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { lock } from '../../src/lock.ts'
 import { collectGarbage, listKept } from '../../src/snapshot/history.ts'
 import { loadSnapshot, readManifest } from '../../src/snapshot/read.ts'
 import { Client, runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { amount, asOf, build, ended, names, startBuilder } from './folder.ts'
 
+const LOCK = new URL('../../dist/lock.js', import.meta.url).href
 const LONG_TIMEOUT = 1_200_000
 /** Names that a folder may hold when no builder is at work. */
 const OWN_NAME =
@@ -78,8 +80,8 @@ test(
 test('A second builder is told that another one is at work.', { timeout: 60_000 }, async (t) => {
   const folder = join(temporaryFolder(t), 'snapshots')
   mkdirSync(folder)
-  // This very process, alive for the length of the test.
-  symlinkSync(JSON.stringify({ pid: process.pid, host: hostname(), start: '' }), join(folder, 'builder.lock'))
+  const held = lock(join(folder, 'builder.lock'), { patienceMs: 0 })
+  t.after(() => held.release())
   const { code, stderr } = await runCli(['build', '--source', 'demo:scale,buoys=2,days=3', '--out', folder])
   assert.equal(code, 1)
   assert.match(
@@ -104,10 +106,16 @@ test(
 test('The lock of a builder that has died is passed over.', { timeout: 60_000 }, async (t) => {
   const folder = join(temporaryFolder(t), 'snapshots')
   mkdirSync(folder)
-  const { pid } = spawnSync(process.execPath, ['--version'])
-  for (const lock of ['builder.lock', 'builder.lock.break']) {
-    symlinkSync(JSON.stringify({ pid, host: hostname(), start: '1' }), join(folder, lock))
-  }
+  const child = spawn(
+    process.execPath,
+    [
+      '--input-type=module',
+      '-e',
+      `(await import(${JSON.stringify(LOCK)})).lock(process.argv[1], { patienceMs: 0 })`,
+    ].concat(join(folder, 'builder.lock')),
+  )
+  await once(child, 'exit')
+  assert.deepEqual(names(folder, 'builder.lock'), ['builder.lock'])
   await build(folder, 0)
   assert.deepEqual(names(folder, 'builder.lock'), [])
 })
