@@ -258,6 +258,7 @@ test('No file names a place on one machine or a registry of packages.', () => {
   const forbidden = new RegExp([...places, ...registries].join('|'), 'i')
   const single = [
     'README.md',
+    'SECURITY.md',
     'package.json',
     'package-lock.json',
     'tsconfig.json',
@@ -290,15 +291,43 @@ interface Package {
 
 const PACKAGE = JSON.parse(textOf('package.json')) as Package
 
-test('The lock file names no address, and every version is exact.', () => {
+interface LockFile {
+  packages: { [path: string]: { version?: string; integrity?: string; hasInstallScript?: boolean } }
+}
+
+test('The lock file names no address, each entry has the hash of what it stands for, and every version is exact.', () => {
   for (const file of ['package-lock.json', 'bench/peers/fastify/package-lock.json']) {
-    const lock = textOf(file)
-    assert.ok(!lock.includes('"resolved"'), file)
-    assert.ok(lock.includes('"integrity"'), file)
+    const text = textOf(file)
+    assert.ok(!text.includes('"resolved"'), file)
+    const entries = Object.entries((JSON.parse(text) as LockFile).packages).filter(([path]) => path !== '')
+    assert.ok(entries.length > 20, file)
+    const without = entries.filter(
+      ([, { integrity }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? ''),
+    )
+    assert.deepEqual(
+      without.map(([path]) => path),
+      [],
+      file,
+    )
   }
   for (const table of [PACKAGE.dependencies, PACKAGE.optionalDependencies, PACKAGE.devDependencies]) {
     for (const [name, version] of Object.entries(table)) assert.match(version, /^\d+\.\d+\.\d+$/, name)
   }
+})
+
+test('Nothing that is installed runs a script, and no package has one that is not known to be needless.', () => {
+  assert.match(textOf('.npmrc'), /^ignore-scripts=true$/m)
+  const { packages } = JSON.parse(textOf('package-lock.json')) as LockFile
+  const scripted = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript === true)
+  assert.deepEqual(
+    scripted.map(([path]) => path),
+    ['node_modules/esbuild', 'node_modules/msgpackr-extract'],
+  )
+})
+
+test('Snapshots are decoded without native code, which a hostile one could crash.', () => {
+  const loading = IMPORTS.filter(({ specifier }) => /^msgpackr(-extract)?$/.test(specifier))
+  assert.deepEqual(loading, [])
 })
 
 test('The program imports the packages that it declares and no others.', () => {

@@ -1,6 +1,9 @@
 /** Finds and loads the native uWebSockets.js. Its packages carry no types, so the calls we use are declared here. */
 
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 
 import { HEADER_LIMIT_BYTES } from './exchange.ts'
 
@@ -58,13 +61,21 @@ export interface UwsBinding {
   us_listen_socket_close(token: UwsListenToken): void
 }
 
+/** SHA-256 of the binaries that this server was tested with, by package; the versions are those of package.json. */
+const TESTED_BINARIES: { readonly [name: string]: string } = {
+  '@uwsjs/linux-x64-20': '4d482084b665c225892917ee0e9b9572d89eaa6f3dc200ff5e536293d3456c89',
+  '@uwsjs/linux-x64-22': 'f687e7c3666b5cca9d355184bbf07bb0550f5ba0d3ffd453248ccfec552dde6c',
+  '@uwsjs/linux-x64-24': '177efdc682425d754474bd30f9586c487fa6694f790f3406a23885d0e61c07a0',
+  '@uwsjs/linux-x64-26': '604375741bf77780b34e7e299af9274cb1f56d73732201d19e3d8d8448176795',
+}
+
 export type LoadedBinding =
   | { readonly binding: UwsBinding; readonly reason: null }
   | { readonly binding: null; readonly reason: string }
 
 /**
  * Loads the official `uWebSockets.js` where it is installed, else the repackaged binary for this platform and Node
- * release. Never throws: `reason` says why nothing could be loaded.
+ * release if it is, byte for byte, the one that was tested. Never throws: `reason` says why nothing could be loaded.
  *
  * Must run in the main thread before any worker starts: the binary reads its header limit from the process environment
  * when it is first loaded, and a worker's `process.env` is only a copy of that.
@@ -73,11 +84,15 @@ export function loadBinding(): LoadedBinding {
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEADER_LIMIT_BYTES)
   const require = createRequire(import.meta.url)
   const nodeMajor = process.versions.node.split('.', 1)[0]
-  const names = ['uWebSockets.js', `@uwsjs/${process.platform}-${process.arch}-${nodeMajor}`]
+  const repackaged = `@uwsjs/${process.platform}-${process.arch}-${nodeMajor}`
+  const loads: { [name: string]: () => unknown } = {
+    'uWebSockets.js': () => require('uWebSockets.js') as unknown,
+    [repackaged]: () => require(testedBinary(require.resolve(repackaged), repackaged)) as unknown,
+  }
   const reasons: string[] = []
-  for (const name of names) {
+  for (const [name, load] of Object.entries(loads)) {
     try {
-      const loaded: unknown = require(name)
+      const loaded = load()
       if (isBinding(loaded)) return { binding: loaded, reason: null }
       reasons.push(`${name} lacks functions that this server calls`)
     } catch (error) {
@@ -86,6 +101,14 @@ export function loadBinding(): LoadedBinding {
     }
   }
   return { binding: null, reason: reasons.join('; ') }
+}
+
+/** The binary of a package, past the script that would only load it. @throws Error when it is another than the one that was tested */
+function testedBinary(entry: string, name: string): string {
+  const path = join(dirname(entry), 'uws.node')
+  const hash = createHash('sha256').update(readFileSync(path)).digest('hex')
+  if (hash !== TESTED_BINARIES[name]) throw new Error(`${path} is not the binary that was tested`)
+  return path
 }
 
 function isBinding(loaded: unknown): loaded is UwsBinding {

@@ -15,7 +15,8 @@
  * back either as unaligned bytes or as copies. Numbers inside are little endian, and so must be the machine.
  */
 import { createHash } from 'node:crypto'
-import { Packr, Unpackr } from 'msgpackr'
+import { Packr } from 'msgpackr/pack'
+import { Unpackr } from 'msgpackr/unpack'
 import { LAST_SECOND, monthOf, monthText } from '../time.ts'
 import { plainEnd } from './plain.ts'
 

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { appendFileSync, cpSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 
 import { loadEngine } from '../../src/http/engine.ts'
 import { unmapped } from '../../src/http/exchange.ts'
 import { findFreePort } from '../../src/http/port.ts'
+import { temporaryFolder } from '../live.ts'
 import { RawClient } from './raw_client.ts'
 import { ENGINES, missing, request, startServer } from './server_for_tests.ts'
 
@@ -40,6 +45,29 @@ describe('loadEngine', () => {
       assert.match(choice.warning ?? '', /uWebSockets\.js.*@uwsjs\/\w+-abacus-\d+/)
       assert.doesNotMatch(choice.warning ?? '', /\n/)
     })
+  })
+
+  it('loads no other binary than the one that was tested', { skip: missing('uws') }, (t) => {
+    const folder = temporaryFolder(t)
+    cpSync(new URL('../../dist/http', import.meta.url), join(folder, 'dist/http'), { recursive: true })
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+    const name = `@uwsjs/linux-x64-${process.versions.node.split('.', 1)[0]}`
+    const original = dirname(createRequire(import.meta.url).resolve(name))
+    const copy = join(folder, 'node_modules', name)
+    cpSync(original, copy, { recursive: true })
+    const load = (): string =>
+      spawnSync(
+        process.execPath,
+        [
+          '-e',
+          `import(${JSON.stringify(join(folder, 'dist/http/binding.js'))}).then(({ loadBinding }) => console.log(loadBinding().reason))`,
+        ],
+        { encoding: 'utf8' },
+      ).stdout
+    assert.equal(load(), 'null\n')
+    const binary = join(copy, 'uws.node')
+    appendFileSync(binary, '\0')
+    assert.ok(load().endsWith(`${binary} is not the binary that was tested\n`), load())
   })
 
   it('throws when the native engine is insisted on and cannot be loaded', () => {

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { pack, unpackMultiple } from 'msgpackr'
+import { pack } from 'msgpackr/pack'
+import { unpackMultiple } from 'msgpackr/unpack'
 import {
   decodeManifest,
   decodePart,

@@ -3,7 +3,8 @@
  * hashes and a right id. Written against the description of the format, not with the program's own writer, which would not write such bytes.
  */
 import { createHash } from 'node:crypto'
-import { Packr, Unpackr } from 'msgpackr'
+import { Packr } from 'msgpackr/pack'
+import { Unpackr } from 'msgpackr/unpack'
 
 const packer = new Packr({ useRecords: false, variableMapSize: true })
 const unpacker = new Unpackr({ useRecords: false, mapsAsObjects: true })
@@ -63,7 +64,7 @@ export function taleOf(manifest: Uint8Array, read: (file: string) => Uint8Array)
     parts: body.parts.map((entry) => {
       const bytes = Uint8Array.from(read(entry.file))
       let first: unknown
-      unpacker.unpackMultiple(bytes, (value) => {
+      unpacker.unpackMultiple(bytes, (value: unknown) => {
         first ??= value
         return false
       })

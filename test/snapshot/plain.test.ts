@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { pack } from 'msgpackr'
+import { pack } from 'msgpackr/pack'
 import { plainEnd } from '../../src/snapshot/plain.ts'
 
 const BOUNDS = { depth: 8, values: 1000 }
