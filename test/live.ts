@@ -164,7 +164,8 @@ export interface Reply {
 
 export interface CallOptions {
   method?: string
-  headers?: { [name: string]: string }
+  /** A list is as many lines. */
+  headers?: { [name: string]: string | string[] }
 }
 
 /**

