@@ -26,6 +26,7 @@ const STATIONS_KEPT = 20_000
 const STATIONS_SHOWN = 12
 /** Reasons are fixed texts of adapters; a slip there must not fill the memory. */
 const REASONS_KEPT = 500
+const OTHER_REASONS = 'other reasons'
 /** Progress lines come at most this often, in milliseconds, where nobody watches a terminal. */
 const PLAIN_INTERVAL = 2000
 const TERMINAL_INTERVAL = 100
@@ -367,26 +368,42 @@ export class BuildReport implements Report {
   }
 
   /** @internal A row was left out by a rule. */
-  skip(reason: string, station: string | undefined): void {
-    this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1)
+  skip(reason: string, station: string | undefined, times: number): void {
+    const counted = this.#skipped.size < REASONS_KEPT || this.#skipped.has(reason) ? reason : OTHER_REASONS
+    this.#skipped.set(counted, (this.#skipped.get(counted) ?? 0) + times)
     const { skipped, skipped_stations: stations } = this.#section.document
-    count(skipped, reason)
+    count(skipped, reason, times)
     if (station !== undefined && Object.hasOwn(skipped, reason)) {
-      count((stations[reason] ??= {}), station, STATIONS_KEPT)
+      count((stations[reason] ??= {}), station, times, STATIONS_KEPT)
     }
   }
 
-  /** @internal A line could not be understood. */
-  badLine(file: string, line: number, reason: string, text: string | null): void {
+  /** @internal Lines could not be understood, the first of them as described. */
+  badLine(line: SourceDocument['bad'][number], times: number): void {
     const { document } = this.#section
-    count(document.bad_reasons, reason)
-    if (document.bad.length < BAD_LINES_KEPT) document.bad.push({ file, line, reason, text })
+    count(document.bad_reasons, line.reason, times)
+    if (document.bad.length < BAD_LINES_KEPT) document.bad.push(line)
   }
 }
 
-function count(counts: { [key: string]: number }, key: string, most: number = REASONS_KEPT): void {
-  if (Object.hasOwn(counts, key)) counts[key]++
-  else if (Object.keys(counts).length < most) counts[key] = 1
+/** How many keys objects of counts have: asking the objects would take as long as they are. */
+const countedKeys = new WeakMap<object, number>()
+
+function count(
+  counts: { [key: string]: number },
+  key: string,
+  times: number,
+  most: number = REASONS_KEPT,
+): void {
+  if (Object.hasOwn(counts, key)) {
+    counts[key] += times
+    return
+  }
+  const keys = countedKeys.get(counts) ?? 0
+  if (keys >= most) return
+  // An own one, whatever it is called.
+  Object.defineProperty(counts, key, { value: times, enumerable: true, writable: true, configurable: true })
+  countedKeys.set(counts, keys + 1)
 }
 
 /** The stations with the highest counts, in words. */
@@ -454,15 +471,16 @@ class FileCount implements FileReport {
     this.#rows += count
   }
 
-  skipped(reason: string, station?: string): void {
-    this.#report.skip(reason, station)
+  skipped(reason: string, station?: string, times = 1): void {
+    this.#report.skip(reason, station, times)
   }
 
-  bad(line: number, reason: string, text?: string): void {
+  bad(line: number, reason: string, text?: string, times = 1): void {
     const shown = text === undefined ? null : quoted(text)
-    this.#report.badLine(this.#path, line, reason, shown)
-    if (++this.#bad > BAD_LINES_SHOWN) return
-    this.#report.line(`${this.#path}:${line}: ${reason}${shown === null ? '' : `: ${shown}`}`)
+    this.#report.badLine({ file: this.#path, line, reason, text: shown }, times)
+    if (this.#bad < BAD_LINES_SHOWN)
+      this.#report.line(`${this.#path}:${line}: ${reason}${shown === null ? '' : `: ${shown}`}`)
+    this.#bad += times
   }
 
   end(): void {

@@ -19,10 +19,10 @@ import {
   type Sink,
   type SourceContext,
 } from './source.ts'
+import { parseDocument } from './json.ts'
 import { UNCOUNTED } from './stations.ts'
 import {
   cleanName,
-  decode,
   degreesOf,
   dropUnusable,
   Fields,
@@ -164,6 +164,7 @@ async function readAnswer(
   add: (campaign: string, file: DataFile) => void,
 ): Promise<void> {
   const path = join(folder, name)
+  report.reads?.(path)
   const first = parseAnswer(await readText(path, UNCOUNTED, MAX_ANSWER_BYTES), UNCOUNTED)
   const { labels = [], rows = [], campaignField = -1 } = first ?? {}
   const own = campaignOf(name)
@@ -203,13 +204,8 @@ function cellOf(row: unknown, field: number): string {
 
 /** Takes an answer out of its envelope; null for one without a table, which is reported unless it says that there are no data. */
 function parseAnswer(bytes: Uint8Array, file: FileReport): Answer | null {
-  let value: unknown
-  try {
-    value = JSON.parse(decode(bytes))
-  } catch {
-    file.bad(1, 'no JSON')
-    return null
-  }
+  const value = parseDocument(bytes, file)
+  if (value === undefined) return null
   const { success, message, entete, results } = (
     typeof value === 'object' && value !== null ? value : {}
   ) as { [key: string]: unknown }

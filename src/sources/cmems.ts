@@ -141,6 +141,7 @@ async function readCmems(folder: string, sink: Sink, { report }: SourceContext):
   const netcdf = await loadNetcdf()
   const heads: Head[] = []
   for (const path of paths) {
+    report.reads?.(path)
     usable(report, path, () => {
       heads.push(withFile(netcdf, path, (file) => headOf(netcdf, file, path)))
     })
@@ -317,7 +318,7 @@ function rowsOf(netcdf: Netcdf, file: File, path: string, counted: FileReport, r
       const goesTo = /_to_direction(_|$)/.test(names.get(name) ?? '')
       const shown = cleanName(name).slice(0, 60)
       const variable = readVariable(netcdf, file, name, { rank: 2, maxValues: MAX_VALUES })
-      const column = valueColumn(quantity.measure, shown, variable.units, { goesTo })
+      const column = valueColumn(quantity.measure, quantity.measure, variable.units, { goesTo })
       if (column === null) {
         report.warn(`${path}: ${JSON.stringify(shown)} is in no known unit and is left out`)
         continue

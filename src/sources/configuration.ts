@@ -3,9 +3,9 @@
  * of them, and which network's word counts where two have the same buoy. It is checked against a schema before anything is done, and
  * what is wrong is told by its place in the file. Secrets do not stand in it: it names the environment variables that hold them.
  */
-import { readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Ajv, type ErrorObject, type SchemaObject } from 'ajv'
+import { readRegularFileSync, UnfitFile } from '../files.ts'
 import { boundsContain, type Bounds } from '../geo.ts'
 import { KIND_OPTIONS, openSource } from './kinds.ts'
 import {
@@ -13,6 +13,7 @@ import {
   type BuoyRecord,
   type Network,
   type Source,
+  type SourceLimits,
   type SourceOptions,
   type SourceTerms,
 } from './source.ts'
@@ -91,6 +92,7 @@ interface FileSource {
   complete?: boolean
   filter?: { box?: Bounds; types?: string[]; stations?: string[]; except?: string[] }
   options?: SourceOptions
+  limits?: SourceLimits
 }
 
 interface ConfigurationFile {
@@ -191,6 +193,10 @@ export const CONFIGURATION_SCHEMA: SchemaObject = object(
               except: texts(10_000),
             }),
             options: { type: 'object' },
+            limits: object({
+              seconds: { type: 'integer', minimum: 1, maximum: 86_400 },
+              megabytes: { type: 'integer', minimum: 128, maximum: 1_048_576 },
+            }),
           },
           'name',
           'kind',
@@ -281,11 +287,18 @@ export function readConfiguration(
 function parseFile(path: string): ConfigurationFile {
   let value: unknown
   try {
-    if (statSync(path).size > MAX_FILE_BYTES) throw new BuildError(`${path}: has more than 4 MiB`)
-    value = JSON.parse(readFileSync(path, 'utf8').replace(/^\ufeff/, ''))
+    value = JSON.parse(
+      readRegularFileSync(path, MAX_FILE_BYTES)
+        .toString('utf8')
+        .replace(/^\ufeff/, ''),
+    )
   } catch (error) {
-    if (error instanceof BuildError) throw error
-    const what = error instanceof SyntaxError ? `is no JSON: ${error.message}` : 'cannot be read'
+    const what =
+      error instanceof SyntaxError
+        ? `is no JSON: ${error.message}`
+        : error instanceof UnfitFile
+          ? error.message
+          : 'cannot be read'
     throw new BuildError(`${path}: ${what}`)
   }
   const ajv = new Ajv({ allErrors: true, strict: false, verbose: true })
@@ -372,7 +385,7 @@ function open(entry: FileSource, folder: string, fail: (what: string) => never):
   const { name, kind, network, label, aliases, credit, licence, complete } = entry
   let source: Source
   try {
-    source = openSource(kind, folder, entry.options)
+    source = openSource(kind, folder, entry.options, entry.limits)
   } catch (error) {
     if (error instanceof BuildError) return fail(`: ${error.message}`)
     throw error

@@ -245,6 +245,7 @@ async function readErddap(
   const stations = new Stations()
   const signatures: string[] = []
   for (const file of files) {
+    report.reads?.(file.path)
     const signature = await readRows(file, options, known, UNCOUNTED, null, (row) => {
       stations.see(row.identifier, row.time, row.lat, row.lng, row.name)
     })
@@ -422,7 +423,7 @@ function openJsonTable(bytes: Buffer, file: FileReport): OpenTable | null {
       for (const [i, entry] of (rows as unknown[]).entries()) {
         const isRow = Array.isArray(entry) && entry.length === labels.length
         if (isRow) row = entry as unknown[]
-        visit(i + 1, isRow ? null : `row ${i + 1}: wrong number of fields`)
+        visit(i + 1, isRow ? null : 'wrong number of fields')
       }
     },
   }
@@ -654,7 +655,7 @@ function layoutOf(
     const missing = ['_FillValue', 'missing_value']
       .map((marker) => numberOf(attribute(label, marker)))
       .filter((marker): marker is number => marker !== null && !Number.isNaN(marker))
-    const column = valueColumn(name, cleanName(label).slice(0, 60), unit, {
+    const column = valueColumn(name, name, unit, {
       missing,
       goesTo: goesTo && MEASURES[name].unit === 'degree',
     })
@@ -665,8 +666,13 @@ function layoutOf(
     } else if (typeof flags === 'string') {
       warn(`column ${shown} is left out: what the flags of ${JSON.stringify(flags)} mean is not known`)
     } else {
-      const fault = `${cleanName(label).slice(0, 60)} is no number`
-      measured.push({ field, column, flags, fault, flagged: `${name} flagged bad` })
+      measured.push({
+        field,
+        column,
+        flags,
+        fault: `${name} is no number`,
+        flagged: `${name} flagged bad`,
+      })
     }
   }
   const cfRole = labels.findIndex((label) => attribute(label, 'cf_role') === 'timeseries_id')

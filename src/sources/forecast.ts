@@ -14,6 +14,7 @@ import { wrapLongitude } from '../geo.ts'
 import { directionBetween, LONGEST_STEP } from '../index/forecast.ts'
 import { buildPoints, Points } from '../index/points.ts'
 import { pointKey } from '../snapshot/forecast.ts'
+import { parseBounded } from './documents.ts'
 import {
   BuildError,
   FORECAST_MEASURES,
@@ -25,16 +26,7 @@ import {
   type Sink,
   type SourceContext,
 } from './source.ts'
-import {
-  decode,
-  degreesOf,
-  Fields,
-  isoSeconds,
-  listFolder,
-  readText,
-  splitSeparated,
-  textsOf,
-} from './text.ts'
+import { degreesOf, Fields, isoSeconds, listFolder, readText, splitSeparated, textsOf } from './text.ts'
 
 /** An answer is held whole, as text and as objects, some ten times its size: ask for fewer places at a time. */
 const MAX_ANSWER_BYTES = 64 * 2 ** 20
@@ -158,12 +150,9 @@ type Json = { [key: string]: unknown }
 
 /** @throws FormatFault */
 function seriesOf(bytes: Uint8Array, position: { lat: number; lng: number } | undefined): Series[] {
-  let answer: unknown
-  try {
-    answer = JSON.parse(decode(bytes))
-  } catch {
-    throw new FormatFault('it is no JSON, or cut off')
-  }
+  const parsed = parseBounded(bytes)
+  if ('fault' in parsed) throw new FormatFault(`it is ${parsed.fault}`)
+  const answer = parsed.value
   const first: unknown = Array.isArray(answer) ? answer[0] : answer
   if (isJson(first)) {
     if (isJson(first.hourly)) return (Array.isArray(answer) ? answer : [answer]).map(openMeteoSeries)

@@ -10,6 +10,7 @@
 import { join } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
 import { MEASURE_NAMES, type MeasureName, RowBatch } from '../columns.ts'
+import { parseBounded } from './documents.ts'
 import {
   BuildError,
   type BuoyRecord,
@@ -20,7 +21,7 @@ import {
   type SourceContext,
 } from './source.ts'
 import { IDENTIFIER, Stations } from './stations.ts'
-import { decode, dropUnusable, listFolder, NO_CODE, readText } from './text.ts'
+import { dropUnusable, listFolder, NO_CODE, readText } from './text.ts'
 import { codeOf, numberOf, timeReader, type TimeReader, valueColumn, type ValueColumn } from './units.ts'
 
 const COLUMNS_FILE = 'columns.json'
@@ -28,8 +29,6 @@ const MAX_COLUMNS_BYTES = 2 ** 20
 
 /** What `JSON.parse` makes of a text takes up to fifteen times its size. */
 const MAX_DOCUMENT_BYTES = 64 * 2 ** 20
-/** Levels of lists and objects in each other; real answers have six. */
-const MAX_DEPTH = 64
 /** Rows over all files of a folder, at some 200 bytes each: they wait for their other parts. */
 const MAX_ROWS = 1_000_000
 
@@ -430,33 +429,12 @@ async function readColumns(folder: string, names: readonly string[]): Promise<Co
   return compileColumns(parseDocument(await readText(path, strict, MAX_COLUMNS_BYTES), strict), path)
 }
 
-/** Parses a document whose depth is bounded; undefined where it is none, which is reported. */
+/** Parses a document within its bounds; undefined where it is none, which is reported. */
 export function parseDocument(bytes: Uint8Array, file: FileReport): unknown {
-  if (isDeeperThan(bytes, MAX_DEPTH)) {
-    file.bad(1, `more than ${MAX_DEPTH} levels of lists and objects`)
-    return undefined
-  }
-  try {
-    return JSON.parse(decode(bytes)) as unknown
-  } catch {
-    file.bad(1, 'no JSON, or cut off')
-    return undefined
-  }
-}
-
-function isDeeperThan(bytes: Uint8Array, limit: number): boolean {
-  let depth = 0
-  let isText = false
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at]
-    if (byte === 0x22) isText = !isText
-    else if (isText) {
-      if (byte === 0x5c) at++
-    } else if (byte === 0x5b || byte === 0x7b) {
-      if (++depth > limit) return true
-    } else if (byte === 0x5d || byte === 0x7d) depth--
-  }
-  return false
+  const parsed = parseBounded(bytes)
+  if ('value' in parsed) return parsed.value
+  file.bad(1, parsed.fault)
+  return undefined
 }
 
 const NO_HEADER: ReadonlyMap<string, number> = new Map()
@@ -482,7 +460,7 @@ function readDocument(
     const list: unknown[] = Array.isArray(rows) ? rows : [rows]
     list.forEach((row, i) => {
       const fault = readRow(table, row, document, header, named, file, parts, stations)
-      if (fault !== null) file.bad(i + 1, `row ${i + 1}: ${fault}`)
+      if (fault !== null) file.bad(i + 1, fault)
     })
   }
   if (!found) file.bad(1, 'it holds none of the tables of the map')

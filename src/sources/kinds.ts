@@ -1,5 +1,6 @@
 /** Every source kind by its name in `--source KIND:ARGUMENT` and in the configuration. */
 import { openAltimetry } from './altimetry.ts'
+import { boxed } from './box.ts'
 import { openCandhis } from './candhis.ts'
 import { openCmems } from './cmems.ts'
 import { openCsv } from './csv.ts'
@@ -9,7 +10,7 @@ import { openForecast } from './forecast.ts'
 import { JSON_OPTIONS, openJson } from './json.ts'
 import { openMeteofrance } from './meteofrance.ts'
 import { openNdbc } from './ndbc.ts'
-import { BuildError, type OpenSource, type Source, type SourceOptions } from './source.ts'
+import { BuildError, type OpenSource, type Source, type SourceLimits, type SourceOptions } from './source.ts'
 import { openTides } from './tides.ts'
 
 /** JSON schema of an object of options. */
@@ -35,8 +36,22 @@ const KINDS: { readonly [kind: string]: OpenSource | KindWithOptions } = {
   demo: openDemo,
 }
 
-/** @throws BuildError for an unknown kind or an argument that the kind refuses. */
-export function openSource(kind: string, argument: string, options?: SourceOptions): Source {
+/** Kinds that read nobody's files. */
+const MADE_UP: ReadonlySet<string> = new Set(['demo'])
+
+/** A source that is read in a process of its own, under limits. @throws BuildError for an unknown kind or an argument that it refuses. */
+export function openSource(
+  kind: string,
+  argument: string,
+  options?: SourceOptions,
+  limits?: SourceLimits,
+): Source {
+  const source = openKind(kind, argument, options)
+  return MADE_UP.has(kind) ? source : boxed({ kind, argument, options, source }, limits)
+}
+
+/** A source that is read in this process. @throws BuildError as `openSource` */
+export function openKind(kind: string, argument: string, options?: SourceOptions): Source {
   const known = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
   if (known === undefined) {
     throw new BuildError(`--source: unknown kind "${kind}", known are ${Object.keys(KINDS).join(', ')}`)

@@ -74,6 +74,7 @@ async function readMeteofrance(folder: string, sink: Sink, { report }: SourceCon
   const stations = new Stations()
   for (const name of files) {
     const path = join(folder, name)
+    report.reads?.(path)
     readRows(await readText(path, UNCOUNTED), UNCOUNTED, ({ identifier, time, lat, lng }) =>
       stations.see(identifier, time, lat, lng, ''),
     )

@@ -250,10 +250,26 @@ function place(station: Station, lat: number | undefined, lng: number | undefine
   station.lng = lng
 }
 
+/** The parser keeps all open elements, and of one all attributes: the list has two levels and ten attributes. */
+const MAX_ELEMENT_DEPTH = 20
+const MAX_ATTRIBUTES = 100
+
+class TooDeep extends Error {}
+
 function parseActiveStations(text: string, file: FileReport): StationList {
   const list: StationList = { created: '', stations: new Map() }
   const parser = new SaxesParser()
+  let attributesSeen = 0
+  let depth = 0
+  parser.on('attribute', () => {
+    if (++attributesSeen > MAX_ATTRIBUTES) throw new TooDeep()
+  })
+  parser.on('closetag', () => {
+    depth--
+  })
   parser.on('opentag', ({ name, attributes }) => {
+    attributesSeen = 0
+    if (++depth > MAX_ELEMENT_DEPTH) throw new TooDeep()
     if (name === 'stations') list.created = attributes['created'] ?? ''
     if (name !== 'station') return
     const identifier = (attributes['id'] ?? '').toUpperCase()
@@ -272,23 +288,35 @@ function parseActiveStations(text: string, file: FileReport): StationList {
   })
   try {
     parser.write(text).close()
-  } catch {
-    file.bad(parser.line, 'not well-formed XML; the rest of the file is not read')
+  } catch (error) {
+    const what =
+      error instanceof TooDeep
+        ? `more than ${MAX_ELEMENT_DEPTH} elements in each other or ${MAX_ATTRIBUTES} attributes of one`
+        : 'not well-formed XML'
+    file.bad(parser.line, `${what}; the rest of the file is not read`)
   }
   return list
 }
+
+/** The longest line has 700 characters, most of them a remark that is not read. */
+const MAX_TABLE_LINE = 10_000
 
 /** `57.567 N 76.257 W` at the start of the seventh of ten fields. */
 const TABLE_LOCATION = /^(\d{1,3}(?:\.\d+)?) ([NS]) (\d{1,3}(?:\.\d+)?) ([EW])/
 
 function parseStationTable(text: string, file: FileReport): Map<string, Station> {
   const stations = new Map<string, Station>()
-  for (const [index, line] of text.split('\n').entries()) {
+  let number = 0
+  for (let at = 0, next = 0; at < text.length; at = next) {
+    const end = text.indexOf('\n', at)
+    next = end < 0 ? text.length : end + 1
+    number++
+    const line = text.slice(at, Math.min(next, at + MAX_TABLE_LINE)).trimEnd()
     if (line.startsWith('#') || line.trim() === '') continue
     const cells = line.split('|')
     const identifier = cells[0].trim().toUpperCase()
     if (cells.length < 7 || !IDENTIFIER.test(identifier)) {
-      file.bad(index + 1, 'not a line of the station table')
+      file.bad(number, 'not a line of the station table')
       continue
     }
     const station: Station = { name: cleanName(cells[4]) }

@@ -199,10 +199,19 @@ export type OpenSource = (argument: string, options?: SourceOptions) => Source
 
 export type SourceOptions = { readonly [name: string]: unknown }
 
+/** What reading a source may take before it is given up. */
+export interface SourceLimits {
+  seconds?: number
+  /** Memory of the process that reads, 2^20 bytes each. */
+  megabytes?: number
+}
+
 /** Counts what was read and what was refused, file by file. */
 export interface Report {
   /** Begins a file; call `end` on it when it is read. */
   file(path: string): FileReport
+  /** A file is looked at without being counted, or long before it is: tells where a reader was that had to be ended. */
+  reads?(path: string): void
   /** A remark about the source as a whole. */
   warn(message: string): void
   /** Stations of a source of this kind that are left out because nothing says where they lie; none is no remark. */
@@ -214,14 +223,14 @@ export interface FileReport {
   rows(count: number): void
   /**
    * Counts a row or value that was understood but left out by a rule of the format, with a short fixed reason, and with the station's
-   * identifier where the rule says something about the station.
+   * identifier where the rule says something about the station. `times` counts several at once.
    */
-  skipped(reason: string, station?: string): void
+  skipped(reason: string, station?: string, times?: number): void
   /**
    * A line that could not be understood: 1-based line number, what is wrong, in fixed words without the line's text, and the text that
-   * is to blame, which is shown cut and escaped.
+   * is to blame, which is shown cut and escaped. `times` counts further lines with the same fault.
    */
-  bad(line: number, reason: string, text?: string): void
+  bad(line: number, reason: string, text?: string, times?: number): void
   /** @throws BuildError when more than the allowed share of the file was bad. */
   end(): void
 }

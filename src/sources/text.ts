@@ -4,15 +4,18 @@
  * A national archive has hundreds of millions of lines, so nothing here makes a string for a line or a field that is
  * measured, and no measured value passes through a float: "2.30" becomes 2300 by integer arithmetic.
  */
-import type { Dirent } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { opendir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createGunzip, gunzipSync } from 'node:zlib'
 import { MEASURES, type MeasureName } from '../columns.ts'
+import { readRegularFile, UnfitFile } from '../files.ts'
 import { BuildError, type FileReport } from './source.ts'
 
 /** Largest file that is read, after decompression: it is held in memory whole, and a small .gz can hold any amount. */
 const MAX_FILE_BYTES = 2 ** 30
+
+/** Names of one folder that are held at once. */
+const MAX_ENTRIES = 500_000
 
 /** Fields of one line whose places are kept; the widest format here has 73. */
 const MAX_FIELDS = 256
@@ -42,22 +45,23 @@ export interface FolderListing {
 
 /** What lies directly in `folder`, or null where there is no such folder. */
 export async function listFolder(folder: string): Promise<FolderListing | null> {
-  let entries: Dirent[]
+  const files: string[] = []
+  const folders: string[] = []
   try {
-    entries = await readdir(folder, { withFileTypes: true })
+    for await (const entry of await opendir(folder, { bufferSize: 1024 })) {
+      if (entry.name.startsWith('.')) continue
+      // A link counts as what it points to; pipes and devices are never opened.
+      const kind = entry.isSymbolicLink() ? await stat(join(folder, entry.name)).catch(() => null) : entry
+      if (kind?.isFile()) files.push(entry.name)
+      else if (kind?.isDirectory()) folders.push(entry.name)
+      if (files.length + folders.length > MAX_ENTRIES)
+        throw new BuildError(`${folder}: holds more than ${MAX_ENTRIES} files; split it`)
+    }
   } catch (error) {
+    if (error instanceof BuildError) throw error
     const code = codeOfError(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     throw new BuildError(`${folder}: cannot be read (${code})`)
-  }
-  const files: string[] = []
-  const folders: string[] = []
-  for (const entry of entries) {
-    if (entry.name.startsWith('.')) continue
-    // A link counts as what it points to; pipes and devices are never opened.
-    const kind = entry.isSymbolicLink() ? await stat(join(folder, entry.name)).catch(() => null) : entry
-    if (kind?.isFile()) files.push(entry.name)
-    else if (kind?.isDirectory()) folders.push(entry.name)
   }
   return { files: files.sort(), folders: folders.sort() }
 }
@@ -71,10 +75,13 @@ export async function listFolder(folder: string): Promise<FolderListing | null> 
 export async function readText(path: string, file: FileReport, maxBytes = MAX_FILE_BYTES): Promise<Buffer> {
   let stored: Buffer
   try {
-    if ((await stat(path)).size > maxBytes) throw tooLarge(path, maxBytes)
-    stored = await readFile(path)
+    stored = await readRegularFile(path, maxBytes)
   } catch (error) {
-    if (error instanceof BuildError) throw error
+    if (error instanceof UnfitFile) {
+      throw error.code === 'TOO_LARGE'
+        ? tooLarge(path, maxBytes)
+        : new BuildError(`${path}: ${error.message}`)
+    }
     throw new BuildError(`${path}: cannot be read (${codeOfError(error)})`)
   }
   const bytes =

@@ -5,10 +5,11 @@
  * Taken are reference stations whose licence allows commercial use. Subordinate ones have no constituents, only corrections of high and
  * low water to those of another port, which say nothing about the hours between.
  */
-import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readRegularFile, UnfitFile } from '../files.ts'
 import { constituentOf } from '../index/tidal-constituents.ts'
 import { MAX_AMPLITUDE } from '../snapshot/tides.ts'
+import { parseBounded } from './documents.ts'
 import {
   BuildError,
   type FileReport,
@@ -17,7 +18,7 @@ import {
   type Sink,
   type SourceContext,
 } from './source.ts'
-import { cleanName, decode, listFolder } from './text.ts'
+import { cleanName, listFolder } from './text.ts'
 
 /** A station file is some 6 KB; the harbour with most constituents has 120. */
 const MAX_STATION_BYTES = 2 ** 20
@@ -83,12 +84,14 @@ async function readFolder(folder: string, sink: Sink, { report }: SourceContext)
 
 /** The JSON value in a file, or what is wrong with it. */
 async function readStation(path: string): Promise<{ value: unknown } | string> {
+  let bytes: Buffer
   try {
-    if ((await stat(path)).size > MAX_STATION_BYTES) return `is larger than ${MAX_STATION_BYTES} bytes`
-    return { value: JSON.parse(decode(await readFile(path))) }
+    bytes = await readRegularFile(path, MAX_STATION_BYTES)
   } catch (error) {
-    return error instanceof SyntaxError ? 'is not JSON' : 'cannot be read'
+    return error instanceof UnfitFile ? error.message : 'cannot be read'
   }
+  const parsed = parseBounded(bytes)
+  return 'value' in parsed ? parsed : 'is not JSON'
 }
 
 /** A station of the database's shape as a harbour, or why it is none. */

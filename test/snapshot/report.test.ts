@@ -229,3 +229,22 @@ test('A folder without a report, or with something else under its name, says so.
   writeFileSync(join(dir, `report-${ID}.json`), '{')
   assert.throws(() => newestReport(dir), /is no report$/)
 })
+
+test('Many bad lines and rows left out are counted in one call, and so are reasons without end in one.', () => {
+  const { report, lines: told } = newReport()
+  report.begin('A')
+  const file = report.file('a.txt')
+  file.rows(1000)
+  file.bad(1, 'no valid time')
+  file.bad(2, 'no valid time', undefined, 99)
+  for (let i = 0; i < 20_000; i++) file.skipped(`reason ${i}`, 'S', 2)
+  file.end()
+  report.summary()
+  report.built('0'.repeat(24), START / 1000, true)
+  const [{ bad_lines: lines, bad_reasons: reasons, skipped }] = report.document().sources
+  assert.deepEqual([lines, reasons], [100, { 'no valid time': 100 }])
+  assert.equal(skipped['reason 499'], 2)
+  assert.equal(Object.keys(skipped).length, 500)
+  assert.ok(told.join('').split('\n').length < 520)
+  assert.match(told.join(''), /39000 × other reasons/)
+})

@@ -296,7 +296,7 @@ test('Answers without data, errors of the API, other units and cells that are no
     'getCampInfos_02911.json:1 a campaign without a valid code, Latitude or Longitude',
     'getCampInfos_h.json:1 a campaign without a valid code, Latitude or Longitude',
     'getCampTR_06403_c.json:1 no answer of the API with a table',
-    'getCampTR_06403_e.json:1 no JSON',
+    'getCampTR_06403_e.json:1 no JSON, or cut off',
     'getCampTR_06403_f.json:1 no answer of the API with a table',
     'getCampTR_06403_i.json:1 no answer of the API with a table',
     "getCampTR_g.json:1 neither the file's name nor a column says of which campaign it is",

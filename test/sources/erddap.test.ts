@@ -150,8 +150,8 @@ test('NERACOOS: a description tells position, flags and markers; tables of one b
   ])
   assert.deepEqual(bad, [
     'M01_accelerometer.json:4 no valid time',
-    'M01_accelerometer.json:6 row 6: wrong number of fields',
-    'M01_accelerometer.json:7 significant_wave_height is no number',
+    'M01_accelerometer.json:6 wrong number of fields',
+    'M01_accelerometer.json:7 significantHeight is no number',
   ])
   assert.deepEqual(buoys, [
     { name: 'M01', source: 'NERACOOS', identifier: 'M01', lat: 43.496932, lng: -67.875743 },

@@ -371,11 +371,11 @@ test('Rows that cannot be understood are told by file and number, stations witho
   })
   const { bad, warnings, skipped, buoys } = await record(openJson, folder)
   assert.deepEqual(bad, [
-    'a.json:2 row 2: no valid identifier of a station',
-    'a.json:3 row 3: no valid time',
-    'a.json:4 row 4: no valid identifier of a station',
-    'a.json:5 row 5: significantHeight is no number',
-    'a.json:6 row 6: significantHeight is no number',
+    'a.json:2 no valid identifier of a station',
+    'a.json:3 no valid time',
+    'a.json:4 no valid identifier of a station',
+    'a.json:5 significantHeight is no number',
+    'a.json:6 significantHeight is no number',
     'b.json:1 no JSON, or cut off',
     'c.json:1 more than 64 levels of lists and objects',
     'd.json:1 it holds none of the tables of the map',

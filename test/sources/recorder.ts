@@ -10,6 +10,7 @@ import type {
   HarbourRecord,
   OpenSource,
   PassRecord,
+  Source,
   SourceInfo,
   SpotRecord,
 } from '../../src/sources/source.ts'
@@ -53,7 +54,12 @@ export interface Recording {
 }
 
 /** Reads the whole source behind `argument`. */
-export async function record(open: OpenSource, argument: string): Promise<Recording> {
+export function record(open: OpenSource, argument: string): Promise<Recording> {
+  return recordSource(open(argument))
+}
+
+/** Reads a whole source. */
+export async function recordSource(source: Source): Promise<Recording> {
   const recording: Recording = {
     sources: [],
     buoys: [],
@@ -95,19 +101,19 @@ export async function record(open: OpenSource, argument: string): Promise<Record
       return {
         rows: (count: number) =>
           void recording.understood.set(name, (recording.understood.get(name) ?? 0) + count),
-        skipped(reason: string, station?: string) {
+        skipped(reason: string, station?: string, times = 1) {
           const key = station === undefined ? reason : `${station}: ${reason}`
-          recording.skipped.set(key, (recording.skipped.get(key) ?? 0) + 1)
+          recording.skipped.set(key, (recording.skipped.get(key) ?? 0) + times)
         },
-        bad(line: number, reason: string, text = '') {
-          recording.bad.push(`${name}:${line} ${reason}`)
+        bad(line: number, reason: string, text = '', times = 1) {
+          recording.bad.push(`${name}:${line} ${reason}${times > 1 ? ` and ${times - 1} more` : ''}`)
           recording.badTexts.push(text)
         },
         end: () => void recording.ended.push(name),
       }
     },
   }
-  await open(argument).read(sink, { asOf: null, now: 0, report })
+  await source.read(sink, { asOf: null, now: 0, report })
   return recording
 }
 

@@ -1,0 +1,237 @@
+/**
+ * Reads a source in a process of its own, under limits: what somebody else's files can do to a reader (crash it, fill its memory, keep it
+ * busy for ever) they do to that process, and the source is refused as if it could not be read.
+ *
+ * A thread would start sooner, but cannot be limited: of five bombs tried on Node.js 20 with `resourceLimits`, a list of 21 million lists in JSON and
+ * a map without end aborted the whole process, and nested JSON hung beyond the limit. Rows come through a pipe; reading goes on in
+ * the one process while the other puts away what came.
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { totalmem } from 'node:os'
+import type { Readable, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import {
+  FrameFault,
+  FrameReader,
+  MEMORY_SIGNAL,
+  type FrameTaker,
+  type LastMessage,
+  type Message,
+} from './frames.ts'
+import type { Job } from './reader.ts'
+import {
+  BuildError,
+  type FileReport,
+  type Sink,
+  type Source,
+  type SourceContext,
+  type SourceLimits,
+  type SourceOptions,
+} from './source.ts'
+
+/** The largest sources known need half an hour on one slow core and 2.5 GB (half a year of eight altimeters). */
+const DEFAULT_SECONDS = 1800
+const DEFAULT_MEGABYTES = 4096
+/** Of the machine's or container's memory; the builder and a server beside it need the rest. */
+const MEMORY_SHARE = 0.75
+/** A reader that begins no file and hands over nothing for so long stands still: the largest file takes a tenth of it. */
+const QUIET_SECONDS = 300
+/** Of the memory, the part that objects may take; the rest is for bytes of files and columns. */
+const HEAP_SHARE = 0.5
+const WATCH_MS = 250
+/** What a reader says as it dies goes no further than to tell a full memory from a crash. */
+const LAST_WORDS_KEPT = 8192
+const MEMORY_WORDS = /out of memory|allocation failed|cannot allocate/i
+const MEGABYTE = 2 ** 20
+
+/** A core would be a copy of all that was read. */
+const WITHOUT_CORE = 'ulimit -c 0; exec "$0" "$@"'
+
+/** What is read in a box, and how. */
+export interface Boxed {
+  kind: string
+  argument: string
+  options: SourceOptions | undefined
+  /** What holds for the source; how it is read is left to the box. */
+  source: Source
+}
+
+/** The source with its reading in a box. */
+export function boxed({ kind, argument, options, source }: Boxed, limits: SourceLimits = {}): Source {
+  return {
+    ...source,
+    read: (sink, context) =>
+      new Box(kind, limits, sink, context).run({ kind, argument, options: options ?? null }),
+  }
+}
+
+function usualMegabytes(): number {
+  const machine = Math.min(totalmem(), process.constrainedMemory() || Infinity)
+  return Math.min(DEFAULT_MEGABYTES, Math.floor((machine * MEMORY_SHARE) / MEGABYTE))
+}
+
+/** What the process runs: compiled, the module beside this one; from the sources it takes a small bootstrap. */
+function entry(): string[] {
+  const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+  if (import.meta.url.endsWith('.js')) return [path('./reader.js')]
+  return [path('../thread.dev.mjs'), new URL('./reader.ts', import.meta.url).href]
+}
+
+/** The box of one source, used once. */
+class Box implements FrameTaker {
+  readonly #name: string
+  readonly #seconds: number
+  readonly #megabytes: number
+  readonly #sink: Sink
+  readonly #context: SourceContext
+  /** The sink's handles by those of the box. */
+  readonly #handles: number[] = []
+  readonly #files: FileReport[] = []
+  #lastFile: string | null = null
+  #last: LastMessage | null = null
+
+  constructor(name: string, limits: SourceLimits, sink: Sink, context: SourceContext) {
+    this.#name = name
+    this.#seconds = limits.seconds ?? DEFAULT_SECONDS
+    this.#megabytes = limits.megabytes ?? usualMegabytes()
+    this.#sink = sink
+    this.#context = context
+  }
+
+  /** @throws BuildError when the source is refused or its reader did not come to an end */
+  async run(of: Pick<Job, 'kind' | 'argument' | 'options'>): Promise<void> {
+    const { asOf, now } = this.#context
+    const job: Job = { ...of, asOf, now, maxBytes: this.#megabytes * MEGABYTE }
+    const ended = await this.#follow(this.#start(), JSON.stringify(job))
+    const last = this.#last
+    if (last?.[0] === 'done') return
+    if (last?.[0] === 'refused') throw new BuildError(last[1])
+    const why = last === null ? ended : `its reader failed (${last[1]})`
+    const file = this.#lastFile === null ? '' : `; it was at ${JSON.stringify(this.#lastFile).slice(1, -1)}`
+    throw new BuildError(`${this.#name}: ${why}${file}`)
+  }
+
+  #start(): ChildProcess {
+    const flags = [`--max-old-space-size=${Math.ceil(this.#megabytes * HEAP_SHARE)}`, '--no-addons']
+    const command = [process.execPath, ...flags, ...entry()]
+    return spawn('/bin/sh', ['-c', WITHOUT_CORE, ...command], {
+      stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+      // Some variables hold secrets, and none is needed.
+      env: {},
+    })
+  }
+
+  /** Takes up what the reader gives until it has ended; resolves to how it did. @throws what the sink or the report throws */
+  #follow(child: ChildProcess, job: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const frames = new FrameReader(this)
+      const began = performance.now()
+      let heard = began
+      let words = ''
+      let why: string | null = null
+      let thrown: { error: unknown } | null = null
+      const end = (reason: string): void => {
+        why ??= reason
+        child.kill('SIGKILL')
+      }
+      const watch = setInterval(() => {
+        const now = performance.now()
+        if (now - began > this.#seconds * 1000) end(`it was not read within ${this.#seconds} s, its limit`)
+        else if (now - heard > QUIET_SECONDS * 1000) end(`its reader stood still for ${QUIET_SECONDS} s`)
+      }, WATCH_MS)
+      const [stdin, , stderr, output] = child.stdio as unknown as [Writable, null, Readable, Readable]
+      // It ended before it took its job: how it ended tells more.
+      stdin.on('error', () => undefined)
+      stdin.end(job)
+      stderr.setEncoding('latin1')
+      stderr.on('data', (text: string) => {
+        words = (words + text).slice(-LAST_WORDS_KEPT)
+      })
+      output.on('data', (piece: Buffer) => {
+        heard = performance.now()
+        if (why !== null || thrown !== null) return
+        try {
+          frames.push(piece)
+          if (this.#last !== null) child.kill('SIGKILL')
+        } catch (error) {
+          if (error instanceof FrameFault) end(`its reader sent ${error.message}`)
+          else {
+            thrown = { error }
+            child.kill('SIGKILL')
+          }
+        }
+      })
+      child.on('error', (error: NodeJS.ErrnoException) => {
+        clearInterval(watch)
+        reject(new BuildError(`${this.#name}: its reader cannot be started (${error.code})`))
+      })
+      child.on('close', (code, signal) => {
+        clearInterval(watch)
+        if (thrown !== null) reject(thrown.error)
+        else resolve(why ?? this.#howEnded(code, signal, words))
+      })
+    })
+  }
+
+  #howEnded(code: number | null, signal: string | null, words: string): string {
+    if (signal === MEMORY_SIGNAL || MEMORY_WORDS.test(words))
+      return `it needs more than ${this.#megabytes} MiB of memory, its limit`
+    if (signal === 'SIGKILL') return 'its reader was killed, as the system does when memory runs out'
+    return `its reader crashed (${signal ?? `exit code ${code}`})`
+  }
+
+  message(message: Message): void {
+    const sink = this.#sink
+    const { report } = this.#context
+    switch (message[0]) {
+      case 'source':
+        return sink.source(message[1])
+      case 'buoy':
+        this.#handles.push(sink.buoy(message[1]))
+        return
+      case 'pass': {
+        const observations = message[1].observations.map(({ buoy, time }) => ({
+          buoy: this.#handles[buoy],
+          time,
+        }))
+        return sink.pass({ ...message[1], observations })
+      }
+      case 'forecast':
+        return sink.forecast(message[1])
+      case 'harbour':
+        return sink.harbour(message[1])
+      case 'spot':
+        return sink.spot(message[1])
+      case 'warn':
+        return report.warn(message[1])
+      case 'withoutPosition':
+        return report.withoutPosition(message[1], message[2])
+      case 'reads':
+        this.#lastFile = message[1]
+        return
+      case 'file':
+        this.#lastFile = message[1]
+        this.#files.push(report.file(message[1]))
+        return
+      case 'counts': {
+        const [, file, { rows, skipped, bad }] = message
+        if (rows > 0) this.#files[file].rows(rows)
+        for (const [reason, station, times] of skipped)
+          this.#files[file].skipped(reason, station ?? undefined, times)
+        for (const [line, reason, text, times] of bad)
+          this.#files[file].bad(line, reason, text ?? undefined, times)
+        return
+      }
+      case 'end':
+        return this.#files[message[1]].end()
+      case 'done':
+      case 'refused':
+      case 'fault':
+        this.#last = message
+    }
+  }
+
+  rows(handle: number, feed: number, batch: Parameters<Sink['rows']>[1]): void {
+    this.#sink.rows(this.#handles[handle], batch, feed)
+  }
+}

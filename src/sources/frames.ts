@@ -1,0 +1,185 @@
+/**
+ * What a source in its box tells the builder, as bytes: frames of a length (four bytes), a kind (one) and a body, JSON for records
+ * and remarks, columns for rows. Both ends run on one machine, so numbers lie in its byte order.
+ */
+import { MEASURE_NAMES, RowBatch } from '../columns.ts'
+import type {
+  BuoyRecord,
+  ForecastRecord,
+  HarbourRecord,
+  PassRecord,
+  SourceInfo,
+  SpotRecord,
+} from './source.ts'
+
+/** Counts of a file since they were told last. */
+export interface FileCounts {
+  rows: number
+  /** How often a row was left out, by reason and station. */
+  skipped: [reason: string, station: string | null, times: number][]
+  /** Lines one by one, or by reason how many more there were. */
+  bad: [line: number, reason: string, text: string | null, times: number][]
+}
+
+/** Handles and numbers of files are the box's own, counted from 0. */
+export type Message =
+  | ['source', SourceInfo]
+  | ['buoy', BuoyRecord]
+  | ['pass', PassRecord]
+  | ['forecast', ForecastRecord]
+  | ['harbour', HarbourRecord]
+  | ['spot', SpotRecord]
+  | ['warn', string]
+  | ['withoutPosition', string, readonly string[]]
+  /** A file is looked at that is not counted, or not yet. */
+  | ['reads', string]
+  | ['file', string]
+  | ['counts', number, FileCounts]
+  | ['end', number]
+  | LastMessage
+
+/** All was read, the source is refused, or its reader is at fault. */
+export type LastMessage = ['done'] | ['refused', string] | ['fault', string]
+
+/** Where a reader writes its frames. */
+export const FRAMES_DESCRIPTOR = 3
+/** By this a reader ends itself when it has taken too much memory. */
+export const MEMORY_SIGNAL = 'SIGUSR2'
+
+/** Bytes that are no frames. */
+export class FrameFault extends Error {}
+
+const MESSAGE = 1
+const ROWS = 2
+
+const HEAD_BYTES = 5
+/** Handle, feed and number of rows. */
+const ROWS_HEAD_BYTES = 12
+const ROW_BYTES = 4 + 2 * MEASURE_NAMES.length
+/** Rows of one frame. */
+const MAX_ROWS = 16_384
+/** The longest message is a forecast: half a million values of 20 characters. */
+const MAX_FRAME_BYTES = 2 ** 26
+
+const BUFFER_BYTES = 2 ** 20
+
+/** Gathers frames and hands them to `write` in large pieces. */
+export class FrameWriter {
+  readonly #write: (bytes: Uint8Array) => void
+  readonly #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES)
+  #length = 0
+
+  constructor(write: (bytes: Uint8Array) => void) {
+    this.#write = write
+  }
+
+  message(message: Message): void {
+    const body = Buffer.from(JSON.stringify(message))
+    this.#head(MESSAGE, body.length)
+    if (body.length > BUFFER_BYTES - this.#length) {
+      this.flush()
+      this.#write(body)
+      return
+    }
+    this.#length += body.copy(this.#buffer, this.#length)
+  }
+
+  rows(handle: number, feed: number, batch: RowBatch): void {
+    for (let from = 0; from < batch.length; from += MAX_ROWS) {
+      const to = Math.min(batch.length, from + MAX_ROWS)
+      const bytes = ROWS_HEAD_BYTES + (to - from) * ROW_BYTES
+      this.#head(ROWS, bytes)
+      if (bytes > BUFFER_BYTES - this.#length) this.flush()
+      this.#uint32(handle)
+      this.#uint32(feed)
+      this.#uint32(to - from)
+      this.#copy(batch.time.subarray(from, to))
+      for (const name of MEASURE_NAMES) this.#copy(batch.columns[name].subarray(from, to))
+    }
+  }
+
+  flush(): void {
+    if (this.#length > 0) this.#write(this.#buffer.subarray(0, this.#length))
+    this.#length = 0
+  }
+
+  #head(kind: number, bytes: number): void {
+    if (BUFFER_BYTES - this.#length < HEAD_BYTES) this.flush()
+    this.#uint32(bytes)
+    this.#buffer[this.#length++] = kind
+  }
+
+  #uint32(value: number): void {
+    this.#length = this.#buffer.writeUInt32LE(value, this.#length)
+  }
+
+  #copy({ buffer, byteOffset, byteLength }: Uint32Array | Uint16Array | Int16Array): void {
+    this.#buffer.set(new Uint8Array(buffer, byteOffset, byteLength), this.#length)
+    this.#length += byteLength
+  }
+}
+
+/** Who takes up what comes in frames; the batch is used again. */
+export interface FrameTaker {
+  message(message: Message): void
+  rows(handle: number, feed: number, batch: RowBatch): void
+}
+
+/** Puts frames together from pieces of any length. */
+export class FrameReader {
+  readonly #taker: FrameTaker
+  readonly #batch = new RowBatch(MAX_ROWS)
+  #pieces: Buffer[] = []
+  #length = 0
+  /** Bytes without which there is no use in looking. */
+  #wanted = HEAD_BYTES
+
+  constructor(taker: FrameTaker) {
+    this.#taker = taker
+  }
+
+  /** @throws FrameFault, and whatever the taker throws */
+  push(piece: Buffer): void {
+    this.#pieces.push(piece)
+    this.#length += piece.length
+    if (this.#length < this.#wanted) return
+    const bytes = this.#pieces.length === 1 ? piece : Buffer.concat(this.#pieces)
+    let at = 0
+    this.#wanted = HEAD_BYTES
+    while (bytes.length - at >= HEAD_BYTES) {
+      const length = bytes.readUInt32LE(at)
+      if (length > MAX_FRAME_BYTES) throw new FrameFault('a frame that is too long')
+      if (bytes.length - at - HEAD_BYTES < length) {
+        this.#wanted = HEAD_BYTES + length
+        break
+      }
+      const from = at + HEAD_BYTES
+      at = from + length
+      this.#take(bytes[from - 1], bytes.subarray(from, at))
+    }
+    const rest = bytes.subarray(at)
+    this.#pieces = rest.length === 0 ? [] : [rest]
+    this.#length = rest.length
+  }
+
+  #take(kind: number, body: Buffer): void {
+    if (kind === MESSAGE) this.#taker.message(JSON.parse(body.toString()) as Message)
+    else if (kind === ROWS) this.#takeRows(body)
+    else throw new FrameFault('a frame of an unknown kind')
+  }
+
+  #takeRows(body: Buffer): void {
+    const [handle, feed, count] = [0, 4, 8].map((place) => body.readUInt32LE(place))
+    if (count > MAX_ROWS || body.length !== ROWS_HEAD_BYTES + count * ROW_BYTES)
+      throw new FrameFault('a frame of rows whose length is not that of its rows')
+    const batch = this.#batch
+    let at = ROWS_HEAD_BYTES
+    for (const column of [batch.time, ...MEASURE_NAMES.map((name) => batch.columns[name])]) {
+      const bytes = count * column.BYTES_PER_ELEMENT
+      new Uint8Array(column.buffer, column.byteOffset, bytes).set(body.subarray(at, at + bytes))
+      at += bytes
+    }
+    batch.length = count
+    this.#taker.rows(handle, feed, batch)
+  }
+}

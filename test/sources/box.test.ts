@@ -1,0 +1,234 @@
+/** Sources in processes of their own: what they give is the same, and what they do there harms nothing here. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { buildSnapshot } from '../../src/snapshot/build.ts'
+import { readManifest } from '../../src/snapshot/read.ts'
+import { BuildReport } from '../../src/snapshot/report.ts'
+import { openKind, openSource } from '../../src/sources/kinds.ts'
+import { BuildError, type Source, type SourceLimits, type SourceTerms } from '../../src/sources/source.ts'
+import { temporaryFolder } from '../live.ts'
+import { FIXTURES, folderOf, recordSource } from './recorder.ts'
+
+const DEADLINE_MS = 60_000
+
+/** Readers that the process `parent` runs now. */
+function readersOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        const [, state, ppid] = / ([A-Z]) (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? []
+        return (
+          state !== 'Z' &&
+          Number(ppid) === parent &&
+          readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('reader.ts')
+        )
+      } catch {
+        return false
+      }
+    })
+}
+
+const HANG_UP = 1
+
+/** Whether a process has a handler for the signal of this number. */
+function catches(pid: number, signal: number): boolean {
+  const [, caught] = /^SigCgt:\t([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []
+  return (BigInt(`0x${caught}`) >> BigInt(signal - 1)) % 2n === 1n
+}
+
+async function until<T>(look: () => T | undefined): Promise<T> {
+  for (const end = Date.now() + DEADLINE_MS; Date.now() < end; await sleep(5)) {
+    const found = look()
+    if (found !== undefined) return found
+  }
+  throw new Error('it did not come to that')
+}
+
+const isRefused =
+  (text: RegExp) =>
+  (error: unknown): boolean => {
+    assert.ok(error instanceof BuildError, String(error))
+    assert.match(error.message, text)
+    return true
+  }
+
+/** A table of a hundred thousand lines: long enough to be met while it is read. */
+async function longTable(t: TestContext): Promise<string> {
+  const lines = Array.from({ length: 100_000 }, (_, i) => `S,b,${1_700_000_000 + i},1.5`)
+  const readings = `source,identifier,time,significant_height\n${lines.join('\n')}\n`
+  const files = Object.fromEntries(
+    Array.from({ length: 40 }, (_, i) => [`readings/${i}.csv.gz`, gzipSync(readings, { level: 1 })]),
+  )
+  return folderOf(t, {
+    'sources.csv': 'name,network\nS,national\n',
+    'buoys.csv': 'source,identifier,name,lat,lng\nS,b,Buoy,45,-5\n',
+    ...files,
+  })
+}
+
+test('A source gives the same in its box as without one, refusals and counts included', async () => {
+  for (const [kind, folder] of [
+    ['csv', 'small'],
+    ['csv', 'broken/csv'],
+    ['ndbc', 'broken/ndbc'],
+    ['candhis', 'broken/candhis'],
+    ['cmems', 'hostile/netcdf'],
+    ['csv', 'nowhere'],
+  ]) {
+    const path = join(FIXTURES, folder)
+    const outcome = (source: Source): Promise<unknown> =>
+      recordSource(source).catch((error: unknown) => {
+        assert.ok(error instanceof BuildError)
+        return error.message
+      })
+    assert.deepEqual(await outcome(openSource(kind, path)), await outcome(openKind(kind, path)), folder)
+  }
+})
+
+test('More rows than a frame holds, of several buoys and feeds, come as they were sent', async (t) => {
+  const lines = Array.from(
+    { length: 50_000 },
+    (_, i) => `S,${i % 3},${1_700_000_000 + i},${(i % 20_000) / 1000}`,
+  )
+  const folder = await folderOf(t, {
+    'sources.csv': 'name,network\nS,national\n',
+    'buoys.csv': `source,identifier,name,lat,lng\n${[0, 1, 2].map((id) => `S,${id},Buoy “${id}” é,45,-5\n`).join('')}`,
+    'readings/a.csv': `source,identifier,time,significant_height\n${lines.join('\n')}\n`,
+  })
+  const [here, there] = [openKind('csv', folder), openSource('csv', folder)]
+  assert.deepEqual(await recordSource(there), await recordSource(here))
+})
+
+test('A source that needs more memory than it may have is refused, with the file that it was at', async (t) => {
+  const rows = `[${'{"a":[1.5,"text"]},'.repeat(1_500_000)}{}]`
+  const folder = await folderOf(t, {
+    'a.json': '[]',
+    'bomb.json.gz': gzipSync(rows),
+    'columns.json': JSON.stringify({
+      source: 'S',
+      network: 'national',
+      tables: [
+        {
+          rows: '',
+          station: '/b',
+          time: { at: '/t', unit: 'UTC' },
+          values: { significantHeight: { at: '/h', unit: 'm' } },
+        },
+      ],
+    }),
+  })
+  await assert.rejects(
+    recordSource(openSource('json', folder, undefined, { megabytes: 150 })),
+    isRefused(/^json: it needs more than 150 MiB of memory, its limit; it was at .*bomb\.json\.gz$/),
+  )
+})
+
+test('A source that is not read in its time is refused, and its reader is gone', async (t) => {
+  const folder = await longTable(t)
+  const reading = recordSource(openSource('csv', folder, undefined, { seconds: 2 }))
+  const refused = assert.rejects(reading, isRefused(/^csv: it was not read within 2 s, its limit/))
+  const pid = await until(() => readersOf(process.pid)[0])
+  // From now on it would take for ever.
+  process.kill(pid, 'SIGSTOP')
+  await refused
+  assert.deepEqual(readersOf(process.pid), [])
+})
+
+test('A reader that crashes, or is killed by the system, refuses its source', async (t) => {
+  const folder = await longTable(t)
+  for (const [signal, text] of [
+    ['SIGSEGV', /^csv: its reader crashed \(SIGSEGV\)/],
+    ['SIGKILL', /^csv: its reader was killed, as the system does when memory runs out/],
+  ] as const) {
+    const refused = assert.rejects(recordSource(openSource('csv', folder)), isRefused(text))
+    process.kill(await until(() => readersOf(process.pid)[0]), signal)
+    await refused
+  }
+})
+
+test('A reader ignores the signals that its builder handles, and ends with it when that is killed', async (t) => {
+  const folder = await longTable(t)
+  const code = `
+    import { openSource } from ${JSON.stringify(join(import.meta.dirname, '..', '..', 'src', 'sources', 'kinds.ts'))}
+    const quiet = new Proxy({}, { get: (_, name) => name === 'file' ? () => quiet : () => 0 })
+    for (;;) await openSource('csv', ${JSON.stringify(folder)}).read(quiet, { asOf: null, now: 0, report: quiet })`
+  const builder = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  t.after(() => builder.kill('SIGKILL'))
+  const reader = await until(() => readersOf(builder.pid!)[0])
+  const isThere = (): boolean => {
+    try {
+      return !/^State:\tZ/m.test(readFileSync(`/proc/${reader}/status`, 'latin1'))
+    } catch {
+      return false
+    }
+  }
+  // Before its handlers are there a signal ends it, as any process.
+  await until(() => (catches(reader, HANG_UP) ? true : undefined))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(reader, signal)
+  await sleep(200)
+  assert.ok(isThere())
+  builder.kill('SIGKILL')
+  await until(() => (isThere() ? undefined : true))
+})
+
+test('No variable of the environment reaches a reader', async (t) => {
+  const folder = await longTable(t)
+  process.env['GROUNDSWELL_TEST_SECRET'] = 'a secret'
+  t.after(() => delete process.env['GROUNDSWELL_TEST_SECRET'])
+  const refused = assert.rejects(recordSource(openSource('csv', folder)), isRefused(/killed/))
+  const pid = await until(() => readersOf(process.pid)[0])
+  const names = readFileSync(`/proc/${pid}/environ`, 'latin1')
+    .split('\0')
+    .map((entry) => entry.split('=')[0])
+    .filter((name) => name !== '')
+  process.kill(pid, 'SIGKILL')
+  await refused
+  // The shell that starts it adds its own.
+  assert.deepEqual(
+    names.filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name)),
+    [],
+  )
+})
+
+const terms = (name: string): SourceTerms => ({ name, info: {}, accepts: () => true })
+
+/** Builds from the small tables and a source that goes wrong; returns what the report says of that. */
+async function buildBeside(
+  t: TestContext,
+  kind: string,
+  folder: string,
+  limits: SourceLimits,
+): Promise<string> {
+  const out = temporaryFolder(t)
+  const report = new BuildReport({ maxBadShare: 0.5, write: () => {}, terminal: false, clock: Date.now })
+  await buildSnapshot({
+    sources: [
+      { ...openSource(kind, folder, undefined, limits), terms: terms('hostile') },
+      { ...openSource('csv', join(FIXTURES, 'small')), terms: terms('small') },
+    ],
+    out,
+    asOf: null,
+    now: Math.floor(Date.now() / 1000),
+    report,
+  })
+  const manifest = await readManifest(out)
+  assert.equal(manifest?.parts.find((part) => part.kind === 'catalog')?.rows, 10)
+  const document = report.document()
+  assert.equal(document.sources.find(({ name }) => name === 'small')?.bad_lines, 0)
+  return document.sources.find(({ name }) => name === 'hostile')?.refused ?? 'not refused'
+}
+
+test('A build goes on without a source whose reader ran out of memory', async (t) => {
+  const bomb = gzipSync(`[${'{"hourly":{"time":[]}},'.repeat(1_500_000)}{}]`)
+  const folder = await folderOf(t, { 'a.json.gz': bomb })
+  assert.match(await buildBeside(t, 'forecast', folder, { megabytes: 150 }), /needs more than 150 MiB/)
+})
