@@ -195,7 +195,19 @@ async function build(options: BuildOptions, base: Base, lock: Lock): Promise<Bui
     }
     const { id, bytes } = encodeManifest(manifest)
     if (sources.some(({ terms }) => terms !== undefined)) {
-      writeGiven(out, id, givenNow(input, { ids, kept, parts: others.of, refused, now }), lock)
+      writeGiven(
+        out,
+        id,
+        givenNow(input, {
+          ids,
+          kept,
+          parts: others.of,
+          refused,
+          before: previous === null ? null : base.given,
+          now,
+        }),
+        lock,
+      )
     }
     writeRegistryFile(out, { entries, former: registry.former }, lock)
     if (id !== listKept(out).at(-1)?.id) keepManifest(out, nextKeptFile(out, id), bytes, lock)

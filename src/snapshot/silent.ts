@@ -64,12 +64,18 @@ export function givenNow(
     /** The parts that hold what a source gave now. */
     parts: (lot: Lot) => PartEntry[]
     refused: ReadonlyMap<Source, string>
+    /** What was remembered before; null where nothing was, or nothing is taken over. */
+    before: readonly Given[] | null
     now: number
   },
 ): Given[] {
   return input.lots().flatMap((lot): Given[] => {
     if (lot.recalled !== null) return [{ ...lot.recalled, refused: build.refused.get(lot.source) ?? null }]
     if (lot.source.terms === undefined) return []
+    const { name } = lot.source.terms
+    // A feed of who reported lately takes nothing back by not mentioning it.
+    const before =
+      lot.source.complete === false ? (build.before?.find((given) => given.name === name)?.buoys ?? []) : []
     const mentioned = input
       .buoysOf(lot)
       .map((buoy) => ({ ...buoy, id: build.ids.get(buoyKey(buoy)) ?? null }))
@@ -78,11 +84,13 @@ export function givenNow(
       .map(([buoy]) => withoutSlug(buoy))
     return [
       {
-        name: lot.source.terms.name,
+        name,
         read_at: timestampText(Math.floor(build.now)),
         refused: null,
         networks: [...lot.networks.values()],
-        buoys: [...mentioned, ...staying],
+        buoys: [
+          ...new Map([...before, ...staying, ...mentioned].map((buoy) => [buoyKey(buoy), buoy])).values(),
+        ],
         spots: [...lot.spots],
         parts: build.parts(lot),
       },

@@ -1,0 +1,139 @@
+/** What a folder has to hold after each step of a history, told naively: plain maps, made anew with each build, no code of the program's. */
+import { networkOf, type Gift, type Speaker } from './world.ts'
+
+export interface PointWord {
+  run: number
+  by: string
+}
+
+/** What one source gave last. */
+export interface Word {
+  buoys: Set<string>
+  points: Map<number, PointWord>
+  harbours: Map<string, string>
+  spots: Set<number>
+  /** `NUMBER BUOY TIME`, and `NUMBER` alone for the pass itself. */
+  passes: Set<string>
+}
+
+/** A snapshot, and what is remembered beside it. */
+export interface State {
+  asOf: number
+  /** In the order of the configuration. */
+  words: Map<string, Word>
+  /** False when the memory of who gave what was lost. */
+  isKnown: boolean
+  buoys: Set<string>
+  /** Times by buoy. */
+  rows: Map<string, Set<number>>
+  points: Map<number, PointWord>
+  /** Who is credited by harbour. */
+  harbours: Map<string, string>
+  spots: Set<number>
+  passes: Set<string>
+}
+
+export type Refusal = 'none read' | 'fresh' | 'no time'
+
+/** Under this name stands what somebody gave. */
+const SOMEBODY = '?'
+
+function wordOf(name: string, gift: Gift): Word {
+  return {
+    buoys: new Set(Object.keys(gift.buoys)),
+    points: new Map(gift.points.map(({ lat, run }) => [lat, { run, by: name }])),
+    harbours: new Map(gift.harbours.map((harbour) => [harbour, name])),
+    spots: new Set(gift.spots),
+    passes: new Set(
+      gift.passes.flatMap(({ number, observations }) => [
+        `${number}`,
+        ...observations.map(({ buoy, time }) => `${number} ${buoy} ${time}`),
+      ]),
+    ),
+  }
+}
+
+/** What a build upon `base` gives, or why it must be refused. */
+export function built(base: State | null, speakers: readonly Speaker[], isFresh: boolean): State | Refusal {
+  const read = speakers.filter(({ fails }) => fails === null)
+  if (read.length === 0) return 'none read'
+  const silent = speakers.filter(({ fails }) => fails !== null)
+  const known = base?.isKnown === true ? base.words : new Map<string, Word>()
+  const somebody = base === null || base.isKnown ? known.get(SOMEBODY) : allOf(base)
+  const needsSomebody = silent.some(({ name }) => !known.has(name)) && somebody !== undefined
+  if (isFresh && silent.length > 0 && (needsSomebody || silent.some(({ name }) => known.has(name))))
+    return 'fresh'
+
+  const upon = isFresh ? null : base
+  const times = read.flatMap(({ gift }) => Object.values(gift.buoys).flat())
+  const asOf = Math.max(upon?.asOf ?? -1, ...times)
+  if (asOf < 0) return 'no time'
+
+  const words = new Map<string, Word>()
+  for (const { name, gift, fails } of speakers) {
+    const last = known.get(name)
+    if (fails === null) words.set(name, wordOf(name, gift))
+    else if (last !== undefined) words.set(name, last)
+  }
+  if (needsSomebody) words.set(SOMEBODY, somebody)
+
+  const mentioned = new Set([...words.values()].flatMap(({ buoys }) => [...buoys]))
+  const buoys = new Set(mentioned)
+  for (const { name, networks, complete } of read) {
+    if (complete) continue
+    const word = words.get(name)!
+    const staying = [...(upon?.buoys ?? [])].filter(
+      (key) => networks.includes(networkOf(key)) && !mentioned.has(key),
+    )
+    for (const key of staying) buoys.add(key)
+    const before = isFresh ? [] : (known.get(name)?.buoys ?? [])
+    words.set(name, { ...word, buoys: new Set([...before, ...word.buoys, ...staying]) })
+  }
+
+  const rows = new Map([...(upon?.rows ?? [])].map(([key, all]) => [key, new Set(all)]))
+  for (const { gift } of read) {
+    for (const [key, all] of Object.entries(gift.buoys))
+      rows.set(key, new Set([...(rows.get(key) ?? []), ...all]))
+  }
+  const points = new Map<number, PointWord>()
+  const harbours = new Map<string, string>()
+  for (const word of words.values()) {
+    for (const [lat, point] of word.points)
+      if (point.run > (points.get(lat)?.run ?? -1)) points.set(lat, point)
+    for (const [harbour, by] of word.harbours) if (!harbours.has(harbour)) harbours.set(harbour, by)
+  }
+  return {
+    asOf,
+    words,
+    isKnown: true,
+    buoys,
+    rows,
+    points,
+    harbours,
+    spots: new Set([...words.values()].flatMap(({ spots }) => [...spots])),
+    passes: new Set([...words.values()].flatMap(({ passes }) => [...passes])),
+  }
+}
+
+/** A snapshot as one word. */
+function allOf({ buoys, points, harbours, spots, passes }: State): Word {
+  return { buoys, points, harbours, spots, passes }
+}
+
+/** Everything of a state that readers see, as text that can be compared. */
+export function shown(state: State): object {
+  const sorted = (all: Iterable<string | number>): string[] => [...all].map(String).sort()
+  return {
+    asOf: state.asOf,
+    buoys: sorted(state.buoys),
+    rows: sorted(
+      [...state.rows]
+        .filter(([key, all]) => all.size > 0 && state.buoys.has(key))
+        .flatMap(([key, all]) => [...all].map((time) => `${key} ${time}`)),
+    ),
+    points: sorted([...state.points].map(([lat, { run, by }]) => `${lat} ${run} ${by}`)),
+    harbours: sorted([...state.harbours].map(([harbour, by]) => `${harbour} ${by}`)),
+    spots: sorted(state.spots),
+    passes: sorted(state.passes),
+  }
+}
