@@ -280,9 +280,9 @@ function hopAddress(hop: string): string {
 
 // --- Counts by address ---
 
-// Pairs of words, fingerprint and count; one line of eight pairs fills a cache line. Two banks of 15.7 MB: a
-// million addresses in an hour fill half of one.
-const LINES = 245_000
+// Pairs of words, fingerprint and count; one line of eight pairs fills a cache line. Two banks of 23.6 MB: a
+// million addresses in an hour, half of them of IPv6 and those each of another /48, fill half of one.
+const LINES = 368_000
 const LINE_WORDS = 16
 // Sixteen cache lines. With a million addresses in the hour four of them were full for seven newcomers, eight
 // would be for one in twenty hours; a call reads no further than the first free place.
@@ -292,12 +292,20 @@ const BANK_WORDS = LINES * LINE_WORDS + WINDOW_WORDS
 const SEED_WORDS = 2
 
 /**
- * Anonymous calls by address and clock hour, exact over all threads, in 31.4 MB of shared memory whatever the
- * number of addresses. IPv6 counts by /64, which is what one household or machine is given. One instance per
- * thread on one buffer.
+ * One household or machine is given a /64 of IPv6, whoever asks for it a /56 or /48 of many of them: all of a /48
+ * together may make as many calls as so many /64.
+ */
+export const SITE_SHARES = 16
+const SITE_BYTES = 6
+const MAX_COUNT = 0x7fff_ffff
+
+/**
+ * Anonymous calls by address and clock hour, exact over all threads, in 47.1 MB of shared memory whatever the
+ * number of addresses. IPv6 counts by /64, and its calls also by /48, up to {@link SITE_SHARES} times the limit. One
+ * instance per thread on one buffer.
  *
- * An hour with some 1.5 million addresses or more fills the places that belong to an address; a newcomer then
- * shares the count of the least busy of its 128 places. Addresses are told apart by a hash with a seed of the
+ * An hour with some 2.2 million addresses or more (an IPv6 /48 is one more) fills the places that belong to an
+ * address; a newcomer then shares the count of the least busy of its 128 places. Addresses are told apart by a hash with a seed of the
  * process, 50 bits of it: nobody can choose addresses that meet in one place, and two of a million share a count
  * by chance once in hundreds of hours.
  */
@@ -320,14 +328,32 @@ export class AddressCounters {
   }
 
   /**
-   * Counts one call of an address. Text that is no address (the peer of a local socket) counts as one more address.
+   * Counts one call of an address; one that is refused is not counted. Text that is no address (the peer of a local socket) counts as one more address.
    *
    * @param limit calls per hour, at least 1.
    * @param now epoch seconds.
    * @returns calls left after this one, or -1 when the hour's limit is used up.
    */
   take(address: string, limit: number, now: number): number {
-    this.#digest(address)
+    const { words } = this.#banks
+    const count = this.#read(address)
+    this.#digest(count, count * Int32Array.BYTES_PER_ELEMENT)
+    const at = this.#placeOf(now)
+    if (count < 2) return charge(words, at, limit)
+    if (Atomics.load(words, at) >= limit) return -1
+    this.#words[1] >>>= 16
+    this.#digest(1, SITE_BYTES)
+    const site = this.#placeOf(now)
+    const ofSite = charge(words, site, Math.min(limit * SITE_SHARES, MAX_COUNT))
+    if (ofSite < 0) return -1
+    const left = charge(words, at, limit)
+    // Another thread took the last call of the /64 in between.
+    if (left < 0) Atomics.sub(words, site, 1)
+    return Math.min(left, ofSite)
+  }
+
+  /** Where the address of the last digest is counted in the hour of `now`. */
+  #placeOf(now: number): number {
     const { words } = this.#banks
     const fingerprint = this.#hash[1] === 0 ? 1 : this.#hash[1]
     const line = Math.floor(((this.#hash[0] >>> 0) / 2 ** 32) * LINES)
@@ -341,30 +367,36 @@ export class AddressCounters {
         found = Atomics.compareExchange(words, at, 0, fingerprint)
         if (found === 0) found = fingerprint
       }
-      if (found === fingerprint) return charge(words, at + 1, limit)
+      if (found === fingerprint) return at + 1
     }
     let least = from + 1
     for (let at = from + 3; at < to; at += 2) {
       if (Atomics.load(words, at) < Atomics.load(words, least)) least = at
     }
-    return charge(words, least, limit)
+    return least
   }
 
   /**
-   * See {@link HourBanks.prepare}: without it the first call of an hour zeroes 15.7 MB, which takes milliseconds.
+   * See {@link HourBanks.prepare}: without it the first call of an hour zeroes 23.6 MB, which takes milliseconds.
    */
   prepare(now: number): void {
     this.#banks.prepare(now)
   }
 
-  // HalfSipHash-2-4 with 64 bits of output (Aumasson and Bernstein) over the four bytes of an IPv4 address, the
-  // eight of an IPv6 /64, or none.
-  #digest(address: string): void {
+  /** Reads an address into whole words, to begin with: one of IPv4, the two of an IPv6 /64, or none. */
+  #read(address: string): number {
     const words = this.#words
-    const known = parseAddress(address, words)
-    const count = known ? (isIpv4(words) ? 1 : 2) : 0
-    if (count === 1) words[0] = words[3]
-    words[count] = count << 26
+    if (!parseAddress(address, words)) return 0
+    if (!isIpv4(words)) return 2
+    words[0] = words[3]
+    return 1
+  }
+
+  // HalfSipHash-2-4 with 64 bits of output (Aumasson and Bernstein) over the four bytes of an IPv4 address, the
+  // eight of an IPv6 /64, the six of a /48 (the last two in the lower half of their word), or none.
+  #digest(count: number, bytes: number): void {
+    const words = this.#words
+    words[count] = (bytes << 24) | (bytes > count * Int32Array.BYTES_PER_ELEMENT ? words[count] : 0)
     let v0 = this.#seed[0]
     let v1 = this.#seed[1] ^ 0xee
     let v2 = 0x6c796765 ^ this.#seed[0]

@@ -11,6 +11,10 @@ function counters(): AddressCounters {
   return new AddressCounters(AddressCounters.allocate())
 }
 
+// Hours of it are used up one after the other.
+const modelled = counters()
+let hour = 0
+
 // One for all tests that only ask who shares a count with whom.
 const shared = counters()
 
@@ -133,8 +137,8 @@ test('addresses are placed by HalfSipHash-2-4 with the seed of the process, as i
     assert.ok(at > 0, address)
     assert.equal(words[at + 1], 1)
     assert.equal(
-      Math.floor((at - 32) / 16) % 245_016,
-      Math.floor((bytes.readUInt32LE(0) / 2 ** 32) * 245_000),
+      Math.floor((at - 32) / 16) % 368_016,
+      Math.floor((bytes.readUInt32LE(0) / 2 ** 32) * 368_000),
     )
   }
 })
@@ -149,16 +153,14 @@ test('two processes place the same addresses differently', () => {
   assert.notEqual(images[0], images[1])
 })
 
-test('a million addresses in an hour have each their own count, in 32 MB that never grow', () => {
+test('a million addresses in an hour have each their own count, in 48 MB that never grow', () => {
   const buffer = AddressCounters.allocate()
-  assert.ok(buffer.byteLength <= 32_000_000)
+  assert.ok(buffer.byteLength <= 48_000_000)
   const addresses = new AddressCounters(buffer)
   let fresh = 0
   let second = 0
   const text = (at: number): string =>
-    at % 2 === 0
-      ? ipv4Text(at * 4099)
-      : `2001:db8:${(at >>> 16).toString(16)}:${(at & 0xffff).toString(16)}::1`
+    at % 2 === 0 ? ipv4Text(at * 4099) : `2001:${(at >>> 16).toString(16)}:${(at & 0xffff).toString(16)}::1`
   for (let at = 0; at < 1_000_000; at++) if (addresses.take(text(at), 2, NOON) === 1) fresh++
   for (let at = 0; at < 1_000_000; at++) if (addresses.take(text(at), 2, NOON + 1800) === 0) second++
   // Two may share a count by chance of the hash: once in hundreds of runs.
@@ -169,7 +171,7 @@ test('a million addresses in an hour have each their own count, in 32 MB that ne
 test('more addresses than places share the least busy counts: nobody fails, and the busy keep theirs', () => {
   const addresses = counters()
   for (let call = 0; call < 500; call++) addresses.take('192.0.2.1', 1000, NOON)
-  for (let at = 0; at < 3_000_000; at++) {
+  for (let at = 0; at < 4_500_000; at++) {
     const left = addresses.take(ipv4Text(at), 1000, NOON)
     assert.ok(left >= 900 && left <= 999)
   }
@@ -180,6 +182,45 @@ test('a flood from one IPv6 /48 does not slow down or lock out others', () => {
   const addresses = counters()
   for (let at = 0; at < 65_536; at++) addresses.take(`2001:db8:0:${at.toString(16)}::1`, 3, NOON)
   for (let at = 0; at < 10_000; at++) assert.equal(addresses.take(ipv4Text(at * 65_537), 3, NOON), 2)
+})
+
+test('the /64 of one IPv6 /48 may make 16 times the calls of one together, and nobody else is the less for it', () => {
+  const addresses = counters()
+  const inSite = (at: number): string => `2001:db8:7:${at.toString(16)}::1`
+  assert.deepEqual(
+    [1, 2, 3].map(() => addresses.take(inSite(0), 2, NOON)),
+    [1, 0, -1],
+  )
+  // What is refused counts for neither.
+  for (let at = 0; at < 100; at++) assert.equal(addresses.take(inSite(0), 2, NOON), -1)
+  for (let at = 1; at <= 29; at++) assert.equal(addresses.take(inSite(at), 2, NOON), 1)
+  assert.equal(addresses.take(inSite(1000), 2, NOON), 0, 'the 32nd call of the /48 is its last')
+  for (let at = 2000; at < 2100; at++) assert.equal(addresses.take(inSite(at), 2, NOON), -1)
+  assert.equal(addresses.take(inSite(1), 2, NOON), -1)
+  assert.equal(addresses.take('2001:db8:8::1', 2, NOON), 1)
+  assert.equal(addresses.take('192.0.2.1', 2, NOON), 1)
+  assert.equal(addresses.take(inSite(1), 2, NOON + 3600), 1)
+  assert.equal(addresses.take('2001:db8:9::1', 2 ** 30, NOON), 2 ** 30 - 1)
+})
+
+test('any calls are granted as a plain model of /64 and /48 says', () => {
+  const address = fc
+    .tuple(fc.nat(1), fc.nat(1), fc.nat(24))
+    .map(([high, site, net]) => `2001:db${high}:${site}:${net.toString(16)}::1`)
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 3 }), fc.array(address, { maxLength: 200 }), (limit, calls) => {
+      hour++
+      const used = new Map<string, number>()
+      for (const text of calls) {
+        const [net, site] = [4, 3].map((groups) => text.split(':').slice(0, groups).join(':'))
+        const isFree = (used.get(net) ?? 0) < limit && (used.get(`${site}/48`) ?? 0) < 16 * limit
+        if (isFree) for (const name of [net, `${site}/48`]) used.set(name, (used.get(name) ?? 0) + 1)
+        const left = Math.min(limit - (used.get(net) ?? 0), 16 * limit - (used.get(`${site}/48`) ?? 0))
+        assert.equal(modelled.take(text, limit, NOON + hour * 3600), isFree ? left : -1)
+      }
+    }),
+    { numRuns: 300 },
+  )
 })
 
 test('four threads count the calls of many addresses exactly', async () => {
@@ -194,12 +235,14 @@ test('four threads count the calls of many addresses exactly', async () => {
       Atomics.add(gate, 0, 1)
       while (Atomics.load(gate, 0) < 4) {}
       const granted = [0, 0]
+      const ofSites = [0, 0]
       for (let hour = 0; hour < 2; hour++) {
         for (let at = 0; at < 20000; at++) {
           if (counters.take('10.0.' + (at % 500 >> 8) + '.' + (at % 500 & 255), 100, ${NOON} + hour * 3600) >= 0) granted[hour]++
+          if (counters.take('2001:db8:' + at % 5 + ':' + at % 300 + '::1', 100, ${NOON} + hour * 3600) >= 0) ofSites[hour]++
         }
       }
-      parentPort.postMessage(granted)
+      parentPort.postMessage([...granted, ...ofSites])
     })`
   const workerData = {
     tsx: import.meta.resolve('tsx/esm/api'),
@@ -219,11 +262,10 @@ test('four threads count the calls of many addresses exactly', async () => {
     }),
   )
   // 160 calls were made for each of 500 addresses, 100 are granted.
-  for (const hour of [0, 1])
-    assert.equal(
-      granted.reduce((sum, thread) => sum + (thread[hour] ?? 0), 0),
-      50_000,
-    )
+  const sum = (at: number): number => granted.reduce((total, thread) => total + (thread[at] ?? 0), 0)
+  assert.deepEqual([sum(0), sum(1)], [50_000, 50_000])
+  // Each of five /48 would have 60 /64 of 100 calls: 16 times 100 are granted.
+  assert.deepEqual([sum(2), sum(3)], [8000, 8000])
 })
 
 test('headers from a peer that is not trusted are ignored', () => {
