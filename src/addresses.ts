@@ -121,6 +121,14 @@ function isIpv4(words: Int32Array): boolean {
   return words[0] === 0 && words[1] === 0 && words[2] === MAPPED
 }
 
+/** An address as `parseAddress` reads it. */
+function addressText(words: Int32Array): string {
+  if (isIpv4(words)) return Array.from([24, 16, 8, 0], (shift) => (words[3] >>> shift) & 255).join('.')
+  return Array.from({ length: 8 }, (_, at) =>
+    ((words[at >> 1] >>> (at % 2 === 0 ? 16 : 0)) & 0xffff).toString(16),
+  ).join(':')
+}
+
 // --- Trusted proxies ---
 
 const MAX_NETWORKS = 1000
@@ -193,7 +201,7 @@ export class TrustedProxies {
    */
   clientAddress(peer: string, xForwardedFor: string, forwarded: string): string {
     const header = xForwardedFor === '' ? forwarded : xForwardedFor
-    if (this.#networks.length === 0 || header === '' || !this.#trusts(peer)) return peer
+    if (this.#networks.length === 0 || header === '' || !this.trusts(peer)) return peer
     let client = peer
     let end = header.length
     for (let hop = 0; hop < MAX_HOPS && end >= 0; hop++) {
@@ -211,7 +219,8 @@ export class TrustedProxies {
     return client
   }
 
-  #trusts(address: string): boolean {
+  /** Whether an address is a proxy's whose word counts. */
+  trusts(address: string): boolean {
     return parseAddress(address, this.#words) && this.#holds()
   }
 
@@ -290,6 +299,11 @@ const WINDOW_WORDS = 256
 const BANKS = 2
 const BANK_WORDS = LINES * LINE_WORDS + WINDOW_WORDS
 const SEED_WORDS = 2
+// Whether an address lies there, and the four words of it.
+const SIGHTING_WORDS = 5
+const NOTHING_SEEN = 0
+const BEING_WRITTEN = 1
+const SEEN = 2
 
 /**
  * One household or machine is given a /64 of IPv6, whoever asks for it a /56 or /48 of many of them: all of a /48
@@ -312,19 +326,23 @@ const MAX_COUNT = 0x7fff_ffff
 export class AddressCounters {
   readonly #banks: HourBanks
   readonly #seed: Int32Array
+  readonly #sighting: Int32Array
   readonly #words = new Int32Array(4)
   readonly #hash = new Int32Array(2)
 
   static allocate(): SharedArrayBuffer {
     const bytes = HourBanks.bytes(BANKS, BANK_WORDS)
-    const buffer = new SharedArrayBuffer(bytes + SEED_WORDS * Int32Array.BYTES_PER_ELEMENT)
-    randomFillSync(new Int32Array(buffer, bytes, SEED_WORDS))
+    const more = SIGHTING_WORDS + SEED_WORDS
+    const buffer = new SharedArrayBuffer(bytes + more * Int32Array.BYTES_PER_ELEMENT)
+    randomFillSync(new Int32Array(buffer).subarray(-SEED_WORDS))
     return buffer
   }
 
   constructor(buffer: SharedArrayBuffer) {
     this.#banks = new HourBanks(buffer, BANKS, BANK_WORDS)
-    this.#seed = new Int32Array(buffer, HourBanks.bytes(BANKS, BANK_WORDS), SEED_WORDS)
+    const behind = new Int32Array(buffer, HourBanks.bytes(BANKS, BANK_WORDS))
+    this.#sighting = behind.subarray(0, SIGHTING_WORDS)
+    this.#seed = behind.subarray(SIGHTING_WORDS)
   }
 
   /**
@@ -376,6 +394,24 @@ export class AddressCounters {
     return least
   }
 
+  /** Notes that `peer` looks like a proxy that is not trusted; the first one stays until it is told. */
+  sightProxy(peer: string): void {
+    const sighting = this.#sighting
+    if (!parseAddress(peer, this.#words)) return
+    if (Atomics.compareExchange(sighting, 0, NOTHING_SEEN, BEING_WRITTEN) !== NOTHING_SEEN) return
+    sighting.set(this.#words, 1)
+    Atomics.store(sighting, 0, SEEN)
+  }
+
+  /** The address that was noted since the last call; null when none was. */
+  sightedProxy(): string | null {
+    const sighting = this.#sighting
+    if (Atomics.load(sighting, 0) !== SEEN) return null
+    const text = addressText(sighting.subarray(1))
+    Atomics.store(sighting, 0, NOTHING_SEEN)
+    return text
+  }
+
   /**
    * See {@link HourBanks.prepare}: without it the first call of an hour zeroes 23.6 MB, which takes milliseconds.
    */
@@ -425,5 +461,30 @@ export class AddressCounters {
       if (round < last && (round & 1) === 1) v0 ^= words[round >> 1]
     }
     this.#hash[1] = v1 ^ v3
+  }
+}
+
+/**
+ * Tells the operator, once an hour at most, of a peer that looks like a proxy and is not trusted: its clients share one quota.
+ * To be looked at every few seconds by a thread that serves nothing.
+ */
+export class ProxyWarnings {
+  readonly #counters: AddressCounters
+  readonly #log: (line: string) => void
+  #toldIn = -1
+
+  constructor(counters: AddressCounters, log: (line: string) => void) {
+    this.#counters = counters
+    this.#log = log
+  }
+
+  prepare(now: number): void {
+    const peer = this.#counters.sightedProxy()
+    const hour = hourOf(now)
+    if (peer === null || hour === this.#toldIn) return
+    this.#toldIn = hour
+    this.#log(
+      `warning: ${peer} has used half of its hour's requests without a key, and sends X-Forwarded-For or Forwarded: all clients of a proxy share one quota until it is trusted (--trusted-proxy ${peer})`,
+    )
   }
 }

@@ -100,6 +100,8 @@ export class RequestPath {
   readonly #raw = new RawQuery()
   readonly #digest = new Digest()
   readonly #encodings = new EncodingPreference(ENCODINGS)
+  /** Once in an hour an address has so many calls left. */
+  readonly #halfOfQuota: number
   #keys: KeyRing
   /** Seen since the keys changed. */
   readonly #knownKeys = new KnownKeys()
@@ -128,6 +130,7 @@ export class RequestPath {
 
   constructor(options: RequestPathOptions, keys: KeyRing) {
     this.#options = options
+    this.#halfOfQuota = options.anonymousQuota >> 1
     this.#keys = keys
     this.#router = new Router(
       options.basePath,
@@ -217,13 +220,20 @@ export class RequestPath {
     const address = proxies.isEmpty
       ? peer
       : proxies.clientAddress(peer, exchange.headerValues(X_FORWARDED_FOR), exchange.headerValues(FORWARDED))
-    return this.#charged(
-      exchange,
-      operation,
-      anonymousQuota,
-      addresses.take(address, anonymousQuota, now),
-      now,
-    )
+    const remaining = addresses.take(address, anonymousQuota, now)
+    if (remaining === this.#halfOfQuota) this.#lookForProxy(exchange, peer)
+    return this.#charged(exchange, operation, anonymousQuota, remaining, now)
+  }
+
+  /**
+   * Many clients behind a proxy that is not trusted share one quota. One address that has used half of it, and says that it speaks for
+   * others, is worth a line to the operator.
+   */
+  #lookForProxy(exchange: Exchange, peer: string): void {
+    const { addresses, proxies } = this.#options
+    const speaksForOthers =
+      exchange.headerValues(X_FORWARDED_FOR) !== '' || exchange.headerValues(FORWARDED) !== ''
+    if (speaksForOthers && !proxies.trusts(peer)) addresses?.sightProxy(peer)
   }
 
   /** The row of the key that came with a request, `NO_KEY` or `BAD_KEY`. The header counts before the query. */

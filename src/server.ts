@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { setTimeout } from 'node:timers/promises'
-import { AddressCounters } from './addresses.ts'
+import { AddressCounters, ProxyWarnings } from './addresses.ts'
 import { startAdmin } from './admin.ts'
 import type { ServeConfig } from './config.ts'
 import { loadEngine } from './http/engine.ts'
@@ -80,7 +80,11 @@ export async function startServer(
     totals: Totals.allocate(count),
     site: startSite(config['base-path'], log),
   }
-  const hours = startHours([new QuotaCounters(shared.quota), new AddressCounters(shared.addresses)], clock)
+  const addresses = new AddressCounters(shared.addresses)
+  const hours = startHours(
+    [new QuotaCounters(shared.quota), addresses, new ProxyWarnings(addresses, log)],
+    clock,
+  )
   const common: Omit<WorkerStart, 'thread' | 'snapshot' | 'keys' | 'beats'> = {
     ...shared,
     clockShift,

@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import * as fc from 'fast-check'
-import { AddressCounters, TrustedProxies } from '../src/addresses.ts'
+import { AddressCounters, ProxyWarnings, TrustedProxies } from '../src/addresses.ts'
 
 const NOON = Date.parse('2026-03-27T12:00:00Z') / 1000
 
@@ -266,6 +266,25 @@ test('four threads count the calls of many addresses exactly', async () => {
   assert.deepEqual([sum(0), sum(1)], [50_000, 50_000])
   // Each of five /48 would have 60 /64 of 100 calls: 16 times 100 are granted.
   assert.deepEqual([sum(2), sum(3)], [8000, 8000])
+})
+
+test('a proxy that is not trusted is told of by its address, once an hour', () => {
+  const buffer = AddressCounters.allocate()
+  const lines: string[] = []
+  const warnings = new ProxyWarnings(new AddressCounters(buffer), (line) => lines.push(line))
+  warnings.prepare(NOON)
+  assert.deepEqual(lines, [])
+  const worker = new AddressCounters(buffer)
+  for (const peer of ['no address', '10.1.2.3', '10.9.9.9']) worker.sightProxy(peer)
+  worker.take('192.0.2.1', 5, NOON)
+  for (const now of [NOON, NOON + 10]) warnings.prepare(now)
+  worker.sightProxy('10.1.2.3')
+  warnings.prepare(NOON + 20)
+  assert.equal(lines.length, 1)
+  assert.match(lines[0], /^warning: 10\.1\.2\.3 has used half .*--trusted-proxy 10\.1\.2\.3\)$/)
+  worker.sightProxy('2001:db8:1::f')
+  warnings.prepare(NOON + 3600)
+  assert.match(lines[1], /^warning: 2001:db8:1:0:0:0:0:f has/)
 })
 
 test('headers from a peer that is not trusted are ignored', () => {
