@@ -155,7 +155,9 @@ async function build(options: BuildOptions, base: Base, lock: Lock): Promise<Bui
     if (monthly !== null) {
       // Ids decide a part's bytes too, and the folder's registry decides ids.
       const idsHash = sha256(Uint32Array.from(handles, idOf))
-      for (const month of monthly.months(asOf)) {
+      const all = [...monthly.months(asOf)]
+      report.expectMonths(all.length)
+      for (const month of all) {
         const key = sha256(Buffer.from(`${monthly.monthKey(month, asOf)} ids ${idsHash}`)).slice(0, 32)
         if (monthKeys.get(month) === key && months.has(month)) continue
         monthKeys.set(month, key)
@@ -172,7 +174,9 @@ async function build(options: BuildOptions, base: Base, lock: Lock): Promise<Bui
         await setImmediate()
       }
     }
-    for (const month of spool.months()) await writeMonth(month)
+    const changed = [...spool.months()]
+    report.expectMonths(changed.length)
+    for (const month of changed) await writeMonth(month)
     for (const month of months.beyond()) await writeMonth(month)
 
     const buoys = [...locateAll(mentioned, of, known), ...staying].sort((a, b) => a.id - b.id)
@@ -298,7 +302,7 @@ async function readSources(
   const refused = new Map<Source, string>()
   for (const source of sources) {
     input.begin(source)
-    report.begin(source.terms?.name ?? null)
+    report.begin(source.terms?.name ?? null, source.folder)
     try {
       await source.read(input, context)
       checkLot(input.lots())

@@ -10,6 +10,7 @@ import { BuildError, type BuoyRecord, type FileReport, type Report } from '../so
 import { timestampText } from '../time.ts'
 import { DOUBTS, IMPOSSIBLE, type Doubt } from './quality.ts'
 import type { Staying } from './given.ts'
+import { bytesBelow, bytesOf, Work } from './progress.ts'
 import { TEMPORARY_PREFIX } from './write.ts'
 
 /** Bad lines of one file that are told one by one; the rest is told as a number. */
@@ -145,6 +146,8 @@ export class BuildReport implements Report {
   #duplicateCount = 0
   readonly #months: string[] = []
   #section: Section
+  #reading: Work | null = null
+  #writing: Work | null = null
   #built: { id: string; asOf: number; announced: boolean } | null = null
 
   constructor(options: BuildReportOptions) {
@@ -153,9 +156,18 @@ export class BuildReport implements Report {
     this.#section = this.#sectionOf(null)
   }
 
-  /** What comes now is of the source `name` of the configuration; null: of those of the command line, and of none. */
-  begin(name: string | null): void {
+  /**
+   * What comes now is of the source `name` of the configuration, null: of those of the command line, and of none. The files in `folder` are
+   * what is to be read.
+   */
+  begin(name: string | null, folder?: string): void {
     this.#section = this.#sectionOf(name)
+    this.#reading = folder === undefined ? null : new Work(bytesBelow(folder), this.#options.clock())
+  }
+
+  /** So many months are to be written from now on. */
+  expectMonths(count: number): void {
+    this.#writing = new Work(count, this.#options.clock())
   }
 
   file(path: string): FileReport {
@@ -253,7 +265,11 @@ export class BuildReport implements Report {
   /** A month was written. */
   month(text: string): void {
     if (this.#months.length < REMARKS_KEPT * 10) this.#months.push(text)
-    this.progress(`wrote ${text}`)
+    this.#writing?.add(1)
+    const writing = this.#writing
+    const [done, left] =
+      writing === null ? [] : [`${writing.count} months`, writing.left(this.#options.clock())]
+    this.progress(withRest(`wrote ${text}`, done, left))
   }
 
   /** The snapshot is there; `announced` unless a rollback holds. */
@@ -356,7 +372,7 @@ export class BuildReport implements Report {
   }
 
   /** @internal A file is done. */
-  fileDone(rows: number, bad: number): void {
+  fileDone(path: string, rows: number, bad: number): void {
     this.#files++
     this.#rows += rows
     this.#bad += bad
@@ -364,7 +380,9 @@ export class BuildReport implements Report {
     document.files++
     document.rows += rows
     document.bad_lines += bad
-    this.progress(`read ${this.#files} files, ${this.#rows} rows`)
+    this.#reading?.add(bytesOf(path))
+    const left = this.#reading?.left(this.#options.clock())
+    this.progress(withRest(`read ${this.#files} files`, `${this.#rows} rows`, left))
   }
 
   /** @internal A row was left out by a rule. */
@@ -443,6 +461,11 @@ function networkDocument(
   }
 }
 
+/** A message with what is known beside it. */
+function withRest(message: string, ...rest: (string | undefined)[]): string {
+  return [message, ...rest.filter((text) => text !== undefined && text !== '')].join(', ')
+}
+
 /** The beginning of a text in quotes; nothing in it steers a terminal or turns its reading round. */
 function quoted(text: string): string {
   const cut = text.slice(0, TEXT_SHOWN)
@@ -486,7 +509,7 @@ class FileCount implements FileReport {
   end(): void {
     if (this.#bad > BAD_LINES_SHOWN)
       this.#report.line(`${this.#path}: ${this.#bad - BAD_LINES_SHOWN} more bad lines`)
-    this.#report.fileDone(this.#rows, this.#bad)
+    this.#report.fileDone(this.#path, this.#rows, this.#bad)
     const share = this.#bad / Math.max(1, this.#bad + this.#rows)
     if (share > this.#maxBadShare) {
       throw new BuildError(

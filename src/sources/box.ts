@@ -60,6 +60,7 @@ export interface Boxed {
 export function boxed({ kind, argument, options, source }: Boxed, limits: SourceLimits = {}): Source {
   return {
     ...source,
+    folder: argument,
     read: (sink, context) =>
       new Box(kind, limits, sink, context).run({ kind, argument, options: options ?? null }),
   }

@@ -405,6 +405,7 @@ function open(entry: FileSource, folder: string, fail: (what: string) => never):
     complete: complete ?? source.complete ?? true,
     isControlled: source.isControlled ?? false,
     terms,
+    ...(source.folder !== undefined && { folder: source.folder }),
     ...(source.defaultAsOf !== undefined && { defaultAsOf: (now: number) => source.defaultAsOf!(now) }),
     read: (sink, context) => source.read(sink, context),
   }

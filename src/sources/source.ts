@@ -157,6 +157,8 @@ export interface Source {
    * the folder's snapshot stay.
    */
   readonly complete?: boolean
+  /** Where its files lie; absent for sources that read none. */
+  readonly folder?: string
   /** The operator's own rows, which quality control does not touch. */
   readonly isControlled?: boolean
   /** What the operator's configuration says of this source, beyond its format. */
