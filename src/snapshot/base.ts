@@ -103,11 +103,13 @@ async function registryOf(
       )
     }
   }
-  const lists = [catalog?.registry() ?? [], file ?? [], ...kept.values()]
-  const registry = unite(lists)
-  if (file === null || registry.former.length === 0) return registry
-  for (const { source, identifier, id } of registry.former) {
-    warn(`${source} ${identifier} had the id ${id} before, which is another buoy's`)
+  const registry = unite([catalog?.registry() ?? [], file ?? [], ...kept.values()])
+  for (const { source, identifier, id, slug } of registry.former) {
+    const isNews = !(file ?? []).some(
+      (entry) => entry.id === id && entry.slug === slug && entry.source === source,
+    )
+    if (isNews)
+      warn(`${source} ${identifier} had the id ${id} in a kept snapshot, which is another buoy's now`)
   }
   return registry
 }

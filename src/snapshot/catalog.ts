@@ -82,8 +82,8 @@ export function slugOf(name: string): string {
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * Gives every buoy its id and slug: the registry's, or new ones that neither it nor a `former` entry has; physical buoys first, then by
- * source and identifier, so that the same input always gets the same ids.
+ * Gives every buoy its id and slug: the registry's, or new ones that neither it nor a `former` entry of another buoy has; physical buoys
+ * first, then by source and identifier, so that the same input always gets the same ids.
  */
 export function register(
   buoys: readonly BuoyRecord[],
@@ -94,6 +94,13 @@ export function register(
   const known = new Map(registry.map((entry) => [key(entry.source, entry.identifier), entry]))
   const taken = [...registry, ...former]
   const slugs = new Set([...taken.map((entry) => entry.slug), ...RESERVED_SLUGS])
+  const given = new Set(registry.map((entry) => entry.slug))
+  // Who has to give up an id need not give up a slug with it.
+  const ownSlugs = new Map(
+    former.flatMap(({ source, identifier, slug }) =>
+      given.has(slug) ? [] : [[key(source, identifier), slug]],
+    ),
+  )
   let nextId = taken.reduce((highest, { id }) => Math.max(highest, id), 0) + 1
   const of = new Map<BuoyRecord, RegistryEntry>()
   const order = [...buoys].sort(
@@ -107,8 +114,10 @@ export function register(
     if (entry === undefined) {
       if (nextId > MAX_BUOY_ID)
         throw new BuildError(`more than ${MAX_BUOY_ID} buoys were registered in this folder`)
-      const slug = freeSlug(slugOf(buoy.name), slugs)
+      const own = ownSlugs.get(key(buoy.source, buoy.identifier))
+      const slug = own === undefined || given.has(own) ? freeSlug(slugOf(buoy.name), slugs) : own
       slugs.add(slug)
+      given.add(slug)
       entry = { source: buoy.source, identifier: buoy.identifier, id: nextId++, slug }
       known.set(key(buoy.source, buoy.identifier), entry)
     }

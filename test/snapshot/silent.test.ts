@@ -28,6 +28,8 @@ interface Gift {
   virtual?: string
   /** Numbers of passes, each with an observation at every virtual buoy. */
   passes?: number[]
+  /** Of Sentinel-3A, where it is not said. */
+  missions?: string[]
   /** Latitudes of forecast points; the run is that of the model's hour. */
   points?: number[]
   run?: number
@@ -66,9 +68,9 @@ function source(
         sink.rows(handle, batchOf([{ time, significantHeight: 2000 }]))
         return handle
       })
-      for (const number of gift.passes ?? []) {
+      for (const [i, number] of (gift.passes ?? []).entries()) {
         sink.pass({
-          mission: 'sentinel-3a',
+          mission: gift.missions?.[i] ?? 'sentinel-3a',
           cycle: 81,
           number,
           startedAt: time - 60 * number,
@@ -316,6 +318,7 @@ test('A build that loses much of any kind of part is refused.', async (t) => {
     buoys: 'ABCD',
     virtual: 'VW',
     passes: [1, 2, 3],
+    missions: ['sentinel-3a', 'saral', 'swot'],
     points: [1, 2, 3],
     harbours: 'ghi',
     spots: [1, 2, 3],
@@ -323,6 +326,7 @@ test('A build that loses much of any kind of part is refused.', async (t) => {
   const losses: [what: RegExp, gift: Gift][] = [
     [/only 2 of the folder's 6 buoys/, { ...whole, buoys: 'A', virtual: 'V' }],
     [/only 1 of the folder's 3 passes/, { ...whole, passes: [1] }],
+    [/only 1 of the folder's 3 satellite missions/, { ...whole, missions: ['saral', 'saral', 'saral'] }],
     [/only 1 of the folder's 3 forecast points/, { ...whole, points: [1] }],
     [/only 0 of the folder's 3 harbours/, { ...whole, harbours: '' }],
     [/only 1 of the folder's 3 spots/, { ...whole, spots: [3] }],
