@@ -1,0 +1,29 @@
+/** The compiled sources among damaged and hostile files. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { KIND_OPTIONS } from '../../src/sources/kinds.ts'
+import { temporaryFolder } from '../live.ts'
+import { altimetrySample } from './altimetry_sample.ts'
+import { besiege, samplesOf } from './siege.ts'
+
+test('Damaged and hostile files of every kind fail their source at most, and the others are published', async (t) => {
+  const folder = temporaryFolder(t)
+  const samples = samplesOf(await altimetrySample(join(folder, 'sample.nc')))
+  const kinds = Object.keys(samples)
+  // Only made-up data come from no files.
+  assert.deepEqual(kinds.toSorted(), [...KIND_OPTIONS.keys()].filter((kind) => kind !== 'demo').sort())
+  const outcomes = await besiege({
+    kinds,
+    files: 12,
+    batch: 12,
+    seed: 20_261_121,
+    folder: join(folder, 'siege'),
+    samples,
+  })
+  for (const { kind, files, builds, refused } of outcomes) {
+    assert.ok(files === 12 && builds >= 1, kind)
+    for (const reason of refused.keys())
+      assert.doesNotMatch(reason, /its reader failed|crashed|stood still/, kind)
+  }
+})
