@@ -17,7 +17,7 @@ export interface UwsResponse {
   end(body?: Uint8Array, close?: boolean): unknown
   /** A chunk of a body of unknown length; keeps a copy of what the kernel does not take. False where it kept some. */
   write(chunk: Uint8Array): boolean
-  /** Gathers what `handler` writes; every handler of a request is called so, nothing else is. */
+  /** Gathers what `handler` writes; what handlers of requests write is gathered anyhow, up to 16 KB at a time. */
   cork(handler: () => void): unknown
   /** Without arguments only: given a length, 20.51 aborts the process. */
   endWithoutBody(): unknown
@@ -35,7 +35,6 @@ export interface UwsRequest {
   getCaseSensitiveMethod(): string
   getUrl(): string
   getQuery(): string | undefined
-  getHeader(lowerCaseName: string | ArrayBuffer): string
   forEach(visit: (lowerCaseName: string, value: string) => void): void
 }
 
@@ -48,6 +47,11 @@ export interface UwsApp {
   get(pattern: string, handler: UwsHandler): UwsApp
   head(pattern: string, handler: UwsHandler): UwsApp
   any(pattern: string, handler: UwsHandler): UwsApp
+  /**
+   * Told of each connection that opens (1) and closes (-1), each time with another object for it. The first one is good
+   * until the second time; the second time the connection is closed already, and has no address any more.
+   */
+  filter(handler: (connection: UwsResponse, change: 1 | -1) => void): UwsApp
   /** Calls back before it returns; `false` is every kind of failure. */
   listen(host: string, port: number, done: (token: UwsListenToken | false) => void): UwsApp
   close(): UwsApp

@@ -1,6 +1,7 @@
 /** Chooses the HTTP engine. */
 
 import { loadBinding } from './binding.ts'
+import { Connections, UNLIMITED } from './connections.ts'
 import type { Engine, OnRequest, Surroundings } from './exchange.ts'
 import { NodeEngine } from './node.ts'
 import { UwsEngine } from './uws.ts'
@@ -11,7 +12,7 @@ export interface EngineChoice {
   readonly maxWorkers: number
   /** For the operator: what is missing, and what it costs. */
   readonly warning: string | null
-  /** Without `surroundings`: the system's clock, and a process warning for each error that a handler threw. */
+  /** Without `surroundings`: the system's clock, no limit of connections, and a process warning for each error that a handler threw. */
   create(onRequest: OnRequest, surroundings?: Partial<Surroundings>): Engine
 }
 
@@ -50,6 +51,8 @@ function nodeChoice(warning: string | null): EngineChoice {
 function complete(surroundings: Partial<Surroundings> = {}): Surroundings {
   return {
     now: Date.now,
+    connections: new Connections(Connections.allocate(1, 0), 0, UNLIMITED),
+    onProgress: () => {},
     onThrow: (error) => process.emitWarning(error instanceof Error ? error : String(error)),
     ...surroundings,
   }

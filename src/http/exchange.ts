@@ -1,21 +1,22 @@
 /** The whole interface between the request path and an HTTP engine: nothing else crosses it. */
 
+import type { Connections } from './connections.ts'
+
 /** Request line and headers together, in bytes. Both engines answer 431 beyond it. Contract: "Server side" limits. */
 export const HEADER_LIMIT_BYTES = 16_384
 
-/** The name of a request header, lower case. As bytes, made once, the engine finds it in three quarters of the time. */
+/** Header lines of a request: the most that uWebSockets.js has room for. Both engines answer 431 beyond it. */
+export const HEADER_LINES_LIMIT = 98
+
+/** The name of a request header, lower case. */
 export class HeaderName {
   readonly text: string
-  readonly bytes: ArrayBuffer
 
   constructor(text: string) {
     this.text = text
-    this.bytes = new TextEncoder().encode(text).buffer
   }
 }
 
-const CONTENT_LENGTH = new HeaderName('content-length')
-const TRANSFER_ENCODING = new HeaderName('transfer-encoding')
 export const AUTHORIZATION = new HeaderName('authorization')
 export const ACCEPT_ENCODING = new HeaderName('accept-encoding')
 export const ACCEPT_LANGUAGE = new HeaderName('accept-language')
@@ -54,7 +55,7 @@ export interface Exchange {
   /**
    * Puts the reply off, in place of `send`. What is needed of the request has to be taken from it now. A request pipelined behind one
    * whose reply was put off waits on node and ends the connection on uws, which has no place for it. Null, and nothing is put off, where the
-   * request announces a body: its connection has to end with the answer, which uws can only do at once.
+   * connection has to end with the answer, because the request announces a body for instance: uws can only do that at once.
    */
   later(events: LaterEvents): LaterReply | null
 }
@@ -103,6 +104,9 @@ export type OnRequest = (exchange: Exchange) => void
 
 /** What an engine needs of its surroundings. */
 export interface Surroundings {
+  readonly connections: Connections
+  /** Told of what gets on beside requests: connections that come and go, and bytes that go out later. */
+  readonly onProgress: () => void
   /** Wall clock in milliseconds since the epoch, for Date headers. */
   readonly now: () => number
   /** Told of every error that a handler threw (or of its missing reply), after the client was answered. */
@@ -128,13 +132,52 @@ export const FAULT_BODY: Uint8Array = new TextEncoder().encode(
   '{"error":"internal_error","message":"Internal error"}',
 )
 
+/** A bare answer of an engine itself; its connection is closed. */
+export interface Refusal {
+  readonly head: string
+  readonly body: Uint8Array
+}
+
+function refusal(status: string, error: string, message: string, headers = ''): Refusal {
+  return {
+    head: `${status}\r\nContent-Type: application/json\r\nAccess-Control-Allow-Origin: *\r\nCache-Control: no-store${headers}`,
+    body: new TextEncoder().encode(JSON.stringify({ error, message })),
+  }
+}
+
+export const UNCLEAR_LENGTH = refusal(
+  '400 Bad Request',
+  'bad_request',
+  'Content-Length: at most one, a whole number; Transfer-Encoding: at most one, chunked',
+)
+export const BAD_HOST = refusal('400 Bad Request', 'bad_request', 'Host: exactly one')
+export const HEADERS_TOO_LARGE = refusal(
+  '431 Request Header Fields Too Large',
+  'bad_request',
+  `At most ${HEADER_LIMIT_BYTES} bytes and ${HEADER_LINES_LIMIT} lines of headers`,
+)
+/** To a connection beyond a limit, before it has asked anything. */
+export const TOO_MANY_CONNECTIONS = refusal(
+  '503 Service Unavailable',
+  'service_unavailable',
+  'Too many connections',
+  '\r\nRetry-After: 5',
+)
+
 /**
- * Whether a request announces a body. Its connection is closed after the answer: we read no bodies, and where a proxy
- * in front disagrees about a body's length, its bytes would be taken for the next request (request smuggling).
+ * What a request's headers say of its body. We read no bodies: after a request that announces one its connection ends, and nothing
+ * behind it is answered, because where a proxy in front disagrees about a body's length, its bytes would be taken for the next
+ * request (request smuggling). `unclear` is answered 400: lengths or codings several times, empty, or unknown.
  */
-export function announcesBody(exchange: Exchange): boolean {
-  const length = exchange.header(CONTENT_LENGTH)
-  return (length !== '' && length !== '0') || exchange.header(TRANSFER_ENCODING) !== ''
+export type Framing = 'no body' | 'body' | 'unclear'
+
+/** `lengths` and `codings`: how many headers `Content-Length` and `Transfer-Encoding` there are; `length` and `coding`: the last one's value. */
+export function framingOf(lengths: number, length: string, codings: number, coding: string): Framing {
+  if (lengths + codings === 0) return 'no body'
+  if (lengths + codings > 1) return 'unclear'
+  if (codings === 1) return coding.toLowerCase() === 'chunked' ? 'body' : 'unclear'
+  if (!/^[0-9]+$/.test(length)) return 'unclear'
+  return /^0+$/.test(length) ? 'no body' : 'body'
 }
 
 /** An IPv6 text that only maps an IPv4 address (`::ffff:192.0.2.1`, RFC 4291, section 2.5.5.2) as that address; all else unchanged. */

@@ -5,16 +5,31 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 
-import { announcesBody, FAULT_BODY, FAULT_HEAD, HEADER_LIMIT_BYTES, unmapped } from './exchange.ts'
+import { REFUSED } from './connections.ts'
+import {
+  BAD_HOST,
+  FAULT_BODY,
+  FAULT_HEAD,
+  framingOf,
+  HEADER_LIMIT_BYTES,
+  HEADER_LINES_LIMIT,
+  HEADERS_TOO_LARGE,
+  TOO_MANY_CONNECTIONS,
+  UNCLEAR_LENGTH,
+  unmapped,
+} from './exchange.ts'
 import type {
   Engine,
   Exchange,
+  Framing,
   HeaderName,
   LaterEvents,
   LaterReply,
   OnRequest,
+  Refusal,
   Surroundings,
 } from './exchange.ts'
+import { HeldBytes, WAITING_REQUESTS } from './limits.ts'
 import { NodeLaterReply, writeHead } from './node-later.ts'
 import { listenError } from './port.ts'
 
@@ -22,8 +37,17 @@ import { listenError } from './port.ts'
 const TIMEOUT_MS = 10_000
 /** How often Node looks for late requests; its default of 30 s would make 40 s of the limit above. */
 const TIMEOUT_CHECK_MS = 1_000
-/** Pipelined requests of one connection that wait for their turn. A request object takes some 4 KB, so this holds 1 MB. */
-const WAITING_LIMIT = 256
+/** What stands in a request's head beside method, target, and names and values of headers: ` `, ` HTTP/1.1` and the empty line. */
+const HEAD_BYTES = 1 + 9 + 4
+/** Beside name and value of a header: `: ` and CRLF. */
+const LINE_BYTES = 4
+
+const REFUSAL_OF_CONNECTION = Buffer.concat([
+  Buffer.from(
+    `HTTP/1.1 ${TOO_MANY_CONNECTIONS.head}\r\nConnection: close\r\nContent-Length: ${TOO_MANY_CONNECTIONS.body.length}\r\n\r\n`,
+  ),
+  TOO_MANY_CONNECTIONS.body,
+])
 
 class NodeExchange implements Exchange {
   method = ''
@@ -36,16 +60,22 @@ class NodeExchange implements Exchange {
   #response: ServerResponse | null = null
   /** Of the request at hand, where its reply was put off. */
   #later: LaterReply | null = null
+  readonly #held = new HeldBytes()
+  #isLast = false
+  /** Whether requests of the same connection wait behind this one. */
+  #hasMore = false
 
-  begin(request: IncomingMessage, response: ServerResponse): void {
+  begin(request: IncomingMessage, response: ServerResponse, hasMore: boolean): void {
+    this.#hasMore = hasMore
+    this.#later = null
+    this.#isLast = false
     this.method = request.method ?? ''
-    const url = request.url ?? ''
+    const url = originForm(request.url ?? '')
     const mark = url.indexOf('?')
     this.path = mark < 0 ? url : url.slice(0, mark)
     this.query = mark < 0 ? '' : url.slice(mark + 1)
     this.#request = request
     this.#response = response
-    this.#later = null
     this.state = 'open'
   }
 
@@ -62,6 +92,28 @@ class NodeExchange implements Exchange {
     return this.#liveRequest().headersDistinct[text]?.join(', ') ?? ''
   }
 
+  get framing(): Framing {
+    const lengths = this.#liveRequest().headersDistinct['content-length']
+    const codings = this.#liveRequest().headersDistinct['transfer-encoding']
+    return framingOf(lengths?.length ?? 0, lengths?.at(-1) ?? '', codings?.length ?? 0, codings?.at(-1) ?? '')
+  }
+
+  /** Whether nothing behind this request is to be answered. */
+  get isLast(): boolean {
+    return this.#isLast || this.framing !== 'no body'
+  }
+
+  /** What is to be answered to a request that no handler should see. */
+  get refusal(): Refusal | null {
+    const { headersDistinct, rawHeaders, method = '', url = '' } = this.#liveRequest()
+    if (rawHeaders.length > 2 * HEADER_LINES_LIMIT) return HEADERS_TOO_LARGE
+    const bytes = rawHeaders.reduce((sum, text) => sum + text.length, method.length + url.length)
+    if (bytes + HEAD_BYTES + (rawHeaders.length / 2) * LINE_BYTES > HEADER_LIMIT_BYTES)
+      return HEADERS_TOO_LARGE
+    if ((headersDistinct['host']?.length ?? 0) > 1) return BAD_HOST
+    return this.framing === 'unclear' ? UNCLEAR_LENGTH : null
+  }
+
   address(): string {
     return unmapped(this.#liveRequest().socket.remoteAddress ?? '')
   }
@@ -71,27 +123,43 @@ class NodeExchange implements Exchange {
     if (this.state !== 'open') throw new Error('this request has already been answered')
     const length = body === null ? [] : ['Content-Length', String(body.length)]
     this.state = 'begun'
-    writeHead(response, head, length, this.draining || announcesBody(this))
-    if (body === null || this.method === 'HEAD') response.end()
-    else if (stays) response.end(Buffer.from(body.buffer, body.byteOffset, body.length))
-    // A copy, because Node may still hold the bytes when the caller reuses its buffer.
-    else response.end(Buffer.from(body))
+    writeHead(response, head, length, this.isLast || (this.draining && !this.#hasMore))
+    if (body === null || this.method === 'HEAD') {
+      response.end()
+    } else if (stays) {
+      response.end(Buffer.from(body.buffer, body.byteOffset, body.length))
+    } else {
+      // A copy, because Node may still hold the bytes when the caller reuses its buffer.
+      response.end(Buffer.from(body))
+      if (!response.writableFinished) this.#hold(response, body.length)
+    }
     this.state = 'answered'
   }
 
   later(events: LaterEvents): LaterReply | null {
     const response = this.#liveResponse()
     if (this.state !== 'open') throw new Error('this request has already been answered')
-    if (announcesBody(this)) return null
-    const isLast = (): boolean => this.draining
+    if (this.isLast) return null
+    const hasMore = this.#hasMore
+    const isLast = (): boolean => this.draining && !hasMore
     this.#later = new NodeLaterReply(response, this.method === 'HEAD', isLast, events)
     this.state = 'answered'
     return this.#later
   }
 
+  #hold(response: ServerResponse, bytes: number): void {
+    if (this.#held.take(bytes)) response.once('close', () => this.#held.giveBack(bytes))
+    else response.destroy()
+  }
+
+  refuse({ head, body }: Refusal): void {
+    this.#isLast = true
+    this.send(head, body, true)
+  }
+
   /** The answer to a handler that failed: 500 if nothing was sent, a cut connection if sending failed half-way. */
   fail(): void {
-    if (this.state === 'open') this.send(FAULT_HEAD, FAULT_BODY)
+    if (this.state === 'open') this.send(FAULT_HEAD, FAULT_BODY, true)
     else if (this.state === 'begun') this.#liveRequest().socket.destroy()
     else this.#later?.cut()
   }
@@ -107,6 +175,14 @@ class NodeExchange implements Exchange {
   }
 }
 
+/** A target without scheme and host, which a request to a proxy has before its path (RFC 9112, 3.2.2). */
+function originForm(target: string): string {
+  const match = /^https?:\/\/[^/?#]*/i.exec(target)
+  if (match === null) return target
+  const path = target.slice(match[0].length)
+  return path.startsWith('/') ? path : `/${path}`
+}
+
 /**
  * An engine with one node:http server. Malformed, oversized and late requests get Node's own bare 400, 431 and 408 and
  * are cut off. Only one of them can listen on a port.
@@ -116,14 +192,21 @@ export class NodeEngine implements Engine {
   readonly #server: Server
   readonly #exchange = new NodeExchange()
   readonly #waiting = new WeakMap<Socket, number>()
+  /** Connections that have had their last answer. */
+  readonly #ended = new WeakSet<Socket>()
 
   constructor(onRequest: OnRequest, surroundings: Surroundings) {
     const exchange = this.#exchange
 
     const serve = (request: IncomingMessage, response: ServerResponse): void => {
-      exchange.begin(request, response)
+      const { socket } = request
+      if (this.#ended.has(socket)) return
+      exchange.begin(request, response, (this.#waiting.get(socket) ?? 0) > 0)
       try {
-        onRequest(exchange)
+        const { refusal } = exchange
+        if (refusal !== null || exchange.isLast) this.#ended.add(socket)
+        if (refusal === null) onRequest(exchange)
+        else exchange.refuse(refusal)
         if (exchange.state === 'open') throw new Error('the handler returned without an answer')
       } catch (error) {
         exchange.fail()
@@ -137,12 +220,14 @@ export class NodeEngine implements Engine {
       // Node hands over all pipelined requests at once, and would hold all their answers. A response gets its socket
       // when the one before it is with the kernel: waiting for that, there is one body per connection in memory.
       if (response.socket !== null) {
-        serve(request, response)
+        // The last answers of a connection wait until it is known what came with their request.
+        if (exchange.draining) setImmediate(serve, request, response)
+        else serve(request, response)
         return
       }
       const { socket } = request
       const waiting = (this.#waiting.get(socket) ?? 0) + 1
-      if (waiting > WAITING_LIMIT) {
+      if (waiting > WAITING_REQUESTS) {
         socket.destroy()
         return
       }
@@ -152,6 +237,22 @@ export class NodeEngine implements Engine {
         // Node is still handing over the socket during this event.
         process.nextTick(serve, request, response)
       })
+    }
+
+    const { connections, onProgress } = surroundings
+    const onOpen = (socket: Socket): void => {
+      onProgress()
+      const slot = connections.opened(connections.countsAddresses ? (socket.remoteAddress ?? '') : '')
+      if (slot === REFUSED) {
+        socket.end(REFUSAL_OF_CONNECTION)
+        socket.destroySoon()
+        return
+      }
+      socket.once('close', () => {
+        onProgress()
+        connections.left(slot)
+      })
+      socket.on('drain', onProgress)
     }
 
     this.#server = createServer(
@@ -166,6 +267,8 @@ export class NodeEngine implements Engine {
     )
     // Without progress in either direction: ends clients that never send, and ones that do not read their answer.
     this.#server.timeout = TIMEOUT_MS
+    // Before the HTTP server's own listener, which would begin to read.
+    this.#server.prependListener('connection', (socket: Socket) => onOpen(socket))
   }
 
   listen(host: string, port: number): Promise<number> {

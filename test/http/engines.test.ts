@@ -201,6 +201,99 @@ for (const kind of ENGINES) {
       }
     }
 
+    for (const [name, headers, body] of [
+      ['a body of known length', ['Content-Length: 5'], 'abcde'],
+      ['a body in chunks', ['Transfer-Encoding: chunked'], '3\r\nabc\r\n0\r\n\r\n'],
+      ['two equal lengths', ['Content-Length: 3', 'Content-Length: 3'], 'abc'],
+      ['two lengths, the first 0', ['Content-Length: 0', 'Content-Length: 3'], ''],
+      ['two lengths, the first empty', ['Content-Length:', 'Content-Length: 3'], ''],
+      ['an empty length', ['Content-Length: '], ''],
+      ['two codings', ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
+      ['two codings, the first empty', ['Transfer-Encoding:', 'Transfer-Encoding: chunked'], ''],
+      ['an unknown coding', ['Transfer-Encoding: xchunked'], '0\r\n\r\n'],
+      ['chunks within another coding', ['Transfer-Encoding: gzip, chunked'], '0\r\n\r\n'],
+      ['an empty coding', ['Transfer-Encoding:'], ''],
+    ] as const) {
+      for (const method of ['GET', 'HEAD', 'POST']) {
+        it(`serves nothing behind ${method} with ${name}, in one segment or later`, async () => {
+          for (const later of [false, true]) {
+            const before = server.seen.length
+            const client = open()
+            client.socket.setNoDelay(true)
+            client.write(request(`${method} /first`, headers, body) + (later ? '' : request('GET /behind')))
+            if (later) {
+              await delay(5)
+              client.write(request('GET /behind'))
+            }
+            await client.closed()
+            assert.ok(!server.seen.slice(before).includes('/behind'))
+            assert.ok(!client.received.includes('at /behind'))
+            assert.ok(client.received.toString('latin1').split('HTTP/1.1 ').length <= 2, 'one answer at most')
+          }
+        })
+      }
+    }
+
+    for (const [name, headers] of [
+      ['two lengths', ['Content-Length: 0', 'Content-Length: 0']],
+      ['an empty length', ['Content-Length: ']],
+      ['two codings, the first empty', ['Transfer-Encoding:', 'Transfer-Encoding: chunked']],
+      ['an unknown coding', ['Transfer-Encoding: xchunked']],
+      ['two Hosts', ['Host: other']],
+    ] as const) {
+      it(`answers 400 and closes on ${name}`, async () => {
+        const client = open()
+        client.write(request('GET /unclear', headers))
+        const answer = await client.answer()
+        assert.equal(answer.status, 400)
+        assert.deepEqual(
+          (answer.headers.get('connection') ?? ['close']).map((value) => value.toLowerCase()),
+          ['close'],
+        )
+        await client.closed()
+        assert.ok(!server.seen.includes('/unclear'))
+      })
+    }
+
+    it('reads 98 lines of headers and answers 431 to more', async () => {
+      const lines = (count: number): string[] => Array.from({ length: count - 1 }, (_, i) => `X-${i}: v`)
+      const client = open()
+      client.write(request('GET /98', lines(98)))
+      assert.equal((await client.answer()).body, 'at /98')
+      client.write(request('GET /99', lines(99)))
+      assert.equal((await client.answer()).status, 431)
+      await client.closed()
+    })
+
+    it('reads heads of 16,384 bytes and answers 431 to longer ones', async () => {
+      const headOf = (bytes: number): string => {
+        const shorter = request('GET /16k', ['X-Test: '])
+        return request('GET /16k', [`X-Test: ${'v'.repeat(bytes - shorter.length)}`])
+      }
+      assert.equal(headOf(16_384).length, 16_384)
+      const client = open()
+      client.write(headOf(16_384))
+      assert.equal((await client.answer()).body, 'at /16k')
+      client.write(headOf(16_385))
+      assert.equal((await client.answer()).status, 431)
+      await client.closed()
+    })
+
+    for (const [name, text, body] of [
+      ['HTTP/1.0', 'GET /ten HTTP/1.0\r\nHost: test\r\n\r\n', 'at /ten'],
+      ['a target with scheme and host', request('GET http://test/absolute'), 'at /absolute'],
+      ['a target with a host alone', request('GET http://test'), 'at /'],
+      ['OPTIONS *', request('OPTIONS *'), 'at *'],
+    ] as const) {
+      it(`answers ${name}, or 505 where the engine knows none`, async () => {
+        const client = open()
+        client.write(text)
+        const answer = await client.answer()
+        assert.deepEqual([answer.status, answer.body], kind === 'uws' ? [505, ''] : [200, body])
+        if (kind === 'uws' || name === 'HTTP/1.0') await client.closed()
+      })
+    }
+
     it('answers before a body arrives that never comes', async () => {
       const client = open()
       client.write(request('POST /hello', ['Content-Length: 1000', 'Expect: 100-continue']))
@@ -422,6 +515,17 @@ for (const kind of ENGINES) {
         own.engine.close()
       })
     }
+
+    it('after drain answers all requests that came together, and closes', async () => {
+      const own = await startServer(kind)
+      const client = open(own.port)
+      await assertInStep(client)
+      own.engine.drain()
+      client.write([1, 2, 3, 4, 5].map((number) => request(`GET /n${number}`)).join(''))
+      for (const number of [1, 2, 3, 4, 5]) assert.equal((await client.answer()).body, `at /n${number}`)
+      await assertClosedWithNothingMore(client)
+      own.engine.close()
+    })
 
     it('drops everything on close, which may be called again', async () => {
       const own = await startServer(kind)

@@ -1,7 +1,7 @@
 /** A small server on either engine, with one path for each thing that a handler can do. */
 
 import { loadEngine } from '../../src/http/engine.ts'
-import { HeaderName, type Engine, type Exchange } from '../../src/http/exchange.ts'
+import { HeaderName, type Engine, type Exchange, type Surroundings } from '../../src/http/exchange.ts'
 
 const X_TEST = new HeaderName('x-test')
 const X_MISSING = new HeaderName('x-missing')
@@ -24,11 +24,23 @@ export interface TestServer {
   readonly engine: Engine
   readonly port: number
   readonly thrown: unknown[]
+  /** Paths of all requests that the handler saw. */
+  readonly seen: string[]
   /** The exchange of the last request, for uses after its time. */
   last(): Exchange
 }
 
-export async function startServer(kind: Engine['kind']): Promise<TestServer> {
+/** The headers that `/headed` is answered with, so that answers without a body weigh something. */
+const MANY_HEADERS = Array.from(
+  { length: 10 },
+  (_, i) => `\r\nX-${'abcdefghij'[i]}: ${'v'.repeat(180)}`,
+).join('')
+
+export async function startServer(
+  kind: Engine['kind'],
+  surroundings: Partial<Surroundings> = {},
+): Promise<TestServer> {
+  const seen: string[] = []
   const thrown: unknown[] = []
   const scratch = Buffer.alloc(HUGE_LENGTH)
   const lasting = new Uint8Array(new SharedArrayBuffer(HUGE_LENGTH)).fill(0x61)
@@ -37,6 +49,7 @@ export async function startServer(kind: Engine['kind']): Promise<TestServer> {
     (exchange) => {
       last = exchange
       const { path } = exchange
+      seen.push(path)
       if (path === '/204') exchange.send('204 No Content\r\nX-Served-By: test', null)
       else if (path === '/304') exchange.send('304 Not Modified\r\nETag: W/"a"', null)
       else if (path === '/empty') exchange.send(TEXT_HEAD, new Uint8Array(0))
@@ -50,6 +63,8 @@ export async function startServer(kind: Engine['kind']): Promise<TestServer> {
         body.fill(`<${exchange.query}>`)
         exchange.send(TEXT_HEAD, body)
         body.fill('!')
+      } else if (path === '/headed') {
+        exchange.send(TEXT_HEAD + MANY_HEADERS, Buffer.from('at /headed'))
       } else if (path === '/stays') {
         exchange.send(TEXT_HEAD, lasting, true)
       } else if (path === '/shared') {
@@ -68,13 +83,14 @@ export async function startServer(kind: Engine['kind']): Promise<TestServer> {
         exchange.send(TEXT_HEAD, Buffer.from(JSON.stringify(seen)))
       } else exchange.send(TEXT_HEAD, Buffer.from(`at ${path}`))
     },
-    { now: () => NOW, onThrow: (error) => thrown.push(error) },
+    { now: () => NOW, onThrow: (error) => thrown.push(error), ...surroundings },
   )
   const port = await engine.listen('127.0.0.1', 0)
   return {
     engine,
     port,
     thrown,
+    seen,
     last() {
       if (last === null) throw new Error('no request yet')
       return last

@@ -1,0 +1,103 @@
+/** How many connections there are, in all and by address, in memory that all threads of a process share. */
+
+import { unmapped } from './exchange.ts'
+
+/** Addresses are counted by a hash of so many values. Where two fall together they share a limit: with 1,000 addresses one in 16 does. */
+const ADDRESS_SLOTS = 16_384
+/** Of each thread's row: its connections, then those of each slot. */
+const ROW_WORDS = 1 + ADDRESS_SLOTS
+/** Before the rows: what makes the hash another one in each process, so that nobody can choose whom to share a limit with. */
+const SEED_WORDS = 1
+
+export interface ConnectionLimits {
+  /** In all threads. */
+  readonly total: number
+  /** Of one IPv4 address or one /64 of IPv6; 0 is no limit. */
+  readonly perAddress: number
+  /** Addresses without a limit of their own. */
+  readonly isExempt: (address: string) => boolean
+}
+
+export const UNLIMITED: ConnectionLimits = { total: Infinity, perAddress: 0, isExempt: () => true }
+
+/** What `open` says of a connection that is not to be. */
+export const REFUSED = -1
+
+/** One thread's view. Each thread writes its own row alone, so that counting needs no lock and a dead thread's row can be cleared. */
+export class Connections {
+  readonly #words: Int32Array
+  readonly #row: number
+  readonly #limits: ConnectionLimits
+
+  /** `seed`: any 32 bits that outsiders cannot know. */
+  static allocate(threads: number, seed: number): SharedArrayBuffer {
+    const buffer = new SharedArrayBuffer((SEED_WORDS + threads * ROW_WORDS) * Int32Array.BYTES_PER_ELEMENT)
+    new Int32Array(buffer)[0] = seed
+    return buffer
+  }
+
+  /** Begins with no connections of `thread`: it has just started. */
+  constructor(buffer: SharedArrayBuffer, thread: number, limits: ConnectionLimits) {
+    this.#words = new Int32Array(buffer)
+    this.#row = SEED_WORDS + thread * ROW_WORDS
+    this.#limits = limits
+    this.#words.fill(0, this.#row, this.#row + ROW_WORDS)
+  }
+
+  /** Whether addresses are counted: finding one out costs a call into the system. */
+  get countsAddresses(): boolean {
+    return this.#limits.perAddress > 0
+  }
+
+  /** All that are open, in all threads. */
+  get open(): number {
+    return this.#sum(0)
+  }
+
+  /** Counts a connection from `address` ('' where addresses are not counted). @returns what `left` wants to be told, or `REFUSED`. */
+  opened(address: string): number {
+    const words = this.#words
+    if (this.#sum(0) >= this.#limits.total) return REFUSED
+    let slot = 0
+    if (this.countsAddresses && address !== '' && !this.#limits.isExempt(address)) {
+      slot = 1 + (hash(networkOf(address), words[0]) % ADDRESS_SLOTS)
+      if (this.#sum(slot) >= this.#limits.perAddress) return REFUSED
+      words[this.#row + slot]++
+    }
+    words[this.#row]++
+    return slot
+  }
+
+  left(slot: number): void {
+    this.#words[this.#row]--
+    if (slot > 0) this.#words[this.#row + slot]--
+  }
+
+  #sum(at: number): number {
+    let sum = 0
+    for (let word = SEED_WORDS + at; word < this.#words.length; word += ROW_WORDS) sum += this.#words[word]
+    return sum
+  }
+}
+
+/** FNV-1a over UTF-16 code units, begun with a secret. */
+function hash(text: string, seed: number): number {
+  let value = seed ^ 0x811c9dc5
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193)
+  // The lower bits of FNV alone are weak.
+  return (value ^ (value >>> 15)) >>> 0
+}
+
+/** What is counted as one address: of IPv6 the first half, which is what a customer gets. */
+export function networkOf(address: string): string {
+  const plain = unmapped(address)
+  if (!plain.includes(':')) return plain
+  const [before, after] = plain.split('::')
+  const head = before === '' ? [] : before.split(':')
+  const tail = after === undefined || after === '' ? [] : after.split(':')
+  const groups = [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => '0'), ...tail]
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')
+}

@@ -1,0 +1,37 @@
+/** What one client may cost an engine. The first three of `uws` alone: node:http hands over one request of a connection at a time. */
+
+/** Requests of one connection that are answered in one turn of the event loop; with the next one the connection is cut. */
+export const REQUESTS_PER_TURN = 256
+/** So many requests in one turn take some 10 ms. For what is left of the turn the lower limit holds. */
+export const BUSY_TURN_REQUESTS = 4096
+export const REQUESTS_PER_BUSY_TURN = 32
+/**
+ * Bytes of answers without a body (HEAD, 204, 304) that may wait to be read: `uws` buffers them without a word, so the
+ * connection ends in good order when it has been sent so many, read or not. From here to a third more, lest one can tell.
+ */
+export const BODYLESS_LIMIT_BYTES = 192 * 1024
+/** Pipelined requests of one connection that wait for their turn with node:http. Each takes some 4 KB, so this holds 1 MB. */
+export const WAITING_REQUESTS = 256
+/** Bytes of answers, in all connections of a thread, that are held for clients slow to read. The next such answer cuts its connection. */
+export const HELD_LIMIT_BYTES = 64 * 1024 * 1024
+
+/** The bytes that one thread holds for clients that are slow to read. */
+export class HeldBytes {
+  readonly #limit: number
+  #held = 0
+
+  constructor(limit = HELD_LIMIT_BYTES) {
+    this.#limit = limit
+  }
+
+  /** Whether `bytes` more may be held; where they may, they count until they are given back. */
+  take(bytes: number): boolean {
+    if (this.#held + bytes > this.#limit) return false
+    this.#held += bytes
+    return true
+  }
+
+  giveBack(bytes: number): void {
+    this.#held -= bytes
+  }
+}

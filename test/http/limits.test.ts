@@ -1,0 +1,258 @@
+/** That one client costs a server little, whatever it does: both engines, in small. */
+
+import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
+import { after, before, describe, it } from 'node:test'
+
+import { Connections, networkOf, REFUSED, UNLIMITED } from '../../src/http/connections.ts'
+import {
+  BODYLESS_LIMIT_BYTES,
+  HELD_LIMIT_BYTES,
+  HeldBytes,
+  REQUESTS_PER_TURN,
+} from '../../src/http/limits.ts'
+import { RawClient } from './raw_client.ts'
+import { ENGINES, missing, request, startServer } from './server_for_tests.ts'
+import type { TestServer } from './server_for_tests.ts'
+
+const MEGABYTE = 1e6
+
+for (const kind of ENGINES) {
+  describe(`one client of the ${kind} engine`, { skip: missing(kind), timeout: 120_000 }, () => {
+    let server: TestServer
+    const clients: RawClient[] = []
+    const open = (port = server.port): RawClient => {
+      const client = new RawClient(port)
+      clients.push(client)
+      return client
+    }
+    const assertServes = async (): Promise<void> => {
+      const client = open()
+      client.write(request('GET /others'))
+      assert.equal((await client.answer('GET', 30_000)).body, 'at /others')
+      client.socket.destroy()
+    }
+    const heldSince = (before: number): string =>
+      `held ${Math.round((process.memoryUsage().rss - before) / MEGABYTE)} MB`
+
+    before(async () => {
+      server = await startServer(kind)
+    })
+    after(() => {
+      for (const client of clients) client.socket.destroy()
+      server.engine.close()
+    })
+
+    it('that pipelines 128 KB of HEAD and reads nothing is cut, and 30 of them cost little memory', async () => {
+      const flood = request('HEAD /headed').repeat(3_700)
+      const before = process.memoryUsage().rss
+      const flooding = Array.from({ length: 30 }, () => open())
+      for (const client of flooding) {
+        client.socket.pause()
+        client.write(flood)
+      }
+      for (let i = 0; i < 10; i++) {
+        await assertServes()
+        await delay(20)
+      }
+      assert.ok(process.memoryUsage().rss - before < 160 * MEGABYTE, `${heldSince(before)} of 225`)
+      for (const client of flooding) {
+        client.socket.resume()
+        await client.closed(30_000)
+      }
+    })
+
+    it('that pipelines more requests than one turn allows gets no more answers than that', async () => {
+      const before = server.seen.length
+      const client = open()
+      client.write(request('GET /many').repeat(4 * REQUESTS_PER_TURN))
+      await client.closed()
+      const served = server.seen.length - before
+      assert.ok(served <= REQUESTS_PER_TURN, `${served} served`)
+      await assertServes()
+    })
+
+    it('that pipelines 200 requests at a time and reads the answers gets all of 2,000', async () => {
+      const client = open()
+      for (let batch = 0; batch < 10; batch++) {
+        const numbers = Array.from({ length: 200 }, (_, i) => batch * 200 + i)
+        client.write(numbers.map((number) => request(`GET /n${number}`)).join(''))
+        for (const number of numbers) assert.equal((await client.answer()).body, `at /n${number}`)
+      }
+      client.socket.destroy()
+    })
+
+    it('that waits for each answer gets as many as it likes', async () => {
+      const client = open()
+      for (let i = 0; i < 3 * REQUESTS_PER_TURN; i++) {
+        client.write(request(`GET /n${i}`))
+        assert.equal((await client.answer()).body, `at /n${i}`)
+      }
+      client.socket.destroy()
+    })
+
+    it('that does not read long answers is cut when too much is held for others already', async () => {
+      const before = process.memoryUsage().rss
+      const unread = Array.from({ length: 30 }, () => open())
+      for (const client of unread) {
+        client.socket.pause()
+        client.write(request('GET /huge?x'))
+        await assertServes()
+      }
+      assert.ok(
+        process.memoryUsage().rss - before < HELD_LIMIT_BYTES + 60 * MEGABYTE,
+        `${heldSince(before)} of 240`,
+      )
+      let whole = 0
+      for (const client of unread) {
+        client.socket.resume()
+        await client.answer('GET', 30_000).then(
+          () => whole++,
+          () => {},
+        )
+        client.socket.destroy()
+      }
+      assert.ok(whole >= 4 && whole < 30, `${whole} of 30 whole`)
+      // What was held is free again.
+      const reader = open()
+      reader.write(request('GET /huge?x'))
+      await reader.answer('GET', 30_000)
+      reader.socket.destroy()
+    })
+
+    it('beyond the limit of connections is told so, and let in when another has left', async () => {
+      const connections = new Connections(Connections.allocate(1, 7), 0, { ...UNLIMITED, total: 20 })
+      const own = await startServer(kind, { connections })
+      const first = Array.from({ length: 20 }, () => open(own.port))
+      for (const client of first) {
+        client.write(request('GET /in'))
+        assert.equal((await client.answer()).body, 'at /in')
+      }
+      assert.equal(connections.open, 20)
+      for (let i = 0; i < 3; i++) {
+        const late = open(own.port)
+        const answer = await late.answer()
+        assert.deepEqual(
+          [answer.status, answer.headers.get('retry-after'), answer.headers.get('connection')],
+          [503, ['5'], ['close']],
+        )
+        assert.equal((JSON.parse(answer.body) as { error: string }).error, 'service_unavailable')
+        await late.closed()
+      }
+      first[7].socket.destroy()
+      for (;;) {
+        const late = open(own.port)
+        late.write(request('GET /in'))
+        if ((await late.answer()).status === 200) break
+      }
+      own.engine.close()
+    })
+
+    it('beyond the limit of its address is told so, whoever else of many leaves first', async () => {
+      const connections = new Connections(Connections.allocate(1, 7), 0, {
+        total: 1_000,
+        perAddress: 150,
+        isExempt: () => false,
+      })
+      const own = await startServer(kind, { connections })
+      const enter = async (): Promise<RawClient | null> => {
+        const client = open(own.port)
+        client.write(request('GET /in'))
+        return (await client.answer()).status === 200 ? client : null
+      }
+      const inside: RawClient[] = []
+      for (let i = 0; i < 150; i++) {
+        const client = await enter()
+        assert.ok(client !== null, `number ${i}`)
+        inside.push(client)
+      }
+      assert.equal(await enter(), null)
+      // In an order that has nothing to do with the one they came in; some leave with a reset, some before they asked anything.
+      for (let i = 0; i < 100; i++) {
+        const [leaving] = inside.splice((i * 37) % inside.length, 1)
+        if (i % 3 === 0) leaving.socket.resetAndDestroy()
+        else leaving.socket.destroy()
+      }
+      for (let waited = 0; connections.open > 50; waited++) {
+        assert.ok(waited < 1_000, `${connections.open} counted`)
+        await delay(10)
+      }
+      for (let i = 0; i < 100; i++) assert.ok((await enter()) !== null, `again number ${i}`)
+      assert.equal(await enter(), null)
+      own.engine.close()
+      for (let waited = 0; connections.open > 0; waited++) {
+        assert.ok(waited < 1_000, `${connections.open} counted`)
+        await delay(10)
+      }
+    })
+  })
+}
+
+describe('answers without a body of the uws engine', { skip: missing('uws'), timeout: 60_000 }, () => {
+  it('end their connection in good order before 256 KB of them can wait unread', async () => {
+    const server = await startServer('uws')
+    const client = new RawClient(server.port)
+    let bytes = 0
+    let answers = 0
+    for (;;) {
+      client.write(request('HEAD /headed'))
+      const answer = await client.answer('HEAD')
+      answers++
+      bytes += [...answer.headers].reduce(
+        (sum, [name, values]) => sum + name.length + values[0].length + 4,
+        17,
+      )
+      if (answer.headers.has('connection')) break
+    }
+    await client.closed()
+    assert.ok(bytes > BODYLESS_LIMIT_BYTES * 0.9 && bytes < 256 * 1024, `${bytes} bytes in ${answers}`)
+    server.engine.close()
+  })
+})
+
+describe('connections that are counted', () => {
+  it('are those of all threads, and a thread that starts anew has none', () => {
+    const buffer = Connections.allocate(3, 1)
+    const limits = { ...UNLIMITED, total: 4 }
+    const threads = [0, 1, 2].map((thread) => new Connections(buffer, thread, limits))
+    assert.deepEqual(
+      [0, 1, 2, 1, 0].map((thread) => threads[thread].opened('')),
+      [0, 0, 0, 0, REFUSED],
+    )
+    assert.equal(threads[2].open, 4)
+    const anew = new Connections(buffer, 1, limits)
+    assert.equal(anew.open, 2)
+    assert.equal(anew.opened(''), 0)
+  })
+
+  it('of one address are counted by its network, unless it is exempt', () => {
+    const limits = { total: 100, perAddress: 2, isExempt: (address: string) => address === '192.0.2.9' }
+    const connections = new Connections(Connections.allocate(2, 1), 1, limits)
+    const slot = connections.opened('2001:db8::1')
+    assert.ok(slot > 0)
+    assert.equal(connections.opened('2001:db8:0:0:5::2'), slot)
+    assert.equal(connections.opened('2001:db8::3'), REFUSED)
+    assert.ok(connections.opened('2001:db8:0:1::3') !== REFUSED)
+    for (let i = 0; i < 5; i++) assert.equal(connections.opened('192.0.2.9'), 0)
+    connections.left(slot)
+    assert.equal(connections.opened('2001:db8::4'), slot)
+  })
+
+  it('have networks of 64 bits with IPv6 and whole addresses with IPv4', () => {
+    assert.equal(networkOf('192.0.2.7'), '192.0.2.7')
+    assert.equal(networkOf('::ffff:192.0.2.7'), '192.0.2.7')
+    assert.equal(networkOf('2001:db8::1'), '2001:db8:0:0')
+    assert.equal(networkOf('2001:0db8:0000:0000:0000:0000:0000:0001'), '2001:db8:0:0')
+    assert.equal(networkOf('1:2:3:4:5:6:7:8'), '1:2:3:4')
+    assert.equal(networkOf('::1'), '0:0:0:0')
+  })
+})
+
+describe('bytes that are held', () => {
+  it('are refused beyond the limit and free again when given back', () => {
+    const held = new HeldBytes(100)
+    assert.deepEqual([held.take(60), held.take(41), held.take(40)], [true, false, true])
+    held.giveBack(60)
+    assert.deepEqual([held.take(61), held.take(60)], [false, true])
+  })
+})
