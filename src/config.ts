@@ -187,6 +187,18 @@ export const SERVE_SETTINGS = {
     default: '0',
     parse: bytes,
   } satisfies Setting<number>,
+  'max-connections': {
+    placeholder: 'N',
+    help: 'connections at a time, in all workers; one more is answered 503 and closed',
+    default: '10000',
+    parse: wholeNumber(1, 1_000_000),
+  } satisfies Setting<number>,
+  'max-connections-per-address': {
+    placeholder: 'N',
+    help: 'of these from one IPv4 address or one /64 of IPv6, loopback and trusted proxies excepted; 0 for no limit',
+    default: '256',
+    parse: wholeNumber(0, 1_000_000),
+  } satisfies Setting<number>,
   'drain-time': {
     placeholder: 'TIME',
     help: 'how long a stopping server goes on answering, closing each connection after its answer',

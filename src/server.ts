@@ -6,7 +6,9 @@ import { setTimeout } from 'node:timers/promises'
 import { AddressCounters, ProxyWarnings } from './addresses.ts'
 import { startAdmin } from './admin.ts'
 import type { ServeConfig } from './config.ts'
+import { Connections } from './http/connections.ts'
 import { loadEngine } from './http/engine.ts'
+import { connectionsWithin, openFilesLimit } from './http/files.ts'
 import { findFreePort } from './http/port.ts'
 import { KeyRing, watchKeys, type KeyRecord } from './keys.ts'
 import { descriptionFiles } from './openapi/files.ts'
@@ -78,6 +80,7 @@ export async function startServer(
     quota: keys.counters,
     addresses: AddressCounters.allocate(),
     totals: Totals.allocate(count),
+    connections: Connections.allocate(count),
     site: startSite(config['base-path'], log),
   }
   const addresses = new AddressCounters(shared.addresses)
@@ -95,6 +98,8 @@ export async function startServer(
     activeWithin: config['active-within'],
     anonymousQuota: config['anonymous-quota'],
     trustedProxies: config['trusted-proxy'],
+    maxConnections: connectionsWithin(config['max-connections'], count, openFilesLimit(), log),
+    maxConnectionsPerAddress: config['max-connections-per-address'],
     answerCache: config['answer-cache'],
     refreshEvery,
     settingsTag: settingsTag(config),

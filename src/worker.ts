@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { AddressCounters, TrustedProxies } from './addresses.ts'
 import { openDataset } from './dataset.ts'
+import { Connections } from './http/connections.ts'
 import { loadEngine } from './http/engine.ts'
 import { KeyRing } from './keys.ts'
 import { QuotaCounters } from './quota.ts'
@@ -27,6 +28,10 @@ export interface WorkerStart {
   activeWithin: number
   anonymousQuota: number
   trustedProxies: readonly string[]
+  /** Connections at a time, in all workers and of one address. */
+  maxConnections: number
+  maxConnectionsPerAddress: number
+  connections: SharedArrayBuffer
   answerCache: number
   refreshEvery: number
   settingsTag: string
@@ -126,7 +131,15 @@ async function prepare(snapshot: LoadedSnapshot): Promise<void> {
 
 if (start.snapshot !== null) serve(finish(viewOf(start.snapshot)))
 
+const neighbours = new TrustedProxies(['127.0.0.0/8', '::1', ...start.trustedProxies])
+const beats = new Int32Array(start.beats)
 const engine = loadEngine(start.engine).create((exchange) => requests.handle(exchange), {
+  connections: new Connections(start.connections, start.thread, {
+    total: start.maxConnections,
+    perAddress: start.maxConnectionsPerAddress,
+    isExempt: (address) => neighbours.trusts(address),
+  }),
+  onProgress: () => Atomics.add(beats, start.thread, 1),
   onThrow: (error) => tell({ type: 'fault', message: faultText(error) }),
 })
 
@@ -170,7 +183,6 @@ main.on('message', (message: ToWorker) => {
   }
 })
 
-const beats = new Int32Array(start.beats)
 setInterval(() => Atomics.add(beats, start.thread, 1), BEAT_INTERVAL)
 
 await engine.listen(start.host, start.port)

@@ -1,5 +1,7 @@
 /** How many connections there are, in all and by address, in memory that all threads of a process share. */
 
+import { randomFillSync } from 'node:crypto'
+
 import { unmapped } from './exchange.ts'
 
 /** Addresses are counted by a hash of so many values. Where two fall together they share a limit: with 1,000 addresses one in 16 does. */
@@ -29,10 +31,9 @@ export class Connections {
   readonly #row: number
   readonly #limits: ConnectionLimits
 
-  /** `seed`: any 32 bits that outsiders cannot know. */
-  static allocate(threads: number, seed: number): SharedArrayBuffer {
+  static allocate(threads: number): SharedArrayBuffer {
     const buffer = new SharedArrayBuffer((SEED_WORDS + threads * ROW_WORDS) * Int32Array.BYTES_PER_ELEMENT)
-    new Int32Array(buffer)[0] = seed
+    randomFillSync(new Int32Array(buffer, 0, SEED_WORDS))
     return buffer
   }
 

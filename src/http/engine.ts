@@ -51,7 +51,7 @@ function nodeChoice(warning: string | null): EngineChoice {
 function complete(surroundings: Partial<Surroundings> = {}): Surroundings {
   return {
     now: Date.now,
-    connections: new Connections(Connections.allocate(1, 0), 0, UNLIMITED),
+    connections: new Connections(Connections.allocate(1), 0, UNLIMITED),
     onProgress: () => {},
     onThrow: (error) => process.emitWarning(error instanceof Error ? error : String(error)),
     ...surroundings,

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { after, before, describe, it } from 'node:test'
 
+import { connectionsWithin, openFilesLimit } from '../../src/http/files.ts'
 import { Connections, networkOf, REFUSED, UNLIMITED } from '../../src/http/connections.ts'
 import {
   BODYLESS_LIMIT_BYTES,
@@ -121,7 +122,7 @@ for (const kind of ENGINES) {
     })
 
     it('beyond the limit of connections is told so, and let in when another has left', async () => {
-      const connections = new Connections(Connections.allocate(1, 7), 0, { ...UNLIMITED, total: 20 })
+      const connections = new Connections(Connections.allocate(1), 0, { ...UNLIMITED, total: 20 })
       const own = await startServer(kind, { connections })
       const first = Array.from({ length: 20 }, () => open(own.port))
       for (const client of first) {
@@ -149,7 +150,7 @@ for (const kind of ENGINES) {
     })
 
     it('beyond the limit of its address is told so, whoever else of many leaves first', async () => {
-      const connections = new Connections(Connections.allocate(1, 7), 0, {
+      const connections = new Connections(Connections.allocate(1), 0, {
         total: 1_000,
         perAddress: 150,
         isExempt: () => false,
@@ -212,7 +213,7 @@ describe('answers without a body of the uws engine', { skip: missing('uws'), tim
 
 describe('connections that are counted', () => {
   it('are those of all threads, and a thread that starts anew has none', () => {
-    const buffer = Connections.allocate(3, 1)
+    const buffer = Connections.allocate(3)
     const limits = { ...UNLIMITED, total: 4 }
     const threads = [0, 1, 2].map((thread) => new Connections(buffer, thread, limits))
     assert.deepEqual(
@@ -227,7 +228,7 @@ describe('connections that are counted', () => {
 
   it('of one address are counted by its network, unless it is exempt', () => {
     const limits = { total: 100, perAddress: 2, isExempt: (address: string) => address === '192.0.2.9' }
-    const connections = new Connections(Connections.allocate(2, 1), 1, limits)
+    const connections = new Connections(Connections.allocate(2), 1, limits)
     const slot = connections.opened('2001:db8::1')
     assert.ok(slot > 0)
     assert.equal(connections.opened('2001:db8:0:0:5::2'), slot)
@@ -245,6 +246,25 @@ describe('connections that are counted', () => {
     assert.equal(networkOf('2001:0db8:0000:0000:0000:0000:0000:0001'), '2001:db8:0:0')
     assert.equal(networkOf('1:2:3:4:5:6:7:8'), '1:2:3:4')
     assert.equal(networkOf('::1'), '0:0:0:0')
+  })
+})
+
+describe('connections and open files', () => {
+  it('leave room for each other, and the operator is told', () => {
+    const lines: string[] = []
+    const log = (line: string): number => lines.push(line)
+    assert.equal(connectionsWithin(10_000, 2, 20_000, log), 10_000)
+    assert.equal(connectionsWithin(10_000, 2, null, log), 10_000)
+    assert.deepEqual(lines, [])
+    const fewer = connectionsWithin(10_000, 2, 1_024, log)
+    assert.ok(fewer > 700 && fewer < 900)
+    assert.equal(lines.length, 1)
+    assert.match(lines[0], /--max-connections 10000 is taken as \d+: .* 1024 files/)
+    assert.equal(connectionsWithin(10_000, 2, 10, log), 1)
+  })
+
+  it('are limited where the system says so', { skip: process.platform !== 'linux' }, () => {
+    assert.ok(openFilesLimit()! > 0)
   })
 })
 
