@@ -3,7 +3,7 @@ import { readCatalog, type Catalog, type RegistryEntry } from './catalog.ts'
 import { decodePart, SnapshotError, type Manifest } from './format.ts'
 import { readHold, type Hold } from './hold.ts'
 import { readGiven, type Given } from './given.ts'
-import { listKept } from './history.ts'
+import { listKept, type KeptSnapshot } from './history.ts'
 import { loadPart, readManifest } from './read.ts'
 import { readRegistryFile, unite, type Registry } from './registry.ts'
 
@@ -52,22 +52,21 @@ function givenFor(out: string, id: string, warn: (message: string) => void): Giv
 }
 
 async function baseManifest(out: string, hold: Hold | null): Promise<Manifest | null> {
-  // Building on nothing would lose all rows that no source gives any more.
   const advice = `what was announced comes back with: groundswell rollback ${out}`
   const announced = await readManifest(out).catch((error: unknown) => {
+    // Building on nothing would lose all rows that no source gives any more.
     throw error instanceof SnapshotError ? new SnapshotError(`${error.message}; ${advice}`) : error
   })
   const kept = listKept(out)
-  if (announced === null && kept.length > 0) {
-    throw new SnapshotError(
-      `${out}: its manifest is lost, while it keeps ${kept.length} snapshots; ${advice}`,
-    )
-  }
-  const waiting = hold === null ? undefined : kept.findLast(({ sequence }) => sequence > hold.after)
-  if (waiting === undefined) return announced
-  if (waiting.manifest !== null) return waiting.manifest
+  // Without a manifest it was lost, or the first build was killed before it announced what it had kept.
+  const lost = (): KeptSnapshot | undefined => kept.findLast(({ id }) => id === hold?.snapshot) ?? kept.at(-1)
+  const other =
+    (hold === null ? undefined : kept.findLast(({ sequence }) => sequence > hold.after)) ??
+    (announced === null ? lost() : undefined)
+  if (other === undefined) return announced
+  if (other.manifest !== null) return other.manifest
   throw new SnapshotError(
-    `${waiting.file}: is broken; take it away, or name another one with: ${advice} --to ID`,
+    `${other.file}: is broken; take it away, or name another one with: groundswell rollback ${out} --to ID`,
   )
 }
 

@@ -207,7 +207,7 @@ export class History {
   #base(): string | null {
     const waiting =
       this.#hold === null ? undefined : this.#kept.findLast(({ sequence }) => sequence > this.#hold!)
-    return waiting?.id ?? this.#announced
+    return waiting?.id ?? this.#announced ?? this.#kept.at(-1)?.id ?? null
   }
 
   /** A killed build has done all, nothing, or has kept its snapshot and not announced it. */

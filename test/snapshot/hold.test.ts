@@ -117,13 +117,28 @@ test('Rollback repairs a lost or broken manifest: what was announced comes back,
       const [first, second] = [await buildAt(dir, 0), await buildAt(dir, 1)]
       if (isHeld) await rollback(dir, null, NOON)
       rmSync(join(dir, MANIFEST_FILE))
-      if (content !== null) writeFileSync(join(dir, MANIFEST_FILE), content)
-      await assert.rejects(buildAt(dir, 2), /comes back with: groundswell rollback/)
+      if (content !== null) {
+        writeFileSync(join(dir, MANIFEST_FILE), content)
+        await assert.rejects(buildAt(dir, 2), /comes back with: groundswell rollback/)
+      }
       const { id, held } = await rollback(dir, null, NOON)
       assert.deepEqual([id, held], isHeld ? [first, true] : [second, false])
       const third = await buildAt(dir, 2)
       assert.equal(await announcedId(dir), isHeld ? first : third)
     }
+  }
+})
+
+test('A build goes upon what is kept where the manifest is lost, or where the first build was killed before it announced.', async (t) => {
+  for (const isHeld of [false, true]) {
+    const dir = folderOf(t)
+    await buildAt(dir, 0)
+    await buildAt(dir, 1)
+    if (isHeld) await rollback(dir, null, NOON)
+    rmSync(join(dir, MANIFEST_FILE))
+    const third = await buildAt(dir, 2)
+    assert.equal(readings(dir, third), isHeld ? 2 : 3)
+    assert.equal(await announcedId(dir), isHeld ? undefined : third)
   }
 })
 
