@@ -137,11 +137,12 @@ test('Sockets are opened under src/http alone, but for the port of the operators
     .map(({ file }) => file)
     .filter((file) => !file.startsWith('src/http/'))
   assert.deepEqual(
-    opened.filter((file) => file !== 'src/admin.ts' && file !== 'src/addresses.ts'),
+    opened.filter((file) => !['src/admin.ts', 'src/addresses.ts', 'src/fetch/border.ts'].includes(file)),
     [],
   )
   // Of node:net, addresses are only taken apart.
-  assert.ok(!/createServer|createConnection|connect\(/.test(textOf('src/addresses.ts')))
+  for (const file of ['src/addresses.ts', 'src/fetch/border.ts'])
+    assert.ok(!/createServer|createConnection|connect\(/.test(textOf(file)), file)
 })
 
 test('Networks are asked by the fetching alone, and it is known to the command line and, as types, to the report.', () => {

@@ -11,6 +11,7 @@ import { createGunzip } from 'node:zlib'
 import { request, type Dispatcher } from 'undici'
 import { randomName } from '../lock.ts'
 import type { Content } from '../sources/configuration.ts'
+import { NOT_PUBLIC } from './border.ts'
 
 /** Temporary files begin with a dot, so that no adapter takes one for data. */
 export const TEMPORARY_PREFIX = '.part-'
@@ -35,9 +36,10 @@ export interface DownloadRequest {
   query: { readonly [name: string]: string }
   /** Of the file that is at `path`, null to ask for it anew. */
   validators: Validators | null
-  dispatcher: Dispatcher
-  /** Seconds for the whole of it. */
-  timeout: number
+  /** The way to a URL that is `first` or that a redirect of it names. @throws NotPublicError */
+  way: (url: URL, first: URL) => Dispatcher
+  /** Ends it; its reason is a DownloadError. */
+  signal: AbortSignal
 }
 
 export type DownloadResult = { state: 'unchanged' } | ({ state: 'fetched'; bytes: number } & Validators)
@@ -71,9 +73,9 @@ const PASSING_STATUS = new Set([408, 425, 429, 500, 502, 503, 504])
  * @throws DownloadError
  */
 export async function download(wanted: DownloadRequest): Promise<DownloadResult> {
-  const signal = AbortSignal.timeout(wanted.timeout * 1000)
+  const { signal } = wanted
   try {
-    const { response, body } = await follow(wanted, signal)
+    const { response, body } = await follow(wanted)
     if (response.statusCode === 304 && wanted.validators !== null) {
       await body.dump()
       return { state: 'unchanged' }
@@ -86,7 +88,7 @@ export async function download(wanted: DownloadRequest): Promise<DownloadResult>
         retryAfter: secondsOf(response.headers['retry-after']),
       })
     }
-    const bytes = await store(wanted, response, body, signal)
+    const bytes = await store(wanted, response, body)
     return {
       state: 'fetched',
       bytes,
@@ -95,15 +97,17 @@ export async function download(wanted: DownloadRequest): Promise<DownloadResult>
     }
   } catch (error) {
     if (error instanceof DownloadError) throw error
-    if (signal.aborted) {
-      throw new DownloadError(`not done within ${wanted.timeout} s`, { passing: true })
-    }
+    signal.throwIfAborted()
     const { code } = error as { code?: unknown }
+    if (code === NOT_PUBLIC) throw new DownloadError(NOT_PUBLIC_REASON)
     if (typeof code === 'string' && FILE_CODES.has(code))
       throw new DownloadError(`cannot be written (${code})`)
     throw new DownloadError(reasonOf(error), { passing: true })
   }
 }
+
+const NOT_PUBLIC_REASON =
+  'leads to an address that is not public; "private": true at its host in "hosts" allows it'
 
 /** Faults of our own disk, which no server is to blame for. */
 const FILE_CODES = new Set([
@@ -140,17 +144,14 @@ function reasonOf(error: unknown): string {
 type Response = Awaited<ReturnType<typeof request>>
 
 /** Sends the request, and follows redirects that neither leave HTTPS nor take a secret to another host. */
-async function follow(
-  wanted: DownloadRequest,
-  signal: AbortSignal,
-): Promise<{ response: Response; body: Response['body'] }> {
+async function follow(wanted: DownloadRequest): Promise<{ response: Response; body: Response['body'] }> {
   const first = new URL(wanted.url)
   for (const [name, value] of Object.entries(wanted.query)) first.searchParams.set(name, value)
   let url = first
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const response = await request(url, {
-      dispatcher: wanted.dispatcher,
-      signal,
+      dispatcher: wanted.way(url, first),
+      signal: wanted.signal,
       headers: {
         'user-agent': 'groundswell',
         'accept-encoding': 'gzip',
@@ -195,13 +196,8 @@ function secondsOf(header: string | string[] | undefined): number {
 }
 
 /** Writes the body beside the file, looks at it, and puts it in the file's place. Returns the bytes of the file. */
-async function store(
-  wanted: DownloadRequest,
-  response: Response,
-  body: Response['body'],
-  signal: AbortSignal,
-): Promise<number> {
-  const { path, maxBytes } = wanted
+async function store(wanted: DownloadRequest, response: Response, body: Response['body']): Promise<number> {
+  const { path, maxBytes, signal } = wanted
   const encoding = single(response.headers['content-encoding'])?.toLowerCase() ?? 'identity'
   if (encoding !== 'identity' && encoding !== 'gzip' && encoding !== 'x-gzip') {
     drop(body)
@@ -235,7 +231,7 @@ async function store(
     if (length !== null && received.bytes() !== length) {
       throw new DownloadError('the answer has another length than it said', { passing: true })
     }
-    await inspect(temporary, wanted, signal)
+    await inspect(temporary, wanted)
     renameSync(temporary, path)
   } catch (error) {
     rmSync(temporary, { force: true })
@@ -262,11 +258,7 @@ function counter(maxBytes: number): { stream: Transform; bytes: () => number } {
 }
 
 /** Refuses a file that is not what was asked for: error pages come with the status 200, too. @throws DownloadError */
-async function inspect(
-  file: string,
-  { content, maxBytes }: DownloadRequest,
-  signal: AbortSignal,
-): Promise<void> {
+async function inspect(file: string, { content, maxBytes, signal }: DownloadRequest): Promise<void> {
   const handle = await open(file)
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)

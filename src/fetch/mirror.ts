@@ -15,7 +15,6 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent, type Dispatcher } from 'undici'
 import { LockError, lockInTurn, randomName, type Lock } from '../lock.ts'
 import {
   DEFAULT_HOST_LIMITS,
@@ -27,7 +26,14 @@ import {
 } from '../sources/configuration.ts'
 import { BuildError } from '../sources/source.ts'
 import { DAY, dateText } from '../time.ts'
-import { download, DownloadError, TEMPORARY_PREFIX, type Validators } from './download.ts'
+import { openWays, wayTo } from './border.ts'
+import {
+  download,
+  DownloadError,
+  TEMPORARY_PREFIX,
+  type DownloadRequest,
+  type Validators,
+} from './download.ts'
 
 const INDEX_FILE = '.fetched.json'
 const LOCK_FILE = '.fetching.lock'
@@ -57,7 +63,7 @@ export interface FetchTimeouts {
   headers: number
   /** Between two pieces of the body. */
   body: number
-  /** For one file as a whole. */
+  /** For one file as a whole, all tries together. */
   whole: number
 }
 
@@ -97,6 +103,9 @@ export interface FetchOutcome {
   /** Removed, for the configuration no longer names them. */
   removed: number
   bytes: number
+  /** How long all of it took, and how long it may take. */
+  seconds: number
+  within: number
   /** When the file that was confirmed the longest time ago was so, epoch seconds; null when a file has never come. */
   oldest: number | null
   /** The first of the failures; `usedFrom` is when the file that stays in use came, null when there is none. */
@@ -192,13 +201,18 @@ export async function fetchSources(
   context: FetchContext,
 ): Promise<FetchOutcome[]> {
   const { connect, headers, body } = context.timeouts ?? DEFAULT_TIMEOUTS
-  const dispatcher = new Agent({
-    connect: { timeout: connect * 1000 },
-    headersTimeout: headers * 1000,
-    bodyTimeout: body * 1000,
-    maxHeaderSize: 64 * 1024,
-    pipelining: 1,
-  })
+  const ways = openWays(
+    {
+      headersTimeout: headers * 1000,
+      bodyTimeout: body * 1000,
+      maxHeaderSize: 64 * 1024,
+      pipelining: 1,
+    },
+    connect * 1000,
+  )
+  const allowed = new Set<string>()
+  for (const [host, limits] of configuration.hosts) if (limits.private) allowed.add(host)
+  const way: Way = (url, first) => wayTo(url, first, allowed, ways)
   const hosts = new Map<string, Host>()
   const hostOf = (url: string): Host => {
     const { host } = new URL(url)
@@ -213,17 +227,19 @@ export async function fetchSources(
     return await Promise.all(
       configuration.sources
         .filter(({ downloads }) => downloads.length > 0)
-        .map((source) => fetchSource(source, hostOf, dispatcher, context)),
+        .map((source) => fetchSource(source, hostOf, way, context)),
     )
   } finally {
-    await dispatcher.destroy()
+    await Promise.all([ways.anywhere.destroy(), ways.public.destroy()])
   }
 }
+
+type Way = DownloadRequest['way']
 
 async function fetchSource(
   source: ConfiguredSource,
   hostOf: (url: string) => Host,
-  dispatcher: Dispatcher,
+  way: Way,
   context: FetchContext,
 ): Promise<FetchOutcome> {
   const { name, folder } = source
@@ -237,6 +253,8 @@ async function fetchSource(
     failed: 0,
     removed: 0,
     bytes: 0,
+    seconds: 0,
+    within: source.fetchWithin,
     oldest: null,
     failures: [],
   }
@@ -254,6 +272,8 @@ async function fetchSource(
     context.report.line(`warning: ${name}: nothing is fetched: ${reason}`)
     return outcome
   }
+  const began = performance.now()
+  const limit = timeLimit(source.fetchWithin, `its source was not done within ${source.fetchWithin} s`, false)
   try {
     removeLeftovers(folder)
     const index = readIndex(folder)
@@ -263,12 +283,13 @@ async function fetchSource(
     await Promise.all(
       files.map(async (file) => {
         if (isDue(source, file, index, now)) {
-          await fetchFile(file, folder, index, hostOf(file.url), dispatcher, outcome, context)
+          await fetchFile(file, folder, index, hostOf(file.url), way, outcome, context, limit.signal)
         } else outcome.fresh++
         context.report.progress(`${name}: ${++done} of ${files.length} files`)
       }),
     )
     writeIndex(folder, index)
+    outcome.seconds = Math.round((performance.now() - began) / 1000)
     const checked = files.map(({ to }) => index.get(to)?.checked ?? null)
     outcome.oldest = checked.includes(null) ? null : Math.min(...(checked as number[]))
     if (outcome.failed > 0) {
@@ -279,8 +300,20 @@ async function fetchSource(
     }
     return outcome
   } finally {
+    limit.end()
     held.release()
   }
+}
+
+/** A signal with a DownloadError as its reason. */
+function timeLimit(
+  seconds: number,
+  reason: string,
+  passing: boolean,
+): { signal: AbortSignal; end: () => void } {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(new DownloadError(reason, { passing })), seconds * 1000)
+  return { signal: controller.signal, end: () => clearTimeout(timer) }
 }
 
 async function fetchFile(
@@ -288,9 +321,10 @@ async function fetchFile(
   folder: string,
   index: Index,
   host: Host,
-  dispatcher: Dispatcher,
+  way: Way,
   outcome: FetchOutcome,
   context: FetchContext,
+  ofSource: AbortSignal,
 ): Promise<void> {
   const { url, to, content, maxBytes } = file
   const path = join(folder, to)
@@ -298,21 +332,19 @@ async function fetchFile(
   const entry = known !== undefined && known.url === url && isThere(folder, to, known) ? known : null
   try {
     mkdirSync(dirname(path), { recursive: true })
-    const result = await host.run(() =>
-      withAttempts(context, () =>
-        download({
-          url,
-          path,
-          content,
-          maxBytes,
-          headers: file.download.headers,
-          query: file.download.query,
-          validators: entry,
-          dispatcher,
-          timeout: (context.timeouts ?? DEFAULT_TIMEOUTS).whole,
-        }),
-      ),
-    )
+    const result = await host.run(ofSource, async () => {
+      const { whole } = context.timeouts ?? DEFAULT_TIMEOUTS
+      const limit = timeLimit(whole, `not done within ${whole} s, all tries together`, true)
+      const signal = AbortSignal.any([limit.signal, ofSource])
+      const { headers, query } = file.download
+      try {
+        return await withAttempts(context, signal, () =>
+          download({ url, path, content, maxBytes, headers, query, validators: entry, way, signal }),
+        )
+      } finally {
+        limit.end()
+      }
+    })
     const checked = Math.floor(context.clock())
     if (result.state === 'unchanged') {
       outcome.unchanged++
@@ -335,17 +367,23 @@ async function fetchFile(
 }
 
 /** Tries again what may pass, with pauses that grow and differ from one client to the next. */
-async function withAttempts<T>(context: FetchContext, attempt: () => Promise<T>): Promise<T> {
+async function withAttempts<T>(
+  context: FetchContext,
+  signal: AbortSignal,
+  attempt: () => Promise<T>,
+): Promise<T> {
   const { random } = context
-  const pause = context.pause ?? ((seconds: number) => sleep(seconds * 1000))
+  const pause =
+    context.pause ?? ((seconds: number) => sleep(seconds * 1000, undefined, { signal }).catch(() => {}))
   for (let made = 1; ; made++) {
     try {
       return await attempt()
     } catch (error) {
       const isPassing = error instanceof DownloadError && error.passing && error.retryAfter <= LONGEST_WAIT
-      if (!isPassing || made === ATTEMPTS) throw error
+      if (!isPassing || made === ATTEMPTS || signal.aborted) throw error
       const wait = FIRST_WAIT * 2 ** (made - 1) * (0.5 + random())
       await pause(Math.max(wait, error.retryAfter))
+      signal.throwIfAborted()
     }
   }
 }
@@ -363,13 +401,15 @@ class Host {
   }
 
   /** @throws DownloadError that of `task`, or that the host is left alone */
-  async run<T>(task: () => Promise<T>): Promise<T> {
+  async run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#limits.connections) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     } else this.#running++
     try {
       if (this.#silent >= SILENT_DOWNLOADS) throw new DownloadError('the host does not answer')
+      signal.throwIfAborted()
       await this.#keepGap()
+      signal.throwIfAborted()
       const result = await task()
       this.#silent = 0
       return result

@@ -90,6 +90,9 @@ export interface SourceDocument {
 
 export interface FetchDocument {
   files: number
+  /** How long it took, and how long it might have taken. */
+  seconds: number
+  seconds_allowed: number
   fetched: number
   unchanged: number
   not_due: number
@@ -212,6 +215,8 @@ export class BuildReport implements Report {
     this.#sectionOf(outcome.source).document.fetch = {
       files: outcome.files,
       fetched: outcome.fetched,
+      seconds: outcome.seconds,
+      seconds_allowed: outcome.within,
       unchanged: outcome.unchanged,
       not_due: outcome.fresh,
       failed: outcome.failed,
@@ -432,14 +437,15 @@ function stationsText(counts: { readonly [identifier: string]: number } = {}): s
   return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
-function fetchLine({ source, files, fetched, unchanged, fresh, failed, bytes }: FetchOutcome): string {
+function fetchLine(outcome: FetchOutcome): string {
+  const { source, files, fetched, unchanged, fresh, failed, bytes, seconds, within } = outcome
   const parts = [
     `${fetched} fetched (${bytes} bytes)`,
     ...(unchanged > 0 ? [`${unchanged} unchanged`] : []),
     ...(fresh > 0 ? [`${fresh} not due`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
   ]
-  return `${source}: ${files} files: ${parts.join(', ')}`
+  return `${source}: ${files} files in ${seconds} of at most ${within} s: ${parts.join(', ')}`
 }
 
 function networkDocument(
@@ -603,7 +609,18 @@ function tablesOf(document: ReportDocument): Table[] {
     },
     {
       title: 'Fetched',
-      head: ['source', 'files', 'fetched', 'unchanged', 'not due', 'failed', 'bytes', 'oldest'],
+      head: [
+        'source',
+        'files',
+        'fetched',
+        'unchanged',
+        'not due',
+        'failed',
+        'bytes',
+        'seconds',
+        'of',
+        'oldest',
+      ],
       rows: sources.flatMap(({ name, fetch }) =>
         fetch === null
           ? []
@@ -616,6 +633,8 @@ function tablesOf(document: ReportDocument): Table[] {
                 fetch.not_due,
                 fetch.failed,
                 fetch.bytes,
+                fetch.seconds,
+                fetch.seconds_allowed,
                 fetch.oldest ?? 'never',
               ],
             ],

@@ -52,6 +52,8 @@ export interface ConfiguredSource {
   downloads: Download[]
   /** Seconds between two looks at the network. */
   refresh: number
+  /** Seconds that fetching all of its files may take. */
+  fetchWithin: number
   source: Source
 }
 
@@ -60,6 +62,8 @@ export interface HostLimits {
   connections: number
   /** Least milliseconds between the beginnings of two requests. */
   gapMs: number
+  /** Whether it may be at an address that is not of the public internet. */
+  private: boolean
 }
 
 export interface Configuration {
@@ -84,6 +88,7 @@ interface FileSource {
   folder?: string
   fetch?: FileDownload[]
   refresh?: string
+  fetchWithin?: string
   network?: Network
   label?: string
   aliases?: string[]
@@ -99,7 +104,7 @@ interface ConfigurationFile {
   sources: FileSource[]
   prefer?: string[]
   sameWithinKm?: number
-  hosts?: { [host: string]: { connections?: number; gapMs?: number } }
+  hosts?: { [host: string]: { connections?: number; gapMs?: number; private?: boolean } }
 }
 
 const text = (maxLength: number): SchemaObject => ({ type: 'string', minLength: 1, maxLength })
@@ -130,8 +135,10 @@ const secrets: SchemaObject = {
 }
 
 /** Politeness towards hosts that the file says nothing of. */
-export const DEFAULT_HOST_LIMITS: HostLimits = { connections: 2, gapMs: 200 }
+export const DEFAULT_HOST_LIMITS: HostLimits = { connections: 2, gapMs: 200, private: false }
 const DEFAULT_REFRESH = '30m'
+/** The longest list of stations so far takes three minutes at usual times. */
+const DEFAULT_FETCH_WITHIN = '30m'
 
 const FETCH: SchemaObject = object(
   {
@@ -174,6 +181,7 @@ export const CONFIGURATION_SCHEMA: SchemaObject = object(
             folder: text(1000),
             fetch: { type: 'array', minItems: 1, maxItems: 200, items: FETCH },
             refresh: { type: 'string', pattern: '^[1-9][0-9]{0,5}[smhd]$' },
+            fetchWithin: { type: 'string', pattern: '^[1-9][0-9]{0,5}[smhd]$' },
             network: { enum: ['national', 'coastal', 'satellite'] },
             label: { type: 'string', pattern: '^[^\\x00-\\x1f\\x7f"]{1,100}$' },
             aliases: texts(20),
@@ -213,6 +221,7 @@ export const CONFIGURATION_SCHEMA: SchemaObject = object(
       additionalProperties: object({
         connections: { type: 'integer', minimum: 1, maximum: 16 },
         gapMs: { type: 'integer', minimum: 0, maximum: 60_000 },
+        private: { type: 'boolean' },
       }),
     },
   },
@@ -268,6 +277,7 @@ export function readConfiguration(
         }
       }),
       refresh: secondsOf(entry.refresh ?? DEFAULT_REFRESH),
+      fetchWithin: secondsOf(entry.fetchWithin ?? DEFAULT_FETCH_WITHIN),
       source: open(entry, folder, (what) => fail(place, what)),
     }
   })

@@ -17,7 +17,7 @@ import { temporaryFolder } from '../live.ts'
 import { FAULTS, startOrigin, type Fault, type Origin } from './origin.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
-const TIMEOUTS = { connect: 1, headers: 0.3, body: 0.3, whole: 1 }
+const TIMEOUTS = { connect: 1, headers: 0.3, body: 0.3, whole: 5 }
 
 interface Drill {
   folder: string
@@ -30,7 +30,12 @@ function drill(
   t: TestContext,
   origin: Origin,
   entries: object[],
-  { hosts = {}, refresh = '30m' }: { hosts?: object; refresh?: string } = {},
+  {
+    hosts = {},
+    allowed = [],
+    refresh = '30m',
+    fetchWithin = '30m',
+  }: { hosts?: object; allowed?: Origin[]; refresh?: string; fetchWithin?: string } = {},
 ): Drill {
   const root = temporaryFolder(t)
   const file = join(root, 'groundswell.config.json')
@@ -38,8 +43,11 @@ function drill(
   writeFileSync(
     file,
     JSON.stringify({
-      sources: [{ name: 'Net', kind: 'csv', folder: 'net', refresh, fetch: entries }],
-      hosts: { [host]: { connections: 2, gapMs: 0, ...hosts } },
+      sources: [{ name: 'Net', kind: 'csv', folder: 'net', refresh, fetchWithin, fetch: entries }],
+      hosts: {
+        [host]: { connections: 2, gapMs: 0, ...hosts },
+        ...Object.fromEntries(allowed.map(({ url }) => [new URL(url).host, { private: true }])),
+      },
     }),
   )
   const waits: number[] = []
@@ -93,7 +101,7 @@ const WRONG: { [name in keyof typeof FAULTS]: { reason: RegExp; attempts: number
   busyForLong: { reason: /^HTTP status 429$/, attempts: 1 },
   silent: { reason: /^no answer in time$|not done within/, attempts: 4 },
   stalled: { reason: /^the answer stopped coming$|not done within/, attempts: 4 },
-  drip: { reason: /^not done within 1 s$/, attempts: 4 },
+  drip: { reason: /^not done within 5 s, all tries together$/, attempts: 1 },
   cut: { reason: /^the connection was cut$/, attempts: 4 },
   cutChunked: { reason: /^the connection was cut$/, attempts: 4 },
   longLength: { reason: /^the connection was cut$|another length/, attempts: 4 },
@@ -155,6 +163,29 @@ test('What may pass is tried again with growing pauses, and what the server asks
   assert.deepEqual(waits, [2, 2])
 })
 
+test('A network that trickles has one limit for all of its files and tries, and what came before stays.', async (t) => {
+  const origin = await startOrigin(t)
+  const entries = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => {
+    origin.files.set(`/${name}.csv`, GOOD)
+    return { url: `${origin.url}/${name}.csv`, to: `${name}.csv` }
+  })
+  const { folder, fetch } = drill(t, origin, entries, { fetchWithin: '2s' })
+  assert.equal((await fetch()).fetched, 6)
+  origin.seen.length = 0
+  origin.chance = () => FAULTS.drip
+  const began = performance.now()
+  const outcome = await fetch(NOON + 1800)
+  assert.ok(performance.now() - began < 30_000, 'six files of four tries of five seconds take two minutes')
+  assert.deepEqual(
+    outcome.failures.map(({ reason, usedFrom }) => [reason, usedFrom]),
+    entries.map(() => ['its source was not done within 2 s', NOON]),
+  )
+  assert.equal(origin.seen.length, 2, 'the rest is not even asked for')
+  assert.deepEqual([outcome.failed, outcome.within], [6, 2])
+  assert.ok(outcome.seconds >= 2)
+  assert.equal(readFileSync(join(folder, 'f.csv'), 'utf8'), GOOD)
+})
+
 test('A host is asked by few connections at a time, with pauses between requests.', async (t) => {
   const origin = await startOrigin(t)
   const stations = Array.from({ length: 12 }, (_, i) => `S${i}`)
@@ -204,7 +235,7 @@ test('Secrets go to the host they are for and nowhere else, and no message holds
     headers: { authorization: { env: 'SECRET' }, accept: 'text/csv' },
     query: { token: { env: 'SECRET' } },
   }
-  const { fetch } = drill(t, origin, [entry], { refresh: '1s' })
+  const { fetch } = drill(t, origin, [entry], { refresh: '1s', allowed: [other] })
   assert.equal((await fetch()).fetched, 1)
   assert.equal(origin.seen[0].path, '/a.csv?x=1&token=abc')
   assert.equal(origin.seen[0].headers.authorization, 'abc')

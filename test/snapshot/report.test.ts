@@ -68,6 +68,8 @@ function fullDocument(): ReportDocument {
     failed: 2,
     removed: 0,
     bytes: 1234,
+    seconds: 3,
+    within: 1800,
     oldest: START / 1000 - 3600,
     failures: [
       { url: `https://a.example/${EVIL}`, reason: 'HTTP status 500', usedFrom: START / 1000 - 3600 },

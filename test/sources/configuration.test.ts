@@ -77,7 +77,7 @@ test('A source has its folder beside the file, its words about the network, and 
   )
   assert.equal(typeof demo.source.defaultAsOf, 'function')
   assert.deepEqual([prefer, sameWithinKm], [['Candhis', 'NDBC'], 1])
-  assert.deepEqual(hosts.get('a.example:81'), { connections: 4, gapMs: 200 })
+  assert.deepEqual(hosts.get('a.example:81'), { connections: 4, gapMs: 200, private: false })
 })
 
 test('What is wrong is told by its place.', (t) => {
