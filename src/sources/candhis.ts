@@ -56,6 +56,8 @@ const MAX_LIST_BYTES = 16 * 2 ** 20
 const MAX_ANSWER_BYTES = 32 * 2 ** 20
 /** An answer of the archive has 73 columns. */
 const MAX_LABELS = 200
+/** Campaigns of one answer: the network has had some 300. */
+const MAX_CAMPAIGNS = 1000
 const BATCH_ROWS = 8192
 
 const COMMA = 44
@@ -79,11 +81,14 @@ export const openCandhis: OpenSource = (folder) => ({
   read: (sink, context) => readCandhis(folder, sink, context),
 })
 
-/** A file with rows of a campaign. */
+/** A file with rows of one campaign, or an answer with rows of several. */
 interface DataFile {
   name: string
   feed: number
-  isAnswer: boolean
+}
+
+interface AnswerFile extends DataFile {
+  campaigns: ReadonlySet<string>
 }
 
 async function readCandhis(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
@@ -92,21 +97,25 @@ async function readCandhis(folder: string, sink: Sink, { report }: SourceContext
   const campaigns = new Map<string, DataFile[]>()
   const stations = new Map<string, BuoyRecord>()
   const ignored: string[] = [...listing.folders]
-  const add = (campaign: string, file: DataFile): void => {
-    const files = campaigns.get(campaign)
-    if (files === undefined) campaigns.set(campaign, [file])
-    else files.push(file)
+  const filesOf = (campaign: string): DataFile[] => {
+    const files = campaigns.get(campaign) ?? []
+    campaigns.set(campaign, files)
+    return files
   }
   // What the network itself says of its stations counts before the lists that others made of them.
   const answers = listing.files.filter((file) => ANSWER_FILE.test(file))
+  const tables: AnswerFile[] = []
   for (const name of answers) {
-    await readAnswer(folder, name, report, stations, add)
+    const table = await readAnswer(folder, name, report, stations)
+    if (table === null) continue
+    tables.push(table)
+    for (const campaign of table.campaigns) filesOf(campaign)
   }
   for (const name of listing.files) {
     const [, campaign, kind] = DATA_FILE.exec(name) ?? []
     if (campaign !== undefined) {
       const feed = kind.toLowerCase() === 'arch' ? ARCHIVE_FEED : REALTIME_FEED
-      add(campaign.toUpperCase(), { name, feed, isAnswer: false })
+      filesOf(campaign.toUpperCase()).push({ name, feed })
     } else if (STATION_LIST.test(name)) {
       const file = report.file(join(folder, name))
       readStations(await readText(join(folder, name), file, MAX_LIST_BYTES), file, stations)
@@ -127,23 +136,30 @@ async function readCandhis(folder: string, sink: Sink, { report }: SourceContext
     'candhis',
     [...campaigns.keys()].filter((campaign) => !stations.has(campaign)).sort(),
   )
+  const buoys = new Map<string, number>()
   for (const [campaign, files] of [...campaigns].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const station = stations.get(campaign)
     if (station === undefined) continue
     const buoy = sink.buoy(station)
-    // Of two rows of a feed with one time the later one counts: that of the API.
-    for (const { name, feed, isAnswer } of files.toSorted(
-      (a, b) => Number(a.isAnswer) - Number(b.isAnswer),
-    )) {
-      const path = join(folder, name)
-      const file = report.file(path)
-      const send = (rows: RowBatch): void => sink.rows(buoy, rows, feed)
-      if (isAnswer) {
-        const answer = parseAnswer(await readText(path, file, MAX_ANSWER_BYTES), file)
-        if (answer !== null) sendRows(linesOf(answer, campaign), file, batch, send)
-      } else sendRows(await readText(path, file), file, batch, send)
+    buoys.set(campaign, buoy)
+    for (const { name, feed } of files) {
+      const file = report.file(join(folder, name))
+      const bytes = await readText(join(folder, name), file)
+      sendRows(bytes, file, batch, (rows) => sink.rows(buoy, rows, feed))
       file.end()
     }
+  }
+  // Of two rows of a feed with one time the later one counts: that of the API.
+  for (const { name, feed, campaigns: found } of tables) {
+    const known = [...found].filter((campaign) => buoys.has(campaign))
+    if (known.length === 0) continue
+    const file = report.file(join(folder, name))
+    const answer = parseAnswer(await readText(join(folder, name), file, MAX_ANSWER_BYTES), file)
+    for (const campaign of answer === null ? [] : known) {
+      const buoy = buoys.get(campaign)!
+      sendRows(linesOf(answer!, campaign), file, batch, (rows) => sink.rows(buoy, rows, feed))
+    }
+    file.end()
   }
 }
 
@@ -155,14 +171,13 @@ interface Answer {
   campaignField: number
 }
 
-/** Takes up what an answer says of stations, or notes the campaigns that it has rows of. */
+/** Takes up what an answer says of stations, or tells the campaigns that it has rows of. */
 async function readAnswer(
   folder: string,
   name: string,
   report: Report,
   stations: Map<string, BuoyRecord>,
-  add: (campaign: string, file: DataFile) => void,
-): Promise<void> {
+): Promise<AnswerFile | null> {
   const path = join(folder, name)
   report.reads?.(path)
   const first = parseAnswer(await readText(path, UNCOUNTED, MAX_ANSWER_BYTES), UNCOUNTED)
@@ -171,11 +186,11 @@ async function readAnswer(
   const isTable = labels.includes('Date') || labels.includes('DateHeure')
   if (isTable && (own !== null || campaignField >= 0)) {
     const feed = labels.includes('DateHeure') ? ARCHIVE_FEED : REALTIME_FEED
-    const found = campaignField < 0 ? [own] : rows.map((row) => codeOf(row, campaignField))
-    for (const campaign of new Set(found)) {
-      if (campaign !== null) add(campaign, { name, feed, isAnswer: true })
-    }
-    return
+    const found = new Set(campaignField < 0 ? [own] : rows.map((row) => codeOf(row, campaignField)))
+    const campaigns = new Set([...found].filter((campaign) => campaign !== null))
+    if (campaigns.size <= MAX_CAMPAIGNS) return { name, feed, campaigns }
+    report.warn(`candhis: ${path} has rows of more than ${MAX_CAMPAIGNS} campaigns and is left out`)
+    return null
   }
   const file = report.file(path)
   const answer = parseAnswer(await readText(path, file, MAX_ANSWER_BYTES), file)
@@ -183,6 +198,7 @@ async function readAnswer(
     file.bad(1, "neither the file's name nor a column says of which campaign it is")
   else if (answer !== null) readInfos(answer, own, file, stations)
   file.end()
+  return null
 }
 
 /** The code in a file's name, `candhis_getCampTR_02B04.json`; it begins with a digit, as all codes do. */

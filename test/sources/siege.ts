@@ -329,16 +329,12 @@ export async function besiege(options: SiegeOptions): Promise<Outcome[]> {
       const count = Math.min(options.batch, options.files - at)
       const files = damagedFiles(options.samples[kind], count, options.seed + at)
       outcome.files += count
-      const [refused] = await build(product, kind, [files], options, outcome)
-      // One file may hide the others of its source: each for itself then.
-      if (refused !== null && files.length > 1) {
-        await build(
-          product,
-          kind,
-          files.map((file) => [file]),
-          options,
-          outcome,
-        )
+      // One file may hide the others of its source: what was refused is read again in parts, down to single files.
+      for (let lists = [files]; lists.length > 0;) {
+        const refused = await build(product, kind, lists, options, outcome)
+        lists = lists
+          .filter((list, i) => refused[i] !== null && list.length > 1)
+          .flatMap((list) => parts(list, 10))
       }
     }
     outcomes.push(outcome)
@@ -351,6 +347,13 @@ export function lineOf({ kind, files, builds, refused, slowest, largest }: Outco
   const reasons = [...refused].sort(([, a], [, b]) => b - a).map(([reason, n]) => `${n} × ${reason}`)
   const count = [...refused.values()].reduce((sum, n) => sum + n, 0)
   return `${kind}: ${files} files, ${builds} builds, ${count} sources refused, slowest ${Math.round(slowest)} ms, largest ${Math.round(largest)} MiB${reasons.map((reason) => `\n    ${reason}`).join('')}`
+}
+
+function parts<T>(list: readonly T[], count: number): T[][] {
+  const length = Math.ceil(list.length / count)
+  return Array.from({ length: Math.ceil(list.length / length) }, (_, i) =>
+    list.slice(i * length, (i + 1) * length),
+  )
 }
 
 type DamagedFile = readonly [path: string, bytes: Uint8Array]
