@@ -1,9 +1,7 @@
 /** What a snapshot holds, for people: parts, rows, time span, bytes per reading. */
 import { readCatalog } from './snapshot/catalog.ts'
 import { decodePart, SnapshotError, type PartEntry, type PartKind } from './snapshot/format.ts'
-import { newestReadingTime, openDataset } from './dataset.ts'
 import { loadSnapshot, type LoadedSnapshot } from './snapshot/read.ts'
-import { finish } from './steps.ts'
 import { timestampText } from './time.ts'
 
 /** Lines to print. @throws SnapshotError when the folder holds no whole snapshot. */
@@ -83,27 +81,9 @@ export function snapshotStatus(snapshot: LoadedSnapshot | null, now: number): ob
       parts: entries.length,
       bytes,
       readings,
-      newest_reading_by_source: newestBySource(snapshot),
+      newest_reading_by_source: Object.fromEntries(
+        snapshot.newest.map(([name, time]) => [name, time === -1 ? null : timestampText(time)]),
+      ),
     },
   }
 }
-
-/** Time of the newest reading of each source, null where it has none. */
-function newestBySource(snapshot: LoadedSnapshot): { [source: string]: string | null } {
-  const known = newestKnown.get(snapshot)
-  if (known !== undefined) return known
-  const { catalog, readings } = finish(openDataset(snapshot, 0))
-  const newest = new Map(catalog.sources.map(({ name }) => [name, -1]))
-  for (let ordinal = 0; ordinal < catalog.id.length; ordinal++) {
-    const { name } = catalog.sources[catalog.source[ordinal]]
-    newest.set(name, Math.max(newest.get(name)!, newestReadingTime(readings, ordinal)))
-  }
-  const times = Object.fromEntries(
-    [...newest].map(([name, time]) => [name, time === -1 ? null : timestampText(time)]),
-  )
-  newestKnown.set(snapshot, times)
-  return times
-}
-
-/** Worked out once per snapshot; gone with it. */
-const newestKnown = new WeakMap<LoadedSnapshot, { [source: string]: string | null }>()

@@ -112,6 +112,7 @@ export async function startServer(
   const reloader = new Reloader({
     dir: config.snapshots,
     maxMemory: config['max-memory'],
+    threads: count,
     clock,
     log,
     serve: async (snapshot) => {
@@ -211,6 +212,8 @@ function reloadStatus({ state }: Reloader): object {
     last_seconds: state.took,
     loaded: state.loaded,
     refused: state.refused,
+    loading:
+      state.loading === null ? null : { id: state.loading.id, since: timestampText(state.loading.since) },
   }
 }
 

@@ -10,6 +10,7 @@ import { checkForecast, readForecast } from './forecast.ts'
 import { SnapshotError, type Part, type PartEntry } from './format.ts'
 import { readMonth, type MonthRows } from './months.ts'
 import { checkPasses, readPasses } from './passes.ts'
+import { toldOfCatalog, toldOfForecast, toldOfMonth, type Told } from './summary.ts'
 import { checkTides, readTides } from './tides.ts'
 
 /** Buoys whose rows are looked at in one step: some 0.1 ms. */
@@ -17,28 +18,35 @@ const BUOYS_A_STEP = 50
 /** Named places: a thousand times as many as any source of ours has. */
 const MAX_SPOTS = 1_000_000
 
-/** @throws SnapshotError saying what does not hold in which file. */
-export function* checkPart(part: Part, entry: PartEntry): Steps<void> {
-  if (part.kind !== entry.kind)
-    throw new SnapshotError(`${entry.file}: is a ${part.kind} part, the manifest says ${entry.kind}`)
+/** What is to be kept of the part. @throws SnapshotError saying what does not hold in which file. */
+export function* checkPart(part: Part, entry: PartEntry): Steps<Told> {
+  const { kind, file, month } = entry
+  if (part.kind !== kind)
+    throw new SnapshotError(`${file}: is a ${part.kind} part, the manifest says ${kind}`)
   switch (part.kind) {
-    case 'catalog':
-      yield* checkCatalog(readCatalog(part, entry.file), entry)
-      break
+    case 'catalog': {
+      const catalog = readCatalog(part, file)
+      yield* checkCatalog(catalog, entry)
+      return toldOfCatalog(catalog)
+    }
     case 'readings':
-    case 'weather':
-      if (entry.month === null) throw new SnapshotError(`${entry.file}: has no month in the manifest`)
-      yield* checkMonth(readMonth(part, entry.month, entry.file), entry)
-      break
-    case 'forecast':
-      checkForecast(readForecast(part, entry.file), entry)
-      break
+    case 'weather': {
+      if (month === null) throw new SnapshotError(`${file}: has no month in the manifest`)
+      const rows = readMonth(part, month, file)
+      yield* checkMonth(rows, entry)
+      return toldOfMonth(kind, rows)
+    }
+    case 'forecast': {
+      const forecast = readForecast(part, file)
+      checkForecast(forecast, entry)
+      return toldOfForecast(forecast)
+    }
     case 'passes':
-      checkPasses(readPasses(part, entry.file), entry)
-      break
+      checkPasses(readPasses(part, file), entry)
+      return { threadBytes: 0 }
     case 'tides':
-      checkTides(readTides(part, entry.file), entry)
-      break
+      checkTides(readTides(part, file), entry)
+      return { threadBytes: 0 }
   }
 }
 

@@ -1,18 +1,19 @@
-/** A thread that reads parts for `read.ts`: one message per part in, null or what is wrong with it out. */
+/** A thread that reads parts for `read.ts`: one message per part in, what is to be kept of it or what is wrong with it out. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { SnapshotError } from './format.ts'
 import { finish } from '../steps.ts'
-import { PartReader, type PartToRead } from './read.ts'
+import { PartReader, type FromReading, type PartToRead } from './read.ts'
 
 const reader = new PartReader(workerData as string)
 const main = parentPort!
 
-main.on('message', (part: PartToRead) => {
+function answerTo(part: PartToRead): FromReading {
   try {
-    finish(reader.reading(part))
-    main.postMessage(null)
+    return { told: finish(reader.reading(part)) }
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error
-    main.postMessage(error.message)
+    return { refusal: error.message }
   }
-})
+}
+
+main.on('message', (part: PartToRead) => main.postMessage(answerTo(part)))

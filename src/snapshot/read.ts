@@ -1,20 +1,22 @@
 /** Reads a snapshot's files into shared memory, every byte checked against its hash. */
 import { createHash, type Hash } from 'node:crypto'
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { closeSync, fstatSync, readSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { openRegularFile, openRegularFileSync, UnfitFile } from '../files.ts'
 import { finish, finishInSlices, type Steps } from '../steps.ts'
 import { startThread } from '../thread.ts'
 import {
   decodeManifest,
   decodePart,
   MANIFEST_FILE,
+  MAX_MANIFEST_BYTES,
   SnapshotError,
   type Manifest,
   type PartEntry,
 } from './format.ts'
 import { checkPart } from './check.ts'
+import { summaryOf, type Summary, type Told } from './summary.ts'
 
 /** One part in memory that all threads share. */
 export interface LoadedPart {
@@ -23,7 +25,7 @@ export interface LoadedPart {
 }
 
 /** A snapshot in memory: plain enough to be posted to a worker, which then sees the same bytes. */
-export interface LoadedSnapshot {
+export interface LoadedSnapshot extends Summary {
   id: string
   asOf: number
   /** When the manifest was published, epoch seconds (its file's mtime: no clock is in the bytes). */
@@ -38,8 +40,6 @@ const CHUNK_BYTES = 256 * 1024
  * serving one, which the system would let wait for several.
  */
 const SLICE = 0.2
-/** A manifest names each part in some 150 bytes: this is room for a century of months. */
-const MAX_MANIFEST_BYTES = 16 * 1024 * 1024
 
 export interface PublishedManifest extends Manifest {
   publishedAt: number
@@ -49,22 +49,31 @@ export interface PublishedManifest extends Manifest {
 export async function readManifest(dir: string): Promise<PublishedManifest | null> {
   const path = join(dir, MANIFEST_FILE)
   try {
-    const info = await stat(path)
-    if (info.size > MAX_MANIFEST_BYTES) {
-      throw new SnapshotError(`${path}: ${info.size} bytes are too many for a manifest`)
+    const file = await openRegularFile(path)
+    try {
+      const { size, mtimeMs } = await file.stat()
+      if (size > MAX_MANIFEST_BYTES) {
+        throw new SnapshotError(`${path}: ${size} bytes are too many for a manifest`)
+      }
+      // No more than it had: should it grow meanwhile, what is read has another id than it says.
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0)
+      const manifest = decodeManifest(buffer.subarray(0, bytesRead), MANIFEST_FILE)
+      return { ...manifest, publishedAt: Math.floor(mtimeMs / 1000) }
+    } finally {
+      await file.close()
     }
-    const manifest = decodeManifest(await readFile(path), MANIFEST_FILE)
-    return { ...manifest, publishedAt: Math.floor(info.mtimeMs / 1000) }
   } catch (error) {
     if (error instanceof SnapshotError) throw error
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return null
-    throw new SnapshotError(`${path}: cannot be read (${code})`)
+    throw new SnapshotError(
+      error instanceof UnfitFile ? `${path}: ${error.message}` : `${path}: cannot be read (${code})`,
+    )
   }
 }
 
 /**
- * Loads the snapshot that a folder announces. Parts that `previous` holds are taken from there and not read again.
+ * Loads the snapshot that a folder announces, on this thread. Parts that `previous` holds are taken from there and not read again.
  * @throws SnapshotError naming the file, when anything is missing, cut, changed or malformed.
  */
 export async function loadSnapshot(dir: string, previous?: LoadedSnapshot): Promise<LoadedSnapshot> {
@@ -74,31 +83,71 @@ export async function loadSnapshot(dir: string, previous?: LoadedSnapshot): Prom
 }
 
 /**
- * Loads the snapshot of a manifest that was read before, as `loadSnapshot` does; gently, when there is one before it.
- * @throws SnapshotError also when `signal` aborts it.
+ * Loads the snapshot of a manifest that was read before, as `loadSnapshot` does; gently, when there is one before it. `told` is what was kept
+ * of the parts of that one, by file; it becomes what is kept of this one.
  */
 export async function loadManifest(
   dir: string,
   manifest: PublishedManifest,
   previous?: LoadedSnapshot,
-  signal?: AbortSignal,
+  told = new Map<string, Told>(),
 ): Promise<LoadedSnapshot> {
-  const known = new Map(previous?.parts.map((part) => [part.entry.file, part]))
-  const parts = manifest.parts.map(
-    (entry) => known.get(entry.file) ?? { entry, buffer: new SharedArrayBuffer(entry.bytes) },
-  )
-  await readParts(
-    dir,
-    parts.filter(({ entry }) => !known.has(entry.file)),
-    { gently: previous !== undefined, signal },
-  )
-  return { id: manifest.id, asOf: manifest.asOf, publishedAt: manifest.publishedAt, parts }
+  const known = knownParts(manifest, previous)
+  const fresh = manifest.parts.filter(({ file }) => !known.has(file))
+  // Before there is room for any of them.
+  for (const entry of fresh) expectSize(dir, entry)
+  const read = new Map(fresh.map((entry) => [entry.file, { entry, buffer: roomFor(entry) }]))
+  const gently = previous !== undefined
+  const now = await readParts(dir, [...read.values()], gently)
+  const parts = manifest.parts.map(({ file }) => known.get(file) ?? read.get(file)!)
+  for (const { entry, buffer } of known.values()) {
+    const kept =
+      told.get(entry.file) ?? finish(checkPart(decodePart(new Uint8Array(buffer), entry.file), entry))
+    now.set(entry.file, kept)
+  }
+  told.clear()
+  for (const [file, kept] of now) told.set(file, kept)
+  const summary = summaryOf(parts.map(({ entry }) => ({ entry, told: now.get(entry.file)! })))
+  return { id: manifest.id, asOf: manifest.asOf, publishedAt: manifest.publishedAt, parts, ...summary }
+}
+
+/** The parts of a manifest that are in memory. @throws SnapshotError where it says other things of one than that is. */
+function knownParts(manifest: Manifest, previous?: LoadedSnapshot): Map<string, LoadedPart> {
+  const held = new Map(previous?.parts.map((part) => [part.entry.file, part]))
+  const known = new Map<string, LoadedPart>()
+  for (const entry of manifest.parts) {
+    const part = held.get(entry.file)
+    if (part === undefined) continue
+    const { kind, bytes, sha256, rows, month } = part.entry
+    const isSame =
+      entry.kind === kind &&
+      entry.bytes === bytes &&
+      entry.sha256 === sha256 &&
+      entry.rows === rows &&
+      entry.month === month
+    if (!isSame) {
+      throw new SnapshotError(
+        `${entry.file}: the manifest says other things of it than are so of the part of this name in memory`,
+      )
+    }
+    known.set(entry.file, part)
+  }
+  return known
+}
+
+function roomFor({ file, bytes }: PartEntry): SharedArrayBuffer {
+  try {
+    return new SharedArrayBuffer(bytes)
+  } catch {
+    throw new SnapshotError(`${file}: there is no memory for its ${bytes} bytes`)
+  }
 }
 
 /** Reads one part. @throws SnapshotError as `loadSnapshot` does. */
 export async function loadPart(dir: string, entry: PartEntry): Promise<LoadedPart> {
-  const part = { entry, buffer: new SharedArrayBuffer(entry.bytes) }
-  await readParts(dir, [part])
+  expectSize(dir, entry)
+  const part = { entry, buffer: roomFor(entry) }
+  await readParts(dir, [part], false)
   return part
 }
 
@@ -110,6 +159,7 @@ export async function verifyParts(dir: string, entries: readonly PartEntry[]): P
   await readParts(
     dir,
     entries.map((entry) => ({ entry, buffer: null })),
+    false,
   )
 }
 
@@ -123,59 +173,54 @@ export interface PartToRead {
 const WORTH_THREADS = 64 * 1024 * 1024
 const MOST_THREADS = 4
 
-interface ReadOptions {
-  gently?: boolean
-  signal?: AbortSignal | undefined
-}
-
-/** Reading, hashing and checking are all work for a core: large sets are spread over threads. */
+/** Reading, hashing and checking are all work for a core: large sets are spread over threads. Returns what is to be kept, by file. */
 async function readParts(
   dir: string,
   parts: readonly PartToRead[],
-  { gently = false, signal }: ReadOptions = {},
-): Promise<void> {
+  gently: boolean,
+): Promise<Map<string, Told>> {
+  const told = new Map<string, Told>()
   const bytes = parts.reduce((sum, { entry }) => sum + entry.bytes, 0)
   const threads = Math.min(MOST_THREADS, availableParallelism(), parts.length)
   if (bytes < WORTH_THREADS || threads < 2) {
-    const steps = readOneByOne(dir, parts, signal)
+    const steps = readOneByOne(dir, parts, told)
     if (gently) await finishInSlices(steps, SLICE)
     else finish(steps)
-    return
+    return told
   }
   // The largest first, so that no thread is left with one at the end.
   const queue = [...parts].sort((a, b) => b.entry.bytes - a.entry.bytes)
-  await Promise.all(Array.from({ length: threads }, () => readInThread(dir, queue, signal)))
+  await Promise.all(Array.from({ length: threads }, () => readInThread(dir, queue, told)))
+  return told
 }
 
-function* readOneByOne(dir: string, parts: readonly PartToRead[], signal?: AbortSignal): Steps<void> {
+function* readOneByOne(dir: string, parts: readonly PartToRead[], told: Map<string, Told>): Steps<void> {
   const reader = new PartReader(dir)
-  for (const part of parts) {
-    for (const _step of reader.reading(part)) {
-      if (signal?.aborted === true) throw brokenOff()
-      yield
-    }
-  }
+  for (const part of parts) told.set(part.entry.file, yield* reader.reading(part))
 }
 
-function brokenOff(): SnapshotError {
-  return new SnapshotError('loading was broken off')
-}
+/** What a thread that reads parts answers. */
+export type FromReading = { told: Told } | { refusal: string }
 
 /** Lets a thread of its own read parts off `queue` until none is left. */
-async function readInThread(dir: string, queue: PartToRead[], signal?: AbortSignal): Promise<void> {
+async function readInThread(dir: string, queue: PartToRead[], told: Map<string, Told>): Promise<void> {
   const thread = startThread('./snapshot/read-thread', dir)
   try {
     await new Promise<void>((resolve, reject) => {
+      let part: PartToRead | undefined
       const next = (): void => {
-        const part = queue.shift()
-        if (signal?.aborted === true) reject(brokenOff())
-        else if (part === undefined) resolve()
+        part = queue.shift()
+        if (part === undefined) resolve()
         else thread.postMessage(part)
       }
       thread.once('error', reject)
-      thread.on('message', (fault: string | null) => {
-        if (fault === null) next()
-        else reject(new SnapshotError(fault))
+      thread.on('message', (answer: FromReading) => {
+        if ('refusal' in answer) {
+          reject(new SnapshotError(answer.refusal))
+          return
+        }
+        told.set(part!.entry.file, answer.told)
+        next()
       })
       next()
     })
@@ -183,6 +228,28 @@ async function readInThread(dir: string, queue: PartToRead[], signal?: AbortSign
     queue.length = 0
     await thread.terminate()
   }
+}
+
+/** @throws SnapshotError unless a regular file of that size is there. */
+function expectSize(dir: string, { file, bytes }: PartEntry): void {
+  try {
+    const info = statSync(join(dir, file))
+    if (!info.isFile()) throw new UnfitFile('NOT_REGULAR', 'is no regular file')
+    if (info.size !== bytes) throw wrongSize(file, info.size, bytes)
+  } catch (error) {
+    throw readFault(file, error)
+  }
+}
+
+function wrongSize(file: string, size: number, expected: number): SnapshotError {
+  return new SnapshotError(`${file}: has ${size} bytes, the manifest says ${expected}`)
+}
+
+function readFault(file: string, error: unknown): SnapshotError {
+  if (error instanceof SnapshotError) return error
+  if (error instanceof UnfitFile) return new SnapshotError(`${file}: ${error.message}`)
+  const { code } = error as NodeJS.ErrnoException
+  return new SnapshotError(`${file}: ${code === 'ENOENT' ? 'is missing' : `cannot be read (${code})`}`)
 }
 
 /** Reads parts one after the other, on the thread it is on. */
@@ -195,8 +262,8 @@ export class PartReader {
     this.#dir = dir
   }
 
-  /** @throws SnapshotError naming the file, when it is missing, cut, changed or malformed. */
-  *reading({ entry, buffer }: PartToRead): Steps<void> {
+  /** What is to be kept of a part. @throws SnapshotError naming the file, when it is missing, cut, changed or malformed. */
+  *reading({ entry, buffer }: PartToRead): Steps<Told> {
     if (buffer === null && this.#room.length < entry.bytes) this.#room = new Uint8Array(entry.bytes)
     const bytes = buffer === null ? this.#room.subarray(0, entry.bytes) : new Uint8Array(buffer)
     const hash = createHash('sha256')
@@ -204,22 +271,19 @@ export class PartReader {
     if (hash.digest('hex') !== entry.sha256) {
       throw new SnapshotError(`${entry.file}: its bytes do not have the hash that the manifest names`)
     }
-    yield* checkPart(decodePart(bytes, entry.file), entry)
+    return yield* checkPart(decodePart(bytes, entry.file), entry)
   }
 
   *#filling(bytes: Uint8Array, name: string, hash: Hash): Steps<void> {
     let file: number
     try {
-      file = openSync(join(this.#dir, name), 'r')
+      file = openRegularFileSync(join(this.#dir, name))
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      throw new SnapshotError(`${name}: ${code === 'ENOENT' ? 'is missing' : `cannot be read (${code})`}`)
+      throw readFault(name, error)
     }
     try {
       const { size } = fstatSync(file)
-      if (size !== bytes.length) {
-        throw new SnapshotError(`${name}: has ${size} bytes, the manifest says ${bytes.length}`)
-      }
+      if (size !== bytes.length) throw wrongSize(name, size, bytes.length)
       for (let at = 0; at < bytes.length;) {
         const read = readSync(file, bytes, at, Math.min(CHUNK_BYTES, bytes.length - at), at)
         if (read === 0) throw new SnapshotError(`${name}: ended at byte ${at} of ${bytes.length}`)

@@ -4,7 +4,10 @@
  */
 import { watch, type FSWatcher } from 'node:fs'
 import { MANIFEST_FILE, SnapshotError } from './format.ts'
-import { loadManifest, readManifest, type LoadedSnapshot, type PublishedManifest } from './read.ts'
+import { Loader } from './load.ts'
+import { memoryLimit, refuseOverLimit } from './memory.ts'
+import { readManifest, type LoadedSnapshot, type PublishedManifest } from './read.ts'
+import { leastThreadBytes } from './summary.ts'
 
 /** Milliseconds between two looks at the folder; a watch on it mostly notices sooner. */
 const POLL_INTERVAL = 1000
@@ -26,12 +29,18 @@ export interface ReloadState {
   took: number | null
   loaded: number
   refused: number
+  /** The snapshot that is being loaded and got ready, and since when (epoch seconds). */
+  loading: { id: string; since: number } | null
 }
 
 export interface ReloaderOptions {
   dir: string
-  /** Bytes that all parts in memory, old and new, may take together; 0 is unlimited. */
+  /** Bytes that snapshots, the served one and a new one beside it, may take together; 0: what the machine has. */
   maxMemory: number
+  /** Serving threads: each makes indexes and fragments of its own. */
+  threads: number
+  /** Milliseconds that loading so many bytes may take, instead of the usual ones. */
+  loadLimitMs?: (bytes: number) => number
   clock: () => number
   log: (line: string) => void
   /** Makes a loaded snapshot the served one; rejects when it cannot be served. */
@@ -39,7 +48,14 @@ export interface ReloaderOptions {
 }
 
 export class Reloader {
-  readonly state: ReloadState = { at: null, error: null, took: null, loaded: 0, refused: 0 }
+  readonly state: ReloadState = {
+    at: null,
+    error: null,
+    took: null,
+    loaded: 0,
+    refused: 0,
+    loading: null,
+  }
   readonly #options: ReloaderOptions
   #snapshot: LoadedSnapshot | null = null
   /** The manifest that was refused last, by its id or, without one, by what is wrong with it. */
@@ -48,10 +64,12 @@ export class Reloader {
   #again = false
   #watcher: FSWatcher | null = null
   #timer: NodeJS.Timeout | null = null
-  readonly #stopping = new AbortController()
+  readonly #loader: Loader
+  #isStopping = false
 
   constructor(options: ReloaderOptions) {
     this.#options = options
+    this.#loader = new Loader(options.dir, options.loadLimitMs)
   }
 
   get snapshot(): LoadedSnapshot | null {
@@ -74,7 +92,8 @@ export class Reloader {
 
   /** Looks no more, and gives up what is being loaded. */
   stop(): void {
-    this.#stopping.abort()
+    this.#isStopping = true
+    this.#loader.end()
     this.#watcher?.close()
     if (this.#timer !== null) clearInterval(this.#timer)
   }
@@ -120,8 +139,9 @@ export class Reloader {
       seen = manifest.id
       if (this.#refused?.mark === seen && performance.now() < this.#refused.retryAt) return
       const began = performance.now()
+      this.state.loading = { id: seen, since: clock() }
       const snapshot = await this.#load(manifest)
-      if (this.#stopping.signal.aborted) return
+      if (this.#isStopping) return
       await this.#options.serve(snapshot)
       this.#snapshot = snapshot
       this.#refused = null
@@ -130,7 +150,9 @@ export class Reloader {
       this.state.took = (performance.now() - began) / 1000
       this.state.loaded++
     } catch (error) {
-      if (!this.#stopping.signal.aborted) this.#refuse(seen, (error as Error).message)
+      if (!this.#isStopping) this.#refuse(seen, (error as Error).message)
+    } finally {
+      this.state.loading = null
     }
   }
 
@@ -155,10 +177,14 @@ export class Reloader {
     const { dir } = this.#options
     let manifest = announced
     for (let attempt = 1; ; attempt++) {
-      this.#refuseOverLimit(manifest)
+      // What the manifest tells, before anything is read; then what there is.
+      this.#refuseOverLimit(manifest, leastThreadBytes(manifest.parts))
       try {
-        return await loadManifest(dir, manifest, this.#snapshot ?? undefined, this.#stopping.signal)
+        const loaded = await this.#loader.load(manifest, this.#snapshot)
+        this.#refuseOverLimit(manifest, loaded.threadBytes)
+        return loaded
       } catch (error) {
+        if (this.#isStopping) throw error
         const now = await readManifest(dir)
         if (attempt === ATTEMPTS || now === null || now.id === manifest.id) throw error
         manifest = now
@@ -166,15 +192,8 @@ export class Reloader {
     }
   }
 
-  /** @throws SnapshotError when the parts in memory and the new ones together would pass the limit. */
-  #refuseOverLimit(manifest: PublishedManifest): void {
-    const { maxMemory } = this.#options
-    const held = new Map(this.#snapshot?.parts.map(({ entry }) => [entry.file, entry.bytes]))
-    let bytes = [...held.values()].reduce((sum, part) => sum + part, 0)
-    for (const part of manifest.parts) if (!held.has(part.file)) bytes += part.bytes
-    if (maxMemory === 0 || bytes <= maxMemory) return
-    throw new SnapshotError(
-      `snapshot ${manifest.id} would take the parts in memory to ${bytes} bytes while it is loaded, the limit is ${maxMemory} (--max-memory)`,
-    )
+  #refuseOverLimit({ id, parts }: PublishedManifest, threadBytes: number): void {
+    const { maxMemory, threads } = this.#options
+    refuseOverLimit({ id, parts, threadBytes }, this.#snapshot, threads, memoryLimit(maxMemory))
   }
 }

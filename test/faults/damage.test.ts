@@ -118,6 +118,7 @@ async function scene(
   const reloader = new Reloader({
     dir: folder,
     maxMemory,
+    threads: 2,
     clock,
     log: (line) => log.push(line),
     serve: async (_snapshot: LoadedSnapshot) => {},

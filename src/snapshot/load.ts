@@ -1,0 +1,106 @@
+/**
+ * Loads snapshots on a thread of its own, which serves nothing and answers nobody, so that whatever a snapshot does to it, it can be ended:
+ * by a time limit, by a limit of memory, or because the server stops.
+ */
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../thread.ts'
+import { SnapshotError } from './format.ts'
+import type { FromLoading, ToLoad } from './load-thread.ts'
+import type { LoadedSnapshot, PublishedManifest } from './read.ts'
+
+/** However little there is to load: a machine may be busy, a disk asleep. */
+const LEAST_LIMIT_MS = 60_000
+/** What a slow disk gives; loading gently beside serving threads is faster. */
+const SLOWEST_BYTES_A_MS = 10_000
+/** Old heap of the thread, MiB. Parts lie outside of it; the texts of 900,000 buoys, the most there can be, take 600. */
+const HEAP_MIB = 1024
+
+/** Milliseconds that loading `bytes` of new parts may take. */
+export function loadLimitMs(bytes: number): number {
+  return LEAST_LIMIT_MS + Math.ceil(bytes / SLOWEST_BYTES_A_MS)
+}
+
+export class Loader {
+  readonly #dir: string
+  readonly #limitMs: typeof loadLimitMs
+  /** Kept from one load to the next: starting it takes longer than loading a new month. */
+  #thread: Worker | null = null
+  /** Gives up what is being loaded. */
+  #giveUp: ((why: string) => void) | null = null
+
+  constructor(dir: string, limitMs = loadLimitMs) {
+    this.#dir = dir
+    this.#limitMs = limitMs
+  }
+
+  /**
+   * Loads one snapshot, one at a time; parts that `previous` has are taken from there.
+   * @throws SnapshotError for whatever keeps it from being loaded, also when it takes too long or `end` is called.
+   */
+  async load(manifest: PublishedManifest, previous: LoadedSnapshot | null): Promise<LoadedSnapshot> {
+    const held = new Map(previous?.parts.map((part) => [part.entry.file, part]))
+    const bytes = manifest.parts.reduce((sum, { file, bytes }) => (held.has(file) ? sum : sum + bytes), 0)
+    const limit = this.#limitMs(bytes)
+    const answer = await this.#ask({ manifest, previous }, limit)
+    if ('refusal' in answer) throw new SnapshotError(answer.refusal)
+    const { loaded } = answer
+    // What was in memory stays the very object that it was.
+    return { ...loaded, parts: loaded.parts.map((part) => held.get(part.entry.file) ?? part) }
+  }
+
+  /** Ends the thread; what it was loading is broken off. */
+  end(): void {
+    this.#giveUp?.('loading was broken off')
+    this.#drop()
+  }
+
+  #ask(message: ToLoad, limit: number): Promise<FromLoading> {
+    const { id } = message.manifest
+    return new Promise((resolve, reject) => {
+      const thread = (this.#thread ??= this.#start())
+      const settle = (): void => {
+        clearTimeout(timer)
+        this.#giveUp = null
+        thread.removeAllListeners('message')
+        // While it waits for the next it keeps no process alive.
+        thread.unref()
+      }
+      this.#giveUp = (why) => {
+        settle()
+        this.#drop()
+        reject(new SnapshotError(`snapshot ${id}: ${why}`))
+      }
+      const timer = setTimeout(() => {
+        this.#giveUp?.(`was not loaded within ${Math.ceil(limit / 1000)} s, and its loading was ended`)
+      }, limit)
+      thread.on('message', (answer: FromLoading) => {
+        settle()
+        resolve(answer)
+      })
+      thread.ref()
+      thread.postMessage(message)
+    })
+  }
+
+  #start(): Worker {
+    const thread = startThread('./snapshot/load-thread', this.#dir, {
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
+    })
+    const lost = (why: string): void => {
+      if (this.#thread !== thread) return
+      this.#thread = null
+      this.#giveUp?.(`ended the thread that loaded it (${why})`)
+    }
+    // Its code or name and not its message, which may quote what was read.
+    thread.on('error', (error: NodeJS.ErrnoException) => lost(error.code ?? error.name))
+    thread.on('exit', (code) => lost(`code ${code}`))
+    return thread
+  }
+
+  /** Not waited for: a thread that waits for a disk cannot be ended before that answers. */
+  #drop(): void {
+    const thread = this.#thread
+    this.#thread = null
+    void thread?.terminate()
+  }
+}

@@ -1,0 +1,105 @@
+/** What is known of a loaded snapshot beside its parts: told by `/status`, and what serving threads will make of it, in bytes. */
+import type { Catalog } from './catalog.ts'
+import type { ForecastColumns } from './forecast.ts'
+import type { PartEntry } from './format.ts'
+import type { MonthRows } from './months.ts'
+
+export interface Summary {
+  /** Time of the newest reading of each source by its name, epoch seconds; −1 where it has none. */
+  newest: readonly (readonly [source: string, time: number])[]
+  /** What each serving thread makes of the snapshot: JSON fragments and indexes. */
+  threadBytes: number
+}
+
+/*
+ * What a thread holds for each of these, measured with 1,200 and 10,000 buoys and rounded up: fragments are rendered into one buffer
+ * that begins with four kibibytes a buoy, and doubles where texts are long.
+ */
+const BYTES_A_THREAD = 512 * 1024
+const BYTES_A_BUOY = 5 * 1024
+const BYTES_A_SEGMENT = 24
+const BYTES_A_PASS = 1024
+const BYTES_A_HARBOUR = 512
+const BYTES_A_FORECAST_POINT = 64
+const BYTES_A_SPOT = 256
+/** A name stands in ten fragments, the other texts in fewer; the buffer that they are rendered into doubles when it is full. */
+const COPIES_OF_A_TEXT = 20
+/** Bytes of texts that are within a buoy's own already. */
+const TEXT_BYTES_A_BUOY = 120
+
+/** What a manifest alone tells of it, before anything is read: no less than `threadBytes` will be. */
+export function leastThreadBytes(parts: readonly PartEntry[]): number {
+  const rows = (kind: PartEntry['kind']): number =>
+    parts.reduce((sum, part) => (part.kind === kind ? sum + part.rows : sum), 0)
+  return (
+    BYTES_A_THREAD +
+    rows('catalog') * BYTES_A_BUOY +
+    rows('passes') * BYTES_A_PASS +
+    rows('tides') * BYTES_A_HARBOUR
+  )
+}
+
+/** What is kept of a part once it has been checked, for the summary of the snapshots that have it. */
+export interface Told {
+  /** Of a catalogue: the names of its sources, ids of its buoys, and the source of each. */
+  catalog?: { sources: readonly string[]; id: Uint32Array; source: Uint16Array }
+  /** Of a month of readings: its buoys, and the time of each one's newest row. */
+  newest?: { buoys: Uint32Array; time: Uint32Array }
+  /** What a thread makes of it beside what its count of rows says, in bytes. */
+  threadBytes: number
+}
+
+// Copies, so that no part stays in memory for what is kept of it.
+
+export function toldOfCatalog(catalog: Catalog): Told {
+  return {
+    catalog: {
+      sources: catalog.sources.map(({ name }) => name),
+      id: catalog.id.slice(),
+      source: catalog.source.slice(),
+    },
+    threadBytes: catalog.spots.length * BYTES_A_SPOT + longTextBytes(catalog),
+  }
+}
+
+export function toldOfMonth(kind: PartEntry['kind'], { buoys, start, time }: MonthRows): Told {
+  const threadBytes = buoys.length * BYTES_A_SEGMENT
+  if (kind !== 'readings') return { threadBytes }
+  return {
+    newest: { buoys: buoys.slice(), time: Uint32Array.from(buoys, (_, i) => time[start[i + 1] - 1]) },
+    threadBytes,
+  }
+}
+
+export function toldOfForecast({ lat }: ForecastColumns): Told {
+  return { threadBytes: lat.length * BYTES_A_FORECAST_POINT }
+}
+
+export function summaryOf(parts: readonly { entry: PartEntry; told: Told }[]): Summary {
+  const newest = new Map<number, number>()
+  let threadBytes = leastThreadBytes(parts.map(({ entry }) => entry))
+  for (const { told } of parts) {
+    threadBytes += told.threadBytes
+    told.newest?.buoys.forEach((buoy, i) => {
+      const time = told.newest!.time[i]
+      if (time > (newest.get(buoy) ?? -1)) newest.set(buoy, time)
+    })
+  }
+  const catalog = parts.find(({ told }) => told.catalog !== undefined)?.told.catalog
+  const bySource = (catalog?.sources ?? []).map((name): [string, number] => [name, -1])
+  catalog?.id.forEach((id, ordinal) => {
+    const entry = bySource[catalog.source[ordinal]]
+    entry[1] = Math.max(entry[1], newest.get(id) ?? -1)
+  })
+  return { newest: bySource, threadBytes }
+}
+
+/** What texts take that are longer than those of buoys mostly are, as JSON: a control character takes six bytes. */
+function longTextBytes({ names, slugs, identifiers, timezones, sources, source, spots }: Catalog): number {
+  const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+  const labels = sources.map(({ name, label }) => bytesOf(label ?? name))
+  let bytes = [names, slugs, identifiers, timezones].reduce((sum, texts) => sum + bytesOf(texts), 0)
+  for (const index of source) bytes += labels[index]
+  const long = Math.max(0, bytes - names.length * TEXT_BYTES_A_BUOY)
+  return long * COPIES_OF_A_TEXT + 2 * bytesOf(spots.map(({ name }) => name))
+}
