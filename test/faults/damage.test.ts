@@ -291,14 +291,26 @@ test('A fault is forgotten when the folder announces again what is served.', asy
   assert.equal(at.reloader.state.error, null)
 })
 
-test('A snapshot that would pass the memory limit is refused before it is read.', async (t) => {
+test('A snapshot that would pass the memory limit is refused with the sums, before it is read and after.', async (t) => {
   const { parts } = decodeManifest(readFileSync(join(prepared.folder, 'manifest.msgpack')), 'manifest')
-  const limit = parts.reduce((sum, { bytes }) => sum + bytes, 0)
+  const bytesOf = (some: readonly PartEntry[]): number => some.reduce((sum, { bytes }) => sum + bytes, 0)
+  const first = await scene(t)
+  const served = first.reloader.snapshot!
+  first.reloader.stop()
+  const fresh = parts.filter(({ file }) => served.parts.every(({ entry }) => entry.file !== file))
+  const held = bytesOf(served.parts.map(({ entry }) => entry))
+  // Enough for the first and for the parts of both, not for what two workers make of the second beside the first.
+  const limit = held + bytesOf(fresh) + 2 * served.threadBytes
   const at = await scene(t, limit)
+  for (const part of at.fresh) rmSync(at.path(part))
   await at.announce()
   await expectRefusal(
     at,
-    new RegExp(`would take the parts in memory to \\d+ bytes .*the limit is ${limit} \\(--max-memory\\)`),
+    new RegExp(
+      `would take \\d+ bytes of memory while it is loaded, the limit is ${limit} \\(--max-memory\\): ` +
+        `${held} of the parts that are served, ${bytesOf(fresh)} of new parts, ` +
+        `2 workers with ${served.threadBytes} each for the served snapshot, 2 workers with \\d+ each for this one$`,
+    ),
     null,
   )
 })
