@@ -150,7 +150,7 @@ export interface SilentSource {
 export function silentSources(dir: string): (id: string, now: number) => SilentSource[] {
   let known: { mark: string; silent: Given[] } = { mark: '', silent: [] }
   return (id, now) => {
-    const changed = statSync(join(dir, fileOf(id)), { throwIfNoEntry: false })?.mtimeMs
+    const changed = changedAt(join(dir, fileOf(id)))
     const mark = `${id} ${changed}`
     if (mark !== known.mark) known = { mark, silent: readSilent(dir, id) }
     return known.silent.map(({ name, refused, read_at: lastRead }) => ({
@@ -159,6 +159,15 @@ export function silentSources(dir: string): (id: string, now: number) => SilentS
       last_read: lastRead,
       age_seconds: lastRead === null ? null : Math.round(now - Date.parse(lastRead) / 1000),
     }))
+  }
+}
+
+/** Null where there is no such file, or none that can be looked at: the folder may be a file by now, or another user's. */
+function changedAt(path: string): number | null {
+  try {
+    return statSync(path).mtimeMs
+  } catch {
+    return null
   }
 }
 

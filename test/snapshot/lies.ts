@@ -250,6 +250,9 @@ function someColumn(tale: Tale, chance: Chance): { part: TalePart; column: TaleC
   return part.columns.length === 0 ? null : { part, column: chance.one(part.columns) }
 }
 
+/** A lie may have made it anything. */
+const nameOf = ({ name }: TaleColumn): string => (typeof name === 'string' ? name.slice(0, 20) : typeof name)
+
 const labelOf = ({ entry }: TalePart): string => `${String(entry.kind)} ${String(entry.month)}`
 
 /** Changes something about one column. */
@@ -261,7 +264,7 @@ function ofColumn(
     const found = someColumn(tale, chance)
     if (found === null) return 'nothing'
     const more = change(found.column, chance, found.part)
-    return `${labelOf(found.part)}, column ${String(found.column.name)}: ${what} ${more ?? ''}`
+    return `${labelOf(found.part)}, column ${nameOf(found.column)}: ${what} ${more ?? ''}`
   }
 }
 
@@ -320,7 +323,7 @@ function inTree(what: string, change: (values: Values, chance: Chance) => void):
     const column = catalog?.columns.find(({ name }) => name === chance.one(TREES))
     if (column === undefined || column.values.length === 0) return 'nothing'
     change(column.values, chance)
-    return `catalog, ${String(column.name)}: ${what}`
+    return `catalog, ${nameOf(column)}: ${what}`
   }
 }
 
@@ -524,7 +527,7 @@ const LIES: readonly [weight: number, lie: Lie][] = [
     ofColumn('exchanged with another', (column, chance, part) => {
       const other = chance.one(part.columns)
       ;[column.name, other.name] = [other.name, column.name]
-      return String(column.name)
+      return nameOf(column)
     }),
   ],
   [
@@ -534,7 +537,7 @@ const LIES: readonly [weight: number, lie: Lie][] = [
       if (a === null || b === null) return 'nothing'
       ;[a.column.values, b.column.values] = [b.column.values, a.column.values]
       ;[a.column.type, b.column.type] = [b.column.type, a.column.type]
-      return `${labelOf(a.part)} ${String(a.column.name)} and ${labelOf(b.part)} ${String(b.column.name)} exchanged`
+      return `${labelOf(a.part)} ${nameOf(a.column)} and ${labelOf(b.part)} ${nameOf(b.column)} exchanged`
     },
   ],
   // What stands beside them.
