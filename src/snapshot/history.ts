@@ -170,8 +170,17 @@ export function holdStatus(dir: string): object | null {
   return {
     snapshot: hold.snapshot,
     since: hold.since,
-    builds_waiting: listKept(dir).filter(({ waiting }) => waiting).length,
+    builds_waiting: buildsWaiting(dir),
     ends_with: `groundswell resume ${dir}`,
+  }
+}
+
+/** Null where the folder cannot be read any more: its server goes on and tells so. */
+function buildsWaiting(dir: string): number | null {
+  try {
+    return listKept(dir).filter(({ waiting }) => waiting).length
+  } catch {
+    return null
   }
 }
 
