@@ -31,7 +31,7 @@ import { buoyKey, Collector, type Lot } from './collector.ts'
 import { leaveOut, samePlaces } from './duplicates.ts'
 import { ForecastSet } from './forecast.ts'
 import { decodePart, encodeManifest, sha256, type Manifest, type Part, type PartEntry } from './format.ts'
-import { writeGiven } from './given.ts'
+import { writeGiven, type Given } from './given.ts'
 import { collectGarbage, DEFAULT_KEPT, listKept, nextKeptFile, removeLeftovers } from './history.ts'
 import { holdText } from './hold.ts'
 import { refuseLoss } from './losses.ts'
@@ -119,7 +119,9 @@ async function build(options: BuildOptions, base: Base, lock: Lock): Promise<Bui
     }
     const handles = monthly?.announce(input) ?? []
     const refused =
-      monthly === null ? await readSources(sources, input, { asOf: wanted, now, report }) : new Map()
+      monthly === null
+        ? await readSources(sources, input, { asOf: wanted, now, report, given: base.given })
+        : new Map()
     for (const silent of await recallSilent(refused, input, base, options)) report.silent(...silent)
     const newest = input.newestReadings()
     const latestReading = [...newest.values()].reduce((latest, time) => Math.max(latest, time), -1)
@@ -289,14 +291,15 @@ class MonthParts {
 }
 
 /**
- * Reads all sources. One of the operator's configuration that cannot be read is reported, and the others are read without it.
+ * Reads all sources. One of the operator's configuration that cannot be read, or that gives nothing and did before, is reported, and the
+ * others are read without it.
  * @returns the silent ones, with what was wrong
  * @throws BuildError when none could be read, or one of the command line could not
  */
 async function readSources(
   sources: readonly Source[],
   input: Collector,
-  context: { asOf: number | null; now: number; report: BuildReport },
+  context: { asOf: number | null; now: number; report: BuildReport; given: readonly Given[] | null },
 ): Promise<Map<Source, string>> {
   const { report } = context
   const refused = new Map<Source, string>()
@@ -305,6 +308,8 @@ async function readSources(
     report.begin(source.terms?.name ?? null, source.folder)
     try {
       await source.read(input, context)
+      if (input.isSilent() && hasGiven(context.given, source))
+        throw new BuildError('it gives nothing, and did before')
       checkLot(input.lots())
     } catch (error) {
       if (source.terms === undefined || !(error instanceof BuildError)) throw error
@@ -317,6 +322,12 @@ async function readSources(
   if (sources.length > 0 && input.lots().length === 0)
     throw new BuildError('none of the sources could be read')
   return refused
+}
+
+/** Whether a source gave anything when it was read last. */
+function hasGiven(given: readonly Given[] | null, { terms }: Source): boolean {
+  const last = given?.find(({ name }) => name === terms?.name)
+  return last !== undefined && last.buoys.length + last.spots.length + last.parts.length > 0
 }
 
 /** What the newest of the lots gave has to be fit for parts. @throws BuildError saying what is not */

@@ -88,6 +88,12 @@ export class Collector implements Sink {
     this.#lots.push(new OpenLot(source, null))
   }
 
+  /** Whether the present source gave nothing at all. */
+  isSilent(): boolean {
+    const { handles, passes, forecasts, harbours, spots } = this.#present()
+    return handles.length + passes.length + forecasts.size + harbours.length + spots.length === 0
+  }
+
   /** Takes back what the present source gave. */
   discard(): void {
     this.#present().isTaken = false

@@ -721,11 +721,16 @@ function headLine({ files, rows, bad_lines: bad, seconds, months_written: months
   return `${files} files, ${rows} rows, ${bad} bad lines, ${months.length} months written, ${seconds} s`
 }
 
+/** Older reports do not say it: there was no other way. */
+function announcedText({ announced = true }: Partial<ReportDocument>): string {
+  return announced ? '' : ', not announced when it was built: a rollback held'
+}
+
 /** The report as lines for a terminal. */
 export function reportLines(document: ReportDocument): string[] {
   const { snapshot, as_of: asOf, built_at: builtAt } = document
   return [
-    `snapshot ${snapshot}, data as of ${asOf}, built ${builtAt}`,
+    `snapshot ${snapshot}, data as of ${asOf}, built ${builtAt}${announcedText(document)}`,
     headLine(document),
     ...tablesOf(document).flatMap(({ title, head, rows }) => {
       const lines = [head, ...rows].map((row) => row.map((cell) => oneLine(String(cell))))
@@ -785,7 +790,7 @@ export function reportPage(document: ReportDocument): string {
 </head>
 <body>
 <h1>Build of snapshot ${escaped(snapshot)}</h1>
-<p>Data as of ${escaped(asOf)}, built ${escaped(builtAt)}: ${escaped(headLine(document))}.</p>
+<p>Data as of ${escaped(asOf)}, built ${escaped(builtAt)}${announcedText(document)}: ${escaped(headLine(document))}.</p>
 ${tables.join('\n')}
 </body>
 </html>

@@ -159,7 +159,7 @@ export class History {
     const keep = 1 + chance.below(3)
     const base = this.#base()
     const expected = built(base === null ? null : this.#states.get(base)!, speakers, fresh)
-    const isKilled = chance.percent(22)
+    const isKilled = chance.percent(14)
     const killAt = chance.below(MOST_CHANGES)
     const saying = speakers.map(({ name, fails }) => `${name} ${fails ?? 'read'}`)
     this.#tell(fresh ? 'fresh build' : 'build', { saying, keep, base, ...(isKilled && { killAt }) })
@@ -269,7 +269,7 @@ export class History {
     const isRefused = target === undefined || (to === null && at === 0)
     this.#tell('rollback', { to, target, isRefused })
     const now = Date.now() / 1000
-    if (chance.percent(15)) {
+    if (chance.percent(10)) {
       const work: Work = { dir: this.#dir, now, killAt: chance.below(14), what: { command: 'rollback', to } }
       if ((await this.#builders.work(work)) === 'killed') {
         this.#tell('kill of a rollback')
@@ -292,7 +292,7 @@ export class History {
     const isHeld = this.#hold !== null
     const newest = this.#kept.at(-1)?.id ?? null
     const isRefused = isHeld && newest === null
-    if (this.#chance.percent(15)) {
+    if (this.#chance.percent(10)) {
       const killAt = this.#chance.below(14)
       const work: Work = { dir: this.#dir, now: 0, killAt, what: { command: 'resume' } }
       if ((await this.#builders.work(work)) === 'killed') {

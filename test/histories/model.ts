@@ -53,12 +53,20 @@ function wordOf(name: string, gift: Gift): Word {
   }
 }
 
+function isEmpty({ buoys, points, harbours, spots, passes }: Word): boolean {
+  return buoys.size + points.size + harbours.size + spots.size + passes.size === 0
+}
+
 /** What a build upon `base` gives, or why it must be refused. */
 export function built(base: State | null, speakers: readonly Speaker[], isFresh: boolean): State | Refusal {
-  const read = speakers.filter(({ fails }) => fails === null)
-  if (read.length === 0) return 'none read'
-  const silent = speakers.filter(({ fails }) => fails !== null)
   const known = base?.isKnown === true ? base.words : new Map<string, Word>()
+  const isSilent = ({ name, gift, fails }: Speaker): boolean => {
+    const last = known.get(name)
+    return fails !== null || (isEmpty(wordOf(name, gift)) && last !== undefined && !isEmpty(last))
+  }
+  const read = speakers.filter((speaker) => !isSilent(speaker))
+  if (read.length === 0) return 'none read'
+  const silent = speakers.filter(isSilent)
   const somebody = base === null || base.isKnown ? known.get(SOMEBODY) : allOf(base)
   const needsSomebody = silent.some(({ name }) => !known.has(name)) && somebody !== undefined
   if (isFresh && silent.length > 0 && (needsSomebody || silent.some(({ name }) => known.has(name))))
@@ -70,9 +78,10 @@ export function built(base: State | null, speakers: readonly Speaker[], isFresh:
   if (asOf < 0) return 'no time'
 
   const words = new Map<string, Word>()
-  for (const { name, gift, fails } of speakers) {
+  for (const speaker of speakers) {
+    const { name, gift } = speaker
     const last = known.get(name)
-    if (fails === null) words.set(name, wordOf(name, gift))
+    if (!isSilent(speaker)) words.set(name, wordOf(name, gift))
     else if (last !== undefined) words.set(name, last)
   }
   if (needsSomebody) words.set(SOMEBODY, somebody)

@@ -163,6 +163,8 @@ const KINDS: { name: string; networks: string[]; complete: boolean }[] = [
 
 export const SPEAKERS = KINDS.map(({ name }) => name)
 
+const NOTHING: Gift = { buoys: {}, points: [], harbours: [], spots: [], passes: [] }
+
 /** What the sources of these names say in the build of a step. */
 export function speakersAt(chance: Chance, names: readonly string[], step: number): Speaker[] {
   return KINDS.filter(({ name }) => names.includes(name)).map((kind, place) => {
@@ -176,16 +178,18 @@ export function speakersAt(chance: Chance, names: readonly string[], step: numbe
     const times = (): number[] => chance.some([now - 3 * 86_400, now - HALF_HOUR, now], 60)
     return {
       ...kind,
-      gift: {
-        buoys: Object.fromEntries(keys.map((key) => [key, times()])),
-        points: chance.some([10, 20, 30], 40).map((lat) => ({ lat, run: chance.below(4) })),
-        harbours: chance.some(['g', 'h', 'i'], 40),
-        spots: chance.some([1, 2].map((n) => Number(kind.name.slice(1)) * 10 + n)),
-        passes: chance.some([1, 2], 40).map((number) => ({
-          number,
-          observations: chance.some(virtual, 70).map((buoy) => ({ buoy, time: START + chance.below(3) })),
-        })),
-      },
+      gift: chance.percent(5)
+        ? NOTHING
+        : {
+            buoys: Object.fromEntries(keys.map((key) => [key, times()])),
+            points: chance.some([10, 20, 30], 40).map((lat) => ({ lat, run: chance.below(4) })),
+            harbours: chance.some(['g', 'h', 'i'], 40),
+            spots: chance.some([1, 2].map((n) => Number(kind.name.slice(1)) * 10 + n)),
+            passes: chance.some([1, 2], 40).map((number) => ({
+              number,
+              observations: chance.some(virtual, 70).map((buoy) => ({ buoy, time: START + chance.below(3) })),
+            })),
+          },
       fails: chance.percent(place === 0 ? 15 : 35) ? chance.pick(['before', 'after'] as const) : null,
     }
   })

@@ -183,6 +183,7 @@ test(
     assert.deepEqual([snapshot, waiting], [first, 1])
     const report = JSON.parse(await runCliWell(['report', dir, '--json'])) as { announced: boolean }
     assert.equal(report.announced, false)
+    assert.match(await runCliWell(['report', dir]), /not announced when it was built: a rollback held$/m)
     assert.match(await runCliWell(['resume', dir]), new RegExp(`announced snapshot ${lines[2].slice(0, 24)}`))
     assert.match(await runCliWell(['resume', dir]), /no rollback holds/)
     assert.equal((await status()).hold, null)

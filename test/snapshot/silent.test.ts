@@ -239,6 +239,14 @@ test('The report says which sources are silent, since when, and what of theirs s
   assert.deepEqual([document.sources[1].last_read, document.sources[1].stays], [null, null])
 })
 
+test('A source that suddenly gives nothing at all is taken for one that cannot be read.', async (t) => {
+  const out = folderOf(t)
+  await build(out, [source('one', FIRST), source('two', SECOND)])
+  const built = await build(out, [source('one', FIRST), source('two', {})])
+  assert.deepEqual(contentIn(built), ALL)
+  assert.equal(built.document.sources[1].refused, 'it gives nothing, and did before')
+})
+
 test('A rollback goes back to what the sources had given then.', async (t) => {
   const out = folderOf(t)
   const first = await build(out, [source('one', FIRST), source('two', { ...SECOND, spots: [5] })])
