@@ -6,7 +6,7 @@
  * an hour succeed (decisions, "Exactness"). Nothing is allocated on the way of a request. `now` is epoch seconds
  * everywhere.
  */
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { readRegularFileSync } from './files.ts'
 import { removeLeftovers, replaceFile } from './keys.ts'
 import type { KeyEntry, KeyRecord } from './keys.ts'
 
@@ -322,14 +322,7 @@ export function readUsage(path: string, now: number): Usage {
 }
 
 function readBounded(path: string): string {
-  const file = openSync(path, 'r')
-  try {
-    const { size } = fstatSync(file)
-    if (size > MAX_USAGE_BYTES) throw new RangeError('usage file too large')
-    return readFileSync(file, 'utf8')
-  } finally {
-    closeSync(file)
-  }
+  return readRegularFileSync(path, MAX_USAGE_BYTES).toString('utf8')
 }
 
 function parseUsage(text: string, now: number): Map<string, number> {

@@ -3,18 +3,10 @@
  * fetched leaves the file of the last time in use. The folder is what the adapter reads; what the servers said of each file lies
  * in a hidden index beside them.
  */
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readRegularFileSync } from '../files.ts'
 import { LockError, lockInTurn, randomName, type Lock } from '../lock.ts'
 import {
   DEFAULT_HOST_LIMITS,
@@ -433,10 +425,15 @@ class Host {
   }
 }
 
+/** Two hundred thousand files, the most that any source may have, at some 300 bytes. */
+const MAX_INDEX_BYTES = 2 ** 26
+
 /** An index that cannot be read is as if there were none: everything is asked for anew. */
 function readIndex(folder: string): Index {
   try {
-    const entries = JSON.parse(readFileSync(join(folder, INDEX_FILE), 'utf8')) as [string, IndexEntry][]
+    const entries = JSON.parse(
+      readRegularFileSync(join(folder, INDEX_FILE), MAX_INDEX_BYTES).toString('utf8'),
+    ) as [string, IndexEntry][]
     return new Map(entries)
   } catch {
     return new Map()

@@ -12,8 +12,9 @@
  * What no kept manifest names is removed, but only files of the builder's own naming, and none that is so young that a reader or a
  * builder may be about to need it.
  */
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readRegularFileSync } from '../files.ts'
 import { BuildError } from '../sources/source.ts'
 import {
   decodeManifest,
@@ -29,6 +30,9 @@ import { readManifest, verifyParts } from './read.ts'
 import { readRegistryFile } from './registry.ts'
 import { reportedSnapshot } from './report.ts'
 import { announce, lockFolder, TEMPORARY_PREFIX } from './write.ts'
+
+/** A manifest of two thousand parts has 300 kB. */
+const MAX_MANIFEST_FILE_BYTES = 2 ** 24
 
 /** Manifests kept when nobody says otherwise: two and a half hours of half-hourly builds. */
 export const DEFAULT_KEPT = 5
@@ -140,7 +144,7 @@ async function wholeManifest(
 ): Promise<{ asOf: number; bytes: Uint8Array }> {
   if (manifest === null) throw new SnapshotError(`${file}: is broken`)
   await verifyParts(dir, manifest.parts)
-  return { asOf: manifest.asOf, bytes: readFileSync(join(dir, file)) }
+  return { asOf: manifest.asOf, bytes: readRegularFileSync(join(dir, file), MAX_MANIFEST_FILE_BYTES) }
 }
 
 /**
@@ -316,7 +320,7 @@ export function removeLeftovers(dir: string, journalFile: string): void {
 /** Null when there is none, or none that can be read. */
 function manifestOf(path: string): Manifest | null {
   try {
-    return decodeManifest(readFileSync(path), path)
+    return decodeManifest(readRegularFileSync(path, MAX_MANIFEST_FILE_BYTES), path)
   } catch {
     return null
   }

@@ -2,12 +2,16 @@
  * What an unfinished month-by-month build has written, so that the next one goes on from there. A line is added when a month's parts
  * are safely on disk; the file goes when the snapshot is announced.
  */
-import { appendFileSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { appendFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { readRegularFileSync } from '../files.ts'
 import { partFile, type PartEntry } from './format.ts'
 import { TEMPORARY_PREFIX } from './write.ts'
 
 export const JOURNAL_FILE = `${TEMPORARY_PREFIX}journal`
+
+/** A line for each month of eighty years has 0.3 MB. */
+const MAX_BYTES = 2 ** 24
 
 export class Journal {
   readonly #dir: string
@@ -17,10 +21,19 @@ export class Journal {
   constructor(dir: string) {
     this.#dir = dir
     this.#path = join(dir, JOURNAL_FILE)
-    if (!existsSync(this.#path)) return
-    for (const line of readFileSync(this.#path, 'utf8').split('\n')) {
+    for (const line of this.#lines()) {
       const entry = parseLine(line)
       if (entry !== null) this.#months.set(entry.key, entry.parts)
+    }
+  }
+
+  /** What cannot be read is as if there were none, and makes room for one that can. */
+  #lines(): string[] {
+    try {
+      return readRegularFileSync(this.#path, MAX_BYTES).toString('utf8').split('\n')
+    } catch {
+      rmSync(this.#path, { recursive: true, force: true })
+      return []
     }
   }
 

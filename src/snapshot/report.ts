@@ -2,9 +2,10 @@
  * What a build says while it works and when it is done: progress, remarks, and what was refused, by file and line. The same is kept
  * beside the snapshot as a document, in JSON and as a page.
  */
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FetchOutcome } from '../fetch/mirror.ts'
+import { readRegularFileSync } from '../files.ts'
 import { randomName } from '../lock.ts'
 import { BuildError, type BuoyRecord, type FileReport, type Report } from '../sources/source.ts'
 import { timestampText } from '../time.ts'
@@ -28,6 +29,8 @@ const STATIONS_SHOWN = 12
 /** Reasons are fixed texts of adapters; a slip there must not fill the memory. */
 const REASONS_KEPT = 500
 const OTHER_REASONS = 'other reasons'
+/** All that the bounds here allow, in the longest words. */
+const MAX_REPORT_BYTES = 2 ** 27
 /** Progress lines come at most this often, in milliseconds, where nobody watches a terminal. */
 const PLAIN_INTERVAL = 2000
 const TERMINAL_INTERVAL = 100
@@ -564,7 +567,9 @@ export function newestReport(dir: string): ReportDocument {
   const newest = files.at(-1)?.file
   if (newest === undefined) throw new BuildError(`${dir}: there is no report in this folder`)
   try {
-    const document = JSON.parse(readFileSync(join(dir, newest), 'utf8')) as ReportDocument
+    const document = JSON.parse(
+      readRegularFileSync(join(dir, newest), MAX_REPORT_BYTES).toString('utf8'),
+    ) as ReportDocument
     if (document.format === 'groundswell-report' && document.version === 1) return document
   } catch {
     // As one of another form.

@@ -1,16 +1,7 @@
 /** Puts parts and manifests into a folder so that a reader sees the whole old snapshot or the whole new one, whatever is killed. */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { readRegularFileSync } from '../files.ts'
 import { errorCode, lock, LockError, randomName, type Lock } from '../lock.ts'
 import { BuildError } from '../sources/source.ts'
 import { encodePart, MANIFEST_FILE, partFile, sha256, type Part, type PartEntry } from './format.ts'
@@ -99,7 +90,7 @@ export function syncFolder(dir: string): void {
 /** Whether a file has these very bytes. */
 export function holds(path: string, bytes: Uint8Array): boolean {
   try {
-    return Buffer.compare(readFileSync(path), bytes) === 0
+    return Buffer.compare(readRegularFileSync(path, bytes.length), bytes) === 0
   } catch {
     return false
   }
