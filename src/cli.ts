@@ -2,7 +2,8 @@
 /** The command line: alone reads arguments and environment, and sets the exit code. One function per command. */
 import { spawn } from 'node:child_process'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import {
   BUILD_SETTINGS,
   ISSUE_SETTINGS,
@@ -19,11 +20,11 @@ import {
   type ServeConfig,
   type Settings,
 } from './config.ts'
+import { expectedFault } from './faults.ts'
 import { inspectSnapshot } from './inspect.ts'
 import {
   findKey,
   issueKey,
-  KeyCommandError,
   KeysFileError,
   loadKeys,
   revokeKey,
@@ -42,8 +43,9 @@ import { holdText, readHold } from './snapshot/hold.ts'
 import { readManifest } from './snapshot/read.ts'
 import { BuildReport, newestReport, reportLines, writeReport } from './snapshot/report.ts'
 import type { Configuration } from './sources/configuration.ts'
-import { openSource } from './sources/kinds.ts'
+import { KIND_HELP, openSource } from './sources/kinds.ts'
 import { BuildError, type Source } from './sources/source.ts'
+import { suggestion } from './suggest.ts'
 import { timestampText } from './time.ts'
 
 interface Command {
@@ -52,6 +54,12 @@ interface Command {
   readonly summary: string
   readonly settings: Settings
   readonly positionals: number
+  /** Whether the first positional is a folder, which then has to be there. */
+  readonly inFolder: boolean
+  /** An option of a file that has to be there where the operator names it; the default one may be missing. */
+  readonly existing: string | null
+  /** More for `--help`. */
+  readonly more: string
   run(config: never, positionals: string[]): Promise<void>
 }
 
@@ -60,9 +68,12 @@ function command<const S extends Settings>(definition: {
   summary: string
   settings: S
   positionals?: number
+  inFolder?: boolean
+  existing?: keyof S & string
+  more?: string
   run(config: ConfigOf<S>, positionals: string[]): Promise<void>
 }): Command {
-  return { positionals: 0, ...definition }
+  return { positionals: 0, inFolder: false, existing: null, more: '', ...definition }
 }
 
 const clock = (): number => Date.now() / 1000
@@ -74,18 +85,21 @@ const COMMANDS: { readonly [name: string]: Command } = {
     usage: '--source KIND:PATH [--source …] | --config FILE [--out DIR] [--as-of TIME] [--dry-run]',
     summary: 'fetch what the configuration says, build a snapshot from source files and publish it',
     settings: BUILD_SETTINGS,
+    more: kindsHelp(),
     run: build,
   }),
   serve: command({
     usage: '[--snapshots DIR] [--port PORT] [--keys FILE] [options]',
     summary: 'serve the snapshot of a folder',
     settings: SERVE_SETTINGS,
+    existing: 'keys',
     run: (config) => serve(config),
   }),
   run: command({
     usage: '[--source KIND:PATH] [--config FILE] [--every 30m] [options]',
     summary: 'build a snapshot and issue a key where there is none, then serve and build on schedule',
     settings: RUN_SETTINGS,
+    more: kindsHelp(),
     run: runAll,
   }),
   inspect: command({
@@ -93,6 +107,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
     summary: 'tell what a snapshot holds',
     settings: {},
     positionals: 1,
+    inFolder: true,
     run: async (_config, [dir]) => {
       for (const line of await inspectSnapshot(dir)) print(line)
     },
@@ -102,6 +117,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
     summary: 'read every part that a kept snapshot names, and say what is wrong',
     settings: {},
     positionals: 1,
+    inFolder: true,
     run: async (_config, [dir]) => {
       const faults = await checkFolder(dir)
       for (const fault of faults) note(fault)
@@ -114,6 +130,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
     summary: 'print the report of the newest build: what was read, fetched, refused and doubted',
     settings: REPORT_SETTINGS,
     positionals: 1,
+    inFolder: true,
     run: async ({ json }, [dir]) => {
       const document = newestReport(dir)
       if (json) print(JSON.stringify(document))
@@ -125,6 +142,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
     summary: 'list the snapshots that a folder keeps',
     settings: {},
     positionals: 1,
+    inFolder: true,
     run: async (_config, [dir]) => {
       for (const line of keptLines(dir)) print(line)
     },
@@ -134,6 +152,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
     summary: 'keep a snapshot until it is unpinned',
     settings: {},
     positionals: 2,
+    inFolder: true,
     run: async (_config, [dir, id]) => setPinned(dir, id, true),
   }),
   unpin: command({
@@ -141,6 +160,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
     summary: 'let a pinned snapshot go in its turn',
     settings: {},
     positionals: 2,
+    inFolder: true,
     run: async (_config, [dir, id]) => setPinned(dir, id, false),
   }),
   rollback: command({
@@ -148,6 +168,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
     summary: 'announce the snapshot before the current one again, and hold back later ones',
     settings: ROLLBACK_SETTINGS,
     positionals: 1,
+    inFolder: true,
     run: async ({ to }, [dir]) => {
       const { id, asOf, held } = await rollback(dir, to, clock())
       print(`announced snapshot ${id}, data as of ${timestampText(asOf)}`)
@@ -159,6 +180,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
     summary: 'end what a rollback holds: announce the newest kept snapshot, and later ones as they are built',
     settings: {},
     positionals: 1,
+    inFolder: true,
     run: async (_config, [dir]) => {
       const announced = await resume(dir)
       if (announced === null) print(`no rollback holds ${dir}`)
@@ -176,6 +198,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
     usage: '[--keys FILE] [--json]',
     summary: "list keys with this hour's use",
     settings: KEYS_FILE_SETTINGS,
+    existing: 'keys',
     run: async ({ keys, json }) => {
       for (const line of keyLines(keys, loadKeys(keys), json)) print(line)
     },
@@ -184,6 +207,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
     usage: 'ID [--keys FILE] [--json]',
     summary: 'show one key',
     settings: KEYS_FILE_SETTINGS,
+    existing: 'keys',
     positionals: 1,
     run: async ({ keys, json }, [id]) => {
       for (const line of keyLines(keys, [findKey(loadKeys(keys), id)], json)) print(line)
@@ -193,6 +217,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
     usage: 'ID [--keys FILE] [--json]',
     summary: 'replace a key; the old one ends within a second, id and count stay',
     settings: KEYS_FILE_SETTINGS,
+    existing: 'keys',
     positionals: 1,
     run: async ({ keys, json }, [id]) => printIssued(rotateKey(keys, id, clock()), json),
   }),
@@ -200,6 +225,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
     usage: 'ID [--keys FILE] [--json]',
     summary: 'end a key within a second',
     settings: KEYS_FILE_SETTINGS,
+    existing: 'keys',
     positionals: 1,
     run: async ({ keys, json }, [id]) => {
       const { owner } = revokeKey(keys, id)
@@ -210,6 +236,7 @@ const COMMANDS: { readonly [name: string]: Command } = {
     usage: 'ID N [--keys FILE] [--json]',
     summary: 'change the hourly quota of a key',
     settings: KEYS_FILE_SETTINGS,
+    existing: 'keys',
     positionals: 2,
     run: async ({ keys, json }, [id, text]) => {
       const { owner, quota } = setQuota(keys, id, parseQuota(text))
@@ -389,7 +416,14 @@ async function runAll(config: ConfigOf<typeof RUN_SETTINGS>): Promise<void> {
   const stopping = new AbortController()
   const nothingGiven = config.source.length === 0 && config.config === null
   const given = nothingGiven ? [{ kind: 'demo', argument: '' }] : config.source
-  const buildNow = (): Promise<void> => buildInChild(given, config.config, config.snapshots, stopping.signal)
+  const percent = (share: number): string => `${(share * 100).toFixed(3)}%`
+  const limits = [
+    `--max-bad=${percent(config['max-bad'])}`,
+    `--allow-loss=${percent(config['allow-loss'])}`,
+    `--keep=${config.keep}`,
+  ]
+  const buildNow = (): Promise<void> =>
+    buildInChild(given, config.config, config.snapshots, limits, stopping.signal)
   const announced = await readManifest(config.snapshots)
   let failedFirst: string | null = null
   if (announced === null) {
@@ -452,6 +486,7 @@ function buildInChild(
   sources: readonly { kind: string; argument: string }[],
   configuration: string | null,
   out: string,
+  limits: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
   const args = sources.flatMap(({ kind, argument }) => [
@@ -459,10 +494,14 @@ function buildInChild(
     argument === '' ? kind : `${kind}:${argument}`,
   ])
   if (configuration !== null) args.push('--config', configuration)
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), 'build', ...args, '--out', out], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-    signal,
-  })
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(import.meta.url), 'build', ...args, ...limits, '--out', out],
+    {
+      stdio: ['ignore', 'inherit', 'inherit'],
+      signal,
+    },
+  )
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code, signal) => {
@@ -474,39 +513,57 @@ function buildInChild(
 }
 
 const HELP = /^(-h|--help|help)$/
+const VERSION = /^(-v|--version|version)$/
 
 /** @param argv what stands behind the program's name */
 export async function main(argv: readonly string[]): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreEnd)
   try {
     await dispatch(argv)
   } catch (error) {
     if (error instanceof ServerFailure) endAbruptly()
-    if (!isExpected(error)) throw error
-    note(`groundswell: ${error.message}`)
+    const fault = expectedFault(error)
+    if (fault === null) throw error
+    note(`groundswell: ${fault}`)
     process.exitCode = error instanceof UsageError ? 2 : 1
   }
 }
 
+/** Whoever reads what is written, such as `head`, may have read enough: the work goes on, and nobody is told. */
+function ignoreEnd(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+}
+
 async function dispatch(argv: readonly string[]): Promise<void> {
   if (argv.length === 0 || HELP.test(argv[0])) {
-    print(overview())
+    print(overview(''))
     return
   }
-  const words = argv[0] === 'keys' && argv.length > 1 && !argv[1].startsWith('-') ? 2 : 1
+  if (VERSION.test(argv[0])) {
+    print(`groundswell ${programVersion()}`)
+    return
+  }
+  const names = Object.keys(COMMANDS)
+  const isGroup = names.some((name) => name.startsWith(`${argv[0]} `))
+  if (isGroup && argv.slice(1).every((argument) => HELP.test(argument))) {
+    print(overview(`${argv[0]} `))
+    return
+  }
+  const words = isGroup && !argv[1].startsWith('-') ? 2 : 1
   const name = argv.slice(0, words).join(' ')
   const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : null
   if (found === null) {
-    if (argv[0] === 'keys' && argv.slice(1).some((argument) => HELP.test(argument))) {
-      print(overview())
-      return
-    }
-    throw new UsageError(`unknown command "${name}"; groundswell --help lists the commands`)
-  }
-  const { config, positionals, help } = readCommandLine(found.settings, argv.slice(words), process.env)
-  if (help) {
-    print(
-      `groundswell ${name} ${found.usage}\n\n${found.summary}\n\n${settingsHelp(found.settings)}`.trimEnd(),
+    const group = isGroup ? `${argv[0]} ` : ''
+    throw new UsageError(
+      `unknown command "${name}"${suggestion(name, names)}; groundswell ${group}--help lists the commands`,
     )
+  }
+  const rest = argv.slice(words)
+  const { config, positionals, help, given } = readCommandLine(found.settings, rest, process.env)
+  if (help) {
+    const usage = `groundswell ${name} ${found.usage}`
+    const parts = [usage, found.summary, found.more, settingsHelp(found.settings)]
+    print(parts.filter((part) => part !== '').join('\n\n'))
     return
   }
   if (positionals.length !== found.positionals) {
@@ -516,30 +573,54 @@ async function dispatch(argv: readonly string[]): Promise<void> {
         : `an argument is missing; usage: groundswell ${name} ${found.usage}`,
     )
   }
+  if (found.inFolder) expectFolder(positionals[0])
+  if (found.existing !== null) expectFile(found.existing, config, given)
   await found.run(config as never, positionals)
 }
 
-function overview(): string {
-  const rows = Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(17)}${summary}`)
+/** @throws BuildError */
+function expectFolder(dir: string): void {
+  const found = statSync(dir, { throwIfNoEntry: false })
+  if (found === undefined) throw new BuildError(`${dir}: there is no such folder`)
+  if (!found.isDirectory()) throw new BuildError(`${dir}: is no folder`)
+}
+
+/** @throws KeysFileError */
+function expectFile(option: string, config: object, given: ReadonlyMap<string, string>): void {
+  const name = given.get(option)
+  const path = String((config as { [option: string]: unknown })[option])
+  if (name !== undefined && !existsSync(path)) {
+    throw new KeysFileError(`${path}: there is no such file (${name}); "keys issue" makes one`)
+  }
+}
+
+/** That of the package which this file lies in. */
+function programVersion(): string {
+  for (let dir = dirname(fileURLToPath(import.meta.url)); ; dir = dirname(dir)) {
+    const file = join(dir, 'package.json')
+    if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+    if (dir === dirname(dir)) return 'of an unknown version'
+  }
+}
+
+/** @param group what the names of a group's commands begin with (`keys `); empty for all */
+function overview(group: string): string {
+  const rows = Object.entries(COMMANDS)
+    .filter(([name]) => name.startsWith(group))
+    .map(([name, { summary }]) => `  ${name.padEnd(17)}${summary}`)
   return [
-    'groundswell COMMAND [options]',
+    `groundswell ${group}COMMAND [options]`,
     '',
     ...rows,
     '',
-    'groundswell COMMAND --help tells its options.',
+    `groundswell ${group}COMMAND --help tells its options. Each can also come from the environment: GROUNDSWELL_`,
+    'and its name in capitals, with _ for -, as in GROUNDSWELL_KEYS=keys.json. groundswell --version tells the version.',
   ].join('\n')
 }
 
-/** Faults of input, files and surroundings are told in a line; anything else is a fault of ours and keeps its stack. */
-function isExpected(error: unknown): error is Error {
-  return (
-    error instanceof UsageError ||
-    error instanceof BuildError ||
-    error instanceof SnapshotError ||
-    error instanceof KeysFileError ||
-    error instanceof KeyCommandError ||
-    (error instanceof Error && ('code' in error || error.message.startsWith('cannot listen on')))
-  )
+function kindsHelp(): string {
+  const rows = Object.entries(KIND_HELP).map(([kind, text]) => `  ${kind.padEnd(13)}${text}`)
+  return ['Kinds of sources, each as KIND:PATH:', ...rows].join('\n')
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) {

@@ -8,6 +8,7 @@ import { TrustedProxies } from './addresses.ts'
 import { DEFAULT_QUOTA, MAX_QUOTA } from './keys.ts'
 import { DEFAULT_ALLOWED_LOSS } from './snapshot/build.ts'
 import { DEFAULT_KEPT } from './snapshot/history.ts'
+import { suggestion } from './suggest.ts'
 import { parseTimestamp } from './time.ts'
 
 /** A command line that cannot be understood; the message names the option. */
@@ -314,6 +315,9 @@ export const RUN_SETTINGS = {
   ...SERVE_SETTINGS,
   source: { ...source, help: `${source.help} (demo where neither is given)` },
   config: configuration,
+  'max-bad': BUILD_SETTINGS['max-bad'],
+  'allow-loss': BUILD_SETTINGS['allow-loss'],
+  keep: BUILD_SETTINGS.keep,
   every: {
     placeholder: 'TIME',
     help: 'time between builds, aligned to the clock; 0 to build only when there is no snapshot',
@@ -383,6 +387,8 @@ export interface CommandLine<S extends Settings> {
   config: ConfigOf<S>
   positionals: string[]
   help: boolean
+  /** Options that were given, on the command line or in the environment, by what the operator called them. */
+  given: ReadonlyMap<string, string>
 }
 
 /**
@@ -404,7 +410,9 @@ export function readCommandLine<S extends Settings>(
     ...options,
     help: { type: 'boolean', multiple: true, short: 'h' },
   })
-  if (values.help !== undefined) return { config: {} as ConfigOf<S>, positionals, help: true }
+  if (values.help !== undefined)
+    return { config: {} as ConfigOf<S>, positionals, help: true, given: new Map() }
+  const named = new Map<string, string>()
   const config = Object.fromEntries(
     Object.entries(settings).map(([option, setting]) => {
       const given = values[option]?.map(String)
@@ -415,6 +423,7 @@ export function readCommandLine<S extends Settings>(
           : variable !== ''
             ? [setting.multiple === true ? variable.trim().split(/\s+/) : [variable], variableOf(option)]
             : [setting.default === undefined ? [] : [setting.default], `--${option}`]
+      if (given !== undefined || variable !== '') named.set(option, name)
       if (texts.length === 0 && setting.required === true) throw new UsageError(`--${option} is required`)
       if (texts.length > 1 && setting.multiple !== true)
         throw new UsageError(`${name} is given more than once`)
@@ -425,7 +434,7 @@ export function readCommandLine<S extends Settings>(
       }
     }),
   )
-  return { config: Object.freeze(config) as ConfigOf<S>, positionals, help: false }
+  return { config: Object.freeze(config) as ConfigOf<S>, positionals, help: false, given: named }
 }
 
 type OptionTable = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>
@@ -434,18 +443,50 @@ function parseOptions(
   argv: readonly string[],
   options: OptionTable,
 ): { values: { [option: string]: (string | boolean)[] | undefined }; positionals: string[] } {
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
+  for (const argument of argv.slice(0, end)) {
+    const name = /^--([^=]+)/.exec(argument)?.[1]
+    if (name !== undefined && !Object.hasOwn(options, name)) {
+      const meant = suggestion(
+        `--${name}`,
+        Object.keys(options).map((option) => `--${option}`),
+      )
+      throw new UsageError(`unknown option "--${name}"${meant}`)
+    }
+  }
   try {
     const { values, positionals } = parseArgs({
-      args: [...argv],
+      args: withNegatives(argv, options),
       options,
       allowPositionals: true,
       strict: true,
     })
-    return { values: values as { [option: string]: (string | boolean)[] | undefined }, positionals }
+    return {
+      values: values as { [option: string]: (string | boolean)[] | undefined },
+      positionals: positionals.map((text) => (text.startsWith(NO_OPTION) ? text.slice(1) : text)),
+    }
   } catch (error) {
     // The first sentence names the option; what follows is advice about argument syntax in general.
     throw new UsageError((error as Error).message.split(/\. |\.?\n/)[0])
   }
+}
+
+/** Begins what has a hyphen in front and is no option all the same; no argument can hold it. */
+const NO_OPTION = '\0'
+
+/** Arguments in which a negative number is the value of the option before it, or stands for itself. */
+function withNegatives(argv: readonly string[], options: OptionTable): string[] {
+  const joined: string[] = []
+  let isOpen = true
+  for (const argument of argv) {
+    const before = joined.at(-1) ?? ''
+    isOpen &&= before !== '--'
+    if (!isOpen || !/^-\.?[0-9]/.test(argument)) joined.push(argument)
+    else if (/^--[^=]+$/.test(before) && options[before.slice(2)]?.type === 'string') {
+      joined[joined.length - 1] = `${before}=${argument}`
+    } else joined.push(`${NO_OPTION}${argument}`)
+  }
+  return joined
 }
 
 /** The options of a command, one per line, for `--help`. */

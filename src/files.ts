@@ -1,9 +1,11 @@
 /**
  * Opening files that others made. A pipe in a file's place would wait for a writer for ever, and a device may give bytes without end or
- * begin to do something when it is opened: only regular files are read, and no more of them than was asked for.
+ * begin to do something when it is opened: only regular files are read, and no more of them than was asked for. And making folders that
+ * are not there yet.
  */
-import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
 
 /** Without O_NONBLOCK, opening a pipe that took the file's place since it was looked at would wait. Windows has neither. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
@@ -101,4 +103,25 @@ function longer(bytes: Buffer, maxBytes: number): Buffer {
   const room = Buffer.allocUnsafeSlow(Math.min(bytes.length * 2, maxBytes + 1))
   bytes.copy(room)
   return room
+}
+
+/**
+ * Makes a folder, and those above it, unless it is there. Node's own `recursive` goes round for ever where a folder that is there says
+ * of what is made in it that it is not, as /proc does. Throws the error of the file system.
+ */
+export function makeFolder(path: string): void {
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' && isFolder(path)) return
+    const above = dirname(path)
+    if (code !== 'ENOENT' || above === path || isFolder(above)) throw error
+    makeFolder(above)
+    makeFolder(path)
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }

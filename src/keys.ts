@@ -370,6 +370,9 @@ function lockFile(target: string): Lock {
     return lock(`${target}.lock`, { patienceMs: LOCK_PATIENCE_MS })
   } catch (error) {
     if (!(error instanceof LockError)) throw error
+    if (!existsSync(dirname(target))) {
+      throw new KeysFileError(`${target}: cannot be written: there is no folder ${dirname(target)}`)
+    }
     throw new KeysFileError(error.message)
   }
 }

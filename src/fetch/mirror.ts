@@ -3,10 +3,10 @@
  * fetched leaves the file of the last time in use. The folder is what the adapter reads; what the servers said of each file lies
  * in a hidden index beside them.
  */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readRegularFileSync } from '../files.ts'
+import { makeFolder, readRegularFileSync } from '../files.ts'
 import { LockError, lockInTurn, randomName, type Lock } from '../lock.ts'
 import {
   DEFAULT_HOST_LIMITS,
@@ -254,7 +254,7 @@ async function fetchSource(
   let files: PlannedFile[]
   try {
     files = planFiles(source, now)
-    mkdirSync(folder, { recursive: true })
+    makeFolder(folder)
     held = await lockInTurn(join(folder, LOCK_FILE), { patienceMs: LOCK_PATIENCE, longWork: true })
   } catch (error) {
     const reason =
@@ -323,7 +323,7 @@ async function fetchFile(
   const known = index.get(to)
   const entry = known !== undefined && known.url === url && isThere(folder, to, known) ? known : null
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    makeFolder(dirname(path))
     const result = await host.run(ofSource, async () => {
       const { whole } = context.timeouts ?? DEFAULT_TIMEOUTS
       const limit = timeLimit(whole, `not done within ${whole} s, all tries together`, true)

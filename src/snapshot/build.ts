@@ -49,7 +49,7 @@ import {
   announce,
   keepManifest,
   lockFolder,
-  makeFolder,
+  makeOutput,
   syncFolder,
   TEMPORARY_PREFIX,
   writePart,
@@ -86,7 +86,7 @@ export interface BuiltSnapshot extends Manifest {
 
 /** @throws BuildError for faults in the input or a second builder, SnapshotError for faults in the folder. */
 export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapshot> {
-  makeFolder(options.out)
+  makeOutput(options.out)
   const lock = lockFolder(options.out)
   try {
     removeLeftovers(options.out, JOURNAL_FILE)

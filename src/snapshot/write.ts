@@ -1,7 +1,7 @@
 /** Puts parts and manifests into a folder so that a reader sees the whole old snapshot or the whole new one, whatever is killed. */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRegularFileSync } from '../files.ts'
+import { makeFolder, readRegularFileSync } from '../files.ts'
 import { errorCode, lock, LockError, randomName, type Lock } from '../lock.ts'
 import { BuildError } from '../sources/source.ts'
 import { encodePart, MANIFEST_FILE, partFile, sha256, type Part, type PartEntry } from './format.ts'
@@ -44,8 +44,13 @@ export function announce(dir: string, bytes: Uint8Array, held: Lock): void {
   syncFolder(dir)
 }
 
-export function makeFolder(dir: string): void {
-  mkdirSync(dir, { recursive: true })
+/** @throws BuildError when it cannot be made */
+export function makeOutput(dir: string): void {
+  try {
+    makeFolder(dir)
+  } catch (error) {
+    throw new BuildError(`${dir}: this folder cannot be made (${errorCode(error)})`)
+  }
 }
 
 /**

@@ -36,6 +36,21 @@ const KINDS: { readonly [kind: string]: OpenSource | KindWithOptions } = {
   demo: openDemo,
 }
 
+/** What stands behind `KIND:` and what is read there, for people. */
+export const KIND_HELP: { readonly [kind: string]: string } = {
+  ndbc: 'DIR: NDBC text: station list, realtime2, stdmet, latest_obs',
+  candhis: 'DIR: Candhis archive and real-time CSV with a station list, API v1 JSON',
+  cmems: 'DIR: Copernicus Marine in-situ NetCDF',
+  erddap: 'DIR: ERDDAP tables as CSV, CSVP or JSON',
+  meteofrance: 'DIR: Météo-France marine CSV',
+  json: 'DIR: rows of any JSON, told by columns.json',
+  altimetry: 'DIR: Copernicus Marine L3 along-track NetCDF: satellite passes',
+  csv: 'DIR: tables of our own plain format',
+  forecast: 'DIR: Open-Meteo JSON, EDR CoverageJSON, ERDDAP griddap JSON',
+  tides: 'DIR: harbour files with harmonic constituents',
+  demo: 'nothing, or scale,buoys=N,years=N: made-up data',
+}
+
 /** Kinds that read nobody's files. */
 const MADE_UP: ReadonlySet<string> = new Set(['demo'])
 
