@@ -149,6 +149,7 @@ function benchAuthentication(view: View): void {
       settingsTag: '',
       refreshEvery: 1800,
       totals: new Totals(Totals.allocate(1), 0),
+      dear: null,
       clock,
       onFault: (error) => {
         throw error

@@ -213,6 +213,11 @@ export class JsonWriter {
     this.at = this.#mark
   }
 
+  /** Bytes of the answer so far. */
+  get length(): number {
+    return this.at - this.#mark
+  }
+
   /** The answer so far, as a view that the next one overwrites. */
   answer(): Uint8Array {
     const length = this.at - this.#mark
@@ -236,6 +241,13 @@ export class JsonWriter {
     this.ensure(to - from)
     this.bytes.copyWithin(this.at, from, to)
     this.at += to - from
+  }
+
+  /** Copies bytes that may stand elsewhere. */
+  take(bytes: Uint8Array): void {
+    this.ensure(bytes.length)
+    this.bytes.set(bytes, this.at)
+    this.at += bytes.length
   }
 
   literal({ words, length }: Literal): void {

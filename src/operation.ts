@@ -6,6 +6,7 @@ import type { Language } from './language.ts'
 import { idOf } from './numerals.ts'
 import type { Parameters, QueryOf } from './query.ts'
 import type { Shapes } from './shapes.ts'
+import type { Steps } from './steps.ts'
 
 /** Room that an operation finds in the writer: more than what stands before its first item. */
 export const PRELUDE_BYTES = 256
@@ -15,6 +16,21 @@ export const META_BEGUN = 'meta begun'
 export type MetaBegun = typeof META_BEGUN
 /** More than the beginning of `meta` and the members of a paged list take. */
 const PAGING_BYTES = 160
+
+/** An answer above one of these is dear: it is made and sent in slices, so that nobody waits for it. */
+export const DEAR_BYTES = 64 * 1024
+export const DEAR_MICROSECONDS = 1000
+
+/** A dear answer, before it is made. */
+export interface DearAnswer {
+  /** Bytes that `data` takes at most. */
+  readonly bytes: number
+  /**
+   * Writes what `answer` would have written, into a writer that may begin anew after each step: nothing may be held of it from one step to the
+   * next. A step takes some 50 µs, writes 16 KB at most, and makes room for that itself.
+   */
+  steps(writer: JsonWriter): Steps<MetaBegun | void>
+}
 
 /** One snapshot as a worker serves it. */
 export interface View {
@@ -40,7 +56,8 @@ export interface Operation<P extends Parameters = Parameters> {
   readonly language?: true
   /**
    * Writes the value of `data` into the view's writer. An answer with more in its `meta` than the timestamp goes on with `META`, its
-   * members, each followed by a comma, and says so. It finds `PRELUDE_BYTES` of room. `path` holds the decoded arguments of the path, `now` the time of the answer in epoch seconds, `language` that of the answer.
+   * members, each followed by a comma, and says so. A dear answer is not written but
+   * returned. It finds `PRELUDE_BYTES` of room. `path` holds the decoded arguments of the path, `now` the time of the answer in epoch seconds, `language` that of the answer.
    * @throws ApiError for what the parameters' schemas cannot say.
    */
   answer(
@@ -49,7 +66,7 @@ export interface Operation<P extends Parameters = Parameters> {
     path: readonly string[],
     now: number,
     language: Language,
-  ): MetaBegun | void
+  ): MetaBegun | DearAnswer | void
 }
 
 /** Keeps the parameters' types for `answer` and forgets them for the route table. */

@@ -48,6 +48,7 @@ export function pathWithoutSocket(view: View, clock: () => number): RequestPath 
       settingsTag: '',
       refreshEvery: 0,
       totals: new Totals(Totals.allocate(1), 0),
+      dear: null,
       clock,
       onFault: () => {},
     },

@@ -217,19 +217,33 @@ export function sendPreflight(exchange: Exchange): void {
   exchange.send(PREFLIGHT, null)
 }
 
+export interface ErrorOptions {
+  headers?: string
+  more?: ErrorDetails
+  details?: ErrorDetails | null
+}
+
 /** `now` in epoch seconds. */
 export function sendError(
   exchange: Exchange,
   code: ErrorCode,
   message: string,
   now: number,
-  {
-    headers = '',
-    more = {},
-    details = null,
-  }: { headers?: string; more?: ErrorDetails; details?: ErrorDetails | null } = {},
+  options: ErrorOptions = {},
 ): void {
-  const requestId = callersRequestId(exchange) || randomUUID()
+  const { head, body } = errorAnswer(callersRequestId(exchange), code, message, now, options)
+  exchange.send(head, body)
+}
+
+/** `callersId`: the caller's `X-Request-Id`, if it is a UUID; else ''. */
+export function errorAnswer(
+  callersId: string,
+  code: ErrorCode,
+  message: string,
+  now: number,
+  { headers = '', more = {}, details = null }: ErrorOptions = {},
+): { head: string; body: Uint8Array } {
+  const requestId = callersId || randomUUID()
   const body = {
     error: code,
     message,
@@ -238,10 +252,10 @@ export function sendError(
     ...more,
     ...(details === null ? {} : { details }),
   }
-  exchange.send(
-    ERROR_HEADS[code] + headers + requestIdHeader(requestId),
-    ENCODER.encode(JSON.stringify(body)),
-  )
+  return {
+    head: ERROR_HEADS[code] + headers + requestIdHeader(requestId),
+    body: ENCODER.encode(JSON.stringify(body)),
+  }
 }
 
 function requestIdHeader(id: string): string {

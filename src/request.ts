@@ -3,10 +3,12 @@
  *
  *   method → route → snapshot → key → quota → query → cache or handler → conditional → reply
  *
- * Synchronous from end to end: the engine's request object is dead once a handler has returned.
+ * Synchronous from end to end, since the engine's request object is dead once a handler has returned; but for dear answers, which take what
+ * they need of the request and are made later, in slices.
  */
 import type { AddressCounters, TrustedProxies } from './addresses.ts'
 import { AnswerCache, type AnsweredRequest, type KeptAnswer } from './cache.ts'
+import { DEAR_RETRY, type DearAnswers } from './dear-answers.ts'
 import { Digest } from './digest.ts'
 import { EncodingPreference, type Encoding } from './encoding.ts'
 import { ApiError } from './errors.ts'
@@ -17,18 +19,28 @@ import {
   FORWARDED,
   IF_NONE_MATCH,
   X_FORWARDED_FOR,
+  headText,
   type Exchange,
 } from './http/exchange.ts'
-import { Literal } from './json.ts'
+import { Literal, type JsonWriter } from './json.ts'
 import type { KeyRing } from './keys.ts'
 import { KnownKeys } from './known-keys.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, preferredLanguage, type Language } from './language.ts'
-import { META, META_BEGUN, PRELUDE_BYTES, type Operation, type View } from './operation.ts'
+import {
+  META,
+  META_BEGUN,
+  PRELUDE_BYTES,
+  type DearAnswer,
+  type MetaBegun,
+  type Operation,
+  type View,
+} from './operation.ts'
 import { RawQuery, readerOf, type QueryReader } from './query.ts'
 import { resetAt, retryAfter, type QuotaCounters } from './quota.ts'
 import { ENCODINGS } from './packed.ts'
 import {
   callersRequestId,
+  errorAnswer,
   Heads,
   rateHeaders,
   sendError,
@@ -39,6 +51,7 @@ import {
 import type { Charge, HeadFields } from './reply.ts'
 import { Router, type Route } from './routes.ts'
 import type { Site } from './site.ts'
+import { finish, type Steps } from './steps.ts'
 import { MINUTE, timestampText } from './time.ts'
 import type { Totals } from './totals.ts'
 
@@ -58,6 +71,8 @@ export interface RequestPathOptions {
   /** Seconds between two scheduled builds, which begin at multiples of it; 0 where none are scheduled. */
   refreshEvery: number
   totals: Totals
+  /** Where dear answers are made; null where nobody has to wait for them, and all are made at once. */
+  dear: DearAnswers | null
   /** Pages and their files, beside the operations. */
   site?: Site
   /** The clock, epoch seconds with a fraction. */
@@ -92,6 +107,13 @@ const BAD_KEY = -1
 /** More than what follows the data and the members of `meta`. */
 const ENVELOPE_END_BYTES = 64
 
+/** A dear answer of more bytes is not kept: it would push out what many ask for. */
+const LARGEST_DEAR_KEPT = 1024 * 1024
+
+const FAULT = 'Internal error'
+const BUSY = 'Too many long answers are being made. Try again later, or ask for less'
+const TAKES_NO_BODY = 'A request for so long an answer has no body'
+
 const TEXT = new TextEncoder()
 
 export class RequestPath {
@@ -122,6 +144,8 @@ export class RequestPath {
     encoding: null,
     requestId: '',
   }
+  /** Whose request it is, for what clients have shares of: the slot of a key, or −1. */
+  #client = -1
   #second = 0
   /** The tail of an answer of this second. */
   #tail = new Uint8Array(TAIL_LENGTH)
@@ -204,7 +228,9 @@ export class RequestPath {
     const row = this.#keyRow(exchange)
     // A key, good or bad, came with the request: its answer is nobody else's.
     fields.personal = row !== NO_KEY
+    this.#client = -1
     if (row >= 0) {
+      this.#client = this.#keys.slot(row)
       const limit = this.#keys.quota(row)
       return this.#charged(exchange, operation, limit, quota.take(this.#keys.slot(row), limit, now), now)
     }
@@ -291,8 +317,10 @@ export class RequestPath {
     if (minute !== 0) digest.number(minute)
     const { low, high } = digest
     if (this.#cache.isOff) {
+      const body = this.#written(view, operation, query, path, now, language)
       this.#describe(operation, low, high, minute)
-      this.#send(exchange, this.#written(view, operation, query, path, now, language), null)
+      if (body instanceof Uint8Array) this.#send(exchange, body, null)
+      else this.#sendLater(exchange, operation, body, now, null)
       return
     }
     const canonical = [operation.name, ...path, reader.canonical(query), minute, language].join('\u0001')
@@ -300,9 +328,22 @@ export class RequestPath {
     if (kept === undefined) {
       const negotiated = operation.language === true && query.locale === undefined
       const body = this.#written(view, operation, query, path, now, language)
-      this.#cache.put(canonical, { operation, low, high, minute, negotiated }, body)
+      const request = { operation, low, high, minute, negotiated }
       this.#describe(operation, low, high, minute)
-      this.#send(exchange, body, null)
+      if (body instanceof Uint8Array) {
+        this.#cache.put(canonical, request, body)
+        this.#send(exchange, body, null)
+        return
+      }
+      const cache = this.#cache
+      const isKept = body.bytes <= LARGEST_DEAR_KEPT
+      this.#sendLater(
+        exchange,
+        operation,
+        body,
+        now,
+        isKept ? (answer) => cache.put(canonical, request, answer) : null,
+      )
       return
     }
     // Not where a key in the query or another language than the default has its say.
@@ -340,6 +381,13 @@ export class RequestPath {
   }
 
   #send(exchange: Exchange, body: Uint8Array, encoding: Encoding | null): void {
+    if (this.#sendNotModified(exchange)) return
+    this.#fields.encoding = encoding
+    exchange.send(this.#heads.write(this.#fields), body)
+  }
+
+  /** Answers 304 where the client has the answer already. */
+  #sendNotModified(exchange: Exchange): boolean {
     const fields = this.#fields
     fields.requestId = callersRequestId(exchange)
     const condition = exchange.header(IF_NONE_MATCH)
@@ -348,13 +396,77 @@ export class RequestPath {
       condition !== '' &&
       (this.#heads.matches(condition, fields) ||
         this.#heads.matches(exchange.headerValues(IF_NONE_MATCH), fields))
-    if (holds) {
-      fields.encoding = null
-      exchange.send(this.#notModifiedHeads.write(fields), null)
+    if (!holds) return false
+    fields.encoding = null
+    exchange.send(this.#notModifiedHeads.write(fields), null)
+    return true
+  }
+
+  /** Has a dear answer made and sent in slices, from the snapshot of now. `keep` gets it in the end. */
+  #sendLater(
+    exchange: Exchange,
+    operation: Operation,
+    answer: DearAnswer,
+    now: number,
+    keep: ((answer: Uint8Array) => void) | null,
+  ): void {
+    const dear = this.#options.dear!
+    if (this.#sendNotModified(exchange)) return
+    const headers = this.#commonHeaders(operation)
+    const busy = { headers: `${headers}\r\nRetry-After: ${DEAR_RETRY}` }
+    const heads = this.#heads
+    const fields = {
+      ...this.#fields,
+      encoding: null,
+      charge: this.#fields.charge && { ...this.#fields.charge },
+    }
+    const head = (): Uint8Array => {
+      this.#tick(this.#options.clock())
+      fields.lifetime = this.#lifetime
+      return heads.write(fields)
+    }
+    if (exchange.method === 'HEAD') {
+      // The length of such an answer is known only when it is made.
+      exchange.send(`${headText(head())}\r\nTransfer-Encoding: chunked`, null)
       return
     }
-    fields.encoding = encoding
-    exchange.send(this.#heads.write(fields), body)
+    if (!dear.hasPlace(this.#client)) {
+      sendError(exchange, 'service_unavailable', BUSY, now, busy)
+      return
+    }
+    const isTaken = dear.add(
+      {
+        client: this.#client,
+        head,
+        steps: (writer) => this.#inSteps(answer, writer),
+        refuse: (reply, fault) => {
+          const { clock } = this.#options
+          if (fault !== null) this.#tellFault(fault, operation)
+          const [code, message] =
+            fault === null ? (['service_unavailable', BUSY] as const) : (['internal_error', FAULT] as const)
+          const options = fault === null ? busy : { headers }
+          const error = errorAnswer(fields.requestId, code, message, clock(), options)
+          reply.send(error.head, error.body)
+        },
+        onFault: (fault) => this.#tellFault(fault, operation),
+        keep,
+      },
+      (events) => exchange.later(events),
+    )
+    if (!isTaken) sendError(exchange, 'bad_request', TAKES_NO_BODY, now, { headers })
+  }
+
+  *#inSteps(answer: DearAnswer, writer: JsonWriter): Steps<void> {
+    const second = Math.floor(this.#options.clock())
+    writer.ensure(PRELUDE_BYTES)
+    writer.literal(ENVELOPE_START)
+    const begun = yield* answer.steps(writer)
+    endEnvelope(writer, begun, second)
+  }
+
+  #tellFault(error: unknown, operation: Operation): void {
+    this.#options.totals.count('faults')
+    this.#options.onFault(error, operation.name)
   }
 
   #refuse(exchange: Exchange, error: unknown, operation: Operation, now: number): void {
@@ -363,9 +475,8 @@ export class RequestPath {
       sendError(exchange, error.code, error.message, now, { headers, details: error.details })
       return
     }
-    this.#options.totals.count('faults')
-    this.#options.onFault(error, operation.name)
-    sendError(exchange, 'internal_error', 'Internal error', now, { headers })
+    this.#tellFault(error, operation)
+    sendError(exchange, 'internal_error', FAULT, now, { headers })
   }
 
   /** What depends on the second of the answer is made once a second. */
@@ -388,19 +499,28 @@ export class RequestPath {
     path: readonly string[],
     now: number,
     language: Language,
-  ): Uint8Array {
+  ): Uint8Array | DearAnswer {
     const { writer } = view.shapes
     writer.begin()
     writer.ensure(PRELUDE_BYTES)
     writer.literal(ENVELOPE_START)
-    const begun = operation.answer(view, query, path, now, language)
-    writer.ensure(ENVELOPE_END_BYTES)
-    if (begun !== META_BEGUN) writer.literal(META)
-    writer.literal(TIMESTAMP)
-    writer.timestamp(this.#second)
-    writer.literal(ENVELOPE_END)
+    let begun = operation.answer(view, query, path, now, language)
+    if (typeof begun === 'object') {
+      if (this.#options.dear !== null) return begun
+      begun = finish(begun.steps(writer))
+    }
+    endEnvelope(writer, begun, this.#second)
     return writer.answer()
   }
+}
+
+/** Ends what `answer` began. `second`: of the answer, epoch seconds. */
+function endEnvelope(writer: JsonWriter, begun: MetaBegun | void, second: number): void {
+  writer.ensure(ENVELOPE_END_BYTES)
+  if (begun !== META_BEGUN) writer.literal(META)
+  writer.literal(TIMESTAMP)
+  writer.timestamp(second)
+  writer.literal(ENVELOPE_END)
 }
 
 /** The key in an `Authorization` value, '' where there is none. Not by a pattern: V8 holds the text that one was last matched with. */

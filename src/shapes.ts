@@ -50,6 +50,11 @@ export class Fragments {
     this.#writer.copy(this.#start[ordinal] + 1, this.#start[ordinal + 1])
   }
 
+  /** As `write`, into another writer. */
+  writeTo(writer: JsonWriter, ordinal: number): void {
+    writer.take(this.#writer.bytes.subarray(this.#start[ordinal] + 1, this.#start[ordinal + 1]))
+  }
+
   /** One piece with its comma: what follows another. */
   writeNext(ordinal: number): void {
     this.#writer.copy(this.#start[ordinal], this.#start[ordinal + 1])

@@ -28,6 +28,11 @@ export class Totals {
     this.#counts[this.#at + TOTALS[name]]++
   }
 
+  /** What this thread has counted. */
+  counted(name: TotalName): number {
+    return this.#counts[this.#at + TOTALS[name]]
+  }
+
   /** The sums over all threads. */
   sums(): { [name in TotalName]: number } {
     const sums = { requests: 0, unauthorized: 0, rate_limited: 0, faults: 0 }

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { AddressCounters, TrustedProxies } from './addresses.ts'
 import { openDataset } from './dataset.ts'
+import { DearAnswers } from './dear-answers.ts'
 import { Connections } from './http/connections.ts'
 import { loadEngine } from './http/engine.ts'
 import { KeyRing } from './keys.ts'
@@ -79,6 +80,7 @@ const main = parentPort!
 const shift = new Float64Array(start.clockShift)
 const tell = (message: FromWorker): void => main.postMessage(message)
 
+const totals = new Totals(start.totals, start.thread)
 const requests = new RequestPath(
   {
     operations: OPERATIONS,
@@ -90,7 +92,8 @@ const requests = new RequestPath(
     answerCache: start.answerCache,
     settingsTag: start.settingsTag,
     refreshEvery: start.refreshEvery,
-    totals: new Totals(start.totals, start.thread),
+    totals,
+    dear: new DearAnswers(() => totals.counted('requests')),
     site: new Site(start.site),
     clock: () => Date.now() / 1000 + shift[0],
     onFault: (error, operation) => tell({ type: 'fault', message: `${operation}: ${faultText(error)}` }),

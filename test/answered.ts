@@ -1,8 +1,15 @@
 /** Requests put straight to the request path of one thread, over a real snapshot and without a socket. */
 import { createHash } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
 import { TrustedProxies } from '../src/addresses.ts'
 import { openDataset } from '../src/dataset.ts'
-import { headText, type Exchange, type HeaderName } from '../src/http/exchange.ts'
+import {
+  headText,
+  type Exchange,
+  type HeaderName,
+  type LaterEvents,
+  type LaterReply,
+} from '../src/http/exchange.ts'
 import { KeyRing } from '../src/keys.ts'
 import type { View } from '../src/operation.ts'
 import { QuotaCounters } from '../src/quota.ts'
@@ -33,6 +40,9 @@ class Asked implements Exchange {
   readonly query: string
   readonly #headers: { [name: string]: string }
   answer: Answered | null = null
+  reply: Reply | null = null
+  /** Whether its reply may be put off. */
+  takesLater = true
 
   constructor(url: string, headers: { [name: string]: string }, method: string) {
     const mark = url.indexOf('?')
@@ -68,8 +78,52 @@ class Asked implements Exchange {
     }
   }
 
-  later(): null {
-    return null
+  later(events: LaterEvents): LaterReply | null {
+    if (!this.takesLater) return null
+    return (this.reply = new Reply(this, events))
+  }
+}
+
+/** A reply that came later, whose reader takes it piece by piece. */
+class Reply implements LaterReply {
+  isOver = false
+  readonly #asked: Asked
+  readonly #events: LaterEvents
+  readonly #pieces: Buffer[] = []
+
+  constructor(asked: Asked, events: LaterEvents) {
+    this.#asked = asked
+    this.#events = events
+  }
+
+  get isHead(): boolean {
+    return this.#asked.method === 'HEAD'
+  }
+
+  send(head: string | Uint8Array, body: Uint8Array | null): void {
+    this.isOver = true
+    this.#asked.send(head, body)
+  }
+
+  begin(head: string | Uint8Array): void {
+    this.#asked.send(head, null)
+    if (this.isHead) this.isOver = true
+  }
+
+  write(bytes: Uint8Array): boolean {
+    this.#pieces.push(Buffer.from(bytes))
+    if (this.#pieces.length % 3 !== 0) return true
+    setImmediate(() => this.#events.onRoom())
+    return false
+  }
+
+  end(): void {
+    this.isOver = true
+    this.#asked.answer!.text = Buffer.concat(this.#pieces).toString()
+  }
+
+  cut(): void {
+    throw new Error('it was cut')
   }
 }
 
@@ -97,6 +151,7 @@ export class AskedPath {
         settingsTag: '',
         refreshEvery: 1800,
         totals: new Totals(Totals.allocate(1), 0),
+        dear: null,
         clock: () => Date.now() / 1000,
         onFault: (error) => {
           throw error
@@ -113,5 +168,26 @@ export class AskedPath {
     this.path.handle(asked)
     if (asked.answer === null) throw new Error(`no answer to ${url}`)
     return asked.answer
+  }
+
+  /** An answer that may come later. `isLater`: whether it did. */
+  async getLater(
+    url: string,
+    headers: { [name: string]: string } = {},
+    method = 'GET',
+  ): Promise<Answered & { isLater: boolean }> {
+    const asked = new Asked(url, headers, method)
+    this.path.handle(asked)
+    while (asked.reply !== null && !asked.reply.isOver) await turn()
+    if (asked.answer === null) throw new Error(`no answer to ${url}`)
+    return { ...asked.answer, isLater: asked.reply !== null }
+  }
+
+  /** As `get`, with an announced body, so that no reply may be put off. */
+  getWithBody(url: string, headers: { [name: string]: string }): Answered {
+    const asked = new Asked(url, headers, 'GET')
+    asked.takesLater = false
+    this.path.handle(asked)
+    return asked.answer!
   }
 }

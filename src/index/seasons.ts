@@ -11,6 +11,7 @@
 import { MEASURES } from '../columns.ts'
 import type { Codes, Measure } from '../columns.ts'
 import { DAY, HOUR, civilFromDays, daysFromCivil, daysInMonth, isLeapYear } from '../time.ts'
+import type { Steps } from '../steps.ts'
 import type { Zone } from '../zones.ts'
 
 export type Bucket = 'hour' | 'day' | 'week'
@@ -137,9 +138,6 @@ export interface SeriesYear {
   readonly year: number
   /** The season's last day is over at `asOf`. */
   readonly complete: boolean
-  /** Its points are `from` to before `to`. */
-  readonly from: number
-  readonly to: number
 }
 
 /** Stands in `value` for "no value": the circular mean of directions that cancel out. */
@@ -148,72 +146,115 @@ export const NO_VALUE = -0x80000000
 /** Resultant length below which directions count as cancelling out (decisions, operation 10). */
 const LEAST_RESULTANT = 1e-6
 
+/** Buckets, or samples if they are more, that are worked out in a step: some 50 µs. */
+const BUCKETS_OF_STEP = 128
+const SAMPLES_OF_STEP = 4096
+
+/** Buckets of a season. */
+export const MOST_BUCKETS: { readonly [bucket in Bucket]: number } = {
+  hour: DAYS_OF_LEAP_YEAR * HOURS_OF_DAY,
+  day: DAYS_OF_LEAP_YEAR,
+  week: Math.ceil(DAYS_OF_LEAP_YEAR / 7),
+}
+
 /**
- * A seasonal series and the memory it is worked out in, to be used again: `compute` overwrites what the last one left.
- * Points are parallel arrays, valid up to `length`; buckets without a sample have none.
+ * A seasonal series, worked out season by season. Of the season at hand it holds the points, in parallel arrays valid up to `length`: 20 bytes a
+ * bucket, 176 KB for hours. Buckets without a sample have no point.
  */
 export class Series {
-  years: SeriesYear[] = []
   length = 0
+  /** Hundredths of the measure's unit, for directions whole degrees 0 to 359 or `NO_VALUE`. Halves round away from 0. */
+  readonly value: Int32Array
+  /** Samples in the bucket, at least 1. */
+  readonly count: Uint32Array
+
+  readonly #query: SeriesQuery
+  readonly #cursors: readonly Cursor[]
+  readonly #circular: boolean
+  /** Bucket i of the season lies from `#edges[i]` to before `#edges[i + 1]`, at place `#places[i]`. */
+  readonly #edges: Float64Array
+  readonly #places: Uint16Array
+  #buckets = 0
+  /** Bucket of each point. */
+  readonly #bucket: Uint16Array
+  /** Codes of the samples of the bucket at hand. */
+  #codes = new Int32Array(64)
+
   /**
-   * Place of the bucket in its season, from 1. Days count the calendar of a leap year when the season spans 29 February, so
+   * The series of a measure from lists of rows: each list's rows ascend in time from segment to segment, and a bucket takes the samples
+   * of all lists together.
+   * @throws RangeError on more than 13 years, on none, and on the minimum or maximum of a direction.
+   */
+  constructor(query: SeriesQuery, lists: readonly (readonly SeriesRows[])[]) {
+    const { bucket, startYear, endYear, measure, aggregation } = query
+    if (endYear < startYear || endYear - startYear >= MOST_SEASONS) throw new RangeError('years out of range')
+    this.#circular = isDirection(measure)
+    if (this.#circular && aggregation !== 'median' && aggregation !== 'avg') {
+      throw new RangeError('a direction has no minimum or maximum')
+    }
+    this.#query = query
+    this.#cursors = lists.map((list) => new Cursor(list))
+    const most = MOST_BUCKETS[bucket]
+    this.#edges = new Float64Array(most + 1)
+    this.#places = new Uint16Array(most)
+    this.#bucket = new Uint16Array(most)
+    this.value = new Int32Array(most)
+    this.count = new Uint32Array(most)
+  }
+
+  /** First second of a point's bucket. Its label is the wall clock's date (and hour) at that. */
+  start(point: number): number {
+    return this.#edges[this.#bucket[point]]
+  }
+
+  /** Last second of a point's bucket. */
+  end(point: number): number {
+    return this.#edges[this.#bucket[point] + 1] - 1
+  }
+
+  /**
+   * Place of a point's bucket in its season, from 1. Days count the calendar of a leap year when the season spans 29 February, so
    * a date has the same place in every year; hours are 24 to each such day, by the hour the clock shows (hour h of the day
    * at place p is at 24 (p − 1) + h + 1); weeks are counted from the season's start.
    */
-  place = new Uint16Array(4096)
-  /** First and last second of the bucket. Its label is the wall clock's date (and hour) at `start`. */
-  start = new Float64Array(4096)
-  end = new Float64Array(4096)
-  /** Hundredths of the measure's unit, for directions whole degrees 0 to 359 or `NO_VALUE`. Halves round away from 0. */
-  value = new Int32Array(4096)
-  /** Samples in the bucket, at least 1. */
-  count = new Uint32Array(4096)
+  place(point: number): number {
+    return this.#places[this.#bucket[point]]
+  }
 
-  /** Bucket i of the season at hand lies from `#edges[i]` to before `#edges[i + 1]`, at place `#places[i]`. */
-  readonly #edges = new Float64Array(DAYS_OF_LEAP_YEAR * HOURS_OF_DAY + 1)
-  readonly #places = new Uint16Array(DAYS_OF_LEAP_YEAR * HOURS_OF_DAY)
-  #buckets = 0
-  /** Codes of the samples of the bucket at hand. */
-  #codes = new Int32Array(1024)
-
-  /**
-   * Works out the series of a measure from lists of rows: each list's rows ascend in time from segment to segment, and a
-   * bucket takes the samples of all lists together.
-   * @throws RangeError on more than 13 years, on none, and on the minimum or maximum of a direction.
-   */
-  compute(query: SeriesQuery, lists: readonly (readonly SeriesRows[])[]): void {
-    const { zone, dates, startYear, endYear, measure, aggregation, asOf } = query
-    if (endYear < startYear || endYear - startYear >= MOST_SEASONS) throw new RangeError('years out of range')
-    const circular = isDirection(measure)
-    if (circular && aggregation !== 'median' && aggregation !== 'avg') {
-      throw new RangeError('a direction has no minimum or maximum')
-    }
-    this.years = []
+  /** Works out the season of `year`, which is later than that of the last call. */
+  *season(year: number): Steps<SeriesYear> {
+    const { zone, dates, measure, aggregation, asOf } = this.#query
+    const span = seasonSpan(zone, dates, year)
     this.length = 0
-    const cursors = lists.map((list) => new Cursor(list))
-    for (let year = startYear; year <= endYear; year++) {
-      const span = seasonSpan(zone, dates, year)
-      const from = this.length
-      let rows = 0
-      for (const cursor of cursors) rows += cursor.seek(span.start, span.end)
-      if (rows > 0) {
-        this.#layOut(query, year)
-        for (let i = 0; i < this.#buckets; i++) {
-          const samples = this.#gather(cursors, this.#edges[i + 1], measure.missing)
-          if (samples === 0) continue
-          const value = circular
-            ? circularMean(this.#codes, samples)
-            : hundredths(this.#codes, samples, aggregation, measure.scale)
-          this.#add(i, value, samples)
+    let lists = 0
+    for (const cursor of this.#cursors) lists += cursor.seek(span.start, span.end)
+    if (lists > 0) {
+      this.#layOut(year)
+      yield
+      let buckets = 0
+      let taken = 0
+      for (let i = 0; i < this.#buckets; i++) {
+        const samples = this.#gather(this.#edges[i + 1], measure.missing)
+        taken += samples
+        if (++buckets >= BUCKETS_OF_STEP || taken >= SAMPLES_OF_STEP) {
+          buckets = taken = 0
+          yield
         }
+        if (samples === 0) continue
+        const point = this.length++
+        this.#bucket[point] = i
+        this.count[point] = samples
+        this.value[point] = this.#circular
+          ? circularMean(this.#codes, samples)
+          : hundredths(this.#codes, samples, aggregation, measure.scale)
       }
-      this.years.push({ year, complete: span.end <= asOf, from, to: this.length })
     }
+    return { year, complete: span.end <= asOf }
   }
 
   /** Finds edges and places of the season's buckets. */
-  #layOut(query: SeriesQuery, year: number): void {
-    const { zone, dates, bucket } = query
+  #layOut(year: number): void {
+    const { zone, dates, bucket } = this.#query
     const { first, days } = seasonDays(dates, year)
     const edges = this.#edges
     const places = this.#places
@@ -248,9 +289,9 @@ export class Series {
   }
 
   /** Puts the codes of all rows that are left before `end` into `#codes`; returns how many. */
-  #gather(cursors: readonly Cursor[], end: number, missing: number): number {
+  #gather(end: number, missing: number): number {
     let n = 0
-    for (const cursor of cursors) {
+    for (const cursor of this.#cursors) {
       for (let rows = cursor.rowsBefore(end); rows > 0; rows = cursor.rowsBefore(end)) {
         if (n + rows > this.#codes.length) {
           const larger = new Int32Array(2 * (n + rows))
@@ -261,31 +302,6 @@ export class Series {
       }
     }
     return n
-  }
-
-  #add(bucket: number, value: number, count: number): void {
-    if (this.length === this.place.length) this.#grow()
-    const point = this.length++
-    this.place[point] = this.#places[bucket]
-    this.start[point] = this.#edges[bucket]
-    this.end[point] = this.#edges[bucket + 1] - 1
-    this.value[point] = value
-    this.count[point] = count
-  }
-
-  #grow(): void {
-    const { place, start, end, value, count } = this
-    const capacity = place.length * 2
-    this.place = new Uint16Array(capacity)
-    this.place.set(place)
-    this.start = new Float64Array(capacity)
-    this.start.set(start)
-    this.end = new Float64Array(capacity)
-    this.end.set(end)
-    this.value = new Int32Array(capacity)
-    this.value.set(value)
-    this.count = new Uint32Array(capacity)
-    this.count.set(count)
   }
 }
 

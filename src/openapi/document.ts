@@ -257,7 +257,8 @@ const RATE_TEXTS = {
   'X-RateLimit-Remaining': 'Calls left in this hour.',
   'X-RateLimit-Reset': 'When the hour ends, Unix time in seconds.',
 }
-const WITHOUT_QUOTA = 'Absent on calls without a key where the server sets no quota on them.'
+const WITHOUT_QUOTA =
+  'Absent on calls that count for no quota: without a key where the server sets none on them, and while no data is loaded.'
 
 const HEADERS: { readonly [name: string]: Schema } = {
   ETag: header('Validator for `If-None-Match`; weak, and the same for every key.', {
@@ -284,6 +285,11 @@ const HEADERS: { readonly [name: string]: Schema } = {
     type: 'string',
     minLength: 1,
   }),
+  LoadedSnapshotId: header(
+    'Names the snapshot that is served, where one is.',
+    { type: 'string', minLength: 1 },
+    false,
+  ),
   RequestId: header(
     'The `X-Request-Id` of the request, where that was a UUID.',
     { type: 'string', format: 'uuid' },
@@ -409,6 +415,11 @@ function responses(answers: ExampleAnswers): { readonly [name: string]: Schema }
       'A fault of the server; the body says nothing of its inside.',
       REFUSAL_HEADERS,
     ),
-    ServiceUnavailable: failure(answers, 'service_unavailable', 'No data is loaded yet.', RETRY),
+    ServiceUnavailable: failure(
+      answers,
+      'service_unavailable',
+      'No data is loaded yet, or too many long answers are being made; `Retry-After` says when to ask again.',
+      { ...headerRefs({ 'X-Snapshot-Id': 'LoadedSnapshotId' }), ...ANONYMOUS_RATE_HEADERS, ...RETRY },
+    ),
   }
 }

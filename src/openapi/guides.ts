@@ -75,7 +75,7 @@ parameter, what is wrong with it and what is allowed. \`details.parameter\` name
 | 422 | \`validation_failed\` | well-formed, but impossible; on operations that do not list 400 also a missing or malformed parameter |
 | 429 | \`rate_limit_exceeded\` | the quota of this hour is used up; \`Retry-After\` |
 | 500 | \`internal_error\` | our fault |
-| 503 | \`service_unavailable\` | no data is loaded yet; \`Retry-After\` |
+| 503 | \`service_unavailable\` | no data is loaded yet, or too many long answers are being made; \`Retry-After\` |
 
 Every error carries \`request_id\`, also as the header \`X-Request-Id\`: quote it when you ask for help. Send an \`X-Request-Id\` of your own, a UUID, and it is used
 instead. An empty list is no error. A header and address of more than 16 KB together are refused with 431 before anything looks at them.`,

@@ -1,0 +1,258 @@
+/** Answers that take long, made in slices: the same bytes as made at once, within bounds, while others are answered. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import fc from 'fast-check'
+import { DearAnswers } from '../../src/dear-answers.ts'
+import { AskedPath, viewOf } from '../answered.ts'
+import { ENGINES, missing } from '../http/server_for_tests.ts'
+import { Client, runCliWell, startLive, type Live, type Reply } from '../live.ts'
+
+const YEARS = 9
+const LAST_CHUNK = '\r\n0\r\n\r\n'
+/** Milliseconds in which an engine has given up a client that reads nothing. */
+const GIVEN_UP_MS = 20_000
+const AS_OF = '2026-03-27T09:00:00Z'
+const folder = mkdtempSync(join(tmpdir(), 'groundswell-dear-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+const snapshots = join(folder, 'snapshots')
+await runCliWell([
+  'build',
+  '--source',
+  `demo:scale,buoys=4,years=${YEARS}`,
+  '--as-of',
+  AS_OF,
+  '--out',
+  snapshots,
+])
+
+const view = await viewOf(snapshots)
+const ids = [...view.dataset.catalog.id]
+const key = Buffer.from(`gsw_${'A'.repeat(49)}`)
+const withKey = { authorization: `Bearer ${key.toString()}` }
+const clock = (): number => Date.parse(AS_OF) / 1000 + 100.5
+/** 11 MB: more than the kernel's buffers of a connection hold. */
+const LONGEST = (id: number): string =>
+  `/buoys/${id}/readings/series?metric=significient_height&bucket=hour&start_year=${2026 - YEARS}&end_year=2026`
+
+const seriesUrl = fc
+  .record({
+    id: fc.constantFrom(...ids),
+    metric: fc.constantFrom(
+      'significient_height',
+      'maximum_height',
+      'period',
+      'direction',
+      'water_temperature',
+      'wind_speed',
+    ),
+    bucket: fc.constantFrom('hour', 'day', 'week'),
+    aggregation: fc.constantFrom('median', 'avg', 'min', 'max'),
+    start_year: fc.integer({ min: 2020, max: 2026 }),
+    seasons: fc.integer({ min: 0, max: 13 }),
+    start_month: fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }),
+    end_month: fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }),
+    end_day: fc.option(fc.integer({ min: 1, max: 31 }), { nil: undefined }),
+    timezone: fc.option(
+      fc.constantFrom('UTC', 'Europe/Paris', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'Nowhere/At_All'),
+      {
+        nil: undefined,
+      },
+    ),
+  })
+  .map(({ id, seasons, ...parameters }) => {
+    const query = { ...parameters, end_year: parameters.start_year + seasons }
+    const given = Object.entries(query).filter(([, value]) => value !== undefined)
+    return `/v2/buoys/${id}/readings/series?${given.map(([name, value]) => `${name}=${value}`).join('&')}`
+  })
+
+test('A series that is made in slices has the bytes and headers of one that is made at once.', async () => {
+  const options = { clock, answerCache: 0 }
+  const atOnce = new AskedPath(view, options, [key])
+  const inSlices = new AskedPath(view, { ...options, dear: new DearAnswers(() => 0) }, [key])
+  let later = 0
+  await fc.assert(
+    fc.asyncProperty(seriesUrl, async (url) => {
+      const once = atOnce.get(url, withKey)
+      const sliced = await inSlices.getLater(url, withKey)
+      if (sliced.isLater) later++
+      assert.equal(sliced.status, once.status)
+      assert.ok(once.status !== 200 ? sliced.status === once.status : sliced.text === once.text, url)
+      const comparable = ({ headers }: typeof once): object => ({ ...headers, 'x-request-id': '' })
+      assert.deepEqual(comparable(sliced), comparable(once))
+      if (once.status !== 200) assert.equal(sliced.isLater, false)
+      // What is large is dear, and what is small is not.
+      if (once.text.length > 200_000) assert.ok(sliced.isLater, `${once.text.length} bytes at once`)
+      if (sliced.isLater) JSON.parse(sliced.text)
+    }),
+    { numRuns: 60 },
+  )
+  assert.ok(later > 10, `only ${later} made later`)
+})
+
+test('HEAD and a condition that holds are answered at once, and a body is refused where the answer is long.', async () => {
+  const path = new AskedPath(view, { clock, answerCache: 0, dear: new DearAnswers(() => 0) }, [key])
+  const url = `/v2${LONGEST(ids[0])}`
+  const answer = await path.getLater(url, withKey)
+  assert.equal(answer.isLater, true)
+  const head = path.get(url, withKey, 'HEAD')
+  const { 'x-ratelimit-remaining': left, ...rest } = answer.headers
+  const { 'x-ratelimit-remaining': leftThen, 'transfer-encoding': coding, ...restThen } = head.headers
+  // Of an answer with a body the engine says so.
+  assert.equal(coding, 'chunked')
+  assert.deepEqual(restThen, rest)
+  assert.equal(Number(leftThen), Number(left) - 1)
+  const same = path.get(url, { ...withKey, 'if-none-match': answer.headers.etag })
+  assert.deepEqual([same.status, same.headers.etag, same.text], [304, answer.headers.etag, ''])
+  assert.equal(path.get(url.replace('hour', 'eon'), { ...withKey, 'if-none-match': '*' }).status, 400)
+  const refused = path.getWithBody(url, withKey)
+  assert.equal(refused.status, 400)
+  assert.match(refused.text, /"bad_request"/)
+})
+
+test('A long answer of a megabyte is kept when it is made, a longer one is not.', async () => {
+  const path = new AskedPath(view, { clock, answerCache: 64 * 2 ** 20, dear: new DearAnswers(() => 0) }, [
+    key,
+  ])
+  const daily = `/v2/buoys/${ids[0]}/readings/series?metric=period&start_year=2022&end_year=2025`
+  const first = await path.getLater(daily, withKey)
+  const second = await path.getLater(daily, withKey)
+  assert.deepEqual([first.isLater, second.isLater], [true, false])
+  assert.ok(first.text.length > 100_000)
+  assert.equal(second.text, first.text)
+  for (let i = 0; i < 2; i++)
+    assert.equal((await path.getLater(`/v2${LONGEST(ids[0])}`, withKey)).isLater, true)
+})
+
+test('One that was begun goes on from its own snapshot when another one is served.', async () => {
+  const path = new AskedPath(view, { clock, answerCache: 0, dear: new DearAnswers(() => 0) }, [key])
+  const url = `/v2${LONGEST(ids[0])}`
+  const whole = await path.getLater(url, withKey)
+  const going = path.getLater(url, withKey)
+  const waiting = path.getLater(url, withKey)
+  const other = join(folder, 'other')
+  await runCliWell(['build', '--source', 'demo', '--as-of', AS_OF, '--out', other])
+  path.path.setView(await viewOf(other))
+  for (const answer of [await going, await waiting]) {
+    assert.equal(answer.headers['x-snapshot-id'], view.dataset.snapshotId)
+    assert.equal(answer.headers.etag, whole.headers.etag)
+    assert.ok(answer.text === whole.text)
+  }
+})
+
+const comparable = ({ text }: Reply): string => text.replace(/"timestamp":"[^"]*"/, '')
+
+async function until(holds: () => boolean, what: string): Promise<void> {
+  for (const end = performance.now() + 60_000; !holds(); await wait(20)) {
+    assert.ok(performance.now() < end, what)
+  }
+}
+
+/** A connection that has asked and reads nothing. */
+function unread(live: Live, path: string, sockets: Socket[]): Socket {
+  const socket = connect(live.port, '127.0.0.1', () =>
+    socket.write(`GET /v2${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${live.key}\r\n\r\n`),
+  )
+  socket.on('error', () => {})
+  socket.pause()
+  sockets.push(socket)
+  return socket
+}
+
+/** All that there is still to be read, once the connection has ended or the answer is whole. */
+async function rest(socket: Socket): Promise<string> {
+  const chunks: Buffer[] = []
+  let isOver = false
+  socket.on('data', (chunk) => {
+    chunks.push(chunk)
+    if (chunk.toString('latin1').endsWith(LAST_CHUNK)) isOver = true
+  })
+  socket.on('close', () => (isOver = true))
+  socket.resume()
+  await until(() => isOver, 'neither whole nor ended')
+  return Buffer.concat(chunks).toString('latin1')
+}
+
+for (const engine of ENGINES) {
+  test(
+    `Over ${engine}, long answers crowd out no others, and end when they are not read and before the server does.`,
+    { skip: missing(engine), timeout: 180_000 },
+    async (t) => {
+      const live = await startLive(t, {
+        snapshots,
+        args: [`--engine=${engine}`, '--workers=1', '--drain-time=6s', '--answer-cache=0'],
+      })
+      const heavy = new Client(live, live.key, 100)
+      const light = new Client(live, live.key, 4)
+      const sockets: Socket[] = []
+      t.after(() => {
+        for (const client of [heavy, light]) client.close()
+        for (const socket of sockets) socket.destroy()
+      })
+      // Before all others, so that its ten seconds run meanwhile.
+      const since = performance.now()
+      const stuck = unread(live, LONGEST(ids[1]), sockets)
+
+      const alone = await heavy.get(LONGEST(ids[0]))
+      assert.equal(alone.status, 200)
+      assert.equal(alone.headers['transfer-encoding'], 'chunked')
+      const head = await heavy.get(LONGEST(ids[0]), { method: 'HEAD' })
+      assert.equal(head.headers['transfer-encoding'], 'chunked')
+      assert.deepEqual(Object.keys(head.headers).toSorted(), Object.keys(alone.headers).toSorted())
+      assert.ok(alone.text.length > 4_000_000)
+
+      const done: Reply[] = []
+      const many = Promise.all(
+        Array.from({ length: 60 }, async () => {
+          done.push(await heavy.get(LONGEST(ids[0])))
+        }),
+      )
+      // Others are answered while they are made.
+      let answered = 0
+      while (done.length < 60) {
+        assert.equal((await light.get(`/buoys/${ids[0]}`)).status, 200)
+        answered++
+      }
+      await many
+      const count = (status: number): number => done.filter((reply) => reply.status === status).length
+      t.diagnostic(`${count(200)} answered, ${count(503)} refused, ${answered} others meanwhile`)
+      assert.equal(count(200) + count(503), 60)
+      assert.ok(count(200) >= 1 && count(503) >= 60 - 40, 'more than a share')
+      assert.ok(answered > 60, `${answered} others answered meanwhile`)
+      for (const reply of done) {
+        if (reply.status === 200) assert.ok(comparable(reply) === comparable(alone))
+        else {
+          assert.match(reply.text, /"service_unavailable"/)
+          assert.ok(Number(reply.headers['retry-after']) >= 1)
+        }
+        assert.ok(Number(reply.headers['x-ratelimit-remaining']) >= 0)
+      }
+
+      await wait(GIVEN_UP_MS - (performance.now() - since))
+      assert.ok(!(await rest(stuck)).endsWith(LAST_CHUNK), 'one that was not read kept its connection')
+      // Their places are free again.
+      for (let i = 0; i < 50; i++) unread(live, LONGEST(ids[2]), sockets)
+      await wait(200)
+      for (const socket of sockets) socket.destroy()
+      let again = await heavy.get(LONGEST(ids[0]))
+      for (let i = 0; again.status === 503 && i < 50; i++) {
+        await wait(100)
+        again = await heavy.get(LONGEST(ids[0]))
+      }
+      assert.equal(again.status, 200)
+
+      // One that is under way when the server is told to stop is whole.
+      const last = unread(live, LONGEST(ids[0]), sockets)
+      await wait(500)
+      const ended = live.stop()
+      await wait(500)
+      const text = await rest(last)
+      assert.ok(text.endsWith(LAST_CHUNK), `cut after ${text.length} bytes`)
+      assert.equal(await ended, 0)
+    },
+  )
+}
