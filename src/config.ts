@@ -184,7 +184,7 @@ export const SERVE_SETTINGS = {
   } satisfies Setting<number>,
   'max-memory': {
     placeholder: 'SIZE',
-    help: 'memory that snapshots may take, old and new together while one is loaded; 0 for no limit',
+    help: 'memory that snapshots may take while one is loaded, with what workers make of them; 0: what the machine has',
     default: '0',
     parse: bytes,
   } satisfies Setting<number>,
