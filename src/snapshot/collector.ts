@@ -12,6 +12,7 @@ import {
   type SpotRecord,
 } from '../sources/source.ts'
 import { ForecastSet } from './forecast.ts'
+import { MAX_TEXT_LENGTH } from './format.ts'
 import type { Given, GivenParts } from './given.ts'
 import { passRecords } from './passes.ts'
 import { newestReading, removeImpossible, type IMPOSSIBLE } from './quality.ts'
@@ -175,6 +176,9 @@ export class Collector implements Sink {
   source(info: SourceInfo): void {
     const { networks, source } = this.#present()
     const told = { ...info, ...source.terms?.info }
+    expectShort(info.name, 'the name of a network')
+    for (const text of [told.label, told.credit, told.licence])
+      expectShort(text, `a text of network ${info.name}`)
     const known = this.sources.get(info.name)
     if (known !== undefined && known.network !== told.network) {
       throw new BuildError(
@@ -193,6 +197,7 @@ export class Collector implements Sink {
       this.#handles[known].record = { ...record, ...this.#handles[known].record }
       return known
     }
+    expectShort(record.identifier, `an identifier of network ${record.source}`)
     const named = { type: '', ...record, name: cleanText(record.name) }
     return this.#add(lot, named, lot.source.terms?.accepts(named) ?? true)
   }
@@ -217,11 +222,13 @@ export class Collector implements Sink {
   }
 
   harbour(record: HarbourRecord): void {
-    this.#present().harbours.push(record)
+    expectShort(record.identifier, 'the identifier of a harbour')
+    expectShort(record.credit, 'the credit of a harbour')
+    this.#present().harbours.push({ ...record, name: cleanText(record.name) })
   }
 
   spot(record: SpotRecord): void {
-    this.#present().spots.push(record)
+    this.#present().spots.push({ ...record, name: cleanText(record.name) })
   }
 
   #present(): OpenLot {
@@ -245,7 +252,16 @@ export class Collector implements Sink {
   }
 }
 
-/** Names are shown to people: no control characters, no runs of blanks. */
+/** Names are shown to people: no control characters, no runs of blanks, and no more than a snapshot holds. */
 function cleanText(text: string): string {
-  return text.replace(/[\p{Cc}\s]+/gu, ' ').trim()
+  return text
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_TEXT_LENGTH)
+}
+
+/** What tells things apart, or says whose they are, is not cut. @throws BuildError for a text that no snapshot may hold */
+function expectShort(text: string | null | undefined, what: string): void {
+  if ((text ?? '').length <= MAX_TEXT_LENGTH) return
+  throw new BuildError(`${what} has ${text!.length} characters, at most ${MAX_TEXT_LENGTH} are kept`)
 }

@@ -19,6 +19,7 @@ import { BuildError } from '../sources/source.ts'
 import {
   decodeManifest,
   MANIFEST_FILE,
+  MAX_MANIFEST_BYTES,
   PART_KINDS,
   SnapshotError,
   type Manifest,
@@ -31,8 +32,6 @@ import { readRegistryFile } from './registry.ts'
 import { reportedSnapshot } from './report.ts'
 import { announce, lockFolder, TEMPORARY_PREFIX } from './write.ts'
 
-/** A manifest of two thousand parts has 300 kB. */
-const MAX_MANIFEST_FILE_BYTES = 2 ** 24
 
 /** Manifests kept when nobody says otherwise: two and a half hours of half-hourly builds. */
 export const DEFAULT_KEPT = 5
@@ -144,7 +143,7 @@ async function wholeManifest(
 ): Promise<{ asOf: number; bytes: Uint8Array }> {
   if (manifest === null) throw new SnapshotError(`${file}: is broken`)
   await verifyParts(dir, manifest.parts)
-  return { asOf: manifest.asOf, bytes: readRegularFileSync(join(dir, file), MAX_MANIFEST_FILE_BYTES) }
+  return { asOf: manifest.asOf, bytes: readRegularFileSync(join(dir, file), MAX_MANIFEST_BYTES) }
 }
 
 /**
@@ -320,7 +319,7 @@ export function removeLeftovers(dir: string, journalFile: string): void {
 /** Null when there is none, or none that can be read. */
 function manifestOf(path: string): Manifest | null {
   try {
-    return decodeManifest(readRegularFileSync(path, MAX_MANIFEST_FILE_BYTES), path)
+    return decodeManifest(readRegularFileSync(path, MAX_MANIFEST_BYTES), path)
   } catch {
     return null
   }

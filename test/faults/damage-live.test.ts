@@ -16,7 +16,16 @@ import { before, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { encodeManifest, partFile, sha256, type Manifest, type PartEntry } from '../../src/snapshot/format.ts'
+import {
+  encodeManifest,
+  encodePart,
+  partFile,
+  sha256,
+  type Column,
+  type Manifest,
+  type Part,
+  type PartEntry,
+} from '../../src/snapshot/format.ts'
 import { listKept } from '../../src/snapshot/history.ts'
 import { temporaryFolder } from '../live.ts'
 import { startDrill, type Drill, type Status } from './drill.ts'
@@ -124,6 +133,84 @@ function announceForged({ fresh, manifests, path, announceBytes }: Folder, from:
   announceBytes(encodeManifest({ asOf: manifests[1].asOf, parts }).bytes)
 }
 
+const LYING_TIDES: Part = {
+  kind: 'tides',
+  meta: { constituents: ['M2'], credits: ['a liar'], identifiers: ['h'], names: ['Brest'] },
+  columns: new Map<string, Column>([
+    ['lat', Float64Array.of(48)],
+    ['lng', Float64Array.of(-4.5)],
+    ['datum_offset', Float64Array.of(4)],
+    ['credit', Uint16Array.of(0)],
+    ['start', Uint32Array.of(0, 2_000_000)],
+    ['constituent', new Uint16Array(2_000_000)],
+    ['amplitude', new Float32Array(2_000_000).fill(1)],
+    ['phase', new Float32Array(2_000_000)],
+  ]),
+}
+
+/** Announces a manifest that lies, its id right. */
+function announceLie(at: Folder, lie: (manifest: Manifest) => Partial<Manifest>): void {
+  at.announceBytes(encodeManifest({ ...at.manifests[1], ...lie(at.manifests[1]) }).bytes)
+}
+
+/** Puts a part into the folder and names it in the manifest, all hashes as they should be. */
+function announcePart(at: Folder, part: Part): void {
+  const bytes = encodePart(part)
+  const hash = sha256(bytes)
+  const file = partFile(part.kind, hash)
+  writeFileSync(at.path(file), bytes)
+  const entry = { kind: part.kind, file, bytes: bytes.length, sha256: hash, rows: 1, month: null }
+  announceLie(at, ({ parts }) => ({ parts: [...parts, entry] }))
+}
+
+/** Puts a pipe in a file's place; the returned function puts the file back. */
+function pipeFor(path: string): () => void {
+  renameSync(path, `${path}-away`)
+  assert.equal(spawnSync('mkfifo', [path]).status, 0)
+  return () => (rmSync(path), renameSync(`${path}-away`, path))
+}
+
+/** Lies with right hashes, and what is said to each. */
+const LIES: [what: string, lie: (at: Folder) => (() => void) | void, told: RegExp][] = [
+  [
+    'a time that is none',
+    (at) => announceLie(at, () => ({ asOf: NaN })),
+    /has no as_of: whole epoch seconds/,
+  ],
+  ['a time without end', (at) => announceLie(at, () => ({ asOf: Infinity })), /has no as_of/],
+  [
+    'one part named 60,000 times',
+    (at) => announceLie(at, ({ parts }) => ({ parts: Array.from({ length: 60_000 }, () => parts[1]) })),
+    /bytes are too many for a manifest/,
+  ],
+  [
+    'one part named three times',
+    (at) => announceLie(at, ({ parts }) => ({ parts: [...parts, parts[1], parts[1]] })),
+    /names readings of \d{4}-\d\d twice/,
+  ],
+  [
+    'other words of a part that is in memory',
+    (at) =>
+      announceLie(at, ({ parts }) => ({
+        parts: parts.map((part) =>
+          at.fresh.some(({ file }) => file === part.file) ? part : { ...part, rows: 1 },
+        ),
+      })),
+    /the manifest says other things of it|it has \d+ rows, the manifest says 1/,
+  ],
+  ['a harbour with two million constituents', (at) => announcePart(at, LYING_TIDES), /2000000 constituents/],
+  [
+    'a pipe in place of a part',
+    (at) => {
+      const mend = pipeFor(at.path(at.fresh[0]))
+      at.announce(1)
+      return mend
+    },
+    /is no regular file/,
+  ],
+  ['a pipe in place of the manifest', (at) => pipeFor(at.path('manifest.msgpack')), /is no regular file/],
+]
+
 /** What happens to the folder, what the server says to it, and what puts it right where that is more than a good manifest. */
 const DAMAGES: [what: string, harm: (at: Folder) => (() => void) | void, told: RegExp][] = [
   [
@@ -196,6 +283,7 @@ const DAMAGES: [what: string, harm: (at: Folder) => (() => void) | void, told: R
     },
     /manifest\.msgpack: /,
   ],
+  ...LIES,
   ['the manifest is gone', (at) => rmSync(at.path('manifest.msgpack')), /manifest\.msgpack: is missing/],
   [
     'the folder is gone',
@@ -305,6 +393,29 @@ test(
     )
     drill.signal('SIGTERM')
     assert.equal(await drill.end, 0)
+  },
+)
+
+test(
+  'A server that is started over a lie lives and answers 503, says what is wrong, and takes the next good snapshot.',
+  { timeout: 240_000 },
+  async (t) => {
+    for (const [what, lie, told] of LIES) {
+      const at = folderOf(t)
+      const mend = lie(at)
+      const drill = await startDrill(t, at.dir)
+      const { reload, snapshot } = await drill.status()
+      assert.match(reload.last_error ?? '', told, what)
+      assert.equal(snapshot, null, what)
+      assert.equal((await fetch(`${drill.base}/buoys/search?query=bu`)).status, 503, what)
+      mend?.()
+      at.announce(1)
+      await drill.reload()
+      await until(drill, (status) => status.snapshot?.id === prepared.ids[1])
+      assert.equal((await fetch(`${drill.base}/buoys/search?query=bu`)).status, 200, what)
+      drill.signal('SIGTERM')
+      assert.equal(await drill.end, 0, what)
+    }
   },
 )
 
