@@ -15,8 +15,10 @@ import { checkTides, readTides } from './tides.ts'
 
 /** Buoys whose rows are looked at in one step: some 0.1 ms. */
 const BUOYS_A_STEP = 50
-/** Named places: a thousand times as many as any source of ours has. */
-const MAX_SPOTS = 1_000_000
+/** Lists of a catalogue that serving threads go through in one step; any source of ours has a hundredth. */
+const MAX_SPOTS = 100_000
+const MAX_SOURCES = 4096
+const MAX_ALIASES = 64
 
 /** What is to be kept of the part. @throws SnapshotError saying what does not hold in which file. */
 export function* checkPart(part: Part, entry: PartEntry): Steps<Told> {
@@ -85,6 +87,11 @@ function* checkCatalog(catalog: Catalog, { file, rows }: PartEntry): Steps<void>
     'codes of countries are not two capitals, each once',
   )
   const { sources, spots } = catalog
+  expect(
+    sources.length <= MAX_SOURCES && sources.every(({ aliases }) => aliases.length <= MAX_ALIASES),
+    file,
+    `it has more than ${MAX_SOURCES} sources, or more than ${MAX_ALIASES} names of one`,
+  )
   expect(new Set(sources.map(({ name }) => name)).size === sources.length, file, 'a source is there twice')
   expect(spots.length <= MAX_SPOTS, file, `it has ${spots.length} spots, at most ${MAX_SPOTS} are read`)
   spots.forEach(({ id, lat, lng }, i) => {

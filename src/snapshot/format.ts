@@ -69,6 +69,19 @@ export type ColumnType = keyof typeof COLUMN_TYPES
 export const PART_KINDS = ['catalog', 'readings', 'weather', 'passes', 'forecast', 'tides'] as const
 export type PartKind = (typeof PART_KINDS)[number]
 
+/**
+ * Of these a header may have so many, and so many more for each row: serving threads unpack headers between requests, 0.1 µs a value. The columns of a
+ * part are described in five values each; catalogues have four texts a buoy beside sources, spots and months, tides have three a harbour.
+ */
+const HEADER_VALUES: { readonly [kind in PartKind]: { least: number; perRow: number } } = {
+  catalog: { least: 200_000, perRow: 8 },
+  readings: { least: 2000, perRow: 0 },
+  weather: { least: 2000, perRow: 0 },
+  passes: { least: 2000, perRow: 0 },
+  forecast: { least: 2000, perRow: 0 },
+  tides: { least: 4000, perRow: 8 },
+}
+
 /** A part as the manifest names it. */
 export interface PartEntry {
   kind: PartKind
@@ -238,6 +251,14 @@ function isFramed(bytes: Uint8Array, end: number, offset: number, size: number):
   const head = offset - BIN32_HEADER
   for (let at = end; at < head; at++) if (bytes[at] !== NIL) return false
   return bytes[head] === BIN32 && new DataView(bytes.buffer, bytes.byteOffset).getUint32(head + 1) === size
+}
+
+/** @throws SnapshotError where a part's header is none, or holds more than one of its kind and rows has to. */
+export function expectHeader(bytes: Uint8Array, { kind, file, rows }: PartEntry): void {
+  const { least, perRow } = HEADER_VALUES[kind]
+  const values = Math.min(HEADER_BOUNDS.values, least + perRow * rows)
+  const end = plainEnd(bytes, { ...HEADER_BOUNDS, values })
+  if (typeof end === 'string') throw new SnapshotError(`${file}: is not MessagePack of a snapshot: ${end}`)
 }
 
 /** The manifest's bytes; its id is a hash of everything else in it, so equal data has an equal id. */

@@ -9,6 +9,7 @@ import { startThread } from '../thread.ts'
 import {
   decodeManifest,
   decodePart,
+  expectHeader,
   MANIFEST_FILE,
   MAX_MANIFEST_BYTES,
   SnapshotError,
@@ -271,6 +272,7 @@ export class PartReader {
     if (hash.digest('hex') !== entry.sha256) {
       throw new SnapshotError(`${entry.file}: its bytes do not have the hash that the manifest names`)
     }
+    expectHeader(bytes, entry)
     return yield* checkPart(decodePart(bytes, entry.file), entry)
   }
 

@@ -110,6 +110,11 @@ test('A catalogue that breaks a rule is refused.', async () => {
     [/a buoy has no time zone/, (part) => void (texts(part, 'timezones')[0] = 'Europe/Paris"')],
     [/holds a text of 2001 characters/, (part) => void (texts(part, 'names')[0] = 'x'.repeat(2001))],
     [
+      /more than 4096 sources, or more than 64 names of one/,
+      (part) =>
+        void ((part.meta.sources as { aliases: string[] }[])[0].aliases = Array.from({ length: 65 }, String)),
+    ],
+    [
       /codes of countries/,
       (part) =>
         void ((part.meta.countries as { code: string }[])[0].code = (

@@ -13,6 +13,7 @@ import {
   decodePart,
   encodeManifest,
   encodePart,
+  expectHeader,
   MANIFEST_FILE,
   partFile,
   sha256,
@@ -443,4 +444,15 @@ test('Of a snapshot in memory only the parts that changed are read again.', asyn
   const before = await loadSnapshot(whole)
   const after = await loadSnapshot(whole, before)
   assert.ok(after.parts.every(({ buffer }, i) => buffer === before.parts[i].buffer))
+})
+
+test('A header holds no more than its kind and rows take, whatever nobody asked for.', () => {
+  const header = (more: number): Uint8Array =>
+    crafted({ ...HEADER, meta: { month: '2026-03', more: Array.from({ length: more }, () => ({})) } })
+  const month = { ...entry('readings', 'x', 674), rows: 10_000_000 }
+  expectHeader(header(1900), month)
+  assert.throws(() => expectHeader(header(2000), month), /readings-\w+\.msgpack: .*holds too many values/)
+  const catalog = { ...entry('catalog', 'x'), rows: 100_000 }
+  expectHeader(header(900_000), catalog)
+  assert.throws(() => expectHeader(header(1_100_000), catalog), /holds too many values/)
 })

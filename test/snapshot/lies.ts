@@ -584,6 +584,16 @@ const LIES: readonly [weight: number, lie: Lie][] = [
       return ''
     }),
   ],
+  [
+    1,
+    (tale, chance) => {
+      const part = somePart(tale, chance)
+      if (typeof part.meta === 'object' && part.meta !== null) {
+        Object.assign(part.meta, { more: Array.from({ length: 300_000 }, () => ({})) })
+      }
+      return `${labelOf(part)}, meta: much that nobody asked for`
+    },
+  ],
   // Stored indexes.
   [
     6,
