@@ -32,7 +32,6 @@ import { readRegistryFile } from './registry.ts'
 import { reportedSnapshot } from './report.ts'
 import { announce, lockFolder, TEMPORARY_PREFIX } from './write.ts'
 
-
 /** Manifests kept when nobody says otherwise: two and a half hours of half-hourly builds. */
 export const DEFAULT_KEPT = 5
 /** Younger than this, in seconds, a manifest or a part is kept whatever else holds: longer than any reader takes to load. */
