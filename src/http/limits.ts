@@ -1,13 +1,13 @@
-/** What one client may cost an engine. */
+/** What one client may cost an engine. Turns are those of a thread's event loop. */
 
-/** Requests of one connection that are answered in one turn of the event loop; with the next one the connection is cut. */
+/** Requests of one connection in one turn; with the next one the connection is cut. */
 export const REQUESTS_PER_TURN = 256
 /** So many requests in one turn take some 10 ms. For what is left of the turn the lower limit holds. */
 export const BUSY_TURN_REQUESTS = 4096
 export const REQUESTS_PER_BUSY_TURN = 32
-/** The same for node:http, which takes some 50 µs for a request. */
-export const NODE_BUSY_TURN_REQUESTS = 512
-export const NODE_REQUESTS_PER_BUSY_TURN = 8
+/** The same for node:http, which takes some 15 µs to read a request. */
+export const NODE_BUSY_TURN_REQUESTS = 1024
+export const NODE_REQUESTS_PER_BUSY_TURN = 16
 /**
  * Bytes of answers without a body (HEAD, 204, 304) that may wait to be read: `uws` buffers them without a word, so the
  * connection ends in good order when it has been sent so many, read or not. From here to a third more, lest one can tell.

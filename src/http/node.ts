@@ -208,12 +208,18 @@ class Turn {
   }
 }
 
-/**
- * Cuts a connection at once. Node goes on reading requests out of what has come, 2,000 of them in 64 KB, and makes objects of each: it
- * stops at the first one for which its own hook says that this is no request.
- */
-function cut(socket: Socket & { parser?: { onIncoming: unknown } | null }): void {
-  if (socket.parser != null) socket.parser.onIncoming = () => -1
+/** What Node's reader of requests calls with each of them, and is not in its documentation: 2 has it read no further. */
+interface Reader {
+  onIncoming: () => number
+}
+
+/** Spares a connection whose end is settled the reading of what else has come: 2,000 requests in 64 KB, 10 to 15 µs each. */
+function readNoFurther(socket: Socket & { parser?: Reader | null }): void {
+  if (socket.parser != null) socket.parser.onIncoming = () => 2
+}
+
+function cut(socket: Socket): void {
+  readNoFurther(socket)
   socket.destroy()
 }
 
@@ -238,7 +244,10 @@ export class NodeEngine implements Engine {
       exchange.begin(request, response, (this.#waiting.get(socket) ?? 0) > 0)
       try {
         const { refusal } = exchange
-        if (refusal !== null || exchange.isLast) this.#ended.add(socket)
+        if (refusal !== null || exchange.isLast) {
+          this.#ended.add(socket)
+          readNoFurther(socket)
+        }
         if (refusal === null) onRequest(exchange)
         else exchange.refuse(refusal)
         if (exchange.state === 'open') throw new Error('the handler returned without an answer')
@@ -284,6 +293,7 @@ export class NodeEngine implements Engine {
       onProgress()
       const slot = connections.opened(connections.countsAddresses ? (socket.remoteAddress ?? '') : '')
       if (slot === REFUSED) {
+        readNoFurther(socket)
         socket.end(REFUSAL_OF_CONNECTION)
         socket.destroySoon()
         return
@@ -307,8 +317,7 @@ export class NodeEngine implements Engine {
     )
     // Without progress in either direction: ends clients that never send, and ones that do not read their answer.
     this.#server.timeout = TIMEOUT_MS
-    // Before the HTTP server's own listener, which would begin to read.
-    this.#server.prependListener('connection', (socket: Socket) => onOpen(socket))
+    this.#server.on('connection', onOpen)
   }
 
   listen(host: string, port: number): Promise<number> {

@@ -204,6 +204,8 @@ for (const kind of ENGINES) {
     for (const [name, headers, body] of [
       ['a body of known length', ['Content-Length: 5'], 'abcde'],
       ['a body in chunks', ['Transfer-Encoding: chunked'], '3\r\nabc\r\n0\r\n\r\n'],
+      ['a wish to close', ['Connection: close'], ''],
+      ['a wish to close among others', ['Connection: TE, Close'], ''],
       ['two equal lengths', ['Content-Length: 3', 'Content-Length: 3'], 'abc'],
       ['two lengths, the first 0', ['Content-Length: 0', 'Content-Length: 3'], ''],
       ['two lengths, the first empty', ['Content-Length:', 'Content-Length: 3'], ''],
