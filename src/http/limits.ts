@@ -2,12 +2,19 @@
 
 /** Requests of one connection in one turn; with the next one the connection is cut. */
 export const REQUESTS_PER_TURN = 256
-/** So many requests in one turn take some 10 ms. For what is left of the turn the lower limit holds. */
-export const BUSY_TURN_REQUESTS = 4096
-export const REQUESTS_PER_BUSY_TURN = 32
-/** The same for node:http, which takes some 15 µs to read a request. */
+/** Work in one turn is counted in answers, a long one as one for each so many bytes of it. */
+export const BYTES_PER_UNIT = 4096
+/** So much work in one turn takes some 10 ms. For what is left of the turn a connection may ask for the lower ones, whichever is more. */
+export const BUSY_TURN_UNITS = 4096
+export const REQUESTS_PER_BUSY_TURN = 16
+export const UNITS_PER_BUSY_TURN = 32
+/** The same for node:http, which counts requests alone, and takes some 15 µs to read one. */
 export const NODE_BUSY_TURN_REQUESTS = 1024
 export const NODE_REQUESTS_PER_BUSY_TURN = 16
+/** A body that is longer goes out in pieces of so many bytes, since the kernel alone takes megabytes for a client that does not read. */
+export const PIECE_BYTES = 256 * 1024
+/** Bytes of such pieces that go out in one turn, or one piece: some 1 ms. */
+export const PIECES_PER_TURN_BYTES = 2 * 1024 * 1024
 /**
  * Bytes of answers without a body (HEAD, 204, 304) that may wait to be read: `uws` buffers them without a word, so the
  * connection ends in good order when it has been sent so many, read or not. From here to a third more, lest one can tell.

@@ -33,6 +33,7 @@ import {
   HeldBytes,
   NODE_BUSY_TURN_REQUESTS,
   NODE_REQUESTS_PER_BUSY_TURN,
+  PIECE_BYTES,
   REQUESTS_PER_TURN,
   WAITING_REQUESTS,
 } from './limits.ts'
@@ -47,6 +48,9 @@ const TIMEOUT_CHECK_MS = 1_000
 const HEAD_BYTES = 1 + 9 + 4
 /** Beside name and value of a header: `: ` and CRLF. */
 const LINE_BYTES = 4
+
+/** With 10,000 connections that do not read, bodies that are not counted among what is held take 160 MB. */
+const SHORT_BODY_BYTES = 16 * 1024
 
 const REFUSAL_OF_CONNECTION = Buffer.concat([
   Buffer.from(
@@ -133,11 +137,12 @@ class NodeExchange implements Exchange {
     if (body === null || this.method === 'HEAD') {
       response.end()
     } else if (stays) {
-      response.end(Buffer.from(body.buffer, body.byteOffset, body.length))
-    } else {
+      sendPieces(response, Buffer.from(body.buffer, body.byteOffset, body.length))
+    } else if (this.#mayHold(response, body.length)) {
       // A copy, because Node may still hold the bytes when the caller reuses its buffer.
-      response.end(Buffer.from(body))
-      if (!response.writableFinished) this.#hold(response, body.length)
+      sendPieces(response, Buffer.from(body))
+    } else {
+      response.destroy()
     }
     this.state = 'answered'
   }
@@ -153,9 +158,12 @@ class NodeExchange implements Exchange {
     return this.#later
   }
 
-  #hold(response: ServerResponse, bytes: number): void {
-    if (this.#held.take(bytes)) response.once('close', () => this.#held.giveBack(bytes))
-    else response.destroy()
+  /** Whether `bytes` may be held until the answer is out. Short bodies mostly are at once, and each connection has one at a time. */
+  #mayHold(response: ServerResponse, bytes: number): boolean {
+    if (bytes <= SHORT_BODY_BYTES) return true
+    if (!this.#held.take(bytes)) return false
+    response.once('close', () => this.#held.giveBack(bytes))
+    return true
   }
 
   refuse({ head, body }: Refusal): void {
@@ -179,6 +187,15 @@ class NodeExchange implements Exchange {
     if (this.#response === null) throw new Error('the exchange is over')
     return this.#response
   }
+}
+
+/** Sends a body and ends the answer: a long body piece by piece, each in a turn of the loop of its own. */
+function sendPieces(response: ServerResponse, body: Buffer, start = 0): void {
+  // Its client may have gone between two pieces.
+  if (response.destroyed) return
+  const end = start + PIECE_BYTES
+  if (end >= body.length) response.end(start === 0 ? body : body.subarray(start))
+  else response.write(body.subarray(start, end), () => setImmediate(sendPieces, response, body, end))
 }
 
 /** A target without scheme and host, which a request to a proxy has before its path (RFC 9112, 3.2.2). */

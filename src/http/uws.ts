@@ -25,10 +25,14 @@ import type {
 } from './exchange.ts'
 import {
   BODYLESS_LIMIT_BYTES,
-  BUSY_TURN_REQUESTS,
+  BUSY_TURN_UNITS,
+  BYTES_PER_UNIT,
   HeldBytes,
+  PIECE_BYTES,
+  PIECES_PER_TURN_BYTES,
   REQUESTS_PER_BUSY_TURN,
   REQUESTS_PER_TURN,
+  UNITS_PER_BUSY_TURN,
 } from './limits.ts'
 import { findFreePort, listenError } from './port.ts'
 import { UwsLaterReply } from './uws-later.ts'
@@ -128,6 +132,8 @@ class UwsExchange implements Exchange {
   draining = false
   /** `begun` lasts only while bytes are handed over: seen from outside, it means that this failed half-way. */
   state: 'open' | 'begun' | 'answered' = 'answered'
+  /** Bytes of bodies sent at once, over all requests. */
+  sentBytes = 0
   #lane: Lane | null = null
   #response: UwsResponse | null = null
   #request: UwsRequest | null = null
@@ -146,6 +152,7 @@ class UwsExchange implements Exchange {
   #asksToClose = false
   readonly #now: () => number
   readonly #held = new HeldBytes()
+  readonly #pieces = new Pieces()
   readonly #onProgress: () => void
 
   constructor({ now, onProgress }: Surroundings) {
@@ -236,8 +243,9 @@ class UwsExchange implements Exchange {
       response.writeStatus(head)
       // Not `end`, which would hold any number of bodies for a client that pipelines and does not read: with an
       // unfinished `tryEnd` the next pipelined request closes the connection.
-      const [, done] = response.tryEnd(body, body.length)
+      const [, done] = response.tryEnd(pieceOf(body, 0), body.length)
       if (!done) this.#sendRest(response, body, stays)
+      this.sentBytes += body.length
     }
     this.state = 'answered'
   }
@@ -275,16 +283,32 @@ class UwsExchange implements Exchange {
     if (!done) response.endWithoutBody()
   }
 
-  /** Sends what the kernel did not take of `body` as it becomes ready for more, from a copy unless the bytes stay. */
+  /** Sends what is left of `body` as the kernel becomes ready for more, from a copy unless the bytes stay. */
   #sendRest(response: UwsResponse, body: Uint8Array, stays: boolean): void {
     const start = response.getWriteOffset()
     const rest = this.#hold(response, body.subarray(start), stays)
     if (rest === null) return
-    response.onWritable((offset) => {
-      this.#onProgress()
-      const [isWritten, isDone] = response.tryEnd(rest.bytes.subarray(offset - start), body.length)
+    const goOn = (): number => {
+      if (rest.isGone) return 0
+      const piece = pieceOf(rest.bytes, response.getWriteOffset() - start)
+      let [isWritten, isDone] = [false, false]
+      response.cork(() => {
+        ;[isWritten, isDone] = response.tryEnd(piece, body.length)
+      })
       if (isDone) rest.giveBack()
-      return isWritten
+      else if (isWritten) this.#pieces.add(goOn)
+      return piece.length
+    }
+    this.#goOnWhenWritable(response, goOn)
+    // Where the kernel took the first piece whole, it does not tell that it takes more.
+    this.#pieces.add(goOn)
+  }
+
+  #goOnWhenWritable(response: UwsResponse, goOn: () => number): void {
+    response.onWritable(() => {
+      this.#onProgress()
+      this.#pieces.add(goOn)
+      return true
     })
   }
 
@@ -294,7 +318,7 @@ class UwsExchange implements Exchange {
    */
   #sendLast(response: UwsResponse, head: string | Uint8Array, body: Uint8Array, stays: boolean): void {
     response.writeStatus(withClosing(head))
-    response.tryEnd(body.subarray(0, body.length - 1), body.length)
+    response.tryEnd(pieceOf(body.subarray(0, -1), 0), body.length)
     this.#closeAfterRest(response, body, stays)
   }
 
@@ -309,7 +333,7 @@ class UwsExchange implements Exchange {
     let isDone = false
     const connection = lane.findMoved(0, body.length, () => {
       response.writeStatus(withClosing(head))
-      isDone = response.tryEnd(body, body.length)[1]
+      isDone = response.tryEnd(pieceOf(body, 0), body.length)[1]
     })
     if (!isDone) this.#closeAfterRest(response, body, stays)
     else if (connection !== undefined) setImmediate(() => lane.close(connection))
@@ -322,13 +346,7 @@ class UwsExchange implements Exchange {
     const start = response.getWriteOffset()
     const rest = this.#hold(response, body.subarray(start), stays)
     if (rest === null) return
-    const goOn = (): boolean => {
-      let offset = response.getWriteOffset()
-      if (offset < length - 1) {
-        response.tryEnd(rest.bytes.subarray(offset - start, length - 1 - start), length)
-        offset = response.getWriteOffset()
-      }
-      if (offset < length - 1) return false
+    const finish = (): void => {
       // With its last byte the response object dies, and only another one can close the connection.
       let isDone = false
       const connection = lane.findMoved(length - 1, length, () =>
@@ -336,19 +354,28 @@ class UwsExchange implements Exchange {
           isDone = response.tryEnd(rest.bytes.subarray(length - 1 - start), length)[1]
         }),
       )
-      if (!isDone) return false
+      if (!isDone) return
       rest.giveBack()
       if (connection !== undefined) lane.close(connection)
-      return true
     }
-    response.onWritable(() => {
-      this.#onProgress()
-      return goOn()
-    })
-    // When all is read that came with the request; a client that has gone by then has taken its connection with it.
-    setImmediate(() => {
-      if (!rest.isGone) goOn()
-    })
+    const goOn = (): number => {
+      if (rest.isGone) return 0
+      const offset = response.getWriteOffset()
+      if (offset === length - 1) {
+        finish()
+        return 0
+      }
+      const piece = pieceOf(rest.bytes.subarray(0, -1), offset - start)
+      let isWritten = false
+      response.cork(() => {
+        isWritten = response.tryEnd(piece, length)[0]
+      })
+      if (isWritten) this.#pieces.add(goOn)
+      return piece.length
+    }
+    this.#goOnWhenWritable(response, goOn)
+    // When all is read that came with the request.
+    this.#pieces.add(goOn)
   }
 
   /** Keeps `bytes` for a response that goes on after its handler; null when too many are kept already: then it is cut. */
@@ -389,6 +416,39 @@ class UwsExchange implements Exchange {
   #liveResponse(): UwsResponse {
     if (this.#response === null) throw new Error('the exchange is over')
     return this.#response
+  }
+}
+
+/** The bytes from `offset` on, at most as many as are offered at once. */
+function pieceOf(bytes: Uint8Array, offset: number): Uint8Array {
+  return offset === 0 && bytes.length <= PIECE_BYTES ? bytes : bytes.subarray(offset, offset + PIECE_BYTES)
+}
+
+/** Long bodies by turns: each that is ready for more sends a piece, as many of them in a turn of the loop as take 1 ms. */
+class Pieces {
+  readonly #waiting = new Set<() => number>()
+  #isScheduled = false
+
+  /** Has `goOn`, which returns how many bytes it has offered, called in its turn. */
+  add(goOn: () => number): void {
+    this.#waiting.add(goOn)
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(this.#sendSome)
+  }
+
+  readonly #sendSome = (): void => {
+    this.#isScheduled = false
+    let bytes = 0
+    // Those who are added meanwhile come in the next turn.
+    for (const goOn of [...this.#waiting]) {
+      if (bytes >= PIECES_PER_TURN_BYTES) break
+      this.#waiting.delete(goOn)
+      bytes += goOn()
+    }
+    if (this.#waiting.size === 0 || this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(this.#sendSome)
   }
 }
 
@@ -436,6 +496,9 @@ export class UwsEngine implements Engine {
   #inTurn = 0
   #lane: Lane | null = null
   #inRow = 0
+  /** What was sent before this turn was watched, and before the row. */
+  #sentBeforeTurn = 0
+  #sentBeforeRow = 0
   #isRefusing = false
   /** What comes between `HTTP/1.1 ` and CRLF, of a whole answer: with `end` one would not know when the connection can be closed. */
   readonly #refusal =
@@ -492,17 +555,20 @@ export class UwsEngine implements Engine {
   }
 
   #serve(lane: Lane, method: string, response: UwsResponse, request: UwsRequest): void {
+    const { sentBytes } = this.#exchange
     if (lane !== this.#lane) {
       this.#lane = lane
       this.#inRow = 0
+      this.#sentBeforeRow = sentBytes
     }
     this.#inRow++
-    if (++this.#inTurn === UNWATCHED_REQUESTS) setImmediate(this.#endTurn)
-    if (this.#inRow <= UNWATCHED_REQUESTS) {
+    if (++this.#inTurn === UNWATCHED_REQUESTS) {
+      this.#sentBeforeTurn = sentBytes
+      setImmediate(this.#endTurn)
+    }
+    if (this.#inRow <= REQUESTS_PER_BUSY_TURN) {
       this.#answer(lane, method, response, request)
-    } else if (
-      this.#inRow > (this.#inTurn > BUSY_TURN_REQUESTS ? REQUESTS_PER_BUSY_TURN : REQUESTS_PER_TURN)
-    ) {
+    } else if (this.#isTooMuch()) {
       response.close()
     } else {
       // After the first 16 KB of answers the engine would hand each piece of a head to the kernel by itself.
@@ -510,8 +576,18 @@ export class UwsEngine implements Engine {
     }
   }
 
+  /** Whether what came in a row, as good as surely from one connection, is more than a connection may ask for in this turn. */
+  #isTooMuch(): boolean {
+    const { sentBytes } = this.#exchange
+    const isBusy = this.#inTurn + (sentBytes - this.#sentBeforeTurn) / BYTES_PER_UNIT > BUSY_TURN_UNITS
+    return isBusy
+      ? this.#inRow + (sentBytes - this.#sentBeforeRow) / BYTES_PER_UNIT > UNITS_PER_BUSY_TURN
+      : this.#inRow > REQUESTS_PER_TURN
+  }
+
   readonly #endTurn = (): void => {
     this.#inTurn = 0
+    this.#sentBeforeTurn = this.#exchange.sentBytes
     this.#lane = null
   }
 
