@@ -1,6 +1,6 @@
 /** What one client may cost an engine. Turns are those of a thread's event loop. */
 
-/** Requests of one connection in one turn; with the next one the connection is cut. */
+/** Requests of one connection in one turn; one that has sent more is cut. */
 export const REQUESTS_PER_TURN = 256
 /** Work in one turn is counted in answers, a long one as one for each so many bytes of it. */
 export const BYTES_PER_UNIT = 4096
@@ -13,6 +13,8 @@ export const NODE_BUSY_TURN_REQUESTS = 1024
 export const NODE_REQUESTS_PER_BUSY_TURN = 16
 /** A body that is longer goes out in pieces of so many bytes, since the kernel alone takes megabytes for a client that does not read. */
 export const PIECE_BYTES = 256 * 1024
+/** Its first piece, which goes out before others have had their turn. */
+export const FIRST_PIECE_BYTES = 16 * 1024
 /** Bytes of such pieces that go out in one turn, or one piece: some 1 ms. */
 export const PIECES_PER_TURN_BYTES = 2 * 1024 * 1024
 /**

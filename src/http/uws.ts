@@ -27,6 +27,7 @@ import {
   BODYLESS_LIMIT_BYTES,
   BUSY_TURN_UNITS,
   BYTES_PER_UNIT,
+  FIRST_PIECE_BYTES,
   HeldBytes,
   PIECE_BYTES,
   PIECES_PER_TURN_BYTES,
@@ -39,9 +40,10 @@ import { UwsLaterReply } from './uws-later.ts'
 
 /**
  * The engine does not say which connection a request came on. So each engine has several apps, all listening on its port, among
- * which the kernel spreads connections at random: what comes one upon the other by one app is as good as surely from one connection.
+ * which the kernel spreads connections at random: what comes one upon the other by one app is most likely from one connection.
+ * Each accepts up to 512 connections at a time, in some 13 ms, so there are few of them.
  */
-const LANES = 32
+const LANES = 8
 /** Requests in one turn before which nothing is watched: a turn that ends resets the counts, and telling that it ends costs 0.5 µs. */
 const UNWATCHED_REQUESTS = 32
 /** What the engine adds to a head: version, date, length and the like. */
@@ -132,6 +134,11 @@ class UwsExchange implements Exchange {
   draining = false
   /** `begun` lasts only while bytes are handed over: seen from outside, it means that this failed half-way. */
   state: 'open' | 'begun' | 'answered' = 'answered'
+  /**
+   * Whether answers are finished in the next turn only. A connection that has sent more behind such a request is cut by the engine, which
+   * reads none behind an unfinished answer; one that has not, and only seemed to, gets it a little later.
+   */
+  isPutOff = false
   /** Bytes of bodies sent at once, over all requests. */
   sentBytes = 0
   #lane: Lane | null = null
@@ -237,6 +244,10 @@ class UwsExchange implements Exchange {
       this.#sendWithoutBody(response, head, body, isLast || this.draining)
     } else if (isLast) {
       this.#sendLast(response, head, body, stays)
+    } else if (this.isPutOff) {
+      response.writeStatus(this.draining ? withClosing(head) : head)
+      response.tryEnd(pieceOf(body.subarray(0, -1), 0), body.length)
+      this.#sendRest(response, body, stays)
     } else if (this.draining) {
       this.#sendBeforeClosing(response, head, body, stays)
     } else {
@@ -245,7 +256,7 @@ class UwsExchange implements Exchange {
       // unfinished `tryEnd` the next pipelined request closes the connection.
       const [, done] = response.tryEnd(pieceOf(body, 0), body.length)
       if (!done) this.#sendRest(response, body, stays)
-      this.sentBytes += body.length
+      this.sentBytes += Math.min(body.length, PIECE_BYTES)
     }
     this.state = 'answered'
   }
@@ -274,13 +285,20 @@ class UwsExchange implements Exchange {
       return
     }
     response.writeStatus(head)
-    if (body === null) {
-      response.endWithoutBody()
+    const finish = (): void => {
+      // Writes the length, and is done with that where it is 0.
+      const isDone = body !== null && response.tryEnd(NOTHING, body.length)[1]
+      if (!isDone) response.endWithoutBody()
+    }
+    if (!this.isPutOff) {
+      finish()
       return
     }
-    // Writes the length, and is done with that where it is 0.
-    const [, done] = response.tryEnd(NOTHING, body.length)
-    if (!done) response.endWithoutBody()
+    let isGone = false
+    response.onAborted(() => (isGone = true))
+    setImmediate(() => {
+      if (!isGone) response.cork(finish)
+    })
   }
 
   /** Sends what is left of `body` as the kernel becomes ready for more, from a copy unless the bytes stay. */
@@ -421,7 +439,8 @@ class UwsExchange implements Exchange {
 
 /** The bytes from `offset` on, at most as many as are offered at once. */
 function pieceOf(bytes: Uint8Array, offset: number): Uint8Array {
-  return offset === 0 && bytes.length <= PIECE_BYTES ? bytes : bytes.subarray(offset, offset + PIECE_BYTES)
+  if (offset === 0) return bytes.length <= PIECE_BYTES ? bytes : bytes.subarray(0, FIRST_PIECE_BYTES)
+  return bytes.subarray(offset, offset + PIECE_BYTES)
 }
 
 /** Long bodies by turns: each that is ready for more sends a piece, as many of them in a turn of the loop as take 1 ms. */
@@ -568,11 +587,11 @@ export class UwsEngine implements Engine {
     }
     if (this.#inRow <= REQUESTS_PER_BUSY_TURN) {
       this.#answer(lane, method, response, request)
-    } else if (this.#isTooMuch()) {
-      response.close()
     } else {
+      this.#exchange.isPutOff = this.#isTooMuch()
       // After the first 16 KB of answers the engine would hand each piece of a head to the kernel by itself.
       response.cork(() => this.#answer(lane, method, response, request))
+      this.#exchange.isPutOff = false
     }
   }
 
