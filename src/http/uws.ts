@@ -460,8 +460,9 @@ class Pieces {
     this.#isScheduled = false
     let bytes = 0
     // Those who are added meanwhile come in the next turn.
-    for (const goOn of [...this.#waiting]) {
-      if (bytes >= PIECES_PER_TURN_BYTES) break
+    let left = this.#waiting.size
+    for (const goOn of this.#waiting) {
+      if (left-- === 0 || bytes >= PIECES_PER_TURN_BYTES) break
       this.#waiting.delete(goOn)
       bytes += goOn()
     }
