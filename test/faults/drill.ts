@@ -1,6 +1,6 @@
 /** A server whose threads a test can get at, in a process of its own that may break down. */
 import { spawn } from 'node:child_process'
-import { chownSync } from 'node:fs'
+import { chownSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
@@ -42,6 +42,7 @@ export interface Drill {
 export async function startDrill(t: TestContext, folder: string, uid: number | null = null): Promise<Drill> {
   const place = temporaryFolder(t)
   const keys = join(place, 'keys.json')
+  writeFileSync(keys, '{"format":1,"keys":[]}\n')
   if (uid !== null) chownSync(place, uid, uid)
   const own = ['--port=0', '--admin-port=0', '--workers=2', '--anonymous-quota=0', '--drain-time=1s']
   const server = spawn(
