@@ -36,8 +36,8 @@ interface MemoryFiles {
 export interface Netcdf {
   readonly library: Library
   readonly memory: MemoryFiles
-  /** The library's numbers of a group, and of a link into another file. */
-  readonly types: { readonly group: number; readonly externalLink: number }
+  /** The library's numbers of a variable, of a group, and of a link into another file. */
+  readonly types: { readonly variable: number; readonly group: number; readonly externalLink: number }
   /** The only path that may be opened. */
   present: string
   /** Files of this process so far: the library knows a file that it could not close by its path for ever. */
@@ -62,8 +62,8 @@ async function load(): Promise<Netcdf> {
   // Otherwise faults are printed, and reading goes on.
   module.activate_throwing_error_handler()
   const memory = library.FS as unknown as MemoryFiles
-  const { H5G_GROUP, H5G_UDLINK } = module
-  const types = { group: H5G_GROUP, externalLink: H5G_UDLINK }
+  const { H5G_DATASET, H5G_GROUP, H5G_UDLINK } = module
+  const types = { variable: H5G_DATASET, group: H5G_GROUP, externalLink: H5G_UDLINK }
   const netcdf: Netcdf = { library, memory, types, present: '', opened: 0, hasStrayed: false }
   const open = memory.open.bind(memory)
   memory.open = (path, ...rest) => {
@@ -88,7 +88,7 @@ export function withFile<T>(netcdf: Netcdf, path: string, use: (file: File) => T
     file = new library.File(netcdf.present, 'r')
     // What is no file of its own kind, the library tries as the first of a family of files.
     netcdf.hasStrayed = false
-    refuseLinks(netcdf, file, { depth: 0, members: 0 })
+    refuseStrays(netcdf, file, { depth: 0, members: 0 })
     return use(file)
   } catch (error) {
     if (error instanceof UnusableFile) throw error
@@ -113,8 +113,8 @@ function bytesOf(path: string): Uint8Array {
   }
 }
 
-/** @throws UnusableFile for a group, or one below it, with a link into another file */
-function refuseLinks(netcdf: Netcdf, group: Group, seen: { depth: number; members: number }): void {
+/** @throws UnusableFile for a group, or one below it, with a link or a variable that leads into another file */
+function refuseStrays(netcdf: Netcdf, group: Group, seen: { depth: number; members: number }): void {
   const names = group.keys()
   seen.members += names.length
   if (seen.members > MAX_MEMBERS || seen.depth > MAX_DEPTH)
@@ -122,10 +122,36 @@ function refuseLinks(netcdf: Netcdf, group: Group, seen: { depth: number; member
   for (const name of names) {
     const path = `${group.path === '/' ? '' : group.path}/${name}`
     const type = typeOf(netcdf, group, path)
+    if (type === netcdf.types.variable) refuseStray(netcdf, group.get(path) as Dataset)
     if (type !== netcdf.types.group) continue
     seen.depth++
-    refuseLinks(netcdf, group.get(path) as Group, seen)
+    refuseStrays(netcdf, group.get(path) as Group, seen)
     seen.depth--
+  }
+}
+
+/** @throws UnusableFile for a variable whose values lie in another file or are put together from others */
+function refuseStray(netcdf: Netcdf, variable: Dataset): void {
+  const { chunks, shape, type, virtual_sources: virtual } = metadataOf(variable) ?? {}
+  if (virtual !== undefined)
+    throw new UnusableFile('has a virtual dataset, a variable put together from others')
+  // External storage has no chunks, and shows when the first value is read.
+  if (chunks !== null || type === undefined || !NUMBER_CLASSES.has(type) || (shape ?? [0]).includes(0)) return
+  try {
+    variable.slice(shape!.map(() => [0, 1]))
+  } catch {
+    // What is damaged is told by who needs it.
+  }
+  if (netcdf.hasStrayed)
+    throw new UnusableFile('has external storage, a variable with its values in another file')
+}
+
+/** Null where that is damaged. */
+function metadataOf(variable: Dataset): Dataset['metadata'] | null {
+  try {
+    return variable.metadata
+  } catch {
+    return null
   }
 }
 

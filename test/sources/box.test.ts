@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -231,4 +232,46 @@ test('A build goes on without a source whose reader ran out of memory', async (t
   const bomb = gzipSync(`[${'{"hourly":{"time":[]}},'.repeat(1_500_000)}{}]`)
   const folder = await folderOf(t, { 'a.json.gz': bomb })
   assert.match(await buildBeside(t, 'forecast', folder, { megabytes: 150 }), /needs more than 150 MiB/)
+})
+
+test('Nothing of any file that a crafted one points to reaches the snapshot, the log or the report', async (t) => {
+  const mark = 'mark-of-the-environment'
+  process.env['GROUNDSWELL_TEST_SECRET'] = mark
+  t.after(() => delete process.env['GROUNDSWELL_TEST_SECRET'])
+  const out = temporaryFolder(t)
+  const log: string[] = []
+  const report = new BuildReport({
+    maxBadShare: 0.5,
+    write: (text) => void log.push(text),
+    terminal: false,
+    clock: Date.now,
+  })
+  const source = openSource('cmems', join(FIXTURES, 'hostile', 'netcdf'))
+  await buildSnapshot({
+    sources: [{ ...source, terms: terms('hostile') }],
+    out,
+    asOf: null,
+    now: Math.floor(Date.now() / 1000),
+    report,
+  })
+  const document = report.document()
+  // Any byte would be a height in these files: those of the only one that is whole are 2.5 m.
+  const manifest = await readManifest(out)
+  assert.deepEqual(
+    document.networks.map(({ name, buoys }) => [name, buoys]),
+    [['Copernicus Marine', 1]],
+  )
+  assert.equal(manifest?.parts.find((part) => part.kind === 'readings')?.rows, 24)
+  const names = readdirSync(join(FIXTURES, 'hostile', 'netcdf')).filter((name) => name.endsWith('.nc'))
+  const refusals = document.sources[0].warnings.filter((warning) => warning.endsWith('the file is left out'))
+  assert.equal(refusals.length, names.length - 1)
+  for (const name of names.filter((one) => one !== 'plain.nc')) {
+    assert.match(
+      refusals.join('\n'),
+      new RegExp(`${name}: .*(external|virtual|more groups).*; the file is left out`),
+    )
+  }
+  const files = readdirSync(out).map((name) => readFileSync(join(out, name), 'latin1'))
+  for (const text of [...files, log.join(''), JSON.stringify(document)])
+    for (const word of [mark, 'PATH=', hostname()]) assert.ok(!text.includes(word), word)
 })

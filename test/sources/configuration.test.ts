@@ -4,10 +4,12 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { readConfiguration, type Configuration } from '../../src/sources/configuration.ts'
 import { BuildError, type BuoyRecord } from '../../src/sources/source.ts'
 import { temporaryFolder } from '../live.ts'
+import { folderOf, recordSource } from './recorder.ts'
 
 type Environment = { [name: string]: string }
 
@@ -87,6 +89,11 @@ test('What is wrong is told by its place.', (t) => {
     [{}, /^the file must have required property 'sources'$/],
     [{ sources: [] }, /^sources must NOT have fewer than 1 items$/],
     [{ sources: [CSV], source: 1 }, /^the file has an unknown key "source"$/],
+    [{ sources: [{ ...CSV, limits: { seconds: 0 } }] }, /^sources\[0\]\.limits\.seconds must be >= 1$/],
+    [
+      { sources: [{ ...CSV, limits: { megabytes: 64 } }] },
+      /^sources\[0\]\.limits\.megabytes must be >= 128$/,
+    ],
     [{ sources: [CSV, { ...CSV, name: 'B', kind: 'ndcb' }] }, /^sources\[1\]\.kind must be one of ndbc, /],
     [{ sources: [{ ...CSV, filder: {} }] }, /^sources\[0\] has an unknown key "filder"$/],
     [{ sources: [CSV, CSV] }, /^sources\[1\]\.name "Own" is the name of an earlier source$/],
@@ -213,4 +220,16 @@ test('The examples are configurations.', () => {
   }
   const own = readFileSync(fileURLToPath(new URL('../../src/sources/README.md', import.meta.url)), 'utf8')
   for (const name of names) assert.ok(own.includes(`data/examples/${name}`), name)
+})
+
+test('A source is read within the limits that its entry sets.', async (t) => {
+  const bomb = gzipSync(`[${'{"hourly":{"time":[]}},'.repeat(1_500_000)}{}]`)
+  const folder = await folderOf(t, { 'bomb.json.gz': bomb })
+  const { sources } = read(t, {
+    sources: [{ name: 'F', kind: 'forecast', folder, limits: { megabytes: 128 } }],
+  })
+  await assert.rejects(
+    recordSource(sources[0].source),
+    /forecast: it needs more than 128 MiB of memory, its limit/,
+  )
 })
