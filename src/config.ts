@@ -330,6 +330,12 @@ export const RUN_SETTINGS = {
     default: '0',
     parse: durationOrZero,
   } satisfies Setting<number>,
+  'build-timeout': {
+    placeholder: 'TIME',
+    help: 'how long a build may take before it is ended and counts as failed',
+    default: '2h',
+    parse: duration,
+  } satisfies Setting<number>,
 } as const
 
 const json: Setting<boolean> = {

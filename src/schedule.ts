@@ -25,8 +25,11 @@ export interface ScheduleOptions {
   log: (line: string) => void
 }
 
+/** Times are epoch seconds. */
 export interface ScheduleState {
   next_at: number
+  /** When the build began that runs now. */
+  running_since: number | null
   last_at: number | null
   last_error: string | null
   failures_in_row: number
@@ -50,6 +53,7 @@ export class Schedule {
     const { clock, lastBuilt, failedFirst = null } = options
     this.state = {
       next_at: 0,
+      running_since: null,
       last_at: failedFirst === null ? null : clock(),
       last_error: failedFirst,
       failures_in_row: failedFirst === null ? 0 : 1,
@@ -84,6 +88,7 @@ export class Schedule {
   async #build(): Promise<void> {
     const { build, clock, log } = this.#options
     const { state } = this
+    state.running_since = clock()
     try {
       await build()
       state.built++
@@ -96,6 +101,7 @@ export class Schedule {
       log(`warning: build failed (${state.failures_in_row} in a row): ${state.last_error}`)
     }
     state.last_at = clock()
+    state.running_since = null
     if (!this.#stopped) this.#plan(clock())
   }
 }

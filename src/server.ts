@@ -9,7 +9,7 @@ import type { ServeConfig } from './config.ts'
 import { Connections } from './http/connections.ts'
 import { loadEngine } from './http/engine.ts'
 import { connectionsWithin, openFilesLimit } from './http/files.ts'
-import { findFreePort } from './http/port.ts'
+import { findFreePort, openPort } from './http/port.ts'
 import { KeyRing, watchKeys, type KeyRecord } from './keys.ts'
 import { descriptionFiles } from './openapi/files.ts'
 import { keepUsage, KeySlots, QuotaCounters, readUsage, usagePath } from './quota.ts'
@@ -43,8 +43,13 @@ export interface RunningServer {
   failed: Promise<string>
   /** Makes a worker fail as a bug would. */
   failWorker(thread: number): void
-  /** Not ready from now on; answers close their connections; then the workers stop and the counts are saved. */
-  stop(): Promise<void>
+  /**
+   * Not ready from now on; answers close their connections; then the workers stop and the counts are saved.
+   * Resolves to whether all threads have ended: with one that has not, `process.exit` would wait for it or abort.
+   */
+  stop(): Promise<boolean>
+  /** As `stop`, also during one, but waits for no connection. */
+  stopAtOnce(): Promise<boolean>
 }
 
 export interface Surroundings {
@@ -58,9 +63,19 @@ export interface Surroundings {
   refreshEvery?: number
   /** More members of `/status`. */
   moreStatus?: () => object
+  /** Aborted when the server is not wanted any more although it does not serve yet. */
+  signal?: AbortSignal
 }
 
-/** @throws Error when a port is taken or the engine cannot be loaded, KeysFileError. */
+/** It was not wanted any more before it served. */
+export class StoppedEarly extends Error {
+  override name = 'StoppedEarly'
+}
+
+/**
+ * Resolves when it serves the snapshot of its folder, or, where that has none it can serve, answers 503: the port opens then.
+ * @throws Error when a port is taken or the engine cannot be loaded, KeysFileError, StoppedEarly.
+ */
 export async function startServer(
   config: ServeConfig,
   {
@@ -69,12 +84,14 @@ export async function startServer(
     clockShift = new SharedArrayBuffer(8),
     refreshEvery = 0,
     moreStatus = () => ({}),
+    signal,
   }: Surroundings,
 ): Promise<RunningServer> {
   const engine = loadEngine(config.engine)
   if (engine.warning !== null) log(`warning: ${engine.warning}`)
   const count = Math.min(config.workers, engine.maxWorkers)
-  const port = await findFreePort(config.host, config.port)
+  // Told before anything is loaded; whether it is still free is found out when it opens.
+  await findFreePort(config.host, config.port)
   const keys = startKeys(config.keys, log, clock)
   const shared = {
     quota: keys.counters,
@@ -88,11 +105,10 @@ export async function startServer(
     [new QuotaCounters(shared.quota), addresses, new ProxyWarnings(addresses, log)],
     clock,
   )
-  const common: Omit<WorkerStart, 'thread' | 'snapshot' | 'keys' | 'beats'> = {
+  const common: Omit<WorkerStart, 'thread' | 'snapshot' | 'keys' | 'pulse' | 'refused'> = {
     ...shared,
     clockShift,
     host: config.host,
-    port,
     engine: config.engine,
     basePath: config['base-path'],
     activeWithin: config['active-within'],
@@ -105,6 +121,7 @@ export async function startServer(
     settingsTag: settingsTag(config),
   }
   let draining = false
+  let isOpen = false
   let failure: string | null = null
   let fail: (reason: string) => void = () => {}
   const failed = new Promise<string>((resolve) => (fail = resolve))
@@ -113,6 +130,7 @@ export async function startServer(
     dir: config.snapshots,
     maxMemory: config['max-memory'],
     threads: count,
+    refusedForGood: (id) => workers.stoppedBy(id),
     clock,
     log,
     serve: async (snapshot) => {
@@ -128,23 +146,38 @@ export async function startServer(
     log,
     // The new one began with the keys of then.
     onReplaced: () => workers.tell({ type: 'keys', keys: keys.ring() }),
-    onHung: (thread) => {
+    requestsOf: (thread) => totals.countOf('requests', thread),
+    onStuck: (thread) => {
       failure = `worker ${thread} hangs`
       fail(failure)
     },
   })
   const totals = new Totals(shared.totals, 0)
   const silentOf = silentSources(config.snapshots)
+  let hasClosed = false
+  const close = async (atOnce: boolean): Promise<boolean> => {
+    draining = true
+    reloader.stop()
+    const allEnded = await workers.close(atOnce)
+    if (!hasClosed) {
+      hasClosed = true
+      hours.stop()
+      keys.close()
+      admin?.close()
+    }
+    return allEnded
+  }
+  // What is being loaded or got ready is given up.
+  const giveUp = (): void => void close(true)
+  signal?.addEventListener('abort', giveUp)
+  let port: number
   try {
+    signal?.throwIfAborted()
     await workers.start()
     keys.onChange((ring) => workers.tell({ type: 'keys', keys: ring }))
-    await reloader.look()
-    if (reloader.snapshot === null && reloader.state.error === null) {
-      log(`warning: ${config.snapshots} holds no snapshot; answering 503 until one is published there`)
-    }
-    reloader.start()
+    signal?.throwIfAborted()
     admin = await startAdminPort(config, log, {
-      notReady: () => failure ?? notReady(draining, reloader.snapshot, workers, count),
+      notReady: () => failure ?? notReady(draining, isOpen, reloader.snapshot, workers, count),
       status: () => ({
         ...snapshotStatus(reloader.snapshot, clock()),
         silent_sources: reloader.snapshot === null ? [] : silentOf(reloader.snapshot.id, clock()),
@@ -158,15 +191,23 @@ export async function startServer(
       }),
       reload: () => reloader.look(true),
     })
+    await reloader.look()
+    signal?.throwIfAborted()
+    if (reloader.snapshot === null && reloader.state.error === null) {
+      log(`warning: ${config.snapshots} holds no snapshot; answering 503 until one is published there`)
+    }
+    port = await openPort(config.host, config.port, (free) => workers.listen(free))
+    isOpen = true
+    signal?.throwIfAborted()
+    reloader.start()
   } catch (error) {
-    hours.stop()
-    reloader.stop()
-    await workers.close()
-    keys.close()
-    throw error
+    await close(true)
+    throw signal?.aborted === true ? new StoppedEarly() : error
+  } finally {
+    signal?.removeEventListener('abort', giveUp)
   }
 
-  const stop = async (): Promise<void> => {
+  const stop = async (): Promise<boolean> => {
     draining = true
     reloader.stop()
     workers.drain()
@@ -175,12 +216,9 @@ export async function startServer(
     await setTimeout(drain - lastAnswers)
     workers.tell({ type: 'stop-listening' })
     await setTimeout(lastAnswers)
-    await workers.close()
-    hours.stop()
-    keys.close()
-    admin?.close()
+    return close(false)
   }
-  let stopping: Promise<void> | null = null
+  let stopping: Promise<boolean> | null = null
   return {
     host: config.host,
     port,
@@ -190,11 +228,13 @@ export async function startServer(
     failed,
     failWorker: (thread) => workers.fail(thread),
     stop: () => (stopping ??= stop()),
+    stopAtOnce: () => close(true),
   }
 }
 
 function notReady(
   draining: boolean,
+  isOpen: boolean,
   snapshot: LoadedSnapshot | null,
   workers: Workers,
   wanted: number,
@@ -202,6 +242,7 @@ function notReady(
   if (draining) return 'stopping'
   // A snapshot is the served one only after each worker has answered questions about it.
   if (snapshot === null) return 'no snapshot is loaded'
+  if (!isOpen) return 'the port is not open yet'
   return workers.alive === 0 ? `0 of ${wanted} workers are serving` : null
 }
 

@@ -33,6 +33,11 @@ export class Totals {
     return this.#counts[this.#at + TOTALS[name]]
   }
 
+  /** What the thread of row `thread` has counted as `name`. */
+  countOf(name: TotalName, thread: number): number {
+    return this.#counts[thread * ROW + TOTALS[name]]
+  }
+
   /** The sums over all threads. */
   sums(): { [name in TotalName]: number } {
     const sums = { requests: 0, unauthorized: 0, rate_limited: 0, faults: 0 }

@@ -1,11 +1,15 @@
 /** A serving thread: its own engine on the shared port, over snapshots and counters in memory that all threads share. */
-import { parentPort, workerData } from 'node:worker_threads'
+import { createHash } from 'node:crypto'
+import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { AddressCounters, TrustedProxies } from './addresses.ts'
 import { openDataset } from './dataset.ts'
 import { DearAnswers } from './dear-answers.ts'
 import { Connections } from './http/connections.ts'
 import { loadEngine } from './http/engine.ts'
+import { FAULT_BODY, FAULT_HEAD, type Exchange } from './http/exchange.ts'
 import { KeyRing } from './keys.ts'
+import { LAST_ACT } from './process/interrupt.ts'
+import { Pulse } from './process/pulse.ts'
 import { QuotaCounters } from './quota.ts'
 import { RequestPath } from './request.ts'
 import { OPERATIONS } from './routes.ts'
@@ -17,13 +21,13 @@ import { SnapshotError } from './snapshot/format.ts'
 import type { LoadedSnapshot } from './snapshot/read.ts'
 import { finish, finishInSlices, type Steps } from './steps.ts'
 import { Totals } from './totals.ts'
+import type { LastAct } from './workers.ts'
 
 /** What the main thread gives a worker to begin with. */
 export interface WorkerStart {
   /** Its number among the workers, from 0. */
   thread: number
   host: string
-  port: number
   engine: 'auto' | 'uws' | 'node'
   basePath: string
   activeWithin: number
@@ -40,8 +44,10 @@ export interface WorkerStart {
   addresses: SharedArrayBuffer
   totals: SharedArrayBuffer
   keys: SharedArrayBuffer
-  /** One Int32 for each worker, which counts up while the worker's event loop turns. */
-  beats: SharedArrayBuffer
+  /** Its signs of life. */
+  pulse: SharedArrayBuffer
+  /** Hashes of requests that have stopped a thread. */
+  refused: readonly string[]
   site: SharedSite
   /** One Float64: seconds that the clock is ahead of the machine's. */
   clockShift: SharedArrayBuffer
@@ -50,10 +56,13 @@ export interface WorkerStart {
 
 /** A snapshot is taken over in two steps, so that all threads switch together or none does. */
 export type ToWorker =
+  | { type: 'listen'; port: number }
   | { type: 'prepare'; snapshot: LoadedSnapshot }
   | { type: 'switch' }
   | { type: 'discard' }
   | { type: 'keys'; keys: SharedArrayBuffer }
+  /** A request, by its hash, that has stopped a thread. */
+  | { type: 'refuse'; request: string }
   | { type: 'drain' }
   | { type: 'stop-listening' }
   | { type: 'close' }
@@ -61,7 +70,9 @@ export type ToWorker =
   | { type: 'fail' }
 
 export type FromWorker =
+  | { type: 'ready' }
   | { type: 'listening' }
+  | { type: 'not-listening'; message: string }
   | { type: 'prepared' }
   | { type: 'refused'; message: string }
   | { type: 'switched' }
@@ -77,6 +88,8 @@ const BEAT_INTERVAL = 250
 
 const start = workerData as WorkerStart
 const main = parentPort!
+const pulse = new Pulse(start.pulse)
+pulse.identify()
 const shift = new Float64Array(start.clockShift)
 const tell = (message: FromWorker): void => main.postMessage(message)
 
@@ -118,6 +131,16 @@ function* viewOf(snapshot: LoadedSnapshot): Steps<View> {
   return view
 }
 
+/** Each step is a sign of life. */
+function* alive<T>(steps: Steps<T>): Steps<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    pulse.beat()
+    yield
+  }
+}
+
 function serve(view: View): void {
   requests.setView(view)
   hasServed = true
@@ -125,36 +148,81 @@ function serve(view: View): void {
 
 async function prepare(snapshot: LoadedSnapshot): Promise<void> {
   try {
-    prepared = await finishInSlices(viewOf(snapshot), SLICE)
+    prepared = await finishInSlices(alive(viewOf(snapshot)), SLICE)
     tell({ type: 'prepared' })
   } catch (error) {
     tell({ type: 'refused', message: error instanceof SnapshotError ? error.message : faultText(error) })
   }
 }
 
-if (start.snapshot !== null) serve(finish(viewOf(start.snapshot)))
+if (start.snapshot !== null) serve(finish(alive(viewOf(start.snapshot))))
+
+const refused = new Set(start.refused)
+/** The request at hand. */
+let current: Exchange | null = null
+
+/** What a request is known by that has stopped a thread: neither the order of its parameters nor who asks makes it another one. */
+function hashOf({ path, query }: Exchange): string {
+  const parameters = query.split('&').filter((parameter) => !parameter.startsWith('api_key='))
+  return createHash('sha256')
+    .update(`${path}?${parameters.toSorted().join('&')}`)
+    .digest('hex')
+}
 
 const neighbours = new TrustedProxies(['127.0.0.0/8', '::1', ...start.trustedProxies])
-const beats = new Int32Array(start.beats)
-const engine = loadEngine(start.engine).create((exchange) => requests.handle(exchange), {
-  connections: new Connections(start.connections, start.thread, {
-    total: start.maxConnections,
-    perAddress: start.maxConnectionsPerAddress,
-    isExempt: (address) => neighbours.trusts(address),
-  }),
-  onProgress: () => Atomics.add(beats, start.thread, 1),
-  onThrow: (error) => tell({ type: 'fault', message: faultText(error) }),
+const engine = loadEngine(start.engine).create(
+  (exchange) => {
+    if (refused.size > 0 && refused.has(hashOf(exchange))) {
+      exchange.send(FAULT_HEAD, FAULT_BODY)
+      return
+    }
+    current = exchange
+    try {
+      requests.handle(exchange)
+    } finally {
+      current = null
+    }
+  },
+  {
+    connections: new Connections(start.connections, start.thread, {
+      total: start.maxConnections,
+      perAddress: start.maxConnectionsPerAddress,
+      isExempt: (address) => neighbours.trusts(address),
+    }),
+    onProgress: () => pulse.beat(),
+    onThrow: (error) => tell({ type: 'fault', message: faultText(error) }),
+  },
+)
+
+function close(): void {
+  engine.stopListening()
+  engine.close()
+  pulse.closed()
+}
+
+// The main thread has a thread call this that stands still, in the midst of whatever it does, and terminates it then.
+Object.assign(globalThis, {
+  [Symbol.for(LAST_ACT)]: (thread: number): LastAct | null => {
+    if (thread !== threadId) return null
+    const request = current === null ? null : hashOf(current)
+    const at = faultText(new Error()).split('\n').slice(2).join('\n').trimStart()
+    close()
+    return { request, at }
+  },
 })
 
 // The process would abort if the thread ended with its engine open.
 process.on('uncaughtException', (error) => {
   tell({ type: 'fault', message: faultText(error) })
-  engine.close()
+  close()
   process.exit(1)
 })
 
 main.on('message', (message: ToWorker) => {
   switch (message.type) {
+    case 'listen':
+      void listen(message.port)
+      break
     case 'prepare':
       void prepare(message.snapshot)
       break
@@ -169,6 +237,9 @@ main.on('message', (message: ToWorker) => {
     case 'keys':
       requests.setKeys(new KeyRing(message.keys))
       break
+    case 'refuse':
+      refused.add(message.request)
+      break
     case 'drain':
       engine.drain()
       break
@@ -176,17 +247,26 @@ main.on('message', (message: ToWorker) => {
       engine.stopListening()
       break
     case 'close':
-      engine.stopListening()
-      engine.close()
-      // A snapshot that is being got ready does not hold it up.
-      process.exit(0)
+      close()
+      // The loop lets go in this turn of what was closed just now. A snapshot that is being got ready does not hold it up.
+      setImmediate(() => process.exit(0))
       break
     case 'fail':
       throw new Error('a drill')
   }
 })
 
-setInterval(() => Atomics.add(beats, start.thread, 1), BEAT_INTERVAL)
+async function listen(port: number): Promise<void> {
+  // It is being ended.
+  if (!pulse.mayOpen()) return
+  try {
+    await engine.listen(start.host, port)
+    tell({ type: 'listening' })
+  } catch (error) {
+    close()
+    tell({ type: 'not-listening', message: (error as Error).message })
+  }
+}
 
-await engine.listen(start.host, start.port)
-tell({ type: 'listening' })
+setInterval(() => pulse.beat(), BEAT_INTERVAL)
+tell({ type: 'ready' })

@@ -68,7 +68,7 @@ const isHandler = (file: string): boolean => file.startsWith('src/handlers/')
 
 test('Handlers import neither each other nor sockets, keys, quota, snapshots or the way of a request.', () => {
   const forbidden =
-    /^src\/(handlers|http|snapshot)\/|^src\/(keys|quota|addresses|request|reply|routes|server|worker|workers|admin|cli|config|cache)\.ts$/
+    /^src\/(handlers|http|snapshot)\/|^src\/(keys|quota|addresses|request|reply|routes|server|worker|workers|admin|cli|commands|config|cache)\.ts$/
   assert.deepEqual(whoImports(forbidden, isHandler), [])
   // Nor files, processes and threads: they turn arguments into bytes.
   assert.deepEqual(whoImports(/^node:/, isHandler), [])
@@ -156,7 +156,7 @@ test('Networks are asked by the fetching alone, and it is known to the command l
     ({ target, typeOnly }) => target?.startsWith('src/fetch/') === true && !typeOnly,
   )
   const files = new Set(users.map(({ file }) => file).filter((file) => !file.startsWith('src/fetch/')))
-  assert.deepEqual([...files], ['src/cli.ts'])
+  assert.deepEqual([...files], ['src/commands.ts'])
 })
 
 test('The explorer and the server know each other by the API alone.', () => {
@@ -193,28 +193,48 @@ test('The clock is read where a process or thread begins, and handed on from the
   // `new Date(x)` only writes a given time, without an argument it would read the clock. `performance.now` is no clock but a
   // stopwatch: it measures how long something takes.
   const reading = filesWith(/Date\.now|new Date\(\)|performance\.timeOrigin/)
-  assert.deepEqual(reading, ['src/cli.ts', 'src/explorer/main.ts', 'src/http/engine.ts', 'src/worker.ts'])
+  assert.deepEqual(reading, [
+    'src/builds.mjs',
+    'src/cli.ts',
+    'src/commands.ts',
+    'src/explorer/main.ts',
+    'src/http/engine.ts',
+    'src/worker.ts',
+  ])
 })
 
 test('Arguments, environment and exit code belong to the command line.', () => {
   // In development a thread is told by its arguments which file it is.
-  assert.deepEqual(filesWith(/process\.argv/), ['src/cli.ts', 'src/launch.mjs', 'src/thread.dev.mjs'])
+  assert.deepEqual(filesWith(/process\.argv/), [
+    'src/cli.ts',
+    'src/compile.mjs',
+    'src/launch.mjs',
+    'src/thread.dev.mjs',
+  ])
   // uWebSockets.js takes one setting from the environment and nowhere else.
-  assert.deepEqual(filesWith(/process\.env/), ['src/cli.ts', 'src/http/binding.ts'])
+  assert.deepEqual(filesWith(/process\.env/), ['src/builds.mjs', 'src/commands.ts', 'src/http/binding.ts'])
   // In a worker thread it ends the thread.
   assert.deepEqual(
     filesWith(/process\.exit(Code)?\b/).filter((file) => file !== 'src/worker.ts'),
-    ['src/cli.ts', 'src/launch.mjs'],
+    [
+      'src/builds.mjs',
+      'src/cli.ts',
+      'src/commands.ts',
+      'src/compile.mjs',
+      'src/launch.mjs',
+      'src/process/stops.ts',
+    ],
   )
   assert.deepEqual(
-    filesWith(/\bconsole\./).filter((file) => file !== 'src/cli.ts'),
+    filesWith(/\bconsole\./).filter((file) => file !== 'src/commands.ts'),
     [],
   )
 })
 
 test('Nothing is left to chance but ids of requests, keys, temporary names and the moment of a scheduled build.', () => {
-  assert.deepEqual(filesWith(/Math\.random/), ['src/cli.ts'])
+  assert.deepEqual(filesWith(/Math\.random/), ['src/commands.ts'])
   assert.deepEqual(filesWith(/randomUUID|randomBytes|getRandomValues/), [
+    'src/builds.mjs',
     'src/keys.ts',
     'src/lock.ts',
     'src/reply.ts',

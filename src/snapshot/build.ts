@@ -99,6 +99,20 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapsho
   }
 }
 
+/** Clears away what a builder that was killed left half-written, unless another one is at work. */
+export function clearLeftovers(dir: string): void {
+  try {
+    const lock = lockFolder(dir)
+    try {
+      removeLeftovers(dir, JOURNAL_FILE)
+    } finally {
+      lock.release()
+    }
+  } catch {
+    // The next build does the same.
+  }
+}
+
 async function build(options: BuildOptions, base: Base, lock: Lock): Promise<BuiltSnapshot> {
   const { previous: folder, registry, hold } = base
   const { sources, out, report, now } = options

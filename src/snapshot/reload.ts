@@ -41,6 +41,8 @@ export interface ReloaderOptions {
   threads: number
   /** Milliseconds that loading so many bytes may take, instead of the usual ones. */
   loadLimitMs?: (bytes: number) => number
+  /** Why the snapshot with this id is never to be tried again; null where nothing speaks against it. */
+  refusedForGood?: (id: string) => string | null
   clock: () => number
   log: (line: string) => void
   /** Makes a loaded snapshot the served one; rejects when it cannot be served. */
@@ -138,6 +140,8 @@ export class Reloader {
       }
       seen = manifest.id
       if (this.#refused?.mark === seen && performance.now() < this.#refused.retryAt) return
+      const why = this.#options.refusedForGood?.(seen) ?? null
+      if (why !== null) throw new SnapshotError(why)
       const began = performance.now()
       this.state.loading = { id: seen, since: clock() }
       const snapshot = await this.#load(manifest)

@@ -1,7 +1,7 @@
 /** Building on schedule: aligned to the clock, sooner after failures, unmoved by a clock that is set, and reported. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { cpSync, mkdirSync, renameSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import { mock, test } from 'node:test'
@@ -194,7 +194,13 @@ test('Nothing is built after the stop.', async (t) => {
 
 interface Status {
   snapshot: { id: string } | null
-  build: { built: number; failures_in_row: number; last_error: string | null }
+  build: {
+    built: number
+    failures_in_row: number
+    last_error: string | null
+    running_since: string | null
+    limit_seconds: number
+  }
 }
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
@@ -301,5 +307,33 @@ test(
     assert.equal(await once.end, 1)
     const unknown = startRun(t, folder, ['--source=demo:nonsense', '--every=2s'])
     assert.equal(await unknown.end, 2)
+  },
+)
+
+test(
+  'A build that takes too long is ended, told, and tried again, and leaves neither a lock nor half-written files.',
+  { timeout: 120_000 },
+  async (t) => {
+    const folder = temporaryFolder(t)
+    const snapshots = join(folder, 'snapshots')
+    // It takes some minutes.
+    const run = startRun(t, folder, [
+      '--source=demo:scale,buoys=2000,years=10',
+      '--every=3s',
+      '--build-timeout=2s',
+    ])
+    const admin = await run.find(/admin port on (\S+)/)
+    const { build } = await until(admin, (status) => status.build.failures_in_row >= 2)
+    assert.equal(build.last_error, 'the build took longer than 2 s (--build-timeout) and was ended')
+    assert.equal(build.limit_seconds, 2)
+    const { build: running } = await until(admin, (status) => status.build.running_since !== null)
+    assert.match(running.running_since ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+    run.kill('SIGTERM')
+    assert.equal(await run.end, 0)
+    const left = existsSync(snapshots) ? readdirSync(snapshots) : []
+    assert.deepEqual(
+      left.filter((name) => name !== '.tmp-journal' && !/^readings-|^weather-|^registry/.test(name)),
+      [],
+    )
   },
 )

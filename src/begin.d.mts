@@ -1,0 +1,19 @@
+/** Types of `begin.mjs`. */
+
+export type StopSignal = 'SIGINT' | 'SIGTERM'
+
+/** Each taker takes the place of the one before. */
+export interface Signals {
+  /** Calls back for each signal that asks for an end, the first being number 1; for those that have come before at once. */
+  onStop(listener: (signal: StopSignal, number: number) => void): void
+  /** Calls back for each SIGHUP, and at once if one has come before. */
+  onReload(listener: () => void): void
+  /** From now on, and for those that have come before, signals do what they do to any process: end it at once. */
+  letGo(): void
+}
+
+/** What to tell who runs this with a Node that is too old; null with any other. */
+export function oldNodeFault(): string | null
+
+/** Catches the signals that ask for an end or a reload. Those that come before somebody listens wait for him. */
+export function catchSignals(): Signals

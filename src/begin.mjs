@@ -1,0 +1,53 @@
+// What comes before everything else: the Node that is needed, and signals from the first moment on. Plain JavaScript that Nodes
+// from 12 on can read, so that an old one gets a sentence and no stack; imported before anything newer is.
+
+/** As `engines` in package.json. */
+const NEEDED = [20, 19]
+
+/** What to tell who runs this with a Node that is too old; null with any other. */
+export function oldNodeFault() {
+  const running = process.versions.node.split('.').map(Number)
+  const isOld = running[0] < NEEDED[0] || (running[0] === NEEDED[0] && running[1] < NEEDED[1])
+  return isOld
+    ? 'groundswell: Node ' + NEEDED.join('.') + ' or newer is needed, this is ' + process.versions.node + '\n'
+    : null
+}
+
+/**
+ * Catches the signals that ask for an end or a reload. Those that come before somebody listens wait for him.
+ * @returns {import('./begin.mjs').Signals}
+ */
+export function catchSignals() {
+  const stops = []
+  let reloads = 0
+  let onStop = null
+  let onReload = null
+  const stop = (signal) => {
+    stops.push(signal)
+    if (onStop !== null) onStop(signal, stops.length)
+  }
+  const reload = () => {
+    reloads++
+    if (onReload !== null) onReload()
+  }
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  process.on('SIGHUP', reload)
+  return {
+    onStop(listener) {
+      onStop = listener
+      stops.forEach((signal, i) => listener(signal, i + 1))
+    },
+    onReload(listener) {
+      onReload = listener
+      if (reloads > 0) listener()
+    },
+    letGo() {
+      process.off('SIGINT', stop)
+      process.off('SIGTERM', stop)
+      process.off('SIGHUP', reload)
+      if (stops.length > 0) process.kill(process.pid, stops[0])
+      else if (reloads > 0) process.kill(process.pid, 'SIGHUP')
+    },
+  }
+}

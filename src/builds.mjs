@@ -1,0 +1,200 @@
+// Compiled code, one folder for each state of the sources:
+//
+//   dist.d/STAMP/   a build; its files never change, and a process runs from there whatever is compiled meanwhile
+//   dist            a link to the newest
+//
+// So a server that runs while its clone is updated goes on with the code it began with, its next worker and its next build too.
+import { spawn } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const dist = join(root, 'dist')
+const builds = join(root, 'dist.d')
+
+/** A process marks the build it runs from every ten minutes: two days are enough for a machine that sleeps over a weekend's night. */
+const UNUSED_MS = 172_800_000
+/** Nothing takes so long to compile. */
+const ABANDONED_MS = 3_600_000
+
+/** Exit codes of a shell for a process that such a signal has ended. */
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 }
+
+/**
+ * Compiles if the sources are newer, then runs the command line.
+ * @param {string[]} argv `--build` only compiles, `--pack` leaves `dist` as a folder of real files, as a package needs it
+ * @param {import('./begin.mjs').Signals} signals
+ */
+export async function launch(argv, signals) {
+  // What is told to stop before it serves has stopped as it was told.
+  const isService = argv[0] === 'serve' || argv[0] === 'run'
+  const stopping = new AbortController()
+  signals.onStop((signal) => {
+    process.exitCode = isService ? 0 : EXIT_CODES[signal]
+    stopping.abort()
+  })
+  const build = await buildOf(sourcesStamp(), stopping.signal)
+  if (build === null) return
+  if (argv[0] === '--build') return
+  if (argv[0] === '--pack') {
+    unlinkFor(build)
+    return
+  }
+  const { main } = await import(join(build, 'cli.js'))
+  await main(argv, signals)
+}
+
+/** A hash over everything that goes into the compiled code. */
+function sourcesStamp() {
+  const hash = createHash('sha256')
+  const files = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .sort()
+  for (const file of [
+    ...['tsconfig.json', 'tsconfig.build.json', 'package.json'].map((name) => join(root, name)),
+    ...files,
+  ]) {
+    hash
+      .update(`${file.slice(root.length)}\0`)
+      .update(readFileSync(file))
+      .update('\0')
+  }
+  return hash.digest('hex')
+}
+
+/** The folder of the build with this stamp; null where there is none, with the reason told and the exit code set. */
+async function buildOf(stamp, signal) {
+  const named = join(builds, stamp.slice(0, 16))
+  if (!isBuildOf(named, stamp)) {
+    try {
+      const made = await compile(named, stamp, signal)
+      if (made === null) return null
+      pointTo(made)
+      collect(made)
+      return made
+    } catch (error) {
+      if (error.code === undefined) throw error
+      process.stderr.write(
+        `groundswell: ${root} cannot be written (${error.code}), and its sources have changed since they were compiled: run "npm run build" there as its owner\n`,
+      )
+      process.exitCode = 1
+      return null
+    }
+  }
+  try {
+    pointTo(named)
+  } catch {
+    // Who may not write here runs what is there all the same.
+  }
+  return named
+}
+
+function isBuildOf(folder, stamp) {
+  const file = join(folder, '.sources')
+  return existsSync(file) && readFileSync(file, 'utf8') === stamp
+}
+
+/** Compiles beside the builds that are there and puts the new one among them whole, so that nobody ever imports half of it. */
+async function compile(named, stamp, signal) {
+  mkdirSync(builds, { recursive: true })
+  const fresh = join(builds, `.new-${randomUUID()}`)
+  mkdirSync(fresh)
+  try {
+    const temporary = join(fresh, '.tmp')
+    mkdirSync(temporary)
+    const code = await run(join(root, 'src', 'compile.mjs'), [fresh, stamp], temporary, signal)
+    if (signal.aborted) return null
+    if (code !== 0) {
+      process.exitCode = 1
+      return null
+    }
+    rmSync(temporary, { recursive: true, force: true })
+    // One that lacks something is nobody's but this launch's.
+    const target = isBuildOf(fresh, stamp) ? named : `${named}-${randomUUID().slice(0, 8)}`
+    try {
+      renameSync(fresh, target)
+    } catch (error) {
+      // Another process was faster with the same sources.
+      if (!['ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error
+    }
+    return target
+  } finally {
+    rmSync(fresh, { recursive: true, force: true })
+  }
+}
+
+/** Runs a script with all that it starts as one group, which `signal` ends. Resolves to its exit code. */
+function run(script, args, temporary, signal) {
+  const child = spawn(process.execPath, [script, ...args], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    detached: true,
+    env: { ...process.env, TMPDIR: temporary },
+  })
+  const end = () => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    } catch {
+      // It has ended by itself.
+    }
+  }
+  if (signal.aborted) end()
+  signal.addEventListener('abort', end)
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', resolve)
+  })
+}
+
+/** Makes `dist` a link to `build`, in one step. */
+function pointTo(build) {
+  const target = join('dist.d', build.slice(builds.length + 1))
+  if (linkOf(dist) === target) return
+  // The folder of an earlier version, or of a package that was made: somebody may run from it.
+  if (linkOf(dist) === null && existsSync(dist)) renameSync(dist, join(builds, `former-${randomUUID()}`))
+  const link = join(builds, `.link-${randomUUID()}`)
+  symlinkSync(target, link)
+  renameSync(link, dist)
+}
+
+/** Makes `dist` a folder with what `build` holds. */
+function unlinkFor(build) {
+  const copy = join(builds, `.pack-${randomUUID()}`)
+  cpSync(build, copy, { recursive: true })
+  rmSync(dist, { recursive: true, force: true })
+  renameSync(copy, dist)
+}
+
+function linkOf(path) {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return null
+  }
+}
+
+/** Clears away builds that no process has run from for long, and what killed processes left. */
+function collect(current) {
+  for (const name of readdirSync(builds)) {
+    const path = join(builds, name)
+    const stamp = join(path, '.sources')
+    const marked = statSync(stamp, { throwIfNoEntry: false }) ?? lstatSync(path, { throwIfNoEntry: false })
+    const age = Date.now() - (marked?.mtimeMs ?? Infinity)
+    if (path !== current && age > (name.startsWith('.') ? ABANDONED_MS : UNUSED_MS))
+      rmSync(path, { recursive: true, force: true })
+  }
+}

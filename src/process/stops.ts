@@ -1,0 +1,55 @@
+/** The end of a command that goes on until it is told to stop: the first signal has it end in good order, the second at once. */
+import type { Signals, StopSignal } from '../begin.mjs'
+
+/** What a shell reports of a process that such a signal has ended. */
+const EXIT_CODES: { readonly [signal in StopSignal]: number } = { SIGINT: 130, SIGTERM: 143 }
+
+export class Stops {
+  /** Resolves at the first signal. */
+  readonly asked: Promise<void>
+  readonly #asking = new AbortController()
+  readonly #before: (() => Promise<boolean>)[] = []
+  #ending: Promise<never> | null = null
+
+  constructor(signals: Signals) {
+    this.asked = new Promise((resolve) => {
+      this.signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    signals.onStop((signal, number) => {
+      if (number === 1) this.#asking.abort()
+      else void this.end(EXIT_CODES[signal])
+    })
+  }
+
+  /** Aborted at the first signal. */
+  get signal(): AbortSignal {
+    return this.#asking.signal
+  }
+
+  /** Has `act` done before the process ends at once; it resolves to whether `process.exit` can be trusted then. */
+  beforeEnd(act: () => Promise<boolean>): void {
+    this.#before.push(act)
+  }
+
+  /** Ends the process with `code`, once. */
+  end(code: number): Promise<never> {
+    this.#ending ??= this.#end(code)
+    return this.#ending
+  }
+
+  async #end(code: number): Promise<never> {
+    const done = await Promise.all(this.#before.map((act) => act().catch(() => false)))
+    if (done.every((each) => each)) process.exit(code)
+    Stops.endAbruptly()
+  }
+
+  /**
+   * Ends the process with a thread in it that cannot be ended, as it is in the midst of native code: `process.exit` would wait for it, or
+   * end it with its engine open and abort, with a core file as large as the data.
+   */
+  static endAbruptly(): never {
+    process.kill(process.pid, 'SIGKILL')
+    // The first process of a container cannot be killed from within.
+    process.abort()
+  }
+}

@@ -1,0 +1,93 @@
+/** What tells a thread that stands still from one that is busy or starved. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Stillness, type Look } from '../../src/process/stillness.ts'
+
+/** The number of the look, from 1, at which a thread is found to stand still; 0 when it never is. */
+function found(looks: Look[]): number {
+  const stillness = new Stillness(0)
+  return looks.findIndex((look) => stillness.look(look)) + 1
+}
+
+/** Looks a second apart, the thread having done `done[i]` by the i-th. */
+function looks(done: number[], processor: (i: number) => Look['processor']): Look[] {
+  return done.map((done, i) => ({ done, processor: processor(i), now: (i + 1) * 1000 }))
+}
+
+const SPINNING = (i: number): Look['processor'] => ({ seconds: i * 0.9, waits: true })
+const STARVED = (i: number): Look['processor'] => ({ seconds: i * 0.004, waits: true })
+const SLEEPING = (): Look['processor'] => ({ seconds: 1, waits: false })
+const UNTOLD = (): Look['processor'] => null
+
+test('A thread that has done nothing for five looks stands still, whether it spins or sleeps.', () => {
+  for (const processor of [SPINNING, SLEEPING, UNTOLD])
+    assert.equal(found(looks([7, 7, 7, 7, 7, 7, 7], processor)), 6)
+})
+
+test('A thread that waits for a processor on a busy machine is not to blame, however long.', () => {
+  assert.equal(
+    found(
+      looks(
+        Array.from({ length: 600 }, () => 7),
+        STARVED,
+      ),
+    ),
+    0,
+  )
+  // When it has had its share and has still done nothing, it is.
+  const late = looks(
+    Array.from({ length: 100 }, () => 7),
+    (i) => ({
+      seconds: i < 50 ? 0 : i - 50,
+      waits: true,
+    }),
+  )
+  assert.equal(found(late), 54)
+})
+
+test('A thread that has not begun yet has a minute.', () => {
+  assert.equal(
+    found(
+      looks(
+        Array.from({ length: 59 }, () => 0),
+        SPINNING,
+      ),
+    ),
+    0,
+  )
+  assert.equal(
+    found(
+      looks(
+        Array.from({ length: 60 }, () => 0),
+        SPINNING,
+      ),
+    ),
+    60,
+  )
+})
+
+test('Whatever a thread does counts: one that does something in any five looks never stands still.', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 1e6 })), { maxLength: 50 }),
+      fc.constantFrom(SPINNING, STARVED, SLEEPING, UNTOLD),
+      (runs, processor) => {
+        let done = 1
+        const all = runs.flatMap(([length, more]) => {
+          done += more
+          return Array.from({ length }, () => done)
+        })
+        assert.equal(found(looks(all, processor)), 0)
+      },
+    ),
+  )
+})
+
+test('Looks count and not seconds: a machine that slept has had none.', () => {
+  const stillness = new Stillness(0)
+  const at = (now: number): Look => ({ done: 7, processor: null, now })
+  assert.equal(stillness.look(at(1000)), false)
+  assert.equal(stillness.look(at(1e9)), false)
+  assert.equal(stillness.look(at(2e9)), false)
+})
