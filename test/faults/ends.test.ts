@@ -1,0 +1,167 @@
+/** Every end is a clean one: exit codes as documented, nothing left behind. The long forms are in `ends.ts`. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { before, test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../live.ts'
+import { moments, startAndEnd, stops } from './ends.ts'
+import { amount, build, ended } from './folder.ts'
+
+const skip = process.platform === 'linux' ? false : 'it looks for processes in /proc'
+
+let folder = ''
+before(async (t) => {
+  folder = join(temporaryFolder(t as TestContext), 'snapshots')
+  await build(folder, 0)
+})
+
+test('One SIGTERM ends a server with code 0.', { skip, timeout: 600_000 }, async (t) => {
+  const { faults } = await stops(temporaryFolder(t), folder, amount(6, 60), 0, 6000)
+  assert.deepEqual(faults, [])
+})
+
+test(
+  'A second signal, however soon or late, ends a server at once and quietly with 143 or 130.',
+  { skip, timeout: 600_000 },
+  async (t) => {
+    const place = temporaryFolder(t)
+    for (const [i, [engine, first, second, gapMs]] of (
+      [
+        ['uws', 'SIGTERM', 'SIGTERM', 30],
+        ['uws', 'SIGINT', 'SIGINT', 400],
+        ['uws', 'SIGINT', 'SIGTERM', 2000],
+        ['node', 'SIGTERM', 'SIGINT', 100],
+      ] as const
+    ).entries()) {
+      const own = join(place, `${i}.d`)
+      mkdirSync(own)
+      const began = performance.now()
+      const { code, fault, output } = await startAndEnd({
+        starter: 'node',
+        args: ['serve', `--snapshots=${folder}`, '--workers=2', `--engine=${engine}`, '--drain-time=60s'],
+        folder: own,
+        wait: { from: 'listening', ms: 100 },
+        signals: [first, second],
+        gapMs,
+      })
+      assert.equal(fault, null, output)
+      assert.equal(code, second === 'SIGTERM' ? 143 : 130)
+      // It did not drain.
+      assert.ok(performance.now() - began < 60_000)
+      assert.match(output, /stopping\n$/)
+    }
+  },
+)
+
+test(
+  'Signals at any moment, single and double, on both engines and under npm, end as documented and leave nothing.',
+  { skip, timeout: 600_000 },
+  async (t) => {
+    const { counts, faults } = await moments(temporaryFolder(t), folder, amount(8, 200))
+    t.diagnostic(JSON.stringify(counts))
+    assert.deepEqual(faults, [])
+  },
+)
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+
+/** A server whose output can be waited for. */
+function start(t: TestContext, args: string[]) {
+  const own = ['--admin-port=0', '--workers=2', '--drain-time=0s']
+  const keys = join(temporaryFolder(t), 'keys.json')
+  const server = spawn(process.execPath, [CLI, 'serve', `--keys=${keys}`, ...own, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => server.kill('SIGKILL'))
+  let output = ''
+  for (const stream of [server.stdout, server.stderr])
+    stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
+  const end = ended(server)
+  return {
+    end,
+    output: () => output,
+    hasEnded: () => server.exitCode !== null || server.signalCode !== null,
+    kill: (signal: NodeJS.Signals) => void server.kill(signal),
+    async find(pattern: RegExp): Promise<string> {
+      for (;;) {
+        const found = pattern.exec(output)
+        if (found !== null) return found[1]
+        if (server.exitCode !== null) throw new Error(output)
+        await setTimeout(10)
+      }
+    },
+  }
+}
+
+test(
+  'Of two servers started at once on one port exactly one lives, and the other says why it does not.',
+  { timeout: 240_000 },
+  async (t) => {
+    for (const [i, hosts] of [
+      ['127.0.0.1', '127.0.0.1'],
+      ['0.0.0.0', '127.0.0.1'],
+    ].entries()) {
+      const port = 21_000 + (process.pid % 20_000) + i
+      const servers = hosts.map((host) =>
+        start(t, [`--snapshots=${folder}`, `--host=${host}`, `--port=${port}`]),
+      )
+      const ends = await Promise.race([
+        Promise.race(servers.map(({ end }, number) => end.then((code) => ({ number, code })))),
+        setTimeout(200_000).then(() => null),
+      ])
+      assert.ok(ends !== null, 'both live')
+      assert.equal(ends.code, 1)
+      assert.match(
+        servers[ends.number].output(),
+        /^groundswell: cannot listen on \S+: the address is in use \(EADDRINUSE\)$/m,
+      )
+      const winner = servers[1 - ends.number]
+      await winner.find(/(listening on)/)
+      assert.equal((await fetch(`http://127.0.0.1:${port}/v2/buoys/search?query=bu`)).status, 200)
+      winner.kill('SIGTERM')
+      assert.equal(await winner.end, 0)
+    }
+  },
+)
+
+test(
+  'The port opens when the first snapshot serves, and with 503 where none is published.',
+  { timeout: 120_000 },
+  async (t) => {
+    const port = 41_000 + (process.pid % 20_000)
+    const full = start(t, [`--snapshots=${folder}`, `--port=${port}`])
+    const seen = new Set<number | string>()
+    while (!seen.has(200) && !full.hasEnded()) {
+      seen.add(
+        await fetch(`http://127.0.0.1:${port}/v2/buoys/search?query=bu`).then(
+          (answer) => answer.status,
+          (error: Error) => (error.cause as { code: string }).code,
+        ),
+      )
+    }
+    assert.deepEqual(seen, new Set(['ECONNREFUSED', 200]))
+    const empty = start(t, [`--snapshots=${temporaryFolder(t)}`, '--port=0'])
+    const base = await empty.find(/listening on (\S+)/)
+    assert.equal((await fetch(`${base}/buoys/search?query=bu`)).status, 503)
+    for (const server of [full, empty]) {
+      server.kill('SIGTERM')
+      assert.equal(await server.end, 0)
+    }
+  },
+)
+
+test('A SIGHUP before it serves is a reload after it, and no end.', { timeout: 120_000 }, async (t) => {
+  const server = start(t, [`--snapshots=${folder}`, '--port=0'])
+  // Its first line, long before it listens.
+  await server.find(/(warning: no keys)/)
+  server.kill('SIGHUP')
+  await server.find(/(listening on)/)
+  server.kill('SIGHUP')
+  await setTimeout(200)
+  server.kill('SIGTERM')
+  assert.equal(await server.end, 0)
+})
