@@ -72,8 +72,9 @@ const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 /** A server whose output can be waited for. */
 function start(t: TestContext, args: string[]) {
   const own = ['--admin-port=0', '--workers=2', '--drain-time=0s']
-  const keys = join(temporaryFolder(t), 'keys.json')
-  const server = spawn(process.execPath, [CLI, 'serve', `--keys=${keys}`, ...own, ...args], {
+  const server = spawn(process.execPath, [CLI, 'serve', ...own, ...args], {
+    // There is no keys file, of which the first line of the output tells.
+    cwd: temporaryFolder(t),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   t.after(() => server.kill('SIGKILL'))

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { issueKey } from '../../src/keys.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const CLI = join(ROOT, 'dist', 'cli.js')
@@ -47,7 +48,9 @@ export interface StartAndEnd {
 /** Starts a server, signals it, waits for its end and looks at what it leaves. */
 export async function startAndEnd(plan: StartAndEnd): Promise<Ended> {
   const { starter, args, folder, wait, requestsMs = 0, signals, gapMs = 0 } = plan
-  const all = [...args, '--port=0', '--admin-port=0', `--keys=${join(folder, 'keys.json')}`]
+  const keys = join(folder, 'keys.json')
+  issueKey(keys, { owner: 'ends', now: Date.now() / 1000 })
+  const all = [...args, '--port=0', '--admin-port=0', `--keys=${keys}`]
   const [command, ...rest] = commandOf(starter, all)
   const server = spawn(command, rest, {
     cwd: ROOT,
