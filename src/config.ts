@@ -226,6 +226,24 @@ export const SERVE_SETTINGS = {
     default: '127.0.0.1',
     parse: text,
   } satisfies Setting<string>,
+  'admin-name': {
+    placeholder: 'NAME',
+    help: 'host name that requests may call the admin port by, beside addresses and localhost; may be given several times',
+    default: '',
+    multiple: true,
+    parse: (texts) => {
+      const names = texts.filter((name) => name !== '').map((name) => name.toLowerCase())
+      if (!names.every((name) => /^[a-z0-9_.-]{1,253}$/.test(name)))
+        throw new Error('host names without a port')
+      return names
+    },
+  } satisfies Setting<string[]>,
+  'admin-token-file': {
+    placeholder: 'FILE',
+    help: 'file of a token that status and reload of the admin port then require (Authorization: Bearer)',
+    default: '',
+    parse: (texts) => (last(texts) === '' ? null : last(texts)),
+  } satisfies Setting<string | null>,
   engine: {
     placeholder: 'NAME',
     help: 'HTTP engine: uws, node, or auto for uws where it can be loaded',

@@ -1,10 +1,11 @@
 /** Which errors are faults of input, files and surroundings, told in a sentence; all others are ours and keep their stack. */
+import { AdminTokenError } from './admin.ts'
 import { UsageError } from './config.ts'
 import { KeyCommandError, KeysFileError } from './keys.ts'
 import { SnapshotError } from './snapshot/format.ts'
 import { BuildError } from './sources/source.ts'
 
-const EXPECTED = [UsageError, BuildError, SnapshotError, KeysFileError, KeyCommandError]
+const EXPECTED = [AdminTokenError, UsageError, BuildError, SnapshotError, KeysFileError, KeyCommandError]
 
 const SYSTEM_FAULTS: { readonly [code: string]: string } = {
   ENOENT: 'there is no such file or folder',

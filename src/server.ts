@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { setTimeout } from 'node:timers/promises'
 import { AddressCounters, ProxyWarnings } from './addresses.ts'
-import { startAdmin } from './admin.ts'
+import { isLoopback, readToken, startAdmin, type AdminOptions } from './admin.ts'
 import type { ServeConfig } from './config.ts'
 import { Connections } from './http/connections.ts'
 import { loadEngine } from './http/engine.ts'
@@ -262,14 +262,23 @@ function reloadStatus({ state }: Reloader): object {
 async function startAdminPort(
   config: ServeConfig,
   log: (line: string) => void,
-  options: Omit<Parameters<typeof startAdmin>[0], 'host' | 'port'>,
+  options: Pick<AdminOptions, 'notReady' | 'status' | 'reload'>,
 ): Promise<Awaited<ReturnType<typeof startAdmin>> | null> {
   const wanted = config['admin-port']
   if (wanted === 'off') return null
+  const host = config['admin-host']
+  const token = config['admin-token-file'] === null ? null : readToken(config['admin-token-file'])
+  if (token === null && !isLoopback(host)) {
+    log(
+      `warning: the admin port listens on ${host} without a token: whoever reaches it sees the status and asks for reloads; give it one with --admin-token-file`,
+    )
+  }
   try {
     return await startAdmin({
       ...options,
-      host: config['admin-host'],
+      host,
+      names: config['admin-name'],
+      token,
       port: wanted === 'auto' ? DEFAULT_ADMIN_PORT : wanted,
     })
   } catch (error) {
