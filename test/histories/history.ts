@@ -181,6 +181,8 @@ export class History {
     if (typeof expected === 'string') {
       this.#tell('refused build', expected)
       assert.match(outcome, REFUSALS[expected])
+      // It has collected what --keep lets go, and nothing else.
+      this.#syncKept(keep, undefined)
       return
     }
     assert.equal(outcome, 'done')
@@ -212,6 +214,7 @@ export class History {
 
   /** A killed build has done all, nothing, or has kept its snapshot and not announced it. */
   async #adoptKilled(expected: State | Refusal, given: ReadonlyMap<string, string>): Promise<void> {
+    if (!existsSync(this.#dir)) return
     const announced = (await readManifest(this.#dir))?.id ?? null
     const newest = listKept(this.#dir).at(-1)
     const isNew = newest !== undefined && newest.sequence > (this.#kept.at(-1)?.sequence ?? 0)
@@ -252,7 +255,7 @@ export class History {
 
   /** Takes over what the folder keeps, once that is not less than it must be. */
   #syncKept(keep: number, newest: { id: string } | undefined): void {
-    const now = listKept(this.#dir)
+    const now = existsSync(this.#dir) ? listKept(this.#dir) : []
     const ids = new Set(now.map(({ id }) => id))
     for (const { id, pinned } of this.#kept)
       if (pinned || id === this.#announced) assert.ok(ids.has(id), `${id} is gone`)
@@ -262,7 +265,7 @@ export class History {
   }
 
   async #rollback(): Promise<void> {
-    const { chance } = { chance: this.#chance }
+    const chance = this.#chance
     const to = chance.percent(40) && this.#kept.length > 0 ? chance.pick(this.#kept).id : null
     const at = this.#kept.findLastIndex(({ id }) => id === this.#announced)
     const target = to ?? this.#kept.at(at === -1 ? -1 : at - 1)?.id
