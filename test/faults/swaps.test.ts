@@ -8,6 +8,7 @@ import { setTimeout } from 'node:timers/promises'
 import { readCommandLine, SERVE_SETTINGS } from '../../src/config.ts'
 import { startServer, type RunningServer } from '../../src/server.ts'
 import { listKept } from '../../src/snapshot/history.ts'
+import { loadSnapshot } from '../../src/snapshot/read.ts'
 import { Client, startLive, temporaryFolder, type Live, type Reply } from '../live.ts'
 import { startDrill } from './drill.ts'
 import { amount, asOf, build } from './folder.ts'
@@ -312,8 +313,9 @@ test(
   async (t) => {
     const two = await twoSnapshots(t)
     two.announce(0)
-    const { parts } = listKept(two.folder)[0].manifest!
-    const limit = parts.reduce((sum, { bytes }) => sum + bytes, 0)
+    const { parts, threadBytes } = await loadSnapshot(two.folder)
+    // All that it takes with two workers, and nothing for another one beside it.
+    const limit = parts.reduce((sum, { entry }) => sum + entry.bytes, 2 * threadBytes)
     const live = await startLive(t, {
       snapshots: two.folder,
       args: ['--admin-port=0', `--max-memory=${limit}`],
@@ -324,7 +326,10 @@ test(
       await setTimeout(50)
       told = (await status(await adminPort(live))).reload.last_error
     }
-    assert.match(told, new RegExp(`the limit is ${limit} \\(--max-memory\\)`))
+    assert.match(
+      told,
+      new RegExp(`the limit is ${limit} \\(--max-memory\\): .*2 workers with ${threadBytes} each`),
+    )
     assert.equal((await status(await adminPort(live))).snapshot.id, two.ids[0])
     assert.ok(readFileSync(join(two.folder, 'manifest.msgpack')).length > 0)
   },
