@@ -39,6 +39,8 @@ const QUIET_SECONDS = 300
 /** Of the memory, the part that objects may take; the rest is for bytes of files and columns. */
 const HEAP_SHARE = 0.5
 const WATCH_MS = 250
+/** After so long beyond its limit a reader ends itself: its builder may stand still. */
+const GRACE_SECONDS = 30
 /** What a reader says as it dies goes no further than to tell a full memory from a crash. */
 const LAST_WORDS_KEPT = 8192
 const MEMORY_WORDS = /out of memory|allocation failed|cannot allocate/i
@@ -102,7 +104,14 @@ class Box implements FrameTaker {
   /** @throws BuildError when the source is refused or its reader did not come to an end */
   async run(of: Pick<Job, 'kind' | 'argument' | 'options'>): Promise<void> {
     const { asOf, now } = this.#context
-    const job: Job = { ...of, asOf, now, maxBytes: this.#megabytes * MEGABYTE }
+    const job: Job = {
+      ...of,
+      asOf,
+      now,
+      builder: process.pid,
+      maxBytes: this.#megabytes * MEGABYTE,
+      maxSeconds: this.#seconds + GRACE_SECONDS,
+    }
     const ended = await this.#follow(this.#start(), JSON.stringify(job))
     const last = this.#last
     if (last?.[0] === 'done') return

@@ -30,7 +30,11 @@ export interface Job {
   options: SourceOptions | null
   asOf: number | null
   now: number
+  /** Process that wants it: when that is gone, so is the reader. */
+  builder: number
   maxBytes: number
+  /** The builder ends it sooner, if it can. */
+  maxSeconds: number
 }
 
 const WATCH_MS = 50
@@ -41,22 +45,22 @@ const SKIPS_TOLD = 20_000
 
 /** A thread of its own goes on while the one that reads is stuck. */
 const WATCH = `
-const { workerData: { builder, maxBytes, signal, every } } = require('node:worker_threads')
+const { workerData: { builder, maxBytes, maxSeconds, signal, every } } = require('node:worker_threads')
 const clock = new Int32Array(new SharedArrayBuffer(4))
 for (;;) {
   Atomics.wait(clock, 0, 0, every)
-  if (process.ppid !== builder) process.kill(process.pid, 'SIGKILL')
+  if (process.ppid !== builder || performance.now() > maxSeconds * 1000) process.kill(process.pid, 'SIGKILL')
   if (process.memoryUsage.rss() > maxBytes) process.kill(process.pid, signal)
 }`
 
-function watch(maxBytes: number): void {
+function watch({ builder, maxBytes, maxSeconds }: Job): void {
   try {
     // Where the machine's memory runs out first, this process is the one to go.
     writeFileSync('/proc/self/oom_score_adj', '1000')
   } catch {
     // Only Linux has it.
   }
-  const workerData = { builder: process.ppid, maxBytes, signal: MEMORY_SIGNAL, every: WATCH_MS }
+  const workerData = { builder, maxBytes, maxSeconds, signal: MEMORY_SIGNAL, every: WATCH_MS }
   new Worker(WATCH, { eval: true, workerData, execArgv: [] }).unref()
 }
 
@@ -222,8 +226,8 @@ async function run(): Promise<void> {
   let last: LastMessage = ['done']
   try {
     const job = JSON.parse(readFileSync(0, 'utf8')) as Job
-    const { kind, argument, options, asOf, now, maxBytes } = job
-    watch(maxBytes)
+    const { kind, argument, options, asOf, now } = job
+    watch(job)
     const source = openKind(kind, argument, options ?? undefined)
     await source.read(new SendingSink(frames), { asOf, now, report })
   } catch (error) {
