@@ -1,11 +1,14 @@
 /**
  * Answers that take long, made in slices between which others are served, and sent as their readers take them.
  *
+ * Each is made twice: once to know its length, without which uws could send it only in a way that breaks where its reader goes; then to be
+ * sent. One that is to be kept is made once, and sent from what is kept.
+ *
  * A few are worked at in turn; others wait, not too many and not for long, and no client has more than its share of either. An answer whose
  * reader takes nothing makes room for the next one meanwhile; it holds its place in the count until its connection ends. So what one costs
  * is bounded while it waits, too: the state of its steps (176 KB at most) and what the connection has not taken (64 KB).
  */
-import { LEAST_WRITE_BYTES, MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from './http/exchange.ts'
+import { MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from './http/exchange.ts'
 import { JsonWriter } from './json.ts'
 import type { Steps } from './steps.ts'
 
@@ -33,10 +36,11 @@ const LONGEST_MS = 120_000
 const LONGEST_UNREAD_MS = 10_000
 const LOOK_INTERVAL_MS = 500
 
-/** Bytes at which what was written goes to the connection; one more step fits behind them. */
-const FLUSH_BYTES = MOST_WRITE_BYTES - LEAST_WRITE_BYTES
+/** Bytes at which what was written goes to the connection; one more step fits behind them. Fewer are not worth a call. */
+const FLUSH_BYTES = MOST_WRITE_BYTES - 16 * 1024
+const LEAST_FLUSH_BYTES = 16 * 1024
 
-/** Milliseconds that a reader may take nothing before an answer that was to be kept lets go of what was sent of it. */
+/** Milliseconds that a reader may take nothing before its answer lets go of what was made of it, to make it again. */
 const LONGEST_KEEP_MS = 500
 
 /** For `Retry-After`, seconds. */
@@ -46,15 +50,18 @@ export const DEAR_RETRY = Math.ceil(LONGEST_WAIT_MS / 1000)
 export interface Dear {
   /** Whose share it takes: the slot of a key, or −1 without one. */
   readonly client: number
-  /** Status and headers, asked for when it begins. */
+  /** Status and headers, asked for when it is sent. */
   head(): string | Uint8Array
-  /** Writes the answer into a writer that may begin anew after each step; a step takes some 50 µs and writes 16 KB at most. */
+  /**
+   * Writes the answer into a writer that may begin anew after each step; a step takes some 50 µs and writes 16 KB at most. Called again, it
+   * writes as many bytes.
+   */
   steps(writer: JsonWriter): Steps<void>
   /** It waited too long (`fault` is null), or failed before any of it was sent: `reply` has to say so. */
   refuse(reply: LaterReply, fault: unknown): void
   /** It failed after it had begun; its connection was cut. */
   onFault(error: unknown): void
-  /** Gets all of it in the end, unless its reader took so long that it was not worth the memory; null where nobody wants it. */
+  /** Gets all of it once it is made; null where nobody wants it. */
   readonly keep: ((answer: Uint8Array) => void) | null
 }
 
@@ -64,21 +71,26 @@ class Answer implements LaterEvents {
   readonly #answers: DearAnswers
   reply: LaterReply | null = null
   steps: Steps<void> | null = null
-  /** Whether its head is out. */
+  /** Whether its length is known and its head is out. */
   isBegun = false
+  /** Bytes of all of it, as far as they are counted, and bytes that are sent. */
+  length = 0
+  sent = 0
+  /** Bytes that are made once more and were sent before. */
+  skipped = 0
   /** When it was asked for, and when its steps began, in ms of `performance.now`. */
   readonly askedAt: number
   begunAt = 0
   /** When its reader last left no room. */
   unreadSince = 0
-  /** What was sent, where it is to be kept. */
-  sent: Uint8Array[] | null
+  /** All that was made, where it is to be kept. */
+  pieces: Uint8Array[] | null
 
   constructor(answers: DearAnswers, dear: Dear, askedAt: number) {
     this.#answers = answers
     this.dear = dear
     this.askedAt = askedAt
-    this.sent = dear.keep === null ? null : []
+    this.pieces = dear.keep === null ? null : []
   }
 
   readonly onRoom = (): void => this.#answers.goOn(this)
@@ -243,14 +255,20 @@ export class DearAnswers {
     do isDone = steps.next().done === true
     while (!isDone && writer.length < FLUSH_BYTES && performance.now() < end)
     // Less is not worth a call, unless it is all.
-    if (!isDone && writer.length < LEAST_WRITE_BYTES) return
+    if (!isDone && writer.length < LEAST_FLUSH_BYTES) return
+    if (!answer.isBegun) {
+      this.#count(answer)
+      if (isDone) this.#beginSending(answer)
+      this.#atWork = null
+      return
+    }
     const hasRoom = this.#flush(answer)
     if (answer.reply!.isOver) return
     this.#atWork = null
     if (isDone) {
+      if (answer.sent !== answer.length) throw new Error('made again, an answer has another length')
       answer.reply!.end()
       this.leave(answer)
-      if (answer.sent !== null) answer.dear.keep!(Buffer.concat(answer.sent))
     } else if (!hasRoom) {
       remove(this.#working, answer)
       this.#unread.add(answer)
@@ -258,19 +276,31 @@ export class DearAnswers {
     }
   }
 
+  #count(answer: Answer): void {
+    const bytes = this.#writer.answer()
+    answer.length += bytes.length
+    answer.pieces?.push(bytes.slice())
+    this.#writer.begin()
+  }
+
+  #beginSending(answer: Answer): void {
+    const { dear, pieces } = answer
+    const reply = answer.reply!
+    answer.isBegun = true
+    if (pieces !== null) dear.keep!(Buffer.concat(pieces))
+    reply.begin(dear.head(), answer.length)
+    if (reply.isHead) this.leave(answer)
+    else answer.steps = pieces === null ? dear.steps(this.#writer) : copied(pieces, this.#writer)
+  }
+
   /** Sends what was written. @returns whether there is room for more */
   #flush(answer: Answer): boolean {
-    const reply = answer.reply!
-    const bytes = this.#writer.answer()
-    if (!answer.isBegun) {
-      answer.isBegun = true
-      reply.begin(answer.dear.head())
-    }
-    let hasRoom = true
-    for (let at = 0; at < bytes.length; at += MOST_WRITE_BYTES) {
-      hasRoom = reply.write(bytes.subarray(at, at + MOST_WRITE_BYTES))
-    }
-    answer.sent?.push(bytes.slice())
+    const made = this.#writer.answer()
+    const bytes = made.subarray(Math.min(answer.skipped, made.length))
+    answer.skipped -= made.length - bytes.length
+    answer.sent += bytes.length
+    if (answer.sent > answer.length) throw new Error('made again, an answer is longer')
+    const hasRoom = answer.reply!.write(bytes)
     this.#writer.begin()
     return hasRoom
   }
@@ -292,11 +322,22 @@ export class DearAnswers {
     }
     for (const answer of [...this.#working, ...this.#unread]) {
       const unread = this.#unread.has(answer) ? now - answer.unreadSince : 0
-      if (unread > LONGEST_KEEP_MS) answer.sent = null
+      if (unread > LONGEST_KEEP_MS && answer.pieces !== null) {
+        answer.pieces = null
+        answer.skipped = answer.sent
+        answer.steps = answer.dear.steps(this.#writer)
+      }
       if (unread <= LONGEST_UNREAD_MS && now - answer.begunAt <= this.#longestMs) continue
       this.leave(answer)
       answer.reply!.cut()
     }
+  }
+}
+
+function* copied(pieces: readonly Uint8Array[], writer: JsonWriter): Steps<void> {
+  for (const piece of pieces) {
+    writer.take(piece)
+    yield
   }
 }
 

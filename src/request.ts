@@ -19,7 +19,6 @@ import {
   FORWARDED,
   IF_NONE_MATCH,
   X_FORWARDED_FOR,
-  headText,
   type Exchange,
 } from './http/exchange.ts'
 import { Literal, type JsonWriter } from './json.ts'
@@ -424,11 +423,6 @@ export class RequestPath {
       this.#tick(this.#options.clock())
       fields.lifetime = this.#lifetime
       return heads.write(fields)
-    }
-    if (exchange.method === 'HEAD') {
-      // The length of such an answer is known only when it is made.
-      exchange.send(`${headText(head())}\r\nTransfer-Encoding: chunked`, null)
-      return
     }
     if (!dear.hasPlace(this.#client)) {
       sendError(exchange, 'service_unavailable', BUSY, now, busy)

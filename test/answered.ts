@@ -105,8 +105,9 @@ class Reply implements LaterReply {
     this.#asked.send(head, body)
   }
 
-  begin(head: string | Uint8Array): void {
+  begin(head: string | Uint8Array, length: number): void {
     this.#asked.send(head, null)
+    this.#asked.answer!.headers['content-length'] = String(length)
     if (this.isHead) this.isOver = true
   }
 

@@ -68,8 +68,6 @@ export interface LaterEvents {
   readonly onGone: () => void
 }
 
-/** Bytes of a `write`: from fewer, unless they are the last, uws cannot tell whether there is room for more. */
-export const LEAST_WRITE_BYTES = 16 * 1024
 /** Bytes of a `write` at most: as much may wait for a client that does not read. */
 export const MOST_WRITE_BYTES = 64 * 1024
 
@@ -83,10 +81,11 @@ export interface LaterReply {
   readonly isHead: boolean
   /** As `Exchange.send`, but the bytes of `body` must never change. */
   send(head: string | Uint8Array, body: Uint8Array | null): void
-  /** Status and headers of a body whose length is not known yet (`Transfer-Encoding: chunked`). */
-  begin(head: string | Uint8Array): void
-  /** The next bytes of the body, in a buffer that may be used again at once. False where there is no room for more until `onRoom`. */
+  /** Status and headers, and how many bytes of a body are to follow. */
+  begin(head: string | Uint8Array, length: number): void
+  /** The next bytes of the body, in a buffer that may be used again at once; only where there is room. False where there is no room for more until `onRoom`. */
   write(bytes: Uint8Array): boolean
+  /** Says that all of them were written. */
   end(): void
   /** Ends the connection, so that the client sees that the body is not whole. */
   cut(): void

@@ -59,10 +59,9 @@ export class NodeLaterReply implements LaterReply {
     else this.#response.end(body)
   }
 
-  begin(head: string | Uint8Array): void {
+  begin(head: string | Uint8Array, length: number): void {
     if (this.isOver) return
-    // Left to Node where a body follows: a client of HTTP/1.0 gets the end of the connection instead.
-    writeHead(this.#response, head, this.isHead ? ['Transfer-Encoding', 'chunked'] : [], this.#isLast())
+    writeHead(this.#response, head, ['Content-Length', String(length)], this.#isLast())
     if (!this.isHead) return
     this.isOver = true
     this.#response.end()

@@ -10,6 +10,9 @@ export class UwsLaterReply implements LaterReply {
   isOver = false
   readonly #response: UwsResponse
   readonly #isLast: () => boolean
+  #length = 0
+  /** What was written and not taken. */
+  #rest: Uint8Array | null = null
 
   /** `isLast`: whether an answer that begins now is the last of its connection, as its client is told. */
   constructor(
@@ -27,6 +30,7 @@ export class UwsLaterReply implements LaterReply {
       onGone()
     })
     response.onWritable(() => {
+      if (this.#rest !== null && !this.#offer(this.#rest)) return false
       if (!this.isOver) onRoom()
       return true
     })
@@ -50,33 +54,40 @@ export class UwsLaterReply implements LaterReply {
     })
   }
 
-  begin(head: string | Uint8Array): void {
+  begin(head: string | Uint8Array, length: number): void {
     if (this.isOver) return
     const response = this.#response
+    this.#length = length
     response.cork(() => {
       if (!this.isHead) {
         response.writeStatus(this.#wholeHead(head))
         return
       }
       this.isOver = true
-      response.writeStatus(`${headText(this.#wholeHead(head))}\r\nTransfer-Encoding: chunked`)
+      response.writeStatus(`${headText(this.#wholeHead(head))}\r\nContent-Length: ${length}`)
       response.endWithoutBody()
     })
   }
 
   write(bytes: Uint8Array): boolean {
-    if (this.isOver) return true
-    let hasRoom = true
-    this.#response.cork(() => {
-      hasRoom = this.#response.write(bytes)
+    return this.isOver || this.#offer(bytes)
+  }
+
+  /** Hands over bytes of the body, and keeps a copy of those that are not taken. With the last byte of it the response object dies. */
+  #offer(bytes: Uint8Array): boolean {
+    const response = this.#response
+    const before = response.getWriteOffset()
+    let isDone = false
+    response.cork(() => {
+      isDone = response.tryEnd(bytes, this.#length)[1]
     })
-    return hasRoom
+    const taken = isDone ? bytes.length : response.getWriteOffset() - before
+    this.#rest = taken === bytes.length ? null : bytes.slice(taken)
+    return this.#rest === null
   }
 
   end(): void {
-    if (this.isOver) return
     this.isOver = true
-    this.#response.cork(() => this.#response.end())
   }
 
   cut(): void {
