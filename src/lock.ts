@@ -56,6 +56,8 @@ export interface Lock {
    * under the lock or not at all (ENOENT): who takes the lock over takes the folder away first.
    */
   readonly folder: string
+  /** Whether nobody has taken the lock over; for steps that are no renaming. */
+  isHeld(): boolean
   /** Gives the lock back, if it is still ours. */
   release(): void
 }
@@ -208,6 +210,7 @@ function held(path: string, own: string, isLong: boolean): Lock {
   removeLeftovers(path)
   return {
     folder,
+    isHeld: () => existsSync(folder),
     release() {
       BEATS.remove(beat)
       takeAway(path, own)

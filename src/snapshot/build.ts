@@ -91,7 +91,13 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapsho
   try {
     removeLeftovers(options.out, JOURNAL_FILE)
     // Before anything is written: on a full disk the leavings of failed builds would keep every later one from succeeding.
-    collectGarbage(options.out, options.keep ?? DEFAULT_KEPT, options.now, new Journal(options.out).files())
+    collectGarbage(
+      options.out,
+      options.keep ?? DEFAULT_KEPT,
+      options.now,
+      new Journal(options.out).files(),
+      () => lock.isHeld(),
+    )
     const base = await readBase(options.out, (message) => options.report.warn(message))
     return await build(options, base, lock)
   } finally {
@@ -234,7 +240,7 @@ async function build(options: BuildOptions, base: Base, lock: Lock): Promise<Bui
     if (hold === null) announce(out, bytes, lock)
     else syncFolder(out)
     journal.remove()
-    collectGarbage(out, options.keep ?? DEFAULT_KEPT, now, new Set())
+    collectGarbage(out, options.keep ?? DEFAULT_KEPT, now, new Set(), () => lock.isHeld())
     tellNetworks(report, buoys, input)
     report.summary()
     report.built(id, asOf, hold === null)

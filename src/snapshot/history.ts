@@ -264,8 +264,18 @@ export function setPinned(dir: string, id: string, pinned: boolean): void {
  * Removes manifests beyond the newest `keep`, and the parts that no kept one names. Run by the builder, under its lock.
  * @param now epoch seconds
  * @param needed part files to keep beside, such as those of an unfinished build
+ * @param isHeld asked before each removal: one that stood still and lost the lock must not remove what the next builder counts on
  */
-export function collectGarbage(dir: string, keep: number, now: number, needed: ReadonlySet<string>): void {
+export function collectGarbage(
+  dir: string,
+  keep: number,
+  now: number,
+  needed: ReadonlySet<string>,
+  isHeld = (): boolean => true,
+): void {
+  const remove = (file: string): void => {
+    if (isHeld()) rmSync(join(dir, file), { force: true })
+  }
   const isOld = (file: string): boolean => {
     const modified = modifiedAt(join(dir, file))
     return modified !== null && now - modified > GRACE
@@ -281,11 +291,11 @@ export function collectGarbage(dir: string, keep: number, now: number, needed: R
   const isBroken = current === null && existsSync(join(dir, MANIFEST_FILE))
   // A manifest that cannot be read may name any part: nothing is removed until a person has looked.
   if (isBroken || stay.some(({ manifest }) => manifest === null)) return
-  for (const file of dropped) rmSync(join(dir, file), { force: true })
+  for (const file of dropped) remove(file)
   // Those of snapshots that were built again.
   const listed = new Set(kept.map(({ file }) => file))
   for (const { file } of keptFiles(readdirSync(dir))) {
-    if (!listed.has(file) && isOld(file)) rmSync(join(dir, file), { force: true })
+    if (!listed.has(file) && isOld(file)) remove(file)
   }
   const named = new Set(stay.flatMap(({ manifest }) => manifest!.parts.map((part) => part.file)))
   for (const { file } of current?.parts ?? []) named.add(file)
@@ -300,9 +310,8 @@ export function collectGarbage(dir: string, keep: number, now: number, needed: R
   }
   for (const file of readdirSync(dir)) {
     const belongsTo = reportedSnapshot(file) ?? givenSnapshot(file)
-    if (belongsTo !== null && !keptIds.has(belongsTo) && isOld(file)) rmSync(join(dir, file), { force: true })
-    if (PART.test(file) && !named.has(file) && !needed.has(file) && isOld(file))
-      rmSync(join(dir, file), { force: true })
+    if (belongsTo !== null && !keptIds.has(belongsTo) && isOld(file)) remove(file)
+    if (PART.test(file) && !named.has(file) && !needed.has(file) && isOld(file)) remove(file)
   }
 }
 

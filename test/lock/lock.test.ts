@@ -46,6 +46,7 @@ test('One holds a lock at a time, and nothing is left when it is given back.', a
   await sleep(50)
   held.release()
   const other = await next
+  assert.deepEqual([held.isHeld(), other.isHeld()], [false, true])
   // Once is enough: what somebody else holds stays.
   held.release()
   assert.throws(() => lock(path, { patienceMs: 0 }), LockError)
