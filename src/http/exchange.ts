@@ -120,6 +120,8 @@ export interface Engine {
   stopListening(): void
   /** From now on every answer carries `Connection: close`, and its connection is closed after it. */
   drain(): void
+  /** Resolves when what had reached it before `stopListening` is answered, at the latest after `withinMs`. To be called after `drain`. */
+  finish(withinMs: number): Promise<void>
   /** Drops everything at once. Only after it may a worker thread exit. Idempotent. */
   close(): void
 }

@@ -39,6 +39,7 @@ import {
 } from './limits.ts'
 import { NodeLaterReply, writeHead } from './node-later.ts'
 import { listenError } from './port.ts'
+import { untilQuiet } from './quiet.ts'
 
 /** For a silent, slow, idle or stalled connection; the other engine's fixed limit is the same. */
 const TIMEOUT_MS = 10_000
@@ -49,6 +50,8 @@ const HEAD_BYTES = 1 + 9 + 4
 /** Beside name and value of a header: `: ` and CRLF. */
 const LINE_BYTES = 4
 
+/** Turns of the loop without a connection to accept after which none is waiting. */
+const QUIET_TURNS = 3
 /** With 10,000 connections that do not read, bodies that are not counted among what is held take 160 MB. */
 const SHORT_BODY_BYTES = 16 * 1024
 
@@ -249,6 +252,11 @@ export class NodeEngine implements Engine {
   readonly #server: Server
   readonly #exchange = new NodeExchange()
   readonly #waiting = new WeakMap<Socket, number>()
+  #hasStopped = false
+  #accepted = 0
+  /** Requests that have arrived, and those whose answer has gone or never will. */
+  #arrived = 0
+  #done = 0
   /** Connections that have had their last answer. */
   readonly #ended = new WeakSet<Socket>()
 
@@ -280,6 +288,8 @@ export class NodeEngine implements Engine {
     const onArrival = (request: IncomingMessage, response: ServerResponse): void => {
       const { socket } = request
       if (socket.destroyed) return
+      this.#arrived++
+      response.once('close', () => this.#done++)
       if (turn.isFull(socket)) {
         cut(socket)
         return
@@ -307,6 +317,7 @@ export class NodeEngine implements Engine {
 
     const { connections, onProgress } = surroundings
     const onOpen = (socket: Socket): void => {
+      this.#accepted++
       onProgress()
       const slot = connections.opened(connections.countsAddresses ? (socket.remoteAddress ?? '') : '')
       if (slot === REFUSED) {
@@ -350,12 +361,36 @@ export class NodeEngine implements Engine {
   }
 
   stopListening(): void {
-    // The HTTP server's own `close` would also close idle connections and stop looking for late requests.
-    NetServer.prototype.close.call(this.#server)
+    if (this.#hasStopped) return
+    this.#hasStopped = true
+    // Closing resets who has connected and was not accepted yet. So no more are queued (the handle is not in Node's documentation),
+    // and the port is closed when those who are have been accepted, one in each turn of the loop.
+    const { _handle: handle } = this.#server as Server & {
+      _handle?: { listen(backlog: number): number } | null
+    }
+    handle?.listen(0)
+    let before = this.#accepted
+    let quiet = 0
+    const look = (): void => {
+      quiet = this.#accepted === before ? quiet + 1 : 0
+      before = this.#accepted
+      if (quiet < QUIET_TURNS) setImmediate(look)
+      // The HTTP server's own `close` would also close idle connections and stop looking for late requests.
+      else NetServer.prototype.close.call(this.#server)
+    }
+    setImmediate(look)
   }
 
   drain(): void {
     this.#exchange.draining = true
+  }
+
+  finish(withinMs: number): Promise<void> {
+    return untilQuiet(
+      () => this.#arrived,
+      () => this.#arrived - this.#done,
+      withinMs,
+    )
   }
 
   close(): void {

@@ -36,6 +36,7 @@ import {
   UNITS_PER_BUSY_TURN,
 } from './limits.ts'
 import { findFreePort, listenError } from './port.ts'
+import { untilQuiet } from './quiet.ts'
 import { UwsLaterReply } from './uws-later.ts'
 
 /**
@@ -139,6 +140,10 @@ class UwsExchange implements Exchange {
    * reads none behind an unfinished answer; one that has not, and only seemed to, gets it a little later.
    */
   isPutOff = false
+  /** Requests so far. */
+  begun = 0
+  /** Of them, those whose answer waits for its client or was put off. */
+  unfinished = 0
   /** Bytes of bodies sent at once, over all requests. */
   sentBytes = 0
   #lane: Lane | null = null
@@ -168,6 +173,7 @@ class UwsExchange implements Exchange {
   }
 
   begin(lane: Lane, method: string, response: UwsResponse, request: UwsRequest): void {
+    this.begun++
     this.method = method
     this.#lane = lane
     this.#response = response
@@ -407,12 +413,15 @@ class UwsExchange implements Exchange {
       response.close()
       return null
     }
+    this.unfinished++
     const held = {
       bytes: stays ? bytes : new Uint8Array(bytes),
       isGone: false,
       giveBack: () => {
-        if (!held.isGone && !stays) this.#held.giveBack(length)
+        if (held.isGone) return
         held.isGone = true
+        this.unfinished--
+        if (!stays) this.#held.giveBack(length)
       },
     }
     response.onAborted(held.giveBack)
@@ -651,6 +660,14 @@ export class UwsEngine implements Engine {
 
   drain(): void {
     this.#exchange.draining = true
+  }
+
+  finish(withinMs: number): Promise<void> {
+    return untilQuiet(
+      () => this.#exchange.begun,
+      () => this.#exchange.unfinished,
+      withinMs,
+    )
   }
 
   close(): void {

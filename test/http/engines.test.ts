@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { after, before, describe, it } from 'node:test'
+import { Connections, UNLIMITED } from '../../src/http/connections.ts'
 import { HeaderName } from '../../src/http/exchange.ts'
 
 import * as fc from 'fast-check'
@@ -487,6 +488,8 @@ for (const kind of ENGINES) {
       await assertInStep(client)
       own.engine.stopListening()
       own.engine.stopListening()
+      // Who connects before the port is closed may be served.
+      await delay(50)
       const late = open(own.port)
       await late.closed()
       assert.equal(late.received.length, 0)
@@ -527,6 +530,25 @@ for (const kind of ENGINES) {
       for (const number of [1, 2, 3, 4, 5]) assert.equal((await client.answer()).body, `at /n${number}`)
       await assertClosedWithNothingMore(client)
       own.engine.close()
+    })
+
+    it('finishes when what had reached it is answered, long answers too', async () => {
+      const connections = new Connections(Connections.allocate(1), 0, UNLIMITED)
+      const own = await startServer(kind, { connections })
+      const slow = open(own.port)
+      slow.socket.pause()
+      slow.write(request('GET /stays'))
+      while (own.seen.length === 0) await delay(1)
+      own.engine.drain()
+      const late = open(own.port)
+      while (connections.open < 2) await delay(1)
+      own.engine.stopListening()
+      late.write(request('GET /late'))
+      const finished = own.engine.finish(60_000).then(() => own.engine.close())
+      slow.socket.resume()
+      assert.equal((await late.answer()).body, 'at /late')
+      assert.equal((await slow.answer('GET', 30_000)).body.length, HUGE_LENGTH)
+      await finished
     })
 
     it('drops everything on close, which may be called again', async () => {
