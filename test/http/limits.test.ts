@@ -102,7 +102,8 @@ for (const kind of ENGINES) {
       for (let batch = 0; batch < 10; batch++) {
         const numbers = Array.from({ length: 200 }, (_, i) => batch * 200 + i)
         client.write(numbers.map((number) => request(`GET /n${number}`)).join(''))
-        for (const number of numbers) assert.equal((await client.answer()).body, `at /n${number}`)
+        for (const number of numbers)
+          assert.equal((await client.answer('GET', 30_000)).body, `at /n${number}`)
       }
       client.socket.destroy()
     })
@@ -111,7 +112,7 @@ for (const kind of ENGINES) {
       const client = open()
       for (let i = 0; i < 3 * REQUESTS_PER_TURN; i++) {
         client.write(request(`GET /n${i}`))
-        assert.equal((await client.answer()).body, `at /n${i}`)
+        assert.equal((await client.answer('GET', 30_000)).body, `at /n${i}`)
       }
       client.socket.destroy()
     })
