@@ -23,6 +23,7 @@ export type Starter = 'node' | 'launch' | 'npm with dash' | 'npm with bash'
 export const STARTERS: readonly Starter[] = ['node', 'launch', 'npm with dash', 'npm with bash']
 
 export interface Ended {
+  starter: Starter
   /** Exit code, or the signal that ended it. */
   code: number | NodeJS.Signals | null
   /** What is wrong with this end; null when nothing is. */
@@ -82,7 +83,7 @@ export async function startAndEnd(plan: StartAndEnd): Promise<Ended> {
   }
   const code = await end
   clearTimeout(late)
-  return { code, output, fault: isLate ? 'it did not end' : await faultOf(plan, code, output) }
+  return { starter, code, output, fault: isLate ? 'it did not end' : await faultOf(plan, code, output) }
 }
 
 function commandOf(starter: Starter, args: string[]): string[] {
@@ -158,8 +159,9 @@ async function inLanes(
   const lane = async (): Promise<void> => {
     while (next < count) {
       const number = next++
-      const { code, fault, output } = await work(number)
-      counts[String(code)] = (counts[String(code)] ?? 0) + 1
+      const { starter, code, fault, output } = await work(number)
+      const end = `${starter}: ${code}${output === '' ? ' before a word' : ''}`
+      counts[end] = (counts[end] ?? 0) + 1
       if (fault !== null) faults.push(`${number}: ${fault}\n${output}`)
     }
   }
