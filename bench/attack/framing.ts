@@ -173,7 +173,10 @@ async function sayOne(port: number, odd: OddRequest, cut: Cut, statuses: Tally):
   if (strange !== undefined) return `status ${strange.status}`
   if (odd.behind === 'open') return replies.length === 0 && !ended ? 'no answer and no end' : null
   if (replies.some(({ head }) => head.includes(mark))) return 'what stood behind it was served'
-  if (replies.length > 1) return `${replies.length} answers`
+  if (replies.length > 1) {
+    const heads = replies.map(({ head }) => head.split('\r\n', 1)[0])
+    return `${replies.length} answers: ${heads.join(', ')}`
+  }
   return ended ? null : 'the connection was kept'
 }
 

@@ -117,7 +117,10 @@ export class AnswerReader {
     const end = this.#pending.indexOf('\r\n', start)
     if (end === -1) return false
     const size = Number.parseInt(this.#pending.toString('latin1', start, end), 16)
-    if (!(size >= 0)) throw new Error('a chunk without a size')
+    if (!(size >= 0))
+      throw new Error(
+        `a chunk without a size in ${JSON.stringify(this.#head?.text.slice(0, 40))}: ${JSON.stringify(this.#pending.toString('latin1', 0, 60))}`,
+      )
     this.#pending = this.#pending.subarray(end + 2)
     this.#rest = size === 0 ? 'trailer' : size
     return true

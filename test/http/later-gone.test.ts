@@ -1,0 +1,81 @@
+/** Many later answers whose clients go away before the end: each hears of it, and the connections of others are known apart. */
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Connections, UNLIMITED } from '../../src/http/connections.ts'
+import { loadEngine } from '../../src/http/engine.ts'
+import type { LaterReply } from '../../src/http/exchange.ts'
+import { RawClient } from './raw_client.ts'
+import { ENGINES, missing, request, TEXT_HEAD } from './server_for_tests.ts'
+
+/** More than an engine keeps apart without asking. */
+const CLIENTS = 300
+
+async function until(holds: () => boolean, what: () => string): Promise<void> {
+  for (const end = performance.now() + 30_000; !holds(); await wait(10)) {
+    assert.ok(performance.now() < end, what())
+  }
+}
+
+for (const kind of ENGINES) {
+  test(
+    `Later answers of the ${kind} engine hear that their connections are gone, and no connection is counted for good.`,
+    { skip: missing(kind), timeout: 120_000 },
+    async () => {
+      const replies: LaterReply[] = []
+      let gone = 0
+      const connections = new Connections(Connections.allocate(1), 0, UNLIMITED)
+      const engine = loadEngine(kind).create(
+        (exchange) => {
+          if (exchange.path === '/now') {
+            exchange.send(TEXT_HEAD, Buffer.from('now'))
+            return
+          }
+          const reply = exchange.later({ onRoom: () => {}, onGone: () => void gone++ })!
+          reply.begin(TEXT_HEAD, exchange.path === '/whole' ? 5 : 5_000_000)
+          reply.write(Buffer.from('begun'))
+          if (exchange.path === '/whole') reply.end()
+          else replies.push(reply)
+        },
+        { connections },
+      )
+      const port = await engine.listen('127.0.0.1', 0)
+      for (let round = 0; round < 3; round++) {
+        const sockets: Socket[] = []
+        let answered = 0
+        for (let i = 0; i < CLIENTS; i++) {
+          const socket = connect(port, '127.0.0.1')
+          socket.on('error', () => {})
+          socket.once('data', () => answered++)
+          socket.write(request(`GET ${['/begun', '/whole', '/now'][i % 3]}`))
+          sockets.push(socket)
+        }
+        await until(
+          () => answered === CLIENTS,
+          () => `${answered} answered`,
+        )
+        const before = gone
+        for (const socket of sockets) socket.resetAndDestroy()
+        await until(
+          () => gone - before === CLIENTS / 3,
+          () => `${gone - before} heard of it`,
+        )
+        await until(
+          () => connections.open === 0,
+          () => `${connections.open} connections are left`,
+        )
+        // Nobody hears of these any more.
+        for (const reply of replies.splice(0)) {
+          reply.write(Buffer.from('more'))
+          reply.end()
+        }
+      }
+      const client = new RawClient(port)
+      client.write(request('GET /now'))
+      assert.equal((await client.answer('GET', 30_000)).body, 'now')
+      client.socket.destroy()
+      engine.close()
+    },
+  )
+}
