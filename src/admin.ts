@@ -22,6 +22,8 @@ export interface AdminOptions {
   notReady: () => string | null
   status: () => object
   reload: () => Promise<void>
+  /** Told of a status that cannot be made. */
+  onFault: (error: unknown) => void
 }
 
 /** Longer than any health check waits; answers are made at once, a reload aside. */
@@ -33,6 +35,18 @@ export async function startAdmin(options: AdminOptions): Promise<{ port: number;
     const answer = (status: number, body: object): void => {
       response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
       response.end(`${JSON.stringify(body)}\n`)
+    }
+    const answerStatus = (): void => {
+      let status: object
+      try {
+        status = options.status()
+      } catch (error) {
+        // Who looks at a server must not end it.
+        options.onFault(error)
+        answer(500, { error: 'internal_error', message: 'The status cannot be told; the log says why' })
+        return
+      }
+      answer(200, status)
     }
     // Nothing that is sent here is read.
     request.resume()
@@ -58,10 +72,10 @@ export async function startAdmin(options: AdminOptions): Promise<{ port: number;
         break
       }
       case 'GET /status':
-        answer(200, options.status())
+        answerStatus()
         break
       case 'POST /reload':
-        void options.reload().then(() => answer(200, options.status()))
+        void options.reload().then(answerStatus)
         break
       default:
         answer(404, {

@@ -190,6 +190,7 @@ export async function startServer(
         ...moreStatus(),
       }),
       reload: () => reloader.look(true),
+      onFault: (error) => log(`fault: /status: ${error instanceof Error ? error.stack : String(error)}`),
     })
     await reloader.look()
     signal?.throwIfAborted()
@@ -262,7 +263,7 @@ function reloadStatus({ state }: Reloader): object {
 async function startAdminPort(
   config: ServeConfig,
   log: (line: string) => void,
-  options: Pick<AdminOptions, 'notReady' | 'status' | 'reload'>,
+  options: Pick<AdminOptions, 'notReady' | 'status' | 'reload' | 'onFault'>,
 ): Promise<Awaited<ReturnType<typeof startAdmin>> | null> {
   const wanted = config['admin-port']
   if (wanted === 'off') return null

@@ -30,6 +30,7 @@ async function start(t: TestContext, options: Partial<AdminOptions> = {}): Promi
     notReady: () => null,
     status: () => ({ secret: 'what only the operator knows' }),
     reload: async () => void reloads++,
+    onFault: (error) => assert.fail(error as Error),
     ...options,
   })
   t.after(close)
@@ -48,6 +49,27 @@ async function start(t: TestContext, options: Partial<AdminOptions> = {}): Promi
       }),
   }
 }
+
+test('A status that cannot be made is a fault that is told, and the port goes on.', async (t) => {
+  const faults: unknown[] = []
+  const fault = new Error('a fault of the program')
+  const admin = await start(t, {
+    status: () => {
+      throw fault
+    },
+    onFault: (error) => void faults.push(error),
+  })
+  for (const [path, method] of [
+    ['/status', 'GET'],
+    ['/reload', 'POST'],
+  ]) {
+    const { status, body } = await admin.ask(path, {}, method)
+    assert.equal(status, 500)
+    assert.ok(!body.includes('a fault of the program'))
+  }
+  assert.deepEqual(faults, [fault, fault])
+  assert.equal((await admin.ask('/livez')).status, 200)
+})
 
 test('A name that somebody else made lead here is refused, with every path.', async (t) => {
   const admin = await start(t, { names: ['ops.internal'] })
