@@ -36,8 +36,10 @@ const LONGEST_MS = 120_000
 const LONGEST_UNREAD_MS = 10_000
 const LOOK_INTERVAL_MS = 500
 
+/** What one step writes at most. */
+const STEP_BYTES = 16 * 1024
 /** Bytes at which what was written goes to the connection; one more step fits behind them. Fewer are not worth a call. */
-const FLUSH_BYTES = MOST_WRITE_BYTES - 16 * 1024
+const FLUSH_BYTES = MOST_WRITE_BYTES - STEP_BYTES
 const LEAST_FLUSH_BYTES = 16 * 1024
 
 /** Milliseconds that a reader may take nothing before its answer lets go of what was made of it, to make it again. */
@@ -334,10 +336,13 @@ export class DearAnswers {
   }
 }
 
+/** What was made, in steps as small as those that made it: a slice that ran out of time may have left bytes in the writer. */
 function* copied(pieces: readonly Uint8Array[], writer: JsonWriter): Steps<void> {
   for (const piece of pieces) {
-    writer.take(piece)
-    yield
+    for (let at = 0; at < piece.length; at += STEP_BYTES) {
+      writer.take(piece.subarray(at, at + STEP_BYTES))
+      yield
+    }
   }
 }
 

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from '../live.ts'
 import { moments, startAndEnd, stops } from './ends.ts'
 import { amount, build, ended } from './folder.ts'
+import { findFreePort } from '../../src/http/port.ts'
 
 const skip = process.platform === 'linux' ? false : 'it looks for processes in /proc'
 
@@ -98,6 +99,21 @@ function start(t: TestContext, args: string[]) {
   }
 }
 
+/**
+ * A free port that the system gives to no connection by itself. Who connects again and again to a closed one of those connects to himself in
+ * the end, and keeps it from the server.
+ */
+async function portBelowEphemeral(offset: number): Promise<number> {
+  for (let port = 12_000 + ((process.pid * 10 + offset) % 18_000); ; port++) {
+    const isFree = await findFreePort('0.0.0.0', port).then(
+      () => true,
+      () => false,
+    )
+    if (isFree) return port
+    assert.ok(port < 32_000, 'no port is free')
+  }
+}
+
 test(
   'Of two servers started at once on one port exactly one lives, and the other says why it does not.',
   { timeout: 240_000 },
@@ -106,7 +122,7 @@ test(
       ['127.0.0.1', '127.0.0.1'],
       ['0.0.0.0', '127.0.0.1'],
     ].entries()) {
-      const port = 21_000 + (process.pid % 20_000) + i
+      const port = await portBelowEphemeral(i)
       const servers = hosts.map((host) =>
         start(t, [`--snapshots=${folder}`, `--host=${host}`, `--port=${port}`]),
       )
@@ -133,7 +149,7 @@ test(
   'The port opens when the first snapshot serves, and with 503 where none is published.',
   { timeout: 120_000 },
   async (t) => {
-    const port = 41_000 + (process.pid % 20_000)
+    const port = await portBelowEphemeral(2)
     const full = start(t, [`--snapshots=${folder}`, `--port=${port}`])
     const seen = new Set<number | string>()
     while (!seen.has(200) && !full.hasEnded()) {
