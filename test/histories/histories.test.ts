@@ -48,7 +48,7 @@ if (Number.isInteger(asked)) {
     'Over builds, failing sources, rollbacks, pins, collections, lost files and kills no id names another buoy and nothing given is missing.',
     { timeout: 600_000 },
     async (t) => {
-      const { counts, faults } = await runHistories(SHORT, Date.now() % 1_000_000)
+      const { counts, faults } = await runHistories(SHORT, Number(process.env.GROUNDSWELL_SEED ?? 1))
       t.diagnostic(JSON.stringify(counts))
       assert.deepEqual(faults, [])
     },

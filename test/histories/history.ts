@@ -337,13 +337,15 @@ export class History {
 
   #lose(): Promise<void> {
     const registry = join(this.#dir, 'registry.jsonl')
+    // What is lost with the file of given ids stands in what is kept: one or the other has to be there.
     switch (this.#chance.below(5)) {
       case 0:
+        if (this.#kept.length === 0) break
         this.#tell('lost registry')
         rmSync(registry, { force: true })
         break
       case 1:
-        if (!existsSync(registry)) break
+        if (!existsSync(registry) || this.#kept.length === 0) break
         this.#tell('damaged registry')
         writeFileSync(registry, readFileSync(registry, 'utf8').slice(0, -7))
         break
