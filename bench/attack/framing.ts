@@ -131,6 +131,15 @@ export const ODD_REQUESTS: readonly OddRequest[] = [
 export const ENGINE_STATUSES: ReadonlySet<number> = new Set([400, 408, 413, 431, 505])
 const API_STATUSES: ReadonlySet<number> = new Set([200, 204, 304, 401, 404, 405])
 
+/** What uWebSockets.js does before our code sees anything, and no option changes: told apart from faults, and counted. */
+const KNOWN_OF_UWS: ReadonlySet<string> = new Set([
+  // It takes the name to be empty; no body is announced by it, so that all readers see the same end.
+  'a header without a name',
+  // It waits for the rest until the connection is idle for too long.
+  'an empty line first',
+  'three empty lines first',
+])
+
 /** Longer than the engines let a connection idle. */
 const END_LIMIT_MS = 14_000
 const ANSWER_LIMIT_MS = 10_000
@@ -180,10 +189,11 @@ async function sayOne(port: number, odd: OddRequest, cut: Cut, statuses: Tally):
   return ended ? null : 'the connection was kept'
 }
 
-async function sayAll({ port }: Target, rounds: number): Promise<Finding> {
+async function sayAll({ port, engine }: Target, rounds: number): Promise<Finding> {
   const statuses = new Tally()
   const faults: string[] = []
   let said = 0
+  let known = 0
   const all = Array.from({ length: rounds }, () =>
     ODD_REQUESTS.flatMap((odd) => CUTS.map((cut) => ({ odd, cut }))),
   ).flat()
@@ -191,11 +201,16 @@ async function sayAll({ port }: Target, rounds: number): Promise<Finding> {
     for (let one = all.pop(); one !== undefined; one = all.pop()) {
       const fault = await sayOne(port, one.odd, one.cut, statuses)
       said++
-      if (fault !== null) faults.push(`${one.odd.name} (${one.cut}): ${fault}`)
+      if (fault === null) continue
+      if (engine === 'uws' && KNOWN_OF_UWS.has(one.odd.name)) known++
+      else faults.push(`${one.odd.name} (${one.cut}): ${fault}`)
     }
   }
   await Promise.all(Array.from({ length: AT_A_TIME }, next))
-  return { did: `${said} said; answers ${statuses.toString()}`, faults: [...new Set(faults)] }
+  return {
+    did: `${said} said, ${known} of them met known limits of the engine; answers ${statuses.toString()}`,
+    faults: [...new Set(faults)],
+  }
 }
 
 export const FRAMING: readonly Attack[] = [
