@@ -237,7 +237,7 @@ function badValues(schema: WireSchema): string[] {
   if (schema.contentSchema !== undefined) return badBoxes(Object.keys(schema.contentSchema.properties))
   switch (type) {
     case 'boolean':
-      return ['yes', 'TRUE', '2', 'null', '0.0', 'true\u0000', DIGITS]
+      return ['yes', '2', 'null', '0.0', 'true\u0000', DIGITS]
     case 'integer':
       return [...NOT_NUMBERS, '1.5', '1.0', ...outside]
     case 'number':
