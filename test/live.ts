@@ -193,7 +193,9 @@ export class Client {
 
   /** As `get`, from the root of the server. */
   async getAbsolute(path: string, { method = 'GET', headers = {} }: CallOptions = {}): Promise<Reply> {
-    // A test that has been busy for longer than the server keeps an idle connection must see the end of that one first.
+    // A test that has been busy for longer than the server keeps an idle connection must see the end of that one first. Of two turns
+    // the second begins with a look at the sockets.
+    await nextTurn()
     await nextTurn()
     return new Promise((resolve, reject) => {
       const call = httpRequest(
