@@ -302,7 +302,8 @@ export class DearAnswers {
     answer.skipped -= made.length - bytes.length
     answer.sent += bytes.length
     if (answer.sent > answer.length) throw new Error('made again, an answer is longer')
-    const hasRoom = answer.reply!.write(bytes)
+    // Its last step may come after its last byte, when there is no response any more to write to.
+    const hasRoom = bytes.length === 0 || answer.reply!.write(bytes)
     this.#writer.begin()
     return hasRoom
   }

@@ -39,6 +39,7 @@ class Read implements LaterReply {
   write(bytes: Uint8Array): boolean {
     assert.ok(!this.isOver && this.head !== '')
     assert.ok(bytes.length <= MOST_WRITE_BYTES, `${bytes.length} bytes at once`)
+    assert.ok(bytes.length > 0, 'nothing is written, when all of it may be out and the response gone')
     this.pieces.push(Buffer.from(bytes))
     return --this.room > 0
   }

@@ -13,6 +13,8 @@ export class UwsLaterReply implements LaterReply {
   #length = 0
   /** What was written and not taken. */
   #rest: Uint8Array | null = null
+  /** Whether the last byte of the body is out: then the response is dead, and touching it throws. */
+  #isComplete = false
 
   /** `isLast`: whether an answer that begins now is the last of its connection, as its client is told. */
   constructor(
@@ -73,15 +75,15 @@ export class UwsLaterReply implements LaterReply {
     return this.isOver || this.#offer(bytes)
   }
 
-  /** Hands over bytes of the body, and keeps a copy of those that are not taken. With the last byte of it the response object dies. */
+  /** Hands over bytes of the body, and keeps a copy of those that are not taken. */
   #offer(bytes: Uint8Array): boolean {
+    if (this.#isComplete) return true
     const response = this.#response
     const before = response.getWriteOffset()
-    let isDone = false
     response.cork(() => {
-      isDone = response.tryEnd(bytes, this.#length)[1]
+      this.#isComplete = response.tryEnd(bytes, this.#length)[1]
     })
-    const taken = isDone ? bytes.length : response.getWriteOffset() - before
+    const taken = this.#isComplete ? bytes.length : response.getWriteOffset() - before
     this.#rest = taken === bytes.length ? null : bytes.slice(taken)
     return this.#rest === null
   }
@@ -93,7 +95,7 @@ export class UwsLaterReply implements LaterReply {
   cut(): void {
     if (this.isOver) return
     this.isOver = true
-    this.#response.close()
+    if (!this.#isComplete) this.#response.close()
   }
 
   #wholeHead(head: string | Uint8Array): string | Uint8Array {

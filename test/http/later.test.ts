@@ -114,6 +114,15 @@ for (const kind of ENGINES) {
               reply.end()
             }, 5)
           }
+          if (path === '/late-end') {
+            setTimeout(() => {
+              reply.begin(TEXT_HEAD, 5)
+              reply.write(Buffer.from('whole'))
+              // The response is complete, and its connection may have the next request already.
+              reply.write(new Uint8Array(0))
+              setTimeout(() => reply.cut(), 5)
+            }, 5)
+          }
           if (path !== '/long') return
           const scratch = new Uint8Array(MOST_WRITE_BYTES)
           goOn = () => {
@@ -164,6 +173,15 @@ for (const kind of ENGINES) {
         assert.equal((await ask(port, '/at-once', agent)).text, 'at once')
       }
       assert.equal(last.gone, 0)
+    })
+
+    it('is not touched any more once its last byte is out, whatever comes after it', async () => {
+      for (let round = 0; round < 3; round++) {
+        assert.equal((await ask(port, '/late-end', new Agent())).text, 'whole')
+        await wait(30)
+        assert.equal((await ask(port, '/at-once', new Agent())).text, 'at once')
+      }
+      assert.deepEqual(thrown, [])
     })
 
     it('sends a body in pieces, as its reader takes them, from a buffer used again', async () => {
