@@ -1,6 +1,7 @@
 /** Whether an address can be listened on, who may begin to, and what to say when it cannot. */
 
-import { createServer } from 'node:net'
+import { lookup } from 'node:dns/promises'
+import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 
@@ -56,16 +57,46 @@ async function takeTurn(name: string): Promise<() => void> {
  * To be asked once, before the workers start. They share their port, so a second server on it would get no error, only
  * half of the first one's connections; and a port that an engine got by asking for 0 cannot be shared.
  */
-export function findFreePort(host: string, port: number): Promise<number> {
+export async function findFreePort(host: string, port: number): Promise<number> {
+  try {
+    if (port === 0) return await pickPort(host)
+    await bind(host, port)
+    return port
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw listenError(host, port, code ?? message)
+  }
+}
+
+/** Nobody knows the port before it is picked, so nobody connects while this listens on it. */
+function pickPort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
-    probe.once('error', (error: NodeJS.ErrnoException) =>
-      reject(listenError(host, port, error.code ?? error.message)),
-    )
-    probe.listen({ host, port, exclusive: true }, () => {
+    probe.once('error', reject)
+    probe.listen({ host, port: 0, exclusive: true }, () => {
       const bound = (probe.address() as AddressInfo).port
       probe.close(() => resolve(bound))
     })
+  })
+}
+
+/**
+ * Binds a socket to the address and gives it back. It does not listen: the system would accept clients for it, and reset them when it
+ * is closed. Node binds without listening only what connects, so it asks for port 0, which nothing ever answers.
+ */
+async function bind(host: string, port: number): Promise<void> {
+  const { address } = await lookup(host)
+  await new Promise<void>((resolve, reject) => {
+    const probe = connect({ host: address, port: 0, localAddress: address, localPort: port })
+    let isBound = false
+    let failure: Error | null = null
+    // It comes when the socket is bound, before it connects.
+    probe.once('connectionAttempt', () => {
+      isBound = true
+      setImmediate(() => probe.destroy())
+    })
+    probe.once('error', (error) => (failure = error))
+    probe.once('close', () => (isBound || failure === null ? resolve() : reject(failure)))
   })
 }
 
