@@ -1,14 +1,14 @@
 /** The data that benches run on: built once by the scale generator, kept in `bench/data/`, always the same for a name. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openDataset } from '../src/dataset.ts'
-import type { View } from '../src/operation.ts'
-import { renderShapes } from '../src/shapes.ts'
-import { buildSnapshot } from '../src/snapshot/build.ts'
+import { openDataset } from '../src/answers/dataset.ts'
+import type { View } from '../src/answers/operation.ts'
+import { renderShapes } from '../src/answers/fragments.ts'
+import { buildSnapshot } from '../src/build/build.ts'
 import { loadSnapshot, readManifest } from '../src/snapshot/read.ts'
-import { BuildReport } from '../src/snapshot/report.ts'
+import { BuildReport } from '../src/build/report.ts'
 import { openSource } from '../src/sources/kinds.ts'
-import { finish } from '../src/steps.ts'
+import { finish } from '../src/system/steps.ts'
 
 const DATA = fileURLToPath(new URL('data', import.meta.url))
 

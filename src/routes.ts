@@ -14,7 +14,7 @@ import { listSatellitePasses } from './handlers/satellite-passes.ts'
 import { listSatellites } from './handlers/satellites.ts'
 import { searchBuoys } from './handlers/search.ts'
 import { readingSeries } from './handlers/series.ts'
-import type { Operation } from './operation.ts'
+import type { Operation } from './answers/operation.ts'
 
 export const OPERATIONS: readonly Operation[] = [
   listBuoys,

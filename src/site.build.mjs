@@ -1,5 +1,5 @@
 // Builds the static files of the site, below one folder for each part: what a part's `build.mjs` gives, compressed as far as it goes.
-// Plain JavaScript, as it runs before anything is compiled. Format of the folders: `site.ts`.
+// Plain JavaScript, as it runs before anything is compiled. Format of the folders: `serving/site.ts`.
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -14,7 +14,7 @@ const PARTS = ['explorer', 'docs']
 
 /**
  * A file that a part gives: what stands in `files.json`, and its bytes. `file` is without a folder.
- * @typedef {import('./site.ts').SiteEntry & { bytes: Uint8Array }} BuiltFile
+ * @typedef {import('./serving/site.ts').SiteEntry & { bytes: Uint8Array }} BuiltFile
  */
 
 /**

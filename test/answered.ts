@@ -1,8 +1,8 @@
 /** Requests put straight to the request path of one thread, over a real snapshot and without a socket. */
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
-import { TrustedProxies } from '../src/addresses.ts'
-import { openDataset } from '../src/dataset.ts'
+import { TrustedProxies } from '../src/access/addresses.ts'
+import { openDataset } from '../src/answers/dataset.ts'
 import {
   headText,
   type Exchange,
@@ -10,15 +10,15 @@ import {
   type LaterEvents,
   type LaterReply,
 } from '../src/http/exchange.ts'
-import { KeyRing } from '../src/keys.ts'
-import type { View } from '../src/operation.ts'
-import { QuotaCounters } from '../src/quota.ts'
-import { RequestPath, type RequestPathOptions } from '../src/request.ts'
+import { KeyRing } from '../src/access/keys.ts'
+import type { View } from '../src/answers/operation.ts'
+import { QuotaCounters } from '../src/access/quota.ts'
+import { RequestPath, type RequestPathOptions } from '../src/serving/request.ts'
 import { OPERATIONS } from '../src/routes.ts'
-import { renderShapes } from '../src/shapes.ts'
+import { renderShapes } from '../src/answers/fragments.ts'
 import { loadSnapshot } from '../src/snapshot/read.ts'
-import { finish } from '../src/steps.ts'
-import { Totals } from '../src/totals.ts'
+import { finish } from '../src/system/steps.ts'
+import { Totals } from '../src/serving/totals.ts'
 
 /** A snapshot of a folder as a worker serves it. */
 export async function viewOf(snapshots: string): Promise<View> {

@@ -64,14 +64,94 @@ test('Every import within the program names a file that is there, with its endin
   }
 })
 
+/**
+ * Who may know whom, from top to bottom: a file imports from its own room or from those below it, types included, so that no rooms import
+ * each other in a circle. A room is a folder of `src/` or one file that lies in `src/` itself.
+ */
+const RANKS = [
+  'cli.ts',
+  'commands/',
+  'process/',
+  'openapi/',
+  'serving/',
+  'routes.ts',
+  'handlers/',
+  'answers/',
+  'access/',
+  'build/',
+  'fetch/',
+  'sources/',
+  'snapshot/',
+  'index/',
+  'http/',
+  'sea/',
+  'system/',
+] as const
+
+/** Rooms of one life that must not know those of the other: the two meet in the rooms below both. */
+const LIVES = {
+  request: ['serving/', 'routes.ts', 'handlers/', 'answers/', 'access/', 'http/'],
+  build: ['build/', 'fetch/', 'sources/'],
+}
+const KNOWN_TO_ADAPTERS = new Set(['sources/', 'index/', 'sea/', 'system/'])
+
+/** Plain JavaScript that runs before anything is compiled, and what a browser runs, have no rank: other tests say what they may know. */
+const UNRANKED = /\.(mjs|mts)$|^src\/(explorer|docs)\//
+
+const roomOf = (file: string): string => {
+  const path = file.slice('src/'.length)
+  return path.includes('/') ? path.slice(0, path.indexOf('/') + 1) : path
+}
+
+const RANKED_IMPORTS = IMPORTS.flatMap(({ file, target }) =>
+  target === null || UNRANKED.test(file) || UNRANKED.test(target)
+    ? []
+    : [{ file, target, from: roomOf(file), to: roomOf(target) }],
+)
+
+test('A file imports from its own room or from those below it.', () => {
+  const rankOf = (room: string): number => (RANKS as readonly string[]).indexOf(room)
+  for (const file of SOURCES.filter((source) => !UNRANKED.test(source))) {
+    assert.ok(rankOf(roomOf(file)) >= 0, `${file}: give ${roomOf(file)} a place in RANKS, or move the file`)
+  }
+  const upward = RANKED_IMPORTS.filter(({ from, to }) => rankOf(to) < rankOf(from)).map(
+    ({ file, target, from, to }) =>
+      `${file} imports ${target}, but ${to} stands above ${from}: move what both need to the lower room, or hand it down as an argument`,
+  )
+  assert.deepEqual(upward, [])
+})
+
+test('The life of a request and the life of a build do not know each other.', () => {
+  const across = RANKED_IMPORTS.filter(
+    ({ from, to }) =>
+      (LIVES.request.includes(from) && LIVES.build.includes(to)) ||
+      (LIVES.build.includes(from) && LIVES.request.includes(to)),
+  ).map(
+    ({ file, target }) =>
+      `${file} imports ${target}: the two lives share only snapshot/, index/, sea/ and system/; move what both need there`,
+  )
+  assert.deepEqual(across, [])
+})
+
+test('Adapters of sources know nothing of snapshots.', () => {
+  const found = RANKED_IMPORTS.filter(
+    ({ from, to }) => from === 'sources/' && !KNOWN_TO_ADAPTERS.has(to),
+  ).map(({ file, target }) => `${file} imports ${target}: an adapter turns bytes into rows and knows no more`)
+  assert.deepEqual(found, [])
+})
+
+test('At most ten files lie directly in src/.', () => {
+  const files = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) => entry.isFile())
+  assert.ok(
+    files.length <= 10,
+    `${files.length} files lie in src/: move those that are not an entry into a room`,
+  )
+})
+
 const isHandler = (file: string): boolean => file.startsWith('src/handlers/')
 
-test('Handlers import neither each other nor sockets, keys, quota, snapshots or the way of a request.', () => {
-  const forbidden =
-    /^src\/(handlers|http|snapshot)\/|^src\/(keys|quota|addresses|request|reply|routes|server|worker|workers|admin|cli|commands|config|cache)\.ts$/
-  assert.deepEqual(whoImports(forbidden, isHandler), [])
-  // Nor files, processes and threads: they turn arguments into bytes.
-  assert.deepEqual(whoImports(/^node:/, isHandler), [])
+test('Handlers import neither each other nor files, processes and threads: they turn arguments into bytes.', () => {
+  assert.deepEqual(whoImports(/^src\/(handlers|http|snapshot|access)\/|^node:/, isHandler), [])
   assert.ok(SOURCES.filter(isHandler).length >= 12)
 })
 
@@ -88,26 +168,7 @@ test('The description of the API is made from declarations and the table of erro
   const used = IMPORTS.filter(({ file, typeOnly }) => file.startsWith('src/openapi/') && !typeOnly)
     .map(({ target }) => target)
     .filter((target) => target === null || !target.startsWith('src/openapi/'))
-  assert.deepEqual([...new Set(used)], ['src/errors.ts'])
-})
-
-test('Lookups know nothing of sockets, keys, requests and sources of data.', () => {
-  const forbidden =
-    /^src\/(handlers|http|sources)\/|^src\/(keys|quota|addresses|request|reply|routes|server|worker|cli|config)\.ts$/
-  const allowed = /imports \.\.\/sources\/source\.ts$/
-  const found = whoImports(forbidden, (file) => file.startsWith('src/index/')).filter(
-    (line) => !allowed.test(line),
-  )
-  assert.deepEqual(found, [])
-})
-
-test('Adapters of sources know nothing of serving.', () => {
-  const forbidden =
-    /^src\/(handlers|http)\/|^src\/(keys|quota|addresses|request|reply|routes|server|worker|cli|config|dataset|shapes|json)\.ts$/
-  assert.deepEqual(
-    whoImports(forbidden, (file) => file.startsWith('src/sources/')),
-    [],
-  )
+  assert.deepEqual([...new Set(used)], ['src/answers/errors.ts'])
 })
 
 test('HDF5 files are read over the file system in memory, by one file, never over that of the machine.', () => {
@@ -137,11 +198,13 @@ test('Sockets are opened under src/http alone, but for the port of the operators
     .map(({ file }) => file)
     .filter((file) => !file.startsWith('src/http/'))
   assert.deepEqual(
-    opened.filter((file) => !['src/admin.ts', 'src/addresses.ts', 'src/fetch/border.ts'].includes(file)),
+    opened.filter(
+      (file) => !['src/process/admin.ts', 'src/access/addresses.ts', 'src/fetch/border.ts'].includes(file),
+    ),
     [],
   )
   // Of node:net, addresses are only taken apart.
-  for (const file of ['src/addresses.ts', 'src/fetch/border.ts'])
+  for (const file of ['src/access/addresses.ts', 'src/fetch/border.ts'])
     assert.ok(!/createServer|createConnection|connect\(/.test(textOf(file)), file)
 })
 
@@ -156,7 +219,7 @@ test('Networks are asked by the fetching alone, and it is known to the command l
     ({ target, typeOnly }) => target?.startsWith('src/fetch/') === true && !typeOnly,
   )
   const files = new Set(users.map(({ file }) => file).filter((file) => !file.startsWith('src/fetch/')))
-  assert.deepEqual([...files], ['src/commands.ts'])
+  assert.deepEqual([...files], ['src/commands/commands.ts'])
 })
 
 test('The explorer and the server know each other by the API alone.', () => {
@@ -196,10 +259,10 @@ test('The clock is read where a process or thread begins, and handed on from the
   assert.deepEqual(reading, [
     'src/builds.mjs',
     'src/cli.ts',
-    'src/commands.ts',
+    'src/commands/commands.ts',
     'src/explorer/main.ts',
     'src/http/engine.ts',
-    'src/worker.ts',
+    'src/process/worker.ts',
   ])
 })
 
@@ -209,35 +272,39 @@ test('Arguments, environment and exit code belong to the command line.', () => {
     'src/cli.ts',
     'src/compile.mjs',
     'src/launch.mjs',
-    'src/thread.dev.mjs',
+    'src/system/thread.dev.mjs',
   ])
   // uWebSockets.js takes one setting from the environment and nowhere else.
-  assert.deepEqual(filesWith(/process\.env/), ['src/builds.mjs', 'src/commands.ts', 'src/http/binding.ts'])
+  assert.deepEqual(filesWith(/process\.env/), [
+    'src/builds.mjs',
+    'src/commands/commands.ts',
+    'src/http/binding.ts',
+  ])
   // In a worker thread it ends the thread.
   assert.deepEqual(
-    filesWith(/process\.exit(Code)?\b/).filter((file) => file !== 'src/worker.ts'),
+    filesWith(/process\.exit(Code)?\b/).filter((file) => file !== 'src/process/worker.ts'),
     [
       'src/builds.mjs',
       'src/cli.ts',
-      'src/commands.ts',
+      'src/commands/commands.ts',
       'src/compile.mjs',
       'src/launch.mjs',
       'src/process/stops.ts',
     ],
   )
   assert.deepEqual(
-    filesWith(/\bconsole\./).filter((file) => file !== 'src/commands.ts'),
+    filesWith(/\bconsole\./).filter((file) => file !== 'src/commands/commands.ts'),
     [],
   )
 })
 
 test('Nothing is left to chance but ids of requests, keys, temporary names and the moment of a scheduled build.', () => {
-  assert.deepEqual(filesWith(/Math\.random/), ['src/commands.ts'])
+  assert.deepEqual(filesWith(/Math\.random/), ['src/commands/commands.ts'])
   assert.deepEqual(filesWith(/randomUUID|randomBytes|getRandomValues/), [
+    'src/access/keys.ts',
     'src/builds.mjs',
-    'src/keys.ts',
-    'src/lock.ts',
-    'src/reply.ts',
+    'src/serving/reply.ts',
+    'src/system/lock.ts',
   ])
 })
 

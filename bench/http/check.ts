@@ -21,8 +21,8 @@ import {
   type Question,
 } from '../../test/oracle/oracle.ts'
 import type { World, WorldRow } from '../../test/oracle/world.ts'
-import { timezoneAt } from '../../src/snapshot/place.ts'
-import type { ForecastRecord, HarbourRecord, PassRecord } from '../../src/sources/source.ts'
+import { timezoneAt } from '../../src/sea/place.ts'
+import type { ForecastRecord, HarbourRecord, PassRecord } from '../../src/sea/records.ts'
 import type { Case } from './cases.ts'
 import {
   AS_OF,

@@ -13,21 +13,20 @@ import {
   type MeasureName,
   type RowBatch,
   type RowColumns,
-} from '../../src/columns.ts'
-import { buildSnapshot } from '../../src/snapshot/build.ts'
-import { countryAt, timezoneAt } from '../../src/snapshot/place.ts'
+} from '../../src/sea/columns.ts'
+import { buildSnapshot } from '../../src/build/build.ts'
+import { countryAt, timezoneAt } from '../../src/sea/place.ts'
 import { readManifest } from '../../src/snapshot/read.ts'
-import { BuildReport } from '../../src/snapshot/report.ts'
+import { BuildReport } from '../../src/build/report.ts'
 import { openSource } from '../../src/sources/kinds.ts'
+import type { Sink, Source } from '../../src/sources/source.ts'
 import type {
   BuoyRecord,
   ForecastRecord,
   HarbourRecord,
   PassRecord,
-  Sink,
-  Source,
   SourceInfo,
-} from '../../src/sources/source.ts'
+} from '../../src/sea/records.ts'
 import { knownBuoys } from '../../test/oracle/oracle.ts'
 import type { World, WorldBuoy, WorldRow } from '../../test/oracle/world.ts'
 import { mapPass } from './passes.ts'

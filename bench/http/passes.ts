@@ -1,5 +1,5 @@
 /** How satellite passes are named and which one a virtual buoy shows, written down again apart from the product. */
-import type { PassRecord } from '../../src/sources/source.ts'
+import type { PassRecord } from '../../src/sea/records.ts'
 
 /** By slug: number in ids, name, code in names; as the catalogue of missions has them for ever. */
 const MISSIONS: { readonly [slug: string]: readonly [index: number, name: string, code: string] } = {

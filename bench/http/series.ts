@@ -1,5 +1,5 @@
 /** The points of a daily series of whole years, naively: one walk over the rows, all values of a day in a list, clocks as `Intl` tells them. */
-import { MEASURES, type MeasureName } from '../../src/columns.ts'
+import { MEASURES, type MeasureName } from '../../src/sea/columns.ts'
 import { statistic, type JsonObject } from '../../test/oracle/oracle.ts'
 import { AS_OF, type History } from './data.ts'
 

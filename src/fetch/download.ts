@@ -9,7 +9,7 @@ import { Readable, Transform, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { request, type Dispatcher } from 'undici'
-import { randomName } from '../lock.ts'
+import { randomName } from '../system/lock.ts'
 import type { Content } from '../sources/configuration.ts'
 import { NOT_PUBLIC } from './border.ts'
 

@@ -6,8 +6,8 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeFolder, readRegularFileSync } from '../files.ts'
-import { LockError, lockInTurn, randomName, type Lock } from '../lock.ts'
+import { makeFolder, readRegularFileSync } from '../system/files.ts'
+import { LockError, lockInTurn, randomName, type Lock } from '../system/lock.ts'
 import {
   DEFAULT_HOST_LIMITS,
   type Configuration,
@@ -16,8 +16,8 @@ import {
   type Download,
   type HostLimits,
 } from '../sources/configuration.ts'
-import { BuildError } from '../sources/source.ts'
-import { DAY, dateText } from '../time.ts'
+import { BuildError } from '../system/build-error.ts'
+import { DAY, dateText } from '../sea/time.ts'
 import { openWays, wayTo } from './border.ts'
 import {
   download,

@@ -1,6 +1,6 @@
 /** Operation 2, `GET /buoys/{buoy_id}`: digits are an id first, then a slug; the detail adds `country` and `dtz`, the zone again. */
-import { Literal } from '../json.ts'
-import { operation, requireBuoy } from '../operation.ts'
+import { Literal } from '../answers/json.ts'
+import { operation, requireBuoy } from '../answers/operation.ts'
 
 const BUOY = new Literal('{"buoy":')
 const END = new Literal('}')

@@ -1,9 +1,9 @@
 /** Operation 1, `GET /buoys`: by id ascending, with `near` by distance; filters combine. */
-import { boundsContain, boundsOnGlobe } from '../geo.ts'
+import { boundsContain, boundsOnGlobe } from '../sea/geo.ts'
 import { EMPTY_GROUP, holds, sourceKey, type Group } from '../index/groups.ts'
-import { Literal } from '../json.ts'
-import { endList, MAX_PAGE, operation, rowsOfPage, writePaging, type View } from '../operation.ts'
-import { boolean, bounds, integer, point, text, type QueryOf } from '../query.ts'
+import { Literal } from '../answers/json.ts'
+import { endList, MAX_PAGE, operation, rowsOfPage, writePaging, type View } from '../answers/operation.ts'
+import { boolean, bounds, integer, point, text, type QueryOf } from '../answers/query.ts'
 
 const MAX_PER_PAGE = 500
 const DEFAULT_PER_PAGE = 50

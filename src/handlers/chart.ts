@@ -5,8 +5,8 @@
  * The largest answer: 31 days of a buoy that reports every minute are 44,640 places of six arrays, some 3 MB; half-hourly
  * ones make 120 kB.
  */
-import { MISSING_I16, MISSING_U16 } from '../columns.ts'
-import { ApiError } from '../errors.ts'
+import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
+import { ApiError } from '../answers/errors.ts'
 import {
   HUNDREDTHS,
   Literal,
@@ -14,10 +14,10 @@ import {
   THOUSANDTHS,
   type JsonWriter,
   type TextTable,
-} from '../json.ts'
-import { operation, refuseBackwards, requireBuoy, type View } from '../operation.ts'
-import { boolean, timestamp, type QueryOf } from '../query.ts'
-import { DAY, endOf, HOUR, LAST_SECOND } from '../time.ts'
+} from '../answers/json.ts'
+import { operation, refuseBackwards, requireBuoy, type View } from '../answers/operation.ts'
+import { boolean, timestamp, type QueryOf } from '../answers/query.ts'
+import { DAY, endOf, HOUR, LAST_SECOND } from '../sea/time.ts'
 
 /** Without dates: from seven days before the snapshot's time to three days after it. */
 const DEFAULT_BEFORE = 7 * DAY

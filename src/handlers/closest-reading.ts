@@ -1,10 +1,10 @@
 /** Operation 7, `GET /buoys/{buoy_id}/readings/search`: the reading closest to a moment; on a tie the earlier one. */
-import { notFound } from '../errors.ts'
-import { Literal } from '../json.ts'
-import { operation, requireBuoy } from '../operation.ts'
-import { date, number, timeOfDay } from '../query.ts'
-import { READING_BYTES, writeReading } from '../reading.ts'
-import { HOUR, MINUTE } from '../time.ts'
+import { notFound } from '../answers/errors.ts'
+import { Literal } from '../answers/json.ts'
+import { operation, requireBuoy } from '../answers/operation.ts'
+import { date, number, timeOfDay } from '../answers/query.ts'
+import { READING_BYTES, writeReading } from '../answers/reading.ts'
+import { HOUR, MINUTE } from '../sea/time.ts'
 
 const CLOSEST = new Literal('{"closest_reading":')
 const DIFFERENCE = new Literal(',"time_diff_minutes":')

@@ -3,19 +3,26 @@
  * minute. The forecast's energy is that of the height and period it shows, so that a client can check it.
  */
 import tzLookup from '@photostructure/tz-lookup'
-import { MISSING_U16 } from '../columns.ts'
-import type { Dataset } from '../dataset.ts'
-import { notFound } from '../errors.ts'
-import { haversineKm } from '../geo.ts'
+import { MISSING_U16 } from '../sea/columns.ts'
+import type { Dataset } from '../answers/dataset.ts'
+import { notFound } from '../answers/errors.ts'
+import { haversineKm } from '../sea/geo.ts'
 import { directionAt, valueAt, type Forecast } from '../index/forecast.ts'
 import type { Tides } from '../index/tides.ts'
-import { COMPASS_TEXT, compassIndex, HUNDREDTHS, Literal, THOUSANDTHS, type JsonWriter } from '../json.ts'
-import { operation, type View } from '../operation.ts'
-import { integer, number, timestamp } from '../query.ts'
-import { waveEnergy } from '../reading.ts'
-import { writeNearest, type Shapes } from '../shapes.ts'
-import type { SpotRecord } from '../sources/source.ts'
-import { DAY, MINUTE } from '../time.ts'
+import {
+  COMPASS_TEXT,
+  compassIndex,
+  HUNDREDTHS,
+  Literal,
+  THOUSANDTHS,
+  type JsonWriter,
+} from '../answers/json.ts'
+import { operation, type View } from '../answers/operation.ts'
+import { integer, number, timestamp } from '../answers/query.ts'
+import { waveEnergy } from '../answers/reading.ts'
+import { writeNearest, type Shapes } from '../answers/fragments.ts'
+import type { SpotRecord } from '../sea/records.ts'
+import { DAY, MINUTE } from '../sea/time.ts'
 
 /** A reading farther away in time says nothing, in seconds. */
 const READING_REACH = DAY

@@ -1,5 +1,5 @@
 /** Operation 14, `GET /countries`: the countries that have active buoys, by name. */
-import { operation } from '../operation.ts'
+import { operation } from '../answers/operation.ts'
 
 export const listCountries = operation({
   name: 'listCountries',

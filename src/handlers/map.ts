@@ -1,7 +1,7 @@
 /** `GET /buoys/map` (decisions, 15): all active buoys unpaged, in the form map clients draw; the word beats a slug `map`. */
-import { boundsOnGlobe } from '../geo.ts'
-import { operation } from '../operation.ts'
-import { bounds } from '../query.ts'
+import { boundsOnGlobe } from '../sea/geo.ts'
+import { operation } from '../answers/operation.ts'
+import { bounds } from '../answers/query.ts'
 
 export const mapBuoys = operation({
   name: 'mapBuoys',

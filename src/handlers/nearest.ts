@@ -2,11 +2,11 @@
  * Operation 5, `GET /buoys/nearest`: active, physical buoys by great circle. `limit` 1 answers `data.buoy`, above 1 `data.buoys`,
  * nearest first, and `data.count`; nothing in range is a 404. Items carry `last_reading` too, which clients rely on.
  */
-import { notFound } from '../errors.ts'
-import { Literal } from '../json.ts'
-import { endList, operation } from '../operation.ts'
-import { integer, number } from '../query.ts'
-import { writeNearest } from '../shapes.ts'
+import { notFound } from '../answers/errors.ts'
+import { Literal } from '../answers/json.ts'
+import { endList, operation } from '../answers/operation.ts'
+import { integer, number } from '../answers/query.ts'
+import { writeNearest } from '../answers/fragments.ts'
 
 const BUOY = new Literal('{"buoy":')
 const END = new Literal('}')

@@ -2,10 +2,10 @@
  * Operation 8, `GET /buoys/{buoy_id}/readings/{reading_id}`: by the integer id or the uuid. Both are made of buoy and time, so they
  * are found by arithmetic and stay the same in every later snapshot.
  */
-import { notFound } from '../errors.ts'
-import { Literal } from '../json.ts'
-import { operation, requireBuoy } from '../operation.ts'
-import { READING_BYTES, readingTime, writeReading } from '../reading.ts'
+import { notFound } from '../answers/errors.ts'
+import { Literal } from '../answers/json.ts'
+import { operation, requireBuoy } from '../answers/operation.ts'
+import { READING_BYTES, readingTime, writeReading } from '../answers/reading.ts'
 
 const READING = new Literal('{"reading":')
 const BUOY = new Literal(',"buoy":')

@@ -2,7 +2,7 @@
  * Operation 6, `GET /buoys/{buoy_id}/readings`: a page of one buoy's readings, by range, day or around a moment. Counts are
  * differences of positions, so a page out of ten years costs what one out of a day does.
  */
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../answers/errors.ts'
 import {
   endList,
   MAX_PAGE,
@@ -11,12 +11,12 @@ import {
   requireBuoy,
   rowsOfPage,
   writePaging,
-} from '../operation.ts'
-import { choice, date, integer, timestamp, type QueryOf } from '../query.ts'
-import { READING_BYTES, writeReadings } from '../reading.ts'
+} from '../answers/operation.ts'
+import { choice, date, integer, timestamp, type QueryOf } from '../answers/query.ts'
+import { READING_BYTES, writeReadings } from '../answers/reading.ts'
 import type { Spans } from '../index/spans.ts'
-import { Literal, type JsonWriter } from '../json.ts'
-import { DAY, endOf, MINUTE } from '../time.ts'
+import { Literal, type JsonWriter } from '../answers/json.ts'
+import { DAY, endOf, MINUTE } from '../sea/time.ts'
 
 const MAX_PER_PAGE = 100
 /** `timestamp` asks for this much before and after it, in seconds: a window of three hours. */

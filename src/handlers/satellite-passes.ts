@@ -2,11 +2,11 @@
  * Operation 12, `GET /buoys/satellite_passes`: newest first by `started_at`. Fresh are passes with an observation inside the
  * active window at the snapshot's time; `count` is the number of passes in the answer.
  */
-import { notFound } from '../errors.ts'
-import { missionOfSlug } from '../missions.ts'
-import { Literal } from '../json.ts'
-import { endList, operation } from '../operation.ts'
-import { boolean, integer, text, timestamp } from '../query.ts'
+import { notFound } from '../answers/errors.ts'
+import { missionOfSlug } from '../sea/missions.ts'
+import { Literal } from '../answers/json.ts'
+import { endList, operation } from '../answers/operation.ts'
+import { boolean, integer, text, timestamp } from '../answers/query.ts'
 
 const PASSES = new Literal('{"satellite_passes":[')
 

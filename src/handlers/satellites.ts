@@ -2,9 +2,9 @@
  * Operation 11, `GET /buoys/satellites`: every mission of the catalogue, also those without a pass in the snapshot. `locale` beats
  * `Accept-Language`, whose quality values count.
  */
-import { LANGUAGES } from '../language.ts'
-import { operation } from '../operation.ts'
-import { choice } from '../query.ts'
+import { LANGUAGES } from '../sea/languages.ts'
+import { operation } from '../answers/operation.ts'
+import { choice } from '../answers/query.ts'
 
 export const listSatellites = operation({
   name: 'listSatellites',

@@ -4,8 +4,8 @@
  *
  * The largest answer: 13 seasons of 8,784 hours at 150 bytes, 17 MB; the default one (10 seasons of 365 days) is half a megabyte.
  */
-import { MEASURES, type Measure, type MeasureName } from '../columns.ts'
-import { ApiError } from '../errors.ts'
+import { MEASURES, type Measure, type MeasureName } from '../sea/columns.ts'
+import { ApiError } from '../answers/errors.ts'
 import {
   DEFAULT_SEASONS,
   isDayOfYear,
@@ -23,13 +23,20 @@ import {
   type SeriesRows,
 } from '../index/seasons.ts'
 import type { Spans } from '../index/spans.ts'
-import { Literal, type JsonWriter } from '../json.ts'
-import { DEAR_BYTES, DEAR_MICROSECONDS, endList, operation, requireBuoy, type View } from '../operation.ts'
-import { choice, integer, text, type QueryOf } from '../query.ts'
-import type { Fragments } from '../shapes.ts'
-import type { Network } from '../sources/source.ts'
-import { finish, type Steps } from '../steps.ts'
-import { zone, type Zone } from '../zones.ts'
+import { Literal, type JsonWriter } from '../answers/json.ts'
+import {
+  DEAR_BYTES,
+  DEAR_MICROSECONDS,
+  endList,
+  operation,
+  requireBuoy,
+  type View,
+} from '../answers/operation.ts'
+import { choice, integer, text, type QueryOf } from '../answers/query.ts'
+import type { Fragments } from '../answers/fragments.ts'
+import type { Network } from '../sea/records.ts'
+import { finish, type Steps } from '../system/steps.ts'
+import { zone, type Zone } from '../sea/zones.ts'
 
 /** The contract's metrics and their measures; a wave-only network answers the first five. */
 const METRICS = {

@@ -3,7 +3,7 @@
  * in order. For 1,200 points and a radius of 2000 km a page of 50 takes an eighth of what it took
  * with a tree and a sort of everything (6 µs instead of 46).
  */
-import { EARTH_RADIUS_KM, FARTHEST_KM, haversineKm } from '../geo.ts'
+import { EARTH_RADIUS_KM, FARTHEST_KM, haversineKm } from '../sea/geo.ts'
 
 const RADIANS = Math.PI / 180
 /** Degrees by which the search is wider than the radius: what rounding may do to a band's border. */

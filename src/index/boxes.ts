@@ -1,6 +1,6 @@
 /** Points in a box of the globe: an R-tree (Flatbush) over the buoys' positions. Numbers in, ordinals out. */
 import Flatbush from 'flatbush'
-import { boundsPieces, type Bounds } from '../geo.ts'
+import { boundsPieces, type Bounds } from '../sea/geo.ts'
 
 /** Flatbush refuses an empty set, which is then no bytes at all. */
 export function buildBoxes(lat: Float64Array, lng: Float64Array): Uint8Array {

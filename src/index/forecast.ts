@@ -5,9 +5,9 @@
  * Values are codes of their measure with a fraction (thousandths of a metre or second, hundredths of a degree or km/h);
  * `MISSING_U16` stands for none.
  */
-import { MISSING_U16 } from '../columns.ts'
-import type { ForecastCodes, ForecastColumns } from '../snapshot/forecast.ts'
-import { HOUR } from '../time.ts'
+import { MISSING_U16 } from '../sea/columns.ts'
+import type { ForecastName } from '../sea/records.ts'
+import { HOUR } from '../sea/time.ts'
 import { Nearby } from './nearby.ts'
 import { lowerBound } from './spans.ts'
 
@@ -19,6 +19,20 @@ export const LONGEST_STEP = 6 * HOUR
 const HALF_CIRCLE = 18000
 const CIRCLE = 36000
 const RADIANS_PER_CODE = Math.PI / HALF_CIRCLE
+
+export type ForecastCodes = { readonly [name in ForecastName]: Uint16Array }
+
+export interface ForecastColumns {
+  lat: Float64Array
+  lng: Float64Array
+  /** When the point's model run was made, epoch seconds. */
+  run: Uint32Array
+  /** The rows of point `i` are `start[i]` to `start[i + 1]`. */
+  start: Uint32Array
+  /** Ascending within a point, epoch seconds. */
+  time: Uint32Array
+  codes: ForecastCodes
+}
 
 export class Forecast {
   readonly #columns: ForecastColumns

@@ -1,6 +1,15 @@
 /** Buoys by what lists filter on: all, by source, by country; each active or not. Names in, ascending ordinals out. */
-import { NO_COUNTRY, type Catalog } from '../snapshot/catalog.ts'
+import { NO_COUNTRY } from '../sea/columns.ts'
 import { fold } from './words.ts'
+
+/** What a catalogue says of its buoys that lists filter on; `source` and `country` are indexes into the lists. */
+export interface GroupColumns {
+  readonly id: Uint32Array
+  readonly source: Uint16Array
+  readonly country: Uint16Array
+  readonly sources: readonly { name: string; label: string | null; aliases: readonly string[] }[]
+  readonly countries: readonly { code: string }[]
+}
 
 export interface Group {
   readonly all: Uint32Array
@@ -22,7 +31,7 @@ export function sourceKey(name: string): string {
   return fold(name).replace(/[\p{Z}\p{Pd}\s_/]+/gu, '')
 }
 
-export function buildGroups(catalog: Catalog, active: Uint8Array): Groups {
+export function buildGroups(catalog: GroupColumns, active: Uint8Array): Groups {
   const group = (ordinals: number[]): Group => ({
     all: Uint32Array.from(ordinals),
     active: Uint32Array.from(ordinals.filter((ordinal) => active[ordinal] === 1)),

@@ -2,7 +2,7 @@
  * The nearest of many points within a reach that never changes: cells of the globe twice as wide as the reach, so that a place mostly
  * touches four. A tree answers any reach and any number of points; this answers one question some twenty times as fast.
  */
-import { EARTH_RADIUS_KM, haversineKm } from '../geo.ts'
+import { EARTH_RADIUS_KM, haversineKm } from '../sea/geo.ts'
 
 const RADIANS = Math.PI / 180
 /** Degrees by which the search is wider than the reach: what rounding may do to a cell's border. */

@@ -6,7 +6,7 @@
  * is first asked about (some 40 µs for 1,200 points), so that a new snapshot costs nothing. From then on one point takes 0.25 µs instead of a tree's
  * 5 to 11, twenty take 0.8 instead of 9 to 16.
  */
-import { EARTH_RADIUS_KM, FARTHEST_KM, haversineKm } from '../geo.ts'
+import { EARTH_RADIUS_KM, FARTHEST_KM, haversineKm } from '../sea/geo.ts'
 import type { Points } from './points.ts'
 
 const RADIANS = Math.PI / 180

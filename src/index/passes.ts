@@ -1,5 +1,24 @@
 /** Satellite passes by what lists filter on, newest first: numbers in, rows of the part out. Nothing is made per request. */
-import type { PassColumns } from '../snapshot/passes.ts'
+
+/** Parallel arrays over the passes; those of the observations of pass `i` run from `first[i]` to `first[i + 1]`. */
+export interface PassColumns {
+  /** Index in the catalogue of missions. */
+  mission: Uint8Array
+  cycle: Uint32Array
+  number: Uint16Array
+  /** Epoch seconds. */
+  started: Uint32Array
+  ended: Uint32Array
+  /** Degrees; west greater than east over the antimeridian. */
+  south: Float64Array
+  west: Float64Array
+  north: Float64Array
+  east: Float64Array
+  first: Uint32Array
+  /** Id of the virtual buoy, and time of its reading; ascending by both within a pass. */
+  buoy: Uint32Array
+  time: Uint32Array
+}
 
 export interface PassGroup {
   readonly all: Uint32Array

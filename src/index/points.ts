@@ -6,7 +6,7 @@
  */
 import { around } from 'geokdbush'
 import KDBush from 'kdbush'
-import { FARTHEST_KM, haversineKm } from '../geo.ts'
+import { FARTHEST_KM, haversineKm } from '../sea/geo.ts'
 
 /** Points found, nearest first; at equal distance the lower ordinal first. */
 export interface Found {

@@ -8,11 +8,11 @@
  *
  * The work is one boundary per bucket and one walk over the rows; nothing is made per sample.
  */
-import { MEASURES } from '../columns.ts'
-import type { Codes, Measure } from '../columns.ts'
-import { DAY, HOUR, civilFromDays, daysFromCivil, daysInMonth, isLeapYear } from '../time.ts'
-import type { Steps } from '../steps.ts'
-import type { Zone } from '../zones.ts'
+import { MEASURES } from '../sea/columns.ts'
+import type { Codes, Measure } from '../sea/columns.ts'
+import { DAY, HOUR, civilFromDays, daysFromCivil, daysInMonth, isLeapYear } from '../sea/time.ts'
+import type { Steps } from '../system/steps.ts'
+import type { Zone } from '../sea/zones.ts'
 
 export type Bucket = 'hour' | 'day' | 'week'
 export type Aggregation = 'median' | 'avg' | 'min' | 'max'

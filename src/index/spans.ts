@@ -5,8 +5,24 @@
  * of their lengths makes counts and page borders subtractions, whatever lies between them. Finding a time costs one
  * binary search over the segments and one interpolated search inside a month.
  */
-import type { MonthRows } from '../snapshot/months.ts'
-import type { Steps } from '../steps.ts'
+import type { Codes, MeasureName } from '../sea/columns.ts'
+import type { Steps } from '../system/steps.ts'
+
+/** A month's rows as they are read: views, and for a column that is not there one missing value for all rows. */
+export interface MonthRows {
+  file: string
+  month: number
+  buoys: Uint32Array
+  start: Uint32Array
+  time: Uint32Array
+  measures: { readonly [name in MeasureName]: MeasureColumn }
+}
+
+/** `codes[row & mask]`: a column that was left out is a single missing code, read with a mask of 0. */
+export interface MeasureColumn {
+  codes: Codes
+  mask: number
+}
 
 export class Spans {
   readonly months: readonly MonthRows[]

@@ -6,10 +6,29 @@
  * first asked about; that takes 0.2 ms, and from then on the next turn is a walk along 20 numbers and a level 0.02 µs. Blocks are
  * kept in bounded number and made again when needed, so any time can be asked about.
  */
-import type { TideColumns } from '../snapshot/tides.ts'
-import { DAY, HOUR, MINUTE } from '../time.ts'
+import { DAY, HOUR, MINUTE } from '../sea/time.ts'
 import { Nearby } from './nearby.ts'
-import { constituentOf, motionBetween, type Constituent, type Motion } from './tidal-constituents.ts'
+import { constituentOf, motionBetween, type Constituent, type Motion } from '../sea/tidal-constituents.ts'
+
+/** The part as it is read back; a harbour is its place in the arrays, its constituents lie from `start[harbour]` on. */
+export interface TideColumns {
+  /** Names of the constituents that `constituent` points to. */
+  constituents: string[]
+  credits: string[]
+  identifiers: string[]
+  names: string[]
+  lat: Float64Array
+  lng: Float64Array
+  /** Mean sea level above chart datum, m. */
+  datumOffset: Float64Array
+  credit: Uint16Array
+  start: Uint32Array
+  constituent: Uint16Array
+  /** m */
+  amplitude: Float32Array
+  /** Greenwich phase lag, degrees. */
+  phase: Float32Array
+}
 
 /** A harbour farther away says nothing about the tide (decisions, operation 13). */
 export const HARBOUR_REACH_KM = 100

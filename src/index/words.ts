@@ -11,8 +11,8 @@
  * Not wanted here: typing errors, stemming, scores. Rejected: a trie (more memory, no substrings), trigrams (no queries of
  * two characters).
  */
-import type { Column } from '../snapshot/format.ts'
-import { finish, type Steps } from '../steps.ts'
+import type { Column } from '../sea/columns.ts'
+import { finish, type Steps } from '../system/steps.ts'
 
 export interface WordsInput {
   names: readonly string[]

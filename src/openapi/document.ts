@@ -3,9 +3,9 @@
  * their parameters, and the table of errors. Meanings of fields are in `schemas.ts`, texts in `operations.ts` and `guides.ts`,
  * answers of the demo snapshot in `examples.ts`.
  */
-import { ERRORS, type ErrorCode } from '../errors.ts'
-import type { Operation } from '../operation.ts'
-import type { Parameter } from '../query.ts'
+import { ERRORS, type ErrorCode } from '../answers/errors.ts'
+import type { Operation } from '../answers/operation.ts'
+import type { Parameter } from '../answers/query.ts'
 import { EXAMPLE_ANSWERS } from './examples.ts'
 import { guidesText } from './guides.ts'
 import { OPERATION_TEXTS, PATH_PARAMETERS, REFUSED, refusalKey, TAGS } from './operations.ts'

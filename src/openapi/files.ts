@@ -1,6 +1,6 @@
 /** The description of the service as files that it serves: for programs `openapi.json` below the base path, for language models `/llms.txt`. */
-import type { Operation } from '../operation.ts'
-import type { StaticFile } from '../site.ts'
+import type { Operation } from '../answers/operation.ts'
+import type { StaticFile } from '../serving/site.ts'
 import { openApiDocument, type OpenApiDocument } from './document.ts'
 
 const ENCODER = new TextEncoder()

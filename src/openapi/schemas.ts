@@ -2,7 +2,7 @@
  * The shapes of answers as JSON Schema 2020-12, under the names of the contract, each field with its meaning and its unit. Objects
  * list all their keys as required: a missing measurement is `null`, never a missing key (decisions, "Missing measurement").
  */
-import { ERRORS } from '../errors.ts'
+import { ERRORS } from '../answers/errors.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
 type Properties = { readonly [name: string]: Schema }

@@ -1,9 +1,9 @@
 /** A build in a process of its own: its memory goes with it, and whatever happens to it, serving goes on. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { UsageError } from '../config.ts'
-import { clearLeftovers } from '../snapshot/build.ts'
-import { BuildError } from '../sources/source.ts'
+import { UsageError } from './config.ts'
+import { clearLeftovers } from '../build/build.ts'
+import { BuildError } from '../system/build-error.ts'
 
 /** Milliseconds between asking a build to end and killing it. */
 const GRACE_MS = 2000

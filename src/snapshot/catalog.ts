@@ -4,45 +4,20 @@
  * Its registry remembers every (source, identifier) that ever had an id in this folder, also those without a buoy today: an id
  * and a slug, once given, are never given to another buoy (decisions, operation 2).
  */
+import { NO_COUNTRY } from '../sea/columns.ts'
 import { buildBoxes } from '../index/boxes.ts'
 import { buildPoints } from '../index/points.ts'
 import { buildWords, readWords, type WordColumns } from '../index/words.ts'
-import {
-  BuildError,
-  type BuoyRecord,
-  type Network,
-  type SourceInfo,
-  type SpotRecord,
-} from '../sources/source.ts'
-import {
-  column,
-  list,
-  nested,
-  record,
-  SnapshotError,
-  text,
-  texts,
-  unnested,
-  type Column,
-  type Part,
-} from './format.ts'
-import { countryAt, countryName, isTimezone, timezoneAt } from './place.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { BuoyRecord, Network, SourceInfo, SpotRecord } from '../sea/records.ts'
+import { column, list, nested, record, SnapshotError, text, texts, unnested, type Part } from './format.ts'
+import type { Column } from '../sea/columns.ts'
+import { countryName } from '../sea/place.ts'
 
-/** The ids times 10^10 plus epoch seconds must stay below 2^53: see `shapes.ts`. */
+/** The ids times 10^10 plus epoch seconds must stay below 2^53: see `reading.ts`. */
 export const MAX_BUOY_ID = 900_000
-export const NO_COUNTRY = 0xffff
 /** Spots keep the ids of their source, in 32 bits. */
 export const MAX_SPOT_ID = 0xffff_ffff
-
-/** Slugs that would hide an operation (`/buoys/search`) or be hidden by it. */
-const RESERVED_SLUGS = new Set([
-  'map',
-  'search',
-  'nearest',
-  'satellites',
-  'last-readings',
-  'satellite-passes',
-])
 
 /** What well-known networks are also called, beyond case, accents, blanks and hyphens. */
 const USUAL_NAMES: { readonly [name: string]: readonly string[] } = {
@@ -67,87 +42,7 @@ export interface CataloguedBuoy extends BuoyRecord {
   timezone: string
 }
 
-/** Lower case, without accents, runs outside a–z and 0–9 to one hyphen, trimmed; digits alone would be read as an id. */
-export function slugOf(name: string): string {
-  const slug = name
-    .toLowerCase()
-    .normalize('NFD')
-    .replace(/\p{M}/gu, '')
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-  if (slug === '') return 'buoy'
-  return /^\d+$/.test(slug) ? `buoy-${slug}` : slug
-}
-
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
-/**
- * Gives every buoy its id and slug: the registry's, or new ones that neither it nor a `former` entry of another buoy has; physical buoys
- * first, then by source and identifier, so that the same input always gets the same ids.
- */
-export function register(
-  buoys: readonly BuoyRecord[],
-  registry: readonly RegistryEntry[],
-  former: readonly RegistryEntry[] = [],
-): { entries: RegistryEntry[]; of: Map<BuoyRecord, RegistryEntry> } {
-  const key = (source: string, identifier: string): string => JSON.stringify([source, identifier])
-  const known = new Map(registry.map((entry) => [key(entry.source, entry.identifier), entry]))
-  const taken = [...registry, ...former]
-  const slugs = new Set([...taken.map((entry) => entry.slug), ...RESERVED_SLUGS])
-  const given = new Set(registry.map((entry) => entry.slug))
-  // Who has to give up an id need not give up a slug with it.
-  const ownSlugs = new Map(
-    former.flatMap(({ source, identifier, slug }) =>
-      given.has(slug) ? [] : [[key(source, identifier), slug]],
-    ),
-  )
-  let nextId = taken.reduce((highest, { id }) => Math.max(highest, id), 0) + 1
-  const of = new Map<BuoyRecord, RegistryEntry>()
-  const order = [...buoys].sort(
-    (a, b) =>
-      Number(a.virtual ?? false) - Number(b.virtual ?? false) ||
-      compareText(a.source, b.source) ||
-      compareText(a.identifier, b.identifier),
-  )
-  for (const buoy of order) {
-    let entry = known.get(key(buoy.source, buoy.identifier))
-    if (entry === undefined) {
-      if (nextId > MAX_BUOY_ID)
-        throw new BuildError(`more than ${MAX_BUOY_ID} buoys were registered in this folder`)
-      const own = ownSlugs.get(key(buoy.source, buoy.identifier))
-      const slug = own === undefined || given.has(own) ? freeSlug(slugOf(buoy.name), slugs) : own
-      slugs.add(slug)
-      given.add(slug)
-      entry = { source: buoy.source, identifier: buoy.identifier, id: nextId++, slug }
-      known.set(key(buoy.source, buoy.identifier), entry)
-    }
-    of.set(buoy, entry)
-  }
-  return { entries: [...known.values()].sort((a, b) => a.id - b.id), of }
-}
-
-function freeSlug(slug: string, taken: ReadonlySet<string>): string {
-  if (!taken.has(slug)) return slug
-  for (let n = 2; ; n++) if (!taken.has(`${slug}-${n}`)) return `${slug}-${n}`
-}
-
-/**
- * Fills in what the source did not say; a country or zone that does not exist is as if it had not been said. What was found for
- * `previous`, the same buoy at the same place, is not looked for again.
- */
-export function locate(buoy: BuoyRecord, entry: RegistryEntry, previous?: CataloguedBuoy): CataloguedBuoy {
-  const stayed = previous !== undefined && previous.lat === buoy.lat && previous.lng === buoy.lng
-  const said = buoy.country ?? ''
-  const findCountry = (): string => (stayed ? previous.country : (countryAt(buoy.lat, buoy.lng) ?? ''))
-  const findTimezone = (): string => (stayed ? previous.timezone : timezoneAt(buoy.lat, buoy.lng))
-  return {
-    ...buoy,
-    id: entry.id,
-    slug: entry.slug,
-    country: countryName(said) === null ? findCountry() : said,
-    timezone: buoy.timezone !== undefined && isTimezone(buoy.timezone) ? buoy.timezone : findTimezone(),
-  }
-}
 
 /**
  * `buoys` ascending by id, `spots` in any order; `monthKeys` says of months that a source makes up what they were made from.

@@ -2,31 +2,14 @@
  * The forecast part: points of the sea, each with one model run's values at its times, in the codes of the measures whose units
  * they share. 20 bytes a time: 2,000 points with 16 days of hours are 15 MB.
  */
-import { MEASURES, MISSING_U16, type Measure } from '../columns.ts'
-import { wrapLongitude } from '../geo.ts'
-import {
-  BuildError,
-  FORECAST_MEASURES,
-  FORECAST_NAMES,
-  type ForecastName,
-  type ForecastRecord,
-} from '../sources/source.ts'
-import { LAST_SECOND } from '../time.ts'
-import { column, SnapshotError, type Column, type Part, type PartEntry } from './format.ts'
-
-export type ForecastCodes = { readonly [name in ForecastName]: Uint16Array }
-
-export interface ForecastColumns {
-  lat: Float64Array
-  lng: Float64Array
-  /** When the point's model run was made, epoch seconds. */
-  run: Uint32Array
-  /** The rows of point `i` are `start[i]` to `start[i + 1]`. */
-  start: Uint32Array
-  /** Ascending within a point, epoch seconds. */
-  time: Uint32Array
-  codes: ForecastCodes
-}
+import { MEASURES, MISSING_U16, type Measure } from '../sea/columns.ts'
+import { pointKey } from '../sea/geo.ts'
+import { BuildError } from '../system/build-error.ts'
+import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../sea/records.ts'
+import type { ForecastCodes, ForecastColumns } from '../index/forecast.ts'
+import { LAST_SECOND } from '../sea/time.ts'
+import { column, SnapshotError, type Part, type PartEntry } from './format.ts'
+import type { Column } from '../sea/columns.ts'
 
 /** One point as it waits for its place in the part. */
 interface PointForecast {
@@ -37,17 +20,7 @@ interface PointForecast {
   codes: ForecastCodes
 }
 
-/** Positions are told apart to four decimals, some ten metres: finer than any model's grid. */
-const PLACES_PER_DEGREE = 1e4
-
 const measureOf = (name: ForecastName): Measure => MEASURES[FORECAST_MEASURES[name]]
-
-/** One text for all positions that count as the same point. */
-export function pointKey(lat: number, lng: number): string {
-  const places = (degrees: number): number => Math.round(degrees * PLACES_PER_DEGREE)
-  // −180 and 180 are one meridian.
-  return `${places(lat)},${places(wrapLongitude(lng) === 180 ? -180 : wrapLongitude(lng))}`
-}
 
 /** The forecasts of a build: one run a point, kept as codes. */
 export class ForecastSet {

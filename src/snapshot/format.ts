@@ -17,7 +17,8 @@
 import { createHash } from 'node:crypto'
 import { Packr } from 'msgpackr/pack'
 import { Unpackr } from 'msgpackr/unpack'
-import { LAST_SECOND, monthOf, monthText } from '../time.ts'
+import type { Column } from '../sea/columns.ts'
+import { LAST_SECOND, monthOf, monthText } from '../sea/time.ts'
 import { plainEnd } from './plain.ts'
 
 export const PART_FORMAT = 'groundswell-part'
@@ -44,15 +45,6 @@ export const MAX_COLUMNS = 64
 export const MAX_TEXT_LENGTH = 2000
 /** Values beside the columns: a catalogue of all the buoys that can have an id has four texts of each, and its registry as many. */
 const HEADER_BOUNDS = { depth: 8, values: 8_000_000 }
-
-export type Column =
-  | Uint8Array
-  | Uint16Array
-  | Int16Array
-  | Uint32Array
-  | Int32Array
-  | Float32Array
-  | Float64Array
 
 const COLUMN_TYPES = {
   u8: Uint8Array,

@@ -3,7 +3,7 @@
  * by a time limit, by a limit of memory, or because the server stops.
  */
 import type { Worker } from 'node:worker_threads'
-import { startThread } from '../thread.ts'
+import { startThread } from '../system/thread.ts'
 import { SnapshotError } from './format.ts'
 import type { FromLoading, ToLoad } from './load-thread.ts'
 import type { LoadedSnapshot, PublishedManifest } from './read.ts'
@@ -83,7 +83,7 @@ export class Loader {
   }
 
   #start(): Worker {
-    const thread = startThread('./snapshot/load-thread', this.#dir, {
+    const thread = startThread(new URL('./load-thread', import.meta.url), this.#dir, {
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
     })
     const lost = (why: string): void => {

@@ -6,9 +6,11 @@ import {
   type Measure,
   type MeasureName,
   type RowColumns,
-} from '../columns.ts'
-import { monthText } from '../time.ts'
-import { column, record, SnapshotError, type Column, type Part } from './format.ts'
+} from '../sea/columns.ts'
+import type { MeasureColumn, MonthRows } from '../index/spans.ts'
+import { monthText } from '../sea/time.ts'
+import { column, record, SnapshotError, type Part } from './format.ts'
+import type { Column } from '../sea/columns.ts'
 
 /** Parallel arrays of rows. */
 export interface Rows {
@@ -47,22 +49,6 @@ export function monthPart(kind: 'readings' | 'weather', table: MonthTable): Part
 
 function sameCodes(a: Codes, b: Codes): boolean {
   return a.length === b.length && a.every((code, row) => code === b[row])
-}
-
-/** A month's rows as they are read: views, and for a column that is not there one missing value for all rows. */
-export interface MonthRows {
-  file: string
-  month: number
-  buoys: Uint32Array
-  start: Uint32Array
-  time: Uint32Array
-  measures: { readonly [name in MeasureName]: MeasureColumn }
-}
-
-/** `codes[row & mask]`: a column that was left out is a single missing code, read with a mask of 0. */
-export interface MeasureColumn {
-  codes: Codes
-  mask: number
 }
 
 const ABSENT = Object.fromEntries(

@@ -2,30 +2,13 @@
  * The passes part: satellite passes newest first, which is the order of the answer, and behind each of them the readings it gave to
  * virtual buoys. Counts and freshness are derived from those when the part is opened, so that they cannot disagree with them.
  */
-import type { Bounds } from '../geo.ts'
-import { MAX_CYCLE, MAX_PASS_NUMBER, missionOfIndex, missionOfSlug, passId } from '../missions.ts'
-import { BuildError, type PassRecord } from '../sources/source.ts'
-import { SnapshotError, type Column, type Part, type PartEntry } from './format.ts'
-
-/** Parallel arrays over the passes; those of the observations of pass `i` run from `first[i]` to `first[i + 1]`. */
-export interface PassColumns {
-  /** Index in the catalogue of missions. */
-  mission: Uint8Array
-  cycle: Uint32Array
-  number: Uint16Array
-  /** Epoch seconds. */
-  started: Uint32Array
-  ended: Uint32Array
-  /** Degrees; west greater than east over the antimeridian. */
-  south: Float64Array
-  west: Float64Array
-  north: Float64Array
-  east: Float64Array
-  first: Uint32Array
-  /** Id of the virtual buoy, and time of its reading; ascending by both within a pass. */
-  buoy: Uint32Array
-  time: Uint32Array
-}
+import type { PassColumns } from '../index/passes.ts'
+import type { Bounds } from '../sea/geo.ts'
+import { MAX_CYCLE, MAX_PASS_NUMBER, missionOfIndex, missionOfSlug, passId } from '../sea/missions.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { PassRecord } from '../sea/records.ts'
+import { SnapshotError, type Part, type PartEntry } from './format.ts'
+import type { Column } from '../sea/columns.ts'
 
 const COLUMN_TYPES = {
   mission: Uint8Array,

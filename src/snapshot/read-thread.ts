@@ -1,7 +1,7 @@
 /** A thread that reads parts for `read.ts`: one message per part in, what is to be kept of it or what is wrong with it out. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { SnapshotError } from './format.ts'
-import { finish } from '../steps.ts'
+import { finish } from '../system/steps.ts'
 import { PartReader, type FromReading, type PartToRead } from './read.ts'
 
 const reader = new PartReader(workerData as string)

@@ -3,9 +3,9 @@ import { createHash, type Hash } from 'node:crypto'
 import { closeSync, fstatSync, readSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { openRegularFile, openRegularFileSync, UnfitFile } from '../files.ts'
-import { finish, finishInSlices, type Steps } from '../steps.ts'
-import { startThread } from '../thread.ts'
+import { openRegularFile, openRegularFileSync, UnfitFile } from '../system/files.ts'
+import { finish, finishInSlices, type Steps } from '../system/steps.ts'
+import { startThread } from '../system/thread.ts'
 import {
   decodeManifest,
   decodePart,
@@ -205,7 +205,7 @@ export type FromReading = { told: Told } | { refusal: string }
 
 /** Lets a thread of its own read parts off `queue` until none is left. */
 async function readInThread(dir: string, queue: PartToRead[], told: Map<string, Told>): Promise<void> {
-  const thread = startThread('./snapshot/read-thread', dir)
+  const thread = startThread(new URL('./read-thread', import.meta.url), dir)
   try {
     await new Promise<void>((resolve, reject) => {
       let part: PartToRead | undefined

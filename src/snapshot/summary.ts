@@ -1,8 +1,8 @@
 /** What is known of a loaded snapshot beside its parts: told by `/status`, and what serving threads will make of it, in bytes. */
 import type { Catalog } from './catalog.ts'
-import type { ForecastColumns } from './forecast.ts'
+import type { ForecastColumns } from '../index/forecast.ts'
 import type { PartEntry } from './format.ts'
-import type { MonthRows } from './months.ts'
+import type { MonthRows } from '../index/spans.ts'
 
 export interface Summary {
   /** Time of the newest reading of each source by its name, epoch seconds; −1 where it has none. */

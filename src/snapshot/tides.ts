@@ -1,10 +1,11 @@
 /** The tides part: harbours with their harmonic constituents, and the tree that finds the nearest. */
-import { constituentOf } from '../index/tidal-constituents.ts'
-import { BuildError, type HarbourRecord } from '../sources/source.ts'
-import { column, SnapshotError, texts, type Column, type Part, type PartEntry } from './format.ts'
+import type { TideColumns } from '../index/tides.ts'
+import { constituentOf, MAX_AMPLITUDE } from '../sea/tidal-constituents.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { HarbourRecord } from '../sea/records.ts'
+import { column, SnapshotError, texts, type Part, type PartEntry } from './format.ts'
+import type { Column } from '../sea/columns.ts'
 
-/** The largest tides of the world are 16 m from low to high. */
-export const MAX_AMPLITUDE = 20
 /** m between mean sea level and chart datum: national levels lie within some metres of the sea, a tide within 16 m. */
 export const MAX_DATUM_OFFSET = 200
 /** Names of constituents in a part: all databases together use some 160, the harbour with most has 120. A level costs as many cosines. */
@@ -64,26 +65,6 @@ export function tidesPart(records: readonly HarbourRecord[]): { part: Part; rows
     ]),
   }
   return { part, rows: harbours.length }
-}
-
-/** The part as it is read back; a harbour is its place in the arrays, its constituents lie from `start[harbour]` on. */
-export interface TideColumns {
-  /** Names of the constituents that `constituent` points to. */
-  constituents: string[]
-  credits: string[]
-  identifiers: string[]
-  names: string[]
-  lat: Float64Array
-  lng: Float64Array
-  /** Mean sea level above chart datum, m. */
-  datumOffset: Float64Array
-  credit: Uint16Array
-  start: Uint32Array
-  constituent: Uint16Array
-  /** m */
-  amplitude: Float32Array
-  /** Greenwich phase lag, degrees. */
-  phase: Float32Array
 }
 
 /** @throws SnapshotError when anything in the part is not what `tidesPart` writes. */

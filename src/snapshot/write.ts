@@ -1,9 +1,9 @@
 /** Puts parts and manifests into a folder so that a reader sees the whole old snapshot or the whole new one, whatever is killed. */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolder, readRegularFileSync } from '../files.ts'
-import { errorCode, lock, LockError, randomName, type Lock } from '../lock.ts'
-import { BuildError } from '../sources/source.ts'
+import { makeFolder, readRegularFileSync } from '../system/files.ts'
+import { errorCode, lock, LockError, randomName, type Lock } from '../system/lock.ts'
+import { BuildError } from '../system/build-error.ts'
 import { encodePart, MANIFEST_FILE, partFile, sha256, type Part, type PartEntry } from './format.ts'
 
 /** Temporary names begin like this, so that what a killed builder left behind is known as ours. */

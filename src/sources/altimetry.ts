@@ -12,9 +12,16 @@
  */
 import { join } from 'node:path'
 import type { File } from 'h5wasm'
-import { MEASURES, RowBatch } from '../columns.ts'
-import { EARTH_RADIUS_KM, haversineKm, wrapLongitude, type Bounds } from '../geo.ts'
-import { MISSIONS, missionOfFileCode, ownCycle, passAt, type Mission, type OrbitPhase } from '../missions.ts'
+import { MEASURES, RowBatch } from '../sea/columns.ts'
+import { EARTH_RADIUS_KM, haversineKm, wrapLongitude, type Bounds } from '../sea/geo.ts'
+import {
+  MISSIONS,
+  missionOfFileCode,
+  ownCycle,
+  passAt,
+  type Mission,
+  type OrbitPhase,
+} from '../sea/missions.ts'
 import { readTable } from './csv.ts'
 import {
   loadNetcdf,
@@ -25,7 +32,8 @@ import {
   type Variable,
   withFile,
 } from './netcdf.ts'
-import { BuildError, type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
+import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
+import { BuildError } from '../system/build-error.ts'
 import { cleanName, degreesOf, listFolder } from './text.ts'
 
 const SOURCE = 'Satellite altimetry'

@@ -20,7 +20,6 @@ import {
 } from './frames.ts'
 import type { Job } from './reader.ts'
 import {
-  BuildError,
   type FileReport,
   type Sink,
   type Source,
@@ -28,6 +27,7 @@ import {
   type SourceLimits,
   type SourceOptions,
 } from './source.ts'
+import { BuildError } from '../system/build-error.ts'
 
 /** The largest sources known need half an hour on one slow core and 2.5 GB (half a year of eight altimeters). */
 const DEFAULT_SECONDS = 1800
@@ -77,7 +77,7 @@ function usualMegabytes(): number {
 function entry(): string[] {
   const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
   if (import.meta.url.endsWith('.js')) return [path('./reader.js')]
-  return [path('../thread.dev.mjs'), new URL('./reader.ts', import.meta.url).href]
+  return [path('../system/thread.dev.mjs'), new URL('./reader.ts', import.meta.url).href]
 }
 
 /** The box of one source, used once. */

@@ -9,16 +9,10 @@
  * the two, so its rows have no period. Times are UTC.
  */
 import { join } from 'node:path'
-import { type MeasureName, RowBatch } from '../columns.ts'
-import {
-  BuildError,
-  type BuoyRecord,
-  type FileReport,
-  type OpenSource,
-  type Report,
-  type Sink,
-  type SourceContext,
-} from './source.ts'
+import { type MeasureName, RowBatch } from '../sea/columns.ts'
+import { type FileReport, type OpenSource, type Report, type Sink, type SourceContext } from './source.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { BuoyRecord } from '../sea/records.ts'
 import { parseDocument } from './json.ts'
 import { UNCOUNTED } from './stations.ts'
 import {

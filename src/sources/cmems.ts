@@ -10,7 +10,7 @@
  */
 import { join } from 'node:path'
 import type { File } from 'h5wasm'
-import { type MeasureName, RowBatch } from '../columns.ts'
+import { type MeasureName, RowBatch } from '../sea/columns.ts'
 import {
   isVariable,
   loadNetcdf,
@@ -21,15 +21,9 @@ import {
   type Variable,
   withFile,
 } from './netcdf.ts'
-import {
-  BuildError,
-  type BuoyRecord,
-  type FileReport,
-  type OpenSource,
-  type Report,
-  type Sink,
-  type SourceContext,
-} from './source.ts'
+import { type FileReport, type OpenSource, type Report, type Sink, type SourceContext } from './source.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { BuoyRecord } from '../sea/records.ts'
 import { IDENTIFIER, Stations } from './stations.ts'
 import { cleanName, dropUnusable, listFolder, NO_CODE } from './text.ts'
 import { codeOf, timeReader, valueColumn } from './units.ts'

@@ -5,18 +5,12 @@
  */
 import { dirname, resolve } from 'node:path'
 import { Ajv, type ErrorObject, type SchemaObject } from 'ajv'
-import { readRegularFileSync, UnfitFile } from '../files.ts'
-import { boundsContain, type Bounds } from '../geo.ts'
+import { readRegularFileSync, UnfitFile } from '../system/files.ts'
+import { boundsContain, type Bounds } from '../sea/geo.ts'
 import { KIND_OPTIONS, openSource } from './kinds.ts'
-import {
-  BuildError,
-  type BuoyRecord,
-  type Network,
-  type Source,
-  type SourceLimits,
-  type SourceOptions,
-  type SourceTerms,
-} from './source.ts'
+import { type Source, type SourceLimits, type SourceOptions, type SourceTerms } from './source.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { BuoyRecord, Network } from '../sea/records.ts'
 
 /** A configuration with a thousand stations in it has 20 kB. */
 const MAX_FILE_BYTES = 4 * 2 ** 20

@@ -15,28 +15,25 @@
  * The header names the columns, in any order; optional ones may be left out. Quoting is that of RFC 4180.
  */
 import { join } from 'node:path'
-import { type MeasureName, MEASURES, RowBatch } from '../columns.ts'
-import { MAX_CYCLE, MAX_PASS_NUMBER, missionOfSlug } from '../missions.ts'
-import { constituentOf } from '../index/tidal-constituents.ts'
-import { pointKey } from '../snapshot/forecast.ts'
-import { MAX_AMPLITUDE } from '../snapshot/tides.ts'
+import { type MeasureName, MEASURES, RowBatch } from '../sea/columns.ts'
+import { MAX_CYCLE, MAX_PASS_NUMBER, missionOfSlug } from '../sea/missions.ts'
+import { constituentOf } from '../sea/tidal-constituents.ts'
+import { pointKey } from '../sea/geo.ts'
+import { MAX_AMPLITUDE } from '../sea/tidal-constituents.ts'
+import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
+import { BuildError } from '../system/build-error.ts'
 import {
   type BuoyRecord,
-  BuildError,
-  type FileReport,
   FORECAST_MEASURES,
   FORECAST_NAMES,
   type ForecastName,
   type ForecastRecord,
   type HarbourRecord,
   type Network,
-  type OpenSource,
   type PassRecord,
-  type Sink,
-  type SourceContext,
   type SourceInfo,
   type SpotRecord,
-} from './source.ts'
+} from '../sea/records.ts'
 import {
   cleanName,
   degreesOf,

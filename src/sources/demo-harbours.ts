@@ -6,7 +6,7 @@
  * licences. Changed: constituents below 1 mm are left out (2 mm RMS at most, Pointe des Galets), and so is TICON-4's 3N2 (at most 3 mm), for its
  * frequency is in doubt; the phases that TICON-4 counts from another quarter turn (M1, 2MK5, 2MO5) are turned to what other publishers use.
  */
-import type { HarbourRecord } from './source.ts'
+import type { HarbourRecord } from '../sea/records.ts'
 
 const CREDITS = {
   noaa: 'US National Oceanic and Atmospheric Administration, National Ocean Service (public domain)',

@@ -9,19 +9,12 @@
  * there is none the peak period, and the mean period only where a table has neither, which is said.
  */
 import { join } from 'node:path'
-import { MEASURE_NAMES, MEASURES, type MeasureName } from '../columns.ts'
+import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
 import { readTable, WaitingRows } from './csv.ts'
 import { parseDocument } from './json.ts'
-import {
-  BuildError,
-  type BuoyRecord,
-  type FileReport,
-  type Network,
-  type OpenSource,
-  type Report,
-  type Sink,
-  type SourceContext,
-} from './source.ts'
+import { type FileReport, type OpenSource, type Report, type Sink, type SourceContext } from './source.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { BuoyRecord, Network } from '../sea/records.ts'
 import { IDENTIFIER, Stations, UNCOUNTED } from './stations.ts'
 import {
   cleanName,

@@ -9,23 +9,15 @@
  * A file that cannot be understood is reported and skipped whole.
  */
 import { join } from 'node:path'
-import { MEASURES } from '../columns.ts'
-import { wrapLongitude } from '../geo.ts'
+import { MEASURES } from '../sea/columns.ts'
+import { wrapLongitude } from '../sea/geo.ts'
 import { directionBetween, LONGEST_STEP } from '../index/forecast.ts'
 import { buildPoints, Points } from '../index/points.ts'
-import { pointKey } from '../snapshot/forecast.ts'
+import { pointKey } from '../sea/geo.ts'
 import { parseBounded } from './documents.ts'
-import {
-  BuildError,
-  FORECAST_MEASURES,
-  FORECAST_NAMES,
-  type FileReport,
-  type ForecastName,
-  type ForecastRecord,
-  type OpenSource,
-  type Sink,
-  type SourceContext,
-} from './source.ts'
+import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
+import { BuildError } from '../system/build-error.ts'
+import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../sea/records.ts'
 import { degreesOf, Fields, isoSeconds, listFolder, readText, splitSeparated, textsOf } from './text.ts'
 
 /** An answer is held whole, as text and as objects, some ten times its size: ask for fewer places at a time. */

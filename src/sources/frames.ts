@@ -2,7 +2,7 @@
  * What a source in its box tells the builder, as bytes: frames of a length (four bytes), a kind (one) and a body, JSON for records
  * and remarks, columns for rows. Both ends run on one machine, so numbers lie in its byte order.
  */
-import { MEASURE_NAMES, RowBatch } from '../columns.ts'
+import { MEASURE_NAMES, RowBatch } from '../sea/columns.ts'
 import type {
   BuoyRecord,
   ForecastRecord,
@@ -10,7 +10,7 @@ import type {
   PassRecord,
   SourceInfo,
   SpotRecord,
-} from './source.ts'
+} from '../sea/records.ts'
 
 /** Counts of a file since they were told last. */
 export interface FileCounts {

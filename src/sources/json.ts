@@ -9,17 +9,11 @@
  */
 import { join } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
-import { MEASURE_NAMES, type MeasureName, RowBatch } from '../columns.ts'
+import { MEASURE_NAMES, type MeasureName, RowBatch } from '../sea/columns.ts'
 import { parseBounded } from './documents.ts'
-import {
-  BuildError,
-  type BuoyRecord,
-  type FileReport,
-  type Network,
-  type OpenSource,
-  type Sink,
-  type SourceContext,
-} from './source.ts'
+import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { BuoyRecord, Network } from '../sea/records.ts'
 import { IDENTIFIER, Stations } from './stations.ts'
 import { dropUnusable, listFolder, NO_CODE, readText } from './text.ts'
 import { codeOf, numberOf, timeReader, type TimeReader, valueColumn, type ValueColumn } from './units.ts'

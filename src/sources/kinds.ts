@@ -10,7 +10,8 @@ import { openForecast } from './forecast.ts'
 import { JSON_OPTIONS, openJson } from './json.ts'
 import { openMeteofrance } from './meteofrance.ts'
 import { openNdbc } from './ndbc.ts'
-import { BuildError, type OpenSource, type Source, type SourceLimits, type SourceOptions } from './source.ts'
+import { type OpenSource, type Source, type SourceLimits, type SourceOptions } from './source.ts'
+import { BuildError } from '../system/build-error.ts'
 import { openTides } from './tides.ts'
 
 /** JSON schema of an object of options. */

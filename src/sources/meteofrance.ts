@@ -6,16 +6,11 @@
  * kelvin, speeds in m/s; `mq` marks what is missing.
  */
 import { join } from 'node:path'
-import type { MeasureName } from '../columns.ts'
+import type { MeasureName } from '../sea/columns.ts'
 import { WaitingRows } from './csv.ts'
-import {
-  BuildError,
-  type BuoyRecord,
-  type FileReport,
-  type OpenSource,
-  type Sink,
-  type SourceContext,
-} from './source.ts'
+import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { BuoyRecord } from '../sea/records.ts'
 import { Stations, UNCOUNTED } from './stations.ts'
 import {
   digitsAt,

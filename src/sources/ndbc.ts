@@ -12,16 +12,10 @@
  */
 import { join } from 'node:path'
 import { SaxesParser } from 'saxes'
-import { MEASURES, RowBatch } from '../columns.ts'
-import {
-  BuildError,
-  type BuoyRecord,
-  type FileReport,
-  type OpenSource,
-  type Report,
-  type Sink,
-  type SourceContext,
-} from './source.ts'
+import { MEASURES, RowBatch } from '../sea/columns.ts'
+import { type FileReport, type OpenSource, type Report, type Sink, type SourceContext } from './source.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { BuoyRecord } from '../sea/records.ts'
 import { Stations } from './stations.ts'
 import {
   cleanName,

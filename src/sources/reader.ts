@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
-import type { RowBatch } from '../columns.ts'
+import type { RowBatch } from '../sea/columns.ts'
 import {
   FRAMES_DESCRIPTOR,
   FrameWriter,
@@ -14,14 +14,9 @@ import {
   type Message,
 } from './frames.ts'
 import { openKind } from './kinds.ts'
-import {
-  BuildError,
-  type BuoyRecord,
-  type FileReport,
-  type Report,
-  type Sink,
-  type SourceOptions,
-} from './source.ts'
+import { type FileReport, type Report, type Sink, type SourceOptions } from './source.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { BuoyRecord } from '../sea/records.ts'
 
 /** What is to be read, and how much memory may be used. */
 export interface Job {

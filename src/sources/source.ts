@@ -4,46 +4,15 @@
  * An adapter knows its format and nothing of snapshots: ids, slugs, countries, time zones, merging and the cut at
  * `--as-of` are the builder's.
  */
-import type { MeasureName, RowBatch } from '../columns.ts'
-import type { Bounds } from '../geo.ts'
-
-/**
- * Decides which metrics the seasonal series offers (contract, operation 10): `national` has waves, water temperature and
- * wind, `coastal` waves only; `satellite` is the network of the virtual buoys.
- */
-export type Network = 'national' | 'coastal' | 'satellite'
-
-export interface SourceInfo {
-  /** Name of the data source network: with an identifier it names a buoy for good. On the wire (`source`) unless there is a label. */
-  name: string
-  /** The name that clients see in place of `name`. */
-  label?: string
-  /** Further names by which the filter `source` finds it. */
-  aliases?: readonly string[]
-  network: Network
-  /** The line that the data's owner wants to see. */
-  credit?: string
-  licence?: string
-}
-
-export interface BuoyRecord {
-  /** `SourceInfo.name`. */
-  source: string
-  /** Identifier at the source, always text ("02B04"). */
-  identifier: string
-  name: string
-  /** Decimal degrees, WGS 84; latitude −90…90, longitude −180…180. */
-  lat: number
-  lng: number
-  /** ISO 3166-1 alpha-2, where the source says it; else found from the position. */
-  country?: string
-  /** IANA zone, where the source says it; else found from the position. */
-  timezone?: string
-  /** A fixed sea point fed by satellite passes (decisions, "Virtual buoy"). */
-  virtual?: boolean
-  /** What the network calls this kind of station ("buoy", "fixed", "oilrig"), for filters; it reaches no snapshot. */
-  type?: string
-}
+import type { RowBatch } from '../sea/columns.ts'
+import type {
+  BuoyRecord,
+  ForecastRecord,
+  HarbourRecord,
+  PassRecord,
+  SourceInfo,
+  SpotRecord,
+} from '../sea/records.ts'
 
 /** Where an adapter puts what it read. */
 export interface Sink {
@@ -68,79 +37,6 @@ export interface Sink {
   harbour(record: HarbourRecord): void
   /** A named place for the combined conditions; ids are the source's own and unique. */
   spot(record: SpotRecord): void
-}
-
-/** Half an orbit of a mission that touched virtual buoys (contract, "Satellite pass"). */
-export interface PassRecord {
-  /** Slug of one of `MISSIONS`. */
-  mission: string
-  cycle: number
-  /** Number within the cycle, from 1; odd passes ascend. */
-  number: number
-  /** First and last point of the track, epoch seconds. */
-  startedAt: number
-  endedAt: number
-  /** Smallest box of the track's points; west greater than east where it crosses the antimeridian. */
-  bounds: Bounds
-  /** Handles of the virtual buoys that got a reading from this pass, with that reading's time in epoch seconds. */
-  observations: { buoy: number; time: number }[]
-}
-
-/** Forecast at one point; parallel arrays over `times`, null where a quantity is missing. Units of the contract. */
-export interface ForecastRecord {
-  lat: number
-  lng: number
-  /** When the model run was made, epoch seconds. */
-  runAt: number
-  /** Ascending epoch seconds. */
-  times: number[]
-  values: { [name in ForecastName]?: (number | null)[] }
-}
-
-export const FORECAST_NAMES = [
-  'waveHeight',
-  'wavePeriod',
-  'waveDirection',
-  'swellHeight',
-  'swellPeriod',
-  'swellDirection',
-  'windSpeed',
-  'windDirection',
-] as const
-
-export type ForecastName = (typeof FORECAST_NAMES)[number]
-
-/** The measure whose unit, scale and limits a forecast quantity shares. */
-export const FORECAST_MEASURES: { readonly [name in ForecastName]: MeasureName } = {
-  waveHeight: 'significantHeight',
-  wavePeriod: 'period',
-  waveDirection: 'direction',
-  swellHeight: 'significantHeight',
-  swellPeriod: 'period',
-  swellDirection: 'direction',
-  windSpeed: 'windSpeed',
-  windDirection: 'windDirection',
-}
-
-/** A tide station with harmonic constituents. */
-export interface HarbourRecord {
-  /** Stable identifier at its source, unique over all harbours. */
-  identifier: string
-  name: string
-  lat: number
-  lng: number
-  /** Mean sea level above chart datum, m: the constant term of the prediction. */
-  datumOffset: number
-  /** What `tide_source` says: where the constituents come from, with the credit its licence asks for. */
-  credit: string
-  constituents: { name: string; amplitude: number; phase: number }[]
-}
-
-export interface SpotRecord {
-  id: number
-  name: string
-  lat: number
-  lng: number
 }
 
 export interface SourceContext {
@@ -235,9 +131,4 @@ export interface FileReport {
   bad(line: number, reason: string, text?: string, times?: number): void
   /** @throws BuildError when more than the allowed share of the file was bad. */
   end(): void
-}
-
-/** A fault in the input or in the command that ends a build; its message is shown to the operator as it is. */
-export class BuildError extends Error {
-  override name = 'BuildError'
 }

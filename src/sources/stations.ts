@@ -2,8 +2,10 @@
  * Stations that are known from rows alone, each of which says whose it is and where that lay. A buoy has to be announced with its
  * position before its first row is handed over, so files of such rows are gone through twice.
  */
-import { haversineKm, wrapLongitude } from '../geo.ts'
-import { BuildError, type BuoyRecord, type FileReport, type Sink } from './source.ts'
+import { haversineKm, wrapLongitude } from '../sea/geo.ts'
+import { type FileReport, type Sink } from './source.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { BuoyRecord } from '../sea/records.ts'
 import { cleanName } from './text.ts'
 
 /** More than all networks of the world have; a damaged column of identifiers must not fill the memory. */

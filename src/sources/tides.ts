@@ -6,18 +6,13 @@
  * low water to those of another port, which say nothing about the hours between.
  */
 import { join } from 'node:path'
-import { readRegularFile, UnfitFile } from '../files.ts'
-import { constituentOf } from '../index/tidal-constituents.ts'
-import { MAX_AMPLITUDE } from '../snapshot/tides.ts'
+import { readRegularFile, UnfitFile } from '../system/files.ts'
+import { constituentOf } from '../sea/tidal-constituents.ts'
+import { MAX_AMPLITUDE } from '../sea/tidal-constituents.ts'
 import { parseBounded } from './documents.ts'
-import {
-  BuildError,
-  type FileReport,
-  type HarbourRecord,
-  type OpenSource,
-  type Sink,
-  type SourceContext,
-} from './source.ts'
+import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { HarbourRecord } from '../sea/records.ts'
 import { cleanName, listFolder } from './text.ts'
 
 /** A station file is some 6 KB; the harbour with most constituents has 120. */

@@ -6,13 +6,13 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { lock } from '../../src/lock.ts'
-import { collectGarbage, listKept } from '../../src/snapshot/history.ts'
+import { lock } from '../../src/system/lock.ts'
+import { collectGarbage, listKept } from '../../src/build/history.ts'
 import { loadSnapshot, readManifest } from '../../src/snapshot/read.ts'
 import { Client, runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { amount, asOf, build, ended, names, startBuilder } from './folder.ts'
 
-const LOCK = new URL('../../dist/lock.js', import.meta.url).href
+const LOCK = new URL('../../dist/system/lock.js', import.meta.url).href
 const LONG_TIMEOUT = 1_200_000
 /** Names that a folder may hold when no builder is at work. */
 const OWN_NAME =

@@ -21,12 +21,12 @@ import {
   encodePart,
   partFile,
   sha256,
-  type Column,
   type Manifest,
   type Part,
   type PartEntry,
 } from '../../src/snapshot/format.ts'
-import { listKept } from '../../src/snapshot/history.ts'
+import type { Column } from '../../src/sea/columns.ts'
+import { listKept } from '../../src/build/history.ts'
 import { temporaryFolder } from '../live.ts'
 import { startDrill, type Drill, type Status } from './drill.ts'
 import { amount, asOf, build } from './folder.ts'

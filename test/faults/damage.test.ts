@@ -20,7 +20,7 @@ import { Packr } from 'msgpackr/pack'
 import { Unpackr } from 'msgpackr/unpack'
 import { decodeManifest, SnapshotError, type Manifest, type PartEntry } from '../../src/snapshot/format.ts'
 import { loadSnapshot, readManifest, verifyParts, type LoadedSnapshot } from '../../src/snapshot/read.ts'
-import { Reloader } from '../../src/snapshot/reload.ts'
+import { Reloader } from '../../src/process/reload.ts'
 import { runCliWell, temporaryFolder } from '../live.ts'
 import { amount, build } from './folder.ts'
 

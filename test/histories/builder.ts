@@ -49,9 +49,9 @@ function killAtChange(number: number): void {
 
 async function work({ dir, now, what }: Work): Promise<void> {
   const [{ rollback, resume }, { buildSnapshot }, { BuildReport }, { sourceOf }] = await Promise.all([
-    import('../../src/snapshot/history.ts'),
-    import('../../src/snapshot/build.ts'),
-    import('../../src/snapshot/report.ts'),
+    import('../../src/build/history.ts'),
+    import('../../src/build/build.ts'),
+    import('../../src/build/report.ts'),
     import('./world.ts'),
   ])
   if (what.command === 'rollback') await rollback(dir, what.to, now)
@@ -65,7 +65,7 @@ async function work({ dir, now, what }: Work): Promise<void> {
 }
 
 process.once('message', (told: Work) => {
-  void import('../../src/snapshot/build.ts')
+  void import('../../src/build/build.ts')
     .then(() => {
       killAtChange(told.killAt)
       return work(told)

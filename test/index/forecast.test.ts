@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { directionAt, directionBetween, Forecast, valueAt } from '../../src/index/forecast.ts'
-import { compassPoint } from '../../src/json.ts'
+import { compassPoint } from '../../src/answers/json.ts'
 import { ForecastSet, readForecast } from '../../src/snapshot/forecast.ts'
-import { FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../../src/sources/source.ts'
+import { FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../../src/sea/records.ts'
 
 const NONE = 0xffff
 const START = 1_774_569_600

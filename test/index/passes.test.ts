@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { Passes } from '../../src/index/passes.ts'
 import { decodePart, encodePart } from '../../src/snapshot/format.ts'
 import { passesPart, readPasses } from '../../src/snapshot/passes.ts'
-import type { PassRecord } from '../../src/sources/source.ts'
+import type { PassRecord } from '../../src/sea/records.ts'
 
 const SLUGS = ['sentinel-3a', 'sentinel-3b', 'swot'] as const
 /** Indexes of these missions, fixed for ever. */

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { MEASURE_NAMES, MEASURES, missingColumn } from '../../src/columns.ts'
+import { MEASURE_NAMES, MEASURES, missingColumn } from '../../src/sea/columns.ts'
 import { lowerBound, spansOf } from '../../src/index/spans.ts'
-import { finish } from '../../src/steps.ts'
-import type { MonthRows } from '../../src/snapshot/months.ts'
+import { finish } from '../../src/system/steps.ts'
+import type { MonthRows } from '../../src/index/spans.ts'
 
 /** Times of each buoy's rows in one month, ascending, by the buoy's id. */
 type Month = Map<number, number[]>

@@ -7,7 +7,7 @@ import { createTidePredictor } from '@neaps/tide-predictor'
 import * as fc from 'fast-check'
 import { Tides, type Turn } from '../../src/index/tides.ts'
 import { readTides, tidesPart } from '../../src/snapshot/tides.ts'
-import type { HarbourRecord } from '../../src/sources/source.ts'
+import type { HarbourRecord } from '../../src/sea/records.ts'
 
 const HOUR = 3600
 const DAY = 86_400

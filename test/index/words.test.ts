@@ -11,7 +11,7 @@ import {
   type WordColumns,
   type WordsInput,
 } from '../../src/index/words.ts'
-import { finish } from '../../src/steps.ts'
+import { finish } from '../../src/system/steps.ts'
 
 interface Named {
   name: string

@@ -1,10 +1,10 @@
 /** A loaded snapshot opened as a serving thread does it, and asked about everything. */
-import { openDataset } from '../../src/dataset.ts'
+import { openDataset } from '../../src/answers/dataset.ts'
 import { headText, type Exchange } from '../../src/http/exchange.ts'
-import { pathWithoutSocket, rehearse } from '../../src/rehearsal.ts'
-import { renderShapes } from '../../src/shapes.ts'
+import { pathWithoutSocket, rehearse } from '../../src/serving/rehearsal.ts'
+import { renderShapes } from '../../src/answers/fragments.ts'
 import type { LoadedSnapshot } from '../../src/snapshot/read.ts'
-import { finish } from '../../src/steps.ts'
+import { finish } from '../../src/system/steps.ts'
 
 const DAY = 86_400
 const NOW = Date.parse('2026-03-27T10:07:33Z') / 1000

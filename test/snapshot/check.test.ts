@@ -9,14 +9,14 @@ import {
   decodePart,
   nested,
   SnapshotError,
-  type Column,
   type Part,
   type PartEntry,
   type PartKind,
 } from '../../src/snapshot/format.ts'
+import type { Column } from '../../src/sea/columns.ts'
 import { loadSnapshot, type LoadedSnapshot } from '../../src/snapshot/read.ts'
-import { finish } from '../../src/steps.ts'
-import { build, fakeSource, SMALL_WORLD } from './fake_source.ts'
+import { finish } from '../../src/system/steps.ts'
+import { build, fakeSource, SMALL_WORLD } from '../build/fake_source.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-check-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -10,7 +10,8 @@ import {
   type Part,
   type PartEntry,
 } from '../../src/snapshot/format.ts'
-import { BuildError, type ForecastRecord } from '../../src/sources/source.ts'
+import { BuildError } from '../../src/system/build-error.ts'
+import type { ForecastRecord } from '../../src/sea/records.ts'
 
 const START = 1_774_569_600
 

@@ -18,13 +18,13 @@ import {
   partFile,
   sha256,
   SnapshotError,
-  type Column,
   type Manifest,
   type Meta,
   type PartKind,
 } from '../../src/snapshot/format.ts'
+import type { Column } from '../../src/sea/columns.ts'
 import { loadSnapshot } from '../../src/snapshot/read.ts'
-import { build, fakeSource, SMALL_WORLD } from './fake_source.ts'
+import { build, fakeSource, SMALL_WORLD } from '../build/fake_source.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-format-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -11,8 +11,8 @@ import { MANIFEST_FILE, SnapshotError } from '../../src/snapshot/format.ts'
 import { Loader } from '../../src/snapshot/load.ts'
 import { readManifest, type LoadedSnapshot } from '../../src/snapshot/read.ts'
 import { temporaryFolder } from '../live.ts'
-import { everythingSource } from './everything_source.ts'
-import { build } from './fake_source.ts'
+import { everythingSource } from '../build/everything_source.ts'
+import { build } from '../build/fake_source.ts'
 import { copyOf, lieAbout, taleOf, tell, type Tale, type Telling } from './lies.ts'
 
 const LIES = Number(process.env.GROUNDSWELL_LIES ?? 200)
@@ -26,7 +26,7 @@ class Asker {
 
   /** What a client would see that it must not, or how the thread ended. */
   faultsOf(snapshot: LoadedSnapshot): Promise<string[]> {
-    const thread = (this.#thread ??= new Worker(new URL('../../src/thread.dev.mjs', import.meta.url), {
+    const thread = (this.#thread ??= new Worker(new URL('../../src/system/thread.dev.mjs', import.meta.url), {
       argv: [new URL('asked_thread.ts', import.meta.url).href],
     }))
     return new Promise((resolve) => {

@@ -8,10 +8,10 @@ import { Loader, loadLimitMs } from '../../src/snapshot/load.ts'
 import { encodeManifest, MANIFEST_FILE, SnapshotError, type Manifest } from '../../src/snapshot/format.ts'
 import { memoryLimit, refuseOverLimit } from '../../src/snapshot/memory.ts'
 import { loadSnapshot, readManifest, type LoadedSnapshot } from '../../src/snapshot/read.ts'
-import { Reloader } from '../../src/snapshot/reload.ts'
+import { Reloader } from '../../src/process/reload.ts'
 import { temporaryFolder } from '../live.ts'
-import { everythingSource } from './everything_source.ts'
-import { build } from './fake_source.ts'
+import { everythingSource } from '../build/everything_source.ts'
+import { build } from '../build/fake_source.ts'
 
 let whole = ''
 before(async (t) => {

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { MEASURE_NAMES, type MeasureName } from '../../src/columns.ts'
-import { decodePart, encodePart, SnapshotError, type Column, type Part } from '../../src/snapshot/format.ts'
+import { MEASURE_NAMES, type MeasureName } from '../../src/sea/columns.ts'
+import { decodePart, encodePart, SnapshotError, type Part } from '../../src/snapshot/format.ts'
+import type { Column } from '../../src/sea/columns.ts'
 import { monthPart, readMonth } from '../../src/snapshot/months.ts'
 import type { MonthTable } from '../../src/snapshot/months.ts'
 

@@ -2,17 +2,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Bounds } from '../../src/geo.ts'
+import type { Bounds } from '../../src/sea/geo.ts'
 import {
   decodePart,
   encodePart,
   SnapshotError,
-  type Column,
   type Part,
   type PartEntry,
 } from '../../src/snapshot/format.ts'
-import { checkPasses, passesPart, readPasses, type PassColumns } from '../../src/snapshot/passes.ts'
-import { BuildError, type PassRecord } from '../../src/sources/source.ts'
+import type { Column } from '../../src/sea/columns.ts'
+import { checkPasses, passesPart, readPasses } from '../../src/snapshot/passes.ts'
+import type { PassColumns } from '../../src/index/passes.ts'
+import { BuildError } from '../../src/system/build-error.ts'
+import type { PassRecord } from '../../src/sea/records.ts'
 
 const START = 1_774_569_600
 const FILE = 'passes-0.msgpack'

@@ -4,9 +4,10 @@ import { test } from 'node:test'
 import { decodePart, MAX_TEXT_LENGTH } from '../../src/snapshot/format.ts'
 import { readCatalog } from '../../src/snapshot/catalog.ts'
 import { loadSnapshot } from '../../src/snapshot/read.ts'
-import { BuildError, type Source } from '../../src/sources/source.ts'
+import { type Source } from '../../src/sources/source.ts'
+import { BuildError } from '../../src/system/build-error.ts'
 import { temporaryFolder } from '../live.ts'
-import { build, fakeSource, NETWORKS, SMALL_WORLD } from './fake_source.ts'
+import { build, fakeSource, NETWORKS, SMALL_WORLD } from '../build/fake_source.ts'
 
 const LONG = 'x'.repeat(MAX_TEXT_LENGTH + 1)
 const HARBOUR = {

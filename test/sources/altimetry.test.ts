@@ -9,9 +9,10 @@ import { join } from 'node:path'
 import { before, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import * as fc from 'fast-check'
-import type { RowBatch } from '../../src/columns.ts'
+import type { RowBatch } from '../../src/sea/columns.ts'
 import { openAltimetry } from '../../src/sources/altimetry.ts'
-import { BuildError, type BuoyRecord, type PassRecord, type SourceInfo } from '../../src/sources/source.ts'
+import { BuildError } from '../../src/system/build-error.ts'
+import type { BuoyRecord, PassRecord, SourceInfo } from '../../src/sea/records.ts'
 
 type Library = typeof import('h5wasm/node')
 let h5: Library

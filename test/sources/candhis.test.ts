@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { openCandhis } from '../../src/sources/candhis.ts'
-import { BuildError } from '../../src/sources/source.ts'
+import { BuildError } from '../../src/system/build-error.ts'
 import { assertWithstands } from './damage.ts'
 import { FIXTURES, folderOf, record } from './recorder.ts'
 

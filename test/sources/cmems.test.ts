@@ -5,7 +5,7 @@ import { mkdir, truncate } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { before, test } from 'node:test'
 import { openCmems } from '../../src/sources/cmems.ts'
-import { BuildError } from '../../src/sources/source.ts'
+import { BuildError } from '../../src/system/build-error.ts'
 import { assertWithstands } from './damage.ts'
 import { folderOf, record } from './recorder.ts'
 

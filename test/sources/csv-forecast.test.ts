@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { openCsv } from '../../src/sources/csv.ts'
-import { BuildError } from '../../src/sources/source.ts'
+import { BuildError } from '../../src/system/build-error.ts'
 import { folderOf, record } from './recorder.ts'
 
 const BASE = {

@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { BuildError, type OpenSource } from '../../src/sources/source.ts'
+import { type OpenSource } from '../../src/sources/source.ts'
+import { BuildError } from '../../src/system/build-error.ts'
 import { record, type Recording } from './recorder.ts'
 
 /** Bytes and texts that formats are made of, and some that they are not. */

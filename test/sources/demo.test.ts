@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { MeasureName, RowBatch } from '../../src/columns.ts'
+import type { MeasureName, RowBatch } from '../../src/sea/columns.ts'
 import { openDemo } from '../../src/sources/demo.ts'
-import { BuildError } from '../../src/sources/source.ts'
-import type { BuoyRecord, ForecastRecord, PassRecord, Report } from '../../src/sources/source.ts'
+import { BuildError } from '../../src/system/build-error.ts'
+import type { Report } from '../../src/sources/source.ts'
+import type { BuoyRecord, ForecastRecord, PassRecord } from '../../src/sea/records.ts'
 import { RecordingSink } from './recording_sink.ts'
 
 const AS_OF = Date.UTC(2026, 5, 17, 9, 30) / 1000

@@ -7,7 +7,8 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { openForecast } from '../../src/sources/forecast.ts'
-import { BuildError, type ForecastRecord } from '../../src/sources/source.ts'
+import { BuildError } from '../../src/system/build-error.ts'
+import type { ForecastRecord } from '../../src/sea/records.ts'
 import { folderOf, record } from './recorder.ts'
 
 const RUN = Date.UTC(2026, 2, 27) / 1000

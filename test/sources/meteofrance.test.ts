@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { openMeteofrance } from '../../src/sources/meteofrance.ts'
-import { BuildError } from '../../src/sources/source.ts'
+import { BuildError } from '../../src/system/build-error.ts'
 import { assertWithstands } from './damage.ts'
 import { folderOf, record } from './recorder.ts'
 

@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { OpenSource } from '../../src/sources/source.ts'
 import { loadSnapshot } from '../../src/snapshot/read.ts'
 import { temporaryFolder } from '../live.ts'
-import { build } from '../snapshot/fake_source.ts'
+import { build } from '../build/fake_source.ts'
 
 const SOURCES = new URL('../../src/sources/', import.meta.url)
 

@@ -3,17 +3,16 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
-import type { RowBatch } from '../../src/columns.ts'
+import type { RowBatch } from '../../src/sea/columns.ts'
+import type { OpenSource, Source } from '../../src/sources/source.ts'
 import type {
   BuoyRecord,
   ForecastRecord,
   HarbourRecord,
-  OpenSource,
   PassRecord,
-  Source,
   SourceInfo,
   SpotRecord,
-} from '../../src/sources/source.ts'
+} from '../../src/sea/records.ts'
 
 /** Codes per unit, written out again here so that a change of scale in the product shows. */
 const SCALES = {

@@ -1,13 +1,13 @@
-import type { RowBatch } from '../../src/columns.ts'
+import type { RowBatch } from '../../src/sea/columns.ts'
+import type { Sink } from '../../src/sources/source.ts'
 import type {
   BuoyRecord,
   ForecastRecord,
   HarbourRecord,
   PassRecord,
-  Sink,
   SourceInfo,
   SpotRecord,
-} from '../../src/sources/source.ts'
+} from '../../src/sea/records.ts'
 
 /** A sink that keeps every record as it came; what becomes of the rows is said by the test that extends it. */
 export abstract class RecordingSink implements Sink {

@@ -7,9 +7,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
-import type { buildSnapshot } from '../../src/snapshot/build.ts'
+import type { buildSnapshot } from '../../src/build/build.ts'
 import type { readManifest } from '../../src/snapshot/read.ts'
-import type { BuildReport } from '../../src/snapshot/report.ts'
+import type { BuildReport } from '../../src/build/report.ts'
 import type { openKind, openSource } from '../../src/sources/kinds.ts'
 import type { Source, SourceOptions } from '../../src/sources/source.ts'
 import { damaged } from './damage.ts'
@@ -25,7 +25,7 @@ interface Product {
 
 /** What the sources compile to (`npm run build`), whose readers start in a third of the time. */
 async function compiledProduct(): Promise<Product> {
-  const modules = ['snapshot/build', 'snapshot/read', 'snapshot/report', 'sources/kinds'].map(
+  const modules = ['build/build', 'snapshot/read', 'build/report', 'sources/kinds'].map(
     (path) => import(new URL(`../../dist/${path}.js`, import.meta.url).href) as Promise<Partial<Product>>,
   )
   return Object.assign({}, ...(await Promise.all(modules))) as Product

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
-import { BuildError, type FileReport } from '../../src/sources/source.ts'
+import { type FileReport } from '../../src/sources/source.ts'
+import { BuildError } from '../../src/system/build-error.ts'
 import {
   cleanName,
   decimal,

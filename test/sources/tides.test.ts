@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openCsv } from '../../src/sources/csv.ts'
-import { BuildError } from '../../src/sources/source.ts'
+import { BuildError } from '../../src/system/build-error.ts'
 import { openTides } from '../../src/sources/tides.ts'
 import { folderOf, record } from './recorder.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { MEASURE_NAMES } from '../../src/columns.ts'
+import { MEASURE_NAMES } from '../../src/sea/columns.ts'
 import { Stations, UNCOUNTED } from '../../src/sources/stations.ts'
 import { codeOf, isoTime, numberAt, numberOf, timeReader, valueColumn } from '../../src/sources/units.ts'
 

@@ -1,0 +1,154 @@
+/**
+ * What every reader gets: one snapshot's frozen columns and the indexes over them. A buoy is an ordinal, its place in the
+ * ascending ids. Built by each thread over the same shared memory; nothing here changes once it is built.
+ */
+import { Around } from '../index/around.ts'
+import { Boxes } from '../index/boxes.ts'
+import { Forecast } from '../index/forecast.ts'
+import { buildGroups, type Groups } from '../index/groups.ts'
+import { Passes } from '../index/passes.ts'
+import { Nearby } from '../index/nearby.ts'
+import { NearestPoints } from '../index/nearest.ts'
+import { Points } from '../index/points.ts'
+import { Spans, spansOf } from '../index/spans.ts'
+import { Tides } from '../index/tides.ts'
+import { Words } from '../index/words.ts'
+import { readCatalog, type Catalog } from '../snapshot/catalog.ts'
+import { readForecast } from '../snapshot/forecast.ts'
+import { decodePart, SnapshotError } from '../snapshot/format.ts'
+import { readMonth } from '../snapshot/months.ts'
+import type { MonthRows } from '../index/spans.ts'
+import { readPasses } from '../snapshot/passes.ts'
+import type { PassColumns } from '../index/passes.ts'
+import type { LoadedSnapshot } from '../snapshot/read.ts'
+import type { Steps } from '../system/steps.ts'
+import { readTides } from '../snapshot/tides.ts'
+import type { SpotRecord } from '../sea/records.ts'
+
+/** A buoy farther away says nothing about a place (contract, "Conditions nearest buoy"), km. */
+const CONDITIONS_REACH_KM = 50
+
+export interface Dataset {
+  readonly snapshotId: string
+  /** The data's time, epoch seconds. */
+  readonly asOf: number
+  readonly publishedAt: number
+  readonly catalog: Catalog
+  readonly buoyCount: number
+  /** Readings, and the rows without a significant height that only feed the series of wind and temperature. */
+  readonly readings: Spans
+  readonly weather: Spans
+  /** 1 for a buoy whose newest reading is no older than the active window at the snapshot's time. */
+  readonly active: Uint8Array
+  readonly groups: Groups
+  readonly points: Points
+  /** Active physical buoys: the nearest few of a place. */
+  readonly nearest: NearestPoints
+  /** Physical buoys, within the reach of the combined conditions. */
+  readonly physicalNearby: Nearby
+  /** All buoys: those within a radius. */
+  readonly around: Around
+  readonly boxes: Boxes
+  readonly words: Words
+  readonly passes: Passes
+  /** Null when the snapshot has no forecast. */
+  readonly forecast: Forecast | null
+  /** Null when the snapshot has no harbours. */
+  readonly tides: Tides | null
+  readonly spots: ReadonlyMap<number, SpotRecord>
+  ordinalOfId(id: number): number
+  ordinalOfSlug(slug: string): number
+}
+
+/** `activeWithin` in seconds. @throws SnapshotError when a part is missing or malformed. */
+export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): Steps<Dataset> {
+  let catalog: Catalog | null = null
+  let passes: PassColumns | null = null
+  let forecast: Forecast | null = null
+  let tides: Tides | null = null
+  const readings: MonthRows[] = []
+  const weather: MonthRows[] = []
+  for (const { entry, buffer } of snapshot.parts) {
+    const part = decodePart(new Uint8Array(buffer), entry.file)
+    yield
+    if (entry.kind === 'catalog') catalog = readCatalog(part, entry.file)
+    if (entry.kind === 'forecast') forecast = new Forecast(readForecast(part, entry.file))
+    if (entry.kind === 'passes') passes = readPasses(part, entry.file)
+    if (entry.kind === 'tides') tides = new Tides(readTides(part, entry.file))
+    if (entry.kind === 'readings') readings.push(readMonth(part, entry.month!, entry.file))
+    if (entry.kind === 'weather') weather.push(readMonth(part, entry.month!, entry.file))
+    yield
+  }
+  if (catalog === null) throw new SnapshotError('the snapshot has no catalogue')
+  const { id, lat, lng, slugs, virtual } = catalog
+  const byMonth = (a: MonthRows, b: MonthRows): number => a.month - b.month
+  const readingSpans = yield* spansOf(id, readings.sort(byMonth))
+  const weatherSpans = yield* spansOf(id, weather.sort(byMonth))
+  const activeSince = snapshot.asOf - activeWithin
+  const active = activeBuoys(id.length, readingSpans, activeSince)
+  yield
+  const groups = buildGroups(catalog, active)
+  yield
+  const points = new Points(catalog.points, lat, lng)
+  yield
+  const nearest = new NearestPoints(lat, lng, points, (i) => active[i] === 1 && virtual[i] === 0)
+  yield
+  const physicalNearby = new Nearby(lat, lng, CONDITIONS_REACH_KM, (i) => virtual[i] === 0)
+  yield
+  const around = new Around(lat, lng)
+  yield
+  const words = new Words(catalog.words, active)
+  yield
+  const ordinalOfId = (wanted: number): number => findId(id, wanted)
+  const ordinalBySlug = new Map(slugs.map((slug, ordinal) => [slug, ordinal]))
+  return {
+    snapshotId: snapshot.id,
+    asOf: snapshot.asOf,
+    publishedAt: snapshot.publishedAt,
+    catalog,
+    buoyCount: id.length,
+    readings: readingSpans,
+    weather: weatherSpans,
+    active,
+    groups,
+    points,
+    nearest,
+    physicalNearby,
+    around,
+    boxes: new Boxes(catalog.boxes),
+    words,
+    passes: new Passes(passes, id.length, ordinalOfId, activeSince),
+    forecast,
+    tides,
+    spots: new Map(catalog.spots.map((spot) => [spot.id, spot])),
+    ordinalOfId,
+    ordinalOfSlug: (slug) => ordinalBySlug.get(slug) ?? -1,
+  }
+}
+
+/** Time of a buoy's newest reading in epoch seconds, or −1 when it has none. */
+export function newestReadingTime(readings: Spans, ordinal: number): number {
+  const count = readings.count(ordinal)
+  return count === 0 ? -1 : readings.timeAt(ordinal, count - 1)
+}
+
+function activeBuoys(count: number, readings: Spans, since: number): Uint8Array {
+  return Uint8Array.from({ length: count }, (_, ordinal) => {
+    const newest = newestReadingTime(readings, ordinal)
+    return newest >= 0 && newest >= since ? 1 : 0
+  })
+}
+
+/** Ids are given from 1 on and hardly ever left out, so the first look mostly finds one. */
+function findId(ids: Uint32Array, wanted: number): number {
+  const likely = wanted - 1
+  if (ids[likely] === wanted) return likely
+  let low = 0
+  let high = ids.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (ids[middle] < wanted) low = middle + 1
+    else high = middle
+  }
+  return ids[low] === wanted ? low : -1
+}

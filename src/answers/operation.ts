@@ -1,0 +1,134 @@
+/** What an operation is: its place on the wire, its parameters, and the function that writes its data. */
+import type { Dataset } from './dataset.ts'
+import { ApiError, notFound, type ErrorCode } from './errors.ts'
+import { Literal, type JsonWriter } from './json.ts'
+import type { Language } from '../sea/languages.ts'
+import { idOf } from '../sea/numerals.ts'
+import type { Parameters, QueryOf } from './query.ts'
+import type { Shapes } from './fragments.ts'
+import type { Steps } from '../system/steps.ts'
+
+/** Room that an operation finds in the writer: more than what stands before its first item. */
+export const PRELUDE_BYTES = 256
+
+export const META = new Literal(',"meta":{')
+export const META_BEGUN = 'meta begun'
+export type MetaBegun = typeof META_BEGUN
+/** More than the beginning of `meta` and the members of a paged list take. */
+const PAGING_BYTES = 160
+
+/** An answer above one of these is dear: it is made and sent in slices, so that nobody waits for it. */
+export const DEAR_BYTES = 64 * 1024
+export const DEAR_MICROSECONDS = 1000
+
+/** A dear answer, before it is made. */
+export interface DearAnswer {
+  /** Bytes that `data` takes at most. */
+  readonly bytes: number
+  /**
+   * Writes what `answer` would have written, into a writer that may begin anew after each step: nothing may be held of it from one step to the
+   * next. A step takes some 50 µs, writes 16 KB at most, and makes room for that itself.
+   */
+  steps(writer: JsonWriter): Steps<MetaBegun | void>
+}
+
+/** One snapshot as a worker serves it. */
+export interface View {
+  readonly dataset: Dataset
+  readonly shapes: Shapes
+}
+
+export interface Operation<P extends Parameters = Parameters> {
+  /** `operationId` of the documentation. */
+  readonly name: string
+  /** Relative to the base path, as in the contract: `/buoys/{buoy_id}`. */
+  readonly path: string
+  readonly access: 'keyed' | 'public'
+  readonly summary: string
+  readonly parameters: P
+  /** The error of a missing, malformed or out-of-range parameter (decisions, "Everywhere"). */
+  readonly refusal: 'bad_request' | 'validation_failed'
+  /** The documented errors beside 401 and 429. */
+  readonly errors: readonly ErrorCode[]
+  /** Without a `time` parameter the answer is that of the current minute, and so are its validators. */
+  readonly perMinute?: true
+  /** The answer depends on a language: that of the parameter `locale`, else of `Accept-Language`. */
+  readonly language?: true
+  /**
+   * Writes the value of `data` into the view's writer. An answer with more in its `meta` than the timestamp goes on with `META`, its
+   * members, each followed by a comma, and says so. A dear answer is not written but
+   * returned. It finds `PRELUDE_BYTES` of room. `path` holds the decoded arguments of the path, `now` the time of the answer in epoch seconds, `language` that of the answer.
+   * @throws ApiError for what the parameters' schemas cannot say.
+   */
+  answer(
+    view: View,
+    query: QueryOf<P>,
+    path: readonly string[],
+    now: number,
+    language: Language,
+  ): MetaBegun | DearAnswer | void
+}
+
+/** Keeps the parameters' types for `answer` and forgets them for the route table. */
+export function operation<const P extends Parameters>(definition: Operation<P>): Operation {
+  return definition
+}
+
+/** The ordinal of a buoy by id, else by slug. @throws ApiError 404 */
+export function requireBuoy({ dataset }: View, idOrSlug: string): number {
+  const id = idOf(idOrSlug)
+  const byId = id >= 0 ? dataset.ordinalOfId(id) : -1
+  const ordinal = byId === -1 ? dataset.ordinalOfSlug(idOrSlug) : byId
+  if (ordinal === -1) throw notFound('Buoy')
+  return ordinal
+}
+
+/** For `start_date` and `end_date`, epoch seconds. @throws ApiError 422 when the range ends before it starts. */
+export function refuseBackwards(start: number, end: number): void {
+  if (start <= end) return
+  throw new ApiError(
+    'validation_failed',
+    'Parameter start_date is after end_date. Allowed: a start not after the end',
+    { parameter: 'start_date' },
+  )
+}
+
+/** The rows of page `page` of `count`: from `from` up to `to`. */
+export function rowsOfPage(count: number, page: number, perPage: number): { from: number; to: number } {
+  const from = Math.min(count, (page - 1) * perPage)
+  return { from, to: Math.min(count, from + perPage) }
+}
+
+const COUNT = new Literal('],"count":')
+const END = new Literal('}')
+/** More than a count takes. */
+const COUNT_BYTES = 32
+
+/** Ends the list that `data` is, with its `count`. */
+export function endList(writer: JsonWriter, count: number): void {
+  writer.ensure(COUNT_BYTES)
+  writer.literal(COUNT)
+  writer.integer(count)
+  writer.literal(END)
+}
+
+/** Begins `meta` with what a paged list says there. */
+export function writePaging(writer: JsonWriter, count: number, page: number, perPage: number): MetaBegun {
+  writer.ensure(PAGING_BYTES)
+  writer.literal(META)
+  writer.literal(PAGE)
+  writer.integer(page)
+  writer.literal(PER_PAGE)
+  writer.integer(perPage)
+  writer.literal(TOTAL_PAGES)
+  writer.integer(Math.ceil(count / perPage))
+  writer.comma()
+  return META_BEGUN
+}
+
+const PAGE = new Literal('"page":')
+const PER_PAGE = new Literal(',"per_page":')
+const TOTAL_PAGES = new Literal(',"total_pages":')
+
+/** Largest page number (decisions, "Numbers in requests"). */
+export const MAX_PAGE = 2147483647

@@ -1,0 +1,61 @@
+/**
+ * A rollback holds: `hold.json` in the folder says that builds are kept but not announced until the operator lifts it. Written and
+ * removed under the builder's lock.
+ *
+ *   {"format":"groundswell-hold","version":1,"snapshot":ID,"since":"2026-03-27T12:00:00Z","after":N}
+ */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { readRegularFileSync } from '../system/files.ts'
+import { errorCode, type Lock } from '../system/lock.ts'
+import { timestampText } from '../sea/time.ts'
+import { syncFolder, writeDurably } from '../snapshot/write.ts'
+
+export const HOLD_FILE = 'hold.json'
+
+const FORMAT = 'groundswell-hold'
+const MAX_BYTES = 4096
+
+export interface Hold {
+  /** Id of the snapshot that was announced again; null where the file does not say. */
+  snapshot: string | null
+  /** As on the wire; null where the file does not say. */
+  since: string | null
+  /** Kept snapshots of higher sequence were built since. */
+  after: number
+}
+
+/** Null when nothing is held. A file that cannot be understood holds too: only the operator lifts a hold. */
+export function readHold(dir: string): Hold | null {
+  const unknown = { snapshot: null, since: null, after: Infinity }
+  try {
+    const { format, snapshot, since, after } = JSON.parse(
+      readRegularFileSync(join(dir, HOLD_FILE), MAX_BYTES).toString('utf8'),
+    ) as { [name: string]: unknown }
+    const isHold =
+      format === FORMAT &&
+      typeof snapshot === 'string' &&
+      typeof since === 'string' &&
+      typeof after === 'number'
+    return isHold ? { snapshot, since, after } : unknown
+  } catch (error) {
+    return errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR' ? null : unknown
+  }
+}
+
+/** @param now epoch seconds */
+export function writeHold(dir: string, snapshot: string, after: number, now: number, lock: Lock): void {
+  const hold = { format: FORMAT, version: 1, snapshot, since: timestampText(Math.floor(now)), after }
+  writeDurably(dir, HOLD_FILE, Buffer.from(`${JSON.stringify(hold)}\n`), lock.folder)
+  syncFolder(dir)
+}
+
+export function removeHold(dir: string): void {
+  rmSync(join(dir, HOLD_FILE), { force: true })
+  syncFolder(dir)
+}
+
+/** What an operator has to know of a hold, behind `snapshot … `. */
+export function holdText({ since }: Hold, dir: string): string {
+  return `held${since === null ? '' : ` since ${since}`} by a rollback, until: groundswell resume ${dir}`
+}

@@ -1,0 +1,76 @@
+/**
+ * Files of a folder's state beside its snapshots: JSON lines under a head that says how many they are and names their hash, so that a
+ * file that was cut or changed is known as such.
+ *
+ *   {"format":"groundswell-…","version":1,"lines":N,"sha256":"…"}    the hash is of all that follows
+ *   …                                                                one line an entry
+ */
+import { join } from 'node:path'
+import { readRegularFileSync } from '../system/files.ts'
+import { errorCode, type Lock } from '../system/lock.ts'
+import { BuildError } from '../system/build-error.ts'
+import { sha256, SnapshotError } from '../snapshot/format.ts'
+import { holds, writeDurably } from '../snapshot/write.ts'
+
+/** 900,000 buoys take less. */
+const MAX_BYTES = 512 * 1024 * 1024
+
+export interface StateFormat {
+  readonly format: string
+  readonly version: number
+}
+
+/**
+ * The entries of a file, null where there is none.
+ * @throws SnapshotError naming the file, when it is not whole; BuildError when another version of this program wrote it
+ */
+export function readState(dir: string, file: string, { format, version }: StateFormat): unknown[] | null {
+  let bytes: Buffer
+  try {
+    bytes = readRegularFileSync(join(dir, file), MAX_BYTES)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null
+    throw new SnapshotError(`${file}: cannot be read (${errorCode(error)})`)
+  }
+  const end = bytes.indexOf('\n')
+  const head = parse(bytes.toString('utf8', 0, Math.max(end, 0))) as
+    | { [name: string]: unknown }
+    | undefined
+    | null
+  if (head?.format !== format) throw new SnapshotError(`${file}: is not what its name says`)
+  if (head.version !== version) {
+    throw new BuildError(
+      `${join(dir, file)}: has version ${String(head.version)}, this program reads version ${version}: use the one that wrote it`,
+    )
+  }
+  const body = bytes.subarray(end + 1)
+  if (head.sha256 !== sha256(body))
+    throw new SnapshotError(`${file}: its lines do not have the hash that its head names`)
+  const entries = body.toString('utf8').split('\n').slice(0, -1).map(parse)
+  if (entries.length !== head.lines || entries.includes(undefined))
+    throw new SnapshotError(`${file}: a line is no JSON`)
+  return entries
+}
+
+/** Replaces a file as a whole, unless it has these entries already. @throws BuildError when it cannot be written */
+export function writeState(
+  dir: string,
+  file: string,
+  { format, version }: StateFormat,
+  entries: readonly unknown[],
+  lock: Lock,
+): void {
+  const body = Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
+  const head = { format, version, lines: entries.length, sha256: sha256(body) }
+  const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body])
+  if (!holds(join(dir, file), bytes)) writeDurably(dir, file, bytes, lock.folder)
+}
+
+/** Undefined for a text that is no JSON. */
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}

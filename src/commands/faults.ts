@@ -1,0 +1,46 @@
+/** Which errors are faults of input, files and surroundings, told in a sentence; all others are ours and keep their stack. */
+import { AdminTokenError } from '../process/admin.ts'
+import { UsageError } from '../process/config.ts'
+import { KeyCommandError, KeysFileError } from '../access/keys.ts'
+import { SnapshotError } from '../snapshot/format.ts'
+import { BuildError } from '../system/build-error.ts'
+
+const EXPECTED = [AdminTokenError, UsageError, BuildError, SnapshotError, KeysFileError, KeyCommandError]
+
+const SYSTEM_FAULTS: { readonly [code: string]: string } = {
+  ENOENT: 'there is no such file or folder',
+  ENOTDIR: 'is no folder',
+  EISDIR: 'is a folder',
+  EEXIST: 'is there already',
+  EACCES: 'access is denied',
+  EPERM: 'is not permitted',
+  EROFS: 'lies on a file system that cannot be written to',
+  ENOSPC: 'no space is left on the disk',
+  EDQUOT: 'the quota of the disk is used up',
+  EMFILE: 'too many files are open',
+  ENAMETOOLONG: 'the name is too long',
+  ELOOP: 'links lead in a circle',
+}
+
+/** What the system refused, as Node tells it: with its number. Its own complaints of wrong calls have a code and no number. */
+function isSystemFault(error: unknown): error is NodeJS.ErrnoException & { code: string } {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    'errno' in error &&
+    typeof error.errno === 'number' &&
+    'syscall' in error &&
+    // A descriptor that is closed, or never was open, is a slip of the program.
+    error.code !== 'EBADF'
+  )
+}
+
+/** The sentence for an operator; null for a fault of the program. */
+export function expectedFault(error: unknown): string | null {
+  if (EXPECTED.some((kind) => error instanceof kind)) return (error as Error).message
+  if (error instanceof Error && error.message.startsWith('cannot listen on')) return error.message
+  if (!isSystemFault(error)) return null
+  const what = SYSTEM_FAULTS[error.code] ?? `cannot be used (${error.code})`
+  return error.path === undefined ? error.message : `${error.path}: ${what}`
+}

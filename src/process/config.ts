@@ -1,0 +1,530 @@
+/**
+ * Every setting once: option, environment variable, default, meaning. `--help` is printed from here, and so is every complaint
+ * about a wrong option.
+ */
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { TrustedProxies } from '../access/addresses.ts'
+import { DEFAULT_QUOTA, MAX_QUOTA } from '../access/keys.ts'
+import { DEFAULT_ALLOWED_LOSS } from '../build/build.ts'
+import { DEFAULT_KEPT } from '../build/history.ts'
+import { suggestion } from './suggest.ts'
+import { parseTimestamp } from '../sea/time.ts'
+
+/** A command line that cannot be understood; the message names the option. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+export interface Setting<T> {
+  readonly placeholder: string
+  readonly help: string
+  /** Text of the default; absent: the setting may be left out. */
+  readonly default?: string
+  readonly required?: boolean
+  /** A switch takes no value. */
+  readonly flag?: boolean
+  /** May be given several times; in an environment variable the values are separated by blanks. */
+  readonly multiple?: boolean
+  /** @throws Error saying what is allowed. */
+  parse(texts: string[]): T
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a bag of settings of any types
+export type Settings = { readonly [option: string]: Setting<any> }
+export type ConfigOf<S extends Settings> = Readonly<{
+  [option in keyof S]: S[option] extends Setting<infer T> ? T : never
+}>
+
+const last = (texts: string[]): string => texts[texts.length - 1]
+
+function wholeNumber(minimum: number, maximum: number): (texts: string[]) => number {
+  return (texts) => {
+    const text = last(texts)
+    const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : NaN
+    if (!(value >= minimum && value <= maximum)) {
+      throw new Error(`a whole number from ${minimum} to ${maximum}`)
+    }
+    return value
+  }
+}
+
+/** A switch is on when it is given, or when its variable says so. */
+function isOn(texts: string[]): boolean {
+  const word = texts.length === 0 ? 'false' : last(texts)
+  if (!/^(true|false|1|0)$/.test(word)) throw new Error('true, false, 1 or 0')
+  return word === 'true' || word === '1'
+}
+
+/** 0…1 of a percentage. */
+function share(texts: string[]): number {
+  const match = /^([0-9]{1,3}(?:\.[0-9]{1,3})?)%$/.exec(last(texts))
+  if (match === null || Number(match[1]) > 100) throw new Error('a percentage such as 5%')
+  return Number(match[1]) / 100
+}
+
+const DURATION_UNITS: { [unit: string]: number } = { s: 1, m: 60, h: 3600, d: 86400 }
+
+/** Seconds of `90s` and the like, or of a plain 0. */
+function durationOrZero(texts: string[]): number {
+  return /^0[smhd]?$/.test(last(texts)) ? 0 : duration(texts)
+}
+
+/** Seconds of `90s`, `30m`, `24h` or `7d`. */
+function duration(texts: string[]): number {
+  const match = /^([0-9]{1,6})([smhd])$/.exec(last(texts))
+  if (match === null || Number(match[1]) === 0)
+    throw new Error('a duration above zero such as 90s, 30m, 24h or 7d')
+  return Number(match[1]) * DURATION_UNITS[match[2]]
+}
+
+const BYTE_UNITS: { [unit: string]: number } = {
+  '': 1,
+  B: 1,
+  KB: 1e3,
+  KiB: 2 ** 10,
+  MB: 1e6,
+  MiB: 2 ** 20,
+  GB: 1e9,
+  GiB: 2 ** 30,
+}
+
+function bytes(texts: string[]): number {
+  const match = /^([0-9]{1,12})([KMG]i?B|B|)$/.exec(last(texts))
+  if (match === null) throw new Error('a size such as 0, 512KiB, 64MiB or 1GiB')
+  return Number(match[1]) * BYTE_UNITS[match[2]]
+}
+
+/** An empty address would be every address, an empty path the folder one happens to be in. */
+function text(texts: string[]): string {
+  if (last(texts) === '') throw new Error('a value that is not empty')
+  return last(texts)
+}
+
+const snapshots: Setting<string> = {
+  placeholder: 'DIR',
+  help: 'folder that snapshots are published to and served from',
+  default: 'data/snapshots',
+  parse: text,
+}
+
+const keys: Setting<string> = {
+  placeholder: 'FILE',
+  help: 'file of API keys (hashes only)',
+  default: 'data/keys.json',
+  parse: text,
+}
+
+export const SERVE_SETTINGS = {
+  snapshots,
+  port: {
+    placeholder: 'PORT',
+    help: 'TCP port, 0 for any free one',
+    default: '8080',
+    parse: wholeNumber(0, 65535),
+  } satisfies Setting<number>,
+  host: {
+    placeholder: 'ADDRESS',
+    help: 'address to listen on',
+    default: '127.0.0.1',
+    parse: text,
+  } satisfies Setting<string>,
+  workers: {
+    placeholder: 'N',
+    help: 'serving threads',
+    default: String(Math.min(64, availableParallelism())),
+    parse: wholeNumber(1, 64),
+  } satisfies Setting<number>,
+  'base-path': {
+    placeholder: 'PATH',
+    help: 'path that all operations begin with',
+    default: '/v2',
+    parse: (texts) => {
+      if (!/^(\/[A-Za-z0-9._~-]+){1,8}$/.test(last(texts))) {
+        throw new Error('a path such as /v2 or /api/v2, without a slash at its end')
+      }
+      return last(texts)
+    },
+  } satisfies Setting<string>,
+  keys,
+  'active-within': {
+    placeholder: 'TIME',
+    help: 'a buoy is active when its newest reading is no older than this at the time of the snapshot',
+    default: '24h',
+    parse: duration,
+  } satisfies Setting<number>,
+  'anonymous-quota': {
+    placeholder: 'N',
+    help: 'requests per hour and address on the two public operations without a key, 0 for no limit',
+    default: '1000',
+    parse: wholeNumber(0, MAX_QUOTA),
+  } satisfies Setting<number>,
+  'trusted-proxy': {
+    placeholder: 'CIDR',
+    help: 'proxies whose X-Forwarded-For and Forwarded headers count; may be given several times',
+    default: '',
+    multiple: true,
+    parse: (texts) => {
+      const cidrs = texts.filter((cidr) => cidr !== '')
+      try {
+        void new TrustedProxies(cidrs)
+      } catch (error) {
+        throw new Error(`addresses or CIDRs such as 10.0.0.0/8: ${(error as Error).message}`, {
+          cause: error,
+        })
+      }
+      return cidrs
+    },
+  } satisfies Setting<string[]>,
+  'answer-cache': {
+    placeholder: 'SIZE',
+    help: 'memory for answers kept per snapshot and worker, 0 to keep none',
+    default: '64MiB',
+    parse: bytes,
+  } satisfies Setting<number>,
+  'max-memory': {
+    placeholder: 'SIZE',
+    help: 'memory that snapshots may take while one is loaded, with what workers make of them; 0: what the machine has',
+    default: '0',
+    parse: bytes,
+  } satisfies Setting<number>,
+  'max-connections': {
+    placeholder: 'N',
+    help: 'connections at a time, in all workers; one more is answered 503 and closed',
+    default: '10000',
+    parse: wholeNumber(1, 1_000_000),
+  } satisfies Setting<number>,
+  'max-connections-per-address': {
+    placeholder: 'N',
+    help: 'of these from one IPv4 address or one /64 of IPv6, loopback and trusted proxies excepted; 0 for no limit',
+    default: '256',
+    parse: wholeNumber(0, 1_000_000),
+  } satisfies Setting<number>,
+  'drain-time': {
+    placeholder: 'TIME',
+    help: 'how long a stopping server goes on answering, closing each connection after its answer',
+    default: '1s',
+    parse: durationOrZero,
+  } satisfies Setting<number>,
+  'admin-port': {
+    placeholder: 'PORT',
+    help: 'port for health, status and reload; 0 for any free one, off for none; auto is 8081 where that is free',
+    default: 'auto',
+    parse: (texts) => {
+      const wanted = last(texts)
+      if (wanted === 'auto' || wanted === 'off') return wanted
+      try {
+        return wholeNumber(0, 65535)(texts)
+      } catch (error) {
+        throw new Error(`${(error as Error).message}, auto or off`, { cause: error })
+      }
+    },
+  } satisfies Setting<number | 'auto' | 'off'>,
+  'admin-host': {
+    placeholder: 'ADDRESS',
+    help: 'address the admin port listens on',
+    default: '127.0.0.1',
+    parse: text,
+  } satisfies Setting<string>,
+  'admin-name': {
+    placeholder: 'NAME',
+    help: 'host name that requests may call the admin port by, beside addresses and localhost; may be given several times',
+    default: '',
+    multiple: true,
+    parse: (texts) => {
+      const names = texts.filter((name) => name !== '').map((name) => name.toLowerCase())
+      if (!names.every((name) => /^[a-z0-9_.-]{1,253}$/.test(name)))
+        throw new Error('host names without a port')
+      return names
+    },
+  } satisfies Setting<string[]>,
+  'admin-token-file': {
+    placeholder: 'FILE',
+    help: 'file of a token that status and reload of the admin port then require (Authorization: Bearer)',
+    default: '',
+    parse: (texts) => (last(texts) === '' ? null : last(texts)),
+  } satisfies Setting<string | null>,
+  engine: {
+    placeholder: 'NAME',
+    help: 'HTTP engine: uws, node, or auto for uws where it can be loaded',
+    default: 'auto',
+    parse: (texts) => {
+      const known = (['auto', 'uws', 'node'] as const).find((name) => name === last(texts))
+      if (known === undefined) throw new Error('one of auto, uws, node')
+      return known
+    },
+  } satisfies Setting<'auto' | 'uws' | 'node'>,
+} as const
+
+export type ServeConfig = ConfigOf<typeof SERVE_SETTINGS>
+
+const source: Setting<{ kind: string; argument: string }[]> = {
+  placeholder: 'KIND:PATH',
+  help: 'where rows come from; may be given several times, and beside --config',
+  default: '',
+  multiple: true,
+  parse: (texts) =>
+    texts.flatMap((entry) => {
+      if (entry === '') return []
+      const colon = entry.indexOf(':')
+      return colon === -1
+        ? { kind: entry, argument: '' }
+        : { kind: entry.slice(0, colon), argument: entry.slice(colon + 1) }
+    }),
+}
+
+const configuration: Setting<string | null> = {
+  placeholder: 'FILE',
+  help: 'configuration of sources, such as groundswell.config.json',
+  default: '',
+  parse: (texts) => (last(texts) === '' ? null : last(texts)),
+}
+
+export const BUILD_SETTINGS = {
+  source,
+  config: configuration,
+  out: { ...snapshots, help: 'folder to publish the snapshot in' },
+  'as-of': {
+    placeholder: 'TIME',
+    help: "the data's time: later rows are left out (default: the newest reading of the input; demo: the last half hour)",
+    default: '',
+    parse: (texts) => {
+      if (last(texts) === '') return null
+      const time = parseTimestamp(last(texts))
+      if (time === null || time.epoch < 0 || time.epoch >= 2 ** 32) {
+        throw new Error('an ISO 8601 time such as 2026-03-27T09:00:00Z')
+      }
+      return Math.floor(time.epoch)
+    },
+  } satisfies Setting<number | null>,
+  'max-bad': {
+    placeholder: 'SHARE',
+    help: "share of a file's lines that may be malformed before the build stops",
+    default: '10%',
+    parse: share,
+  } satisfies Setting<number>,
+  'allow-loss': {
+    placeholder: 'SHARE',
+    help: 'share of what the folder has of any kind (buoys, readings, passes, forecast points, …) that a new snapshot may be without',
+    default: `${DEFAULT_ALLOWED_LOSS * 100}%`,
+    parse: share,
+  } satisfies Setting<number>,
+  'dry-run': {
+    placeholder: '',
+    help: 'say what would be fetched and built, and do neither',
+    flag: true,
+    parse: isOn,
+  } satisfies Setting<boolean>,
+  fresh: {
+    placeholder: '',
+    help: "start from the sources alone: only ids and slugs are taken over from the folder's snapshot",
+    flag: true,
+    parse: isOn,
+  } satisfies Setting<boolean>,
+  keep: {
+    placeholder: 'N',
+    help: 'snapshots to keep for rollback; older ones go with the next build, pinned ones stay',
+    default: String(DEFAULT_KEPT),
+    parse: wholeNumber(1, 10000),
+  } satisfies Setting<number>,
+} as const
+
+export const RUN_SETTINGS = {
+  ...SERVE_SETTINGS,
+  source: { ...source, help: `${source.help} (demo where neither is given)` },
+  config: configuration,
+  'max-bad': BUILD_SETTINGS['max-bad'],
+  'allow-loss': BUILD_SETTINGS['allow-loss'],
+  keep: BUILD_SETTINGS.keep,
+  every: {
+    placeholder: 'TIME',
+    help: 'time between builds, aligned to the clock; 0 to build only when there is no snapshot',
+    default: '30m',
+    parse: durationOrZero,
+  } satisfies Setting<number>,
+  jitter: {
+    placeholder: 'TIME',
+    help: 'by how much a build may begin late, at random',
+    default: '0',
+    parse: durationOrZero,
+  } satisfies Setting<number>,
+  'build-timeout': {
+    placeholder: 'TIME',
+    help: 'how long a build may take before it is ended and counts as failed',
+    default: '2h',
+    parse: duration,
+  } satisfies Setting<number>,
+} as const
+
+const json: Setting<boolean> = {
+  placeholder: '',
+  help: 'print one line of JSON',
+  flag: true,
+  parse: isOn,
+}
+
+export const REPORT_SETTINGS = { json: { ...json, help: 'print the JSON document' } } as const
+
+export const ROLLBACK_SETTINGS = {
+  to: {
+    placeholder: 'ID',
+    help: 'the snapshot to announce; default the one before the current',
+    default: '',
+    parse: (texts) => (last(texts) === '' ? null : last(texts)),
+  } satisfies Setting<string | null>,
+} as const
+
+export const KEYS_FILE_SETTINGS = { keys, json } as const
+
+export const ISSUE_SETTINGS = {
+  keys,
+  json,
+  owner: {
+    placeholder: 'NAME',
+    help: 'whom the key is for',
+    required: true,
+    parse: text,
+  } satisfies Setting<string>,
+  quota: {
+    placeholder: 'N',
+    help: 'requests per clock hour',
+    default: String(DEFAULT_QUOTA),
+    parse: wholeNumber(1, MAX_QUOTA),
+  } satisfies Setting<number>,
+} as const
+
+/** The N of `keys set-quota ID N`. @throws UsageError */
+export function parseQuota(text: string): number {
+  try {
+    return ISSUE_SETTINGS.quota.parse([text])
+  } catch (error) {
+    throw new UsageError(`N: expected ${(error as Error).message}`)
+  }
+}
+
+/** The environment variable of an option: `GROUNDSWELL_BASE_PATH` of `--base-path`. */
+export function variableOf(option: string): string {
+  return `GROUNDSWELL_${option.toUpperCase().replaceAll('-', '_')}`
+}
+
+export interface CommandLine<S extends Settings> {
+  config: ConfigOf<S>
+  positionals: string[]
+  help: boolean
+  /** Options that were given, on the command line or in the environment, by what the operator called them. */
+  given: ReadonlyMap<string, string>
+}
+
+/**
+ * Reads a command's options, then the environment, then the defaults. An empty variable is as if it were not set.
+ * @throws UsageError naming the option or variable.
+ */
+export function readCommandLine<S extends Settings>(
+  settings: S,
+  argv: readonly string[],
+  environment: { readonly [name: string]: string | undefined },
+): CommandLine<S> {
+  const options = Object.fromEntries(
+    Object.entries(settings).map(([option, { flag }]) => [
+      option,
+      { type: flag === true ? ('boolean' as const) : ('string' as const), multiple: true },
+    ]),
+  )
+  const { values, positionals } = parseOptions(argv, {
+    ...options,
+    help: { type: 'boolean', multiple: true, short: 'h' },
+  })
+  if (values.help !== undefined)
+    return { config: {} as ConfigOf<S>, positionals, help: true, given: new Map() }
+  const named = new Map<string, string>()
+  const config = Object.fromEntries(
+    Object.entries(settings).map(([option, setting]) => {
+      const given = values[option]?.map(String)
+      const variable = environment[variableOf(option)] ?? ''
+      const [texts, name] =
+        given !== undefined
+          ? [given, `--${option}`]
+          : variable !== ''
+            ? [setting.multiple === true ? variable.trim().split(/\s+/) : [variable], variableOf(option)]
+            : [setting.default === undefined ? [] : [setting.default], `--${option}`]
+      if (given !== undefined || variable !== '') named.set(option, name)
+      if (texts.length === 0 && setting.required === true) throw new UsageError(`--${option} is required`)
+      if (texts.length > 1 && setting.multiple !== true)
+        throw new UsageError(`${name} is given more than once`)
+      try {
+        return [option, setting.parse(texts)]
+      } catch (error) {
+        throw new UsageError(`${name}: expected ${(error as Error).message}`)
+      }
+    }),
+  )
+  return { config: Object.freeze(config) as ConfigOf<S>, positionals, help: false, given: named }
+}
+
+type OptionTable = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>
+
+function parseOptions(
+  argv: readonly string[],
+  options: OptionTable,
+): { values: { [option: string]: (string | boolean)[] | undefined }; positionals: string[] } {
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
+  for (const argument of argv.slice(0, end)) {
+    const name = /^--([^=]+)/.exec(argument)?.[1]
+    if (name !== undefined && !Object.hasOwn(options, name)) {
+      const meant = suggestion(
+        `--${name}`,
+        Object.keys(options).map((option) => `--${option}`),
+      )
+      throw new UsageError(`unknown option "--${name}"${meant}`)
+    }
+  }
+  try {
+    const { values, positionals } = parseArgs({
+      args: withNegatives(argv, options),
+      options,
+      allowPositionals: true,
+      strict: true,
+    })
+    return {
+      values: values as { [option: string]: (string | boolean)[] | undefined },
+      positionals: positionals.map((text) => (text.startsWith(NO_OPTION) ? text.slice(1) : text)),
+    }
+  } catch (error) {
+    // The first sentence names the option; what follows is advice about argument syntax in general.
+    throw new UsageError((error as Error).message.split(/\. |\.?\n/)[0])
+  }
+}
+
+/** Begins what has a hyphen in front and is no option all the same; no argument can hold it. */
+const NO_OPTION = '\0'
+
+/** Arguments in which a negative number is the value of the option before it, or stands for itself. */
+function withNegatives(argv: readonly string[], options: OptionTable): string[] {
+  const joined: string[] = []
+  let isOpen = true
+  for (const argument of argv) {
+    const before = joined.at(-1) ?? ''
+    isOpen &&= before !== '--'
+    if (!isOpen || !/^-\.?[0-9]/.test(argument)) joined.push(argument)
+    else if (/^--[^=]+$/.test(before) && options[before.slice(2)]?.type === 'string') {
+      joined[joined.length - 1] = `${before}=${argument}`
+    } else joined.push(`${NO_OPTION}${argument}`)
+  }
+  return joined
+}
+
+/** The options of a command, one per line, for `--help`. */
+export function settingsHelp(settings: Settings): string {
+  const rows = Object.entries(settings).map(([option, setting]) => {
+    const notes = [
+      setting.required === true ? 'required' : setting.default ? `default ${setting.default}` : '',
+      variableOf(option),
+    ].filter((note) => note !== '')
+    return [
+      `  --${option} ${setting.placeholder}`.trimEnd(),
+      `${setting.help} (${notes.join('; ')})`,
+    ] as const
+  })
+  const width = Math.max(...rows.map(([left]) => left.length)) + 2
+  return rows.map(([left, right]) => `${left.padEnd(width)}${right}`).join('\n')
+}

@@ -1,0 +1,203 @@
+/**
+ * Keeps up with a folder: notices a new manifest, loads only the parts that are not in memory, and hands the snapshot on. Whatever goes
+ * wrong leaves the old one in place, and says so once.
+ */
+import { watch, type FSWatcher } from 'node:fs'
+import { MANIFEST_FILE, SnapshotError } from '../snapshot/format.ts'
+import { Loader } from '../snapshot/load.ts'
+import { memoryLimit, refuseOverLimit } from '../snapshot/memory.ts'
+import { readManifest, type LoadedSnapshot, type PublishedManifest } from '../snapshot/read.ts'
+import { leastThreadBytes } from '../snapshot/summary.ts'
+
+/** Milliseconds between two looks at the folder; a watch on it mostly notices sooner. */
+const POLL_INTERVAL = 1000
+/**
+ * Milliseconds before a refused snapshot is tried again, twice as many after each refusal: what was wrong may pass, as when a copy's
+ * parts arrive after its manifest.
+ */
+const FIRST_RETRY = 2000
+const LONGEST_RETRY = 600_000
+/** A builder may remove parts while we load them, after announcing a newer snapshot: then we begin again with that one. */
+const ATTEMPTS = 3
+
+export interface ReloadState {
+  /** Epoch seconds of the last attempt; null when there was none. */
+  at: number | null
+  /** What was wrong with it, null when it went well. */
+  error: string | null
+  /** Seconds from noticing to serving. */
+  took: number | null
+  loaded: number
+  refused: number
+  /** The snapshot that is being loaded and got ready, and since when (epoch seconds). */
+  loading: { id: string; since: number } | null
+}
+
+export interface ReloaderOptions {
+  dir: string
+  /** Bytes that snapshots, the served one and a new one beside it, may take together; 0: what the machine has. */
+  maxMemory: number
+  /** Serving threads: each makes indexes and fragments of its own. */
+  threads: number
+  /** Milliseconds that loading so many bytes may take, instead of the usual ones. */
+  loadLimitMs?: (bytes: number) => number
+  /** Why the snapshot with this id is never to be tried again; null where nothing speaks against it. */
+  refusedForGood?: (id: string) => string | null
+  clock: () => number
+  log: (line: string) => void
+  /** Makes a loaded snapshot the served one; rejects when it cannot be served. */
+  serve: (snapshot: LoadedSnapshot) => Promise<void>
+}
+
+export class Reloader {
+  readonly state: ReloadState = {
+    at: null,
+    error: null,
+    took: null,
+    loaded: 0,
+    refused: 0,
+    loading: null,
+  }
+  readonly #options: ReloaderOptions
+  #snapshot: LoadedSnapshot | null = null
+  /** The manifest that was refused last, by its id or, without one, by what is wrong with it. */
+  #refused: { mark: string; retryAt: number; wait: number } | null = null
+  #running: Promise<void> | null = null
+  #again = false
+  #watcher: FSWatcher | null = null
+  #timer: NodeJS.Timeout | null = null
+  readonly #loader: Loader
+  #isStopping = false
+
+  constructor(options: ReloaderOptions) {
+    this.#options = options
+    this.#loader = new Loader(options.dir, options.loadLimitMs)
+  }
+
+  get snapshot(): LoadedSnapshot | null {
+    return this.#snapshot
+  }
+
+  /** Begins to look at the folder by itself. */
+  start(): void {
+    this.#timer = setInterval(() => void this.look(), POLL_INTERVAL)
+    try {
+      // Some file systems cannot be watched; the poll is enough then.
+      this.#watcher = watch(this.#options.dir, (_event, file) => {
+        if (file === MANIFEST_FILE) void this.look()
+      })
+      this.#watcher.on('error', () => this.#watcher?.close())
+    } catch {
+      this.#watcher = null
+    }
+  }
+
+  /** Looks no more, and gives up what is being loaded. */
+  stop(): void {
+    this.#isStopping = true
+    this.#loader.end()
+    this.#watcher?.close()
+    if (this.#timer !== null) clearInterval(this.#timer)
+  }
+
+  /** Looks for a new snapshot now, also for one that was refused before when `force` is set. Never rejects. */
+  async look(force = false): Promise<void> {
+    if (force) this.#refused = null
+    if (this.#running !== null) {
+      this.#again = true
+      await this.#running
+      return
+    }
+    this.#running = this.#lookUntilQuiet()
+    await this.#running
+  }
+
+  async #lookUntilQuiet(): Promise<void> {
+    try {
+      do {
+        this.#again = false
+        await this.#lookOnce()
+      } while (this.#again)
+    } finally {
+      this.#running = null
+    }
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { dir, clock } = this.#options
+    let seen = ''
+    try {
+      const manifest = await readManifest(dir)
+      if (manifest === null) {
+        if (this.#snapshot === null) return
+        throw new SnapshotError(`${MANIFEST_FILE}: is missing`)
+      }
+      if (manifest.id === this.#snapshot?.id) {
+        // What was refused has been taken back.
+        this.#refused = null
+        this.state.error = null
+        return
+      }
+      seen = manifest.id
+      if (this.#refused?.mark === seen && performance.now() < this.#refused.retryAt) return
+      const why = this.#options.refusedForGood?.(seen) ?? null
+      if (why !== null) throw new SnapshotError(why)
+      const began = performance.now()
+      this.state.loading = { id: seen, since: clock() }
+      const snapshot = await this.#load(manifest)
+      if (this.#isStopping) return
+      await this.#options.serve(snapshot)
+      this.#snapshot = snapshot
+      this.#refused = null
+      this.state.at = clock()
+      this.state.error = null
+      this.state.took = (performance.now() - began) / 1000
+      this.state.loaded++
+    } catch (error) {
+      if (!this.#isStopping) this.#refuse(seen, (error as Error).message)
+    } finally {
+      this.state.loading = null
+    }
+  }
+
+  /** `id` is empty where the manifest cannot be read: its fault tells it from the next one. */
+  #refuse(id: string, message: string): void {
+    const { dir, clock, log } = this.#options
+    const mark = id === '' ? message : id
+    const isSame = this.#refused?.mark === mark
+    if (id === '' && isSame) return
+    const wait = isSame ? Math.min(this.#refused!.wait * 2, LONGEST_RETRY) : FIRST_RETRY
+    this.#refused = { mark, wait, retryAt: performance.now() + wait }
+    const isNews = !isSame || message !== this.state.error
+    this.state.at = clock()
+    this.state.error = message
+    this.state.refused++
+    if (!isNews) return
+    const stays = this.#snapshot === null ? '' : `; snapshot ${this.#snapshot.id} keeps serving`
+    log(`warning: the snapshot in ${dir} was refused: ${message}${stays}`)
+  }
+
+  async #load(announced: PublishedManifest): Promise<LoadedSnapshot> {
+    const { dir } = this.#options
+    let manifest = announced
+    for (let attempt = 1; ; attempt++) {
+      // What the manifest tells, before anything is read; then what there is.
+      this.#refuseOverLimit(manifest, leastThreadBytes(manifest.parts))
+      try {
+        const loaded = await this.#loader.load(manifest, this.#snapshot)
+        this.#refuseOverLimit(manifest, loaded.threadBytes)
+        return loaded
+      } catch (error) {
+        if (this.#isStopping) throw error
+        const now = await readManifest(dir)
+        if (attempt === ATTEMPTS || now === null || now.id === manifest.id) throw error
+        manifest = now
+      }
+    }
+  }
+
+  #refuseOverLimit({ id, parts }: PublishedManifest, threadBytes: number): void {
+    const { maxMemory, threads } = this.#options
+    refuseOverLimit({ id, parts, threadBytes }, this.#snapshot, threads, memoryLimit(maxMemory))
+  }
+}

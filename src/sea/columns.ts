@@ -1,0 +1,131 @@
+/**
+ * The measured columns of the snapshot: how each quantity becomes a small integer and back.
+ *
+ * Every value is kept as `round(value × scale)` in 16 bits, with one code reserved for "missing". The scales are
+ * finer than any source we read (heights to the millimetre, periods to the millisecond, the rest to a hundredth), so
+ * that a measured value keeps exactly the digits its source gave. Contract: "Units used everywhere".
+ */
+
+export const MISSING_U16 = 0xffff
+export const MISSING_I16 = -0x8000
+
+/** What a column of a snapshot's part may be. */
+export type Column =
+  | Uint8Array
+  | Uint16Array
+  | Int16Array
+  | Uint32Array
+  | Int32Array
+  | Float32Array
+  | Float64Array
+
+/** In the column of countries: a buoy without one. */
+export const NO_COUNTRY = 0xffff
+/** A typed array that one measured column lives in. */
+export type Codes = Uint16Array | Int16Array
+
+export interface Measure {
+  /** Name in code; the wire's spelling is mapped in `answers/fragments.ts`. */
+  readonly name: MeasureName
+  readonly unit: 'm' | 's' | 'degree' | '°C' | 'km/h'
+  /** Codes per unit. */
+  readonly scale: number
+  readonly signed: boolean
+  /** The code that stands for "not measured". */
+  readonly missing: number
+  /** Physical limits, inclusive, in units: values outside never enter a snapshot. */
+  readonly min: number
+  readonly max: number
+}
+
+/** In the order in which the columns stand in a part. */
+export const MEASURE_NAMES = [
+  'significantHeight',
+  'maximumHeight',
+  'period',
+  'peakPeriod',
+  'direction',
+  'waterTemperature',
+  'windSpeed',
+  'windDirection',
+  'gustSpeed',
+] as const
+
+export type MeasureName = (typeof MEASURE_NAMES)[number]
+
+const unsigned = { signed: false, missing: MISSING_U16 } as const
+
+export const MEASURES: { readonly [name in MeasureName]: Measure } = {
+  significantHeight: { name: 'significantHeight', unit: 'm', scale: 1000, min: 0, max: 25, ...unsigned },
+  // An order statistic: 3.7 times the largest significant height is beyond anything measured.
+  maximumHeight: { name: 'maximumHeight', unit: 'm', scale: 1000, min: 0, max: 50, ...unsigned },
+  period: { name: 'period', unit: 's', scale: 1000, min: 0, max: 60, ...unsigned },
+  peakPeriod: { name: 'peakPeriod', unit: 's', scale: 1000, min: 0, max: 60, ...unsigned },
+  // 360 is north and is stored as 0.
+  direction: { name: 'direction', unit: 'degree', scale: 100, min: 0, max: 359.99, ...unsigned },
+  waterTemperature: {
+    name: 'waterTemperature',
+    unit: '°C',
+    scale: 100,
+    min: -5,
+    max: 45,
+    signed: true,
+    missing: MISSING_I16,
+  },
+  windSpeed: { name: 'windSpeed', unit: 'km/h', scale: 100, min: 0, max: 500, ...unsigned },
+  windDirection: { name: 'windDirection', unit: 'degree', scale: 100, min: 0, max: 359.99, ...unsigned },
+  gustSpeed: { name: 'gustSpeed', unit: 'km/h', scale: 100, min: 0, max: 500, ...unsigned },
+}
+
+/** An empty column of `length` rows, every row missing. */
+export function missingColumn(measure: Measure, length: number): Codes {
+  return (measure.signed ? new Int16Array(length) : new Uint16Array(length)).fill(measure.missing)
+}
+
+export type RowColumns = { [name in MeasureName]: Codes }
+
+/**
+ * Rows of one buoy on their way from a source to the snapshot: parallel arrays, used again from batch to batch.
+ * A row without `significantHeight` is no reading (decisions, "Definitions"); its wind and temperature still feed the
+ * series of those metrics.
+ */
+export class RowBatch {
+  length = 0
+  /** Epoch seconds, UTC. */
+  time: Uint32Array
+  columns: RowColumns
+
+  constructor(capacity = 8192) {
+    this.time = new Uint32Array(capacity)
+    this.columns = columnsOf(capacity)
+  }
+
+  /** Begins a row at `time`; every measure is missing until `columns[name][row]` is set. Returns the row. */
+  add(time: number): number {
+    const row = this.length++
+    if (row === this.time.length) this.#grow()
+    this.time[row] = time
+    for (const name of MEASURE_NAMES) this.columns[name][row] = MEASURES[name].missing
+    return row
+  }
+
+  clear(): void {
+    this.length = 0
+  }
+
+  #grow(): void {
+    const capacity = this.time.length * 2
+    const time = new Uint32Array(capacity)
+    time.set(this.time)
+    this.time = time
+    const columns = columnsOf(capacity)
+    for (const name of MEASURE_NAMES) columns[name].set(this.columns[name])
+    this.columns = columns
+  }
+}
+
+function columnsOf(capacity: number): RowColumns {
+  return Object.fromEntries(
+    MEASURE_NAMES.map((name) => [name, missingColumn(MEASURES[name], capacity)]),
+  ) as RowColumns
+}

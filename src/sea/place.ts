@@ -1,0 +1,69 @@
+/**
+ * Country and time zone of a position, found once when a snapshot is built. Countries: the source's own word first, then the
+ * country whose land or waters hold the point, then the nearest one within 200 nautical miles, else none.
+ */
+import { feature, iso1A2Code } from '@rapideditor/country-coder'
+import tzLookup from '@photostructure/tz-lookup'
+import { EARTH_RADIUS_KM, wrapLongitude } from './geo.ts'
+
+/** 200 nautical miles, the width of an exclusive economic zone. */
+const COAST_REACH_KM = 370.4
+/** Rings of this step around the point are asked: the answer is the nearest country to within it. */
+const RING_STEP_KM = 5
+const BEARINGS = 72
+
+const RADIANS = Math.PI / 180
+
+/** ISO 3166-1 alpha-2 code of the country at or nearest to a point of the sea, or null beyond 200 nautical miles. */
+export function countryAt(lat: number, lng: number): string | null {
+  const here = iso1A2Code([lng, lat])
+  if (here !== null) return here
+  for (let km = RING_STEP_KM; km <= COAST_REACH_KM; km += RING_STEP_KM) {
+    for (let i = 0; i < BEARINGS; i++) {
+      const [ringLat, ringLng] = destination(lat, lng, km, (i * 360) / BEARINGS)
+      const code = iso1A2Code([ringLng, ringLat])
+      if (code !== null) return code
+    }
+  }
+  return null
+}
+
+/** IANA zone of a point; a nautical `Etc/GMT±n` far from land. */
+export function timezoneAt(lat: number, lng: number): string {
+  return tzLookup(lat, lng)
+}
+
+const regionNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+
+/** Codes of ISO 3166-1, and the one in use beside it (Kosovo's). Unions and parts of countries are only reserved there. */
+const CODE_STATES = new Set(['official', 'usrAssn'])
+
+/** English name of a country's code, or null when there is no such country. */
+export function countryName(code: string): string | null {
+  // Intl also names unions, placeholders and countries that are gone.
+  const known = feature(code)?.properties
+  return known?.iso1A2 === code && CODE_STATES.has(known.isoStatus ?? '')
+    ? (regionNames.of(code) ?? null)
+    : null
+}
+
+/** Whether this program can do time arithmetic in `name`. */
+export function isTimezone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}
+
+/** The point `km` away in a direction, on the sphere. */
+function destination(lat: number, lng: number, km: number, bearing: number): [lat: number, lng: number] {
+  const angle = km / EARTH_RADIUS_KM
+  const [phi, theta] = [lat * RADIANS, bearing * RADIANS]
+  const sinLat = Math.sin(phi) * Math.cos(angle) + Math.cos(phi) * Math.sin(angle) * Math.cos(theta)
+  const east = Math.atan2(
+    Math.sin(theta) * Math.sin(angle) * Math.cos(phi),
+    Math.cos(angle) - Math.sin(phi) * sinLat,
+  )
+  return [Math.asin(Math.min(1, Math.max(-1, sinLat))) / RADIANS, wrapLongitude(lng + east / RADIANS)]
+}

@@ -1,0 +1,186 @@
+/**
+ * Whole answers of one snapshot, by canonical request: bounded in bytes, the oldest leave first. An optimisation that
+ * nothing relies on; a new snapshot begins with an empty one.
+ */
+import type { Encoding } from './encoding.ts'
+import type { Operation } from '../answers/operation.ts'
+import { pack, SMALLEST_PACKED, type PackedAnswer } from './packed.ts'
+import { Spellings } from './spellings.ts'
+
+/** An answer that takes more than this share of the cache would drive out everything else. */
+const LARGEST_SHARE = 1 / 8
+/** What an entry costs beside its bytes and key, roughly: map slot, objects and array header. */
+const ENTRY_BYTES = 300
+/** Answers that are being compressed at a time: as many as libuv has threads. */
+const MAX_PACKING = 4
+/** Memory is taken in pieces of this share of the cache, between these sizes in bytes. */
+const SLAB_SHARE = 1 / 16
+const SMALLEST_SLAB = 64 * 1024
+const LARGEST_SLAB = 4 * 1024 * 1024
+/** An answer larger than this share of a slab gets memory of its own: no more than that is left unused at a slab's end. */
+const SLAB_REST = 1 / 4
+
+const NOTHING = new Uint8Array(0)
+
+/** What the request path needs to send an answer again. */
+export interface AnsweredRequest {
+  readonly operation: Operation
+  /** Number in the ETag: its lower 32 bits, and the 16 above. */
+  readonly low: number
+  readonly high: number
+  /** The minute since 1970 that the answer is of; 0 where it is good for as long as its snapshot. */
+  readonly minute: number
+  /** `Accept-Language` had its say: it is the answer for those who send none. */
+  readonly negotiated: boolean
+}
+
+/** All in one object, which is one or two cache lines. */
+export class KeptAnswer implements AnsweredRequest {
+  readonly operation: Operation
+  readonly low: number
+  readonly high: number
+  readonly minute: number
+  readonly negotiated: boolean
+  /** Bytes it takes in the cache, and whether it is still in there. */
+  size: number
+  kept = true
+  gzip: PackedAnswer | 'under way' | null = null
+  br: PackedAnswer | 'under way' | null = null
+  zstd: PackedAnswer | 'under way' | null = null
+  #bytes: Uint8Array
+  #second = -1
+
+  /** Over `bytes`, whose last are the tail. */
+  constructor(
+    { operation, low, high, minute, negotiated }: AnsweredRequest,
+    bytes: Uint8Array,
+    size: number,
+  ) {
+    this.operation = operation
+    this.low = low
+    this.high = high
+    this.minute = minute
+    this.negotiated = negotiated
+    this.#bytes = bytes
+    this.size = size
+  }
+
+  /** The answer as of `second`; `tail` are the bytes that say so. */
+  bytesAt(second: number, tail: Uint8Array): Uint8Array {
+    if (second !== this.#second) {
+      this.#second = second
+      this.#bytes.set(tail, this.#bytes.length - tail.length)
+    }
+    return this.#bytes
+  }
+
+  /** Lets go of its memory: a request as it was spelled may lead here for long. */
+  leave(): void {
+    this.kept = false
+    this.#bytes = NOTHING
+    this.gzip = this.br = this.zstd = null
+  }
+}
+
+/**
+ * Memory of kept answers. Few large buffers, because the engine finds the bytes of a buffer by way of five objects: those of a buffer per answer were
+ * never in the processor's cache, half a microsecond of a kept answer. A slab goes when all its answers have left, which they do in the order they came.
+ */
+class Slabs {
+  readonly #size: number
+  #slab = NOTHING
+  #used = 0
+
+  constructor(limit: number) {
+    this.#size = Math.max(SMALLEST_SLAB, Math.min(LARGEST_SLAB, limit * SLAB_SHARE))
+  }
+
+  /** A copy of `bytes`. */
+  keep(bytes: Uint8Array): Uint8Array {
+    if (bytes.length > this.#size * SLAB_REST) return bytes.slice()
+    if (this.#used + bytes.length > this.#slab.length) {
+      this.#slab = new Uint8Array(this.#size)
+      this.#used = 0
+    }
+    const copy = this.#slab.subarray(this.#used, (this.#used += bytes.length))
+    copy.set(bytes)
+    return copy
+  }
+}
+
+export class AnswerCache {
+  readonly #limit: number
+  readonly #answers = new Map<string, KeptAnswer>()
+  readonly #slabs: Slabs
+  #spellings: Spellings<KeptAnswer> | null = null
+  #bytes = 0
+  #packing = 0
+
+  /** `limit` in bytes; 0 keeps nothing. */
+  constructor(limit: number) {
+    this.#limit = limit
+    this.#slabs = new Slabs(limit)
+  }
+
+  get isOff(): boolean {
+    return this.#limit === 0
+  }
+
+  get(canonical: string): KeptAnswer | undefined {
+    return this.#answers.get(canonical)
+  }
+
+  /** The answer to a request that was spelled just like this before: a third of the time that parsing it would take. */
+  getAsSpelled(path: string, query: string): KeptAnswer | undefined {
+    if (this.#spellings === null) return undefined
+    const answer = this.#spellings.find(path, query)
+    return answer !== undefined && answer.kept ? answer : undefined
+  }
+
+  remember(path: string, query: string, answer: KeptAnswer): void {
+    this.#spellings ??= new Spellings()
+    this.#spellings.add(path, query, answer)
+  }
+
+  /** Keeps a copy of `answer`, whatever its tail says. */
+  put(canonical: string, request: AnsweredRequest, answer: Uint8Array): void {
+    const size = answer.length + canonical.length * 2 + ENTRY_BYTES
+    if (size > this.#limit * LARGEST_SHARE || this.#answers.has(canonical)) return
+    this.#answers.set(canonical, new KeptAnswer(request, this.#slabs.keep(answer), size))
+    this.#grow(size)
+  }
+
+  /** The answer in a coding, or null as long as it is not compressed: once, on another thread, while requests get it plain. */
+  packed(answer: KeptAnswer, encoding: Encoding, second: number, tail: Uint8Array): PackedAnswer | null {
+    const packed = answer[encoding]
+    if (packed === null) this.#pack(answer, encoding, answer.bytesAt(second, tail), tail.length)
+    return packed === 'under way' ? null : packed
+  }
+
+  #pack(answer: KeptAnswer, encoding: Encoding, bytes: Uint8Array, tailLength: number): void {
+    if (bytes.length < SMALLEST_PACKED || this.#packing >= MAX_PACKING) return
+    answer[encoding] = 'under way'
+    this.#packing++
+    pack(encoding, bytes, tailLength)
+      .then((packed) => {
+        if (!answer.kept) return
+        packed.bytes = this.#slabs.keep(packed.bytes)
+        answer[encoding] = packed
+        answer.size += packed.bytes.length
+        this.#grow(packed.bytes.length)
+      })
+      // Out of memory for the compressor: this answer stays as it is.
+      .catch(() => {})
+      .finally(() => this.#packing--)
+  }
+
+  #grow(bytes: number): void {
+    this.#bytes += bytes
+    for (const [oldest, dropped] of this.#answers) {
+      if (this.#bytes <= this.#limit) break
+      this.#answers.delete(oldest)
+      dropped.leave()
+      this.#bytes -= dropped.size
+    }
+  }
+}

@@ -1,0 +1,353 @@
+/**
+ * Answers that take long, made in slices between which others are served, and sent as their readers take them.
+ *
+ * Each is made twice: once to know its length, without which uws could send it only in a way that breaks where its reader goes; then to be
+ * sent. One that is to be kept is made once, and sent from what is kept.
+ *
+ * A few are worked at in turn; others wait, not too many and not for long, and no client has more than its share of either. An answer whose
+ * reader takes nothing makes room for the next one meanwhile; it holds its place in the count until its connection ends. So what one costs
+ * is bounded while it waits, too: the state of its steps (176 KB at most) and what the connection has not taken (64 KB).
+ */
+import { MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from '../http/exchange.ts'
+import { JsonWriter } from '../answers/json.ts'
+import type { Steps } from '../system/steps.ts'
+
+/** Work of one slice, in ms: others wait for it once in a turn of the event loop. */
+const SLICE_MS = 0.5
+/**
+ * Milliseconds of rest between two slices while others ask, too. A thread that never rests is put off by the system for as long as others of the
+ * machine run: with 200 series at once on two busy cores p99 of the others went from 8 to 100 ms without rests, to 16 with them.
+ */
+const REST_MS = 1
+/** Milliseconds after a request during which more of them are expected. */
+const BUSY_MS = 20
+/** Answers that are worked at in turn: so one that is long does not hold up all. */
+const PLACES = 4
+/** Answers that have begun, those included that wait for their readers, and answers that wait for a place. */
+const MOST_BEGUN = 32
+const MOST_WAITING = 128
+/** What of both one client may have. */
+const CLIENT_SHARE = 1 / 4
+/** Milliseconds that an answer waits for a place; a connection on which nothing happens ends after ten seconds. */
+const LONGEST_WAIT_MS = 8000
+/** Milliseconds from its beginning to its end: 17 MB at 1.2 Mbit/s. Meanwhile it holds on to the snapshot that it began with. */
+const LONGEST_MS = 120_000
+/** Milliseconds without room after which a reader is given up. uws does so by itself; Node takes up to twice as long. */
+const LONGEST_UNREAD_MS = 10_000
+const LOOK_INTERVAL_MS = 500
+
+/** What one step writes at most. */
+const STEP_BYTES = 16 * 1024
+/** Bytes at which what was written goes to the connection; one more step fits behind them. Fewer are not worth a call. */
+const FLUSH_BYTES = MOST_WRITE_BYTES - STEP_BYTES
+const LEAST_FLUSH_BYTES = 16 * 1024
+
+/** Milliseconds that a reader may take nothing before its answer lets go of what was made of it, to make it again. */
+const LONGEST_KEEP_MS = 500
+
+/** For `Retry-After`, seconds. */
+export const DEAR_RETRY = Math.ceil(LONGEST_WAIT_MS / 1000)
+
+/** What is asked for. */
+export interface Dear {
+  /** Whose share it takes: the slot of a key, or −1 without one. */
+  readonly client: number
+  /** Status and headers, asked for when it is sent. */
+  head(): string | Uint8Array
+  /**
+   * Writes the answer into a writer that may begin anew after each step; a step takes some 50 µs and writes 16 KB at most. Called again, it
+   * writes as many bytes.
+   */
+  steps(writer: JsonWriter): Steps<void>
+  /** It waited too long (`fault` is null), or failed before any of it was sent: `reply` has to say so. */
+  refuse(reply: LaterReply, fault: unknown): void
+  /** It failed after it had begun; its connection was cut. */
+  onFault(error: unknown): void
+  /** Gets all of it once it is made; null where nobody wants it. */
+  readonly keep: ((answer: Uint8Array) => void) | null
+}
+
+/** One answer from its request to its end. */
+class Answer implements LaterEvents {
+  readonly dear: Dear
+  readonly #answers: DearAnswers
+  reply: LaterReply | null = null
+  steps: Steps<void> | null = null
+  /** Whether its length is known and its head is out. */
+  isBegun = false
+  /** Bytes of all of it, as far as they are counted, and bytes that are sent. */
+  length = 0
+  sent = 0
+  /** Bytes that are made once more and were sent before. */
+  skipped = 0
+  /** When it was asked for, and when its steps began, in ms of `performance.now`. */
+  readonly askedAt: number
+  begunAt = 0
+  /** When its reader last left no room. */
+  unreadSince = 0
+  /** All that was made, where it is to be kept. */
+  pieces: Uint8Array[] | null
+
+  constructor(answers: DearAnswers, dear: Dear, askedAt: number) {
+    this.#answers = answers
+    this.dear = dear
+    this.askedAt = askedAt
+    this.pieces = dear.keep === null ? null : []
+  }
+
+  readonly onRoom = (): void => this.#answers.goOn(this)
+  readonly onGone = (): void => this.#answers.leave(this)
+}
+
+export class DearAnswers {
+  /** In the order they came in. */
+  readonly #waiting: Answer[] = []
+  /** Those that are worked at, and those that wait for their readers. */
+  readonly #working: Answer[] = []
+  readonly #unread = new Set<Answer>()
+  /** What was written of the answer at work. */
+  readonly #writer = new JsonWriter(2 * MOST_WRITE_BYTES)
+  /** The answer that the writer holds bytes of. */
+  #atWork: Answer | null = null
+  #isTurning = false
+  /** How many requests this thread has had, when it was last looked, and when that had changed, in ms of `performance.now`. */
+  readonly #requests: () => number
+  #requestsBefore = 0
+  #askedAt = -Infinity
+  #looks: NodeJS.Timeout | null = null
+
+  readonly #longestWaitMs: number
+  readonly #longestMs: number
+
+  /** `requests`: how many requests of all kinds this thread has had. */
+  constructor(requests: () => number, { longestWaitMs = LONGEST_WAIT_MS, longestMs = LONGEST_MS } = {}) {
+    this.#requests = requests
+    this.#longestWaitMs = longestWaitMs
+    this.#longestMs = longestMs
+  }
+
+  /** Answers that wait for a place, and those that have begun. */
+  get counts(): { waiting: number; begun: number } {
+    return { waiting: this.#waiting.length, begun: this.#begun }
+  }
+
+  get #begun(): number {
+    return this.#working.length + this.#unread.size
+  }
+
+  /** Whether one more of `client` finds a place, now or after a wait. */
+  hasPlace(client: number): boolean {
+    if (this.#waiting.length >= MOST_WAITING) return false
+    const isOfClient = ({ dear }: Answer): boolean => dear.client === client
+    const own = this.#waiting.filter(isOfClient).length + this.#begunOf(client)
+    return own < (MOST_WAITING + MOST_BEGUN) * CLIENT_SHARE
+  }
+
+  /** Takes an answer that has a place. `later` puts the reply off. @returns false where it cannot be put off, and nothing was taken */
+  add(dear: Dear, later: (events: LaterEvents) => LaterReply | null): boolean {
+    const answer = new Answer(this, dear, performance.now())
+    answer.reply = later(answer)
+    if (answer.reply === null) return false
+    this.#waiting.push(answer)
+    this.#looks ??= setInterval(() => this.#look(), LOOK_INTERVAL_MS).unref()
+    this.#turnSoon()
+    return true
+  }
+
+  /** The reader of `answer` takes more. */
+  goOn(answer: Answer): void {
+    if (!this.#unread.delete(answer)) return
+    this.#working.push(answer)
+    this.#turnSoon()
+  }
+
+  /** `answer` is over, whole or not; its place is free. */
+  leave(answer: Answer): void {
+    if (this.#atWork === answer) this.#atWork = null
+    this.#unread.delete(answer)
+    remove(this.#waiting, answer)
+    remove(this.#working, answer)
+    // Lets go of what its steps hold.
+    answer.steps?.return()
+    if (this.#waiting.length + this.#begun > 0) this.#turnSoon()
+    else if (this.#looks !== null) {
+      clearInterval(this.#looks)
+      this.#looks = null
+    }
+  }
+
+  #begunOf(client: number): number {
+    let count = 0
+    for (const { dear } of this.#working) if (dear.client === client) count++
+    for (const { dear } of this.#unread) if (dear.client === client) count++
+    return count
+  }
+
+  /** After what is ready to be read has been answered. */
+  #turnSoon(): void {
+    if (this.#isTurning) return
+    this.#isTurning = true
+    const turn = (): void => {
+      this.#isTurning = false
+      this.#turn()
+    }
+    if (this.#isBusy()) setTimeout(turn, REST_MS)
+    else setImmediate(turn)
+  }
+
+  /** Whether others ask, too. */
+  #isBusy(): boolean {
+    const now = performance.now()
+    const requests = this.#requests()
+    if (requests !== this.#requestsBefore) this.#askedAt = now
+    this.#requestsBefore = requests
+    return now - this.#askedAt < BUSY_MS
+  }
+
+  /** One slice of one answer. */
+  #turn(): void {
+    while (this.#working.length < PLACES && this.#begun < MOST_BEGUN) {
+      const next = this.#next()
+      if (next === null) break
+      remove(this.#waiting, next)
+      this.#begin(next)
+    }
+    const answer = this.#atWork ?? this.#working.shift()
+    if (answer === undefined) return
+    if (this.#atWork === null) {
+      // The others come first then.
+      this.#working.push(answer)
+      this.#atWork = answer
+      this.#writer.begin()
+    }
+    try {
+      this.#slice(answer)
+    } catch (error) {
+      this.#fail(answer, error)
+    }
+    if (this.#working.length > 0) this.#turnSoon()
+  }
+
+  /** Of those that wait the first one of the client that has the fewest begun, unless that has its share of them. */
+  #next(): Answer | null {
+    let best: Answer | null = null
+    let fewest = MOST_BEGUN * CLIENT_SHARE
+    for (const answer of this.#waiting) {
+      if (fewest === 0) break
+      const begun = this.#begunOf(answer.dear.client)
+      if (begun < fewest) {
+        fewest = begun
+        best = answer
+      }
+    }
+    return best
+  }
+
+  #begin(answer: Answer): void {
+    answer.begunAt = performance.now()
+    answer.steps = answer.dear.steps(this.#writer)
+    this.#working.push(answer)
+  }
+
+  #slice(answer: Answer): void {
+    const writer = this.#writer
+    const steps = answer.steps!
+    const end = performance.now() + SLICE_MS
+    let isDone = false
+    do isDone = steps.next().done === true
+    while (!isDone && writer.length < FLUSH_BYTES && performance.now() < end)
+    // Less is not worth a call, unless it is all.
+    if (!isDone && writer.length < LEAST_FLUSH_BYTES) return
+    if (!answer.isBegun) {
+      this.#count(answer)
+      if (isDone) this.#beginSending(answer)
+      this.#atWork = null
+      return
+    }
+    const hasRoom = this.#flush(answer)
+    if (answer.reply!.isOver) return
+    this.#atWork = null
+    if (isDone) {
+      if (answer.sent !== answer.length) throw new Error('made again, an answer has another length')
+      answer.reply!.end()
+      this.leave(answer)
+    } else if (!hasRoom) {
+      remove(this.#working, answer)
+      this.#unread.add(answer)
+      answer.unreadSince = performance.now()
+    }
+  }
+
+  #count(answer: Answer): void {
+    const bytes = this.#writer.answer()
+    answer.length += bytes.length
+    answer.pieces?.push(bytes.slice())
+    this.#writer.begin()
+  }
+
+  #beginSending(answer: Answer): void {
+    const { dear, pieces } = answer
+    const reply = answer.reply!
+    answer.isBegun = true
+    if (pieces !== null) dear.keep!(Buffer.concat(pieces))
+    reply.begin(dear.head(), answer.length)
+    if (reply.isHead) this.leave(answer)
+    else answer.steps = pieces === null ? dear.steps(this.#writer) : copied(pieces, this.#writer)
+  }
+
+  /** Sends what was written. @returns whether there is room for more */
+  #flush(answer: Answer): boolean {
+    const made = this.#writer.answer()
+    const bytes = made.subarray(Math.min(answer.skipped, made.length))
+    answer.skipped -= made.length - bytes.length
+    answer.sent += bytes.length
+    if (answer.sent > answer.length) throw new Error('made again, an answer is longer')
+    // Its last step may come after its last byte, when there is no response any more to write to.
+    const hasRoom = bytes.length === 0 || answer.reply!.write(bytes)
+    this.#writer.begin()
+    return hasRoom
+  }
+
+  #fail(answer: Answer, error: unknown): void {
+    this.leave(answer)
+    if (answer.isBegun) {
+      answer.reply!.cut()
+      answer.dear.onFault(error)
+    } else answer.dear.refuse(answer.reply!, error)
+  }
+
+  /** Ends what takes too long. */
+  #look(): void {
+    const now = performance.now()
+    for (const answer of this.#waiting.filter(({ askedAt }) => now - askedAt > this.#longestWaitMs)) {
+      this.leave(answer)
+      answer.dear.refuse(answer.reply!, null)
+    }
+    for (const answer of [...this.#working, ...this.#unread]) {
+      const unread = this.#unread.has(answer) ? now - answer.unreadSince : 0
+      if (unread > LONGEST_KEEP_MS && answer.pieces !== null) {
+        answer.pieces = null
+        answer.skipped = answer.sent
+        answer.steps = answer.dear.steps(this.#writer)
+      }
+      if (unread <= LONGEST_UNREAD_MS && now - answer.begunAt <= this.#longestMs) continue
+      this.leave(answer)
+      answer.reply!.cut()
+    }
+  }
+}
+
+/** What was made, in steps as small as those that made it: a slice that ran out of time may have left bytes in the writer. */
+function* copied(pieces: readonly Uint8Array[], writer: JsonWriter): Steps<void> {
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += STEP_BYTES) {
+      writer.take(piece.subarray(at, at + STEP_BYTES))
+      yield
+    }
+  }
+}
+
+function remove(list: Answer[], answer: Answer): void {
+  const at = list.indexOf(answer)
+  if (at !== -1) list.splice(at, 1)
+}

@@ -1,0 +1,263 @@
+/** The only writer to the socket: status line, headers, bodies of errors. What is the same for every answer is text made once. */
+import { randomUUID } from 'node:crypto'
+import type { Encoding } from './encoding.ts'
+import { ERRORS, type ErrorCode, type ErrorDetails } from '../answers/errors.ts'
+import { X_REQUEST_ID, type Exchange } from '../http/exchange.ts'
+import { ETAG_NUMBER_LENGTH, JsonWriter, Literal } from '../answers/json.ts'
+import type { Operation } from '../answers/operation.ts'
+import { timestampText } from '../sea/time.ts'
+
+const ALLOWED_METHODS = 'GET, HEAD, OPTIONS'
+const ALLOWED_HEADERS = 'Authorization, X-Visitor-ID, X-Request-Id, Accept, Content-Type, If-None-Match'
+const EXPOSED_HEADERS =
+  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id, X-Snapshot-Id'
+
+/** CORS on every answer, errors too; bodies are never to be sniffed into something else. */
+const EVERY_ANSWER =
+  '\r\nAccess-Control-Allow-Origin: *' +
+  `\r\nAccess-Control-Expose-Headers: ${EXPOSED_HEADERS}` +
+  '\r\nX-Content-Type-Options: nosniff'
+const JSON_ANSWER = `\r\nContent-Type: application/json${EVERY_ANSWER}`
+
+const OK = `200 OK${JSON_ANSWER}`
+const NOT_MODIFIED = `304 Not Modified${EVERY_ANSWER}`
+const PREFLIGHT =
+  `204 No Content${EVERY_ANSWER}` +
+  `\r\nAllow: ${ALLOWED_METHODS}` +
+  `\r\nAccess-Control-Allow-Methods: ${ALLOWED_METHODS}` +
+  `\r\nAccess-Control-Allow-Headers: ${ALLOWED_HEADERS}` +
+  '\r\nAccess-Control-Max-Age: 86400' +
+  '\r\nCache-Control: public, max-age=86400'
+
+const ERROR_HEADS = Object.fromEntries(
+  Object.entries(ERRORS).map(([code, { status, reason }]) => [
+    code,
+    `${status} ${reason}${JSON_ANSWER}\r\nCache-Control: no-store` +
+      (code === 'unauthorized' ? '\r\nWWW-Authenticate: Bearer' : '') +
+      (code === 'method_not_allowed' ? `\r\nAllow: ${ALLOWED_METHODS}` : ''),
+  ]),
+) as { [code in ErrorCode]: string }
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+const ENCODER = new TextEncoder()
+
+/** The caller's `X-Request-Id`, if it is a UUID; else ''. Nothing else of a request ever reaches a header. */
+export function callersRequestId(exchange: Exchange): string {
+  const id = exchange.header(X_REQUEST_ID)
+  return id !== '' && UUID.test(id) ? id : ''
+}
+
+/** What a call was charged, for the rate headers. */
+export interface Charge {
+  limit: number
+  /** Calls left. */
+  remaining: number
+  /** Epoch seconds. */
+  reset: number
+}
+
+/** What distinguishes the heads of one snapshot's answers. */
+export interface HeadFields {
+  /** Number in the ETag: its lower 32 bits, and the 16 above. */
+  low: number
+  high: number
+  /** For nobody else's cache: a key came with the request, or the answer has rate headers. */
+  personal: boolean
+  /** Seconds that it may be kept. */
+  lifetime: number
+  /** What of the request beside its address decides the answer. */
+  vary: Literal
+  charge: Charge | null
+  encoding: Encoding | null
+  /** As it came, if it was a UUID; else ''. */
+  requestId: string
+}
+
+/** The end of the ETag and `Vary`. */
+const VARY = {
+  public: varyOn('Accept-Encoding'),
+  publicByLanguage: varyOn('Accept-Encoding, Accept-Language'),
+  keyed: varyOn('Accept-Encoding, Authorization'),
+  keyedByLanguage: varyOn('Accept-Encoding, Authorization, Accept-Language'),
+}
+/** Of the errors of keyed operations. */
+export const VARY_BY_KEY = '\r\nVary: Authorization'
+
+function varyOn(names: string): Literal {
+  return new Literal(`"\r\nVary: ${names}`)
+}
+
+/** What decides the answers of an operation. */
+export function varyOf({ access, language }: Pick<Operation, 'access' | 'language'>): Literal {
+  if (access === 'keyed') return language === true ? VARY.keyedByLanguage : VARY.keyed
+  return language === true ? VARY.publicByLanguage : VARY.public
+}
+
+const PUBLIC = new Literal('\r\nCache-Control: public, max-age=')
+const PRIVATE = new Literal('\r\nCache-Control: private, max-age=')
+const LIMIT = new Literal('\r\nX-RateLimit-Limit: ')
+const RESET = new Literal('\r\nX-RateLimit-Reset: ')
+const REMAINING = new Literal('\r\nX-RateLimit-Remaining: ')
+const REQUEST_ID = new Literal('\r\nX-Request-Id: ')
+const CONTENT_ENCODING: { [coding in Encoding]: Literal } = {
+  br: new Literal('\r\nContent-Encoding: br'),
+  zstd: new Literal('\r\nContent-Encoding: zstd'),
+  gzip: new Literal('\r\nContent-Encoding: gzip'),
+}
+
+/** More than the longest head. */
+const HEAD_BYTES = 2048
+
+/**
+ * Heads of one snapshot's successes, or of its 304s, written as bytes. Most of a head is that of the answer before it: then only the ETag's
+ * number, the calls left and a request's id are written, in 0.02 µs instead of 0.1; joining text took 0.4 µs.
+ */
+export class Heads {
+  /** What all ETags of the snapshot begin with. */
+  readonly #tagStart: string
+  readonly #writer = new JsonWriter(HEAD_BYTES)
+  /** Views on heads by their length, of which there are few. */
+  readonly #views: (Uint8Array | undefined)[] = []
+  readonly #tagAt: number
+  /** Of the head that stands in the buffer: where it goes on, and what decided it up to there. */
+  #goesOnAt = 0
+  #personal = false
+  #lifetime = -1
+  #vary = VARY.public
+  #encoding: Encoding | null = null
+  #limit = 0
+  #reset = 0
+
+  /** `settingsTag`: what beside the snapshot decides all answers. */
+  constructor(kind: 'success' | 'not modified', snapshotId: string, settingsTag: string) {
+    this.#tagStart = `W/"${snapshotId}-${settingsTag}-`
+    this.#writer.text(
+      `${kind === 'success' ? OK : NOT_MODIFIED}\r\nX-Snapshot-Id: ${snapshotId}\r\nETag: ${this.#tagStart}`,
+    )
+    this.#tagAt = this.#writer.at
+  }
+
+  /** A view that the next head overwrites. */
+  write(fields: HeadFields): Uint8Array {
+    const { charge } = fields
+    const writer = this.#writer
+    const limit = charge === null ? -1 : charge.limit
+    const reset = charge === null ? -1 : charge.reset
+    const isAsBefore =
+      fields.lifetime === this.#lifetime &&
+      limit === this.#limit &&
+      reset === this.#reset &&
+      fields.personal === this.#personal &&
+      fields.vary === this.#vary &&
+      fields.encoding === this.#encoding
+    if (!isAsBefore) this.#begin(fields, limit, reset)
+    writer.at = this.#tagAt
+    writer.etagNumber(fields.high, fields.low)
+    writer.at = this.#goesOnAt
+    if (charge !== null) writer.integer(charge.remaining)
+    if (fields.requestId !== '') {
+      writer.literal(REQUEST_ID)
+      writer.text(fields.requestId)
+    }
+    return (this.#views[writer.at] ??= writer.bytes.subarray(0, writer.at))
+  }
+
+  /** All but the number of the ETag. */
+  #begin({ personal, lifetime, vary, encoding }: HeadFields, limit: number, reset: number): void {
+    const writer = this.#writer
+    writer.at = this.#tagAt + ETAG_NUMBER_LENGTH
+    writer.literal(vary)
+    writer.literal(personal ? PRIVATE : PUBLIC)
+    writer.integer(lifetime)
+    if (encoding !== null) writer.literal(CONTENT_ENCODING[encoding])
+    if (limit !== -1) {
+      writer.literal(LIMIT)
+      writer.integer(limit)
+      writer.literal(RESET)
+      writer.tenDigits(reset)
+      writer.literal(REMAINING)
+    }
+    this.#goesOnAt = writer.at
+    this.#personal = personal
+    this.#lifetime = lifetime
+    this.#vary = vary
+    this.#encoding = encoding
+    this.#limit = limit
+    this.#reset = reset
+  }
+
+  /** Whether `If-None-Match` names the ETag with the number of `fields`. */
+  matches(condition: string, { high, low }: HeadFields): boolean {
+    const number = (high * 0x100000000 + (low >>> 0)).toString(16).padStart(ETAG_NUMBER_LENGTH, '0')
+    return namesEtag(condition, `${this.#tagStart.slice(2)}${number}"`)
+  }
+}
+
+/**
+ * Whether `If-None-Match` names an ETag, given without `W/`: weak comparison, any of a list, or `*` (RFC 9110, 13.1.2). A `*` within
+ * a list, which no client may send, names nothing.
+ */
+export function namesEtag(condition: string, tag: string): boolean {
+  if (condition.trim() === '*') return true
+  return condition.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === tag)
+}
+
+/** The rate headers of an error, each begun by CRLF. */
+export function rateHeaders(charge: Charge | null): string {
+  if (charge === null) return ''
+  return (
+    `\r\nX-RateLimit-Limit: ${charge.limit}` +
+    `\r\nX-RateLimit-Remaining: ${charge.remaining}` +
+    `\r\nX-RateLimit-Reset: ${charge.reset}`
+  )
+}
+
+export function sendPreflight(exchange: Exchange): void {
+  exchange.send(PREFLIGHT, null)
+}
+
+export interface ErrorOptions {
+  headers?: string
+  more?: ErrorDetails
+  details?: ErrorDetails | null
+}
+
+/** `now` in epoch seconds. */
+export function sendError(
+  exchange: Exchange,
+  code: ErrorCode,
+  message: string,
+  now: number,
+  options: ErrorOptions = {},
+): void {
+  const { head, body } = errorAnswer(callersRequestId(exchange), code, message, now, options)
+  exchange.send(head, body)
+}
+
+/** `callersId`: the caller's `X-Request-Id`, if it is a UUID; else ''. */
+export function errorAnswer(
+  callersId: string,
+  code: ErrorCode,
+  message: string,
+  now: number,
+  { headers = '', more = {}, details = null }: ErrorOptions = {},
+): { head: string; body: Uint8Array } {
+  const requestId = callersId || randomUUID()
+  const body = {
+    error: code,
+    message,
+    timestamp: timestampText(now),
+    request_id: requestId,
+    ...more,
+    ...(details === null ? {} : { details }),
+  }
+  return {
+    head: ERROR_HEADS[code] + headers + requestIdHeader(requestId),
+    body: ENCODER.encode(JSON.stringify(body)),
+  }
+}
+
+function requestIdHeader(id: string): string {
+  return id === '' ? '' : `\r\nX-Request-Id: ${id}`
+}

@@ -1,0 +1,85 @@
+/** As many keys as a keys file holds: how long they take to load, and what they take in memory. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { issueKey, KeyCommandError, KeyRing, MAX_KEYS, watchKeys } from '../../src/access/keys.ts'
+import { KeySlots, QuotaCounters } from '../../src/access/quota.ts'
+
+const NOON = Date.UTC(2026, 2, 27, 12) / 1000
+const MIB = 1024 * 1024
+const folder = mkdtempSync(join(tmpdir(), 'groundswell-many-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+/** Bytes in use by this process, after what is not needed has gone. */
+function memory(): number {
+  collectGarbage()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+/** A keys file with `keys` in the middle of as many others as make it full. */
+function writeFull(path: string, keys: readonly string[]): void {
+  const lines = Array.from({ length: MAX_KEYS }, (_, i) =>
+    JSON.stringify({
+      id: `k_${String(i).padStart(10, '0')}`,
+      owner: `Owner number ${i}, Harbour Office of Saint-Jean-de-Luz`,
+      hash: createHash('sha256')
+        .update(keys[i - MAX_KEYS / 2] ?? `no key ${i}`)
+        .digest('hex'),
+      quota: 1000 + i,
+      created: '2026-03-27T12:00:00Z',
+    }),
+  )
+  writeFileSync(path, `{"format":1,"keys":[${lines.join(',')}]}`)
+}
+
+test('A full keys file is loaded soon, in less than 30 MB, and any of its keys is found.', async (t) => {
+  const elsewhere = join(folder, 'few.json')
+  const keys = ['a', 'b', 'c'].map((owner) => issueKey(elsewhere, { owner, now: NOON }).key)
+  const path = join(folder, 'keys.json')
+  writeFull(path, keys)
+
+  const before = memory()
+  const start = process.cpuUsage()
+  // As a server does it: the records are gone once the ring is made.
+  const counters = new QuotaCounters(QuotaCounters.allocate())
+  const slots = new KeySlots(counters)
+  let buffer = KeyRing.build([])
+  const watch = watchKeys(
+    path,
+    (records) => {
+      buffer = KeyRing.build(slots.assign(records))
+    },
+    (error) => {
+      throw error
+    },
+  )
+  const { user, system } = process.cpuUsage(start)
+  const took = (user + system) / 1000
+  const taken = memory() - before
+  watch.close()
+  t.diagnostic(
+    `${took.toFixed(0)} ms, ${(taken / MIB).toFixed(1)} MiB, ring ${(buffer.byteLength / MIB).toFixed(1)} MiB`,
+  )
+  // Half a second of a processor's time; what it took by the clock says more about the neighbours.
+  assert.ok(took < 5000, `${took} ms`)
+  assert.ok(taken < 30_000_000, `${taken} bytes`)
+
+  const ring = new KeyRing(buffer)
+  for (const [i, key] of keys.entries()) {
+    const row = ring.find(key)
+    assert.equal(ring.quota(row), 1000 + MAX_KEYS / 2 + i)
+    assert.equal(counters.take(ring.slot(row), ring.quota(row), NOON), 999 + MAX_KEYS / 2 + i)
+  }
+  assert.equal(slots.usage(NOON).size, keys.length)
+  assert.equal(ring.find(issueKey(elsewhere, { owner: 'd', now: NOON }).key), -1)
+  assert.throws(() => issueKey(path, { owner: 'one more', now: NOON }), KeyCommandError)
+})

@@ -1,0 +1,280 @@
+/** How a key is presented, in every odd form, and whom a call without one is charged to: over both engines, byte by byte. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import * as fc from 'fast-check'
+import { usagePath } from '../../src/access/quota.ts'
+import { RawClient, type Answer } from '../http/raw_client.ts'
+import { startLive } from '../live.ts'
+import { smallSnapshot } from './turned_clock.ts'
+
+const snapshots = await smallSnapshot()
+const KEYED = '/v2/buoys/1'
+const PUBLIC = '/v2/buoys/search?query=alpha'
+
+/** Header lines and a query, as they go out: latin1. */
+interface Presented {
+  lines?: string[]
+  query?: string
+}
+
+/** Asks over a connection of its own: a malformed request may end it. */
+async function ask(port: number, path: string, { lines = [], query = '' }: Presented): Promise<Answer> {
+  const client = new RawClient(port)
+  const target = query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`
+  const head = [`GET ${target} HTTP/1.1`, 'Host: localhost', ...lines].join('\r\n')
+  client.write(Buffer.from(`${head}\r\n\r\n`, 'latin1'))
+  try {
+    return await client.answer()
+  } finally {
+    client.socket.destroy()
+  }
+}
+
+const percentEncoded = (text: string): string =>
+  [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
+
+const authorization = (value: string): string => `Authorization: ${value}`
+
+type Expected = 'accepted' | 'required' | 'invalid' | 'engine'
+
+/** `engine`: refused before we see it, or a key that is invalid; the two engines differ in which bytes they take. */
+function cases(key: string): [name: string, presented: Presented, expected: Expected][] {
+  const bearer = (value: string): Presented => ({ lines: [authorization(value)] })
+  const wrong = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`
+  const basic = `Basic ${Buffer.from(`user:${key}`).toString('base64')}`
+  return [
+    ['lower case', bearer(`bearer ${key}`), 'accepted'],
+    ['upper case', bearer(`BEARER ${key}`), 'accepted'],
+    ['mixed case', bearer(`bEaReR ${key}`), 'accepted'],
+    ['header name in capitals', { lines: [`AUTHORIZATION: Bearer ${key}`] }, 'accepted'],
+    ['several blanks', bearer(`Bearer      ${key}`), 'accepted'],
+    ['blanks around', { lines: [`Authorization:    Bearer ${key}   `] }, 'accepted'],
+    ['no blank before the value', { lines: [`Authorization:Bearer ${key}`] }, 'accepted'],
+    ['no header', {}, 'required'],
+    ['empty header', bearer(''), 'required'],
+    ['scheme alone', bearer('Bearer'), 'required'],
+    ['empty key', bearer('Bearer    '), 'required'],
+    ['key alone', bearer(key), 'required'],
+    ['no blank', bearer(`Bearer${key}`), 'required'],
+    ['Basic', bearer(basic), 'required'],
+    ['Basic with the key itself', bearer(`Basic ${key}`), 'required'],
+    ['Digest', bearer(`Digest username="${key}"`), 'required'],
+    ['another key', bearer(`Bearer ${wrong}`), 'invalid'],
+    ['key twice', bearer(`Bearer ${key} ${key}`), 'invalid'],
+    ['key and comma', bearer(`Bearer ${key},`), 'invalid'],
+    ['quoted', bearer(`Bearer "${key}"`), 'invalid'],
+    ['scheme twice', bearer(`Bearer Bearer ${key}`), 'invalid'],
+    ['shortened', bearer(`Bearer ${key.slice(0, -1)}`), 'invalid'],
+    ['in lower case', bearer(`Bearer ${key.toLowerCase()}`), 'invalid'],
+    ['10,000 characters', bearer(`Bearer ${'k'.repeat(10_000)}`), 'invalid'],
+    ['10,000 characters that begin with the key', bearer(`Bearer ${key.padEnd(10_000, 'k')}`), 'invalid'],
+    ['10,000 blanks', bearer(`Bearer${' '.repeat(10_000)}${key}`), 'accepted'],
+    ['beyond ASCII', bearer(`Bearer ${key.slice(0, -1)}\u00e9`), 'engine'],
+    ['NUL in the key', bearer(`Bearer ${key.slice(0, 20)}\0${key.slice(21)}`), 'engine'],
+    ['NUL behind the key', bearer(`Bearer ${key}\0`), 'engine'],
+    [
+      'two headers, the first good',
+      { lines: [key, wrong].map((text) => authorization(`Bearer ${text}`)) },
+      'accepted',
+    ],
+    [
+      'two headers, the first bad',
+      { lines: [wrong, key].map((text) => authorization(`Bearer ${text}`)) },
+      'invalid',
+    ],
+    ['twice the same', { lines: [key, key].map((text) => authorization(`Bearer ${text}`)) }, 'accepted'],
+    ['in the query', { query: `api_key=${key}` }, 'accepted'],
+    ['among others', { query: `page=1&api_key=${key}&x` }, 'accepted'],
+    ['encoded', { query: `api_key=${percentEncoded(key)}` }, 'accepted'],
+    ['with an encoded name', { query: `%61pi%5Fkey=${key}` }, 'accepted'],
+    ['empty in the query', { query: 'api_key=' }, 'required'],
+    ['without a value', { query: 'api_key' }, 'required'],
+    ['under a name in capitals', { query: `API_KEY=${key}` }, 'required'],
+    ['repeated', { query: `api_key=${key}&api_key=${key}` }, 'invalid'],
+    ['repeated, good and bad', { query: `api_key=${key}&api_key=${wrong}` }, 'invalid'],
+    ['repeated, once empty', { query: `api_key=&api_key=${key}` }, 'accepted'],
+    ['repeated, one name encoded', { query: `api_key=${key}&api%5fkey=${key}` }, 'invalid'],
+    ['encoded twice', { query: `api_key=${percentEncoded(percentEncoded(key))}` }, 'invalid'],
+    ['with a blank', { query: `api_key=${key}%20` }, 'invalid'],
+    ['with a plus', { query: `api_key=+${key}` }, 'invalid'],
+    ['with NUL', { query: `api_key=${key}%00` }, 'invalid'],
+    ['not decodable', { query: 'api_key=%zz' }, 'invalid'],
+    ['no UTF-8', { query: 'api_key=%ff%fe' }, 'invalid'],
+    ['10,000 characters in the query', { query: `api_key=${'k'.repeat(10_000)}` }, 'invalid'],
+    ['both, header good', { ...bearer(`Bearer ${key}`), query: `api_key=${wrong}` }, 'accepted'],
+    [
+      'both, header good, query repeated',
+      { ...bearer(`Bearer ${key}`), query: 'api_key=a&api_key=b' },
+      'accepted',
+    ],
+    ['both, header bad', { ...bearer(`Bearer ${wrong}`), query: `api_key=${key}` }, 'invalid'],
+    ['both, header empty', { ...bearer('Bearer '), query: `api_key=${key}` }, 'accepted'],
+    ['both, header of another scheme', { ...bearer(basic), query: `api_key=${key}` }, 'accepted'],
+  ]
+}
+
+const MESSAGES = { required: 'API key required', invalid: 'Invalid API key' }
+
+/** Any run of characters that begins like a key. */
+const LIKE_A_KEY = /gsw_[0-9A-Za-z]{8}/i
+
+for (const engine of ['uws', 'node'] as const) {
+  test(
+    `Over ${engine}, a key in any form is accepted, missing or invalid as documented, and written down nowhere.`,
+    { timeout: 60_000 },
+    async (t) => {
+      const live = await startLive(t, {
+        snapshots,
+        quota: 1_000_000,
+        args: [`--engine=${engine}`, '--admin-port=0', '--drain-time=0s'],
+      })
+      const { port, key } = live
+      const remainingOf = ({ headers }: Answer): number => Number(headers.get('x-ratelimit-remaining')?.[0])
+      const resetOf = ({ headers }: Answer): string => headers.get('x-ratelimit-reset')?.[0] ?? ''
+      const plain: Presented = { lines: [authorization(`Bearer ${key}`)] }
+      const before = await ask(port, KEYED, plain)
+      let charged = 0
+      let seen = ''
+      for (const [name, presented, expected] of cases(key)) {
+        const keyed = await ask(port, KEYED, presented)
+        const open = await ask(port, PUBLIC, presented)
+        for (const { headers, body } of [keyed, open]) seen += JSON.stringify([...headers]) + body
+        if (expected === 'engine') {
+          assert.ok([400, 401].includes(keyed.status), `${name}: ${keyed.status}`)
+          assert.ok([400, 200].includes(open.status), `${name} on a public operation: ${open.status}`)
+          continue
+        }
+        assert.equal(keyed.status, expected === 'accepted' ? 200 : 401, name)
+        assert.equal(open.status, 200, `${name} on a public operation`)
+        if (expected === 'accepted') {
+          charged += 2
+          assert.ok(remainingOf(keyed) > remainingOf(open), `${name} was charged for both`)
+          assert.match(open.headers.get('cache-control')?.[0] ?? '', /^private/, name)
+          continue
+        }
+        const { error, message } = JSON.parse(keyed.body) as { error: string; message: string }
+        assert.deepEqual([error, message], ['unauthorized', MESSAGES[expected]], name)
+        for (const answer of [keyed, open]) assert.equal(resetOf(answer), '', `${name} was charged for`)
+      }
+      const after = await ask(port, KEYED, plain)
+      if (resetOf(after) === resetOf(before)) {
+        assert.equal(
+          remainingOf(after),
+          remainingOf(before) - charged - 1,
+          'only what was accepted is charged',
+        )
+      }
+      // Longer than the headers may be: the engine's own refusal.
+      const huge = await ask(port, KEYED, { lines: [authorization(`Bearer ${'k'.repeat(20_000)}`)] })
+      assert.equal(huge.status, 431)
+
+      assert.doesNotMatch(seen, LIKE_A_KEY, 'a key stands in an answer')
+      // Counts are written down every two seconds, and at the end.
+      const { stderr } = live.output()
+      const adminPort = /admin port on http:\/\/127\.0\.0\.1:(\d+)/.exec(stderr)?.[1]
+      const status = await (await fetch(`http://127.0.0.1:${adminPort}/status`)).text()
+      assert.match(status, /"unauthorized":[1-9]/)
+      await live.stop()
+      const output = live.output()
+      const written = [status, output.stdout, output.stderr, readFileSync(usagePath(live.keysFile), 'utf8')]
+      assert.doesNotMatch(written.join('\n'), LIKE_A_KEY, 'a key stands in what the server wrote')
+      assert.match(written[3], new RegExp(live.keyId))
+    },
+  )
+}
+
+test(
+  'Any Authorization header is answered, and accepted only where it is a bearer token with the key.',
+  { timeout: 60_000 },
+  async (t) => {
+    const live = await startLive(t, {
+      snapshots,
+      quota: 1_000_000,
+      args: ['--admin-port=off', '--drain-time=0s'],
+    })
+    const { key } = live
+    const scheme = fc.constantFrom('Bearer', 'bearer', 'BEARER', 'Bearer', 'Basic', '')
+    const blanks = fc.constantFrom('', ' ', '', '   ', '', ' ', '\t', ' \t', ',', '"')
+    const token = fc.constantFrom(key, key, key, key.slice(0, 30), key + key, '')
+    const noise = fc.string({ maxLength: 5 }).filter((text) => /^[ -~]*$/.test(text))
+    const anyValue = fc.oneof(
+      fc.tuple(blanks, scheme, blanks, token, blanks),
+      fc.array(fc.oneof(scheme, blanks, token, noise), { maxLength: 6 }),
+    )
+    let accepted = 0
+    // One connection for all: a header that ended it would show.
+    const client = new RawClient(live.port)
+    await fc.assert(
+      fc.asyncProperty(anyValue, async (pieces) => {
+        const value = pieces.join('')
+        client.write(`GET ${KEYED} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${value}\r\n\r\n`)
+        const { status } = await client.answer()
+        // Blanks and tabs around a value are no part of it; between scheme and token stand blanks.
+        const [first = '', ...rest] = value.replaceAll(/^[ \t]+|[ \t]+$/g, '').split(' ')
+        const words = rest.filter((word) => word !== '')
+        const isKey = first.toLowerCase() === 'bearer' && words.length === 1 && words[0].trimStart() === key
+        if (isKey) accepted++
+        assert.equal(status, isKey ? 200 : 401, JSON.stringify(value).replaceAll(key, 'KEY'))
+      }),
+      { numRuns: 400 },
+    )
+    assert.ok(accepted >= 5, `${accepted} accepted`)
+    client.socket.destroy()
+  },
+)
+
+for (const engine of ['uws', 'node'] as const) {
+  test(
+    `Over ${engine}, calls without a key are charged to the client that a trusted proxy names, and to nobody it does not.`,
+    { timeout: 60_000 },
+    async (t) => {
+      const untilNextHour = 3_600_000 - (Date.now() % 3_600_000)
+      if (untilNextHour < 10_000) await wait(untilNextHour + 100)
+      const live = await startLive(t, {
+        snapshots,
+        args: [
+          `--engine=${engine}`,
+          '--admin-port=off',
+          '--drain-time=0s',
+          '--anonymous-quota=3',
+          '--trusted-proxy=127.0.0.1',
+          '--trusted-proxy=10.0.0.0/8',
+        ],
+      })
+      const calls = async (...lines: string[]): Promise<string> => {
+        const told = await ask(live.port, PUBLIC, { lines })
+        return told.status === 200
+          ? String(told.headers.get('x-ratelimit-remaining')?.[0])
+          : String(told.status)
+      }
+      const one = 'X-Forwarded-For: 203.0.113.1'
+      assert.deepEqual(
+        [await calls(one), await calls(one), await calls(one), await calls(one)],
+        ['2', '1', '0', '429'],
+      )
+      assert.equal(await calls('X-Forwarded-For: 203.0.113.2'), '2')
+      // What a client writes stands left of what the proxies add, in one line or in several.
+      assert.equal(await calls('X-Forwarded-For: 198.51.100.9, 203.0.113.1'), '429')
+      assert.equal(await calls('X-Forwarded-For: 198.51.100.9', one), '429')
+      assert.equal(await calls('X-Forwarded-For: 203.0.113.1, 10.1.2.3'), '429')
+      assert.equal(await calls('X-Forwarded-For: 203.0.113.1, 192.0.2.7'), '2')
+      assert.equal(await calls(one, 'Forwarded: for=198.51.100.10'), '429')
+      assert.equal(await calls('Forwarded: for=203.0.113.1'), '429')
+      assert.equal(await calls('Forwarded: for="[2001:db8:1:2::3]:4711"'), '2')
+      assert.equal(await calls('Forwarded: for="[2001:db8:1:2:ffff::4]"'), '1')
+      assert.equal(await calls('Forwarded: for="[2001:db8:1:3::3]"'), '2')
+      // Nonsense and silence are the proxy's own.
+      assert.deepEqual(
+        [
+          await calls('X-Forwarded-For: unknown'),
+          await calls(`X-Forwarded-For: ${','.repeat(9000)}`),
+          await calls(),
+        ],
+        ['2', '1', '0'],
+      )
+      assert.equal(await calls(), '429')
+    },
+  )
+}

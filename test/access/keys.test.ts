@@ -1,0 +1,619 @@
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import type { ChildProcessByStdio } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import * as fc from 'fast-check'
+import {
+  KEY_LENGTH,
+  KeyCommandError,
+  KeyRing,
+  KeysFileError,
+  issueKey,
+  keyShape,
+  loadKeys,
+  revokeKey,
+  rotateKey,
+  setQuota,
+  watchKeys,
+} from '../../src/access/keys.ts'
+import type { KeyEntry, KeyRecord } from '../../src/access/keys.ts'
+import { lock } from '../../src/system/lock.ts'
+
+const NOON = Date.parse('2026-03-27T12:00:00Z') / 1000
+const folder = mkdtempSync(join(tmpdir(), 'keys-'))
+after(() => {
+  rmSync(folder, { recursive: true })
+})
+
+let files = 0
+/** Path of a keys file that is not there yet, in a folder of its own. */
+function newPath(): string {
+  const own = join(folder, String(files++))
+  mkdirSync(own)
+  return join(own, 'keys.json')
+}
+
+function thrown(run: () => unknown): Error {
+  try {
+    run()
+  } catch (error) {
+    assert.ok(error instanceof Error)
+    return error
+  }
+  assert.fail('nothing was thrown')
+}
+
+function entriesOf(records: readonly KeyRecord[]): KeyEntry[] {
+  return records.map(({ id, hash, quota }, slot) => ({ id, hash, quota, slot }))
+}
+
+function ringOf(path: string): KeyRing {
+  return new KeyRing(KeyRing.build(entriesOf(loadKeys(path))))
+}
+
+function isLocked(path: string): boolean {
+  return lstatSync(`${path}.lock`, { throwIfNoEntry: false }) !== undefined
+}
+
+// --- Text ---
+
+// CRC-32 bit by bit, and base 62 in plain numbers: shares nothing with the product.
+function crcText(body: string): string {
+  let crc = 0xffffffff
+  for (const byte of Buffer.from(body)) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
+  }
+  let value = (crc ^ 0xffffffff) >>> 0
+  let text = ''
+  while (text.length < 6) {
+    text = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'.charAt(value % 62) + text
+    value = Math.floor(value / 62)
+  }
+  return text
+}
+
+test('a key is gsw_, 43 characters of secret and the CRC-32 of both, all letters and digits', () => {
+  const path = newPath()
+  const seen = new Set<string>()
+  for (let at = 0; at < 20; at++) {
+    const { key } = issueKey(path, { owner: `owner ${at}`, now: NOON })
+    assert.match(key, /^gsw_[0-9A-Za-z]{49}$/)
+    assert.equal(key.length, KEY_LENGTH)
+    assert.equal(key.slice(-6), crcText(key.slice(0, -6)))
+    assert.equal(keyShape(key), 'ok')
+    seen.add(key.slice(4, 47))
+  }
+  assert.equal(seen.size, 20)
+})
+
+test('one wrong, missing, added or swapped character is told apart from a key without any file', () => {
+  const { key } = issueKey(newPath(), { owner: 'a', now: NOON })
+  fc.assert(
+    fc.property(fc.nat(KEY_LENGTH - 1), fc.string({ minLength: 1, maxLength: 1 }), (at, character) => {
+      if (character !== key[at]) {
+        assert.equal(keyShape(key.slice(0, at) + character + key.slice(at + 1)), 'malformed')
+      }
+      assert.equal(keyShape(key.slice(0, at) + key.slice(at + 1)), 'malformed')
+      assert.equal(keyShape(key.slice(0, at) + character + key.slice(at)), 'malformed')
+      const one = key.charAt(at)
+      const other = key.charAt(at + 1)
+      if (one !== other && other !== '') {
+        assert.equal(keyShape(key.slice(0, at) + other + one + key.slice(at + 2)), 'malformed')
+      }
+    }),
+  )
+  for (const text of ['', 'gsw_', key.toLowerCase(), ` ${key}`, `${key}\n`])
+    assert.equal(keyShape(text), 'malformed')
+})
+
+// --- File ---
+
+test('an issued key is kept as a hash with its owner and quota, and its text nowhere', () => {
+  const path = newPath()
+  const { record, key } = issueKey(path, { owner: '  Harbour Office  ', quota: 5000, now: NOON + 0.7 })
+  assert.match(record.id, /^k_[0-9A-Za-z]{10}$/)
+  assert.deepEqual(record, {
+    id: record.id,
+    owner: 'Harbour Office',
+    hash: createHash('sha256').update(key).digest('hex'),
+    quota: 5000,
+    created: '2026-03-27T12:00:00Z',
+  })
+  assert.deepEqual(loadKeys(path), [record])
+  const text = readFileSync(path, 'utf8')
+  assert.ok(!text.includes(key) && !text.includes(key.slice(4, 20)) && !text.includes(key.slice(30)))
+  assert.equal(issueKey(path, { owner: 'b', now: NOON }).record.quota, 1000)
+})
+
+test('the file has mode 0600 whatever the mask, and nothing else is left in its folder', () => {
+  const path = newPath()
+  const mask = process.umask(0o277)
+  try {
+    issueKey(path, { owner: 'a', now: NOON })
+  } finally {
+    process.umask(mask)
+  }
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+  chmodSync(path, 0o644)
+  writeFileSync(`${path}.00112233aabbccdd.tmp`, 'left by a killed writer')
+  writeFileSync(`${path}.note.tmp`, 'somebody else’s')
+  issueKey(path, { owner: 'b', now: NOON })
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+  assert.deepEqual(readdirSync(join(path, '..')).sort(), ['keys.json', 'keys.json.note.tmp'])
+})
+
+test('a link to the keys file stays a link and the file behind it is replaced', () => {
+  const path = newPath()
+  issueKey(path, { owner: 'a', now: NOON })
+  const link = newPath()
+  symlinkSync(path, link)
+  issueKey(link, { owner: 'b', now: NOON })
+  assert.ok(lstatSync(link).isSymbolicLink())
+  assert.equal(loadKeys(path).length, 2)
+})
+
+test('an owner has one key: issuing again is refused with a hint to rotate', () => {
+  const path = newPath()
+  const { record } = issueKey(path, { owner: 'Caf\u00e9', now: NOON })
+  const error = thrown(() => issueKey(path, { owner: ' Cafe\u0301 ', now: NOON }))
+  assert.ok(error instanceof KeyCommandError)
+  assert.ok(error.message.includes(`rotate ${record.id}`))
+  assert.deepEqual(loadKeys(path), [record])
+  issueKey(path, { owner: 'caf\u00e9', now: NOON })
+})
+
+test('owners and quotas outside their limits are refused and nothing is written', () => {
+  const path = newPath()
+  const { key } = issueKey(newPath(), { owner: 'a', now: NOON })
+  for (const owner of [
+    '',
+    '  ',
+    'a\nb',
+    'a\u0000',
+    'a\u2028b',
+    'a\u202eb',
+    '\ud800',
+    'x'.repeat(201),
+    `key ${key}`,
+  ]) {
+    const error = thrown(() => issueKey(path, { owner, now: NOON }))
+    assert.ok(error instanceof KeyCommandError)
+    assert.ok(!error.message.includes(key))
+  }
+  for (const quota of [0, -1, 1.5, 2 ** 30 + 1, Number.NaN, Infinity]) {
+    assert.throws(() => issueKey(path, { owner: 'a', quota, now: NOON }), KeyCommandError)
+  }
+  assert.ok(!existsSync(path))
+  issueKey(path, { owner: 'x'.repeat(200), quota: 2 ** 30, now: NOON })
+})
+
+test('rotating keeps id, owner, quota and creation, and only the new key is found from then on', () => {
+  const path = newPath()
+  const first = issueKey(path, { owner: 'a', quota: 7, now: NOON })
+  const other = issueKey(path, { owner: 'b', now: NOON })
+  const second = rotateKey(path, first.record.id, NOON + 60)
+  assert.notEqual(second.key, first.key)
+  assert.deepEqual(second.record, {
+    ...first.record,
+    hash: createHash('sha256').update(second.key).digest('hex'),
+    rotated: '2026-03-27T12:01:00Z',
+  })
+  assert.deepEqual(loadKeys(path), [second.record, other.record])
+  const ring = ringOf(path)
+  assert.equal(ring.find(first.key), -1)
+  assert.equal(ring.slot(ring.find(second.key)), 0)
+  assert.equal(ring.quota(ring.find(second.key)), 7)
+  assert.equal(ring.slot(ring.find(other.key)), 1)
+})
+
+test('a quota is changed and a key revoked by id, and its owner can then have another', () => {
+  const path = newPath()
+  const { record, key } = issueKey(path, { owner: 'a', now: NOON })
+  assert.deepEqual(setQuota(path, record.id, 9), { ...record, quota: 9 })
+  assert.throws(() => setQuota(path, record.id, 0), KeyCommandError)
+  assert.deepEqual(loadKeys(path), [{ ...record, quota: 9 }])
+  assert.deepEqual(revokeKey(path, record.id), { ...record, quota: 9 })
+  assert.deepEqual(loadKeys(path), [])
+  assert.equal(ringOf(path).find(key), -1)
+  assert.notEqual(issueKey(path, { owner: 'a', now: NOON }).record.id, record.id)
+})
+
+test('an unknown id is refused, and a key given in place of an id is not repeated in the message', () => {
+  const path = newPath()
+  const { key } = issueKey(path, { owner: 'a', now: NOON })
+  const before = readFileSync(path, 'utf8')
+  for (const id of ['k_0000000000', key, '', '../x', `k_${key}`]) {
+    for (const run of [
+      () => rotateKey(path, id, NOON),
+      () => revokeKey(path, id),
+      () => setQuota(path, id, 5),
+    ]) {
+      const error = thrown(run)
+      assert.ok(error instanceof KeyCommandError)
+      assert.ok(!`${error.message}${error.stack ?? ''}`.includes(key))
+    }
+  }
+  assert.equal(readFileSync(path, 'utf8'), before)
+  assert.ok(!isLocked(path))
+})
+
+test('any run of commands leaves the file as a plain model says', () => {
+  const command = fc.record({
+    kind: fc.constantFrom('issue', 'rotate', 'revoke', 'quota'),
+    owner: fc.constantFrom('a', 'b', 'c'),
+    quota: fc.integer({ min: 1, max: 2 ** 30 }),
+  })
+  fc.assert(
+    fc.property(fc.array(command, { maxLength: 12 }), (commands) => {
+      const path = newPath()
+      const model = new Map<string, { id: string; key: string; quota: number }>()
+      const dead: string[] = []
+      for (const { kind, owner, quota } of commands) {
+        const known = model.get(owner)
+        if (kind === 'issue') {
+          if (known !== undefined)
+            assert.throws(() => issueKey(path, { owner, quota, now: NOON }), KeyCommandError)
+          else {
+            const { record, key } = issueKey(path, { owner, quota, now: NOON })
+            model.set(owner, { id: record.id, key, quota })
+          }
+        } else if (known !== undefined) {
+          if (kind === 'quota') known.quota = setQuota(path, known.id, quota).quota
+          else dead.push(known.key)
+          if (kind === 'rotate') known.key = rotateKey(path, known.id, NOON).key
+          if (kind === 'revoke') {
+            revokeKey(path, known.id)
+            model.delete(owner)
+          }
+        }
+      }
+      const records = loadKeys(path)
+      const ring = ringOf(path)
+      assert.deepEqual(new Set(records.map((record) => record.owner)), new Set(model.keys()))
+      for (const { id, key, quota } of model.values()) {
+        const row = ring.find(key)
+        assert.equal(records[ring.slot(row)]?.id, id)
+        assert.equal(ring.quota(row), quota)
+      }
+      for (const key of dead) assert.equal(ring.find(key), -1)
+    }),
+    { numRuns: 25 },
+  )
+})
+
+test('a file that is broken in any way is refused by name and fault, and none of its content is repeated', () => {
+  const path = newPath()
+  const { record, key } = issueKey(path, { owner: 'a', now: NOON })
+  const whole = readFileSync(path, 'utf8')
+  const file = (keys: unknown, format: unknown = 1): string => JSON.stringify({ format, keys })
+  const broken: [text: string, fault: RegExp][] = [
+    ['', /not valid JSON/],
+    [whole.slice(0, whole.length / 2), /not valid JSON/],
+    [key, /not valid JSON/],
+    [`{"keys": ${key}}`, /not valid JSON/],
+    ['null', /not a JSON object/],
+    ['[]', /"format"/],
+    [file([], 2), /"format"/],
+    [file({}), /"keys"/],
+    [file([null]), /keys\[0\]: not an object/],
+    [file([{ ...record, key }]), /keys\[0\]: a field that is not known/],
+    [file([{ ...record, [key]: 1 }]), /a field that is not known/],
+    [file([{ ...record, id: key }]), /"id"/],
+    [file([{ ...record, owner: '' }]), /"owner"/],
+    [file([{ ...record, owner: key }]), /"owner"/],
+    [file([{ ...record, hash: key }]), /"hash"/],
+    [file([{ ...record, hash: record.hash.toUpperCase() }]), /"hash"/],
+    [file([{ ...record, quota: 0 }]), /"quota"/],
+    [file([{ ...record, quota: key }]), /"quota"/],
+    [file([{ ...record, created: key }]), /"created"/],
+    [file([{ ...record, rotated: '2026-13-45T00:00:00Z' }]), /"rotated"/],
+    [file([{ ...record, hash: undefined }]), /"hash"/],
+    [file([record, { ...record, owner: 'b', hash: 'f'.repeat(64) }]), /keys\[1\]: the same "id"/],
+    [file([record, { ...record, id: 'k_0000000000', hash: 'f'.repeat(64) }]), /the same "owner"/],
+    [file([record, { ...record, id: 'k_0000000000', owner: 'b' }]), /the same "hash"/],
+    [file(Array.from({ length: 100_001 }, () => 1)), /more than 100000 keys/],
+  ]
+  for (const [text, fault] of broken) {
+    writeFileSync(path, text)
+    for (const run of [() => loadKeys(path), () => issueKey(path, { owner: 'new', now: NOON })]) {
+      const error = thrown(run)
+      assert.ok(error instanceof KeysFileError, text)
+      assert.ok(error.message.startsWith(path), error.message)
+      assert.match(error.message, fault)
+      assert.equal(error.cause, undefined)
+      for (const secret of [key.slice(0, 12), record.hash.slice(0, 8)]) {
+        assert.ok(!`${error.message}${error.stack ?? ''}`.includes(secret))
+      }
+    }
+    // A command never replaces what it could not read.
+    assert.equal(readFileSync(path, 'utf8'), text)
+    assert.ok(!isLocked(path))
+  }
+})
+
+test('a missing file has no keys; a folder, an oversized and a folderless file are faults', () => {
+  const path = newPath()
+  assert.deepEqual(loadKeys(path), [])
+  assert.match(thrown(() => loadKeys(folder)).message, /not a regular file/)
+  writeFileSync(path, '')
+  truncateSync(path, 65 * 1024 * 1024)
+  assert.match(thrown(() => loadKeys(path)).message, /larger than 64 MiB/)
+  const nowhere = join(folder, 'missing', 'keys.json')
+  const error = thrown(() => issueKey(nowhere, { owner: 'a', now: NOON }))
+  assert.ok(error instanceof KeysFileError)
+  assert.match(error.message, /missing\/keys\.json: cannot be written: there is no folder .*missing$/)
+})
+
+// --- Lock ---
+
+const execute = promisify(execFile)
+
+function inProcess(code: string, path: string): ChildProcessByStdio<null, Readable, null> {
+  return spawn(
+    process.execPath,
+    ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', code, path],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+}
+
+test('processes that issue keys at the same time lose none', async () => {
+  const path = newPath()
+  const code = `
+    const { issueKey } = await import(${JSON.stringify(new URL('../../src/access/keys.ts', import.meta.url).href)})
+    for (let at = 0; at < 15; at++) console.log(issueKey(process.argv[1], { owner: process.argv[2] + at, now: ${NOON} }).key)`
+  const runs = await Promise.all(
+    ['a', 'b', 'c'].map(async (name) =>
+      execute(process.execPath, [
+        '--import',
+        import.meta.resolve('tsx'),
+        '--input-type=module',
+        '-e',
+        code,
+        path,
+        name,
+      ]),
+    ),
+  )
+  const keys = runs.flatMap(({ stdout }) => stdout.trim().split('\n'))
+  assert.equal(keys.length, 45)
+  assert.equal(loadKeys(path).length, 45)
+  const ring = ringOf(path)
+  for (const key of keys) assert.ok(ring.find(key) >= 0)
+  assert.deepEqual(readdirSync(join(path, '..')), ['keys.json'])
+})
+
+test('a process killed at any moment leaves a whole file with every key it announced, and no lock in the way', async () => {
+  const path = newPath()
+  const code = `
+    const { issueKey } = await import(${JSON.stringify(new URL('../../src/access/keys.ts', import.meta.url).href)})
+    const { writeSync } = await import('node:fs')
+    for (let at = 0; ; at++) writeSync(1, issueKey(process.argv[1], { owner: process.pid + '-' + at, now: ${NOON} }).key + '\\n')`
+  for (let round = 0; round < 3; round++) {
+    const child = inProcess(code, path)
+    let printed = ''
+    child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+    await once(child.stdout, 'data')
+    await sleep(20 + 31 * round)
+    child.kill('SIGKILL')
+    await once(child, 'close')
+    const ring = ringOf(path)
+    for (const key of printed.split('\n').filter((line) => line.length === KEY_LENGTH))
+      assert.ok(ring.find(key) >= 0)
+    issueKey(path, { owner: `after ${round}`, now: NOON })
+    assert.deepEqual(readdirSync(join(path, '..')), ['keys.json'])
+  }
+})
+
+test('a lock that is held is respected for five seconds, then named', async (t) => {
+  const path = newPath()
+  const held = lock(`${path}.lock`, { patienceMs: 0 })
+  t.after(() => held.release())
+  const code = `
+    const { issueKey } = await import(${JSON.stringify(new URL('../../src/access/keys.ts', import.meta.url).href)})
+    issueKey(process.argv[1], { owner: 'a', now: ${NOON} })`
+  const start = performance.now()
+  await assert.rejects(
+    execute(process.execPath, [
+      '--import',
+      import.meta.resolve('tsx'),
+      '--input-type=module',
+      '-e',
+      code,
+      path,
+    ]),
+    (error: unknown) =>
+      error instanceof Error &&
+      error.message.includes(`${path}.lock: held by another process (${process.pid} on `),
+  )
+  assert.ok(performance.now() - start >= 4900)
+  assert.ok(!existsSync(path) && existsSync(held.folder))
+})
+
+test('a command waits for the lock and goes on as soon as it is given back', async () => {
+  const path = newPath()
+  const held = lock(`${path}.lock`, { patienceMs: 0 })
+  const code = `
+    const { issueKey } = await import(${JSON.stringify(new URL('../../src/access/keys.ts', import.meta.url).href)})
+    console.log('ready')
+    issueKey(process.argv[1], { owner: 'a', now: ${NOON} })`
+  const child = inProcess(code, path)
+  await once(child.stdout, 'data')
+  await sleep(200)
+  assert.ok(!existsSync(path))
+  held.release()
+  assert.deepEqual(await once(child, 'exit'), [0, null])
+  assert.equal(loadKeys(path).length, 1)
+})
+
+// --- Watch ---
+
+async function until(met: () => boolean): Promise<void> {
+  for (let waits = 0; waits < 300 && !met(); waits++) await sleep(10)
+  assert.ok(met())
+}
+
+test('a watcher hands over the keys at once and after each change, and says nothing without one', async () => {
+  const path = newPath()
+  const seen: number[] = []
+  const errors: Error[] = []
+  const watcher = watchKeys(path, (records) => seen.push(records.length), errors.push.bind(errors), 10)
+  assert.deepEqual(seen, [0])
+  issueKey(path, { owner: 'a', now: NOON })
+  await until(() => seen.length === 2)
+  const { record } = issueKey(path, { owner: 'b', now: NOON })
+  await until(() => seen.length === 3)
+  await sleep(50)
+  revokeKey(path, record.id)
+  await until(() => seen.length === 4)
+  watcher.close()
+  issueKey(path, { owner: 'c', now: NOON })
+  await sleep(50)
+  assert.deepEqual(seen, [0, 1, 2, 1])
+  assert.deepEqual(errors, [])
+})
+
+test('a change reaches a watcher with the usual interval within one second', async () => {
+  const path = newPath()
+  let found = 0
+  const watcher = watchKeys(
+    path,
+    (records) => (found = records.length),
+    (error) => assert.fail(error),
+  )
+  issueKey(path, { owner: 'a', now: NOON })
+  const start = performance.now()
+  await until(() => found === 1)
+  assert.ok(performance.now() - start < 1000)
+  watcher.close()
+})
+
+test('a file that breaks or vanishes leaves the last good keys in force and is reported once per change', async () => {
+  const path = newPath()
+  issueKey(path, { owner: 'a', now: NOON })
+  const good = readFileSync(path, 'utf8')
+  const seen: number[] = []
+  const errors: string[] = []
+  const watcher = watchKeys(
+    path,
+    (records) => seen.push(records.length),
+    ({ message }) => errors.push(message),
+    10,
+  )
+  writeFileSync(path, good.slice(0, 40))
+  await until(() => errors.length === 1)
+  await sleep(50)
+  rmSync(path)
+  await until(() => errors.length === 2)
+  await sleep(50)
+  assert.deepEqual(errors, [`${path}: not valid JSON`, `${path}: has vanished`])
+  assert.deepEqual(seen, [1])
+  writeFileSync(path, good)
+  await until(() => seen.length === 2)
+  watcher.close()
+  assert.deepEqual(seen, [1, 1])
+})
+
+test('a watcher refuses to start on a broken file', () => {
+  const path = newPath()
+  writeFileSync(path, '{')
+  const never = (): never => assert.fail('called')
+  assert.throws(() => watchKeys(path, never, never), KeysFileError)
+})
+
+// --- Ring ---
+
+test('the ring finds exactly the texts whose SHA-256 it holds, as node:crypto computes it', () => {
+  const text = fc
+    .string({
+      unit: fc.integer({ min: 0, max: 127 }).map((code) => String.fromCharCode(code)),
+      minLength: 49,
+      maxLength: 49,
+    })
+    .map((rest) => `gsw_${rest}`)
+  fc.assert(
+    fc.property(fc.uniqueArray(text, { maxLength: 40 }), fc.nat(40), (texts, kept) => {
+      const entries = texts.slice(0, kept).map((key, slot) => ({
+        id: '',
+        hash: createHash('sha256').update(key).digest('hex'),
+        quota: slot + 1,
+        slot,
+      }))
+      const ring = new KeyRing(KeyRing.build(entries))
+      for (const [slot, key] of texts.entries()) {
+        const row = ring.find(key)
+        if (slot >= kept) assert.equal(row, -1)
+        else assert.deepEqual([ring.slot(row), ring.quota(row)], [slot, slot + 1])
+        // Again: a text that was seen gets the same answer.
+        assert.equal(ring.find(key), row)
+      }
+    }),
+  )
+})
+
+test('a hash that differs in a single bit of any of its words is another key', () => {
+  const key = `gsw_${'a'.repeat(49)}`
+  const digest = createHash('sha256').update(key).digest()
+  for (let bit = 0; bit < 256; bit++) {
+    const other = Buffer.from(digest)
+    other[bit >> 3] = (other[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+    const ring = new KeyRing(KeyRing.build([{ id: '', hash: other.toString('hex'), quota: 1, slot: 0 }]))
+    assert.equal(ring.find(key), -1)
+  }
+})
+
+test('any other text is no key, and the ring neither throws nor hangs', () => {
+  const key = `gsw_${'a'.repeat(49)}`
+  const hash = createHash('sha256').update(key).digest('hex')
+  const ring = new KeyRing(KeyRing.build([{ id: '', hash, quota: 1, slot: 0 }]))
+  const empty = new KeyRing(KeyRing.build([]))
+  assert.ok(ring.find(key) >= 0)
+  assert.equal(empty.find(key), -1)
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.nat(52)), (wild) => {
+      // A key of Latin letters beyond ASCII must not be cut down to one.
+      const text = typeof wild === 'string' ? wild : `${key.slice(0, wild)}\u0161${key.slice(wild + 1)}`
+      assert.equal(ring.find(text), -1)
+      assert.equal(empty.find(text), -1)
+    }),
+  )
+  assert.equal(ring.find('x'.repeat(1_000_000)), -1)
+})
+
+test('a ring of 100,000 keys takes 10 MB and finds each', () => {
+  const keys = Array.from({ length: 100_000 }, (_, at) => `gsw_${String(at).padStart(49, '0')}`)
+  const buffer = KeyRing.build(
+    keys.map((key, slot) => ({
+      id: '',
+      hash: createHash('sha256').update(key).digest('hex'),
+      quota: 1,
+      slot,
+    })),
+  )
+  assert.ok(buffer.byteLength < 11_000_000)
+  const ring = new KeyRing(buffer)
+  assert.ok(keys.every((key, slot) => ring.slot(ring.find(key)) === slot))
+})

@@ -1,0 +1,170 @@
+/** Quotas of keys and addresses over turns of the hour, natural ones and those of a clock that is set, under load. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { issueKey } from '../../src/access/keys.ts'
+import { temporaryFolder } from '../live.ts'
+import { Connection, Load, smallSnapshot, startTurned, until, type Told } from './turned_clock.ts'
+
+const HOUR = 3600
+const snapshots = await smallSnapshot()
+const NOON = Date.UTC(2026, 2, 27, 12) / 1000
+
+/** What is wrong with the headers and the body of one answer, or null. */
+function fault(told: Told, quota: number): string | null {
+  if (told.limit !== quota) return `limit ${told.limit}`
+  if (told.reset % HOUR !== 0) return `reset ${told.reset}`
+  if (told.status === 200) {
+    if (!(told.remaining >= 0 && told.remaining < quota)) return `remaining ${told.remaining}`
+    return Number.isNaN(told.retryAfter) ? null : 'Retry-After on a success'
+  }
+  if (told.status !== 429) return `status ${told.status}`
+  if (told.remaining !== 0) return `remaining ${told.remaining} on a refusal`
+  const body = JSON.parse(told.body) as { [name: string]: unknown }
+  if (body.error !== 'rate_limit_exceeded') return `error ${String(body.error)}`
+  if (body.retry_after !== told.retryAfter) return 'body and Retry-After disagree'
+  if (body.reset_at !== `${new Date(told.reset * 1000).toISOString().slice(0, 19)}Z`) return 'reset_at'
+  // What is left is rounded up, the time of the answer down: both are whole seconds before a whole hour.
+  const wait = told.reset - Date.parse(String(body.timestamp)) / 1000
+  return told.retryAfter === wait ? null : `Retry-After ${told.retryAfter} at ${wait} s before the reset`
+}
+
+/** Successes and refusals of the hour that ends at `reset`. */
+function counted(answers: readonly Told[][], reset: number): { successes: number; refusals: number } {
+  let successes = 0
+  let refusals = 0
+  for (const told of answers.flat()) {
+    if (told.reset !== reset) continue
+    if (told.status === 200) successes++
+    else refusals++
+  }
+  return { successes, refusals }
+}
+
+test(
+  'Exactly the quota succeeds in each hour, from 64 connections over two workers while the hour turns and the clock is set.',
+  { timeout: 60_000 },
+  async (t) => {
+    const callers = [
+      { name: 'key', quota: 2000, connections: 64, path: '/v2/buoys/1' },
+      { name: 'address', quota: 500, connections: 16, path: '/v2/buoys/search?query=alpha' },
+    ]
+    const keysFile = join(temporaryFolder(t), 'keys.json')
+    const { key } = issueKey(keysFile, { owner: 'test', quota: callers[0].quota, now: NOON })
+    const turned = await startTurned(t, NOON + HOUR - 10, snapshots, keysFile, [
+      `--anonymous-quota=${callers[1].quota}`,
+    ])
+    const { port, adminPort } = turned.server
+    const load = new Load()
+    const groups = callers.map((caller) => ({
+      ...caller,
+      ...load.add(port, caller.connections, caller.path, () => (caller.name === 'key' ? key : null)),
+    }))
+    const all =
+      (enough: (counts: ReturnType<typeof counted>, quota: number) => boolean, reset: number) => () =>
+        groups.every(({ from, to, quota }) => enough(counted(load.answers.slice(from, to), reset), quota))
+    const usedUp = (hour: number) =>
+      until(
+        `hour ${hour} used up`,
+        all(({ refusals }) => refusals >= 128, NOON + (hour + 1) * HOUR),
+      )
+    const partlyUsed = (hour: number) =>
+      until(
+        `hour ${hour} begun`,
+        all(({ successes }, quota) => successes >= quota / 4, NOON + (hour + 1) * HOUR),
+      )
+
+    await usedUp(0)
+    // The hour turns by itself.
+    turned.set(NOON + HOUR - 0.2)
+    await partlyUsed(1)
+    // Forward an hour before this one is used up, back to what it left, and forward again.
+    turned.set(NOON + 2 * HOUR)
+    await partlyUsed(2)
+    turned.set(NOON + 2 * HOUR - 30)
+    await usedUp(1)
+    turned.set(NOON + 3 * HOUR - 30)
+    await usedUp(2)
+    turned.set(NOON + 3 * HOUR - 0.2)
+    await usedUp(3)
+    // Set back, nobody gets more out of the hour before, and nobody is the worse for it.
+    turned.set(NOON + 3 * HOUR - 5)
+    const before = counted(load.answers, NOON + 3 * HOUR)
+    await until(
+      'refusals in the hour before',
+      () => counted(load.answers, NOON + 3 * HOUR).refusals > before.refusals + 200,
+    )
+    turned.set(NOON + 4 * HOUR)
+    await usedUp(4)
+    await load.stop()
+
+    for (const { name, from, to, quota } of groups) {
+      const answers = load.answers.slice(from, to)
+      const faults = answers
+        .flat()
+        .map((told) => fault(told, quota))
+        .filter((found) => found !== null)
+      assert.deepEqual(faults.slice(0, 5), [], name)
+      for (let hour = 0; hour < 5; hour++) {
+        const reset = NOON + (hour + 1) * HOUR
+        assert.equal(counted(answers, reset).successes, quota, `${name}, hour ${hour}`)
+        const seen = answers
+          .flat()
+          .filter((told) => told.status === 200 && told.reset === reset)
+          .map(({ remaining }) => remaining)
+        // Each number from the quota less one down to 0 was told once.
+        assert.equal(new Set(seen).size, quota, `${name}, hour ${hour}`)
+        for (const own of answers) {
+          const left = own.filter((told) => told.reset === reset).map(({ remaining }) => remaining)
+          const rising = left.findIndex((remaining, i) => i > 0 && remaining > left[i - 1])
+          assert.equal(rising, -1, `${name}, hour ${hour}: remaining rose to ${left[rising]}`)
+        }
+      }
+    }
+
+    const status = (await (await fetch(`http://127.0.0.1:${adminPort}/status`)).json()) as {
+      answered: { [name: string]: number }
+    }
+    const told = load.answers.flat()
+    assert.deepEqual(status.answered, {
+      requests: told.length,
+      unauthorized: 0,
+      rate_limited: told.filter((one) => one.status === 429).length,
+      faults: 0,
+    })
+  },
+)
+
+test(
+  'A client that waits exactly as long as it is told succeeds, whatever the moment and the caller.',
+  { timeout: 60_000 },
+  async (t) => {
+    const keysFile = join(temporaryFolder(t), 'keys.json')
+    const { key } = issueKey(keysFile, { owner: 'test', quota: 1, now: NOON })
+    const turned = await startTurned(t, NOON, snapshots, keysFile, ['--anonymous-quota=1'])
+    const connection = new Connection(turned.server.port)
+    let hour = NOON
+    for (const moment of [0, 0.25, 1799.5, 3590, 3598.5, 3598.999, 3599.25, 3599.6]) {
+      for (const [path, caller] of [
+        ['/v2/buoys/1', key],
+        ['/v2/buoys/search?query=alpha', null],
+      ] as const) {
+        hour += HOUR
+        turned.set(hour)
+        assert.equal((await connection.ask(path, caller)).status, 200, `the call of hour ${hour}`)
+        turned.set(hour + moment)
+        const refused = await connection.ask(path, caller)
+        // A machine that was busy for so long that the hour turned in the meantime proves nothing.
+        if (refused.reset !== hour + HOUR) continue
+        assert.equal(fault(refused, 1), null, `${moment} s into the hour`)
+        assert.ok(refused.retryAfter >= 1 && refused.retryAfter <= HOUR, `${refused.retryAfter}`)
+        turned.set(turned.now() + refused.retryAfter)
+        const next = await connection.ask(path, caller)
+        assert.equal(next.status, 200, `${moment} s into the hour, after ${refused.retryAfter} s`)
+        assert.equal(next.reset, hour + 2 * HOUR)
+        hour += HOUR
+      }
+    }
+    connection.close()
+  },
+)

@@ -1,0 +1,405 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import * as fc from 'fast-check'
+import { MAX_KEYS } from '../../src/access/keys.ts'
+import type { KeyRecord } from '../../src/access/keys.ts'
+import {
+  KeySlots,
+  QUOTA_SLOTS,
+  QuotaCounters,
+  keepUsage,
+  readUsage,
+  resetAt,
+  retryAfter,
+  usagePath,
+  writeUsage,
+} from '../../src/access/quota.ts'
+
+const NOON = Date.parse('2026-03-27T12:00:00Z') / 1000
+const folder = mkdtempSync(join(tmpdir(), 'quota-'))
+after(() => {
+  rmSync(folder, { recursive: true })
+})
+
+function counters(slots = 4): QuotaCounters {
+  return new QuotaCounters(QuotaCounters.allocate(slots))
+}
+
+function record(id: string): KeyRecord {
+  return { id, owner: id, hash: '0'.repeat(64), quota: 10, created: '2026-03-27T12:00:00Z' }
+}
+
+/** Runs `body` (with `counters`, `hits`, `data`) in `threads` worker threads that start together. */
+async function inThreads(threads: number, buffer: SharedArrayBuffer, body: string): Promise<number[][]> {
+  const gate = new SharedArrayBuffer(4)
+  const code = `
+    const { workerData, parentPort } = require('node:worker_threads')
+    import(workerData.tsx).then(async ({ register }) => {
+      register()
+      const { QuotaCounters } = await import(workerData.quota)
+      const counters = new QuotaCounters(workerData.buffer)
+      const gate = new Int32Array(workerData.gate)
+      Atomics.add(gate, 0, 1)
+      while (Atomics.load(gate, 0) < workerData.threads) {}
+      const hits = []
+      ${body}
+      parentPort.postMessage(hits)
+    })`
+  const workerData = {
+    tsx: import.meta.resolve('tsx/esm/api'),
+    quota: new URL('../../src/access/quota.ts', import.meta.url).href,
+    buffer,
+    gate,
+    threads,
+  }
+  return Promise.all(
+    Array.from({ length: threads }, async () => {
+      const worker = new Worker(code, { eval: true, workerData })
+      return new Promise<number[]>((resolve, reject) => {
+        worker.once('message', (hits: number[]) => {
+          resolve(hits)
+        })
+        worker.once('error', reject)
+      })
+    }),
+  )
+}
+
+test('a quota of N lets exactly N calls of an hour through and counts down to 0', () => {
+  const quota = counters()
+  assert.deepEqual(
+    Array.from({ length: 5 }, () => quota.take(1, 3, NOON)),
+    [2, 1, 0, -1, -1],
+  )
+  assert.equal(quota.used(1, NOON), 3)
+  assert.equal(quota.used(0, NOON), 0)
+  assert.equal(quota.used(2, NOON), 0)
+})
+
+test('refused calls are not counted, so a quota that is raised gives exactly the difference', () => {
+  const quota = counters()
+  for (let call = 0; call < 10; call++) quota.take(0, 2, NOON)
+  assert.equal(quota.take(0, 3, NOON), 0)
+  assert.equal(quota.take(0, 3, NOON), -1)
+})
+
+test('a quota that is lowered below what is used refuses and never goes negative otherwise', () => {
+  const quota = counters()
+  for (let call = 0; call < 5; call++) quota.take(0, 10, NOON)
+  assert.equal(quota.take(0, 2, NOON), -1)
+  assert.equal(quota.take(0, 6, NOON), 0)
+})
+
+test('the quota is whole again at the first instant of the next hour, not before', () => {
+  const quota = counters()
+  assert.equal(quota.take(0, 1, NOON), 0)
+  assert.equal(quota.take(0, 1, NOON + 3599.999), -1)
+  assert.equal(quota.take(0, 1, NOON + 3600), 0)
+})
+
+test('a client that waits for Retry-After succeeds, and never waits past the first second of the hour', () => {
+  fc.assert(
+    fc.property(fc.double({ min: 0, max: 4e9, noNaN: true }), (now) => {
+      const quota = counters(1)
+      quota.take(0, 1, now)
+      const wait = retryAfter(now)
+      assert.ok(Number.isInteger(wait) && wait >= 1 && wait <= 3600)
+      assert.ok(now + wait >= resetAt(now) && now + wait < resetAt(now) + 1)
+      assert.equal(quota.take(0, 1, now + wait), 0)
+    }),
+  )
+  assert.equal(retryAfter(NOON), 3600)
+  assert.equal(resetAt(NOON), NOON + 3600)
+  assert.equal(retryAfter(NOON + 3599.5), 1)
+})
+
+test('under any sequence of clock settings counts follow a plain model for the current hours and nobody is locked out', () => {
+  const step = fc.record({
+    jump: fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constantFrom(-8760, -5, 4, 24, 8760)),
+    slot: fc.nat(2),
+    calls: fc.integer({ min: 1, max: 6 }),
+  })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const quota = counters(3)
+      // What is certainly not less than the count: all calls that ever succeeded in that hour.
+      const most = new Map<string, number>()
+      let hour = 490_000
+      for (const { jump, slot, calls } of steps) {
+        hour += jump
+        const now = hour * 3600 + 17
+        for (let call = 0; call < calls; call++) {
+          const before = quota.used(slot, now)
+          const name = `${hour} ${slot}`
+          assert.ok(before <= (most.get(name) ?? 0))
+          const left = quota.take(slot, 4, now)
+          assert.equal(left, before < 4 ? 3 - before : -1)
+          if (left >= 0) most.set(name, (most.get(name) ?? 0) + 1)
+        }
+      }
+      // An hour that no clock has shown yet has the whole quota.
+      assert.equal(quota.take(0, 4, (hour + 100_000) * 3600), 3)
+    }),
+  )
+})
+
+test('a clock set back by an hour and forward again finds the counts of both hours', () => {
+  const quota = counters()
+  quota.take(0, 5, NOON)
+  quota.take(0, 5, NOON)
+  assert.equal(quota.take(0, 5, NOON - 60), 4)
+  assert.equal(quota.take(0, 5, NOON + 60), 2)
+})
+
+test('preparing the next hour changes no count of the current one', () => {
+  const quota = counters()
+  quota.take(0, 5, NOON)
+  for (let second = 0; second < 3600; second += 10) quota.prepare(NOON + second)
+  assert.equal(quota.used(0, NOON + 3599), 1)
+  assert.equal(quota.used(0, NOON + 3600), 0)
+})
+
+test('four threads that hammer one slot over the turn of the hour get exactly the quota in each hour', async () => {
+  const buffer = QuotaCounters.allocate(8)
+  const hits = await inThreads(
+    4,
+    buffer,
+    `
+      // Every thread goes through three hours, at its own pace.
+      for (let hour = 0; hour < 3; hour++) {
+        let granted = 0
+        for (let call = 0; call < 20000; call++) {
+          if (counters.take(3, 30000, ${NOON} + hour * 3600) >= 0) granted++
+        }
+        hits.push(granted)
+      }`,
+  )
+  for (let hour = 0; hour < 3; hour++) {
+    assert.equal(
+      hits.reduce((sum, thread) => sum + (thread[hour] ?? 0), 0),
+      30_000,
+    )
+    assert.equal(new QuotaCounters(buffer).used(3, NOON + hour * 3600), 30_000)
+  }
+})
+
+test('threads that meet a fresh bank together lose no call while it is zeroed', async () => {
+  const buffer = QuotaCounters.allocate(100_000)
+  const hits = await inThreads(
+    4,
+    buffer,
+    `
+      // A new hour every few calls: each bank is zeroed again and again under contention. A barrier keeps the
+      // threads within one hour of each other, as clocks do.
+      const arrived = new Int32Array(workerData.gate)
+      for (let hour = 0; hour < 200; hour++) {
+        let granted = 0
+        for (let call = 0; call < 5; call++) if (counters.take(7, 1000, ${NOON} + hour * 3600) >= 0) granted++
+        hits.push(granted)
+        Atomics.add(arrived, 0, 1)
+        if (hour % 2 === 1) while (Atomics.load(arrived, 0) < 4 * (hour + 2)) {}
+      }
+      // The last banks are still there.
+      hits.push(counters.used(7, ${NOON} + 199 * 3600), counters.used(7, ${NOON} + 198 * 3600))`,
+  )
+  for (const thread of hits) assert.deepEqual(thread, [...Array.from({ length: 200 }, () => 5), 20, 20])
+})
+
+test('a thread that died while it zeroed a bank stops the others for a second at most', () => {
+  const buffer = QuotaCounters.allocate(2)
+  // The first word is the lock, odd while it is held.
+  new Int32Array(buffer)[0] = 7
+  const start = performance.now()
+  const quota = new QuotaCounters(buffer)
+  assert.equal(quota.take(0, 2, NOON), 1)
+  assert.ok(performance.now() - start < 3000)
+  assert.equal(quota.take(0, 2, NOON + 3600), 1)
+  assert.equal(new Int32Array(buffer)[0] & 1, 0)
+})
+
+test('a slot that does not exist is refused and no other count is touched', () => {
+  const quota = counters(2)
+  for (const slot of [-1, 2, 3, Number.NaN, Infinity]) {
+    assert.throws(() => quota.take(slot, 1, NOON), RangeError)
+    assert.throws(() => quota.used(slot, NOON), RangeError)
+    assert.throws(() => {
+      quota.clear(slot)
+    }, RangeError)
+  }
+  assert.equal(quota.used(0, NOON) + quota.used(1, NOON), 0)
+})
+
+test('all slots take 2 MiB and are more than the keys of a full file', () => {
+  assert.ok(QUOTA_SLOTS > MAX_KEYS)
+  assert.ok(QuotaCounters.allocate().byteLength < 2_100_000)
+  assert.equal(new QuotaCounters(QuotaCounters.allocate()).slots, QUOTA_SLOTS)
+})
+
+test('a key keeps its slot and count over reloads in any order, and one that comes back finds its count', () => {
+  const quota = counters(4)
+  const slots = new KeySlots(quota)
+  const [first, second] = slots.assign([record('a'), record('b')])
+  assert.ok(first !== undefined && second !== undefined && first.slot !== second.slot)
+  quota.take(first.slot, 10, NOON)
+  quota.take(second.slot, 10, NOON)
+  assert.deepEqual(
+    slots.assign([record('c'), record('b')]).map(({ id, slot }) => [id, slot === second.slot]),
+    [
+      ['c', false],
+      ['b', true],
+    ],
+  )
+  const back = slots.assign([record('a'), record('b')])[0]
+  assert.equal(back?.slot, first.slot)
+  assert.deepEqual(
+    [...slots.usage(NOON)],
+    [
+      ...new Map([
+        ['b', 1],
+        ['a', 1],
+      ]),
+    ],
+  )
+})
+
+test('slots of revoked keys are used again when no other is left, the longest revoked first and zeroed', () => {
+  const quota = counters(3)
+  const slots = new KeySlots(quota)
+  const entries = slots.assign([record('a'), record('b'), record('c')])
+  for (const { slot } of entries) quota.take(slot, 10, NOON)
+  slots.assign([record('b'), record('c')])
+  slots.assign([record('c')])
+  const next = slots.assign([record('c'), record('d')])
+  assert.equal(next[1]?.slot, entries[0]?.slot)
+  assert.deepEqual([...slots.usage(NOON)], [['c', 1]])
+  assert.throws(() => slots.assign(['1', '2', '3', '4'].map(record)), RangeError)
+})
+
+test('no two live keys ever share a slot, and a new key starts at 0', () => {
+  const ids = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), { maxLength: 4 })
+  fc.assert(
+    fc.property(fc.array(ids, { maxLength: 30 }), (reloads) => {
+      const quota = counters(5)
+      const slots = new KeySlots(quota)
+      let before = new Map<string, number>()
+      for (const reload of reloads) {
+        const entries = slots.assign(reload.map(record))
+        assert.equal(new Set(entries.map(({ slot }) => slot)).size, reload.length)
+        for (const { id, slot } of entries) {
+          const old = before.get(id)
+          if (old !== undefined) assert.equal(quota.used(slot, NOON), old)
+          quota.take(slot, 1_000_000, NOON)
+        }
+        before = slots.usage(NOON)
+        assert.deepEqual(new Set(before.keys()), new Set(reload))
+      }
+    }),
+  )
+})
+
+test('counts come back after a restart within the hour, and only then', () => {
+  const path = usagePath(join(folder, 'restart.json'))
+  const quota = counters()
+  const slots = new KeySlots(quota)
+  const [a] = slots.assign([record('a'), record('b')])
+  assert.ok(a !== undefined)
+  for (let call = 0; call < 7; call++) quota.take(a.slot, 10, NOON)
+  writeUsage(path, slots.usage(NOON), NOON)
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+
+  const fresh = counters()
+  const again = new KeySlots(fresh)
+  const entries = again.assign([record('x'), record('a')])
+  const { counts, warning } = readUsage(path, NOON + 3599)
+  assert.equal(warning, null)
+  again.restore(counts, NOON)
+  assert.equal(fresh.used(entries[1]?.slot ?? -1, NOON), 7)
+  assert.equal(fresh.used(entries[0]?.slot ?? -1, NOON), 0)
+  // Restoring twice, or after calls have come in, takes nothing away.
+  fresh.take(entries[1]?.slot ?? -1, 10, NOON)
+  again.restore(counts, NOON)
+  assert.equal(fresh.used(entries[1]?.slot ?? -1, NOON), 8)
+
+  for (const other of [NOON + 3600, NOON - 1, NOON + 24 * 3600, 0]) {
+    assert.deepEqual(readUsage(path, other), { counts: new Map(), warning: null })
+  }
+})
+
+test('a usage file that is broken in any way gives the calls back with a warning that quotes nothing of it', () => {
+  const path = join(folder, 'broken.usage')
+  const whole = JSON.stringify({ format: 1, hour: '2026-03-27T12', counts: { k_secret: 5 } })
+  const broken = [
+    '',
+    whole.slice(0, -3),
+    'null',
+    '[]',
+    '{}',
+    whole.replace('5', '-1'),
+    whole.replace('5', '1.5'),
+    whole.replace('5', '1e99'),
+    whole.replace('5', '"5"'),
+    whole.replace('"format":1', '"format":2'),
+    whole.replace('{"k_secret":5}', 'null'),
+  ]
+  for (const text of broken) {
+    writeFileSync(path, text)
+    const { counts, warning } = readUsage(path, NOON)
+    assert.equal(counts.size, 0, text)
+    assert.ok(warning !== null && warning.includes(path) && !warning.includes('secret'), text)
+  }
+  writeFileSync(path, whole)
+  assert.deepEqual(readUsage(path, NOON), { counts: new Map([['k_secret', 5]]), warning: null })
+  assert.deepEqual(readUsage(join(folder, 'none'), NOON), { counts: new Map(), warning: null })
+  assert.ok(readUsage(folder, NOON).warning !== null)
+})
+
+test('the keeper writes on its timer and at the end, and only what has changed', async () => {
+  const path = join(folder, 'kept.usage')
+  writeFileSync(`${path}.0123456789abcdef.tmp`, 'left by a killed writer')
+  const quota = counters()
+  const slots = new KeySlots(quota)
+  const slot = slots.assign([record('a')])[0]?.slot ?? -1
+  const errors: Error[] = []
+  let now = NOON
+  const keeper = keepUsage(path, slots, () => now, errors.push.bind(errors), 10)
+  assert.ok(!existsSync(`${path}.0123456789abcdef.tmp`))
+  quota.take(slot, 10, now)
+  for (let waits = 0; waits < 200 && readUsage(path, now).counts.get('a') !== 1; waits++) await sleep(10)
+  assert.equal(readUsage(path, now).counts.get('a'), 1)
+  const { ino } = statSync(path)
+  await sleep(50)
+  assert.equal(statSync(path).ino, ino)
+  now += 3600
+  quota.take(slot, 10, now)
+  quota.take(slot, 10, now)
+  keeper.close()
+  assert.equal(readUsage(path, now).counts.get('a'), 2)
+  const text = readFileSync(path, 'utf8')
+  quota.take(slot, 10, now)
+  await sleep(50)
+  assert.equal(readFileSync(path, 'utf8'), text)
+  assert.deepEqual(errors, [])
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.endsWith('.tmp')),
+    [],
+  )
+})
+
+test('a keeper that cannot write says so once and goes on', () => {
+  const quota = counters()
+  const slots = new KeySlots(quota)
+  const slot = slots.assign([record('a')])[0]?.slot ?? -1
+  const errors: Error[] = []
+  const keeper = keepUsage(join(folder, 'missing', 'x.usage'), slots, () => NOON, errors.push.bind(errors))
+  for (let call = 0; call < 3; call++) {
+    quota.take(slot, 10, NOON)
+    keeper.flush()
+  }
+  keeper.close()
+  assert.equal(errors.length, 1)
+})

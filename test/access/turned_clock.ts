@@ -1,0 +1,157 @@
+/** A server in this process whose clock the test sets, and connections that ask it without a rest. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, type TestContext } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { readCommandLine, SERVE_SETTINGS } from '../../src/process/config.ts'
+import { startServer, type RunningServer } from '../../src/process/server.ts'
+import { RawClient } from '../http/raw_client.ts'
+import { runCliWell } from '../live.ts'
+import { smallWorld, writeCsv } from '../oracle/world.ts'
+
+export interface TurnedServer {
+  server: RunningServer
+  /** What the operator was told. */
+  log: string[]
+  /** Sets the clock of all threads, in epoch seconds; it goes on from there. */
+  set(now: number): void
+  now(): number
+}
+
+/** Builds a small snapshot, in a folder that is gone when all tests of the file have ended. */
+export async function smallSnapshot(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'groundswell-keys-'))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+  const snapshots = join(folder, 'snapshots')
+  writeCsv(smallWorld(), join(folder, 'world'))
+  await runCliWell(['build', '--source', `csv:${join(folder, 'world')}`, '--out', snapshots])
+  return snapshots
+}
+
+/** On any free port, with two workers unless `args` say otherwise, and the clock at `now`. */
+export async function startTurned(
+  t: TestContext,
+  now: number,
+  snapshots: string,
+  keysFile: string,
+  args: string[] = [],
+): Promise<TurnedServer> {
+  const clockShift = new SharedArrayBuffer(8)
+  const shift = new Float64Array(clockShift)
+  const set = (time: number): void => {
+    shift[0] = time - Date.now() / 1000
+  }
+  const clock = (): number => Date.now() / 1000 + shift[0]
+  set(now)
+  const argv = ['--port=0', '--admin-port=0', '--drain-time=0s']
+  if (!args.some((argument) => argument.startsWith('--workers='))) argv.push('--workers=2')
+  const places = [`--snapshots=${snapshots}`, `--keys=${keysFile}`]
+  const { config } = readCommandLine(SERVE_SETTINGS, [...argv, ...places, ...args], {})
+  const log: string[] = []
+  const server = await startServer(config, { log: (line) => log.push(line), clock, clockShift })
+  t.after(() => server.stop())
+  return { server, log, set, now: clock }
+}
+
+/** What an answer says about key and quota. */
+export interface Told {
+  status: number
+  /** NaN where the header is missing. */
+  limit: number
+  remaining: number
+  reset: number
+  retryAfter: number
+  /** Of an error, else the empty text. */
+  body: string
+  /** By `performance.now()`. */
+  sentAt: number
+  receivedAt: number
+}
+
+/** One connection that is kept; a second request waits for the answer to the first. */
+export class Connection {
+  readonly raw: RawClient
+
+  constructor(port: number) {
+    this.raw = new RawClient(port)
+  }
+
+  async ask(path: string, key: string | null): Promise<Told> {
+    const sentAt = performance.now()
+    const authorization = key === null ? '' : `Authorization: Bearer ${key}\r\n`
+    this.raw.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\n`)
+    const { status, headers, body } = await this.raw.answer()
+    const number = (name: string): number => Number(headers.get(name)?.[0] ?? NaN)
+    return {
+      status,
+      limit: number('x-ratelimit-limit'),
+      remaining: number('x-ratelimit-remaining'),
+      reset: number('x-ratelimit-reset'),
+      retryAfter: number('retry-after'),
+      body: status < 400 ? '' : body,
+      sentAt,
+      receivedAt: performance.now(),
+    }
+  }
+
+  close(): void {
+    this.raw.socket.destroy()
+  }
+}
+
+/** Connections that ask one question again and again; `answers` has one list for each. */
+export class Load {
+  readonly answers: Told[][] = []
+  readonly #connections: Connection[] = []
+  readonly #loops: Promise<void>[] = []
+  #isOver = false
+
+  /**
+   * Adds `count` connections that ask `path` with the key that `key` returns at the time, `pause` ms after each answer.
+   * @returns where their answers are in `answers`
+   */
+  add(
+    port: number,
+    count: number,
+    path: string,
+    key: () => string | null,
+    pause = 0,
+  ): { from: number; to: number } {
+    const from = this.answers.length
+    for (let i = 0; i < count; i++) {
+      const connection = new Connection(port)
+      const answers: Told[] = []
+      this.#connections.push(connection)
+      this.answers.push(answers)
+      this.#loops.push(
+        (async () => {
+          while (!this.#isOver) {
+            answers.push(await connection.ask(path, key()))
+            if (pause > 0) await wait(pause)
+          }
+        })(),
+      )
+    }
+    return { from, to: from + count }
+  }
+
+  /** Ends after the answers under way. @throws Error of a connection that broke. */
+  async stop(): Promise<void> {
+    this.#isOver = true
+    try {
+      await Promise.all(this.#loops)
+    } finally {
+      for (const connection of this.#connections) connection.close()
+    }
+  }
+}
+
+/** @throws Error when `condition` is not met within `patience` ms. */
+export async function until(what: string, condition: () => boolean, patience = 20_000): Promise<void> {
+  const start = performance.now()
+  while (!condition()) {
+    if (performance.now() - start > patience) throw new Error(`not within ${patience} ms: ${what}`)
+    await wait(2)
+  }
+}

@@ -1,0 +1,441 @@
+/** The bytes of answers against String, Date and JSON: every code of each table, and every writer over what it may be given. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  compassPoint,
+  HUNDREDTHS,
+  JsonWriter,
+  Literal,
+  SIGNED_HUNDREDTHS,
+  TextTable,
+  THOUSANDTHS,
+} from '../../src/answers/json.ts'
+
+const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** What a writer of the smallest capacity holds after `write`, which has to make its own room. */
+function written(write: (out: JsonWriter) => void): string {
+  const out = new JsonWriter(0)
+  write(out)
+  return DECODER.decode(out.bytes.subarray(0, out.at))
+}
+
+/** As `written`, with room for short values. */
+const short = (write: (out: JsonWriter) => void): string =>
+  written((out) => {
+    out.ensure(64)
+    write(out)
+  })
+
+test('Every code of a column of thousandths is its number, the highest one null.', () => {
+  const out = new JsonWriter(70_000 * 8)
+  for (let code = 0; code < 65_536; code++) {
+    out.begin()
+    out.entry(THOUSANDTHS, code)
+    const text = DECODER.decode(out.answer())
+    if (text !== (code === 65_535 ? 'null' : String(code / 1000))) assert.fail(`${code} is ${text}`)
+  }
+})
+
+test('Every code of an unsigned column of hundredths is its number, the highest one null.', () => {
+  const out = new JsonWriter(64)
+  for (let code = 0; code < 65_536; code++) {
+    out.begin()
+    out.entry(HUNDREDTHS, code)
+    const text = DECODER.decode(out.answer())
+    if (text !== (code === 65_535 ? 'null' : String(code / 100))) assert.fail(`${code} is ${text}`)
+  }
+})
+
+test('Every code of a signed column of hundredths is its number, the lowest one null.', () => {
+  const out = new JsonWriter(64)
+  for (let code = -32_768; code < 32_768; code++) {
+    out.begin()
+    out.entry(SIGNED_HUNDREDTHS, code & 0xffff)
+    const text = DECODER.decode(out.answer())
+    if (text !== (code === -32_768 ? 'null' : String(code / 100))) assert.fail(`${code} is ${text}`)
+  }
+})
+
+test('Every direction has the compass point that its sixteenth of the circle has.', () => {
+  const points = [
+    'N',
+    'NNE',
+    'NE',
+    'ENE',
+    'E',
+    'ESE',
+    'SE',
+    'SSE',
+    'S',
+    'SSW',
+    'SW',
+    'WSW',
+    'W',
+    'WNW',
+    'NW',
+    'NNW',
+  ]
+  for (let code = 0; code < 36_000; code++) {
+    const expected = points[Math.floor((code / 100 + 11.25) / 22.5) % 16]
+    const text = short((out) => out.compass(code))
+    if (text !== `"${expected}"` || compassPoint(code) !== expected) assert.fail(`${code} is ${text}`)
+  }
+  assert.equal(
+    short((out) => out.compass(65_535)),
+    'null',
+  )
+})
+
+test('A whole number is written as String writes it.', () => {
+  const interesting = [
+    0,
+    1,
+    9,
+    10,
+    99,
+    100,
+    999,
+    1000,
+    9999,
+    10_000,
+    2 ** 31,
+    2 ** 32,
+    Number.MAX_SAFE_INTEGER,
+  ]
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.maxSafeInteger(),
+        fc.integer({ min: -20_000, max: 20_000 }),
+        fc.constantFrom(...interesting),
+      ),
+      (value) => {
+        for (const each of [value, -value]) {
+          assert.equal(
+            short((out) => out.integer(each)),
+            String(each),
+          )
+        }
+      },
+    ),
+  )
+  for (let value = 0; value < 10_001; value++) {
+    if (short((out) => out.integer(value)) !== String(value)) assert.fail(String(value))
+  }
+})
+
+test('Any finite number is written as JSON.stringify writes it.', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.integer({ min: -99_999, max: 99_999 }),
+        fc.constantFrom(0, -0, 0.1, -0.5, 1e21, -1e-7, 9999, 10_000, -9999.5),
+      ),
+      (value) => {
+        assert.equal(
+          short((out) => out.number(value)),
+          JSON.stringify(value),
+        )
+      },
+    ),
+  )
+})
+
+test('A decimal number is written as JSON.stringify writes it, however many digits it has.', () => {
+  const check = (value: number): void => {
+    if (short((out) => out.number(value)) !== JSON.stringify(value)) assert.fail(JSON.stringify(value))
+  }
+  fc.assert(
+    fc.property(
+      fc.maxSafeInteger(),
+      fc.nat(18),
+      fc.integer({ min: -2, max: 2 }),
+      (digits, decimals, ulps) => {
+        const value = Number(`${digits}e-${decimals}`)
+        check(value)
+        // Its neighbours have no short form.
+        const bits = new BigInt64Array(Float64Array.of(value).buffer)
+        bits[0] += BigInt(ulps)
+        const [neighbour] = new Float64Array(bits.buffer)
+        if (Number.isFinite(neighbour)) check(neighbour)
+      },
+    ),
+    { numRuns: 20_000 },
+  )
+  for (let millionths = 0; millionths < 1_000_000; millionths += millionths < 11_000 ? 1 : 97) {
+    check(millionths / 1e6)
+    check(-(millionths + 179e6) / 1e6)
+  }
+  for (const value of [1e9 - 1e-6, 999_999_999.999999, 1e9, 1e9 + 0.5, 5e-7, 1e-6, 1.0000005]) check(value)
+})
+
+test('A whole number of hundredths is written as the number that it stands for.', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.integer(), fc.integer({ min: -1000, max: 1000 }), fc.constant(-0)),
+      (hundredths) => {
+        assert.equal(
+          short((out) => out.hundredths(hundredths)),
+          JSON.stringify(hundredths / 100),
+        )
+      },
+    ),
+  )
+  for (let value = -20_100; value <= 20_100; value++) {
+    if (short((out) => out.hundredths(value)) !== JSON.stringify(value / 100)) assert.fail(String(value))
+  }
+})
+
+test('Ten decimal and twelve hexadecimal digits are padded with zeros.', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.integer({ min: 0, max: 9_999_999_999 }), fc.constantFrom(0, 9_999_999_999)),
+      (value) => {
+        assert.equal(
+          short((out) => out.tenDigits(value)),
+          String(value).padStart(10, '0'),
+        )
+      },
+    ),
+  )
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.integer({ min: 0, max: 2 ** 48 - 1 }), fc.constantFrom(0, 2 ** 32, 2 ** 48 - 1)),
+      (value) => {
+        const hex = value.toString(16).padStart(12, '0')
+        assert.equal(
+          short((out) => out.twelveHex(value, false)),
+          hex,
+        )
+        assert.equal(
+          short((out) => out.twelveHex(value, true)),
+          `${hex.slice(0, 8)}-${hex.slice(8)}`,
+        )
+      },
+    ),
+  )
+})
+
+test('Every second from 1970 to 2106 is written as Date writes it.', () => {
+  const check = (epoch: number) =>
+    assert.equal(
+      short((out) => out.timestamp(epoch)),
+      `"${new Date(epoch * 1000).toISOString().slice(0, 19)}Z"`,
+    )
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (epoch) => {
+      check(epoch)
+      // Again, now that the day is known.
+      check(epoch - (epoch % 86_400))
+    }),
+    { numRuns: 2000 },
+  )
+  for (const epoch of [0, 1, 86_399, 86_400, 951_782_399, 951_782_400, 4_107_542_399, 2 ** 32 - 1])
+    check(epoch)
+  const day = Date.UTC(2024, 1, 29) / 1000
+  for (let second = 0; second < 86_400; second += 7) check(day + second)
+})
+
+const asciiOf = (length: number): string =>
+  Array.from({ length }, (_, i) => String.fromCharCode(0x20 + ((i * 31 + length * 7) % 0x5f))).join('')
+
+test('A literal of any length is written whole, and what follows begins right behind it.', () => {
+  for (let length = 0; length <= 40; length++) {
+    const text = asciiOf(length)
+    const literal = new Literal(text)
+    assert.equal(literal.length, length)
+    const twice = short((out) => {
+      out.literal(literal)
+      out.comma()
+      out.literal(literal)
+      out.quote()
+    })
+    assert.equal(twice, `${text},${text}"`)
+  }
+})
+
+test('A table of texts gives each one back by its index.', () => {
+  const texts = ['', 'a', 'ab', 'abc', 'abcd', 'abcde', 'abcdef', 'abcdefg', 'abcdefgh']
+  const table = new TextTable(texts.length, (index) => texts[index])
+  const all = short((out) => {
+    for (const index of texts.keys()) {
+      out.entry(table, index)
+      out.comma()
+    }
+  })
+  assert.equal(all, texts.map((text) => `${text},`).join(''))
+})
+
+test('A list of codes is their entries, each with a comma behind.', () => {
+  fc.assert(
+    fc.property(fc.uint16Array({ maxLength: 40 }), fc.nat(40), (codes, before) => {
+      const from = Math.min(before, codes.length)
+      for (const table of [THOUSANDTHS, HUNDREDTHS, SIGNED_HUNDREDTHS]) {
+        const write = (out: JsonWriter): void => {
+          out.ensure(codes.length * 8)
+          out.entries(table, codes, from, codes.length)
+          out.quote()
+        }
+        const each = Array.from(codes.slice(from), (code) => `${short((out) => out.entry(table, code))},`)
+        assert.equal(written(write), `${each.join('')}"`)
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('Any number of nulls is as many texts, each with a comma behind.', () => {
+  for (let count = 0; count <= 50; count++) {
+    const text = written((out) => {
+      out.ensure(count * 8)
+      out.nulls(count)
+      out.quote()
+    })
+    assert.equal(text, `${'null,'.repeat(count)}"`)
+  }
+})
+
+test('Ascending times are timestamps, each with a comma behind, over hours, midnights and ends of months too.', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 2 ** 32 - 32 * 86_400 }),
+      fc.array(fc.integer({ min: 0, max: 31 * 86_400 }), { maxLength: 40 }),
+      fc.nat(40),
+      (base, seconds, before) => {
+        const ascending = Uint32Array.from(seconds, (second) => base + second).toSorted()
+        const from = Math.min(before, ascending.length)
+        const text = written((out) => {
+          out.ensure(ascending.length * 24)
+          out.timestamps(ascending, from, ascending.length)
+          out.quote()
+        })
+        const each = Array.from(
+          ascending.slice(from),
+          (time) => `${JSON.stringify(new Date(time * 1000).toISOString().replace('.000', ''))},`,
+        )
+        assert.equal(text, `${each.join('')}"`)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('A time that no column can hold is written in full all the same.', () => {
+  for (const [epoch, text] of [
+    [-1, '1969-12-31T23:59:59Z'],
+    [-62_167_219_200, '0000-01-01T00:00:00Z'],
+    [2 ** 32, '2106-02-07T06:28:16Z'],
+    [253_402_300_799, '9999-12-31T23:59:59Z'],
+  ] as const) {
+    assert.equal(
+      short((out) => out.timestamp(epoch)),
+      `"${text}"`,
+    )
+  }
+})
+
+type Step =
+  | { kind: 'text' | 'string'; text: string }
+  | { kind: 'integer' | 'hundredths'; value: number }
+  | { kind: 'timestamp'; value: number }
+  | { kind: 'literal'; length: number }
+  | { kind: 'null' | 'comma' | 'quote' | 'copy' }
+
+const steps = fc.array(
+  fc.oneof(
+    fc.record({
+      kind: fc.constantFrom('text', 'string'),
+      text: fc.string({ unit: 'grapheme', maxLength: 90 }),
+    }),
+    fc.record({ kind: fc.constantFrom('integer', 'hundredths'), value: fc.integer() }),
+    fc.record({ kind: fc.constant('timestamp'), value: fc.integer({ min: 0, max: 2 ** 32 - 1 }) }),
+    fc.record({ kind: fc.constant('literal'), length: fc.integer({ min: 0, max: 40 }) }),
+    fc.record({ kind: fc.constantFrom('null', 'comma', 'quote', 'copy') }),
+  ),
+  { maxLength: 60 },
+) as fc.Arbitrary<Step[]>
+
+/** Writes the steps and returns what they should have come to. */
+function write(out: JsonWriter, sequence: Step[]): string {
+  let expected = ''
+  const from = out.at
+  for (const step of sequence) {
+    out.ensure(48)
+    switch (step.kind) {
+      case 'text':
+        out.text(step.text)
+        expected += step.text
+        break
+      case 'string':
+        out.string(step.text)
+        expected += JSON.stringify(step.text)
+        break
+      case 'integer':
+        out.integer(step.value)
+        expected += String(step.value)
+        break
+      case 'hundredths':
+        out.hundredths(step.value)
+        expected += JSON.stringify(step.value / 100)
+        break
+      case 'timestamp':
+        out.timestamp(step.value)
+        expected += `"${new Date(step.value * 1000).toISOString().slice(0, 19)}Z"`
+        break
+      case 'literal':
+        out.literal(new Literal(asciiOf(step.length)))
+        expected += asciiOf(step.length)
+        break
+      case 'null':
+        out.null()
+        expected += 'null'
+        break
+      case 'comma':
+        out.comma()
+        expected += ','
+        break
+      case 'quote':
+        out.quote()
+        expected += '"'
+        break
+      case 'copy':
+        if (expected.length > 10_000) break
+        out.copy(from, out.at)
+        expected += expected
+        break
+    }
+  }
+  return expected
+}
+
+test('A writer that has to grow again and again loses no byte, and keeps what stands before its mark.', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 20 }),
+      steps,
+      fc.array(steps, { maxLength: 3 }),
+      (capacity, kept, answers) => {
+        const out = new JsonWriter(capacity)
+        const head = write(out, kept)
+        out.mark()
+        const end = out.at
+        assert.equal(out.answer().length, 0)
+        for (const sequence of answers) {
+          out.begin()
+          const expected = write(out, sequence)
+          assert.equal(DECODER.decode(out.answer()), expected)
+        }
+        assert.equal(DECODER.decode(out.bytes.subarray(0, end)), head)
+      },
+    ),
+  )
+})
+
+test('Texts outside ASCII, and half characters, come out as JSON that means the same.', () => {
+  for (const text of ['Île d’Yeu', '東京湾', '🌊🌊', 'a\u0000b\u001f"\\', '\ud800', 'x\udfff', '\u2028']) {
+    assert.equal(JSON.parse(written((out) => out.string(text))), text)
+  }
+})

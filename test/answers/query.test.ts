@@ -1,0 +1,457 @@
+/** Raw query text to typed values: each kind of parameter, repeats, empties, encodings, aliases and the canonical form. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Digest } from '../../src/answers/digest.ts'
+import { ApiError } from '../../src/answers/errors.ts'
+import {
+  boolean,
+  bounds,
+  choice,
+  date,
+  integer,
+  integerList,
+  MAX_TEXT,
+  number,
+  point,
+  QueryReader,
+  RawQuery,
+  text,
+  timeOfDay,
+  timestamp,
+  type Parameters,
+  type QueryOf,
+} from '../../src/answers/query.ts'
+
+const description = 'For tests.'
+
+// Compiling a schema takes longer than all else here.
+const readers = new WeakMap<Parameters, QueryReader<Parameters>>()
+
+function readWith<const P extends Parameters>(parameters: P, query: string): QueryOf<P> {
+  const raw = new RawQuery()
+  raw.split(query)
+  const reader = readers.get(parameters) ?? new QueryReader<Parameters>(parameters, 'bad_request')
+  readers.set(parameters, reader)
+  return reader.read(raw, new Digest()) as QueryOf<P>
+}
+
+const bags = new WeakMap<Parameters[string], { p: Parameters[string] }>()
+
+/** The parameter as an operation's only one, under the name `p`. */
+function alone(parameter: Parameters[string]): { p: Parameters[string] } {
+  const bag = bags.get(parameter) ?? { p: parameter }
+  bags.set(parameter, bag)
+  return bag
+}
+
+function valueOf(parameter: Parameters[string], encoded: string): unknown {
+  return readWith(alone(parameter), `p=${encoded}`).p
+}
+
+/** The message of the refusal. */
+function refusal(parameters: Parameters, query: string): string {
+  try {
+    readWith(parameters, query)
+  } catch (error) {
+    assert.ok(error instanceof ApiError, String(error))
+    assert.equal(error.code, 'bad_request')
+    const { message, details } = error
+    assert.ok(message.includes('Allowed: '), message)
+    assert.ok(message.includes(String(details?.parameter)), message)
+    return message
+  }
+  assert.fail(`${query} was not refused`)
+}
+
+const refuses = (parameter: Parameters[string], values: string[]): void => {
+  for (const value of values) refusal(alone(parameter), `p=${encodeURIComponent(value)}`)
+}
+
+const notPlain = [
+  '1e2',
+  '0x10',
+  ' 5',
+  '5 ',
+  '+5',
+  '--5',
+  '1_000',
+  '1,000',
+  'Infinity',
+  'NaN',
+  'null',
+  '٥',
+  '５',
+  '5\n',
+]
+
+test('An integer is plain decimal text within its range, and nothing else.', () => {
+  const ranged = integer({ description, minimum: -5, maximum: 50 })
+  for (let value = -5; value <= 50; value++) assert.equal(valueOf(ranged, String(value)), value)
+  assert.equal(valueOf(ranged, '007'), 7)
+  assert.equal(valueOf(ranged, '-0'), 0)
+  refuses(ranged, [...notPlain, '5.0', '5.', '.5', '-', '-6', '51', '9'.repeat(400), '1e400'])
+  assert.match(refusal(alone(ranged), 'p=51'), /out of range.*an integer from -5 to 50$/)
+  assert.match(refusal(alone(ranged), 'p=five'), /malformed/)
+  refuses(integer({ description }), ['9'.repeat(400)])
+})
+
+test('A number is plain decimal text within its range, and nothing else.', () => {
+  const latitude = number({ description, minimum: -90, maximum: 90 })
+  fc.assert(
+    fc.property(fc.integer({ min: -90_000, max: 90_000 }), (thousandths) => {
+      assert.equal(valueOf(latitude, (thousandths / 1000).toFixed(3)), thousandths / 1000 + 0)
+    }),
+  )
+  refuses(latitude, [...notPlain, '5.', '.5', '-.5', '1.2.3', '90.0000001', '-91', '9'.repeat(400)])
+})
+
+test('A boolean is true, false, 1 or 0, in any case: Python sends True.', () => {
+  const flag = boolean({ description, default: true })
+  assert.deepEqual(
+    ['true', '1', 'false', '0', '', 'True', 'TRUE', 'False', 'fAlSe'].map((word) => valueOf(flag, word)),
+    [true, true, false, false, true, true, true, false, false],
+  )
+  refuses(flag, [
+    'tru',
+    'truee',
+    'Tr\u00dce',
+    '4rue',
+    'tr5e',
+    'fa\u017fe',
+    'yes',
+    'no',
+    'on',
+    '2',
+    '01',
+    ' true',
+    'null',
+  ])
+})
+
+test('A text has at most a hundred characters, counted by code points, and no control characters.', () => {
+  const name = text({ description, minLength: 2, trim: true })
+  assert.equal(valueOf(name, encodeURIComponent('  Île d’Yeu ')), 'Île d’Yeu')
+  assert.equal(valueOf(name, encodeURIComponent('🌊'.repeat(MAX_TEXT))), '🌊'.repeat(MAX_TEXT))
+  assert.equal(valueOf(text({ description }), '+a+'), ' a ')
+  refuses(name, [
+    'a',
+    ' a ',
+    '   ',
+    '🌊',
+    'a'.repeat(MAX_TEXT + 1),
+    'a\u0000b',
+    'a\tb',
+    'a\r\nSet-Cookie: b',
+    '\u007fab',
+  ])
+  const code = text({ description, pattern: '^[A-Z]{2}$', allowed: 'two capitals' })
+  assert.equal(valueOf(code, 'FR'), 'FR')
+  refuses(code, ['fr', 'FRA', 'F', 'FR\n', 'F1'])
+  assert.match(refusal(alone(code), 'p=fr'), /Allowed: two capitals$/)
+})
+
+test('A choice is one of its words, spelled exactly so.', () => {
+  const order = choice({ description, values: ['asc', 'desc'], default: 'desc' })
+  assert.deepEqual([valueOf(order, 'asc'), valueOf(order, '')], ['asc', 'desc'])
+  refuses(order, ['ASC', 'asc ', 'up', 'constructor', '__proto__', 'a'.repeat(5000)])
+  assert.match(refusal(alone(order), 'p=up'), /one of asc, desc$/)
+})
+
+test('Times are read as timestamps, dates and times of day.', () => {
+  const moment = timestamp({ description })
+  assert.deepEqual(valueOf(moment, '2026-03-27T09%3A00%3A00.250%2B01%3A00'), {
+    epoch: Date.parse('2026-03-27T08:00:00.250Z') / 1000,
+    wholeDay: false,
+  })
+  // A plus that was not encoded arrives as a blank.
+  assert.deepEqual(valueOf(moment, '2026-03-27T09:00:00+01:00'), {
+    epoch: Date.parse('2026-03-27T08:00:00Z') / 1000,
+    wholeDay: false,
+  })
+  refuses(moment, ['yesterday', '2026-02-30', '1774602000', '2026-03-27T25:00:00Z'])
+  const day = date({ description })
+  assert.equal(valueOf(day, '2024-02-29'), Date.parse('2024-02-29T00:00:00Z') / 1000)
+  refuses(day, ['2023-02-29', '2024-2-29', '2024-02-29T00:00:00Z', '20240229'])
+  const time = timeOfDay({ description, required: true })
+  assert.deepEqual(
+    [valueOf(time, '00:00'), valueOf(time, '09%3A30'), valueOf(time, '23:59')],
+    [0, 34_200, 86_340],
+  )
+  refuses(time, ['24:00', '9:30', '09:60', '09:30:00', '0930', '09-30'])
+})
+
+test('A point is a latitude and a longitude on the globe.', () => {
+  const near = point({ description })
+  assert.deepEqual(valueOf(near, '43.5,-1.6'), { lat: 43.5, lng: -1.6 })
+  assert.deepEqual(valueOf(near, '-90%2C180'), { lat: -90, lng: 180 })
+  const wrong = [
+    '43.5',
+    '43.5,',
+    ',1',
+    '43.5,-1.6,2',
+    '43.5;1',
+    '43.5, -1.6',
+    '91,0',
+    '0,180.1',
+    '1e1,0',
+    '0,9e400',
+    'a,b',
+  ]
+  refuses(near, wrong)
+})
+
+test('Bounds are a JSON object of four numbers with south not above north.', () => {
+  const box = bounds({ description })
+  const given = { north: 45, south: -45.5, east: -170, west: 170 }
+  assert.deepEqual(valueOf(box, encodeURIComponent(JSON.stringify(given))), given)
+  // Map clients send values off the globe and more than the four.
+  const far = { north: 120, south: -120, east: 900, west: -900, zoom: 3 }
+  assert.deepEqual(valueOf(box, encodeURIComponent(JSON.stringify(far))), {
+    north: 120,
+    south: -120,
+    east: 900,
+    west: -900,
+  })
+  const without = (key: string) => JSON.stringify({ ...given, [key]: undefined })
+  refuses(box, [
+    'x',
+    '{}',
+    '[]',
+    'null',
+    '5',
+    '"text"',
+    '[1,2,3,4]',
+    ...Object.keys(given).map(without),
+    JSON.stringify({ ...given, north: '45' }),
+    JSON.stringify({ ...given, north: null }),
+    JSON.stringify({ ...given, north: -46 }),
+    '{"north":1e999,"south":0,"east":0,"west":0}',
+    '{"north":1,"south":0,"east":0,"west":0',
+    `${' '.repeat(400)}{"north":1,"south":0,"east":0,"west":0}`,
+    '{"__proto__":{"north":1,"south":0,"east":0,"west":0}}',
+  ])
+})
+
+test('Lists of integers are joined over commas, repeats and the form with brackets.', () => {
+  const parameters = { ids: integerList({ description, required: true }) }
+  const queries = [
+    'ids=3,1,2',
+    'ids=3%2C1%2C2',
+    'ids=3&ids=1&ids=2',
+    'ids[]=3&ids[]=1&ids[]=2',
+    'ids%5B%5D=3&ids=1,2',
+    'ids=3&ids=&ids[]=1,2&ids[]=',
+  ]
+  for (const query of queries) assert.deepEqual(readWith(parameters, query).ids, [3, 1, 2], query)
+  assert.deepEqual(readWith(parameters, 'ids=9007199254740991').ids, [Number.MAX_SAFE_INTEGER])
+  for (const wrong of [
+    '1,,2',
+    '1,',
+    ',1',
+    '1, 2',
+    '-1',
+    '0',
+    '1.5',
+    '9007199254740992',
+    '9'.repeat(500),
+    'a',
+    '1;2',
+  ]) {
+    assert.match(refusal(parameters, `ids=${encodeURIComponent(wrong)}`), /Parameter ids /)
+  }
+  assert.match(refusal(parameters, ''), /ids is required/)
+  assert.match(refusal(parameters, 'ids=&ids[]='), /ids is required/)
+  assert.match(refusal(parameters, 'ids[0]=1'), /ids is required/)
+})
+
+const several = {
+  page: integer({ description, minimum: 1, default: 1, aliases: ['p'] }),
+  query: text({ description, required: true, trim: true }),
+  active_only: boolean({ description, default: true }),
+  bounds: bounds({ description }),
+}
+
+test('Empty values and unknown names count as absent, wherever they stand.', () => {
+  const expected = { page: 2, query: 'a b', active_only: true }
+  const queries = [
+    'page=2&query=a+b',
+    'query=a%20b&page=2',
+    '&&page=2&&query=a%20b&',
+    'page=&page=2&query=a+b&page=',
+    'page=2&query=a+b&active_only=&bounds',
+    'page=2&query=a+b&unknown=%ff&__proto__=1&constructor=2&page[]=3&Page=4',
+    'p=2&query=a+b',
+    '%70age=2&%71uery=a+b',
+    'page=2&query=a+b&=5&=',
+  ]
+  for (const query of queries) {
+    const given = Object.entries(readWith(several, query)).filter(([, value]) => value !== undefined)
+    assert.deepEqual(Object.fromEntries(given), expected, query)
+  }
+})
+
+test('A parameter given twice is malformed, also under two of its names or with one value.', () => {
+  for (const query of [
+    'query=a&page=1&page=2',
+    'query=a&page=1&page=1',
+    'query=a&page=1&p=1',
+    'query=a&p=1&p=2',
+  ]) {
+    assert.match(refusal(several, query), /Parameter page is given more than once/)
+  }
+})
+
+test('Broken percent-encoding is refused, never guessed.', () => {
+  for (const broken of ['%', '%4', '%zz', '%ff', '%c3%28', '%ed%a0%80', 'a%']) {
+    assert.match(refusal(several, `query=${broken}`), /Parameter query is not percent-encoded UTF-8/)
+  }
+  assert.equal(readWith(several, 'query=100%25').query, '100%')
+  assert.equal(readWith(several, 'query=a%2Bb').query, 'a+b')
+  assert.equal(readWith(several, 'query=a%26b%3Dc').query, 'a&b=c')
+  assert.equal(readWith(several, 'query=a=b=c').query, 'a=b=c')
+})
+
+test('Any text that is encoded comes back as it was, and any query at all is read or refused.', () => {
+  const reader = new QueryReader({ q: text({ description }) }, 'validation_failed')
+  const raw = new RawQuery()
+  const plain = fc
+    .string({ unit: 'grapheme', minLength: 1, maxLength: 60 })
+    .filter((given) => !/\p{Cc}/u.test(given))
+  fc.assert(
+    fc.property(plain, (given) => {
+      if (Array.from(given).length > MAX_TEXT) return
+      raw.split(`q=${encodeURIComponent(given)}`)
+      assert.equal(reader.read(raw, new Digest()).q, given)
+      assert.equal(raw.get('q'), given)
+      raw.split(String(new URLSearchParams({ q: given })))
+      assert.equal(reader.read(raw, new Digest()).q, given)
+    }),
+  )
+  const all = new QueryReader(
+    { ...several, near: point({ description }), ids: integerList({ description, required: true }) },
+    'validation_failed',
+  )
+  const pieces = fc.constantFrom(
+    'page',
+    'p',
+    'query',
+    'ids',
+    'ids[]',
+    'near',
+    'bounds',
+    '=',
+    '&',
+    '%',
+    '1',
+    ',',
+    '-',
+    '.',
+    '+',
+    '{}',
+    'é',
+  )
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 25 }), (parts) => {
+      raw.split(parts.join(''))
+      try {
+        all.read(raw, new Digest())
+      } catch (error) {
+        assert.ok(error instanceof ApiError && error.code === 'validation_failed', String(error))
+      }
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('A raw parameter is its decoded value, nothing when absent, and null when it cannot be told.', () => {
+  const raw = new RawQuery()
+  const get = (query: string): string | null => {
+    raw.split(query)
+    return raw.get('api_key')
+  }
+  assert.deepEqual(
+    [
+      '',
+      'api_key',
+      'api_key=',
+      'a=1&api_key=gs_%41',
+      'api_key=x&api_key=',
+      'api_key=x&api_key=x',
+      'api_key=%',
+      'b=%&api_key=x',
+    ].map(get),
+    ['', '', '', 'gs_A', 'x', null, null, 'x'],
+  )
+  // One object serves request after request: nothing of a longer query stays.
+  get('a=1&b=2&api_key=secret')
+  assert.equal(get('a=1'), '')
+})
+
+test('Two queries have one canonical form exactly when they ask for the same.', () => {
+  const parameters = {
+    near: point({ description }),
+    radius: integer({ description, default: 100 }),
+    source: text({ description }),
+    since: timestamp({ description }),
+    active_only: boolean({ description, default: true }),
+    ids: integerList({ description, required: true }),
+  }
+  const reader = new QueryReader(parameters, 'bad_request')
+  const small = fc.record(
+    {
+      near: fc.constantFrom('1,2', '1.0,2', '2,1'),
+      radius: fc.constantFrom('100', '0100', '7'),
+      source: fc.constantFrom('a', 'b', 'a"', '"\\u0001', 'true', '1', 'null'),
+      since: fc.constantFrom(
+        '2026-03-27',
+        '2026-03-27T00:00:00Z',
+        '2026-03-27T01:00:00%2B01:00',
+        '2026-03-28',
+      ),
+      active_only: fc.constantFrom('true', '1', 'false'),
+      ids: fc.constantFrom('1', '1,2', '2,1', '12'),
+    },
+    { requiredKeys: ['ids'] },
+  )
+  const digest = new Digest()
+  fc.assert(
+    fc.property(small, small, fc.infiniteStream(fc.boolean()), (one, other, dice) => {
+      const read = (values: {
+        [name: string]: string | undefined
+      }): { query: QueryOf<typeof parameters>; digest: string } => {
+        const raw = new RawQuery()
+        const names = Object.entries(values).map(([name, value]) => `${name}=${value ?? ''}`)
+        if (dice.next().value) names.reverse()
+        raw.split(names.join('&'))
+        return { query: reader.read(raw, digest.begin(0)), digest: `${digest.high} ${digest.low}` }
+      }
+      const [{ query: a, digest: digestOfA }, { query: b, digest: digestOfB }] = [read(one), read(other)]
+      const same = Object.keys(parameters).every((name) => {
+        const key = name as keyof typeof parameters
+        return (
+          JSON.stringify([a[key]]) === JSON.stringify([b[key]]) &&
+          (a[key] === undefined) === (b[key] === undefined)
+        )
+      })
+      assert.equal(reader.canonical(a) === reader.canonical(b), same)
+      assert.equal(reader.canonical(a), reader.canonical(read(one).query))
+      assert.equal(digestOfA === digestOfB, same, 'the digests')
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('Reading a query of the longest URL with thousands of parameters stays cheap.', () => {
+  const raw = new RawQuery()
+  const reader = new QueryReader(several, 'bad_request')
+  const start = process.cpuUsage()
+  for (let i = 0; i < 20; i++) {
+    raw.split('a&'.repeat(8000))
+    assert.equal(raw.length, 8000)
+    assert.throws(() => reader.read(raw, new Digest()), /query is required/)
+  }
+  const { user } = process.cpuUsage(start)
+  // Some 2 ms each where it was measured; seconds if it grew with the square.
+  assert.ok(user / 20 < 100_000, `${user / 20} µs of CPU time each`)
+})

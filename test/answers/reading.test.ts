@@ -1,0 +1,164 @@
+/** Readings in bytes against objects put together by hand. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { JsonWriter } from '../../src/answers/json.ts'
+import { READING_BYTES, writeReading, writeReadings, writeReadingSubset } from '../../src/answers/reading.ts'
+import type { MonthRows } from '../../src/index/spans.ts'
+
+const POINTS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
+
+/** One row in codes; `null` where nothing was measured. */
+interface Row {
+  time: number
+  height: number
+  maximum: number | null
+  period: number | null
+  temperature: number | null
+  direction: number | null
+}
+
+const row: fc.Arbitrary<Row> = fc.record({
+  time: fc.oneof(
+    fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+    fc.constantFrom(0, 86_399, 86_400, 1_774_569_600, 2 ** 31, 2 ** 32 - 1),
+  ),
+  height: fc.oneof(fc.integer({ min: 0, max: 25_000 }), fc.constantFrom(0, 1, 1500, 25_000)),
+  maximum: fc.option(fc.integer({ min: 0, max: 50_000 })),
+  period: fc.option(fc.oneof(fc.integer({ min: 0, max: 60_000 }), fc.constantFrom(0, 60_000))),
+  temperature: fc.option(fc.integer({ min: -500, max: 4500 })),
+  direction: fc.option(
+    fc.oneof(fc.integer({ min: 0, max: 35_999 }), fc.constantFrom(1124, 1125, 34_874, 34_875)),
+  ),
+})
+const buoyId = fc.oneof(fc.integer({ min: 1, max: 900_000 }), fc.constantFrom(1, 9999, 10_000, 900_000))
+
+function rowsOf(rows: Row[], hasTemperature: boolean): MonthRows {
+  const whole = (codes: Uint16Array | Int16Array) => ({ codes, mask: -1 })
+  const unsigned = (of: (each: Row) => number | null) =>
+    whole(Uint16Array.from(rows, (each) => of(each) ?? 0xffff))
+  const none = { codes: Uint16Array.of(0xffff), mask: 0 }
+  return {
+    file: 'a part',
+    month: 0,
+    buoys: Uint32Array.of(1),
+    start: Uint32Array.of(0, rows.length),
+    time: Uint32Array.from(rows, ({ time }) => time),
+    measures: {
+      significantHeight: unsigned(({ height }) => height),
+      maximumHeight: unsigned(({ maximum }) => maximum),
+      period: unsigned(({ period }) => period),
+      direction: unsigned(({ direction }) => direction),
+      waterTemperature: hasTemperature
+        ? whole(Int16Array.from(rows, ({ temperature }) => temperature ?? -0x8000))
+        : { codes: Int16Array.of(-0x8000), mask: 0 },
+      peakPeriod: none,
+      windSpeed: none,
+      windDirection: none,
+      gustSpeed: none,
+    },
+  }
+}
+
+const per = (code: number | null, scale: number): number | null => (code === null ? null : code / scale)
+
+/** The energy by the formula, in exact steps: 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π / 1000. */
+function energyOf({ height, period }: Row): number | null {
+  if (height === 0 || period === null || period === 0) return null
+  return Math.round(
+    ((1025 * 9.81 * 9.81) / (16 * Math.PI * 1000)) * (height / 1000) ** 2 * (period / 1000) ** 2,
+  )
+}
+
+function objectOf(id: number, each: Row, hasTemperature: boolean) {
+  const hex = each.time.toString(16).padStart(12, '0')
+  return {
+    id: id * 1e10 + each.time,
+    uuid: `${hex.slice(0, 8)}-${hex.slice(8)}-8000-8000-${id.toString(16).padStart(12, '0')}`,
+    significient_height: each.height / 1000,
+    maximum_height: per(each.maximum, 1000),
+    period: per(each.period, 1000),
+    time: new Date(each.time * 1000).toISOString().replace('.000', ''),
+    water_temperature: hasTemperature ? per(each.temperature, 100) : null,
+    direction: per(each.direction, 100),
+    direction_compass: each.direction === null ? null : POINTS[Math.round(each.direction / 2250) % 16],
+    unit: 'm',
+    energy_per_wave: energyOf(each),
+  }
+}
+
+/** A writer full of bytes that would show where they are not overwritten. */
+function dirtyWriter(readings: number): JsonWriter {
+  const out = new JsonWriter(readings * READING_BYTES)
+  out.bytes.fill(0xff)
+  return out
+}
+
+const textOf = (out: JsonWriter): string => new TextDecoder('utf-8', { fatal: true }).decode(out.answer())
+
+test('Pages of readings, upwards and downwards, are the bytes of their objects.', () => {
+  fc.assert(
+    fc.property(
+      fc.array(row, { minLength: 1, maxLength: 30 }),
+      buoyId,
+      fc.boolean(),
+      fc.boolean(),
+      (rows, id, hasTemperature, isDescending) => {
+        const out = dirtyWriter(rows.length)
+        const columns = rowsOf(rows, hasTemperature)
+        if (isDescending) writeReadings(out, id, columns, rows.length - 1, -1, rows.length)
+        else writeReadings(out, id, columns, 0, 1, rows.length)
+        const objects = (isDescending ? rows.toReversed() : rows).map((each) =>
+          objectOf(id, each, hasTemperature),
+        )
+        // Energies are compared apart: two orders of multiplication may round a half differently.
+        const written = JSON.parse(`[${textOf(out).slice(0, -1)}]`) as typeof objects
+        for (const [i, object] of objects.entries()) {
+          const energy = written[i].energy_per_wave
+          const isClose =
+            energy === object.energy_per_wave || Math.abs((energy ?? -9) - object.energy_per_wave!) <= 1
+          assert.ok(isClose, `${energy} is not ${object.energy_per_wave}`)
+          object.energy_per_wave = energy
+        }
+        assert.equal(textOf(out), objects.map((object) => `${JSON.stringify(object)},`).join(''))
+      },
+    ),
+    { numRuns: 1500 },
+  )
+})
+
+test('Energies of the decisions come out whole.', () => {
+  for (const [height, period, energy] of [
+    [1500, 8500, 319],
+    [1800, 9000, 515],
+    [1200, 6500, 119],
+  ]) {
+    const out = dirtyWriter(1)
+    const each = { time: 0, height, maximum: null, period, temperature: null, direction: null }
+    writeReading(out, 1, rowsOf([each], true), 0)
+    assert.equal((JSON.parse(textOf(out)) as { energy_per_wave: number }).energy_per_wave, energy)
+  }
+})
+
+test('The subset that lists embed has the values of the whole.', () => {
+  fc.assert(
+    fc.property(row, buoyId, (each, id) => {
+      const out = dirtyWriter(1)
+      writeReadingSubset(out, id, rowsOf([each], true), 0)
+      const { uuid, significient_height, maximum_height, period, time, water_temperature, direction, unit } =
+        objectOf(id, each, true)
+      const subset = {
+        uuid,
+        significient_height,
+        maximum_height,
+        period,
+        time,
+        water_temperature,
+        direction,
+        unit,
+      }
+      assert.equal(textOf(out), JSON.stringify(subset))
+    }),
+    { numRuns: 300 },
+  )
+})

@@ -1,0 +1,131 @@
+/** A source that a test writes down as lists, and builds from it in this process. */
+import { RowBatch, type MeasureName } from '../../src/sea/columns.ts'
+import { buildSnapshot } from '../../src/build/build.ts'
+import type { Manifest } from '../../src/snapshot/format.ts'
+import { BuildReport } from '../../src/build/report.ts'
+import type { Source } from '../../src/sources/source.ts'
+import type { BuoyRecord, SourceInfo } from '../../src/sea/records.ts'
+
+/** Codes by measure; what is missing has no key. */
+export type Codes = { [name in MeasureName]?: number }
+
+export interface FakeRow extends Codes {
+  /** Epoch seconds. */
+  time: number
+}
+
+export interface FakeBuoy extends BuoyRecord {
+  rows: FakeRow[]
+}
+
+export const NETWORKS: SourceInfo[] = [
+  { name: 'North', network: 'national', credit: 'made up', licence: 'none' },
+  { name: 'South', network: 'coastal' },
+  { name: 'Sky', network: 'satellite' },
+]
+
+export function batchOf(rows: readonly FakeRow[]): RowBatch {
+  const batch = new RowBatch(Math.max(1, rows.length))
+  for (const { time, ...codes } of rows) {
+    const row = batch.add(time)
+    for (const [name, code] of Object.entries(codes)) batch.columns[name as MeasureName][row] = code
+  }
+  return batch
+}
+
+/** Gives the networks and buoys in the order of the lists, each buoy's rows in batches of `batch` rows. */
+export function fakeSource(buoys: readonly FakeBuoy[], networks = NETWORKS, batch = 1000): Source {
+  return {
+    async read(sink) {
+      for (const network of networks) sink.source(network)
+      for (const { rows, ...record } of buoys) {
+        const handle = sink.buoy(record)
+        for (let at = 0; at < rows.length; at += batch) sink.rows(handle, batchOf(rows.slice(at, at + batch)))
+      }
+      await Promise.resolve()
+    },
+  }
+}
+
+export interface FakeBuild {
+  asOf?: number | null
+  now?: number
+  fresh?: boolean
+  allowLoss?: number
+  keep?: number
+  /** Told every line of the report. */
+  write?: (text: string) => void
+}
+
+export function build(
+  sources: Source[],
+  out: string,
+  { asOf = null, now = 0, write = () => {}, ...options }: FakeBuild = {},
+): Promise<Manifest> {
+  const report = new BuildReport({ maxBadShare: 0.1, write, terminal: false, clock: () => 0 })
+  return buildSnapshot({ sources, out, asOf, now, report, ...options })
+}
+
+const at = (text: string): number => Date.parse(text) / 1000
+
+/** A few buoys of all networks over two months, with readings, weather and every column somewhere. */
+export const SMALL_WORLD: FakeBuoy[] = [
+  {
+    source: 'North',
+    identifier: 'N1',
+    name: 'Alpha',
+    lat: 45.5,
+    lng: -3.25,
+    country: 'FR',
+    timezone: 'Europe/Paris',
+    rows: [
+      {
+        time: at('2026-02-28T23:30:00Z'),
+        significantHeight: 1500,
+        period: 8000,
+        peakPeriod: 8000,
+        direction: 0,
+      },
+      { time: at('2026-03-01T00:00:00Z'), significantHeight: 0, maximumHeight: 0, waterTemperature: -500 },
+      { time: at('2026-03-01T00:30:00Z'), windSpeed: 3150, windDirection: 35_999, gustSpeed: 50_000 },
+      {
+        time: at('2026-03-27T09:00:00Z'),
+        significantHeight: 25_000,
+        maximumHeight: 50_000,
+        period: 60_000,
+        direction: 35_999,
+      },
+    ],
+  },
+  {
+    source: 'South',
+    identifier: '02B',
+    name: 'Bravo',
+    lat: -12,
+    lng: 179.99,
+    country: 'FJ',
+    timezone: 'Pacific/Fiji',
+    rows: [{ time: at('2026-03-02T12:00:00Z'), significantHeight: 1234, period: 7100, peakPeriod: 9900 }],
+  },
+  {
+    source: 'North',
+    identifier: 'N0',
+    name: 'Alpha',
+    lat: 45,
+    lng: -3,
+    country: 'FR',
+    timezone: 'Europe/Paris',
+    rows: [],
+  },
+  {
+    source: 'Sky',
+    identifier: 'V1',
+    name: 'Far point',
+    lat: 0,
+    lng: -30,
+    country: 'BR',
+    timezone: 'Etc/GMT+2',
+    virtual: true,
+    rows: [{ time: at('2026-03-26T00:00:00Z'), significantHeight: 2100 }],
+  },
+]

@@ -1,0 +1,193 @@
+/** A rollback holds: what is built after it is kept, listed and reported, and announced only by `resume`. */
+import assert from 'node:assert/strict'
+import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { MANIFEST_FILE } from '../../src/snapshot/format.ts'
+import { checkFolder, listKept, resume, rollback } from '../../src/build/history.ts'
+import { readManifest } from '../../src/snapshot/read.ts'
+import { startDrill } from '../faults/drill.ts'
+import { build as buildDemo } from '../faults/folder.ts'
+import { runCli, runCliWell, temporaryFolder } from '../live.ts'
+import { build, fakeSource, type FakeBuild, type FakeBuoy } from './fake_source.ts'
+
+const NOON = Date.UTC(2026, 2, 27, 12) / 1000
+const HALF_HOUR = 1800
+
+const folderOf = (t: TestContext): string => join(temporaryFolder(t), 'out')
+
+/** A feed that gives its newest row only. */
+function latest(step: number): FakeBuoy {
+  const rows = [{ time: NOON + step * HALF_HOUR, significantHeight: 1000 + step }]
+  return {
+    source: 'North',
+    identifier: 'A',
+    name: 'Alpha',
+    lat: 10,
+    lng: -3,
+    country: 'FR',
+    timezone: 'Europe/Paris',
+    rows,
+  }
+}
+
+/** Builds what a feed gives at a step, and returns the snapshot's id; `lines` gets what the build says. */
+async function buildAt(
+  dir: string,
+  step: number,
+  lines: string[] = [],
+  options: FakeBuild = {},
+): Promise<string> {
+  const write = (text: string): void => void lines.push(text)
+  return (await build([fakeSource([latest(step)])], dir, { now: NOON, write, ...options })).id
+}
+
+const announcedId = async (dir: string): Promise<string | undefined> => (await readManifest(dir))?.id
+
+/** Readings of a kept snapshot. */
+function readings(dir: string, id: string): number {
+  const { manifest } = listKept(dir).find((kept) => kept.id === id) ?? assert.fail(id)
+  return manifest!.parts.reduce((sum, { kind, rows }) => (kind === 'readings' ? sum + rows : sum), 0)
+}
+
+test('Builds after a rollback are kept and not announced, each upon the one before, until it is resumed.', async (t) => {
+  const dir = folderOf(t)
+  const ids = [await buildAt(dir, 0), await buildAt(dir, 1)]
+  assert.deepEqual(await rollback(dir, null, NOON), { id: ids[0], asOf: NOON, held: true })
+  for (const step of [2, 3]) {
+    const lines: string[] = []
+    ids.push(await buildAt(dir, step, lines))
+    assert.match(
+      lines.join(''),
+      new RegExp(`kept snapshot ${ids[step]}, .* did not announce it: held since 2026-03-27T12:00:00Z`),
+    )
+    assert.equal(await announcedId(dir), ids[0])
+  }
+  assert.deepEqual(
+    listKept(dir).map(({ id, current, waiting }) => [id, current, waiting]),
+    [
+      [ids[0], true, false],
+      [ids[1], false, false],
+      [ids[2], false, true],
+      [ids[3], false, true],
+    ],
+  )
+  // The row of step 2 came once, that of step 1 was gone back from.
+  assert.equal(readings(dir, ids[3]), 3)
+  assert.equal((await resume(dir))?.id, ids[3])
+  assert.equal(await announcedId(dir), ids[3])
+  assert.equal(await resume(dir), null)
+  const next = await buildAt(dir, 4)
+  assert.equal(await announcedId(dir), next)
+  assert.deepEqual(await checkFolder(dir), [])
+})
+
+test('A hold outlasts what --keep lets go, and a file of it that cannot be understood holds too.', async (t) => {
+  const dir = folderOf(t)
+  const first = await buildAt(dir, 0)
+  await buildAt(dir, 1)
+  await rollback(dir, null, NOON)
+  let last = ''
+  for (let step = 2; step < 6; step++) {
+    for (const file of readdirSync(dir)) utimesSync(join(dir, file), NOON - 3600, NOON - 3600)
+    last = await buildAt(dir, step, [], { keep: 1 })
+  }
+  assert.equal(await announcedId(dir), first)
+  assert.equal(readings(dir, last), 5)
+  writeFileSync(join(dir, 'hold.json'), 'half')
+  await buildAt(dir, 6)
+  assert.equal(await announcedId(dir), first)
+  assert.notEqual((await resume(dir))?.id, first)
+})
+
+test('A build that gives the snapshot that is announced again stands as the newest for resume.', async (t) => {
+  const dir = folderOf(t)
+  const first = await buildAt(dir, 0)
+  await buildAt(dir, 1)
+  await rollback(dir, null, NOON)
+  assert.equal(await buildAt(dir, 0), first)
+  assert.equal((await resume(dir))?.id, first)
+})
+
+test('Rollback repairs a lost or broken manifest: what was announced comes back, and holds no more than before.', async (t) => {
+  for (const isHeld of [false, true]) {
+    for (const content of [null, 'broken']) {
+      const dir = folderOf(t)
+      const [first, second] = [await buildAt(dir, 0), await buildAt(dir, 1)]
+      if (isHeld) await rollback(dir, null, NOON)
+      rmSync(join(dir, MANIFEST_FILE))
+      if (content !== null) {
+        writeFileSync(join(dir, MANIFEST_FILE), content)
+        await assert.rejects(buildAt(dir, 2), /comes back with: groundswell rollback/)
+      }
+      const { id, held } = await rollback(dir, null, NOON)
+      assert.deepEqual([id, held], isHeld ? [first, true] : [second, false])
+      const third = await buildAt(dir, 2)
+      assert.equal(await announcedId(dir), isHeld ? first : third)
+    }
+  }
+})
+
+test('A build goes upon what is kept where the manifest is lost, or where the first build was killed before it announced.', async (t) => {
+  for (const isHeld of [false, true]) {
+    const dir = folderOf(t)
+    await buildAt(dir, 0)
+    await buildAt(dir, 1)
+    if (isHeld) await rollback(dir, null, NOON)
+    rmSync(join(dir, MANIFEST_FILE))
+    const third = await buildAt(dir, 2)
+    assert.equal(readings(dir, third), isHeld ? 2 : 3)
+    assert.equal(await announcedId(dir), isHeld ? undefined : third)
+  }
+})
+
+test('Resume announces nothing that is not whole, and the hold stays then.', async (t) => {
+  const dir = folderOf(t)
+  const [first, second] = [await buildAt(dir, 0), await buildAt(dir, 1)]
+  await rollback(dir, null, NOON)
+  const { parts } = listKept(dir).at(-1)!.manifest!
+  writeFileSync(join(dir, parts.at(-1)!.file), 'x')
+  await assert.rejects(resume(dir), new RegExp(parts.at(-1)!.file))
+  assert.equal(await announcedId(dir), first)
+  assert.notEqual(second, first)
+  assert.ok(readdirSync(dir).includes('hold.json'))
+})
+
+test(
+  'The commands, the log of a server and its status tell of a hold, and builds end with code 0.',
+  { timeout: 120_000 },
+  async (t) => {
+    const dir = folderOf(t)
+    const [first, second] = [await buildDemo(dir, 0), await buildDemo(dir, 1)]
+    const drill = await startDrill(t, dir)
+    const status = async (): Promise<{ [name: string]: unknown }> => ({ ...(await drill.status()) })
+    assert.equal((await status()).hold, null)
+    assert.match(await runCliWell(['rollback', dir]), /not announced, until: groundswell resume/)
+    const logged = new RegExp(`serving snapshot ${first}, data as of .*, held since .* groundswell resume`)
+    for (let tries = 0; !logged.test(drill.output()); tries++) {
+      assert.ok(tries < 600, drill.output())
+      await setTimeout(100)
+    }
+    const { code, stderr } = await runCli(['build', '--source', 'demo:scale,buoys=20,days=60', '--out', dir])
+    assert.equal(code, 0)
+    assert.match(stderr, /kept snapshot [0-9a-f]{24}, .* did not announce it: held since/)
+    const lines = (await runCliWell(['list', dir])).trimEnd().split('\n')
+    assert.equal(lines.length, 4)
+    assert.ok(lines[0].startsWith(first) && lines[0].endsWith('  current'))
+    assert.ok(lines[1].startsWith(second) && lines[1].endsWith(' parts'))
+    assert.match(lines[2], / {2}not announced$/)
+    assert.match(lines[3], /^held since \S+ by a rollback, until: groundswell resume /)
+    const { hold } = await status()
+    const { snapshot, builds_waiting: waiting } = hold as { snapshot: string; builds_waiting: number }
+    assert.deepEqual([snapshot, waiting], [first, 1])
+    const report = JSON.parse(await runCliWell(['report', dir, '--json'])) as { announced: boolean }
+    assert.equal(report.announced, false)
+    assert.match(await runCliWell(['report', dir]), /not announced when it was built: a rollback held$/m)
+    assert.match(await runCliWell(['resume', dir]), new RegExp(`announced snapshot ${lines[2].slice(0, 24)}`))
+    assert.match(await runCliWell(['resume', dir]), /no rollback holds/)
+    assert.equal((await status()).hold, null)
+    drill.signal('SIGTERM')
+    await drill.end
+  },
+)

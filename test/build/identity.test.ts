@@ -1,0 +1,147 @@
+/** Ids and slugs stay with their buoys: over snapshots that were gone back from, let go, or lost with a part of the folder's files. */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { cataloguedBuoys, readCatalog } from '../../src/snapshot/catalog.ts'
+import { decodePart } from '../../src/snapshot/format.ts'
+import { checkFolder, listKept, resume, rollback } from '../../src/build/history.ts'
+import { loadSnapshot } from '../../src/snapshot/read.ts'
+import { temporaryFolder } from '../live.ts'
+import { build, fakeSource, type FakeBuild, type FakeBuoy } from './fake_source.ts'
+
+const NOON = Date.UTC(2026, 2, 27, 12) / 1000
+
+/** A buoy whose row is its own: the wave height is that of its letter. */
+function buoy(letter: string): FakeBuoy {
+  return {
+    source: 'North',
+    identifier: letter,
+    name: `Buoy ${letter}`,
+    lat: letter.charCodeAt(0) - 64,
+    lng: -3,
+    country: 'FR',
+    timezone: 'Europe/Paris',
+    rows: [{ time: NOON, significantHeight: letter.charCodeAt(0) * 10 }],
+  }
+}
+
+const folderOf = (t: TestContext): string => join(temporaryFolder(t), 'out')
+
+/** `LETTER ID SLUG` of the announced snapshot, by id. */
+async function announced(dir: string): Promise<string[]> {
+  const { parts } = await loadSnapshot(dir)
+  const catalog = parts.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
+  return cataloguedBuoys(readCatalog(decodePart(new Uint8Array(catalog.buffer), 'f'), 'f')).map(
+    ({ identifier, id, slug }) => `${identifier} ${id} ${slug}`,
+  )
+}
+
+/** Builds from the buoys of these letters; whatever a rollback holds back is let go. */
+async function buildOf(dir: string, letters: string, options: FakeBuild = {}): Promise<string[]> {
+  await build([fakeSource(letters.split('').map(buoy))], dir, { allowLoss: 1, now: NOON, ...options })
+  await resume(dir)
+  return announced(dir)
+}
+
+/** As if all files had been there for an hour before `NOON`. */
+function age(dir: string): void {
+  for (const file of readdirSync(dir)) utimesSync(join(dir, file), NOON - 3600, NOON - 3600)
+}
+
+const A_AND_Z = ['A 1 buoy-a', 'Z 2 buoy-z']
+/** M had 3 in a snapshot that was announced. */
+const WITH_C = ['A 1 buoy-a', 'Z 2 buoy-z', 'M 3 buoy-m', 'C 4 buoy-c']
+
+test('An id that a snapshot gave before a rollback is not given to another buoy after it.', async (t) => {
+  const dir = folderOf(t)
+  assert.deepEqual(await buildOf(dir, 'AZ'), A_AND_Z)
+  assert.deepEqual(await buildOf(dir, 'AMZ'), WITH_C.slice(0, 3))
+  await rollback(dir, null, NOON)
+  assert.deepEqual(await announced(dir), A_AND_Z)
+  assert.deepEqual(await buildOf(dir, 'ACMZ'), WITH_C)
+})
+
+test('Ids of a snapshot that was gone back from and then let go by --keep stay given.', async (t) => {
+  const dir = folderOf(t)
+  await buildOf(dir, 'AZ')
+  await buildOf(dir, 'AMZ')
+  const [first, second] = listKept(dir)
+  await rollback(dir, first.id, NOON)
+  for (const letters of ['AZ', 'AYZ', 'AXYZ']) {
+    age(dir)
+    await buildOf(dir, letters, { keep: 1 })
+  }
+  assert.ok(!listKept(dir).some(({ id }) => id === second.id))
+  assert.ok((await buildOf(dir, 'ACMXYZ')).includes('M 3 buoy-m'))
+  assert.deepEqual(await checkFolder(dir), [])
+})
+
+test('A fresh build takes all ids over, also those of snapshots that were gone back from.', async (t) => {
+  const dir = folderOf(t)
+  await buildOf(dir, 'AZ')
+  await buildOf(dir, 'AMZ')
+  await rollback(dir, null, NOON)
+  assert.deepEqual(await buildOf(dir, 'ACMZ', { fresh: true }), WITH_C)
+})
+
+test('The file of given ids, when it is lost or damaged, is made anew from all kept snapshots.', async (t) => {
+  for (const damage of ['lost', 'empty', 'cut', 'changed', 'other']) {
+    const dir = folderOf(t)
+    await buildOf(dir, 'AZ')
+    await buildOf(dir, 'AMZ')
+    await rollback(dir, null, NOON)
+    const file = join(dir, 'registry.jsonl')
+    const text = readFileSync(file, 'utf8')
+    assert.match(text, /"North","M",3,"buoy-m"/)
+    if (damage === 'lost') rmSync(file)
+    if (damage === 'empty') writeFileSync(file, '')
+    if (damage === 'cut') writeFileSync(file, text.slice(0, -20))
+    if (damage === 'changed') writeFileSync(file, text.replace('"M",3', '"M",7'))
+    if (damage === 'other') writeFileSync(file, '{"format":"something"}\n')
+    const faults = await checkFolder(dir)
+    assert.equal(faults.length, damage === 'lost' ? 0 : 1, faults.join())
+    assert.deepEqual(await buildOf(dir, 'ACMZ'), WITH_C, damage)
+    assert.deepEqual(await checkFolder(dir), [])
+    assert.match(readFileSync(file, 'utf8'), /"North","C",4,"buoy-c"/)
+  }
+})
+
+test('With the file of given ids alone, a folder that has lost what it kept gives no id twice.', async (t) => {
+  const dir = folderOf(t)
+  await buildOf(dir, 'AZ')
+  await buildOf(dir, 'AMZ')
+  await rollback(dir, null, NOON)
+  for (const { file } of listKept(dir)) rmSync(join(dir, file))
+  assert.deepEqual(await buildOf(dir, 'ACMZ'), WITH_C)
+  // Without any snapshot, too.
+  for (const file of readdirSync(dir)) if (file !== 'registry.jsonl') rmSync(join(dir, file))
+  assert.deepEqual(await buildOf(dir, 'BCMZ'), ['Z 2 buoy-z', 'M 3 buoy-m', 'C 4 buoy-c', 'B 5 buoy-b'])
+})
+
+test('A build that fails gives no id for good.', async (t) => {
+  const dir = folderOf(t)
+  await buildOf(dir, 'AZ')
+  const before = readFileSync(join(dir, 'registry.jsonl'), 'utf8')
+  await assert.rejects(buildOf(dir, 'M', { allowLoss: 0 }), /are left/)
+  assert.equal(readFileSync(join(dir, 'registry.jsonl'), 'utf8'), before)
+  assert.deepEqual(await buildOf(dir, 'ACMZ'), [...A_AND_Z, 'C 3 buoy-c', 'M 4 buoy-m'])
+})
+
+test('Where kept snapshots already disagree, the announced one is right, and no id or slug of theirs goes to a third buoy.', async (t) => {
+  const dir = folderOf(t)
+  await buildOf(dir, 'AZ')
+  await buildOf(dir, 'AMZ')
+  const { file } = listKept(dir).at(-1)!
+  const manifest = readFileSync(join(dir, file))
+  await rollback(dir, null, NOON)
+  // As an older program built on, without a look at what it had gone back from.
+  for (const lost of [file, 'registry.jsonl']) rmSync(join(dir, lost))
+  assert.deepEqual(await buildOf(dir, 'ACZ'), [...A_AND_Z, 'C 3 buoy-c'])
+  rmSync(join(dir, 'registry.jsonl'))
+  writeFileSync(join(dir, file), manifest)
+  const expected = [...A_AND_Z, 'C 3 buoy-c', 'D 4 buoy-d', 'M 5 buoy-m']
+  assert.deepEqual(await buildOf(dir, 'ACDMZ'), expected)
+  rmSync(join(dir, file))
+  assert.deepEqual(await buildOf(dir, 'ACDMXZ'), [...expected, 'X 6 buoy-x'])
+})

@@ -1,0 +1,275 @@
+/** Several networks in one build: feeds that mention only who reported lately, sources that fail alone, and buoys of two networks. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import fc from 'fast-check'
+import { readCatalog, cataloguedBuoys } from '../../src/snapshot/catalog.ts'
+import { buildSnapshot } from '../../src/build/build.ts'
+import { leaveOut, samePlaces } from '../../src/build/duplicates.ts'
+import { decodePart } from '../../src/snapshot/format.ts'
+import { readPasses } from '../../src/snapshot/passes.ts'
+import { loadSnapshot } from '../../src/snapshot/read.ts'
+import { BuildReport, type ReportDocument } from '../../src/build/report.ts'
+import { type Source, type SourceTerms } from '../../src/sources/source.ts'
+import { BuildError } from '../../src/system/build-error.ts'
+import type { BuoyRecord } from '../../src/sea/records.ts'
+import { temporaryFolder } from '../live.ts'
+import { fakeSource, type FakeBuoy } from './fake_source.ts'
+
+const NOON = Date.UTC(2026, 2, 27, 12) / 1000
+
+function buoy(source: string, identifier: string, lat: number, time: number | null = NOON): FakeBuoy {
+  const rows = time === null ? [] : [{ time, significantHeight: 1000, period: 8000 }]
+  return {
+    source,
+    identifier,
+    name: `${source} ${identifier}`,
+    lat,
+    lng: -3,
+    country: 'FR',
+    timezone: 'Europe/Paris',
+    rows,
+  }
+}
+
+const NORTH = { name: 'North', network: 'national' } as const
+const SOUTH = { name: 'South', network: 'coastal' } as const
+
+const terms = (name: string, more: Partial<SourceTerms> = {}): SourceTerms => ({
+  name,
+  info: {},
+  accepts: () => true,
+  ...more,
+})
+
+const configured = (
+  name: string,
+  buoys: FakeBuoy[],
+  more: Partial<Source> = {},
+  networks: Parameters<typeof fakeSource>[1] = [NORTH],
+): Source => ({ ...fakeSource(buoys, networks), terms: terms(name), ...more })
+
+const failing = (name: string): Source => ({
+  ...configured(name, []),
+  async read(sink) {
+    sink.source(SOUTH)
+    const handle = sink.buoy(buoy('South', 'half', 10))
+    await fakeSource([buoy('South', 'half', 10, NOON + 600)], [SOUTH]).read(sink, {
+      asOf: null,
+      now: 0,
+      report: silentReport(),
+    })
+    assert.ok(handle >= 0, 'a handle')
+    throw new BuildError('garbled')
+  },
+})
+
+const silentReport = (write: (text: string) => void = () => {}): BuildReport =>
+  new BuildReport({ maxBadShare: 0.1, write, terminal: false, clock: () => 0 })
+
+interface Built {
+  /** `SOURCE IDENTIFIER`, by id. */
+  buoys: string[]
+  ids: number[]
+  readings: number
+  asOf: number
+  document: ReportDocument
+}
+
+async function build(
+  out: string,
+  sources: Source[],
+  more: Partial<Parameters<typeof buildSnapshot>[0]> = {},
+): Promise<Built> {
+  const report = silentReport()
+  const { asOf, parts } = await buildSnapshot({ sources, out, asOf: null, now: NOON, report, ...more })
+  const loaded = await loadSnapshot(out)
+  const catalog = loaded.parts.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
+  const buoys = cataloguedBuoys(readCatalog(decodePart(new Uint8Array(catalog.buffer), 'f'), 'f'))
+  return {
+    buoys: buoys.map(({ source, identifier }) => `${source} ${identifier}`),
+    ids: buoys.map(({ id }) => id),
+    readings: parts.reduce((sum, { kind, rows }) => (kind === 'readings' ? sum + rows : sum), 0),
+    asOf,
+    document: report.document(),
+  }
+}
+
+const folderOf = (t: TestContext): string => join(temporaryFolder(t), 'out')
+
+test('A buoy that a feed of the latest reports leaves out stays, with its id, name and network; elsewhere it goes.', async (t) => {
+  for (const complete of [false, true]) {
+    const out = folderOf(t)
+    const all = [buoy('North', 'A', 10), buoy('North', 'B', 20), buoy('North', 'C', 30)]
+    const first = await build(out, [configured('feed', all, { complete })])
+    assert.deepEqual(first.buoys, ['North A', 'North B', 'North C'])
+    const later = [buoy('North', 'C', 30, NOON + 1800), buoy('North', 'A', 10, NOON + 1800)]
+    const second = await build(out, [configured('feed', later, { complete })])
+    assert.deepEqual(second.buoys, complete ? ['North A', 'North C'] : first.buoys)
+    assert.deepEqual(second.ids, complete ? [1, 3] : [1, 2, 3])
+    assert.equal(second.readings, 5)
+    const none = await build(out, [configured('feed', later.slice(1), { complete })])
+    assert.equal(none.buoys.length, complete ? 1 : 3)
+  }
+})
+
+test('Of an incomplete feed only the buoys that are wanted stay, and only those of its networks.', async (t) => {
+  const out = folderOf(t)
+  const both = configured(
+    'both',
+    [buoy('North', 'A', 10), buoy('North', 'B', 20), buoy('South', 'S', 30)],
+    {},
+    [NORTH, SOUTH],
+  )
+  await build(out, [both])
+  const feed = configured('feed', [], {
+    complete: false,
+    terms: terms('feed', { accepts: ({ identifier }) => identifier !== 'B' }),
+  })
+  assert.deepEqual((await build(out, [feed], { allowLoss: 1 })).buoys, ['North A'])
+})
+
+test('A buoy that was taken by its type stays when it is not mentioned, though no snapshot keeps types.', async (t) => {
+  const out = folderOf(t)
+  const accepts = ({ type }: BuoyRecord): boolean => type === undefined || type === 'buoy'
+  const feed = (buoys: FakeBuoy[]): Source =>
+    configured('feed', buoys, { complete: false, terms: terms('feed', { accepts }) })
+  const [a, b, c] = ['A', 'B', 'C'].map((name, i) => buoy('North', name, 10 * i))
+  const first = await build(out, [feed([{ ...a, type: 'buoy' }, { ...b, type: 'fixed' }, c])])
+  assert.deepEqual(first.buoys, ['North A'])
+  assert.deepEqual((await build(out, [feed([{ ...b, type: 'fixed' }])])).buoys, ['North A'])
+})
+
+test('A source of the configuration fails alone: what it gave is taken back, and what it had stays.', async (t) => {
+  const out = folderOf(t)
+  const south = configured('south', [buoy('South', 'S', 30)], {}, [SOUTH])
+  await build(out, [configured('north', [buoy('North', 'A', 10), buoy('North', 'B', 20)]), south])
+  const { buoys, readings, asOf, document } = await build(out, [
+    configured('north', [buoy('North', 'A', 10, NOON + 60)]),
+    failing('south'),
+  ])
+  // North was read whole and does not mention B; for South nobody speaks.
+  assert.deepEqual(buoys, ['North A', 'South S'])
+  assert.deepEqual([readings, asOf], [4, NOON + 60])
+  assert.deepEqual(
+    document.sources.map(({ name, refused }) => `${name}: ${refused}`),
+    ['north: null', 'south: garbled'],
+  )
+  await assert.rejects(build(out, [failing('a'), failing('b')]), /none of the sources could be read/)
+  const { terms: _, ...commandLine } = failing('c')
+  await assert.rejects(build(out, [south, commandLine]), /garbled/)
+})
+
+test('Quality control leaves the operator’s own rows as they are.', async (t) => {
+  const strange = {
+    ...buoy('North', 'A', 10),
+    rows: [{ time: NOON, significantHeight: 2000, maximumHeight: 1000 }],
+  }
+  for (const isControlled of [true, false]) {
+    const { document } = await build(folderOf(t), [configured('own', [strange], { isControlled })])
+    assert.equal(Object.keys(document.networks[0].impossible).length, isControlled ? 0 : 1)
+  }
+})
+
+test('A pass keeps its observations at the virtual buoys that are wanted.', async (t) => {
+  const out = folderOf(t)
+  const sky = { name: 'Sky', network: 'satellite' } as const
+  const points = ['V1', 'V2'].map((name, i) => ({ ...buoy('Sky', name, 10 * i), virtual: true }))
+  const source: Source = {
+    terms: terms('sky', { accepts: ({ identifier }) => identifier === 'V2' }),
+    async read(sink, context) {
+      await fakeSource(points, [sky]).read(sink, context)
+      const observations = points.map((point) => ({ buoy: sink.buoy(point), time: NOON }))
+      const bounds = { south: -1, west: -4, north: 11, east: -2 }
+      sink.pass({
+        mission: 'sentinel-3a',
+        cycle: 81,
+        number: 5,
+        startedAt: NOON - 60,
+        endedAt: NOON + 60,
+        bounds,
+        observations,
+      })
+    },
+  }
+  const { buoys, ids } = await build(out, [source])
+  assert.deepEqual(buoys, ['Sky V2'])
+  const { parts } = await loadSnapshot(out)
+  const passes = parts.find(({ entry }) => entry.kind === 'passes') ?? assert.fail('no passes')
+  assert.deepEqual([...readPasses(decodePart(new Uint8Array(passes.buffer), 'f'), 'f').buoy], ids)
+})
+
+test('The words of the configuration about a network stand in place of the adapter’s own.', async (t) => {
+  const out = folderOf(t)
+  const info = { network: 'coastal', credit: 'thanks', licence: 'free' } as const
+  await build(out, [configured('feed', [buoy('North', 'A', 10)], { terms: terms('feed', { info }) })])
+  const loaded = await loadSnapshot(out)
+  const catalog = loaded.parts.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
+  assert.deepEqual(readCatalog(decodePart(new Uint8Array(catalog.buffer), 'f'), 'f').sources, [
+    { name: 'North', label: null, aliases: [], ...info },
+  ])
+})
+
+test('Readings of a clock gone wrong neither set the time of the snapshot nor enter it.', async (t) => {
+  const wrong = buoy('North', 'B', 20, NOON + 86_400 * 365)
+  const { asOf, readings } = await build(folderOf(t), [configured('feed', [buoy('North', 'A', 10), wrong])], {
+    latest: NOON + 3600,
+  })
+  assert.deepEqual([asOf, readings], [NOON, 1])
+})
+
+test('A buoy of two networks is the preferred one’s, unless that has fallen silent.', async (t) => {
+  const out = folderOf(t)
+  // 0.008 degrees are 0.9 km.
+  const pair = (north: number | null, south: number | null): Source[] => [
+    configured('north', [buoy('North', 'N', 10, north), buoy('North', 'far', 50)]),
+    configured('south', [buoy('South', 'S', 10.008, south)], {}, [SOUTH]),
+  ]
+  const prefer = ['South', 'North']
+  const first = await build(out, pair(NOON, NOON - 3600), { prefer })
+  assert.deepEqual(first.buoys, ['North far', 'South S'])
+  assert.deepEqual(first.document.duplicates, [{ left_out: 'North N', stays: 'South S', km: 0.89 }])
+  assert.deepEqual([first.document.duplicates_count, first.readings], [1, 2])
+  // South mentions its buoy without a reading: what the folder has of it counts.
+  assert.deepEqual((await build(out, pair(NOON + 3600, null), { prefer })).buoys, ['North far', 'South S'])
+  assert.deepEqual((await build(out, pair(NOON + 86_400, null), { prefer })).buoys, [
+    'North far',
+    'South S',
+    'North N',
+  ])
+  assert.deepEqual((await build(out, pair(NOON + 86_400, NOON + 86_000), { prefer })).buoys, [
+    'North far',
+    'South S',
+  ])
+  assert.deepEqual((await build(out, pair(NOON, NOON), { prefer, sameWithinKm: 0.8 })).buoys.length, 3)
+  assert.deepEqual((await build(out, pair(NOON, NOON), { prefer: ['South'] })).buoys.length, 3)
+})
+
+test('What is left out has a preferred living neighbour that stays, and what stays has none.', () => {
+  const records: fc.Arbitrary<BuoyRecord[]> = fc.array(
+    fc.record({
+      source: fc.constantFrom('A', 'B', 'C', 'D'),
+      identifier: fc.uuid(),
+      name: fc.constant('x'),
+      lat: fc.integer({ min: 0, max: 30 }).map((step) => step * 0.004),
+      lng: fc.constantFrom(179.999, -179.999),
+      virtual: fc.boolean(),
+    }),
+    { maxLength: 25 },
+  )
+  fc.assert(
+    fc.property(records, fc.func(fc.integer({ min: -1, max: 200_000 })), (buoys, newestOf) => {
+      const newest = ({ identifier }: BuoyRecord): number => newestOf(identifier)
+      const prefer = ['B', 'A', 'C']
+      const out = leaveOut(samePlaces(buoys, prefer, 1), newest)
+      const gone = new Set(out.map(({ leftOut }) => leftOut))
+      assert.equal(gone.size, out.length, 'each once')
+      for (const { leftOut, stays, km } of out) {
+        assert.ok(!gone.has(stays) && km <= 1, 'for one that stays')
+        assert.ok(prefer.indexOf(stays.source) < prefer.indexOf(leftOut.source), 'of a preferred network')
+        assert.ok(newest(stays) + 86_400 >= newest(leftOut), 'that lives')
+        assert.ok(leftOut.virtual !== true && stays.virtual !== true, 'both of them real')
+      }
+    }),
+  )
+})

@@ -1,0 +1,67 @@
+/** Pipes and devices in the place of files of a snapshot folder: whoever reads it goes on or says so, and waits for nobody. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { JOURNAL_FILE } from '../../src/build/journal.ts'
+import { listKept } from '../../src/build/history.ts'
+import { readManifest } from '../../src/snapshot/read.ts'
+import { BuildReport, newestReport, writeReport } from '../../src/build/report.ts'
+import { BuildError } from '../../src/system/build-error.ts'
+import { temporaryFolder } from '../live.ts'
+import { build, fakeSource, SMALL_WORLD } from './fake_source.ts'
+
+const PUTS = [
+  (path: string): unknown => execFileSync('mkfifo', [path]),
+  (path: string): unknown => symlinkSync('/dev/zero', path),
+]
+
+test('Builds and reports read no pipe and no device in the place of a kept manifest, a report or a journal', async (t) => {
+  const folder = temporaryFolder(t)
+  const good = join(folder, 'good')
+  await build([fakeSource(SMALL_WORLD)], good)
+  const report = new BuildReport({ maxBadShare: 1, write: () => {}, terminal: false, clock: Date.now })
+  const { id, asOf } = (await readManifest(good))!
+  report.built(id, asOf, true)
+  writeReport(good, report.document())
+  const kept = listKept(good)[0].file
+  for (const [i, put] of PUTS.entries()) {
+    for (const file of [kept, `report-${id}.json`, JOURNAL_FILE]) {
+      const dir = join(folder, `${i}-${file}`)
+      cpSync(good, dir, { recursive: true })
+      rmSync(join(dir, file), { force: true })
+      put(join(dir, file))
+      if (file === kept) assert.equal(listKept(dir)[0].manifest, null)
+      if (file.startsWith('report')) {
+        assert.throws(
+          () => newestReport(dir),
+          (error: unknown) => error instanceof BuildError,
+        )
+      }
+      await build([fakeSource(SMALL_WORLD)], dir)
+      assert.equal((await readManifest(dir))?.id, id)
+    }
+  }
+})
+
+test('A part is written anew where a pipe or a device lies in its place', async (t) => {
+  const folder = temporaryFolder(t)
+  const good = join(folder, 'good')
+  await build([fakeSource(SMALL_WORLD)], good)
+  const parts = readdirSync(good).filter((file) => /^readings-.*\.msgpack$/.test(file))
+  assert.ok(parts.length > 0)
+  for (const [i, put] of PUTS.entries()) {
+    const dir = join(folder, String(i))
+    cpSync(good, dir, { recursive: true })
+    // A first build knows no part of the folder, and meets them when it writes its own.
+    for (const file of readdirSync(dir)) if (/manifest|snapshot/.test(file)) rmSync(join(dir, file))
+    for (const part of parts) {
+      rmSync(join(dir, part))
+      put(join(dir, part))
+    }
+    await build([fakeSource(SMALL_WORLD)], dir)
+    assert.ok(existsSync(join(dir, 'manifest.msgpack')))
+    assert.equal((await readManifest(dir))?.id, (await readManifest(good))?.id)
+  }
+})

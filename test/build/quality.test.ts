@@ -1,0 +1,223 @@
+/** Quality control: what is impossible is taken out, what is doubtful is counted and stays, nothing is made up. */
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
+import { doubtfulReadings, newestReading, removeImpossible } from '../../src/build/quality.ts'
+import type { MonthTable } from '../../src/snapshot/months.ts'
+import { openNdbc } from '../../src/sources/ndbc.ts'
+import { record } from '../sources/recorder.ts'
+import { temporaryFolder } from '../live.ts'
+import { batchOf, type Codes, type FakeRow } from './fake_source.ts'
+
+const START = Date.UTC(2026, 2, 1) / 1000
+const HALF_HOUR = 1800
+
+test('A highest wave below the significant height, or far beyond it, is taken out and counted; all else stays.', () => {
+  const rows = fc.array(
+    fc.record({
+      time: fc.integer({ min: START, max: START + 100_000 }),
+      significantHeight: fc.option(fc.integer({ min: 0, max: 25_000 }), { nil: undefined }),
+      maximumHeight: fc.option(fc.integer({ min: 0, max: 50_000 }), { nil: undefined }),
+      windSpeed: fc.constant(1234),
+    }),
+    { maxLength: 50 },
+  )
+  fc.assert(
+    fc.property(rows, fc.integer({ min: START, max: START + 100_000 }), (given, latest) => {
+      const batch = batchOf(given.map((row) => JSON.parse(JSON.stringify(row)) as FakeRow))
+      let low = 0
+      let high = 0
+      const newest = newestReading(batch, latest)
+      removeImpossible(batch, (what) => (what === 'low' ? low++ : high++))
+      const waves = given.filter((row) => row.significantHeight !== undefined)
+      const times = waves.map(({ time }) => time).filter((time) => time <= latest)
+      assert.equal(newest, Math.max(-1, ...times))
+      const faults = waves.map(({ significantHeight: height = 0, maximumHeight: highest }) =>
+        highest === undefined
+          ? 'none'
+          : highest < height
+            ? 'low'
+            : highest > 3.7 * (height + 50)
+              ? 'high'
+              : 'fine',
+      )
+      assert.equal(low, faults.filter((fault) => fault === 'low').length, 'low')
+      assert.equal(high, faults.filter((fault) => fault === 'high').length, 'high')
+      given.forEach(({ significantHeight, maximumHeight }, row) => {
+        const isOut =
+          significantHeight !== undefined &&
+          maximumHeight !== undefined &&
+          (maximumHeight < significantHeight || maximumHeight > 3.7 * (significantHeight + 50))
+        const expected = isOut ? undefined : maximumHeight
+        assert.equal(batch.columns.maximumHeight[row], expected ?? MEASURES.maximumHeight.missing)
+        assert.equal(
+          batch.columns.significantHeight[row],
+          significantHeight ?? MEASURES.significantHeight.missing,
+        )
+        assert.equal(batch.columns.windSpeed[row], 1234)
+      })
+    }),
+  )
+})
+
+test('A period of 0 s is no period: it is taken out of any source, and all else of its row stays.', () => {
+  const batch = batchOf([
+    { time: START, significantHeight: 1000, period: 0, peakPeriod: 0 },
+    { time: START + 1, significantHeight: 1100, period: 8000, peakPeriod: 0 },
+    { time: START + 2, significantHeight: 1200, period: 1, peakPeriod: 9000 },
+  ])
+  const told: string[] = []
+  removeImpossible(batch, (what) => told.push(what))
+  assert.deepEqual(told, ['zeroPeriod', 'zeroPeriod'])
+  const { missing } = MEASURES.period
+  assert.deepEqual([...batch.columns.period.subarray(0, 3)], [missing, 8000, 1])
+  assert.deepEqual([...batch.columns.peakPeriod.subarray(0, 3)], [missing, missing, 9000])
+  assert.deepEqual([...batch.columns.significantHeight.subarray(0, 3)], [1000, 1100, 1200])
+})
+
+test('A sensor that shows a flat sea for a week is told, one that does for six days or moves now and then is not.', () => {
+  const flat = (halfDays: number, every = -1): FakeRow[] =>
+    Array.from({ length: halfDays * 24 + 1 }, (_, i) => ({
+      time: START + i * HALF_HOUR,
+      significantHeight: i % every === 1 ? 60 : (i * 7) % 51,
+    }))
+  assert.deepEqual(doubts(tableOf(flat(14))), ['1 dead 337'])
+  assert.deepEqual(doubts(tableOf(flat(12))), [])
+  assert.deepEqual(doubts(tableOf(flat(28, 300))), [])
+  // A week of which only the ends are known says little.
+  assert.deepEqual(doubts(tableOf([flat(1)[0], { time: START + 8 * 86_400, significantHeight: 0 }])), [])
+  assert.deepEqual(doubts(tableOf([...flat(16), { time: START + 9 * 86_400, significantHeight: 1000 }])), [
+    '1 dead 385',
+  ])
+})
+
+/** A table of one buoy for each list of rows; ids from 1. */
+function tableOf(...buoys: FakeRow[][]): MonthTable {
+  const rows = buoys.flat()
+  const batch = batchOf(rows)
+  const start = [0]
+  for (const list of buoys) start.push(start.at(-1)! + list.length)
+  return {
+    month: 674,
+    buoys: Uint32Array.from(buoys, (_, i) => i + 1),
+    start: Uint32Array.from(start),
+    time: batch.time.slice(0, rows.length),
+    columns: batch.columns,
+  }
+}
+
+/** Rows half an hour apart. */
+function halfHours(...codes: Codes[]): FakeRow[] {
+  return codes.map((row, i) => ({ time: START + i * HALF_HOUR, ...row }))
+}
+
+function doubts(table: MonthTable): string[] {
+  const told: string[] = []
+  doubtfulReadings(table, (buoy, doubt, readings) => told.push(`${buoy} ${doubt} ${readings}`))
+  return told
+}
+
+const heights = (...metres: number[]): Codes[] =>
+  metres.map((height) => ({ significantHeight: height * 1000 }))
+
+test('Each doubt is told of the readings that raise it, and of no others.', () => {
+  const calm = { significantHeight: 1000, period: 8000, direction: 27_000 }
+  const stuck = Array.from({ length: 13 }, () => calm)
+  const cases: [rows: FakeRow[], expected: string[]][] = [
+    [halfHours({ significantHeight: 5000, period: 4000 }), ['1 steep 1']],
+    [halfHours({ significantHeight: 5000, period: 12_000 }), []],
+    // The peak period counts where there is one.
+    [halfHours({ significantHeight: 5000, period: 4000, peakPeriod: 12_000 }), []],
+    [
+      halfHours({ significantHeight: 100, period: 30_100 }, { significantHeight: 100, period: 500 }),
+      ['1 period 2'],
+    ],
+    [
+      halfHours(
+        { significantHeight: 0, waterTemperature: -251 },
+        { significantHeight: 0, waterTemperature: 4001 },
+      ),
+      ['1 water 2'],
+    ],
+    [
+      halfHours(
+        { significantHeight: 0, waterTemperature: -250 },
+        { significantHeight: 0, waterTemperature: 4000 },
+      ),
+      [],
+    ],
+    [halfHours(...heights(1, 4, 1)), ['1 spike 1', '1 jump 2']],
+    [halfHours(...heights(1, 1.9, 1)), []],
+    [halfHours(...heights(6, 8.5, 6)), []],
+    [halfHours(...heights(1, 4, 4)), ['1 jump 1']],
+    [halfHours(...stuck), ['1 stuck 13']],
+    // Twelve readings, but not six hours.
+    [halfHours(...stuck.slice(1)), []],
+    [halfHours(...stuck.slice(1), { ...calm, direction: 27_100 }), []],
+    [halfHours(...stuck.map(() => ({ significantHeight: 1000 }))), []],
+    [halfHours(...stuck.map(() => ({ significantHeight: 0, period: 8000 }))), []],
+    // Hours apart, nothing is a spike.
+    [heights(1, 4, 1).map((row, i) => ({ time: START + i * 10_800, ...row })), []],
+  ]
+  for (const [rows, expected] of cases)
+    assert.deepEqual(doubts(tableOf(rows)), expected, JSON.stringify(rows.slice(0, 3)))
+})
+
+test('Buoys are looked at each by itself.', () => {
+  assert.deepEqual(
+    doubts(tableOf(halfHours(...heights(1)), halfHours(...heights(9)), [], halfHours(...heights(1, 4, 1)))),
+    ['4 spike 1', '4 jump 2'],
+  )
+})
+
+test('Counting changes nothing.', () => {
+  const code = (name: MeasureName): fc.Arbitrary<number> =>
+    fc.integer({
+      min: Math.round(MEASURES[name].min * MEASURES[name].scale),
+      max: Math.round(MEASURES[name].max * MEASURES[name].scale),
+    })
+  const row = fc.record(Object.fromEntries(MEASURE_NAMES.map((name) => [name, code(name)])))
+  fc.assert(
+    fc.property(fc.array(row, { maxLength: 40 }), (codes) => {
+      const table = tableOf(halfHours(...(codes as Codes[])))
+      const before = JSON.stringify(MEASURE_NAMES.map((name) => [...table.columns[name]]))
+      for (const told of doubts(table)) {
+        const readings = Number(told.split(' ')[2])
+        assert.ok(readings > 0 && readings <= codes.length, told)
+      }
+      assert.equal(JSON.stringify(MEASURE_NAMES.map((name) => [...table.columns[name]])), before)
+    }),
+  )
+})
+
+test('A garbled message of NDBC, one number as height and as average period, loses its waves and keeps its wind.', async (t) => {
+  const folder = temporaryFolder(t)
+  mkdirSync(join(folder, 'realtime2'))
+  writeFileSync(join(folder, 'station_table.txt'), '46075|O|3|H|Shumagin Islands||53.983 N 160.817 W|D||\n')
+  const row = (minute: string, waves: string): string =>
+    `2023 08 31 18 ${minute} 220 19.0 26.0 ${waves} 235 1000.4 MM MM MM MM MM MM\n`
+  writeFileSync(
+    join(folder, 'realtime2', '46075.txt'),
+    '#YY MM DD hh mm WDIR WSPD GST WVHT DPD APD MWD PRES ATMP WTMP DEWP VIS PTDY TIDE\n' +
+      row('50', '12.2 MM 12.2') +
+      row('30', '5.0 5 5.0') +
+      row('10', '5.1 MM 6.0'),
+  )
+  const { rows, skipped, bad } = await record(openNdbc, folder)
+  const read = rows
+    .get('46075/1')
+    ?.map(({ time, significantHeight, windSpeed }) => [time.slice(11, 16), significantHeight, windSpeed])
+  assert.deepEqual(read, [
+    ['18:10', 5.1, 68.4],
+    ['18:30', 5, 68.4],
+    ['18:50', undefined, 68.4],
+  ])
+  assert.deepEqual(bad, [])
+  assert.equal(
+    [...skipped.entries()].filter(([reason]) => reason.startsWith('46075: waves garbled')).length,
+    1,
+  )
+})

@@ -1,0 +1,252 @@
+/** The report of a build: what it counts, that it is bounded and escaped, and that it lives as long as its snapshot. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { buildSnapshot } from '../../src/build/build.ts'
+import {
+  BuildReport,
+  newestReport,
+  reportedSnapshot,
+  reportLines,
+  reportPage,
+  writeReport,
+  type ReportDocument,
+} from '../../src/build/report.ts'
+import { BuildError } from '../../src/system/build-error.ts'
+import { temporaryFolder } from '../live.ts'
+import { fakeSource, NETWORKS, SMALL_WORLD } from './fake_source.ts'
+
+const ID = 'a'.repeat(24)
+const START = Date.UTC(2026, 2, 27, 12)
+
+interface Told {
+  report: BuildReport
+  lines: string[]
+}
+
+function newReport(terminal = false): Told {
+  const lines: string[] = []
+  let now = START
+  const report = new BuildReport({
+    maxBadShare: 1,
+    write: (text) => void lines.push(text),
+    terminal,
+    clock: () => (now += 500),
+  })
+  return { report, lines }
+}
+
+/** Whatever a file, a server or a network may be called. */
+const EVIL = `<script>alert("x")</script>'&\u001b[31m`
+
+/** A report with something of everything. */
+function fullDocument(): ReportDocument {
+  const { report } = newReport()
+  report.begin('A')
+  const file = report.file(`${EVIL}.txt`)
+  file.rows(90)
+  for (let line = 1; line <= 300; line++) {
+    if (line % 2 === 0) file.bad(line, 'no valid date and time', `\u001b[31m\u202e"${'x'.repeat(100)}`)
+    else file.bad(line, EVIL)
+  }
+  file.skipped('waves repeat a sample', '41001')
+  file.skipped('waves repeat a sample', '41001')
+  file.skipped('waves repeat a sample')
+  file.end()
+  report.warn(EVIL)
+  report.withoutPosition('ndbc', ['41002', '41003'])
+  report.withoutPosition('ndbc', [])
+  report.begin('B')
+  report.refused(EVIL)
+  report.fetched({
+    source: 'A',
+    files: 5,
+    fetched: 1,
+    unchanged: 1,
+    fresh: 1,
+    failed: 2,
+    removed: 0,
+    bytes: 1234,
+    seconds: 3,
+    within: 1800,
+    oldest: START / 1000 - 3600,
+    failures: [
+      { url: `https://a.example/${EVIL}`, reason: 'HTTP status 500', usedFrom: START / 1000 - 3600 },
+      { url: 'https://a.example/b', reason: 'the answer is a web page', usedFrom: null },
+    ],
+  })
+  report.impossible('North', 'low')
+  report.impossible('North', 'low')
+  for (let i = 0; i < 30; i++) report.doubtful('North', `N${i}`, 'spike', 2)
+  report.network('North', { buoys: 40, reporting: 30, newest: START / 1000 })
+  report.network('South', { buoys: 1, reporting: 0, newest: -1 })
+  const [one, two] = SMALL_WORLD
+  for (let i = 0; i < 250; i++) report.duplicate(one, two, 0.12345)
+  report.month('2026-03')
+  report.built(ID, START / 1000, true)
+  return report.document()
+}
+
+test('Counts are whole, lists are bounded, and reasons come with file and line.', () => {
+  const document = fullDocument()
+  assert.deepEqual([document.files, document.rows, document.bad_lines], [1, 90, 300])
+  const [a, b] = document.sources
+  assert.deepEqual(a.bad_reasons, { [EVIL]: 150, 'no valid date and time': 150 })
+  assert.equal(a.bad.length, 200)
+  assert.deepEqual(a.bad[1], {
+    file: `${EVIL}.txt`,
+    line: 2,
+    reason: 'no valid date and time',
+    text: '"\\u001b[31m\\u{202e}\\"' + 'x'.repeat(33) + '"…',
+  })
+  assert.equal(a.bad[0].text, null)
+  assert.deepEqual(a.skipped, { 'waves repeat a sample': 3 })
+  assert.deepEqual(a.skipped_stations, { 'waves repeat a sample': { '41001': 2 } })
+  assert.deepEqual(a.without_position, ['41002', '41003'])
+  assert.deepEqual(a.warnings, [EVIL, 'ndbc: 2 left out for want of a position: "41002","41003"'])
+  assert.equal(b.refused, EVIL)
+  assert.deepEqual(
+    a.fetch?.failures.map(({ used_from: from }) => from),
+    ['2026-03-27T11:00:00Z', null],
+  )
+  const [north, south] = document.networks
+  assert.deepEqual(north.impossible, { 'highest wave below the significant height': 2 })
+  assert.deepEqual(
+    [north.doubtful[0].readings, north.doubtful[0].buoys, north.doubtful[0].identifiers.length],
+    [60, 30, 20],
+  )
+  assert.deepEqual([north.newest_reading, south.newest_reading], ['2026-03-27T12:00:00Z', null])
+  assert.deepEqual([document.duplicates.length, document.duplicates_count], [200, 250])
+  assert.deepEqual(document.months_written, ['2026-03'])
+  assert.ok(document.seconds > 0 && document.seconds < 60, 'seconds')
+})
+
+test('The page holds no markup and no control character of what it tells, and neither do the lines for a terminal.', () => {
+  const document = fullDocument()
+  const page = reportPage(document)
+  assert.ok(!page.includes('<script') && !page.includes('\u001b'), 'escaped')
+  assert.ok(page.includes('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&#39;&amp;'), 'told')
+  assert.match(page, /Content-Security-Policy" content="default-src 'none'/)
+  for (const title of [
+    'Sources',
+    'Networks',
+    'Fetched',
+    'Bad lines by reason',
+    'Doubtful readings, which stay',
+  ]) {
+    assert.ok(page.includes(`<h2>${title}</h2>`), title)
+  }
+  const lines = reportLines(document)
+  assert.ok(!lines.join('').includes('\u001b'), 'no escape sequences')
+  assert.ok(lines[0].startsWith(`snapshot ${ID}, data as of 2026-03-27T12:00:00Z, built 2026-`), lines[0])
+})
+
+test('A terminal gets one line that is written over, anything else plain lines, not too many.', () => {
+  const plain = newReport()
+  for (let i = 0; i < 9; i++) plain.report.progress(`step ${i}`)
+  assert.deepEqual(plain.lines, ['step 0\n', 'step 4\n', 'step 8\n'])
+  const { report, lines } = newReport(true)
+  report.progress('one')
+  report.line('two')
+  assert.deepEqual(lines, ['\r\u001b[Kone', '\r\u001b[Ktwo\n'])
+})
+
+test('A file that is called like a key of every object is counted like others.', () => {
+  const { report } = newReport()
+  const file = report.file('__proto__')
+  file.bad(1, 'constructor')
+  file.bad(2, 'constructor')
+  report.built(ID, 0, true)
+  assert.deepEqual(
+    Object.entries(report.document().sources.flatMap(({ bad_reasons: reasons }) => Object.entries(reasons))),
+    [],
+  )
+  file.end()
+  const [{ bad_reasons: reasons }] = report.document().sources
+  assert.deepEqual(Object.entries(reasons), [['constructor', 2]])
+})
+
+const build = async (out: string, shift: number, keep: number, now: number): Promise<string> => {
+  const { report } = newReport()
+  const buoys = SMALL_WORLD.map((buoy) => ({
+    ...buoy,
+    rows: buoy.rows.map((row) => ({ ...row, time: row.time + shift })),
+  }))
+  const { id } = await buildSnapshot({
+    sources: [fakeSource(buoys, NETWORKS)],
+    out,
+    asOf: null,
+    now,
+    report,
+    keep,
+  })
+  writeReport(out, report.document())
+  return id
+}
+
+test('A report lies beside its snapshot as long as that is kept, and the newest is found.', async (t) => {
+  const out = join(temporaryFolder(t), 'out')
+  const now = Date.now() / 1000
+  const ids: string[] = []
+  for (let i = 0; i < 4; i++) {
+    // As if the builds lay hours apart: young files are kept in any case.
+    if (existsSync(out))
+      for (const file of readdirSync(out))
+        utimesSync(join(out, file), now - 9000 + i * 600, now - 9000 + i * 600)
+    ids.push(await build(out, i * 60, 2, now))
+    assert.equal(newestReport(out).snapshot, ids[i])
+  }
+  const reported = new Set(readdirSync(out).flatMap((file) => reportedSnapshot(file) ?? []))
+  // The one that has just been superseded is as young as its snapshot.
+  assert.ok(!reported.has(ids[0]) && reported.has(ids[3]), [...reported].join())
+  const kept = new Set(
+    readdirSync(out).flatMap((file) => /^manifest-\d+-(\w+)\.msgpack$/.exec(file)?.[1] ?? []),
+  )
+  assert.deepEqual([...reported].toSorted(), [...kept].toSorted())
+  // The same snapshot again: its report is replaced.
+  assert.equal(await build(out, 180, 2, now), ids[3])
+  assert.equal(newestReport(out).snapshot, ids[3])
+  const document = JSON.parse(readFileSync(join(out, `report-${ids[3]}.json`), 'utf8')) as ReportDocument
+  assert.deepEqual(
+    document.networks.map(({ name, buoys, reporting }) => [name, buoys, reporting]),
+    [
+      ['North', 2, 1],
+      ['Sky', 1, 1],
+      ['South', 1, 1],
+    ],
+  )
+  assert.deepEqual(document.months_written, ['2026-02', '2026-03'])
+})
+
+test('A folder without a report, or with something else under its name, says so.', (t) => {
+  const dir = temporaryFolder(t)
+  assert.throws(
+    () => newestReport(dir),
+    (error) => error instanceof BuildError && /there is no report/.test(error.message),
+  )
+  mkdirSync(join(dir, 'sub'))
+  writeFileSync(join(dir, `report-${ID}.json`), '{"format":"other"}')
+  assert.throws(() => newestReport(dir), /is no report$/)
+  writeFileSync(join(dir, `report-${ID}.json`), '{')
+  assert.throws(() => newestReport(dir), /is no report$/)
+})
+
+test('Many bad lines and rows left out are counted in one call, and so are reasons without end in one.', () => {
+  const { report, lines: told } = newReport()
+  report.begin('A')
+  const file = report.file('a.txt')
+  file.rows(1000)
+  file.bad(1, 'no valid time')
+  file.bad(2, 'no valid time', undefined, 99)
+  for (let i = 0; i < 20_000; i++) file.skipped(`reason ${i}`, 'S', 2)
+  file.end()
+  report.summary()
+  report.built('0'.repeat(24), START / 1000, true)
+  const [{ bad_lines: lines, bad_reasons: reasons, skipped }] = report.document().sources
+  assert.deepEqual([lines, reasons], [100, { 'no valid time': 100 }])
+  assert.equal(skipped['reason 499'], 2)
+  assert.equal(Object.keys(skipped).length, 500)
+  assert.ok(told.join('').split('\n').length < 520)
+  assert.match(told.join(''), /39000 × other reasons/)
+})

@@ -1,0 +1,435 @@
+/** Sources that cannot be read take nothing away: what each gave last stays until it is read again or taken out of the configuration. */
+import assert from 'node:assert/strict'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { buildSnapshot } from '../../src/build/build.ts'
+import { cataloguedBuoys, readCatalog } from '../../src/snapshot/catalog.ts'
+import { readForecast } from '../../src/snapshot/forecast.ts'
+import { decodePart, type Part, type PartKind } from '../../src/snapshot/format.ts'
+import { checkFolder, resume, rollback } from '../../src/build/history.ts'
+import { readPasses } from '../../src/snapshot/passes.ts'
+import { loadSnapshot } from '../../src/snapshot/read.ts'
+import { BuildReport, type ReportDocument } from '../../src/build/report.ts'
+import { readTides } from '../../src/snapshot/tides.ts'
+import { type Source } from '../../src/sources/source.ts'
+import { BuildError } from '../../src/system/build-error.ts'
+import type { BuoyRecord } from '../../src/sea/records.ts'
+import { startDrill } from '../faults/drill.ts'
+import { runCli, runCliWell, temporaryFolder } from '../live.ts'
+import { batchOf } from './fake_source.ts'
+
+const NOON = Date.UTC(2026, 2, 27, 12) / 1000
+
+/** What a source gives, each thing under a number or letter of its own. */
+interface Gift {
+  /** Identifiers of buoys of the network North. */
+  buoys?: string
+  /** Identifiers of virtual buoys of the network Sky. */
+  virtual?: string
+  /** Numbers of passes, each with an observation at every virtual buoy. */
+  passes?: number[]
+  /** Of Sentinel-3A, where it is not said. */
+  missions?: string[]
+  /** Latitudes of forecast points; the run is that of the model's hour. */
+  points?: number[]
+  run?: number
+  harbours?: string
+  spots?: number[]
+}
+
+const record = (source: string, identifier: string): BuoyRecord => ({
+  source,
+  identifier,
+  name: `${source} ${identifier}`,
+  lat: identifier.charCodeAt(0) - 64,
+  lng: -3,
+  country: 'FR',
+  timezone: 'Europe/Paris',
+})
+
+/** A source of the configuration; with `fault` it gives all and then fails, as one past --max-bad does. */
+function source(
+  name: string,
+  gift: Gift,
+  { fault, ...more }: Partial<Source> & { fault?: string } = {},
+): Source {
+  return {
+    terms: { name, info: {}, accepts: () => true },
+    ...more,
+    async read(sink) {
+      const time = NOON
+      if (gift.buoys !== undefined) sink.source({ name: 'North', network: 'national' })
+      for (const letter of gift.buoys ?? '') {
+        sink.rows(sink.buoy(record('North', letter)), batchOf([{ time, significantHeight: 1000 }]))
+      }
+      if (gift.virtual !== undefined) sink.source({ name: 'Sky', network: 'satellite' })
+      const handles = (gift.virtual ?? '').split('').map((letter) => {
+        const handle = sink.buoy({ ...record('Sky', letter), virtual: true })
+        sink.rows(handle, batchOf([{ time, significantHeight: 2000 }]))
+        return handle
+      })
+      for (const [i, number] of (gift.passes ?? []).entries()) {
+        sink.pass({
+          mission: gift.missions?.[i] ?? 'sentinel-3a',
+          cycle: 81,
+          number,
+          startedAt: time - 60 * number,
+          endedAt: time,
+          bounds: { south: -1, west: -4, north: 11, east: -2 },
+          observations: handles.map((buoy) => ({ buoy, time })),
+        })
+      }
+      for (const lat of gift.points ?? []) {
+        const values = { waveHeight: [gift.run ?? 1, null] }
+        sink.forecast({
+          lat,
+          lng: 0,
+          runAt: NOON + 3600 * (gift.run ?? 1),
+          times: [NOON, NOON + 3600],
+          values,
+        })
+      }
+      for (const letter of gift.harbours ?? '') {
+        sink.harbour({
+          identifier: letter,
+          name: `Harbour ${letter}`,
+          lat: 45,
+          lng: 0,
+          datumOffset: 2.1,
+          credit: `from ${name}`,
+          constituents: [{ name: 'M2', amplitude: 1.3, phase: 123.4 }],
+        })
+      }
+      for (const id of gift.spots ?? []) sink.spot({ id, name: `Spot ${id} of ${name}`, lat: id, lng: 0 })
+      await Promise.resolve()
+      if (fault !== undefined) throw new BuildError(fault)
+    },
+  }
+}
+
+interface Built {
+  buoys: string
+  passes: number[]
+  observations: number
+  points: number[]
+  harbours: string
+  spots: number[]
+  id: string
+  document: ReportDocument
+}
+
+async function build(
+  out: string,
+  sources: Source[],
+  more: Partial<Parameters<typeof buildSnapshot>[0]> = {},
+): Promise<Built> {
+  const report = new BuildReport({ maxBadShare: 0.1, write: () => {}, terminal: false, clock: () => 0 })
+  const { id } = await buildSnapshot({ sources, out, asOf: null, now: NOON, report, ...more })
+  await resume(out)
+  return { ...(await contentOf(out)), id, document: report.document() }
+}
+
+async function contentOf(out: string): Promise<Omit<Built, 'id' | 'document'>> {
+  const { parts } = await loadSnapshot(out)
+  const of = <T>(kind: PartKind, read: (part: Part, file: string) => T): T | null => {
+    const found = parts.find(({ entry }) => entry.kind === kind)
+    return found === undefined ? null : read(decodePart(new Uint8Array(found.buffer), 'f'), 'f')
+  }
+  const catalog = of('catalog', readCatalog) ?? assert.fail('no catalogue')
+  const passes = of('passes', readPasses)
+  return {
+    buoys: cataloguedBuoys(catalog)
+      .map(({ identifier }) => identifier)
+      .toSorted()
+      .join(''),
+    passes: [...(passes?.number ?? [])].toSorted((a, b) => a - b),
+    observations: passes?.buoy.length ?? 0,
+    points: [...(of('forecast', readForecast)?.lat ?? [])],
+    harbours: of('tides', readTides)?.identifiers.join('') ?? '',
+    spots: catalog.spots.map(({ id }) => id),
+  }
+}
+
+const folderOf = (t: TestContext): string => join(temporaryFolder(t), 'out')
+
+const FIRST: Gift = { buoys: 'ABS', virtual: 'V', passes: [1], points: [10], harbours: 'gh', spots: [1] }
+const SECOND: Gift = { buoys: 'CDS', virtual: 'W', passes: [2], points: [20], harbours: 'hi', spots: [2] }
+
+const ALL = {
+  buoys: 'ABCDSVW',
+  passes: [1, 2],
+  observations: 2,
+  points: [10, 20],
+  harbours: 'ghi',
+  spots: [1, 2],
+}
+
+const contentIn = ({ id: _id, document: _document, ...content }: Built): object => content
+
+test('A source that cannot be read keeps its forecast points, harbours, spots, passes and buoys, whatever the others give.', async (t) => {
+  const out = folderOf(t)
+  assert.deepEqual(contentIn(await build(out, [source('one', FIRST), source('two', SECOND)])), ALL)
+  // It fails before it has given anything, and after it has given everything else than before.
+  for (const gift of [{}, { ...SECOND, buoys: 'XY', points: [70], spots: [7], harbours: 'z', passes: [7] }]) {
+    for (const round of [1, 2]) {
+      const silent = source('two', gift, { fault: 'garbled' })
+      const built = await build(out, [source('one', FIRST), silent])
+      assert.deepEqual(contentIn(built), ALL, `round ${round}`)
+      assert.equal(built.document.sources[1].refused, 'garbled')
+    }
+  }
+  // Read again, it gives what it gives.
+  const back = { ...SECOND, buoys: 'CS', points: [21], spots: [2, 3], harbours: 'i', passes: [2, 3] }
+  assert.deepEqual(contentIn(await build(out, [source('one', FIRST), source('two', back)])), {
+    ...ALL,
+    buoys: 'ABCSVW',
+    passes: [1, 2, 3],
+    observations: 3,
+    points: [10, 21],
+    spots: [1, 2, 3],
+  })
+  assert.deepEqual(await checkFolder(out), [])
+})
+
+test('Of buoys that two sources of one network share, the silent one keeps its own, and the other loses those that it takes back.', async (t) => {
+  const out = folderOf(t)
+  await build(out, [source('one', { buoys: 'ABS' }), source('two', { buoys: 'CDS' })])
+  const built = await build(out, [source('one', { buoys: 'A' }), source('two', {}, { fault: 'away' })])
+  assert.equal(built.buoys, 'ACDS')
+})
+
+test('What another source’s newer word hid of a silent source shows again when that source takes it back.', async (t) => {
+  const out = folderOf(t)
+  const silent = source('one', {}, { fault: 'away' })
+  await build(out, [
+    source('one', { buoys: 'A', points: [10], run: 1, harbours: 'g' }),
+    source('two', { buoys: 'B', points: [10], run: 2, harbours: 'g' }),
+  ])
+  const options = { allowLoss: 1 }
+  const built = await build(out, [silent, source('two', { buoys: 'B', points: [30] })], options)
+  assert.deepEqual([built.points, built.harbours], [[10, 30], 'g'])
+})
+
+test('A source that is taken out of the configuration takes its part with it, all else stays.', async (t) => {
+  const out = folderOf(t)
+  await build(out, [source('one', FIRST), source('two', SECOND)])
+  const built = await build(out, [source('one', FIRST)])
+  assert.deepEqual(contentIn(built), {
+    buoys: 'ABSV',
+    passes: [1],
+    observations: 1,
+    points: [10],
+    harbours: 'gh',
+    spots: [1],
+  })
+})
+
+test('The report says which sources are silent, since when, and what of theirs stays.', async (t) => {
+  const out = folderOf(t)
+  await build(out, [source('one', FIRST), source('two', SECOND)])
+  const silent = source('two', {}, { fault: 'garbled' })
+  for (const hours of [1, 2]) {
+    const { document } = await build(out, [source('one', FIRST), silent], { now: NOON + 3600 * hours })
+    const [one, two] = document.sources
+    assert.deepEqual([one.refused, one.last_read, one.stays], [null, null, null])
+    assert.deepEqual([two.refused, two.last_read], ['garbled', '2026-03-27T12:00:00Z'])
+    assert.deepEqual(two.stays, { buoys: 4, passes: 1, forecast_points: 1, harbours: 2, spots: 1 })
+  }
+  const { document } = await build(out, [source('one', FIRST), source('new', {}, { fault: 'never there' })])
+  assert.deepEqual([document.sources[1].last_read, document.sources[1].stays], [null, null])
+})
+
+test('A source that suddenly gives nothing at all is taken for one that cannot be read.', async (t) => {
+  const out = folderOf(t)
+  await build(out, [source('one', FIRST), source('two', SECOND)])
+  const built = await build(out, [source('one', FIRST), source('two', {})])
+  assert.deepEqual(contentIn(built), ALL)
+  assert.equal(built.document.sources[1].refused, 'it gives nothing, and did before')
+})
+
+test('A rollback goes back to what the sources had given then.', async (t) => {
+  const out = folderOf(t)
+  const first = await build(out, [source('one', FIRST), source('two', { ...SECOND, spots: [5] })])
+  await build(out, [source('one', FIRST), source('two', SECOND)])
+  await rollback(out, first.id, NOON)
+  const built = await build(out, [source('one', FIRST), source('two', {}, { fault: 'away' })])
+  assert.deepEqual(built.spots, [1, 5])
+})
+
+test('Where it is not known who gave what, all stays while a source is silent.', async (t) => {
+  const out = folderOf(t)
+  await build(out, [source('one', FIRST), source('two', SECOND)])
+  for (const file of readdirSync(out)) if (file.startsWith('given-')) rmSync(join(out, file))
+  const silent = source('two', {}, { fault: 'away' })
+  for (const round of [1, 2]) {
+    const built = await build(out, [source('one', { ...FIRST, points: [10, 11] }), silent])
+    assert.deepEqual(contentIn(built), { ...ALL, points: [10, 11, 20] }, `round ${round}`)
+  }
+  assert.deepEqual(contentIn(await build(out, [source('one', FIRST), source('two', SECOND)])), ALL)
+})
+
+test('A damaged memory of who gave what is told by check, and taken for lost.', async (t) => {
+  const out = folderOf(t)
+  const { id } = await build(out, [source('one', FIRST), source('two', SECOND)])
+  writeFileSync(join(out, `given-${id}.jsonl`), '{"format":"groundswell-given"')
+  assert.match((await checkFolder(out)).join(), new RegExp(`given-${id}\\.jsonl: `))
+  const built = await build(out, [source('one', FIRST), source('two', {}, { fault: 'away' })])
+  assert.deepEqual(contentIn(built), ALL)
+})
+
+test('A fresh build does not go on without a source that the folder has something of.', async (t) => {
+  const out = folderOf(t)
+  await build(out, [source('one', FIRST), source('two', SECOND)])
+  const silent = source('two', {}, { fault: 'away' })
+  await assert.rejects(build(out, [source('one', FIRST), silent], { fresh: true }), /two.*--fresh/)
+  assert.deepEqual(await contentOf(out), ALL)
+  const elsewhere = folderOf(t)
+  assert.equal((await build(elsewhere, [source('one', FIRST), silent], { fresh: true })).buoys, 'ABSV')
+})
+
+test('A feed of who reported lately keeps, when it is silent, also those that it did not mention last.', async (t) => {
+  const out = folderOf(t)
+  const feed = (gift: Gift, fault?: string): Source =>
+    source('feed', gift, { complete: false, ...(fault !== undefined && { fault }) })
+  const other = source('other', { virtual: 'V' })
+  await build(out, [feed({ buoys: 'AB' }), other])
+  assert.equal((await build(out, [feed({ buoys: 'A' }), other])).buoys, 'ABV')
+  for (const round of [1, 2]) {
+    assert.equal((await build(out, [feed({}, 'away'), other])).buoys, 'ABV', `round ${round}`)
+  }
+})
+
+test('What stays of a silent source is asked for by the filter of today.', async (t) => {
+  const out = folderOf(t)
+  const terms = { name: 'two', info: {}, accepts: ({ identifier }: BuoyRecord) => identifier !== 'D' }
+  await build(out, [source('one', FIRST), source('two', SECOND)])
+  const silent = { ...source('two', {}, { fault: 'away' }), terms }
+  assert.equal((await build(out, [source('one', FIRST), silent])).buoys, 'ABCSVW')
+})
+
+test('What stays of a silent source stands in no other source’s way.', async (t) => {
+  const out = folderOf(t)
+  await build(out, [source('one', FIRST), source('two', SECOND)])
+  const coastal: Source = {
+    ...source('one', FIRST),
+    async read(sink, context) {
+      sink.source({ name: 'Sky', network: 'coastal' })
+      await source('one', { buoys: 'ABS', points: [10], harbours: 'gh', spots: [1, 2] }).read(sink, context)
+    },
+  }
+  const built = await build(out, [source('two', {}, { fault: 'away' }), coastal], { allowLoss: 1 })
+  assert.deepEqual([built.document.sources[1].refused ?? null, built.spots], [null, [1, 2]])
+})
+
+test('A build that loses much of any kind of part is refused.', async (t) => {
+  const whole: Gift = {
+    buoys: 'ABCD',
+    virtual: 'VW',
+    passes: [1, 2, 3],
+    missions: ['sentinel-3a', 'saral', 'swot'],
+    points: [1, 2, 3],
+    harbours: 'ghi',
+    spots: [1, 2, 3],
+  }
+  const losses: [what: RegExp, gift: Gift][] = [
+    [/only 2 of the folder's 6 buoys/, { ...whole, buoys: 'A', virtual: 'V' }],
+    [/only 1 of the folder's 3 passes/, { ...whole, passes: [1] }],
+    [/only 1 of the folder's 3 satellite missions/, { ...whole, missions: ['saral', 'saral', 'saral'] }],
+    [/only 1 of the folder's 3 forecast points/, { ...whole, points: [1] }],
+    [/only 0 of the folder's 3 harbours/, { ...whole, harbours: '' }],
+    [/only 1 of the folder's 3 spots/, { ...whole, spots: [3] }],
+  ]
+  const out = folderOf(t)
+  const { id } = await build(out, [source('one', whole)])
+  for (const [what, gift] of losses) {
+    await assert.rejects(
+      build(out, [source('one', gift)]),
+      (error) => error instanceof BuildError && what.test(error.message),
+      String(what),
+    )
+  }
+  assert.equal((await build(out, [source('one', whole)])).id, id)
+  await build(out, [source('one', losses.at(-1)![1])], { allowLoss: 1 })
+})
+
+test('Networks that end without buoys are named by the report.', async (t) => {
+  const terms = { name: 'one', info: {}, accepts: ({ source: network }: BuoyRecord) => network !== 'Sky' }
+  const { document } = await build(folderOf(t), [{ ...source('one', FIRST), terms }])
+  assert.deepEqual(document.networks_without_buoys, ['Sky'])
+  assert.deepEqual(
+    document.networks.map(({ name, buoys }) => [name, buoys]),
+    [
+      ['North', 3],
+      ['Sky', 0],
+    ],
+  )
+})
+
+const MORE_TABLES = {
+  'forecast/points.csv': [
+    'lat,lng,run,time,wave_height',
+    '45,-5,2024-03-01T00:00:00Z,2024-03-01T12:00:00Z,2.5',
+  ],
+  'spots.csv': ['id,name,lat,lng', '7,Le Four,47.2,-2.8'],
+  'passes.csv': [
+    'mission,cycle,number,started_at,ended_at,south,west,north,east',
+    'sentinel-3a,109,3,2024-03-01T10:20:00Z,2024-03-01T10:50:00Z,-80,-20,80,10',
+  ],
+  'pass_observations.csv': [
+    'mission,cycle,number,source,identifier,time',
+    'sentinel-3a,109,3,Skytrack,V0001,2024-03-01T10:31:52Z',
+  ],
+  'harbours.csv': ['identifier,name,lat,lng,datum_offset,credit', 'h1,Le Croisic,47.3,-2.5,3.2,made up'],
+  'constituents.csv': ['harbour,constituent,amplitude,phase', 'h1,M2,1.7,110.5'],
+}
+
+test(
+  'Of two sources of a configuration the second, past --max-bad or gone, keeps all that it gave; report and status tell since when.',
+  { timeout: 120_000 },
+  async (t) => {
+    const root = temporaryFolder(t)
+    const small = fileURLToPath(new URL('../../data/fixtures/small', import.meta.url))
+    for (const name of ['one', 'two']) cpSync(small, join(root, name), { recursive: true })
+    for (const [file, lines] of Object.entries(MORE_TABLES)) {
+      mkdirSync(dirname(join(root, 'two', file)), { recursive: true })
+      writeFileSync(join(root, 'two', file), `${lines.join('\n')}\n`)
+    }
+    const config = join(root, 'groundswell.config.json')
+    const sources = ['one', 'two'].map((name) => ({ name, kind: 'csv', folder: name }))
+    writeFileSync(config, JSON.stringify({ sources }))
+    const out = join(root, 'snapshots')
+    const command = ['build', '--config', config, '--out', out]
+    await runCliWell(command)
+    const before = await contentOf(out)
+    assert.ok(
+      before.points.length > 0 && before.harbours !== '' && before.spots.length > 0,
+      JSON.stringify(before),
+    )
+    assert.equal(before.observations, 1)
+    const drill = await startDrill(t, out)
+    const status = async (): Promise<{ [name: string]: unknown }> => ({ ...(await drill.reload()) })
+    assert.deepEqual((await status()).silent_sources, [])
+
+    const table = join(root, 'two', 'buoys.csv')
+    writeFileSync(table, `${readFileSync(table, 'utf8').split('\n')[0]}\nthis,is\nno,table\n`)
+    const { code, stderr } = await runCli(command)
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /two is left out: .*buoys\.csv: 2 of 2 lines are bad/)
+    assert.match(stderr, /two: what it gave at 20\S+Z stays: \d+ buoys, \d+ passes, \d+ forecast points/)
+    assert.deepEqual(await contentOf(out), before)
+    rmSync(join(root, 'two'), { recursive: true })
+    await runCliWell(command)
+    assert.deepEqual(await contentOf(out), before)
+
+    const [silent, ...others] = (await status()).silent_sources as { [name: string]: unknown }[]
+    assert.deepEqual(others, [])
+    assert.equal(silent.name, 'two')
+    assert.match(String(silent.reason), /there is no folder/)
+    assert.ok(Number(silent.age_seconds) >= 0 && Number(silent.age_seconds) < 600)
+    assert.match(await runCliWell(['report', out]), /there is no folder .*; in use: that of 20\S+Z/)
+    drill.signal('SIGTERM')
+    await drill.end
+  },
+)

@@ -1,0 +1,382 @@
+/** The command line as its users meet it: exit codes, one line for each fault, help, and what the small commands print. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { fstatSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expectedFault } from '../../src/commands/faults.ts'
+import { KIND_HELP, KIND_OPTIONS } from '../../src/sources/kinds.ts'
+import { runCli, runCliWell, temporaryFolder } from '../live.ts'
+
+const CLI = new URL('../../dist/cli.js', import.meta.url)
+const FIXTURES = fileURLToPath(new URL('../../data/fixtures/small', import.meta.url))
+const BROKEN = fileURLToPath(new URL('../../data/fixtures/broken/csv', import.meta.url))
+const run = promisify(execFile)
+
+interface Outcome {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+/** Runs command lines one after the other in a single process, which costs less than a process each. */
+async function runAll(
+  commandLines: string[][],
+  environment: { [name: string]: string } = {},
+): Promise<Outcome[]> {
+  const script = `
+    const { main } = await import(${JSON.stringify(CLI.href)})
+    const outcomes = []
+    for (const argv of ${JSON.stringify(commandLines)}) {
+      const outcome = { code: 0, stdout: '', stderr: '' }
+      const kept = [process.stdout.write, process.stderr.write]
+      process.stdout.write = (text) => ((outcome.stdout += text), true)
+      process.stderr.write = (text) => ((outcome.stderr += text), true)
+      process.exitCode = 0
+      await main(argv)
+      outcome.code = process.exitCode
+      ;[process.stdout.write, process.stderr.write] = kept
+      outcomes.push(outcome)
+    }
+    process.exitCode = 0
+    process.stdout.write(JSON.stringify(outcomes))`
+  const env = { PATH: process.env['PATH'] ?? '', ...environment }
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { env })
+  return JSON.parse(stdout) as Outcome[]
+}
+
+test('Help lists the commands, and every command tells its usage and options.', async () => {
+  const [overview, short, word, bare] = await runAll([['--help'], ['-h'], ['help'], []])
+  for (const each of [short, word, bare]) assert.deepEqual(each, overview)
+  assert.deepEqual([overview.code, overview.stderr], [0, ''])
+  const commands = [...overview.stdout.matchAll(/^ {2}([a-z-]+(?: [a-z-]+)?) {2,}\S/gm)].map(
+    ([, name]) => name,
+  )
+  for (const name of ['build', 'serve', 'run', 'inspect', 'keys issue'])
+    assert.ok(commands.includes(name), name)
+  const helps = await runAll(commands.map((name) => [...name.split(' '), '--help']))
+  for (const [i, { code, stdout, stderr }] of helps.entries()) {
+    assert.deepEqual([code, stderr], [0, ''], commands[i])
+    assert.ok(stdout.startsWith(`groundswell ${commands[i]} `), stdout)
+  }
+  const serve = helps[commands.indexOf('serve')].stdout
+  for (const option of [
+    '--port PORT',
+    '--snapshots DIR',
+    '--keys FILE',
+    '--base-path PATH',
+    '--host ADDRESS',
+  ]) {
+    assert.ok(serve.includes(`  ${option}`), option)
+  }
+  for (const argv of [
+    ['keys', '--help'],
+    ['keys', 'help'],
+    ['keys', '-h'],
+  ]) {
+    const [{ code, stdout }] = await runAll([argv])
+    assert.equal(code, 0)
+    assert.ok(stdout.includes('keys issue'), argv.join(' '))
+  }
+})
+
+test('A group without a command tells its commands, and the version is told.', async () => {
+  const [group, help, ...versions] = await runAll([
+    ['keys'],
+    ['keys', '--help'],
+    ['--version'],
+    ['version'],
+    ['-v'],
+  ])
+  assert.deepEqual([group.code, group.stderr], [0, ''])
+  assert.deepEqual(group, help)
+  const commands = [...group.stdout.matchAll(/^ {2}(\S+ ?\S*) {2,}\S/gm)].map(([, name]) => name)
+  const known = ['issue', 'list', 'show', 'rotate', 'revoke', 'set-quota']
+  assert.deepEqual(
+    commands,
+    known.map((name) => `keys ${name}`),
+  )
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  for (const each of versions)
+    assert.deepEqual(each, { code: 0, stdout: `groundswell ${version}\n`, stderr: '' })
+})
+
+test('Help names the variable of every option, and that of a build the kinds of sources.', async () => {
+  const names = ['build', 'serve', 'run', 'report', 'rollback', 'keys issue', 'keys list', 'keys set-quota']
+  const helps = await runAll(names.map((name) => [...name.split(' '), '--help']))
+  for (const [i, { stdout }] of helps.entries()) {
+    const options = [...stdout.matchAll(/^ {2}--([a-z-]+).*$/gm)]
+    assert.ok(options.length > 0, names[i])
+    for (const [line, option] of options)
+      assert.ok(line.includes(`GROUNDSWELL_${option.toUpperCase().replaceAll('-', '_')})`), line)
+  }
+  assert.deepEqual(Object.keys(KIND_HELP).toSorted(), [...KIND_OPTIONS.keys()].toSorted())
+  for (const help of [helps[0].stdout, helps[2].stdout])
+    for (const kind of KIND_OPTIONS.keys()) assert.match(help, new RegExp(`^  ${kind} +\\S`, 'm'))
+})
+
+test('Of a word that nobody knows, the nearest one is named.', async () => {
+  const wrong: [argv: string[], meant: string][] = [
+    [['sreve'], 'unknown command "sreve", did you mean "serve"?'],
+    [['Build'], 'unknown command "Build", did you mean "build"?'],
+    [['roll'], 'unknown command "roll", did you mean "rollback"?'],
+    [['keys', 'isue'], 'unknown command "keys isue", did you mean "keys issue"?'],
+    [['serve', '--prot=1'], 'unknown option "--prot", did you mean "--port"?'],
+    [['build', '--alow-loss', '5%'], 'unknown option "--alow-loss", did you mean "--allow-loss"?'],
+    [['fly'], 'unknown command "fly"; groundswell --help'],
+    [['serve', '--colour'], 'unknown option "--colour"\n'],
+  ]
+  const outcomes = await runAll(wrong.map(([argv]) => argv))
+  for (const [i, [argv, meant]] of wrong.entries()) {
+    assert.equal(outcomes[i].code, 2, argv.join(' '))
+    assert.ok(outcomes[i].stderr.startsWith(`groundswell: ${meant}`), outcomes[i].stderr)
+  }
+})
+
+test('A negative number is the value of the option before it, or an argument, and is refused as such.', async (t) => {
+  const keys = join(temporaryFolder(t), 'keys.json')
+  const outcomes = await runAll([
+    ['serve', '--port', '-1'],
+    ['build', '--source=demo', '--as-of', '-1'],
+    ['keys', 'issue', '--keys', keys, '--owner', '-5'],
+    ['keys', 'set-quota', '--keys', keys, 'k_0123456789', '-5'],
+    ['keys', 'set-quota', '--keys', keys, '--', 'k_0123456789', '-5'],
+  ])
+  assert.deepEqual(
+    outcomes.map(({ code }) => code),
+    [2, 2, 0, 2, 2],
+  )
+  assert.match(outcomes[0].stderr, /^groundswell: --port: expected a whole number/)
+  assert.match(outcomes[1].stderr, /^groundswell: --as-of: expected an ISO 8601 time/)
+  assert.match(outcomes[2].stdout, /for -5,/)
+  for (const { stderr } of outcomes.slice(3)) assert.match(stderr, /^groundswell: N: expected a whole number/)
+})
+
+test('A keys file that is named and not there is told; the default one may be missing.', async (t) => {
+  const keys = join(temporaryFolder(t), 'keys.json')
+  const id = 'k_0123456789'
+  const named = [['list'], ['show', id], ['rotate', id], ['revoke', id], ['set-quota', id, '5']].map(
+    (words) => ['keys', ...words, '--keys', keys],
+  )
+  for (const outcome of await runAll([...named, ['serve', '--keys', keys]])) {
+    assert.deepEqual([outcome.code, outcome.stdout], [1, ''])
+    assert.equal(
+      outcome.stderr,
+      `groundswell: ${keys}: there is no such file (--keys); "keys issue" makes one\n`,
+    )
+  }
+  const [variable] = await runAll([['keys', 'list']], { GROUNDSWELL_KEYS: keys })
+  assert.match(variable.stderr, /there is no such file \(GROUNDSWELL_KEYS\)/)
+  const [missing] = await runAll([['keys', 'issue', '--owner=a', '--keys', join(keys, 'k.json')]])
+  assert.equal(missing.code, 1)
+  assert.match(missing.stderr, /k\.json: cannot be written: there is no folder \S+keys\.json\n$/)
+  const { stdout } = await run(process.execPath, [fileURLToPath(CLI), 'keys', 'list'], {
+    cwd: temporaryFolder(t),
+  })
+  assert.equal(stdout, 'no keys\n')
+})
+
+test('A folder that is not there is told in a sentence by every command that wants one.', async (t) => {
+  const folder = temporaryFolder(t)
+  const [nowhere, file] = ['nowhere', 'file'].map((name) => join(folder, name))
+  writeFileSync(file, '')
+  const commands = ['inspect', 'check', 'report', 'list', 'pin', 'unpin', 'rollback', 'resume']
+  const lines = (dir: string): string[][] =>
+    commands.map((name) => [name, dir, ...(name.endsWith('pin') ? ['0'.repeat(24)] : [])])
+  for (const { code, stdout, stderr } of await runAll(lines(nowhere)))
+    assert.deepEqual([code, stdout, stderr], [1, '', `groundswell: ${nowhere}: there is no such folder\n`])
+  for (const { stderr } of await runAll(lines(file)))
+    assert.equal(stderr, `groundswell: ${file}: is no folder\n`)
+})
+
+test('A build into a place where nothing can be made ends.', { timeout: 60_000 }, async (t) => {
+  const file = join(temporaryFolder(t), 'file')
+  writeFileSync(file, '')
+  for (const out of ['/proc/groundswell/x', join(file, 'x')]) {
+    const { code, stderr } = await runCli(['build', '--source=demo:scale,buoys=2,days=3', '--out', out])
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      new RegExp(`^groundswell: ${out}: this folder cannot be made \\((ENOENT|ENOTDIR)\\)$`, 'm'),
+    )
+  }
+})
+
+test('Who reads no further, as head does, ends nothing with noise.', { timeout: 60_000 }, async (t) => {
+  const out = join(temporaryFolder(t), 'snapshots')
+  await runCliWell(['build', '--source', `csv:${FIXTURES}`, '--out', out])
+  const line = `"$0" "$1" inspect "$2" 2>&1 >/dev/full | cat; { "$0" "$1" inspect "$2"; echo "code $?" >&2; } | true`
+  const { stdout, stderr } = await run('sh', ['-c', line, process.execPath, fileURLToPath(CLI), out])
+  assert.match(stdout, /ENOSPC/, 'another fault of the output is told')
+  assert.equal(stderr, 'code 0\n')
+})
+
+test('A fault of the program keeps its stack; one of files is a sentence.', async () => {
+  const errorOf = (cause: () => unknown): unknown => {
+    try {
+      return cause()
+    } catch (error) {
+      return error
+    }
+  }
+  assert.equal(expectedFault(errorOf(() => Buffer.alloc('5' as unknown as number))), null)
+  assert.equal(expectedFault(errorOf(() => readFileSync('a\0b'))), null)
+  assert.equal(expectedFault(errorOf(() => fstatSync(999_999))), null)
+  assert.equal(expectedFault(new RangeError('x')), null)
+  assert.equal(
+    expectedFault(errorOf(() => readFileSync('/nowhere/x'))),
+    '/nowhere/x: there is no such file or folder',
+  )
+  assert.equal(
+    expectedFault(errorOf(() => readFileSync('/'))),
+    'EISDIR: illegal operation on a directory, read',
+  )
+  const script = `await (await import(${JSON.stringify(CLI.href)})).main(['list', 'a\\0b'])`
+  await assert.rejects(run(process.execPath, ['--input-type=module', '-e', script]), /TypeError[^]*\n +at /)
+})
+
+test('A run builds under the limits that it is given.', { timeout: 60_000 }, async (t) => {
+  const folder = temporaryFolder(t)
+  const places = ['--snapshots', join(folder, 's'), '--keys', join(folder, 'keys.json')]
+  const once = ['--every=0', '--port=0', '--admin-port=off', '--workers=1']
+  const { code, stderr } = await runCli([
+    'run',
+    ...once,
+    ...places,
+    '--source',
+    `csv:${BROKEN}`,
+    '--max-bad=0%',
+  ])
+  assert.equal(code, 1)
+  assert.match(stderr, /at most 0 % may be \(--max-bad\)/)
+})
+
+test('A command line that cannot be understood ends with exit code 2 and one line that names what is wrong.', async () => {
+  const wrong: [argv: string[], named: string][] = [
+    [['sreve'], '"sreve"'],
+    [['Serve'], '"Serve"'],
+    [['--port=1'], '"--port=1"'],
+    [['constructor'], '"constructor"'],
+    [['__proto__'], '"__proto__"'],
+    [['keys', 'isue'], '"keys isue"'],
+    [['serve', '--prot=1'], '--prot'],
+    [['serve', '--port', '-1'], '--port'],
+    [['serve', '--port'], '--port'],
+    [['serve', '--port=http'], '--port'],
+    [['serve', '--host='], '--host'],
+    [['serve', '--workers=0'], '--workers'],
+    [['serve', '--port=1', '--port=2'], '--port'],
+    [['serve', 'now'], '"now"'],
+    [['serve', '--', '--port=1'], '"--port=1"'],
+    [['build'], '--source'],
+    [['build', '--source=parquet:x'], '"parquet"'],
+    [['build', '--source=constructor'], '"constructor"'],
+    [['build', '--source='], '--source'],
+    [['build', '--source=demo:everything'], '--source demo'],
+    [['build', '--source=demo', '--as-of=tomorrow'], '--as-of'],
+    [['build', '--source=demo', '--max-bad=10'], '--max-bad'],
+    [['inspect'], 'inspect DIR'],
+    [['inspect', 'a', 'b'], '"b"'],
+    [['keys', 'issue'], '--owner'],
+    [['keys', 'issue', '--owner=a', '--quota=0'], '--quota'],
+    [['keys', 'issue', '--owner=a', '--json=1'], '--json'],
+  ]
+  const outcomes = await runAll(wrong.map(([argv]) => argv))
+  for (const [i, [argv, named]] of wrong.entries()) {
+    const { code, stdout, stderr } = outcomes[i]
+    assert.deepEqual([code, stdout], [2, ''], `${argv.join(' ')}: ${stderr}`)
+    assert.match(stderr, /^groundswell: [^\n]+\n$/, argv.join(' '))
+    assert.ok(stderr.includes(named), `${argv.join(' ')}: ${stderr}`)
+  }
+})
+
+test('Faults of files and folders end with exit code 1 and one line that names them.', async (t) => {
+  const folder = temporaryFolder(t)
+  const nowhere = join(folder, 'nowhere')
+  const cases = [
+    ['inspect', nowhere],
+    ['build', `--source=csv:${nowhere}`, `--out=${join(folder, 'out')}`],
+    ['build', `--source=ndbc:${nowhere}`, `--out=${join(folder, 'out')}`],
+  ]
+  for (const { code, stdout, stderr } of await runAll(cases)) {
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, /^groundswell: [^\n]+\n$/)
+    assert.ok(stderr.includes(nowhere), stderr)
+  }
+})
+
+test('The process itself ends with these codes.', async () => {
+  assert.equal((await runCli(['serve', '--prot=1'])).code, 2)
+  assert.equal((await runCli(['inspect', '/nonexistent'])).code, 1)
+  assert.equal((await runCli(['--help'])).code, 0)
+})
+
+test('A variable stands in for an option, is named when it is wrong, and yields to the option.', async (t) => {
+  const keys = join(temporaryFolder(t), 'keys.json')
+  const environment = {
+    GROUNDSWELL_KEYS: keys,
+    GROUNDSWELL_JSON: 'true',
+    GROUNDSWELL_QUOTA: '7',
+    GROUNDSWELL_PORT: 'x',
+  }
+  const [one, two, wrong] = await runAll(
+    [['keys', 'issue', '--owner=one'], ['keys', 'issue', '--owner=two', '--quota=9'], ['serve']],
+    environment,
+  )
+  assert.deepEqual(
+    [one, two].map(({ stdout }) => (JSON.parse(stdout) as { quota: number }).quota),
+    [7, 9],
+  )
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.stderr, /^groundswell: GROUNDSWELL_PORT: expected a whole number/)
+  assert.equal((JSON.parse(readFileSync(keys, 'utf8')) as { keys: unknown[] }).keys.length, 2)
+})
+
+test('A key is issued in one line of JSON, and only its hash is kept.', async (t) => {
+  const keys = join(temporaryFolder(t), 'keys.json')
+  const stdout = await runCliWell(['keys', 'issue', '--keys', keys, '--owner', 'Ada "x"', '--json'])
+  assert.match(stdout, /^\{[^\n]*\}\n$/)
+  const issued = JSON.parse(stdout) as { id: string; key: string; owner: string; quota: number }
+  assert.deepEqual(Object.keys(issued), ['id', 'key', 'owner', 'quota'])
+  assert.deepEqual([issued.owner, issued.quota], ['Ada "x"', 1000])
+  const kept = readFileSync(keys, 'utf8')
+  assert.ok(kept.includes(issued.id) && !kept.includes(issued.key))
+  const again = await runCli(['keys', 'issue', '--keys', keys, '--owner', 'Ada "x"'])
+  assert.equal(again.code, 1)
+  assert.match(again.stderr, /^groundswell: [^\n]*rotate[^\n]*\n$/)
+  assert.equal(readFileSync(keys, 'utf8'), kept)
+})
+
+test('A build says what it read on the standard error, and inspect what the snapshot holds.', async (t) => {
+  const out = join(temporaryFolder(t), 'snapshots')
+  const built = await runCli(['build', '--source', `csv:${FIXTURES}`, '--out', out])
+  assert.deepEqual([built.code, built.stdout], [0, ''])
+  const id = /published snapshot ([0-9a-f]{24}), data as of (\S+)/.exec(built.stderr)
+  assert.ok(id !== null, built.stderr)
+  const lines = (await runCliWell(['inspect', out])).split('\n')
+  const told = (name: string): string => lines.find((line) => line.startsWith(name)) ?? assert.fail(name)
+  assert.ok(told('snapshot ').includes(id[1]))
+  assert.ok(told('as of ').includes(id[2]))
+  assert.match(told('buoys '), / 10 of 3 sources /)
+  assert.match(told('catalog '), /^catalog +1 +10 +\d+ +\d+\.\d\d$/)
+  assert.match(told('readings from '), new RegExp(`to ${id[2]}$`))
+  const sums = lines
+    .filter((line) => /^readings +\d/.test(line))
+    .map((line) => line.trim().split(/ +/).map(Number))
+  assert.equal(sums.length, 1)
+  assert.match(told('bytes per reading: '), /^bytes per reading: \d+\.\d\d in columns, \d+\.\d\d on disk/)
+})
+
+test('inspect refuses a snapshot with a damaged part, naming it.', async (t) => {
+  const out = join(temporaryFolder(t), 'snapshots')
+  await runCliWell(['build', '--source', `csv:${FIXTURES}`, '--out', out])
+  const part = readdirSync(out).find((file) => file.startsWith('readings')) ?? assert.fail('no readings')
+  truncateSync(join(out, part), 100)
+  const { code, stderr } = await runCli(['inspect', out])
+  assert.equal(code, 1)
+  assert.ok(stderr.startsWith(`groundswell: ${part}: `), stderr)
+})

@@ -1,0 +1,773 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { MEASURES } from '../../src/sea/columns.ts'
+import type { Measure } from '../../src/sea/columns.ts'
+import {
+  NO_VALUE,
+  Series,
+  isDayOfYear,
+  isDirection,
+  lastCompleteSeason,
+  lastDayOfMonth,
+  seasonSpan,
+  seasonYears,
+} from '../../src/index/seasons.ts'
+import type { Aggregation, Bucket, SeasonDates, SeriesRows, SeriesYear } from '../../src/index/seasons.ts'
+import { finish } from '../../src/system/steps.ts'
+import { JsonWriter } from '../../src/answers/json.ts'
+import { zone } from '../../src/sea/zones.ts'
+import type { Zone } from '../../src/sea/zones.ts'
+
+const ZONES = [
+  'Europe/Paris',
+  'America/St_Johns',
+  'Australia/Lord_Howe',
+  'Pacific/Apia',
+  'Africa/Casablanca',
+  'America/Sao_Paulo',
+  'Etc/GMT+5',
+  'UTC',
+  'Asia/Kolkata',
+]
+
+const WHOLE_YEAR: SeasonDates = { startMonth: 1, startDay: 1, endMonth: 12, endDay: 31 }
+const dates = (startMonth: number, startDay: number, endMonth: number, endDay: number): SeasonDates => ({
+  startMonth,
+  startDay,
+  endMonth,
+  endDay,
+})
+function known(name: string): Zone {
+  const found = zone(name)
+  assert.ok(found)
+  return found
+}
+
+const epochOf = (text: string): number => Date.parse(text) / 1000
+const iso = (epoch: number): string => new Date(epoch * 1000).toISOString().slice(0, 19)
+
+/** Rows as one segment: times in epoch seconds with the code of each. */
+function segment(rows: readonly (readonly [number, number])[], signed = false): SeriesRows {
+  const codes = rows.map(([, code]) => code)
+  return {
+    time: Uint32Array.from(rows, ([time]) => time),
+    codes: signed ? Int16Array.from(codes) : Uint16Array.from(codes),
+    from: 0,
+    to: rows.length,
+  }
+}
+
+/** A row every `step` seconds from `start` to before `end`. */
+function steady(start: string, end: string, step: number, code = 1000): SeriesRows {
+  const rows: [number, number][] = []
+  for (let time = epochOf(start); time < epochOf(end); time += step) rows.push([time, code])
+  return segment(rows)
+}
+
+interface Asked {
+  zone?: string
+  dates?: SeasonDates
+  bucket?: Bucket
+  aggregation?: Aggregation
+  measure?: Measure
+  startYear: number
+  endYear?: number
+  asOf?: number
+}
+
+interface Point {
+  place: number
+  label: string
+  start: string
+  end: string
+  value: number
+  count: number
+}
+
+/** Years of the series that `points` worked out last, each with its number of points. */
+let years: (SeriesYear & { points: number })[] = []
+
+/** The points of a series, year by year, as a client sees them. */
+function points(asked: Asked, ...lists: SeriesRows[][]): Point[][] {
+  const rules = known(asked.zone ?? 'UTC')
+  const bucket = asked.bucket ?? 'day'
+  const series = new Series(
+    {
+      zone: rules,
+      dates: asked.dates ?? WHOLE_YEAR,
+      bucket,
+      aggregation: asked.aggregation ?? 'median',
+      measure: asked.measure ?? MEASURES.significantHeight,
+      startYear: asked.startYear,
+      endYear: asked.endYear ?? asked.startYear,
+      asOf: asked.asOf ?? epochOf('2026-03-27T09:00:00Z'),
+    },
+    lists,
+  )
+  const out = new JsonWriter(64)
+  const written = (write: () => void): string => {
+    out.begin()
+    write()
+    return Buffer.from(out.answer()).toString('latin1')
+  }
+  const text = (epoch: number): string =>
+    written(() => out.localTime(epoch, rules.offsetAt(epoch))).slice(1, -1)
+  const { startYear, endYear = startYear } = asked
+  years = []
+  return Array.from({ length: endYear - startYear + 1 }, (_, i) => {
+    const season = finish(series.season(startYear + i))
+    years.push({ ...season, points: series.length })
+    return Array.from({ length: series.length }, (_, point) => {
+      const start = series.start(point)
+      return {
+        place: series.place(point),
+        label: written(() => out.dayLabel(start + rules.offsetAt(start), bucket === 'hour')),
+        start: text(start),
+        end: text(series.end(point)),
+        value: series.value[point],
+        count: series.count[point],
+      }
+    })
+  })
+}
+
+function valueOf(codes: number[], aggregation: Aggregation, measure: Measure): number {
+  const start = epochOf('2025-06-01T00:00:00Z')
+  const rows = codes.map((code, i) => [start + i * 60, code] as const)
+  const [year] = points({ aggregation, measure, startYear: 2025 }, [segment(rows, measure.signed)])
+  assert.equal(year.length, 1)
+  assert.equal(year[0].count, codes.length)
+  return year[0].value
+}
+
+// Seasons and years
+
+test('Days of the year are those of a leap year.', () => {
+  assert.ok(isDayOfYear(2, 29))
+  assert.ok(isDayOfYear(12, 31))
+  for (const [month, day] of [
+    [2, 30],
+    [4, 31],
+    [13, 1],
+    [0, 1],
+    [1, 0],
+    [1, 32],
+    [-1, 5],
+  ] as const) {
+    assert.ok(!isDayOfYear(month, day), `${month}-${day}`)
+  }
+  assert.deepEqual([1, 2, 4, 12].map(lastDayOfMonth), [31, 29, 30, 31])
+})
+
+test('A season lies between two local midnights and may cross New Year.', () => {
+  const paris = known('Europe/Paris')
+  const span = (of: SeasonDates, year: number): string[] => {
+    const { start, end } = seasonSpan(paris, of, year)
+    return [iso(start), iso(end)]
+  }
+  assert.deepEqual(span(WHOLE_YEAR, 2025), ['2024-12-31T23:00:00', '2025-12-31T23:00:00'])
+  assert.deepEqual(span(dates(12, 1, 2, 28), 2024), ['2024-11-30T23:00:00', '2025-02-28T23:00:00'])
+  assert.deepEqual(span(dates(4, 1, 9, 30), 2025), ['2025-03-31T22:00:00', '2025-09-30T22:00:00'])
+  // A whole year that begins in summer; one day; the day before the start.
+  assert.deepEqual(span(dates(7, 1, 6, 30), 2024), ['2024-06-30T22:00:00', '2025-06-30T22:00:00'])
+  assert.deepEqual(span(dates(7, 14, 7, 14), 2025), ['2025-07-13T22:00:00', '2025-07-14T22:00:00'])
+})
+
+test('29 February as an end is 28 February in other years, as a start 1 March.', () => {
+  const utc = known('UTC')
+  const span = (of: SeasonDates, year: number): string[] => {
+    const { start, end } = seasonSpan(utc, of, year)
+    return [iso(start).slice(0, 10), iso(end).slice(0, 10)]
+  }
+  assert.deepEqual(span(dates(1, 1, 2, 29), 2024), ['2024-01-01', '2024-03-01'])
+  assert.deepEqual(span(dates(1, 1, 2, 29), 2025), ['2025-01-01', '2025-03-01'])
+  assert.deepEqual(span(dates(12, 1, 2, 29), 2023), ['2023-12-01', '2024-03-01'])
+  assert.deepEqual(span(dates(2, 29, 3, 31), 2024), ['2024-02-29', '2024-04-01'])
+  assert.deepEqual(span(dates(2, 29, 3, 31), 2025), ['2025-03-01', '2025-04-01'])
+  assert.deepEqual(span(dates(2, 29, 2, 28), 2024), ['2024-02-29', '2025-03-01'])
+  assert.deepEqual(span(dates(1, 1, 2, 28), 2024), ['2024-01-01', '2024-02-29'])
+  // Nothing of a season that is that day alone is left in other years.
+  assert.deepEqual(span(dates(2, 29, 2, 29), 2024), ['2024-02-29', '2024-03-01'])
+  assert.deepEqual(span(dates(2, 29, 2, 29), 2025), ['2025-03-01', '2025-03-01'])
+  assert.deepEqual(
+    points({ dates: dates(2, 29, 2, 29), startYear: 2023, endYear: 2024 }, [
+      steady('2023-01-01T00:00:00Z', '2025-01-01T00:00:00Z', 3600),
+    ]).map((year) => year.map(({ label, place, count }) => [label, place, count])),
+    [[], [['Feb 29', 1, 24]]],
+  )
+})
+
+test('The last complete season is the latest whose last local day is over.', () => {
+  const paris = known('Europe/Paris')
+  const last = (of: SeasonDates, asOf: string): number => lastCompleteSeason(paris, of, epochOf(asOf))
+  assert.equal(last(WHOLE_YEAR, '2026-03-27T09:00:00Z'), 2025)
+  assert.equal(last(WHOLE_YEAR, '2025-12-31T22:59:59Z'), 2024)
+  assert.equal(last(WHOLE_YEAR, '2025-12-31T23:00:00Z'), 2025)
+  assert.equal(last(dates(12, 1, 2, 29), '2026-02-28T22:59:59Z'), 2024)
+  assert.equal(last(dates(12, 1, 2, 29), '2026-02-28T23:00:00Z'), 2025)
+  assert.equal(last(dates(1, 1, 1, 31), '2026-03-27T09:00:00Z'), 2026)
+  assert.equal(last(dates(7, 1, 6, 30), '2026-03-27T09:00:00Z'), 2024)
+})
+
+test('A range of years without an end closes with the last complete season, without a start it has ten.', () => {
+  assert.deepEqual(seasonYears(undefined, undefined, 2025), { startYear: 2016, endYear: 2025 })
+  assert.deepEqual(seasonYears(undefined, 2020, 2025), { startYear: 2011, endYear: 2020 })
+  assert.deepEqual(seasonYears(2020, undefined, 2025), { startYear: 2020, endYear: 2025 })
+  assert.deepEqual(seasonYears(2014, 2026, 2025), { startYear: 2014, endYear: 2026 })
+  assert.deepEqual(seasonYears(2020, 2020, 2025), { startYear: 2020, endYear: 2020 })
+  assert.equal(seasonYears(2013, 2026, 2025), 'too many seasons')
+  assert.equal(seasonYears(2000, undefined, 2025), 'too many seasons')
+  assert.equal(seasonYears(2021, 2020, 2025), 'start after end')
+  assert.equal(seasonYears(2026, undefined, 2025), 'start after end')
+})
+
+test('A year is complete once its last day is over, and every year asked for is listed, an empty one without points.', () => {
+  const rows = steady('2024-12-30T00:00:00Z', '2025-01-02T00:00:00Z', 1800)
+  const asOf = epochOf('2025-12-31T22:30:00Z')
+  const asked = { startYear: 2022, endYear: 2026, asOf }
+  points({ ...asked, zone: 'Europe/Paris' }, [rows])
+  assert.deepEqual(
+    years.map(({ year, complete, points }) => [year, complete, points]),
+    [
+      [2022, true, 0],
+      [2023, true, 0],
+      [2024, true, 2],
+      [2025, false, 2],
+      [2026, false, 0],
+    ],
+  )
+  points({ ...asked, zone: 'Europe/Paris', startYear: 2025, asOf: epochOf('2025-12-31T23:00:00Z') }, [rows])
+  assert.deepEqual(
+    years.map(({ complete }) => complete),
+    [true, false],
+  )
+  // Two hours further east the same instant is in the next year.
+  points({ ...asked, zone: 'Europe/Moscow' }, [rows])
+  assert.deepEqual(
+    years.map(({ complete }) => complete),
+    [true, true, true, true, false],
+  )
+  assert.deepEqual(points({ startYear: 2025 }), [[]])
+})
+
+test('A season over New Year belongs to the year in which it starts.', () => {
+  const rows = steady('2023-11-01T00:00:00Z', '2025-04-01T00:00:00Z', 3600)
+  const [first, second] = points({ dates: dates(12, 1, 2, 29), startYear: 2023, endYear: 2024 }, [rows])
+  assert.equal(first.length, 91)
+  assert.equal(second.length, 90)
+  assert.deepEqual(
+    [first[0].start, first.at(-1)?.label, first.at(-1)?.place],
+    ['2023-12-01T00:00:00+00:00', 'Feb 29', 91],
+  )
+  assert.deepEqual(
+    [second[31].start, second.at(-1)?.label, second.at(-1)?.place],
+    ['2025-01-01T00:00:00+00:00', 'Feb 28', 90],
+  )
+})
+
+// Buckets
+
+test('Days of 23 and 25 hours are one bucket each, with the offsets of their ends.', () => {
+  const rows = steady('2026-02-28T23:00:00Z', '2026-10-31T23:00:00Z', 1800)
+  const [year] = points({ zone: 'Europe/Paris', startYear: 2026 }, [rows])
+  assert.deepEqual(
+    year.find(({ label }) => label === 'Mar 29'),
+    {
+      place: 89,
+      label: 'Mar 29',
+      start: '2026-03-29T00:00:00+01:00',
+      end: '2026-03-29T23:59:59+02:00',
+      value: 100,
+      count: 46,
+    },
+  )
+  assert.deepEqual(
+    year.find(({ label }) => label === 'Oct 25'),
+    {
+      place: 299,
+      label: 'Oct 25',
+      start: '2026-10-25T00:00:00+02:00',
+      end: '2026-10-25T23:59:59+01:00',
+      value: 100,
+      count: 50,
+    },
+  )
+  assert.ok(year.every(({ label, count }) => count === 48 || label === 'Mar 29' || label === 'Oct 25'))
+})
+
+test('The hour that the clock skips is no bucket, the one it repeats is one bucket of two hours.', () => {
+  const rows = steady('2026-03-01T00:00:00Z', '2026-11-01T00:00:00Z', 1800)
+  const hours = (month: number, day: number): Point[] =>
+    points({ zone: 'Europe/Paris', bucket: 'hour', dates: dates(month, day, month, day), startYear: 2026 }, [
+      rows,
+    ])[0]
+  const spring = hours(3, 29)
+  assert.equal(spring.length, 23)
+  assert.deepEqual(
+    spring.slice(1, 3).map(({ place, label, start, end, count }) => [place, label, start, end, count]),
+    [
+      [2, 'Mar 29 01:00', '2026-03-29T01:00:00+01:00', '2026-03-29T01:59:59+01:00', 2],
+      [4, 'Mar 29 03:00', '2026-03-29T03:00:00+02:00', '2026-03-29T03:59:59+02:00', 2],
+    ],
+  )
+  const autumn = hours(10, 25)
+  assert.equal(autumn.length, 24)
+  assert.deepEqual(
+    autumn.slice(2, 4).map(({ place, label, start, end, count }) => [place, label, start, end, count]),
+    [
+      [3, 'Oct 25 02:00', '2026-10-25T02:00:00+02:00', '2026-10-25T02:59:59+01:00', 4],
+      [4, 'Oct 25 03:00', '2026-10-25T03:00:00+01:00', '2026-10-25T03:59:59+01:00', 2],
+    ],
+  )
+})
+
+test('A half-hour change leaves a short hour and a long one on Lord Howe.', () => {
+  const rows = steady('2025-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 900)
+  const counts = (month: number, day: number): number[] =>
+    points(
+      { zone: 'Australia/Lord_Howe', bucket: 'hour', dates: dates(month, day, month, day), startYear: 2025 },
+      [rows],
+    )[0].map(({ count }) => count)
+  assert.deepEqual(counts(10, 5).slice(0, 4), [4, 4, 2, 4])
+  assert.deepEqual(counts(4, 6).slice(0, 4), [4, 6, 4, 4])
+})
+
+test('Samoa has no bucket for 30 December 2011, and the place stays empty.', () => {
+  const rows = steady('2011-12-20T00:00:00Z', '2012-01-10T00:00:00Z', 3600)
+  const [year] = points({ zone: 'Pacific/Apia', dates: dates(12, 28, 1, 2), startYear: 2011 }, [rows])
+  assert.deepEqual(
+    year.map(({ place, label, count }) => [place, label, count]),
+    [
+      [1, 'Dec 28', 24],
+      [2, 'Dec 29', 24],
+      [4, 'Dec 31', 24],
+      [5, 'Jan 01', 24],
+      [6, 'Jan 02', 24],
+    ],
+  )
+})
+
+test('A day whose midnight does not exist begins at one o’clock.', () => {
+  const rows = steady('2018-11-01T00:00:00Z', '2018-11-10T00:00:00Z', 3600)
+  const [day] = points({ zone: 'America/Sao_Paulo', dates: dates(11, 4, 11, 4), startYear: 2018 }, [rows])[0]
+  assert.deepEqual(
+    [day.start, day.end, day.label, day.count],
+    ['2018-11-04T01:00:00-02:00', '2018-11-04T23:59:59-02:00', 'Nov 04', 23],
+  )
+  const asked = {
+    zone: 'America/Sao_Paulo',
+    bucket: 'hour',
+    dates: dates(11, 4, 11, 4),
+    startYear: 2018,
+  } as const
+  const [hours] = points(asked, [rows])
+  assert.deepEqual(
+    hours.map(({ place, label }) => `${place} ${label}`),
+    Array.from({ length: 23 }, (_, i) => `${i + 2} Nov 04 ${String(i + 1).padStart(2, '0')}:00`),
+  )
+})
+
+test('Days and hours keep a place for 29 February, weeks do not.', () => {
+  const rows = steady('2023-01-01T00:00:00Z', '2025-01-01T00:00:00Z', 3600)
+  const place = (bucket: Bucket, of: SeasonDates, year: number, label: string): number | undefined =>
+    points({ bucket, dates: of, startYear: year }, [rows])[0].find((point) => point.label === label)?.place
+  for (const [label, number] of [
+    ['Feb 28', 59],
+    ['Mar 01', 61],
+    ['Dec 31', 366],
+  ] as const) {
+    assert.equal(place('day', WHOLE_YEAR, 2023, label), number)
+    assert.equal(place('day', WHOLE_YEAR, 2024, label), number)
+  }
+  assert.equal(place('day', WHOLE_YEAR, 2024, 'Feb 29'), 60)
+  assert.equal(place('hour', WHOLE_YEAR, 2023, 'Mar 01 05:00'), 60 * 24 + 6)
+  assert.equal(place('hour', WHOLE_YEAR, 2024, 'Mar 01 05:00'), 60 * 24 + 6)
+  assert.equal(place('week', WHOLE_YEAR, 2023, 'Mar 05'), 10)
+  assert.equal(place('week', WHOLE_YEAR, 2024, 'Mar 04'), 10)
+  // Only where the season spans the date, and from the first place on where it starts with it.
+  assert.equal(place('day', dates(3, 1, 12, 31), 2023, 'Mar 02'), 2)
+  assert.equal(place('day', dates(2, 29, 12, 31), 2023, 'Mar 01'), 2)
+  assert.equal(place('day', dates(2, 29, 12, 31), 2024, 'Feb 29'), 1)
+  assert.equal(place('day', dates(10, 1, 9, 30), 2023, 'Mar 01'), 153)
+  assert.equal(place('day', dates(2, 10, 2, 5), 2023, 'Mar 01'), 21)
+  assert.equal(place('day', dates(2, 10, 2, 5), 2023, 'Jan 01'), 327)
+})
+
+test('Weeks are runs of seven days from the start of the season; the last may be short.', () => {
+  const rows = steady('2025-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 3600)
+  const [year] = points({ bucket: 'week', startYear: 2025 }, [rows])
+  assert.equal(year.length, 53)
+  assert.deepEqual(
+    [0, 1, 51, 52].map((i) => [year[i].place, year[i].label, year[i].end.slice(0, 10), year[i].count]),
+    [
+      [1, 'Jan 01', '2025-01-07', 168],
+      [2, 'Jan 08', '2025-01-14', 168],
+      [52, 'Dec 24', '2025-12-30', 168],
+      [53, 'Dec 31', '2025-12-31', 24],
+    ],
+  )
+})
+
+test('The longest answer, thirteen years of hours, has every bucket.', () => {
+  const rows = steady('2012-01-01T00:00:00Z', '2025-01-01T00:00:00Z', 3600)
+  const years = points({ bucket: 'hour', startYear: 2012, endYear: 2024 }, [rows])
+  assert.deepEqual(
+    years.map((year) => [year.length, year.at(-1)?.place]),
+    Array.from({ length: 13 }, (_, i) => [i % 4 === 0 ? 8784 : 8760, 8784]),
+  )
+})
+
+// Values
+
+test('Values have two decimals, rounded once from the exact fraction, halves away from zero.', () => {
+  const { significantHeight: height, waterTemperature: temperature } = MEASURES
+  assert.equal(valueOf([1234], 'median', height), 123)
+  assert.equal(valueOf([1235], 'median', height), 124)
+  assert.equal(valueOf([1000, 3000, 1500], 'median', height), 150)
+  assert.equal(valueOf([1210, 1220], 'median', height), 122)
+  assert.equal(valueOf([1214, 1215], 'median', height), 121)
+  assert.equal(valueOf([1000, 1000, 2000], 'avg', height), 133)
+  assert.equal(valueOf([0], 'median', height), 0)
+  assert.equal(valueOf([2500, 1234, 1999], 'min', height), 123)
+  assert.equal(valueOf([2500, 2515, 1999], 'max', height), 252)
+  assert.equal(valueOf([-151, -150], 'median', temperature), -151)
+  assert.equal(valueOf([-1, 0], 'avg', temperature), -1)
+  assert.equal(valueOf([-151, 20, 3], 'min', temperature), -151)
+  assert.equal(valueOf([-151, -20], 'max', temperature), -20)
+})
+
+test('The mean of directions is circular, in whole degrees from 0 to 359, and null where they cancel out.', () => {
+  const mean = (...degrees: number[]): number => {
+    const codes = degrees.map((degree) => Math.round(degree * 100))
+    const value = valueOf(codes, 'median', MEASURES.direction)
+    assert.equal(valueOf(codes, 'avg', MEASURES.windDirection), value)
+    return value
+  }
+  assert.equal(mean(350, 10), 0)
+  assert.equal(mean(359.6), 0)
+  assert.equal(mean(359.4), 359)
+  assert.equal(mean(350, 20), 5)
+  assert.equal(mean(10, 11), 11)
+  assert.equal(mean(359, 0), 0)
+  assert.equal(mean(180), 180)
+  assert.equal(mean(90, 180, 270), 180)
+  assert.equal(mean(10, 190), NO_VALUE)
+  assert.equal(mean(0, 120, 240), NO_VALUE)
+  assert.equal(mean(0, 90, 180, 270), NO_VALUE)
+  // A resultant of 0.00009 is small, but it is one.
+  assert.equal(mean(10, 189.99), 100)
+  assert.equal(mean(10, 190.01), 280)
+  // Among 1400 directions the same is too small.
+  const pairs = Array.from({ length: 699 }, () => [10, 190]).flat()
+  assert.equal(mean(...pairs, 10, 190.01), NO_VALUE)
+})
+
+test('Directions have no minimum or maximum, and a series has one to thirteen years.', () => {
+  assert.ok(isDirection(MEASURES.direction) && isDirection(MEASURES.windDirection))
+  assert.ok(!isDirection(MEASURES.significantHeight) && !isDirection(MEASURES.waterTemperature))
+  for (const aggregation of ['min', 'max'] as const) {
+    assert.throws(() => points({ aggregation, measure: MEASURES.direction, startYear: 2025 }), RangeError)
+  }
+  assert.throws(() => points({ startYear: 2025, endYear: 2024 }), RangeError)
+  assert.throws(() => points({ startYear: 2012, endYear: 2025 }), RangeError)
+  assert.equal(points({ startYear: 2013, endYear: 2025 }).length, 13)
+})
+
+test('Missing values are no samples, and a bucket of missing values is left out.', () => {
+  const { missing } = MEASURES.significantHeight
+  const rows = segment([
+    [epochOf('2025-01-01T00:00:00Z'), missing],
+    [epochOf('2025-01-02T00:00:00Z'), 1000],
+    [epochOf('2025-01-02T01:00:00Z'), missing],
+    [epochOf('2025-01-02T02:00:00Z'), 3000],
+  ])
+  const [year] = points({ startYear: 2025 }, [rows])
+  assert.deepEqual(
+    year.map(({ place, value, count }) => [place, value, count]),
+    [[2, 200, 2]],
+  )
+})
+
+test('The first and the last second of a season are in it, the seconds around them are not.', () => {
+  const rows = [
+    '2024-12-31T23:59:59Z',
+    '2025-01-01T00:00:00Z',
+    '2025-12-31T23:59:59Z',
+    '2026-01-01T00:00:00Z',
+  ]
+  const segments = rows.map((time, i) => segment([[epochOf(time), 1000 * (i + 1)]]))
+  for (const list of [segments, [segment(rows.map((time, i) => [epochOf(time), 1000 * (i + 1)]))]]) {
+    const [year] = points({ startYear: 2025 }, list)
+    assert.deepEqual(
+      year.map(({ place, value, count }) => [place, value, count]),
+      [
+        [1, 200, 1],
+        [366, 300, 1],
+      ],
+    )
+  }
+})
+
+test('More samples in a bucket than the first memory holds are all counted.', () => {
+  const start = epochOf('2025-01-01T00:00:00Z')
+  const first = Array.from({ length: 600 }, (_, i) => [start + i, 10_000] as const)
+  const second = Array.from({ length: 4000 }, (_, i) => [start + i, i] as const)
+  const [year] = points({ startYear: 2025, aggregation: 'avg' }, [segment(first)], [segment(second)])
+  assert.deepEqual(
+    year.map(({ value, count }) => [value, count]),
+    [[304, 4600]],
+  )
+})
+
+// Against an oracle that asks Intl for the wall clock of every sample, and minute by minute before it
+
+const clocks = new Map<string, Intl.DateTimeFormat>()
+
+function clockAt(name: string, epoch: number): number {
+  let clock = clocks.get(name)
+  if (clock === undefined) {
+    clock = new Intl.DateTimeFormat('en-CA', {
+      timeZone: name,
+      hourCycle: 'h23',
+      dateStyle: 'short',
+      timeStyle: 'medium',
+    })
+    clocks.set(name, clock)
+  }
+  const part: Record<string, string> = {}
+  for (const { type, value } of clock.formatToParts(epoch * 1000)) part[type] = value
+  return epochOf(
+    `${part['year']}-${part['month']}-${part['day']}T${part['hour']}:${part['minute']}:${part['second']}Z`,
+  )
+}
+
+/** The latest reading that the wall clock has shown so far, to the minute. */
+function latestShown(name: string, epoch: number): number {
+  let latest = clockAt(name, epoch)
+  if (clockAt(name, epoch - 10800) - latest === -10800) return latest
+  for (let earlier = 60; earlier <= 10800; earlier += 60)
+    latest = Math.max(latest, clockAt(name, epoch - earlier))
+  return latest
+}
+
+interface Unit {
+  year: number
+  place: number
+  label: string
+}
+
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+
+/** Every day of a leap year as 100 month + day. */
+const LEAP_YEAR = Array.from({ length: 366 }, (_, day) => {
+  const date = new Date(Date.UTC(2024, 0, 1 + day))
+  return (date.getUTCMonth() + 1) * 100 + date.getUTCDate()
+})
+
+/** The season and bucket of a wall clock's reading, or null outside of all seasons. */
+function unitOf(local: number, of: SeasonDates, bucket: Bucket): Unit | null {
+  const at = new Date(local * 1000)
+  const key = (month: number, day: number): number => month * 100 + day
+  const [start, end] = [key(of.startMonth, of.startDay), key(of.endMonth, of.endDay)]
+  const today = key(at.getUTCMonth() + 1, at.getUTCDate())
+  const inside = start <= end ? today >= start && today <= end : today >= start || today <= end
+  if (!inside) return null
+  const year = at.getUTCFullYear() - (start > end && today <= end ? 1 : 0)
+  const label = (time: Date): string =>
+    `${MONTHS[time.getUTCMonth()]} ${String(time.getUTCDate()).padStart(2, '0')}`
+  if (bucket === 'week') {
+    const first = Date.UTC(year, of.startMonth - 1, of.startDay)
+    const week = Math.floor((local * 1000 - first) / (7 * 86_400_000))
+    return { year, place: week + 1, label: label(new Date(first + week * 7 * 86_400_000)) }
+  }
+  const day = (LEAP_YEAR.indexOf(today) - LEAP_YEAR.indexOf(start) + 366) % 366
+  if (bucket === 'day') return { year, place: day + 1, label: label(at) }
+  const hour = at.getUTCHours()
+  return { year, place: day * 24 + hour + 1, label: `${label(at)} ${String(hour).padStart(2, '0')}:00` }
+}
+
+/** `p / q` to the nearest integer, halves away from zero. */
+function rounded(p: bigint, q: bigint): number {
+  const size = p < 0n ? -p : p
+  const whole = (2n * size + q) / (2n * q)
+  return Number(p < 0n ? -whole : whole)
+}
+
+function statistic(codes: number[], aggregation: Aggregation, measure: Measure): number {
+  const sorted = codes.toSorted((a, b) => a - b).map(BigInt)
+  const finer = BigInt(measure.scale / 100)
+  const half = sorted.length >> 1
+  switch (aggregation) {
+    case 'median':
+      return sorted.length % 2 === 1
+        ? rounded(sorted[half], finer)
+        : rounded(sorted[half - 1] + sorted[half], 2n * finer)
+    case 'avg':
+      return rounded(
+        sorted.reduce((sum, code) => sum + code, 0n),
+        BigInt(sorted.length) * finer,
+      )
+    case 'min':
+      return rounded(sorted[0], finer)
+    case 'max':
+      return rounded(sorted[sorted.length - 1], finer)
+  }
+}
+
+const anyDay = fc
+  .record({
+    month: fc.integer({ min: 1, max: 12 }),
+    day: fc.oneof(fc.integer({ min: 1, max: 31 }), fc.constant(29)),
+  })
+  .filter(({ month, day }) => isDayOfYear(month, day))
+
+const anyDates = fc.oneof(
+  { weight: 1, arbitrary: fc.constant(WHOLE_YEAR) },
+  { weight: 4, arbitrary: fc.tuple(anyDay, anyDay).map(([a, b]) => dates(a.month, a.day, b.month, b.day)) },
+)
+
+// Around New Year, 29 February, and where the clocks of the zones above change.
+const NOTABLE_DAYS = [
+  0, 58, 59, 60, 66, 70, 71, 72, 84, 87, 90, 95, 276, 280, 288, 298, 300, 304, 307, 310, 363, 364,
+]
+
+const anyRows = (startYear: number, measure: Measure): fc.Arbitrary<[number, number][]> => {
+  const from = Date.UTC(startYear, 0, 1) / 60_000 - 1000
+  const code = fc.oneof(
+    {
+      weight: 9,
+      arbitrary: fc.integer({
+        min: measure.min * measure.scale,
+        max: Math.min(60_000, measure.max * measure.scale),
+      }),
+    },
+    { weight: 1, arbitrary: fc.constant(measure.missing) },
+  )
+  // Clusters of rows minutes to hours apart, so that buckets hold several and clock changes are met.
+  const cluster = fc.tuple(
+    fc.integer({ min: 0, max: 2 }),
+    fc.oneof(fc.integer({ min: 0, max: 366 }), fc.constantFrom(...NOTABLE_DAYS)),
+    fc.integer({ min: 0, max: 1440 }),
+    fc.array(fc.tuple(fc.integer({ min: 1, max: 200 }), code), { maxLength: 20 }),
+  )
+  return fc.array(cluster, { maxLength: 6 }).map((clusters) => {
+    const rows = new Map<number, number>()
+    for (const [year, day, minute, steps] of clusters) {
+      let time = (from + Math.floor(year * 365.25 + day) * 1440 + minute) * 60
+      for (const [step, value] of steps) rows.set((time += step * 60), value)
+    }
+    return [...rows].toSorted(([a], [b]) => a - b)
+  })
+}
+
+/** Cuts rows in ascending segments, each within longer arrays whose other rows must not be read. */
+function cut(rows: [number, number][], sizes: readonly number[], signed: boolean): SeriesRows[] {
+  const segments: SeriesRows[] = []
+  for (let from = 0, i = 0; from < rows.length; i++) {
+    const size = sizes[i % sizes.length]
+    const part = rows.slice(from, from + size)
+    const whole = segment([[0, 1], ...part, [4e9, 2]], signed)
+    segments.push({ ...whole, from: 1, to: 1 + part.length })
+    if (i % 3 === 0) segments.push({ ...whole, from: 1, to: 1 })
+    from += size
+  }
+  return segments
+}
+
+test('Any series agrees with one worked out sample by sample from the clock that Intl shows.', () => {
+  const measures = [
+    MEASURES.significantHeight,
+    MEASURES.period,
+    MEASURES.waterTemperature,
+    MEASURES.windSpeed,
+  ]
+  const asked = fc
+    .record({
+      zone: fc.constantFrom(...ZONES),
+      dates: anyDates,
+      bucket: fc.constantFrom<Bucket>('hour', 'day', 'week'),
+      aggregation: fc.constantFrom<Aggregation>('median', 'avg', 'min', 'max'),
+      measure: fc.constantFrom(...measures),
+      startYear: fc.integer({ min: 2005, max: 2025 }),
+      years: fc.integer({ min: 1, max: 3 }),
+    })
+    .chain((query) =>
+      fc.tuple(
+        fc.constant(query),
+        anyRows(query.startYear, query.measure),
+        anyRows(query.startYear, query.measure),
+        fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 4 }),
+      ),
+    )
+  fc.assert(
+    fc.property(asked, ([query, readings, others, sizes]) => {
+      const { measure, bucket, aggregation } = query
+      const endYear = query.startYear + query.years - 1
+      const expected = new Map<string, { unit: Unit; codes: number[] }>()
+      for (const [time, code] of [...readings, ...others]) {
+        const unit = unitOf(latestShown(query.zone, time), query.dates, bucket)
+        if (code === measure.missing || unit === null || unit.year < query.startYear || unit.year > endYear)
+          continue
+        const key = `${unit.year} ${String(unit.place).padStart(5, '0')}`
+        const entry = expected.get(key) ?? { unit, codes: [] }
+        entry.codes.push(code)
+        expected.set(key, entry)
+      }
+      const lists = [cut(readings, sizes, measure.signed), cut(others, sizes, measure.signed)]
+      const found = points({ ...query, endYear }, ...lists)
+      const want = [...expected].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry)
+      assert.deepEqual(
+        found.flatMap((year, i) =>
+          year.map(({ place, value, count }) => [query.startYear + i, place, value, count]),
+        ),
+        want.map(({ unit, codes }) => [
+          unit.year,
+          unit.place,
+          statistic(codes, aggregation, measure),
+          codes.length,
+        ]),
+      )
+      for (const [i, year] of found.entries()) {
+        for (const point of year) {
+          // The bucket begins and ends where the oracle's unit does.
+          const [start, end] = [epochOf(point.start), epochOf(point.end)]
+          const unitAt = (epoch: number): string | undefined => {
+            const unit = unitOf(latestShown(query.zone, epoch), query.dates, bucket)
+            return unit === null ? undefined : `${unit.year} ${unit.place}`
+          }
+          const here = `${query.startYear + i} ${point.place}`
+          assert.equal(unitAt(start), here)
+          assert.notEqual(unitAt(start - 60), here)
+          assert.equal(unitAt(end - 59), here)
+          assert.notEqual(unitAt(end + 1), here)
+          const shown = new Date(clockAt(query.zone, start) * 1000)
+          const day = `${MONTHS[shown.getUTCMonth()]} ${String(shown.getUTCDate()).padStart(2, '0')}`
+          const label = bucket === 'hour' ? `${day} ${String(shown.getUTCHours()).padStart(2, '0')}:00` : day
+          assert.equal(point.label, label)
+        }
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('A circular mean is within a degree of the naive one and turns with its directions.', () => {
+  const codes = fc.array(fc.integer({ min: 0, max: 35_999 }), { minLength: 1, maxLength: 60 })
+  fc.assert(
+    fc.property(codes, fc.integer({ min: 0, max: 359 }), (list, turn) => {
+      let [x, y] = [0, 0]
+      for (const code of list) {
+        x += Math.cos((code / 18_000) * Math.PI)
+        y += Math.sin((code / 18_000) * Math.PI)
+      }
+      fc.pre(Math.sqrt(x * x + y * y) / list.length > 2e-6)
+      const mean = valueOf(list, 'avg', MEASURES.direction)
+      assert.ok(mean >= 0 && mean <= 359 && Number.isInteger(mean))
+      const apart = (a: number, b: number): number => Math.abs(((((a - b) % 360) + 540) % 360) - 180)
+      assert.ok(apart(mean, (Math.atan2(y, x) / Math.PI) * 180) <= 0.5 + 1e-6)
+      const turned = list.map((code) => (code + turn * 100) % 36_000)
+      assert.ok(apart(valueOf(turned, 'avg', MEASURES.direction), mean + turn) <= 1)
+    }),
+  )
+})

@@ -1,0 +1,196 @@
+/** The operator's port: whom it answers, and who it does not. */
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { AdminTokenError, readToken, startAdmin, type AdminOptions } from '../../src/process/admin.ts'
+import { runCli, temporaryFolder } from '../live.ts'
+
+interface Asked {
+  status: number
+  headers: { [name: string]: unknown }
+  body: string
+}
+
+interface Running {
+  port: number
+  reloads: () => number
+  ask(path: string, headers?: { [name: string]: string }, method?: string): Promise<Asked>
+}
+
+async function start(t: TestContext, options: Partial<AdminOptions> = {}): Promise<Running> {
+  let reloads = 0
+  const { port, close } = await startAdmin({
+    host: '127.0.0.1',
+    port: 0,
+    names: [],
+    token: null,
+    notReady: () => null,
+    status: () => ({ secret: 'what only the operator knows' }),
+    reload: async () => void reloads++,
+    onFault: (error) => assert.fail(error as Error),
+    ...options,
+  })
+  t.after(close)
+  return {
+    port,
+    reloads: () => reloads,
+    ask: (path, headers = {}, method = 'GET') =>
+      new Promise((resolve, reject) => {
+        request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (reply) => {
+          let body = ''
+          reply.setEncoding('utf8').on('data', (chunk: string) => (body += chunk))
+          reply.once('end', () => resolve({ status: reply.statusCode ?? 0, headers: reply.headers, body }))
+        })
+          .once('error', reject)
+          .end()
+      }),
+  }
+}
+
+test('A status that cannot be made is a fault that is told, and the port goes on.', async (t) => {
+  const faults: unknown[] = []
+  const fault = new Error('a fault of the program')
+  const admin = await start(t, {
+    status: () => {
+      throw fault
+    },
+    onFault: (error) => void faults.push(error),
+  })
+  for (const [path, method] of [
+    ['/status', 'GET'],
+    ['/reload', 'POST'],
+  ]) {
+    const { status, body } = await admin.ask(path, {}, method)
+    assert.equal(status, 500)
+    assert.ok(!body.includes('a fault of the program'))
+  }
+  assert.deepEqual(faults, [fault, fault])
+  assert.equal((await admin.ask('/livez')).status, 200)
+})
+
+test('A name that somebody else made lead here is refused, with every path.', async (t) => {
+  const admin = await start(t, { names: ['ops.internal'] })
+  const { port } = admin
+  const own = [
+    `127.0.0.1:${port}`,
+    '127.0.0.1',
+    '10.1.2.3:9000',
+    '[::1]:8081',
+    `localhost:${port}`,
+    'LOCALHOST',
+    'ops.internal:80',
+  ]
+  for (const host of own) assert.equal((await admin.ask('/status', { host })).status, 200, host)
+  const others = [
+    'evil.example',
+    `evil.example:${port}`,
+    'localhost.evil.example',
+    'ops.internal.evil.example',
+    '127.0.0.1.nip.example',
+    'x@127.0.0.1',
+    'a b',
+  ]
+  for (const host of others) {
+    for (const [method, path] of [
+      ['GET', '/status'],
+      ['GET', '/livez'],
+      ['POST', '/reload'],
+      ['GET', '/nothing'],
+    ]) {
+      const { status, body } = await admin.ask(path, { host }, method)
+      assert.ok(status === 403 || (status === 400 && body === ''), `${host} ${path} ${status}`)
+      assert.ok(!body.includes('operator knows') && !body.includes('evil'), body)
+    }
+  }
+  assert.equal(admin.reloads(), 0)
+  // A probe of HTTP/1.0 names no host.
+  const socket = connect(port, '127.0.0.1')
+  socket.end('GET /livez HTTP/1.0\r\n\r\n')
+  let text = ''
+  for await (const chunk of socket) text += String(chunk)
+  assert.match(text, /^HTTP\/1\.\d 200 /)
+})
+
+test('Requests of pages elsewhere in a browser are refused, and steer nothing.', async (t) => {
+  const admin = await start(t)
+  const host = `127.0.0.1:${admin.port}`
+  const foreign: { [name: string]: string }[] = [
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: `http://127.0.0.1:${admin.port + 1}` },
+    { origin: `http://localhost:${admin.port}` },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+  ]
+  for (const headers of foreign) {
+    for (const [method, path] of [
+      ['POST', '/reload'],
+      ['GET', '/status'],
+    ]) {
+      const { status, body, headers: sent } = await admin.ask(path, { host, ...headers }, method)
+      assert.deepEqual(
+        [status, JSON.parse(body)],
+        [403, { error: 'forbidden', message: 'Requests of other pages are refused' }],
+      )
+      assert.equal(sent['access-control-allow-origin'], undefined)
+    }
+  }
+  assert.equal(admin.reloads(), 0)
+  const own: { [name: string]: string }[] = [
+    {},
+    { origin: `http://${host}` },
+    { 'sec-fetch-site': 'none' },
+    { 'sec-fetch-site': 'same-origin' },
+  ]
+  for (const headers of own)
+    assert.equal((await admin.ask('/reload', { host, ...headers }, 'POST')).status, 200)
+  assert.equal(admin.reloads(), own.length)
+})
+
+test('With a token, status and reload want it, and health does not.', async (t) => {
+  const token = 'an-operators-token-of-some-length'
+  const admin = await start(t, { token })
+  const wrong = ['', `Bearer ${token}x`, `Bearer ${token.slice(0, -1)}`, 'Bearer', `Basic ${token}`, token]
+  for (const authorization of wrong) {
+    for (const [method, path] of [
+      ['GET', '/status'],
+      ['POST', '/reload'],
+      ['GET', '/livez/../status'],
+    ]) {
+      const { status, headers, body } = await admin.ask(path, { authorization }, method)
+      assert.deepEqual([status, headers['www-authenticate']], [401, 'Bearer'], authorization)
+      assert.ok(!body.includes('operator knows') && !body.includes(token))
+    }
+  }
+  assert.equal(admin.reloads(), 0)
+  for (const path of ['/livez', '/readyz?x']) assert.equal((await admin.ask(path)).status, 200)
+  const authorization = `Bearer ${token}`
+  assert.equal((await admin.ask('/status', { authorization })).status, 200)
+  assert.equal((await admin.ask('/reload', { authorization }, 'POST')).status, 200)
+})
+
+test('A token comes from a file, and one that cannot be used ends the start with a sentence.', async (t) => {
+  const folder = temporaryFolder(t)
+  const file = join(folder, 'token')
+  writeFileSync(file, ' sixteen-or-more-characters\n')
+  assert.equal(readToken(file), 'sixteen-or-more-characters')
+  for (const text of ['', 'short', 'two words of some length', 'x'.repeat(5000)]) {
+    writeFileSync(file, text)
+    assert.throws(() => readToken(file), AdminTokenError)
+  }
+  const args = [
+    'serve',
+    '--port=0',
+    '--workers=1',
+    '--snapshots',
+    folder,
+    '--admin-port=0',
+    '--admin-token-file',
+  ]
+  const { code, stderr } = await runCli([...args, join(folder, 'nowhere')])
+  assert.equal(code, 1)
+  assert.match(stderr, /groundswell: \S+nowhere: the token cannot be read \(ENOENT\)\n$/)
+})

@@ -1,0 +1,236 @@
+/** Options, variables and defaults: what is taken, what is refused, and who wins. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  BUILD_SETTINGS,
+  ISSUE_SETTINGS,
+  KEYS_FILE_SETTINGS,
+  parseQuota,
+  readCommandLine,
+  RUN_SETTINGS,
+  SERVE_SETTINGS,
+  settingsHelp,
+  UsageError,
+  variableOf,
+  type Settings,
+} from '../../src/process/config.ts'
+
+/** What has to be given for a command to be complete. */
+const REQUIRED: { [option: string]: string } = { owner: 'somebody' }
+
+function required(settings: Settings): string[] {
+  return Object.entries(settings).flatMap(([option, setting]) =>
+    setting.required === true ? [`--${option}=${REQUIRED[option]}`] : [],
+  )
+}
+
+function valueOf(settings: Settings, option: string, text: string): unknown {
+  const others = required(settings).filter((argument) => !argument.startsWith(`--${option}=`))
+  return readCommandLine(settings, [...others, `--${option}=${text}`], {}).config[option]
+}
+
+function refusal(settings: Settings, argv: string[], environment: { [name: string]: string } = {}): string {
+  try {
+    readCommandLine(settings, argv, environment)
+  } catch (error) {
+    assert.ok(error instanceof UsageError, String(error))
+    assert.ok(!error.message.includes('\n'), error.message)
+    return error.message
+  }
+  assert.fail(`${argv.join(' ')} was not refused`)
+}
+
+const ALL: { [command: string]: Settings } = {
+  build: BUILD_SETTINGS,
+  serve: SERVE_SETTINGS,
+  run: RUN_SETTINGS,
+  'keys issue': ISSUE_SETTINGS,
+  'keys list': KEYS_FILE_SETTINGS,
+}
+
+const GOOD: [settings: Settings, option: string, text: string, value: unknown][] = [
+  [SERVE_SETTINGS, 'port', '0', 0],
+  [SERVE_SETTINGS, 'port', '65535', 65_535],
+  [SERVE_SETTINGS, 'host', '::1', '::1'],
+  [SERVE_SETTINGS, 'workers', '64', 64],
+  [SERVE_SETTINGS, 'base-path', '/api/v2', '/api/v2'],
+  [SERVE_SETTINGS, 'active-within', '90s', 90],
+  [SERVE_SETTINGS, 'active-within', '30m', 1800],
+  [SERVE_SETTINGS, 'active-within', '24h', 86_400],
+  [SERVE_SETTINGS, 'active-within', '7d', 604_800],
+  [SERVE_SETTINGS, 'anonymous-quota', '0', 0],
+  [SERVE_SETTINGS, 'trusted-proxy', '10.0.0.0/8', ['10.0.0.0/8']],
+  [SERVE_SETTINGS, 'trusted-proxy', '', []],
+  [SERVE_SETTINGS, 'answer-cache', '0', 0],
+  [SERVE_SETTINGS, 'answer-cache', '1000', 1000],
+  [SERVE_SETTINGS, 'answer-cache', '2KB', 2000],
+  [SERVE_SETTINGS, 'answer-cache', '64MiB', 67_108_864],
+  [SERVE_SETTINGS, 'answer-cache', '1GiB', 1_073_741_824],
+  [SERVE_SETTINGS, 'admin-port', '0', 0],
+  [SERVE_SETTINGS, 'admin-port', 'off', 'off'],
+  [SERVE_SETTINGS, 'engine', 'node', 'node'],
+  [BUILD_SETTINGS, 'source', 'csv:a:b', [{ kind: 'csv', argument: 'a:b' }]],
+  [BUILD_SETTINGS, 'source', 'demo', [{ kind: 'demo', argument: '' }]],
+  [BUILD_SETTINGS, 'config', 'a b.json', 'a b.json'],
+  [BUILD_SETTINGS, 'config', '', null],
+  [BUILD_SETTINGS, 'as-of', '', null],
+  [BUILD_SETTINGS, 'as-of', '2026-03-27T09:00:00Z', Date.parse('2026-03-27T09:00:00Z') / 1000],
+  [BUILD_SETTINGS, 'as-of', '2026-03-27T10:00:00.9+01:00', Date.parse('2026-03-27T09:00:00Z') / 1000],
+  [BUILD_SETTINGS, 'max-bad', '0%', 0],
+  [BUILD_SETTINGS, 'max-bad', '2.5%', 0.025],
+  [BUILD_SETTINGS, 'max-bad', '100%', 1],
+  [ISSUE_SETTINGS, 'quota', '1', 1],
+  [ISSUE_SETTINGS, 'owner', 'Ada Lovelace', 'Ada Lovelace'],
+]
+
+test('Every setting takes its values in the forms that its help names.', () => {
+  for (const [settings, option, text, value] of GOOD) {
+    assert.deepEqual(valueOf(settings, option, text), value, `--${option}=${text}`)
+  }
+})
+
+const notNumbers = ['', ' 1', '1 ', '+1', '1.0', '1e3', '0x1', 'one', '9'.repeat(16)]
+const WRONG: [settings: Settings, option: string, texts: string[]][] = [
+  [SERVE_SETTINGS, 'port', [...notNumbers, '-1', '65536']],
+  [SERVE_SETTINGS, 'host', ['']],
+  [SERVE_SETTINGS, 'snapshots', ['']],
+  [SERVE_SETTINGS, 'keys', ['']],
+  [SERVE_SETTINGS, 'workers', [...notNumbers, '0', '65']],
+  [
+    SERVE_SETTINGS,
+    'base-path',
+    ['', 'v2', '/', '/v2/', '//v2', '/v 2', '/v2?x', '/v2\r\nX: y', '/é', '/a/b/c/d/e/f/g/h/i'],
+  ],
+  [SERVE_SETTINGS, 'active-within', ['', '0h', '24', 'h', '24 h', '1w', '-1h', '1.5h', '24H', '9999999h']],
+  [SERVE_SETTINGS, 'anonymous-quota', [...notNumbers, '-1']],
+  [SERVE_SETTINGS, 'trusted-proxy', ['10.0.0.0/33', 'proxy.example', '300.1.1.1', '::/129']],
+  [SERVE_SETTINGS, 'answer-cache', ['', '1 MB', 'MiB', '1.5GiB', '-1', '1TB', '64mib']],
+  [SERVE_SETTINGS, 'admin-port', [...notNumbers, 'on', '65536']],
+  [SERVE_SETTINGS, 'admin-host', ['']],
+  [SERVE_SETTINGS, 'engine', ['', 'fastify', 'UWS']],
+  [BUILD_SETTINGS, 'out', ['']],
+  [BUILD_SETTINGS, 'as-of', ['now', '2026-02-30', '1969-12-31', '2106-02-08', '1774602000']],
+  [BUILD_SETTINGS, 'max-bad', ['', '10', '0.1', '101%', '-1%', '%', '10 %']],
+  [ISSUE_SETTINGS, 'quota', [...notNumbers, '0']],
+  [ISSUE_SETTINGS, 'owner', ['']],
+]
+
+test('Every wrong value is refused in one line that names the option and what is expected.', () => {
+  for (const [settings, option, texts] of WRONG) {
+    for (const text of texts) {
+      const others = required(settings).filter((argument) => !argument.startsWith(`--${option}=`))
+      const message = refusal(settings, [...others, `--${option}=${text}`])
+      assert.match(message, new RegExp(`^--${option}: expected `), `--${option}=${JSON.stringify(text)}`)
+    }
+  }
+  assert.match(
+    refusal(SERVE_SETTINGS, ['--trusted-proxy=1.2.3.4/40']),
+    /expected addresses or CIDRs .*1\.2\.3\.4\/40/,
+  )
+})
+
+test('An option that is unknown, without its value, with one too many or given twice is refused by name.', () => {
+  assert.match(refusal(SERVE_SETTINGS, ['--prot=80']), /^unknown option "--prot", did you mean "--port"\?$/)
+  assert.match(refusal(SERVE_SETTINGS, ['-p', '80']), /'-p'/)
+  assert.match(refusal(SERVE_SETTINGS, ['--port']), /'--port <value>'/)
+  assert.match(refusal(SERVE_SETTINGS, ['--port', '-1']), /^--port: expected a whole number/)
+  assert.match(refusal(SERVE_SETTINGS, ['--port', '--host', '::1']), /'--port'/)
+  assert.match(refusal(ISSUE_SETTINGS, ['--owner=a', '--json=true']), /'--json'/)
+  assert.match(refusal(ISSUE_SETTINGS, ['--owner=a', '--no-json']), /"--no-json"/)
+  assert.match(refusal(SERVE_SETTINGS, ['--port=1', '--port=2']), /^--port is given more than once/)
+  assert.match(refusal(SERVE_SETTINGS, ['--port=1', '--port=1']), /^--port is given more than once/)
+  assert.match(refusal(ISSUE_SETTINGS, []), /^--owner is required/)
+})
+
+test('Settings that may be given several times keep their order.', () => {
+  const { config } = readCommandLine(BUILD_SETTINGS, ['--source=demo', '--source', 'csv:x y'], {})
+  assert.deepEqual(config.source, [
+    { kind: 'demo', argument: '' },
+    { kind: 'csv', argument: 'x y' },
+  ])
+  const proxies = ['--trusted-proxy=10.0.0.0/8', '--trusted-proxy=::1']
+  assert.deepEqual(readCommandLine(SERVE_SETTINGS, proxies, {}).config['trusted-proxy'], [
+    '10.0.0.0/8',
+    '::1',
+  ])
+})
+
+test('An option wins over its variable, and a variable over the default.', () => {
+  assert.equal(variableOf('base-path'), 'GROUNDSWELL_BASE_PATH')
+  const environment = {
+    GROUNDSWELL_PORT: '81',
+    GROUNDSWELL_BASE_PATH: '/x',
+    PORT: '99',
+    groundswell_host: 'no',
+  }
+  const { config } = readCommandLine(SERVE_SETTINGS, ['--port=80'], environment)
+  assert.deepEqual([config.port, config['base-path'], config.host], [80, '/x', '127.0.0.1'])
+  assert.ok(Object.isFrozen(config))
+  // A wrong variable is told by its own name, unless an option stands above it.
+  const wrong = { GROUNDSWELL_PORT: 'eighty' }
+  assert.match(
+    refusal(SERVE_SETTINGS, [], wrong),
+    /^GROUNDSWELL_PORT: expected a whole number from 0 to 65535/,
+  )
+  assert.equal(readCommandLine(SERVE_SETTINGS, ['--port=80'], wrong).config.port, 80)
+})
+
+test('A variable holds several values between blanks, and an empty one is as if it were not set.', () => {
+  const { config } = readCommandLine(BUILD_SETTINGS, [], { GROUNDSWELL_SOURCE: ' demo  csv:x\tndbc:y ' })
+  assert.deepEqual(
+    config.source.map(({ kind }) => kind),
+    ['demo', 'csv', 'ndbc'],
+  )
+  const empty = Object.fromEntries(Object.keys(SERVE_SETTINGS).map((option) => [variableOf(option), '']))
+  assert.deepEqual(readCommandLine(SERVE_SETTINGS, [], empty), readCommandLine(SERVE_SETTINGS, [], {}))
+  assert.deepEqual(readCommandLine(BUILD_SETTINGS, [], { GROUNDSWELL_SOURCE: '' }).config.source, [])
+  assert.match(refusal(ISSUE_SETTINGS, [], { GROUNDSWELL_OWNER: '' }), /^--owner is required/)
+})
+
+test('A switch is on when it is given or its variable says so.', () => {
+  const json = (argv: string[], variable?: string): unknown =>
+    readCommandLine(KEYS_FILE_SETTINGS, argv, variable === undefined ? {} : { GROUNDSWELL_JSON: variable })
+      .config.json
+  assert.deepEqual([json([]), json(['--json'])], [false, true])
+  assert.deepEqual(
+    ['true', '1', 'false', '0', ''].map((word) => json([], word)),
+    [true, true, false, false, false],
+  )
+  assert.equal(json(['--json'], 'false'), true)
+  assert.match(
+    refusal(KEYS_FILE_SETTINGS, [], { GROUNDSWELL_JSON: 'no' }),
+    /^GROUNDSWELL_JSON: expected true, false/,
+  )
+})
+
+test('Help is told whatever else is wrong, and arguments that are no options are handed on.', () => {
+  assert.equal(readCommandLine(SERVE_SETTINGS, ['--port=x', '--help'], {}).help, true)
+  assert.equal(readCommandLine(SERVE_SETTINGS, ['-h'], {}).help, true)
+  assert.deepEqual(readCommandLine(KEYS_FILE_SETTINGS, ['a', '--json', 'b', '--', '--c'], {}).positionals, [
+    'a',
+    'b',
+    '--c',
+  ])
+})
+
+test('Help names every option with its meaning, default and variable.', () => {
+  for (const [command, settings] of Object.entries(ALL)) {
+    const lines = settingsHelp(settings).split('\n')
+    const options = Object.entries(settings)
+    assert.equal(lines.length, options.length)
+    for (const [i, [option, setting]] of options.entries()) {
+      assert.ok(lines[i].startsWith(`  --${option}`), `${command} ${option}`)
+      assert.ok(lines[i].includes(setting.help) && lines[i].includes(variableOf(option)))
+      if (setting.default) assert.ok(lines[i].includes(`default ${setting.default}`))
+      assert.equal(lines[i].includes('(required'), setting.required === true)
+    }
+    // Every default is itself a value that is taken.
+    readCommandLine(settings, required(settings), {})
+  }
+})
+
+test('The quota of an argument is read as that of the option.', () => {
+  assert.equal(parseQuota('1000'), 1000)
+  for (const wrong of ['', '0', '-1', '1.5', 'many'])
+    assert.throws(() => parseQuota(wrong), /^UsageError: N: expected/)
+})

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { constituents as published } from '@neaps/tide-predictor'
+import { constituentOf, motionBetween, type Constituent } from '../../src/sea/tidal-constituents.ts'
+
+/** Degrees per hour as NOAA publishes them with its constants. */
+const NOAA_SPEEDS: { readonly [name: string]: number } = {
+  M2: 28.984104,
+  S2: 30,
+  N2: 28.43973,
+  K1: 15.041069,
+  M4: 57.96821,
+  O1: 13.943035,
+  M6: 86.95232,
+  MK3: 44.025173,
+  S4: 60,
+  MN4: 57.423832,
+  NU2: 28.512583,
+  S6: 90,
+  MU2: 27.968208,
+  '2N2': 27.895355,
+  OO1: 16.139101,
+  LAM2: 29.455626,
+  S1: 15,
+  M1: 14.496694,
+  J1: 15.5854435,
+  MM: 0.5443747,
+  SSA: 0.0821373,
+  SA: 0.0410686,
+  MSF: 1.0158958,
+  MF: 1.0980331,
+  RHO: 13.471515,
+  Q1: 13.398661,
+  T2: 29.958933,
+  R2: 30.041067,
+  '2Q1': 12.854286,
+  P1: 14.958931,
+  '2SM2': 31.015896,
+  M3: 43.47616,
+  L2: 29.528479,
+  '2MK3': 42.92714,
+  K2: 30.082138,
+  M8: 115.93642,
+  MS4: 58.984104,
+}
+
+const DAY = 86_400
+const EPOCH = Date.UTC(2026, 2, 27) / 1000
+
+function known(name: string): Constituent {
+  const constituent = constituentOf(name)
+  assert.ok(constituent !== null, name)
+  return constituent
+}
+
+function speedOf(name: string): number {
+  const [T, s, h, p, p1] = known(name).multiples
+  // Degrees an hour of the mean sun's hour angle, moon, sun and perigees (Schureman, table 1).
+  return T * 15 + s * 0.549_016_5 + h * 0.041_068_6 + p * 0.004_641_8 + p1 * 0.000_001_96
+}
+
+test('The 37 constituents of NOAA turn at the speeds that NOAA publishes.', () => {
+  for (const [name, speed] of Object.entries(NOAA_SPEEDS)) {
+    assert.ok(Math.abs(speedOf(name) - speed) < 1e-5, `${name}: ${speedOf(name)} instead of ${speed}`)
+  }
+})
+
+test('Every constituent that this project and tide-predictor both know turns at the same speed in both.', () => {
+  let compared = 0
+  // Their speeds in that table are not the sums of their parts.
+  const excepted = new Set(['2NKMS5', 'NSK5', '4MSN8', '5MSN10', '4M2SN10', '3N2MS12'])
+  for (const [name, { speed }] of Object.entries(published)) {
+    const ours = constituentOf(name)
+    if (ours === null || excepted.has(name)) continue
+    compared++
+    assert.ok(Math.abs(speedOf(name) - speed) < 2e-5, `${name}: ${speedOf(name)} instead of ${speed}`)
+  }
+  assert.ok(compared > 300, `${compared} compared`)
+})
+
+test('A motion turns each constituent by its speed and keeps the node factors within their known limits.', () => {
+  const names = Object.keys(NOAA_SPEEDS)
+  // Extremes over a lunar node's 18.6 years (Schureman, table 14), a little rounded outwards.
+  const limits: { readonly [name: string]: readonly [number, number] } = {
+    M2: [0.96, 1.04],
+    O1: [0.8, 1.19],
+    K1: [0.88, 1.12],
+    K2: [0.74, 1.32],
+    J1: [0.82, 1.18],
+    OO1: [0.48, 1.85],
+    MF: [0.62, 1.46],
+    MM: [0.86, 1.14],
+    S2: [1, 1],
+  }
+  const seen = new Map<string, [number, number]>()
+  for (let epoch = EPOCH - 3400 * DAY; epoch < EPOCH + 3400 * DAY; epoch += 20 * DAY) {
+    const motion = motionBetween(names.map(known), epoch, epoch + 4 * DAY)
+    names.forEach((name, i) => {
+      const degreesAnHour = (motion.speed[i] * 3600 * 180) / Math.PI
+      // The node's own part is up to half a degree a day, for M1.
+      assert.ok(Math.abs(degreesAnHour - NOAA_SPEEDS[name]) < 0.03, `${name} at ${epoch}`)
+      const [low, high] = seen.get(name) ?? [Infinity, -Infinity]
+      seen.set(name, [Math.min(low, motion.factor[i]), Math.max(high, motion.factor[i])])
+    })
+  }
+  for (const [name, [least, most]] of Object.entries(limits)) {
+    const [low, high] = seen.get(name)!
+    assert.ok(low >= least && high <= most, `${name}: ${low} to ${high}`)
+    if (least < 1) assert.ok(high - low > 0.8 * (most - least), `${name}: ${low} to ${high}`)
+  }
+})
+
+test('Motions join: the end of one is the beginning of the next.', () => {
+  const constituents = ['M2', 'O1', 'K1', 'L2', 'M1', 'MF', '2MK3'].map(known)
+  const first = motionBetween(constituents, EPOCH, EPOCH + 4 * DAY)
+  const second = motionBetween(constituents, EPOCH + 4 * DAY, EPOCH + 8 * DAY)
+  constituents.forEach(({ name }, i) => {
+    const turned = first.argument[i] + first.speed[i] * 4 * DAY - second.argument[i]
+    assert.ok(Math.abs(Math.sin(turned / 2)) < 1e-9, name)
+    assert.ok(Math.abs(first.factor[i] + first.drift[i] * 4 * DAY - second.factor[i]) < 1e-12, name)
+  })
+})
+
+test('All spellings in use name the same constituent.', () => {
+  const spellings = [
+    ['LAMBDA2', 'LAM2', 'lambda2', 'λ2', 'LDA2'],
+    ['RHO1', 'RHO', 'rho1', 'ρ1'],
+    ['SIGMA1', 'SGM', 'SIG1', 'σ1'],
+    ['EPSILON2', 'EP2', 'EPS2', 'eps2', 'ε2'],
+    ['NU2', 'nu2', 'ν2'],
+    ['MU2', 'mu2', 'μ2'],
+    ['SA', 'Sa'],
+    ['MTM', 'Mtm', 'MFM'],
+    ['SK3', 'R3'],
+  ]
+  for (const [name, ...others] of spellings)
+    for (const other of others) assert.deepEqual(constituentOf(other), known(name), other)
+})
+
+test('Compounds are taken apart by their names.', () => {
+  const parts: [name: string, parts: [string, number][]][] = [
+    ['M4', [['M2', 2]]],
+    ['S6', [['S2', 3]]],
+    [
+      'MN4',
+      [
+        ['M2', 1],
+        ['N2', 1],
+      ],
+    ],
+    [
+      '2MK3',
+      [
+        ['M2', 2],
+        ['K1', -1],
+      ],
+    ],
+    [
+      'MK3',
+      [
+        ['M2', 1],
+        ['K1', 1],
+      ],
+    ],
+    [
+      'MK4',
+      [
+        ['M2', 1],
+        ['K2', 1],
+      ],
+    ],
+    [
+      '2SM2',
+      [
+        ['S2', 2],
+        ['M2', -1],
+      ],
+    ],
+    [
+      'MKS2',
+      [
+        ['M2', 1],
+        ['K2', 1],
+        ['S2', -1],
+      ],
+    ],
+    [
+      '2MS2K2',
+      [
+        ['M2', 2],
+        ['S2', 1],
+        ['K2', -2],
+      ],
+    ],
+    [
+      'NO1',
+      [
+        ['N2', 1],
+        ['O1', -1],
+      ],
+    ],
+    [
+      'MSF',
+      [
+        ['S2', 1],
+        ['M2', -1],
+      ],
+    ],
+  ]
+  for (const [name, members] of parts) {
+    const sum = [0, 0, 0, 0, 0, 0]
+    for (const [member, factor] of members)
+      known(member).multiples.forEach((multiple, i) => (sum[i] += factor * multiple))
+    assert.deepEqual([...known(name).multiples], sum, name)
+  }
+})
+
+test('Names of no constituent are not known.', () => {
+  const names = [
+    '',
+    'X2',
+    'M',
+    '4',
+    'M5X',
+    'M3.5',
+    'constructor',
+    'toString',
+    '__proto__',
+    'M-2',
+    '2M2',
+    'MS',
+    'A9',
+  ]
+  for (const name of [...names, 'M'.repeat(100_000), '2M'.repeat(8) + '4']) {
+    assert.equal(constituentOf(name), null, name.slice(0, 20))
+  }
+})

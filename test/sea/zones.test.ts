@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { JsonWriter } from '../../src/answers/json.ts'
+import { zone } from '../../src/sea/zones.ts'
+import type { Zone } from '../../src/sea/zones.ts'
+
+const ZONES = [
+  'Europe/Paris',
+  'America/St_Johns',
+  'Australia/Lord_Howe',
+  'Pacific/Apia',
+  'Africa/Casablanca',
+  'America/Sao_Paulo',
+  'Asia/Beirut',
+  'Etc/GMT+5',
+  'UTC',
+  'Asia/Kolkata',
+  'Asia/Gaza',
+  'Africa/Monrovia',
+  'Pacific/Kwajalein',
+]
+
+function known(name: string): Zone {
+  const found = zone(name)
+  assert.ok(found)
+  return found
+}
+
+const epochOf = (text: string): number => Date.parse(text) / 1000
+
+const clocks = new Map<string, Intl.DateTimeFormat>()
+
+/** The wall clock's reading as if it were UTC, from the fields that Intl names: the oracle of this file. */
+function wallClock(name: string, epoch: number): number {
+  let clock = clocks.get(name)
+  if (clock === undefined) {
+    clock = new Intl.DateTimeFormat('en-US', {
+      timeZone: name,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+    clocks.set(name, clock)
+  }
+  const field: Record<string, number> = {}
+  for (const { type, value } of clock.formatToParts(epoch * 1000)) field[type] = Number(value)
+  return (
+    Date.UTC(
+      field['year'],
+      field['month'] - 1,
+      field['day'],
+      field['hour'],
+      field['minute'],
+      field['second'],
+    ) / 1000
+  )
+}
+
+test('An offset is what the wall clock of the zone shows more than UTC, at any instant from 1970 to 2106.', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...ZONES), fc.integer({ min: 0, max: 2 ** 32 - 1 }), (name, epoch) => {
+      assert.equal(known(name).offsetAt(epoch), wallClock(name, epoch) - epoch)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('Every change of the clock between 2000 and 2026 is found to the second.', () => {
+  for (const name of ZONES) {
+    const rules = known(name)
+    let changes = 0
+    for (let epoch = epochOf('2000-01-01T00:00:00Z'); epoch < epochOf('2026-01-01T00:00:00Z');) {
+      const until = rules.steadyUntil(epoch)
+      assert.ok(until > epoch)
+      const offset = rules.offsetAt(epoch)
+      assert.equal(wallClock(name, until - 1) - (until - 1), offset)
+      assert.equal(wallClock(name, until) - until, rules.offsetAt(until))
+      if (until < epochOf('2026-01-01T00:00:00Z') && rules.offsetAt(until) !== offset) changes++
+      epoch = until
+    }
+    if (name === 'Europe/Paris') assert.equal(changes, 52)
+    if (name === 'UTC' || name === 'Etc/GMT+5' || name === 'Asia/Kolkata') assert.equal(changes, 0)
+    if (name === 'Australia/Lord_Howe') assert.equal(changes, 52)
+  }
+})
+
+test('Two changes seven or twelve days apart are both found.', () => {
+  const tucuman = known('America/Argentina/Tucuman')
+  assert.equal(tucuman.offsetAt(epochOf('2004-05-31T12:00:00Z')), -3 * 3600)
+  assert.equal(tucuman.offsetAt(epochOf('2004-06-07T12:00:00Z')), -4 * 3600)
+  assert.equal(tucuman.offsetAt(epochOf('2004-06-14T12:00:00Z')), -3 * 3600)
+  const recife = known('America/Recife')
+  assert.equal(recife.offsetAt(epochOf('2000-10-07T12:00:00Z')), -3 * 3600)
+  assert.equal(recife.offsetAt(epochOf('2000-10-10T12:00:00Z')), -2 * 3600)
+  assert.equal(recife.offsetAt(epochOf('2000-10-15T12:00:00Z')), -3 * 3600)
+})
+
+test('Instants before 1970 and after 2106 get the offset of the nearer end.', () => {
+  const paris = known('Europe/Paris')
+  assert.equal(paris.offsetAt(-1e9), 3600)
+  assert.equal(paris.offsetAt(1e11), paris.offsetAt(2 ** 32 - 1))
+  assert.equal(paris.steadyUntil(1e11), Infinity)
+  assert.equal(paris.firstInstant(Date.UTC(1960, 0, 1) / 1000), Date.UTC(1960, 0, 1) / 1000 - 3600)
+  assert.ok(Number.isFinite(paris.firstInstant(Date.UTC(9999, 0, 1) / 1000)))
+})
+
+test('The first instant of a local time is found where clocks skip or repeat it.', () => {
+  const cases: [string, string, string][] = [
+    ['Europe/Paris', '2026-03-29T00:00', '2026-03-28T23:00:00Z'],
+    ['Europe/Paris', '2026-03-29T02:30', '2026-03-29T01:00:00Z'],
+    ['Europe/Paris', '2026-10-25T02:30', '2026-10-25T00:30:00Z'],
+    ['Europe/Paris', '2026-10-25T03:00', '2026-10-25T02:00:00Z'],
+    // Samoa had no 30 December 2011.
+    ['Pacific/Apia', '2011-12-30T00:00', '2011-12-30T10:00:00Z'],
+    ['Pacific/Apia', '2011-12-30T17:00', '2011-12-30T10:00:00Z'],
+    ['Pacific/Apia', '2011-12-31T00:00', '2011-12-30T10:00:00Z'],
+    // Half an hour.
+    ['Australia/Lord_Howe', '2025-10-05T02:00', '2025-10-04T15:30:00Z'],
+    ['Australia/Lord_Howe', '2025-04-06T01:45', '2025-04-05T14:45:00Z'],
+    ['Australia/Lord_Howe', '2025-04-06T02:00', '2025-04-05T15:30:00Z'],
+    // Days that begin at one o'clock.
+    ['America/Sao_Paulo', '2018-11-04T00:00', '2018-11-04T03:00:00Z'],
+    ['Asia/Beirut', '2021-03-28T00:00', '2021-03-27T22:00:00Z'],
+    // Midnight comes, and 23:01 again a minute later.
+    ['America/St_Johns', '2010-11-07T00:00', '2010-11-07T02:30:00Z'],
+    ['Etc/GMT+5', '2026-01-01T00:00', '2026-01-01T05:00:00Z'],
+    ['UTC', '2026-01-01T00:00', '2026-01-01T00:00:00Z'],
+    ['Asia/Kolkata', '2026-01-01T00:00', '2025-12-31T18:30:00Z'],
+  ]
+  for (const [name, local, instant] of cases) {
+    const found = known(name).firstInstant(epochOf(`${local}:00Z`))
+    assert.equal(new Date(found * 1000).toISOString(), instant.replace('Z', '.000Z'), `${name} ${local}`)
+  }
+})
+
+test('No instant before the first instant of a local time shows that time or later.', () => {
+  const minute = fc.integer({
+    min: epochOf('1975-01-01T00:00:00Z') / 60,
+    max: epochOf('2037-01-01T00:00:00Z') / 60,
+  })
+  fc.assert(
+    fc.property(fc.constantFrom(...ZONES), minute, (name, minutes) => {
+      const local = minutes * 60
+      const first = known(name).firstInstant(local)
+      assert.ok(wallClock(name, first) >= local)
+      for (let earlier = 60; earlier <= 26 * 3600; earlier += earlier < 7200 ? 300 : 3600) {
+        assert.ok(wallClock(name, first - earlier) < local)
+      }
+      assert.ok(wallClock(name, first - 1) < local)
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('Names are the canonical and alias names of the tz database, in any case; nothing else is a zone.', () => {
+  assert.equal(zone('Europe/Paris')?.name, 'Europe/Paris')
+  assert.equal(zone('europe/PARIS')?.name, 'Europe/Paris')
+  assert.equal(zone('utc')?.name, 'UTC')
+  assert.equal(zone('Etc/GMT+5')?.name, 'Etc/GMT+5')
+  for (const alias of [
+    'Asia/Kolkata',
+    'Asia/Calcutta',
+    'US/Eastern',
+    'GMT',
+    'NZ',
+    'GB-Eire',
+    'CET',
+    'EST5EDT',
+  ]) {
+    assert.equal(zone(alias)?.name, alias)
+  }
+  const none = [
+    '',
+    '+02:00',
+    '-0800',
+    'Z',
+    'Mars/Olympus',
+    'Europe/Paris ',
+    'Europe',
+    'BST',
+    'PST',
+    'SystemV/PST8',
+  ]
+  for (const name of [
+    ...none,
+    'Etc/GMT+15',
+    'Etc/Unknown',
+    '../Europe/Paris',
+    'Europe/Paris\n',
+    'é',
+    'A'.repeat(65),
+  ]) {
+    assert.equal(zone(name), null, JSON.stringify(name))
+  }
+})
+
+test('A zone name of any content is answered by a zone or null, never by an exception.', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[A-Za-z0-9_+/-]{1,20}$/)), (name) => {
+      const found = zone(name)
+      assert.ok(found === null || found.name.toLowerCase() === name.toLowerCase())
+    }),
+  )
+})
+
+test('A zone is kept while it is among the last 64 in use.', () => {
+  const paris = zone('Europe/Paris')
+  const names = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'Europe/Paris')
+  for (const name of names.slice(0, 63)) assert.ok(zone(name))
+  assert.equal(zone('Europe/Paris'), paris)
+  for (const name of names.slice(64, 127)) assert.ok(zone(name))
+  assert.equal(zone('Europe/Paris'), paris)
+  for (const name of names.slice(130, 194)) assert.ok(zone(name))
+  assert.notEqual(zone('Europe/Paris'), paris)
+})
+
+function localTime(epoch: number, offset: number): string {
+  const out = new JsonWriter(64)
+  out.localTime(epoch, offset)
+  const text = JSON.parse(Buffer.from(out.answer()).toString()) as string
+  assert.equal(text.length, 25)
+  return text
+}
+
+test('A local time carries its offset, also when that is zero or negative.', () => {
+  assert.equal(localTime(epochOf('2026-03-28T23:00:00Z'), 3600), '2026-03-29T00:00:00+01:00')
+  assert.equal(localTime(epochOf('2026-03-29T21:59:59Z'), 7200), '2026-03-29T23:59:59+02:00')
+  assert.equal(localTime(epochOf('2026-01-01T00:00:00Z'), 0), '2026-01-01T00:00:00+00:00')
+  assert.equal(localTime(epochOf('2026-01-01T03:30:00Z'), -12600), '2026-01-01T00:00:00-03:30')
+  assert.equal(localTime(-3600, 3600), '1970-01-01T00:00:00+01:00')
+})
+
+test('A written local time reads back as the same instant, whatever the offset.', () => {
+  const offset = fc.integer({ min: -16 * 3600, max: 16 * 3600 })
+  fc.assert(
+    fc.property(fc.integer({ min: -86400, max: 2 ** 32 }), offset, (epoch, offset) => {
+      const text = localTime(epoch, offset)
+      assert.match(text, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/)
+      assert.equal(epochOf(text), epoch)
+    }),
+  )
+})
+
+test('A label is the English short month, the day and, for hours, the full hour.', () => {
+  const label = (text: string, hour: boolean): string => {
+    const out = new JsonWriter(64)
+    out.dayLabel(epochOf(text), hour)
+    return Buffer.from(out.answer()).toString('latin1')
+  }
+  assert.equal(label('2026-04-01T05:00:00Z', false), 'Apr 01')
+  assert.equal(label('2026-04-01T05:30:00Z', true), 'Apr 01 05:00')
+  assert.equal(label('2024-02-29T23:59:59Z', true), 'Feb 29 23:00')
+  const months = Array.from({ length: 12 }, (_, month) =>
+    label(new Date(Date.UTC(2025, month, 15)).toISOString(), false),
+  )
+  assert.deepEqual(
+    months,
+    'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ').map((month) => `${month} 15`),
+  )
+})

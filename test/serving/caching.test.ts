@@ -1,0 +1,93 @@
+/** How long answers may be kept, and by whom. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { OPERATIONS } from '../../src/routes.ts'
+import { AskedPath, viewOf } from '../answered.ts'
+import { smallSnapshot } from '../access/turned_clock.ts'
+
+const view = await viewOf(await smallSnapshot())
+const key = Buffer.from(`gsw_${'A'.repeat(49)}`)
+const MINUTE = 60
+
+/** One good request of each operation. */
+const REQUESTS = [
+  '/v2/buoys',
+  '/v2/buoys/1',
+  '/v2/buoys/last_readings?ids=1',
+  '/v2/buoys/search?query=alpha',
+  '/v2/buoys/nearest?lat=43.5&lng=-1.6&max_distance=20000',
+  '/v2/buoys/1/readings',
+  '/v2/buoys/1/readings/chart',
+  '/v2/buoys/1/readings/series?metric=significient_height',
+  '/v2/buoys/satellites',
+  '/v2/buoys/satellite_passes',
+  '/v2/conditions?lat=43.5&lng=-1.6',
+  '/v2/countries',
+  '/v2/buoys/map',
+]
+
+const maxAge = (cacheControl: string): number => Number(/max-age=(\d+)/.exec(cacheControl)?.[1] ?? NaN)
+
+test('An answer lives a minute at most, and never past the next build of the schedule.', () => {
+  const { publishedAt } = view.dataset
+  const every = fc.oneof(
+    fc.constantFrom(0, 1, 30, 60, 90, 600, 1800, 3600, 86400),
+    fc.integer({ min: 1, max: 100_000 }),
+  )
+  fc.assert(
+    fc.property(
+      every,
+      fc.integer({ min: -4000, max: 500_000 }),
+      fc.nat({ max: 999 }),
+      (refreshEvery, age, ms) => {
+        const now = publishedAt + age + ms / 1000
+        const path = new AskedPath(view, { refreshEvery, clock: () => now }, [key])
+        const next = refreshEvery === 0 ? Infinity : (Math.floor(now / refreshEvery) + 1) * refreshEvery
+        for (const url of REQUESTS) {
+          const { status, headers } = path.get(url, { authorization: `Bearer ${key.toString()}` })
+          assert.equal(status, 200, url)
+          const lives = maxAge(headers['cache-control'])
+          assert.ok(lives >= 0 && lives <= MINUTE, `${url}: ${lives}`)
+          assert.ok(
+            Math.floor(now) + lives <= next,
+            `${url}: ${lives} s at ${next - now} s before the next build`,
+          )
+          // As long as that allows, but for those that say what is now.
+          if (!url.startsWith('/v2/conditions')) {
+            assert.equal(lives, Math.min(MINUTE, next - Math.floor(now)), url)
+          }
+        }
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+test('Every answer of a keyed operation, errors too, says that it depends on the key; no public one does.', () => {
+  const path = new AskedPath(view, {}, [key])
+  const good = { authorization: `Bearer ${key.toString()}` }
+  const isPublic = (url: string): boolean => /search\?|nearest/.test(url)
+  const varied = (headers: { [name: string]: string }): string[] => (headers.vary ?? '').split(', ')
+  assert.equal(REQUESTS.length, OPERATIONS.length - 2, 'an operation without a request')
+  for (const url of REQUESTS) {
+    // Twice, since the second may be a kept one, then in as many words as get it refused.
+    for (const headers of [good, good, { ...good, 'if-none-match': '*' }]) {
+      const answer = path.get(url, headers)
+      assert.equal(answer.status, 'if-none-match' in headers ? 304 : 200, url)
+      assert.ok(varied(answer.headers).includes('Accept-Encoding'))
+      assert.equal(varied(answer.headers).includes('Authorization'), !isPublic(url), url)
+      assert.equal(varied(answer.headers).includes('Accept-Language'), url.endsWith('satellites'), url)
+    }
+    if (isPublic(url)) continue
+    for (const headers of [{}, { authorization: 'Bearer x' }]) {
+      const answer = path.get(url, headers)
+      assert.equal(answer.status, 401)
+      assert.deepEqual(varied(answer.headers), ['Authorization'], url)
+    }
+  }
+  for (const url of ['/v2/buoys?page=0', '/v2/buoys/nothing', '/v2/buoys/1/readings?per_page=0']) {
+    assert.deepEqual(varied(path.get(url, good).headers), ['Authorization'], url)
+  }
+  assert.equal(path.get('/v2/buoys/search?query=', good).headers.vary, undefined)
+})

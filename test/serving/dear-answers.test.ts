@@ -1,0 +1,254 @@
+/** The queue of dear answers: how many, whose, for how long, and in what order; and that what is made in slices is what is made at once. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import fc from 'fast-check'
+import { DearAnswers, type Dear } from '../../src/serving/dear-answers.ts'
+import { headText, MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from '../../src/http/exchange.ts'
+import type { JsonWriter } from '../../src/answers/json.ts'
+import type { Steps } from '../../src/system/steps.ts'
+
+/** A reply as a client sees it, which takes `room` writes at a time and then waits to be asked for more. */
+class Read implements LaterReply {
+  readonly isHead = false
+  isOver = false
+  readonly events: LaterEvents
+  head = ''
+  readonly pieces: Buffer[] = []
+  wasCut = false
+  room: number
+  length = 0
+
+  constructor(events: LaterEvents, room: number) {
+    this.events = events
+    this.room = room
+  }
+
+  send(head: string | Uint8Array, body: Uint8Array | null): void {
+    this.begin(head, body?.length ?? 0)
+    if (body !== null) this.write(body)
+    this.end()
+  }
+
+  begin(head: string | Uint8Array, length: number): void {
+    assert.equal(this.head, '', 'begun twice')
+    this.length = length
+    this.head = headText(head)
+  }
+
+  write(bytes: Uint8Array): boolean {
+    assert.ok(!this.isOver && this.head !== '')
+    assert.ok(bytes.length <= MOST_WRITE_BYTES, `${bytes.length} bytes at once`)
+    assert.ok(bytes.length > 0, 'nothing is written, when all of it may be out and the response gone')
+    this.pieces.push(Buffer.from(bytes))
+    return --this.room > 0
+  }
+
+  end(): void {
+    this.isOver = true
+    assert.equal(this.text.length, this.length)
+  }
+
+  cut(): void {
+    this.isOver = true
+    this.wasCut = true
+  }
+
+  /** The client takes `room` more writes. */
+  take(room: number): void {
+    this.room = room
+    this.events.onRoom()
+  }
+
+  /** The client goes. */
+  go(): void {
+    this.isOver = true
+    this.events.onGone()
+  }
+
+  get text(): string {
+    return Buffer.concat(this.pieces).toString()
+  }
+}
+
+interface Asked {
+  read: Read
+  refused: unknown[]
+  faults: unknown[]
+  kept: string[]
+  /** Runs of its steps that were not let go of. */
+  running: number
+  /** Steps done, in all runs. */
+  steps: number
+}
+
+/** Answers of `steps` steps, each of which writes `text`. */
+function asker(answers: DearAnswers) {
+  return (
+    client: number,
+    {
+      steps = 100,
+      text = 'x'.repeat(1000),
+      room = Infinity,
+      throwsAt = Infinity,
+      keeps = true,
+    }: { steps?: number; text?: string; room?: number; throwsAt?: number; keeps?: boolean } = {},
+  ): Asked | null => {
+    if (!answers.hasPlace(client)) return null
+    const asked: Asked = { read: null!, refused: [], faults: [], kept: [], running: 0, steps: 0 }
+    function* make(writer: JsonWriter): Steps<void> {
+      try {
+        asked.running++
+        for (let step = 0; step < steps; step++, asked.steps++) {
+          if (asked.steps === throwsAt) throw new Error('a fault')
+          writer.text(text)
+          yield
+        }
+      } finally {
+        asked.running--
+      }
+    }
+    const dear: Dear = {
+      client,
+      head: () => `200 OK\r\nX-Client: ${client}`,
+      steps: make,
+      refuse(reply, fault) {
+        asked.refused.push(fault)
+        reply.send('503 Service Unavailable', null)
+      },
+      onFault: (error) => asked.faults.push(error),
+      keep: keeps ? (answer) => void asked.kept.push(Buffer.from(answer).toString()) : null,
+    }
+    assert.ok(answers.add(dear, (events) => (asked.read = new Read(events, room))))
+    return asked
+  }
+}
+
+async function until(holds: () => boolean, what: string): Promise<void> {
+  for (const end = performance.now() + 30_000; !holds(); await wait(2)) {
+    assert.ok(performance.now() < end, what)
+  }
+}
+
+const quiet = (): number => 0
+
+test('Whatever sizes, readers and moments, each answer arrives whole and in order, and is kept so.', async () => {
+  const job = fc.record({
+    client: fc.nat({ max: 3 }),
+    steps: fc.integer({ min: 1, max: 60 }),
+    length: fc.integer({ min: 1, max: 12_000 }),
+    room: fc.constantFrom(1, 2, 5, Infinity),
+    leaves: fc.boolean(),
+    keeps: fc.boolean(),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(job, { minLength: 1, maxLength: 24 }), fc.boolean(), async (jobs, busy) => {
+      let requests = 0
+      const answers = new DearAnswers(() => (busy ? requests++ : 0))
+      const ask = asker(answers)
+      const all = jobs.map(({ client, steps, length, room, leaves, keeps }, n) => {
+        const text = String(n % 10).repeat(length)
+        return { asked: ask(client, { steps, text, room, keeps })!, whole: text.repeat(steps), leaves }
+      })
+      const isThrough = ({ asked, leaves }: (typeof all)[number]): boolean => {
+        const { read } = asked
+        if (!read.isOver && leaves && read.pieces.length >= 2) read.go()
+        else if (!read.isOver && read.room <= 0) read.take(3)
+        return read.isOver
+      }
+      await until(() => all.filter((each) => !isThrough(each)).length === 0, 'not all ended')
+      for (const { asked, whole, leaves } of all) {
+        if (leaves) assert.ok(whole.startsWith(asked.read.text))
+        else {
+          assert.equal(asked.read.text.length, whole.length)
+          assert.ok(asked.read.text === whole)
+        }
+        for (const kept of asked.kept) assert.ok(kept === whole)
+        assert.deepEqual([asked.refused, asked.faults, asked.running], [[], [], 0])
+      }
+      assert.deepEqual(answers.counts, { waiting: 0, begun: 0 })
+    }),
+    { numRuns: 15 },
+  )
+})
+
+test('A client has a quarter of the places, and as many as there are clients for are given.', () => {
+  const answers = new DearAnswers(quiet)
+  const ask = asker(answers)
+  const own = Array.from({ length: 200 }, () => ask(7)).filter((asked) => asked !== null)
+  assert.equal(own.length, 40)
+  let others = 0
+  for (let client = 100; client < 400; client++) if (ask(client) !== null) others++
+  // Nothing has begun yet: only as many as may wait.
+  assert.equal(own.length + others, 128)
+  own[0].read.go()
+  assert.notEqual(ask(500), null, 'a place that is free again')
+})
+
+test('Of those that wait, the client with the fewest at work comes first, and none has more than its share at work.', async () => {
+  const answers = new DearAnswers(quiet)
+  const ask = asker(answers)
+  // Their readers take one piece each.
+  const many = Array.from({ length: 30 }, () => ask(1, { steps: 200, room: 1 })!)
+  await until(() => many.filter(({ steps }) => steps > 0).length === 8, 'not as many as its share')
+  await wait(30)
+  assert.equal(many.filter(({ steps }) => steps > 0).length, 8)
+  const one = ask(2)!
+  await until(() => one.read.isOver, 'one of another client waits behind them')
+  assert.equal(one.read.text.length, 100_000)
+  assert.deepEqual(answers.counts, { waiting: 22, begun: 8 })
+  // One that goes leaves its place to the next.
+  many[0].read.go()
+  await until(() => many.filter(({ steps }) => steps > 0).length === 9, 'its place was not given on')
+  assert.equal(many[0].running, 0)
+})
+
+test('Readers that take nothing hold up nobody who waits.', async () => {
+  const answers = new DearAnswers(quiet)
+  const ask = asker(answers)
+  const stuck = [1, 2, 3].flatMap((client) =>
+    Array.from({ length: 8 }, () => ask(client, { steps: 500, room: 1 })!),
+  )
+  await until(() => stuck.every(({ steps }) => steps > 0), 'not all begun')
+  const others = Array.from({ length: 20 }, () => ask(4)!)
+  await until(() => others.every(({ read }) => read.isOver), 'held up')
+  for (const { read } of stuck) assert.equal(read.pieces.length, 1)
+  for (const { read } of stuck) read.take(Infinity)
+  await until(() => stuck.every(({ read }) => read.isOver), 'not gone on with')
+  for (const { read, kept } of stuck) {
+    assert.equal(read.text.length, 500_000)
+    assert.equal(kept.length, 1)
+  }
+})
+
+test('What waits too long is refused, and what goes on too long is cut.', async () => {
+  const answers = new DearAnswers(quiet, { longestWaitMs: 300, longestMs: 1500 })
+  const ask = asker(answers)
+  const stuck = [1, 2, 3, 4].flatMap((client) =>
+    Array.from({ length: 8 }, () => ask(client, { steps: 500, room: 1 })!),
+  )
+  await until(() => stuck.every(({ steps }) => steps > 0), 'not all begun')
+  const late = ask(5)!
+  await until(() => late.refused.length > 0, 'not refused')
+  assert.deepEqual([late.refused, late.steps, late.read.head], [[null], 0, '503 Service Unavailable'])
+  await until(() => stuck.every(({ read }) => read.wasCut), 'not cut')
+  assert.ok(stuck.every(({ running }) => running === 0))
+  assert.deepEqual(answers.counts, { waiting: 0, begun: 0 })
+  const after = ask(5)!
+  await until(() => after.read.isOver, 'not answered after that')
+})
+
+test('An answer that fails is refused if none of it was sent, else cut, and the others go on.', async () => {
+  const answers = new DearAnswers(quiet)
+  const ask = asker(answers)
+  const early = ask(1, { throwsAt: 3 })!
+  const late = ask(1, { throwsAt: 450, steps: 300, keeps: false })!
+  const good = ask(1)!
+  await until(() => [early, late, good].every(({ read }) => read.isOver), 'not all ended')
+  assert.match(String(early.refused[0]), /a fault/)
+  assert.deepEqual([early.read.head, early.faults], ['503 Service Unavailable', []])
+  assert.equal(late.read.wasCut, true)
+  assert.match(String(late.faults[0]), /a fault/)
+  assert.deepEqual([late.refused, late.kept, early.kept], [[], [], []])
+  assert.equal(good.read.text.length, 100_000)
+})

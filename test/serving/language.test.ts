@@ -1,0 +1,123 @@
+/** Which language a header asks for, against reading it by hand. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { LANGUAGES } from '../../src/sea/languages.ts'
+import { preferredLanguage } from '../../src/serving/language.ts'
+
+const preferred = (header: string) => preferredLanguage(header, LANGUAGES)
+
+test('Headers as clients send them get the language they prefer.', () => {
+  const cases: [string, 'en' | 'fr'][] = [
+    ['', 'en'],
+    ['fr', 'fr'],
+    ['FR', 'fr'],
+    ['en', 'en'],
+    ['fr-FR,fr;q=0.9,en-US;q=0.8,en;q=0.7', 'fr'],
+    ['en-GB,en;q=0.9,fr;q=0.95', 'en'],
+    ['de-CH, fr;q=0.5, en;q=0.3', 'fr'],
+    ['de', 'en'],
+    ['*', 'en'],
+    ['de, *;q=0.5', 'en'],
+    ['en;q=0, *', 'fr'],
+    ['en;q=0', 'en'],
+    ['en;q=0, fr;q=0', 'en'],
+    ['en;q=0, fr;q=0.001', 'fr'],
+    ['en-GB;q=0, *;q=0.1', 'en'],
+    ['fr;q=0.5, en;q=0.5', 'fr'],
+    ['en;q=0.5, fr;q=0.5', 'en'],
+    ['fr ; q=0.8 , en ;\tq=0.9', 'en'],
+    ['fr;Q=1.000', 'fr'],
+    [',, fr ,,', 'fr'],
+    ['*;q=0, fr;q=0.2', 'fr'],
+    ['*;q=0', 'en'],
+    ['zh-Hant-TW, fr-CA-x-own;q=0.2', 'fr'],
+    ['fr;q=0., en;q=0.1', 'en'],
+  ]
+  for (const [header, language] of cases) assert.equal(preferred(header), language, header)
+})
+
+test('A malformed or overlong header is as if it had not been sent.', () => {
+  for (const header of [
+    'fr;q=1.1',
+    'fr;q=2',
+    'fr;q=0.1234',
+    'fr;q=-1',
+    'fr;q=',
+    'fr;q=.5',
+    'fr;q=0,5;',
+    'fr;q',
+    'fr; level=1',
+    'fr_FR',
+    'fr FR',
+    'français',
+    'abcdefghi, fr',
+    'fr--FR',
+    '-fr',
+    '1fr',
+    'fr;q=1e0',
+    '*-FR, fr',
+    `fr${' '.repeat(1000)}`,
+    `fr, ${'x'.repeat(5000)}`,
+  ]) {
+    assert.equal(preferred(header), 'en', header)
+  }
+})
+
+interface Wish {
+  range: string
+  thousandths: number
+}
+
+/** All wishes for a language, read aloud: excluded, or its best quality and where it stands. */
+function byHand(wishes: readonly Wish[]): string {
+  const score = (language: string): [number, number] | null => {
+    const about = wishes.flatMap((wish, place) =>
+      wish.range === language || wish.range.startsWith(`${language}-`) ? [{ ...wish, place }] : [],
+    )
+    if (about.some(({ range, thousandths }) => range === language && thousandths === 0)) return null
+    const positive = about.filter(({ thousandths }) => thousandths > 0)
+    const star = wishes.flatMap((wish, place) => (wish.range === '*' ? [{ ...wish, place }] : []))
+    if (positive.length === 0 && star.some(({ thousandths }) => thousandths === 0)) return null
+    const from = positive.length > 0 ? positive : star
+    const best = Math.max(0, ...from.map(({ thousandths }) => thousandths))
+    const first = from.find(({ thousandths }) => thousandths === best)
+    return first === undefined ? null : [best, first.place]
+  }
+  const [en, fr] = [score('en'), score('fr')]
+  if (fr === null) return 'en'
+  if (en === null) return 'fr'
+  if (fr[0] !== en[0]) return fr[0] > en[0] ? 'fr' : 'en'
+  return fr[1] < en[1] ? 'fr' : 'en'
+}
+
+test('Any well-formed header gets the language that reading it by hand gives.', () => {
+  const range = fc.constantFrom('en', 'fr', '*', 'en-GB', 'en-us', 'fr-CA', 'de', 'frr', 'e', 'fr-CA-x')
+  const wish = fc.record({ range, thousandths: fc.constantFrom(0, 1, 100, 300, 500, 900, 999, 1000) })
+  const blank = fc.constantFrom('', ' ', '\t', '  ')
+  fc.assert(
+    fc.property(fc.array(wish, { maxLength: 8 }), blank, blank, (wishes, before, after) => {
+      const header = wishes
+        .map(({ range, thousandths }) => {
+          if (thousandths === 1000) return `${before}${range}${after}`
+          const quality = thousandths === 0 ? '0' : `0.${String(thousandths).padStart(3, '0')}`
+          return `${before}${range}${after};${before}q=${quality}${after}`
+        })
+        .join(',')
+      assert.equal(preferred(header), byHand(wishes), header)
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+test('Any text whatever gets one of the languages, and soon.', () => {
+  fc.assert(
+    fc.property(fc.string({ maxLength: 3000 }), (text) => {
+      assert.ok(['en', 'fr'].includes(preferred(text)))
+    }),
+    { numRuns: 500 },
+  )
+  const start = process.hrtime.bigint()
+  for (const unit of ['a-', 'fr;', 'fr;q=0.0 ', ' ', ',', '*;q=', '\t;']) preferred(unit.repeat(490))
+  assert.ok(process.hrtime.bigint() - start < 1_000_000_000n)
+})

@@ -1,0 +1,55 @@
+/** Requests as they were spelled, against a map of the joined texts. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Spellings } from '../../src/serving/spellings.ts'
+
+test('What was added is found, and nothing else is, however alike path and query look.', () => {
+  const text = fc.string({
+    unit: fc.constantFrom('a', 'b', '/', '=', '1', '2', 'é', '\u{fffd}'),
+    maxLength: 9,
+  })
+  const requests = fc.array(fc.tuple(text, text), { maxLength: 60 })
+  fc.assert(
+    fc.property(requests, requests, (added, asked) => {
+      const spellings = new Spellings<number>()
+      const known = new Map<string, number>()
+      added.forEach(([path, query], i) => {
+        const key = `${path}?${query}`
+        assert.equal(spellings.find(path, query), known.get(key), key)
+        if (known.has(key)) return
+        spellings.add(path, query, i)
+        known.set(key, i)
+      })
+      for (const [path, query] of [...asked, ...added]) {
+        const key = `${path}?${query}`
+        assert.equal(spellings.find(path, query), known.get(key), key)
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('Nearly all of as many requests as it remembers are found, and one more makes it forget them.', () => {
+  const spellings = new Spellings<number>()
+  const query = (i: number): string => `lat=${(i % 181) - 90}.${i}&lng=${i % 360}`
+  for (let i = 0; i < 16_384; i++) spellings.add('/v2/conditions', query(i), i)
+  let found = 0
+  for (let i = 0; i < 16_384; i++) {
+    const value = spellings.find('/v2/conditions', query(i))
+    if (value === undefined) continue
+    assert.equal(value, i, `request ${i} leads to ${value}`)
+    found++
+  }
+  assert.ok(found > 16_300, `${found} of 16,384 found`)
+  // As many more as found no slot, one, and some that may find none either.
+  const more = 16_384 - found + 1
+  for (let i = 0; i < more + 100; i++) spellings.add('/v2/conditions', `more=${i}`, -1)
+  assert.equal(spellings.find('/v2/conditions', query(1)), undefined)
+})
+
+test('A long request is passed over.', () => {
+  const spellings = new Spellings<number>()
+  spellings.add('/v2/buoys', 'x'.repeat(500), 1)
+  assert.equal(spellings.find('/v2/buoys', 'x'.repeat(500)), undefined)
+})
