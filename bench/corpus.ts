@@ -1,4 +1,7 @@
-/** The data that benches run on: built once by the scale generator, kept in `bench/data/`, always the same for a name. */
+/**
+ * The data that benches run on: built once by the scale generator, kept in `bench/data/`, always the same for
+ * a name.
+ */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openDataset } from '../src/answers/dataset.ts'

@@ -1,6 +1,6 @@
 /**
- * Loading a snapshot against hashing the same bytes on all cores, which is the least a checked load can cost. Runs the compiled code
- * (`npm run build` first), alternating A B A B: `node bench/load.bench.mjs DIR`.
+ * Loading a snapshot against hashing the same bytes on all cores, which is the least a checked load can cost.
+ * Runs the compiled code (`npm run build` first), alternating A B A B: `node bench/load.bench.mjs DIR`.
  */
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'

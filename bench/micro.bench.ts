@@ -1,6 +1,7 @@
 /**
- * What a request costs inside, without a socket: the whole request path (route, key, quota, query, handler, bytes) with the answer cache
- * off and parameters drawn at random over all of the data. `npm run bench:micro [-- NAME]` runs all, or those whose name contains NAME.
+ * What a request costs inside, without a socket: the whole request path (route, key, quota, query, handler,
+ * bytes) with the answer cache off and parameters drawn at random over all of the data. `npm run bench:micro
+ * [-- NAME]` runs all, or those whose name contains NAME.
  */
 import { createHash } from 'node:crypto'
 import { Bench } from 'tinybench'
@@ -125,8 +126,9 @@ const ROUNDS = 201
 const ROUND_REQUESTS = 1000
 
 /**
- * What key and quota add to a request, with as many keys as a keys file holds: the same details asked without a key of an open
- * server and with any one of all keys, in turns. The engine's own work to hand over one header more is not in it.
+ * What key and quota add to a request, with as many keys as a keys file holds: the same details asked without
+ * a key of an open server and with any one of all keys, in turns. The engine's own work to hand over one
+ * header more is not in it.
  */
 function benchAuthentication(view: View): void {
   const texts = Array.from({ length: MAX_KEYS }, (_, i) => `gsw_${String(i).padStart(KEY_LENGTH - 4, '0')}`)
@@ -165,7 +167,8 @@ function benchAuthentication(view: View): void {
   const median = (values: number[]): number =>
     Number(values.toSorted((a, b) => a - b)[values.length >> 1].toFixed(2))
   const rows = [1, 1000, MAX_KEYS].map((active) => {
-    // Bytes, since the text of a header is a new one in each request: V8 keeps what it knows of a text with it.
+    // Bytes, since the text of a header is a new one in each request: V8 keeps what it knows of a text with
+    // it.
     const headers = Array.from({ length: Math.max(REQUESTS, active) }, () =>
       Buffer.from(`Bearer ${texts[Math.floor(random() * active)]}`),
     )

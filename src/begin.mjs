@@ -1,5 +1,6 @@
-// What comes before everything else: the Node that is needed, and signals from the first moment on. Plain JavaScript that Nodes
-// from 12 on can read, so that an old one gets a sentence and no stack; imported before anything newer is.
+// What comes before everything else: the Node that is needed, and signals from the first moment on. Plain
+// JavaScript that Nodes from 12 on can read, so that an old one gets a sentence and no stack; imported before
+// anything newer is.
 
 /** As `engines` in package.json. */
 const NEEDED = [20, 19]

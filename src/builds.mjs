@@ -3,7 +3,8 @@
 //   dist.d/STAMP/   a build; its files never change, and a process runs from there whatever is compiled meanwhile
 //   dist            a link to the newest
 //
-// So a server that runs while its clone is updated goes on with the code it began with, its next worker and its next build too.
+// So a server that runs while its clone is updated goes on with the code it began with, its next worker and
+// its next build too.
 import { spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import {
@@ -26,7 +27,10 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
 const builds = join(root, 'dist.d')
 
-/** A process marks the build it runs from every ten minutes: two days are enough for a machine that sleeps over a weekend's night. */
+/**
+ * A process marks the build it runs from every ten minutes: two days are enough for a machine that sleeps
+ * over a weekend's night.
+ */
 const UNUSED_MS = 172_800_000
 /** Nothing takes so long to compile. */
 const ABANDONED_MS = 3_600_000
@@ -36,7 +40,8 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 }
 
 /**
  * Compiles if the sources are newer, then runs the command line.
- * @param {string[]} argv `--build` only compiles, `--pack` leaves `dist` as a folder of real files, as a package needs it
+ * @param {string[]} argv `--build` only compiles, `--pack` leaves `dist` as a folder of real files, as a
+ * package needs it
  * @param {import('./begin.mjs').Signals} signals
  */
 export async function launch(argv, signals) {
@@ -77,7 +82,10 @@ function sourcesStamp() {
   return hash.digest('hex')
 }
 
-/** The folder of the build with this stamp; null where there is none, with the reason told and the exit code set. */
+/**
+ * The folder of the build with this stamp; null where there is none, with the reason told and the exit code
+ * set.
+ */
 async function buildOf(stamp, signal) {
   const named = join(builds, stamp.slice(0, 16))
   if (!isBuildOf(named, stamp)) {
@@ -109,7 +117,10 @@ function isBuildOf(folder, stamp) {
   return existsSync(file) && readFileSync(file, 'utf8') === stamp
 }
 
-/** Compiles beside the builds that are there and puts the new one among them whole, so that nobody ever imports half of it. */
+/**
+ * Compiles beside the builds that are there and puts the new one among them whole, so that nobody ever
+ * imports half of it.
+ */
 async function compile(named, stamp, signal) {
   mkdirSync(builds, { recursive: true })
   const fresh = join(builds, `.new-${randomUUID()}`)

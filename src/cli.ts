@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** Where the program begins: asks for the Node that it needs, catches signals, and only then loads the rest, which takes its time. */
+/**
+ * Where the program begins: asks for the Node that it needs, catches signals, and only then loads the rest,
+ * which takes its time.
+ */
 import { realpathSync, utimesSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { catchSignals, oldNodeFault, type Signals } from './begin.mjs'
@@ -11,7 +14,10 @@ export async function main(argv: readonly string[], signals: Signals = catchSign
   await runCommand(argv, signals)
 }
 
-/** Milliseconds between two marks that compiled code is in use: `builds.mjs` clears away what has had none for days. */
+/**
+ * Milliseconds between two marks that compiled code is in use: `builds.mjs` clears away what has had none for
+ * days.
+ */
 const MARK_INTERVAL = 600_000
 
 function keepInUse(): void {

@@ -1,5 +1,5 @@
-// Compiles the program and builds the static files of the site, into the folder that it is given. Run by `builds.mjs` in a process
-// group of its own, which a signal ends as a whole.
+// Compiles the program and builds the static files of the site, into the folder that it is given. Run by
+// `builds.mjs` in a process group of its own, which a signal ends as a whole.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -50,8 +50,8 @@ interface Step<T> {
 const newStep = <T>(): Step<T> => ({ words: [], argument: null, target: null })
 
 /**
- * Finds the operation of a path: fixed words beat arguments (`/buoys/search` is the operation, not a buoy of that slug).
- * A path argument that is not percent-encoded UTF-8 belongs to no resource.
+ * Finds the operation of a path: fixed words beat arguments (`/buoys/search` is the operation, not a buoy of
+ * that slug). A path argument that is not percent-encoded UTF-8 belongs to no resource.
  */
 export class Router<T> {
   readonly #base: string
@@ -86,8 +86,8 @@ function stepOf<T>(from: Step<T>, segment: string): Step<T> {
 }
 
 /**
- * Walks a path from `at` on without cutting words out of it, each of which would have to be made and hashed: a tenth of the time of
- * splitting and comparing patterns.
+ * Walks a path from `at` on without cutting words out of it, each of which would have to be made and hashed:
+ * a tenth of the time of splitting and comparing patterns.
  */
 function match<T>(step: Step<T>, path: string, at: number, args: string[]): T | null {
   const slash = path.indexOf('/', at)

@@ -1,5 +1,6 @@
-// Builds the static files of the site, below one folder for each part: what a part's `build.mjs` gives, compressed as far as it goes.
-// Plain JavaScript, as it runs before anything is compiled. Format of the folders: `serving/site.ts`.
+// Builds the static files of the site, below one folder for each part: what a part's `build.mjs` gives,
+// compressed as far as it goes. Plain JavaScript, as it runs before anything is compiled. Format of the
+// folders: `serving/site.ts`.
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -18,9 +19,9 @@ const PARTS = ['explorer', 'docs']
  */
 
 /**
- * Builds all parts below `target`. A part whose sources are those of the one in `previous` is taken over from there: compressing
- * takes seconds. One that says it is not whole (something could not be fetched) is built anew the next time.
- * Resolves to whether all are whole.
+ * Builds all parts below `target`. A part whose sources are those of the one in `previous` is taken over from
+ * there: compressing takes seconds. One that says it is not whole (something could not be fetched) is built
+ * anew the next time. Resolves to whether all are whole.
  * @param {string} target
  * @param {string} previous
  */
@@ -62,7 +63,10 @@ function stampOf(part) {
   return hash.digest('hex')
 }
 
-/** The highest quality takes 5 s for the largest file, and makes a tenth less of it than this one does in 0.3 s. */
+/**
+ * The highest quality takes 5 s for the largest file, and makes a tenth less of it than this one does in 0.3
+ * s.
+ */
 const LARGE = 1_000_000
 const QUALITY_OF_LARGE = 9
 

@@ -169,8 +169,8 @@ export interface CallOptions {
 }
 
 /**
- * A client that keeps its connections. Paths go out as they are, unlike with fetch, which tidies them up. A call fails when its answer
- * is not what the description of the service says.
+ * A client that keeps its connections. Paths go out as they are, unlike with fetch, which tidies them up. A
+ * call fails when its answer is not what the description of the service says.
  */
 export class Client {
   readonly #agent: Agent
@@ -193,8 +193,8 @@ export class Client {
 
   /** As `get`, from the root of the server. */
   async getAbsolute(path: string, { method = 'GET', headers = {} }: CallOptions = {}): Promise<Reply> {
-    // A test that has been busy for longer than the server keeps an idle connection must see the end of that one first. Of two turns
-    // the second begins with a look at the sockets.
+    // A test that has been busy for longer than the server keeps an idle connection must see the end of that
+    // one first. Of two turns the second begins with a look at the sockets.
     await nextTurn()
     await nextTurn()
     return new Promise((resolve, reject) => {

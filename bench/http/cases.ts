@@ -1,4 +1,7 @@
-/** What is asked: every operation in the variants that have a bar, with parameters drawn uniformly over all of the data. */
+/**
+ * What is asked: every operation in the variants that have a bar, with parameters drawn uniformly over all of
+ * the data.
+ */
 import type { Operation } from '../../test/oracle/oracle.ts'
 import { AS_OF, type BenchBuoy, type BenchData } from './data.ts'
 

@@ -1,7 +1,8 @@
 /**
- * The ceiling: what uWebSockets.js can do when there is nothing to do. The process has the product's shape, one serving thread of a main
- * thread, and answers every request with the same head and a constant body; both come from the bench for each case. On a second port the
- * constant bodies lie in many places: what memory alone costs answers that do not stay in the processor's cache.
+ * The ceiling: what uWebSockets.js can do when there is nothing to do. The process has the product's shape,
+ * one serving thread of a main thread, and answers every request with the same head and a constant body; both
+ * come from the bench for each case. On a second port the constant bodies lie in many places: what memory
+ * alone costs answers that do not stay in the processor's cache.
  */
 import { createRequire } from 'node:module'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'

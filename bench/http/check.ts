@@ -1,4 +1,7 @@
-/** Before anything is measured: do the servers answer what the oracle, a second and naive implementation, answers? */
+/**
+ * Before anything is measured: do the servers answer what the oracle, a second and naive implementation,
+ * answers?
+ */
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import { createTidePredictor } from '@neaps/tide-predictor'
@@ -42,8 +45,9 @@ const DAY = 24 * HOUR
 /** Operations that read the rows of one buoy. */
 export const OF_ONE_BUOY = new Set<string>(['readings', 'readings_search', 'reading', 'chart', 'series'])
 /**
- * The oracle looks at every row it knows for every request: its worlds hold the rows of so many seconds, or of a single answer that needs
- * more. 4 to 8 requests for 30 days of one buoy share a world, which then costs them less than their rows do.
+ * The oracle looks at every row it knows for every request: its worlds hold the rows of so many seconds, or
+ * of a single answer that needs more. 4 to 8 requests for 30 days of one buoy share a world, which then costs
+ * them less than their rows do.
  */
 const SECONDS_OF_A_WORLD = 120 * DAY
 /** Degrees: requests for places of one cell share a world. */
@@ -58,7 +62,10 @@ const HUNDREDTHS = 0.005
 const TIDE = 0.01
 /** Seconds between the heights that are looked at before a turn of the tide. */
 const TIDE_STEP = 600
-/** Constituents that the other program turns differently or does not know: they may be off by twice their size. */
+/**
+ * Constituents that the other program turns differently or does not know: they may be off by twice their
+ * size.
+ */
 const UNSETTLED = new Set(['M1', 'M3', 'EPSILON2', 'SA_KV', 'S1_KV'])
 /** ms that an answer's time may be away from ours. */
 const NOW = 30_000
@@ -102,8 +109,9 @@ export class Checker {
   }
 
   /**
-   * Compares the answers that `get` gives to all of `asked`. Returns the requests of each case to which two right programs may answer
-   * differently: those are not compared. @throws AssertionError at the first difference
+   * Compares the answers that `get` gives to all of `asked`. Returns the requests of each case to which two
+   * right programs may answer differently: those are not compared. @throws AssertionError at the first
+   * difference
    */
   async check(
     asked: readonly Asked[],
@@ -128,8 +136,9 @@ export class Checker {
   }
 
   /**
-   * Requests in the order in which they are asked, those together that one small world of the oracle can answer. A world leaves out only what
-   * cannot be in any of its answers: rows of other buoys and of other times than asked for, buoys farther away than the radius.
+   * Requests in the order in which they are asked, those together that one small world of the oracle can
+   * answer. A world leaves out only what cannot be in any of its answers: rows of other buoys and of other
+   * times than asked for, buoys farther away than the radius.
    */
   #batches(asked: readonly Asked[]): Batch[] {
     const groups = new Map<string, Asked[]>()
@@ -222,8 +231,9 @@ export class Checker {
   }
 
   /**
-   * The oracle takes 1.6 s for ten years of a buoy: it gives the answer around the points, from a world without rows, and the points come
-   * from `series.ts`. Of the first series in each time zone it gives all, and that has to be the same.
+   * The oracle takes 1.6 s for ten years of a buoy: it gives the answer around the points, from a world
+   * without rows, and the points come from `series.ts`. Of the first series in each time zone it gives all,
+   * and that has to be the same.
    */
   #series(ask: Oracle, question: Question): Answer {
     const { id, record } = this.#data.buoys[Number(question.buoyId) - 1]
@@ -391,7 +401,8 @@ export class Checker {
     const next = level(time + wait)
     assertNear(tide['height'], level(time), slack, `${path}: tide`)
     assertNear(tide['next_tide_height'], next, slack, `${path}: next tide`)
-    // When still water turns the programs tell differently, but neither before that time nor soon after it is there a higher or a lower one.
+    // When still water turns the programs tell differently, but neither before that time nor soon after it is
+    // there a higher or a lower one.
     const sign = isRising ? 1 : -1
     for (let at = time; at < time + wait + HOUR / 2; at += TIDE_STEP) {
       assert.ok(sign * (level(at) - next) <= slack, `${path}: the tide does not turn in ${wait} s`)
@@ -466,7 +477,10 @@ const isoTime = (epoch: number): string => `${new Date(epoch * 1000).toISOString
 /** The buoy of a path below the base path, for the operations of one buoy. */
 export const buoyOf = (path: string): number => Number(path.split('/')[2])
 
-/** Requests with the same text can share worlds; the empty one is that of worlds with all buoys and their newest readings. */
+/**
+ * Requests with the same text can share worlds; the empty one is that of worlds with all buoys and their
+ * newest readings.
+ */
 function groupOf({ one: { name, operation }, path }: Asked): string {
   if (operation === 'series') return operation
   if (OF_ONE_BUOY.has(operation)) return `${buoyOf(path)} ${operation === 'reading'}`

@@ -1,7 +1,8 @@
 /**
- * The data of the HTTP bench: the made-up fleet of the scale generator, and around it passes, virtual buoys, forecast, harbours and
- * spots of the demonstration, which the generator has none of. Built once into `bench/data/`, and read again from its sources, past the
- * product's own files, for drawing requests, for the oracle and for the peers.
+ * The data of the HTTP bench: the made-up fleet of the scale generator, and around it passes, virtual buoys,
+ * forecast, harbours and spots of the demonstration, which the generator has none of. Built once into
+ * `bench/data/`, and read again from its sources, past the product's own files, for drawing requests, for the
+ * oracle and for the peers.
  */
 import { createWriteStream, existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,7 +45,10 @@ export type ScaleName = keyof typeof SCALES
 /** A fixed end of the data, so that it never depends on the day it was built. */
 export const AS_OF = Date.UTC(2026, 10, 1) / 1000
 const DAY = 86400
-/** Rows that the combined conditions may need: readings within 24 hours of the times asked for, which begin 20 hours before the end. */
+/**
+ * Rows that the combined conditions may need: readings within 24 hours of the times asked for, which begin 20
+ * hours before the end.
+ */
 const RECENT = 3 * DAY
 
 export interface BenchBuoy {
@@ -57,7 +61,10 @@ export interface BenchBuoy {
   recent: WorldRow[]
 }
 
-/** Rows of one buoy as a source gave them, one batch after the other: 22 bytes each, where an object takes ten times that. */
+/**
+ * Rows of one buoy as a source gave them, one batch after the other: 22 bytes each, where an object takes ten
+ * times that.
+ */
 export type History = HistoryPart[]
 export interface HistoryPart {
   /** All of its times lie within. */
@@ -293,7 +300,10 @@ export function worldWith(
 export interface PeerFiles {
   /** JSON lines, one buoy each. */
   buoys: string
-  /** CSV without a head: buoy id, epoch seconds, and the contract's six measured quantities of a reading, empty where missing. */
+  /**
+   * CSV without a head: buoy id, epoch seconds, and the contract's six measured quantities of a reading,
+   * empty where missing.
+   */
   readings: string
 }
 

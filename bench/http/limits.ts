@@ -1,4 +1,7 @@
-/** What beside requests a second has a bar: latency below saturation, two workers, pauses, garbage, and clients that do not read. */
+/**
+ * What beside requests a second has a bar: latency below saturation, two workers, pauses, garbage, and
+ * clients that do not read.
+ */
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { BASE_PATH, type Case } from './cases.ts'
@@ -82,8 +85,8 @@ const SCALED = new Set(['detail', 'readings 100'])
 const SCALING_BAR = 1.8
 
 /**
- * Two workers on both cores against one on one. On two cores the load generator takes part of what the second worker would have, so that
- * requests for a second of the servers' own CPU time are what doubles or does not.
+ * Two workers on both cores against one on one. On two cores the load generator takes part of what the second
+ * worker would have, so that requests for a second of the servers' own CPU time are what doubles or does not.
  */
 export async function measureScaling(context: Context): Promise<LimitRow[]> {
   const rows: LimitRow[] = []
@@ -132,7 +135,10 @@ const COLLECTION =
   /^\[\d+:(0x[0-9a-f]+)\]\s+\d+ ms: ([A-Za-z -]+?) (?:\(reduce\) )?([\d.]+) \([\d.]+\) -> ([\d.]+) \([\d.]+\) MB, (?:pooled: [\d.]+ MB, )?([\d.]+) /gm
 
 export interface Collections {
-  /** Longest pause, ms, and how many were longer than `LONGEST_PAUSE`, of the thread that collects most: the one that serves. */
+  /**
+   * Longest pause, ms, and how many were longer than `LONGEST_PAUSE`, of the thread that collects most: the
+   * one that serves.
+   */
   longest: number
   tooLong: number
   /** Longest pause of the others, ms, which answer nothing. */
@@ -164,7 +170,10 @@ export function collectionsIn(output: string): Collections {
   }
 }
 
-/** Collections under cold load: point requests for the bytes of each, then all operations for a minute for their pauses. */
+/**
+ * Collections under cold load: point requests for the bytes of each, then all operations for a minute for
+ * their pauses.
+ */
 export async function measurePauses(context: Context): Promise<LimitRow[]> {
   const rows: LimitRow[] = []
   const server = await startProduct(context.product, { answerCache: '0', node: ['--trace-gc'] })
@@ -263,8 +272,8 @@ export async function measureFlood(context: Context): Promise<LimitRow[]> {
 const SAMPLES_A_BUCKET = 48
 
 /**
- * What a series cannot do without: one pass over its rows with the medians of its buckets, and writing its bytes as fast as a readings
- * page is written. Null unless both were measured in this run.
+ * What a series cannot do without: one pass over its rows with the medians of its buckets, and writing its
+ * bytes as fast as a readings page is written. Null unless both were measured in this run.
  */
 export function seriesFloor(data: BenchData, shares: readonly ShareRow[]): LimitRow | null {
   const coldOf = (prefix: string): ShareRow | undefined =>
@@ -288,7 +297,10 @@ export function seriesFloor(data: BenchData, shares: readonly ShareRow[]): Limit
   }
 }
 
-/** µs for one pass over a column of 16-bit codes that takes the median of every bucket, in this process: the median of 31 goes. */
+/**
+ * µs for one pass over a column of 16-bit codes that takes the median of every bucket, in this process: the
+ * median of 31 goes.
+ */
 function medianPass(rows: number): number {
   const codes = Uint16Array.from({ length: rows }, (_, i) => (i * 40503) & 0x1fff)
   const scratch = new Uint16Array(SAMPLES_A_BUCKET)

@@ -1,4 +1,7 @@
-/** The load generators: wrk for as much as a server takes, h2load for a constant rate. Both run pinned beside the servers. */
+/**
+ * The load generators: wrk for as much as a server takes, h2load for a constant rate. Both run pinned beside
+ * the servers.
+ */
 import { execFile, spawnSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -42,7 +45,10 @@ export interface Sample {
   p99: number
 }
 
-/** Asks as much as the server takes. @throws Error when a request fails: what is measured then is not the answer. */
+/**
+ * Asks as much as the server takes. @throws Error when a request fails: what is measured then is not the
+ * answer.
+ */
 export async function saturate(server: Server, load: Load): Promise<Sample> {
   const before = cpuMicros(server.pid)
   const { stdout } = await run(

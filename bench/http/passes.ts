@@ -1,4 +1,7 @@
-/** How satellite passes are named and which one a virtual buoy shows, written down again apart from the product. */
+/**
+ * How satellite passes are named and which one a virtual buoy shows, written down again apart from the
+ * product.
+ */
 import type { PassRecord } from '../../src/sea/records.ts'
 
 /** By slug: number in ids, name, code in names; as the catalogue of missions has them for ever. */

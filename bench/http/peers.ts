@@ -1,4 +1,7 @@
-/** The peers: what one would build or buy otherwise. Each is started, asked the same requests, and compared with us before it is measured. */
+/**
+ * The peers: what one would build or buy otherwise. Each is started, asked the same requests, and compared
+ * with us before it is measured.
+ */
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -33,7 +36,10 @@ export type Ready =
 export interface Peer {
   name: PeerName
   note?: string
-  /** Gets ready for a case and compares answers to the first of `paths` with ours. @throws Error where they differ */
+  /**
+   * Gets ready for a case and compares answers to the first of `paths` with ours. @throws Error where they
+   * differ
+   */
   prepare: (one: Case, paths: readonly string[], ours: Server, key: string) => Promise<Ready>
   stop: () => Promise<void>
 }
@@ -90,7 +96,10 @@ function need(command: string, debianPackage: string): void {
   if (missing !== null) throw new Error(missing)
 }
 
-/** Installs the Fastify project into a place that git does not see; its packages are no dependency of the product. */
+/**
+ * Installs the Fastify project into a place that git does not see; its packages are no dependency of the
+ * product.
+ */
 function installFastify(): string {
   const project = join(BENCH_DATA, 'peers', 'fastify')
   cpSync(fileURLToPath(new URL('../peers/fastify', import.meta.url)), project, { recursive: true })
@@ -377,7 +386,9 @@ function redisReply(port: number, words: readonly string[]): Promise<string> {
   })
 }
 
-/** Its rate is that of a second of its own CPU time: a client in JavaScript asks less than Redis can answer. */
+/**
+ * Its rate is that of a second of its own CPU time: a client in JavaScript asks less than Redis can answer.
+ */
 function measureRedis(server: Server, file: string, seconds: number): Sample {
   const before = cpuMicros(server.pid)
   const { stdout, status, stderr } = spawnSync(

@@ -1,4 +1,7 @@
-/** The smallest HTTP client that sees bytes as they are: a reader of answers, and one connection with one request at a time. */
+/**
+ * The smallest HTTP client that sees bytes as they are: a reader of answers, and one connection with one
+ * request at a time.
+ */
 import { connect, type Socket } from 'node:net'
 
 export interface RawReply {
@@ -31,7 +34,10 @@ export class AnswerReader {
   #pending: Buffer = EMPTY
   #head: { status: number; text: string } | null = null
   #pieces: Buffer[] = []
-  /** Bytes left of the body, or of the chunk and its line end; `chunk` while the next size is awaited, `end` until the connection ends. */
+  /**
+   * Bytes left of the body, or of the chunk and its line end; `chunk` while the next size is awaited, `end`
+   * until the connection ends.
+   */
   #rest: number | 'chunk' | 'trailer' | 'end' = 0
   #isChunked = false
   /** Bytes of bodies so far. */

@@ -1,4 +1,7 @@
-/** Asks Redis the commands of a file (JSON lines of words) in turn over 64 connections, each one at a time, and prints how many it took. */
+/**
+ * Asks Redis the commands of a file (JSON lines of words) in turn over 64 connections, each one at a time,
+ * and prints how many it took.
+ */
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 

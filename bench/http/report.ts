@@ -24,7 +24,10 @@ export interface ShareRow {
   /** Server CPU a request, µs. */
   cpu: number
   ceilingCpu: number
-  /** Share of its core that the server used, and the ceiling. Below 1 the load generator, or a neighbour, was the limit. */
+  /**
+   * Share of its core that the server used, and the ceiling. Below 1 the load generator, or a neighbour, was
+   * the limit.
+   */
   busy: number
   ceilingBusy: number
   /** ms, at saturation. */

@@ -1,10 +1,11 @@
 /**
- * The HTTP bench: our requests a second as a share of what the engine can do with a constant body, and against peers.
+ * The HTTP bench: our requests a second as a share of what the engine can do with a constant body, and
+ * against peers.
  *
  *     npm run bench:http [-- --data demo|big --quick --only CASE --rounds N --seconds N SECTION …]
  *
- * Sections: `check` (which all the others begin with), `table` (with the peers), `latency`, `scaling`, `pauses`, `flood`; all when none
- * is named. Servers run on core 0, load generators on core 1.
+ * Sections: `check` (which all the others begin with), `table` (with the peers), `latency`, `scaling`,
+ * `pauses`, `flood`; all when none is named. Servers run on core 0, load generators on core 1.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -187,7 +188,10 @@ function checkable({ operation }: Case, paths: readonly string[]): string[] {
   return distinct.filter((path) => id(path) <= CHECKED_BUOYS).slice(0, CHECKED)
 }
 
-/** Compares the answers to all requests of the run with those of the oracle. @throws AssertionError at the first difference */
+/**
+ * Compares the answers to all requests of the run with those of the oracle. @throws AssertionError at the
+ * first difference
+ */
 async function checkPlans(
   checker: Checker,
   plans: readonly Plan[],
@@ -347,7 +351,8 @@ const HOT_MODES: readonly (readonly [HotMode, readonly string[]])[] = [
 ]
 
 /**
- * Has the hot server keep the answers to a hot list before any clock runs, and compares them with fresh ones, byte for byte.
+ * Has the hot server keep the answers to a hot list before any clock runs, and compares them with fresh ones,
+ * byte for byte.
  * @throws Error at the first that differs
  */
 async function keep(

@@ -1,4 +1,7 @@
-/** The points of a daily series of whole years, naively: one walk over the rows, all values of a day in a list, clocks as `Intl` tells them. */
+/**
+ * The points of a daily series of whole years, naively: one walk over the rows, all values of a day in a
+ * list, clocks as `Intl` tells them.
+ */
 import { MEASURES, type MeasureName } from '../../src/sea/columns.ts'
 import { statistic, type JsonObject } from '../../test/oracle/oracle.ts'
 import { AS_OF, type History } from './data.ts'
@@ -15,8 +18,9 @@ const FIRST = AS_OF - 12 * 366 * DAY
 const LAST = AS_OF + 366 * DAY
 
 /**
- * Puts the points into the years of an answer, which has none, and counts them. Returns false, having done nothing, where `parameters` ask
- * for another series than medians of days in whole years. @throws Error for rows that are not in the order of their times
+ * Puts the points into the years of an answer, which has none, and counts them. Returns false, having done
+ * nothing, where `parameters` ask for another series than medians of days in whole years. @throws Error for
+ * rows that are not in the order of their times
  */
 export function fillYears(
   body: JsonObject,
@@ -110,7 +114,10 @@ function clockOf(zone: string): Clock {
   return clock
 }
 
-/** The first instant of a day and the zone's time of it: where the clock skips midnight, the instant at which it does. */
+/**
+ * The first instant of a day and the zone's time of it: where the clock skips midnight, the instant at which
+ * it does.
+ */
 function startOf({ stretches }: Clock, day: number): { instant: number; offset: number } {
   for (const { from, until, offset } of stretches) {
     const instant = Math.max(from, day * DAY - offset)

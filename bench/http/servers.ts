@@ -1,4 +1,7 @@
-/** The processes that are measured: started on one core, their CPU time read from the scheduler, ended by their id. */
+/**
+ * The processes that are measured: started on one core, their CPU time read from the scheduler, ended by
+ * their id.
+ */
 import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -158,7 +161,10 @@ export function freePort(): Promise<number> {
   })
 }
 
-/** Compiles the product to a place of the bench's own, so that nobody changes it under the run. Returns the command line's file. */
+/**
+ * Compiles the product to a place of the bench's own, so that nobody changes it under the run. Returns the
+ * command line's file.
+ */
 export function compileProduct(): string {
   const out = join(BENCH_DATA, 'compiled')
   rmSync(out, { recursive: true, force: true })
@@ -232,7 +238,10 @@ export function startProduct(
 }
 
 export interface Ceiling extends Server {
-  /** The same process where it sends from as many places in memory as an order of bodies names, one after the other. */
+  /**
+   * The same process where it sends from as many places in memory as an order of bodies names, one after the
+   * other.
+   */
   spread: Server
   /** From now on it answers with this head and so many bytes. */
   answerWith(head: string, length: number, order?: readonly number[]): Promise<void>

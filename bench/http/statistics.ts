@@ -11,7 +11,10 @@ export function quantile(ordered: readonly number[], q: number): number {
   return ordered[Math.min(ordered.length - 1, Math.max(0, Math.ceil(q * ordered.length) - 1))]
 }
 
-/** The median of each quantity by itself: rounds in which a neighbour took the machine fall out of all of them. */
+/**
+ * The median of each quantity by itself: rounds in which a neighbour took the machine fall out of all of
+ * them.
+ */
 export function medians<T extends { [name in keyof T]: number }>(samples: readonly T[]): T {
   const names = Object.keys(samples[0]) as (keyof T)[]
   return Object.fromEntries(
@@ -19,7 +22,10 @@ export function medians<T extends { [name in keyof T]: number }>(samples: readon
   ) as unknown as T
 }
 
-/** Running shares of Zipf's law over `count` ranks with exponent 1: a uniform number finds its rank by bisection. */
+/**
+ * Running shares of Zipf's law over `count` ranks with exponent 1: a uniform number finds its rank by
+ * bisection.
+ */
 export function zipfRanks(count: number, random: () => number): () => number {
   const sums = new Float64Array(count)
   let sum = 0

@@ -2,7 +2,8 @@
  * Whom an anonymous call is charged to: the client's address behind trusted proxies, and the hourly counts by
  * address.
  *
- * Anonymous calls are those of the two public operations without a valid key (decisions, "Two public operations").
+ * Anonymous calls are those of the two public operations without a valid key (decisions, "Two public
+ * operations").
  */
 import { randomFillSync } from 'node:crypto'
 import { HourBanks, charge, hourOf } from './quota.ts'
@@ -18,8 +19,8 @@ const DOT = 0x2e
 const MAPPED = 0xffff
 
 /**
- * Reads decimal a.b.c.d from `from` to `to`: 32 bits, unsigned, or -1. Leading zeros are refused, some read them
- * as octal.
+ * Reads decimal a.b.c.d from `from` to `to`: 32 bits, unsigned, or -1. Leading zeros are refused, some read
+ * them as octal.
  */
 function parseIpv4(text: string, from: number, to: number): number {
   let value = 0
@@ -191,10 +192,11 @@ export class TrustedProxies {
   }
 
   /**
-   * The address an anonymous call is charged to. Starts at `peer` and follows the proxies' word from the right,
-   * nearest hop first, while the hop that said it is trusted; stops at the first that is not, at one that is
-   * malformed or hidden (`unknown`, `_name`), and after 20 hops. `Forwarded` (RFC 7239) counts only where there
-   * is no `X-Forwarded-For`: most proxies write just the latter and pass on a client's own `Forwarded` untouched.
+   * The address an anonymous call is charged to. Starts at `peer` and follows the proxies' word from the
+   * right, nearest hop first, while the hop that said it is trusted; stops at the first that is not, at one
+   * that is malformed or hidden (`unknown`, `_name`), and after 20 hops. `Forwarded` (RFC 7239) counts only
+   * where there is no `X-Forwarded-For`: most proxies write just the latter and pass on a client's own
+   * `Forwarded` untouched.
    *
    * @param xForwardedFor the header, several joined with commas in their order; empty when absent.
    * @param forwarded likewise.
@@ -239,8 +241,8 @@ export class TrustedProxies {
 }
 
 /**
- * Where the last element of a list that ends at `end` begins. Read from the right, so that a quote which a client
- * left open cannot swallow what trusted proxies put behind it.
+ * Where the last element of a list that ends at `end` begins. Read from the right, so that a quote which a
+ * client left open cannot swallow what trusted proxies put behind it.
  */
 function elementStart(list: string, end: number): number {
   let quoted = false

@@ -1,12 +1,12 @@
 /**
- * API keys: the file that holds them (main thread and command line) and the ring that requests look them up in
- * (every serving thread).
+ * API keys: the file that holds them (main thread and command line) and the ring that requests look them up
+ * in (every serving thread).
  *
- * The text of a key exists in three places only: in the answer of `issueKey` and `rotateKey`, in the hands of its
- * owner, and in the request that carries it. The file, the ring, the messages of errors and everything logged
- * hold its SHA-256 at most, and what a serving thread remembers of a request is a fingerprint of its key
- * (`known-keys.ts`). A fast hash is enough: what it protects is 256 random bits, not a password (contract,
- * "Authentication").
+ * The text of a key exists in three places only: in the answer of `issueKey` and `rotateKey`, in the hands of
+ * its owner, and in the request that carries it. The file, the ring, the messages of errors and everything
+ * logged hold its SHA-256 at most, and what a serving thread remembers of a request is a fingerprint of its
+ * key (`known-keys.ts`). A fast hash is enough: what it protects is 256 random bits, not a password
+ * (contract, "Authentication").
  */
 import { createHash, randomBytes } from 'node:crypto'
 import {
@@ -95,14 +95,14 @@ const MAX_OWNER_LENGTH = 200
 const ID_PATTERN = /^k_[0-9A-Za-z]{10}$/
 const HASH_PATTERN = /^[0-9a-f]{64}$/
 const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
-// Control characters, halves of surrogate pairs, line and paragraph separators, and what reverses the order of
-// text: none of them survives a list in a terminal.
+// Control characters, halves of surrogate pairs, line and paragraph separators, and what reverses the order
+// of text: none of them survives a list in a terminal.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 const FIELDS = new Set(['id', 'owner', 'hash', 'quota', 'created', 'rotated'])
 
 /**
- * The keys file (or its lock) cannot be read, understood or written. Names the file and what is wrong, never its
- * content.
+ * The keys file (or its lock) cannot be read, understood or written. Names the file and what is wrong, never
+ * its content.
  */
 export class KeysFileError extends Error {
   override readonly name = 'KeysFileError'
@@ -269,8 +269,8 @@ export function issueKey(
 }
 
 /**
- * Replaces the key of `id`: the old one ends, id, owner, quota and the hour's count stay. Returns when the file is
- * replaced.
+ * Replaces the key of `id`: the old one ends, id, owner, quota and the hour's count stay. Returns when the
+ * file is replaced.
  *
  * @throws KeyCommandError for an unknown id.
  * @throws KeysFileError
@@ -324,8 +324,8 @@ function newId(records: readonly KeyRecord[]): string {
 
 /** The record of an id. @throws KeyCommandError when there is none. */
 export function findKey(records: readonly KeyRecord[], id: string): KeyRecord {
-  // Only what has the form of an id is repeated: a key given in its place by mistake must not end in a terminal's
-  // log.
+  // Only what has the form of an id is repeated: a key given in its place by mistake must not end in a
+  // terminal's log.
   if (!ID_PATTERN.test(id)) throw new KeyCommandError('not an id of a key (k_ and ten letters or digits)')
   const record = records.find((record) => record.id === id)
   if (record === undefined) throw new KeyCommandError(`no key has the id ${id}`)
@@ -389,11 +389,12 @@ function followed(path: string): string {
 // --- Replacing a file whole ---
 
 /**
- * Replaces a file so that readers, and whoever comes after a crash, see the whole old or the whole new one. Mode
- * 0600; root leaves the file to the account that owned it, so that a server under that account can go on reading
- * it. Throws the error of the file system, and then leaves the old file as it was.
+ * Replaces a file so that readers, and whoever comes after a crash, see the whole old or the whole new one.
+ * Mode 0600; root leaves the file to the account that owned it, so that a server under that account can go on
+ * reading it. Throws the error of the file system, and then leaves the old file as it was.
  *
- * @param folder where the new one is written first, on the same file system; a lock's, so that it counts only while the lock is held.
+ * @param folder where the new one is written first, on the same file system; a lock's, so that it counts only
+ * while the lock is held.
  */
 export function replaceFile(path: string, text: string, folder = dirname(path)): void {
   const temporary = join(folder, `${basename(path)}.${randomName()}.tmp`)
@@ -443,8 +444,8 @@ export function removeLeftovers(path: string): void {
 
 // --- Watching the file ---
 
-// A change is to be in force within a second, and the largest file takes 0.3 s to read and turn into a ring: this
-// leaves as long again for a busy machine. A look costs some microseconds.
+// A change is to be in force within a second, and the largest file takes 0.3 s to read and turn into a ring:
+// this leaves as long again for a busy machine. A look costs some microseconds.
 const WATCH_INTERVAL_MS = 200
 
 /**
@@ -505,9 +506,9 @@ const SLOT = 8
 const QUOTA = 9
 
 /**
- * All keys of the moment, in shared memory: an open hash table by the SHA-256 of the key. The main thread builds
- * it once, and a serving thread takes it over by wrapping the buffer, whatever the number of keys. A key that was
- * rotated or revoked is gone with the ring that held it.
+ * All keys of the moment, in shared memory: an open hash table by the SHA-256 of the key. The main thread
+ * builds it once, and a serving thread takes it over by wrapping the buffer, whatever the number of keys. A
+ * key that was rotated or revoked is gone with the ring that held it.
  *
  * It holds no texts. Hashing one costs 0.3 µs here, against 1.3 µs and an allocation through `node:crypto`.
  */
@@ -538,9 +539,9 @@ export class KeyRing {
   /**
    * The row of a key, for `slot` and `quota`, or -1. Allocates nothing, takes any text.
    *
-   * Which rows are looked at depends on the hash of the text that the client sent, and so does the time; it can
-   * tell at most which hashes are taken, and no hash leads back to one of 2^256 keys. Within a row all words are
-   * compared.
+   * Which rows are looked at depends on the hash of the text that the client sent, and so does the time; it
+   * can tell at most which hashes are taken, and no hash leads back to one of 2^256 keys. Within a row all
+   * words are compared.
    */
   find(text: string): number {
     if (text.length !== KEY_LENGTH || !text.startsWith(PREFIX) || !digestKey(text)) return -1
@@ -582,8 +583,8 @@ const SCHEDULE = new Int32Array(64)
 const DIGEST = new Int32Array(8)
 
 /**
- * SHA-256 (FIPS 180-4) of a text of `KEY_LENGTH` ASCII characters into `DIGEST`; false where it is not ASCII. 53
- * bytes with their padding are one block, so this is the compression function alone.
+ * SHA-256 (FIPS 180-4) of a text of `KEY_LENGTH` ASCII characters into `DIGEST`; false where it is not ASCII.
+ * 53 bytes with their padding are one block, so this is the compression function alone.
  */
 function digestKey(text: string): boolean {
   const w = SCHEDULE

@@ -1,9 +1,11 @@
 /**
- * The rows of keys by the `Authorization` values that they came in, so that a key is hashed once and not with every request.
+ * The rows of keys by the `Authorization` values that they came in, so that a key is hashed once and not with
+ * every request.
  *
- * No text is kept, only a fingerprint of 128 bits: MurmurHash3 (A. Appleby, 2011; x86, 128 bits), its four states begun from a secret of
- * this table. A key has 256 random bits: no fingerprint leads back to one, and a text that is no key meets one of theirs with probability
- * 2^-114 at most. It takes 0.09 µs; SHA-256 takes 0.3, a keyed hash for texts that can be guessed (HalfSipHash) 0.23.
+ * No text is kept, only a fingerprint of 128 bits: MurmurHash3 (A. Appleby, 2011; x86, 128 bits), its four
+ * states begun from a secret of this table. A key has 256 random bits: no fingerprint leads back to one, and
+ * a text that is no key meets one of theirs with probability 2^-114 at most. It takes 0.09 µs; SHA-256 takes
+ * 0.3, a keyed hash for texts that can be guessed (HalfSipHash) 0.23.
  */
 import { randomInt } from 'node:crypto'
 import { KEY_LENGTH } from './keys.ts'

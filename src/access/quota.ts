@@ -1,10 +1,10 @@
 /**
- * Calls per key and clock hour (UTC), exact over all threads of the process, and the file that carries an hour's
- * counts over a restart.
+ * Calls per key and clock hour (UTC), exact over all threads of the process, and the file that carries an
+ * hour's counts over a restart.
  *
- * The counts lie in shared memory that every thread adds to atomically, so with a quota of N exactly N calls of
- * an hour succeed (decisions, "Exactness"). Nothing is allocated on the way of a request. `now` is epoch seconds
- * everywhere.
+ * The counts lie in shared memory that every thread adds to atomically, so with a quota of N exactly N calls
+ * of an hour succeed (decisions, "Exactness"). Nothing is allocated on the way of a request. `now` is epoch
+ * seconds everywhere.
  */
 import { readRegularFileSync } from '../system/files.ts'
 import { removeLeftovers, replaceFile } from './keys.ts'
@@ -17,13 +17,17 @@ export function hourOf(now: number): number {
   return Math.floor(now / HOUR_S)
 }
 
-/** When the quota of the hour of `now` resets, in epoch seconds: the top of the next hour (`X-RateLimit-Reset`). */
+/**
+ * When the quota of the hour of `now` resets, in epoch seconds: the top of the next hour
+ * (`X-RateLimit-Reset`).
+ */
 export function resetAt(now: number): number {
   return (hourOf(now) + 1) * HOUR_S
 }
 
 /**
- * Whole seconds to wait for the reset, at least 1 (`Retry-After`): a client that waits exactly so long succeeds.
+ * Whole seconds to wait for the reset, at least 1 (`Retry-After`): a client that waits exactly so long
+ * succeeds.
  */
 export function retryAfter(now: number): number {
   return Math.max(1, Math.ceil(resetAt(now) - now))
@@ -33,8 +37,8 @@ export function retryAfter(now: number): number {
  * Counts one call on `words[at]` unless the count has reached `limit`; a refused call is not counted, so that
  * raising a quota in the middle of the hour gives exactly the difference.
  *
- * @returns calls left after this one, or -1 when it is refused. Never another negative number, even where a quota
- *   was lowered below what is used already.
+ * @returns calls left after this one, or -1 when it is refused. Never another negative number, even where a
+ * quota was lowered below what is used already.
  */
 export function charge(words: Int32Array, at: number, limit: number): number {
   for (;;) {
@@ -50,15 +54,16 @@ const FIRST_TAG = 1
 // written.
 const HEADER_WORDS = 32
 const LOCK_WAIT_MS = 10
-// One second. Zeroing the largest bank takes milliseconds, so a lock held that long belongs to a thread that died.
+// One second. Zeroing the largest bank takes milliseconds, so a lock held that long belongs to a thread that
+// died.
 const LOCK_WAITS = 100
 const SETTLED_S = 60
 
 /**
  * Counts in shared memory for several clock hours at once: the hour picks the bank, and a tag beside the bank
- * says which hour its counts belong to. Threads on both sides of an hour's turn thus never touch the same counts,
- * and a clock that is set finds either the right counts of that hour or a zeroed bank, never those of another
- * hour.
+ * says which hour its counts belong to. Threads on both sides of an hour's turn thus never touch the same
+ * counts, and a clock that is set finds either the right counts of that hour or a zeroed bank, never those of
+ * another hour.
  */
 export class HourBanks {
   readonly words: Int32Array
@@ -76,7 +81,9 @@ export class HourBanks {
     this.#bankWords = bankWords
   }
 
-  /** Index in `words` of the first count of `hour`; zeroes the bank first where it still holds another hour. */
+  /**
+   * Index in `words` of the first count of `hour`; zeroes the bank first where it still holds another hour.
+   */
   start(hour: number): number {
     const bank = hour & (this.#banks - 1)
     if (Atomics.load(this.words, FIRST_TAG + bank) !== hour) this.#open(bank, hour)
@@ -89,10 +96,10 @@ export class HourBanks {
   }
 
   /**
-   * Zeroes the banks of this hour and the next ahead of time, so that no serving thread has to at the turn of the
-   * hour. To be called every few seconds by a thread that serves nothing. The next hour waits for a minute into
-   * this one, because with two banks it takes the place of the previous hour, which a slow thread may just be
-   * finishing.
+   * Zeroes the banks of this hour and the next ahead of time, so that no serving thread has to at the turn of
+   * the hour. To be called every few seconds by a thread that serves nothing. The next hour waits for a
+   * minute into this one, because with two banks it takes the place of the previous hour, which a slow thread
+   * may just be finishing.
    */
   prepare(now: number): void {
     const hour = hourOf(now)
@@ -100,8 +107,9 @@ export class HourBanks {
     if (now - hour * HOUR_S >= SETTLED_S) this.start(hour + 1)
   }
 
-  // The lock word is odd while it is held. A holder that died (a worker that was terminated) is passed over after
-  // a second by moving the word on to the next odd number, which only one of the waiting threads can do.
+  // The lock word is odd while it is held. A holder that died (a worker that was terminated) is passed over
+  // after a second by moving the word on to the next odd number, which only one of the waiting threads can
+  // do.
   #open(bank: number, hour: number): void {
     const { words } = this
     const tag = FIRST_TAG + bank
@@ -129,16 +137,16 @@ export class HourBanks {
 }
 
 /**
- * More slots than keys, so that the slot of a revoked key rests for 31,072 further revocations before another key
- * gets it.
+ * More slots than keys, so that the slot of a revoked key rests for 31,072 further revocations before another
+ * key gets it.
  */
 export const QUOTA_SLOTS = 131_072
 // The hours around now survive a clock that is set back or forward by up to two.
 const QUOTA_BANKS = 4
 
 /**
- * The counts of all keys: one slot per key, 4 hours each (2 MiB for all slots). One instance per thread on one
- * buffer.
+ * The counts of all keys: one slot per key, 4 hours each (2 MiB for all slots). One instance per thread on
+ * one buffer.
  */
 export class QuotaCounters {
   readonly slots: number
@@ -169,7 +177,10 @@ export class QuotaCounters {
     return Atomics.load(this.#banks.words, this.#at(slot, now))
   }
 
-  /** Makes the count of the hour of `now` at least `count`: restoring never forgets calls that came in already. */
+  /**
+   * Makes the count of the hour of `now` at least `count`: restoring never forgets calls that came in
+   * already.
+   */
   raise(slot: number, count: number, now: number): void {
     const { words } = this.#banks
     const at = this.#at(slot, now)
@@ -202,8 +213,8 @@ export class QuotaCounters {
 }
 
 /**
- * Which key counts in which slot; lives on the main thread. An id keeps its slot, and with it the hour's count,
- * over reloads and rotations, also when it was gone in between (a keys file put back from a copy).
+ * Which key counts in which slot; lives on the main thread. An id keeps its slot, and with it the hour's
+ * count, over reloads and rotations, also when it was gone in between (a keys file put back from a copy).
  */
 export class KeySlots {
   readonly #counters: QuotaCounters
@@ -349,8 +360,8 @@ export interface UsageKeeper {
 
 /**
  * Writes the counts of `slots` to `path` every `intervalMs`; to be started after {@link KeySlots.restore}, so
- * that a crash gives back the calls of those seconds at most. A failure is reported once, then again only after a
- * write has succeeded in between; serving goes on.
+ * that a crash gives back the calls of those seconds at most. A failure is reported once, then again only
+ * after a write has succeeded in between; serving goes on.
  */
 export function keepUsage(
   path: string,

@@ -1,6 +1,7 @@
 /**
- * What every reader gets: one snapshot's frozen columns and the indexes over them. A buoy is an ordinal, its place in the
- * ascending ids. Built by each thread over the same shared memory; nothing here changes once it is built.
+ * What every reader gets: one snapshot's frozen columns and the indexes over them. A buoy is an ordinal, its
+ * place in the ascending ids. Built by each thread over the same shared memory; nothing here changes once it
+ * is built.
  */
 import { Around } from '../index/around.ts'
 import { Boxes } from '../index/boxes.ts'
@@ -35,7 +36,9 @@ export interface Dataset {
   readonly publishedAt: number
   readonly catalog: Catalog
   readonly buoyCount: number
-  /** Readings, and the rows without a significant height that only feed the series of wind and temperature. */
+  /**
+   * Readings, and the rows without a significant height that only feed the series of wind and temperature.
+   */
   readonly readings: Spans
   readonly weather: Spans
   /** 1 for a buoy whose newest reading is no older than the active window at the snapshot's time. */

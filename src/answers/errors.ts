@@ -1,4 +1,6 @@
-/** The closed table of errors (contract, "Errors"; decisions, "Everywhere"). Codes stay, messages may change. */
+/**
+ * The closed table of errors (contract, "Errors"; decisions, "Everywhere"). Codes stay, messages may change.
+ */
 
 export const ERRORS = {
   bad_request: { status: 400, reason: 'Bad Request' },
@@ -16,7 +18,10 @@ export type ErrorCode = keyof typeof ERRORS
 /** More fields of an error's body. */
 export type ErrorDetails = { [field: string]: string | number | null }
 
-/** Ends a request with one of the errors. The message goes to the client: it names what was wrong and what is allowed. */
+/**
+ * Ends a request with one of the errors. The message goes to the client: it names what was wrong and what is
+ * allowed.
+ */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly code: ErrorCode

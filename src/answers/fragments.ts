@@ -1,5 +1,7 @@
 /**
- * Shapes that several operations share: the buoy items, under their names on the wire (contract, "Resources and their fields"). Everything about a buoy that stays the same for a snapshot is rendered once, here; operations copy it.
+ * Shapes that several operations share: the buoy items, under their names on the wire (contract, "Resources
+ * and their fields"). Everything about a buoy that stays the same for a snapshot is rendered once, here;
+ * operations copy it.
  *
  * The one place that maps our names to the contract's, its spelling `significient_height` included.
  */
@@ -68,8 +70,8 @@ export class Fragments {
   }
 
   /**
-   * The pieces of `ordinals[from]` to `ordinals[to - 1]`, separated by commas. Neighbouring ordinals lie side by side, so runs of them
-   * are copied in one go.
+   * The pieces of `ordinals[from]` to `ordinals[to - 1]`, separated by commas. Neighbouring ordinals lie side
+   * by side, so runs of them are copied in one go.
    */
   writeList(ordinals: ArrayLike<number>, from: number, to: number): void {
     for (let i = from; i < to;) {
@@ -90,7 +92,10 @@ export interface Shapes {
   readonly detail: Fragments
   /** `GET /buoys/search` items. */
   readonly search: Fragments
-  /** `GET /buoys/nearest` items, up to the number of `distance_km`, which is the last member: so an item is one copy. */
+  /**
+   * `GET /buoys/nearest` items, up to the number of `distance_km`, which is the last member: so an item is
+   * one copy.
+   */
   readonly nearest: Fragments
   /** `GET /buoys/last_readings` items. */
   readonly lastReading: Fragments
@@ -115,8 +120,9 @@ export interface Shapes {
 const ANSWER_BYTES = 256 * 1024
 
 /**
- * Renders a snapshot's items. Each member of a buoy (`"name":"Anglet"`) is made once, and items are put together by copying
- * members: seven times as fast as making each item from texts, and without garbage that would stop a serving thread.
+ * Renders a snapshot's items. Each member of a buoy (`"name":"Anglet"`) is made once, and items are put
+ * together by copying members: seven times as fast as making each item from texts, and without garbage that
+ * would stop a serving thread.
  */
 export function* renderShapes(dataset: Dataset): Steps<Shapes> {
   const { catalog, buoyCount: count } = dataset

@@ -1,7 +1,8 @@
 /**
- * JSON as bytes. An answer is written into one reused buffer, mostly by stores of eight bytes at a time that overshoot and are
- * overwritten by what follows; numbers come ready-made out of tables indexed by a column's code. Measured against byte loops it is
- * about eight times as fast, against JSON.stringify thirty (Node 20; pages of 20 readings).
+ * JSON as bytes. An answer is written into one reused buffer, mostly by stores of eight bytes at a time that
+ * overshoot and are overwritten by what follows; numbers come ready-made out of tables indexed by a column's
+ * code. Measured against byte loops it is about eight times as fast, against JSON.stringify thirty (Node 20;
+ * pages of 20 readings).
  *
  * ASCII in a double is never a NaN (its exponent would need a byte above 0x7f), so no bits change on the way.
  */
@@ -66,7 +67,8 @@ export class TextTable {
   constructor(size: number, text: (index: number) => string) {
     this.words = new Float64Array(size)
     this.lengths = new Uint8Array(size)
-    // Straight into place: an array and a view for each entry made the tables four fifths of a thread's time to import this file.
+    // Straight into place: an array and a view for each entry made the tables four fifths of a thread's time
+    // to import this file.
     const bytes = new Uint8Array(this.words.buffer)
     for (let index = 0; index < size; index++) {
       const entry = text(index)
@@ -186,8 +188,8 @@ function dayLabel(day: number): number {
 }
 
 /**
- * A growing byte buffer with a position. What is kept for the life of a snapshot is written first; `mark` then says where
- * answers begin. Copies within one buffer are what V8 does fastest.
+ * A growing byte buffer with a position. What is kept for the life of a snapshot is written first; `mark`
+ * then says where answers begin. Copies within one buffer are what V8 does fastest.
  */
 export class JsonWriter {
   bytes: Uint8Array
@@ -262,7 +264,10 @@ export class JsonWriter {
     this.at += table.lengths[index]
   }
 
-  /** Values of a column by its codes in [from, to), each with a comma behind. The caller has ensured 8 bytes for each. */
+  /**
+   * Values of a column by its codes in [from, to), each with a comma behind. The caller has ensured 8 bytes
+   * for each.
+   */
   entries(table: TextTable, codes: Uint16Array, from: number, to: number): void {
     const { words, lengths } = table
     const view = this.view
@@ -275,7 +280,10 @@ export class JsonWriter {
     this.at = at
   }
 
-  /** `count` times `null` with a comma behind, in a fifth of the time of as many entries. The caller has ensured 8 bytes for each. */
+  /**
+   * `count` times `null` with a comma behind, in a fifth of the time of as many entries. The caller has
+   * ensured 8 bytes for each.
+   */
   nulls(count: number): void {
     const view = this.view
     const { words } = NULLS
@@ -297,7 +305,9 @@ export class JsonWriter {
     this.at += count * (NULLS.length / NULLS_AT_ONCE)
   }
 
-  /** Any text as it is, in UTF-8. Short ASCII is written by hand, five times as fast as by way of the encoder. */
+  /**
+   * Any text as it is, in UTF-8. Short ASCII is written by hand, five times as fast as by way of the encoder.
+   */
   text(text: string): void {
     this.ensure(text.length * 3)
     if (text.length <= SHORT_TEXT) {
@@ -358,8 +368,9 @@ export class JsonWriter {
   }
 
   /**
-   * Any finite number in its shortest form. One of at most six decimals is written from tables, eight times as fast as by way of `String`: decimals of up to
-   * 15 digits are all different doubles, so one that reads back as the number is its shortest.
+   * Any finite number in its shortest form. One of at most six decimals is written from tables, eight times
+   * as fast as by way of `String`: decimals of up to 15 digits are all different doubles, so one that reads
+   * back as the number is its shortest.
    */
   number(value: number): void {
     const magnitude = Math.abs(value)
@@ -414,7 +425,10 @@ export class JsonWriter {
     this.at += 10
   }
 
-  /** Exactly twelve hexadecimal digits of a whole number below 2^48, with a hyphen behind the eighth where asked for. */
+  /**
+   * Exactly twelve hexadecimal digits of a whole number below 2^48, with a hyphen behind the eighth where
+   * asked for.
+   */
   twelveHex(value: number, hyphen: boolean): void {
     const view = this.view
     const high = Math.floor(value / 0x100000000)
@@ -458,9 +472,9 @@ export class JsonWriter {
   }
 
   /**
-   * `"2026-03-29T00:00:00+01:00"` (UTC is `+00:00`) of whole epoch seconds on a clock that is `offset` seconds ahead of UTC. The form has no
-   * seconds of an offset: such an offset (Liberia until 1972) is rounded to the minute and the local time with it, so that the text still
-   * means the same instant.
+   * `"2026-03-29T00:00:00+01:00"` (UTC is `+00:00`) of whole epoch seconds on a clock that is `offset`
+   * seconds ahead of UTC. The form has no seconds of an offset: such an offset (Liberia until 1972) is
+   * rounded to the minute and the local time with it, so that the text still means the same instant.
    */
   localTime(epoch: number, offset: number): void {
     const shift = Math.round(offset / MINUTE)
@@ -482,8 +496,9 @@ export class JsonWriter {
   }
 
   /**
-   * Ascending times (epoch seconds) in [from, to) as timestamps, each with a comma behind. The caller has ensured 24 bytes for each.
-   * Three stores a time, and a walk from hour to hour: 4 ns; four stores and a division for each took 6.
+   * Ascending times (epoch seconds) in [from, to) as timestamps, each with a comma behind. The caller has
+   * ensured 24 bytes for each. Three stores a time, and a walk from hour to hour: 4 ns; four stores and a
+   * division for each took 6.
    */
   timestamps(times: Uint32Array, from: number, to: number): void {
     const view = this.view

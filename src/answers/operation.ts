@@ -26,8 +26,9 @@ export interface DearAnswer {
   /** Bytes that `data` takes at most. */
   readonly bytes: number
   /**
-   * Writes what `answer` would have written, into a writer that may begin anew after each step: nothing may be held of it from one step to the
-   * next. A step takes some 50 µs, writes 16 KB at most, and makes room for that itself.
+   * Writes what `answer` would have written, into a writer that may begin anew after each step: nothing may
+   * be held of it from one step to the next. A step takes some 50 µs, writes 16 KB at most, and makes room
+   * for that itself.
    */
   steps(writer: JsonWriter): Steps<MetaBegun | void>
 }
@@ -55,9 +56,10 @@ export interface Operation<P extends Parameters = Parameters> {
   /** The answer depends on a language: that of the parameter `locale`, else of `Accept-Language`. */
   readonly language?: true
   /**
-   * Writes the value of `data` into the view's writer. An answer with more in its `meta` than the timestamp goes on with `META`, its
-   * members, each followed by a comma, and says so. A dear answer is not written but
-   * returned. It finds `PRELUDE_BYTES` of room. `path` holds the decoded arguments of the path, `now` the time of the answer in epoch seconds, `language` that of the answer.
+   * Writes the value of `data` into the view's writer. An answer with more in its `meta` than the timestamp
+   * goes on with `META`, its members, each followed by a comma, and says so. A dear answer is not written but
+   * returned. It finds `PRELUDE_BYTES` of room. `path` holds the decoded arguments of the path, `now` the
+   * time of the answer in epoch seconds, `language` that of the answer.
    * @throws ApiError for what the parameters' schemas cannot say.
    */
   answer(
@@ -83,7 +85,9 @@ export function requireBuoy({ dataset }: View, idOrSlug: string): number {
   return ordinal
 }
 
-/** For `start_date` and `end_date`, epoch seconds. @throws ApiError 422 when the range ends before it starts. */
+/**
+ * For `start_date` and `end_date`, epoch seconds. @throws ApiError 422 when the range ends before it starts.
+ */
 export function refuseBackwards(start: number, end: number): void {
   if (start <= end) return
   throw new ApiError(

@@ -1,9 +1,10 @@
 /**
- * Raw query text → typed values, in two steps: strict parsers for text (ours, since lenient coercion takes `1e2`, ` 5` or
- * `Infinity` for integers), then the operation's compiled ajv schema for ranges, lists and what is required.
+ * Raw query text → typed values, in two steps: strict parsers for text (ours, since lenient coercion takes
+ * `1e2`, ` 5` or `Infinity` for integers), then the operation's compiled ajv schema for ranges, lists and
+ * what is required.
  *
- * An operation declares its parameters once, in its handler's file; parsing, errors, canonical form and documentation come from
- * that declaration. Rules: decisions, "Everywhere".
+ * An operation declares its parameters once, in its handler's file; parsing, errors, canonical form and
+ * documentation come from that declaration. Rules: decisions, "Everywhere".
  */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { ApiError, type ErrorCode } from './errors.ts'
@@ -29,7 +30,10 @@ export interface Parameter<T> {
   readonly repeatable: boolean
   /** Other names under which it is accepted. */
   readonly aliases: readonly string[]
-  /** Reads the decoded value that stands in [from, to) of `text`, in place: cutting values out is most of what a query would cost. */
+  /**
+   * Reads the decoded value that stands in [from, to) of `text`, in place: cutting values out is most of what
+   * a query would cost.
+   */
   parse(text: string, from: number, to: number): T | typeof MALFORMED
   /** Tells a digest what `value` says. */
   feed(value: T, digest: Digest): void
@@ -366,8 +370,8 @@ const NAME_ENCODED = 1
 const VALUE_ENCODED = 2
 
 /**
- * Where names and values stand in a query, found in one pass; still encoded. One object serves request after request: it holds
- * numbers alone, since texts cut out of a query would be most of a request's garbage.
+ * Where names and values stand in a query, found in one pass; still encoded. One object serves request after
+ * request: it holds numbers alone, since texts cut out of a query would be most of a request's garbage.
  */
 export class RawQuery {
   text = ''
@@ -437,7 +441,10 @@ export class RawQuery {
     return decode(this.text.slice(this.valueFrom(i), this.valueTo(i)))
   }
 
-  /** The decoded value of a parameter, '' when it is absent, null when it is given more than once or cannot be decoded. */
+  /**
+   * The decoded value of a parameter, '' when it is absent, null when it is given more than once or cannot be
+   * decoded.
+   */
   get(name: string): string | null {
     let found = ''
     for (let i = 0; i < this.length; i++) {
@@ -546,7 +553,10 @@ export class QueryReader<P extends Parameters> {
     return query as QueryOf<P>
   }
 
-  /** Finds each parameter's value. Returns those that do not stand in the query as they are meant, encoded or repeated; null for none. */
+  /**
+   * Finds each parameter's value. Returns those that do not stand in the query as they are meant, encoded or
+   * repeated; null for none.
+   */
   #locate(raw: RawQuery): (string | undefined)[] | null {
     const from = this.#from
     const to = this.#to
@@ -609,9 +619,9 @@ export class QueryReader<P extends Parameters> {
 }
 
 /**
- * A function that makes an object of `names` and values in their order. Written out by the engine's own compiler, as ajv does with schemas:
- * objects made in one place for all operations have so many shapes that making and reading one took 0.3 µs, with a place each 0.02 µs.
- * The names are those of our own declarations.
+ * A function that makes an object of `names` and values in their order. Written out by the engine's own
+ * compiler, as ajv does with schemas: objects made in one place for all operations have so many shapes that
+ * making and reading one took 0.3 µs, with a place each 0.02 µs. The names are those of our own declarations.
  */
 function namedBy(names: readonly string[]): (values: readonly unknown[]) => Values {
   const members = names.map((name, i) => `${JSON.stringify(name)}: values[${i}]`)

@@ -1,6 +1,7 @@
 /**
- * The Reading: its two ids, its energy, and its bytes (contract, "Reading"). A page holds up to a hundred of them, so their writer is one
- * flat function: every literal and every number is a store or a few of eight bytes that overshoots and is overwritten by what follows.
+ * The Reading: its two ids, its energy, and its bytes (contract, "Reading"). A page holds up to a hundred of
+ * them, so their writer is one flat function: every literal and every number is a store or a few of eight
+ * bytes that overshoots and is overwritten by what follows.
  */
 import { MEASURES } from '../sea/columns.ts'
 import {
@@ -25,7 +26,10 @@ import type { MonthRows } from '../index/spans.ts'
 import { idOf } from '../sea/numerals.ts'
 import { DAY, MINUTE } from '../sea/time.ts'
 
-/** A reading's id is its buoy's id times this, plus its time in epoch seconds: below 2^53 for ids up to `MAX_BUOY_ID`. */
+/**
+ * A reading's id is its buoy's id times this, plus its time in epoch seconds: below 2^53 for ids up to
+ * `MAX_BUOY_ID`.
+ */
 export const READING_ID_FACTOR = 1e10
 
 /** More than any reading takes in JSON. */
@@ -34,8 +38,8 @@ export const READING_BYTES = 384
 const ENERGY_FACTOR = ((1 / 8) * 1025 * 9.81 * 9.81) / (2 * Math.PI) / 1000
 
 /**
- * Energy of a wave in kJ per metre of crest, deep water: ⅛ρgH² · gT²/2π with ρ = 1025 kg/m³ and g = 9.81 m/s² (decisions,
- * "Definitions"). Height in m, period in s. Null unless both are above 0.
+ * Energy of a wave in kJ per metre of crest, deep water: ⅛ρgH² · gT²/2π with ρ = 1025 kg/m³ and g = 9.81 m/s²
+ * (decisions, "Definitions"). Height in m, period in s. Null unless both are above 0.
  */
 export function waveEnergy(height: number | null, period: number | null): number | null {
   if (height === null || period === null || height <= 0 || period <= 0) return null
@@ -46,7 +50,10 @@ function roundedEnergy(height: number, period: number): number {
   return Math.round(ENERGY_FACTOR * height * height * period * period)
 }
 
-/** A UUID of version 8 (RFC 9562) laid out from the same two numbers as the id, so that it is found without a search. */
+/**
+ * A UUID of version 8 (RFC 9562) laid out from the same two numbers as the id, so that it is found without a
+ * search.
+ */
 export function readingUuid(buoyId: number, epoch: number): string {
   const time = epoch.toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-8000-8000-${buoyId.toString(16).padStart(12, '0')}`
@@ -85,11 +92,11 @@ const [COMPASS_1, COMPASS_2, COMPASS_3] = wordsOf(',"direction_compass":')
 const [ENERGY_1, ENERGY_2, ENERGY_3, ENERGY_4] = wordsOf(',"unit":"m","energy_per_wave":')
 
 /**
- * Writes `count` full Readings of one buoy from `row` on, `step` (1 or −1) rows apart, each followed by a comma. The caller has ensured
- * `READING_BYTES` for each.
+ * Writes `count` full Readings of one buoy from `row` on, `step` (1 or −1) rows apart, each followed by a
+ * comma. The caller has ensured `READING_BYTES` for each.
  *
- * Flat on purpose: 20 readings take 1.2 µs, by way of a method per value they took 2.9 (V8 stops inlining halfway). Divisions with `>>> 0` are
- * integer divisions, by Math.floor they would be those of doubles.
+ * Flat on purpose: 20 readings take 1.2 µs, by way of a method per value they took 2.9 (V8 stops inlining
+ * halfway). Divisions with `>>> 0` are integer divisions, by Math.floor they would be those of doubles.
  */
 export function writeReadings(
   out: JsonWriter,
@@ -109,7 +116,8 @@ export function writeReadings(
   const view = out.view
   let at = out.at
 
-  // One value of each cache line first, so that their misses overlap: of 9.5 µs for a page of 100 somewhere in ten years of 50 buoys this saved 1.7.
+  // One value of each cache line first, so that their misses overlap: of 9.5 µs for a page of 100 somewhere
+  // in ten years of 50 buoys this saved 1.7.
   let touched = 0
   for (let i = 0; i < count; i += VALUES_PER_LINE) {
     const near = row + i * step
@@ -124,7 +132,8 @@ export function writeReadings(
   // What is written here is overwritten; without a use the reads would be dropped.
   view.setFloat64(at, touched, true)
 
-  // What all readings of a buoy share, `{"id":6` and `-8000-8000-000000000006","significient_height":`, is laid out once where the first will stand.
+  // What all readings of a buoy share, `{"id":6` and `-8000-8000-000000000006","significient_height":`, is
+  // laid out once where the first will stand.
   view.setFloat64(at + 8, 0, true)
   out.literal(ID)
   out.integer(buoyId)

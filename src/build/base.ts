@@ -1,4 +1,6 @@
-/** What a build goes upon: the folder's snapshot, who gave what of it, and all ids that were ever given there. */
+/**
+ * What a build goes upon: the folder's snapshot, who gave what of it, and all ids that were ever given there.
+ */
 import { readCatalog, type Catalog, type RegistryEntry } from '../snapshot/catalog.ts'
 import { decodePart, SnapshotError, type Manifest } from '../snapshot/format.ts'
 import { readHold, type Hold } from './hold.ts'
@@ -24,8 +26,9 @@ export interface Base {
 }
 
 /**
- * Reads what the next build goes upon: the announced snapshot, or the newest one that was built while a rollback holds, since what
- * feeds of the latest rows gave then comes only once. Run under the builder's lock. `warn` is told what was lost and made good.
+ * Reads what the next build goes upon: the announced snapshot, or the newest one that was built while a
+ * rollback holds, since what feeds of the latest rows gave then comes only once. Run under the builder's
+ * lock. `warn` is told what was lost and made good.
  * @throws SnapshotError when the folder has a snapshot that cannot be read.
  */
 export async function readBase(out: string, warn: (message: string) => void): Promise<Base> {

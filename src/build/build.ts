@@ -1,8 +1,9 @@
 /**
- * Builds a snapshot: sources → rows → parts → check → manifest, upon what the folder holds. Rows that no source gives any more stay,
- * and months that get no new ones keep their parts. A buoy that no source mentions is left out, but not forgotten: its id, its slug and
- * its rows are there when it comes back; it stays where its source mentions only who reported lately, or could not be read. The same input upon the same folder gives the same bytes: no clock, no random and no order of
- * arrival reaches them.
+ * Builds a snapshot: sources → rows → parts → check → manifest, upon what the folder holds. Rows that no
+ * source gives any more stay, and months that get no new ones keep their parts. A buoy that no source
+ * mentions is left out, but not forgotten: its id, its slug and its rows are there when it comes back; it
+ * stays where its source mentions only who reported lately, or could not be read. The same input upon the
+ * same folder gives the same bytes: no clock, no random and no order of arrival reaches them.
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -72,7 +73,10 @@ export interface BuildOptions {
   allowLoss?: number
   /** Manifests kept to go back to. */
   keep?: number
-  /** Names of networks, most preferred first: a buoy that two of them have within `sameWithinKm` is the first one's. */
+  /**
+   * Names of networks, most preferred first: a buoy that two of them have within `sameWithinKm` is the first
+   * one's.
+   */
   prefer?: readonly string[]
   sameWithinKm?: number
   /** Readings of a later time are those of a clock gone wrong, epoch seconds; absent: any time can be. */
@@ -93,7 +97,8 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapsho
   const lock = lockFolder(options.out)
   try {
     removeLeftovers(options.out, JOURNAL_FILE)
-    // Before anything is written: on a full disk the leavings of failed builds would keep every later one from succeeding.
+    // Before anything is written: on a full disk the leavings of failed builds would keep every later one
+    // from succeeding.
     collectGarbage(
       options.out,
       options.keep ?? DEFAULT_KEPT,
@@ -314,8 +319,8 @@ class MonthParts {
 }
 
 /**
- * Reads all sources. One of the operator's configuration that cannot be read, or that gives nothing and did before, is reported, and the
- * others are read without it.
+ * Reads all sources. One of the operator's configuration that cannot be read, or that gives nothing and did
+ * before, is reported, and the others are read without it.
  * @returns the silent ones, with what was wrong
  * @throws BuildError when none could be read, or one of the command line could not
  */
@@ -362,8 +367,8 @@ function checkLot(lots: readonly Lot[]): void {
 }
 
 /**
- * Buoys of the folder that no source mentions and that stay: those of networks of a source that mentions only who reported lately, with
- * the sources that they stay for.
+ * Buoys of the folder that no source mentions and that stay: those of networks of a source that mentions only
+ * who reported lately, with the sources that they stay for.
  */
 function stayingBuoys(known: readonly CataloguedBuoy[], input: Collector): Map<CataloguedBuoy, Lot[]> {
   const lots = input.lots().filter(({ source, recalled }) => source.complete === false && recalled === null)
@@ -380,7 +385,8 @@ function stayingBuoys(known: readonly CataloguedBuoy[], input: Collector): Map<C
 }
 
 /**
- * The mentioned buoys without those that a preferred network has too. Such buoys are taken out of `staying` in place.
+ * The mentioned buoys without those that a preferred network has too. Such buoys are taken out of `staying`
+ * in place.
  */
 async function withoutDuplicates(
   { out, prefer = [], sameWithinKm = 1, report }: BuildOptions,
@@ -449,7 +455,9 @@ function sourcesOf(
   return [...sources.values()]
 }
 
-/** What the input holds of each network, for the report; one that was told of and has no buoys is named too. */
+/**
+ * What the input holds of each network, for the report; one that was told of and has no buoys is named too.
+ */
 function tellNetworks(report: BuildReport, buoys: readonly CataloguedBuoy[], input: Collector): void {
   const newest = input.newestReadings()
   const networks = new Map<string, { buoys: number; reporting: number; newest: number }>()
@@ -479,7 +487,10 @@ function locateAll(
   })
 }
 
-/** Passes, forecast and tides as they are served, and which parts hold what each source of the configuration gave now. */
+/**
+ * Passes, forecast and tides as they are served, and which parts hold what each source of the configuration
+ * gave now.
+ */
 function otherParts(
   out: string,
   lots: readonly Lot[],
@@ -529,7 +540,10 @@ function otherParts(
   return { entries, of: (lot) => own.get(lot) ?? [] }
 }
 
-/** What was written is read back and checked before anyone is told of it; what the folder had announced must still be there. */
+/**
+ * What was written is read back and checked before anyone is told of it; what the folder had announced must
+ * still be there.
+ */
 async function checkParts(out: string, parts: readonly PartEntry[], folder: Previous | null): Promise<void> {
   const announced = new Set(folder?.manifest.parts.map(({ file }) => file))
   for (const { file, bytes } of parts) {

@@ -64,7 +64,10 @@ export function buoyKey({ source, identifier }: { source: string; identifier: st
   return JSON.stringify([source, identifier])
 }
 
-/** The sink of all sources, one after another: buoys by handle, rows to the spool. What a source gave can be taken back. */
+/**
+ * The sink of all sources, one after another: buoys by handle, rows to the spool. What a source gave can be
+ * taken back.
+ */
 export class Collector implements Sink {
   /** Times of readings after this are no readings' times, epoch seconds. */
   readonly #latest: number
@@ -100,8 +103,8 @@ export class Collector implements Sink {
   }
 
   /**
-   * Puts what a source gave in an earlier build in its place; one that has not begun comes last. Run when all sources have been read: it
-   * gives way to what they said of the same network's kind and the same spots.
+   * Puts what a source gave in an earlier build in its place; one that has not begun comes last. Run when all
+   * sources have been read: it gives way to what they said of the same network's kind and the same spots.
    */
   recall(source: Source, given: Given, { passes, forecast, tides }: GivenParts): void {
     const at = this.#lots.findIndex((lot) => lot.source === source)
@@ -138,7 +141,10 @@ export class Collector implements Sink {
     return merged
   }
 
-  /** Every wanted buoy once, as the sources told of it: a later source only fills what an earlier one left out. */
+  /**
+   * Every wanted buoy once, as the sources told of it: a later source only fills what an earlier one left
+   * out.
+   */
   buoys(): BuoyRecord[] {
     const merged = new Map<string, BuoyRecord>()
     for (const lot of this.#taken()) {
@@ -259,7 +265,10 @@ function cleanText(text: string): string {
     .slice(0, MAX_TEXT_LENGTH)
 }
 
-/** What tells things apart, or says whose they are, is not cut. @throws BuildError for a text that no snapshot may hold */
+/**
+ * What tells things apart, or says whose they are, is not cut. @throws BuildError for a text that no snapshot
+ * may hold
+ */
 function expectShort(text: string | null | undefined, what: string): void {
   if ((text ?? '').length <= MAX_TEXT_LENGTH) return
   throw new BuildError(`${what} has ${text!.length} characters, at most ${MAX_TEXT_LENGTH} are kept`)

@@ -1,6 +1,7 @@
 /**
- * One physical buoy under two networks: where the operator has put the networks in an order, the one that comes first keeps the buoy and
- * the other's is left out. A feed that has fallen silent does not push a living one aside.
+ * One physical buoy under two networks: where the operator has put the networks in an order, the one that
+ * comes first keeps the buoy and the other's is left out. A feed that has fallen silent does not push a
+ * living one aside.
  */
 import { haversineKm } from '../sea/geo.ts'
 import type { BuoyRecord } from '../sea/records.ts'
@@ -18,7 +19,10 @@ export interface SameBuoy {
   km: number
 }
 
-/** Pairs of physical buoys of two networks of `prefer` within `withinKm` of each other; the preferred one is that which stays. */
+/**
+ * Pairs of physical buoys of two networks of `prefer` within `withinKm` of each other; the preferred one is
+ * that which stays.
+ */
 export function samePlaces(
   buoys: readonly BuoyRecord[],
   prefer: readonly string[],
@@ -40,8 +44,8 @@ export function samePlaces(
 }
 
 /**
- * Decides which of the pairs leave a buoy out, each buoy once. `newestOf` tells the time of a buoy's newest reading, −1 where it has
- * none.
+ * Decides which of the pairs leave a buoy out, each buoy once. `newestOf` tells the time of a buoy's newest
+ * reading, −1 where it has none.
  */
 export function leaveOut(pairs: readonly SameBuoy[], newestOf: (buoy: BuoyRecord) => number): SameBuoy[] {
   const out = new Map<BuoyRecord, SameBuoy>()

@@ -1,12 +1,14 @@
 /**
- * What each source of the configuration gave last, beside each kept snapshot: `given-ID.jsonl`, one line a source, under the head of
- * `state.ts`. A source that cannot be read is replayed from it as if it had been read, but for its rows: those stay in the months. It
- * belongs to its snapshot, so that a rollback goes back to what had been given then, and goes with it.
+ * What each source of the configuration gave last, beside each kept snapshot: `given-ID.jsonl`, one line a
+ * source, under the head of `state.ts`. A source that cannot be read is replayed from it as if it had been
+ * read, but for its rows: those stay in the months. It belongs to its snapshot, so that a rollback goes back
+ * to what had been given then, and goes with it.
  *
  *   {"name":"…","read_at":"2026-03-27T12:00:00Z","refused":null,"networks":[…],"buoys":[…],"spots":[…],"parts":[…]}
  *
- * Passes, forecast and harbours stand in `parts`, named as in a manifest: parts like those of a snapshot, with what this source alone
- * gave. Where it is the only one that gives such, they are the snapshot's own files.
+ * Passes, forecast and harbours stand in `parts`, named as in a manifest: parts like those of a snapshot,
+ * with what this source alone gave. Where it is the only one that gives such, they are the snapshot's own
+ * files.
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -57,8 +59,10 @@ export function givenSnapshot(file: string): string | null {
 }
 
 /**
- * What was given for a snapshot, null where nothing is known: it was built from no configuration, or by an older program.
- * @throws SnapshotError naming the file, when it is not whole; BuildError when another version of this program wrote it
+ * What was given for a snapshot, null where nothing is known: it was built from no configuration, or by an
+ * older program.
+ * @throws SnapshotError naming the file, when it is not whole; BuildError when another version of this
+ * program wrote it
  */
 export function readGiven(dir: string, id: string): Given[] | null {
   const given = readState(dir, fileOf(id), FORMAT) as Given[] | null
@@ -150,7 +154,10 @@ export interface SilentSource {
   age_seconds: number | null
 }
 
-/** Tells of the silent sources of snapshots in a folder; the file is read again only when it has changed. Never throws. */
+/**
+ * Tells of the silent sources of snapshots in a folder; the file is read again only when it has changed.
+ * Never throws.
+ */
 export function silentSources(dir: string): (id: string, now: number) => SilentSource[] {
   let known: { mark: string; silent: Given[] } = { mark: '', silent: [] }
   return (id, now) => {
@@ -166,7 +173,10 @@ export function silentSources(dir: string): (id: string, now: number) => SilentS
   }
 }
 
-/** Null where there is no such file, or none that can be looked at: the folder may be a file by now, or another user's. */
+/**
+ * Null where there is no such file, or none that can be looked at: the folder may be a file by now, or
+ * another user's.
+ */
 function changedAt(path: string): number | null {
   try {
     return statSync(path).mtimeMs

@@ -1,6 +1,7 @@
 /**
- * Gives every buoy of a build its identity: id and slug by the registry, country and time zone by its own word or its position. An id and
- * a slug, once given, are never given to another buoy (decisions, operation 2).
+ * Gives every buoy of a build its identity: id and slug by the registry, country and time zone by its own
+ * word or its position. An id and a slug, once given, are never given to another buoy (decisions, operation
+ * 2).
  */
 import { countryAt, countryName, isTimezone, timezoneAt } from '../sea/place.ts'
 import type { BuoyRecord } from '../sea/records.ts'
@@ -19,7 +20,10 @@ const RESERVED_SLUGS = new Set([
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Lower case, without accents, runs outside a–z and 0–9 to one hyphen, trimmed; digits alone would be read as an id. */
+/**
+ * Lower case, without accents, runs outside a–z and 0–9 to one hyphen, trimmed; digits alone would be read as
+ * an id.
+ */
 export function slugOf(name: string): string {
   const slug = name
     .toLowerCase()
@@ -32,8 +36,9 @@ export function slugOf(name: string): string {
 }
 
 /**
- * Gives every buoy its id and slug: the registry's, or new ones that neither it nor a `former` entry of another buoy has; physical buoys
- * first, then by source and identifier, so that the same input always gets the same ids.
+ * Gives every buoy its id and slug: the registry's, or new ones that neither it nor a `former` entry of
+ * another buoy has; physical buoys first, then by source and identifier, so that the same input always gets
+ * the same ids.
  */
 export function register(
   buoys: readonly BuoyRecord[],
@@ -82,8 +87,8 @@ function freeSlug(slug: string, taken: ReadonlySet<string>): string {
 }
 
 /**
- * Fills in what the source did not say; a country or zone that does not exist is as if it had not been said. What was found for
- * `previous`, the same buoy at the same place, is not looked for again.
+ * Fills in what the source did not say; a country or zone that does not exist is as if it had not been said.
+ * What was found for `previous`, the same buoy at the same place, is not looked for again.
  */
 export function locate(buoy: BuoyRecord, entry: RegistryEntry, previous?: CataloguedBuoy): CataloguedBuoy {
   const stayed = previous !== undefined && previous.lat === buoy.lat && previous.lng === buoy.lng

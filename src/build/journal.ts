@@ -1,6 +1,6 @@
 /**
- * What an unfinished month-by-month build has written, so that the next one goes on from there. A line is added when a month's parts
- * are safely on disk; the file goes when the snapshot is announced.
+ * What an unfinished month-by-month build has written, so that the next one goes on from there. A line is
+ * added when a month's parts are safely on disk; the file goes when the snapshot is announced.
  */
 import { appendFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -37,7 +37,10 @@ export class Journal {
     }
   }
 
-  /** The parts of a month that was written under this very key and is still there whole; their bytes are checked with all others'. */
+  /**
+   * The parts of a month that was written under this very key and is still there whole; their bytes are
+   * checked with all others'.
+   */
   written(key: string): PartEntry[] | null {
     const parts = this.#months.get(key)
     return parts !== undefined && parts.every((part) => sizeOf(join(this.#dir, part.file)) === part.bytes)

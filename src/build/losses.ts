@@ -1,4 +1,7 @@
-/** What a build would lose of what its folder has, by kind: sources that suddenly say much less are taken for broken. */
+/**
+ * What a build would lose of what its folder has, by kind: sources that suddenly say much less are taken for
+ * broken.
+ */
 import { BuildError } from '../system/build-error.ts'
 import { readCatalog } from '../snapshot/catalog.ts'
 import { readForecast } from '../snapshot/forecast.ts'
@@ -6,13 +9,18 @@ import { decodePart, SnapshotError, type Part, type PartEntry, type PartKind } f
 import { readPasses } from '../snapshot/passes.ts'
 import { loadPart } from '../snapshot/read.ts'
 
-/** Numbers by what the message calls them; buoys by id, since one that comes does not make good for one that goes. */
+/**
+ * Numbers by what the message calls them; buoys by id, since one that comes does not make good for one that
+ * goes.
+ */
 interface Tally {
   buoys: ReadonlySet<number>
   counts: { readonly [what: string]: number }
 }
 
-/** @throws BuildError when more than the share `allowed` of anything that `before` has would be gone in `now`. */
+/**
+ * @throws BuildError when more than the share `allowed` of anything that `before` has would be gone in `now`.
+ */
 export async function refuseLoss(
   out: string,
   before: readonly PartEntry[],

@@ -46,7 +46,10 @@ function durationText(ms: number): string {
   return minutes < 100 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`
 }
 
-/** Bytes of the regular files in a folder and those below it, links of files counted as what they point to; 0 where it cannot be read. */
+/**
+ * Bytes of the regular files in a folder and those below it, links of files counted as what they point to; 0
+ * where it cannot be read.
+ */
 export function bytesBelow(folder: string): number {
   let bytes = 0
   let entries = 0

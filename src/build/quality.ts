@@ -1,20 +1,24 @@
 /**
- * Quality control while a snapshot is built. What cannot be is taken out: a highest wave below the significant height, or far beyond
- * what it allows, and periods of nothing; limits of the single measures are kept by the adapters (`columns.ts`). What is only doubtful is counted for the
- * report and stays: waves too steep, values that do not move, a sea that never moves, spikes and jumps, in the way of the QARTOD manual for waves (IOOS).
- * Nothing is corrected or made up.
+ * Quality control while a snapshot is built. What cannot be is taken out: a highest wave below the
+ * significant height, or far beyond what it allows, and periods of nothing; limits of the single measures are
+ * kept by the adapters (`columns.ts`). What is only doubtful is counted for the report and stays: waves too
+ * steep, values that do not move, a sea that never moves, spikes and jumps, in the way of the QARTOD manual
+ * for waves (IOOS). Nothing is corrected or made up.
  */
 import { MEASURES, type RowBatch } from '../sea/columns.ts'
 import type { MonthTable } from '../snapshot/months.ts'
 
 /**
- * Of 300 waves the highest is 1.8 times as high as the significant height, of any record yet measured less than 3.7 times. Heights are
- * rounded to tenths by many networks: half a tenth counts in favour.
+ * Of 300 waves the highest is 1.8 times as high as the significant height, of any record yet measured less
+ * than 3.7 times. Heights are rounded to tenths by many networks: half a tenth counts in favour.
  */
 const MOST_OVER_SIGNIFICANT = 3.7
 const HEIGHT_ROUNDING = 50
 
-/** Steepness 2πH/(gT²) at which a sea with peak period T breaks, with a margin: a developed sea stays below 1/15. */
+/**
+ * Steepness 2πH/(gT²) at which a sea with peak period T breaks, with a margin: a developed sea stays below
+ * 1/15.
+ */
 const STEEPEST = 0.1
 /** Seconds; no wind wave or swell has another period. */
 const SHORTEST_PERIOD = 1
@@ -23,13 +27,18 @@ const LONGEST_PERIOD = 30
 const COLDEST_WATER = -2.5
 const WARMEST_WATER = 40
 
-/** A sensor is stuck when all wave values of so many readings in a row, over so many seconds, are the same. */
+/**
+ * A sensor is stuck when all wave values of so many readings in a row, over so many seconds, are the same.
+ */
 const STUCK_READINGS = 12
 const STUCK_SECONDS = 6 * 3600
 
 /** Readings further apart than this, in seconds, say nothing about each other. */
 const NEIGHBOURS = 2 * 3600
-/** A height that leaves both neighbours by this much in the same direction, metres and share of them, is a spike. */
+/**
+ * A height that leaves both neighbours by this much in the same direction, metres and share of them, is a
+ * spike.
+ */
 const SPIKE_METRES = 1
 const SPIKE_SHARE = 0.5
 /** Metres and share by which the height changes within so many seconds at most. */
@@ -37,7 +46,10 @@ const JUMP_SECONDS = 3600
 const JUMP_METRES = 2
 const JUMP_SHARE = 0.5
 
-/** A sensor that shows at most this height, in metres, over so many seconds is dead: no open sea is that calm for a week. */
+/**
+ * A sensor that shows at most this height, in metres, over so many seconds is dead: no open sea is that calm
+ * for a week.
+ */
 const DEAD_METRES = 0.05
 const DEAD_SECONDS = 7 * 86_400
 const DEAD_READINGS = 50
@@ -107,7 +119,10 @@ export function newestReading(
   return newest
 }
 
-/** Counts the doubtful readings of a month: `tell` gets the buoy's id, the doubt, and how many of its readings it is about. */
+/**
+ * Counts the doubtful readings of a month: `tell` gets the buoy's id, the doubt, and how many of its readings
+ * it is about.
+ */
 export function doubtfulReadings(
   { buoys, start, time, columns }: MonthTable,
   tell: (buoy: number, doubt: Doubt, readings: number) => void,

@@ -1,12 +1,14 @@
 /**
- * Which ids and slugs were ever given in a folder: `registry.jsonl`, beside the snapshots and outlasting each of them. A catalogue knows
- * the ids of its own past only; one that a rollback went back from, or that `--keep` let go, has given others.
+ * Which ids and slugs were ever given in a folder: `registry.jsonl`, beside the snapshots and outlasting each
+ * of them. A catalogue knows the ids of its own past only; one that a rollback went back from, or that
+ * `--keep` let go, has given others.
  *
  *   ["SOURCE","IDENTIFIER",ID,"SLUG"]    one line an entry, under the head of `state.ts`
  *
- * Entries are added, never changed, and the file is replaced as a whole, by the builder under its lock, before a snapshot with new ids is
- * kept or announced: the ids of a build that was killed before that nobody has seen. Where the file is lost or damaged, the kept
- * snapshots' catalogues say the same together, since each was built upon all that was given before it.
+ * Entries are added, never changed, and the file is replaced as a whole, by the builder under its lock,
+ * before a snapshot with new ids is kept or announced: the ids of a build that was killed before that nobody
+ * has seen. Where the file is lost or damaged, the kept snapshots' catalogues say the same together, since
+ * each was built upon all that was given before it.
  */
 import type { Lock } from '../system/lock.ts'
 import { MAX_BUOY_ID, type RegistryEntry } from '../snapshot/catalog.ts'
@@ -46,7 +48,8 @@ export function unite(lists: readonly (readonly RegistryEntry[])[]): Registry {
 
 /**
  * What a folder's file says, in the order in which it holds; null where there is none.
- * @throws SnapshotError naming the file, when it is not whole; BuildError when another version of this program wrote it
+ * @throws SnapshotError naming the file, when it is not whole; BuildError when another version of this
+ * program wrote it
  */
 export function readRegistryFile(dir: string): RegistryEntry[] | null {
   const entries = readState(dir, REGISTRY_FILE, FORMAT)

@@ -1,6 +1,6 @@
 /**
- * What a build says while it works and when it is done: progress, remarks, and what was refused, by file and line. The same is kept
- * beside the snapshot as a document, in JSON and as a page.
+ * What a build says while it works and when it is done: progress, remarks, and what was refused, by file and
+ * line. The same is kept beside the snapshot as a document, in JSON and as a page.
  */
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,9 @@ const BAD_LINES_KEPT = 200
 /** Remarks, duplicates and identifiers that the document holds of each kind. */
 const REMARKS_KEPT = 200
 const IDENTIFIERS_KEPT = 20
-/** Stations that the document names in one list or under one reason: ten times what the largest networks have. */
+/**
+ * Stations that the document names in one list or under one reason: ten times what the largest networks have.
+ */
 const STATIONS_KEPT = 20_000
 const STATIONS_SHOWN = 12
 /** Reasons are fixed texts of adapters; a slip there must not fill the memory. */
@@ -46,7 +48,10 @@ export interface BuildReportOptions {
   clock: () => number
 }
 
-/** Rows, lines and files are counted over the whole build; what is told one by one is bounded. Times are as on the wire. */
+/**
+ * Rows, lines and files are counted over the whole build; what is told one by one is bounded. Times are as on
+ * the wire.
+ */
 export interface ReportDocument {
   format: 'groundswell-report'
   version: 1
@@ -104,7 +109,10 @@ export interface FetchDocument {
   failed: number
   removed: number
   bytes: number
-  /** The file whose server has been heard of the longest time ago was so at this time; null when one has never come. */
+  /**
+   * The file whose server has been heard of the longest time ago was so at this time; null when one has never
+   * come.
+   */
   oldest: string | null
   failures: { url: string; reason: string; used_from: string | null }[]
 }
@@ -165,8 +173,8 @@ export class BuildReport implements Report {
   }
 
   /**
-   * What comes now is of the source `name` of the configuration, null: of those of the command line, and of none. The files in `folder` are
-   * what is to be read.
+   * What comes now is of the source `name` of the configuration, null: of those of the command line, and of
+   * none. The files in `folder` are what is to be read.
    */
   begin(name: string | null, folder?: string): void {
     this.#section = this.#sectionOf(name)
@@ -480,7 +488,8 @@ function withRest(message: string, ...rest: (string | undefined)[]): string {
 /** The beginning of a text in quotes; nothing in it steers a terminal or turns its reading round. */
 function quoted(text: string): string {
   const cut = text.slice(0, TEXT_SHOWN)
-  // Formats (Cf) turn the direction of what follows; surrogates, private and unassigned ones (C) show nothing.
+  // Formats (Cf) turn the direction of what follows; surrogates, private and unassigned ones (C) show
+  // nothing.
   const visible = JSON.stringify(cut).replace(
     /[\p{C}\u2028\u2029]/gu,
     (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
@@ -530,7 +539,10 @@ class FileCount implements FileReport {
   }
 }
 
-/** Puts a report beside its snapshot, in JSON and as a page; one of an earlier build of the same snapshot goes. */
+/**
+ * Puts a report beside its snapshot, in JSON and as a page; one of an earlier build of the same snapshot
+ * goes.
+ */
 export function writeReport(dir: string, document: ReportDocument): void {
   const texts = { json: `${JSON.stringify(document, null, 2)}\n`, html: reportPage(document) }
   for (const [ending, text] of Object.entries(texts)) {
@@ -545,7 +557,10 @@ export function writeReport(dir: string, document: ReportDocument): void {
 
 const TRIES = 5
 
-/** The builder's lock is given back by now: the next one may take the temporary file for a dead builder's and remove it. */
+/**
+ * The builder's lock is given back by now: the next one may take the temporary file for a dead builder's and
+ * remove it.
+ */
 function putInPlace(dir: string, file: string, text: string): void {
   for (let made = 1; ; made++) {
     const temporary = join(dir, `${TEMPORARY_PREFIX}${randomName()}-${file}`)

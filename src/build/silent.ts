@@ -1,6 +1,6 @@
 /**
- * Sources of the configuration that could not be read: they are replayed as they were last, and what each gave is remembered for the
- * next time.
+ * Sources of the configuration that could not be read: they are replayed as they were last, and what each
+ * gave is remembered for the next time.
  */
 import { type Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'

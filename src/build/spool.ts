@@ -1,7 +1,8 @@
 /**
- * Rows on their way from the sources to the monthly parts: collected per calendar month (UTC), each month sorted, merged and
- * cut when it is asked for. Memory stays bounded: when the rows of all months together pass the budget they go to files in
- * `dir` and come back month by month, so a build needs room for its largest month, not for its history.
+ * Rows on their way from the sources to the monthly parts: collected per calendar month (UTC), each month
+ * sorted, merged and cut when it is asked for. Memory stays bounded: when the rows of all months together
+ * pass the budget they go to files in `dir` and come back month by month, so a build needs room for its
+ * largest month, not for its history.
  */
 import { closeSync, mkdirSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -71,9 +72,9 @@ export class Spool {
   }
 
   /**
-   * Takes a month out of the spool. `idOf` maps a handle to the buoy's id, 0 to leave the buoy out; rows after `asOf` are left
-   * out too. `base` holds what the month had before, by buoy id: a new row
-   * replaces the one of its time, one without any value removes it.
+   * Takes a month out of the spool. `idOf` maps a handle to the buoy's id, 0 to leave the buoy out; rows
+   * after `asOf` are left out too. `base` holds what the month had before, by buoy id: a new row replaces the
+   * one of its time, one without any value removes it.
    */
   take(
     month: number,
@@ -263,8 +264,9 @@ function wholeColumns({ time, measures }: MonthRows): Rows {
 }
 
 /**
- * `stretches` with the rows that `base` has at other times. A new row replaces the old one of its time whole: sources correct
- * themselves (NDBC takes back the first of two equal samples), and half a correction would keep what was taken back.
+ * `stretches` with the rows that `base` has at other times. A new row replaces the old one of its time whole:
+ * sources correct themselves (NDBC takes back the first of two equal samples), and half a correction would
+ * keep what was taken back.
  */
 function addOlder(stretches: Stretch[], base: Stretch): Stretch[] {
   const last = base.rows.time[base.to - 1]
@@ -308,7 +310,10 @@ class TableWriter {
     this.#start = new Uint32Array(buoys + 1)
   }
 
-  /** Long runs are copied whole, which is some ten times as fast as value by value; short ones are not worth the views. */
+  /**
+   * Long runs are copied whole, which is some ten times as fast as value by value; short ones are not worth
+   * the views.
+   */
   copy(rows: Rows, from: number, to: number): void {
     if (to - from < LONG_RUN) {
       for (let row = from; row < to; row++) this.#copyRow(rows, row)
@@ -394,7 +399,10 @@ function inOrder(runs: Run[], chunks: Rows[]): Stretch[] {
   return sorted ? stretches : [merge(runs, chunks)]
 }
 
-/** One row for each time: of each feed the row that came last, whole; the lowest feed wins, the others fill what is missing there. */
+/**
+ * One row for each time: of each feed the row that came last, whole; the lowest feed wins, the others fill
+ * what is missing there.
+ */
 function merge(runs: Run[], chunks: Rows[]): Stretch {
   const places: { time: number; feed: number; order: number; rows: Rows; row: number }[] = []
   for (const run of runs) {

@@ -1,6 +1,6 @@
 /**
- * Files of a folder's state beside its snapshots: JSON lines under a head that says how many they are and names their hash, so that a
- * file that was cut or changed is known as such.
+ * Files of a folder's state beside its snapshots: JSON lines under a head that says how many they are and
+ * names their hash, so that a file that was cut or changed is known as such.
  *
  *   {"format":"groundswell-…","version":1,"lines":N,"sha256":"…"}    the hash is of all that follows
  *   …                                                                one line an entry
@@ -22,7 +22,8 @@ export interface StateFormat {
 
 /**
  * The entries of a file, null where there is none.
- * @throws SnapshotError naming the file, when it is not whole; BuildError when another version of this program wrote it
+ * @throws SnapshotError naming the file, when it is not whole; BuildError when another version of this
+ * program wrote it
  */
 export function readState(dir: string, file: string, { format, version }: StateFormat): unknown[] | null {
   let bytes: Buffer
@@ -52,7 +53,10 @@ export function readState(dir: string, file: string, { format, version }: StateF
   return entries
 }
 
-/** Replaces a file as a whole, unless it has these entries already. @throws BuildError when it cannot be written */
+/**
+ * Replaces a file as a whole, unless it has these entries already. @throws BuildError when it cannot be
+ * written
+ */
 export function writeState(
   dir: string,
   file: string,

@@ -361,7 +361,10 @@ async function build(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> {
   writeReport(config.out, report.document())
 }
 
-/** The HTTP client and the schemas are loaded by builds that need them alone: they take as long as a small build. */
+/**
+ * The HTTP client and the schemas are loaded by builds that need them alone: they take as long as a small
+ * build.
+ */
 async function configurationOf(path: string): Promise<Configuration> {
   const { readConfiguration } = await import('../sources/configuration.ts')
   return readConfiguration(path, process.env)
@@ -387,7 +390,10 @@ async function dryRunLines(configuration: Configuration): Promise<string[]> {
   })
 }
 
-/** @throws UsageError for an unknown kind or an argument that the kind refuses: both stand on the command line. */
+/**
+ * @throws UsageError for an unknown kind or an argument that the kind refuses: both stand on the command
+ * line.
+ */
 function openSources(sources: { kind: string; argument: string }[]): Source[] {
   try {
     return sources.map(({ kind, argument }) => openSource(kind, argument))
@@ -480,7 +486,8 @@ async function runAll(config: ConfigOf<typeof RUN_SETTINGS>, stops: Stops, signa
       await buildNow(stops.signal)
     } catch (error) {
       if (stops.signal.aborted) return
-      // What the arguments are to blame for, or nobody would try again, ends it; a source that is away may come back.
+      // What the arguments are to blame for, or nobody would try again, ends it; a source that is away may
+      // come back.
       if (!(error instanceof BuildError) || config.every === 0) throw error
       failedFirst = error.message
       note(`warning: the first build failed: ${failedFirst}; it will be tried again`)
@@ -555,7 +562,9 @@ export async function runCommand(argv: readonly string[], signals: Signals): Pro
   }
 }
 
-/** Whoever reads what is written, such as `head`, may have read enough: the work goes on, and nobody is told. */
+/**
+ * Whoever reads what is written, such as `head`, may have read enough: the work goes on, and nobody is told.
+ */
 function ignoreEnd(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
 }

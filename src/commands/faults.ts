@@ -1,4 +1,7 @@
-/** Which errors are faults of input, files and surroundings, told in a sentence; all others are ours and keep their stack. */
+/**
+ * Which errors are faults of input, files and surroundings, told in a sentence; all others are ours and keep
+ * their stack.
+ */
 import { AdminTokenError } from '../process/admin.ts'
 import { UsageError } from '../process/config.ts'
 import { KeyCommandError, KeysFileError } from '../access/keys.ts'
@@ -22,7 +25,10 @@ const SYSTEM_FAULTS: { readonly [code: string]: string } = {
   ELOOP: 'links lead in a circle',
 }
 
-/** What the system refused, as Node tells it: with its number. Its own complaints of wrong calls have a code and no number. */
+/**
+ * What the system refused, as Node tells it: with its number. Its own complaints of wrong calls have a code
+ * and no number.
+ */
 function isSystemFault(error: unknown): error is NodeJS.ErrnoException & { code: string } {
   return (
     error instanceof Error &&

@@ -1,5 +1,6 @@
-// Makes the documentation page: Scalar's one file, which npm hands over once and is kept beside the installed packages, and a page around
-// it. As a package Scalar would bring some four hundred others. Where it cannot be had the page says so and points at the description.
+// Makes the documentation page: Scalar's one file, which npm hands over once and is kept beside the installed
+// packages, and a page around it. As a package Scalar would bring some four hundred others. Where it cannot
+// be had the page says so and points at the description.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -30,7 +31,10 @@ const SCALAR = {
     '/*! Scalar API Reference 1.72.1, MIT License, Copyright (c) 2023-present Scalar, https://github.com/scalar/scalar */\n',
 }
 
-/** Milliseconds that npm waits for an answer, and that it may take in all; 11 MB on a slow line need their time. */
+/**
+ * Milliseconds that npm waits for an answer, and that it may take in all; 11 MB on a slow line need their
+ * time.
+ */
 const ANSWER_TIMEOUT = 4000
 const FETCH_TIMEOUT = 60_000
 /** The package's archive unpacks to 48 MB. */
@@ -157,7 +161,10 @@ function pack(folder) {
   })
 }
 
-/** The bytes of the one file in an unpacked archive: headers of 512 bytes, each followed by its file in blocks of 512. */
+/**
+ * The bytes of the one file in an unpacked archive: headers of 512 bytes, each followed by its file in blocks
+ * of 512.
+ */
 function fileInTar(tar) {
   for (let at = 0; at + 512 <= tar.length;) {
     const text = (from, length) => tar.toString('latin1', at + from, at + from + length).replace(/\0.*$/s, '')

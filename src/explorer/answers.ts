@@ -1,6 +1,7 @@
 /**
- * Answers of the API by address, so that a page drawn anew asks for nothing twice. All that are shown are of one snapshot: when an
- * answer comes from another one, what the page shows is asked for again and changes all at once.
+ * Answers of the API by address, so that a page drawn anew asks for nothing twice. All that are shown are of
+ * one snapshot: when an answer comes from another one, what the page shows is asked for again and changes all
+ * at once.
  */
 import { ApiTrouble, type Api } from './api.ts'
 
@@ -13,7 +14,10 @@ export type Answer<T> =
 const KEPT = 60
 /** A server changes all its threads within milliseconds; several behind one address take seconds. */
 const ASK_AGAIN_MS = 500
-/** Rounds in which answers of several snapshots may come before the page stays as it is until the next refresh. */
+/**
+ * Rounds in which answers of several snapshots may come before the page stays as it is until the next
+ * refresh.
+ */
 const MOST_ROUNDS = 20
 
 /** Answers of the snapshot that the page is about to show. */
@@ -144,8 +148,8 @@ export class Answers {
   }
 
   /**
-   * Asks again for the first address that is shown, and for those that `change` with the minute; a new snapshot brings the rest. What is
-   * shown stays until new answers are there; all else is forgotten.
+   * Asks again for the first address that is shown, and for those that `change` with the minute; a new
+   * snapshot brings the rest. What is shown stays until new answers are there; all else is forgotten.
    */
   refresh(change: (address: string) => boolean): void {
     for (const address of this.#kept.keys()) if (!this.#used.has(address)) this.#kept.delete(address)

@@ -168,8 +168,8 @@ export class Api {
   }
 
   /**
-   * The `data` of the answer at an address, and the id of the snapshot that it was made from. The browser's own copy is used only
-   * where the server says that it is still right.
+   * The `data` of the answer at an address, and the id of the snapshot that it was made from. The browser's
+   * own copy is used only where the server says that it is still right.
    * @throws ApiTrouble, or what ended `signal`
    */
   async ask(

@@ -1,4 +1,5 @@
-// Cuts the basemap from Natural Earth (by way of world-atlas): land, the borders between countries, and one place for each name.
+// Cuts the basemap from Natural Earth (by way of world-atlas): land, the borders between countries, and one
+// place for each name.
 import { geoArea, geoCentroid, geoContains, geoEquirectangular } from 'd3-geo'
 import { geoProject } from 'd3-geo-projection'
 import { readFileSync } from 'node:fs'
@@ -11,7 +12,8 @@ const require = createRequire(import.meta.url)
 const NAMED_AREA = 0.001
 
 /**
- * A GeoJSON collection with properties `kind` (`land`, `border`, `name`), for names `name` and `rank` (0 the largest, 2 the smallest).
+ * A GeoJSON collection with properties `kind` (`land`, `border`, `name`), for names `name` and `rank` (0 the
+ * largest, 2 the smallest).
  * @param {'110m' | '50m'} scale of Natural Earth; names come with the coarse one alone, which is always there
  */
 export function basemap(scale) {
@@ -33,8 +35,8 @@ export function basemap(scale) {
 }
 
 /**
- * The polygons cut at the antimeridian: on the sphere they cross it, in the plane of a map they would run round the world. Taking
- * the projection to degrees again does it.
+ * The polygons cut at the antimeridian: on the sphere they cross it, in the plane of a map they would run
+ * round the world. Taking the projection to degrees again does it.
  */
 function polygonsOf(land) {
   const degrees = geoEquirectangular()

@@ -1,5 +1,5 @@
-// Builds the explorer: bundles the program, cuts the basemap, and names everything but the page itself by its hash, so that browsers
-// keep it for a year.
+// Builds the explorer: bundles the program, cuts the basemap, and names everything but the page itself by its
+// hash, so that browsers keep it for a year.
 import { build as bundle } from 'esbuild'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -11,7 +11,10 @@ import { basemap } from './basemap.mjs'
 const here = dirname(fileURLToPath(import.meta.url))
 const root = dirname(dirname(here))
 
-/** The sources of MapLibre, not its two bundles: built together, page and worker share half of their code, and 90 KB are saved. */
+/**
+ * The sources of MapLibre, not its two bundles: built together, page and worker share half of their code, and
+ * 90 KB are saved.
+ */
 const maplibre = join(dirname(createRequire(import.meta.url).resolve('maplibre-gl/package.json')), 'src')
 
 /** Browsers since early 2023: module workers in all of them. */
@@ -156,7 +159,10 @@ function hashed(name, bytes) {
   return { file: `${name.slice(0, dot)}-${hash}${name.slice(dot)}`, bytes }
 }
 
-/** The page with the names that its files have got. `map.ts` and what it needs is on its way before `main.ts` asks for it. */
+/**
+ * The page with the names that its files have got. `map.ts` and what it needs is on its way before `main.ts`
+ * asks for it.
+ */
 function page(names) {
   const preloads = [...new Set([names['map.ts'], ...names['map.ts needs'], ...names['main.ts needs']])]
   const values = {

@@ -3,15 +3,24 @@ import UPlot from 'uplot'
 import type { ChartData, SeriesYear } from './api.ts'
 import { dayAndTime, type Zone } from './format.ts'
 
-/** Longest pause, in seconds, that a line bridges: readings come every half hour or hour, forecast and tide hourly. */
+/**
+ * Longest pause, in seconds, that a line bridges: readings come every half hour or hour, forecast and tide
+ * hourly.
+ */
 const LONGEST_PAUSE = 3 * 3600
 
 const HEIGHT_PIXELS = { tall: 230, short: 130 } as const
 
-/** How far from the pointer a value may be and still be told: series have their places at other times than their neighbours. */
+/**
+ * How far from the pointer a value may be and still be told: series have their places at other times than
+ * their neighbours.
+ */
 const HOVER_PIXELS = 12
 
-/** A cell of a series: `undefined` where another series has a place on the shared axis, null where the line breaks. */
+/**
+ * A cell of a series: `undefined` where another series has a place on the shared axis, null where the line
+ * breaks.
+ */
 type Cell = number | null | undefined
 
 interface Line {
@@ -115,7 +124,10 @@ function draw(
   }
 }
 
-/** Heights with the forecast, and below them periods and the tide, where there are any. One cursor runs through all. */
+/**
+ * Heights with the forecast, and below them periods and the tide, where there are any. One cursor runs
+ * through all.
+ */
 export function drawReadings(
   places: { heights: HTMLElement; periods: HTMLElement; tide: HTMLElement },
   data: ChartData,
@@ -232,7 +244,10 @@ const AXIS_TIMES: UPlot.Axis.Values = [
 
 const fromZero = (_plot: UPlot, _low: number, high: number): [number, number] => [0, Math.max(1, high * 1.08)]
 
-/** Where a series has no value because another has a place there the line goes on, but not over a long pause of its own. */
+/**
+ * Where a series has no value because another has a place there the line goes on, but not over a long pause
+ * of its own.
+ */
 function breakLongPauses(x: readonly number[], values: readonly (number | null)[]): Cell[] {
   const cells: Cell[] = values.map((value) => value ?? undefined)
   let last = -1

@@ -5,8 +5,8 @@ import { agoText } from './format.ts'
 type Value = string | number | boolean | EventListener | null
 
 /**
- * An element with attributes and children. A function is a listener (`onclick` is that of `click`), `true` an attribute
- * without a value, `false` and null none.
+ * An element with attributes and children. A function is a listener (`onclick` is that of `click`), `true` an
+ * attribute without a value, `false` and null none.
  */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,

@@ -1,6 +1,9 @@
 /** Numbers, times and places as text for people. */
 
-/** A missing measurement; screen readers say nothing useful about a dash, so texts that are read out have their own words. */
+/**
+ * A missing measurement; screen readers say nothing useful about a dash, so texts that are read out have
+ * their own words.
+ */
 const MISSING = '–'
 
 export function decimals(value: number | null, digits: number): string {

@@ -1,4 +1,7 @@
-/** The visitor's key: where it comes from, where it is kept, and the dialog that asks for it. It never stands in the address for long. */
+/**
+ * The visitor's key: where it comes from, where it is kept, and the dialog that asks for it. It never stands
+ * in the address for long.
+ */
 import type { Quota } from './api.ts'
 import { byId, element } from './dom.ts'
 import { clockTime, UTC } from './format.ts'
@@ -27,8 +30,8 @@ function keep(key: string, forever: boolean): void {
 }
 
 /**
- * Takes a key out of the fragment (`#key=…`, as the server prints it at its first start) and the fragment out of the address and the history.
- * Returns the key, or '' when there is none.
+ * Takes a key out of the fragment (`#key=…`, as the server prints it at its first start) and the fragment out
+ * of the address and the history. Returns the key, or '' when there is none.
  */
 export function takeKeyFromAddress(): string {
   const fields = new URLSearchParams(location.hash.slice(1))

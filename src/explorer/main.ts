@@ -1,4 +1,7 @@
-/** The explorer: holds what is shown, draws the panel anew when that or an answer changes, and keeps map and address in step. */
+/**
+ * The explorer: holds what is shown, draws the panel anew when that or an answer changes, and keeps map and
+ * address in step.
+ */
 import { Answers } from './answers.ts'
 import { Api, type ApiTrouble, type MapBuoy } from './api.ts'
 import { byId, element, icon, tickAges } from './dom.ts'
@@ -53,7 +56,9 @@ let endDrawing: () => void = () => {}
 let drawnFor = ''
 let lastTitle = ''
 let buoysOnMap: readonly MapBuoy[] | null = null
-/** Where the focus goes when the panel has been drawn: the heading of something new, or the row that was left. */
+/**
+ * Where the focus goes when the panel has been drawn: the heading of something new, or the row that was left.
+ */
 let focusNext: string | null = null
 
 const keyOfAddress = takeKeyFromAddress()

@@ -1,4 +1,7 @@
-/** The map: sea, land, names, buoys coloured by height, satellite passes. Knows nothing of panels and of the API's calls. */
+/**
+ * The map: sea, land, names, buoys coloured by height, satellite passes. Knows nothing of panels and of the
+ * API's calls.
+ */
 import {
   LngLatBounds,
   Map as MapView,
@@ -27,7 +30,10 @@ export interface BuoyMap {
   setBuoys(buoys: readonly MapBuoy[]): void
   /** Marks the buoy in the panel, or the point; null marks none. */
   mark(target: { lat: number; lng: number; last_reading?: Reading | null } | null): void
-  /** Brings a place into view, unless it is there already. `shown` are the pixels at each side that something covers. */
+  /**
+   * Brings a place into view, unless it is there already. `shown` are the pixels at each side that something
+   * covers.
+   */
   goTo(target: { lat: number; lng: number }, covered: { left: number; bottom: number }): void
   moveTo(camera: { zoom: number; lat: number; lng: number }): void
   /** Shows all places at once where they lie within half of the world. */

@@ -734,7 +734,10 @@ function seasonName({ year, complete }: Pick<SeriesYear, 'year' | 'complete'>, s
   return complete ? name : `${name} so far`
 }
 
-/** Means over the parts of the season that both years have: half a year beside a whole one would compare summer with winter. */
+/**
+ * Means over the parts of the season that both years have: half a year beside a whole one would compare
+ * summer with winter.
+ */
 function seasonSummary(
   years: readonly SeriesYear[],
   year: number,

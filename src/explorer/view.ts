@@ -1,4 +1,7 @@
-/** What the explorer shows, as a fragment of the address: to be bookmarked, shared, gone back to. Holds no key. */
+/**
+ * What the explorer shows, as a fragment of the address: to be bookmarked, shared, gone back to. Holds no
+ * key.
+ */
 
 export const ZONES = ['utc', 'buoy', 'viewer'] as const
 /** Whose clock times are told by. */

@@ -1,6 +1,7 @@
 /**
- * Where a fetch may go. What the operator wrote down may be any address; where a server, or a name that it controls, points to has to
- * be on the public internet: everything else within reach of this machine is none of its business.
+ * Where a fetch may go. What the operator wrote down may be any address; where a server, or a name that it
+ * controls, points to has to be on the public internet: everything else within reach of this machine is none
+ * of its business.
  */
 import { lookup, type LookupAddress, type LookupOptions } from 'node:dns'
 import { BlockList, isIP } from 'node:net'
@@ -23,7 +24,10 @@ const SPECIAL_IPV4: readonly [network: string, bits: number][] = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ]
-/** Within what is global unicast: Teredo and other protocols, documentation, and 6to4, which leads to any IPv4 address. */
+/**
+ * Within what is global unicast: Teredo and other protocols, documentation, and 6to4, which leads to any IPv4
+ * address.
+ */
 const SPECIAL_IPV6: readonly [network: string, bits: number][] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -66,7 +70,9 @@ export class NotPublicError extends Error {
   readonly code = NOT_PUBLIC
 }
 
-/** Ways to servers: `anywhere` for addresses that the operator wrote down or allowed, `public` for all others. */
+/**
+ * Ways to servers: `anywhere` for addresses that the operator wrote down or allowed, `public` for all others.
+ */
 export interface Ways {
   anywhere: Dispatcher
   public: Dispatcher
@@ -83,7 +89,10 @@ export function openWays(options: Omit<Agent.Options, 'connect'>, connectMs: num
   }
 }
 
-/** Names are looked up here and connected to as they were found: a name that answers differently the next time gains nothing. */
+/**
+ * Names are looked up here and connected to as they were found: a name that answers differently the next time
+ * gains nothing.
+ */
 function publicLookup(
   host: string,
   options: LookupOptions,
@@ -100,7 +109,8 @@ function publicLookup(
 
 /**
  * The way to a URL.
- * @param first what the operator wrote down: an address, or a name that then has to be public, unless it is in `allowed`
+ * @param first what the operator wrote down: an address, or a name that then has to be public, unless it is
+ * in `allowed`
  * @param allowed hosts of URLs that the configuration allows to be anywhere
  * @throws NotPublicError for an address that is not public
  */

@@ -1,6 +1,7 @@
 /**
- * One download over HTTP, of which nothing is believed: it has a time limit for each step and as a whole, a size limit before and after
- * decompression, few redirects, and its body must look like what was asked for before it takes a file's place.
+ * One download over HTTP, of which nothing is believed: it has a time limit for each step and as a whole, a
+ * size limit before and after decompression, few redirects, and its body must look like what was asked for
+ * before it takes a file's place.
  */
 import { renameSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -68,8 +69,8 @@ export class DownloadError extends Error {
 const PASSING_STATUS = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /**
- * Downloads a file into its place, or leaves the one that is there when the server says that it is unchanged. A failure
- * leaves the old file as it was.
+ * Downloads a file into its place, or leaves the one that is there when the server says that it is unchanged.
+ * A failure leaves the old file as it was.
  * @throws DownloadError
  */
 export async function download(wanted: DownloadRequest): Promise<DownloadResult> {
@@ -195,7 +196,10 @@ function secondsOf(header: string | string[] | undefined): number {
   return /^\d{1,6}$/.test(text) ? Number(text) : 0
 }
 
-/** Writes the body beside the file, looks at it, and puts it in the file's place. Returns the bytes of the file. */
+/**
+ * Writes the body beside the file, looks at it, and puts it in the file's place. Returns the bytes of the
+ * file.
+ */
 async function store(wanted: DownloadRequest, response: Response, body: Response['body']): Promise<number> {
   const { path, maxBytes, signal } = wanted
   const encoding = single(response.headers['content-encoding'])?.toLowerCase() ?? 'identity'
@@ -244,7 +248,9 @@ function tooLarge(maxBytes: number): DownloadError {
   return new DownloadError(`has more than ${maxBytes} bytes`)
 }
 
-/** Lets bytes through up to a limit: what a small compressed body unfolds to never reaches the disk beyond it. */
+/**
+ * Lets bytes through up to a limit: what a small compressed body unfolds to never reaches the disk beyond it.
+ */
 function counter(maxBytes: number): { stream: Transform; bytes: () => number } {
   let bytes = 0
   const stream = new Transform({
@@ -257,7 +263,10 @@ function counter(maxBytes: number): { stream: Transform; bytes: () => number } {
   return { stream, bytes: () => bytes }
 }
 
-/** Refuses a file that is not what was asked for: error pages come with the status 200, too. @throws DownloadError */
+/**
+ * Refuses a file that is not what was asked for: error pages come with the status 200, too. @throws
+ * DownloadError
+ */
 async function inspect(file: string, { content, maxBytes, signal }: DownloadRequest): Promise<void> {
   const handle = await open(file)
   try {

@@ -1,7 +1,7 @@
 /**
- * Keeps a source's folder as its network's servers have it: which files to ask for, when, how often and how gently. What cannot be
- * fetched leaves the file of the last time in use. The folder is what the adapter reads; what the servers said of each file lies
- * in a hidden index beside them.
+ * Keeps a source's folder as its network's servers have it: which files to ask for, when, how often and how
+ * gently. What cannot be fetched leaves the file of the last time in use. The folder is what the adapter
+ * reads; what the servers said of each file lies in a hidden index beside them.
  */
 import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -98,9 +98,14 @@ export interface FetchOutcome {
   /** How long all of it took, and how long it may take. */
   seconds: number
   within: number
-  /** When the file that was confirmed the longest time ago was so, epoch seconds; null when a file has never come. */
+  /**
+   * When the file that was confirmed the longest time ago was so, epoch seconds; null when a file has never
+   * come.
+   */
   oldest: number | null
-  /** The first of the failures; `usedFrom` is when the file that stays in use came, null when there is none. */
+  /**
+   * The first of the failures; `usedFrom` is when the file that stays in use came, null when there is none.
+   */
   failures: { url: string; reason: string; usedFrom: number | null }[]
 }
 
@@ -166,7 +171,10 @@ export function dueFiles(source: ConfiguredSource, now: number): PlannedFile[] {
   return planFiles(source, now).filter((file) => isDue(source, file, index, now))
 }
 
-/** As the schedule of builds, a refresh is aligned to the clock: otherwise a build a second early would ask for nothing. */
+/**
+ * As the schedule of builds, a refresh is aligned to the clock: otherwise a build a second early would ask
+ * for nothing.
+ */
 function isDue(
   { folder, refresh }: ConfiguredSource,
   { to, url }: PlannedFile,
@@ -185,8 +193,8 @@ function isThere(folder: string, to: string, { bytes, modified }: IndexEntry): b
 }
 
 /**
- * Fetches what is due of all sources, each source by itself. Never throws for what servers do: that is told in the outcomes, in the
- * order of the sources that fetch anything.
+ * Fetches what is due of all sources, each source by itself. Never throws for what servers do: that is told
+ * in the outcomes, in the order of the sources that fetch anything.
  */
 export async function fetchSources(
   configuration: Configuration,
@@ -447,7 +455,10 @@ function writeIndex(folder: string, index: Index): void {
   renameSync(temporary, join(folder, INDEX_FILE))
 }
 
-/** Removes the files that once were fetched and are no longer planned: days gone by, stations taken off the list. */
+/**
+ * Removes the files that once were fetched and are no longer planned: days gone by, stations taken off the
+ * list.
+ */
 function removeUnplanned(folder: string, index: Index, files: readonly PlannedFile[]): number {
   const planned = new Set(files.map(({ to }) => to))
   let removed = 0

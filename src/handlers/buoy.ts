@@ -1,4 +1,7 @@
-/** Operation 2, `GET /buoys/{buoy_id}`: digits are an id first, then a slug; the detail adds `country` and `dtz`, the zone again. */
+/**
+ * Operation 2, `GET /buoys/{buoy_id}`: digits are an id first, then a slug; the detail adds `country` and
+ * `dtz`, the zone again.
+ */
 import { Literal } from '../answers/json.ts'
 import { operation, requireBuoy } from '../answers/operation.ts'
 

@@ -1,9 +1,9 @@
 /**
- * Operation 9, `GET /buoys/{buoy_id}/readings/chart`: readings, forecast and tide on one time axis. Readings stand at their times,
- * forecast and tide at full hours, and a series has `null` where it has no value.
+ * Operation 9, `GET /buoys/{buoy_id}/readings/chart`: readings, forecast and tide on one time axis. Readings
+ * stand at their times, forecast and tide at full hours, and a series has `null` where it has no value.
  *
- * The largest answer: 31 days of a buoy that reports every minute are 44,640 places of six arrays, some 3 MB; half-hourly
- * ones make 120 kB.
+ * The largest answer: 31 days of a buoy that reports every minute are 44,640 places of six arrays, some 3 MB;
+ * half-hourly ones make 120 kB.
  */
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import { ApiError } from '../answers/errors.ts'
@@ -23,7 +23,10 @@ import { DAY, endOf, HOUR, LAST_SECOND } from '../sea/time.ts'
 const DEFAULT_BEFORE = 7 * DAY
 const DEFAULT_AFTER = 3 * DAY
 const LONGEST = 31 * DAY
-/** A timestamp, five values, and the commas between; beyond what one value of each needs for the names of the arrays. */
+/**
+ * A timestamp, five values, and the commas between; beyond what one value of each needs for the names of the
+ * arrays.
+ */
 const PLACE_BYTES = 24 + 5 * 8
 
 const parameters = {
@@ -113,8 +116,8 @@ const TIMES_PER_LINE = 16
 const NO_MONTH = -1
 
 /**
- * The places of a chart. Readings stay in their months: runs of them are written straight from the columns, which takes 2 µs less for 330 of them than
- * copying them here first. One for all charts of a thread.
+ * The places of a chart. Readings stay in their months: runs of them are written straight from the columns,
+ * which takes 2 µs less for 330 of them than copying them here first. One for all charts of a thread.
  */
 const axis = {
   length: 0,
@@ -130,7 +133,10 @@ const axis = {
   touched: 0,
   hasForecast: false,
   hasTide: false,
-  /** By place, where there is a forecast or tide at all: hundredths of a metre, the tide's as 16 bits with sign; 180 kB at most. */
+  /**
+   * By place, where there is a forecast or tide at all: hundredths of a metre, the tide's as 16 bits with
+   * sign; 180 kB at most.
+   */
   waveHeight: new Uint16Array(0),
   tideLevel: new Uint16Array(0),
 }
@@ -178,8 +184,8 @@ function layAxis(view: View, ordinal: number, start: number, end: number): void 
 }
 
 /**
- * Reads a value of each cache line of a run, all columns at once: the waits for memory lie side by side then, where writing one column after the other waits
- * for each. 0.7 µs less for a chart of 330 readings.
+ * Reads a value of each cache line of a run, all columns at once: the waits for memory lie side by side then,
+ * where writing one column after the other waits for each. 0.7 µs less for a chart of 330 readings.
  */
 function touch(
   time: Uint32Array,
@@ -269,8 +275,8 @@ function endArray(writer: JsonWriter): void {
 }
 
 /**
- * Forecast and tide at `count` full hours from `first` on: the nearest forecast point within 50 km, the nearest harbour within
- * 100 km, as in the conditions.
+ * Forecast and tide at `count` full hours from `first` on: the nearest forecast point within 50 km, the
+ * nearest harbour within 100 km, as in the conditions.
  */
 function layHours(
   { dataset: { catalog, forecast, tides } }: View,

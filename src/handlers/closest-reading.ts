@@ -1,4 +1,7 @@
-/** Operation 7, `GET /buoys/{buoy_id}/readings/search`: the reading closest to a moment; on a tie the earlier one. */
+/**
+ * Operation 7, `GET /buoys/{buoy_id}/readings/search`: the reading closest to a moment; on a tie the earlier
+ * one.
+ */
 import { notFound } from '../answers/errors.ts'
 import { Literal } from '../answers/json.ts'
 import { operation, requireBuoy } from '../answers/operation.ts'

@@ -1,6 +1,7 @@
 /**
- * Operation 13, `GET /conditions`: forecast, buoy reading and tide of one place and time. Without `time` it is that of the current
- * minute. The forecast's energy is that of the height and period it shows, so that a client can check it.
+ * Operation 13, `GET /conditions`: forecast, buoy reading and tide of one place and time. Without `time` it
+ * is that of the current minute. The forecast's energy is that of the height and period it shows, so that a
+ * client can check it.
  */
 import tzLookup from '@photostructure/tz-lookup'
 import { MISSING_U16 } from '../sea/columns.ts'
@@ -163,7 +164,8 @@ function writeForecast(writer: JsonWriter, forecast: Forecast, point: number, ti
   }
   const share = forecast.shareAt(row, time)
   const { codes } = forecast
-  // All are read before any is written, so that the waits for memory overlap: 0.1 µs less where they are not in the cache.
+  // All are read before any is written, so that the waits for memory overlap: 0.1 µs less where they are not
+  // in the cache.
   const height = centi(valueAt(codes.waveHeight, row, share))
   const period = centi(valueAt(codes.wavePeriod, row, share))
   const direction = pointAt(codes.waveDirection, row, share)
@@ -194,8 +196,8 @@ function writeForecast(writer: JsonWriter, forecast: Forecast, point: number, ti
 }
 
 /**
- * Index into `COMPASS_TEXT` of a direction. One between two rows lies on the shorter way: where both are of one compass point, so is it, and no arc tangent
- * is needed.
+ * Index into `COMPASS_TEXT` of a direction. One between two rows lies on the shorter way: where both are of
+ * one compass point, so is it, and no arc tangent is needed.
  */
 function pointAt(codes: Uint16Array, row: number, share: number): number {
   const point = compassIndex(codes[row])
@@ -223,8 +225,8 @@ function writeEnergy(writer: JsonWriter, height: number, period: number, scale: 
 }
 
 /**
- * The reading closest in time, on a tie the earlier, of the nearest physical buoy that has one within reach of `time`. Returns its
- * time, or −1 when there is none.
+ * The reading closest in time, on a tie the earlier, of the nearest physical buoy that has one within reach
+ * of `time`. Returns its time, or −1 when there is none.
  */
 function writeReading({ dataset, shapes }: View, lat: number, lng: number, time: number): number {
   const { catalog, readings, physicalNearby } = dataset

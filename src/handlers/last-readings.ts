@@ -1,6 +1,6 @@
 /**
- * Operation 3, `GET /buoys/last_readings`: in the order asked for, each buoy once. Only the first `limit` supplied ids are
- * processed, repeats counted; ids past them are neither answered nor missing.
+ * Operation 3, `GET /buoys/last_readings`: in the order asked for, each buoy once. Only the first `limit`
+ * supplied ids are processed, repeats counted; ids past them are neither answered nor missing.
  */
 import { Literal } from '../answers/json.ts'
 import { operation } from '../answers/operation.ts'

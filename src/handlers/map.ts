@@ -1,4 +1,7 @@
-/** `GET /buoys/map` (decisions, 15): all active buoys unpaged, in the form map clients draw; the word beats a slug `map`. */
+/**
+ * `GET /buoys/map` (decisions, 15): all active buoys unpaged, in the form map clients draw; the word beats a
+ * slug `map`.
+ */
 import { boundsOnGlobe } from '../sea/geo.ts'
 import { operation } from '../answers/operation.ts'
 import { bounds } from '../answers/query.ts'

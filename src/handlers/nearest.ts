@@ -1,6 +1,7 @@
 /**
- * Operation 5, `GET /buoys/nearest`: active, physical buoys by great circle. `limit` 1 answers `data.buoy`, above 1 `data.buoys`,
- * nearest first, and `data.count`; nothing in range is a 404. Items carry `last_reading` too, which clients rely on.
+ * Operation 5, `GET /buoys/nearest`: active, physical buoys by great circle. `limit` 1 answers `data.buoy`,
+ * above 1 `data.buoys`, nearest first, and `data.count`; nothing in range is a 404. Items carry
+ * `last_reading` too, which clients rely on.
  */
 import { notFound } from '../answers/errors.ts'
 import { Literal } from '../answers/json.ts'

@@ -1,6 +1,6 @@
 /**
- * Operation 8, `GET /buoys/{buoy_id}/readings/{reading_id}`: by the integer id or the uuid. Both are made of buoy and time, so they
- * are found by arithmetic and stay the same in every later snapshot.
+ * Operation 8, `GET /buoys/{buoy_id}/readings/{reading_id}`: by the integer id or the uuid. Both are made of
+ * buoy and time, so they are found by arithmetic and stay the same in every later snapshot.
  */
 import { notFound } from '../answers/errors.ts'
 import { Literal } from '../answers/json.ts'

@@ -1,6 +1,6 @@
 /**
- * Operation 6, `GET /buoys/{buoy_id}/readings`: a page of one buoy's readings, by range, day or around a moment. Counts are
- * differences of positions, so a page out of ten years costs what one out of a day does.
+ * Operation 6, `GET /buoys/{buoy_id}/readings`: a page of one buoy's readings, by range, day or around a
+ * moment. Counts are differences of positions, so a page out of ten years costs what one out of a day does.
  */
 import { ApiError } from '../answers/errors.ts'
 import {
@@ -128,7 +128,10 @@ function rangeOf({
   return range
 }
 
-/** `count` rows from `position` on, for which there is room, forwards or backwards in time, separated by commas. */
+/**
+ * `count` rows from `position` on, for which there is room, forwards or backwards in time, separated by
+ * commas.
+ */
 function writeRows(
   writer: JsonWriter,
   readings: Spans,

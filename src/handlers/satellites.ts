@@ -1,6 +1,6 @@
 /**
- * Operation 11, `GET /buoys/satellites`: every mission of the catalogue, also those without a pass in the snapshot. `locale` beats
- * `Accept-Language`, whose quality values count.
+ * Operation 11, `GET /buoys/satellites`: every mission of the catalogue, also those without a pass in the
+ * snapshot. `locale` beats `Accept-Language`, whose quality values count.
  */
 import { LANGUAGES } from '../sea/languages.ts'
 import { operation } from '../answers/operation.ts'

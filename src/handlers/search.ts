@@ -1,6 +1,6 @@
 /**
- * Operation 4, `GET /buoys/search`: exact slug or source identifier, then name prefix, then word prefix, then substring; active
- * before inactive, then by name. `count` is the number of buoys in the answer.
+ * Operation 4, `GET /buoys/search`: exact slug or source identifier, then name prefix, then word prefix, then
+ * substring; active before inactive, then by name. `count` is the number of buoys in the answer.
  */
 import { Literal } from '../answers/json.ts'
 import { endList, operation } from '../answers/operation.ts'

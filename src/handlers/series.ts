@@ -1,8 +1,9 @@
 /**
- * Operation 10, `GET /buoys/{buoy_id}/readings/series`: one metric over the same season of several years, in buckets of the
- * requested zone's clock.
+ * Operation 10, `GET /buoys/{buoy_id}/readings/series`: one metric over the same season of several years, in
+ * buckets of the requested zone's clock.
  *
- * The largest answer: 13 seasons of 8,784 hours at 150 bytes, 17 MB; the default one (10 seasons of 365 days) is half a megabyte.
+ * The largest answer: 13 seasons of 8,784 hours at 150 bytes, 17 MB; the default one (10 seasons of 365 days)
+ * is half a megabyte.
  */
 import { MEASURES, type Measure, type MeasureName } from '../sea/columns.ts'
 import { ApiError } from '../answers/errors.ts'
@@ -164,7 +165,10 @@ function impossible(parameter: string, message: string): ApiError {
   return new ApiError('validation_failed', message, { parameter })
 }
 
-/** @throws ApiError 422 for a metric that the buoy's network does not have, or the minimum or maximum of a direction. */
+/**
+ * @throws ApiError 422 for a metric that the buoy's network does not have, or the minimum or maximum of a
+ * direction.
+ */
 function measureOf({ dataset: { catalog } }: View, ordinal: number, { metric, aggregation }: Query): Measure {
   const offered = METRICS_OF[catalog.sources[catalog.source[ordinal]].network]
   if (!offered.includes(metric)) {

@@ -30,7 +30,10 @@ export class Boxes {
     }
   }
 
-  /** Ordinals inside `box`, borders included, that `accept` takes; ascending, each once. A box over the antimeridian is two boxes. */
+  /**
+   * Ordinals inside `box`, borders included, that `accept` takes; ascending, each once. A box over the
+   * antimeridian is two boxes.
+   */
   within(box: Bounds, accept: (ordinal: number) => boolean = anyPoint): number[] {
     const found: number[] = []
     if (this.#tree === null) return found

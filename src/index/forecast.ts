@@ -1,9 +1,10 @@
 /**
- * The forecast at a place and a time: the nearest point within reach, linear in time between its two neighbouring times,
- * directions on the circle, never beyond the first or last time (decisions, operation 13). Numbers in, numbers out.
+ * The forecast at a place and a time: the nearest point within reach, linear in time between its two
+ * neighbouring times, directions on the circle, never beyond the first or last time (decisions, operation
+ * 13). Numbers in, numbers out.
  *
- * Values are codes of their measure with a fraction (thousandths of a metre or second, hundredths of a degree or km/h);
- * `MISSING_U16` stands for none.
+ * Values are codes of their measure with a fraction (thousandths of a metre or second, hundredths of a degree
+ * or km/h); `MISSING_U16` stands for none.
  */
 import { MISSING_U16 } from '../sea/columns.ts'
 import type { ForecastName } from '../sea/records.ts'
@@ -69,14 +70,20 @@ export class Forecast {
     return at > from && times[at] - times[at - 1] <= LONGEST_STEP ? at - 1 : -1
   }
 
-  /** How much of the way from `row` to the next `time` lies, below 1, where `row` is `rowAt` of the same time. For `valueAt` and `directionAt`. */
+  /**
+   * How much of the way from `row` to the next `time` lies, below 1, where `row` is `rowAt` of the same time.
+   * For `valueAt` and `directionAt`.
+   */
   shareAt(row: number, time: number): number {
     const { time: times } = this.#columns
     const before = times[row]
     return before === time ? 0 : (time - before) / (times[row + 1] - before)
   }
 
-  /** Writes wave heights at `count` full hours from `from` (epoch seconds) on, rounded to whole hundredths of a metre. */
+  /**
+   * Writes wave heights at `count` full hours from `from` (epoch seconds) on, rounded to whole hundredths of
+   * a metre.
+   */
   hoursInto(point: number, from: number, count: number, target: Uint16Array): void {
     const { start, time: times, codes } = this.#columns
     const first = start[point]
@@ -93,7 +100,10 @@ export class Forecast {
   }
 }
 
-/** A quantity other than a direction, `share` of the way from `row` to the next. Between two rows both must have a value. */
+/**
+ * A quantity other than a direction, `share` of the way from `row` to the next. Between two rows both must
+ * have a value.
+ */
 export function valueAt(codes: Uint16Array, row: number, share: number): number {
   const before = codes[row]
   if (before === MISSING_U16 || share === 0) return before
@@ -110,8 +120,8 @@ export function directionAt(codes: Uint16Array, row: number, share: number): num
 }
 
 /**
- * The mean of two directions in hundredths of a degree, weighted `1 − share` and `share` as vectors: it turns the shorter way.
- * `MISSING_U16` for opposite ones.
+ * The mean of two directions in hundredths of a degree, weighted `1 − share` and `share` as vectors: it turns
+ * the shorter way. `MISSING_U16` for opposite ones.
  */
 export function directionBetween(before: number, after: number, share: number): number {
   const turn = after - before

@@ -1,8 +1,13 @@
-/** Buoys by what lists filter on: all, by source, by country; each active or not. Names in, ascending ordinals out. */
+/**
+ * Buoys by what lists filter on: all, by source, by country; each active or not. Names in, ascending ordinals
+ * out.
+ */
 import { NO_COUNTRY } from '../sea/columns.ts'
 import { fold } from './words.ts'
 
-/** What a catalogue says of its buoys that lists filter on; `source` and `country` are indexes into the lists. */
+/**
+ * What a catalogue says of its buoys that lists filter on; `source` and `country` are indexes into the lists.
+ */
 export interface GroupColumns {
   readonly id: Uint32Array
   readonly source: Uint16Array
@@ -26,7 +31,10 @@ export interface Groups {
 
 export const EMPTY_GROUP: Group = { all: new Uint32Array(0), active: new Uint32Array(0) }
 
-/** A source's name as it is compared: without case, accents, blanks, hyphens and slashes (decisions, operation 1). */
+/**
+ * A source's name as it is compared: without case, accents, blanks, hyphens and slashes (decisions, operation
+ * 1).
+ */
 export function sourceKey(name: string): string {
   return fold(name).replace(/[\p{Z}\p{Pd}\s_/]+/gu, '')
 }

@@ -1,6 +1,7 @@
 /**
- * The nearest of many points within a reach that never changes: cells of the globe twice as wide as the reach, so that a place mostly
- * touches four. A tree answers any reach and any number of points; this answers one question some twenty times as fast.
+ * The nearest of many points within a reach that never changes: cells of the globe twice as wide as the
+ * reach, so that a place mostly touches four. A tree answers any reach and any number of points; this answers
+ * one question some twenty times as fast.
  */
 import { EARTH_RADIUS_KM, haversineKm } from '../sea/geo.ts'
 
@@ -10,7 +11,10 @@ const MARGIN = 1e-9
 /** Squared chords on the unit sphere this close together are told apart by the great circle only. */
 const SAME_CHORD = 1e-13
 
-/** Latitude and longitude asked about last, then the unit vector: one request asks several indexes about one place. */
+/**
+ * Latitude and longitude asked about last, then the unit vector: one request asks several indexes about one
+ * place.
+ */
 const place = Float64Array.of(0, 0, 1, 0, 0)
 
 export class Nearby {
@@ -20,7 +24,10 @@ export class Nearby {
   /** The reach as degrees of latitude and as squared chord. */
   readonly #reach: number
   readonly #chord: number
-  /** By whole degree of latitude away from the equator: how far the reach goes east and west of there and of all before, degrees. */
+  /**
+   * By whole degree of latitude away from the equator: how far the reach goes east and west of there and of
+   * all before, degrees.
+   */
   readonly #aside: Float64Array
   /** Cells in rows from south to north: the first cell of each row, then the first point of each cell. */
   readonly #rows: number
@@ -74,8 +81,8 @@ export class Nearby {
   }
 
   /**
-   * The nearest point within reach (inclusive) that `accept` takes, or −1; at equal distance the lower ordinal. `accept` is asked only of points that
-   * would be the nearest so far.
+   * The nearest point within reach (inclusive) that `accept` takes, or −1; at equal distance the lower
+   * ordinal. `accept` is asked only of points that would be the nearest so far.
    */
   nearest(lat: number, lng: number, accept: (ordinal: number) => boolean = anyPoint): number {
     if (lat !== place[0] || lng !== place[1]) locate(lat, lng)
@@ -116,7 +123,10 @@ export class Nearby {
     return found
   }
 
-  /** By the great circle: whether a point is nearer than `found`, of equals the lower ordinal, or within reach where none is found. */
+  /**
+   * By the great circle: whether a point is nearer than `found`, of equals the lower ordinal, or within reach
+   * where none is found.
+   */
   #isNearer(lat: number, lng: number, ordinal: number, found: number): boolean {
     const km = haversineKm(lat, lng, this.#lat[ordinal], this.#lng[ordinal])
     if (found === -1) return km <= this.#reachKm

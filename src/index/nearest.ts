@@ -1,10 +1,12 @@
 /**
- * The few nearest of many points, exact: cells of the globe, each with the only points that can be among the nearest of a place within it.
+ * The few nearest of many points, exact: cells of the globe, each with the only points that can be among the
+ * nearest of a place within it.
  *
- * A cell's list holds what lies no farther from its centre than the last of the centre's own nearest plus twice the way from the centre to
- * a corner, in the order of distance from the centre; by the triangle inequality nothing else can come first. A list is made when its cell
- * is first asked about (some 40 µs for 1,200 points), so that a new snapshot costs nothing. From then on one point takes 0.25 µs instead of a tree's
- * 5 to 11, twenty take 0.8 instead of 9 to 16.
+ * A cell's list holds what lies no farther from its centre than the last of the centre's own nearest plus
+ * twice the way from the centre to a corner, in the order of distance from the centre; by the triangle
+ * inequality nothing else can come first. A list is made when its cell is first asked about (some 40 µs for
+ * 1,200 points), so that a new snapshot costs nothing. From then on one point takes 0.25 µs instead of a
+ * tree's 5 to 11, twenty take 0.8 instead of 9 to 16.
  */
 import { EARTH_RADIUS_KM, FARTHEST_KM, haversineKm } from '../sea/geo.ts'
 import type { Points } from './points.ts'
@@ -35,7 +37,10 @@ const NEAR_SQUARED_SINE = 0.0245
 const NEAR_HALF = 1e-4
 
 export class NearestPoints {
-  /** What `find` found last, nearest first, at equal distance the lower ordinal first: ordinals, and distances in hundredths of a km, rounded. */
+  /**
+   * What `find` found last, nearest first, at equal distance the lower ordinal first: ordinals, and distances
+   * in hundredths of a km, rounded.
+   */
   readonly ordinals = new Uint32Array(KEPT)
   readonly hundredths = new Uint32Array(KEPT)
 
@@ -60,7 +65,9 @@ export class NearestPoints {
   readonly #point = new Uint32Array(KEPT + 1)
   readonly #squared = new Float64Array(KEPT + 1)
 
-  /** Over the points that `accept` takes; `tree` holds them too and answers where ties leave an answer open. */
+  /**
+   * Over the points that `accept` takes; `tree` holds them too and answers where ties leave an answer open.
+   */
   constructor(lat: Float64Array, lng: Float64Array, tree: Points, accept: (ordinal: number) => boolean) {
     this.#lat = lat
     this.#lng = lng
@@ -80,7 +87,10 @@ export class NearestPoints {
     }
   }
 
-  /** Finds the `limit` (at most `MOST_NEAREST`) nearest points within `maxKm`, inclusive; returns how many there are. */
+  /**
+   * Finds the `limit` (at most `MOST_NEAREST`) nearest points within `maxKm`, inclusive; returns how many
+   * there are.
+   */
   find(lat: number, lng: number, limit: number, maxKm: number): number {
     const reach = maxKm >= FARTHEST_KM ? 2 : 2 * Math.sin(maxKm / (2 * EARTH_RADIUS_KM))
     const found = this.#collect(lat, lng, limit, reach * reach + SAME_CHORD)
@@ -103,7 +113,10 @@ export class NearestPoints {
     return count
   }
 
-  /** The points nearest to a place with squared chords up to `worst`, one more than asked for; returns how many. */
+  /**
+   * The points nearest to a place with squared chords up to `worst`, one more than asked for; returns how
+   * many.
+   */
   #collect(lat: number, lng: number, limit: number, worst: number): number {
     const cosine = Math.cos(lat * RADIANS)
     const x = cosine * Math.cos(lng * RADIANS)
@@ -201,8 +214,8 @@ export class NearestPoints {
 }
 
 /**
- * Half the angle, in radians, that belongs to a squared chord of the unit sphere. Up to 2,000 km by the series of the arcsine, whose first
- * term left out is below 1e-13: a fifth of the time.
+ * Half the angle, in radians, that belongs to a squared chord of the unit sphere. Up to 2,000 km by the
+ * series of the arcsine, whose first term left out is below 1e-13: a fifth of the time.
  */
 function halfAngle(squaredChord: number): number {
   const s = squaredChord / 4

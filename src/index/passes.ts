@@ -1,6 +1,12 @@
-/** Satellite passes by what lists filter on, newest first: numbers in, rows of the part out. Nothing is made per request. */
+/**
+ * Satellite passes by what lists filter on, newest first: numbers in, rows of the part out. Nothing is made
+ * per request.
+ */
 
-/** Parallel arrays over the passes; those of the observations of pass `i` run from `first[i]` to `first[i + 1]`. */
+/**
+ * Parallel arrays over the passes; those of the observations of pass `i` run from `first[i]` to `first[i +
+ * 1]`.
+ */
 export interface PassColumns {
   /** Index in the catalogue of missions. */
   mission: Uint8Array
@@ -55,8 +61,8 @@ export class Passes {
   readonly #newest: Int32Array
 
   /**
-   * `columns` is null when the snapshot has no passes. `ordinalOf` finds a buoy by its id (−1 for none) among `buoys`; a pass is fresh with an observation at or after
-   * `activeSince`, in epoch seconds.
+   * `columns` is null when the snapshot has no passes. `ordinalOf` finds a buoy by its id (−1 for none) among
+   * `buoys`; a pass is fresh with an observation at or after `activeSince`, in epoch seconds.
    */
   constructor(
     columns: PassColumns | null,

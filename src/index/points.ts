@@ -1,8 +1,9 @@
 /**
- * Nearest points on the globe: a KD-tree (kdbush) asked by great circle (geokdbush). Numbers in, ordinals out.
+ * Nearest points on the globe: a KD-tree (kdbush) asked by great circle (geokdbush). Numbers in, ordinals
+ * out.
  *
- * geokdbush decides which points come; distances, ties and limits are ours: its ties come in no order, a maximum beyond half the
- * circumference loses points, and a limit of 0 means all.
+ * geokdbush decides which points come; distances, ties and limits are ours: its ties come in no order, a
+ * maximum beyond half the circumference loses points, and a limit of 0 means all.
  */
 import { around } from 'geokdbush'
 import KDBush from 'kdbush'
@@ -14,7 +15,10 @@ export interface Found {
   km: number[]
 }
 
-/** Widens the tree's search by more than its arithmetic differs from ours; we compare with the true limit ourselves. */
+/**
+ * Widens the tree's search by more than its arithmetic differs from ours; we compare with the true limit
+ * ourselves.
+ */
 const MARGIN_KM = 1e-6
 
 export function buildPoints(lat: Float64Array, lng: Float64Array): Uint8Array {

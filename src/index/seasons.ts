@@ -1,10 +1,11 @@
 /**
  * Year-over-year seasonal series of one buoy (contract, operation 10; decisions, operation 10).
  *
- * Seasons, days, weeks and hours are those of a zone's wall clock, and one rule covers everything that clocks do: a bucket
- * begins at the first instant at which the clock shows the bucket's first second or later, and lasts until the next one
- * begins. So a day has 23 or 25 hours where the clock changes; the hour that an autumn day shows twice is one bucket of two
- * hours, the hour (or in Samoa the day) that the clock skips is no bucket; and buckets never overlap.
+ * Seasons, days, weeks and hours are those of a zone's wall clock, and one rule covers everything that clocks
+ * do: a bucket begins at the first instant at which the clock shows the bucket's first second or later, and
+ * lasts until the next one begins. So a day has 23 or 25 hours where the clock changes; the hour that an
+ * autumn day shows twice is one bucket of two hours, the hour (or in Samoa the day) that the clock skips is
+ * no bucket; and buckets never overlap.
  *
  * The work is one boundary per bucket and one walk over the rows; nothing is made per sample.
  */
@@ -17,7 +18,10 @@ import type { Zone } from '../sea/zones.ts'
 export type Bucket = 'hour' | 'day' | 'week'
 export type Aggregation = 'median' | 'avg' | 'min' | 'max'
 
-/** First and last day of a season. An end before the start lies in the next year; a season is never over a year long. */
+/**
+ * First and last day of a season. An end before the start lies in the next year; a season is never over a
+ * year long.
+ */
 export interface SeasonDates {
   readonly startMonth: number
   readonly startDay: number
@@ -50,7 +54,10 @@ export interface SeasonSpan {
   readonly end: number
 }
 
-/** The instants between which a season lies. One that is 29 February alone is empty in other years: both are equal. */
+/**
+ * The instants between which a season lies. One that is 29 February alone is empty in other years: both are
+ * equal.
+ */
 export function seasonSpan(zone: Zone, dates: SeasonDates, year: number): SeasonSpan {
   const { first, days } = seasonDays(dates, year)
   return { start: zone.firstInstant(first * DAY), end: zone.firstInstant((first + days) * DAY) }
@@ -69,8 +76,8 @@ export interface SeasonYears {
 }
 
 /**
- * The years to answer: without an end the last complete season's, without a start the nine before the end as well. A string
- * says why there is no such range.
+ * The years to answer: without an end the last complete season's, without a start the nine before the end as
+ * well. A string says why there is no such range.
  */
 export function seasonYears(
   startYear: number | undefined,
@@ -104,8 +111,8 @@ function seasonDays(dates: SeasonDates, year: number): { first: number; days: nu
 }
 
 /**
- * How many days of this year's season come before the place that is kept for 29 February and stays empty, or Infinity
- * when the season does not span that date or the year has it.
+ * How many days of this year's season come before the place that is kept for 29 February and stays empty, or
+ * Infinity when the season does not span that date or the year has it.
  */
 function daysBeforeLeapGap(dates: SeasonDates, year: number, first: number): number {
   const startsBefore = dates.startMonth <= 2
@@ -158,12 +165,15 @@ export const MOST_BUCKETS: { readonly [bucket in Bucket]: number } = {
 }
 
 /**
- * A seasonal series, worked out season by season. Of the season at hand it holds the points, in parallel arrays valid up to `length`: 20 bytes a
- * bucket, 176 KB for hours. Buckets without a sample have no point.
+ * A seasonal series, worked out season by season. Of the season at hand it holds the points, in parallel
+ * arrays valid up to `length`: 20 bytes a bucket, 176 KB for hours. Buckets without a sample have no point.
  */
 export class Series {
   length = 0
-  /** Hundredths of the measure's unit, for directions whole degrees 0 to 359 or `NO_VALUE`. Halves round away from 0. */
+  /**
+   * Hundredths of the measure's unit, for directions whole degrees 0 to 359 or `NO_VALUE`. Halves round away
+   * from 0.
+   */
   readonly value: Int32Array
   /** Samples in the bucket, at least 1. */
   readonly count: Uint32Array
@@ -181,8 +191,8 @@ export class Series {
   #codes = new Int32Array(64)
 
   /**
-   * The series of a measure from lists of rows: each list's rows ascend in time from segment to segment, and a bucket takes the samples
-   * of all lists together.
+   * The series of a measure from lists of rows: each list's rows ascend in time from segment to segment, and
+   * a bucket takes the samples of all lists together.
    * @throws RangeError on more than 13 years, on none, and on the minimum or maximum of a direction.
    */
   constructor(query: SeriesQuery, lists: readonly (readonly SeriesRows[])[]) {
@@ -213,9 +223,10 @@ export class Series {
   }
 
   /**
-   * Place of a point's bucket in its season, from 1. Days count the calendar of a leap year when the season spans 29 February, so
-   * a date has the same place in every year; hours are 24 to each such day, by the hour the clock shows (hour h of the day
-   * at place p is at 24 (p − 1) + h + 1); weeks are counted from the season's start.
+   * Place of a point's bucket in its season, from 1. Days count the calendar of a leap year when the season
+   * spans 29 February, so a date has the same place in every year; hours are 24 to each such day, by the hour
+   * the clock shows (hour h of the day at place p is at 24 (p − 1) + h + 1); weeks are counted from the
+   * season's start.
    */
   place(point: number): number {
     return this.#places[this.#bucket[point]]
@@ -344,7 +355,9 @@ class Cursor {
     return 0
   }
 
-  /** Appends the codes of the next `rows` rows to `target` at `n`, without missing ones; returns the new end. */
+  /**
+   * Appends the codes of the next `rows` rows to `target` at `n`, without missing ones; returns the new end.
+   */
   take(rows: number, target: Int32Array, n: number, missing: number): number {
     const { codes } = this.#list[this.#segment]
     const stop = this.#row + rows
@@ -402,9 +415,9 @@ function greatest(codes: Int32Array, n: number): number {
 const SHORT = 6
 
 /**
- * The code that would stand at `k` if the first `n` were sorted; afterwards none before `k` is larger (C. A. R. Hoare,
- * "Algorithm 65: Find", 1961). Partitioned as N. Lomuto does, in steps without a branch: what a code is cannot be foreseen, and of the 48
- * samples of a day it took 0.4 µs with branches, 0.25 without.
+ * The code that would stand at `k` if the first `n` were sorted; afterwards none before `k` is larger (C. A.
+ * R. Hoare, "Algorithm 65: Find", 1961). Partitioned as N. Lomuto does, in steps without a branch: what a
+ * code is cannot be foreseen, and of the 48 samples of a day it took 0.4 µs with branches, 0.25 without.
  */
 function select(codes: Int32Array, n: number, k: number): number {
   let low = 0
@@ -446,7 +459,10 @@ function partition(codes: Int32Array, from: number, to: number, bound: number): 
 let sines: Float64Array | undefined
 let cosines: Float64Array | undefined
 
-/** Whole degrees 0 to 359 of the mean of unit vectors in the directions `codes`, or NO_VALUE where they cancel out. */
+/**
+ * Whole degrees 0 to 359 of the mean of unit vectors in the directions `codes`, or NO_VALUE where they cancel
+ * out.
+ */
 function circularMean(codes: Int32Array, n: number): number {
   const radians = Math.PI / (180 * MEASURES.direction.scale)
   sines ??= Float64Array.from({ length: 360 * MEASURES.direction.scale }, (_, code) =>

@@ -1,14 +1,17 @@
 /**
- * The rows of each buoy over all monthly parts as one sequence, counted from its oldest row: numbers in, positions out.
+ * The rows of each buoy over all monthly parts as one sequence, counted from its oldest row: numbers in,
+ * positions out.
  *
- * Months stay apart in memory, so that closed ones are shared between snapshots. A buoy's months are its segments; a prefix sum
- * of their lengths makes counts and page borders subtractions, whatever lies between them. Finding a time costs one
- * binary search over the segments and one interpolated search inside a month.
+ * Months stay apart in memory, so that closed ones are shared between snapshots. A buoy's months are its
+ * segments; a prefix sum of their lengths makes counts and page borders subtractions, whatever lies between
+ * them. Finding a time costs one binary search over the segments and one interpolated search inside a month.
  */
 import type { Codes, MeasureName } from '../sea/columns.ts'
 import type { Steps } from '../system/steps.ts'
 
-/** A month's rows as they are read: views, and for a column that is not there one missing value for all rows. */
+/**
+ * A month's rows as they are read: views, and for a column that is not there one missing value for all rows.
+ */
 export interface MonthRows {
   file: string
   month: number
@@ -28,7 +31,10 @@ export class Spans {
   readonly months: readonly MonthRows[]
   /** Segments of ordinal `i` are `first[i]` to `first[i + 1]`. */
   readonly first: Uint32Array
-  /** Per segment: index of its month, its rows there, the buoy's rows before it, and the times of its first and last row. */
+  /**
+   * Per segment: index of its month, its rows there, the buoy's rows before it, and the times of its first
+   * and last row.
+   */
   readonly month: Uint16Array
   readonly from: Uint32Array
   readonly to: Uint32Array
@@ -106,8 +112,9 @@ export class Spans {
   }
 
   /**
-   * Reads the values of the row where `time` is likely to be, for who will write that row: so the cache misses of its columns and of the
-   * search for it overlap. Of 3.6 µs for a reading by id, sixteen requests at a time, that saved 0.2.
+   * Reads the values of the row where `time` is likely to be, for who will write that row: so the cache
+   * misses of its columns and of the search for it overlap. Of 3.6 µs for a reading by id, sixteen requests
+   * at a time, that saved 0.2.
    */
   #touchLikely(segment: number, time: number): void {
     const oldest = this.oldest[segment]
@@ -149,7 +156,10 @@ export class Spans {
 /** Some 100 µs of work at ten years of months. */
 const BUOYS_PER_STEP = 64
 
-/** The spans of `ids`, ascending, over `months`, ascending. Rows of buoys that are not among the ids are not reachable. */
+/**
+ * The spans of `ids`, ascending, over `months`, ascending. Rows of buoys that are not among the ids are not
+ * reachable.
+ */
 export function* spansOf(ids: Uint32Array, months: readonly MonthRows[]): Steps<Spans> {
   const spans = new Spans(ids, months)
   const cursors = months.map(() => 0)
@@ -185,9 +195,10 @@ export function lowerBound(times: Uint32Array, from: number, to: number, time: n
 }
 
 /**
- * First row whose time is not below `time`, between a row `low` of an earlier time, `oldest`, and a row `high` of a later or equal one,
- * `newest`. Rows come at nearly even steps, so a guess by proportion lands near, and galloping from there touches fewer cache lines than
- * halving the whole range; the two ends are not looked at, being lines of their own.
+ * First row whose time is not below `time`, between a row `low` of an earlier time, `oldest`, and a row
+ * `high` of a later or equal one, `newest`. Rows come at nearly even steps, so a guess by proportion lands
+ * near, and galloping from there touches fewer cache lines than halving the whole range; the two ends are not
+ * looked at, being lines of their own.
  */
 function firstNotBelow(
   times: Uint32Array,

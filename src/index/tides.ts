@@ -1,16 +1,20 @@
 /**
  * Tides of a harbour at any time: height h(t) = Z0 + Σ f·A·cos(V + u − G), and its high and low waters.
  *
- * The moon's node is worked out every four days and taken to move evenly in between, so that a sum of cosines remains: 0.7 µs for 37
- * constituents. High and low waters of a harbour, and levels to interpolate between, are tabulated for such a block of days when it is
- * first asked about; that takes 0.2 ms, and from then on the next turn is a walk along 20 numbers and a level 0.02 µs. Blocks are
- * kept in bounded number and made again when needed, so any time can be asked about.
+ * The moon's node is worked out every four days and taken to move evenly in between, so that a sum of cosines
+ * remains: 0.7 µs for 37 constituents. High and low waters of a harbour, and levels to interpolate between,
+ * are tabulated for such a block of days when it is first asked about; that takes 0.2 ms, and from then on
+ * the next turn is a walk along 20 numbers and a level 0.02 µs. Blocks are kept in bounded number and made
+ * again when needed, so any time can be asked about.
  */
 import { DAY, HOUR, MINUTE } from '../sea/time.ts'
 import { Nearby } from './nearby.ts'
 import { constituentOf, motionBetween, type Constituent, type Motion } from '../sea/tidal-constituents.ts'
 
-/** The part as it is read back; a harbour is its place in the arrays, its constituents lie from `start[harbour]` on. */
+/**
+ * The part as it is read back; a harbour is its place in the arrays, its constituents lie from
+ * `start[harbour]` on.
+ */
 export interface TideColumns {
   /** Names of the constituents that `constituent` points to. */
   constituents: string[]
@@ -43,7 +47,10 @@ export interface Turn {
 }
 
 const BLOCK = 4 * DAY
-/** Where the search for a block's turns begins and where it gives up: neaps of a daily tide can pass without a turn for two days. */
+/**
+ * Where the search for a block's turns begins and where it gives up: neaps of a daily tide can pass without a
+ * turn for two days.
+ */
 const LEAD_IN = 3 * DAY
 const LOOKAHEAD = 5 * DAY
 /** Of 3,000 turns none was missed with steps of 900 s, two with 1800 s. */
@@ -56,18 +63,21 @@ const LEAST_RANGE = 0.01
 /** …unless the whole tide is small, then this share of its amplitudes… */
 const LEAST_SHARE = 0.02
 /**
- * …or (M4 + MS4) / M2 is above this where M2 leads: such harbours have double waters, as at Southampton and Den Helder, and every turn
- * of theirs counts.
+ * …or (M4 + MS4) / M2 is above this where M2 leads: such harbours have double waters, as at Southampton and
+ * Den Helder, and every turn of theirs counts.
  */
 const DOUBLE_WATERS = 0.25
 
-/** Between levels in a block, and how many of them stand before its first and behind its last step, for a curve through six. */
+/**
+ * Between levels in a block, and how many of them stand before its first and behind its last step, for a
+ * curve through six.
+ */
 const LEVEL_STEP = 20 * MINUTE
 const LEVELS_BEFORE = 2
 const LEVELS = BLOCK / LEVEL_STEP + LEVELS_BEFORE + 3
 /**
- * Greatest error of the curve through six even steps, by the product of the sixth derivative and the step's sixth power: 5/1024 in the middle, and some more
- * for the drift of node factors.
+ * Greatest error of the curve through six even steps, by the product of the sixth derivative and the step's
+ * sixth power: 5/1024 in the middle, and some more for the drift of node factors.
  */
 const CURVE_ERROR = 0.0049
 /** More than rounding does to a level, m. */
@@ -75,12 +85,18 @@ const ROUNDING = 1e-8
 
 /** What is known of four days of a harbour. */
 interface Days {
-  /** High and low waters in the block and the first after it, and their times again: a walk along turns would miss the cache at each. */
+  /**
+   * High and low waters in the block and the first after it, and their times again: a walk along turns would
+   * miss the cache at each.
+   */
   readonly turns: readonly Turn[]
   readonly turnTimes: Float64Array
   /** Heights every `LEVEL_STEP`, m. */
   readonly levels: Float64Array
-  /** How far the curve through levels may be from `height`, m: 0.3 µm for 3 m of M2, up to 0.02 mm where overtides are strong. */
+  /**
+   * How far the curve through levels may be from `height`, m: 0.3 µm for 3 m of M2, up to 0.02 mm where
+   * overtides are strong.
+   */
   readonly levelError: number
 }
 
@@ -91,7 +107,9 @@ const HIGHEST_LEVEL = 32767
 /** 32 bytes a constituent each; a chart of 31 days needs nine. */
 const MAX_MOTIONS = 64
 
-/** Keeps a block of one harbour under one number; blocks count from 1970, the years 0 to 9999 make 734,000. */
+/**
+ * Keeps a block of one harbour under one number; blocks count from 1970, the years 0 to 9999 make 734,000.
+ */
 const BLOCKS_PER_HARBOUR = 2 ** 21
 
 const RADIANS = Math.PI / 180
@@ -156,8 +174,9 @@ export class Tides {
   }
 
   /**
-   * The first high or low water after `time`, or null where none comes within days (a harbour with yearly constituents only). A
-   * turn at the very instant is over: the next is meant. The tide rises towards a high and falls towards a low.
+   * The first high or low water after `time`, or null where none comes within days (a harbour with yearly
+   * constituents only). A turn at the very instant is over: the next is meant. The tide rises towards a high
+   * and falls towards a low.
    */
   next(harbour: number, time: number): Turn | null {
     const { turns, turnTimes } = this.#daysOf(harbour, blockOf(time))
@@ -166,8 +185,8 @@ export class Tides {
   }
 
   /**
-   * Writes `count` hourly levels from the full hour `from` (epoch seconds) on, whole hundredths of a metre. They stay tabulated by block: a chart of ten
-   * days takes 0.3 µs for them instead of 14.
+   * Writes `count` hourly levels from the full hour `from` (epoch seconds) on, whole hundredths of a metre.
+   * They stay tabulated by block: a chart of ten days takes 0.3 µs for them instead of 14.
    */
   hoursInto(harbour: number, from: number, count: number, target: Int16Array): void {
     for (let i = 0; i < count;) {
@@ -191,8 +210,8 @@ export class Tides {
   }
 
   /**
-   * Writes `count` heights from `from` (epoch seconds) on in steps of `step` seconds: the levels of a chart, 0.1 µs each. The node
-   * stands still in them for a block, so they differ from `height` by up to 2 mm.
+   * Writes `count` heights from `from` (epoch seconds) on in steps of `step` seconds: the levels of a chart,
+   * 0.1 µs each. The node stands still in them for a block, so they differ from `height` by up to 2 mm.
    */
   levelsInto(harbour: number, from: number, step: number, count: number, target: Float64Array): void {
     const datumOffset = this.columns.datumOffset[harbour]
@@ -212,7 +231,10 @@ export class Tides {
     })
   }
 
-  /** Heights for `levelBetween`, node factors drifting as in `height`. Cosines in even steps as in `#walk`: 20 µs. */
+  /**
+   * Heights for `levelBetween`, node factors drifting as in `height`. Cosines in even steps as in `#walk`: 20
+   * µs.
+   */
   #levelsOf(harbour: number, block: number): Pick<Days, 'levels' | 'levelError'> {
     const { start, constituent, amplitude, phase, datumOffset } = this.columns
     const { argument, speed, factor, drift } = this.#motionAt(block * BLOCK)
@@ -247,8 +269,9 @@ export class Tides {
   }
 
   /**
-   * High and low waters within a block and the first after it, alternating. A turn counts when the water has moved by the least range
-   * since: until then the farthest turn so far stands in its place, and so wiggles fall out in pairs.
+   * High and low waters within a block and the first after it, alternating. A turn counts when the water has
+   * moved by the least range since: until then the farthest turn so far stands in its place, and so wiggles
+   * fall out in pairs.
    */
   #tabulate(harbour: number, block: number): Turn[] {
     const begin = block * BLOCK
@@ -277,7 +300,10 @@ export class Tides {
     return turns
   }
 
-  /** Finds where the slope changes its sign between two times, by Newton's steps, halving where they would leave the bracket. */
+  /**
+   * Finds where the slope changes its sign between two times, by Newton's steps, halving where they would
+   * leave the bracket.
+   */
   #turnBetween(harbour: number, from: number, to: number, high: boolean): Turn {
     const { start, constituent, amplitude, phase } = this.columns
     let [low, top] = [from, to]
@@ -307,7 +333,10 @@ export class Tides {
     return { time, height: this.height(harbour, time), high }
   }
 
-  /** Gets ready to walk from `from` in steps of `step` seconds over the tide's height above mean sea level, or over its slope. */
+  /**
+   * Gets ready to walk from `from` in steps of `step` seconds over the tide's height above mean sea level, or
+   * over its slope.
+   */
   #startWalk(harbour: number, motion: Motion, from: number, step: number, slope: boolean): void {
     const { start, constituent, amplitude, phase } = this.columns
     const first = start[harbour]
@@ -325,7 +354,10 @@ export class Tides {
     }
   }
 
-  /** The sum at the present step, and on to the next: cos(φ + δ) = 2 cos δ · cos φ − cos(φ − δ), so no trigonometry is left. */
+  /**
+   * The sum at the present step, and on to the next: cos(φ + δ) = 2 cos δ · cos φ − cos(φ − δ), so no
+   * trigonometry is left.
+   */
   #walk(harbour: number): number {
     const { start } = this.columns
     const count = start[harbour + 1] - start[harbour]
@@ -341,7 +373,9 @@ export class Tides {
   }
 }
 
-/** The curve of fifth degree through the six levels around a time, counted in steps since the block's begin. */
+/**
+ * The curve of fifth degree through the six levels around a time, counted in steps since the block's begin.
+ */
 function levelBetween(levels: Float64Array, steps: number): number {
   const i = Math.floor(steps)
   // Lagrange's polynomials for steps −2 to 3.

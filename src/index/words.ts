@@ -1,6 +1,7 @@
 /**
- * Search in names, slugs and source identifiers: a suffix array over their folded text, so that a query finds each place where
- * it occurs by binary search, at the beginning, at a word or anywhere (decisions, operation 4).
+ * Search in names, slugs and source identifiers: a suffix array over their folded text, so that a query finds
+ * each place where it occurs by binary search, at the beginning, at a word or anywhere (decisions, operation
+ * 4).
  *
  *   text      code units: for each buoy name NUL slug NUL identifier NUL
  *   owner     ordinal of the buoy a text position belongs to
@@ -8,8 +9,8 @@
  *   suffixes  positions ordered by the text that follows them
  *   rank      place of each ordinal in the order of names
  *
- * Not wanted here: typing errors, stemming, scores. Rejected: a trie (more memory, no substrings), trigrams (no queries of
- * two characters).
+ * Not wanted here: typing errors, stemming, scores. Rejected: a trie (more memory, no substrings), trigrams
+ * (no queries of two characters).
  */
 import type { Column } from '../sea/columns.ts'
 import { finish, type Steps } from '../system/steps.ts'
@@ -68,7 +69,10 @@ export function readWords(
   }
 }
 
-/** Readers refuse stored columns that are not what this makes of the names: with other ones comes another `FORMAT_VERSION`. */
+/**
+ * Readers refuse stored columns that are not what this makes of the names: with other ones comes another
+ * `FORMAT_VERSION`.
+ */
 export function buildWords(input: WordsInput): Map<string, Column> {
   const { text, owner, place } = finish(layOut(input))
   const starts: number[] = []
@@ -91,8 +95,8 @@ export function buildWords(input: WordsInput): Map<string, Column> {
 const POSITIONS_PER_STEP = 4096
 
 /**
- * What is wrong with stored columns, or null where they are what `buildWords` makes of `input`. Neighbours are compared instead of sorting anew: a
- * twentieth of the time.
+ * What is wrong with stored columns, or null where they are what `buildWords` makes of `input`. Neighbours
+ * are compared instead of sorting anew: a twentieth of the time.
  */
 export function* checkWords(columns: WordColumns, input: WordsInput): Steps<string | null> {
   const { suffixes, rank } = columns
@@ -231,7 +235,9 @@ export class Words {
     this.#found = new Uint32Array(this.#rank.length)
   }
 
-  /** Ordinals of at most `limit` matching buoys: best match first, then active before inactive, then by name. */
+  /**
+   * Ordinals of at most `limit` matching buoys: best match first, then active before inactive, then by name.
+   */
   search(query: string, limit: number): number[] {
     const wanted = fold(query)
     if (wanted === '') return []
@@ -251,7 +257,10 @@ export class Words {
     return this.#first(count, limit)
   }
 
-  /** The first `limit` of the `count` buoys found, in their order; forgets what was found. Most drop out at one comparison. */
+  /**
+   * The first `limit` of the `count` buoys found, in their order; forgets what was found. Most drop out at
+   * one comparison.
+   */
   #first(count: number, limit: number): number[] {
     if (this.#keys.length <= limit) this.#keys = new Float64Array(limit + 1)
     const keys = this.#keys
@@ -291,8 +300,8 @@ export class Words {
   }
 
   /**
-   * Between `low` and `high`, the first suffix that begins with `wanted` or comes after it; with `after`, the first one behind all that begin
-   * with it.
+   * Between `low` and `high`, the first suffix that begins with `wanted` or comes after it; with `after`, the
+   * first one behind all that begin with it.
    */
   #bound(wanted: string, low: number, high: number, after: boolean): number {
     while (low < high) {

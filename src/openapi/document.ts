@@ -1,7 +1,7 @@
 /**
- * The OpenAPI 3.1 description of the service, made from what serves it: the table of operations with the declarations that check
- * their parameters, and the table of errors. Meanings of fields are in `schemas.ts`, texts in `operations.ts` and `guides.ts`,
- * answers of the demo snapshot in `examples.ts`.
+ * The OpenAPI 3.1 description of the service, made from what serves it: the table of operations with the
+ * declarations that check their parameters, and the table of errors. Meanings of fields are in `schemas.ts`,
+ * texts in `operations.ts` and `guides.ts`, answers of the demo snapshot in `examples.ts`.
  */
 import { ERRORS, type ErrorCode } from '../answers/errors.ts'
 import type { Operation } from '../answers/operation.ts'

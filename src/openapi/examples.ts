@@ -1,4 +1,7 @@
-/** Answers of the demo snapshot, by request. Made by `npm run openapi`; a test checks that the server still answers so. */
+/**
+ * Answers of the demo snapshot, by request. Made by `npm run openapi`; a test checks that the server still
+ * answers so.
+ */
 export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
   '/buoys?per_page=2': {
     status: 'success',

@@ -1,4 +1,7 @@
-/** The description of the service as files that it serves: for programs `openapi.json` below the base path, for language models `/llms.txt`. */
+/**
+ * The description of the service as files that it serves: for programs `openapi.json` below the base path,
+ * for language models `/llms.txt`.
+ */
 import type { Operation } from '../answers/operation.ts'
 import type { StaticFile } from '../serving/site.ts'
 import { openApiDocument, type OpenApiDocument } from './document.ts'
@@ -25,8 +28,8 @@ export function descriptionFiles(operations: readonly Operation[], basePath: str
 }
 
 /**
- * One plain text that holds all a language model needs to write calls: the guides, and each operation with its parameters. In the form of
- * llmstxt.org: a title, a summary in a quotation, sections of links and text.
+ * One plain text that holds all a language model needs to write calls: the guides, and each operation with
+ * its parameters. In the form of llmstxt.org: a title, a summary in a quotation, sections of links and text.
  */
 function llmsText({ info, paths, servers: [{ url }] }: OpenApiDocument): string {
   const operations = Object.entries(paths).map(([path, { get }]) => {

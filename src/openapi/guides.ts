@@ -1,4 +1,7 @@
-/** Short guides in Markdown: the description of the documentation, one heading each. `BASE` stands for the base path. */
+/**
+ * Short guides in Markdown: the description of the documentation, one heading each. `BASE` stands for the
+ * base path.
+ */
 
 export interface Guide {
   title: string

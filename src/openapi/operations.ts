@@ -1,6 +1,6 @@
 /**
- * What the documentation says of each operation beside what its handler declares: what a user needs to know of its answer, and
- * requests to the demo data as examples, whose answers are in `examples.ts`.
+ * What the documentation says of each operation beside what its handler declares: what a user needs to know
+ * of its answer, and requests to the demo data as examples, whose answers are in `examples.ts`.
  */
 
 export type Tag = 'Buoys' | 'Readings' | 'Satellites' | 'Conditions'

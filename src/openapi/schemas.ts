@@ -1,6 +1,7 @@
 /**
- * The shapes of answers as JSON Schema 2020-12, under the names of the contract, each field with its meaning and its unit. Objects
- * list all their keys as required: a missing measurement is `null`, never a missing key (decisions, "Missing measurement").
+ * The shapes of answers as JSON Schema 2020-12, under the names of the contract, each field with its meaning
+ * and its unit. Objects list all their keys as required: a missing measurement is `null`, never a missing key
+ * (decisions, "Missing measurement").
  */
 import { ERRORS } from '../answers/errors.ts'
 
@@ -515,7 +516,10 @@ const counted = (key: string, item: string, description: string, of: string): Sc
 
 const IN_ANSWER = 'Items in the answer.'
 
-/** `data` and, where it is more than the timestamp, `meta` of each operation's answer, by the operation's name. */
+/**
+ * `data` and, where it is more than the timestamp, `meta` of each operation's answer, by the operation's
+ * name.
+ */
 export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Schema } } = {
   listBuoys: {
     data: counted('buoys', 'Buoy', 'The buoys of this page.', 'Buoys that match, over all pages.'),

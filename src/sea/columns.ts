@@ -1,9 +1,10 @@
 /**
  * The measured columns of the snapshot: how each quantity becomes a small integer and back.
  *
- * Every value is kept as `round(value × scale)` in 16 bits, with one code reserved for "missing". The scales are
- * finer than any source we read (heights to the millimetre, periods to the millisecond, the rest to a hundredth), so
- * that a measured value keeps exactly the digits its source gave. Contract: "Units used everywhere".
+ * Every value is kept as `round(value × scale)` in 16 bits, with one code reserved for "missing". The scales
+ * are finer than any source we read (heights to the millimetre, periods to the millisecond, the rest to a
+ * hundredth), so that a measured value keeps exactly the digits its source gave. Contract: "Units used
+ * everywhere".
  */
 
 export const MISSING_U16 = 0xffff
@@ -85,9 +86,9 @@ export function missingColumn(measure: Measure, length: number): Codes {
 export type RowColumns = { [name in MeasureName]: Codes }
 
 /**
- * Rows of one buoy on their way from a source to the snapshot: parallel arrays, used again from batch to batch.
- * A row without `significantHeight` is no reading (decisions, "Definitions"); its wind and temperature still feed the
- * series of those metrics.
+ * Rows of one buoy on their way from a source to the snapshot: parallel arrays, used again from batch to
+ * batch. A row without `significantHeight` is no reading (decisions, "Definitions"); its wind and temperature
+ * still feed the series of those metrics.
  */
 export class RowBatch {
   length = 0

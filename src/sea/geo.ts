@@ -1,6 +1,6 @@
 /**
- * Places on a sphere of 6371 km (decisions, operation 5). Distances are great circles by the haversine formula, which
- * stays exact for near points where the spherical law of cosines does not.
+ * Places on a sphere of 6371 km (decisions, operation 5). Distances are great circles by the haversine
+ * formula, which stays exact for near points where the spherical law of cosines does not.
  */
 
 export const EARTH_RADIUS_KM = 6371
@@ -31,8 +31,8 @@ export function pointKey(lat: number, lng: number): string {
 }
 
 /**
- * A longitude brought into −180…180; what already lies there keeps every bit. Else the binary noise of the subtraction goes
- * (355.032 must become −4.968 and not a hair beside it, where a border is compared with).
+ * A longitude brought into −180…180; what already lies there keeps every bit. Else the binary noise of the
+ * subtraction goes (355.032 must become −4.968 and not a hair beside it, where a border is compared with).
  */
 export function wrapLongitude(lng: number): number {
   if (lng >= -180 && lng <= 180) return lng
@@ -53,14 +53,14 @@ export interface Bounds {
 export const WHOLE_GLOBE: Bounds = { south: -90, west: -180, north: 90, east: 180 }
 
 /**
- * Spans from here on are the whole circle. A viewport of one turn, computed by a client in binary, often ends a hair below 360; its
- * two sides would wrap onto each other and leave next to nothing between them.
+ * Spans from here on are the whole circle. A viewport of one turn, computed by a client in binary, often ends
+ * a hair below 360; its two sides would wrap onto each other and leave next to nothing between them.
  */
 const WHOLE_CIRCLE = 360 - 10 / WRAPPED_STEPS
 
 /**
- * Brings a box as a map client sends it onto the globe: latitudes clamped, longitudes wrapped, a span of 360 degrees or
- * more is all of it (decisions, operation 1).
+ * Brings a box as a map client sends it onto the globe: latitudes clamped, longitudes wrapped, a span of 360
+ * degrees or more is all of it (decisions, operation 1).
  */
 export function boundsOnGlobe(box: Bounds): Bounds {
   const clamp = (lat: number): number => Math.min(90, Math.max(-90, lat))
@@ -83,7 +83,10 @@ function longitudeWithin({ west, east }: Bounds, lng: number): boolean {
   return west <= east ? lng >= west && lng <= east : lng >= west || lng <= east
 }
 
-/** The boxes without an antimeridian inside that together cover `box`: one or two, and a sliver at ±180 where it ends there. */
+/**
+ * The boxes without an antimeridian inside that together cover `box`: one or two, and a sliver at ±180 where
+ * it ends there.
+ */
 export function boundsPieces({ south, west, north, east }: Bounds): Bounds[] {
   const pieces =
     west <= east

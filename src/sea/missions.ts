@@ -1,10 +1,12 @@
 /**
- * The satellite missions whose passes we know how to number, and how their passes are named (contract, "Satellite mission").
+ * The satellite missions whose passes we know how to number, and how their passes are named (contract,
+ * "Satellite mission").
  *
- * A pass is half an orbit, from one turning point of the latitude to the other. Passes are numbered from 1 within a cycle, the time
- * after which the ground track repeats; odd ones ascend. Both numbers follow from time alone, with the reference crossings of the equator
- * that the Radar Altimeter Database System publishes for each phase of a mission. HaiYang-2B and 2C are not here, for no confirmed
- * reference of theirs is public: a filter under which no pass can ever be found would mislead.
+ * A pass is half an orbit, from one turning point of the latitude to the other. Passes are numbered from 1
+ * within a cycle, the time after which the ground track repeats; odd ones ascend. Both numbers follow from
+ * time alone, with the reference crossings of the equator that the Radar Altimeter Database System publishes
+ * for each phase of a mission. HaiYang-2B and 2C are not here, for no confirmed reference of theirs is
+ * public: a filter under which no pass can ever be found would mislead.
  */
 import type { Language } from './languages.ts'
 import { DAY } from './time.ts'
@@ -30,14 +32,19 @@ export interface Mission {
   readonly name: string
   /** How names of passes begin: `S3A_C081_P0517`. */
   readonly code: string
-  /** The mission in names of Copernicus Marine files, and in their attribute `platform` (letters and digits only). */
+  /**
+   * The mission in names of Copernicus Marine files, and in their attribute `platform` (letters and digits
+   * only).
+   */
   readonly fileCodes: readonly string[]
   readonly agency: string
   readonly instrument: string
   readonly description: { readonly [language in Language]: string }
   /** Ascending; a phase of 0 passes ends the numbering. */
   readonly phases: readonly OrbitPhase[]
-  /** Passes in a cycle, where products tell their cycle's begin and end themselves and there is no reference. */
+  /**
+   * Passes in a cycle, where products tell their cycle's begin and end themselves and there is no reference.
+   */
   readonly passesOfOwnCycle?: number
 }
 
@@ -227,8 +234,9 @@ export function ownCycle(cycle: number, begin: number, end: number, passes: numb
 }
 
 /**
- * The pass in which a satellite is at `time` (epoch seconds), or null where its phases do not say. Rounding to the nearest crossing
- * of the equator makes every point of a half orbit fall in one pass, with a quarter of an orbit to spare on both sides.
+ * The pass in which a satellite is at `time` (epoch seconds), or null where its phases do not say. Rounding
+ * to the nearest crossing of the equator makes every point of a half orbit fall in one pass, with a quarter
+ * of an orbit to spare on both sides.
  */
 export function passAt(phases: readonly OrbitPhase[], time: number): PassNumber | null {
   let current: OrbitPhase | null = null

@@ -1,6 +1,7 @@
 /**
- * Country and time zone of a position, found once when a snapshot is built. Countries: the source's own word first, then the
- * country whose land or waters hold the point, then the nearest one within 200 nautical miles, else none.
+ * Country and time zone of a position, found once when a snapshot is built. Countries: the source's own word
+ * first, then the country whose land or waters hold the point, then the nearest one within 200 nautical
+ * miles, else none.
  */
 import { feature, iso1A2Code } from '@rapideditor/country-coder'
 import tzLookup from '@photostructure/tz-lookup'
@@ -14,7 +15,10 @@ const BEARINGS = 72
 
 const RADIANS = Math.PI / 180
 
-/** ISO 3166-1 alpha-2 code of the country at or nearest to a point of the sea, or null beyond 200 nautical miles. */
+/**
+ * ISO 3166-1 alpha-2 code of the country at or nearest to a point of the sea, or null beyond 200 nautical
+ * miles.
+ */
 export function countryAt(lat: number, lng: number): string | null {
   const here = iso1A2Code([lng, lat])
   if (here !== null) return here
@@ -35,7 +39,10 @@ export function timezoneAt(lat: number, lng: number): string {
 
 const regionNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
 
-/** Codes of ISO 3166-1, and the one in use beside it (Kosovo's). Unions and parts of countries are only reserved there. */
+/**
+ * Codes of ISO 3166-1, and the one in use beside it (Kosovo's). Unions and parts of countries are only
+ * reserved there.
+ */
 const CODE_STATES = new Set(['official', 'usrAssn'])
 
 /** English name of a country's code, or null when there is no such country. */

@@ -1,17 +1,21 @@
 /**
- * The records of the field, as sources give them and builds take them: networks, buoys, passes, forecasts, harbours and spots.
+ * The records of the field, as sources give them and builds take them: networks, buoys, passes, forecasts,
+ * harbours and spots.
  */
 import type { MeasureName } from './columns.ts'
 import type { Bounds } from './geo.ts'
 
 /**
- * Decides which metrics the seasonal series offers (contract, operation 10): `national` has waves, water temperature and
- * wind, `coastal` waves only; `satellite` is the network of the virtual buoys.
+ * Decides which metrics the seasonal series offers (contract, operation 10): `national` has waves, water
+ * temperature and wind, `coastal` waves only; `satellite` is the network of the virtual buoys.
  */
 export type Network = 'national' | 'coastal' | 'satellite'
 
 export interface SourceInfo {
-  /** Name of the data source network: with an identifier it names a buoy for good. On the wire (`source`) unless there is a label. */
+  /**
+   * Name of the data source network: with an identifier it names a buoy for good. On the wire (`source`)
+   * unless there is a label.
+   */
   name: string
   /** The name that clients see in place of `name`. */
   label?: string
@@ -38,7 +42,10 @@ export interface BuoyRecord {
   timezone?: string
   /** A fixed sea point fed by satellite passes (decisions, "Virtual buoy"). */
   virtual?: boolean
-  /** What the network calls this kind of station ("buoy", "fixed", "oilrig"), for filters; it reaches no snapshot. */
+  /**
+   * What the network calls this kind of station ("buoy", "fixed", "oilrig"), for filters; it reaches no
+   * snapshot.
+   */
   type?: string
 }
 
@@ -54,11 +61,17 @@ export interface PassRecord {
   endedAt: number
   /** Smallest box of the track's points; west greater than east where it crosses the antimeridian. */
   bounds: Bounds
-  /** Handles of the virtual buoys that got a reading from this pass, with that reading's time in epoch seconds. */
+  /**
+   * Handles of the virtual buoys that got a reading from this pass, with that reading's time in epoch
+   * seconds.
+   */
   observations: { buoy: number; time: number }[]
 }
 
-/** Forecast at one point; parallel arrays over `times`, null where a quantity is missing. Units of the contract. */
+/**
+ * Forecast at one point; parallel arrays over `times`, null where a quantity is missing. Units of the
+ * contract.
+ */
 export interface ForecastRecord {
   lat: number
   lng: number

@@ -1,11 +1,12 @@
 /**
- * The harmonic constituents of the tide: how fast each one turns, where it stands at a given time, and how the moon's node
- * changes it over 18.6 years.
+ * The harmonic constituents of the tide: how fast each one turns, where it stands at a given time, and how
+ * the moon's node changes it over 18.6 years.
  *
- * Arguments and node factors are those of P. Schureman, "Manual of Harmonic Analysis and Prediction of Tides" (US Coast and Geodetic
- * Survey, Special Publication 98, 1940; equations by number below), which published constants are made for; mean longitudes are
- * those of J. Meeus, "Astronomical Algorithms" (1998). Shallow-water constituents are taken apart by their names (IHO, "Standard list of
- * tidal constituents", annex B).
+ * Arguments and node factors are those of P. Schureman, "Manual of Harmonic Analysis and Prediction of Tides"
+ * (US Coast and Geodetic Survey, Special Publication 98, 1940; equations by number below), which published
+ * constants are made for; mean longitudes are those of J. Meeus, "Astronomical Algorithms" (1998).
+ * Shallow-water constituents are taken apart by their names (IHO, "Standard list of tidal constituents",
+ * annex B).
  */
 import { DAY } from './time.ts'
 
@@ -16,8 +17,8 @@ const NODES = ['Mm', 'Mf', 'O1', 'K1', 'J1', 'OO1', 'M1', 'M2', 'K2', 'L2'] as c
 type Node = (typeof NODES)[number]
 
 /**
- * Multiples of T (hour angle of the mean sun), s, h, p and p1 (mean longitudes of the moon, the sun, the lunar and the solar
- * perigee), then quarter turns.
+ * Multiples of T (hour angle of the mean sun), s, h, p and p1 (mean longitudes of the moon, the sun, the
+ * lunar and the solar perigee), then quarter turns.
  */
 type Multiples = readonly [T: number, s: number, h: number, p: number, p1: number, quarters: number]
 
@@ -31,7 +32,10 @@ export interface Constituent {
   readonly nodes: readonly (readonly [node: Node, power: number])[]
 }
 
-/** Those that are not made of others: Schureman's table 2, and below it those of the IHO list that databases give. */
+/**
+ * Those that are not made of others: Schureman's table 2, and below it those of the IHO list that databases
+ * give.
+ */
 const BASIC: { readonly [name: string]: readonly [...Multiples, node?: Node] } = {
   SA: [0, 0, 1, 0, 0, 0],
   SSA: [0, 0, 2, 0, 0, 0],
@@ -82,8 +86,9 @@ const BASIC: { readonly [name: string]: readonly [...Multiples, node?: Node] } =
   T3: [3, 0, -1, 0, 0, 0],
   S3: [3, 0, 0, 0, 0, 2],
 
-  // The Norwegian Mapping Authority counts these two from the sun's perigee. Against other constants of the same gauges their phases
-  // differ by 81 and 205 degrees (28 and 24 gauges), where p1 makes 77 and, with a quarter turn back, 193.
+  // The Norwegian Mapping Authority counts these two from the sun's perigee. Against other constants of the
+  // same gauges their phases differ by 81 and 205 degrees (28 and 24 gauges), where p1 makes 77 and, with a
+  // quarter turn back, 193.
   SA_KV: [0, 0, 1, 0, -1, 0],
   S1_KV: [1, 0, 0, 0, 1, -1],
 }
@@ -133,10 +138,16 @@ const ALIASES: { readonly [name: string]: string } = {
 
 /** Longer than any name in use; a name is looked at letter by letter. */
 const MAX_NAME = 16
-/** More parts than any compound in use has (5MS12 has six). Each multiplies a node factor: with 63 of O1 a tide of 1 m would be one of 30 km. */
+/**
+ * More parts than any compound in use has (5MS12 has six). Each multiplies a node factor: with 63 of O1 a
+ * tide of 1 m would be one of 30 km.
+ */
 const MAX_PARTS = 16
 
-/** The constituent of that name, in any of the spellings in use (`LAM2`, `lambda2`, `λ2`), or null when it is not known. */
+/**
+ * The constituent of that name, in any of the spellings in use (`LAM2`, `lambda2`, `λ2`), or null when it is
+ * not known.
+ */
 export function constituentOf(spelling: string): Constituent | null {
   if (spelling.length > MAX_NAME) return null
   const name = spelling.replaceAll(/[α-ω]/g, (letter) => GREEK[letter] ?? letter).toUpperCase()
@@ -160,7 +171,10 @@ export function constituentOf(spelling: string): Constituent | null {
 
 type Member = readonly [name: string, factor: number]
 
-/** Letters in names of compounds, with how often a day each turns; K is K1 or K2, whichever makes the sum come out. */
+/**
+ * Letters in names of compounds, with how often a day each turns; K is K1 or K2, whichever makes the sum come
+ * out.
+ */
 const LETTERS: { readonly [letter: string]: number } = {
   M: 2,
   S: 2,
@@ -175,8 +189,8 @@ const LETTERS: { readonly [letter: string]: number } = {
 }
 
 /**
- * Takes `2MK3` apart into 2 M2 − K1: the number at the end says how often a day the whole turns; where the sum of the parts is
- * more, parts are subtracted from the right until it agrees.
+ * Takes `2MK3` apart into 2 M2 − K1: the number at the end says how often a day the whole turns; where the
+ * sum of the parts is more, parts are subtracted from the right until it agrees.
  */
 function membersOf(name: string): Member[] | null {
   const [, body, end] = /^((?:[2-9]?[A-Z])+)([1-9]\d?)$/.exec(name) ?? []
@@ -226,7 +240,9 @@ function compound(name: string, members: readonly Member[]): Constituent {
   return { name, multiples, nodes }
 }
 
-/** How constituents move from one time to another: arguments and node factors change evenly. Parallel arrays. */
+/**
+ * How constituents move from one time to another: arguments and node factors change evenly. Parallel arrays.
+ */
 export interface Motion {
   /** Epoch seconds at which it begins. */
   readonly from: number
@@ -241,8 +257,8 @@ export interface Motion {
 }
 
 /**
- * The motion of `constituents` between two times some days apart (epoch seconds, UT taken as UTC: a second turns M2 by 0.008 degrees).
- * Motions that follow each other join without a step.
+ * The motion of `constituents` between two times some days apart (epoch seconds, UT taken as UTC: a second
+ * turns M2 by 0.008 degrees). Motions that follow each other join without a step.
  */
 export function motionBetween(constituents: readonly Constituent[], from: number, to: number): Motion {
   const start = stateAt(constituents, from)
@@ -299,7 +315,10 @@ const MEAN_LONGITUDES = {
   node: [125.044_547_9, -1934.136_289_1, 0.002_075_4],
 } as const
 
-/** T, s, h, p, p1 in radians with their rates in radians per second, and the longitude of the moon's ascending node. */
+/**
+ * T, s, h, p, p1 in radians with their rates in radians per second, and the longitude of the moon's ascending
+ * node.
+ */
 function astronomy(epoch: number): { angles: number[]; rates: number[]; node: number } {
   const centuries = (epoch - J2000) / CENTURY
   const longitude = ([at, per, square]: readonly number[]): number =>
@@ -319,10 +338,13 @@ function astronomy(epoch: number): { angles: number[]; rates: number[]; node: nu
 
 type Factors = { [node in Node]: number }
 
-/** f and u (radians) for the moon's node at longitude `node` and its perigee at `perigee`, both in radians. */
+/**
+ * f and u (radians) for the moon's node at longitude `node` and its perigee at `perigee`, both in radians.
+ */
 function nodeFactors(node: number, perigee: number): { f: Factors; u: Factors } {
   const { sin, cos, tan, atan, atan2, sqrt, acos, round, PI } = Math
-  // Inclination of the moon's orbit to the equator, and where the two cross (equations 191 and those before it).
+  // Inclination of the moon's orbit to the equator, and where the two cross (equations 191 and those before
+  // it).
   const I = acos(0.9137 - 0.03569 * cos(node))
   const N = node - 2 * PI * round(node / (2 * PI))
   const a = atan(1.01883 * tan(N / 2))
@@ -337,7 +359,8 @@ function nodeFactors(node: number, perigee: number): { f: Factors; u: Factors } 
   const fO1 = (sinI * cosHalf ** 2) / 0.38
   const fM2 = cosHalf ** 4 / 0.9154
   const uM2 = 2 * (xi - nu)
-  // Equations 213 and 214, 197 and 203: how the perigee joins two constituents that records cannot tell apart.
+  // Equations 213 and 214, 197 and 203: how the perigee joins two constituents that records cannot tell
+  // apart.
   const overRa = sqrt(1 - 12 * tanHalf2 * cos(2 * P) + 36 * tanHalf2 ** 2)
   const R = atan2(sin(2 * P), 1 / (6 * tanHalf2) - cos(2 * P))
   const ratio = cos(I) / cosHalf ** 2

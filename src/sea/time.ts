@@ -1,7 +1,7 @@
 /**
- * UTC time as numbers. Everything inside is epoch seconds; text exists only at the two ends, in requests and in answers.
- * Calendar arithmetic is the proleptic Gregorian one, done with integers (Howard Hinnant, "chrono-compatible low-level date
- * algorithms"), since a Date object per value is what makes time slow.
+ * UTC time as numbers. Everything inside is epoch seconds; text exists only at the two ends, in requests and
+ * in answers. Calendar arithmetic is the proleptic Gregorian one, done with integers (Howard Hinnant,
+ * "chrono-compatible low-level date algorithms"), since a Date object per value is what makes time slow.
  */
 import { digitsAt } from './numerals.ts'
 
@@ -79,7 +79,10 @@ export function dateText(epoch: number): string {
   return dayText(Math.floor(epoch / DAY))
 }
 
-/** Texts of the days from 1970 to 2106 as they come up: making one takes four times as long as a whole timestamp out of tables. */
+/**
+ * Texts of the days from 1970 to 2106 as they come up: making one takes four times as long as a whole
+ * timestamp out of tables.
+ */
 const dayTexts = Array.from({ length: 49711 }, () => '')
 
 function dayText(day: number): string {
@@ -126,7 +129,9 @@ const [T, Z] = [0x54, 0x5a]
 const DATE_LENGTH = 10
 const TIMESTAMP_LENGTH = 20
 
-/** Epoch seconds of midnight of the `YYYY-MM-DD` in [from, to), or null when that is no date of the calendar. */
+/**
+ * Epoch seconds of midnight of the `YYYY-MM-DD` in [from, to), or null when that is no date of the calendar.
+ */
 export function parseDate(text: string, from = 0, to = text.length): number | null {
   return to - from === DATE_LENGTH ? dateAt(text, from) : null
 }
@@ -140,14 +145,17 @@ function dateAt(text: string, from: number): number | null {
   return daysFromCivil(year, month, day) * DAY
 }
 
-/** Midnight before the year 0000 and after the year 9999: beyond them a time has no text of four digits a year. */
+/**
+ * Midnight before the year 0000 and after the year 9999: beyond them a time has no text of four digits a
+ * year.
+ */
 const FIRST_TEXT = -62167219200
 const END_OF_TEXT = 253402300800
 
 /**
- * Reads the timestamp of a request in [from, to): ISO 8601 with `Z`, an offset or milliseconds, or a date alone (decisions, "Times in
- * requests"). Without `Z` or offset it is UTC, like every other time of this service. Returns null when it is none, or when its
- * offset leads out of the years 0000 to 9999.
+ * Reads the timestamp of a request in [from, to): ISO 8601 with `Z`, an offset or milliseconds, or a date
+ * alone (decisions, "Times in requests"). Without `Z` or offset it is UTC, like every other time of this
+ * service. Returns null when it is none, or when its offset leads out of the years 0000 to 9999.
  */
 export function parseTimestamp(text: string, from = 0, to = text.length): ParsedTime | null {
   if (to - from === DATE_LENGTH) {

@@ -1,35 +1,55 @@
 /**
- * Civil time of IANA zones as numbers. The only source of rules is the tz database inside the engine's ICU (`Intl`), which
- * answers about one question a microsecond: too slow per sample, so each zone keeps the offsets it has asked for.
+ * Civil time of IANA zones as numbers. The only source of rules is the tz database inside the engine's ICU
+ * (`Intl`), which answers about one question a microsecond: too slow per sample, so each zone keeps the
+ * offsets it has asked for.
  */
 import { HOUR, MINUTE } from './time.ts'
 
-/** Zones are kept per thread; there are about 600 names, and one holds some 45 KB, nearly all of it ICU's formatter. */
+/**
+ * Zones are kept per thread; there are about 600 names, and one holds some 45 KB, nearly all of it ICU's
+ * formatter.
+ */
 const KEPT_ZONES = 64
 const NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
 
-// ICU knows more three-letter names than the tz database, and they mislead: its BST is Dhaka, not London in summer.
+// ICU knows more three-letter names than the tz database, and they mislead: its BST is Dhaka, not London in
+// summer.
 const THREE_LETTERS = /^[A-Za-z]{3}$/
 const IANA_THREE_LETTERS = 'CET EET EST GMT HST MET MST PRC ROC ROK UCT UTC WET'.split(' ')
 
 /** Instants are unsigned 32-bit seconds (1970 to 2106), like the times of readings. */
 const INSTANTS = 2 ** 32
-/** Offsets are looked up in stretches of about 388 days, when first needed: 0.1 ms each; all 128 would be 15 ms. */
+/**
+ * Offsets are looked up in stretches of about 388 days, when first needed: 0.1 ms each; all 128 would be 15
+ * ms.
+ */
 const STRETCH = 2 ** 25
-/** Probes are 6.07 days apart; the shortest time between two changes in the tz database since 1970 is 6.96 days. */
+/**
+ * Probes are 6.07 days apart; the shortest time between two changes in the tz database since 1970 is 6.96
+ * days.
+ */
 const PROBE = 2 ** 19
 /** No zone is further than this from UTC in either direction. */
 const FURTHEST = 16 * HOUR
 
-/** Offsets within one stretch: `offsets[i]` holds from `starts[i]` on; `starts[0]` is the stretch's first second. */
+/**
+ * Offsets within one stretch: `offsets[i]` holds from `starts[i]` on; `starts[0]` is the stretch's first
+ * second.
+ */
 interface Stretch {
   starts: number[]
   offsets: number[]
 }
 
-/** One IANA zone. Times are epoch seconds; "local seconds" are a wall clock's reading counted as if it were UTC. */
+/**
+ * One IANA zone. Times are epoch seconds; "local seconds" are a wall clock's reading counted as if it were
+ * UTC.
+ */
 export class Zone {
-  /** As the tz database spells it where ICU can tell, else as the caller did (`Asia/Kolkata`, an alias to ICU). */
+  /**
+   * As the tz database spells it where ICU can tell, else as the caller did (`Asia/Kolkata`, an alias to
+   * ICU).
+   */
   readonly name: string
   readonly #format: Intl.DateTimeFormat
   readonly #stretches: (Stretch | undefined)[]
@@ -42,7 +62,9 @@ export class Zone {
     this.#stretches = Array.from({ length: INSTANTS / STRETCH })
   }
 
-  /** Seconds that local time is ahead of UTC. Instants outside 1970 to 2106 get the offset of the nearer end. */
+  /**
+   * Seconds that local time is ahead of UTC. Instants outside 1970 to 2106 get the offset of the nearer end.
+   */
   offsetAt(epoch: number): number {
     const { starts, offsets } = this.#stretchAt(epoch)
     let i = starts.length - 1
@@ -59,8 +81,8 @@ export class Zone {
   }
 
   /**
-   * The first instant at which the zone's wall clock shows `local` or later: a time that the clock skips gives the first
-   * instant after the gap, one that it shows twice the first of the two.
+   * The first instant at which the zone's wall clock shows `local` or later: a time that the clock skips
+   * gives the first instant after the gap, one that it shows twice the first of the two.
    */
   firstInstant(local: number): number {
     let from = local - FURTHEST
@@ -114,8 +136,9 @@ export class Zone {
 const kept = new Map<string, Zone>()
 
 /**
- * The zone of an IANA name (canonical or alias, in any case), or null for anything else; UTC offsets like `+02:00` are no
- * names. Known zones cost a look-up; a new one 0.1 ms, plus 0.1 ms for each year that is then looked at.
+ * The zone of an IANA name (canonical or alias, in any case), or null for anything else; UTC offsets like
+ * `+02:00` are no names. Known zones cost a look-up; a new one 0.1 ms, plus 0.1 ms for each year that is then
+ * looked at.
  */
 export function zone(name: string): Zone | null {
   let found = kept.get(name)

@@ -1,6 +1,6 @@
 /**
- * Whole answers of one snapshot, by canonical request: bounded in bytes, the oldest leave first. An optimisation that
- * nothing relies on; a new snapshot begins with an empty one.
+ * Whole answers of one snapshot, by canonical request: bounded in bytes, the oldest leave first. An
+ * optimisation that nothing relies on; a new snapshot begins with an empty one.
  */
 import type { Encoding } from './encoding.ts'
 import type { Operation } from '../answers/operation.ts'
@@ -17,7 +17,10 @@ const MAX_PACKING = 4
 const SLAB_SHARE = 1 / 16
 const SMALLEST_SLAB = 64 * 1024
 const LARGEST_SLAB = 4 * 1024 * 1024
-/** An answer larger than this share of a slab gets memory of its own: no more than that is left unused at a slab's end. */
+/**
+ * An answer larger than this share of a slab gets memory of its own: no more than that is left unused at a
+ * slab's end.
+ */
 const SLAB_REST = 1 / 4
 
 const NOTHING = new Uint8Array(0)
@@ -83,8 +86,9 @@ export class KeptAnswer implements AnsweredRequest {
 }
 
 /**
- * Memory of kept answers. Few large buffers, because the engine finds the bytes of a buffer by way of five objects: those of a buffer per answer were
- * never in the processor's cache, half a microsecond of a kept answer. A slab goes when all its answers have left, which they do in the order they came.
+ * Memory of kept answers. Few large buffers, because the engine finds the bytes of a buffer by way of five
+ * objects: those of a buffer per answer were never in the processor's cache, half a microsecond of a kept
+ * answer. A slab goes when all its answers have left, which they do in the order they came.
  */
 class Slabs {
   readonly #size: number
@@ -130,7 +134,10 @@ export class AnswerCache {
     return this.#answers.get(canonical)
   }
 
-  /** The answer to a request that was spelled just like this before: a third of the time that parsing it would take. */
+  /**
+   * The answer to a request that was spelled just like this before: a third of the time that parsing it would
+   * take.
+   */
   getAsSpelled(path: string, query: string): KeptAnswer | undefined {
     if (this.#spellings === null) return undefined
     const answer = this.#spellings.find(path, query)
@@ -150,7 +157,10 @@ export class AnswerCache {
     this.#grow(size)
   }
 
-  /** The answer in a coding, or null as long as it is not compressed: once, on another thread, while requests get it plain. */
+  /**
+   * The answer in a coding, or null as long as it is not compressed: once, on another thread, while requests
+   * get it plain.
+   */
   packed(answer: KeptAnswer, encoding: Encoding, second: number, tail: Uint8Array): PackedAnswer | null {
     const packed = answer[encoding]
     if (packed === null) this.#pack(answer, encoding, answer.bytesAt(second, tail), tail.length)

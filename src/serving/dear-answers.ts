@@ -1,12 +1,14 @@
 /**
- * Answers that take long, made in slices between which others are served, and sent as their readers take them.
+ * Answers that take long, made in slices between which others are served, and sent as their readers take
+ * them.
  *
- * Each is made twice: once to know its length, without which uws could send it only in a way that breaks where its reader goes; then to be
- * sent. One that is to be kept is made once, and sent from what is kept.
+ * Each is made twice: once to know its length, without which uws could send it only in a way that breaks
+ * where its reader goes; then to be sent. One that is to be kept is made once, and sent from what is kept.
  *
- * A few are worked at in turn; others wait, not too many and not for long, and no client has more than its share of either. An answer whose
- * reader takes nothing makes room for the next one meanwhile; it holds its place in the count until its connection ends. So what one costs
- * is bounded while it waits, too: the state of its steps (176 KB at most) and what the connection has not taken (64 KB).
+ * A few are worked at in turn; others wait, not too many and not for long, and no client has more than its
+ * share of either. An answer whose reader takes nothing makes room for the next one meanwhile; it holds its
+ * place in the count until its connection ends. So what one costs is bounded while it waits, too: the state
+ * of its steps (176 KB at most) and what the connection has not taken (64 KB).
  */
 import { MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from '../http/exchange.ts'
 import { JsonWriter } from '../answers/json.ts'
@@ -15,8 +17,9 @@ import type { Steps } from '../system/steps.ts'
 /** Work of one slice, in ms: others wait for it once in a turn of the event loop. */
 const SLICE_MS = 0.5
 /**
- * Milliseconds of rest between two slices while others ask, too. A thread that never rests is put off by the system for as long as others of the
- * machine run: with 200 series at once on two busy cores p99 of the others went from 8 to 100 ms without rests, to 16 with them.
+ * Milliseconds of rest between two slices while others ask, too. A thread that never rests is put off by the
+ * system for as long as others of the machine run: with 200 series at once on two busy cores p99 of the
+ * others went from 8 to 100 ms without rests, to 16 with them.
  */
 const REST_MS = 1
 /** Milliseconds after a request during which more of them are expected. */
@@ -28,21 +31,36 @@ const MOST_BEGUN = 32
 const MOST_WAITING = 128
 /** What of both one client may have. */
 const CLIENT_SHARE = 1 / 4
-/** Milliseconds that an answer waits for a place; a connection on which nothing happens ends after ten seconds. */
+/**
+ * Milliseconds that an answer waits for a place; a connection on which nothing happens ends after ten
+ * seconds.
+ */
 const LONGEST_WAIT_MS = 8000
-/** Milliseconds from its beginning to its end: 17 MB at 1.2 Mbit/s. Meanwhile it holds on to the snapshot that it began with. */
+/**
+ * Milliseconds from its beginning to its end: 17 MB at 1.2 Mbit/s. Meanwhile it holds on to the snapshot that
+ * it began with.
+ */
 const LONGEST_MS = 120_000
-/** Milliseconds without room after which a reader is given up. uws does so by itself; Node takes up to twice as long. */
+/**
+ * Milliseconds without room after which a reader is given up. uws does so by itself; Node takes up to twice
+ * as long.
+ */
 const LONGEST_UNREAD_MS = 10_000
 const LOOK_INTERVAL_MS = 500
 
 /** What one step writes at most. */
 const STEP_BYTES = 16 * 1024
-/** Bytes at which what was written goes to the connection; one more step fits behind them. Fewer are not worth a call. */
+/**
+ * Bytes at which what was written goes to the connection; one more step fits behind them. Fewer are not worth
+ * a call.
+ */
 const FLUSH_BYTES = MOST_WRITE_BYTES - STEP_BYTES
 const LEAST_FLUSH_BYTES = 16 * 1024
 
-/** Milliseconds that a reader may take nothing before its answer lets go of what was made of it, to make it again. */
+/**
+ * Milliseconds that a reader may take nothing before its answer lets go of what was made of it, to make it
+ * again.
+ */
 const LONGEST_KEEP_MS = 500
 
 /** For `Retry-After`, seconds. */
@@ -55,8 +73,8 @@ export interface Dear {
   /** Status and headers, asked for when it is sent. */
   head(): string | Uint8Array
   /**
-   * Writes the answer into a writer that may begin anew after each step; a step takes some 50 µs and writes 16 KB at most. Called again, it
-   * writes as many bytes.
+   * Writes the answer into a writer that may begin anew after each step; a step takes some 50 µs and writes
+   * 16 KB at most. Called again, it writes as many bytes.
    */
   steps(writer: JsonWriter): Steps<void>
   /** It waited too long (`fault` is null), or failed before any of it was sent: `reply` has to say so. */
@@ -110,7 +128,10 @@ export class DearAnswers {
   /** The answer that the writer holds bytes of. */
   #atWork: Answer | null = null
   #isTurning = false
-  /** How many requests this thread has had, when it was last looked, and when that had changed, in ms of `performance.now`. */
+  /**
+   * How many requests this thread has had, when it was last looked, and when that had changed, in ms of
+   * `performance.now`.
+   */
   readonly #requests: () => number
   #requestsBefore = 0
   #askedAt = -Infinity
@@ -143,7 +164,10 @@ export class DearAnswers {
     return own < (MOST_WAITING + MOST_BEGUN) * CLIENT_SHARE
   }
 
-  /** Takes an answer that has a place. `later` puts the reply off. @returns false where it cannot be put off, and nothing was taken */
+  /**
+   * Takes an answer that has a place. `later` puts the reply off. @returns false where it cannot be put off,
+   * and nothing was taken
+   */
   add(dear: Dear, later: (events: LaterEvents) => LaterReply | null): boolean {
     const answer = new Answer(this, dear, performance.now())
     answer.reply = later(answer)
@@ -228,7 +252,10 @@ export class DearAnswers {
     if (this.#working.length > 0) this.#turnSoon()
   }
 
-  /** Of those that wait the first one of the client that has the fewest begun, unless that has its share of them. */
+  /**
+   * Of those that wait the first one of the client that has the fewest begun, unless that has its share of
+   * them.
+   */
   #next(): Answer | null {
     let best: Answer | null = null
     let fewest = MOST_BEGUN * CLIENT_SHARE
@@ -337,7 +364,10 @@ export class DearAnswers {
   }
 }
 
-/** What was made, in steps as small as those that made it: a slice that ran out of time may have left bytes in the writer. */
+/**
+ * What was made, in steps as small as those that made it: a slice that ran out of time may have left bytes in
+ * the writer.
+ */
 function* copied(pieces: readonly Uint8Array[], writer: JsonWriter): Steps<void> {
   for (const piece of pieces) {
     for (let at = 0; at < piece.length; at += STEP_BYTES) {

@@ -7,8 +7,9 @@ const MAX_HEADER = 400
 const WEIGHT = /^q=(0(\.[0-9]{0,3})?|1(\.0{0,3})?)$/
 
 /**
- * The coding to answer in, or null for none (identity). Among equal weights the first of `offered` wins. A header that
- * names no coding of ours, is malformed or very long means identity, which every client understands.
+ * The coding to answer in, or null for none (identity). Among equal weights the first of `offered` wins. A
+ * header that names no coding of ours, is malformed or very long means identity, which every client
+ * understands.
  */
 export function preferredEncoding(acceptEncoding: string, offered: readonly Encoding[]): Encoding | null {
   if (acceptEncoding === '' || acceptEncoding.length > MAX_HEADER) return null

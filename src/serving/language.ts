@@ -1,4 +1,7 @@
-/** Which of our languages a client wants: RFC 9110, section 12.5.4 (`Accept-Language`), matched by the lookup of RFC 4647. */
+/**
+ * Which of our languages a client wants: RFC 9110, section 12.5.4 (`Accept-Language`), matched by the lookup
+ * of RFC 4647.
+ */
 
 /** Browsers send some 50 characters; whoever sends more than this gets the default. */
 const MAX_HEADER = 1000
@@ -12,9 +15,10 @@ const ELEMENT = new RegExp(
 )
 
 /**
- * The supported language that a header's value prefers. A range with a region (`en-GB`) stands for its language, `q=0` on a
- * language excludes it, `*` is every language that is not named; of equal qualities the one named first wins. The first
- * supported language is the answer to everything else: no header, a malformed or overlong one, or none that we speak.
+ * The supported language that a header's value prefers. A range with a region (`en-GB`) stands for its
+ * language, `q=0` on a language excludes it, `*` is every language that is not named; of equal qualities the
+ * one named first wins. The first supported language is the answer to everything else: no header, a malformed
+ * or overlong one, or none that we speak.
  */
 export function preferredLanguage<L extends string>(header: string, supported: readonly L[]): L {
   const [fallback] = supported

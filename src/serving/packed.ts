@@ -1,10 +1,11 @@
 /**
  * Answers compressed once and sent many times, although each carries the second it was sent in.
  *
- * All but the last bytes are compressed and flushed to a byte border; the last ones, with the timestamp, follow as a block that
- * its format stores as it is, so that they can be overwritten in place: in deflate a stored block (RFC 1951, section 3.2.4; the
- * CRC-32 of RFC 1952 goes on from that of the bytes before), in brotli an uncompressed meta-block (RFC 7932, section 9.2), in
- * Zstandard a raw block (RFC 8878, section 3.1.1.2).
+ * All but the last bytes are compressed and flushed to a byte border; the last ones, with the timestamp,
+ * follow as a block that its format stores as it is, so that they can be overwritten in place: in deflate a
+ * stored block (RFC 1951, section 3.2.4; the CRC-32 of RFC 1952 goes on from that of the bytes before), in
+ * brotli an uncompressed meta-block (RFC 7932, section 9.2), in Zstandard a raw block (RFC 8878, section
+ * 3.1.1.2).
  */
 import { promisify } from 'node:util'
 import zlib, { brotliCompress, constants, crc32, deflateRaw } from 'node:zlib'
@@ -32,7 +33,10 @@ const zstd = zstandard === null ? null : promisify(zstandard.zstdCompress)
 /** What this runtime can compress, best first: brotli's are the smallest. */
 export const ENCODINGS: readonly Encoding[] = zstd === null ? ['br', 'gzip'] : ['br', 'zstd', 'gzip']
 
-/** Both are their formats' middle: made once per snapshot, on a thread that serves nothing, but within its half hour. */
+/**
+ * Both are their formats' middle: made once per snapshot, on a thread that serves nothing, but within its
+ * half hour.
+ */
 const GZIP_LEVEL = 6
 const BROTLI_QUALITY = 5
 
@@ -86,7 +90,8 @@ export class PackedAnswer {
 /** The header of the one stored block, which is the last that holds bytes. `length` below 65,536. */
 function blockHeader(encoding: Encoding, length: number): Uint8Array {
   if (encoding === 'gzip') return Uint8Array.of(1, length, length >> 8, ~length, ~length >> 8)
-  // Zstandard: last block 1, type raw 00, size. Brotli: not last 0, four nibbles 00, length - 1, uncompressed 1.
+  // Zstandard: last block 1, type raw 00, size. Brotli: not last 0, four nibbles 00, length - 1, uncompressed
+  // 1.
   const bits = encoding === 'zstd' ? 1 | (length << 3) : ((length - 1) << 3) | (1 << 19)
   return Uint8Array.of(bits, bits >> 8, bits >> 16)
 }

@@ -1,6 +1,6 @@
 /**
- * Asks a snapshot a few questions of every kind before any client can: what cannot be answered is not served, and the first client
- * does not pay for compiling the code.
+ * Asks a snapshot a few questions of every kind before any client can: what cannot be answered is not served,
+ * and the first client does not pay for compiling the code.
  */
 import { TrustedProxies } from '../access/addresses.ts'
 import { SnapshotError } from '../snapshot/format.ts'
@@ -34,7 +34,9 @@ export function* rehearse(view: View, first: boolean): Steps<void> {
   }
 }
 
-/** The whole way of a request over `view`, every operation public, without quotas and without kept answers. */
+/**
+ * The whole way of a request over `view`, every operation public, without quotas and without kept answers.
+ */
 export function pathWithoutSocket(view: View, clock: () => number): RequestPath {
   const path = new RequestPath(
     {

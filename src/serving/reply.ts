@@ -1,4 +1,7 @@
-/** The only writer to the socket: status line, headers, bodies of errors. What is the same for every answer is text made once. */
+/**
+ * The only writer to the socket: status line, headers, bodies of errors. What is the same for every answer is
+ * text made once.
+ */
 import { randomUUID } from 'node:crypto'
 import type { Encoding } from './encoding.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../answers/errors.ts'
@@ -110,8 +113,9 @@ const CONTENT_ENCODING: { [coding in Encoding]: Literal } = {
 const HEAD_BYTES = 2048
 
 /**
- * Heads of one snapshot's successes, or of its 304s, written as bytes. Most of a head is that of the answer before it: then only the ETag's
- * number, the calls left and a request's id are written, in 0.02 µs instead of 0.1; joining text took 0.4 µs.
+ * Heads of one snapshot's successes, or of its 304s, written as bytes. Most of a head is that of the answer
+ * before it: then only the ETag's number, the calls left and a request's id are written, in 0.02 µs instead
+ * of 0.1; joining text took 0.4 µs.
  */
 export class Heads {
   /** What all ETags of the snapshot begin with. */
@@ -195,8 +199,8 @@ export class Heads {
 }
 
 /**
- * Whether `If-None-Match` names an ETag, given without `W/`: weak comparison, any of a list, or `*` (RFC 9110, 13.1.2). A `*` within
- * a list, which no client may send, names nothing.
+ * Whether `If-None-Match` names an ETag, given without `W/`: weak comparison, any of a list, or `*` (RFC
+ * 9110, 13.1.2). A `*` within a list, which no client may send, names nothing.
  */
 export function namesEtag(condition: string, tag: string): boolean {
   if (condition.trim() === '*') return true

@@ -3,8 +3,8 @@
  *
  *   method → route → snapshot → key → quota → query → cache or handler → conditional → reply
  *
- * Synchronous from end to end, since the engine's request object is dead once a handler has returned; but for dear answers, which take what
- * they need of the request and are made later, in slices.
+ * Synchronous from end to end, since the engine's request object is dead once a handler has returned; but for
+ * dear answers, which take what they need of the request and are made later, in slices.
  */
 import type { AddressCounters, TrustedProxies } from '../access/addresses.ts'
 import { AnswerCache, type AnsweredRequest, type KeptAnswer } from './cache.ts'
@@ -252,8 +252,8 @@ export class RequestPath {
   }
 
   /**
-   * Many clients behind a proxy that is not trusted share one quota. One address that has used half of it, and says that it speaks for
-   * others, is worth a line to the operator.
+   * Many clients behind a proxy that is not trusted share one quota. One address that has used half of it,
+   * and says that it speaks for others, is worth a line to the operator.
    */
   #lookForProxy(exchange: Exchange, peer: string): void {
     const { addresses, proxies } = this.#options
@@ -262,7 +262,9 @@ export class RequestPath {
     if (speaksForOthers && !proxies.trusts(peer)) addresses?.sightProxy(peer)
   }
 
-  /** The row of the key that came with a request, `NO_KEY` or `BAD_KEY`. The header counts before the query. */
+  /**
+   * The row of the key that came with a request, `NO_KEY` or `BAD_KEY`. The header counts before the query.
+   */
   #keyRow(exchange: Exchange): number {
     const authorization = exchange.header(AUTHORIZATION)
     if (authorization !== '') {
@@ -518,7 +520,10 @@ function endEnvelope(writer: JsonWriter, begun: MetaBegun | void, second: number
   writer.literal(ENVELOPE_END)
 }
 
-/** The key in an `Authorization` value, '' where there is none. Not by a pattern: V8 holds the text that one was last matched with. */
+/**
+ * The key in an `Authorization` value, '' where there is none. Not by a pattern: V8 holds the text that one
+ * was last matched with.
+ */
 function bearerKey(authorization: string): string {
   const scheme = authorization.slice(0, BEARER.length).toLowerCase()
   return scheme === BEARER ? authorization.slice(BEARER.length).trim() : ''

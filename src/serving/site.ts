@@ -1,8 +1,9 @@
 /**
- * Static files, served from memory: read once in the main thread, compressed once, and shared by all serving threads.
+ * Static files, served from memory: read once in the main thread, compressed once, and shared by all serving
+ * threads.
  *
- * What is made at build time lies in `dist/site/PART/`: files under names of their own, each with `.br` and `.gz` beside it
- * where that saves something, and `files.json`, a list of `SiteEntry`.
+ * What is made at build time lies in `dist/site/PART/`: files under names of their own, each with `.br` and
+ * `.gz` beside it where that saves something, and `files.json`, a list of `SiteEntry`.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -38,14 +39,22 @@ export interface SiteEntry {
   template?: true
 }
 
-/** What a client that takes anything gets comes first. Not zstd: it saves less than Brotli, and no more clients take it. */
+/**
+ * What a client that takes anything gets comes first. Not zstd: it saves less than Brotli, and no more
+ * clients take it.
+ */
 const COMPRESSIONS = ['br', 'gzip'] as const
 type Compression = (typeof COMPRESSIONS)[number]
 const COMPRESSION_ENDINGS: { readonly [encoding in Compression]: string } = { br: '.br', gzip: '.gz' }
 
-/** A form that is not at least a tenth shorter is not worth the client's work: images are compressed already. */
+/**
+ * A form that is not at least a tenth shorter is not worth the client's work: images are compressed already.
+ */
 const WORTHWHILE = 0.9
-/** 200 KB take 20 ms at this level and 400 ms at the highest, 11, which is for what is compressed at build time. */
+/**
+ * 200 KB take 20 ms at this level and 400 ms at the highest, 11, which is for what is compressed at build
+ * time.
+ */
 const BROTLI_QUALITY = 9
 
 /** One form of a file: what is sent when this encoding is preferred. */

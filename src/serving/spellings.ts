@@ -1,7 +1,9 @@
 /**
- * Requests as they were spelled, and what belongs to them: the way around parsing for a request that comes again in the same words.
+ * Requests as they were spelled, and what belongs to them: the way around parsing for a request that comes
+ * again in the same words.
  *
- * A table of our own: a map needs path and query joined and hashed as one text, 0.34 µs at 80 characters, where this takes 0.16.
+ * A table of our own: a map needs path and query joined and hashed as one text, 0.34 µs at 80 characters,
+ * where this takes 0.16.
  */
 import { randomInt } from 'node:crypto'
 

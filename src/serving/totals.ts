@@ -1,6 +1,6 @@
 /**
- * What a server has answered so far, in memory that all threads share: each serving thread has a row of its own that nobody else
- * writes, so that counting needs no atomic step, and the main thread adds the rows up.
+ * What a server has answered so far, in memory that all threads share: each serving thread has a row of its
+ * own that nobody else writes, so that counting needs no atomic step, and the main thread adds the rows up.
  */
 
 /** What is counted, by its place in a row. */

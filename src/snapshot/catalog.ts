@@ -1,8 +1,9 @@
 /**
- * The catalogue part: which sources, countries and buoys there are, under which id and slug, with the indexes over them.
+ * The catalogue part: which sources, countries and buoys there are, under which id and slug, with the indexes
+ * over them.
  *
- * Its registry remembers every (source, identifier) that ever had an id in this folder, also those without a buoy today: an id
- * and a slug, once given, are never given to another buoy (decisions, operation 2).
+ * Its registry remembers every (source, identifier) that ever had an id in this folder, also those without a
+ * buoy today: an id and a slug, once given, are never given to another buoy (decisions, operation 2).
  */
 import { NO_COUNTRY } from '../sea/columns.ts'
 import { buildBoxes } from '../index/boxes.ts'
@@ -45,7 +46,8 @@ export interface CataloguedBuoy extends BuoyRecord {
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * `buoys` ascending by id, `spots` in any order; `monthKeys` says of months that a source makes up what they were made from.
+ * `buoys` ascending by id, `spots` in any order; `monthKeys` says of months that a source makes up what they
+ * were made from.
  * @throws BuildError when two spots have one id.
  */
 export function catalogPart(
@@ -164,7 +166,10 @@ export interface Catalog {
   slugs: string[]
   identifiers: string[]
   timezones: string[]
-  /** Every buoy that ever was in the folder. Only builders ask, and unpacking it takes as long as all the rest. */
+  /**
+   * Every buoy that ever was in the folder. Only builders ask, and unpacking it takes as long as all the
+   * rest.
+   */
   registry: () => RegistryEntry[]
   id: Uint32Array
   lat: Float64Array

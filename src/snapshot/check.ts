@@ -1,4 +1,7 @@
-/** What must hold of a part, whoever wrote it: run before a snapshot is announced and again before it is served. */
+/**
+ * What must hold of a part, whoever wrote it: run before a snapshot is announced and again before it is
+ * served.
+ */
 import { MEASURE_NAMES, MEASURES } from '../sea/columns.ts'
 import { buildBoxes } from '../index/boxes.ts'
 import { buildPoints } from '../index/points.ts'
@@ -105,8 +108,9 @@ function* checkCatalog(catalog: Catalog, { file, rows }: PartEntry): Steps<void>
 }
 
 /**
- * Indexes are read without a look at where they point, so they have to be those of the buoys. Building trees anew takes 0.3 ms for 1,200
- * buoys, 3 ms for 10,000, on a thread that serves nothing; looking through a tree for what a search relies on takes as long.
+ * Indexes are read without a look at where they point, so they have to be those of the buoys. Building trees
+ * anew takes 0.3 ms for 1,200 buoys, 3 ms for 10,000, on a thread that serves nothing; looking through a tree
+ * for what a search relies on takes as long.
  */
 function* checkIndexes({ lat, lng, points, boxes, words, ...texts }: Catalog, file: string): Steps<void> {
   expect(
@@ -161,8 +165,8 @@ function* checkMonth(rows: MonthRows, { file, month, kind, rows: count }: PartEn
 }
 
 /**
- * Whether all codes are at most `high`, or 65535 where it may be missing. One loop per type of column and no branch but the maximum's:
- * with 84 million rows every nanosecond here is a second of start-up.
+ * Whether all codes are at most `high`, or 65535 where it may be missing. One loop per type of column and no
+ * branch but the maximum's: with 84 million rows every nanosecond here is a second of start-up.
  */
 function allWithin(codes: Uint16Array, high: number, required: boolean): boolean {
   let highest = 0

@@ -1,6 +1,6 @@
 /**
- * The forecast part: points of the sea, each with one model run's values at its times, in the codes of the measures whose units
- * they share. 20 bytes a time: 2,000 points with 16 days of hours are 15 MB.
+ * The forecast part: points of the sea, each with one model run's values at its times, in the codes of the
+ * measures whose units they share. 20 bytes a time: 2,000 points with 16 days of hours are 15 MB.
  */
 import { MEASURES, MISSING_U16, type Measure } from '../sea/columns.ts'
 import { pointKey } from '../sea/geo.ts'
@@ -27,9 +27,10 @@ export class ForecastSet {
   readonly #points = new Map<string, PointForecast>()
 
   /**
-   * Of several records for one point the newest run stays, of equal runs the one that came first. A record without any value (a
-   * point on land) is no forecast.
-   * @throws BuildError for a record that breaks the rules of `ForecastRecord`, or a value beyond the limits of its measure.
+   * Of several records for one point the newest run stays, of equal runs the one that came first. A record
+   * without any value (a point on land) is no forecast.
+   * @throws BuildError for a record that breaks the rules of `ForecastRecord`, or a value beyond the limits
+   * of its measure.
    */
   add(record: ForecastRecord): void {
     const key = pointKey(record.lat, record.lng)
@@ -133,7 +134,10 @@ function encode({ lat, lng, runAt, times, values }: ForecastRecord): PointForeca
   return isEmpty ? null : { lat, lng, run: runAt, time: Uint32Array.from(times), codes }
 }
 
-/** Models give more digits than they know, so a forecast is rounded to its code; −1 for a value beyond the limits. */
+/**
+ * Models give more digits than they know, so a forecast is rounded to its code; −1 for a value beyond the
+ * limits.
+ */
 function codeOf({ unit, scale, min, max }: Measure, value: number): number {
   const code = Math.round(value * scale)
   if (unit === 'degree' && code === 360 * scale) return 0

@@ -11,8 +11,9 @@
  *            bin32  whose payload begins at `offset`, a multiple of 64, little endian
  *   …
  *
- * The padding makes a column a typed-array view on the file's bytes, without a copy: MessagePack libraries give typed arrays
- * back either as unaligned bytes or as copies. Numbers inside are little endian, and so must be the machine.
+ * The padding makes a column a typed-array view on the file's bytes, without a copy: MessagePack libraries
+ * give typed arrays back either as unaligned bytes or as copies. Numbers inside are little endian, and so
+ * must be the machine.
  */
 import { createHash } from 'node:crypto'
 import { Packr } from 'msgpackr/pack'
@@ -30,20 +31,26 @@ export const MANIFEST_FILE = 'manifest.msgpack'
 export const COLUMN_ALIGNMENT = 64
 
 /*
- * Bounds of what a reader takes, whoever wrote it: each keeps a lie with a right hash from costing memory or time without end, and none
- * is near what honest snapshots hold. Times are those of 32 bits (1970 to 2106); counts of rows are bounded by the bytes of their columns.
+ * Bounds of what a reader takes, whoever wrote it: each keeps a lie with a right hash from costing memory or
+ * time without end, and none is near what honest snapshots hold. Times are those of 32 bits (1970 to 2106);
+ * counts of rows are bounded by the bytes of their columns.
  */
 /** The last month that a time can lie in. */
 export const LAST_MONTH = monthOf(LAST_SECOND)
 /** A part is one buffer, and typed arrays end at 2 GiB on some machines. */
 export const MAX_PART_BYTES = 2 ** 31 - 1
-/** One catalogue, one of each kind without months, and two kinds of 1,634 months, some 200 bytes each: 0.7 MB. */
+/**
+ * One catalogue, one of each kind without months, and two kinds of 1,634 months, some 200 bytes each: 0.7 MB.
+ */
 export const MAX_MANIFEST_BYTES = 2 ** 20
 /** A part has its columns once each; the catalogue has 17. */
 export const MAX_COLUMNS = 64
 /** Names, slugs, identifiers, zones, credits: UTF-16 units of one text. */
 export const MAX_TEXT_LENGTH = 2000
-/** Values beside the columns: a catalogue of all the buoys that can have an id has four texts of each, and its registry as many. */
+/**
+ * Values beside the columns: a catalogue of all the buoys that can have an id has four texts of each, and its
+ * registry as many.
+ */
 const HEADER_BOUNDS = { depth: 8, values: 8_000_000 }
 
 const COLUMN_TYPES = {
@@ -62,8 +69,9 @@ export const PART_KINDS = ['catalog', 'readings', 'weather', 'passes', 'forecast
 export type PartKind = (typeof PART_KINDS)[number]
 
 /**
- * Of these a header may have so many, and so many more for each row: serving threads unpack headers between requests, 0.1 µs a value. The columns of a
- * part are described in five values each; catalogues have four texts a buoy beside sources, spots and months, tides have three a harbour.
+ * Of these a header may have so many, and so many more for each row: serving threads unpack headers between
+ * requests, 0.1 µs a value. The columns of a part are described in five values each; catalogues have four
+ * texts a buoy beside sources, spots and months, tides have three a harbour.
  */
 const HEADER_VALUES: { readonly [kind in PartKind]: { least: number; perRow: number } } = {
   catalog: { least: 200_000, perRow: 8 },
@@ -101,7 +109,10 @@ export interface Part {
   columns: Map<string, Column>
 }
 
-/** Bytes that are no snapshot, or not the one that was announced. The message says which file and what was expected. */
+/**
+ * Bytes that are no snapshot, or not the one that was announced. The message says which file and what was
+ * expected.
+ */
 export class SnapshotError extends Error {
   override name = 'SnapshotError'
 }
@@ -118,7 +129,10 @@ const BIN32 = 0xc6
 const NIL = 0xc0
 const BIN32_HEADER = 5
 
-/** A value as bytes within a header, for what few readers look at: the others pass over it without unpacking it. */
+/**
+ * A value as bytes within a header, for what few readers look at: the others pass over it without unpacking
+ * it.
+ */
 export function nested(value: unknown): Uint8Array {
   return packer.pack(value)
 }
@@ -184,7 +198,8 @@ function assemble(
 }
 
 /**
- * Reads a part as views on `bytes`, which must begin at a multiple of 64 of its buffer and may be shared memory.
+ * Reads a part as views on `bytes`, which must begin at a multiple of 64 of its buffer and may be shared
+ * memory.
  * @throws SnapshotError naming `file`, when anything about the bytes is not as described above.
  */
 export function decodePart(bytes: Uint8Array, file: string): Part {
@@ -245,7 +260,9 @@ function isFramed(bytes: Uint8Array, end: number, offset: number, size: number):
   return bytes[head] === BIN32 && new DataView(bytes.buffer, bytes.byteOffset).getUint32(head + 1) === size
 }
 
-/** @throws SnapshotError where a part's header is none, or holds more than one of its kind and rows has to. */
+/**
+ * @throws SnapshotError where a part's header is none, or holds more than one of its kind and rows has to.
+ */
 export function expectHeader(bytes: Uint8Array, { kind, file, rows }: PartEntry): void {
   const { least, perRow } = HEADER_VALUES[kind]
   const values = Math.min(HEADER_BOUNDS.values, least + perRow * rows)
@@ -263,7 +280,8 @@ const SHA256 = /^[0-9a-f]{64}$/
 const MONTHLY: ReadonlySet<PartKind> = new Set(['readings', 'weather'])
 
 /**
- * What a manifest promises of itself: whole numbers within the bounds above, and of each kind and month one part at most.
+ * What a manifest promises of itself: whole numbers within the bounds above, and of each kind and month one
+ * part at most.
  * @throws SnapshotError when the bytes are no manifest, or do not agree with the id in them.
  */
 export function decodeManifest(bytes: Uint8Array, file: string): Manifest {
@@ -317,7 +335,10 @@ export function decodeManifest(bytes: Uint8Array, file: string): Manifest {
   return { id, ...manifest }
 }
 
-/** One catalogue, and each kind and month once: nothing can stand for two parts, nor be loaded as often as it is named. */
+/**
+ * One catalogue, and each kind and month once: nothing can stand for two parts, nor be loaded as often as it
+ * is named.
+ */
 function checkParts(parts: readonly PartEntry[], file: string): void {
   const places = new Set<string>()
   const files = new Set<string>()

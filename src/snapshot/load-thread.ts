@@ -1,4 +1,7 @@
-/** The thread on which `load.ts` has snapshots loaded: one manifest in, the snapshot or what is wrong with it out. */
+/**
+ * The thread on which `load.ts` has snapshots loaded: one manifest in, the snapshot or what is wrong with it
+ * out.
+ */
 import { parentPort, workerData } from 'node:worker_threads'
 import { SnapshotError } from './format.ts'
 import { loadManifest, type LoadedSnapshot, type PublishedManifest } from './read.ts'
@@ -20,7 +23,8 @@ async function load({ manifest, previous }: ToLoad): Promise<FromLoading> {
   try {
     return { loaded: await loadManifest(dir, manifest, previous ?? undefined, told) }
   } catch (error) {
-    // Another fault is one of the program, which a snapshot must not be able to bring about, and it ends this thread.
+    // Another fault is one of the program, which a snapshot must not be able to bring about, and it ends this
+    // thread.
     if (!(error instanceof SnapshotError)) throw error
     return { refusal: error.message }
   }

@@ -1,6 +1,6 @@
 /**
- * Loads snapshots on a thread of its own, which serves nothing and answers nobody, so that whatever a snapshot does to it, it can be ended:
- * by a time limit, by a limit of memory, or because the server stops.
+ * Loads snapshots on a thread of its own, which serves nothing and answers nobody, so that whatever a
+ * snapshot does to it, it can be ended: by a time limit, by a limit of memory, or because the server stops.
  */
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../system/thread.ts'
@@ -12,7 +12,10 @@ import type { LoadedSnapshot, PublishedManifest } from './read.ts'
 const LEAST_LIMIT_MS = 60_000
 /** What a slow disk gives; loading gently beside serving threads is faster. */
 const SLOWEST_BYTES_A_MS = 10_000
-/** Old heap of the thread, MiB. Parts lie outside of it; the texts of 900,000 buoys, the most there can be, take 600. */
+/**
+ * Old heap of the thread, MiB. Parts lie outside of it; the texts of 900,000 buoys, the most there can be,
+ * take 600.
+ */
 const HEAP_MIB = 1024
 
 /** Milliseconds that loading `bytes` of new parts may take. */
@@ -35,7 +38,8 @@ export class Loader {
 
   /**
    * Loads one snapshot, one at a time; parts that `previous` has are taken from there.
-   * @throws SnapshotError for whatever keeps it from being loaded, also when it takes too long or `end` is called.
+   * @throws SnapshotError for whatever keeps it from being loaded, also when it takes too long or `end` is
+   * called.
    */
   async load(manifest: PublishedManifest, previous: LoadedSnapshot | null): Promise<LoadedSnapshot> {
     const held = new Map(previous?.parts.map((part) => [part.entry.file, part]))

@@ -1,4 +1,7 @@
-/** How much memory a snapshot may cost, reckoned before there is room for any of it and again when all of it is known. */
+/**
+ * How much memory a snapshot may cost, reckoned before there is room for any of it and again when all of it
+ * is known.
+ */
 import { totalmem } from 'node:os'
 import { SnapshotError, type PartEntry } from './format.ts'
 import type { LoadedSnapshot } from './read.ts'
@@ -10,8 +13,8 @@ export interface MemoryLimit {
 }
 
 /**
- * What `--max-memory` says, or without it all that the machine or its container has: a manifest can claim any number of bytes, and what
- * could never be held is not begun.
+ * What `--max-memory` says, or without it all that the machine or its container has: a manifest can claim any
+ * number of bytes, and what could never be held is not begun.
  */
 export function memoryLimit(
   maxMemory: number,
@@ -32,8 +35,8 @@ export interface Cost {
 }
 
 /**
- * Refuses what would pass the limit while it is loaded: the parts in memory and the new ones, and for each of `threads` what it makes of the
- * snapshot that is served and, beside it, of the new one.
+ * Refuses what would pass the limit while it is loaded: the parts in memory and the new ones, and for each of
+ * `threads` what it makes of the snapshot that is served and, beside it, of the new one.
  * @throws SnapshotError that gives the sums
  */
 export function refuseOverLimit(

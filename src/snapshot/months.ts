@@ -1,4 +1,7 @@
-/** The monthly parts: readings (rows with a significant height) and weather (rows without), one part per month that has any. */
+/**
+ * The monthly parts: readings (rows with a significant height) and weather (rows without), one part per month
+ * that has any.
+ */
 import {
   MEASURE_NAMES,
   MEASURES,
@@ -18,7 +21,9 @@ export interface Rows {
   columns: RowColumns
 }
 
-/** Rows of one month, by buoy: those of `buoys[i]` stand from `start[i]` to `start[i + 1]`, ascending in time. */
+/**
+ * Rows of one month, by buoy: those of `buoys[i]` stand from `start[i]` to `start[i + 1]`, ascending in time.
+ */
 export interface MonthTable extends Rows {
   month: number
   buoys: Uint32Array
@@ -26,8 +31,8 @@ export interface MonthTable extends Rows {
 }
 
 /**
- * A month's rows as a part. Columns that hold nothing are left out, and so is the peak period where it is the period in every
- * row (networks that know only one of them): together 4 of 22 bytes a row.
+ * A month's rows as a part. Columns that hold nothing are left out, and so is the peak period where it is the
+ * period in every row (networks that know only one of them): together 4 of 22 bytes a row.
  */
 export function monthPart(kind: 'readings' | 'weather', table: MonthTable): Part {
   const columns = new Map<string, Column>([

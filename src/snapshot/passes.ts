@@ -1,6 +1,7 @@
 /**
- * The passes part: satellite passes newest first, which is the order of the answer, and behind each of them the readings it gave to
- * virtual buoys. Counts and freshness are derived from those when the part is opened, so that they cannot disagree with them.
+ * The passes part: satellite passes newest first, which is the order of the answer, and behind each of them
+ * the readings it gave to virtual buoys. Counts and freshness are derived from those when the part is opened,
+ * so that they cannot disagree with them.
  */
 import type { PassColumns } from '../index/passes.ts'
 import type { Bounds } from '../sea/geo.ts'
@@ -32,8 +33,8 @@ interface Pass extends PassRecord {
 }
 
 /**
- * `idOf` turns a buoy's handle into its id, 0 for one that is left out. With `asOf` (epoch seconds), what came later is left out, as everywhere. A pass that
- * several sources tell parts of becomes one.
+ * `idOf` turns a buoy's handle into its id, 0 for one that is left out. With `asOf` (epoch seconds), what
+ * came later is left out, as everywhere. A pass that several sources tell parts of becomes one.
  * @throws BuildError for a pass that no mission can have.
  */
 export function passesPart(
@@ -180,7 +181,10 @@ export function readPasses(part: Part, file: string): PassColumns {
   return passes
 }
 
-/** The passes of a part as a source gives them; `handleOf` turns an id into a handle, undefined for a buoy that is not there. */
+/**
+ * The passes of a part as a source gives them; `handleOf` turns an id into a handle, undefined for a buoy
+ * that is not there.
+ */
 export function passRecords(passes: PassColumns, handleOf: (id: number) => number | undefined): PassRecord[] {
   const { first, buoy, time } = passes
   return Array.from(passes.mission, (mission, i) => ({

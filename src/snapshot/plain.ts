@@ -1,7 +1,8 @@
 /**
- * A walk over MessagePack before a library makes values of it. Snapshots may come from anywhere, and a few bytes can claim lists of billions,
- * nest them until the stack is full, or name types of a library's own. What passes here is plain: nil, booleans, numbers, texts, byte
- * strings, lists, and maps with texts for keys, with no more of them than there are bytes, so what is made of it is bounded by its length.
+ * A walk over MessagePack before a library makes values of it. Snapshots may come from anywhere, and a few
+ * bytes can claim lists of billions, nest them until the stack is full, or name types of a library's own.
+ * What passes here is plain: nil, booleans, numbers, texts, byte strings, lists, and maps with texts for
+ * keys, with no more of them than there are bytes, so what is made of it is bounded by its length.
  */
 
 /** Bounds of one value with all that is in it. */

@@ -1,4 +1,7 @@
-/** A thread that reads parts for `read.ts`: one message per part in, what is to be kept of it or what is wrong with it out. */
+/**
+ * A thread that reads parts for `read.ts`: one message per part in, what is to be kept of it or what is wrong
+ * with it out.
+ */
 import { parentPort, workerData } from 'node:worker_threads'
 import { SnapshotError } from './format.ts'
 import { finish } from '../system/steps.ts'

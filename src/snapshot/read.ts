@@ -37,8 +37,8 @@ export interface LoadedSnapshot extends Summary {
 /** Read and hashed at a time: 0.3 ms, and small enough to be hashed out of the processor's cache. */
 const CHUNK_BYTES = 256 * 1024
 /**
- * Where a snapshot is being served, loading the next works this long at a time, in ms: this thread may have to share its core with a
- * serving one, which the system would let wait for several.
+ * Where a snapshot is being served, loading the next works this long at a time, in ms: this thread may have
+ * to share its core with a serving one, which the system would let wait for several.
  */
 const SLICE = 0.2
 
@@ -46,7 +46,9 @@ export interface PublishedManifest extends Manifest {
   publishedAt: number
 }
 
-/** The manifest a folder announces, or null when it holds none. @throws SnapshotError when it is not whole. */
+/**
+ * The manifest a folder announces, or null when it holds none. @throws SnapshotError when it is not whole.
+ */
 export async function readManifest(dir: string): Promise<PublishedManifest | null> {
   const path = join(dir, MANIFEST_FILE)
   try {
@@ -74,7 +76,8 @@ export async function readManifest(dir: string): Promise<PublishedManifest | nul
 }
 
 /**
- * Loads the snapshot that a folder announces, on this thread. Parts that `previous` holds are taken from there and not read again.
+ * Loads the snapshot that a folder announces, on this thread. Parts that `previous` holds are taken from
+ * there and not read again.
  * @throws SnapshotError naming the file, when anything is missing, cut, changed or malformed.
  */
 export async function loadSnapshot(dir: string, previous?: LoadedSnapshot): Promise<LoadedSnapshot> {
@@ -84,8 +87,8 @@ export async function loadSnapshot(dir: string, previous?: LoadedSnapshot): Prom
 }
 
 /**
- * Loads the snapshot of a manifest that was read before, as `loadSnapshot` does; gently, when there is one before it. `told` is what was kept
- * of the parts of that one, by file; it becomes what is kept of this one.
+ * Loads the snapshot of a manifest that was read before, as `loadSnapshot` does; gently, when there is one
+ * before it. `told` is what was kept of the parts of that one, by file; it becomes what is kept of this one.
  */
 export async function loadManifest(
   dir: string,
@@ -112,7 +115,10 @@ export async function loadManifest(
   return { id: manifest.id, asOf: manifest.asOf, publishedAt: manifest.publishedAt, parts, ...summary }
 }
 
-/** The parts of a manifest that are in memory. @throws SnapshotError where it says other things of one than that is. */
+/**
+ * The parts of a manifest that are in memory. @throws SnapshotError where it says other things of one than
+ * that is.
+ */
 function knownParts(manifest: Manifest, previous?: LoadedSnapshot): Map<string, LoadedPart> {
   const held = new Map(previous?.parts.map((part) => [part.entry.file, part]))
   const known = new Map<string, LoadedPart>()
@@ -174,7 +180,10 @@ export interface PartToRead {
 const WORTH_THREADS = 64 * 1024 * 1024
 const MOST_THREADS = 4
 
-/** Reading, hashing and checking are all work for a core: large sets are spread over threads. Returns what is to be kept, by file. */
+/**
+ * Reading, hashing and checking are all work for a core: large sets are spread over threads. Returns what is
+ * to be kept, by file.
+ */
 async function readParts(
   dir: string,
   parts: readonly PartToRead[],
@@ -263,7 +272,10 @@ export class PartReader {
     this.#dir = dir
   }
 
-  /** What is to be kept of a part. @throws SnapshotError naming the file, when it is missing, cut, changed or malformed. */
+  /**
+   * What is to be kept of a part. @throws SnapshotError naming the file, when it is missing, cut, changed or
+   * malformed.
+   */
   *reading({ entry, buffer }: PartToRead): Steps<Told> {
     if (buffer === null && this.#room.length < entry.bytes) this.#room = new Uint8Array(entry.bytes)
     const bytes = buffer === null ? this.#room.subarray(0, entry.bytes) : new Uint8Array(buffer)

@@ -1,4 +1,7 @@
-/** What is known of a loaded snapshot beside its parts: told by `/status`, and what serving threads will make of it, in bytes. */
+/**
+ * What is known of a loaded snapshot beside its parts: told by `/status`, and what serving threads will make
+ * of it, in bytes.
+ */
 import type { Catalog } from './catalog.ts'
 import type { ForecastColumns } from '../index/forecast.ts'
 import type { PartEntry } from './format.ts'
@@ -12,8 +15,8 @@ export interface Summary {
 }
 
 /*
- * What a thread holds for each of these, measured with 1,200 and 10,000 buoys and rounded up: fragments are rendered into one buffer
- * that begins with four kibibytes a buoy, and doubles where texts are long.
+ * What a thread holds for each of these, measured with 1,200 and 10,000 buoys and rounded up: fragments are
+ * rendered into one buffer that begins with four kibibytes a buoy, and doubles where texts are long.
  */
 const BYTES_A_THREAD = 512 * 1024
 const BYTES_A_BUOY = 5 * 1024
@@ -22,7 +25,10 @@ const BYTES_A_PASS = 1024
 const BYTES_A_HARBOUR = 512
 const BYTES_A_FORECAST_POINT = 64
 const BYTES_A_SPOT = 256
-/** A name stands in ten fragments, the other texts in fewer; the buffer that they are rendered into doubles when it is full. */
+/**
+ * A name stands in ten fragments, the other texts in fewer; the buffer that they are rendered into doubles
+ * when it is full.
+ */
 const COPIES_OF_A_TEXT = 20
 /** Bytes of texts that are within a buoy's own already. */
 const TEXT_BYTES_A_BUOY = 120
@@ -94,7 +100,10 @@ export function summaryOf(parts: readonly { entry: PartEntry; told: Told }[]): S
   return { newest: bySource, threadBytes }
 }
 
-/** What texts take that are longer than those of buoys mostly are, as JSON: a control character takes six bytes. */
+/**
+ * What texts take that are longer than those of buoys mostly are, as JSON: a control character takes six
+ * bytes.
+ */
 function longTextBytes({ names, slugs, identifiers, timezones, sources, source, spots }: Catalog): number {
   const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
   const labels = sources.map(({ name, label }) => bytesOf(label ?? name))

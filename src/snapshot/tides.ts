@@ -6,9 +6,15 @@ import type { HarbourRecord } from '../sea/records.ts'
 import { column, SnapshotError, texts, type Part, type PartEntry } from './format.ts'
 import type { Column } from '../sea/columns.ts'
 
-/** m between mean sea level and chart datum: national levels lie within some metres of the sea, a tide within 16 m. */
+/**
+ * m between mean sea level and chart datum: national levels lie within some metres of the sea, a tide within
+ * 16 m.
+ */
 export const MAX_DATUM_OFFSET = 200
-/** Names of constituents in a part: all databases together use some 160, the harbour with most has 120. A level costs as many cosines. */
+/**
+ * Names of constituents in a part: all databases together use some 160, the harbour with most has 120. A
+ * level costs as many cosines.
+ */
 export const MAX_CONSTITUENTS = 512
 /** Tide stations of the world are some ten thousand. */
 export const MAX_HARBOURS = 100_000
@@ -16,8 +22,8 @@ export const MAX_HARBOURS = 100_000
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * Harbours as a part, ascending by identifier; of several with one identifier the first counts. Some 8 bytes a constituent and 40 a
- * harbour: 3,600 harbours take 1.9 MB.
+ * Harbours as a part, ascending by identifier; of several with one identifier the first counts. Some 8 bytes
+ * a constituent and 40 a harbour: 3,600 harbours take 1.9 MB.
  * @throws BuildError for a constituent that is not known.
  */
 export function tidesPart(records: readonly HarbourRecord[]): { part: Part; rows: number } {

@@ -1,4 +1,7 @@
-/** Puts parts and manifests into a folder so that a reader sees the whole old snapshot or the whole new one, whatever is killed. */
+/**
+ * Puts parts and manifests into a folder so that a reader sees the whole old snapshot or the whole new one,
+ * whatever is killed.
+ */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder, readRegularFileSync } from '../system/files.ts'
@@ -12,7 +15,9 @@ export const TEMPORARY_PREFIX = '.tmp-'
 /** Milliseconds: time enough to pass over a holder that was killed, and for a rollback to be done. */
 const LOCK_PATIENCE = 1000
 
-/** Keeps others from writing to `dir` until the lock is released. @throws BuildError when somebody else does. */
+/**
+ * Keeps others from writing to `dir` until the lock is released. @throws BuildError when somebody else does.
+ */
 export function lockFolder(dir: string): Lock {
   try {
     return lock(join(dir, 'builder.lock'), { patienceMs: LOCK_PATIENCE, longWork: true })
@@ -36,7 +41,9 @@ export function keepManifest(dir: string, file: string, bytes: Uint8Array, held:
   writeDurably(dir, file, bytes, held.folder)
 }
 
-/** Makes a manifest the current one: from the rename on, readers see its snapshot. Its parts must be in `dir`. */
+/**
+ * Makes a manifest the current one: from the rename on, readers see its snapshot. Its parts must be in `dir`.
+ */
 export function announce(dir: string, bytes: Uint8Array, held: Lock): void {
   // The parts' names must reach the disk before a manifest that counts on them.
   syncFolder(dir)
@@ -55,7 +62,8 @@ export function makeOutput(dir: string): void {
 
 /**
  * Replaces a file as a whole, its bytes safely on disk.
- * @param within where it is written first: in a lock's folder, it comes into its place only while the lock is held
+ * @param within where it is written first: in a lock's folder, it comes into its place only while the lock is
+ * held
  * @throws BuildError naming the file when it cannot be written, on a full disk above all
  */
 export function writeDurably(dir: string, file: string, bytes: Uint8Array, within = dir): void {

@@ -1,14 +1,17 @@
 /**
  * Satellite altimetry along the track: a folder of NetCDF-4 files of Copernicus Marine's L3 product
- * (`global_vavh_l3_rt_s3a_20220201T000000_20220201T030000_20220627T133409.nc`, a mission and three hours each), or boxes of CFOSAT's L2P.
+ * (`global_vavh_l3_rt_s3a_20220201T000000_20220201T030000_20220627T133409.nc`, a mission and three hours
+ * each), or boxes of CFOSAT's L2P.
  *
- * The points of all files of a mission are put in order and cut into passes, so that a pass over a file's border is one. Each
- * pass gives each virtual buoy near its track one reading: the median of the significant wave heights around it, at the time of
- * the nearest point. A box of CFOSAT is one height for 70 km of the track, given at its middle: a virtual buoy whose nearest box lies
- * within half of that gets the box's height at its time. Altimeters measure neither period nor direction of waves.
+ * The points of all files of a mission are put in order and cut into passes, so that a pass over a file's
+ * border is one. Each pass gives each virtual buoy near its track one reading: the median of the significant
+ * wave heights around it, at the time of the nearest point. A box of CFOSAT is one height for 70 km of the
+ * track, given at its middle: a virtual buoy whose nearest box lies within half of that gets the box's height
+ * at its time. Altimeters measure neither period nor direction of waves.
  *
- * Virtual buoys are the points of `virtual_buoys.csv` (identifier,name,lat,lng) in the folder; without that table, those points of a
- * grid that a pass ever gives a reading, which keeps them off the land without a map of it.
+ * Virtual buoys are the points of `virtual_buoys.csv` (identifier,name,lat,lng) in the folder; without that
+ * table, those points of a grid that a pass ever gives a reading, which keeps them off the land without a map
+ * of it.
  */
 import { join } from 'node:path'
 import type { File } from 'h5wasm'
@@ -39,10 +42,15 @@ import { cleanName, degreesOf, listFolder } from './text.ts'
 const SOURCE = 'Satellite altimetry'
 const TABLE = 'virtual_buoys.csv'
 
-/** A virtual buoy gets a reading from a pass with at least so many valid points within this distance of it. */
+/**
+ * A virtual buoy gets a reading from a pass with at least so many valid points within this distance of it.
+ */
 const REACH_KM = 25
 const MIN_POINTS = 3
-/** A box stands for 70 km along the track (CFOSAT SWIM L2P): its height is that of all points within half of it. */
+/**
+ * A box stands for 70 km along the track (CFOSAT SWIM L2P): its height is that of all points within half of
+ * it.
+ */
 const BOX_REACH_KM = 35
 
 /** The grid of virtual buoys: multiples of this many degrees, between these latitudes. */
@@ -147,7 +155,10 @@ async function readAltimetry(folder: string, sink: Sink, { report }: SourceConte
   buoys.sendRows()
 }
 
-/** The valid points of a file. @throws UnusableFile when anything of it is not as described, before any point is taken. */
+/**
+ * The valid points of a file. @throws UnusableFile when anything of it is not as described, before any point
+ * is taken.
+ */
 function trackOf(netcdf: Netcdf, file: File, name: string, report: FileReport): FileTrack {
   const { attrs } = file
   const known = (code: string | undefined): Mission | undefined =>
@@ -224,7 +235,9 @@ const slice = ({ time, lat, lng, height, box }: Track, count: number): Track => 
   box: box.slice(0, count),
 })
 
-/** The points of several files in order of time, one for each second: that of the file whose name comes last. */
+/**
+ * The points of several files in order of time, one for each second: that of the file whose name comes last.
+ */
 function joinTracks(files: readonly Track[]): Track {
   const joined = emptyTrack(files.reduce((sum, { time }) => sum + time.length, 0))
   let at = 0
@@ -380,7 +393,10 @@ interface Nearby {
   time: number
 }
 
-/** The virtual buoys, found by the cell of one degree in which a point of a track lies, and the readings they get. */
+/**
+ * The virtual buoys, found by the cell of one degree in which a point of a track lies, and the readings they
+ * get.
+ */
 class VirtualBuoys {
   readonly #points: readonly VirtualPoint[]
   readonly #sink: Sink
@@ -422,7 +438,9 @@ class VirtualBuoys {
     return handle
   }
 
-  /** Takes the readings of one pass, the points from `from` up to `to`; returns which buoys got one, and when. */
+  /**
+   * Takes the readings of one pass, the points from `from` up to `to`; returns which buoys got one, and when.
+   */
   observe(track: Track, from: number, to: number): { buoy: number; time: number }[] {
     const near = new Map<number, Nearby>()
     const boxes = new Map<number, Nearby>()

@@ -1,10 +1,12 @@
 /**
- * Reads a source in a process of its own, under limits: what somebody else's files can do to a reader (crash it, fill its memory, keep it
- * busy for ever) they do to that process, and the source is refused as if it could not be read.
+ * Reads a source in a process of its own, under limits: what somebody else's files can do to a reader (crash
+ * it, fill its memory, keep it busy for ever) they do to that process, and the source is refused as if it
+ * could not be read.
  *
- * A thread would start sooner, but cannot be limited: of five bombs tried on Node.js 20 with `resourceLimits`, a list of 21 million lists in JSON and
- * a map without end aborted the whole process, and nested JSON hung beyond the limit. Rows come through a pipe; reading goes on in
- * the one process while the other puts away what came.
+ * A thread would start sooner, but cannot be limited: of five bombs tried on Node.js 20 with
+ * `resourceLimits`, a list of 21 million lists in JSON and a map without end aborted the whole process, and
+ * nested JSON hung beyond the limit. Rows come through a pipe; reading goes on in the one process while the
+ * other puts away what came.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { totalmem } from 'node:os'
@@ -29,12 +31,17 @@ import {
 } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 
-/** The largest sources known need half an hour on one slow core and 2.5 GB (half a year of eight altimeters). */
+/**
+ * The largest sources known need half an hour on one slow core and 2.5 GB (half a year of eight altimeters).
+ */
 const DEFAULT_SECONDS = 1800
 const DEFAULT_MEGABYTES = 4096
 /** Of the machine's or container's memory; the builder and a server beside it need the rest. */
 const MEMORY_SHARE = 0.75
-/** A reader that begins no file and hands over nothing for so long stands still: the largest file takes a tenth of it. */
+/**
+ * A reader that begins no file and hands over nothing for so long stands still: the largest file takes a
+ * tenth of it.
+ */
 const QUIET_SECONDS = 300
 /** Of the memory, the part that objects may take; the rest is for bytes of files and columns. */
 const HEAP_SHARE = 0.5
@@ -73,7 +80,9 @@ function usualMegabytes(): number {
   return Math.min(DEFAULT_MEGABYTES, Math.floor((machine * MEMORY_SHARE) / MEGABYTE))
 }
 
-/** What the process runs: compiled, the module beside this one; from the sources it takes a small bootstrap. */
+/**
+ * What the process runs: compiled, the module beside this one; from the sources it takes a small bootstrap.
+ */
 function entry(): string[] {
   const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
   if (import.meta.url.endsWith('.js')) return [path('./reader.js')]
@@ -131,7 +140,10 @@ class Box implements FrameTaker {
     })
   }
 
-  /** Takes up what the reader gives until it has ended; resolves to how it did. @throws what the sink or the report throws */
+  /**
+   * Takes up what the reader gives until it has ended; resolves to how it did. @throws what the sink or the
+   * report throws
+   */
   #follow(child: ChildProcess, job: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const frames = new FrameReader(this)

@@ -1,12 +1,14 @@
 /**
- * Candhis, the French coastal wave network of Cerema: per campaign (a buoy at a place) yearly CSV files of the archive,
- * `Candhis_06403_2022_arch.csv`, and of the real-time feed, `Candhis_06403_2026_reel.csv`, beside a list of the stations; and answers
- * of its API (version 1), any `.json`. What an answer holds is told by its header; whose it is by a code of five characters in the
- * file's name, `getCampTR_06403.json`, unless a column of it says so.
+ * Candhis, the French coastal wave network of Cerema: per campaign (a buoy at a place) yearly CSV files of
+ * the archive, `Candhis_06403_2022_arch.csv`, and of the real-time feed, `Candhis_06403_2026_reel.csv`,
+ * beside a list of the stations; and answers of its API (version 1), any `.json`. What an answer holds is
+ * told by its header; whose it is by a code of five characters in the file's name, `getCampTR_06403.json`,
+ * unless a column of it says so.
  *
- * `period` is the significant period TH13D (Th1/3), `peak_period` is TP (T. au pic), which few real-time sensors give; the significant
- * height is H13D (H1/3), and Hm0 only where a sensor gives nothing else. Such a sensor gives T02 as its only period, which is neither of
- * the two, so its rows have no period. Times are UTC.
+ * `period` is the significant period TH13D (Th1/3), `peak_period` is TP (T. au pic), which few real-time
+ * sensors give; the significant height is H13D (H1/3), and Hm0 only where a sensor gives nothing else. Such a
+ * sensor gives T02 as its only period, which is neither of the two, so its rows have no period. Times are
+ * UTC.
  */
 import { join } from 'node:path'
 import { type MeasureName, RowBatch } from '../sea/columns.ts'
@@ -46,7 +48,10 @@ const ARCHIVE_FEED = 0
 const REALTIME_FEED = 1
 
 const MAX_LIST_BYTES = 16 * 2 ** 20
-/** A year of one campaign, the most that the API gives, has 2 MB; what `JSON.parse` makes of a text takes up to fifteen times its size. */
+/**
+ * A year of one campaign, the most that the API gives, has 2 MB; what `JSON.parse` makes of a text takes up
+ * to fifteen times its size.
+ */
 const MAX_ANSWER_BYTES = 32 * 2 ** 20
 /** An answer of the archive has 73 columns. */
 const MAX_LABELS = 200
@@ -57,7 +62,10 @@ const BATCH_ROWS = 8192
 const COMMA = 44
 const SEMICOLON = 59
 
-/** Names of a measure's column, the first that the header has counts: archive, real time, API, then what some sensors give instead. */
+/**
+ * Names of a measure's column, the first that the header has counts: archive, real time, API, then what some
+ * sensors give instead.
+ */
 const LABELS: readonly (readonly [MeasureName, readonly string[]])[] = [
   ['significantHeight', ['H13D', 'H1/3', 'HM0', 'Hm0']],
   ['maximumHeight', ['HMAXD', 'Hmax']],
@@ -212,7 +220,10 @@ function cellOf(row: unknown, field: number): string {
   return typeof cell === 'string' || typeof cell === 'number' ? String(cell) : ''
 }
 
-/** Takes an answer out of its envelope; null for one without a table, which is reported unless it says that there are no data. */
+/**
+ * Takes an answer out of its envelope; null for one without a table, which is reported unless it says that
+ * there are no data.
+ */
 function parseAnswer(bytes: Uint8Array, file: FileReport): Answer | null {
   const value = parseDocument(bytes, file)
   if (value === undefined) return null
@@ -233,7 +244,10 @@ function parseAnswer(bytes: Uint8Array, file: FileReport): Answer | null {
   return { labels, rows: results, campaignField: labels.findIndex((label) => /campagne/i.test(label)) }
 }
 
-/** Reads where campaigns are (`getCampInfos`, of one campaign without its code); answers without positions have nothing for us. */
+/**
+ * Reads where campaigns are (`getCampInfos`, of one campaign without its code); answers without positions
+ * have nothing for us.
+ */
 function readInfos(
   { labels, rows, campaignField }: Answer,
   own: string | null,
@@ -261,7 +275,9 @@ function readInfos(
   })
 }
 
-/** The rows of one campaign in the form of its CSV files, each on the line of its number behind the header. */
+/**
+ * The rows of one campaign in the form of its CSV files, each on the line of its number behind the header.
+ */
 function linesOf({ labels, rows, campaignField }: Answer, campaign: string): Uint8Array {
   // What would not stay one field is no number either.
   const field = (text: string): string => (/^[^;"\r\n]{0,100}$/.test(text) ? text : '?')

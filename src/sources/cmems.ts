@@ -1,12 +1,14 @@
 /**
- * In-situ observations as Copernicus Marine's In Situ service publishes them: NetCDF-4 in the OceanSITES way, a file for each platform and
- * day or month (`AR_TS_MO_Draugen_20230820.nc`), in a folder and those below it (`latest/20230820/`, `monthly/MO/202307/`).
+ * In-situ observations as Copernicus Marine's In Situ service publishes them: NetCDF-4 in the OceanSITES way,
+ * a file for each platform and day or month (`AR_TS_MO_Draugen_20230820.nc`), in a folder and those below it
+ * (`latest/20230820/`, `monthly/MO/202307/`).
  *
- * Variables are found by name or by CF standard name; a value counts when its quality flag calls it good. Of sensors at several
- * depths the nearest to the surface counts, for wind the nearest to a height of 10 m.
+ * Variables are found by name or by CF standard name; a value counts when its quality flag calls it good. Of
+ * sensors at several depths the nearest to the surface counts, for wind the nearest to a height of 10 m.
  *
- * `period` is the significant period where a file has one (VAVT), else the peak period (VTPK); a mean period is a different quantity and
- * never stands in. The significant height is H1/3 (VAVH), else Hm0 (VHM0). Times are UTC.
+ * `period` is the significant period where a file has one (VAVT), else the peak period (VTPK); a mean period
+ * is a different quantity and never stands in. The significant height is H1/3 (VAVH), else Hm0 (VHM0). Times
+ * are UTC.
  */
 import { join } from 'node:path'
 import type { File } from 'h5wasm'
@@ -42,16 +44,23 @@ const MAX_VALUES = 20_000_000
 const BATCH_ROWS = 8192
 
 /**
- * Flags that call a value good, of the service's reference table 2: good, probably good, and in files that are looked through later changed,
- * nominal and interpolated. Left out are 0 (not checked), 3 and 4 (bad), 6 (below detection) and 9 (missing).
+ * Flags that call a value good, of the service's reference table 2: good, probably good, and in files that
+ * are looked through later changed, nominal and interpolated. Left out are 0 (not checked), 3 and 4 (bad), 6
+ * (below detection) and 9 (missing).
  */
 const GOOD_FLAGS: ReadonlySet<number> = new Set([1, 2, 5, 7, 8])
 
 interface Quantity {
   readonly measure: MeasureName
-  /** Name of a variable and CF standard name, most preferred first: the first variable of a file with good values counts. */
+  /**
+   * Name of a variable and CF standard name, most preferred first: the first variable of a file with good
+   * values counts.
+   */
   readonly variables: readonly (readonly [name: string, standardName: string])[]
-  /** Depth at which it is best measured, and the deepest at which it is still that quantity, m below the surface. */
+  /**
+   * Depth at which it is best measured, and the deepest at which it is still that quantity, m below the
+   * surface.
+   */
   readonly depth: number
   readonly deepest: number
 }
@@ -181,7 +190,10 @@ function announce(heads: readonly Head[], sink: Sink, report: Report): Map<strin
   return handles
 }
 
-/** Adds the .nc files of a folder and those below it to `found`; returns how many others there are, null without such a folder. */
+/**
+ * Adds the .nc files of a folder and those below it to `found`; returns how many others there are, null
+ * without such a folder.
+ */
 async function findFiles(folder: string, depth: number, found: string[]): Promise<number | null> {
   const listing = await listFolder(folder)
   if (listing === null) return null

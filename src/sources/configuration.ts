@@ -1,7 +1,8 @@
 /**
- * The operator's configuration, `groundswell.config.json`: which sources there are, where their files lie or come from, what is taken
- * of them, and which network's word counts where two have the same buoy. It is checked against a schema before anything is done, and
- * what is wrong is told by its place in the file. Secrets do not stand in it: it names the environment variables that hold them.
+ * The operator's configuration, `groundswell.config.json`: which sources there are, where their files lie or
+ * come from, what is taken of them, and which network's word counts where two have the same buoy. It is
+ * checked against a schema before anything is done, and what is wrong is told by its place in the file.
+ * Secrets do not stand in it: it names the environment variables that hold them.
  */
 import { dirname, resolve } from 'node:path'
 import { Ajv, type ErrorObject, type SchemaObject } from 'ajv'
@@ -15,7 +16,10 @@ import type { BuoyRecord, Network } from '../sea/records.ts'
 /** A configuration with a thousand stations in it has 20 kB. */
 const MAX_FILE_BYTES = 4 * 2 ** 20
 
-/** Where a network of the list has the same buoy as another one, they lie within so many kilometres, unless the file says otherwise. */
+/**
+ * Where a network of the list has the same buoy as another one, they lie within so many kilometres, unless
+ * the file says otherwise.
+ */
 const SAME_WITHIN_KM = 1
 
 /** What a downloaded file has to look like. */
@@ -28,7 +32,9 @@ export interface Download {
   /** Path below the source's folder; may hold the same words. */
   to: string
   stations?: string[]
-  /** UTC days up to today: one file a day for `{DD}`, one file for all of them with `{from}` and `{until}`. */
+  /**
+   * UTC days up to today: one file a day for `{DD}`, one file for all of them with `{from}` and `{until}`.
+   */
   days?: number
   content?: Content
   /** Largest size after decompression, bytes. */

@@ -1,6 +1,6 @@
 /**
- * Our own plain format, for whoever has a database of buoys: a folder of CSV tables in the contract's units, described for operators in
- * `data/fixtures/README.md`.
+ * Our own plain format, for whoever has a database of buoys: a folder of CSV tables in the contract's units,
+ * described for operators in `data/fixtures/README.md`.
  *
  *     sources.csv        name,network,credit,licence
  *     buoys.csv          source,identifier,name,lat,lng,country,timezone,virtual
@@ -650,7 +650,9 @@ function sameNames(
   return true
 }
 
-/** Puts the bytes of two fields away; returns how many they take, or −1 where they are too long to be kept. */
+/**
+ * Puts the bytes of two fields away; returns how many they take, or −1 where they are too long to be kept.
+ */
 function keepNames(
   bytes: Uint8Array,
   { starts, ends }: Fields,

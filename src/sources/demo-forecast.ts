@@ -1,6 +1,6 @@
 /**
- * The forecast of the demonstration: the sea to come, which the law of `waves.ts` knows, as a model would see it: on a grid, smoother than
- * measured, and more wrong the farther ahead.
+ * The forecast of the demonstration: the sea to come, which the law of `waves.ts` knows, as a model would see
+ * it: on a grid, smoother than measured, and more wrong the farther ahead.
  */
 import { RowBatch } from '../sea/columns.ts'
 import { DAY } from '../sea/time.ts'
@@ -16,7 +16,9 @@ const HOURS_BEFORE = 24
 const HOURS_AHEAD = 7 * 24
 /** Hours on each side that a value is the mean of. */
 const SMOOTHING = 3
-/** Spread of the logarithm of the forecast height around the true one: at the run, and what a day ahead adds. */
+/**
+ * Spread of the logarithm of the forecast height around the true one: at the run, and what a day ahead adds.
+ */
 const ERROR = 0.03
 const ERROR_A_DAY = 0.03
 /** Metres; `fillRows` goes no higher either. */
@@ -30,8 +32,8 @@ export interface Place {
 }
 
 /**
- * Hourly forecasts of the newest run at `asOf` (epoch seconds) from a day before it to seven days ahead, one for each grid point next to one of
- * `places`: that of the first.
+ * Hourly forecasts of the newest run at `asOf` (epoch seconds) from a day before it to seven days ahead, one
+ * for each grid point next to one of `places`: that of the first.
  */
 export function forecastsAround(places: readonly Place[], asOf: number): ForecastRecord[] {
   const runAt = Math.floor(asOf / RUN_EVERY) * RUN_EVERY

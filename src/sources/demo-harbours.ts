@@ -1,10 +1,11 @@
 /**
- * Harbours of the demonstration: real tidal constituents, so that the tides it shows are the tides there (within some centimetres, and
- * without the weather). Not for navigation.
+ * Harbours of the demonstration: real tidal constituents, so that the tides it shows are the tides there
+ * (within some centimetres, and without the weather). Not for navigation.
  *
- * Taken from the Neaps tide database (https://github.com/openwatersio/tide-database) 0.10.20260924; the credits name the publishers and
- * licences. Changed: constituents below 1 mm are left out (2 mm RMS at most, Pointe des Galets), and so is TICON-4's 3N2 (at most 3 mm), for its
- * frequency is in doubt; the phases that TICON-4 counts from another quarter turn (M1, 2MK5, 2MO5) are turned to what other publishers use.
+ * Taken from the Neaps tide database (https://github.com/openwatersio/tide-database) 0.10.20260924; the
+ * credits name the publishers and licences. Changed: constituents below 1 mm are left out (2 mm RMS at most,
+ * Pointe des Galets), and so is TICON-4's 3N2 (at most 3 mm), for its frequency is in doubt; the phases that
+ * TICON-4 counts from another quarter turn (M1, 2MK5, 2MO5) are turned to what other publishers use.
  */
 import type { HarbourRecord } from '../sea/records.ts'
 
@@ -22,7 +23,10 @@ type Row = readonly [
   name: string,
   lat: number,
   lng: number,
-  /** Mean sea level above chart datum, m: mean lower low water in the US, near the lowest astronomical tide in Europe. */
+  /**
+   * Mean sea level above chart datum, m: mean lower low water in the US, near the lowest astronomical tide in
+   * Europe.
+   */
   datumOffset: number,
   credit: keyof typeof CREDITS,
   /** Name, amplitude in m and Greenwich phase in degrees, largest first. */

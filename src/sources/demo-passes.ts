@@ -1,9 +1,11 @@
 /**
- * The satellites of the demonstration: passes on the tracks that the missions fly, with readings of the made-up sea.
+ * The satellites of the demonstration: passes on the tracks that the missions fly, with readings of the
+ * made-up sea.
  *
- * Orbits are circles that repeat as the missions' do, from the inclinations and the crossings of the equator that the Radar Altimeter
- * Database System publishes. The ground tracks so made lie within some ten kilometres of the real ones. A pass follows from mission, cycle
- * and number alone, whatever window is asked for.
+ * Orbits are circles that repeat as the missions' do, from the inclinations and the crossings of the equator
+ * that the Radar Altimeter Database System publishes. The ground tracks so made lie within some ten
+ * kilometres of the real ones. A pass follows from mission, cycle and number alone, whatever window is asked
+ * for.
  */
 import { RowBatch } from '../sea/columns.ts'
 import { haversineKm, wrapLongitude, type Bounds } from '../sea/geo.ts'
@@ -20,11 +22,14 @@ const WINDOW_DAYS = 10
 const MAX_LAT = 72
 
 /**
- * The distance within which a pass gives a virtual buoy its reading. At one point a second, some six kilometres, three or more of its points
- * then lie within the 25 km that a reading is made of.
+ * The distance within which a pass gives a virtual buoy its reading. At one point a second, some six
+ * kilometres, three or more of its points then lie within the 25 km that a reading is made of.
  */
 const REACH_KM = 20
-/** A track that crosses a buoy's latitude farther off than this never comes within reach; up to there, seconds to look through. */
+/**
+ * A track that crosses a buoy's latitude farther off than this never comes within reach; up to there, seconds
+ * to look through.
+ */
 const MAY_REACH_KM = 150
 const SECONDS_ABOUT = 30
 
@@ -70,8 +75,9 @@ interface Track {
 }
 
 /**
- * Gives the sink all passes of which the end is not after `asOf` (epoch seconds), from the first of the month in which the tenth day before it
- * lies, and the readings they give `buoys`. The window begins on that mark so that a later build leaves closed months as they are.
+ * Gives the sink all passes of which the end is not after `asOf` (epoch seconds), from the first of the month
+ * in which the tenth day before it lies, and the readings they give `buoys`. The window begins on that mark
+ * so that a later build leaves closed months as they are.
  */
 export function sendPasses(sink: Sink, file: FileReport, buoys: readonly VirtualBuoy[], asOf: number): void {
   const tenth = new Date((asOf - WINDOW_DAYS * DAY) * 1000)

@@ -1,9 +1,11 @@
 /**
- * `--source demo`: real buoys with a made-up sea, for a first look and for tests that need a whole data set. Around them the rest of what
- * the service answers: satellite passes with virtual buoys, a forecast of the same sea, harbours with their real tides, and spots.
+ * `--source demo`: real buoys with a made-up sea, for a first look and for tests that need a whole data set.
+ * Around them the rest of what the service answers: satellite passes with virtual buoys, a forecast of the
+ * same sea, harbours with their real tides, and spots.
  *
- * Names, positions, networks and identifiers are facts of the public station lists; every reading follows the law of
- * `waves.ts`. A reading depends on buoy and time alone: a later `--as-of` moves the window and changes nothing inside it.
+ * Names, positions, networks and identifiers are facts of the public station lists; every reading follows the
+ * law of `waves.ts`. A reading depends on buoy and time alone: a later `--as-of` moves the window and changes
+ * nothing inside it.
  */
 import { RowBatch } from '../sea/columns.ts'
 import { forecastsAround } from './demo-forecast.ts'
@@ -24,8 +26,8 @@ const RECENT_DAYS = 45
 const HISTORY_YEARS = 11
 
 /**
- * Random outages stop short of a day, so that whoever starts the demonstration finds the same buoys active; the long ones
- * are in the table, on purpose.
+ * Random outages stop short of a day, so that whoever starts the demonstration finds the same buoys active;
+ * the long ones are in the table, on purpose.
  */
 const LONGEST_RANDOM_OUTAGE = 20 * (3600 / STEP)
 
@@ -218,7 +220,10 @@ const BRITAIN: Row[] = [
   ['62163', 'Brittany', 47.55, -8.47, 'celtic', 1, 275],
 ]
 
-/** Where ascending and descending tracks of the ten-day orbits cross: two readings in ten days, and now and then one more. */
+/**
+ * Where ascending and descending tracks of the ten-day orbits cross: two readings in ten days, and now and
+ * then one more.
+ */
 const VIRTUAL: [
   name: string,
   lat: number,
@@ -324,10 +329,11 @@ const VIRTUAL_STATIONS: readonly Station[] = VIRTUAL.map(
 /**
  * Opens `demo` (argument '') or the scale generator (argument `scale,…`, see `openScale`).
  *
- * The demonstration holds about forty buoys: half-hourly from the first of the month in which the 45th day before
- * `--as-of` lies, and for five of them hourly from 1 January eleven years earlier. Windows begin on those marks so that a
- * build half an hour later leaves the closed months as they are. There are passes and readings of virtual buoys from when the satellites
- * flew (2016), a forecast at most 20 km from every buoy, a dozen harbours and ten spots.
+ * The demonstration holds about forty buoys: half-hourly from the first of the month in which the 45th day
+ * before `--as-of` lies, and for five of them hourly from 1 January eleven years earlier. Windows begin on
+ * those marks so that a build half an hour later leaves the closed months as they are. There are passes and
+ * readings of virtual buoys from when the satellites flew (2016), a forecast at most 20 km from every buoy, a
+ * dozen harbours and ten spots.
  *
  * @throws BuildError for another argument
  */

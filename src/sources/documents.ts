@@ -1,4 +1,6 @@
-/** JSON documents of others: what is nested too deep, or holds more values than memory, is not parsed at all. */
+/**
+ * JSON documents of others: what is nested too deep, or holds more values than memory, is not parsed at all.
+ */
 import { decode } from './text.ts'
 
 /** Levels of lists and objects; real answers have six. */

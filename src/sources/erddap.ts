@@ -1,12 +1,14 @@
 /**
- * Tables of ERDDAP servers (tabledap), through which CDIP, the Irish Marine Institute, NERACOOS, PacIOOS, EMODnet and many others
- * publish: a folder of answers as `.csv`, `.csvp` or `.json`. Beside them may lie the servers' descriptions of datasets
- * (`info/DATASET/index.csv` or `.json`), here as `DATASET_info.csv`, which is of all files whose names begin with DATASET. A sub-folder is a
- * set of its own, in which `info.csv` is of all files. `stations.csv` (identifier,name,lat,lng) says what tables do not.
+ * Tables of ERDDAP servers (tabledap), through which CDIP, the Irish Marine Institute, NERACOOS, PacIOOS,
+ * EMODnet and many others publish: a folder of answers as `.csv`, `.csvp` or `.json`. Beside them may lie the
+ * servers' descriptions of datasets (`info/DATASET/index.csv` or `.json`), here as `DATASET_info.csv`, which
+ * is of all files whose names begin with DATASET. A sub-folder is a set of its own, in which `info.csv` is of
+ * all files. `stations.csv` (identifier,name,lat,lng) says what tables do not.
  *
- * Columns are known by their CF standard name where a description tells it, else by their name. Units are converted by the units
- * string; a column in an unknown unit, or with flags that nothing explains, is left out. `period` is the significant period, where
- * there is none the peak period, and the mean period only where a table has neither, which is said.
+ * Columns are known by their CF standard name where a description tells it, else by their name. Units are
+ * converted by the units string; a column in an unknown unit, or with flags that nothing explains, is left
+ * out. `period` is the significant period, where there is none the peak period, and the mean period only
+ * where a table has neither, which is said.
  */
 import { join } from 'node:path'
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
@@ -101,7 +103,8 @@ export const openErddap: OpenSource = (folder, options = {}) => ({
 type Quantity = MeasureName | 'meanPeriod'
 
 /**
- * CF standard names, the first that a table has counts. Those with `to_direction` say where waves and wind go.
+ * CF standard names, the first that a table has counts. Those with `to_direction` say where waves and wind
+ * go.
  */
 const STANDARD_NAMES: { readonly [name in Quantity]: readonly string[] } = {
   significantHeight: [
@@ -131,8 +134,8 @@ const STANDARD_NAMES: { readonly [name in Quantity]: readonly string[] } = {
 }
 
 /**
- * Names of columns without case, `_` and a sensor's number at the end ("significant_wave_height_3"); one with capitals is compared as
- * it is, for in small letters it is said of something else.
+ * Names of columns without case, `_` and a sensor's number at the end ("significant_wave_height_3"); one with
+ * capitals is compared as it is, for in small letters it is said of something else.
  */
 const LABELS: { readonly [name in Quantity]: readonly string[] } = {
   significantHeight: [
@@ -204,7 +207,10 @@ const normal = (label: string): string =>
     .replaceAll('_', '')
     .toLowerCase()
 
-/** Attributes of a dataset's variables, by the variable's name; those of the dataset as a whole stand under `NC_GLOBAL`. */
+/**
+ * Attributes of a dataset's variables, by the variable's name; those of the dataset as a whole stand under
+ * `NC_GLOBAL`.
+ */
 type Info = ReadonlyMap<string, ReadonlyMap<string, string>>
 const NO_INFO: Info = new Map()
 
@@ -247,8 +253,9 @@ async function readErddap(
   sink.source({ name: source, network: options.network ?? 'national', ...termsOf(files) })
   const { handles, placeless } = stations.announce(sink, source, known)
   report.withoutPosition('erddap', placeless)
-  // In one feed a later row takes the place of an earlier one of its time; rows of other feeds fill what is missing. So tables with
-  // other measures are other feeds, and so are rows without waves: where a table has a depth, each depth is a row.
+  // In one feed a later row takes the place of an earlier one of its time; rows of other feeds fill what is
+  // missing. So tables with other measures are other feeds, and so are rows without waves: where a table has
+  // a depth, each depth is a row.
   const feeds = [...new Set(signatures)].sort(wavesFirst)
   for (const [i, file] of files.entries()) {
     const counted = report.file(file.path)
@@ -512,7 +519,8 @@ interface RowHead {
 type TakeRow = (head: RowHead, names: readonly MeasureName[], codes: Int32Array) => void
 
 /**
- * Hands over the rows of a table that hold something. `report` hears of columns that are not used as one would expect.
+ * Hands over the rows of a table that hold something. `report` hears of columns that are not used as one
+ * would expect.
  * @returns the measures that the table has, as one text.
  */
 async function readRows(
@@ -682,7 +690,10 @@ function layoutOf(
   }
 }
 
-/** The column of each quantity: by the operator's word, by standard name, by its own name. A column is taken once, but for periods. */
+/**
+ * The column of each quantity: by the operator's word, by standard name, by its own name. A column is taken
+ * once, but for periods.
+ */
 function chooseColumns(
   labels: readonly string[],
   info: Info,
@@ -790,7 +801,10 @@ function goodFlags(
   return null
 }
 
-/** The identifier of all rows of a table: the longest of the list that its file's name begins with, the description's, the name itself. */
+/**
+ * The identifier of all rows of a table: the longest of the list that its file's name begins with, the
+ * description's, the name itself.
+ */
 function identifierOf(stem: string, info: Info, known: ReadonlyMap<string, BuoyRecord>): string {
   const isFront = (identifier: string): boolean =>
     stem.startsWith(identifier) && !/^[0-9A-Za-z]/.test(stem.slice(identifier.length))

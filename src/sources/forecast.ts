@@ -1,7 +1,8 @@
 /**
- * Forecasts as the public services answer them, one answer a file: Open-Meteo JSON (marine and weather, one place or many), CoverageJSON of
- * OGC EDR services, and the griddap or tabledap JSON of ERDDAP. What a file is, is told by its content. Some services answer one
- * quantity at a time, so what belongs to one point is gathered over all files.
+ * Forecasts as the public services answer them, one answer a file: Open-Meteo JSON (marine and weather, one
+ * place or many), CoverageJSON of OGC EDR services, and the griddap or tabledap JSON of ERDDAP. What a file
+ * is, is told by its content. Some services answer one quantity at a time, so what belongs to one point is
+ * gathered over all files.
  *
  *     DIR/*          answers, plain or gzip, named as you like
  *     DIR/points.csv file,lat,lng: places of the answers that do not say where they are (many EDR services leave it out)
@@ -20,15 +21,17 @@ import { BuildError } from '../system/build-error.ts'
 import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../sea/records.ts'
 import { degreesOf, Fields, isoSeconds, listFolder, readText, splitSeparated, textsOf } from './text.ts'
 
-/** An answer is held whole, as text and as objects, some ten times its size: ask for fewer places at a time. */
+/**
+ * An answer is held whole, as text and as objects, some ten times its size: ask for fewer places at a time.
+ */
 const MAX_ANSWER_BYTES = 64 * 2 ** 20
 const POSITIONS_FILE = 'points.csv'
 const MAX_POSITIONS_BYTES = 16 * 2 ** 20
 const COMMA = 44
 
 /**
- * Weather and wave models have grids of their own. A point with waves but no wind takes the wind of the nearest point within
- * this many km: a little more than half the diagonal of a quarter-degree cell.
+ * Weather and wave models have grids of their own. A point with waves but no wind takes the wind of the
+ * nearest point within this many km: a little more than half the diagonal of a quarter-degree cell.
  */
 const WIND_REACH_KM = 25
 
@@ -218,7 +221,10 @@ function ascending(times: number[]): number[] {
   return times
 }
 
-/** Open-Meteo says nothing of its run, so that is taken to begin with the first time. Times are local to the answer's offset. */
+/**
+ * Open-Meteo says nothing of its run, so that is taken to begin with the first time. Times are local to the
+ * answer's offset.
+ */
 function openMeteoSeries(value: unknown): Series {
   const answer = jsonOf(value, 'an answer')
   const hourly = jsonOf(answer.hourly, 'hourly')
@@ -399,8 +405,9 @@ function rangeOf(
 // What its columns are.
 
 /**
- * Names of a quantity in the answers of Open-Meteo, WAVEWATCH III and GFS-Wave, Copernicus Marine and the CF convention, the preferred
- * ones first: periods of the peak before means, since `period` is that of the dominant waves.
+ * Names of a quantity in the answers of Open-Meteo, WAVEWATCH III and GFS-Wave, Copernicus Marine and the CF
+ * convention, the preferred ones first: periods of the peak before means, since `period` is that of the
+ * dominant waves.
  */
 const LABELS: { readonly [name in ForecastName]: readonly string[] } = {
   waveHeight: ['wave_height', 'hs', 'swh', 'htsgw', 'thgt', 'vhm0', 'sea_surface_wave_significant_height'],
@@ -467,7 +474,10 @@ const KILOMETRES_PER_HOUR = {
   'mi/h': 1.609344,
 }
 
-/** How many of the contract's units one of the file's is, or null for an unknown one. An unnamed unit is the contract's, but for speed. */
+/**
+ * How many of the contract's units one of the file's is, or null for an unknown one. An unnamed unit is the
+ * contract's, but for speed.
+ */
 function factorOf(name: ForecastName, unit: string): number | null {
   const measured = MEASURES[FORECAST_MEASURES[name]].unit
   const factors: { readonly [unit: string]: number } =
@@ -483,7 +493,10 @@ function factorOf(name: ForecastName, unit: string): number | null {
   return Object.hasOwn(factors, key) ? factors[key] : null
 }
 
-/** What a series says of each quantity, in the contract's units; values beyond their limits are left out and counted. */
+/**
+ * What a series says of each quantity, in the contract's units; values beyond their limits are left out and
+ * counted.
+ */
 function quantitiesOf(series: Series, file: FileReport): Map<ForecastName, Quantity> {
   const columns = new Map(series.columns)
   resolveWind(columns, file)
@@ -521,7 +534,10 @@ function keepable(name: ForecastName, value: number, turn: number): number | nul
   return value >= -360 && value <= 360 ? (value + turn + 720) % 360 : null
 }
 
-/** Adds speed and direction where the wind comes as its eastward and northward parts. Wind comes from where it does not blow to. */
+/**
+ * Adds speed and direction where the wind comes as its eastward and northward parts. Wind comes from where it
+ * does not blow to.
+ */
 function resolveWind(columns: Map<string, SeriesColumn>, file: FileReport): void {
   const east = EASTWARD.flatMap((label) => columns.get(label) ?? [])[0]
   const north = NORTHWARD.flatMap((label) => columns.get(label) ?? [])[0]
@@ -553,7 +569,10 @@ function resolveWind(columns: Map<string, SeriesColumn>, file: FileReport): void
 
 // What belongs to one point.
 
-/** Of each quantity the newest run stays; files of the same run complete each other, the first one counts where they overlap. */
+/**
+ * Of each quantity the newest run stays; files of the same run complete each other, the first one counts
+ * where they overlap.
+ */
 function gather(
   places: Map<string, Place>,
   { lat, lng }: Series,
@@ -587,7 +606,10 @@ function joined(first: Quantity, second: Quantity): Quantity {
 const WAVE_NAMES = FORECAST_NAMES.filter((name) => !name.startsWith('wind'))
 const WIND_NAMES = FORECAST_NAMES.filter((name) => name.startsWith('wind'))
 
-/** One record per place, south to north. Wind-only places that lent their wind to a place with waves are none of their own. */
+/**
+ * One record per place, south to north. Wind-only places that lent their wind to a place with waves are none
+ * of their own.
+ */
 function recordsOf(places: ReadonlyMap<string, Place>): ForecastRecord[] {
   const inOrder = [...places.values()]
     .filter(({ quantities }) => Object.keys(quantities).length > 0)
@@ -633,8 +655,8 @@ function recordOf({ lat, lng, quantities }: Place): ForecastRecord {
 }
 
 /**
- * The values of a quantity at `times`, which hold all of its own. A model that steps by three hours is laid on the hours of another as the
- * server would read it between its times; its own gaps stay.
+ * The values of a quantity at `times`, which hold all of its own. A model that steps by three hours is laid
+ * on the hours of another as the server would read it between its times; its own gaps stay.
  */
 function laidOn(times: readonly number[], name: ForecastName, quantity: Quantity): Values {
   const { times: own, values } = quantity

@@ -1,6 +1,7 @@
 /**
- * What a source in its box tells the builder, as bytes: frames of a length (four bytes), a kind (one) and a body, JSON for records
- * and remarks, columns for rows. Both ends run on one machine, so numbers lie in its byte order.
+ * What a source in its box tells the builder, as bytes: frames of a length (four bytes), a kind (one) and a
+ * body, JSON for records and remarks, columns for rows. Both ends run on one machine, so numbers lie in its
+ * byte order.
  */
 import { MEASURE_NAMES, RowBatch } from '../sea/columns.ts'
 import type {

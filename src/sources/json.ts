@@ -1,11 +1,13 @@
 /**
- * Rows of JSON of any network, by a map of their columns: where in a document the rows stand, whose they are, when, and which of their
- * values is which measure in which unit. The map is the `options` of the configuration, or `columns.json` in the folder.
+ * Rows of JSON of any network, by a map of their columns: where in a document the rows stand, whose they are,
+ * when, and which of their values is which measure in which unit. The map is the `options` of the
+ * configuration, or `columns.json` in the folder.
  *
- * Places are JSON pointers (RFC 6901) from a row, `/wave_height`; with `^` before them from the document, `^/data/spotterId`.
- * In a list, `/results/identifier=Hm0/value` goes to the element whose `identifier` is `Hm0`, and `/@Hm0 (m)/0` to the one at the
- * place that `Hm0 (m)` has in the header. Rows that each hold a part of what was measured at one time, as with a file for each quantity, are
- * put together by station and time.
+ * Places are JSON pointers (RFC 6901) from a row, `/wave_height`; with `^` before them from the document,
+ * `^/data/spotterId`. In a list, `/results/identifier=Hm0/value` goes to the element whose `identifier` is
+ * `Hm0`, and `/@Hm0 (m)/0` to the one at the place that `Hm0 (m)` has in the header. Rows that each hold a
+ * part of what was measured at one time, as with a file for each quantity, are put together by station and
+ * time.
  */
 import { join } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
@@ -43,7 +45,10 @@ export interface JsonColumns {
 }
 
 export interface JsonTable {
-  /** Names of the files that have it; `*` stands for anything, `{station}` for the identifier. All files where it is absent. */
+  /**
+   * Names of the files that have it; `*` stands for anything, `{station}` for the identifier. All files where
+   * it is absent.
+   */
   files?: string
   /** Only documents that hold this here have the table. */
   when?: { at: Place; is: string | number | boolean }
@@ -164,7 +169,8 @@ export const JSON_OPTIONS: { readonly [keyword: string]: unknown } = object(
 )
 
 /**
- * Opens `folder` as documents of one network. `options` are `JsonColumns`; without them the folder's `columns.json` is read.
+ * Opens `folder` as documents of one network. `options` are `JsonColumns`; without them the folder's
+ * `columns.json` is read.
  * @throws BuildError for a map that does not fit its schema or names an unknown unit.
  */
 export const openJson: OpenSource = (folder, options) => {
@@ -297,7 +303,10 @@ function offsetOf(text = '+00:00'): number {
   return (text.startsWith('-') ? -1 : 1) * (Number(text.slice(1, 3)) * 3600 + Number(text.slice(4)) * 60)
 }
 
-/** The schema allows one `*`; with the identifier that makes two parts of any length, which no name can make slow. */
+/**
+ * The schema allows one `*`; with the identifier that makes two parts of any length, which no name can make
+ * slow.
+ */
 function fileNames(template: string): RegExp {
   const pattern = template
     .split(/(\*|\{station\})/)

@@ -17,7 +17,9 @@ import { openTides } from './tides.ts'
 /** JSON schema of an object of options. */
 export type OptionsSchema = { readonly [keyword: string]: unknown }
 
-/** A kind that takes options in the configuration: `example: { open: openExample, options: EXAMPLE_OPTIONS }`. */
+/**
+ * A kind that takes options in the configuration: `example: { open: openExample, options: EXAMPLE_OPTIONS }`.
+ */
 interface KindWithOptions {
   readonly open: OpenSource
   readonly options: OptionsSchema
@@ -55,7 +57,10 @@ export const KIND_HELP: { readonly [kind: string]: string } = {
 /** Kinds that read nobody's files. */
 const MADE_UP: ReadonlySet<string> = new Set(['demo'])
 
-/** A source that is read in a process of its own, under limits. @throws BuildError for an unknown kind or an argument that it refuses. */
+/**
+ * A source that is read in a process of its own, under limits. @throws BuildError for an unknown kind or an
+ * argument that it refuses.
+ */
 export function openSource(
   kind: string,
   argument: string,

@@ -1,9 +1,9 @@
 /**
- * Météo-France, the French national network, as it publishes marine observations: a file a day, `marine.20241209.csv` (or
- * `bouees.20241209.csv`), of anchored and drifting buoys and ships.
+ * Météo-France, the French national network, as it publishes marine observations: a file a day,
+ * `marine.20241209.csv` (or `bouees.20241209.csv`), of anchored and drifting buoys and ships.
  *
- * `period` is PwaPwa, the period of the measured waves; there is neither a peak period nor a maximum height. Temperatures are in
- * kelvin, speeds in m/s; `mq` marks what is missing.
+ * `period` is PwaPwa, the period of the measured waves; there is neither a peak period nor a maximum height.
+ * Temperatures are in kelvin, speeds in m/s; `mq` marks what is missing.
  */
 import { join } from 'node:path'
 import type { MeasureName } from '../sea/columns.ts'
@@ -177,9 +177,9 @@ function readValues(
 }
 
 /**
- * The five digits by which an anchored buoy is known everywhere, or null for what is none. WMO numbers of seven digits are older ones
- * of five with two zeros put in behind the area: 4100300 is 41300, east of Martinique. Ships have letters, and drifting
- * buoys add 500 to the number behind the area.
+ * The five digits by which an anchored buoy is known everywhere, or null for what is none. WMO numbers of
+ * seven digits are older ones of five with two zeros put in behind the area: 4100300 is 41300, east of
+ * Martinique. Ships have letters, and drifting buoys add 500 to the number behind the area.
  */
 function anchoredBuoy(station: string): string | null {
   if (!/^(?:\d{5}|\d{7})$/.test(station) || Number(station.slice(-3)) >= 500) return null

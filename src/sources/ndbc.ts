@@ -1,14 +1,15 @@
 /**
- * NDBC, the United States' national network, as its public folders serve it: `realtime2/STATION.txt` (the last 45 days, newest first),
- * `stdmet/STATIONhYEAR.txt` (the quality-controlled archive in five generations of headers), `latest_obs/` with any number of copies of
- * `latest_obs.txt` (the newest row of every station that reported lately, with its position), `activestations*.xml` and
- * `station_table*.txt` (positions and names).
+ * NDBC, the United States' national network, as its public folders serve it: `realtime2/STATION.txt` (the
+ * last 45 days, newest first), `stdmet/STATIONhYEAR.txt` (the quality-controlled archive in five generations
+ * of headers), `latest_obs/` with any number of copies of `latest_obs.txt` (the newest row of every station
+ * that reported lately, with its position), `activestations*.xml` and `station_table*.txt` (positions and
+ * names).
  *
- * The newest row of a station is often one of wind alone, so that its newest waves stand in an older copy or in what earlier builds
- * saw; who builds from `latest_obs.txt` alone says that the source is not complete.
+ * The newest row of a station is often one of wind alone, so that its newest waves stand in an older copy or
+ * in what earlier builds saw; who builds from `latest_obs.txt` alone says that the source is not complete.
  *
- * `period` is DPD, the dominant period, as is `peak_period`: NDBC has no significant period, and its average period APD is a
- * different quantity, so a row with APD alone has no period. There is no maximum height.
+ * `period` is DPD, the dominant period, as is `peak_period`: NDBC has no significant period, and its average
+ * period APD is a different quantity, so a row with APD alone has no period. There is no maximum height.
  */
 import { join } from 'node:path'
 import { SaxesParser } from 'saxes'
@@ -44,14 +45,20 @@ const MAX_LIST_BYTES = 64 * 2 ** 20
 /** Rows of one station that are held at once: 40 years of ten-minute rows are 2.1 million. */
 const MAX_STATION_ROWS = 4_000_000
 
-/** Rows of all copies of `latest_obs.txt` that are held at once, at 36 bytes: 4,000 copies of a thousand stations. */
+/**
+ * Rows of all copies of `latest_obs.txt` that are held at once, at 36 bytes: 4,000 copies of a thousand
+ * stations.
+ */
 const MAX_LATEST_ROWS = 4_000_000
 /** Folders below `latest_obs` in each other. */
 const MAX_DEPTH = 4
 
 const BATCH_ROWS = 8192
 
-/** The rows of one wave sample lie within this of its first row, each at most the step after the one before, in seconds. */
+/**
+ * The rows of one wave sample lie within this of its first row, each at most the step after the one before,
+ * in seconds.
+ */
 const SAMPLE_SECONDS = 1200
 const REPEAT_STEP_SECONDS = 600
 
@@ -148,7 +155,10 @@ async function findLatest(
   }
 }
 
-/** Makes all stations with a position known; what the station lists say of them counts before the position in `latest_obs.txt`. */
+/**
+ * Makes all stations with a position known; what the station lists say of them counts before the position in
+ * `latest_obs.txt`.
+ */
 function announce(
   sink: Sink,
   known: ReadonlyMap<string, Station>,
@@ -198,8 +208,8 @@ interface StationList {
 }
 
 /**
- * Joins all station lists: the active stations by age, newest first, then the station table, which also knows dead stations. What a
- * list leaves open, the next one fills. Null where there is no list.
+ * Joins all station lists: the active stations by age, newest first, then the station table, which also knows
+ * dead stations. What a list leaves open, the next one fills. Null where there is no list.
  */
 async function readStations(
   folder: string,
@@ -244,7 +254,9 @@ function place(station: Station, lat: number | undefined, lng: number | undefine
   station.lng = lng
 }
 
-/** The parser keeps all open elements, and of one all attributes: the list has two levels and ten attributes. */
+/**
+ * The parser keeps all open elements, and of one all attributes: the list has two levels and ten attributes.
+ */
 const MAX_ELEMENT_DEPTH = 20
 const MAX_ATTRIBUTES = 100
 
@@ -350,7 +362,10 @@ const WDIR = 5
 const WSPD = 6
 const GST = 7
 
-/** The rows of one feed of a station, in the order of its files; codes as in the snapshot, NO_CODE where missing. */
+/**
+ * The rows of one feed of a station, in the order of its files; codes as in the snapshot, NO_CODE where
+ * missing.
+ */
 class StationRows {
   length = 0
   time: Float64Array
@@ -428,7 +443,10 @@ function parseHeader(bytes: Uint8Array, fields: Fields): Header | null {
   return fields.count === labels.length ? { labels, realtime, time, columns, places } : null
 }
 
-/** Finds the header and makes a reader of the lines behind it, all of `station` if one is named; reports a file without a header. */
+/**
+ * Finds the header and makes a reader of the lines behind it, all of `station` if one is named; reports a
+ * file without a header.
+ */
 function openRows(bytes: Uint8Array, file: FileReport, station?: string): RowReader | null {
   const fields = new Fields()
   let line = 1
@@ -468,7 +486,10 @@ class RowReader {
   readonly #station: string | undefined
   #at: number
   #line: number
-  /** Lines that end before this can go the short way: it looks for the end of a line without looking for that of the file. */
+  /**
+   * Lines that end before this can go the short way: it looks for the end of a line without looking for that
+   * of the file.
+   */
   readonly #plainEnd: number
   readonly #plan: PlainPlan | null
   /** The last date, as one number, and its midnight. */
@@ -497,8 +518,8 @@ class RowReader {
   }
 
   /**
-   * Puts the values of the next row with waves, wind or water temperature at `base` of `codes`, in the order of READ; false at the end of
-   * the file.
+   * Puts the values of the next row with waves, wind or water temperature at `base` of `codes`, in the order
+   * of READ; false at the end of the file.
    */
   next(codes: Int32Array, base: number): boolean {
     while (this.#at < this.#bytes.length) {
@@ -533,8 +554,9 @@ class RowReader {
   }
 
   /**
-   * Reads a line that is written as nearly all are, in one go over its bytes: blanks between fields, a date of digits, and values that are
-   * whole codes within their limits. Returns where the next line begins, or −1 for any other line, of which nothing is said.
+   * Reads a line that is written as nearly all are, in one go over its bytes: blanks between fields, a date
+   * of digits, and values that are whole codes within their limits. Returns where the next line begins, or −1
+   * for any other line, of which nothing is said.
    */
   #readPlain(codes: Int32Array, base: number): number {
     const bytes = this.#bytes
@@ -639,7 +661,10 @@ class RowReader {
     return true
   }
 
-  /** Reads any line and goes on to the next; false where it is no row, which is reported when it should be one. */
+  /**
+   * Reads any line and goes on to the next; false where it is no row, which is reported when it should be
+   * one.
+   */
   #readAny(codes: Int32Array, base: number): boolean {
     const bytes = this.#bytes
     const { fields, header } = this
@@ -682,7 +707,10 @@ interface PlainPlan {
   tasks: Int8Array
   /** Places in READ of which the file has no field. */
   absent: readonly number[]
-  /** By place in READ and number of decimals: a value without its point times this is its code; 0 where that is not exact. */
+  /**
+   * By place in READ and number of decimals: a value without its point times this is its code; 0 where that
+   * is not exact.
+   */
   factors: Int32Array
   /** By place in READ: codes that mark "missing" and a full circle, and the lowest and highest. */
   missing: Int32Array
@@ -728,8 +756,9 @@ function plainPlan({ labels, realtime, time, places }: Header): PlainPlan | null
 }
 
 /**
- * Whether a message that came garbled put one number into two fields (46075 in August 2023: a height of 12.2 m with an average period of
- * 12.2 s and no dominant one). Of 194,000 wave rows of 78 stations, two are like that.
+ * Whether a message that came garbled put one number into two fields (46075 in August 2023: a height of 12.2
+ * m with an average period of 12.2 s and no dominant one). Of 194,000 wave rows of 78 stations, two are like
+ * that.
  */
 function isGarbled(codes: Int32Array, base: number): boolean {
   const height = codes[base + WVHT]
@@ -753,7 +782,10 @@ interface Latest {
   positions: Stations
 }
 
-/** Reads the copies one after another; their reports are ended by who sends the rows, for the rule on repeats still counts. */
+/**
+ * Reads the copies one after another; their reports are ended by who sends the rows, for the rule on repeats
+ * still counts.
+ */
 async function readLatest(paths: readonly string[], report: Report): Promise<Latest> {
   const latest: Latest = { files: [], rows: new Map(), positions: new Stations() }
   const codes = new Int32Array(WIDTH)
@@ -855,8 +887,8 @@ function sendRows(
   const isSample = chooseSamples(rows, order)
   const { codes, time } = rows
   for (const row of order) {
-    // A repeat goes on as a row even when nothing is left of it: an earlier build, which did not know the first of the two
-    // (it came late), may have taken it for the sample.
+    // A repeat goes on as a row even when nothing is left of it: an earlier build, which did not know the
+    // first of the two (it came late), may have taken it for the sample.
     if (isSample[row] === 0 && codes[row * WIDTH + WVHT] !== NO_CODE)
       rows.fileOf(row).skipped('waves repeat a sample', identifier)
   }
@@ -886,7 +918,10 @@ function sendRows(
   }
 }
 
-/** Rows by time; of rows with one time only the last that was read, for files of one feed overlap by an hour or a day. */
+/**
+ * Rows by time; of rows with one time only the last that was read, for files of one feed overlap by an hour
+ * or a day.
+ */
 function timeOrder({ time, length }: StationRows): Uint32Array {
   const order = new Uint32Array(length)
   let ascends = 0
@@ -909,11 +944,13 @@ function timeOrder({ time, length }: StationRows): Uint32Array {
 }
 
 /**
- * Marks the rows that stand for a wave sample. A hull sends one sample twice, first without DPD and ten minutes later with it. Rows with
- * waves are of one sample where they lie within SAMPLE_SECONDS of its first row, each at most REPEAT_STEP_SECONDS after the one before,
- * with equal WVHT and APD, MWD equal or missing in all, and one DPD at most. Its first row stands for it, so that the time of the
- * reading, and with it its id, stays when a later row brings DPD; what that row lacks comes from the first of the others that has it.
- * A row without APD is a sample of its own: stations that send heights alone show equal ones for hours in calm weather (44058).
+ * Marks the rows that stand for a wave sample. A hull sends one sample twice, first without DPD and ten
+ * minutes later with it. Rows with waves are of one sample where they lie within SAMPLE_SECONDS of its first
+ * row, each at most REPEAT_STEP_SECONDS after the one before, with equal WVHT and APD, MWD equal or missing
+ * in all, and one DPD at most. Its first row stands for it, so that the time of the reading, and with it its
+ * id, stays when a later row brings DPD; what that row lacks comes from the first of the others that has it.
+ * A row without APD is a sample of its own: stations that send heights alone show equal ones for hours in
+ * calm weather (44058).
  */
 function chooseSamples({ time, codes, length }: StationRows, order: Uint32Array): Uint8Array {
   const isSample = new Uint8Array(length)

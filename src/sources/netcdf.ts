@@ -1,9 +1,11 @@
 /**
- * Variables and attributes of NetCDF-4 files, which are HDF5 files: nothing is read before its size was looked at.
+ * Variables and attributes of NetCDF-4 files, which are HDF5 files: nothing is read before its size was
+ * looked at.
  *
- * HDF5 follows external storage, external links and virtual datasets to any file that the process may open, `/proc/self/environ` included.
- * So the library runs over a file system in memory that holds the bytes of one file, and the attempt to open another one there
- * is noted and fails: such a file is refused by the name of what it does.
+ * HDF5 follows external storage, external links and virtual datasets to any file that the process may open,
+ * `/proc/self/environ` included. So the library runs over a file system in memory that holds the bytes of one
+ * file, and the attempt to open another one there is noted and fails: such a file is refused by the name of
+ * what it does.
  */
 import type { Attribute, Dataset, File, Group } from 'h5wasm'
 import { readRegularFileSync, UnfitFile } from '../system/files.ts'
@@ -77,7 +79,10 @@ async function load(): Promise<Netcdf> {
   return netcdf
 }
 
-/** Opens the file at `path` for as long as `use` takes. @throws UnusableFile, also for any fault that a damaged file makes. */
+/**
+ * Opens the file at `path` for as long as `use` takes. @throws UnusableFile, also for any fault that a
+ * damaged file makes.
+ */
 export function withFile<T>(netcdf: Netcdf, path: string, use: (file: File) => T): T {
   const { library, memory } = netcdf
   const bytes = bytesOf(path)
@@ -113,7 +118,9 @@ function bytesOf(path: string): Uint8Array {
   }
 }
 
-/** @throws UnusableFile for a group, or one below it, with a link or a variable that leads into another file */
+/**
+ * @throws UnusableFile for a group, or one below it, with a link or a variable that leads into another file
+ */
 function refuseStrays(netcdf: Netcdf, group: Group, seen: { depth: number; members: number }): void {
   const names = group.keys()
   seen.members += names.length

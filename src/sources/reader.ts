@@ -1,6 +1,7 @@
 /**
- * The process that reads one source for a builder, who started it (`box.ts`): the job comes by the standard input, what was read goes
- * out by the fourth descriptor. It holds no secret and ends itself when it takes too much memory or its builder is gone.
+ * The process that reads one source for a builder, who started it (`box.ts`): the job comes by the standard
+ * input, what was read goes out by the fourth descriptor. It holds no secret and ends itself when it takes
+ * too much memory or its builder is gone.
  */
 import { readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
@@ -208,7 +209,10 @@ class SendingFile implements FileReport {
   }
 }
 
-/** Where in our code something unforeseen went wrong, and what kind of fault it is; its message may hold a piece of a file. */
+/**
+ * Where in our code something unforeseen went wrong, and what kind of fault it is; its message may hold a
+ * piece of a file.
+ */
 function placeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown fault'
   const [place] = /[\w.-]+\.(?:ts|m?js):\d+/.exec(error.stack ?? '') ?? ['an unknown place']

@@ -1,9 +1,9 @@
 /**
  * `--source demo:scale,…`: as many made-up buoys for as long as a bench wants, with the sea of `waves.ts`.
  *
- * Rows come month by month, oldest first, all buoys of a month together: the builder can write a month's part as soon as
- * the next month begins, and never holds more than one. A month needs nothing of the months before it, so a build that
- * was broken off goes on with the first month it has not written.
+ * Rows come month by month, oldest first, all buoys of a month together: the builder can write a month's part
+ * as soon as the next month begins, and never holds more than one. A month needs nothing of the months before
+ * it, so a build that was broken off goes on with the first month it has not written.
  */
 import { setImmediate } from 'node:timers/promises'
 import { RowBatch } from '../sea/columns.ts'
@@ -67,7 +67,10 @@ const WITHOUT_MAXIMUM: Instrument = {
   wind: true,
 }
 
-/** Of four buoys of a coast one is coastal, one measures all nine quantities, two are like the American national ones. */
+/**
+ * Of four buoys of a coast one is coastal, one measures all nine quantities, two are like the American
+ * national ones.
+ */
 const INSTRUMENTS = [WAVES_ONLY, WITHOUT_MAXIMUM, EVERYTHING, WITHOUT_MAXIMUM] as const
 
 interface Coast {
@@ -134,7 +137,8 @@ const COASTS: readonly Coast[] = (
 }))
 
 /**
- * Opens the generator: `options` is what stands behind `demo:scale,`, for instance `buoys=500,years=10,seed=7`.
+ * Opens the generator: `options` is what stands behind `demo:scale,`, for instance
+ * `buoys=500,years=10,seed=7`.
  *
  * @throws BuildError naming an unknown, repeated or ill-valued option, and what is allowed
  */

@@ -1,6 +1,7 @@
 /**
- * Stations that are known from rows alone, each of which says whose it is and where that lay. A buoy has to be announced with its
- * position before its first row is handed over, so files of such rows are gone through twice.
+ * Stations that are known from rows alone, each of which says whose it is and where that lay. A buoy has to
+ * be announced with its position before its first row is handed over, so files of such rows are gone through
+ * twice.
  */
 import { haversineKm, wrapLongitude } from '../sea/geo.ts'
 import { type FileReport, type Sink } from './source.ts'
@@ -11,7 +12,10 @@ import { cleanName } from './text.ts'
 /** More than all networks of the world have; a damaged column of identifiers must not fill the memory. */
 const MAX_STATIONS = 100_000
 
-/** A mooring swings and is laid anew within so many kilometres; a position farther off is a fault until another one confirms it. */
+/**
+ * A mooring swings and is laid anew within so many kilometres; a position farther off is a fault until
+ * another one confirms it.
+ */
 const JUMP_KM = 1
 
 export const IDENTIFIER = /^[^"\p{Cc}]{1,64}$/u
@@ -33,7 +37,8 @@ export class Stations {
   readonly #stations = new Map<string, Station>()
 
   /**
-   * Notes a row of a station. A position that is none is left out; longitudes may be 0…360. The first name that is not empty counts.
+   * Notes a row of a station. A position that is none is left out; longitudes may be 0…360. The first name
+   * that is not empty counts.
    * @throws BuildError for more stations than there can be.
    */
   see(identifier: string, time: number, lat: number, lng: number, name: string): void {
@@ -53,8 +58,8 @@ export class Stations {
   }
 
   /**
-   * Makes all stations with a position known, in order of identifier. A station has the record of `known`, else its own name and
-   * newest position; a single jump of what otherwise lies still does not count.
+   * Makes all stations with a position known, in order of identifier. A station has the record of `known`,
+   * else its own name and newest position; a single jump of what otherwise lies still does not count.
    * @returns their handles, and the identifiers of those without a position.
    */
   announce(

@@ -1,8 +1,8 @@
 /**
  * Reading text formats as bytes: files, lines, fields, numbers, times.
  *
- * A national archive has hundreds of millions of lines, so nothing here makes a string for a line or a field that is
- * measured, and no measured value passes through a float: "2.30" becomes 2300 by integer arithmetic.
+ * A national archive has hundreds of millions of lines, so nothing here makes a string for a line or a field
+ * that is measured, and no measured value passes through a float: "2.30" becomes 2300 by integer arithmetic.
  */
 import { opendir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,10 @@ import { readRegularFile, UnfitFile } from '../system/files.ts'
 import { type FileReport } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 
-/** Largest file that is read, after decompression: it is held in memory whole, and a small .gz can hold any amount. */
+/**
+ * Largest file that is read, after decompression: it is held in memory whole, and a small .gz can hold any
+ * amount.
+ */
 const MAX_FILE_BYTES = 2 ** 30
 
 /** Names of one folder that are held at once. */
@@ -21,7 +24,10 @@ const MAX_ENTRIES = 500_000
 /** Fields of one line whose places are kept; the widest format here has 73. */
 const MAX_FIELDS = 256
 
-/** A quote that is not closed within this many bytes is a stray one; without the bound it would swallow the file. */
+/**
+ * A quote that is not closed within this many bytes is a stray one; without the bound it would swallow the
+ * file.
+ */
 const MAX_QUOTED_BYTES = 65_536
 
 /** Of a bad line, before the report cuts it. */
@@ -71,7 +77,8 @@ export async function listFolder(folder: string): Promise<FolderListing | null> 
  * Reads a plain or gzip file (told apart by content) without its byte order mark.
  *
  * A damaged or cut gzip file is reported as one bad line, and the whole lines before the damage are returned.
- * @throws BuildError when the file cannot be read or is larger than `maxBytes`, before or after decompression.
+ * @throws BuildError when the file cannot be read or is larger than `maxBytes`, before or after
+ * decompression.
  */
 export async function readText(path: string, file: FileReport, maxBytes = MAX_FILE_BYTES): Promise<Buffer> {
   let stored: Buffer
@@ -91,7 +98,9 @@ export async function readText(path: string, file: FileReport, maxBytes = MAX_FI
   return marked ? bytes.subarray(3) : fromUtf16(bytes)
 }
 
-/** Spreadsheets save "Unicode text" as UTF-16 with a byte order mark: the same as UTF-8; all else as it is. */
+/**
+ * Spreadsheets save "Unicode text" as UTF-16 with a byte order mark: the same as UTF-8; all else as it is.
+ */
 function fromUtf16(bytes: Buffer): Buffer {
   const isLittle = bytes[0] === 0xff && bytes[1] === 0xfe
   const isBig = bytes[0] === 0xfe && bytes[1] === 0xff
@@ -175,8 +184,8 @@ export function splitBlanks(bytes: Uint8Array, from: number, fields: Fields): vo
 }
 
 /**
- * Splits the line at `from` on `separator` (one byte) with the quoting of RFC 4180. Unquoted fields are trimmed of blanks; a
- * doubled quote inside quotes is left for `textOf`. A blank line has one empty field.
+ * Splits the line at `from` on `separator` (one byte) with the quoting of RFC 4180. Unquoted fields are
+ * trimmed of blanks; a doubled quote inside quotes is left for `textOf`. A blank line has one empty field.
  */
 export function splitSeparated(bytes: Uint8Array, from: number, separator: number, fields: Fields): void {
   const { starts, ends } = fields
@@ -238,7 +247,10 @@ export function lineText(bytes: Uint8Array, at: number, { next }: Fields): strin
 
 const SEPARATORS: readonly number[] = [0x2c, 0x3b, TAB]
 
-/** What stands most often in the first line of a table, a comma, a semicolon or a tab: spreadsheets of many countries write the second. */
+/**
+ * What stands most often in the first line of a table, a comma, a semicolon or a tab: spreadsheets of many
+ * countries write the second.
+ */
 export function separatorOf(bytes: Uint8Array): number {
   const end = bytes.indexOf(LF)
   const header = bytes.subarray(0, end < 0 ? bytes.length : end)
@@ -304,12 +316,16 @@ export const MALFORMED = -0x40000000
 
 /** `decimal` counts in this many parts of a unit: finer than any format here writes. */
 const PARTS = 10_000
-/** Larger values saturate here: beyond every limit and every missing marker, and products with it stay in 31 bits. */
+/**
+ * Larger values saturate here: beyond every limit and every missing marker, and products with it stay in 31
+ * bits.
+ */
 const SATURATED = 2000 * PARTS
 
 /**
- * Reads plain decimal text ("-1.5", "+0.2", "07", ".5", "3.") as a count of ten-thousandths; MALFORMED for anything else. Digits past the
- * fourth decimal are cut off: they decide no rounding to a half that lies on a ten-thousandth.
+ * Reads plain decimal text ("-1.5", "+0.2", "07", ".5", "3.") as a count of ten-thousandths; MALFORMED for
+ * anything else. Digits past the fourth decimal are cut off: they decide no rounding to a half that lies on a
+ * ten-thousandth.
  */
 export function decimal(bytes: Uint8Array, from: number, to: number): number {
   let at = from
@@ -355,8 +371,8 @@ const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334
 const DAYS_OF_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 /**
- * Epoch seconds of a UTC date in the proleptic Gregorian calendar, or −1 where there is no such moment or the time column
- * cannot hold it (before 1970, after February 2106).
+ * Epoch seconds of a UTC date in the proleptic Gregorian calendar, or −1 where there is no such moment or the
+ * time column cannot hold it (before 1970, after February 2106).
  */
 export function epochSeconds(
   year: number,
@@ -380,8 +396,9 @@ export function epochSeconds(
 }
 
 /**
- * Reads `YYYY-MM-DDThh:mm[:ss[.000]]` (a blank for the T will do) as epoch seconds, or −1. `zone` says what follows: 'none' is UTC
- * without a mark, 'offset' is `Z`, `±hh`, `±hhmm` or `±hh:mm`. A fraction of a second must be zero: times are whole seconds.
+ * Reads `YYYY-MM-DDThh:mm[:ss[.000]]` (a blank for the T will do) as epoch seconds, or −1. `zone` says what
+ * follows: 'none' is UTC without a mark, 'offset' is `Z`, `±hh`, `±hhmm` or `±hh:mm`. A fraction of a second
+ * must be zero: times are whole seconds.
  */
 export function isoSeconds(bytes: Uint8Array, from: number, to: number, zone: 'none' | 'offset'): number {
   if (to - from < 16 || bytes[from + 4] !== MINUS || bytes[from + 7] !== MINUS) return -1
@@ -452,7 +469,10 @@ export interface ColumnOptions {
   metresPerSecond?: boolean
 }
 
-/** Describes the column `field` with the header `label`, which holds `name` in the contract's unit unless `options` say otherwise. */
+/**
+ * Describes the column `field` with the header `label`, which holds `name` in the contract's unit unless
+ * `options` say otherwise.
+ */
 export function measureColumn(
   name: MeasureName,
   field: number,
@@ -481,10 +501,11 @@ export function measureColumn(
 }
 
 /**
- * Reads the measured fields of a line into `codes`, one per column, NO_CODE where nothing was measured: an empty field, the word
- * `MM`, a marker of the column, or a value beyond the measure's limits, which is counted as skipped. A value with more decimals than its
- * column keeps is rounded to the nearest that it does, halves away from zero.
- * Returns what is wrong with the line, or null; `fields.wrong` is then the field that is to blame.
+ * Reads the measured fields of a line into `codes`, one per column, NO_CODE where nothing was measured: an
+ * empty field, the word `MM`, a marker of the column, or a value beyond the measure's limits, which is
+ * counted as skipped. A value with more decimals than its column keeps is rounded to the nearest that it
+ * does, halves away from zero. Returns what is wrong with the line, or null; `fields.wrong` is then the field
+ * that is to blame.
  */
 export function readMeasures(
   bytes: Uint8Array,
@@ -525,8 +546,8 @@ const WAVE_MEASURES: ReadonlySet<MeasureName> = new Set([
 ])
 
 /**
- * Takes wave values without a significant height out of a row, for they make no reading (contract: "Reading"), and counts that.
- * Returns whether anything is left. `codes[i]` belongs to `names[i]`.
+ * Takes wave values without a significant height out of a row, for they make no reading (contract:
+ * "Reading"), and counts that. Returns whether anything is left. `codes[i]` belongs to `names[i]`.
  */
 export function dropUnusable(names: readonly MeasureName[], codes: Int32Array, file: FileReport): boolean {
   const height = names.indexOf('significantHeight')

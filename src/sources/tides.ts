@@ -1,9 +1,9 @@
 /**
- * Tide stations with harmonic constituents: the harbours of `@neaps/tide-database` (`tides:database`), or a folder of station files in
- * that database's JSON shape (`tides:FOLDER`).
+ * Tide stations with harmonic constituents: the harbours of `@neaps/tide-database` (`tides:database`), or a
+ * folder of station files in that database's JSON shape (`tides:FOLDER`).
  *
- * Taken are reference stations whose licence allows commercial use. Subordinate ones have no constituents, only corrections of high and
- * low water to those of another port, which say nothing about the hours between.
+ * Taken are reference stations whose licence allows commercial use. Subordinate ones have no constituents,
+ * only corrections of high and low water to those of another port, which say nothing about the hours between.
  */
 import { join } from 'node:path'
 import { readRegularFile, UnfitFile } from '../system/files.ts'
@@ -26,8 +26,9 @@ const MAX_UNKNOWN_AMPLITUDE = 0.05
 const MAX_TOLD = 20
 
 /**
- * TICON counts the phases of these from another quarter turn than other publishers do: of the gauges that both have, M1 lies 104 degrees
- * apart at 386, 2MK5 91 at five and 2MO5 −81 at one, while NOAA's other constituents agree within 8 degrees.
+ * TICON counts the phases of these from another quarter turn than other publishers do: of the gauges that
+ * both have, M1 lies 104 degrees apart at 386, 2MK5 91 at five and 2MO5 −81 at one, while NOAA's other
+ * constituents agree within 8 degrees.
  */
 const TICON_TURNS: { readonly [name: string]: number } = { M1: 90, '2MK5': 90, '2MO5': -90 }
 

@@ -1,8 +1,9 @@
 /**
- * Values and times in whatever unit a table of measurements says that they are in, as self-describing formats give them.
+ * Values and times in whatever unit a table of measurements says that they are in, as self-describing formats
+ * give them.
  *
- * Such tables carry computed floats with more digits than mean anything ("13.333333"), so values are rounded once, to the code of
- * their column; a unit that is not known here is never guessed.
+ * Such tables carry computed floats with more digits than mean anything ("13.333333"), so values are rounded
+ * once, to the code of their column; a unit that is not known here is never guessed.
  */
 import { MEASURES, type MeasureName } from '../sea/columns.ts'
 import type { FileReport } from './source.ts'
@@ -118,7 +119,10 @@ export interface ValueOptions {
   goesTo?: boolean
 }
 
-/** Describes the column `label` with values of `name` in `unit`; null where that is no known unit of such a measure. */
+/**
+ * Describes the column `label` with values of `name` in `unit`; null where that is no known unit of such a
+ * measure.
+ */
 export function valueColumn(
   name: MeasureName,
   label: string,
@@ -144,8 +148,8 @@ export function valueColumn(
 }
 
 /**
- * The code of a value in the column's unit, NO_CODE where it marks "missing" or is not finite, or lies beyond the measure's limits,
- * which is counted as skipped.
+ * The code of a value in the column's unit, NO_CODE where it marks "missing" or is not finite, or lies beyond
+ * the measure's limits, which is counted as skipped.
  */
 export function codeOf(column: ValueColumn, value: number, file: FileReport): number {
   if (!Number.isFinite(value)) return NO_CODE
@@ -169,12 +173,18 @@ export function codeOf(column: ValueColumn, value: number, file: FileReport): nu
   return NO_CODE
 }
 
-/** As one rounds by hand: products of binary fractions come out a few last bits below the half that their decimals make. */
+/**
+ * As one rounds by hand: products of binary fractions come out a few last bits below the half that their
+ * decimals make.
+ */
 function roundHalfUp(value: number): number {
   return Math.sign(value) * Math.floor(Math.abs(value) * (1 + 4 * Number.EPSILON) + 0.5)
 }
 
-/** Reads a number as tables write them ("-1.5", "9.96921E36"); NaN for nothing, "NaN" and "null", null for anything else. */
+/**
+ * Reads a number as tables write them ("-1.5", "9.96921E36"); NaN for nothing, "NaN" and "null", null for
+ * anything else.
+ */
 export function numberOf(text: string): number | null {
   if (text === '' || text === 'NaN' || text === 'null') return NaN
   if (text.length > 40 || !/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i.test(text)) return null
@@ -184,7 +194,10 @@ export function numberOf(text: string): number | null {
 /** Powers of ten that a float holds exactly. */
 const TENS = Array.from({ length: 16 }, (_, i) => 10 ** i)
 
-/** As `numberOf`, of bytes: up to 15 digits are the quotient of two exact floats, so they are rounded once, as `Number` does. */
+/**
+ * As `numberOf`, of bytes: up to 15 digits are the quotient of two exact floats, so they are rounded once, as
+ * `Number` does.
+ */
 export function numberAt(bytes: Buffer, from: number, to: number): number | null {
   let at = from
   const negative = bytes[at] === 45
@@ -210,8 +223,8 @@ const ISO_TIME =
   /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)? ?(?:(Z|UTC)|([+-])(\d\d)(?::?(\d\d))?)?$/i
 
 /**
- * Reads `YYYY-MM-DDThh:mm[:ss[.s]][Z|±hh:mm]` as whole epoch seconds (a fraction is cut off), or −1. Without a mark of its zone the
- * time is `offset` seconds ahead of UTC.
+ * Reads `YYYY-MM-DDThh:mm[:ss[.s]][Z|±hh:mm]` as whole epoch seconds (a fraction is cut off), or −1. Without
+ * a mark of its zone the time is `offset` seconds ahead of UTC.
  */
 export function isoTime(text: string, offset = 0): number {
   const plain = text.length === 20 ? plainIsoTime(text) : -1
@@ -280,8 +293,9 @@ const SECONDS_OF: Conversions = {
 export type TimeReader = (text: string) => number
 
 /**
- * The reader of times in a unit: "UTC" (or none) is ISO 8601, "seconds since 1970-01-01T00:00:00Z" and its like are counts, which
- * are rounded to the second. Null for any other unit. Times without a mark are `offset` seconds ahead of UTC.
+ * The reader of times in a unit: "UTC" (or none) is ISO 8601, "seconds since 1970-01-01T00:00:00Z" and its
+ * like are counts, which are rounded to the second. Null for any other unit. Times without a mark are
+ * `offset` seconds ahead of UTC.
  */
 export function timeReader(unit: string, offset = 0): TimeReader | null {
   if (/^(utc|gmt|iso ?8601)?$/i.test(unit.trim())) return (text) => isoTime(text, offset)

@@ -1,13 +1,14 @@
 /**
  * The law of the made-up sea: readings that are a pure function of (seed, buoy, time).
  *
- * Every quantity is a stationary Ornstein–Uhlenbeck path on the grid of absolute half-hours, built by bisection: knots
- * twelve time constants apart are independent draws, and each midpoint is drawn from its exact law given its two
- * neighbours. So any month can be made without the months before it, costs one draw per sample, and is the same
- * whatever window, cadence or `--as-of` asked for it.
+ * Every quantity is a stationary Ornstein–Uhlenbeck path on the grid of absolute half-hours, built by
+ * bisection: knots twelve time constants apart are independent draws, and each midpoint is drawn from its
+ * exact law given its two neighbours. So any month can be made without the months before it, costs one draw
+ * per sample, and is the same whatever window, cadence or `--as-of` asked for it.
  *
- * Random draws are integer hashes and paths are built with +, × and table values in a fixed order. What goes through
- * `exp`, `sqrt` or `atan2` is rounded to the source's resolution at once, so one platform's last bit does not show.
+ * Random draws are integer hashes and paths are built with +, × and table values in a fixed order. What goes
+ * through `exp`, `sqrt` or `atan2` is rounded to the source's resolution at once, so one platform's last bit
+ * does not show.
  */
 import { MEASURES, MEASURE_NAMES } from '../sea/columns.ts'
 import type { RowBatch } from '../sea/columns.ts'
@@ -23,8 +24,8 @@ const LOG_HEIGHT_SPREAD = 0.5
 /** Share of that variance in weather (τ 30 h); the rest is the slower succession of weather (τ 250 h). */
 const FAST_SHARE = 0.3
 /**
- * Above this logarithm (two spreads) storms grow more slowly than the normal law says, which would give seas of 40 m
- * where the median is 4 m.
+ * Above this logarithm (two spreads) storms grow more slowly than the normal law says, which would give seas
+ * of 40 m where the median is 4 m.
  */
 const STORM = 1
 /** Metres; keeps maximum heights, at most 2.3 times as high, below the 50 m that a snapshot takes. */
@@ -40,15 +41,19 @@ export interface Climate {
   readonly height: readonly number[]
   /** Peak period, s. */
   readonly peakPeriod: readonly number[]
-  /** Water temperature, °C: yearly mean, half the yearly range, and the hemisphere (warmest in late August or February). */
+  /**
+   * Water temperature, °C: yearly mean, half the yearly range, and the hemisphere (warmest in late August or
+   * February).
+   */
   readonly water: { readonly mean: number; readonly swing: number; readonly hemisphere: 'north' | 'south' }
   /** Wind: mean speed in m/s, and where it mostly comes from, degrees. */
   readonly wind: { readonly speed: number; readonly from: number }
 }
 
 /**
- * The coasts of the made-up sea. The heights and periods of Biscay and the heights of sheltered California are medians of
- * ten and fourteen measured years (Candhis 06403, NDBC 46240); the others are plausible, not measured.
+ * The coasts of the made-up sea. The heights and periods of Biscay and the heights of sheltered California
+ * are medians of ten and fourteen measured years (Candhis 06403, NDBC 46240); the others are plausible, not
+ * measured.
  */
 export const CLIMATES = {
   biscay: {
@@ -137,7 +142,9 @@ export interface Instrument {
   readonly heightStep: 0.1 | 0.01
   /** Seconds. */
   readonly periodStep: 1 | 0.1
-  /** `peak`: one period, the peak one; `both`: significant and peak; `significant`: no peak period; `none`. */
+  /**
+   * `peak`: one period, the peak one; `both`: significant and peak; `significant`: no peak period; `none`.
+   */
   readonly periods: 'peak' | 'both' | 'significant' | 'none'
   /** Median and logarithmic spread of maximum / significant height, where the network publishes a maximum. */
   readonly maximum?: { readonly median: number; readonly spread: number }
@@ -185,8 +192,8 @@ export function uniform(key: number, index: number): number {
 }
 
 /**
- * A nearly normal number of (key, index): the sum of four random bytes, centred, with unit variance, always within
- * ±3.45.
+ * A nearly normal number of (key, index): the sum of four random bytes, centred, with unit variance, always
+ * within ±3.45.
  */
 export function gaussian(key: number, index: number): number {
   const bits = mix(key ^ Math.imul(index, 0x9e3779b1))
@@ -247,8 +254,8 @@ const SALT_OUTAGE_LENGTH = mix(14)
 const knots = new Float64Array(SLOW_WAVES.span + 1)
 
 /**
- * Writes the path of `key` at steps from … to−1 into `out` (out[0] is step `from`); with `stride` 2 only the even
- * steps, and `from` must be even.
+ * Writes the path of `key` at steps from … to−1 into `out` (out[0] is step `from`); with `stride` 2 only the
+ * even steps, and `from` must be even.
  */
 function fillPath(path: Path, key: number, from: number, to: number, stride: 1 | 2, out: Float64Array): void {
   const { span, weight, spread } = path
@@ -273,7 +280,9 @@ function fillPath(path: Path, key: number, from: number, to: number, stride: 1 |
   }
 }
 
-/** Writes the logarithm of the significant height's ratio to its seasonal median; arguments as in `fillPath`. */
+/**
+ * Writes the logarithm of the significant height's ratio to its seasonal median; arguments as in `fillPath`.
+ */
 function fillLogHeight(key: number, from: number, to: number, stride: 1 | 2, out: Float64Array): void {
   fillPath(FAST_WAVES, key, from, to, stride, out)
   fillPath(SLOW_WAVES, key, from, to, stride, slow)
@@ -343,8 +352,8 @@ const OUTAGE_LOG_SPREAD = Math.log(480 / OUTAGE_MEDIAN) / 2.253
 export const LONGEST_OUTAGE = 60 * STEPS_A_DAY
 
 /**
- * Marks the steps from … to−1 that a buoy did not report with 1 in `absent`, the others with 0: 2 % single samples, and
- * outages with a median of two hours.
+ * Marks the steps from … to−1 that a buoy did not report with 1 in `absent`, the others with 0: 2 % single
+ * samples, and outages with a median of two hours.
  */
 function fillAbsent(key: number, longestOutage: number, from: number, to: number, absent: Uint8Array): void {
   const missing = mix(key ^ SALT_MISSING)
@@ -372,8 +381,8 @@ const north = new Float64Array(STEPS_A_MONTH)
 const absent = new Uint8Array(STEPS_A_MONTH)
 
 /**
- * Puts a buoy's rows of steps from … to−1 into `batch`, in place of what it held: every `stride` half-hours, ascending,
- * without the rows that the buoy's gaps swallow.
+ * Puts a buoy's rows of steps from … to−1 into `batch`, in place of what it held: every `stride` half-hours,
+ * ascending, without the rows that the buoy's gaps swallow.
  *
  * @throws RangeError when the steps do not lie in one UTC month, or `from` is no multiple of `stride`
  */
@@ -502,7 +511,8 @@ function fillWind(
   const { windSpeed, windDirection, gustSpeed } = batch.columns
   const gustSeed = mix(site.key ^ SALT_GUST)
   const prevailing = (site.climate.wind.from * Math.PI) / 180
-  // A steady part from the prevailing direction and a varying one; together the mean speed is that of the climate.
+  // A steady part from the prevailing direction and a varying one; together the mean speed is that of the
+  // climate.
   const steadyEast = 0.6 * Math.sin(prevailing)
   const steadyNorth = 0.6 * Math.cos(prevailing)
   const solarShift = Math.round((site.lng / 360) * STEPS_A_DAY) + STEPS_A_DAY

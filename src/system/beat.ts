@@ -1,4 +1,7 @@
-/** A thread that does nothing but write, every second, that its process lives: one number each into the files it is told. */
+/**
+ * A thread that does nothing but write, every second, that its process lives: one number each into the files
+ * it is told.
+ */
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
 

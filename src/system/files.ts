@@ -1,19 +1,24 @@
 /**
- * Opening files that others made. A pipe in a file's place would wait for a writer for ever, and a device may give bytes without end or
- * begin to do something when it is opened: only regular files are read, and no more of them than was asked for. And making folders that
- * are not there yet.
+ * Opening files that others made. A pipe in a file's place would wait for a writer for ever, and a device may
+ * give bytes without end or begin to do something when it is opened: only regular files are read, and no more
+ * of them than was asked for. And making folders that are not there yet.
  */
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Without O_NONBLOCK, opening a pipe that took the file's place since it was looked at would wait. Windows has neither. */
+/**
+ * Without O_NONBLOCK, opening a pipe that took the file's place since it was looked at would wait. Windows
+ * has neither.
+ */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
 /** Bytes that a first read of a file of unknown size takes: those below /proc say that they have none. */
 const LEAST_ROOM_BYTES = 4096
 
-/** A file that is not read for what it is; faults of the system (`ENOENT`) are thrown as Node.js makes them. */
+/**
+ * A file that is not read for what it is; faults of the system (`ENOENT`) are thrown as Node.js makes them.
+ */
 export class UnfitFile extends Error {
   override name = 'UnfitFile'
   readonly code: 'NOT_REGULAR' | 'TOO_LARGE'
@@ -59,7 +64,10 @@ export function openRegularFileSync(path: string): number {
   return file
 }
 
-/** The bytes of a regular file. @throws UnfitFile also for one of more than `maxBytes`, even if it grows meanwhile */
+/**
+ * The bytes of a regular file. @throws UnfitFile also for one of more than `maxBytes`, even if it grows
+ * meanwhile
+ */
 export async function readRegularFile(path: string, maxBytes: number): Promise<Buffer> {
   const file = await openRegularFile(path)
   try {
@@ -106,8 +114,9 @@ function longer(bytes: Buffer, maxBytes: number): Buffer {
 }
 
 /**
- * Makes a folder, and those above it, unless it is there. Node's own `recursive` goes round for ever where a folder that is there says
- * of what is made in it that it is not, as /proc does. Throws the error of the file system.
+ * Makes a folder, and those above it, unless it is there. Node's own `recursive` goes round for ever where a
+ * folder that is there says of what is made in it that it is not, as /proc does. Throws the error of the file
+ * system.
  */
 export function makeFolder(path: string): void {
   try {

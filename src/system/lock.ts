@@ -1,14 +1,15 @@
 /**
- * A lock between processes of one machine, of several containers, or of several machines that share a folder: one holder at a time,
- * and none that outlives its process.
+ * A lock between processes of one machine, of several containers, or of several machines that share a folder:
+ * one holder at a time, and none that outlives its process.
  *
  *   PATH/HOLDER/          the lock is held; the folder's name says by whom
  *   PATH/HOLDER/beat      a number that goes up while a holder of long work lives
  *   PATH.HOLDER/          somebody is about to take the lock, or has just given it back
  *
- * A folder takes the place of an empty one or of none in one step, and of no other: so the lock is taken. Its holder is named by a folder of
- * a name that never comes again: so taking it from the dead cannot hit anybody else. A process that stood still for so long that the
- * lock was taken from it finds that folder gone, and with it everything that it was about to rename from there into place.
+ * A folder takes the place of an empty one or of none in one step, and of no other: so the lock is taken. Its
+ * holder is named by a folder of a name that never comes again: so taking it from the dead cannot hit anybody
+ * else. A process that stood still for so long that the lock was taken from it finds that folder gone, and
+ * with it everything that it was about to rename from there into place.
  */
 import { randomBytes } from 'node:crypto'
 import {
@@ -36,8 +37,8 @@ import { startThread } from './thread.ts'
 
 const LOOK_AGAIN_MS = 20
 /**
- * A holder that we cannot ask, in another container or on another machine, is taken for dead when it gives no sign for so long. Beats come
- * every second; the rest is for a disk or a machine that is slow.
+ * A holder that we cannot ask, in another container or on another machine, is taken for dead when it gives no
+ * sign for so long. Beats come every second; the rest is for a disk or a machine that is slow.
  */
 const QUIET_MS = 20_000
 /** What somebody was about to take, or gave back, and then died over: nobody needs so long for either. */
@@ -52,8 +53,9 @@ export class LockError extends Error {
 
 export interface Lock {
   /**
-   * A folder of the holder's alone, beside what the lock guards. A file that is written here and then renamed into its place comes there
-   * under the lock or not at all (ENOENT): who takes the lock over takes the folder away first.
+   * A folder of the holder's alone, beside what the lock guards. A file that is written here and then renamed
+   * into its place comes there under the lock or not at all (ENOENT): who takes the lock over takes the
+   * folder away first.
    */
   readonly folder: string
   /** Whether nobody has taken the lock over; for steps that are no renaming. */
@@ -63,7 +65,10 @@ export interface Lock {
 }
 
 export interface LockOptions {
-  /** How long to wait for a holder that lives. One that cannot be asked is watched for `quietMs` before it is taken for dead. */
+  /**
+   * How long to wait for a holder that lives. One that cannot be asked is watched for `quietMs` before it is
+   * taken for dead.
+   */
   readonly patienceMs: number
   /** Whether the lock is held for seconds or more, whatever the event loop is busy with. */
   readonly longWork?: boolean
@@ -314,8 +319,8 @@ function readName(name: string): Process | null {
 }
 
 /**
- * Whether a holder lives. Only of a process of our own pid namespace and boot can we know: the same number stands for another process
- * elsewhere, whatever the host is called.
+ * Whether a holder lives. Only of a process of our own pid namespace and boot can we know: the same number
+ * stands for another process elsewhere, whatever the host is called.
  */
 function lifeOf(holder: string): 'alive' | 'dead' | 'unknown' {
   const other = readName(holder)
@@ -334,7 +339,9 @@ function lifeOf(holder: string): 'alive' | 'dead' | 'unknown' {
   return now.start !== other.start || now.state === 'Z' || now.state === 'X' ? 'dead' : 'alive'
 }
 
-/** proc(5): state is field 3 and start field 22; the name before them stands in brackets and may hold blanks. */
+/**
+ * proc(5): state is field 3 and start field 22; the name before them stands in brackets and may hold blanks.
+ */
 function statOf(pid: number): { state: string; start: string } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
@@ -358,7 +365,8 @@ function holderText(path: string): string {
 
 function beatOf(folder: string): string {
   try {
-    // Opened anew each time: a network file system may answer for a while from memory what is asked of a name alone.
+    // Opened anew each time: a network file system may answer for a while from memory what is asked of a name
+    // alone.
     const file = openSync(join(folder, BEAT_FILE), 'r')
     try {
       return readFileSync(file, 'latin1')

@@ -1,6 +1,6 @@
 /**
- * Long work in small steps: a generator that yields wherever it may be interrupted. A serving thread gets a new snapshot ready between
- * its requests this way, and none of them waits for it.
+ * Long work in small steps: a generator that yields wherever it may be interrupted. A serving thread gets a
+ * new snapshot ready between its requests this way, and none of them waits for it.
  */
 
 export type Steps<T> = Generator<undefined, T, undefined>
@@ -13,7 +13,10 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Does it in slices of about `sliceMs`, each followed by a rest of a millisecond or more in which the event loop runs. */
+/**
+ * Does it in slices of about `sliceMs`, each followed by a rest of a millisecond or more in which the event
+ * loop runs.
+ */
 export async function finishInSlices<T>(steps: Steps<T>, sliceMs: number): Promise<T> {
   for (;;) {
     const end = performance.now() + sliceMs

@@ -1,7 +1,9 @@
 /** Starts worker threads from compiled files and, in development and tests, from the sources. */
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 
-/** A thread that runs the module at `url`, given without its ending: `new URL('./worker', import.meta.url)`. */
+/**
+ * A thread that runs the module at `url`, given without its ending: `new URL('./worker', import.meta.url)`.
+ */
 export function startThread(
   url: URL,
   workerData: unknown,

@@ -121,7 +121,8 @@ test('two addresses share a count exactly when the standard URL parser writes th
 })
 
 test('addresses are placed by HalfSipHash-2-4 with the seed of the process, as its published vectors say', () => {
-  // Key 00…07 and messages 00 01 02 …, of 0, 4 and 8 bytes, from the reference implementation (vectors_hsip64).
+  // Key 00…07 and messages 00 01 02 …, of 0, 4 and 8 bytes, from the reference implementation
+  // (vectors_hsip64).
   const vectors: [string, string][] = [
     ['', '218d1f59b9b83cc8'],
     ['3.2.1.0', 'd5e78a175be52ea1'],
@@ -375,7 +376,8 @@ test('headers built to be slow to read are not', () => {
       assert.equal(proxies.clientAddress('10.0.0.1', text, ''), '10.0.0.1')
     }
   }
-  // 39 headers of 16 KB: milliseconds, where reading them over and over would take minutes. Processor time: others may be busy.
+  // 39 headers of 16 KB: milliseconds, where reading them over and over would take minutes. Processor time:
+  // others may be busy.
   const { user, system } = process.cpuUsage(before)
   assert.ok(user + system < 5_000_000, `${user + system} µs`)
 })

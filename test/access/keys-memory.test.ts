@@ -13,7 +13,10 @@ const keyText = fc
   .array(fc.constantFrom(...LETTERS.split('')), { minLength: KEY_LENGTH - 4, maxLength: KEY_LENGTH - 4 })
   .map((letters) => `gsw_${letters.join('')}`)
 
-/** Which of some texts the memory of this thread holds. They are given as bytes, so that they are no texts themselves. */
+/**
+ * Which of some texts the memory of this thread holds. They are given as bytes, so that they are no texts
+ * themselves.
+ */
 async function inMemory(texts: readonly Buffer[]): Promise<boolean[]> {
   const found = texts.map(() => false)
   const longest = Math.max(...texts.map(({ length }) => length))

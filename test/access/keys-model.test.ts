@@ -1,4 +1,6 @@
-/** Keys file, ring, slots, counters and usage file together, against a plain model, under any order of events. */
+/**
+ * Keys file, ring, slots, counters and usage file together, against a plain model, under any order of events.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -81,7 +83,10 @@ class Process {
 /** What a key has used of an hour. */
 interface Used {
   count: number
-  /** The clock has been so far away that the hour may have been forgotten, in whole: the count is this or less. */
+  /**
+   * The clock has been so far away that the hour may have been forgotten, in whole: the count is this or
+   * less.
+   */
   isBound: boolean
   /** All calls that went through, and those of them that a crash or a clock set far away gave back. */
   successes: number

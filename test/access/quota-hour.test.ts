@@ -1,4 +1,7 @@
-/** Quotas of keys and addresses over turns of the hour, natural ones and those of a clock that is set, under load. */
+/**
+ * Quotas of keys and addresses over turns of the hour, natural ones and those of a clock that is set, under
+ * load.
+ */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'

@@ -108,7 +108,8 @@ export class Load {
   #isOver = false
 
   /**
-   * Adds `count` connections that ask `path` with the key that `key` returns at the time, `pause` ms after each answer.
+   * Adds `count` connections that ask `path` with the key that `key` returns at the time, `pause` ms after
+   * each answer.
    * @returns where their answers are in `answers`
    */
   add(

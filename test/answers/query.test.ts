@@ -1,4 +1,7 @@
-/** Raw query text to typed values: each kind of parameter, repeats, empties, encodings, aliases and the canonical form. */
+/**
+ * Raw query text to typed values: each kind of parameter, repeats, empties, encodings, aliases and the
+ * canonical form.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

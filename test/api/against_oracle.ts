@@ -1,4 +1,7 @@
-/** A server over a made-up world, and the one question asked of it thousands of times: do you answer as the oracle does? */
+/**
+ * A server over a made-up world, and the one question asked of it thousands of times: do you answer as the
+ * oracle does?
+ */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'

@@ -1,6 +1,7 @@
 /**
- * Every operation on the demo snapshot, held against the contract's field tables: each key is there, under its name, with a value of
- * its type or null, and nothing is named that the contract and the decisions do not know.
+ * Every operation on the demo snapshot, held against the contract's field tables: each key is there, under
+ * its name, with a value of its type or null, and nothing is named that the contract and the decisions do not
+ * know.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** Answers that take long, made in slices: the same bytes as made at once, within bounds, while others are answered. */
+/**
+ * Answers that take long, made in slices: the same bytes as made at once, within bounds, while others are
+ * answered.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request, type IncomingHttpHeaders } from 'node:http'
@@ -161,7 +164,10 @@ interface Got {
   text: string
 }
 
-/** As `Client.get`, without the check against the description, which takes a second for ten megabytes: others would wait to be read. */
+/**
+ * As `Client.get`, without the check against the description, which takes a second for ten megabytes: others
+ * would wait to be read.
+ */
 function get(live: Live, agent: Agent, path: string): Promise<Got> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${live.key}` }

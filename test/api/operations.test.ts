@@ -1,4 +1,7 @@
-/** The operations over buoys, request by request against the oracle: contract, operations 1 to 5, 14, and the map. */
+/**
+ * The operations over buoys, request by request against the oracle: contract, operations 1 to 5, 14, and the
+ * map.
+ */
 import { test } from 'node:test'
 import { rehearse } from './against_oracle.ts'
 

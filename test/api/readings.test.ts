@@ -1,4 +1,7 @@
-/** The operations over readings of one buoy, request by request against the oracle: contract, operations 6 to 10. */
+/**
+ * The operations over readings of one buoy, request by request against the oracle: contract, operations 6 to
+ * 10.
+ */
 import { test } from 'node:test'
 import { rehearse } from './against_oracle.ts'
 

@@ -1,4 +1,6 @@
-/** What a snapshot promises from build to build: the same bytes for the same input, and ids that never change. */
+/**
+ * What a snapshot promises from build to build: the same bytes for the same input, and ids that never change.
+ */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'

@@ -1,6 +1,7 @@
 /**
- * The attacks of the bench, made small, upon one server of each engine: it lives, no thread of it is replaced, it holds no more memory and
- * connections than it may, and nobody else sees a failure. How slow the others are is the bench's to measure: here the machine may be busy.
+ * The attacks of the bench, made small, upon one server of each engine: it lives, no thread of it is
+ * replaced, it holds no more memory and connections than it may, and nobody else sees a failure. How slow the
+ * others are is the bench's to measure: here the machine may be busy.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

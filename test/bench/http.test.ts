@@ -1,4 +1,7 @@
-/** The parts of the HTTP bench that compute: a wrong median or a misread log would make every figure wrong without a sign. */
+/**
+ * The parts of the HTTP bench that compute: a wrong median or a misread log would make every figure wrong
+ * without a sign.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'

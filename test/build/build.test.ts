@@ -1,4 +1,7 @@
-/** A build as a whole: what time it is for, that its bytes depend on the data alone, and what is left when it fails. */
+/**
+ * A build as a whole: what time it is for, that its bytes depend on the data alone, and what is left when it
+ * fails.
+ */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** Ids and slugs stay with their buoys: over snapshots that were gone back from, let go, or lost with a part of the folder's files. */
+/**
+ * Ids and slugs stay with their buoys: over snapshots that were gone back from, let go, or lost with a part
+ * of the folder's files.
+ */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

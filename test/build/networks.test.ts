@@ -1,4 +1,7 @@
-/** Several networks in one build: feeds that mention only who reported lately, sources that fail alone, and buoys of two networks. */
+/**
+ * Several networks in one build: feeds that mention only who reported lately, sources that fail alone, and
+ * buoys of two networks.
+ */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'

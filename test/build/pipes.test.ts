@@ -1,4 +1,7 @@
-/** Pipes and devices in the place of files of a snapshot folder: whoever reads it goes on or says so, and waits for nobody. */
+/**
+ * Pipes and devices in the place of files of a snapshot folder: whoever reads it goes on or says so, and
+ * waits for nobody.
+ */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** Quality control: what is impossible is taken out, what is doubtful is counted and stays, nothing is made up. */
+/**
+ * Quality control: what is impossible is taken out, what is doubtful is counted and stays, nothing is made
+ * up.
+ */
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,7 @@
 /**
- * NDBC's `latest_obs.txt` names each station that reported lately with its newest row of any kind. Replayed as builds, one file after
- * another, it must give each buoy its newest wave reading over all files, and keep what a file leaves out.
+ * NDBC's `latest_obs.txt` names each station that reported lately with its newest row of any kind. Replayed
+ * as builds, one file after another, it must give each buoy its newest wave reading over all files, and keep
+ * what a file leaves out.
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -76,7 +77,9 @@ async function worldOf(out: string, manifest: Manifest): Promise<World> {
   return { manifest, ids: new Map(buoys.map(({ id, identifier }) => [identifier, id])), newest }
 }
 
-/** Builds from each file in turn, as if it had just been fetched, and compares with what all files so far say. */
+/**
+ * Builds from each file in turn, as if it had just been fetched, and compares with what all files so far say.
+ */
 async function replay(
   t: TestContext,
   files: readonly { text: string; now: number }[],

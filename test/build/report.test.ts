@@ -1,4 +1,7 @@
-/** The report of a build: what it counts, that it is bounded and escaped, and that it lives as long as its snapshot. */
+/**
+ * The report of a build: what it counts, that it is bounded and escaped, and that it lives as long as its
+ * snapshot.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** Sources that cannot be read take nothing away: what each gave last stays until it is read again or taken out of the configuration. */
+/**
+ * Sources that cannot be read take nothing away: what each gave last stays until it is read again or taken
+ * out of the configuration.
+ */
 import assert from 'node:assert/strict'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

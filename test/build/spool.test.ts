@@ -64,8 +64,8 @@ function pick(row: FakeRow, names: readonly MeasureName[]): FakeRow {
 type Merged = Map<number, Map<number, FakeRow>>
 
 /**
- * What the rules of `Sink.rows` make of the deliveries, by id and time: within a feed the row that came later replaces the
- * earlier one, a lower feed wins over a higher one, which fills what is missing.
+ * What the rules of `Sink.rows` make of the deliveries, by id and time: within a feed the row that came later
+ * replaces the earlier one, a lower feed wins over a higher one, which fills what is missing.
  */
 function mergedRows(deliveries: Delivery[], month: string): Merged {
   const byId = new Map<number, Map<number, Map<number, FakeRow>>>()

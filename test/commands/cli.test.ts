@@ -1,4 +1,7 @@
-/** The command line as its users meet it: exit codes, one line for each fault, help, and what the small commands print. */
+/**
+ * The command line as its users meet it: exit codes, one line for each fault, help, and what the small
+ * commands print.
+ */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { fstatSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * The launcher: compiles when a source has changed and only then, takes no code away from a process that runs, never leaves half of the
- * compiled code behind, and says what is missing.
+ * The launcher: compiles when a source has changed and only then, takes no code away from a process that
+ * runs, never leaves half of the compiled code behind, and says what is missing.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
@@ -28,7 +28,10 @@ import { temporaryFolder } from '../live.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** A program of two files; the second one is loaded late, as workers are: after a line of input, where it is told to wait. */
+/**
+ * A program of two files; the second one is loaded late, as workers are: after a line of input, where it is
+ * told to wait.
+ */
 const PROGRAM = {
   'cli.ts': `/** Prints its arguments and what the other file says. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -226,7 +229,8 @@ test(
 
 test('A clone that cannot be written is told in a sentence when it has to be compiled, and runs when not.', async (t) => {
   const root = smallTree(t)
-  // For a user who may write anywhere, as the one of a container, this does what a read-only disk does to others.
+  // For a user who may write anywhere, as the one of a container, this does what a read-only disk does to
+  // others.
   writeFileSync(join(root, 'dist.d'), '')
   const { code, stdout, stderr } = await launch(root)
   assert.deepEqual([code, stdout], [1, ''])

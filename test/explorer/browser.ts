@@ -41,7 +41,10 @@ export const ACTIVE = 6
 const HALF_HOUR = 1800
 const DAY = 86_400
 
-/** Readings of ten days every half hour and of two years before them once a day, the newest at `newest` (epoch seconds). */
+/**
+ * Readings of ten days every half hour and of two years before them once a day, the newest at `newest` (epoch
+ * seconds).
+ */
 function* readings(source: string, identifier: string, newest: number, level: number): Generator<string> {
   const times = [
     ...Array.from({ length: 790 }, (_, i) => newest - (800 - i) * DAY),
@@ -126,7 +129,10 @@ export interface Visit {
   foreign: string[]
 }
 
-/** Opens a page of its own, with nothing kept from others. `path` stands behind the origin; `clock` is one that the test can turn. */
+/**
+ * Opens a page of its own, with nothing kept from others. `path` stands behind the origin; `clock` is one
+ * that the test can turn.
+ */
 export async function visit(
   t: TestContext,
   browser: Browser,

@@ -30,7 +30,10 @@ interface Violation {
   nodes: { target: string[]; failureSummary: string }[]
 }
 
-/** Faults of accessibility that axe finds, as lines. Its code is not the page's, so the page's policy does not hold for it. */
+/**
+ * Faults of accessibility that axe finds, as lines. Its code is not the page's, so the page's policy does not
+ * hold for it.
+ */
 async function faults(page: Page): Promise<string[]> {
   await page.evaluate(AXE)
   const found = await page.evaluate<Violation[]>('axe.run().then((result) => result.violations)')

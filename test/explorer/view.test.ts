@@ -1,4 +1,7 @@
-/** The parts of the explorer that need no browser: the view in the address, classes of height, lines for the shell. */
+/**
+ * The parts of the explorer that need no browser: the view in the address, classes of height, lines for the
+ * shell.
+ */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'

@@ -1,6 +1,7 @@
 /**
- * An hour of service at speed, whose clock stands still while a build is under way: two networks whose files grow, a server of theirs that misbehaves, builds on schedule, and a running
- * service that takes each of them over. In the end the snapshot is that of a fresh build from the same rows.
+ * An hour of service at speed, whose clock stands still while a build is under way: two networks whose files
+ * grow, a server of theirs that misbehaves, builds on schedule, and a running service that takes each of them
+ * over. In the end the snapshot is that of a fresh build from the same rows.
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

@@ -1,4 +1,7 @@
-/** A web server on loopback that serves what a test puts into it, with validators, and misbehaves where it is told to. */
+/**
+ * A web server on loopback that serves what a test puts into it, with validators, and misbehaves where it is
+ * told to.
+ */
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'

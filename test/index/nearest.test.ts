@@ -15,7 +15,10 @@ const anywhere: fc.Arbitrary<Place> = fc.record({
   lng: fc.double({ min: -180, max: 180, noNaN: true }),
 })
 
-/** Places in all manners of company: alone, at corners of cells, at poles and on the antimeridian, at equal distances, and metres apart. */
+/**
+ * Places in all manners of company: alone, at corners of cells, at poles and on the antimeridian, at equal
+ * distances, and metres apart.
+ */
 const place: fc.Arbitrary<Place> = fc.oneof(
   anywhere,
   fc.record({

@@ -46,7 +46,10 @@ const everywhere: fc.Arbitrary<Place> = fc.oneof(
   }),
 )
 
-/** Distances that differ by less than this count as equal: the two formulas disagree by far less, except near the antipode. */
+/**
+ * Distances that differ by less than this count as equal: the two formulas disagree by far less, except near
+ * the antipode.
+ */
 const TOLERANCE_KM = 1e-3
 
 test('The nearest points are those that a look at every point finds.', () => {

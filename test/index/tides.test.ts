@@ -56,7 +56,10 @@ function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1]
 }
 
-/** Made-up harbours of each kind. M1 and M3 stand in the test of NOAA's own predictions: tide-predictor turns them differently. */
+/**
+ * Made-up harbours of each kind. M1 and M3 stand in the test of NOAA's own predictions: tide-predictor turns
+ * them differently.
+ */
 const MADE_UP: { readonly [kind: string]: Constants } = {
   'with two equal tides a day': [
     ['M2', 2.05, 138.7],
@@ -143,8 +146,8 @@ for (const [kind, constants] of Object.entries(MADE_UP)) {
       .map(({ time, level, high }) => ({ time: time.getTime() / 1000, level, high }))
     const turns = turnsBetween(tides, EPOCH, end)
     assert.ok(turns.length > 55)
-    // Where the water stands nearly still for an hour the predictor's wider steps miss a pair of turns, or the two differ in what a
-    // wiggle is.
+    // Where the water stands nearly still for an hour the predictor's wider steps miss a pair of turns, or
+    // the two differ in what a wiggle is.
     let alone = expected.filter(
       ({ time, high }) =>
         time > EPOCH &&
@@ -164,7 +167,9 @@ for (const [kind, constants] of Object.entries(MADE_UP)) {
   })
 }
 
-/** Constants that NOAA publishes for Monterey, station 9413450: m, degrees, from Greenwich. US public domain. */
+/**
+ * Constants that NOAA publishes for Monterey, station 9413450: m, degrees, from Greenwich. US public domain.
+ */
 const MONTEREY: Constants = [
   ['M2', 0.491, 181.3],
   ['S2', 0.13, 180.1],

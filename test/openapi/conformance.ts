@@ -1,6 +1,7 @@
 /**
- * Holds answers against the OpenAPI document: path, status, headers and body, where a field that the document does not name is as
- * wrong as one that is missing. Every answer that a `Client` of the tests gets is checked so.
+ * Holds answers against the OpenAPI document: path, status, headers and body, where a field that the document
+ * does not name is as wrong as one that is missing. Every answer that a `Client` of the tests gets is checked
+ * so.
  */
 import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -58,7 +59,10 @@ export class Conformance {
     return found?.operation ?? null
   }
 
-  /** `target` is path and query from the root of the server. @throws AssertionError saying what the document does not allow */
+  /**
+   * `target` is path and query from the root of the server. @throws AssertionError saying what the document
+   * does not allow
+   */
   check(method: string, target: string, answer: Answer): void {
     const what = `${method} ${target.slice(0, QUOTED)} → ${answer.status} ${answer.text.slice(0, QUOTED)}`
     const path = target.split('?')[0]
@@ -146,7 +150,9 @@ function parsed(text: string, what: string): unknown {
 
 const fixedWords = (segments: string[]): number => segments.filter((word) => !word.startsWith('{')).length
 
-/** Copies a document; every schema of an object with known fields allows no others. Examples stay as they are. */
+/**
+ * Copies a document; every schema of an object with known fields allows no others. Examples stay as they are.
+ */
 function closed(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(closed)
   if (typeof part !== 'object' || part === null) return part

@@ -1,7 +1,7 @@
 /**
- * What is committed and made from the program (examples, `clients/openapi.json`, the TypeScript client) is what the program makes
- * now, and no change of the description breaks its users. `npm run openapi` renews the files; it refuses to where the change
- * is a breaking one, unless GROUNDSWELL_RENEW is `breaking`.
+ * What is committed and made from the program (examples, `clients/openapi.json`, the TypeScript client) is
+ * what the program makes now, and no change of the description breaks its users. `npm run openapi` renews the
+ * files; it refuses to where the change is a breaking one, unless GROUNDSWELL_RENEW is `breaking`.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -1,4 +1,7 @@
-/** The documentation page in a real browser, the description as files, and what is built where npm cannot be reached. */
+/**
+ * The documentation page in a real browser, the description as files, and what is built where npm cannot be
+ * reached.
+ */
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,6 +1,7 @@
 /**
- * A live server against its own description: good requests made from the document are answered as it says, and each request with one fault is
- * refused with the error that it names. No status that is not documented, no 5xx, no bad input taken, no body off its schema.
+ * A live server against its own description: good requests made from the document are answered as it says,
+ * and each request with one fault is refused with the error that it names. No status that is not documented,
+ * no 5xx, no bad input taken, no body off its schema.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -199,7 +200,10 @@ const ODD_HEADERS = [
   { 'accept-language': 'fr;q=nonsense' },
 ]
 
-/** A mission that does not exist is a 404, and so is a word that could be one; the rest is the operation's refusal. */
+/**
+ * A mission that does not exist is a 404, and so is a word that could be one; the rest is the operation's
+ * refusal.
+ */
 function expectedStatus(operation: DocumentedOperation, parameter: string, fault: string): number {
   const isWord = parameter === 'mission' && /^value "(?!abc|a{20}|9{20})/.test(fault)
   return isWord ? 404 : operation.refusal

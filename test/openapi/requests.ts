@@ -1,6 +1,6 @@
 /**
- * Requests made from an OpenAPI document alone: good ones, and ones with a single fault of which the document says that it is refused.
- * Values stand on the wire as they are here, percent-encoded already.
+ * Requests made from an OpenAPI document alone: good ones, and ones with a single fault of which the document
+ * says that it is refused. Values stand on the wire as they are here, percent-encoded already.
  */
 import * as fc from 'fast-check'
 import type { Json } from './conformance.ts'

@@ -1,6 +1,7 @@
 /**
- * Writes the TypeScript client of an OpenAPI document: its schemas as types, its operations as methods, and a runtime of a page over
- * `fetch`, without dependencies. Takes the part of JSON Schema that the document uses and fails on what it does not know.
+ * Writes the TypeScript client of an OpenAPI document: its schemas as types, its operations as methods, and a
+ * runtime of a page over `fetch`, without dependencies. Takes the part of JSON Schema that the document uses
+ * and fails on what it does not know.
  */
 
 interface Schema {

@@ -1,4 +1,7 @@
-/** Compares what a server said with what the oracle says: values, order of keys, order of items, and nothing else besides. */
+/**
+ * Compares what a server said with what the oracle says: values, order of keys, order of items, and nothing
+ * else besides.
+ */
 import assert from 'node:assert/strict'
 import { TIMESTAMP } from './oracle.ts'
 import type { Answer, Json, JsonObject, Ranked } from './oracle.ts'
@@ -99,7 +102,10 @@ function assertTimestamp(body: JsonObject, what: string): void {
   meta['timestamp'] = TIMESTAMP
 }
 
-/** Points equally far away may stand in either order, unless they are one point: then the lower id comes first. */
+/**
+ * Points equally far away may stand in either order, unless they are one point: then the lower id comes
+ * first.
+ */
 function adoptOrder(wanted: JsonObject, body: JsonObject, ranking: Ranked[], what: string): void {
   const data = wanted['data'] as JsonObject
   const gotData = body['data'] as JsonObject

@@ -1,6 +1,7 @@
 /**
- * The slow answer to `GET /conditions`: a made-up world of buoys, forecast points, spots and harbours, and what the contract says of a
- * place and a time in it, by walking over everything. Numbers are left unrounded: the comparison rounds.
+ * The slow answer to `GET /conditions`: a made-up world of buoys, forecast points, spots and harbours, and
+ * what the contract says of a place and a time in it, by walking over everything. Numbers are left unrounded:
+ * the comparison rounds.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -50,7 +51,10 @@ export interface Spot {
   lng: number
 }
 
-/** A harbour whose whole tide is the solar half-day one: no node moves it, so its height is a cosine of the clock. */
+/**
+ * A harbour whose whole tide is the solar half-day one: no node moves it, so its height is a cosine of the
+ * clock.
+ */
 export interface Harbour {
   identifier: string
   name: string
@@ -187,7 +191,10 @@ export function makeConditionsWorld(seed: number): ConditionsWorld {
   return { asOf: AS_OF, buoys, points, spots, harbours }
 }
 
-/** Gives ids as a first snapshot does: physical buoys first, then by identifier, which is the place in the list. */
+/**
+ * Gives ids as a first snapshot does: physical buoys first, then by identifier, which is the place in the
+ * list.
+ */
 function numberBuoys(buoys: Buoy[]): void {
   const order = [...buoys].toSorted((a, b) => Number(a.virtual) - Number(b.virtual))
   order.forEach((buoy, i) => {

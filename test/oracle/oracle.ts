@@ -1,8 +1,9 @@
 /**
  * The slow answer to every request: plain objects, plain loops, nothing looked up that can be searched for.
  *
- * Written from the published contract alone, so that a fault in the product and a fault here are unlikely to be the same
- * one. It takes requests whose parameters are known to be well formed or known to be faulty (`requests.ts` says which).
+ * Written from the published contract alone, so that a fault in the product and a fault here are unlikely to
+ * be the same one. It takes requests whose parameters are known to be well formed or known to be faulty
+ * (`requests.ts` says which).
  */
 import type { Measures, World, WorldBuoy, WorldRow } from './world.ts'
 
@@ -24,7 +25,9 @@ export type Operation =
   | 'countries'
   | 'map'
 
-/** A request whose parameters were understood: one text per parameter, decoded. Absent and empty are the same. */
+/**
+ * A request whose parameters were understood: one text per parameter, decoded. Absent and empty are the same.
+ */
 export interface Question {
   operation: Operation
   /** The `{buoy_id}` of the path. */
@@ -41,13 +44,15 @@ export interface Answer {
   /** For errors: parameters of which the message has to name one; empty when it need not name any. */
   names: string[]
   /**
-   * Why the last digit or the edge of this answer cannot be told by two right programs alike (a distance within a millimetre
-   * of the radius, a rounding tie); null almost always.
+   * Why the last digit or the edge of this answer cannot be told by two right programs alike (a distance
+   * within a millimetre of the radius, a rounding tie); null almost always.
    */
   unsure: string | null
   /** Where order or choice may differ between points equally far away: every candidate, nearest first. */
   ranking: Ranked[] | null
-  /** Series points that lie on a rounding tie of a circular mean: `year/bucket_index` → the other right value. */
+  /**
+   * Series points that lie on a rounding tie of a circular mean: `year/bucket_index` → the other right value.
+   */
   either: Map<string, number>
 }
 
@@ -704,8 +709,8 @@ function localAt(zone: string, epoch: number): Local {
 }
 
 /**
- * The first instant at which a zone's clock shows the given day and hour; where the clock skips them, the instant after the
- * gap; where it shows them twice, the first time.
+ * The first instant at which a zone's clock shows the given day and hour; where the clock skips them, the
+ * instant after the gap; where it shows them twice, the first time.
  */
 function firstInstant(zone: string, serial: number, hour = 0): number {
   const wall = serial * DAY + hour * 3600
@@ -785,7 +790,10 @@ interface Statistic {
   other: number | null
 }
 
-/** The statistic of one bucket, and the other right value where the first lies on a rounding tie of a circular mean. */
+/**
+ * The statistic of one bucket, and the other right value where the first lies on a rounding tie of a circular
+ * mean.
+ */
 export function statistic(values: number[], aggregation: string, circular: boolean): Statistic {
   if (circular) {
     const radians = values.map((value) => (value * Math.PI) / 180)

@@ -1,5 +1,6 @@
 /**
- * Requests of every operation: well formed ones with a liking for edges, and ones with exactly one thing wrong with them.
+ * Requests of every operation: well formed ones with a liking for edges, and ones with exactly one thing
+ * wrong with them.
  *
  * A request knows what is wrong with it, so the oracle needs no parser of its own.
  */

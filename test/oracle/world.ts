@@ -1,7 +1,9 @@
 /**
- * A small made-up world of buoys, full of cases that go wrong easily, and the plain `csv:` source folder that holds it.
+ * A small made-up world of buoys, full of cases that go wrong easily, and the plain `csv:` source folder that
+ * holds it.
  *
- * The same seed gives the same world. Nothing here knows the product: the world is what a person would write down about it.
+ * The same seed gives the same world. Nothing here knows the product: the world is what a person would write
+ * down about it.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -55,7 +57,10 @@ export interface World {
 export const DAY = 86_400
 const MINUTE = 60
 
-/** A small fast generator of uniform numbers in [0, 1) (mulberry32), so that worlds do not depend on Math.random. */
+/**
+ * A small fast generator of uniform numbers in [0, 1) (mulberry32), so that worlds do not depend on
+ * Math.random.
+ */
 export function randomNumbers(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -624,7 +629,8 @@ function ordinaryPlans(random: () => number, count: number): Plan[] {
 }
 
 /**
- * A world of about 120 buoys, the same for the same seed. Its newest reading is at 2026-03-27T09:00:00Z, exactly.
+ * A world of about 120 buoys, the same for the same seed. Its newest reading is at 2026-03-27T09:00:00Z,
+ * exactly.
  */
 export function makeWorld(seed: number, ordinary = 46): World {
   const random = randomNumbers(seed)
@@ -648,7 +654,10 @@ export function makeWorld(seed: number, ordinary = 46): World {
   return { asOf, sources: SOURCES, buoys }
 }
 
-/** Three buoys of one network with a reading an hour for two days: enough where the data itself does not matter. */
+/**
+ * Three buoys of one network with a reading an hour for two days: enough where the data itself does not
+ * matter.
+ */
 export function smallWorld(): World {
   const asOf = Date.UTC(2026, 2, 27, 9) / 1000
   const hours = Array.from({ length: 49 }, (_, index) => asOf - (48 - index) * 3600)
@@ -734,8 +743,8 @@ function timeText(time: number, index: number): string {
 }
 
 /**
- * Writes the world as a `csv:` source folder: `sources.csv`, `buoys.csv`, and two files of readings with their columns in
- * different orders.
+ * Writes the world as a `csv:` source folder: `sources.csv`, `buoys.csv`, and two files of readings with
+ * their columns in different orders.
  */
 export function writeCsv(world: World, folder: string): void {
   mkdirSync(join(folder, 'readings'), { recursive: true })

@@ -1,6 +1,6 @@
 /**
- * Real files of Copernicus Marine, Candhis and NDBC, against a plain reading of the same files: whole texts, documents and arrays, with
- * the units done in whole numbers.
+ * Real files of Copernicus Marine, Candhis and NDBC, against a plain reading of the same files: whole texts,
+ * documents and arrays, with the units done in whole numbers.
  *
  * The files are not part of the repository; with made-up data the same is tested in test/sources.
  */
@@ -147,7 +147,10 @@ test('Real answers of Candhis come out cell by cell', { skip }, async (t) => {
   }
 })
 
-/** Copies of latest_obs.txt by path, in the order in which the product reads them: files of a folder, then its folders. */
+/**
+ * Copies of latest_obs.txt by path, in the order in which the product reads them: files of a folder, then its
+ * folders.
+ */
 function latestTexts(): string[] {
   const names = readdirSync(LATEST).filter((name) => name.endsWith('.txt'))
   const older = readdirSync(join(LATEST, 'history'))
@@ -202,8 +205,8 @@ test('Fifty copies of latest_obs.txt come out as a plain reading of them', { ski
   let samples = 0
   for (const [station, byTime] of [...stations].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const lines = [...byTime.values()].toSorted((a, b) => a.time - b.time)
-    // One sample is a run of wave lines with equal values and one DPD at most, each at most ten minutes after the one before and
-    // all within twenty of the first, which stands for it with what the others bring.
+    // One sample is a run of wave lines with equal values and one DPD at most, each at most ten minutes after
+    // the one before and all within twenty of the first, which stands for it with what the others bring.
     const runs: Line[][] = []
     for (const line of lines.filter(({ cells }) => cells['WVHT'] !== 'MM')) {
       const run = runs.at(-1) ?? []

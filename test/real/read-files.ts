@@ -1,6 +1,7 @@
 /**
- * A second, naive reading of public data files: whole texts, split lines, plain objects. It shares no code with the product and
- * follows the networks' own descriptions of their formats, so that the two readings are unlikely to be wrong alike.
+ * A second, naive reading of public data files: whole texts, split lines, plain objects. It shares no code
+ * with the product and follows the networks' own descriptions of their formats, so that the two readings are
+ * unlikely to be wrong alike.
  *
  * It trusts its input: the files are known to be well formed, and a line that is not makes it throw.
  */
@@ -63,7 +64,10 @@ function linesOf(path: string): string[] {
 
 const filesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder).sort() : [])
 
-/** Joins the rows of two feeds: at one time the archive's values count, and the other feed fills what it has not. */
+/**
+ * Joins the rows of two feeds: at one time the archive's values count, and the other feed fills what it has
+ * not.
+ */
 function mergeFeeds(archive: WorldRow[], realtime: WorldRow[]): WorldRow[] {
   const byTime = new Map(realtime.map((row) => [row.time, row]))
   for (const row of archive) {
@@ -224,10 +228,11 @@ function numberOf(text: string, file: string): number {
 }
 
 /**
- * Many stations send a wave sample twice, at first without its dominant period. In time order, a run of lines with waves, each at
- * most ten minutes after the one before and all within twenty of the first, with the same WVHT, APD and MWD and one DPD at most, is one
- * sample. Its first line stands for it, with what that lacks from the first of the others that has it. Without APD there are no repeats.
- * The other lines keep their wind and water temperature.
+ * Many stations send a wave sample twice, at first without its dominant period. In time order, a run of lines
+ * with waves, each at most ten minutes after the one before and all within twenty of the first, with the same
+ * WVHT, APD and MWD and one DPD at most, is one sample. Its first line stands for it, with what that lacks
+ * from the first of the others that has it. Without APD there are no repeats. The other lines keep their wind
+ * and water temperature.
  */
 function withoutRepeats(lines: StationLine[]): WorldRow[] {
   const ordered = lines.toSorted((a, b) => a.time - b.time)

@@ -1,10 +1,12 @@
 /**
- * Real files of two networks, served by the real server, against a naive reading of the same files and the oracle: every value of
- * the seasonal series of two buoys with ten seasons, and random requests over all operations that buoys have.
+ * Real files of two networks, served by the real server, against a naive reading of the same files and the
+ * oracle: every value of the seasonal series of two buoys with ten seasons, and random requests over all
+ * operations that buoys have.
  *
- * The files are not part of the repository, so this file is skipped without them; what it tests is tested with made-up data in
- * test/sources and test/api as well. GROUNDSWELL_REQUESTS sets how many random requests there are over readings, half of
- * them in each of two tests; from 10,000 on all series are compared, not every 23rd.
+ * The files are not part of the repository, so this file is skipped without them; what it tests is tested
+ * with made-up data in test/sources and test/api as well. GROUNDSWELL_REQUESTS sets how many random requests
+ * there are over readings, half of them in each of two tests; from 10,000 on all series are compared, not
+ * every 23rd.
  */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -30,7 +32,10 @@ const skip = existsSync(DATA)
 
 /** Failing runs print their seed; GROUNDSWELL_SEED repeats one, or tries another. */
 const SEED = Number(process.env['GROUNDSWELL_SEED'] ?? 20_260_327)
-/** The oracle goes through all rows of a buoy for each answer, which takes about a second where there are 14 years of them. */
+/**
+ * The oracle goes through all rows of a buoy for each answer, which takes about a second where there are 14
+ * years of them.
+ */
 const REQUESTS = Number(process.env['GROUNDSWELL_REQUESTS'] ?? 200)
 const IS_FULL = REQUESTS >= 10_000
 
@@ -169,7 +174,10 @@ function thinned(world: World, keep: (buoy: WorldBuoy) => boolean): World {
   return { ...world, buoys }
 }
 
-/** Requests of an operation over all buoys and, as often, over the long ones with times at which those have rows. */
+/**
+ * Requests of an operation over all buoys and, as often, over the long ones with times at which those have
+ * rows.
+ */
 function requestsOver({ requests, buoyId }: Rehearsal, operation: Operation): fc.Arbitrary<ApiRequest> {
   const [wide, long] = [requests.wide[operation], requests.long[operation]]
   // These are drawn over any buoy, whichever the times come from.
@@ -263,8 +271,8 @@ test(
 )
 
 /**
- * NDBC's folder, as links, with more in its archive: excerpts of older generations of files, and a file for days that
- * the real-time feed of a buoy has too.
+ * NDBC's folder, as links, with more in its archive: excerpts of older generations of files, and a file for
+ * days that the real-time feed of a buoy has too.
  */
 function withMoreArchive(t: TestContext): string {
   const folder = linked(t, ['stdmet'])
@@ -273,7 +281,8 @@ function withMoreArchive(t: TestContext): string {
     symlinkSync(join(REAL.ndbc, 'stdmet', name), join(folder, 'stdmet', name))
   }
   for (const name of readdirSync(join(REAL.ndbc, 'stdmet-variants'))) {
-    // "46001h1974_excerpt.txt", "wpow1h1998_excerpt_crlf.txt"; one does not say whose it is and goes to the latter.
+    // "46001h1974_excerpt.txt", "wpow1h1998_excerpt_crlf.txt"; one does not say whose it is and goes to the
+    // latter.
     const [, station, year] = /^(?:(\w{5})h)?(\d{4})_/.exec(name)!
     const link = `${station ?? 'wpow1'}h${year}.txt`
     symlinkSync(join(REAL.ndbc, 'stdmet-variants', name), join(folder, 'stdmet', link))
@@ -283,7 +292,10 @@ function withMoreArchive(t: TestContext): string {
   return folder
 }
 
-/** NDBC's folder, as links, without the newest rows of a thousand stations, which are of other years, and what is named. */
+/**
+ * NDBC's folder, as links, without the newest rows of a thousand stations, which are of other years, and what
+ * is named.
+ */
 function linked(t: TestContext, without: readonly string[]): string {
   const folder = temporaryFolder(t)
   for (const name of readdirSync(REAL.ndbc)) {
@@ -296,7 +308,10 @@ function linked(t: TestContext, without: readonly string[]): string {
 /** What the archive writes where nothing was measured, behind the five fields of the time. */
 const NINES = '999 99.0 99.0 99.00 99.00 99.00 999 9999.0 999.0 999.0 999.0 99.0 99.00'.split(' ')
 
-/** An archive file of every third line of a real-time file: heights are a centimetre more, half of the periods are missing. */
+/**
+ * An archive file of every third line of a real-time file: heights are a centimetre more, half of the periods
+ * are missing.
+ */
 function archiveOf(realtime: string): string {
   const [header, units, ...lines] = realtime
     .trim()

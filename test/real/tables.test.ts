@@ -1,6 +1,6 @@
 /**
- * Real files of networks that publish tables and rows of JSON, against a plain reading of the same files: whole documents, and integer
- * arithmetic for units where the product multiplies floats.
+ * Real files of networks that publish tables and rows of JSON, against a plain reading of the same files:
+ * whole documents, and integer arithmetic for units where the product multiplies floats.
  *
  * The files are not part of the repository; with made-up data the same is tested in test/sources.
  */

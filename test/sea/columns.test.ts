@@ -1,4 +1,7 @@
-/** The measured columns: every value that the wire may hold has a code, and a batch loses no row while it grows. */
+/**
+ * The measured columns: every value that the wire may hold has a code, and a batch loses no row while it
+ * grows.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

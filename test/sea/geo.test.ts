@@ -13,7 +13,10 @@ import {
 
 const RADIUS = 6371
 
-/** Angle between unit vectors by atan2(|a × b|, a · b), which is well conditioned everywhere; times the radius. */
+/**
+ * Angle between unit vectors by atan2(|a × b|, a · b), which is well conditioned everywhere; times the
+ * radius.
+ */
 function vectorKm(lat1: number, lng1: number, lat2: number, lng2: number): number {
   const vector = (lat: number, lng: number): [number, number, number] => {
     const [phi, lambda] = [(lat / 180) * Math.PI, (lng / 180) * Math.PI]
@@ -119,7 +122,8 @@ test('A box of any size and turn holds the places that arithmetic modulo a turn 
       const north = south + height
       const side = onBorder === 'west' ? west : east
       const place = onBorder === 'no' ? lng : modulo(side + TURN / 2, TURN) - TURN / 2
-      // A box with west above east goes eastwards from west to east, over as much of the circle as that takes.
+      // A box with west above east goes eastwards from west to east, over as much of the circle as that
+      // takes.
       const span = width >= TURN ? TURN : width >= 0 ? width : modulo(width, TURN)
       const within = span === TURN || modulo(place - west, TURN) <= span
       const clamped = (value: number): number => Math.min(9000, Math.max(-9000, value))

@@ -1,4 +1,7 @@
-/** The queue of dear answers: how many, whose, for how long, and in what order; and that what is made in slices is what is made at once. */
+/**
+ * The queue of dear answers: how many, whose, for how long, and in what order; and that what is made in
+ * slices is what is made at once.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'

@@ -1,4 +1,7 @@
-/** What the build leaves behind: whole files, true compressed forms, a page whose assets are all there, a basemap that is right at the seams. */
+/**
+ * What the build leaves behind: whole files, true compressed forms, a page whose assets are all there, a
+ * basemap that is right at the seams.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'

@@ -38,7 +38,10 @@ class KeepingExchange implements Exchange {
   }
 }
 
-/** What clients ask for: every operation, about places, buoys and times within the small world and far from it. */
+/**
+ * What clients ask for: every operation, about places, buoys and times within the small world and far from
+ * it.
+ */
 function questions(ids: readonly (number | string)[]): string[] {
   const box = (west: number, south: number, east: number, north: number): string =>
     encodeURIComponent(JSON.stringify({ west, south, east, north }))
@@ -94,7 +97,10 @@ function questions(ids: readonly (number | string)[]): string[] {
 
 const IDS = [1, 2, 3, 4, 'alpha', 'alpha-2', 'far-point']
 
-/** What a client would see that it must never see: faults and answers that are no JSON. Empty where all is well. */
+/**
+ * What a client would see that it must never see: faults and answers that are no JSON. Empty where all is
+ * well.
+ */
 export function faultsOf(snapshot: LoadedSnapshot): string[] {
   const dataset = finish(openDataset(snapshot, DAY))
   const view = { dataset, shapes: finish(renderShapes(dataset)) }

@@ -1,4 +1,7 @@
-/** A thread that opens and asks snapshots as a serving one does, so that whatever they do to it, it can be ended. */
+/**
+ * A thread that opens and asks snapshots as a serving one does, so that whatever they do to it, it can be
+ * ended.
+ */
 import { parentPort } from 'node:worker_threads'
 import type { LoadedSnapshot } from '../../src/snapshot/read.ts'
 import { faultsOf } from './asked.ts'

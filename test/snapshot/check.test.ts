@@ -23,7 +23,10 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 
 let snapshot: LoadedSnapshot | null = null
 
-/** A part of a good snapshot, in memory of its own that a test may spoil; of readings the newest month, which has all columns. */
+/**
+ * A part of a good snapshot, in memory of its own that a test may spoil; of readings the newest month, which
+ * has all columns.
+ */
 async function goodPart(kind: PartKind): Promise<{ part: Part; entry: PartEntry }> {
   if (snapshot === null) {
     await build([fakeSource(SMALL_WORLD)], folder)

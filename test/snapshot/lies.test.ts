@@ -1,6 +1,7 @@
 /**
- * Snapshots from a liar, with right hashes and ids, at a start and at a swap: each is refused, or serves without harm. `GROUNDSWELL_LIES=10000`
- * tells so many; a lie that does harm is told by its seed, and `GROUNDSWELL_SEED=SEED GROUNDSWELL_LIES=1` repeats it.
+ * Snapshots from a liar, with right hashes and ids, at a start and at a swap: each is refused, or serves
+ * without harm. `GROUNDSWELL_LIES=10000` tells so many; a lie that does harm is told by its seed, and
+ * `GROUNDSWELL_SEED=SEED GROUNDSWELL_LIES=1` repeats it.
  */
 import assert from 'node:assert/strict'
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

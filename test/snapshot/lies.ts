@@ -1,6 +1,7 @@
 /**
- * Snapshots from a liar: a whole small snapshot is taken apart, something about it is made wrong, and it is put together again with right
- * hashes and a right id. Written against the description of the format, not with the program's own writer, which would not write such bytes.
+ * Snapshots from a liar: a whole small snapshot is taken apart, something about it is made wrong, and it is
+ * put together again with right hashes and a right id. Written against the description of the format, not
+ * with the program's own writer, which would not write such bytes.
  */
 import { createHash } from 'node:crypto'
 import { Packr } from 'msgpackr/pack'
@@ -341,7 +342,10 @@ function inBytes(what: string, change: (bytes: Uint8Array, chance: Chance) => Ui
   }
 }
 
-/** Lists nested in lists, each of which says that it holds millions: room for them is gigabytes, their bytes are few. */
+/**
+ * Lists nested in lists, each of which says that it holds millions: room for them is gigabytes, their bytes
+ * are few.
+ */
 function bomb(levels: number): Uint8Array {
   const bytes = new Uint8Array(levels * 5).fill(0)
   for (let i = 0; i < levels; i++) bytes.set([0xdd, 0x01, 0xc9, 0xc3, 0x80], i * 5)

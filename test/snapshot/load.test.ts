@@ -1,4 +1,7 @@
-/** Loading on a thread of its own: what keeps a snapshot from being loaded is told, and the next one is loaded all the same. */
+/**
+ * Loading on a thread of its own: what keeps a snapshot from being loaded is told, and the next one is loaded
+ * all the same.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { cpSync, renameSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** The walk over bytes that a liar may have written, against a MessagePack library on bytes that nobody lied about. */
+/**
+ * The walk over bytes that a liar may have written, against a MessagePack library on bytes that nobody lied
+ * about.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

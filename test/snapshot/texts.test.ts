@@ -1,4 +1,7 @@
-/** Texts of sources that are longer than a snapshot may hold: names are cut, and what tells things apart is refused by name. */
+/**
+ * Texts of sources that are longer than a snapshot may hold: names are cut, and what tells things apart is
+ * refused by name.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodePart, MAX_TEXT_LENGTH } from '../../src/snapshot/format.ts'

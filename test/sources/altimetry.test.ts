@@ -1,6 +1,6 @@
 /**
- * Altimetry files into passes and readings of virtual buoys: made-up tracks in files that the tests write, and a real day, grouped and
- * averaged again from the raw points.
+ * Altimetry files into passes and readings of virtual buoys: made-up tracks in files that the tests write,
+ * and a real day, grouped and averaged again from the raw points.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
@@ -162,7 +162,10 @@ async function temporary(t: TestContext): Promise<string> {
 
 const L3_NAME = 'global_vavh_l3_rt_s3a_20220201T000000_20220201T030000_20220627T133409.nc'
 
-/** Points one second apart along a meridian, upward or downward, at 6.7 km a second; the equator is crossed at `crossing`. */
+/**
+ * Points one second apart along a meridian, upward or downward, at 6.7 km a second; the equator is crossed at
+ * `crossing`.
+ */
 function meridian(lng: number, crossing: number, from: number, to: number, up = true, height = 2): Point[] {
   const start = Math.round(crossing)
   return Array.from({ length: to - from }, (_, i) => {
@@ -463,7 +466,8 @@ test('Bytes that were changed anywhere never stop a build.', { timeout: 60_000 }
       const { passes } = await read(folder)
       assert.ok(
         passes.some(
-          // A time that was changed may put a damaged point in front of the good file's pass, never behind its beginning.
+          // A time that was changed may put a damaged point in front of the good file's pass, never behind
+          // its beginning.
           ({ number, startedAt }) => number === 518 && startedAt <= Math.round(CROSSING + HALF_ORBIT) - 100,
         ),
       )

@@ -3,7 +3,10 @@ import { readFileSync, rmSync } from 'node:fs'
 const EPOCH_2000 = 946_684_800
 const POINTS = 60
 
-/** A small file of an altimeter, along one pass over a virtual buoy of the grid; `path` is where it may lie for a moment. */
+/**
+ * A small file of an altimeter, along one pass over a virtual buoy of the grid; `path` is where it may lie
+ * for a moment.
+ */
 export async function altimetrySample(path: string): Promise<Uint8Array> {
   const { File, ready } = await import('h5wasm/node')
   await ready

@@ -459,7 +459,8 @@ test('Line ends, a byte order mark, gzip, the order of columns and columns left 
 })
 
 test('Rows of buoys in any turns arrive complete and in their order, however many there are', async (t) => {
-  // Over 262 144 rows in turns and over 8192 of one buoy in a row: both ways in which rows are handed over early.
+  // Over 262 144 rows in turns and over 8192 of one buoy in a row: both ways in which rows are handed over
+  // early.
   const buoys = Array.from({ length: 90 }, (_, i) => `B${i}`)
   const lines: string[] = []
   const expected = new Map<string, number>()

@@ -77,8 +77,8 @@ const LIMITS: { readonly [measure: string]: readonly [number, number] } = {
 }
 
 /**
- * Reads a folder of files in `runs` ways, those of `good` damaged, or as an arbitrary says: it either gives rows within their limits of
- * buoys with positions, or is refused with a message.
+ * Reads a folder of files in `runs` ways, those of `good` damaged, or as an arbitrary says: it either gives
+ * rows within their limits of buoys with positions, or is refused with a message.
  */
 export async function assertWithstands(
   open: OpenSource,

@@ -410,7 +410,8 @@ void describe('the satellites of the demo source', () => {
   })
 
   void it('crosses the equator when and where Sentinel-3 did on 1 February 2022', async () => {
-    // Attributes equator_time and equator_longitude of Copernicus Marine files, WAVE_GLO_PHY_SWH_L3_NRT_014_001.
+    // Attributes equator_time and equator_longitude of Copernicus Marine files,
+    // WAVE_GLO_PHY_SWH_L3_NRT_014_001.
     const crossings = {
       'sentinel-3a': [
         ['2022-02-01T00:12:29Z', 326.96],

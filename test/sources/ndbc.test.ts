@@ -248,7 +248,10 @@ interface Line {
   wtmp: string
 }
 
-/** The rule on repeats, told as slowly as possible: all runs first, then one reading of each, `HEIGHT PERIOD TEMPERATURE` by minute. */
+/**
+ * The rule on repeats, told as slowly as possible: all runs first, then one reading of each, `HEIGHT PERIOD
+ * TEMPERATURE` by minute.
+ */
 function samplesOf(lines: readonly Line[]): Map<number, string> {
   const waves = lines.filter(({ wvht }) => wvht !== 'MM').toSorted((a, b) => a.minute - b.minute)
   const runs: Line[][] = []
@@ -309,7 +312,8 @@ test('Whatever the rows, the readings of a station are its wave samples by the r
         )
       }
       assert.deepEqual(samples, samplesOf(lines))
-      // A repeat of which nothing is left comes as an empty row, which takes back what an earlier build said of its time.
+      // A repeat of which nothing is left comes as an empty row, which takes back what an earlier build said
+      // of its time.
       const kept = lines.filter(({ wvht, wtmp }) => wtmp !== 'MM' || wvht !== 'MM')
       assert.deepEqual(
         got.map(({ time }) => (Date.parse(time) - start) / 60_000),

@@ -1,4 +1,7 @@
-/** NetCDF files that point out of themselves: crafted ones of `data/fixtures/hostile/netcdf`, and files made here. */
+/**
+ * NetCDF files that point out of themselves: crafted ones of `data/fixtures/hostile/netcdf`, and files made
+ * here.
+ */
 import assert from 'node:assert/strict'
 import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

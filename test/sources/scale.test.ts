@@ -28,7 +28,10 @@ const NAMES: readonly MeasureName[] = [
   'gustSpeed',
 ]
 
-/** One batch as it came: which buoy, and a copy of its rows as text, so that two are equal when their rows are. */
+/**
+ * One batch as it came: which buoy, and a copy of its rows as text, so that two are equal when their rows
+ * are.
+ */
 interface Delivery {
   buoy: number
   times: number[]
@@ -292,7 +295,10 @@ function eachMonth(
   }
 }
 
-/** Correlation of `series` with itself `lag` places later, over the places where both are known; the mean is 0. */
+/**
+ * Correlation of `series` with itself `lag` places later, over the places where both are known; the mean is
+ * 0.
+ */
 function autocorrelation(all: Float64Array[], lag: number): number {
   let product = 0
   let square = 0
@@ -466,7 +472,8 @@ void describe('the law of the made-up sea', () => {
     assert.ok(Math.max(...holes) < 70 * 24)
     const absent = 1 - rows / buoys / (monthStart(2020, 0) - monthStart(2010, 0))
     assert.ok(absent > 0.03 && absent < 0.05, `${absent} absent`)
-    // Of a lognormal with median 2 h and one in a hundred over 240 h, what is over 1 h has its median at 5.5 h.
+    // Of a lognormal with median 2 h and one in a hundred over 240 h, what is over 1 h has its median at 5.5
+    // h.
     const median = holes.sort((a, b) => a - b)[holes.length >> 1]
     assert.ok(median > 4.5 && median < 6.5, `median ${median} h of the holes over an hour`)
   })

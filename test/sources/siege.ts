@@ -1,6 +1,7 @@
 /**
- * Damaged and hostile files for every kind of source, read as an operator's builds read them: beside a source in order, which has to be
- * published each time. `node --import tsx test/sources/siege.main.ts` is the long form.
+ * Damaged and hostile files for every kind of source, read as an operator's builds read them: beside a source
+ * in order, which has to be published each time. `node --import tsx test/sources/siege.main.ts` is the long
+ * form.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -329,7 +330,8 @@ export async function besiege(options: SiegeOptions): Promise<Outcome[]> {
       const count = Math.min(options.batch, options.files - at)
       const files = damagedFiles(options.samples[kind], count, options.seed + at)
       outcome.files += count
-      // One file may hide the others of its source: what was refused is read again in parts, down to single files.
+      // One file may hide the others of its source: what was refused is read again in parts, down to single
+      // files.
       for (let lists = [files]; lists.length > 0;) {
         const refused = await build(product, kind, lists, options, outcome)
         lists = lists
@@ -367,7 +369,10 @@ function damagedFiles({ damaged: good }: Sample, count: number, seed: number): D
   })
 }
 
-/** Builds once from a source for each list of files and one in order; says of each why it was refused, or null. */
+/**
+ * Builds once from a source for each list of files and one in order; says of each why it was refused, or
+ * null.
+ */
 async function build(
   { buildSnapshot, BuildReport, openKind, openSource, readManifest }: Product,
   kind: string,

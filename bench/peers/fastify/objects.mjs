@@ -1,6 +1,6 @@
 /**
- * The peer that one would write first: Fastify, everything in memory as objects ready for `JSON.stringify`, plain loops and bisection.
- * Arguments: buoys file, readings file, the data's time, the key.
+ * The peer that one would write first: Fastify, everything in memory as objects ready for `JSON.stringify`,
+ * plain loops and bisection. Arguments: buoys file, readings file, the data's time, the key.
  */
 import { createReadStream, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'

@@ -1,7 +1,8 @@
 /**
- * The peer that one would build next: Fastify over PostgreSQL with PostGIS, with the indexes that its queries want and prepared
- * statements. It starts the database in a folder of its own and ends it with itself, so that both count as one server.
- * Arguments: buoys file, readings file, the data's time, the key, the database's folder and programs, its port and user.
+ * The peer that one would build next: Fastify over PostgreSQL with PostGIS, with the indexes that its queries
+ * want and prepared statements. It starts the database in a folder of its own and ends it with itself, so
+ * that both count as one server. Arguments: buoys file, readings file, the data's time, the key, the
+ * database's folder and programs, its port and user.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { createReadStream, readFileSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** The contract's JSON shapes, as both peers answer them. Rows are `[time, height, maximum, period, direction, temperature]`. */
+/**
+ * The contract's JSON shapes, as both peers answer them. Rows are `[time, height, maximum, period, direction,
+ * temperature]`.
+ */
 
 const POINTS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
 const OPERATION_REACH = 86400
