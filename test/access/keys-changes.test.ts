@@ -40,7 +40,7 @@ const isSuccess = ({ status }: Told): boolean => status === 200
 
 test(
   'Servers under load follow every change of keys within a second, and no request is harmed.',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (t) => {
     const live = await startLive(t, {
       snapshots,
@@ -182,7 +182,7 @@ test(
 
 test(
   'Keys that change while the workers are starting are known to all of them.',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (t) => {
     const keysFile = join(temporaryFolder(t), 'keys.json')
     const kept = issueKey(keysFile, { owner: 'kept', now: NOON })
@@ -210,7 +210,7 @@ test(
 
 test(
   'The count of an hour outlives a stop, a kill gives back what was not yet written, and neither takes anything away.',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (t) => {
     const keysFile = join(temporaryFolder(t), 'keys.json')
     const { key, record } = issueKey(keysFile, { owner: 'test', quota: 100, now: NOON })

@@ -149,7 +149,7 @@ export class Load {
 }
 
 /** @throws Error when `condition` is not met within `patience` ms. */
-export async function until(what: string, condition: () => boolean, patience = 20_000): Promise<void> {
+export async function until(what: string, condition: () => boolean, patience = 300_000): Promise<void> {
   const start = performance.now()
   while (!condition()) {
     if (performance.now() - start > patience) throw new Error(`not within ${patience} ms: ${what}`)

@@ -69,7 +69,7 @@ const UNPACK = { gzip: gunzipSync, br: brotliDecompressSync }
 for (const engine of ['uws', 'node']) {
   test(
     `Over ${engine}, an answer that is asked for again comes compressed to those who take it.`,
-    { timeout: 60_000 },
+    { timeout: 600_000 },
     async (t) => {
       const folder = join(temporaryFolder(t), 'world')
       writeCsv(smallWorld(), folder)
@@ -127,7 +127,7 @@ for (const engine of ['uws', 'node']) {
 
 test(
   'A request that was answered before is charged, refused and told its limits like any other.',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (t) => {
     const folder = join(temporaryFolder(t), 'world')
     writeCsv(smallWorld(), folder)

@@ -314,7 +314,7 @@ interface Envelope {
 
 test(
   'Every operation on the demo snapshot has every key of the contract.',
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async (t) => {
     const snapshots = join(temporaryFolder(t), 'snapshots')
     const asOf = '2026-11-01T06:00:00Z'

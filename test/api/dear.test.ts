@@ -231,7 +231,7 @@ async function isWhole(socket: Socket): Promise<boolean> {
 for (const engine of ENGINES) {
   test(
     `Over ${engine}, long answers crowd out no others, and end when they are not read and before the server does.`,
-    { skip: missing(engine), timeout: 180_000 },
+    { skip: missing(engine), timeout: 600_000 },
     async (t) => {
       const live = await startLive(t, {
         snapshots,

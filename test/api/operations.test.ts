@@ -5,7 +5,7 @@
 import { test } from 'node:test'
 import { rehearse } from './against_oracle.ts'
 
-test('The server answers every request over buoys as the oracle does.', { timeout: 180_000 }, async (t) => {
+test('The server answers every request over buoys as the oracle does.', { timeout: 600_000 }, async (t) => {
   const { compare } = await rehearse(t)
   await t.test('Lists of buoys.', () => compare('list', 3000))
   await t.test('Details of a buoy.', () => compare('detail', 500))

@@ -7,7 +7,7 @@ import { rehearse } from './against_oracle.ts'
 
 test(
   'The server answers every request over readings as the oracle does.',
-  { timeout: 180_000 },
+  { timeout: 600_000 },
   async (t) => {
     const { compare } = await rehearse(t)
     await t.test('Pages of readings.', () => compare('readings', 2000))

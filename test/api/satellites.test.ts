@@ -186,7 +186,7 @@ const faultOf = (reply: Reply): [number, string] => [
   (JSON.parse(reply.text) as { error: string }).error,
 ]
 
-test('Satellites and their passes are answered as the records say.', { timeout: 120_000 }, async (t) => {
+test('Satellites and their passes are answered as the records say.', { timeout: 600_000 }, async (t) => {
   const passes = makePasses()
   const folder = join(temporaryFolder(t), 'world')
   writeWorld(folder, passes)
@@ -398,7 +398,7 @@ test('Satellites and their passes are answered as the records say.', { timeout: 
   })
 })
 
-test('A snapshot without passes answers empty lists.', { timeout: 60_000 }, async (t) => {
+test('A snapshot without passes answers empty lists.', { timeout: 600_000 }, async (t) => {
   const folder = join(temporaryFolder(t), 'world')
   writeWorld(folder, [])
   const live = await startLive(t, { sourceArgs: ['--source', `csv:${folder}`] })
@@ -416,7 +416,7 @@ test('A snapshot without passes answers empty lists.', { timeout: 60_000 }, asyn
   assert.ok(satellites.every(({ pass_count: count }) => count === 0))
 })
 
-test('Every bad line of the tables of passes is named.', { timeout: 60_000 }, async (t) => {
+test('Every bad line of the tables of passes is named.', { timeout: 600_000 }, async (t) => {
   const out = temporaryFolder(t)
   const folder = join(out, 'world')
   writeWorld(folder, makePasses().slice(0, 60))

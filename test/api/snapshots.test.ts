@@ -35,7 +35,7 @@ interface Item {
   last_reading: { uuid: string }
 }
 
-test('The same input gives the same files, byte by byte.', { timeout: 60_000 }, async (t) => {
+test('The same input gives the same files, byte by byte.', { timeout: 600_000 }, async (t) => {
   const folder = temporaryFolder(t)
   const world = makeWorld(11, 10)
   writeCsv(world, join(folder, 'one'))
@@ -53,7 +53,7 @@ test('The same input gives the same files, byte by byte.', { timeout: 60_000 }, 
   assert.deepEqual(hashes(join(folder, 'c')), first)
 })
 
-test('Ids and slugs outlive other buoys that come and go.', { timeout: 60_000 }, async (t) => {
+test('Ids and slugs outlive other buoys that come and go.', { timeout: 600_000 }, async (t) => {
   const folder = temporaryFolder(t)
   const snapshots = join(folder, 'snapshots')
   const world = smallWorld()

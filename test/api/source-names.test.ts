@@ -13,7 +13,7 @@ interface Item {
 
 test(
   'A label changes what clients read, its buoys keep their ids, and every usual name of a source finds them.',
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async (t) => {
     const folder = temporaryFolder(t)
     const out = join(folder, 'snapshots')

@@ -75,7 +75,7 @@ const bearer = (key: string): CallOptions => ({ headers: { authorization: `Beare
 for (const engine of ENGINES) {
   test(
     `Over ${engine}, keys, quota headers and validators are as the contract says.`,
-    { timeout: 120_000 },
+    { timeout: 600_000 },
     async (t) => {
       const { live, keyed, keyless } = await serve(t, engine)
       const wrongKey = `${live.key.slice(0, -1)}${live.key.endsWith('A') ? 'B' : 'A'}`
@@ -425,7 +425,7 @@ for (const engine of ENGINES) {
 
   test(
     `Over ${engine}, a quota of N lets exactly N calls of an hour through, over all workers.`,
-    { timeout: 60_000 },
+    { timeout: 600_000 },
     async (t) => {
       await awayFromTheHour()
       const quota = 60
@@ -473,7 +473,7 @@ for (const engine of ENGINES) {
 
   test(
     `Over ${engine}, callers without a key share the quota of their address.`,
-    { timeout: 60_000 },
+    { timeout: 600_000 },
     async (t) => {
       await awayFromTheHour()
       const { live, keyless } = await serve(t, engine, { args: ['--anonymous-quota=20'] })
@@ -500,7 +500,7 @@ for (const engine of ENGINES) {
     },
   )
 
-  test(`Over ${engine}, the base path can be another one.`, { timeout: 60_000 }, async (t) => {
+  test(`Over ${engine}, the base path can be another one.`, { timeout: 600_000 }, async (t) => {
     const { live, keyed } = await serve(t, engine, { args: ['--base-path=/api/v2'] })
     const path = '/api/v2/buoys/1'
     assert.equal((await keyed.getAbsolute(path)).status, 200)

@@ -37,7 +37,7 @@ after(() => {
 for (const engine of ['uws', 'node'] as const) {
   test(
     `A server on ${engine} lives through every attack, and others see no failure.`,
-    { timeout: 300_000 },
+    { timeout: 600_000 },
     async (t) => {
       const patient = await startPatient(corpus, engine)
       const bystander = await startBystander(

@@ -156,7 +156,7 @@ test('Resume announces nothing that is not whole, and the hold stays then.', asy
 
 test(
   'The commands, the log of a server and its status tell of a hold, and builds end with code 0.',
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async (t) => {
     const dir = folderOf(t)
     const [first, second] = [await buildDemo(dir, 0), await buildDemo(dir, 1)]

@@ -136,7 +136,7 @@ function bits(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32LE(0)
 }
 
-test('A day of made-up half hours over the end of a month.', { timeout: 120_000 }, async (t) => {
+test('A day of made-up half hours over the end of a month.', { timeout: 600_000 }, async (t) => {
   const begin = Date.UTC(2026, 1, 28, 4) / 1000
   const files = Array.from({ length: 48 }, (_, n) => {
     const now = begin + n * 1800
@@ -170,7 +170,7 @@ const REAL = fileURLToPath(new URL('../../../shared/data/ndbc/latest_obs/history
 test(
   'Forty-eight real files of six days.',
   {
-    timeout: 240_000,
+    timeout: 600_000,
     skip: existsSync(REAL) ? false : 'needs the real files, which are not part of the program',
   },
   async (t) => {

@@ -390,7 +390,7 @@ const MORE_TABLES = {
 
 test(
   'Of two sources of a configuration the second, past --max-bad or gone, keeps all that it gave; report and status tell since when.',
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async (t) => {
     const root = temporaryFolder(t)
     const small = fileURLToPath(new URL('../../data/fixtures/small', import.meta.url))

@@ -196,7 +196,7 @@ test('A folder that is not there is told in a sentence by every command that wan
     assert.equal(stderr, `groundswell: ${file}: is no folder\n`)
 })
 
-test('A build into a place where nothing can be made ends.', { timeout: 60_000 }, async (t) => {
+test('A build into a place where nothing can be made ends.', { timeout: 600_000 }, async (t) => {
   const file = join(temporaryFolder(t), 'file')
   writeFileSync(file, '')
   for (const out of ['/proc/groundswell/x', join(file, 'x')]) {
@@ -209,7 +209,7 @@ test('A build into a place where nothing can be made ends.', { timeout: 60_000 }
   }
 })
 
-test('Who reads no further, as head does, ends nothing with noise.', { timeout: 60_000 }, async (t) => {
+test('Who reads no further, as head does, ends nothing with noise.', { timeout: 600_000 }, async (t) => {
   const out = join(temporaryFolder(t), 'snapshots')
   await runCliWell(['build', '--source', `csv:${FIXTURES}`, '--out', out])
   const line = `"$0" "$1" inspect "$2" 2>&1 >/dev/full | cat; { "$0" "$1" inspect "$2"; echo "code $?" >&2; } | true`
@@ -242,7 +242,7 @@ test('A fault of the program keeps its stack; one of files is a sentence.', asyn
   await assert.rejects(run(process.execPath, ['--input-type=module', '-e', script]), /TypeError[^]*\n +at /)
 })
 
-test('A run builds under the limits that it is given.', { timeout: 60_000 }, async (t) => {
+test('A run builds under the limits that it is given.', { timeout: 600_000 }, async (t) => {
   const folder = temporaryFolder(t)
   const places = ['--snapshots', join(folder, 's'), '--keys', join(folder, 'keys.json')]
   const once = ['--every=0', '--port=0', '--admin-port=off', '--workers=1']

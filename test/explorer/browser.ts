@@ -149,7 +149,7 @@ export async function visit(
   })
   t.after(() => context.close())
   const page = await context.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(120_000)
   if (clock) await page.clock.install()
   const [errors, foreign]: [string[], string[]] = [[], []]
   page.on('console', (message) => {

@@ -42,7 +42,7 @@ async function faults(page: Page): Promise<string[]> {
   )
 }
 
-test('The explorer', { timeout: 170_000 }, async (t) => {
+test('The explorer', { timeout: 600_000 }, async (t) => {
   const live = await serveWorld(t)
   const browser = await openBrowser(t)
 
@@ -154,7 +154,7 @@ test('The explorer', { timeout: 170_000 }, async (t) => {
       const line = String(await page.evaluate('navigator.clipboard.readText()'))
       assert.ok(line.startsWith('curl ') && line.includes(`${origin}v2/buoys/anglet/readings/series`), line)
       const answer = JSON.parse(
-        execFileSync('sh', ['-c', `${line} -s`], { encoding: 'utf8', timeout: 20_000 }),
+        execFileSync('sh', ['-c', `${line} -s`], { encoding: 'utf8', timeout: 600_000 }),
       ) as {
         status: string
       }

@@ -77,7 +77,7 @@ test(
   },
 )
 
-test('A second builder is told that another one is at work.', { timeout: 60_000 }, async (t) => {
+test('A second builder is told that another one is at work.', { timeout: 600_000 }, async (t) => {
   const folder = join(temporaryFolder(t), 'snapshots')
   mkdirSync(folder)
   const held = lock(join(folder, 'builder.lock'), { patienceMs: 0 })
@@ -93,7 +93,7 @@ test('A second builder is told that another one is at work.', { timeout: 60_000 
 
 test(
   'Of two builders at once one publishes and the other changes nothing.',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (t) => {
     const folder = join(temporaryFolder(t), 'snapshots')
     await build(folder, 0)
@@ -103,7 +103,7 @@ test(
   },
 )
 
-test('The lock of a builder that has died is passed over.', { timeout: 60_000 }, async (t) => {
+test('The lock of a builder that has died is passed over.', { timeout: 600_000 }, async (t) => {
   const folder = join(temporaryFolder(t), 'snapshots')
   mkdirSync(folder)
   const child = spawn(
@@ -120,7 +120,7 @@ test('The lock of a builder that has died is passed over.', { timeout: 60_000 },
   assert.deepEqual(names(folder, 'builder.lock'), [])
 })
 
-test('A full disk fails the build, not the snapshot that is there.', { timeout: 120_000 }, async (t) => {
+test('A full disk fails the build, not the snapshot that is there.', { timeout: 600_000 }, async (t) => {
   const folder = temporaryFolder(t)
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', folder], { encoding: 'utf8' })
   if (mounted.status !== 0) {
@@ -169,7 +169,7 @@ test('Parts of a build that failed make room again before the next one writes.',
 
 test(
   'A folder whose manifest is broken is not built upon, and rollback brings the newest snapshot back.',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (t) => {
     const folder = temporaryFolder(t)
     await build(folder, 0)
@@ -191,7 +191,7 @@ test(
 
 test(
   'Going back ends at the oldest snapshot, and refuses one that is not whole.',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (t) => {
     const folder = temporaryFolder(t)
     const first = await build(folder, 0)

@@ -315,7 +315,7 @@ const DAMAGES: [what: string, harm: (at: Folder) => (() => void) | void, told: R
 
 test(
   'Whatever befalls the folder of a live server, it answers from the old snapshot, tells the error, and takes the next good one.',
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async (t) => {
     const at = folderOf(t)
     const drill = await startDrill(t, at.dir)
@@ -399,7 +399,7 @@ test(
 
 test(
   'A server that is started over a lie lives and answers 503, says what is wrong, and takes the next good snapshot.',
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async (t) => {
     for (const [what, lie, told] of LIES) {
       const at = folderOf(t)
@@ -429,7 +429,7 @@ function runsAsNobody(): boolean {
 
 test(
   'A folder that may no longer be read is told, and serving goes on until it may be read again.',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (t) => {
     const isRoot = process.getuid?.() === 0
     if (isRoot && !runsAsNobody()) {
@@ -461,7 +461,7 @@ test(
 
 test(
   'A builder that may not write to its folder says so in one line and changes nothing.',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (t) => {
     const isRoot = process.getuid?.() === 0
     if (isRoot && !runsAsNobody()) {

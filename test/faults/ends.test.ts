@@ -116,7 +116,7 @@ async function portBelowEphemeral(offset: number): Promise<number> {
 
 test(
   'Of two servers started at once on one port exactly one lives, and the other says why it does not.',
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async (t) => {
     for (const [i, hosts] of [
       ['127.0.0.1', '127.0.0.1'],
@@ -147,7 +147,7 @@ test(
 
 test(
   'The port opens when the first snapshot serves, and with 503 where none is published.',
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async (t) => {
     const port = await portBelowEphemeral(2)
     const full = start(t, [`--snapshots=${folder}`, `--port=${port}`])
@@ -171,7 +171,7 @@ test(
   },
 )
 
-test('A SIGHUP before it serves is a reload after it, and no end.', { timeout: 120_000 }, async (t) => {
+test('A SIGHUP before it serves is a reload after it, and no end.', { timeout: 600_000 }, async (t) => {
   const server = start(t, [`--snapshots=${folder}`, '--port=0'])
   // Its first line, long before it listens.
   await server.find(/(warning: no keys)/)

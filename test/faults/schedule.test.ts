@@ -247,7 +247,7 @@ async function until(admin: string, holds: (status: Status) => boolean): Promise
 
 test(
   'A source that vanishes is reported while serving goes on, and a stop ends the builder too.',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (t) => {
     const folder = temporaryFolder(t)
     const [source, away] = [join(folder, 'source'), join(folder, 'away')]
@@ -272,7 +272,7 @@ test(
 
 test(
   'A source that is away at the very start leaves the server up and not ready, and is served once it comes.',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (t) => {
     const folder = temporaryFolder(t)
     const source = join(folder, 'source')
@@ -300,7 +300,7 @@ test(
 
 test(
   'A first build that nobody would repeat, or whose arguments are wrong, ends the command.',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (t) => {
     const folder = temporaryFolder(t)
     const once = startRun(t, folder, [`--source=csv:${join(folder, 'nowhere')}`, '--every=0'])
@@ -312,7 +312,7 @@ test(
 
 test(
   'A build that takes too long is ended, told, and tried again, and leaves neither a lock nor half-written files.',
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async (t) => {
     const folder = temporaryFolder(t)
     const snapshots = join(folder, 'snapshots')

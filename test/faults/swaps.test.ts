@@ -129,7 +129,7 @@ for (const [what, seconds, every] of [
 ] as const) {
   test(
     `Swapping ${what} under load fails no request and tears no answer.`,
-    { timeout: 180_000 },
+    { timeout: 600_000 },
     async (t) => {
       const two = await twoSnapshots(t)
       const live = await startLive(t, { snapshots: two.folder, args: ['--admin-port=0'] })
@@ -196,7 +196,7 @@ test('Many swaps leave the memory flat.', { timeout: 600_000 }, async (t) => {
 
 test(
   'SIGTERM under load fails nobody who heeds readiness, and the server ends with code 0.',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (t) => {
     const two = await twoSnapshots(t)
     const live = await startLive(t, { snapshots: two.folder, args: ['--admin-port=0', '--drain-time=2s'] })
@@ -248,7 +248,7 @@ async function serverHere(t: TestContext, folder: string, log: string[]): Promis
 
 test(
   'A worker that dies under load is replaced within a second and takes nobody else down.',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (t) => {
     const two = await twoSnapshots(t)
     const log: string[] = []
@@ -309,7 +309,7 @@ test(
 
 test(
   'A reload beyond --max-memory is refused and told, and the old snapshot serves on.',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (t) => {
     const two = await twoSnapshots(t)
     two.announce(0)

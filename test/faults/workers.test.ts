@@ -31,7 +31,7 @@ function starts(): number[] {
 
 test(
   'A worker that dies under load is replaced within a second, and no connection waits for a dead one.',
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async (t) => {
     const drill = await startDrill(t, folder)
     const before = starts()
@@ -113,7 +113,7 @@ async function untilReplaced(drill: Drill, count: number): Promise<void> {
 
 test(
   'A worker that hangs over a request is replaced while the other goes on serving, and that request is refused the next time.',
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async (t) => {
     const drill = await startDrill(t, folder)
     await drill.evaluate(0, TRAP)
@@ -155,7 +155,7 @@ test(
 
 test(
   'All workers that hang at once over one request are replaced, and the process lives.',
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async (t) => {
     const drill = await startDrill(t, folder)
     for (const thread of [0, 1]) await drill.evaluate(thread, TRAP)
@@ -173,7 +173,7 @@ test(
 
 test(
   'A snapshot over which a worker hangs is refused for good, the others serve on, and the next one is served.',
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async (t) => {
     const own = join(temporaryFolder(t), 'snapshots')
     const ids = [await build(own, 0), await build(own, 1), await build(own, 2)]
@@ -213,7 +213,7 @@ test(
 
 test(
   'A worker that is stuck in native code cannot be ended: the server drains and ends so that its supervisor starts it anew.',
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   async (t) => {
     const drill = await startDrill(t, folder)
     void drill.evaluate(0, "process.getBuiltinModule('node:child_process').spawnSync('sleep', ['40'])")
@@ -226,7 +226,7 @@ test(
 
 test(
   'A worker that only pauses for seconds, and a server that is stopped for a while, go on.',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (t) => {
     const drill = await startDrill(t, folder)
     await drill.evaluate(0, 'for (const end = performance.now() + 2500; performance.now() < end;) {}')

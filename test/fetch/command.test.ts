@@ -14,7 +14,7 @@ const SECRET = 'b7c1-very-secret'
 
 test(
   'A dry run writes nothing, a build fetches and reports, and a run serves what it built.',
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async (t) => {
     process.env.GROUNDSWELL_TEST_SECRET = SECRET
     t.after(() => delete process.env.GROUNDSWELL_TEST_SECRET)

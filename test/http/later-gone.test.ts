@@ -21,7 +21,7 @@ async function until(holds: () => boolean, what: () => string): Promise<void> {
 for (const kind of ENGINES) {
   test(
     `Later answers of the ${kind} engine hear that their connections are gone, and no connection is counted for good.`,
-    { skip: missing(kind), timeout: 120_000 },
+    { skip: missing(kind), timeout: 600_000 },
     async () => {
       const replies: LaterReply[] = []
       let gone = 0

@@ -62,7 +62,7 @@ async function until(holds: () => boolean, what: string): Promise<void> {
 }
 
 for (const kind of ENGINES) {
-  describe(`later replies of the ${kind} engine`, { skip: missing(kind), timeout: 120_000 }, () => {
+  describe(`later replies of the ${kind} engine`, { skip: missing(kind), timeout: 600_000 }, () => {
     let engine: Engine
     let port = 0
     let last: Seen

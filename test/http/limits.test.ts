@@ -19,7 +19,7 @@ import type { TestServer } from './server_for_tests.ts'
 const MEGABYTE = 1e6
 
 for (const kind of ENGINES) {
-  describe(`one client of the ${kind} engine`, { skip: missing(kind), timeout: 120_000 }, () => {
+  describe(`one client of the ${kind} engine`, { skip: missing(kind), timeout: 600_000 }, () => {
     let server: TestServer
     const clients: RawClient[] = []
     const open = (port = server.port): RawClient => {
@@ -214,7 +214,7 @@ for (const kind of ENGINES) {
   })
 }
 
-describe('answers without a body of the uws engine', { skip: missing('uws'), timeout: 60_000 }, () => {
+describe('answers without a body of the uws engine', { skip: missing('uws'), timeout: 600_000 }, () => {
   it('end their connection in good order before 256 KB of them can wait unread', async () => {
     const server = await startServer('uws')
     const client = new RawClient(server.port)

@@ -34,7 +34,7 @@ export class RawClient {
     this.socket.write(text)
   }
 
-  async until(condition: () => boolean, timeoutMs = 5_000): Promise<void> {
+  async until(condition: () => boolean, timeoutMs = 120_000): Promise<void> {
     const deadline = setTimeout(() => this.#changed(), timeoutMs)
     const start = performance.now()
     while (!condition()) {
@@ -52,7 +52,7 @@ export class RawClient {
   }
 
   /** Takes the next answer, but for an interim `100 Continue`, off what is received. An answer to HEAD has no body whatever its length says. */
-  async answer(method = 'GET', timeoutMs = 5_000): Promise<Answer> {
+  async answer(method = 'GET', timeoutMs = 120_000): Promise<Answer> {
     let taken: [Answer, number] | null = null
     await this.until(() => (taken = parse(this.received, method)) !== null || this.ended, timeoutMs)
     if (taken === null) throw new Error(`closed without an answer: ${this.received.toString('latin1')}`)
@@ -62,7 +62,7 @@ export class RawClient {
   }
 
   /** Waits for the server's close; what came after the last answer stays in `received`. */
-  async closed(timeoutMs = 5_000): Promise<void> {
+  async closed(timeoutMs = 120_000): Promise<void> {
     await this.until(() => this.ended, timeoutMs)
   }
 }

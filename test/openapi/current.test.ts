@@ -38,7 +38,7 @@ let examples: ExampleAnswers = EXAMPLE_ANSWERS
 const documentText = (): string =>
   `${JSON.stringify(openApiDocument(OPERATIONS, '/v2', examples), null, 2)}\n`
 
-test('The examples are what the server answers to their requests.', { timeout: 120_000 }, async (t) => {
+test('The examples are what the server answers to their requests.', { timeout: 600_000 }, async (t) => {
   const answers = await ask(t)
   if (RENEW !== '') {
     examples = answers
@@ -169,7 +169,7 @@ function run(
     {
       cwd: ROOT,
       encoding: 'utf8',
-      timeout: 60_000,
+      timeout: 600_000,
       env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
     },
   )

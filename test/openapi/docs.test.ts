@@ -18,7 +18,7 @@ const COMMITTED = fileURLToPath(new URL('../../clients/openapi.json', import.met
 /** Scalar tries once whether it may evaluate text, and goes on without. */
 const PROBE = /script-src|unsafe-eval/
 
-test('The documentation', { timeout: 170_000 }, async (t) => {
+test('The documentation', { timeout: 600_000 }, async (t) => {
   const live = await serveWorld(t, { args: ['--base-path=/api/v2'] })
   const client = new Client(live, null)
   t.after(() => client.close())
@@ -153,7 +153,7 @@ async function buildWith(t: TestContext, registry: string, cache: string): Promi
 }
 
 /** Longer than npm waits for an answer, on a busy machine. */
-const PATIENCE = 20_000
+const PATIENCE = 120_000
 
 test('Without npm the page is a plain one that points at the description.', async (t) => {
   // A port that nobody listens on.

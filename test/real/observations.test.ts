@@ -268,7 +268,7 @@ test('Fifty copies of latest_obs.txt come out as a plain reading of them', { ski
 
 test(
   'Any damage to real files leads to sound rows or a clear refusal',
-  { skip, timeout: 120_000 },
+  { skip, timeout: 600_000 },
   async () => {
     const day = readFileSync(join(CMEMS, 'AR_TS_MO_Draugen_20230820.nc'))
     await assertWithstands(openCmems, { 'a.nc': day }, {}, 60)

@@ -136,7 +136,7 @@ test('Ending it breaks off what is being loaded.', async () => {
   await assert.rejects(loading, /loading was broken off/)
 })
 
-test('A pipe in place of the manifest or of a part is refused at once.', { timeout: 60_000 }, async (t) => {
+test('A pipe in place of the manifest or of a part is refused at once.', { timeout: 600_000 }, async (t) => {
   const { dir, reloader } = sceneOf(t)
   const [part] = ((await readManifest(dir)) ?? assert.fail()).parts
   for (const [file, why] of [

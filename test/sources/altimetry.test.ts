@@ -451,7 +451,7 @@ test('A file that is broken in any way is named and left out, and the others are
   assert.match(warnings[broken.length], /time holds no numbers/)
 })
 
-test('Bytes that were changed anywhere never stop a build.', { timeout: 60_000 }, async (t) => {
+test('Bytes that were changed anywhere never stop a build.', { timeout: 600_000 }, async (t) => {
   const folder = await temporary(t)
   const path = join(folder, 'damaged.nc')
   writeL3(path, meridian(10, CROSSING, -100, 100))
@@ -616,7 +616,7 @@ const REAL_DAY = new URL('../../../shared/data/altimetry-l3/', import.meta.url).
 const realFiles = await readdir(REAL_DAY).catch(() => [])
 const withRealDay = {
   skip: realFiles.length === 0 && 'the real day of Sentinel-3 is not on this machine',
-  timeout: 120_000,
+  timeout: 600_000,
 }
 
 interface RawPoint {

@@ -18,7 +18,7 @@ import { BuildError } from '../../src/system/build-error.ts'
 import { temporaryFolder } from '../live.ts'
 import { FIXTURES, folderOf, recordSource } from './recorder.ts'
 
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 300_000
 
 /** Readers that the process `parent` runs now. */
 function readersOf(parent: number): number[] {
