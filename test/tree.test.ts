@@ -174,7 +174,7 @@ test('The description of the API is made from declarations and the table of erro
 test('HDF5 files are read over the file system in memory, by one file, never over that of the machine.', () => {
   assert.deepEqual(whoImports(/^h5wasm\//), [])
   const named = IMPORTS.filter(({ specifier, typeOnly }) => specifier === 'h5wasm' && !typeOnly)
-  assert.deepEqual(new Set(named.map(({ file }) => file)), new Set(['src/sources/netcdf.ts']))
+  assert.deepEqual(new Set(named.map(({ file }) => file)), new Set(['src/sources/reading/netcdf.ts']))
 })
 
 test('uWebSockets.js is known to its own files, and they to the choice of an engine alone.', () => {

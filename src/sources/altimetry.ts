@@ -34,10 +34,10 @@ import {
   UnusableFile,
   type Variable,
   withFile,
-} from './netcdf.ts'
+} from './reading/netcdf.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
-import { cleanName, degreesOf, listFolder } from './text.ts'
+import { cleanName, degreesOf, listFolder } from './reading/text.ts'
 
 const SOURCE = 'Satellite altimetry'
 const TABLE = 'virtual_buoys.csv'

@@ -16,7 +16,7 @@ import { type FileReport, type OpenSource, type Report, type Sink, type SourceCo
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { parseDocument } from './json.ts'
-import { UNCOUNTED } from './stations.ts'
+import { UNCOUNTED } from './reading/stations.ts'
 import {
   cleanName,
   degreesOf,
@@ -34,7 +34,7 @@ import {
   splitSeparated,
   textOf,
   textsOf,
-} from './text.ts'
+} from './reading/text.ts'
 
 const SOURCE = 'Candhis'
 

@@ -22,13 +22,13 @@ import {
   UnusableFile,
   type Variable,
   withFile,
-} from './netcdf.ts'
+} from './reading/netcdf.ts'
 import { type FileReport, type OpenSource, type Report, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
-import { IDENTIFIER, Stations } from './stations.ts'
-import { cleanName, dropUnusable, listFolder, NO_CODE } from './text.ts'
-import { codeOf, timeReader, valueColumn } from './units.ts'
+import { IDENTIFIER, Stations } from './reading/stations.ts'
+import { cleanName, dropUnusable, listFolder, NO_CODE } from './reading/text.ts'
+import { codeOf, timeReader, valueColumn } from './reading/units.ts'
 
 const SOURCE = 'Copernicus Marine'
 

@@ -53,7 +53,7 @@ import {
   splitSeparated,
   textOf,
   textsOf,
-} from './text.ts'
+} from './reading/text.ts'
 
 /** `sources.csv` and `buoys.csv`: a million buoys fit. */
 const MAX_TABLE_BYTES = 128 * 2 ** 20

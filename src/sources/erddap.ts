@@ -17,7 +17,7 @@ import { parseDocument } from './json.ts'
 import { type FileReport, type OpenSource, type Report, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord, Network } from '../sea/records.ts'
-import { IDENTIFIER, Stations, UNCOUNTED } from './stations.ts'
+import { IDENTIFIER, Stations, UNCOUNTED } from './reading/stations.ts'
 import {
   cleanName,
   degreesOf,
@@ -29,7 +29,7 @@ import {
   splitSeparated,
   textOf,
   textsOf,
-} from './text.ts'
+} from './reading/text.ts'
 import {
   codeOf,
   numberAt,
@@ -38,7 +38,7 @@ import {
   type TimeReader,
   valueColumn,
   type ValueColumn,
-} from './units.ts'
+} from './reading/units.ts'
 
 const COMMA = 44
 const QUOTE = 34

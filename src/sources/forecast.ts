@@ -15,11 +15,19 @@ import { wrapLongitude } from '../sea/geo.ts'
 import { directionBetween, LONGEST_STEP } from '../index/forecast.ts'
 import { buildPoints, Points } from '../index/points.ts'
 import { pointKey } from '../sea/geo.ts'
-import { parseBounded } from './documents.ts'
+import { parseBounded } from './reading/documents.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../sea/records.ts'
-import { degreesOf, Fields, isoSeconds, listFolder, readText, splitSeparated, textsOf } from './text.ts'
+import {
+  degreesOf,
+  Fields,
+  isoSeconds,
+  listFolder,
+  readText,
+  splitSeparated,
+  textsOf,
+} from './reading/text.ts'
 
 /**
  * An answer is held whole, as text and as objects, some ten times its size: ask for fewer places at a time.

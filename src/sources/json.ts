@@ -12,13 +12,20 @@
 import { join } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
 import { MEASURE_NAMES, type MeasureName, RowBatch } from '../sea/columns.ts'
-import { parseBounded } from './documents.ts'
+import { parseBounded } from './reading/documents.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord, Network } from '../sea/records.ts'
-import { IDENTIFIER, Stations } from './stations.ts'
-import { dropUnusable, listFolder, NO_CODE, readText } from './text.ts'
-import { codeOf, numberOf, timeReader, type TimeReader, valueColumn, type ValueColumn } from './units.ts'
+import { IDENTIFIER, Stations } from './reading/stations.ts'
+import { dropUnusable, listFolder, NO_CODE, readText } from './reading/text.ts'
+import {
+  codeOf,
+  numberOf,
+  timeReader,
+  type TimeReader,
+  valueColumn,
+  type ValueColumn,
+} from './reading/units.ts'
 
 const COLUMNS_FILE = 'columns.json'
 const MAX_COLUMNS_BYTES = 2 ** 20

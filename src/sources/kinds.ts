@@ -1,15 +1,15 @@
 /** Every source kind by its name in `--source KIND:ARGUMENT` and in the configuration. */
 import { openAltimetry } from './altimetry.ts'
-import { boxed } from './box.ts'
 import { openCandhis } from './candhis.ts'
 import { openCmems } from './cmems.ts'
 import { openCsv } from './csv.ts'
-import { openDemo } from './demo.ts'
+import { openDemo } from './demo/demo.ts'
 import { ERDDAP_OPTIONS, openErddap } from './erddap.ts'
 import { openForecast } from './forecast.ts'
 import { JSON_OPTIONS, openJson } from './json.ts'
 import { openMeteofrance } from './meteofrance.ts'
 import { openNdbc } from './ndbc.ts'
+import { inReaderProcess } from './process/reader-process.ts'
 import { type OpenSource, type Source, type SourceLimits, type SourceOptions } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import { openTides } from './tides.ts'
@@ -58,8 +58,8 @@ export const KIND_HELP: { readonly [kind: string]: string } = {
 const MADE_UP: ReadonlySet<string> = new Set(['demo'])
 
 /**
- * A source that is read in a process of its own, under limits. @throws BuildError for an unknown kind or an
- * argument that it refuses.
+ * A source that is read in a process of its own, under limits.
+ * @throws BuildError for an unknown kind, or an argument that the kind refuses
  */
 export function openSource(
   kind: string,
@@ -68,7 +68,7 @@ export function openSource(
   limits?: SourceLimits,
 ): Source {
   const source = openKind(kind, argument, options)
-  return MADE_UP.has(kind) ? source : boxed({ kind, argument, options, source }, limits)
+  return MADE_UP.has(kind) ? source : inReaderProcess({ kind, argument, options, source }, limits)
 }
 
 /** A source that is read in this process. @throws BuildError as `openSource` */

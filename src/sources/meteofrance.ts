@@ -11,7 +11,7 @@ import { WaitingRows } from './csv.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
-import { Stations, UNCOUNTED } from './stations.ts'
+import { Stations, UNCOUNTED } from './reading/stations.ts'
 import {
   digitsAt,
   dropUnusable,
@@ -25,8 +25,8 @@ import {
   splitSeparated,
   textOf,
   textsOf,
-} from './text.ts'
-import { codeOf, numberOf, valueColumn, type ValueColumn } from './units.ts'
+} from './reading/text.ts'
+import { codeOf, numberOf, valueColumn, type ValueColumn } from './reading/units.ts'
 
 const SOURCE = 'Météo-France'
 

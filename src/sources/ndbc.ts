@@ -17,7 +17,7 @@ import { MEASURES, RowBatch } from '../sea/columns.ts'
 import { type FileReport, type OpenSource, type Report, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
-import { Stations } from './stations.ts'
+import { Stations } from './reading/stations.ts'
 import {
   cleanName,
   decode,
@@ -35,7 +35,7 @@ import {
   splitBlanks,
   textOf,
   textsOf,
-} from './text.ts'
+} from './reading/text.ts'
 
 const SOURCE = 'NDBC'
 

@@ -9,11 +9,11 @@ import { join } from 'node:path'
 import { readRegularFile, UnfitFile } from '../system/files.ts'
 import { constituentOf } from '../sea/tidal-constituents.ts'
 import { MAX_AMPLITUDE } from '../sea/tidal-constituents.ts'
-import { parseBounded } from './documents.ts'
+import { parseBounded } from './reading/documents.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { HarbourRecord } from '../sea/records.ts'
-import { cleanName, listFolder } from './text.ts'
+import { cleanName, listFolder } from './reading/text.ts'
 
 /** A station file is some 6 KB; the harbour with most constituents has 120. */
 const MAX_STATION_BYTES = 2 ** 20

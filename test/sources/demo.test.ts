@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { MeasureName, RowBatch } from '../../src/sea/columns.ts'
-import { openDemo } from '../../src/sources/demo.ts'
+import { openDemo } from '../../src/sources/demo/demo.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { Report } from '../../src/sources/source.ts'
 import type { BuoyRecord, ForecastRecord, PassRecord } from '../../src/sea/records.ts'

@@ -24,6 +24,6 @@ test('Damaged and hostile files of every kind fail their source at most, and the
   for (const { kind, files, builds, refused } of outcomes) {
     assert.ok(files === 12 && builds >= 1, kind)
     for (const reason of refused.keys())
-      assert.doesNotMatch(reason, /its reader failed|crashed|stood still/, kind)
+      assert.doesNotMatch(reason, /its reader failed|crashed|stalled/, kind)
   }
 })

@@ -23,7 +23,7 @@ import {
   splitBlanks,
   splitSeparated,
   textsOf,
-} from '../../src/sources/text.ts'
+} from '../../src/sources/reading/text.ts'
 import { folderOf } from './recorder.ts'
 
 const COMMA = 44

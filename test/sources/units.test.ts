@@ -2,8 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { MEASURE_NAMES } from '../../src/sea/columns.ts'
-import { Stations, UNCOUNTED } from '../../src/sources/stations.ts'
-import { codeOf, isoTime, numberAt, numberOf, timeReader, valueColumn } from '../../src/sources/units.ts'
+import { Stations, UNCOUNTED } from '../../src/sources/reading/stations.ts'
+import {
+  codeOf,
+  isoTime,
+  numberAt,
+  numberOf,
+  timeReader,
+  valueColumn,
+} from '../../src/sources/reading/units.ts'
 
 const codeIn = (measure: (typeof MEASURE_NAMES)[number], unit: string, value: number): number | null => {
   const column = valueColumn(measure, measure, unit)

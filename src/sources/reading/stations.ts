@@ -3,10 +3,10 @@
  * be announced with its position before its first row is handed over, so files of such rows are gone through
  * twice.
  */
-import { haversineKm, wrapLongitude } from '../sea/geo.ts'
-import { type FileReport, type Sink } from './source.ts'
-import { BuildError } from '../system/build-error.ts'
-import type { BuoyRecord } from '../sea/records.ts'
+import { haversineKm, wrapLongitude } from '../../sea/geo.ts'
+import { type FileReport, type Sink } from '../source.ts'
+import { BuildError } from '../../system/build-error.ts'
+import type { BuoyRecord } from '../../sea/records.ts'
 import { cleanName } from './text.ts'
 
 /** More than all networks of the world have; a damaged column of identifiers must not fill the memory. */

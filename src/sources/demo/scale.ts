@@ -6,11 +6,11 @@
  * it, so a build that was broken off goes on with the first month it has not written.
  */
 import { setImmediate } from 'node:timers/promises'
-import { RowBatch } from '../sea/columns.ts'
-import { BuildError } from '../system/build-error.ts'
-import type { MonthlySource, Sink, SourceContext } from './source.ts'
-import type { BuoyRecord, SourceInfo } from '../sea/records.ts'
-import { monthOf, monthStart, monthText } from '../sea/time.ts'
+import { RowBatch } from '../../sea/columns.ts'
+import { BuildError } from '../../system/build-error.ts'
+import type { MonthlySource, Sink, SourceContext } from '../source.ts'
+import type { BuoyRecord, SourceInfo } from '../../sea/records.ts'
+import { monthOf, monthStart, monthText } from '../../sea/time.ts'
 import { CLIMATES, LONGEST_OUTAGE, STEP, fillRows, gaussian, siteKey, uniform } from './waves.ts'
 import type { Climate, Instrument, Site } from './waves.ts'
 

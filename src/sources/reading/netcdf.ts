@@ -8,7 +8,7 @@
  * what it does.
  */
 import type { Attribute, Dataset, File, Group } from 'h5wasm'
-import { readRegularFileSync, UnfitFile } from '../system/files.ts'
+import { readRegularFileSync, UnfitFile } from '../../system/files.ts'
 
 /** Larger than any day of any platform or mission by far; a file is held in memory whole. */
 const MAX_FILE_BYTES = 2 ** 29

@@ -7,7 +7,7 @@
  * Pointe des Galets), and so is TICON-4's 3N2 (at most 3 mm), for its frequency is in doubt; the phases that
  * TICON-4 counts from another quarter turn (M1, 2MK5, 2MO5) are turned to what other publishers use.
  */
-import type { HarbourRecord } from '../sea/records.ts'
+import type { HarbourRecord } from '../../sea/records.ts'
 
 const CREDITS = {
   noaa: 'US National Oceanic and Atmospheric Administration, National Ocean Service (public domain)',

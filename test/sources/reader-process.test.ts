@@ -77,7 +77,7 @@ async function longTable(t: TestContext): Promise<string> {
   })
 }
 
-test('A source gives the same in its box as without one, refusals and counts included', async () => {
+test('A source gives the same in a reader process as in this one, refusals and counts included', async () => {
   for (const [kind, folder] of [
     ['csv', 'small'],
     ['csv', 'broken/csv'],
@@ -96,7 +96,7 @@ test('A source gives the same in its box as without one, refusals and counts inc
   }
 })
 
-test('More rows than a frame holds, of several buoys and feeds, come as they were sent', async (t) => {
+test('More rows than a frame holds, of several buoys and feeds, arrive as they were sent', async (t) => {
   const lines = Array.from(
     { length: 50_000 },
     (_, i) => `S,${i % 3},${1_700_000_000 + i},${(i % 20_000) / 1000}`,

@@ -5,8 +5,8 @@
  * Such tables carry computed floats with more digits than mean anything ("13.333333"), so values are rounded
  * once, to the code of their column; a unit that is not known here is never guessed.
  */
-import { MEASURES, type MeasureName } from '../sea/columns.ts'
-import type { FileReport } from './source.ts'
+import { MEASURES, type MeasureName } from '../../sea/columns.ts'
+import type { FileReport } from '../source.ts'
 import { epochSeconds, NO_CODE } from './text.ts'
 
 /** One of the contract's units is `value × factor + offset`. */

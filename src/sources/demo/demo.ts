@@ -7,14 +7,14 @@
  * law of `waves.ts`. A reading depends on buoy and time alone: a later `--as-of` moves the window and changes
  * nothing inside it.
  */
-import { RowBatch } from '../sea/columns.ts'
-import { forecastsAround } from './demo-forecast.ts'
-import { demoHarbours } from './demo-harbours.ts'
-import { sendPasses } from './demo-passes.ts'
+import { RowBatch } from '../../sea/columns.ts'
+import { forecastsAround } from './forecast.ts'
+import { demoHarbours } from './harbours.ts'
+import { sendPasses } from './passes.ts'
 import { openScale } from './scale.ts'
-import { BuildError } from '../system/build-error.ts'
-import type { OpenSource, Sink, Source, SourceContext } from './source.ts'
-import type { BuoyRecord, SourceInfo, SpotRecord } from '../sea/records.ts'
+import { BuildError } from '../../system/build-error.ts'
+import type { OpenSource, Sink, Source, SourceContext } from '../source.ts'
+import type { BuoyRecord, SourceInfo, SpotRecord } from '../../sea/records.ts'
 import { CLIMATES, STEP, fillRows, siteKey } from './waves.ts'
 import type { Instrument, Site } from './waves.ts'
 

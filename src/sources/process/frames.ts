@@ -1,9 +1,9 @@
 /**
- * What a source in its box tells the builder, as bytes: frames of a length (four bytes), a kind (one) and a
- * body, JSON for records and remarks, columns for rows. Both ends run on one machine, so numbers lie in its
+ * What a reader process sends its builder, as bytes. A frame is a length (four bytes), a kind (one byte) and a
+ * body: JSON for records and remarks, columns for rows. Both ends run on one machine, so numbers are in its
  * byte order.
  */
-import { MEASURE_NAMES, RowBatch } from '../sea/columns.ts'
+import { MEASURE_NAMES, RowBatch } from '../../sea/columns.ts'
 import type {
   BuoyRecord,
   ForecastRecord,
@@ -11,18 +11,18 @@ import type {
   PassRecord,
   SourceInfo,
   SpotRecord,
-} from '../sea/records.ts'
+} from '../../sea/records.ts'
 
-/** Counts of a file since they were told last. */
+/** Counts of a file since they were last sent. */
 export interface FileCounts {
   rows: number
   /** How often a row was left out, by reason and station. */
   skipped: [reason: string, station: string | null, times: number][]
-  /** Lines one by one, or by reason how many more there were. */
+  /** Lines one by one, then for each reason the number of further ones. */
   bad: [line: number, reason: string, text: string | null, times: number][]
 }
 
-/** Handles and numbers of files are the box's own, counted from 0. */
+/** Handles and file numbers are the reader process's own, counted from 0. */
 export type Message =
   | ['source', SourceInfo]
   | ['buoy', BuoyRecord]
@@ -32,22 +32,22 @@ export type Message =
   | ['spot', SpotRecord]
   | ['warn', string]
   | ['withoutPosition', string, readonly string[]]
-  /** A file is looked at that is not counted, or not yet. */
+  /** A file is read without being counted, or before it is counted. */
   | ['reads', string]
   | ['file', string]
   | ['counts', number, FileCounts]
   | ['end', number]
   | LastMessage
 
-/** All was read, the source is refused, or its reader is at fault. */
+/** Everything was read, the source is refused, or its reader is at fault. */
 export type LastMessage = ['done'] | ['refused', string] | ['fault', string]
 
 /** Where a reader writes its frames. */
 export const FRAMES_DESCRIPTOR = 3
-/** By this a reader ends itself when it has taken too much memory. */
+/** The signal by which a reader ends itself when it takes too much memory. */
 export const MEMORY_SIGNAL = 'SIGUSR2'
 
-/** Bytes that are no frames. */
+/** Bytes that do not make frames. */
 export class FrameFault extends Error {}
 
 const MESSAGE = 1
@@ -57,7 +57,7 @@ const HEAD_BYTES = 5
 /** Handle, feed and number of rows. */
 const ROWS_HEAD_BYTES = 12
 const ROW_BYTES = 4 + 2 * MEASURE_NAMES.length
-/** Rows of one frame. */
+/** Rows in one frame. */
 const MAX_ROWS = 16_384
 /** The longest message is a forecast: half a million values of 20 characters. */
 const MAX_FRAME_BYTES = 2 ** 26
@@ -120,19 +120,19 @@ export class FrameWriter {
   }
 }
 
-/** Who takes up what comes in frames; the batch is used again. */
+/** Takes what comes in frames; the batch is reused. */
 export interface FrameTaker {
   message(message: Message): void
   rows(handle: number, feed: number, batch: RowBatch): void
 }
 
-/** Puts frames together from pieces of any length. */
+/** Assembles frames from pieces of any length. */
 export class FrameReader {
   readonly #taker: FrameTaker
   readonly #batch = new RowBatch(MAX_ROWS)
   #pieces: Buffer[] = []
   #length = 0
-  /** Bytes without which there is no use in looking. */
+  /** Bytes that have to be there before another look is worth it. */
   #wanted = HEAD_BYTES
 
   constructor(taker: FrameTaker) {

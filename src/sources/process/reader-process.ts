@@ -1,12 +1,12 @@
 /**
- * Reads a source in a process of its own, under limits: what somebody else's files can do to a reader (crash
- * it, fill its memory, keep it busy for ever) they do to that process, and the source is refused as if it
- * could not be read.
+ * Reads a source in a process of its own, under limits. Whatever a hostile file does to its reader (crashes
+ * it, fills its memory, keeps it busy for ever), it does to that process alone; the source is then refused as
+ * one that cannot be read.
  *
- * A thread would start sooner, but cannot be limited: of five bombs tried on Node.js 20 with
- * `resourceLimits`, a list of 21 million lists in JSON and a map without end aborted the whole process, and
- * nested JSON hung beyond the limit. Rows come through a pipe; reading goes on in the one process while the
- * other puts away what came.
+ * A worker thread would start sooner but cannot be limited: of five bombs tried on Node.js 20 with
+ * `resourceLimits`, a JSON list of 21 million lists and a map without end aborted the whole process, and
+ * nested JSON hung beyond the limit. Rows come through a pipe: the reader process parses while the builder
+ * stores what has come.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { totalmem } from 'node:os'
@@ -28,75 +28,76 @@ import {
   type SourceContext,
   type SourceLimits,
   type SourceOptions,
-} from './source.ts'
-import { BuildError } from '../system/build-error.ts'
+} from '../source.ts'
+import { BuildError } from '../../system/build-error.ts'
 
 /**
  * The largest sources known need half an hour on one slow core and 2.5 GB (half a year of eight altimeters).
  */
-const DEFAULT_SECONDS = 1800
-const DEFAULT_MEGABYTES = 4096
-/** Of the machine's or container's memory; the builder and a server beside it need the rest. */
+const DEFAULT_LIMIT_SECONDS = 1800
+const DEFAULT_LIMIT_MIB = 4096
+/** Share of the machine's or container's memory; the builder and a server beside it need the rest. */
 const MEMORY_SHARE = 0.75
 /**
- * A reader that begins no file and hands over nothing for so long stands still: the largest file takes a
+ * A reader that begins no file and sends nothing for this long counts as stalled: the largest file takes a
  * tenth of it.
  */
-const QUIET_SECONDS = 300
-/** Of the memory, the part that objects may take; the rest is for bytes of files and columns. */
+const STALLED_SECONDS = 300
+/** The part of the memory that objects may take; the rest is for bytes of files and columns. */
 const HEAP_SHARE = 0.5
 const WATCH_MS = 250
-/** After so long beyond its limit a reader ends itself: its builder may stand still. */
+/** This long past its time limit a reader ends itself, in case its builder is stalled. */
 const GRACE_SECONDS = 30
-/** What a reader says as it dies goes no further than to tell a full memory from a crash. */
-const LAST_WORDS_KEPT = 8192
+/** A dying reader's last output serves only to tell a full memory from a crash. */
+const LAST_WORDS_CHARACTERS = 8192
 const MEMORY_WORDS = /out of memory|allocation failed|cannot allocate/i
-const MEGABYTE = 2 ** 20
+const MIB = 2 ** 20
 
-/** A core would be a copy of all that was read. */
+/** A core file would be a copy of everything that was read. */
 const WITHOUT_CORE = 'ulimit -c 0; exec "$0" "$@"'
 
-/** What is read in a box, and how. */
-export interface Boxed {
+/** What a reader process is to read. */
+export interface Reading {
   kind: string
   argument: string
   options: SourceOptions | undefined
-  /** What holds for the source; how it is read is left to the box. */
+  /** The source as this process knows it; only its `read` is replaced. */
   source: Source
 }
 
-/** The source with its reading in a box. */
-export function boxed({ kind, argument, options, source }: Boxed, limits: SourceLimits = {}): Source {
+/** The same source, read in a process of its own. */
+export function inReaderProcess(
+  { kind, argument, options, source }: Reading,
+  limits: SourceLimits = {},
+): Source {
   return {
     ...source,
     folder: argument,
     read: (sink, context) =>
-      new Box(kind, limits, sink, context).run({ kind, argument, options: options ?? null }),
+      new ReaderProcess(kind, limits, sink, context).run({ kind, argument, options: options ?? null }),
   }
 }
 
-function usualMegabytes(): number {
+function defaultMebibytes(): number {
   const machine = Math.min(totalmem(), process.constrainedMemory() || Infinity)
-  return Math.min(DEFAULT_MEGABYTES, Math.floor((machine * MEMORY_SHARE) / MEGABYTE))
+  return Math.min(DEFAULT_LIMIT_MIB, Math.floor((machine * MEMORY_SHARE) / MIB))
 }
 
-/**
- * What the process runs: compiled, the module beside this one; from the sources it takes a small bootstrap.
- */
+/** What the process runs: compiled, the module beside this one; from the sources a small bootstrap. */
 function entry(): string[] {
   const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
   if (import.meta.url.endsWith('.js')) return [path('./reader.js')]
-  return [path('../system/thread.dev.mjs'), new URL('./reader.ts', import.meta.url).href]
+  return [path('../../system/thread.dev.mjs'), new URL('./reader.ts', import.meta.url).href]
 }
 
-/** The box of one source, used once. */
-class Box implements FrameTaker {
+/** The reader process of one source, started once. */
+class ReaderProcess implements FrameTaker {
   readonly #name: string
   readonly #seconds: number
-  readonly #megabytes: number
+  readonly #mebibytes: number
   readonly #sink: Sink
   readonly #context: SourceContext
-  /** The sink's handles by those of the box. */
+  /** The sink's handles by those of the reader process. */
   readonly #handles: number[] = []
   readonly #files: FileReport[] = []
   #lastFile: string | null = null
@@ -104,13 +105,13 @@ class Box implements FrameTaker {
 
   constructor(name: string, limits: SourceLimits, sink: Sink, context: SourceContext) {
     this.#name = name
-    this.#seconds = limits.seconds ?? DEFAULT_SECONDS
-    this.#megabytes = limits.megabytes ?? usualMegabytes()
+    this.#seconds = limits.seconds ?? DEFAULT_LIMIT_SECONDS
+    this.#mebibytes = limits.megabytes ?? defaultMebibytes()
     this.#sink = sink
     this.#context = context
   }
 
-  /** @throws BuildError when the source is refused or its reader did not come to an end */
+  /** @throws BuildError when the source is refused or its reader process does not finish */
   async run(of: Pick<Job, 'kind' | 'argument' | 'options'>): Promise<void> {
     const { asOf, now } = this.#context
     const job: Job = {
@@ -118,7 +119,7 @@ class Box implements FrameTaker {
       asOf,
       now,
       builder: process.pid,
-      maxBytes: this.#megabytes * MEGABYTE,
+      maxBytes: this.#mebibytes * MIB,
       maxSeconds: this.#seconds + GRACE_SECONDS,
     }
     const ended = await this.#follow(this.#start(), JSON.stringify(job))
@@ -131,18 +132,18 @@ class Box implements FrameTaker {
   }
 
   #start(): ChildProcess {
-    const flags = [`--max-old-space-size=${Math.ceil(this.#megabytes * HEAP_SHARE)}`, '--no-addons']
+    const flags = [`--max-old-space-size=${Math.ceil(this.#mebibytes * HEAP_SHARE)}`, '--no-addons']
     const command = [process.execPath, ...flags, ...entry()]
     return spawn('/bin/sh', ['-c', WITHOUT_CORE, ...command], {
       stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
-      // Some variables hold secrets, and none is needed.
+      // Some variables hold secrets, and a reader needs none of them.
       env: {},
     })
   }
 
   /**
-   * Takes up what the reader gives until it has ended; resolves to how it did. @throws what the sink or the
-   * report throws
+   * Takes what the reader sends until it ends, and resolves to how it ended.
+   * @throws what the sink or the report throws
    */
   #follow(child: ChildProcess, job: string): Promise<string> {
     return new Promise((resolve, reject) => {
@@ -159,15 +160,15 @@ class Box implements FrameTaker {
       const watch = setInterval(() => {
         const now = performance.now()
         if (now - began > this.#seconds * 1000) end(`it was not read within ${this.#seconds} s, its limit`)
-        else if (now - heard > QUIET_SECONDS * 1000) end(`its reader stood still for ${QUIET_SECONDS} s`)
+        else if (now - heard > STALLED_SECONDS * 1000) end(`its reader stalled for ${STALLED_SECONDS} s`)
       }, WATCH_MS)
       const [stdin, , stderr, output] = child.stdio as unknown as [Writable, null, Readable, Readable]
-      // It ended before it took its job: how it ended tells more.
+      // It ended before it took its job; the exit says why.
       stdin.on('error', () => undefined)
       stdin.end(job)
       stderr.setEncoding('latin1')
       stderr.on('data', (text: string) => {
-        words = (words + text).slice(-LAST_WORDS_KEPT)
+        words = (words + text).slice(-LAST_WORDS_CHARACTERS)
       })
       output.on('data', (piece: Buffer) => {
         heard = performance.now()
@@ -197,7 +198,7 @@ class Box implements FrameTaker {
 
   #howEnded(code: number | null, signal: string | null, words: string): string {
     if (signal === MEMORY_SIGNAL || MEMORY_WORDS.test(words))
-      return `it needs more than ${this.#megabytes} MiB of memory, its limit`
+      return `it needs more than ${this.#mebibytes} MiB of memory, its limit`
     if (signal === 'SIGKILL') return 'its reader was killed, as the system does when memory runs out'
     return `its reader crashed (${signal ?? `exit code ${code}`})`
   }

@@ -2,9 +2,9 @@
  * The forecast of the demonstration: the sea to come, which the law of `waves.ts` knows, as a model would see
  * it: on a grid, smoother than measured, and more wrong the farther ahead.
  */
-import { RowBatch } from '../sea/columns.ts'
-import { DAY } from '../sea/time.ts'
-import type { ForecastRecord } from '../sea/records.ts'
+import { RowBatch } from '../../sea/columns.ts'
+import { DAY } from '../../sea/time.ts'
+import type { ForecastRecord } from '../../sea/records.ts'
 import { STEP, fillRows, gaussian, siteKey, type Site } from './waves.ts'
 
 /** Degrees: a grid point is at most 20 km from its buoy. */

@@ -1,11 +1,11 @@
 /**
- * The process that reads one source for a builder, who started it (`box.ts`): the job comes by the standard
- * input, what was read goes out by the fourth descriptor. It holds no secret and ends itself when it takes
- * too much memory or its builder is gone.
+ * The process that reads one source for the builder that started it (`reader-process.ts`). Its job comes by
+ * standard input, and what it reads leaves by the fourth descriptor. It holds no secret, and ends itself when
+ * it takes too much memory or its builder is gone.
  */
 import { readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
-import type { RowBatch } from '../sea/columns.ts'
+import type { RowBatch } from '../../sea/columns.ts'
 import {
   FRAMES_DESCRIPTOR,
   FrameWriter,
@@ -14,10 +14,10 @@ import {
   type LastMessage,
   type Message,
 } from './frames.ts'
-import { openKind } from './kinds.ts'
-import { type FileReport, type Report, type Sink, type SourceOptions } from './source.ts'
-import { BuildError } from '../system/build-error.ts'
-import type { BuoyRecord } from '../sea/records.ts'
+import { openKind } from '../kinds.ts'
+import { type FileReport, type Report, type Sink, type SourceOptions } from '../source.ts'
+import { BuildError } from '../../system/build-error.ts'
+import type { BuoyRecord } from '../../sea/records.ts'
 
 /** What is to be read, and how much memory may be used. */
 export interface Job {
@@ -26,20 +26,22 @@ export interface Job {
   options: SourceOptions | null
   asOf: number | null
   now: number
-  /** Process that wants it: when that is gone, so is the reader. */
+  /** The builder's process id: the reader ends with it. */
   builder: number
   maxBytes: number
-  /** The builder ends it sooner, if it can. */
+  /** The reader's own limit; its builder ends it sooner if it can. */
   maxSeconds: number
 }
 
 const WATCH_MS = 50
-/** Bad lines of a file, remarks, and reasons with their stations, that are told one by one. */
-const BAD_LINES_TOLD = 200
-const REMARKS_TOLD = 500
-const SKIPS_TOLD = 20_000
+/** Bad lines of one file that are sent one by one; later ones are only counted by reason. */
+const MAX_BAD_LINES = 200
+/** Remarks about a source that are sent; later ones are only counted. */
+const MAX_REMARKS = 500
+/** Reasons, with their stations, that a file gathers before it sends them. */
+const MAX_REASONS = 20_000
 
-/** A thread of its own goes on while the one that reads is stuck. */
+/** Runs in a thread of its own, which goes on while the one that reads is stuck. */
 const WATCH = `
 const { workerData: { builder, maxBytes, maxSeconds, signal, every } } = require('node:worker_threads')
 const clock = new Int32Array(new SharedArrayBuffer(4))
@@ -51,7 +53,7 @@ for (;;) {
 
 function watch({ builder, maxBytes, maxSeconds }: Job): void {
   try {
-    // Where the machine's memory runs out first, this process is the one to go.
+    // Where the machine's memory runs out first, the system is to kill this process.
     writeFileSync('/proc/self/oom_score_adj', '1000')
   } catch {
     // Only Linux has it.
@@ -60,7 +62,7 @@ function watch({ builder, maxBytes, maxSeconds }: Job): void {
   new Worker(WATCH, { eval: true, workerData, execArgv: [] }).unref()
 }
 
-/** The descriptor waits where the builder is slower, which keeps what is on the way small. */
+/** Waits for a slower builder, which bounds what is under way. */
 function writeAll(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) {
     try {
@@ -72,7 +74,7 @@ function writeAll(bytes: Uint8Array): void {
   }
 }
 
-/** A sink that sends all that it gets. */
+/** Sends everything that it gets. */
 class SendingSink implements Sink {
   readonly #frames: FrameWriter
   readonly #handles = new Map<string, number>()
@@ -102,7 +104,7 @@ class SendingSink implements Sink {
   spot: Sink['spot'] = (record) => this.#frames.message(['spot', record])
 }
 
-/** A report that sends what it hears, in sums. */
+/** Sends what is reported, in sums. */
 class SendingReport implements Report {
   readonly #frames: FrameWriter
   readonly #files: SendingFile[] = []
@@ -113,33 +115,33 @@ class SendingReport implements Report {
   }
 
   reads(path: string): void {
-    this.#tellAtOnce(['reads', path])
+    this.#sendAtOnce(['reads', path])
   }
 
   file(path: string): FileReport {
-    this.#tellAtOnce(['file', path])
+    this.#sendAtOnce(['file', path])
     const file = new SendingFile(this.#files.length, this.#frames)
     this.#files.push(file)
     return file
   }
 
   warn(message: string): void {
-    if (++this.#remarks <= REMARKS_TOLD) this.#frames.message(['warn', message])
+    if (++this.#remarks <= MAX_REMARKS) this.#frames.message(['warn', message])
   }
 
   withoutPosition(kind: string, identifiers: readonly string[]): void {
     this.#frames.message(['withoutPosition', kind, identifiers])
   }
 
-  /** Sends what files that were not ended have counted. */
+  /** Sends the counts of files that did not end. */
   close(): void {
-    for (const file of this.#files) file.tell()
-    const more = this.#remarks - REMARKS_TOLD
+    for (const file of this.#files) file.send()
+    const more = this.#remarks - MAX_REMARKS
     if (more > 0) this.#frames.message(['warn', `and ${more} more remarks`])
   }
 
-  /** So that it is known where a reader was that had to be ended. */
-  #tellAtOnce(message: Message): void {
+  /** The builder then knows where a reader was that it has to end. */
+  #sendAtOnce(message: Message): void {
     this.#frames.message(message)
     this.#frames.flush()
   }
@@ -151,7 +153,7 @@ class SendingFile implements FileReport {
   #rows = 0
   readonly #skipped = new Map<string, FileCounts['skipped'][number]>()
   #bad: FileCounts['bad'] = []
-  #badTold = 0
+  #badSent = 0
   /** Further bad lines by reason. */
   readonly #moreBad = new Map<string, FileCounts['bad'][number]>()
 
@@ -169,32 +171,32 @@ class SendingFile implements FileReport {
     const known = this.#skipped.get(key)
     if (known !== undefined) known[2] += times
     else {
-      if (this.#skipped.size === SKIPS_TOLD) this.tell()
+      if (this.#skipped.size === MAX_REASONS) this.send()
       this.#skipped.set(key, [reason, station ?? null, times])
     }
   }
 
   bad(line: number, reason: string, text?: string, times = 1): void {
     const entry: FileCounts['bad'][number] = [line, reason, text?.slice(0, 200) ?? null, times]
-    if (this.#badTold < BAD_LINES_TOLD) {
-      this.#badTold++
+    if (this.#badSent < MAX_BAD_LINES) {
+      this.#badSent++
       this.#bad.push(entry)
       return
     }
     const known = this.#moreBad.get(reason)
     if (known !== undefined) known[3] += times
     else {
-      if (this.#moreBad.size === SKIPS_TOLD) this.tell()
+      if (this.#moreBad.size === MAX_REASONS) this.send()
       this.#moreBad.set(reason, entry)
     }
   }
 
   end(): void {
-    this.tell()
+    this.send()
     this.#frames.message(['end', this.#number])
   }
 
-  tell(): void {
+  send(): void {
     const counts: FileCounts = {
       rows: this.#rows,
       skipped: [...this.#skipped.values()],
@@ -210,8 +212,8 @@ class SendingFile implements FileReport {
 }
 
 /**
- * Where in our code something unforeseen went wrong, and what kind of fault it is; its message may hold a
- * piece of a file.
+ * Where in our code an unforeseen fault arose, and its kind. Its message is left out: that may hold a piece of
+ * a file.
  */
 function placeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown fault'
@@ -237,7 +239,7 @@ async function run(): Promise<void> {
   frames.flush()
 }
 
-// A builder that drains is not done yet; when it ends, so does this.
+// A builder that drains still needs its reader, which ends with it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
 await run()

@@ -10,8 +10,8 @@
  * through `exp`, `sqrt` or `atan2` is rounded to the source's resolution at once, so one platform's last bit
  * does not show.
  */
-import { MEASURES, MEASURE_NAMES } from '../sea/columns.ts'
-import type { RowBatch } from '../sea/columns.ts'
+import { MEASURES, MEASURE_NAMES } from '../../sea/columns.ts'
+import type { RowBatch } from '../../sea/columns.ts'
 
 /** Seconds between two grid times; a step number is epoch seconds / STEP. */
 export const STEP = 1800

@@ -7,10 +7,10 @@
 import { opendir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createGunzip, gunzipSync } from 'node:zlib'
-import { MEASURES, type MeasureName } from '../sea/columns.ts'
-import { readRegularFile, UnfitFile } from '../system/files.ts'
-import { type FileReport } from './source.ts'
-import { BuildError } from '../system/build-error.ts'
+import { MEASURES, type MeasureName } from '../../sea/columns.ts'
+import { readRegularFile, UnfitFile } from '../../system/files.ts'
+import { type FileReport } from '../source.ts'
+import { BuildError } from '../../system/build-error.ts'
 
 /**
  * Largest file that is read, after decompression: it is held in memory whole, and a small .gz can hold any

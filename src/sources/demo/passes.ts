@@ -7,12 +7,12 @@
  * kilometres of the real ones. A pass follows from mission, cycle and number alone, whatever window is asked
  * for.
  */
-import { RowBatch } from '../sea/columns.ts'
-import { haversineKm, wrapLongitude, type Bounds } from '../sea/geo.ts'
-import { MISSIONS, passAt } from '../sea/missions.ts'
-import { DAY } from '../sea/time.ts'
-import type { FileReport, Sink } from './source.ts'
-import type { PassRecord } from '../sea/records.ts'
+import { RowBatch } from '../../sea/columns.ts'
+import { haversineKm, wrapLongitude, type Bounds } from '../../sea/geo.ts'
+import { MISSIONS, passAt } from '../../sea/missions.ts'
+import { DAY } from '../../sea/time.ts'
+import type { FileReport, Sink } from '../source.ts'
+import type { PassRecord } from '../../sea/records.ts'
 import { STEP, fillRows, type Site } from './waves.ts'
 
 /** Passes reach back at least this long: every point of the ten-day orbits was met once. */
