@@ -5,6 +5,7 @@ import { TrustedProxies } from '../src/access/addresses.ts'
 import { openDataset } from '../src/answers/dataset.ts'
 import {
   headText,
+  type Again,
   type Exchange,
   type HeaderName,
   type LaterEvents,
@@ -31,6 +32,9 @@ export interface Answered {
   /** Lower-case names. */
   headers: { [name: string]: string }
   text: string
+  bytes: Buffer
+  /** Makes the body again, where it is long. */
+  again: Again | null
 }
 
 /** One request, and what was answered to it at once. */
@@ -64,7 +68,7 @@ class Asked implements Exchange {
     return '192.0.2.1'
   }
 
-  send(head: string | Uint8Array, body: Uint8Array | null): void {
+  send(head: string | Uint8Array, body: Uint8Array | null, lasting: boolean | Again = false): void {
     const [status, ...lines] = headText(head).split('\r\n')
     this.answer = {
       status: Number(status.slice(0, 3)),
@@ -75,6 +79,8 @@ class Asked implements Exchange {
         }),
       ),
       text: Buffer.from(body ?? []).toString(),
+      bytes: Buffer.from(body ?? []),
+      again: typeof lasting === 'boolean' ? null : lasting,
     }
   }
 

@@ -4,11 +4,17 @@ import { randomFillSync } from 'node:crypto'
 
 import { unmapped } from './exchange.ts'
 
-/** Addresses are counted by a hash of so many values. Where two fall together they share a limit: with 1,000 addresses one in 16 does. */
+/**
+ * Addresses are counted by a hash of so many values. Where two fall together they share a limit: with 1,000
+ * addresses one in 16 does.
+ */
 const ADDRESS_SLOTS = 16_384
 /** Of each thread's row: its connections, then those of each slot. */
 const ROW_WORDS = 1 + ADDRESS_SLOTS
-/** Before the rows: what makes the hash another one in each process, so that nobody can choose whom to share a limit with. */
+/**
+ * Before the rows: what makes the hash another one in each process, so that nobody can choose whom to share a
+ * limit with.
+ */
 const SEED_WORDS = 1
 
 export interface ConnectionLimits {
@@ -25,7 +31,10 @@ export const UNLIMITED: ConnectionLimits = { total: Infinity, perAddress: 0, isE
 /** What `open` says of a connection that is not to be. */
 export const REFUSED = -1
 
-/** One thread's view. Each thread writes its own row alone, so that counting needs no lock and a dead thread's row can be cleared. */
+/**
+ * One thread's view. Each thread writes its own row alone, so that counting needs no lock and a dead thread's
+ * row can be cleared.
+ */
 export class Connections {
   readonly #words: Int32Array
   readonly #row: number
@@ -55,7 +64,10 @@ export class Connections {
     return this.#sum(0)
   }
 
-  /** Counts a connection from `address` ('' where addresses are not counted). @returns what `left` wants to be told, or `REFUSED`. */
+  /**
+   * Counts a connection from `address` ('' where addresses are not counted). @returns what `left` wants to be
+   * told, or `REFUSED`.
+   */
   opened(address: string): number {
     const words = this.#words
     if (this.#sum(0) >= this.#limits.total) return REFUSED

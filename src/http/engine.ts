@@ -8,19 +8,25 @@ import { UwsEngine } from './uws.ts'
 
 export interface EngineChoice {
   readonly kind: Engine['kind']
-  /** Threads that can listen on one port. node:http cannot share one (`reusePort` came in 23.1), so with it there is 1. */
+  /**
+   * Threads that can listen on one port. node:http cannot share one (`reusePort` came in 23.1), so with it
+   * there is 1.
+   */
   readonly maxWorkers: number
   /** For the operator: what is missing, and what it costs. */
   readonly warning: string | null
-  /** Without `surroundings`: the system's clock, no limit of connections, and a process warning for each error that a handler threw. */
+  /**
+   * Without `surroundings`: the system's clock, no limit of connections, and a process warning for each error
+   * that a handler threw.
+   */
   create(onRequest: OnRequest, surroundings?: Partial<Surroundings>): Engine
 }
 
 /**
  * Loads the engine: `uws` and `node` insist on one, `auto` takes the native one if it can be loaded.
  *
- * Call it in the main thread before any worker starts, and again in each worker (see `loadBinding`). Throws when `uws`
- * is asked for and cannot be loaded.
+ * Call it in the main thread before any worker starts, and again in each worker (see `loadBinding`). Throws
+ * when `uws` is asked for and cannot be loaded.
  */
 export function loadEngine(preference: 'auto' | 'uws' | 'node'): EngineChoice {
   if (preference === 'node') return nodeChoice(null)

@@ -2,10 +2,15 @@
 
 import type { Connections } from './connections.ts'
 
-/** Request line and headers together, in bytes. Both engines answer 431 beyond it. Contract: "Server side" limits. */
+/**
+ * Request line and headers together, in bytes. Both engines answer 431 beyond it. Contract: "Server side"
+ * limits.
+ */
 export const HEADER_LIMIT_BYTES = 16_384
 
-/** Header lines of a request: the most that uWebSockets.js has room for. Both engines answer 431 beyond it. */
+/**
+ * Header lines of a request: the most that uWebSockets.js has room for. Both engines answer 431 beyond it.
+ */
 export const HEADER_LINES_LIMIT = 98
 
 /** The name of a request header, lower case. */
@@ -25,37 +30,57 @@ export const X_REQUEST_ID = new HeaderName('x-request-id')
 export const X_FORWARDED_FOR = new HeaderName('x-forwarded-for')
 export const FORWARDED = new HeaderName('forwarded')
 
-/** One request and its reply. Valid only during the synchronous call of the handler: engines use one object again and again. */
+/**
+ * Makes a whole body once more, the same bytes as before, in a buffer that may be used again at once. Null
+ * where that cannot be done any more: then the connection is cut.
+ */
+export type Again = () => Uint8Array | null
+
+/**
+ * One request and its reply. Valid only during the synchronous call of the handler: engines use one object
+ * again and again.
+ */
 export interface Exchange {
   /** As sent, so GET, HEAD, …: methods are case-sensitive (RFC 9110, section 9.1). */
   readonly method: string
-  /** Raw: not percent-decoded, without the query. Of bytes beyond ASCII uws makes UTF-8 (or U+FFFD); node answers 400. */
+  /**
+   * Raw: not percent-decoded, without the query. Of bytes beyond ASCII uws makes UTF-8 (or U+FFFD); node
+   * answers 400.
+   */
   readonly path: string
   /** Raw, without the `?`; empty when there is none. */
   readonly query: string
   /** The first value of a header, empty when it is missing. */
   header(name: HeaderName): string
-  /** All values of a header that may come in several lines, in order, joined by commas; empty when it is missing. */
+  /**
+   * All values of a header that may come in several lines, in order, joined by commas; empty when it is
+   * missing.
+   */
   headerValues(name: HeaderName): string
-  /** The peer's address as text; IPv4-mapped IPv6 as plain IPv4; empty if unknown. Costs about 1 µs, so call it only where needed. */
+  /**
+   * The peer's address as text; IPv4-mapped IPv6 as plain IPv4; empty if unknown. Costs about 1 µs, so call
+   * it only where needed.
+   */
   address(): string
   /**
    * The one reply; throws on a second call.
    *
-   * `head` is the status line and headers, `200 OK\r\nContent-Type: application/json\r\nX-A: b`, ASCII, without a last
-   * CRLF and without Content-Length, Connection and Date, which the engine writes. It goes out unchecked, so nothing
-   * of a request may be in it unless it was validated. As bytes it goes out a little faster, and like the body it may be
-   * in a buffer that is used again at once.
+   * `head` is the status line and headers, `200 OK\r\nContent-Type: application/json\r\nX-A: b`, ASCII,
+   * without a last CRLF and without Content-Length, Connection and Date, which the engine writes. It goes out
+   * unchecked, so nothing of a request may be in it unless it was validated. As bytes it goes out a little
+   * faster, and like the body it may be in a buffer that is used again at once.
    *
-   * `body` may be a view on a buffer that is reused as soon as this returns: what the kernel does not take at once is
-   * copied, unless `stays` says that its bytes never change; then they are sent from where they are. `null` is for 204
-   * and 304: neither body nor Content-Length. On HEAD only the body's length is sent.
+   * `body` may be a view on a buffer that is reused as soon as this returns: what the kernel does not take at
+   * once is copied. `lasting`: `true` says that its bytes never change; then they are sent from where they
+   * are. A function makes them again for a client that is slow to read: then no more than 256 KB are held for
+   * it. `null` is for 204 and 304: neither body nor Content-Length. On HEAD only the body's length is sent.
    */
-  send(head: string | Uint8Array, body: Uint8Array | null, stays?: boolean): void
+  send(head: string | Uint8Array, body: Uint8Array | null, lasting?: boolean | Again): void
   /**
-   * Puts the reply off, in place of `send`. What is needed of the request has to be taken from it now. A request pipelined behind one
-   * whose reply was put off waits on node and ends the connection on uws, which has no place for it. Null, and nothing is put off, where the
-   * connection has to end with the answer, because the request announces a body for instance: uws can only do that at once.
+   * Puts the reply off, in place of `send`. What is needed of the request has to be taken from it now. A
+   * request pipelined behind one whose reply was put off waits on node and ends the connection on uws, which
+   * has no place for it. Null, and nothing is put off, where the connection has to end with the answer,
+   * because the request announces a body for instance: uws can only do that at once.
    */
   later(events: LaterEvents): LaterReply | null
 }
@@ -64,7 +89,10 @@ export interface Exchange {
 export interface LaterEvents {
   /** There may be room again after a `write` that left none. */
   readonly onRoom: () => void
-  /** The client has gone, or has read nothing for ten seconds: the reply is over. Not called for one that was over before. */
+  /**
+   * The client has gone, or has read nothing for ten seconds: the reply is over. Not called for one that was
+   * over before.
+   */
   readonly onGone: () => void
 }
 
@@ -72,8 +100,8 @@ export interface LaterEvents {
 export const MOST_WRITE_BYTES = 64 * 1024
 
 /**
- * A reply that comes after its handler has returned: in one piece by `send`, or by `begin`, any number of `write` and `end`. Once it is over,
- * all of it does nothing.
+ * A reply that comes after its handler has returned: in one piece by `send`, or by `begin`, any number of
+ * `write` and `end`. Once it is over, all of it does nothing.
  */
 export interface LaterReply {
   readonly isOver: boolean
@@ -83,7 +111,10 @@ export interface LaterReply {
   send(head: string | Uint8Array, body: Uint8Array | null): void
   /** Status and headers, and how many bytes of a body are to follow. */
   begin(head: string | Uint8Array, length: number): void
-  /** The next bytes of the body, in a buffer that may be used again at once; only where there is room. False where there is no room for more until `onRoom`. */
+  /**
+   * The next bytes of the body, in a buffer that may be used again at once; only where there is room. False
+   * where there is no room for more until `onRoom`.
+   */
   write(bytes: Uint8Array): boolean
   /** Says that all of them were written. */
   end(): void
@@ -98,7 +129,9 @@ export function headText(head: string | Uint8Array): string {
     : Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1')
 }
 
-/** Synchronous. After a throw, or a return without a reply, the engine answers `FAULT_HEAD` and `FAULT_BODY`. */
+/**
+ * Synchronous. After a throw, or a return without a reply, the engine answers `FAULT_HEAD` and `FAULT_BODY`.
+ */
 export type OnRequest = (exchange: Exchange) => void
 
 /** What an engine needs of its surroundings. */
@@ -114,13 +147,19 @@ export interface Surroundings {
 
 export interface Engine {
   readonly kind: 'uws' | 'node'
-  /** Resolves to the bound port (0: any free one, for this engine alone). Rejects with an Error that names the address. */
+  /**
+   * Resolves to the bound port (0: any free one, for this engine alone). Rejects with an Error that names the
+   * address.
+   */
   listen(host: string, port: number): Promise<number>
   /** No new connections; the existing ones are still served. */
   stopListening(): void
   /** From now on every answer carries `Connection: close`, and its connection is closed after it. */
   drain(): void
-  /** Resolves when what had reached it before `stopListening` is answered, at the latest after `withinMs`. To be called after `drain`. */
+  /**
+   * Resolves when what had reached it before `stopListening` is answered, at the latest after `withinMs`. To
+   * be called after `drain`.
+   */
   finish(withinMs: number): Promise<void>
   /** Drops everything at once. Only after it may a worker thread exit. Idempotent. */
   close(): void
@@ -166,13 +205,17 @@ export const TOO_MANY_CONNECTIONS = refusal(
 )
 
 /**
- * What a request's headers say of its body. We read no bodies: after a request that announces one its connection ends, and nothing
- * behind it is answered, because where a proxy in front disagrees about a body's length, its bytes would be taken for the next
- * request (request smuggling). `unclear` is answered 400: lengths or codings several times, empty, or unknown.
+ * What a request's headers say of its body. We read no bodies: after a request that announces one its
+ * connection ends, and nothing behind it is answered, because where a proxy in front disagrees about a body's
+ * length, its bytes would be taken for the next request (request smuggling). `unclear` is answered 400:
+ * lengths or codings several times, empty, or unknown.
  */
 export type Framing = 'no body' | 'body' | 'unclear'
 
-/** `lengths` and `codings`: how many headers `Content-Length` and `Transfer-Encoding` there are; `length` and `coding`: the last one's value. */
+/**
+ * `lengths` and `codings`: how many headers `Content-Length` and `Transfer-Encoding` there are; `length` and
+ * `coding`: the last one's value.
+ */
 export function framingOf(lengths: number, length: string, codings: number, coding: string): Framing {
   if (lengths + codings === 0) return 'no body'
   if (lengths + codings > 1) return 'unclear'
@@ -181,7 +224,10 @@ export function framingOf(lengths: number, length: string, codings: number, codi
   return /^0+$/.test(length) ? 'no body' : 'body'
 }
 
-/** An IPv6 text that only maps an IPv4 address (`::ffff:192.0.2.1`, RFC 4291, section 2.5.5.2) as that address; all else unchanged. */
+/**
+ * An IPv6 text that only maps an IPv4 address (`::ffff:192.0.2.1`, RFC 4291, section 2.5.5.2) as that
+ * address; all else unchanged.
+ */
 export function unmapped(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
 }

@@ -2,14 +2,17 @@
 
 import { readFileSync } from 'node:fs'
 
-/** For snapshots, sources, logs, the admin port and what Node itself has open; and for connections that are told there are too many. */
+/**
+ * For snapshots, sources, logs, the admin port and what Node itself has open; and for connections that are
+ * told there are too many.
+ */
 const OTHER_FILES = 128
 /** What one thread has open before any connection: its engine listens 8 times, and its loop has a few. */
 const FILES_PER_THREAD = 24
 
 /**
- * `wanted` connections, or as many as there can be before accepting one fails: a loop whose next connection cannot be accepted spins,
- * since the connection goes on waiting.
+ * `wanted` connections, or as many as there can be before accepting one fails: a loop whose next connection
+ * cannot be accepted spins, since the connection goes on waiting.
  * @param openFiles what this process may have open, null where that is unknown
  */
 export function connectionsWithin(

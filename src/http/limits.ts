@@ -4,27 +4,40 @@
 export const REQUESTS_PER_TURN = 256
 /** Work in one turn is counted in answers, a long one as one for each so many bytes of it. */
 export const BYTES_PER_UNIT = 4096
-/** So much work in one turn takes some 10 ms. For what is left of the turn a connection may ask for the lower ones, whichever is more. */
+/**
+ * So much work in one turn takes some 10 ms. For what is left of the turn a connection may ask for the lower
+ * ones, whichever is more.
+ */
 export const BUSY_TURN_UNITS = 4096
 export const REQUESTS_PER_BUSY_TURN = 16
 export const UNITS_PER_BUSY_TURN = 32
 /** The same for node:http, which counts requests alone, and takes some 15 µs to read one. */
 export const NODE_BUSY_TURN_REQUESTS = 1024
 export const NODE_REQUESTS_PER_BUSY_TURN = 16
-/** A body that is longer goes out in pieces of so many bytes, since the kernel alone takes megabytes for a client that does not read. */
+/**
+ * A body that is longer goes out in pieces of so many bytes, since the kernel alone takes megabytes for a
+ * client that does not read.
+ */
 export const PIECE_BYTES = 256 * 1024
 /** Its first piece, which goes out before others have had their turn. */
 export const FIRST_PIECE_BYTES = 16 * 1024
 /** Bytes of such pieces that go out in one turn, or one piece: some 1 ms. */
 export const PIECES_PER_TURN_BYTES = 2 * 1024 * 1024
 /**
- * Bytes of answers without a body (HEAD, 204, 304) that may wait to be read: `uws` buffers them without a word, so the
- * connection ends in good order when it has been sent so many, read or not. From here to a third more, lest one can tell.
+ * Bytes of answers without a body (HEAD, 204, 304) that may wait to be read: `uws` buffers them without a
+ * word, so the connection ends in good order when it has been sent so many, read or not. From here to a third
+ * more, lest one can tell.
  */
 export const BODYLESS_LIMIT_BYTES = 192 * 1024
-/** Pipelined requests of one connection that wait for their turn with node:http. Each takes some 4 KB, so this holds 1 MB. */
+/**
+ * Pipelined requests of one connection that wait for their turn with node:http. Each takes some 4 KB, so this
+ * holds 1 MB.
+ */
 export const WAITING_REQUESTS = 256
-/** Bytes of answers, in all connections of a thread, that are held for clients slow to read. The next such answer cuts its connection. */
+/**
+ * Bytes of answers, in all connections of a thread, that are held for clients slow to read. The next such
+ * answer cuts its connection, unless it can be made again: then it is, each time its client takes more.
+ */
 export const HELD_LIMIT_BYTES = 64 * 1024 * 1024
 
 /** The bytes that one thread holds for clients that are slow to read. */
@@ -41,6 +54,11 @@ export class HeldBytes {
     if (this.#held + bytes > this.#limit) return false
     this.#held += bytes
     return true
+  }
+
+  /** The same for bytes that need not be held: others come first for half of the limit. */
+  takeSpare(bytes: number): boolean {
+    return this.#held + bytes <= this.#limit / 2 && this.take(bytes)
   }
 
   giveBack(bytes: number): void {

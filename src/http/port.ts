@@ -12,12 +12,15 @@ const TURN_INTERVAL = 20
 const TURN_NAME_BYTES = 108
 
 /**
- * Opens a port with `open`, which is given its number (for `port` 0 one that the system picks), and resolves to that.
+ * Opens a port with `open`, which is given its number (for `port` 0 one that the system picks), and resolves
+ * to that.
  *
- * Of several servers that do so at once on one port, the first opens it and the others find it taken: between finding it free and
- * listening nobody else has a turn. The turn is an abstract socket, which ends with its process and is seen where the port is seen (the
- * network namespace). Only Linux has them; elsewhere two servers may share a port if they start within the same milliseconds.
- * @throws Error naming the address when something listens on it or it cannot be bound, and what `open` throws.
+ * Of several servers that do so at once on one port, the first opens it and the others find it taken: between
+ * finding it free and listening nobody else has a turn. The turn is an abstract socket, which ends with its
+ * process and is seen where the port is seen (the network namespace). Only Linux has them; elsewhere two
+ * servers may share a port if they start within the same milliseconds.
+ * @throws Error naming the address when something listens on it or it cannot be bound, and what `open`
+ * throws.
  */
 export async function openPort(
   host: string,
@@ -35,7 +38,10 @@ export async function openPort(
   }
 }
 
-/** Resolves to what ends the turn. After `TURN_PATIENCE` it is passed over: whoever has it is stopped, and does not listen. */
+/**
+ * Resolves to what ends the turn. After `TURN_PATIENCE` it is passed over: whoever has it is stopped, and
+ * does not listen.
+ */
 async function takeTurn(name: string): Promise<() => void> {
   if (process.platform !== 'linux') return () => {}
   for (let waited = 0; waited < TURN_PATIENCE; waited += TURN_INTERVAL) {
@@ -51,11 +57,12 @@ async function takeTurn(name: string): Promise<() => void> {
 }
 
 /**
- * Resolves to a port that nothing listens on: `port` itself, or for 0 one that the system picks. Rejects with an Error
- * that names the address when something listens on it or it cannot be bound.
+ * Resolves to a port that nothing listens on: `port` itself, or for 0 one that the system picks. Rejects with
+ * an Error that names the address when something listens on it or it cannot be bound.
  *
- * To be asked once, before the workers start. They share their port, so a second server on it would get no error, only
- * half of the first one's connections; and a port that an engine got by asking for 0 cannot be shared.
+ * To be asked once, before the workers start. They share their port, so a second server on it would get no
+ * error, only half of the first one's connections; and a port that an engine got by asking for 0 cannot be
+ * shared.
  */
 export async function findFreePort(host: string, port: number): Promise<number> {
   try {
@@ -81,8 +88,9 @@ function pickPort(host: string): Promise<number> {
 }
 
 /**
- * Binds a socket to the address and gives it back. It does not listen: the system would accept clients for it, and reset them when it
- * is closed. Node binds without listening only what connects, so it asks for port 0, which nothing ever answers.
+ * Binds a socket to the address and gives it back. It does not listen: the system would accept clients for
+ * it, and reset them when it is closed. Node binds without listening only what connects, so it asks for port
+ * 0, which nothing ever answers.
  */
 async function bind(host: string, port: number): Promise<void> {
   const { address } = await lookup(host)

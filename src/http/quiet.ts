@@ -6,7 +6,9 @@ const LOOK_INTERVAL_MS = 10
 /** Looks in a row that see nothing new: what a client sends upon connecting has come by then. */
 const QUIET_LOOKS = 5
 
-/** Resolves when `arrived` has not changed and `unanswered` was 0 for 50 ms, at the latest after `withinMs`. */
+/**
+ * Resolves when `arrived` has not changed and `unanswered` was 0 for 50 ms, at the latest after `withinMs`.
+ */
 export async function untilQuiet(
   arrived: () => number,
   unanswered: () => number,

@@ -1,51 +1,34 @@
 /** Replies of the engine on uWebSockets.js that come after their handlers have returned. */
 import type { UwsResponse } from './binding.ts'
-import { headText, type LaterEvents, type LaterReply } from './exchange.ts'
+import { headText, type LaterEvents } from './exchange.ts'
+import { BaseLaterReply } from './later.ts'
 
-const CLOSING = '\r\nConnection: close'
+export const CLOSING = '\r\nConnection: close'
 
 /** What comes later is corked by hand: within a handler the engine does it. */
-export class UwsLaterReply implements LaterReply {
-  readonly isHead: boolean
-  isOver = false
-  readonly #response: UwsResponse
-  readonly #isLast: () => boolean
+export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   #length = 0
   /** What was written and not taken. */
   #rest: Uint8Array | null = null
   /** Whether the last byte of the body is out: then the response is dead, and touching it throws. */
   #isComplete = false
 
-  /** `isLast`: whether an answer that begins now is the last of its connection, as its client is told. */
-  constructor(
-    response: UwsResponse,
-    isHead: boolean,
-    isLast: () => boolean,
-    { onRoom, onGone }: LaterEvents,
-  ) {
-    this.#response = response
-    this.isHead = isHead
-    this.#isLast = isLast
-    response.onAborted(() => {
-      if (this.isOver) return
-      this.isOver = true
-      onGone()
-    })
+  constructor(response: UwsResponse, isHead: boolean, isLast: () => boolean, events: LaterEvents) {
+    super(response, isHead, isLast, events)
+    response.onAborted(() => this.gone())
     response.onWritable(() => {
-      if (this.#rest !== null && !this.#offer(this.#rest)) return false
-      if (!this.isOver) onRoom()
+      if (this.#rest !== null && !this.offer(this.#rest)) return false
+      this.room()
       return true
     })
   }
 
-  send(head: string | Uint8Array, body: Uint8Array | null): void {
-    if (this.isOver) return
-    this.isOver = true
-    const response = this.#response
+  protected sendWhole(head: string | Uint8Array, body: Uint8Array | null, length: number | null): void {
+    const { response } = this
     response.cork(() => {
-      if (body === null || this.isHead) {
-        const length = body === null ? '' : `\r\nContent-Length: ${body.length}`
-        response.writeStatus(headText(this.#wholeHead(head)) + length)
+      if (body === null) {
+        const header = length === null ? '' : `\r\nContent-Length: ${length}`
+        response.writeStatus(headText(this.#wholeHead(head)) + header)
         response.endWithoutBody()
         return
       }
@@ -56,49 +39,32 @@ export class UwsLaterReply implements LaterReply {
     })
   }
 
-  begin(head: string | Uint8Array, length: number): void {
-    if (this.isOver) return
-    const response = this.#response
+  protected sendHead(head: string | Uint8Array, length: number): void {
     this.#length = length
-    response.cork(() => {
-      if (!this.isHead) {
-        response.writeStatus(this.#wholeHead(head))
-        return
-      }
-      this.isOver = true
-      response.writeStatus(`${headText(this.#wholeHead(head))}\r\nContent-Length: ${length}`)
-      response.endWithoutBody()
-    })
-  }
-
-  write(bytes: Uint8Array): boolean {
-    return this.isOver || this.#offer(bytes)
+    this.response.cork(() => this.response.writeStatus(this.#wholeHead(head)))
   }
 
   /** Hands over bytes of the body, and keeps a copy of those that are not taken. */
-  #offer(bytes: Uint8Array): boolean {
+  protected offer(bytes: Uint8Array): boolean {
     if (this.#isComplete) return true
-    const response = this.#response
+    const { response } = this
     const before = response.getWriteOffset()
     response.cork(() => {
       this.#isComplete = response.tryEnd(bytes, this.#length)[1]
     })
     const taken = this.#isComplete ? bytes.length : response.getWriteOffset() - before
-    this.#rest = taken === bytes.length ? null : bytes.slice(taken)
+    this.#rest = taken === bytes.length ? null : new Uint8Array(bytes.subarray(taken))
     return this.#rest === null
   }
 
-  end(): void {
-    this.isOver = true
-  }
+  /** The last byte has ended the response. */
+  protected finish(): void {}
 
-  cut(): void {
-    if (this.isOver) return
-    this.isOver = true
-    if (!this.#isComplete) this.#response.close()
+  protected destroy(): void {
+    if (!this.#isComplete) this.response.close()
   }
 
   #wholeHead(head: string | Uint8Array): string | Uint8Array {
-    return this.#isLast() ? headText(head) + CLOSING : head
+    return this.isLast() ? headText(head) + CLOSING : head
   }
 }

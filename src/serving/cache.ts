@@ -77,6 +77,13 @@ export class KeptAnswer implements AnsweredRequest {
     return this.#bytes
   }
 
+  /** The answer with another `tail` than that of the last second asked for. */
+  bytesWith(tail: Uint8Array): Uint8Array {
+    this.#second = -1
+    this.#bytes.set(tail, this.#bytes.length - tail.length)
+    return this.#bytes
+  }
+
   /** Lets go of its memory: a request as it was spelled may lead here for long. */
   leave(): void {
     this.kept = false
@@ -149,12 +156,16 @@ export class AnswerCache {
     this.#spellings.add(path, query, answer)
   }
 
-  /** Keeps a copy of `answer`, whatever its tail says. */
-  put(canonical: string, request: AnsweredRequest, answer: Uint8Array): void {
+  /** Keeps a copy of `answer`, whatever its tail says. @returns what is kept, null where it is too large */
+  put(canonical: string, request: AnsweredRequest, answer: Uint8Array): KeptAnswer | null {
+    const before = this.#answers.get(canonical)
+    if (before !== undefined) return before
     const size = answer.length + canonical.length * 2 + ENTRY_BYTES
-    if (size > this.#limit * LARGEST_SHARE || this.#answers.has(canonical)) return
-    this.#answers.set(canonical, new KeptAnswer(request, this.#slabs.keep(answer), size))
+    if (size > this.#limit * LARGEST_SHARE) return null
+    const kept = new KeptAnswer(request, this.#slabs.keep(answer), size)
+    this.#answers.set(canonical, kept)
     this.#grow(size)
+    return kept
   }
 
   /**

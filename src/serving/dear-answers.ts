@@ -3,7 +3,8 @@
  * them.
  *
  * Each is made twice: once to know its length, without which uws could send it only in a way that breaks
- * where its reader goes; then to be sent. One that is to be kept is made once, and sent from what is kept.
+ * where its reader goes; then to be sent. One that is kept for others is made once, and sent from what is
+ * kept for as long as it is.
  *
  * A few are worked at in turn; others wait, not too many and not for long, and no client has more than its
  * share of either. An answer whose reader takes nothing makes room for the next one meanwhile; it holds its
@@ -57,12 +58,6 @@ const STEP_BYTES = 16 * 1024
 const FLUSH_BYTES = MOST_WRITE_BYTES - STEP_BYTES
 const LEAST_FLUSH_BYTES = 16 * 1024
 
-/**
- * Milliseconds that a reader may take nothing before its answer lets go of what was made of it, to make it
- * again.
- */
-const LONGEST_KEEP_MS = 500
-
 /** For `Retry-After`, seconds. */
 export const DEAR_RETRY = Math.ceil(LONGEST_WAIT_MS / 1000)
 
@@ -81,9 +76,14 @@ export interface Dear {
   refuse(reply: LaterReply, fault: unknown): void
   /** It failed after it had begun; its connection was cut. */
   onFault(error: unknown): void
-  /** Gets all of it once it is made; null where nobody wants it. */
-  readonly keep: ((answer: Uint8Array) => void) | null
+  /**
+   * Gets all of it once it is made; null where it is not to be kept. @returns null where it could not be kept
+   */
+  readonly keep: ((answer: Uint8Array) => Kept | null) | null
 }
+
+/** What is kept of an answer, the same bytes each time; null when it is kept no longer. */
+export type Kept = () => Uint8Array | null
 
 /** One answer from its request to its end. */
 class Answer implements LaterEvents {
@@ -103,8 +103,9 @@ class Answer implements LaterEvents {
   begunAt = 0
   /** When its reader last left no room. */
   unreadSince = 0
-  /** All that was made, where it is to be kept. */
+  /** All that was made before it has begun, where it is to be kept; then what is kept of it. */
   pieces: Uint8Array[] | null
+  kept: Kept | null = null
 
   constructor(answers: DearAnswers, dear: Dear, askedAt: number) {
     this.#answers = answers
@@ -245,7 +246,9 @@ export class DearAnswers {
       this.#writer.begin()
     }
     try {
-      this.#slice(answer)
+      const kept = answer.kept?.() ?? null
+      if (kept !== null) this.#sliceOfKept(answer, kept)
+      else this.#slice(answer)
     } catch (error) {
       this.#fail(answer, error)
     }
@@ -276,9 +279,19 @@ export class DearAnswers {
     this.#working.push(answer)
   }
 
+  #sliceOfKept(answer: Answer, kept: Uint8Array): void {
+    const piece = kept.subarray(answer.sent, answer.sent + MOST_WRITE_BYTES)
+    answer.sent += piece.length
+    this.#sent(answer, answer.reply!.write(piece), answer.sent === kept.length)
+  }
+
   #slice(answer: Answer): void {
     const writer = this.#writer
-    const steps = answer.steps!
+    if (answer.kept !== null) {
+      answer.kept = null
+      answer.skipped = answer.sent
+    }
+    const steps = (answer.steps ??= answer.dear.steps(writer))
     const end = performance.now() + SLICE_MS
     let isDone = false
     do isDone = steps.next().done === true
@@ -291,7 +304,11 @@ export class DearAnswers {
       this.#atWork = null
       return
     }
-    const hasRoom = this.#flush(answer)
+    this.#sent(answer, this.#flush(answer), isDone)
+  }
+
+  /** What comes after bytes of it were sent. */
+  #sent(answer: Answer, hasRoom: boolean, isDone: boolean): void {
     if (answer.reply!.isOver) return
     this.#atWork = null
     if (isDone) {
@@ -316,10 +333,13 @@ export class DearAnswers {
     const { dear, pieces } = answer
     const reply = answer.reply!
     answer.isBegun = true
-    if (pieces !== null) dear.keep!(Buffer.concat(pieces))
+    answer.steps = null
+    if (pieces !== null) {
+      answer.kept = dear.keep!(Buffer.concat(pieces))
+      answer.pieces = null
+    }
     reply.begin(dear.head(), answer.length)
     if (reply.isHead) this.leave(answer)
-    else answer.steps = pieces === null ? dear.steps(this.#writer) : copied(pieces, this.#writer)
   }
 
   /** Sends what was written. @returns whether there is room for more */
@@ -352,27 +372,9 @@ export class DearAnswers {
     }
     for (const answer of [...this.#working, ...this.#unread]) {
       const unread = this.#unread.has(answer) ? now - answer.unreadSince : 0
-      if (unread > LONGEST_KEEP_MS && answer.pieces !== null) {
-        answer.pieces = null
-        answer.skipped = answer.sent
-        answer.steps = answer.dear.steps(this.#writer)
-      }
       if (unread <= LONGEST_UNREAD_MS && now - answer.begunAt <= this.#longestMs) continue
       this.leave(answer)
       answer.reply!.cut()
-    }
-  }
-}
-
-/**
- * What was made, in steps as small as those that made it: a slice that ran out of time may have left bytes in
- * the writer.
- */
-function* copied(pieces: readonly Uint8Array[], writer: JsonWriter): Steps<void> {
-  for (const piece of pieces) {
-    for (let at = 0; at < piece.length; at += STEP_BYTES) {
-      writer.take(piece.subarray(at, at + STEP_BYTES))
-      yield
     }
   }
 }

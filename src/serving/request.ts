@@ -8,7 +8,7 @@
  */
 import type { AddressCounters, TrustedProxies } from '../access/addresses.ts'
 import { AnswerCache, type AnsweredRequest, type KeptAnswer } from './cache.ts'
-import { DEAR_RETRY, type DearAnswers } from './dear-answers.ts'
+import { DEAR_RETRY, type DearAnswers, type Kept } from './dear-answers.ts'
 import { Digest } from '../answers/digest.ts'
 import { EncodingPreference, type Encoding } from './encoding.ts'
 import { ApiError } from '../answers/errors.ts'
@@ -19,6 +19,7 @@ import {
   FORWARDED,
   IF_NONE_MATCH,
   X_FORWARDED_FOR,
+  type Again,
   type Exchange,
 } from '../http/exchange.ts'
 import { Literal, type JsonWriter } from '../answers/json.ts'
@@ -37,7 +38,7 @@ import {
 } from '../answers/operation.ts'
 import { RawQuery, readerOf, type QueryReader } from '../answers/query.ts'
 import { resetAt, retryAfter, type QuotaCounters } from '../access/quota.ts'
-import { ENCODINGS } from './packed.ts'
+import { ENCODINGS, type PackedAnswer } from './packed.ts'
 import {
   callersRequestId,
   errorAnswer,
@@ -107,6 +108,11 @@ const BAD_KEY = -1
 /** More than what follows the data and the members of `meta`. */
 const ENVELOPE_END_BYTES = 64
 
+/** A longer answer may have to be made again for a client that is slow to read it. */
+const LONG_BYTES = 64 * 1024
+/** Milliseconds for which a client that is slow to read may hold on to a snapshot that has left. */
+const LONGEST_HOLD_MS = 120_000
+
 /** A dear answer of more bytes is not kept: it would push out what many ask for. */
 const LARGEST_DEAR_KEPT = 1024 * 1024
 
@@ -115,6 +121,11 @@ const BUSY = 'Too many long answers are being made. Try again later, or ask for 
 const TAKES_NO_BODY = 'A request for so long an answer has no body'
 
 const TEXT = new TextEncoder()
+
+/** What slow readers hold on to, so that it can be taken from them. */
+interface Hold {
+  view: View | null
+}
 
 export class RequestPath {
   readonly #options: RequestPathOptions
@@ -128,6 +139,7 @@ export class RequestPath {
   /** Seen since the keys changed. */
   readonly #knownKeys = new KnownKeys()
   #view: View | null = null
+  #hold: Hold = { view: null }
   #cache = new AnswerCache(0)
   #snapshotHeader = ''
   #heads = new Heads('success', '', '')
@@ -173,6 +185,8 @@ export class RequestPath {
   setView(view: View): void {
     const { snapshotId } = view.dataset
     const { answerCache, settingsTag } = this.#options
+    if (this.#view !== null) letGoLater(this.#hold)
+    this.#hold = { view }
     this.#view = view
     this.#cache = new AnswerCache(answerCache)
     this.#snapshotHeader = `\r\nX-Snapshot-Id: ${snapshotId}`
@@ -321,7 +335,7 @@ export class RequestPath {
     if (this.#cache.isOff) {
       const body = this.#written(view, operation, query, path, now, language)
       this.#describe(operation, low, high, minute)
-      if (body instanceof Uint8Array) this.#send(exchange, body, null)
+      if (body instanceof Uint8Array) this.#send(exchange, body, null, null)
       else this.#sendLater(exchange, operation, body, now, null)
       return
     }
@@ -333,8 +347,8 @@ export class RequestPath {
       const request = { operation, low, high, minute, negotiated }
       this.#describe(operation, low, high, minute)
       if (body instanceof Uint8Array) {
-        this.#cache.put(canonical, request, body)
-        this.#send(exchange, body, null)
+        const put = this.#cache.put(canonical, request, body)
+        this.#send(exchange, body, put, null)
         return
       }
       const cache = this.#cache
@@ -344,7 +358,7 @@ export class RequestPath {
         operation,
         body,
         now,
-        isKept ? (answer) => cache.put(canonical, request, answer) : null,
+        isKept ? (answer) => keptBytes(cache.put(canonical, request, answer), answer) : null,
       )
       return
     }
@@ -368,7 +382,7 @@ export class RequestPath {
     const packed = encoding === null ? null : this.#cache.packed(kept, encoding, this.#second, this.#tail)
     const body = (packed ?? kept).bytesAt(this.#second, this.#tail)
     this.#describe(operation, low, high, minute)
-    this.#send(exchange, body, packed === null ? null : encoding)
+    this.#send(exchange, body, kept, packed === null ? null : encoding)
   }
 
   /** Says in the fields of the head what answer it is. */
@@ -382,10 +396,44 @@ export class RequestPath {
       minute === 0 ? this.#lifetime : Math.min(this.#lifetime, MINUTE - (this.#second % MINUTE))
   }
 
-  #send(exchange: Exchange, body: Uint8Array, encoding: Encoding | null): void {
+  /** `kept`: what is kept of the answer, in `encoding`; null where nothing is. */
+  #send(exchange: Exchange, body: Uint8Array, kept: KeptAnswer | null, encoding: Encoding | null): void {
     if (this.#sendNotModified(exchange)) return
     this.#fields.encoding = encoding
-    exchange.send(this.#heads.write(this.#fields), body)
+    const head = this.#heads.write(this.#fields)
+    if (body.length <= LONG_BYTES) exchange.send(head, body)
+    else exchange.send(head, body, this.#again(exchange, kept, encoding))
+  }
+
+  /**
+   * Makes an answer that was sent just now once more: from what is kept of it, else from the snapshot, which
+   * knows no encodings.
+   */
+  #again({ path, query }: Exchange, kept: KeptAnswer | null, encoding: Encoding | null): Again {
+    const [hold, second, tail] = [this.#hold, this.#second, this.#tail]
+    return () => {
+      if (kept?.kept === true) {
+        const packed = encoding === null ? null : (kept[encoding] as PackedAnswer)
+        return packed === null ? kept.bytesWith(tail) : packed.bytesAt(second, tail)
+      }
+      return encoding !== null || hold.view === null ? null : this.#rewritten(hold.view, path, query, second)
+    }
+  }
+
+  /**
+   * The answer to a request that was admitted and answered at `second`. None of a language is so long that it
+   * is made again.
+   */
+  #rewritten(view: View, path: string, query: string, second: number): Uint8Array | null {
+    const route = this.#router.find(path)
+    if (route === null) return null
+    const { operation, reader, index } = route.target
+    this.#raw.split(query)
+    const values = reader.read(this.#raw, this.#digest.begin(index))
+    const { writer } = view.shapes
+    const begun = this.#begin(view, operation, values, route.path, second, DEFAULT_LANGUAGE)
+    endEnvelope(writer, typeof begun === 'object' ? finish(begun.steps(writer)) : begun, second)
+    return writer.answer()
   }
 
   /** Answers 304 where the client has the answer already. */
@@ -410,7 +458,7 @@ export class RequestPath {
     operation: Operation,
     answer: DearAnswer,
     now: number,
-    keep: ((answer: Uint8Array) => void) | null,
+    keep: ((answer: Uint8Array) => Kept | null) | null,
   ): void {
     const dear = this.#options.dear!
     if (this.#sendNotModified(exchange)) return
@@ -498,10 +546,7 @@ export class RequestPath {
     language: Language,
   ): Uint8Array | DearAnswer {
     const { writer } = view.shapes
-    writer.begin()
-    writer.ensure(PRELUDE_BYTES)
-    writer.literal(ENVELOPE_START)
-    let begun = operation.answer(view, query, path, now, language)
+    let begun = this.#begin(view, operation, query, path, now, language)
     if (typeof begun === 'object') {
       if (this.#options.dear !== null) return begun
       begun = finish(begun.steps(writer))
@@ -509,6 +554,38 @@ export class RequestPath {
     endEnvelope(writer, begun, this.#second)
     return writer.answer()
   }
+
+  #begin(
+    view: View,
+    operation: Operation,
+    query: Parameters<Operation['answer']>[1],
+    path: readonly string[],
+    now: number,
+    language: Language,
+  ): ReturnType<Operation['answer']> {
+    const { writer } = view.shapes
+    writer.begin()
+    writer.ensure(PRELUDE_BYTES)
+    writer.literal(ENVELOPE_START)
+    return operation.answer(view, query, path, now, language)
+  }
+}
+
+/** The clock alone would hold on to the snapshot. */
+function letGoLater(hold: Hold): void {
+  const held = new WeakRef(hold)
+  const letGo = (): void => {
+    const left = held.deref()
+    if (left !== undefined) left.view = null
+  }
+  setTimeout(letGo, LONGEST_HOLD_MS).unref()
+}
+
+/** What is kept of `answer`, with its own tail. */
+function keptBytes(kept: KeptAnswer | null, answer: Uint8Array): Kept | null {
+  if (kept === null) return null
+  const tail = new Uint8Array(answer.subarray(-TAIL_LENGTH))
+  return () => (kept.kept ? kept.bytesWith(tail) : null)
 }
 
 /** Ends what `answer` began. `second`: of the answer, epoch seconds. */

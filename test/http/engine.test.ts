@@ -77,7 +77,10 @@ describe('loadEngine', () => {
   })
 })
 
-/** Connects to a port again and again and tells how each time ended. From an address of its own, lest it connect to itself. */
+/**
+ * Connects to a port again and again and tells how each time ended. From an address of its own, lest it
+ * connect to itself.
+ */
 const ENDLESS_CLIENT = `
   const { connect } = require('node:net')
   const { parentPort, workerData } = require('node:worker_threads')

@@ -22,7 +22,9 @@ for (const kind of ENGINES) {
       clients.push(client)
       return client
     }
-    /** That the connection is still in step: a further request gets its own answer, and nothing else was sent. */
+    /**
+     * That the connection is still in step: a further request gets its own answer, and nothing else was sent.
+     */
     const assertInStep = async (client: RawClient): Promise<void> => {
       await delay(20)
       assert.equal(client.received.toString('latin1'), '')

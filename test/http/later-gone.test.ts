@@ -1,4 +1,7 @@
-/** Many later answers whose clients go away before the end: each hears of it, and the connections of others are known apart. */
+/**
+ * Many later answers whose clients go away before the end: each hears of it, and the connections of others
+ * are known apart.
+ */
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'

@@ -1,8 +1,11 @@
 /** That one client costs a server little, whatever it does: both engines, in small. */
 
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { after, before, describe, it } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 
 import { connectionsWithin, openFilesLimit } from '../../src/http/files.ts'
 import { Connections, networkOf, REFUSED, UNLIMITED } from '../../src/http/connections.ts'
@@ -10,13 +13,36 @@ import {
   BODYLESS_LIMIT_BYTES,
   HELD_LIMIT_BYTES,
   HeldBytes,
+  PIECE_BYTES,
   REQUESTS_PER_TURN,
 } from '../../src/http/limits.ts'
 import { RawClient } from './raw_client.ts'
-import { ENGINES, missing, request, startServer } from './server_for_tests.ts'
+import { ENGINES, HUGE_LENGTH, missing, request, startServer } from './server_for_tests.ts'
 import type { TestServer } from './server_for_tests.ts'
 
 const MEGABYTE = 1e6
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+/** Reads an answer that waits, and hashes the `length` bytes of its body. */
+function hashOfBody({ socket, ended }: RawClient, length: number): Promise<string> {
+  assert.ok(!ended, 'the connection is gone')
+  const hash = createHash('sha256')
+  let [isInBody, left] = [false, length]
+  return new Promise((resolve, reject) => {
+    socket.removeAllListeners('data')
+    socket.once('close', () => reject(new Error(`closed with ${left} bytes left`)))
+    socket.on('data', (chunk: Buffer) => {
+      const at = isInBody ? 0 : chunk.indexOf('\r\n\r\n') + 4
+      isInBody = true
+      hash.update(chunk.subarray(at))
+      left -= chunk.length - at
+      if (left === 0) resolve(hash.digest('hex'))
+    })
+    socket.resume()
+  })
+}
 
 for (const kind of ENGINES) {
   describe(`one client of the ${kind} engine`, { skip: missing(kind), timeout: 600_000 }, () => {
@@ -146,6 +172,46 @@ for (const kind of ENGINES) {
       reader.socket.destroy()
     })
 
+    it('that does not read an answer that can be made again costs a piece of it, and gets all of it in the end', async () => {
+      const before = process.memoryUsage().arrayBuffers
+      const unread = Array.from({ length: 100 }, () => open())
+      for (const [i, client] of unread.entries()) {
+        client.socket.pause()
+        client.write(request(`GET /again?n${i}`))
+        if (i % 10 === 0) await assertServes()
+      }
+      // The kernel takes some megabytes for each before it is known who does not read.
+      for (let tries = 0; ; tries++) {
+        await assertServes()
+        await delay(50)
+        collectGarbage()
+        const held = process.memoryUsage().arrayBuffers - before
+        if (held < 100 * PIECE_BYTES + 10 * MEGABYTE) break
+        assert.ok(tries < 100, `${Math.round(held / MEGABYTE)} MB of 800 held`)
+      }
+      for (const [i, client] of unread.entries()) {
+        if (i % 10 === 0) {
+          const whole = createHash('sha256')
+            .update(Buffer.alloc(HUGE_LENGTH, `<n${i}>`))
+            .digest('hex')
+          assert.equal(await hashOfBody(client, HUGE_LENGTH), whole, `number ${i}`)
+        }
+        client.socket.destroy()
+      }
+    })
+
+    it('that was slow to read an answer that cannot be made again any more is cut', async () => {
+      const client = open()
+      client.socket.pause()
+      client.write(request('GET /again?gone'))
+      await assertServes()
+      await delay(200)
+      client.socket.resume()
+      await client.closed(30_000)
+      assert.ok(client.received.length < HUGE_LENGTH)
+      await assertServes()
+    })
+
     it('beyond the limit of connections is told so, and let in when another has left', async () => {
       const connections = new Connections(Connections.allocate(1), 0, { ...UNLIMITED, total: 20 })
       const own = await startServer(kind, { connections })
@@ -193,7 +259,8 @@ for (const kind of ENGINES) {
         inside.push(client)
       }
       assert.equal(await enter(), null)
-      // In an order that has nothing to do with the one they came in; some leave with a reset, some before they asked anything.
+      // In an order that has nothing to do with the one they came in; some leave with a reset, some before
+      // they asked anything.
       for (let i = 0; i < 100; i++) {
         const [leaving] = inside.splice((i * 37) % inside.length, 1)
         if (i % 3 === 0) leaving.socket.resetAndDestroy()
@@ -299,5 +366,11 @@ describe('bytes that are held', () => {
     assert.deepEqual([held.take(60), held.take(41), held.take(40)], [true, false, true])
     held.giveBack(60)
     assert.deepEqual([held.take(61), held.take(60)], [false, true])
+  })
+
+  it('are refused beyond half of it where they need not be held', () => {
+    const held = new HeldBytes(100)
+    assert.deepEqual([held.takeSpare(51), held.takeSpare(40), held.takeSpare(11)], [false, true, false])
+    assert.deepEqual([held.take(60), held.take(1)], [true, false])
   })
 })

@@ -51,7 +51,10 @@ export class RawClient {
     clearTimeout(deadline)
   }
 
-  /** Takes the next answer, but for an interim `100 Continue`, off what is received. An answer to HEAD has no body whatever its length says. */
+  /**
+   * Takes the next answer, but for an interim `100 Continue`, off what is received. An answer to HEAD has no
+   * body whatever its length says.
+   */
   async answer(method = 'GET', timeoutMs = 120_000): Promise<Answer> {
     let taken: [Answer, number] | null = null
     await this.until(() => (taken = parse(this.received, method)) !== null || this.ended, timeoutMs)

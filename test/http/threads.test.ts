@@ -23,7 +23,8 @@ describe('two worker threads with the uws engine', { skip: missing('uws'), timeo
     const second = await start(port)
     assert.deepEqual([first.port, second.port], [port, port])
 
-    // The kernel spreads connections by a hash of their addresses: that 60 go one way has a probability of 2^-59.
+    // The kernel spreads connections by a hash of their addresses: that 60 go one way has a probability of
+    // 2^-59.
     const seen = new Set<string>()
     const clients = Array.from({ length: 60 }, () => new RawClient(port))
     for (const client of clients) {

@@ -1,4 +1,7 @@
-/** That no connection is held for ever by a client that does nothing. All waits run side by side: some 24 s in all. */
+/**
+ * That no connection is held for ever by a client that does nothing. All waits run side by side: some 24 s in
+ * all.
+ */
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

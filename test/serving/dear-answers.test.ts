@@ -95,7 +95,15 @@ function asker(answers: DearAnswers) {
       room = Infinity,
       throwsAt = Infinity,
       keeps = true,
-    }: { steps?: number; text?: string; room?: number; throwsAt?: number; keeps?: boolean } = {},
+      keptFor = Infinity,
+    }: {
+      steps?: number
+      text?: string
+      room?: number
+      throwsAt?: number
+      keeps?: boolean
+      keptFor?: number
+    } = {},
   ): Asked | null => {
     if (!answers.hasPlace(client)) return null
     const asked: Asked = { read: null!, refused: [], faults: [], kept: [], running: 0, steps: 0 }
@@ -111,6 +119,7 @@ function asker(answers: DearAnswers) {
         asked.running--
       }
     }
+    let looks = 0
     const dear: Dear = {
       client,
       head: () => `200 OK\r\nX-Client: ${client}`,
@@ -120,7 +129,12 @@ function asker(answers: DearAnswers) {
         reply.send('503 Service Unavailable', null)
       },
       onFault: (error) => asked.faults.push(error),
-      keep: keeps ? (answer) => void asked.kept.push(Buffer.from(answer).toString()) : null,
+      keep: keeps
+        ? (answer) => {
+            asked.kept.push(Buffer.from(answer).toString())
+            return keptFor === 0 ? null : () => (looks++ < keptFor ? answer : null)
+          }
+        : null,
     }
     assert.ok(answers.add(dear, (events) => (asked.read = new Read(events, room))))
     return asked
@@ -143,15 +157,20 @@ test('Whatever sizes, readers and moments, each answer arrives whole and in orde
     room: fc.constantFrom(1, 2, 5, Infinity),
     leaves: fc.boolean(),
     keeps: fc.boolean(),
+    keptFor: fc.constantFrom(0, 1, 2, 4, Infinity),
   })
   await fc.assert(
     fc.asyncProperty(fc.array(job, { minLength: 1, maxLength: 24 }), fc.boolean(), async (jobs, busy) => {
       let requests = 0
       const answers = new DearAnswers(() => (busy ? requests++ : 0))
       const ask = asker(answers)
-      const all = jobs.map(({ client, steps, length, room, leaves, keeps }, n) => {
+      const all = jobs.map(({ client, steps, length, room, leaves, keeps, keptFor }, n) => {
         const text = String(n % 10).repeat(length)
-        return { asked: ask(client, { steps, text, room, keeps })!, whole: text.repeat(steps), leaves }
+        return {
+          asked: ask(client, { steps, text, room, keeps, keptFor })!,
+          whole: text.repeat(steps),
+          leaves,
+        }
       })
       const isThrough = ({ asked, leaves }: (typeof all)[number]): boolean => {
         const { read } = asked

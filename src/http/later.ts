@@ -1,0 +1,71 @@
+/** What the later replies of both engines share. */
+import type { LaterEvents, LaterReply } from './exchange.ts'
+
+export abstract class BaseLaterReply<Response> implements LaterReply {
+  readonly isHead: boolean
+  isOver = false
+  protected readonly response: Response
+  /** Whether an answer that begins now is the last of its connection. */
+  protected readonly isLast: () => boolean
+  readonly #events: LaterEvents
+
+  constructor(response: Response, isHead: boolean, isLast: () => boolean, events: LaterEvents) {
+    this.response = response
+    this.isHead = isHead
+    this.isLast = isLast
+    this.#events = events
+  }
+
+  send(head: string | Uint8Array, body: Uint8Array | null): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.sendWhole(head, this.isHead ? null : body, body?.length ?? null)
+  }
+
+  begin(head: string | Uint8Array, length: number): void {
+    if (this.isOver) return
+    if (this.isHead) {
+      this.isOver = true
+      this.sendWhole(head, null, length)
+    } else this.sendHead(head, length)
+  }
+
+  write(bytes: Uint8Array): boolean {
+    return this.isOver || this.offer(bytes)
+  }
+
+  end(): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.finish()
+  }
+
+  cut(): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.destroy()
+  }
+
+  /** An answer without a body has the header of its length unless `length` is null. */
+  protected abstract sendWhole(
+    head: string | Uint8Array,
+    body: Uint8Array | null,
+    length: number | null,
+  ): void
+  protected abstract sendHead(head: string | Uint8Array, length: number): void
+  /** @returns whether there is room for more */
+  protected abstract offer(bytes: Uint8Array): boolean
+  protected abstract finish(): void
+  protected abstract destroy(): void
+
+  /** The connection is gone. */
+  protected gone(): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.#events.onGone()
+  }
+
+  protected room(): void {
+    if (!this.isOver) this.#events.onRoom()
+  }
+}

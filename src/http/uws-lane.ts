@@ -1,0 +1,91 @@
+/**
+ * The connections of the engine on uWebSockets.js, which does not say on which one a request came. So each
+ * engine has several apps, all listening on its port, among which the kernel spreads connections at random:
+ * what comes one upon the other by one app is most likely from one connection.
+ */
+import type { UwsApp, UwsListenToken, UwsResponse } from './binding.ts'
+import { BODYLESS_LIMIT_BYTES } from './limits.ts'
+
+/** A write offset that no answer reaches, to know a connection by. */
+const MARK = new ArrayBuffer(64 * 1024 * 1024)
+/** An answer has fewer bytes. */
+export const ANSWER_LIMIT_BYTES = MARK.byteLength
+
+/** One of an engine's apps, and its connections. */
+export class Lane {
+  readonly app: UwsApp
+  token: UwsListenToken | null = null
+  /** Objects that are good as long as their connections are, each with its slot in the counts. */
+  readonly #connections: UwsResponse[] = []
+  readonly #slots: number[] = []
+  /** The slot of a connection that is just being closed from here. */
+  #leaving: number | null = null
+  /** Bytes of answers without a body, and how many of them end the connection that gets the next one. */
+  #bodyless = 0
+  #bodylessLimit = BODYLESS_LIMIT_BYTES
+
+  constructor(app: UwsApp) {
+    this.app = app
+  }
+
+  opened(connection: UwsResponse, slot: number): void {
+    this.#connections.push(connection)
+    this.#slots.push(slot)
+  }
+
+  /** Forgets the connection that `closed`, another object, stands for too. @returns its slot */
+  closed(closed: UwsResponse): number {
+    if (this.#leaving !== null) return this.#leaving
+    if (this.#connections.length === 1) return this.#forget(0)
+    // Written to a connection that is closed, bytes only move its write offset, which both objects show.
+    closed.cork(() => closed.tryEnd(new Uint8Array(MARK), Number.MAX_SAFE_INTEGER))
+    return this.#forget(
+      this.#connections.findIndex((connection) => connection.getWriteOffset() >= MARK.byteLength),
+    )
+  }
+
+  /** Closes `connection` if it is still there. */
+  close(connection: UwsResponse): void {
+    const at = this.#connections.indexOf(connection)
+    if (at < 0) return
+    // The object dies first, so it must not be asked any more.
+    this.#leaving = this.#forget(at)
+    connection.close()
+    this.#leaving = null
+  }
+
+  #forget(at: number): number {
+    const slot = this.#slots[at]
+    this.#connections[at] = this.#connections.at(-1)!
+    this.#slots[at] = this.#slots.at(-1)!
+    this.#connections.pop()
+    this.#slots.pop()
+    // Nobody is left who has not read them.
+    if (this.#connections.length === 0) this.#bodyless = 0
+    return slot
+  }
+
+  /**
+   * Does `advance`, which moves the write offset of one connection from `from` to `to`. @returns that
+   * connection
+   */
+  findMoved(from: number, to: number, advance: () => void): UwsResponse | undefined {
+    const candidates = this.#connections.filter((connection) => connection.getWriteOffset() === from)
+    advance()
+    return candidates.find((connection) => connection.getWriteOffset() === to)
+  }
+
+  /**
+   * Whether the connection that gets an answer without a body of `bytes` has to end, lest too many of them
+   * wait unread.
+   */
+  isFull(bytes: number): boolean {
+    this.#bodyless += bytes
+    if (this.#bodyless <= this.#bodylessLimit) return false
+    this.#bodyless = 0
+    // Where several connections share a lane, one that knew when would let another one pay.
+    const microseconds = Math.floor(performance.now() * 1000)
+    this.#bodylessLimit = BODYLESS_LIMIT_BYTES + (microseconds % (BODYLESS_LIMIT_BYTES / 3))
+    return true
+  }
+}

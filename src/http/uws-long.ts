@@ -1,0 +1,113 @@
+/** Long bodies of the engine on uWebSockets.js, sent piece by piece as the kernel becomes ready for more. */
+import type { UwsResponse } from './binding.ts'
+import type { Again, Surroundings } from './exchange.ts'
+import { FIRST_PIECE_BYTES, HeldBytes, PIECE_BYTES, PIECES_PER_TURN_BYTES } from './limits.ts'
+import { Rest } from './rest.ts'
+import type { Lane } from './uws-lane.ts'
+
+/** What of a body is offered at once. */
+export function firstPiece(body: Uint8Array): Uint8Array {
+  return body.length <= PIECE_BYTES ? body : body.subarray(0, FIRST_PIECE_BYTES)
+}
+
+export class LongBodies {
+  /** Responses whose body is not out yet. */
+  unfinished = 0
+  readonly #held = new HeldBytes()
+  readonly #turns = new Turns()
+  readonly #surroundings: Surroundings
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings
+  }
+
+  /**
+   * Goes on with `body`, whose first bytes are out. With a `lane` its connection is closed behind the answer,
+   * and the last byte must not be out yet: with that the response object dies, and only another one can close
+   * the connection.
+   */
+  goOn(response: UwsResponse, body: Uint8Array, lasting: boolean | Again, lane: Lane | null = null): void {
+    const rest = this.#hold(response, body, lasting)
+    if (rest === null) return
+    const last = lane === null ? body.length : body.length - 1
+    const send = (): number => {
+      if (rest.isOver) return 0
+      const offset = response.getWriteOffset()
+      const piece = rest.piece(offset, offset < last ? last : body.length)
+      if (piece === null) {
+        response.close()
+        return 0
+      }
+      let [isWritten, isDone] = [false, false]
+      const offer = (): unknown =>
+        response.cork(() => {
+          ;[isWritten, isDone] = response.tryEnd(piece, body.length)
+        })
+      let connection: UwsResponse | undefined
+      if (lane !== null && offset === last) connection = lane.findMoved(last, body.length, offer)
+      else offer()
+      if (isDone) {
+        this.#end(rest)
+        if (connection !== undefined) lane?.close(connection)
+      } else if (isWritten) this.#turns.add(send)
+      else rest.wait(response.getWriteOffset())
+      return piece.length + rest.takeMade()
+    }
+    response.onWritable(() => {
+      this.#surroundings.onProgress()
+      this.#turns.add(send)
+      return true
+    })
+    // Where the kernel took the first piece whole, it does not say that it takes more; and all that came with
+    // the request is read first.
+    this.#turns.add(send)
+  }
+
+  /** Null when too much is held already: then the connection is cut. */
+  #hold(response: UwsResponse, body: Uint8Array, lasting: boolean | Again): Rest | null {
+    const { onThrow } = this.#surroundings
+    const rest = Rest.of(body, { from: response.getWriteOffset(), lasting, held: this.#held, onThrow })
+    if (rest === null) {
+      response.close()
+      return null
+    }
+    this.unfinished++
+    response.onAborted(() => this.#end(rest))
+    return rest
+  }
+
+  #end(rest: Rest): void {
+    if (rest.isOver) return
+    rest.end()
+    this.unfinished--
+  }
+}
+
+/** Each body that is ready for more sends a piece, as many of them in a turn of the loop as take 1 ms. */
+class Turns {
+  readonly #waiting = new Set<() => number>()
+  #isScheduled = false
+
+  /** Has `send`, which returns how many bytes it has offered and made, called in its turn. */
+  add(send: () => number): void {
+    this.#waiting.add(send)
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(this.#sendSome)
+  }
+
+  readonly #sendSome = (): void => {
+    this.#isScheduled = false
+    let bytes = 0
+    // Those who are added meanwhile come in the next turn.
+    let left = this.#waiting.size
+    for (const send of this.#waiting) {
+      if (left-- === 0 || bytes >= PIECES_PER_TURN_BYTES) break
+      this.#waiting.delete(send)
+      bytes += send()
+    }
+    if (this.#waiting.size === 0 || this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(this.#sendSome)
+  }
+}
