@@ -10,7 +10,7 @@ import { catchSignals, oldNodeFault, type Signals } from './begin.mjs'
 /** @param argv what stands behind the program's name */
 export async function main(argv: readonly string[], signals: Signals = catchSignals()): Promise<void> {
   keepInUse()
-  const { runCommand } = await import('./commands/commands.ts')
+  const { runCommand } = await import('./commands/dispatch.ts')
   await runCommand(argv, signals)
 }
 

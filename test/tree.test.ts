@@ -222,7 +222,7 @@ test('Networks are asked by the fetching alone, and it is known to the command l
     ({ target, typeOnly }) => target?.startsWith('src/fetch/') === true && !typeOnly,
   )
   const files = new Set(users.map(({ file }) => file).filter((file) => !file.startsWith('src/fetch/')))
-  assert.deepEqual([...files], ['src/commands/commands.ts'])
+  assert.deepEqual([...files], ['src/commands/build.ts'])
 })
 
 test('The explorer and the server know each other by the API alone.', () => {
@@ -262,47 +262,41 @@ test('The clock is read where a process or thread begins, and handed on from the
   assert.deepEqual(reading, [
     'src/builds.mjs',
     'src/cli.ts',
-    'src/commands/commands.ts',
+    'src/commands/build.ts',
+    'src/commands/surroundings.ts',
     'src/explorer/main.ts',
     'src/http/engine.ts',
     'src/process/worker.ts',
   ])
 })
 
-test('Arguments, environment and exit code belong to the command line.', () => {
-  // In development a thread is told by its arguments which file it is.
-  assert.deepEqual(filesWith(/process\.argv/), [
-    'src/cli.ts',
+test('Arguments, environment and exit code belong to the commands.', () => {
+  const isCommands = (file: string): boolean => file === 'src/cli.ts' || file.startsWith('src/commands/')
+  const elsewhere = (pattern: RegExp): string[] => filesWith(pattern).filter((file) => !isCommands(file))
+  // In a clone these run before anything is compiled. A thread of the tests gets the name of its file as argument.
+  assert.deepEqual(elsewhere(/process\.argv/), [
     'src/compile.mjs',
     'src/launch.mjs',
     'src/system/thread.dev.mjs',
   ])
-  // uWebSockets.js takes one setting from the environment and nowhere else.
-  assert.deepEqual(filesWith(/process\.env/), [
-    'src/builds.mjs',
-    'src/commands/commands.ts',
-    'src/http/binding.ts',
-  ])
+  // The launcher passes its environment on. uWebSockets.js takes one setting from there and nowhere else.
+  assert.deepEqual(elsewhere(/process\.env/), ['src/builds.mjs', 'src/http/binding.ts'])
   // In a worker thread it ends the thread.
-  assert.deepEqual(
-    filesWith(/process\.exit(Code)?\b/).filter((file) => file !== 'src/process/worker.ts'),
-    [
-      'src/builds.mjs',
-      'src/cli.ts',
-      'src/commands/commands.ts',
-      'src/compile.mjs',
-      'src/launch.mjs',
-      'src/process/stops.ts',
-    ],
-  )
-  assert.deepEqual(
-    filesWith(/\bconsole\./).filter((file) => file !== 'src/commands/commands.ts'),
-    [],
-  )
+  assert.deepEqual(elsewhere(/process\.exit(Code)?\b/), [
+    'src/builds.mjs',
+    'src/compile.mjs',
+    'src/launch.mjs',
+    'src/process/stops.ts',
+    'src/process/worker.ts',
+  ])
+  assert.deepEqual(elsewhere(/\bconsole\./), [])
+  // Within the room one file reads each of them, and hands on what it read.
+  assert.deepEqual(filesWith(/process\.argv/).filter(isCommands), ['src/cli.ts'])
+  assert.deepEqual(filesWith(/process\.env/).filter(isCommands), ['src/commands/surroundings.ts'])
 })
 
 test('Nothing is left to chance but ids of requests, keys, temporary names and the moment of a scheduled build.', () => {
-  assert.deepEqual(filesWith(/Math\.random/), ['src/commands/commands.ts'])
+  assert.deepEqual(filesWith(/Math\.random/), ['src/commands/surroundings.ts'])
   assert.deepEqual(filesWith(/randomUUID|randomBytes|getRandomValues/), [
     'src/access/keys.ts',
     'src/builds.mjs',

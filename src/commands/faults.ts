@@ -3,7 +3,7 @@
  * their stack.
  */
 import { AdminTokenError } from '../process/admin.ts'
-import { UsageError } from '../process/config.ts'
+import { UsageError } from '../process/usage-error.ts'
 import { KeyCommandError, KeysFileError } from '../access/keys.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -12,7 +12,7 @@ const EXPECTED = [AdminTokenError, UsageError, BuildError, SnapshotError, KeysFi
 
 const SYSTEM_FAULTS: { readonly [code: string]: string } = {
   ENOENT: 'there is no such file or folder',
-  ENOTDIR: 'is no folder',
+  ENOTDIR: 'is not a folder',
   EISDIR: 'is a folder',
   EEXIST: 'is there already',
   EACCES: 'access is denied',

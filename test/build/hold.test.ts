@@ -163,7 +163,7 @@ test(
     const drill = await startDrill(t, dir)
     const status = async (): Promise<{ [name: string]: unknown }> => ({ ...(await drill.status()) })
     assert.equal((await status()).hold, null)
-    assert.match(await runCliWell(['rollback', dir]), /not announced, until: groundswell resume/)
+    assert.match(await runCliWell(['rollback', dir]), /not published, until: groundswell resume/)
     const logged = new RegExp(`serving snapshot ${first}, data as of .*, held since .* groundswell resume`)
     for (let tries = 0; !logged.test(drill.output()); tries++) {
       assert.ok(tries < 600, drill.output())
@@ -176,7 +176,7 @@ test(
     assert.equal(lines.length, 4)
     assert.ok(lines[0].startsWith(first) && lines[0].endsWith('  current'))
     assert.ok(lines[1].startsWith(second) && lines[1].endsWith(' parts'))
-    assert.match(lines[2], / {2}not announced$/)
+    assert.match(lines[2], / {2}not published$/)
     assert.match(lines[3], /^held since \S+ by a rollback, until: groundswell resume /)
     const { hold } = await status()
     const { snapshot, builds_waiting: waiting } = hold as { snapshot: string; builds_waiting: number }
@@ -184,7 +184,7 @@ test(
     const report = JSON.parse(await runCliWell(['report', dir, '--json'])) as { announced: boolean }
     assert.equal(report.announced, false)
     assert.match(await runCliWell(['report', dir]), /not announced when it was built: a rollback held$/m)
-    assert.match(await runCliWell(['resume', dir]), new RegExp(`announced snapshot ${lines[2].slice(0, 24)}`))
+    assert.match(await runCliWell(['resume', dir]), new RegExp(`published snapshot ${lines[2].slice(0, 24)}`))
     assert.match(await runCliWell(['resume', dir]), /no rollback holds/)
     assert.equal((await status()).hold, null)
     drill.signal('SIGTERM')

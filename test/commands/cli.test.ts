@@ -193,7 +193,7 @@ test('A folder that is not there is told in a sentence by every command that wan
   for (const { code, stdout, stderr } of await runAll(lines(nowhere)))
     assert.deepEqual([code, stdout, stderr], [1, '', `groundswell: ${nowhere}: there is no such folder\n`])
   for (const { stderr } of await runAll(lines(file)))
-    assert.equal(stderr, `groundswell: ${file}: is no folder\n`)
+    assert.equal(stderr, `groundswell: ${file}: is not a folder\n`)
 })
 
 test('A build into a place where nothing can be made ends.', { timeout: 600_000 }, async (t) => {

@@ -1,20 +1,26 @@
 /**
- * Every setting once: option, environment variable, default, meaning. `--help` is printed from here, and so is every complaint
- * about a wrong option.
+ * Every setting once: its option, default, meaning, and which values it takes. The command line, the environment
+ * and `--help` read this table.
  */
 import { availableParallelism } from 'node:os'
-import { parseArgs } from 'node:util'
 import { TrustedProxies } from '../access/addresses.ts'
 import { DEFAULT_QUOTA, MAX_QUOTA } from '../access/keys.ts'
 import { DEFAULT_ALLOWED_LOSS } from '../build/build.ts'
 import { DEFAULT_KEPT } from '../build/history.ts'
-import { suggestion } from './suggest.ts'
 import { parseTimestamp } from '../sea/time.ts'
-
-/** A command line that cannot be understood; the message names the option. */
-export class UsageError extends Error {
-  override name = 'UsageError'
-}
+import {
+  bytes,
+  duration,
+  durationOrZero,
+  isOn,
+  last,
+  oneOf,
+  share,
+  text,
+  textOrNull,
+  wholeNumber,
+  type Parser,
+} from './values.ts'
 
 export interface Setting<T> {
   readonly placeholder: string
@@ -26,8 +32,7 @@ export interface Setting<T> {
   readonly flag?: boolean
   /** May be given several times; in an environment variable the values are separated by blanks. */
   readonly multiple?: boolean
-  /** @throws Error saying what is allowed. */
-  parse(texts: string[]): T
+  readonly parse: Parser<T>
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a bag of settings of any types
@@ -35,71 +40,6 @@ export type Settings = { readonly [option: string]: Setting<any> }
 export type ConfigOf<S extends Settings> = Readonly<{
   [option in keyof S]: S[option] extends Setting<infer T> ? T : never
 }>
-
-const last = (texts: string[]): string => texts[texts.length - 1]
-
-function wholeNumber(minimum: number, maximum: number): (texts: string[]) => number {
-  return (texts) => {
-    const text = last(texts)
-    const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : NaN
-    if (!(value >= minimum && value <= maximum)) {
-      throw new Error(`a whole number from ${minimum} to ${maximum}`)
-    }
-    return value
-  }
-}
-
-/** A switch is on when it is given, or when its variable says so. */
-function isOn(texts: string[]): boolean {
-  const word = texts.length === 0 ? 'false' : last(texts)
-  if (!/^(true|false|1|0)$/.test(word)) throw new Error('true, false, 1 or 0')
-  return word === 'true' || word === '1'
-}
-
-/** 0…1 of a percentage. */
-function share(texts: string[]): number {
-  const match = /^([0-9]{1,3}(?:\.[0-9]{1,3})?)%$/.exec(last(texts))
-  if (match === null || Number(match[1]) > 100) throw new Error('a percentage such as 5%')
-  return Number(match[1]) / 100
-}
-
-const DURATION_UNITS: { [unit: string]: number } = { s: 1, m: 60, h: 3600, d: 86400 }
-
-/** Seconds of `90s` and the like, or of a plain 0. */
-function durationOrZero(texts: string[]): number {
-  return /^0[smhd]?$/.test(last(texts)) ? 0 : duration(texts)
-}
-
-/** Seconds of `90s`, `30m`, `24h` or `7d`. */
-function duration(texts: string[]): number {
-  const match = /^([0-9]{1,6})([smhd])$/.exec(last(texts))
-  if (match === null || Number(match[1]) === 0)
-    throw new Error('a duration above zero such as 90s, 30m, 24h or 7d')
-  return Number(match[1]) * DURATION_UNITS[match[2]]
-}
-
-const BYTE_UNITS: { [unit: string]: number } = {
-  '': 1,
-  B: 1,
-  KB: 1e3,
-  KiB: 2 ** 10,
-  MB: 1e6,
-  MiB: 2 ** 20,
-  GB: 1e9,
-  GiB: 2 ** 30,
-}
-
-function bytes(texts: string[]): number {
-  const match = /^([0-9]{1,12})([KMG]i?B|B|)$/.exec(last(texts))
-  if (match === null) throw new Error('a size such as 0, 512KiB, 64MiB or 1GiB')
-  return Number(match[1]) * BYTE_UNITS[match[2]]
-}
-
-/** An empty address would be every address, an empty path the folder one happens to be in. */
-function text(texts: string[]): string {
-  if (last(texts) === '') throw new Error('a value that is not empty')
-  return last(texts)
-}
 
 const snapshots: Setting<string> = {
   placeholder: 'DIR',
@@ -242,17 +182,13 @@ export const SERVE_SETTINGS = {
     placeholder: 'FILE',
     help: 'file of a token that status and reload of the admin port then require (Authorization: Bearer)',
     default: '',
-    parse: (texts) => (last(texts) === '' ? null : last(texts)),
+    parse: textOrNull,
   } satisfies Setting<string | null>,
   engine: {
     placeholder: 'NAME',
     help: 'HTTP engine: uws, node, or auto for uws where it can be loaded',
     default: 'auto',
-    parse: (texts) => {
-      const known = (['auto', 'uws', 'node'] as const).find((name) => name === last(texts))
-      if (known === undefined) throw new Error('one of auto, uws, node')
-      return known
-    },
+    parse: oneOf(['auto', 'uws', 'node']),
   } satisfies Setting<'auto' | 'uws' | 'node'>,
 } as const
 
@@ -277,7 +213,7 @@ const configuration: Setting<string | null> = {
   placeholder: 'FILE',
   help: 'configuration of sources, such as groundswell.config.json',
   default: '',
-  parse: (texts) => (last(texts) === '' ? null : last(texts)),
+  parse: textOrNull,
 }
 
 export const BUILD_SETTINGS = {
@@ -370,7 +306,7 @@ export const ROLLBACK_SETTINGS = {
     placeholder: 'ID',
     help: 'the snapshot to announce; default the one before the current',
     default: '',
-    parse: (texts) => (last(texts) === '' ? null : last(texts)),
+    parse: textOrNull,
   } satisfies Setting<string | null>,
 } as const
 
@@ -392,139 +328,3 @@ export const ISSUE_SETTINGS = {
     parse: wholeNumber(1, MAX_QUOTA),
   } satisfies Setting<number>,
 } as const
-
-/** The N of `keys set-quota ID N`. @throws UsageError */
-export function parseQuota(text: string): number {
-  try {
-    return ISSUE_SETTINGS.quota.parse([text])
-  } catch (error) {
-    throw new UsageError(`N: expected ${(error as Error).message}`)
-  }
-}
-
-/** The environment variable of an option: `GROUNDSWELL_BASE_PATH` of `--base-path`. */
-export function variableOf(option: string): string {
-  return `GROUNDSWELL_${option.toUpperCase().replaceAll('-', '_')}`
-}
-
-export interface CommandLine<S extends Settings> {
-  config: ConfigOf<S>
-  positionals: string[]
-  help: boolean
-  /** Options that were given, on the command line or in the environment, by what the operator called them. */
-  given: ReadonlyMap<string, string>
-}
-
-/**
- * Reads a command's options, then the environment, then the defaults. An empty variable is as if it were not set.
- * @throws UsageError naming the option or variable.
- */
-export function readCommandLine<S extends Settings>(
-  settings: S,
-  argv: readonly string[],
-  environment: { readonly [name: string]: string | undefined },
-): CommandLine<S> {
-  const options = Object.fromEntries(
-    Object.entries(settings).map(([option, { flag }]) => [
-      option,
-      { type: flag === true ? ('boolean' as const) : ('string' as const), multiple: true },
-    ]),
-  )
-  const { values, positionals } = parseOptions(argv, {
-    ...options,
-    help: { type: 'boolean', multiple: true, short: 'h' },
-  })
-  if (values.help !== undefined)
-    return { config: {} as ConfigOf<S>, positionals, help: true, given: new Map() }
-  const named = new Map<string, string>()
-  const config = Object.fromEntries(
-    Object.entries(settings).map(([option, setting]) => {
-      const given = values[option]?.map(String)
-      const variable = environment[variableOf(option)] ?? ''
-      const [texts, name] =
-        given !== undefined
-          ? [given, `--${option}`]
-          : variable !== ''
-            ? [setting.multiple === true ? variable.trim().split(/\s+/) : [variable], variableOf(option)]
-            : [setting.default === undefined ? [] : [setting.default], `--${option}`]
-      if (given !== undefined || variable !== '') named.set(option, name)
-      if (texts.length === 0 && setting.required === true) throw new UsageError(`--${option} is required`)
-      if (texts.length > 1 && setting.multiple !== true)
-        throw new UsageError(`${name} is given more than once`)
-      try {
-        return [option, setting.parse(texts)]
-      } catch (error) {
-        throw new UsageError(`${name}: expected ${(error as Error).message}`)
-      }
-    }),
-  )
-  return { config: Object.freeze(config) as ConfigOf<S>, positionals, help: false, given: named }
-}
-
-type OptionTable = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>
-
-function parseOptions(
-  argv: readonly string[],
-  options: OptionTable,
-): { values: { [option: string]: (string | boolean)[] | undefined }; positionals: string[] } {
-  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
-  for (const argument of argv.slice(0, end)) {
-    const name = /^--([^=]+)/.exec(argument)?.[1]
-    if (name !== undefined && !Object.hasOwn(options, name)) {
-      const meant = suggestion(
-        `--${name}`,
-        Object.keys(options).map((option) => `--${option}`),
-      )
-      throw new UsageError(`unknown option "--${name}"${meant}`)
-    }
-  }
-  try {
-    const { values, positionals } = parseArgs({
-      args: withNegatives(argv, options),
-      options,
-      allowPositionals: true,
-      strict: true,
-    })
-    return {
-      values: values as { [option: string]: (string | boolean)[] | undefined },
-      positionals: positionals.map((text) => (text.startsWith(NO_OPTION) ? text.slice(1) : text)),
-    }
-  } catch (error) {
-    // The first sentence names the option; what follows is advice about argument syntax in general.
-    throw new UsageError((error as Error).message.split(/\. |\.?\n/)[0])
-  }
-}
-
-/** Begins what has a hyphen in front and is no option all the same; no argument can hold it. */
-const NO_OPTION = '\0'
-
-/** Arguments in which a negative number is the value of the option before it, or stands for itself. */
-function withNegatives(argv: readonly string[], options: OptionTable): string[] {
-  const joined: string[] = []
-  let isOpen = true
-  for (const argument of argv) {
-    const before = joined.at(-1) ?? ''
-    isOpen &&= before !== '--'
-    if (!isOpen || !/^-\.?[0-9]/.test(argument)) joined.push(argument)
-    else if (/^--[^=]+$/.test(before) && options[before.slice(2)]?.type === 'string') {
-      joined[joined.length - 1] = `${before}=${argument}`
-    } else joined.push(`${NO_OPTION}${argument}`)
-  }
-  return joined
-}
-
-/** The options of a command, one per line, for `--help`. */
-export function settingsHelp(settings: Settings): string {
-  const rows = Object.entries(settings).map(([option, setting]) => {
-    const notes = [
-      setting.required === true ? 'required' : setting.default ? `default ${setting.default}` : '',
-      variableOf(option),
-    ].filter((note) => note !== '')
-    return [
-      `  --${option} ${setting.placeholder}`.trimEnd(),
-      `${setting.help} (${notes.join('; ')})`,
-    ] as const
-  })
-  const width = Math.max(...rows.map(([left]) => left.length)) + 2
-  return rows.map(([left, right]) => `${left.padEnd(width)}${right}`).join('\n')
-}

@@ -1,19 +1,18 @@
 /** Options, variables and defaults: what is taken, what is refused, and who wins. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { readCommandLine, variableOf } from '../../src/commands/arguments.ts'
+import { settingsHelp } from '../../src/commands/help.ts'
+import { parseQuota } from '../../src/commands/keys.ts'
 import {
   BUILD_SETTINGS,
   ISSUE_SETTINGS,
   KEYS_FILE_SETTINGS,
-  parseQuota,
-  readCommandLine,
   RUN_SETTINGS,
   SERVE_SETTINGS,
-  settingsHelp,
-  UsageError,
-  variableOf,
   type Settings,
-} from '../../src/process/config.ts'
+} from '../../src/process/settings.ts'
+import { UsageError } from '../../src/process/usage-error.ts'
 
 /** What has to be given for a command to be complete. */
 const REQUIRED: { [option: string]: string } = { owner: 'somebody' }

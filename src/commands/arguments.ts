@@ -1,0 +1,116 @@
+/** Arguments and environment of a command, read against the table of its settings. */
+import { parseArgs } from 'node:util'
+import type { ConfigOf, Settings } from '../process/settings.ts'
+import { UsageError } from '../process/usage-error.ts'
+import { suggestion } from './suggest.ts'
+
+/** The environment variable of an option: `GROUNDSWELL_BASE_PATH` of `--base-path`. */
+export function variableOf(option: string): string {
+  return `GROUNDSWELL_${option.toUpperCase().replaceAll('-', '_')}`
+}
+
+/** Marks an argument that begins with a hyphen but is not an option. An argument cannot contain this character. */
+const NO_OPTION = '\0'
+
+export interface CommandLine<S extends Settings> {
+  config: ConfigOf<S>
+  positionals: string[]
+  help: boolean
+  /** Options that were given, on the command line or in the environment, by what the operator called them. */
+  given: ReadonlyMap<string, string>
+}
+
+/**
+ * Reads a command's options, then the environment, then the defaults. An empty variable is as if it were not set.
+ * @throws UsageError naming the option or variable.
+ */
+export function readCommandLine<S extends Settings>(
+  settings: S,
+  argv: readonly string[],
+  environment: { readonly [name: string]: string | undefined },
+): CommandLine<S> {
+  const options = Object.fromEntries(
+    Object.entries(settings).map(([option, { flag }]) => [
+      option,
+      { type: flag === true ? ('boolean' as const) : ('string' as const), multiple: true },
+    ]),
+  )
+  const { values, positionals } = parseOptions(argv, {
+    ...options,
+    help: { type: 'boolean', multiple: true, short: 'h' },
+  })
+  if (values.help !== undefined)
+    return { config: {} as ConfigOf<S>, positionals, help: true, given: new Map() }
+  const named = new Map<string, string>()
+  const config = Object.fromEntries(
+    Object.entries(settings).map(([option, setting]) => {
+      const given = values[option]?.map(String)
+      const variable = environment[variableOf(option)] ?? ''
+      const [texts, name] =
+        given !== undefined
+          ? [given, `--${option}`]
+          : variable !== ''
+            ? [setting.multiple === true ? variable.trim().split(/\s+/) : [variable], variableOf(option)]
+            : [setting.default === undefined ? [] : [setting.default], `--${option}`]
+      if (given !== undefined || variable !== '') named.set(option, name)
+      if (texts.length === 0 && setting.required === true) throw new UsageError(`--${option} is required`)
+      if (texts.length > 1 && setting.multiple !== true)
+        throw new UsageError(`${name} is given more than once`)
+      try {
+        return [option, setting.parse(texts)]
+      } catch (error) {
+        throw new UsageError(`${name}: expected ${(error as Error).message}`)
+      }
+    }),
+  )
+  return { config: Object.freeze(config) as ConfigOf<S>, positionals, help: false, given: named }
+}
+
+type OptionTable = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>
+
+function parseOptions(
+  argv: readonly string[],
+  options: OptionTable,
+): { values: { [option: string]: (string | boolean)[] | undefined }; positionals: string[] } {
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
+  for (const argument of argv.slice(0, end)) {
+    const name = /^--([^=]+)/.exec(argument)?.[1]
+    if (name !== undefined && !Object.hasOwn(options, name)) {
+      const meant = suggestion(
+        `--${name}`,
+        Object.keys(options).map((option) => `--${option}`),
+      )
+      throw new UsageError(`unknown option "--${name}"${meant}`)
+    }
+  }
+  try {
+    const { values, positionals } = parseArgs({
+      args: withNegatives(argv, options),
+      options,
+      allowPositionals: true,
+      strict: true,
+    })
+    return {
+      values: values as { [option: string]: (string | boolean)[] | undefined },
+      positionals: positionals.map((text) => (text.startsWith(NO_OPTION) ? text.slice(1) : text)),
+    }
+  } catch (error) {
+    // The first sentence names the option; what follows is advice about argument syntax in general.
+    throw new UsageError((error as Error).message.split(/\. |\.?\n/)[0])
+  }
+}
+
+/** Arguments in which a negative number is the value of the option before it, or stands for itself. */
+function withNegatives(argv: readonly string[], options: OptionTable): string[] {
+  const joined: string[] = []
+  let isOpen = true
+  for (const argument of argv) {
+    const before = joined.at(-1) ?? ''
+    isOpen &&= before !== '--'
+    if (!isOpen || !/^-\.?[0-9]/.test(argument)) joined.push(argument)
+    else if (/^--[^=]+$/.test(before) && options[before.slice(2)]?.type === 'string') {
+      joined[joined.length - 1] = `${before}=${argument}`
+    } else joined.push(`${NO_OPTION}${argument}`)
+  }
+  return joined
+}

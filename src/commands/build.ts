@@ -1,0 +1,102 @@
+/** `build`: fetches what the configuration says, builds a snapshot and publishes it. */
+import { buildSnapshot } from '../build/build.ts'
+import { BuildReport, writeReport } from '../build/report.ts'
+import { BUILD_SETTINGS, type ConfigOf } from '../process/settings.ts'
+import { UsageError } from '../process/usage-error.ts'
+import type { Configuration } from '../sources/configuration.ts'
+import { openSource } from '../sources/kinds.ts'
+import type { Source } from '../sources/source.ts'
+import { BuildError } from '../system/build-error.ts'
+import { command } from './command.ts'
+import { kindsHelp } from './help.ts'
+import { clock, environment, print, random } from './surroundings.ts'
+
+/** Seconds by which a network's clock may be ahead of ours. */
+const CLOCK_TOLERANCE_S = 3600
+/** Addresses of one source that a dry run lists; it counts the rest. */
+const ADDRESSES_SHOWN = 20
+
+export const build = command({
+  usage: '--source KIND:PATH [--source …] | --config FILE [--out DIR] [--as-of TIME] [--dry-run]',
+  summary: 'fetch what the configuration says, build a snapshot from source files and publish it',
+  settings: BUILD_SETTINGS,
+  more: kindsHelp(),
+  run: runBuild,
+})
+
+async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> {
+  const configuration = config.config === null ? null : await configurationOf(config.config)
+  const sources = [
+    ...openSources(config.source),
+    ...(configuration?.sources.map(({ source }) => source) ?? []),
+  ]
+  if (sources.length === 0) throw new UsageError('--source or --config is required')
+  if (config['dry-run']) {
+    for (const { kind, argument } of config.source) print(`would read ${kind} ${argument}`.trimEnd())
+    if (configuration !== null) for (const line of await dryRunLines(configuration)) print(line)
+    print(`would publish in ${config.out}`)
+    return
+  }
+  const report = new BuildReport({
+    maxBadShare: config['max-bad'],
+    write: (text) => void process.stderr.write(text),
+    terminal: process.stderr.isTTY,
+    clock: Date.now,
+  })
+  if (configuration !== null) {
+    const { fetchSources } = await import('../fetch/mirror.ts')
+    const outcomes = await fetchSources(configuration, { clock, random, report })
+    for (const outcome of outcomes) report.fetched(outcome)
+  }
+  await buildSnapshot({
+    sources,
+    out: config.out,
+    asOf: config['as-of'],
+    now: clock(),
+    latest: clock() + CLOCK_TOLERANCE_S,
+    report,
+    fresh: config.fresh,
+    allowLoss: config['allow-loss'],
+    keep: config.keep,
+    ...(configuration !== null && {
+      prefer: configuration.prefer,
+      sameWithinKm: configuration.sameWithinKm,
+    }),
+  })
+  writeReport(config.out, report.document())
+}
+
+/**
+ * Loads the HTTP client and the schemas only for builds with a configuration: loading them takes as long as a
+ * small build.
+ */
+async function configurationOf(path: string): Promise<Configuration> {
+  const { readConfiguration } = await import('../sources/configuration.ts')
+  return readConfiguration(path, environment)
+}
+
+async function dryRunLines(configuration: Configuration): Promise<string[]> {
+  const { dueFiles, planFiles } = await import('../fetch/mirror.ts')
+  return configuration.sources.flatMap((configured) => {
+    const { name, kind, folder } = configured
+    const reading = `${name}: would read ${kind} ${folder}`.trimEnd()
+    const planned = planFiles(configured, clock())
+    if (planned.length === 0) return [reading]
+    const due = dueFiles(configured, clock())
+    return [
+      `${name}: would fetch ${due.length} of ${planned.length} files`,
+      ...due.slice(0, ADDRESSES_SHOWN).map(({ url, to }) => `  ${url} to ${to}`),
+      ...(due.length > ADDRESSES_SHOWN ? [`  and ${due.length - ADDRESSES_SHOWN} more`] : []),
+      reading,
+    ]
+  })
+}
+
+/** @throws UsageError for an unknown kind and for an argument that its kind refuses. */
+function openSources(sources: { kind: string; argument: string }[]): Source[] {
+  try {
+    return sources.map(({ kind, argument }) => openSource(kind, argument))
+  } catch (error) {
+    throw error instanceof BuildError ? new UsageError(error.message, { cause: error }) : error
+  }
+}

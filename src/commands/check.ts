@@ -1,0 +1,19 @@
+/** `check`: reads every part that a kept snapshot names. */
+import { checkFolder } from '../build/history.ts'
+import { SnapshotError } from '../snapshot/format.ts'
+import { command } from './command.ts'
+import { note, print } from './surroundings.ts'
+
+export const check = command({
+  usage: 'DIR',
+  summary: 'read every part that a kept snapshot names, and say what is wrong',
+  settings: {},
+  positionals: 1,
+  inFolder: true,
+  run: async (_config, [dir]) => {
+    const faults = await checkFolder(dir)
+    for (const fault of faults) note(fault)
+    if (faults.length > 0) throw new SnapshotError(`${dir}: ${faults.length} faults`)
+    print(`${dir}: every part of every kept snapshot is whole`)
+  },
+})

@@ -1,0 +1,119 @@
+/** Finds the command of a command line, runs it, and sets the exit code. */
+import type { Signals } from '../begin.mjs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
+import { KeysFileError } from '../access/keys.ts'
+import { Stops } from '../process/stops.ts'
+import { UsageError } from '../process/usage-error.ts'
+import { BuildError } from '../system/build-error.ts'
+import { readCommandLine } from './arguments.ts'
+import { expectedFault } from './faults.ts'
+import { commandHelp, overview } from './help.ts'
+import { ServerFailure } from './serve.ts'
+import { suggestion } from './suggest.ts'
+import { environment, note, print } from './surroundings.ts'
+import { COMMANDS } from './table.ts'
+
+const HELP = /^(-h|--help|help)$/
+const VERSION = /^(-v|--version|version)$/
+
+/** Exit codes: 1 where the command failed, 2 where its command line cannot be understood. */
+const FAILED = 1
+const MISUSED = 2
+
+/** @param argv what follows the program's name */
+export async function runCommand(argv: readonly string[], signals: Signals): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
+  try {
+    await dispatch(argv, signals)
+  } catch (error) {
+    if (error instanceof ServerFailure) Stops.endAbruptly()
+    const fault = expectedFault(error)
+    if (fault === null) throw error
+    note(`groundswell: ${fault}`)
+    process.exitCode = error instanceof UsageError ? MISUSED : FAILED
+  }
+}
+
+/** A reader such as `head` may have read enough. The work goes on without it. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+}
+
+async function dispatch(argv: readonly string[], signals: Signals): Promise<void> {
+  if (argv.length === 0 || HELP.test(argv[0])) {
+    print(overview(COMMANDS, ''))
+    return
+  }
+  if (VERSION.test(argv[0])) {
+    print(`groundswell ${programVersion()}`)
+    return
+  }
+  const names = Object.keys(COMMANDS)
+  const isGroup = names.some((name) => name.startsWith(`${argv[0]} `))
+  if (isGroup && argv.slice(1).every((argument) => HELP.test(argument))) {
+    print(overview(COMMANDS, `${argv[0]} `))
+    return
+  }
+  const words = isGroup && !argv[1].startsWith('-') ? 2 : 1
+  const name = argv.slice(0, words).join(' ')
+  const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : null
+  if (found === null) {
+    const group = isGroup ? `${argv[0]} ` : ''
+    throw new UsageError(
+      `unknown command "${name}"${suggestion(name, names)}; groundswell ${group}--help lists the commands`,
+    )
+  }
+  const { config, positionals, help, given } = readCommandLine(found.settings, argv.slice(words), environment)
+  if (help) {
+    print(commandHelp(name, found))
+    return
+  }
+  expectPositionals(positionals, found.positionals, `groundswell ${name} ${found.usage}`)
+  if (found.inFolder) expectFolder(positionals[0])
+  if (found.existing !== null) expectFile(found.existing, config, given)
+  if ('run' in found) {
+    signals.letGo()
+    await found.run(config as never, positionals)
+    return
+  }
+  const stops = new Stops(signals)
+  await found.serve(config as never, stops, signals)
+  // All is saved. What still waits for something does not keep the process.
+  await stops.end(0)
+}
+
+function expectPositionals(positionals: readonly string[], expected: number, usage: string): void {
+  if (positionals.length === expected) return
+  const fault =
+    positionals.length > expected
+      ? `unexpected argument "${positionals[expected]}"`
+      : 'an argument is missing'
+  throw new UsageError(`${fault}; usage: ${usage}`)
+}
+
+/** @throws BuildError */
+function expectFolder(dir: string): void {
+  const found = statSync(dir, { throwIfNoEntry: false })
+  if (found === undefined) throw new BuildError(`${dir}: there is no such folder`)
+  if (!found.isDirectory()) throw new BuildError(`${dir}: is not a folder`)
+}
+
+/** @throws KeysFileError */
+function expectFile(option: string, config: object, given: ReadonlyMap<string, string>): void {
+  const name = given.get(option)
+  const path = String((config as { [option: string]: unknown })[option])
+  if (name !== undefined && !existsSync(path)) {
+    throw new KeysFileError(`${path}: there is no such file (${name}); "keys issue" makes one`)
+  }
+}
+
+/** The version in the package.json above this file. */
+function programVersion(): string {
+  for (let dir = dirname(fileURLToPath(import.meta.url)); ; dir = dirname(dir)) {
+    const file = join(dir, 'package.json')
+    if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+    if (dir === dirname(dir)) return 'of an unknown version'
+  }
+}

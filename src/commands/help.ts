@@ -1,0 +1,54 @@
+/** Texts of `--help`: the list of the commands, and the usage and options of each. */
+import type { Settings } from '../process/settings.ts'
+import { KIND_HELP } from '../sources/kinds.ts'
+import { variableOf } from './arguments.ts'
+import type { Command, Service } from './command.ts'
+
+/** Columns that names of commands and of source kinds take in their lists. */
+const NAME_COLUMNS = 17
+const KIND_COLUMNS = 13
+
+/**
+ * The list of the commands.
+ * @param group what the names of a group's commands begin with (`keys `); empty for all
+ */
+export function overview(commands: { readonly [name: string]: Command | Service }, group: string): string {
+  const rows = Object.entries(commands)
+    .filter(([name]) => name.startsWith(group))
+    .map(([name, { summary }]) => `  ${name.padEnd(NAME_COLUMNS)}${summary}`)
+  return [
+    `groundswell ${group}COMMAND [options]`,
+    '',
+    ...rows,
+    '',
+    `groundswell ${group}COMMAND --help shows its options. Each can also come from the environment: GROUNDSWELL_`,
+    'and its name in capitals, with _ for -, as in GROUNDSWELL_KEYS=keys.json. groundswell --version shows the version.',
+  ].join('\n')
+}
+
+export function commandHelp(name: string, { usage, summary, more, settings }: Command | Service): string {
+  return [`groundswell ${name} ${usage}`, summary, more, settingsHelp(settings)]
+    .filter((part) => part !== '')
+    .join('\n\n')
+}
+
+/** The options of a command, one per line. */
+export function settingsHelp(settings: Settings): string {
+  const rows = Object.entries(settings).map(([option, setting]) => {
+    const notes = [
+      setting.required === true ? 'required' : setting.default ? `default ${setting.default}` : '',
+      variableOf(option),
+    ].filter((note) => note !== '')
+    return [
+      `  --${option} ${setting.placeholder}`.trimEnd(),
+      `${setting.help} (${notes.join('; ')})`,
+    ] as const
+  })
+  const width = Math.max(...rows.map(([left]) => left.length)) + 2
+  return rows.map(([left, right]) => `${left.padEnd(width)}${right}`).join('\n')
+}
+
+export function kindsHelp(): string {
+  const rows = Object.entries(KIND_HELP).map(([kind, text]) => `  ${kind.padEnd(KIND_COLUMNS)}${text}`)
+  return ['Kinds of sources, each as KIND:PATH:', ...rows].join('\n')
+}

@@ -1,0 +1,32 @@
+/** `list`: the snapshots that a folder keeps. */
+import { listKept } from '../build/history.ts'
+import { holdText, readHold } from '../build/hold.ts'
+import { timestampText } from '../sea/time.ts'
+import { command } from './command.ts'
+import { print } from './surroundings.ts'
+
+export const list = command({
+  usage: 'DIR',
+  summary: 'list the snapshots that a folder keeps',
+  settings: {},
+  positionals: 1,
+  inFolder: true,
+  run: async (_config, [dir]) => {
+    for (const line of keptLines(dir)) print(line)
+  },
+})
+
+function keptLines(dir: string): string[] {
+  const kept = listKept(dir)
+  if (kept.length === 0) return ['no snapshots']
+  const lines = kept.map(({ id, manifest, builtAt, current, waiting, pinned }) => {
+    const about =
+      manifest === null ? 'broken' : `as of ${timestampText(manifest.asOf)}  ${manifest.parts.length} parts`
+    const marks = [current && 'current', waiting && 'not published', pinned && 'pinned']
+    return [id, `built ${timestampText(builtAt)}`, about, ...marks.filter((mark) => mark !== false)].join(
+      '  ',
+    )
+  })
+  const hold = readHold(dir)
+  return hold === null ? lines : [...lines, holdText(hold, dir)]
+}

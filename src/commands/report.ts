@@ -1,0 +1,18 @@
+/** `report`: prints the report of the newest build. */
+import { newestReport, reportLines } from '../build/report.ts'
+import { REPORT_SETTINGS } from '../process/settings.ts'
+import { command } from './command.ts'
+import { print } from './surroundings.ts'
+
+export const report = command({
+  usage: 'DIR [--json]',
+  summary: 'print the report of the newest build: what was read, fetched, refused and found suspect',
+  settings: REPORT_SETTINGS,
+  positionals: 1,
+  inFolder: true,
+  run: async ({ json }, [dir]) => {
+    const document = newestReport(dir)
+    if (json) print(JSON.stringify(document))
+    else for (const line of reportLines(document)) print(line)
+  },
+})

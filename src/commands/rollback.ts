@@ -1,0 +1,35 @@
+/** `rollback` and `resume`: back to a kept snapshot, and forward again. */
+import { resume as resumeFolder, rollback as rollBackFolder } from '../build/history.ts'
+import { ROLLBACK_SETTINGS } from '../process/settings.ts'
+import { timestampText } from '../sea/time.ts'
+import { command } from './command.ts'
+import { clock, print } from './surroundings.ts'
+
+export const rollback = command({
+  usage: 'DIR [--to ID]',
+  summary: 'publish the snapshot before the current one again, and hold back later ones',
+  settings: ROLLBACK_SETTINGS,
+  positionals: 1,
+  inFolder: true,
+  run: async ({ to }, [dir]) => {
+    const { id, asOf, held } = await rollBackFolder(dir, to, clock())
+    print(publishedText(id, asOf))
+    if (held) print(`builds are kept but not published, until: groundswell resume ${dir}`)
+  },
+})
+
+export const resume = command({
+  usage: 'DIR',
+  summary: 'end the hold of a rollback: publish the newest kept snapshot, and later ones as they are built',
+  settings: {},
+  positionals: 1,
+  inFolder: true,
+  run: async (_config, [dir]) => {
+    const published = await resumeFolder(dir)
+    print(published === null ? `no rollback holds ${dir}` : publishedText(published.id, published.asOf))
+  },
+})
+
+function publishedText(id: string, asOf: number): string {
+  return `published snapshot ${id}, data as of ${timestampText(asOf)}`
+}

@@ -1,0 +1,131 @@
+/** `run`: all that a service needs in one command. Builds, issues a first key, serves, and builds again on schedule. */
+import type { Signals } from '../begin.mjs'
+import { issueKey, loadKeys } from '../access/keys.ts'
+import { endChildren, runBuild } from '../process/build-child.ts'
+import { Schedule, type ScheduleState } from '../process/schedule.ts'
+import { RUN_SETTINGS, type ConfigOf } from '../process/settings.ts'
+import type { Stops } from '../process/stops.ts'
+import { timestampText } from '../sea/time.ts'
+import { readManifest } from '../snapshot/read.ts'
+import { BuildError } from '../system/build-error.ts'
+import { service } from './command.ts'
+import { kindsHelp } from './help.ts'
+import { serveUntilStopped } from './serve.ts'
+import { clock, note, print, random } from './surroundings.ts'
+
+type RunConfig = ConfigOf<typeof RUN_SETTINGS>
+type Build = (signal: AbortSignal) => Promise<void>
+
+export const run = service({
+  usage: '[--source KIND:PATH] [--config FILE] [--every 30m] [options]',
+  summary: 'build a snapshot and issue a key where there is none, then serve and build on schedule',
+  settings: RUN_SETTINGS,
+  more: kindsHelp(),
+  serve: runAll,
+})
+
+async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promise<void> {
+  const build = buildOf(config)
+  stops.beforeEnd(() => endChildren())
+  const published = await readManifest(config.snapshots)
+  const first = published === null ? await buildFirst(build, config, stops.signal) : { failure: null }
+  if (first === null) return
+  const key = firstKey(config.keys)
+  // Builds end last, when nobody is served any more.
+  const ending = new AbortController()
+  const schedule =
+    config.every === 0
+      ? null
+      : new Schedule({
+          every: config.every,
+          jitter: config.jitter,
+          lastBuilt: published?.publishedAt ?? null,
+          failedFirst: first.failure,
+          clock,
+          random,
+          build: () => build(ending.signal),
+          log: note,
+        })
+  try {
+    await serveUntilStopped(config, stops, signals, {
+      onListening: (address) => greet(address, key),
+      moreStatus: () =>
+        schedule === null ? {} : { build: buildStatus(schedule.state, config['build-timeout']) },
+      refreshEvery: config.every,
+    })
+  } finally {
+    schedule?.stop()
+    ending.abort()
+    await endChildren()
+  }
+}
+
+/** Builds in a process of its own, from the demo where the operator names no source. */
+function buildOf(config: RunConfig): Build {
+  const isDemo = config.source.length === 0 && config.config === null
+  const percent = (share: number): string => `${(share * 100).toFixed(3)}%`
+  return (signal) =>
+    runBuild({
+      sources: isDemo ? [{ kind: 'demo', argument: '' }] : config.source,
+      configuration: config.config,
+      out: config.snapshots,
+      options: [
+        `--max-bad=${percent(config['max-bad'])}`,
+        `--allow-loss=${percent(config['allow-loss'])}`,
+        `--keep=${config.keep}`,
+      ],
+      limit: config['build-timeout'],
+      signal,
+    })
+}
+
+/**
+ * Builds the first snapshot of a folder. Resolves to why that failed, or to null where a signal stopped it.
+ * @throws Error where trying again later is of no use: the arguments are wrong, or no build is scheduled.
+ */
+async function buildFirst(
+  build: Build,
+  { every }: RunConfig,
+  signal: AbortSignal,
+): Promise<{ failure: string | null } | null> {
+  try {
+    await build(signal)
+    return { failure: null }
+  } catch (error) {
+    if (signal.aborted) return null
+    // A source that cannot be reached now may come back.
+    if (!(error instanceof BuildError) || every === 0) throw error
+    note(`warning: the first build failed: ${error.message}; it will be tried again`)
+    return { failure: error.message }
+  }
+}
+
+/** The text of a new key, or null where the keys file has keys already. */
+function firstKey(path: string): string | null {
+  return loadKeys(path).length === 0 ? issueKey(path, { owner: 'demo', now: clock() }).key : null
+}
+
+function greet(address: string, key: string | null): void {
+  const explorer = new URL('/', address).href
+  if (key === null) {
+    print(`the explorer is at ${explorer}`)
+    return
+  }
+  print('')
+  print(`A key was issued for "demo" and is shown this once: ${key}`)
+  // A fragment stays in the browser, which also takes it off the address bar at once.
+  print(`  look around: ${explorer}#key=${key}`)
+  print(`  curl -H 'Authorization: Bearer ${key}' '${address}/buoys?per_page=3'`)
+  print(`  curl '${address}/buoys/nearest?lat=43.5&lng=-1.6'`)
+}
+
+function buildStatus(state: ScheduleState, limit: number): object {
+  const text = (time: number | null): string | null => (time === null ? null : timestampText(time))
+  return {
+    ...state,
+    next_at: text(state.next_at),
+    running_since: text(state.running_since),
+    last_at: text(state.last_at),
+    limit_seconds: limit,
+  }
+}

@@ -1,0 +1,71 @@
+/** `serve`: serves the snapshot of a folder until a signal stops it. */
+import type { Signals } from '../begin.mjs'
+import { StoppedEarly, startServer, type RunningServer } from '../process/server.ts'
+import { SERVE_SETTINGS, type ServeConfig } from '../process/settings.ts'
+import type { Stops } from '../process/stops.ts'
+import { service } from './command.ts'
+import { clock, note, print } from './surroundings.ts'
+
+export const serve = service({
+  usage: '[--snapshots DIR] [--port PORT] [--keys FILE] [options]',
+  summary: 'serve the snapshot of a folder',
+  settings: SERVE_SETTINGS,
+  existing: 'keys',
+  serve: (config, stops, signals) => serveUntilStopped(config, stops, signals),
+})
+
+/** A server that cannot go on. The process has to end, whatever still runs in it. */
+export class ServerFailure extends Error {}
+
+export interface ServeHooks {
+  /** Called with the URL of the API. */
+  onListening?: (address: string) => void
+  /** More members of `/status`. */
+  moreStatus?: () => object
+  /** Seconds between two scheduled builds, 0 where none are scheduled. */
+  refreshEvery?: number
+}
+
+/** @throws ServerFailure, after it has drained what still works. */
+export async function serveUntilStopped(
+  config: ServeConfig,
+  stops: Stops,
+  signals: Signals,
+  { onListening = () => {}, moreStatus = () => ({}), refreshEvery = 0 }: ServeHooks = {},
+): Promise<void> {
+  const starting = startServer(config, {
+    log: note,
+    clock,
+    refreshEvery,
+    moreStatus,
+    signal: stops.signal,
+  })
+  // A server that does not serve yet ends at once by itself.
+  const started = starting.then(
+    (server) => server,
+    () => null,
+  )
+  stops.beforeEnd(async () => (await started)?.stopAtOnce() ?? true)
+  process.on('uncaughtException', (error) => {
+    note(error.stack ?? String(error))
+    void stops.end(1)
+  })
+  let server: RunningServer
+  try {
+    server = await starting
+  } catch (error) {
+    if (error instanceof StoppedEarly) return
+    throw error
+  }
+  const host = server.host.includes(':') ? `[${server.host}]` : server.host
+  const address = `http://${host}:${server.port}${server.basePath}`
+  print(`groundswell listening on ${address}`)
+  if (server.adminPort !== null) note(`admin port on http://${config['admin-host']}:${server.adminPort}`)
+  onListening(address)
+  signals.onReload(() => void server.reload())
+  const failure = await Promise.race([stops.asked.then(() => null), server.failed])
+  note(failure === null ? 'stopping' : `fault: ${failure}: stopping, to be started anew`)
+  const haveEnded = await server.stop()
+  if (failure !== null) throw new ServerFailure(failure)
+  if (!haveEnded) throw new ServerFailure('a worker does not end')
+}

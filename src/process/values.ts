@@ -1,0 +1,87 @@
+/**
+ * What the text of a setting may be, and its value: one function for each kind of value.
+ *
+ * Each takes the texts of one setting in the order they were given, of which the last one counts. Each throws
+ * an Error whose message says what is allowed and fits behind "expected ".
+ */
+
+export type Parser<T> = (texts: readonly string[]) => T
+
+export const last = (texts: readonly string[]): string => texts[texts.length - 1]
+
+/** An empty address would mean every address, and an empty path the current folder, so neither is taken. */
+export function text(texts: readonly string[]): string {
+  if (last(texts) === '') throw new Error('a value that is not empty')
+  return last(texts)
+}
+
+/** Null for an empty text: the setting is left out. */
+export function textOrNull(texts: readonly string[]): string | null {
+  return last(texts) === '' ? null : last(texts)
+}
+
+export function oneOf<const Name extends string>(names: readonly Name[]): Parser<Name> {
+  return (texts) => {
+    const found = names.find((name) => name === last(texts))
+    if (found === undefined) throw new Error(`one of ${names.join(', ')}`)
+    return found
+  }
+}
+
+export function wholeNumber(minimum: number, maximum: number): Parser<number> {
+  return (texts) => {
+    const digits = last(texts)
+    const value = /^[0-9]{1,15}$/.test(digits) ? Number(digits) : NaN
+    if (!(value >= minimum && value <= maximum)) {
+      throw new Error(`a whole number from ${minimum} to ${maximum}`)
+    }
+    return value
+  }
+}
+
+/** A switch is on when its option is given, or when its variable says so. */
+export function isOn(texts: readonly string[]): boolean {
+  const word = texts.length === 0 ? 'false' : last(texts)
+  if (!/^(true|false|1|0)$/.test(word)) throw new Error('true, false, 1 or 0')
+  return word === 'true' || word === '1'
+}
+
+/** A percentage such as `5%`, as a number from 0 to 1. */
+export function share(texts: readonly string[]): number {
+  const match = /^([0-9]{1,3}(?:\.[0-9]{1,3})?)%$/.exec(last(texts))
+  if (match === null || Number(match[1]) > 100) throw new Error('a percentage such as 5%')
+  return Number(match[1]) / 100
+}
+
+const SECONDS_OF_UNIT: { readonly [unit: string]: number } = { s: 1, m: 60, h: 3600, d: 86400 }
+
+/** Seconds of `90s`, `30m`, `24h` or `7d`. */
+export function duration(texts: readonly string[]): number {
+  const match = /^([0-9]{1,6})([smhd])$/.exec(last(texts))
+  if (match === null || Number(match[1]) === 0)
+    throw new Error('a duration above zero such as 90s, 30m, 24h or 7d')
+  return Number(match[1]) * SECONDS_OF_UNIT[match[2]]
+}
+
+/** As `duration`, but `0` and `0s` are taken too. */
+export function durationOrZero(texts: readonly string[]): number {
+  return /^0[smhd]?$/.test(last(texts)) ? 0 : duration(texts)
+}
+
+const BYTES_OF_UNIT: { readonly [unit: string]: number } = {
+  '': 1,
+  B: 1,
+  KB: 1e3,
+  KiB: 2 ** 10,
+  MB: 1e6,
+  MiB: 2 ** 20,
+  GB: 1e9,
+  GiB: 2 ** 30,
+}
+
+/** Bytes of `0`, `512KiB`, `64MiB` or `1GiB`. */
+export function bytes(texts: readonly string[]): number {
+  const match = /^([0-9]{1,12})([KMG]i?B|B|)$/.exec(last(texts))
+  if (match === null) throw new Error('a size such as 0, 512KiB, 64MiB or 1GiB')
+  return Number(match[1]) * BYTES_OF_UNIT[match[2]]
+}
