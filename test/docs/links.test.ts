@@ -1,0 +1,271 @@
+/** What the documents name is there: files, anchors, scripts, options, settings, operations and parameters. */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { test } from 'node:test'
+import {
+  BUILD_SETTINGS,
+  ISSUE_SETTINGS,
+  KEYS_FILE_SETTINGS,
+  REPORT_SETTINGS,
+  ROLLBACK_SETTINGS,
+  RUN_SETTINGS,
+  SERVE_SETTINGS,
+  variableOf,
+  type Settings,
+} from '../../src/process/config.ts'
+import { openApiDocument } from '../../src/openapi/document.ts'
+import { OPERATIONS } from '../../src/routes.ts'
+import {
+  anchorsOf,
+  filesBelow,
+  linksOf,
+  quotedIn,
+  readDocument,
+  ROOT,
+  tableRows,
+  type Document,
+} from './markdown.ts'
+
+const DOCUMENTS = filesBelow('', '.md').map((path) => readDocument(path))
+const documentAt = (path: string): Document =>
+  DOCUMENTS.find((document) => document.path === path) ?? assert.fail(`${path} is missing`)
+
+interface Package {
+  version: string
+  files: string[]
+  scripts: { [name: string]: string }
+}
+
+const PACKAGE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Package
+
+/** Relative targets with the document that links them; an anchor alone leads to the document itself. */
+const RELATIVE_LINKS = DOCUMENTS.flatMap((document) =>
+  linksOf(document)
+    .filter((link) => !/^[a-z][a-z0-9+.-]*:/i.test(link))
+    .map((link) => {
+      const [file, anchor = ''] = link.split('#')
+      const target = file === '' ? document.path : normalize(join(dirname(document.path), decodeURI(file)))
+      return { from: document.path, link, target: target.replace(/\/$/, ''), anchor }
+    }),
+)
+
+test('Every relative link of every document leads to a file or a folder, and every anchor to a heading.', () => {
+  assert.ok(RELATIVE_LINKS.length > 50)
+  const broken = RELATIVE_LINKS.flatMap(({ from, link, target, anchor }) => {
+    if (target.startsWith('..')) return [`${from} links ${link}, which is outside of the repository`]
+    if (!existsSync(join(ROOT, target))) return [`${from} links ${link}, which does not exist`]
+    if (anchor === '') return []
+    if (!target.endsWith('.md')) return [`${from} links ${link}, which has no headings`]
+    return anchorsOf(documentAt(target)).has(anchor)
+      ? []
+      : [`${from} links ${link}, but ${target} has no such heading`]
+  })
+  assert.deepEqual(broken, [])
+})
+
+test('Every document can be reached from the README.', () => {
+  const reached = new Set(['README.md'])
+  for (const path of reached) {
+    for (const { target } of RELATIVE_LINKS.filter(({ from }) => from === path)) {
+      if (target.endsWith('.md')) reached.add(target)
+    }
+  }
+  assert.deepEqual(
+    DOCUMENTS.map(({ path }) => path).filter((path) => !reached.has(path)),
+    [],
+    'link these from docs/README.md',
+  )
+})
+
+const CODE = ['.ts', '.mts', '.mjs', '.py'].flatMap((ending) => filesBelow('', ending))
+
+test('Every file of code that a document names exists.', () => {
+  // `examplia` is what a reader of the walks writes; a star stands for several files.
+  const missing = DOCUMENTS.filter(({ path }) => path !== 'CHANGELOG.md').flatMap((document) =>
+    quotedIn(document)
+      .flatMap((quoted) => quoted.match(/(?<![\w*./-])[\w./-]+\.(?:ts|mts|mjs|py)(?![\w*./-])/g) ?? [])
+      .filter((name) => !/examplia/i.test(name))
+      .filter((name) => {
+        const path = normalize(name)
+        if (!path.includes('/')) return !CODE.some((file) => file.endsWith(`/${path}`) || file === path)
+        return ![path, join('src', path), normalize(join(dirname(document.path), path))].some((file) =>
+          CODE.includes(file),
+        )
+      })
+      .map((name) => `${document.path} names ${name}`),
+  )
+  assert.deepEqual(missing, [])
+})
+
+/** Folders that commands make. */
+const MADE = ['data/snapshots', 'bench/data']
+
+test('Every folder of the sources that a document names exists.', () => {
+  const missing = DOCUMENTS.flatMap((document) =>
+    quotedIn(document)
+      .filter((quoted) => /^(src|test|bench|docs|data|deploy|clients)\/[\w/-]*\/?$/.test(quoted))
+      .filter((quoted) => !existsSync(join(ROOT, quoted)) && !MADE.some((made) => quoted.startsWith(made)))
+      .map((quoted) => `${document.path} names ${quoted}`),
+  )
+  assert.deepEqual(missing, [])
+})
+
+test('Every script of npm that a document names is in package.json.', () => {
+  const missing = DOCUMENTS.flatMap(({ path, text }) =>
+    [...text.matchAll(/\bnpm (?:run(?: -s| --silent)? ([a-z][\w:-]*)|(test|start)\b)/g)]
+      .map(([, script, short]) => script ?? short)
+      .filter((script) => !Object.hasOwn(PACKAGE.scripts, script))
+      .map((script) => `${path} names npm run ${script}`),
+  )
+  assert.deepEqual(missing, [])
+})
+
+test('The second command of the README is the one that the CI runs.', () => {
+  const commands = documentAt('README.md')
+    .text.split('\n')
+    .filter((line) => line.startsWith('    '))
+  assert.equal(commands[1].trim(), 'npm ci && npm test')
+  assert.ok(readFileSync(join(ROOT, '.ci', 'run'), 'utf8').includes(`\n${commands[1].trim()}\n`))
+})
+
+const SETTINGS: readonly Settings[] = [
+  SERVE_SETTINGS,
+  BUILD_SETTINGS,
+  RUN_SETTINGS,
+  REPORT_SETTINGS,
+  ROLLBACK_SETTINGS,
+  KEYS_FILE_SETTINGS,
+  ISSUE_SETTINGS,
+]
+const OPTIONS = new Set(['help', 'version', ...SETTINGS.flatMap((settings) => Object.keys(settings))])
+
+/** Options of other programs that documents name: npm, node, git, npm's lock files, cpulimit, and our benches and tests. */
+const OTHER_OPTIONS = new Set([
+  'import',
+  'omit',
+  'no-save',
+  'ignore-scripts',
+  'test',
+  'trace-gc',
+  'perf-basic-prof',
+  'cpu-prof',
+  'limit',
+  'include-children',
+  'build',
+  'pack',
+])
+
+test('Every option that a document names is one of a command.', () => {
+  const unknown = DOCUMENTS.filter(({ path }) => !/^(bench\/|CHANGELOG)/.test(path)).flatMap(
+    ({ path, text }) =>
+      [...text.matchAll(/(?<![\w|-])--([a-z][a-z-]*[a-z])\b/g)]
+        .map(([, option]) => option)
+        .filter((option) => !OPTIONS.has(option) && !OTHER_OPTIONS.has(option))
+        .map((option) => `${path} names --${option}`),
+  )
+  assert.deepEqual(unknown, [])
+})
+
+/** Which settings each table of the manual has, beside those that it refers to. */
+const TABLES: { readonly [heading: string]: readonly Settings[] } = {
+  'Settings of serve and run': [SERVE_SETTINGS],
+  'Settings of build': [BUILD_SETTINGS],
+  'Further settings of run': [
+    {
+      every: RUN_SETTINGS.every,
+      jitter: RUN_SETTINGS.jitter,
+      'build-timeout': RUN_SETTINGS['build-timeout'],
+    },
+  ],
+  'Settings of the other commands': [ROLLBACK_SETTINGS, KEYS_FILE_SETTINGS, ISSUE_SETTINGS, REPORT_SETTINGS],
+}
+
+/** Defaults that are said in words, since a machine, a clock or another option decides them. */
+const DEFAULTS_IN_WORDS = new Set(['workers', 'as-of', 'to'])
+
+test('The operator’s manual documents every setting with its variable and its default, and no other.', () => {
+  const manual = documentAt('docs/operating.md')
+  for (const [heading, tables] of Object.entries(TABLES)) {
+    const settings: Settings = Object.assign({}, ...tables.toReversed())
+    const [, ...rows] = tableRows(manual, heading)
+    assert.deepEqual(
+      rows.map(([option]) => /^`--([a-z-]+)/.exec(option)?.[1] ?? option).toSorted(),
+      Object.keys(settings).toSorted(),
+      heading,
+    )
+    for (const [cell, variable, fallback, meaning] of rows) {
+      const option = /^`--([a-z-]+)/.exec(cell)![1]
+      const { placeholder, required, flag, default: text = '' } = settings[option]
+      assert.equal(cell, `\`--${option}${placeholder === '' ? '' : ` ${placeholder}`}\``)
+      assert.equal(variable, `\`${variableOf(option)}\``, option)
+      assert.ok(meaning.length > 10, option)
+      if (DEFAULTS_IN_WORDS.has(option)) continue
+      const none = flag === true ? 'off' : required === true ? 'required' : 'none'
+      assert.equal(fallback, text === '' ? none : `\`${text}\``, option)
+    }
+  }
+  const shared = new Set([...Object.keys(SERVE_SETTINGS), ...Object.keys(BUILD_SETTINGS)])
+  const further = Object.keys(RUN_SETTINGS).filter((option) => !shared.has(option))
+  assert.deepEqual(further, ['every', 'jitter', 'build-timeout'])
+})
+
+test('The HTTP reference has every operation with all of its parameters, and no others.', () => {
+  const reference = documentAt('docs/http.md')
+  const headings = [...reference.prose.matchAll(/^### GET (\S+)$/gm)].map(([, path]) => path)
+  assert.deepEqual(
+    headings,
+    OPERATIONS.map(({ path }) => path),
+  )
+  for (const { path, parameters } of OPERATIONS) {
+    const [, ...rows] = tableRows(reference, `GET ${path}`)
+    const named = rows.flatMap(([cell]) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name))
+    assert.deepEqual(named.toSorted(), Object.keys(parameters).toSorted(), path)
+    for (const [cell] of rows) {
+      for (const [, name] of cell.matchAll(/`([^`]+)`/g)) {
+        assert.equal(cell.includes(`**\`${name}\`**`), parameters[name].required, `${path}: ${name}`)
+      }
+    }
+  }
+})
+
+test('The package holds every document that its README leads to.', () => {
+  const isPacked = (path: string): boolean =>
+    path === 'package.json' ||
+    PACKAGE.files.some((entry) => {
+      const [start, end = ''] = entry.split('*')
+      return (
+        path === entry ||
+        path.startsWith(`${entry}/`) ||
+        (end !== '' && path.startsWith(start) && path.endsWith(end))
+      )
+    })
+  const outside = RELATIVE_LINKS.filter(({ from, target }) => {
+    if (!isPacked(from)) return false
+    return (
+      !isPacked(target) &&
+      !(
+        statSync(join(ROOT, target)).isDirectory() &&
+        PACKAGE.files.some((entry) => entry.startsWith(`${target}/`))
+      )
+    )
+  }).map(({ from, link }) => `${from} links ${link}, which \`files\` of package.json leaves out`)
+  assert.deepEqual(outside, [])
+  for (const path of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'docs/operating.md'])
+    assert.ok(isPacked(path), path)
+})
+
+test('The changelog has the version of the package, and says which one the API has.', () => {
+  const { prose } = documentAt('CHANGELOG.md')
+  const versions = [...prose.matchAll(/^## \[([^\]]+)\](?: - \d{4}-\d{2}-\d{2})?$/gm)].map(([, name]) => name)
+  assert.equal(versions[0], 'Unreleased')
+  assert.equal(versions[1], PACKAGE.version)
+  const { version } = openApiDocument(OPERATIONS, '/v2').info
+  assert.ok(prose.includes(`version ${version}`))
+  assert.ok(prose.includes(`\`/v${version.split('.')[0]}\``))
+})
+
+test('The README is read in two minutes.', () => {
+  const lines = documentAt('README.md').text.trimEnd().split('\n')
+  assert.ok(lines.length <= 160, `${lines.length} lines`)
+})
