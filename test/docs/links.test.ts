@@ -3,18 +3,10 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
-import {
-  BUILD_SETTINGS,
-  ISSUE_SETTINGS,
-  KEYS_FILE_SETTINGS,
-  REPORT_SETTINGS,
-  ROLLBACK_SETTINGS,
-  RUN_SETTINGS,
-  SERVE_SETTINGS,
-  variableOf,
-  type Settings,
-} from '../../src/process/config.ts'
+import { variableOf } from '../../src/commands/arguments.ts'
+import { COMMANDS } from '../../src/commands/table.ts'
 import { openApiDocument } from '../../src/openapi/document.ts'
+import type { Settings } from '../../src/process/settings.ts'
 import { OPERATIONS } from '../../src/routes.ts'
 import {
   anchorsOf,
@@ -129,16 +121,11 @@ test('The second command of the README is the one that the CI runs.', () => {
   assert.ok(readFileSync(join(ROOT, '.ci', 'run'), 'utf8').includes(`\n${commands[1].trim()}\n`))
 })
 
-const SETTINGS: readonly Settings[] = [
-  SERVE_SETTINGS,
-  BUILD_SETTINGS,
-  RUN_SETTINGS,
-  REPORT_SETTINGS,
-  ROLLBACK_SETTINGS,
-  KEYS_FILE_SETTINGS,
-  ISSUE_SETTINGS,
-]
-const OPTIONS = new Set(['help', 'version', ...SETTINGS.flatMap((settings) => Object.keys(settings))])
+const OPTIONS = new Set([
+  'help',
+  'version',
+  ...Object.values(COMMANDS).flatMap(({ settings }) => Object.keys(settings)),
+])
 
 /** Options of other programs that documents name: npm, node, git, npm's lock files, cpulimit, and our benches and tests. */
 const OTHER_OPTIONS = new Set([
@@ -168,17 +155,19 @@ test('Every option that a document names is one of a command.', () => {
 })
 
 /** Which settings each table of the manual has, beside those that it refers to. */
-const TABLES: { readonly [heading: string]: readonly Settings[] } = {
-  'Settings of serve and run': [SERVE_SETTINGS],
-  'Settings of build': [BUILD_SETTINGS],
-  'Further settings of run': [
-    {
-      every: RUN_SETTINGS.every,
-      jitter: RUN_SETTINGS.jitter,
-      'build-timeout': RUN_SETTINGS['build-timeout'],
-    },
-  ],
-  'Settings of the other commands': [ROLLBACK_SETTINGS, KEYS_FILE_SETTINGS, ISSUE_SETTINGS, REPORT_SETTINGS],
+function tablesOfSettings(): { readonly [heading: string]: Settings } {
+  const { serve, build, run, ...others } = COMMANDS
+  const known = new Set([...Object.keys(serve.settings), ...Object.keys(build.settings)])
+  const further = Object.entries(run.settings).filter(([option]) => !known.has(option))
+  return {
+    'Settings of serve and run': serve.settings,
+    'Settings of build': build.settings,
+    'Further settings of run': Object.fromEntries(further),
+    'Settings of the other commands': Object.assign(
+      {},
+      ...Object.values(others).map(({ settings }) => settings),
+    ) as Settings,
+  }
 }
 
 /** Defaults that are said in words, since a machine, a clock or another option decides them. */
@@ -186,8 +175,7 @@ const DEFAULTS_IN_WORDS = new Set(['workers', 'as-of', 'to'])
 
 test('The operator’s manual documents every setting with its variable and its default, and no other.', () => {
   const manual = documentAt('docs/operating.md')
-  for (const [heading, tables] of Object.entries(TABLES)) {
-    const settings: Settings = Object.assign({}, ...tables.toReversed())
+  for (const [heading, settings] of Object.entries(tablesOfSettings())) {
     const [, ...rows] = tableRows(manual, heading)
     assert.deepEqual(
       rows.map(([option]) => /^`--([a-z-]+)/.exec(option)?.[1] ?? option).toSorted(),
@@ -205,9 +193,14 @@ test('The operator’s manual documents every setting with its variable and its 
       assert.equal(fallback, text === '' ? none : `\`${text}\``, option)
     }
   }
-  const shared = new Set([...Object.keys(SERVE_SETTINGS), ...Object.keys(BUILD_SETTINGS)])
-  const further = Object.keys(RUN_SETTINGS).filter((option) => !shared.has(option))
-  assert.deepEqual(further, ['every', 'jitter', 'build-timeout'])
+})
+
+test('The operator’s manual documents every command.', () => {
+  const [, ...rows] = tableRows(documentAt('docs/operating.md'), 'Commands')
+  const named = rows.flatMap(([cell]) =>
+    [...cell.matchAll(/`((?:keys )?[a-z-]+)[^`]*`/g)].map(([, name]) => name),
+  )
+  assert.deepEqual(named.toSorted(), Object.keys(COMMANDS).toSorted())
 })
 
 test('The HTTP reference has every operation with all of its parameters, and no others.', () => {
