@@ -9,7 +9,8 @@ import { newestReadingTime, type Dataset } from './dataset.ts'
 import { NO_COUNTRY } from '../sea/columns.ts'
 import { LANGUAGES, type Language } from '../sea/languages.ts'
 import type { NearestPoints } from '../index/nearest.ts'
-import { JsonWriter, Literal } from './json.ts'
+import { JsonWriter } from './json.ts'
+import { Literal } from './literals.ts'
 import {
   externalPassId,
   missionOfIndex,

@@ -1,10 +1,11 @@
 /** What an operation is: its place on the wire, its parameters, and the function that writes its data. */
 import type { Dataset } from './dataset.ts'
 import { ApiError, notFound, type ErrorCode } from './errors.ts'
-import { Literal, type JsonWriter } from './json.ts'
+import { Literal } from './literals.ts'
+import { type JsonWriter } from './json.ts'
 import type { Language } from '../sea/languages.ts'
 import { idOf } from '../sea/numerals.ts'
-import type { Parameters, QueryOf } from './query.ts'
+import type { Parameters, QueryOf } from './parameters.ts'
 import type { Shapes } from './fragments.ts'
 import type { Steps } from '../system/steps.ts'
 

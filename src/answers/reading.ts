@@ -7,21 +7,16 @@ import { MEASURES } from '../sea/columns.ts'
 import {
   COMPASS_TEXT,
   compassIndex,
-  DATE_HEAD,
-  DATE_TAIL,
-  fillDate,
   FOUR_DIGITS,
   FOUR_HEX,
   HUNDREDTHS,
-  Literal,
-  MINUTE_TEXT,
-  SECOND_TEXT,
   SHORT_INTEGERS,
   SIGNED_HUNDREDTHS,
   THOUSANDTHS,
-  wordsOf,
-  type JsonWriter,
-} from './json.ts'
+} from './number-tables.ts'
+import { DATE_HEAD, DATE_TAIL, fillDate, MINUTE_TEXT, SECOND_TEXT } from './time-tables.ts'
+import { Literal, wordsOf } from './literals.ts'
+import { type JsonWriter } from './json.ts'
 import type { MonthRows } from '../index/spans.ts'
 import { idOf } from '../sea/numerals.ts'
 import { DAY, MINUTE } from '../sea/time.ts'

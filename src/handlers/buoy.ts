@@ -2,7 +2,7 @@
  * Operation 2, `GET /buoys/{buoy_id}`: digits are an id first, then a slug; the detail adds `country` and
  * `dtz`, the zone again.
  */
-import { Literal } from '../answers/json.ts'
+import { Literal } from '../answers/literals.ts'
 import { operation, requireBuoy } from '../answers/operation.ts'
 
 const BUOY = new Literal('{"buoy":')

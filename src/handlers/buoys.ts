@@ -1,9 +1,9 @@
 /** Operation 1, `GET /buoys`: by id ascending, with `near` by distance; filters combine. */
 import { boundsContain, boundsOnGlobe } from '../sea/geo.ts'
 import { EMPTY_GROUP, holds, sourceKey, type Group } from '../index/groups.ts'
-import { Literal } from '../answers/json.ts'
+import { Literal } from '../answers/literals.ts'
 import { endList, MAX_PAGE, operation, rowsOfPage, writePaging, type View } from '../answers/operation.ts'
-import { boolean, bounds, integer, point, text, type QueryOf } from '../answers/query.ts'
+import { boolean, bounds, integer, point, text, type QueryOf } from '../answers/parameters.ts'
 
 const MAX_PER_PAGE = 500
 const DEFAULT_PER_PAGE = 50

@@ -7,16 +7,11 @@
  */
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import { ApiError } from '../answers/errors.ts'
-import {
-  HUNDREDTHS,
-  Literal,
-  SIGNED_HUNDREDTHS,
-  THOUSANDTHS,
-  type JsonWriter,
-  type TextTable,
-} from '../answers/json.ts'
+import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../answers/number-tables.ts'
+import { Literal, type TextTable } from '../answers/literals.ts'
+import { type JsonWriter } from '../answers/json.ts'
 import { operation, refuseBackwards, requireBuoy, type View } from '../answers/operation.ts'
-import { boolean, timestamp, type QueryOf } from '../answers/query.ts'
+import { boolean, timestamp, type QueryOf } from '../answers/parameters.ts'
 import { DAY, endOf, HOUR, LAST_SECOND } from '../sea/time.ts'
 
 /** Without dates: from seven days before the snapshot's time to three days after it. */

@@ -3,9 +3,9 @@
  * one.
  */
 import { notFound } from '../answers/errors.ts'
-import { Literal } from '../answers/json.ts'
+import { Literal } from '../answers/literals.ts'
 import { operation, requireBuoy } from '../answers/operation.ts'
-import { date, number, timeOfDay } from '../answers/query.ts'
+import { date, number, timeOfDay } from '../answers/parameters.ts'
 import { READING_BYTES, writeReading } from '../answers/reading.ts'
 import { HOUR, MINUTE } from '../sea/time.ts'
 

@@ -10,16 +10,11 @@ import { notFound } from '../answers/errors.ts'
 import { haversineKm } from '../sea/geo.ts'
 import { directionAt, valueAt, type Forecast } from '../index/forecast.ts'
 import type { Tides } from '../index/tides.ts'
-import {
-  COMPASS_TEXT,
-  compassIndex,
-  HUNDREDTHS,
-  Literal,
-  THOUSANDTHS,
-  type JsonWriter,
-} from '../answers/json.ts'
+import { COMPASS_TEXT, compassIndex, HUNDREDTHS, THOUSANDTHS } from '../answers/number-tables.ts'
+import { Literal } from '../answers/literals.ts'
+import { type JsonWriter } from '../answers/json.ts'
 import { operation, type View } from '../answers/operation.ts'
-import { integer, number, timestamp } from '../answers/query.ts'
+import { integer, number, timestamp } from '../answers/parameters.ts'
 import { waveEnergy } from '../answers/reading.ts'
 import { writeNearest, type Shapes } from '../answers/fragments.ts'
 import type { SpotRecord } from '../sea/records.ts'

@@ -2,9 +2,9 @@
  * Operation 3, `GET /buoys/last_readings`: in the order asked for, each buoy once. Only the first `limit`
  * supplied ids are processed, repeats counted; ids past them are neither answered nor missing.
  */
-import { Literal } from '../answers/json.ts'
+import { Literal } from '../answers/literals.ts'
 import { operation } from '../answers/operation.ts'
-import { integer, integerList } from '../answers/query.ts'
+import { integer, integerList } from '../answers/parameters.ts'
 
 const BUOYS = new Literal('{"buoys":[')
 const MISSING = new Literal('],"missing_ids":[')

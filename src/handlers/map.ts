@@ -4,7 +4,7 @@
  */
 import { boundsOnGlobe } from '../sea/geo.ts'
 import { operation } from '../answers/operation.ts'
-import { bounds } from '../answers/query.ts'
+import { bounds } from '../answers/parameters.ts'
 
 export const mapBuoys = operation({
   name: 'mapBuoys',

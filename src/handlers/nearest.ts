@@ -4,9 +4,9 @@
  * `last_reading` too, which clients rely on.
  */
 import { notFound } from '../answers/errors.ts'
-import { Literal } from '../answers/json.ts'
+import { Literal } from '../answers/literals.ts'
 import { endList, operation } from '../answers/operation.ts'
-import { integer, number } from '../answers/query.ts'
+import { integer, number } from '../answers/parameters.ts'
 import { writeNearest } from '../answers/fragments.ts'
 
 const BUOY = new Literal('{"buoy":')

@@ -3,7 +3,7 @@
  * buoy and time, so they are found by arithmetic and stay the same in every later snapshot.
  */
 import { notFound } from '../answers/errors.ts'
-import { Literal } from '../answers/json.ts'
+import { Literal } from '../answers/literals.ts'
 import { operation, requireBuoy } from '../answers/operation.ts'
 import { READING_BYTES, readingTime, writeReading } from '../answers/reading.ts'
 

@@ -12,10 +12,11 @@ import {
   rowsOfPage,
   writePaging,
 } from '../answers/operation.ts'
-import { choice, date, integer, timestamp, type QueryOf } from '../answers/query.ts'
+import { choice, date, integer, timestamp, type QueryOf } from '../answers/parameters.ts'
 import { READING_BYTES, writeReadings } from '../answers/reading.ts'
 import type { Spans } from '../index/spans.ts'
-import { Literal, type JsonWriter } from '../answers/json.ts'
+import { Literal } from '../answers/literals.ts'
+import { type JsonWriter } from '../answers/json.ts'
 import { DAY, endOf, MINUTE } from '../sea/time.ts'
 
 const MAX_PER_PAGE = 100

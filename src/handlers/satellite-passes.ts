@@ -4,9 +4,9 @@
  */
 import { notFound } from '../answers/errors.ts'
 import { missionOfSlug } from '../sea/missions.ts'
-import { Literal } from '../answers/json.ts'
+import { Literal } from '../answers/literals.ts'
 import { endList, operation } from '../answers/operation.ts'
-import { boolean, integer, text, timestamp } from '../answers/query.ts'
+import { boolean, integer, text, timestamp } from '../answers/parameters.ts'
 
 const PASSES = new Literal('{"satellite_passes":[')
 

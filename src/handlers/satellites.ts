@@ -4,7 +4,7 @@
  */
 import { LANGUAGES } from '../sea/languages.ts'
 import { operation } from '../answers/operation.ts'
-import { choice } from '../answers/query.ts'
+import { choice } from '../answers/parameters.ts'
 
 export const listSatellites = operation({
   name: 'listSatellites',

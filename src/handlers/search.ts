@@ -2,9 +2,9 @@
  * Operation 4, `GET /buoys/search`: exact slug or source identifier, then name prefix, then word prefix, then
  * substring; active before inactive, then by name. `count` is the number of buoys in the answer.
  */
-import { Literal } from '../answers/json.ts'
+import { Literal } from '../answers/literals.ts'
 import { endList, operation } from '../answers/operation.ts'
-import { integer, text } from '../answers/query.ts'
+import { integer, text } from '../answers/parameters.ts'
 
 const BUOYS = new Literal('{"buoys":[')
 

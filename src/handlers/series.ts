@@ -24,7 +24,8 @@ import {
   type SeriesRows,
 } from '../index/seasons.ts'
 import type { Spans } from '../index/spans.ts'
-import { Literal, type JsonWriter } from '../answers/json.ts'
+import { Literal } from '../answers/literals.ts'
+import { type JsonWriter } from '../answers/json.ts'
 import {
   DEAR_BYTES,
   DEAR_MICROSECONDS,
@@ -33,7 +34,7 @@ import {
   requireBuoy,
   type View,
 } from '../answers/operation.ts'
-import { choice, integer, text, type QueryOf } from '../answers/query.ts'
+import { choice, integer, text, type QueryOf } from '../answers/parameters.ts'
 import type { Fragments } from '../answers/fragments.ts'
 import type { Network } from '../sea/records.ts'
 import { finish, type Steps } from '../system/steps.ts'

@@ -5,7 +5,7 @@
  */
 import { ERRORS, type ErrorCode } from '../answers/errors.ts'
 import type { Operation } from '../answers/operation.ts'
-import type { Parameter } from '../answers/query.ts'
+import type { Parameter } from '../answers/parameters.ts'
 import { EXAMPLE_ANSWERS } from './examples.ts'
 import { guidesText } from './guides.ts'
 import { OPERATION_TEXTS, PATH_PARAMETERS, REFUSED, refusalKey, TAGS } from './operations.ts'

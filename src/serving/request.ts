@@ -22,7 +22,8 @@ import {
   type Again,
   type Exchange,
 } from '../http/exchange.ts'
-import { Literal, type JsonWriter } from '../answers/json.ts'
+import { Literal } from '../answers/literals.ts'
+import { type JsonWriter } from '../answers/json.ts'
 import type { KeyRing } from '../access/keys.ts'
 import { KnownKeys } from '../access/known-keys.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
@@ -36,7 +37,8 @@ import {
   type Operation,
   type View,
 } from '../answers/operation.ts'
-import { RawQuery, readerOf, type QueryReader } from '../answers/query.ts'
+import { RawQuery } from '../answers/raw-query.ts'
+import { readerOf, type QueryReader } from '../answers/query.ts'
 import { resetAt, retryAfter, type QuotaCounters } from '../access/quota.ts'
 import { ENCODINGS, type PackedAnswer } from './packed.ts'
 import {

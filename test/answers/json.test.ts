@@ -5,15 +5,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import {
-  compassPoint,
-  HUNDREDTHS,
-  JsonWriter,
-  Literal,
-  SIGNED_HUNDREDTHS,
-  TextTable,
-  THOUSANDTHS,
-} from '../../src/answers/json.ts'
+import { compassPoint, HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../../src/answers/number-tables.ts'
+import { JsonWriter } from '../../src/answers/json.ts'
+import { Literal, TextTable } from '../../src/answers/literals.ts'
 
 const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

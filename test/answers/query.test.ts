@@ -14,17 +14,17 @@ import {
   date,
   integer,
   integerList,
-  MAX_TEXT,
   number,
   point,
-  QueryReader,
-  RawQuery,
   text,
   timeOfDay,
   timestamp,
   type Parameters,
   type QueryOf,
-} from '../../src/answers/query.ts'
+} from '../../src/answers/parameters.ts'
+import { MAX_TEXT } from '../../src/answers/value-text.ts'
+import { QueryReader } from '../../src/answers/query.ts'
+import { RawQuery } from '../../src/answers/raw-query.ts'
 
 const description = 'For tests.'
 

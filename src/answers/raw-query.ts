@@ -1,0 +1,111 @@
+/** The text of a query taken apart into names and values, which are still encoded. */
+import { isWord } from './value-text.ts'
+
+const AMPERSAND = 0x26
+const EQUALS = 0x3d
+const PERCENT = 0x25
+const PLUS = 0x2b
+
+/** Bits of `#encoded`. */
+const NAME_ENCODED = 1
+const VALUE_ENCODED = 2
+
+/**
+ * Where names and values stand in a query, found in one pass. One object serves request after request: it
+ * holds numbers alone, since texts cut out of a query would be most of a request's garbage.
+ */
+export class RawQuery {
+  text = ''
+  length = 0
+  readonly #nameFrom: number[] = []
+  readonly #nameTo: number[] = []
+  readonly #valueTo: number[] = []
+  readonly #encoded: number[] = []
+
+  split(query: string): void {
+    this.text = query
+    this.length = 0
+    let from = 0
+    let equals = -1
+    let encoded = 0
+    for (let at = 0; at < query.length; at++) {
+      const unit = query.charCodeAt(at)
+      if (unit > EQUALS) continue
+      if (unit === AMPERSAND) {
+        if (at > from) this.#add(from, equals === -1 ? at : equals, at, encoded)
+        from = at + 1
+        equals = -1
+        encoded = 0
+      } else if (unit === EQUALS) {
+        if (equals === -1) equals = at
+      } else if (unit === PERCENT || unit === PLUS) encoded |= equals === -1 ? NAME_ENCODED : VALUE_ENCODED
+    }
+    if (query.length > from) this.#add(from, equals === -1 ? query.length : equals, query.length, encoded)
+  }
+
+  /** Makes it an empty query. */
+  clear(): void {
+    this.length = 0
+  }
+
+  #add(from: number, nameTo: number, valueTo: number, encoded: number): void {
+    const at = this.length++
+    this.#nameFrom[at] = from
+    this.#nameTo[at] = nameTo
+    this.#valueTo[at] = valueTo
+    this.#encoded[at] = encoded
+  }
+
+  /** Where value `i` begins in `text`. It is empty when it begins where it ends. */
+  valueFrom(i: number): number {
+    return Math.min(this.#nameTo[i] + 1, this.#valueTo[i])
+  }
+
+  valueTo(i: number): number {
+    return this.#valueTo[i]
+  }
+
+  isNamed(i: number, name: string): boolean {
+    const from = this.#nameFrom[i]
+    const to = this.#nameTo[i]
+    if ((this.#encoded[i] & NAME_ENCODED) !== 0) return decode(this.text.slice(from, to)) === name
+    return isWord(name, this.text, from, to)
+  }
+
+  /** Whether value `i` must be decoded before it means anything. */
+  isEncoded(i: number): boolean {
+    return (this.#encoded[i] & VALUE_ENCODED) !== 0
+  }
+
+  /** Value `i` decoded, or null when it cannot be. */
+  value(i: number): string | null {
+    return decode(this.text.slice(this.valueFrom(i), this.valueTo(i)))
+  }
+
+  /**
+   * The decoded value of a parameter, '' when it is absent, null when it is given more than once or cannot be
+   * decoded.
+   */
+  get(name: string): string | null {
+    let found = ''
+    for (let i = 0; i < this.length; i++) {
+      if (this.valueFrom(i) === this.valueTo(i) || !this.isNamed(i, name)) continue
+      if (found !== '') return null
+      const value = this.value(i)
+      if (value === null) return null
+      found = value
+    }
+    return found
+  }
+}
+
+/** Percent-decoded text with `+` as a blank, or null when the encoding is broken. */
+function decode(encoded: string): string | null {
+  const plain = encoded.includes('+') ? encoded.replaceAll('+', ' ') : encoded
+  if (!plain.includes('%')) return plain
+  try {
+    return decodeURIComponent(plain)
+  } catch {
+    return null
+  }
+}
