@@ -1,32 +1,13 @@
 /** A real browser for the tests of pages, and a server over a small world with hostile names. */
-import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { launchBrowser } from '../../scripts/browser.ts'
 import { startLive, temporaryFolder, type Live } from '../live.ts'
 
-const PLACES = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-]
-
-/** WebGL in software, as there is no graphics card; root may not have the sandbox. */
-const ARGUMENTS = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader']
-
 export async function openBrowser(t: TestContext): Promise<Browser> {
-  const executablePath = PLACES.find((place) => existsSync(place))
-  assert.ok(
-    executablePath !== undefined,
-    `the tests of the pages need Chromium in one of ${PLACES.join(', ')}; on Debian and Ubuntu: sudo apt-get install -y chromium`,
-  )
-  const isRoot = process.getuid?.() === 0
-  const browser = await chromium.launch({
-    executablePath,
-    args: isRoot ? [...ARGUMENTS, '--no-sandbox'] : ARGUMENTS,
-  })
+  const browser = await launchBrowser()
   t.after(() => browser.close())
   return browser
 }

@@ -1,0 +1,26 @@
+/** Debian's Chromium, driven by tests of pages and by the script that takes pictures of them. */
+import { existsSync } from 'node:fs'
+import { chromium, type Browser } from 'playwright-core'
+
+const PLACES = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+]
+
+/** WebGL in software, for machines without a graphics card. */
+const ARGUMENTS = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader']
+
+/** @throws Error saying what to install where the machine has no Chromium */
+export function launchBrowser(): Promise<Browser> {
+  const executablePath = PLACES.find((place) => existsSync(place))
+  if (executablePath === undefined) {
+    throw new Error(
+      `Chromium is in none of ${PLACES.join(', ')}; on Debian and Ubuntu: sudo apt-get install -y chromium`,
+    )
+  }
+  // Chromium refuses its sandbox to root.
+  const isRoot = process.getuid?.() === 0
+  return chromium.launch({ executablePath, args: isRoot ? [...ARGUMENTS, '--no-sandbox'] : ARGUMENTS })
+}

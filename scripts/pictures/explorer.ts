@@ -1,0 +1,65 @@
+/** Pictures of the explorer, as a visitor sees one buoy: on a wide screen in light and dark, and on a phone. */
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { launchBrowser } from '../browser.ts'
+import type { Live } from '../live_server.ts'
+
+export interface Picture {
+  name: string
+  bytes: Uint8Array
+}
+
+/** A buoy whose panel has everything: heights, periods, tide and forecast. On a phone the map moves up to it. */
+const VIEW = 'buoy=saint-jean-de-luz&map=4.6/45.5/-6.5'
+/** Chromium draws maps in software where the machine has no graphics card. */
+const DRAWN_MS = 120_000
+
+const DESKTOP = { viewport: { width: 1200, height: 800 }, deviceScaleFactor: 1 }
+const PHONE = {
+  viewport: { width: 390, height: 780 },
+  deviceScaleFactor: 1.5,
+  isMobile: true,
+  hasTouch: true,
+}
+
+/** @throws Error when the explorer does not draw what the picture is of */
+export async function explorerPictures(live: Live): Promise<Picture[]> {
+  const browser = await launchBrowser()
+  try {
+    return [
+      await picture(browser, live, 'explorer-light.png', {
+        ...DESKTOP,
+        colorScheme: 'light',
+      }),
+      await picture(browser, live, 'explorer-dark.png', { ...DESKTOP, colorScheme: 'dark' }),
+      await picture(browser, live, 'explorer-phone.png', { ...PHONE, colorScheme: 'light' }),
+    ]
+  } finally {
+    await browser.close()
+  }
+}
+
+async function picture(
+  browser: Browser,
+  live: Live,
+  name: string,
+  options: BrowserContextOptions,
+): Promise<Picture> {
+  const context = await browser.newContext({ timezoneId: 'UTC', ...options })
+  try {
+    const page = await context.newPage()
+    page.setDefaultTimeout(DRAWN_MS)
+    await page.goto(`http://127.0.0.1:${live.port}/#key=${live.key}&${VIEW}`)
+    await everythingDrawn(page)
+    return { name, bytes: await page.screenshot({ animations: 'disabled' }) }
+  } finally {
+    await context.close()
+  }
+}
+
+/** Waits for the map's buoys, the three charts and the conditions. */
+async function everythingDrawn(page: Page): Promise<void> {
+  await page.locator('#map[data-drawn]:not([data-drawn="0"])').waitFor({ state: 'attached' })
+  await page.locator('.plot canvas').nth(2).waitFor()
+  await page.locator('.facts').waitFor()
+  await page.evaluate('document.fonts.ready')
+}
