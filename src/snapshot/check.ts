@@ -2,7 +2,7 @@
  * What must hold of a part, whoever wrote it: run before a snapshot is announced and again before it is
  * served.
  */
-import { MEASURE_NAMES, MEASURES } from '../sea/columns.ts'
+import { codeLimits, MEASURE_NAMES, MEASURES } from '../sea/columns.ts'
 import { buildBoxes } from '../index/boxes.ts'
 import { buildPoints } from '../index/points.ts'
 import { checkWords } from '../index/words.ts'
@@ -150,15 +150,15 @@ function* checkMonth(rows: MonthRows, { file, month, kind, rows: count }: PartEn
   }
   for (const name of MEASURE_NAMES) {
     const { codes, mask } = rows.measures[name]
-    const { min, max, scale, missing } = MEASURES[name]
-    const [low, high] = [Math.round(min * scale), Math.round(max * scale)]
+    const { missing } = MEASURES[name]
+    const { min, max } = codeLimits(MEASURES[name])
     const required = name === 'significantHeight' && kind === 'readings'
     expect(!required || mask !== 0 || count === 0, file, 'there are no significant heights')
     if (mask === 0) continue
     const within =
       codes instanceof Uint16Array
-        ? allWithin(codes, high, required)
-        : allWithinSigned(codes, low, high, missing)
+        ? allWithin(codes, max, required)
+        : allWithinSigned(codes, min, max, missing)
     expect(within, file, `${name} has a value outside its limits`)
     yield
   }

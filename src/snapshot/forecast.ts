@@ -2,14 +2,14 @@
  * The forecast part: points of the sea, each with one model run's values at its times, in the codes of the
  * measures whose units they share. 20 bytes a time: 2,000 points with 16 days of hours are 15 MB.
  */
-import { MEASURES, MISSING_U16, type Measure } from '../sea/columns.ts'
+import { codeLimits, codeOf, MEASURES, MISSING_U16, NO_CODE, OUTSIDE } from '../sea/columns.ts'
 import { pointKey } from '../sea/geo.ts'
 import { BuildError } from '../system/build-error.ts'
 import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../sea/records.ts'
 import type { ForecastCodes, ForecastColumns } from '../index/forecast.ts'
 import { LAST_SECOND } from '../sea/time.ts'
 import { column, SnapshotError, type Part, type PartEntry } from './format.ts'
-import type { Column } from '../sea/columns.ts'
+import type { Column, Measure } from '../sea/columns.ts'
 
 /** One point as it waits for its place in the part. */
 interface PointForecast {
@@ -120,11 +120,13 @@ function encode({ lat, lng, runAt, times, values }: ForecastRecord): PointForeca
     if (given === undefined) return codes
     if (given.length !== times.length) throw new BuildError(`${where}: ${name} has not one value a time`)
     const measure = measureOf(name)
+    const limits = codeLimits(measure)
     for (let i = 0; i < given.length; i++) {
       const value = given[i]
       if (value === null) continue
-      const code = codeOf(measure, value)
-      if (code < 0) throw new BuildError(`${where}: ${name} is outside ${measure.min} to ${measure.max}`)
+      const code = codeOf(measure.scale, limits, value)
+      if (code === OUTSIDE || code === NO_CODE)
+        throw new BuildError(`${where}: ${name} is outside ${measure.min} to ${measure.max}`)
       codes[i] = code
       isEmpty = false
     }
@@ -132,16 +134,6 @@ function encode({ lat, lng, runAt, times, values }: ForecastRecord): PointForeca
   }
   const codes = Object.fromEntries(FORECAST_NAMES.map((name) => [name, codesOf(name)])) as ForecastCodes
   return isEmpty ? null : { lat, lng, run: runAt, time: Uint32Array.from(times), codes }
-}
-
-/**
- * Models give more digits than they know, so a forecast is rounded to its code; −1 for a value beyond the
- * limits.
- */
-function codeOf({ unit, scale, min, max }: Measure, value: number): number {
-  const code = Math.round(value * scale)
-  if (unit === 'degree' && code === 360 * scale) return 0
-  return code >= min * scale && code <= Math.round(max * scale) ? code : -1
 }
 
 function isSecond(value: number): boolean {
@@ -195,10 +187,9 @@ export function checkForecast(columns: ForecastColumns, { file, rows }: PartEntr
     }
   }
   for (const name of FORECAST_NAMES) {
-    const { min, max, scale } = measureOf(name)
-    const [low, high] = [Math.round(min * scale), Math.round(max * scale)]
+    const { min, max } = codeLimits(measureOf(name))
     for (const code of columns.codes[name]) {
-      if ((code < low || code > high) && code !== MISSING_U16) {
+      if ((code < min || code > max) && code !== MISSING_U16) {
         throw new SnapshotError(`${file}: ${name} has a value outside its limits`)
       }
     }

@@ -5,7 +5,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { MEASURE_NAMES, MEASURES, missingColumn, RowBatch, type MeasureName } from '../../src/sea/columns.ts'
+import {
+  codeLimits,
+  codeOf,
+  MEASURE_NAMES,
+  MEASURES,
+  missingColumn,
+  NO_CODE,
+  OUTSIDE,
+  RowBatch,
+  type MeasureName,
+} from '../../src/sea/columns.ts'
 
 /** Codes per unit and limits, written out again so that a change of either shows. */
 const EXPECTED: { [name in MeasureName]: [scale: number, min: number, max: number] } = {
@@ -35,6 +45,43 @@ test('Every measure has its scale and limits, and the codes within them fit and 
       assert.equal(column[0], code)
       assert.notEqual(code, missing)
     }
+  }
+})
+
+test('A value becomes the code that its decimals make, rounded by hand; beyond the limits it becomes none.', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...MEASURE_NAMES),
+      fc.integer({ min: -600, max: 600_000 }),
+      fc.integer({ min: 0, max: 9999 }),
+      (name, whole, parts) => {
+        const { scale, missing } = MEASURES[name]
+        const [, min, max] = EXPECTED[name]
+        // In ten-thousandths, so that the expectation is exact.
+        const tenThousandths = whole * 100 + parts
+        const size = Math.floor((2 * Math.abs(tenThousandths) * scale + 10_000) / 20_000)
+        const rounded = tenThousandths < 0 ? 0 - size : size
+        const turned = max === 359.99 && rounded === 360 * scale ? 0 : rounded
+        const isWithin = turned >= min * scale && turned <= Math.round(max * scale)
+        const code = codeOf(scale, codeLimits(MEASURES[name]), tenThousandths / 10_000)
+        assert.equal(code, isWithin ? turned : OUTSIDE)
+        assert.notEqual(code, missing)
+      },
+    ),
+    { numRuns: 2000 },
+  )
+})
+
+test('A number that is not finite has no code in any measure, and a full circle is north.', () => {
+  for (const name of MEASURE_NAMES) {
+    const limits = codeLimits(MEASURES[name])
+    const { scale, unit } = MEASURES[name]
+    for (const value of [NaN, Infinity, -Infinity]) assert.equal(codeOf(scale, limits, value), NO_CODE)
+    assert.equal(codeOf(scale, limits, 1e6), OUTSIDE)
+    assert.ok(NO_CODE < limits.min && OUTSIDE > limits.max)
+    if (unit === 'degree') assert.equal(codeOf(scale, limits, 359.996), 0)
+    // Of 16 bits, −327.68 °C is the missing code; it is refused before it can be one.
+    assert.equal(codeOf(scale, limits, NO_CODE / scale), OUTSIDE)
   }
 })
 
