@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openDataset } from '../src/answers/dataset.ts'
 import type { View } from '../src/answers/operation.ts'
-import { renderShapes } from '../src/answers/fragments.ts'
+import { renderFragments } from '../src/answers/fragments.ts'
 import { buildSnapshot } from '../src/build/build.ts'
 import { loadSnapshot, readManifest } from '../src/snapshot/read.ts'
 import { BuildReport } from '../src/build/report.ts'
@@ -51,7 +51,7 @@ export async function corpusFolder(name: CorpusName): Promise<string> {
 /** A corpus as a worker serves it. */
 export async function corpusView(name: CorpusName): Promise<View> {
   const dataset = finish(openDataset(await loadSnapshot(await corpusFolder(name)), 86400))
-  return { dataset, shapes: finish(renderShapes(dataset)) }
+  return { dataset, fragments: finish(renderFragments(dataset)) }
 }
 
 /** Numbers in [0, 1), the same in every run (mulberry32). */

@@ -10,7 +10,7 @@ import { AUTHORIZATION } from '../src/http/exchange.ts'
 import { KEY_LENGTH, KeyRing, MAX_KEYS, MAX_QUOTA } from '../src/access/keys.ts'
 import type { View } from '../src/answers/operation.ts'
 import { QuotaCounters } from '../src/access/quota.ts'
-import { pathWithoutSocket, SilentExchange } from '../src/serving/rehearsal.ts'
+import { pathWithoutSocket, SilentExchange } from '../src/serving/warm-up.ts'
 import { RequestPath } from '../src/serving/request.ts'
 import { OPERATIONS } from '../src/routes.ts'
 import { dateText, DAY, timestampText } from '../src/sea/time.ts'
@@ -151,7 +151,7 @@ function benchAuthentication(view: View): void {
       settingsTag: '',
       refreshEvery: 1800,
       totals: new Totals(Totals.allocate(1), 0),
-      dear: null,
+      expensive: null,
       clock,
       onFault: (error) => {
         throw error

@@ -16,7 +16,7 @@ import type { View } from '../src/answers/operation.ts'
 import { QuotaCounters } from '../src/access/quota.ts'
 import { RequestPath, type RequestPathOptions } from '../src/serving/request.ts'
 import { OPERATIONS } from '../src/routes.ts'
-import { renderShapes } from '../src/answers/fragments.ts'
+import { renderFragments } from '../src/answers/fragments.ts'
 import { loadSnapshot } from '../src/snapshot/read.ts'
 import { finish } from '../src/system/steps.ts'
 import { Totals } from '../src/serving/totals.ts'
@@ -24,7 +24,7 @@ import { Totals } from '../src/serving/totals.ts'
 /** A snapshot of a folder as a worker serves it. */
 export async function viewOf(snapshots: string): Promise<View> {
   const dataset = finish(openDataset(await loadSnapshot(snapshots), 86400))
-  return { dataset, shapes: finish(renderShapes(dataset)) }
+  return { dataset, fragments: finish(renderFragments(dataset)) }
 }
 
 export interface Answered {
@@ -158,7 +158,7 @@ export class AskedPath {
         settingsTag: '',
         refreshEvery: 1800,
         totals: new Totals(Totals.allocate(1), 0),
-        dear: null,
+        expensive: null,
         clock: () => Date.now() / 1000,
         onFault: (error) => {
           throw error

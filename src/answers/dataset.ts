@@ -11,14 +11,14 @@ import { Passes } from '../index/passes.ts'
 import { Nearby } from '../index/nearby.ts'
 import { NearestPoints } from '../index/nearest.ts'
 import { Points } from '../index/points.ts'
-import { Spans, spansOf } from '../index/spans.ts'
+import { Segments, segmentsOf } from '../index/segments.ts'
 import { Tides } from '../index/tides.ts'
 import { Words } from '../index/words.ts'
 import { readCatalog, type Catalog } from '../snapshot/catalog.ts'
 import { readForecast } from '../snapshot/forecast.ts'
 import { decodePart, SnapshotError } from '../snapshot/format.ts'
 import { readMonth } from '../snapshot/months.ts'
-import type { MonthRows } from '../index/spans.ts'
+import type { MonthRows } from '../index/segments.ts'
 import { readPasses } from '../snapshot/passes.ts'
 import type { PassColumns } from '../index/passes.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
@@ -39,8 +39,8 @@ export interface Dataset {
   /**
    * Readings, and the rows without a significant height that only feed the series of wind and temperature.
    */
-  readonly readings: Spans
-  readonly weather: Spans
+  readonly readings: Segments
+  readonly weather: Segments
   /** 1 for a buoy whose newest reading is no older than the active window at the snapshot's time. */
   readonly active: Uint8Array
   readonly groups: Groups
@@ -85,10 +85,10 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
   if (catalog === null) throw new SnapshotError('the snapshot has no catalogue')
   const { id, lat, lng, slugs, virtual } = catalog
   const byMonth = (a: MonthRows, b: MonthRows): number => a.month - b.month
-  const readingSpans = yield* spansOf(id, readings.sort(byMonth))
-  const weatherSpans = yield* spansOf(id, weather.sort(byMonth))
+  const readingSegments = yield* segmentsOf(id, readings.sort(byMonth))
+  const weatherSegments = yield* segmentsOf(id, weather.sort(byMonth))
   const activeSince = snapshot.asOf - activeWithin
-  const active = activeBuoys(id.length, readingSpans, activeSince)
+  const active = activeBuoys(id.length, readingSegments, activeSince)
   yield
   const groups = buildGroups(catalog, active)
   yield
@@ -110,8 +110,8 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
     publishedAt: snapshot.publishedAt,
     catalog,
     buoyCount: id.length,
-    readings: readingSpans,
-    weather: weatherSpans,
+    readings: readingSegments,
+    weather: weatherSegments,
     active,
     groups,
     points,
@@ -130,12 +130,12 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
 }
 
 /** Time of a buoy's newest reading in epoch seconds, or −1 when it has none. */
-export function newestReadingTime(readings: Spans, ordinal: number): number {
+export function newestReadingTime(readings: Segments, ordinal: number): number {
   const count = readings.count(ordinal)
   return count === 0 ? -1 : readings.timeAt(ordinal, count - 1)
 }
 
-function activeBuoys(count: number, readings: Spans, since: number): Uint8Array {
+function activeBuoys(count: number, readings: Segments, since: number): Uint8Array {
   return Uint8Array.from({ length: count }, (_, ordinal) => {
     const newest = newestReadingTime(readings, ordinal)
     return newest >= 0 && newest >= since ? 1 : 0

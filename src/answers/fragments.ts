@@ -85,7 +85,8 @@ export class Fragments {
   }
 }
 
-export interface Shapes {
+/** What answers of one snapshot share, made once. */
+export interface SnapshotFragments {
   readonly writer: JsonWriter
   /** `GET /buoys` items. */
   readonly list: Fragments
@@ -125,7 +126,7 @@ const ANSWER_BYTES = 256 * 1024
  * together by copying members: seven times as fast as making each item from texts, and without garbage that
  * would stop a serving thread.
  */
-export function* renderShapes(dataset: Dataset): Steps<Shapes> {
+export function* renderFragments(dataset: Dataset): Steps<SnapshotFragments> {
   const { catalog, buoyCount: count } = dataset
   const writer = new JsonWriter(count * 4 * ITEM_BYTES + ANSWER_BYTES)
   const members = yield* renderMembers(dataset, writer)
@@ -146,7 +147,7 @@ export function* renderShapes(dataset: Dataset): Steps<Shapes> {
     timezone,
   ]
   const mapped = [id, name, slug, place, timezone, source, virtual, lastReadingTime, lastReading]
-  const shapes: Shapes = {
+  const fragments: SnapshotFragments = {
     writer,
     list: yield* item(listed),
     detail: yield* item([...listed, country, dtz]),
@@ -175,7 +176,7 @@ export function* renderShapes(dataset: Dataset): Steps<Shapes> {
     countries: writeCountries(writer, dataset),
   }
   writer.mark()
-  return shapes
+  return fragments
 }
 
 /** An object of the members `parts`; without `close` more may follow. */
@@ -232,7 +233,7 @@ const DISTANCE_BYTES = 24
 
 /** The nearest buoys found by `find`, `count` of them, separated by commas. */
 export function writeNearest(
-  { writer, nearest }: Shapes,
+  { writer, nearest }: SnapshotFragments,
   { ordinals, hundredths }: NearestPoints,
   count: number,
 ): void {
@@ -286,7 +287,7 @@ function mapPassText(dataset: Dataset, ordinal: number): string {
   )
 }
 
-function writeSatellites(writer: JsonWriter, { passes }: Dataset): Shapes['satellites'] {
+function writeSatellites(writer: JsonWriter, { passes }: Dataset): SnapshotFragments['satellites'] {
   const write = (language: Language): { from: number; to: number } => {
     const from = writer.at
     const satellites = MISSIONS.map(({ index, slug, name, agency, instrument, description }) => ({
@@ -301,11 +302,13 @@ function writeSatellites(writer: JsonWriter, { passes }: Dataset): Shapes['satel
     writer.text(JSON.stringify({ satellites, count: satellites.length }))
     return { from, to: writer.at }
   }
-  return Object.fromEntries(LANGUAGES.map((language) => [language, write(language)])) as Shapes['satellites']
+  return Object.fromEntries(
+    LANGUAGES.map((language) => [language, write(language)]),
+  ) as SnapshotFragments['satellites']
 }
 
 /** Countries with active buoys, by name. */
-function writeCountries(writer: JsonWriter, { catalog, groups }: Dataset): Shapes['countries'] {
+function writeCountries(writer: JsonWriter, { catalog, groups }: Dataset): SnapshotFragments['countries'] {
   const from = writer.at
   const countries = catalog.countries
     .map(({ code, name }) => ({ code, name, buoy_count: groups.byCountry.get(code)?.active.length ?? 0 }))

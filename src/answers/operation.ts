@@ -6,7 +6,7 @@ import { type JsonWriter } from './json.ts'
 import type { Language } from '../sea/languages.ts'
 import { idOf } from '../sea/numerals.ts'
 import type { Parameters, QueryOf } from './parameters.ts'
-import type { Shapes } from './fragments.ts'
+import type { SnapshotFragments } from './fragments.ts'
 import type { Steps } from '../system/steps.ts'
 
 /** Room that an operation finds in the writer: more than what stands before its first item. */
@@ -18,12 +18,12 @@ export type MetaBegun = typeof META_BEGUN
 /** More than the beginning of `meta` and the members of a paged list take. */
 const PAGING_BYTES = 160
 
-/** An answer above one of these is dear: it is made and sent in slices, so that nobody waits for it. */
-export const DEAR_BYTES = 64 * 1024
-export const DEAR_MICROSECONDS = 1000
+/** An answer above one of these is expensive: it is made and sent in slices, so that nobody waits for it. */
+export const EXPENSIVE_BYTES = 64 * 1024
+export const EXPENSIVE_US = 1000
 
-/** A dear answer, before it is made. */
-export interface DearAnswer {
+/** An expensive answer, before it is made. */
+export interface ExpensiveAnswer {
   /** Bytes that `data` takes at most. */
   readonly bytes: number
   /**
@@ -37,7 +37,7 @@ export interface DearAnswer {
 /** One snapshot as a worker serves it. */
 export interface View {
   readonly dataset: Dataset
-  readonly shapes: Shapes
+  readonly fragments: SnapshotFragments
 }
 
 export interface Operation<P extends Parameters = Parameters> {
@@ -58,7 +58,7 @@ export interface Operation<P extends Parameters = Parameters> {
   readonly language?: true
   /**
    * Writes the value of `data` into the view's writer. An answer with more in its `meta` than the timestamp
-   * goes on with `META`, its members, each followed by a comma, and says so. A dear answer is not written but
+   * goes on with `META`, its members, each followed by a comma, and says so. An expensive answer is not written but
    * returned. It finds `PRELUDE_BYTES` of room. `path` holds the decoded arguments of the path, `now` the
    * time of the answer in epoch seconds, `language` that of the answer.
    * @throws ApiError for what the parameters' schemas cannot say.
@@ -69,7 +69,7 @@ export interface Operation<P extends Parameters = Parameters> {
     path: readonly string[],
     now: number,
     language: Language,
-  ): MetaBegun | DearAnswer | void
+  ): MetaBegun | ExpensiveAnswer | void
 }
 
 /** Keeps the parameters' types for `answer` and forgets them for the route table. */

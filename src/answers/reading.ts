@@ -17,7 +17,7 @@ import {
 import { DATE_HEAD, DATE_TAIL, fillDate, MINUTE_TEXT, SECOND_TEXT } from './time-tables.ts'
 import { Literal, wordsOf } from './literals.ts'
 import { type JsonWriter } from './json.ts'
-import type { MonthRows } from '../index/spans.ts'
+import type { MonthRows } from '../index/segments.ts'
 import { idOf } from '../sea/numerals.ts'
 import { DAY, MINUTE } from '../sea/time.ts'
 

@@ -16,7 +16,7 @@ import {
 } from '../sea/columns.ts'
 import { monthOf, monthStart } from '../sea/time.ts'
 import type { MonthTable, Rows } from '../snapshot/months.ts'
-import type { MonthRows } from '../index/spans.ts'
+import type { MonthRows } from '../index/segments.ts'
 
 const CHUNK_ROWS = 8192
 const LONG_RUN = 16

@@ -19,7 +19,7 @@ export const getBuoy = operation({
   refusal: 'bad_request',
   errors: ['resource_not_found'],
   answer(view, _query, [buoyId]) {
-    const { writer, detail } = view.shapes
+    const { writer, detail } = view.fragments
     const ordinal = requireBuoy(view, buoyId)
     writer.literal(BUOY)
     detail.write(ordinal)

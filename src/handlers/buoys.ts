@@ -52,7 +52,7 @@ export const listBuoys = operation({
   refusal: 'bad_request',
   errors: ['bad_request'],
   answer(view, query) {
-    const { writer, list } = view.shapes
+    const { writer, list } = view.fragments
     const perPage = Math.min(
       query.per_page ?? (query.country === undefined ? DEFAULT_PER_PAGE : MAX_PER_PAGE),
       MAX_PER_PAGE,

@@ -61,7 +61,7 @@ export const chart = operation({
   answer(view, query, [buoyId]) {
     const ordinal = requireBuoy(view, buoyId)
     const { start, end } = rangeOf(query, view.dataset.asOf)
-    const { writer, identifiedSummary } = view.shapes
+    const { writer, identifiedSummary } = view.fragments
     layAxis(view, ordinal, start, end)
     writer.literal(BUOY)
     identifiedSummary.write(ordinal)
@@ -236,7 +236,7 @@ function setHour(place: number, hour: number): void {
   axis.tideLevel[place] = hourly.tideLevel[hour]
 }
 
-function writeTimes({ dataset, shapes: { writer } }: View): void {
+function writeTimes({ dataset, fragments: { writer } }: View): void {
   for (let run = 0; run < axis.runs; run++) {
     const month = axis.month[run]
     const times = month === NO_MONTH ? axis.hours : dataset.readings.months[month].time
@@ -246,7 +246,7 @@ function writeTimes({ dataset, shapes: { writer } }: View): void {
 }
 
 function writeMeasure(
-  { dataset, shapes: { writer } }: View,
+  { dataset, fragments: { writer } }: View,
   name: 'significantHeight' | 'maximumHeight' | 'period',
 ): void {
   for (let run = 0; run < axis.runs; run++) {
@@ -258,7 +258,12 @@ function writeMeasure(
   endArray(writer)
 }
 
-function writeHourly({ shapes: { writer } }: View, table: TextTable, has: boolean, codes: Uint16Array): void {
+function writeHourly(
+  { fragments: { writer } }: View,
+  table: TextTable,
+  has: boolean,
+  codes: Uint16Array,
+): void {
   if (has) writer.entries(table, codes, 0, axis.length)
   else writer.nulls(axis.length)
   endArray(writer)

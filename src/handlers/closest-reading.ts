@@ -44,7 +44,7 @@ export const closestReading = operation({
     if (position === -1 || Math.abs(readings.timeAt(ordinal, position) - target) > hours * HOUR) {
       throw notFound('A reading within the tolerance')
     }
-    const { writer } = view.shapes
+    const { writer } = view.fragments
     const segment = readings.segmentOf(ordinal, position)
     const rows = readings.months[readings.month[segment]]
     const row = readings.from[segment] + position - readings.before[segment]

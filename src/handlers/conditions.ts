@@ -16,7 +16,7 @@ import { type JsonWriter } from '../answers/json.ts'
 import { operation, type View } from '../answers/operation.ts'
 import { integer, number, timestamp } from '../answers/parameters.ts'
 import { waveEnergy } from '../answers/reading.ts'
-import { writeNearest, type Shapes } from '../answers/fragments.ts'
+import { writeNearest, type SnapshotFragments } from '../answers/fragments.ts'
 import type { SpotRecord } from '../sea/records.ts'
 import { DAY, MINUTE } from '../sea/time.ts'
 
@@ -51,7 +51,7 @@ export const conditions = operation({
     const spot = query.spot_id === undefined ? null : view.dataset.spots.get(query.spot_id)
     if (spot === undefined) throw notFound('Spot')
     const time = query.time === undefined ? Math.floor(now / MINUTE) * MINUTE : Math.floor(query.time.epoch)
-    const { writer } = view.shapes
+    const { writer } = view.fragments
     const { forecast, tides } = view.dataset
     const point = forecast === null ? -1 : forecast.nearest(lat, lng)
     writer.ensure(ANSWER_BYTES)
@@ -71,7 +71,7 @@ export const conditions = operation({
     else writer.integer(Math.round((time - readingTime) / MINUTE))
     writer.literal(TIDE_SOURCE)
     if (harbour === -1) writer.null()
-    else view.shapes.tideSource.write(tides!.columns.credit[harbour])
+    else view.fragments.tideSource.write(tides!.columns.credit[harbour])
     // The credit was of any length.
     writer.ensure(ANSWER_BYTES)
     writer.literal(UNITS)
@@ -223,7 +223,7 @@ function writeEnergy(writer: JsonWriter, height: number, period: number, scale: 
  * The reading closest in time, on a tie the earlier, of the nearest physical buoy that has one within reach
  * of `time`. Returns its time, or −1 when there is none.
  */
-function writeReading({ dataset, shapes }: View, lat: number, lng: number, time: number): number {
+function writeReading({ dataset, fragments }: View, lat: number, lng: number, time: number): number {
   const { catalog, readings, physicalNearby } = dataset
   const reports = (ordinal: number): boolean => {
     const position = readings.closest(ordinal, time)
@@ -231,18 +231,18 @@ function writeReading({ dataset, shapes }: View, lat: number, lng: number, time:
   }
   const ordinal = physicalNearby.nearest(lat, lng, reports)
   if (ordinal === -1) {
-    shapes.writer.literal(NO_READING)
+    fragments.writer.literal(NO_READING)
     return -1
   }
   const position = readings.closest(ordinal, time)
   const km = haversineKm(lat, lng, catalog.lat[ordinal], catalog.lng[ordinal])
-  writeFoundReading(dataset, shapes, ordinal, position, km)
+  writeFoundReading(dataset, fragments, ordinal, position, km)
   return readings.timeAt(ordinal, position)
 }
 
 function writeFoundReading(
   { readings }: Dataset,
-  { writer, idAndName }: Shapes,
+  { writer, idAndName }: SnapshotFragments,
   ordinal: number,
   position: number,
   km: number,
@@ -275,8 +275,8 @@ function writeFoundReading(
 }
 
 /** Whether the water rises or falls is told by what comes next: at the very turn its slope says nothing. */
-function writeTide({ shapes }: View, tides: Tides, harbour: number, time: number): void {
-  const { writer } = shapes
+function writeTide({ fragments }: View, tides: Tides, harbour: number, time: number): void {
+  const { writer } = fragments
   const turn = tides.next(harbour, time)
   writer.literal(TIDE)
   writer.hundredths(tides.hundredths(harbour, time))
@@ -290,17 +290,17 @@ function writeTide({ shapes }: View, tides: Tides, harbour: number, time: number
     writer.hundredths(Math.round(turn.height * 100))
   }
   writer.literal(HARBOR)
-  shapes.harbour.write(harbour)
+  fragments.harbour.write(harbour)
   writer.literal(END)
 }
 
-function writeSpot({ dataset, shapes }: View, { id, name, lat, lng }: SpotRecord): void {
+function writeSpot({ dataset, fragments }: View, { id, name, lat, lng }: SpotRecord): void {
   const { nearest } = dataset
-  const { writer } = shapes
+  const { writer } = fragments
   const count = nearest.find(lat, lng, NEARBY_BUOYS, NEARBY_KM)
   writer.text(`,"spot":{"id":${id},"name":${JSON.stringify(name)},"lat":${lat},"lng":${lng}},`)
   writer.text('"nearby":{"buoys":[')
-  writeNearest(shapes, nearest, count)
+  writeNearest(fragments, nearest, count)
   writer.text(']}')
   writer.ensure(ANSWER_BYTES)
 }

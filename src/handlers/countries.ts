@@ -9,7 +9,7 @@ export const listCountries = operation({
   parameters: {},
   refusal: 'bad_request',
   errors: [],
-  answer({ shapes }) {
-    shapes.writer.copy(shapes.countries.from, shapes.countries.to)
+  answer({ fragments }) {
+    fragments.writer.copy(fragments.countries.from, fragments.countries.to)
   },
 })

@@ -37,7 +37,7 @@ export const lastReadings = operation({
   refusal: 'bad_request',
   errors: ['bad_request'],
   answer(view, { ids, limit }) {
-    const { writer, lastReading } = view.shapes
+    const { writer, lastReading } = view.fragments
     let found = 0
     const missing: number[] = []
     const end = Math.min(limit, ids.length)

@@ -18,7 +18,7 @@ export const mapBuoys = operation({
   },
   refusal: 'bad_request',
   errors: ['bad_request'],
-  answer({ dataset, shapes }, query) {
+  answer({ dataset, fragments }, query) {
     const { active, boxes, catalog, groups } = dataset
     const ordinals =
       query.bounds === undefined
@@ -27,8 +27,8 @@ export const mapBuoys = operation({
     let virtual = 0
     for (let i = 0; i < ordinals.length; i++) virtual += catalog.virtual[ordinals[i]]
     const count = ordinals.length
-    shapes.writer.text('{"buoys":[')
-    shapes.map.writeList(ordinals, 0, count)
-    shapes.writer.text(`],"count":${count},"real_count":${count - virtual},"virtual_count":${virtual}}`)
+    fragments.writer.text('{"buoys":[')
+    fragments.map.writeList(ordinals, 0, count)
+    fragments.writer.text(`],"count":${count},"real_count":${count - virtual},"virtual_count":${virtual}}`)
   },
 })

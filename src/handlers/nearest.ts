@@ -27,18 +27,18 @@ export const nearestBuoys = operation({
   refusal: 'bad_request',
   errors: ['bad_request', 'resource_not_found'],
   answer(view, { lat, lng, max_distance: maxDistance, limit }) {
-    const { writer } = view.shapes
+    const { writer } = view.fragments
     const { nearest } = view.dataset
     const count = nearest.find(lat, lng, limit, maxDistance)
     if (count === 0) throw notFound('An active buoy within max_distance')
     if (limit === 1) {
       writer.literal(BUOY)
-      writeNearest(view.shapes, nearest, 1)
+      writeNearest(view.fragments, nearest, 1)
       writer.literal(END)
       return
     }
     writer.literal(BUOYS)
-    writeNearest(view.shapes, nearest, count)
+    writeNearest(view.fragments, nearest, count)
     endList(writer, count)
   },
 })

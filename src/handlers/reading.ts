@@ -28,7 +28,7 @@ export const getReading = operation({
     const time = readingTime(readingId, id)
     const position = time === null ? -1 : readings.positionAt(ordinal, time)
     if (position === -1) throw notFound('Reading')
-    const { writer, idAndName } = view.shapes
+    const { writer, idAndName } = view.fragments
     const segment = readings.segmentOf(ordinal, position)
     const row = readings.from[segment] + position - readings.before[segment]
     writer.literal(READING)

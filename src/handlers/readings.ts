@@ -14,7 +14,7 @@ import {
 } from '../answers/operation.ts'
 import { choice, date, integer, timestamp, type QueryOf } from '../answers/parameters.ts'
 import { READING_BYTES, writeReadings } from '../answers/reading.ts'
-import type { Spans } from '../index/spans.ts'
+import type { Segments } from '../index/segments.ts'
 import { Literal } from '../answers/literals.ts'
 import { type JsonWriter } from '../answers/json.ts'
 import { DAY, endOf, MINUTE } from '../sea/time.ts'
@@ -75,7 +75,7 @@ export const listReadings = operation({
     const ordinal = requireBuoy(view, buoyId)
     const range = rangeOf(query)
     const { readings, catalog } = view.dataset
-    const { writer, summary } = view.shapes
+    const { writer, summary } = view.fragments
     const total = readings.count(ordinal)
     const first = range.start === null ? 0 : readings.positionOf(ordinal, Math.ceil(range.start))
     // Times are whole seconds, so "up to and including" is "before the next second".
@@ -135,7 +135,7 @@ function rangeOf({
  */
 function writeRows(
   writer: JsonWriter,
-  readings: Spans,
+  readings: Segments,
   ordinal: number,
   id: number,
   position: number,

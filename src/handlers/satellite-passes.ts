@@ -28,8 +28,8 @@ export const listSatellitePasses = operation({
   },
   refusal: 'validation_failed',
   errors: ['resource_not_found', 'validation_failed'],
-  answer({ dataset, shapes }, { mission: slug, active_only: activeOnly, since, limit }) {
-    const { writer, pass } = shapes
+  answer({ dataset, fragments }, { mission: slug, active_only: activeOnly, since, limit }) {
+    const { writer, pass } = fragments
     const { passes } = dataset
     const mission = slug === undefined ? null : missionOfSlug(slug)
     if (mission === undefined) throw notFound('Satellite mission')

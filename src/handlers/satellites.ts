@@ -20,8 +20,8 @@ export const listSatellites = operation({
   refusal: 'validation_failed',
   errors: ['validation_failed'],
   language: true,
-  answer({ shapes }, _query, _path, _now, language) {
-    const { from, to } = shapes.satellites[language]
-    shapes.writer.copy(from, to)
+  answer({ fragments }, _query, _path, _now, language) {
+    const { from, to } = fragments.satellites[language]
+    fragments.writer.copy(from, to)
   },
 })

@@ -25,7 +25,7 @@ export const searchBuoys = operation({
   refusal: 'bad_request',
   errors: ['bad_request'],
   answer(view, { query, limit }) {
-    const { writer, search } = view.shapes
+    const { writer, search } = view.fragments
     const found = view.dataset.words.search(query, limit)
     writer.literal(BUOYS)
     search.writeList(found, 0, found.length)

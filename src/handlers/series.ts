@@ -23,12 +23,12 @@ import {
   type SeriesQuery,
   type SeriesRows,
 } from '../index/seasons.ts'
-import type { Spans } from '../index/spans.ts'
+import type { Segments } from '../index/segments.ts'
 import { Literal } from '../answers/literals.ts'
 import { type JsonWriter } from '../answers/json.ts'
 import {
-  DEAR_BYTES,
-  DEAR_MICROSECONDS,
+  EXPENSIVE_BYTES,
+  EXPENSIVE_US,
   endList,
   operation,
   requireBuoy,
@@ -115,7 +115,7 @@ export const readingSeries = operation({
   errors: ['bad_request', 'resource_not_found', 'validation_failed'],
   answer(view, query, [buoyId]) {
     const ordinal = requireBuoy(view, buoyId)
-    const { dataset, shapes } = view
+    const { dataset, fragments } = view
     const measure = measureOf(view, ordinal, query)
     const dates = seasonOf(query)
     const place = zoneOf(query.timezone ?? dataset.catalog.timezones[ordinal])
@@ -135,12 +135,12 @@ export const readingSeries = operation({
       rowsOf(dataset.weather, ordinal, measure.name),
     ]
     const steps = (writer: JsonWriter): Steps<void> =>
-      writeSeries(writer, shapes.identifiedSummary, ordinal, query.metric, asked, rows)
+      writeSeries(writer, fragments.identifiedSummary, ordinal, query.metric, asked, rows)
     const { samples, points } = boundsOf(asked, rows)
     const bytes = START_BYTES + (endYear - startYear + 1) * YEAR_BYTES + points * POINT_BYTES
     const microseconds = samples * MICROSECONDS_A_SAMPLE + points * MICROSECONDS_A_POINT
-    if (bytes > DEAR_BYTES || microseconds > DEAR_MICROSECONDS) return { bytes, steps }
-    finish(steps(shapes.writer))
+    if (bytes > EXPENSIVE_BYTES || microseconds > EXPENSIVE_US) return { bytes, steps }
+    finish(steps(fragments.writer))
     return undefined
   },
 })
@@ -246,12 +246,12 @@ function yearsOf(
 }
 
 /** A buoy's rows of one measure, segment by segment; months without the measure are left out. */
-function rowsOf(spans: Spans, ordinal: number, measure: MeasureName): SeriesRows[] {
+function rowsOf(segments: Segments, ordinal: number, measure: MeasureName): SeriesRows[] {
   const rows: SeriesRows[] = []
-  for (let segment = spans.first[ordinal]; segment < spans.first[ordinal + 1]; segment++) {
-    const { time, measures } = spans.months[spans.month[segment]]
+  for (let segment = segments.first[ordinal]; segment < segments.first[ordinal + 1]; segment++) {
+    const { time, measures } = segments.months[segments.month[segment]]
     const { codes, mask } = measures[measure]
-    if (mask !== 0) rows.push({ time, codes, from: spans.from[segment], to: spans.to[segment] })
+    if (mask !== 0) rows.push({ time, codes, from: segments.from[segment], to: segments.to[segment] })
   }
   return rows
 }

@@ -10,7 +10,7 @@ import { MISSING_U16 } from '../sea/columns.ts'
 import type { ForecastName } from '../sea/records.ts'
 import { HOUR } from '../sea/time.ts'
 import { Nearby } from './nearby.ts'
-import { lowerBound } from './spans.ts'
+import { lowerBound } from './segments.ts'
 
 /** A point farther away says nothing about a place, in km. */
 const REACH_KM = 50

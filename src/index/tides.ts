@@ -38,7 +38,7 @@ export interface TideColumns {
 export const HARBOUR_REACH_KM = 100
 
 /** High or low water. */
-export interface Turn {
+export interface Extreme {
   /** Epoch seconds, whole. */
   readonly time: number
   /** m above chart datum. */
@@ -89,8 +89,8 @@ interface Days {
    * High and low waters in the block and the first after it, and their times again: a walk along turns would
    * miss the cache at each.
    */
-  readonly turns: readonly Turn[]
-  readonly turnTimes: Float64Array
+  readonly turns: readonly Extreme[]
+  readonly extremeTimes: Float64Array
   /** Heights every `LEVEL_STEP`, m. */
   readonly levels: Float64Array
   /**
@@ -178,9 +178,9 @@ export class Tides {
    * constituents only). A turn at the very instant is over: the next is meant. The tide rises towards a high
    * and falls towards a low.
    */
-  next(harbour: number, time: number): Turn | null {
-    const { turns, turnTimes } = this.#daysOf(harbour, blockOf(time))
-    for (let i = 0; i < turnTimes.length; i++) if (turnTimes[i] > time) return turns[i]
+  next(harbour: number, time: number): Extreme | null {
+    const { turns, extremeTimes } = this.#daysOf(harbour, blockOf(time))
+    for (let i = 0; i < extremeTimes.length; i++) if (extremeTimes[i] > time) return turns[i]
     return null
   }
 
@@ -226,8 +226,8 @@ export class Tides {
   #daysOf(harbour: number, block: number): Days {
     return remembered(this.#days, harbour * BLOCKS_PER_HARBOUR + block, MAX_TABLES, () => {
       const turns = this.#tabulate(harbour, block)
-      const turnTimes = Float64Array.from(turns, ({ time }) => time)
-      return { turns, turnTimes, ...this.#levelsOf(harbour, block) }
+      const extremeTimes = Float64Array.from(turns, ({ time }) => time)
+      return { turns, extremeTimes, ...this.#levelsOf(harbour, block) }
     })
   }
 
@@ -273,12 +273,12 @@ export class Tides {
    * moved by the least range since: until then the farthest turn so far stands in its place, and so wiggles
    * fall out in pairs.
    */
-  #tabulate(harbour: number, block: number): Turn[] {
+  #tabulate(harbour: number, block: number): Extreme[] {
     const begin = block * BLOCK
     const end = begin + BLOCK
     const leastRange = this.#leastRange[harbour]
-    const turns: Turn[] = []
-    let candidate: Turn | null = null
+    const turns: Extreme[] = []
+    let candidate: Extreme | null = null
     let time = begin - LEAD_IN
     this.#startWalk(harbour, this.#motionAt(begin), time, STEP, true)
     let rising = this.#walk(harbour) > 0
@@ -287,7 +287,7 @@ export class Tides {
       const wasRising = rising
       rising = this.#walk(harbour) > 0
       if (rising === wasRising) continue
-      const turn = this.#turnBetween(harbour, time - STEP - SLACK, time + SLACK, wasRising)
+      const turn = this.#extremeBetween(harbour, time - STEP - SLACK, time + SLACK, wasRising)
       if (candidate === null || candidate.high === turn.high) {
         const isFarther = candidate === null || turn.height > candidate.height === turn.high
         if (isFarther) candidate = turn
@@ -304,7 +304,7 @@ export class Tides {
    * Finds where the slope changes its sign between two times, by Newton's steps, halving where they would
    * leave the bracket.
    */
-  #turnBetween(harbour: number, from: number, to: number, high: boolean): Turn {
+  #extremeBetween(harbour: number, from: number, to: number, high: boolean): Extreme {
     const { start, constituent, amplitude, phase } = this.columns
     let [low, top] = [from, to]
     let time = (from + to) / 2

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { AddressCounters, TrustedProxies } from '../access/addresses.ts'
 import { openDataset } from '../answers/dataset.ts'
-import { DearAnswers } from '../serving/dear-answers.ts'
+import { ExpensiveAnswers } from '../serving/expensive-answers.ts'
 import { Connections } from '../http/connections.ts'
 import { loadEngine } from '../http/engine.ts'
 import { FAULT_BODY, FAULT_HEAD, type Exchange } from '../http/exchange.ts'
@@ -13,10 +13,10 @@ import { Pulse } from './pulse.ts'
 import { QuotaCounters } from '../access/quota.ts'
 import { RequestPath } from '../serving/request.ts'
 import { OPERATIONS } from '../routes.ts'
-import { renderShapes } from '../answers/fragments.ts'
+import { renderFragments } from '../answers/fragments.ts'
 import { Site, type SharedSite } from '../serving/site.ts'
 import type { View } from '../answers/operation.ts'
-import { rehearse } from '../serving/rehearsal.ts'
+import { warmUp } from '../serving/warm-up.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
 import { finish, finishInSlices, type Steps } from '../system/steps.ts'
@@ -108,7 +108,7 @@ const requests = new RequestPath(
     settingsTag: start.settingsTag,
     refreshEvery: start.refreshEvery,
     totals,
-    dear: new DearAnswers(() => totals.counted('requests')),
+    expensive: new ExpensiveAnswers(() => totals.counted('requests')),
     site: new Site(start.site),
     clock: () => Date.now() / 1000 + shift[0],
     onFault: (error, operation) => tell({ type: 'fault', message: `${operation}: ${faultText(error)}` }),
@@ -128,8 +128,8 @@ let prepared: View | null = null
 
 function* viewOf(snapshot: LoadedSnapshot): Steps<View> {
   const dataset = yield* openDataset(snapshot, start.activeWithin)
-  const view = { dataset, shapes: yield* renderShapes(dataset) }
-  yield* rehearse(view, !hasServed)
+  const view = { dataset, fragments: yield* renderFragments(dataset) }
+  yield* warmUp(view, !hasServed)
   return view
 }
 

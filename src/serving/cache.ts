@@ -4,15 +4,15 @@
  */
 import type { Encoding } from './encoding.ts'
 import type { Operation } from '../answers/operation.ts'
-import { pack, SMALLEST_PACKED, type PackedAnswer } from './packed.ts'
-import { Spellings } from './spellings.ts'
+import { compressAnswer, LEAST_COMPRESSED_BYTES, type CompressedAnswer } from './compressed.ts'
+import { RequestTargets } from './request-targets.ts'
 
 /** An answer that takes more than this share of the cache would drive out everything else. */
 const LARGEST_SHARE = 1 / 8
 /** What an entry costs beside its bytes and key, roughly: map slot, objects and array header. */
 const ENTRY_BYTES = 300
 /** Answers that are being compressed at a time: as many as libuv has threads. */
-const MAX_PACKING = 4
+const MOST_COMPRESSIONS = 4
 /** Memory is taken in pieces of this share of the cache, between these sizes in bytes. */
 const SLAB_SHARE = 1 / 16
 const SMALLEST_SLAB = 64 * 1024
@@ -47,9 +47,9 @@ export class KeptAnswer implements AnsweredRequest {
   /** Bytes it takes in the cache, and whether it is still in there. */
   size: number
   kept = true
-  gzip: PackedAnswer | 'under way' | null = null
-  br: PackedAnswer | 'under way' | null = null
-  zstd: PackedAnswer | 'under way' | null = null
+  gzip: CompressedAnswer | 'under way' | null = null
+  br: CompressedAnswer | 'under way' | null = null
+  zstd: CompressedAnswer | 'under way' | null = null
   #bytes: Uint8Array
   #second = -1
 
@@ -123,9 +123,9 @@ export class AnswerCache {
   readonly #limit: number
   readonly #answers = new Map<string, KeptAnswer>()
   readonly #slabs: Slabs
-  #spellings: Spellings<KeptAnswer> | null = null
+  #targets: RequestTargets<KeptAnswer> | null = null
   #bytes = 0
-  #packing = 0
+  #compressions = 0
 
   /** `limit` in bytes; 0 keeps nothing. */
   constructor(limit: number) {
@@ -145,15 +145,15 @@ export class AnswerCache {
    * The answer to a request that was spelled just like this before: a third of the time that parsing it would
    * take.
    */
-  getAsSpelled(path: string, query: string): KeptAnswer | undefined {
-    if (this.#spellings === null) return undefined
-    const answer = this.#spellings.find(path, query)
+  getByTarget(path: string, query: string): KeptAnswer | undefined {
+    if (this.#targets === null) return undefined
+    const answer = this.#targets.find(path, query)
     return answer !== undefined && answer.kept ? answer : undefined
   }
 
   remember(path: string, query: string, answer: KeptAnswer): void {
-    this.#spellings ??= new Spellings()
-    this.#spellings.add(path, query, answer)
+    this.#targets ??= new RequestTargets()
+    this.#targets.add(path, query, answer)
   }
 
   /** Keeps a copy of `answer`, whatever its tail says. @returns what is kept, null where it is too large */
@@ -172,27 +172,32 @@ export class AnswerCache {
    * The answer in a coding, or null as long as it is not compressed: once, on another thread, while requests
    * get it plain.
    */
-  packed(answer: KeptAnswer, encoding: Encoding, second: number, tail: Uint8Array): PackedAnswer | null {
-    const packed = answer[encoding]
-    if (packed === null) this.#pack(answer, encoding, answer.bytesAt(second, tail), tail.length)
-    return packed === 'under way' ? null : packed
+  compressed(
+    answer: KeptAnswer,
+    encoding: Encoding,
+    second: number,
+    tail: Uint8Array,
+  ): CompressedAnswer | null {
+    const compressed = answer[encoding]
+    if (compressed === null) this.#compress(answer, encoding, answer.bytesAt(second, tail), tail.length)
+    return compressed === 'under way' ? null : compressed
   }
 
-  #pack(answer: KeptAnswer, encoding: Encoding, bytes: Uint8Array, tailLength: number): void {
-    if (bytes.length < SMALLEST_PACKED || this.#packing >= MAX_PACKING) return
+  #compress(answer: KeptAnswer, encoding: Encoding, bytes: Uint8Array, tailLength: number): void {
+    if (bytes.length < LEAST_COMPRESSED_BYTES || this.#compressions >= MOST_COMPRESSIONS) return
     answer[encoding] = 'under way'
-    this.#packing++
-    pack(encoding, bytes, tailLength)
-      .then((packed) => {
+    this.#compressions++
+    compressAnswer(encoding, bytes, tailLength)
+      .then((compressed) => {
         if (!answer.kept) return
-        packed.bytes = this.#slabs.keep(packed.bytes)
-        answer[encoding] = packed
-        answer.size += packed.bytes.length
-        this.#grow(packed.bytes.length)
+        compressed.bytes = this.#slabs.keep(compressed.bytes)
+        answer[encoding] = compressed
+        answer.size += compressed.bytes.length
+        this.#grow(compressed.bytes.length)
       })
       // Out of memory for the compressor: this answer stays as it is.
       .catch(() => {})
-      .finally(() => this.#packing--)
+      .finally(() => this.#compressions--)
   }
 
   #grow(bytes: number): void {

@@ -4,11 +4,11 @@
  *   method → route → snapshot → key → quota → query → cache or handler → conditional → reply
  *
  * Synchronous from end to end, since the engine's request object is dead once a handler has returned; but for
- * dear answers, which take what they need of the request and are made later, in slices.
+ * expensive answers, which take what they need of the request and are made later, in slices.
  */
 import type { AddressCounters, TrustedProxies } from '../access/addresses.ts'
 import { AnswerCache, type AnsweredRequest, type KeptAnswer } from './cache.ts'
-import { DEAR_RETRY, type DearAnswers, type Kept } from './dear-answers.ts'
+import { BUSY_RETRY_SECONDS, type ExpensiveAnswers, type Kept } from './expensive-answers.ts'
 import { Digest } from '../answers/digest.ts'
 import { EncodingPreference, type Encoding } from './encoding.ts'
 import { ApiError } from '../answers/errors.ts'
@@ -32,7 +32,7 @@ import {
   META,
   META_BEGUN,
   PRELUDE_BYTES,
-  type DearAnswer,
+  type ExpensiveAnswer,
   type MetaBegun,
   type Operation,
   type View,
@@ -40,7 +40,7 @@ import {
 import { RawQuery } from '../answers/raw-query.ts'
 import { readerOf, type QueryReader } from '../answers/query.ts'
 import { resetAt, retryAfter, type QuotaCounters } from '../access/quota.ts'
-import { ENCODINGS, type PackedAnswer } from './packed.ts'
+import { ENCODINGS, type CompressedAnswer } from './compressed.ts'
 import {
   callersRequestId,
   errorAnswer,
@@ -74,8 +74,8 @@ export interface RequestPathOptions {
   /** Seconds between two scheduled builds, which begin at multiples of it; 0 where none are scheduled. */
   refreshEvery: number
   totals: Totals
-  /** Where dear answers are made; null where nobody has to wait for them, and all are made at once. */
-  dear: DearAnswers | null
+  /** Where expensive answers are made; null where nobody has to wait for them, and all are made at once. */
+  expensive: ExpensiveAnswers | null
   /** Pages and their files, beside the operations. */
   site?: Site
   /** The clock, epoch seconds with a fraction. */
@@ -115,8 +115,8 @@ const LONG_BYTES = 64 * 1024
 /** Milliseconds for which a client that is slow to read may hold on to a snapshot that has left. */
 const LONGEST_HOLD_MS = 120_000
 
-/** A dear answer of more bytes is not kept: it would push out what many ask for. */
-const LARGEST_DEAR_KEPT = 1024 * 1024
+/** An expensive answer of more bytes is not kept: it would push out what many ask for. */
+const MOST_KEPT_BYTES = 1024 * 1024
 
 const FAULT = 'Internal error'
 const BUSY = 'Too many long answers are being made. Try again later, or ask for less'
@@ -207,7 +207,7 @@ export class RequestPath {
       return
     }
     this.#tick(now)
-    const kept = this.#cache.getAsSpelled(path, query)
+    const kept = this.#cache.getByTarget(path, query)
     if (kept !== undefined && this.#isFor(exchange, kept)) {
       // No key is in its query: such a request is never remembered as it was spelled.
       this.#raw.clear()
@@ -354,7 +354,7 @@ export class RequestPath {
         return
       }
       const cache = this.#cache
-      const isKept = body.bytes <= LARGEST_DEAR_KEPT
+      const isKept = body.bytes <= MOST_KEPT_BYTES
       this.#sendLater(
         exchange,
         operation,
@@ -381,10 +381,11 @@ export class RequestPath {
   #sendKept(exchange: Exchange, kept: KeptAnswer): void {
     const { operation, low, high, minute } = kept
     const encoding = this.#encodings.of(exchange.header(ACCEPT_ENCODING))
-    const packed = encoding === null ? null : this.#cache.packed(kept, encoding, this.#second, this.#tail)
-    const body = (packed ?? kept).bytesAt(this.#second, this.#tail)
+    const compressed =
+      encoding === null ? null : this.#cache.compressed(kept, encoding, this.#second, this.#tail)
+    const body = (compressed ?? kept).bytesAt(this.#second, this.#tail)
     this.#describe(operation, low, high, minute)
-    this.#send(exchange, body, kept, packed === null ? null : encoding)
+    this.#send(exchange, body, kept, compressed === null ? null : encoding)
   }
 
   /** Says in the fields of the head what answer it is. */
@@ -415,8 +416,8 @@ export class RequestPath {
     const [hold, second, tail] = [this.#hold, this.#second, this.#tail]
     return () => {
       if (kept?.kept === true) {
-        const packed = encoding === null ? null : (kept[encoding] as PackedAnswer)
-        return packed === null ? kept.bytesWith(tail) : packed.bytesAt(second, tail)
+        const compressed = encoding === null ? null : (kept[encoding] as CompressedAnswer)
+        return compressed === null ? kept.bytesWith(tail) : compressed.bytesAt(second, tail)
       }
       return encoding !== null || hold.view === null ? null : this.#rewritten(hold.view, path, query, second)
     }
@@ -432,7 +433,7 @@ export class RequestPath {
     const { operation, reader, index } = route.target
     this.#raw.split(query)
     const values = reader.read(this.#raw, this.#digest.begin(index))
-    const { writer } = view.shapes
+    const { writer } = view.fragments
     const begun = this.#begin(view, operation, values, route.path, second, DEFAULT_LANGUAGE)
     endEnvelope(writer, typeof begun === 'object' ? finish(begun.steps(writer)) : begun, second)
     return writer.answer()
@@ -454,18 +455,18 @@ export class RequestPath {
     return true
   }
 
-  /** Has a dear answer made and sent in slices, from the snapshot of now. `keep` gets it in the end. */
+  /** Has an expensive answer made and sent in slices, from the snapshot of now. `keep` gets it in the end. */
   #sendLater(
     exchange: Exchange,
     operation: Operation,
-    answer: DearAnswer,
+    answer: ExpensiveAnswer,
     now: number,
     keep: ((answer: Uint8Array) => Kept | null) | null,
   ): void {
-    const dear = this.#options.dear!
+    const expensive = this.#options.expensive!
     if (this.#sendNotModified(exchange)) return
     const headers = this.#commonHeaders(operation)
-    const busy = { headers: `${headers}\r\nRetry-After: ${DEAR_RETRY}` }
+    const busy = { headers: `${headers}\r\nRetry-After: ${BUSY_RETRY_SECONDS}` }
     const heads = this.#heads
     const fields = {
       ...this.#fields,
@@ -477,11 +478,11 @@ export class RequestPath {
       fields.lifetime = this.#lifetime
       return heads.write(fields)
     }
-    if (!dear.hasPlace(this.#client)) {
+    if (!expensive.hasPlace(this.#client)) {
       sendError(exchange, 'service_unavailable', BUSY, now, busy)
       return
     }
-    const isTaken = dear.add(
+    const isTaken = expensive.add(
       {
         client: this.#client,
         head,
@@ -503,7 +504,7 @@ export class RequestPath {
     if (!isTaken) sendError(exchange, 'bad_request', TAKES_NO_BODY, now, { headers })
   }
 
-  *#inSteps(answer: DearAnswer, writer: JsonWriter): Steps<void> {
+  *#inSteps(answer: ExpensiveAnswer, writer: JsonWriter): Steps<void> {
     const second = Math.floor(this.#options.clock())
     writer.ensure(PRELUDE_BYTES)
     writer.literal(ENVELOPE_START)
@@ -546,11 +547,11 @@ export class RequestPath {
     path: readonly string[],
     now: number,
     language: Language,
-  ): Uint8Array | DearAnswer {
-    const { writer } = view.shapes
+  ): Uint8Array | ExpensiveAnswer {
+    const { writer } = view.fragments
     let begun = this.#begin(view, operation, query, path, now, language)
     if (typeof begun === 'object') {
-      if (this.#options.dear !== null) return begun
+      if (this.#options.expensive !== null) return begun
       begun = finish(begun.steps(writer))
     }
     endEnvelope(writer, begun, this.#second)
@@ -565,7 +566,7 @@ export class RequestPath {
     now: number,
     language: Language,
   ): ReturnType<Operation['answer']> {
-    const { writer } = view.shapes
+    const { writer } = view.fragments
     writer.begin()
     writer.ensure(PRELUDE_BYTES)
     writer.literal(ENVELOPE_START)

@@ -10,7 +10,7 @@ import {
   type MeasureName,
   type RowColumns,
 } from '../sea/columns.ts'
-import type { MeasureColumn, MonthRows } from '../index/spans.ts'
+import type { MeasureColumn, MonthRows } from '../index/segments.ts'
 import { monthText } from '../sea/time.ts'
 import { column, record, SnapshotError, type Part } from './format.ts'
 import type { Column } from '../sea/columns.ts'

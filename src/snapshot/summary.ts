@@ -5,7 +5,7 @@
 import type { Catalog } from './catalog.ts'
 import type { ForecastColumns } from '../index/forecast.ts'
 import type { PartEntry } from './format.ts'
-import type { MonthRows } from '../index/spans.ts'
+import type { MonthRows } from '../index/segments.ts'
 
 export interface Summary {
   /** Time of the newest reading of each source by its name, epoch seconds; −1 where it has none. */

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { JsonWriter } from '../../src/answers/json.ts'
 import { READING_BYTES, writeReading, writeReadings, writeReadingSubset } from '../../src/answers/reading.ts'
-import type { MonthRows } from '../../src/index/spans.ts'
+import type { MonthRows } from '../../src/index/segments.ts'
 
 const POINTS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
 

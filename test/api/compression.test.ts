@@ -1,4 +1,4 @@
-/** Answers in codings, over both engines: the same bytes once unpacked, and the same validators. */
+/** Answers in codings, over both engines: the same bytes once decompressed, and the same validators. */
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -54,7 +54,7 @@ function untimed(bytes: Buffer): string {
 }
 
 /** Asks until the answer comes in a coding: it is compressed in the background when it is asked for again. */
-async function askUntilPacked(live: Live, path: string, coding: string): Promise<RawReply> {
+async function askUntilCompressed(live: Live, path: string, coding: string): Promise<RawReply> {
   for (let i = 0; i < 200; i++) {
     const reply = await ask(live, path, { 'accept-encoding': coding })
     assert.equal(reply.status, 200)
@@ -64,7 +64,7 @@ async function askUntilPacked(live: Live, path: string, coding: string): Promise
   throw new Error(`${path} never came as ${coding}`)
 }
 
-const UNPACK = { gzip: gunzipSync, br: brotliDecompressSync }
+const DECOMPRESS = { gzip: gunzipSync, br: brotliDecompressSync }
 
 for (const engine of ['uws', 'node']) {
   test(
@@ -90,24 +90,24 @@ for (const engine of ['uws', 'node']) {
         assert.match(plain.headers['vary'] ?? '', /^Accept-Encoding/)
         if (plain.bytes.length < 300) continue
         for (const coding of ['gzip', 'br'] as const) {
-          const packed = await askUntilPacked(live, path, coding)
-          assert.equal(packed.headers['content-encoding'], coding)
-          assert.equal(packed.headers['content-length'], String(packed.bytes.length))
+          const compressed = await askUntilCompressed(live, path, coding)
+          assert.equal(compressed.headers['content-encoding'], coding)
+          assert.equal(compressed.headers['content-length'], String(compressed.bytes.length))
           assert.equal(
-            packed.headers['etag'],
+            compressed.headers['etag'],
             plain.headers['etag'],
             'the validator is weak, so codings share it',
           )
-          assert.equal(packed.headers['content-type'], 'application/json')
-          assert.ok(packed.bytes.length < plain.bytes.length, path)
-          assert.equal(untimed(UNPACK[coding](packed.bytes)), untimed(plain.bytes), path)
+          assert.equal(compressed.headers['content-type'], 'application/json')
+          assert.ok(compressed.bytes.length < plain.bytes.length, path)
+          assert.equal(untimed(DECOMPRESS[coding](compressed.bytes)), untimed(plain.bytes), path)
           // In another second the same bytes carry another time, and another checksum.
           await new Promise((resolve) => setTimeout(resolve, 1000 - (Date.now() % 1000) + 5))
-          const later = await askUntilPacked(live, path, coding)
-          assert.equal(untimed(UNPACK[coding](later.bytes)), untimed(plain.bytes), path)
+          const later = await askUntilCompressed(live, path, coding)
+          assert.equal(untimed(DECOMPRESS[coding](later.bytes)), untimed(plain.bytes), path)
           const head = await ask(live, path, { 'accept-encoding': coding }, 'HEAD')
           assert.equal(head.headers['content-encoding'], coding)
-          assert.equal(head.headers['content-length'], String(packed.bytes.length))
+          assert.equal(head.headers['content-length'], String(compressed.bytes.length))
           const conditional = await ask(live, path, {
             'accept-encoding': coding,
             'if-none-match': plain.headers['etag'] ?? '',

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { createTidePredictor } from '@neaps/tide-predictor'
 import * as fc from 'fast-check'
-import { Tides, type Turn } from '../../src/index/tides.ts'
+import { Tides, type Extreme } from '../../src/index/tides.ts'
 import { readTides, tidesPart } from '../../src/snapshot/tides.ts'
 import type { HarbourRecord } from '../../src/sea/records.ts'
 
@@ -45,8 +45,8 @@ function predictorOf(constants: Constants, datumOffset: number) {
 }
 
 /** Every turn after `from` up to `to`, each asked for at the time of the one before. */
-function turnsBetween(tides: Tides, from: number, to: number): Turn[] {
-  const turns: Turn[] = []
+function turnsBetween(tides: Tides, from: number, to: number): Extreme[] {
+  const turns: Extreme[] = []
   for (let turn = tides.next(0, from); turn !== null && turn.time <= to; turn = tides.next(0, turn.time))
     turns.push(turn)
   return turns

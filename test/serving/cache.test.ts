@@ -48,11 +48,11 @@ test('A request as it was spelled leads to its answer until that has left the ca
   const answer = cache.get('a')!
   cache.remember('/v2/countries', 'x=1', answer)
   cache.remember('/v2/countries', 'x'.repeat(500), answer)
-  assert.equal(cache.getAsSpelled('/v2/countries', 'x=1'), answer)
-  assert.equal(cache.getAsSpelled('/v2/countries', 'x'.repeat(500)), undefined, 'too long to be remembered')
+  assert.equal(cache.getByTarget('/v2/countries', 'x=1'), answer)
+  assert.equal(cache.getByTarget('/v2/countries', 'x'.repeat(500)), undefined, 'too long to be remembered')
   for (let i = 0; i < 100; i++) cache.put(`b${i}`, REQUEST, answerOf(500))
   assert.equal(cache.get('a'), undefined)
-  assert.equal(cache.getAsSpelled('/v2/countries', 'x=1'), undefined)
+  assert.equal(cache.getByTarget('/v2/countries', 'x=1'), undefined)
 })
 
 test('An answer that has left the cache holds no memory, however long its spelling is remembered.', () => {
@@ -79,26 +79,26 @@ test('Answers that lie side by side in memory do not write into each other.', ()
   })
 })
 
-test('A kept answer is packed once, in the background, and says the second it is asked for.', async () => {
+test('A kept answer is compressed once, in the background, and says the second it is asked for.', async () => {
   const cache = new AnswerCache(100_000)
   cache.put('a', REQUEST, answerOf(3000))
   const answer = cache.get('a')!
-  assert.equal(cache.packed(answer, 'gzip', 1, TAIL), null, 'not ready at once')
-  let packed = cache.packed(answer, 'gzip', 1, TAIL)
-  for (let i = 0; packed === null && i < 200; i++) {
+  assert.equal(cache.compressed(answer, 'gzip', 1, TAIL), null, 'not ready at once')
+  let compressed = cache.compressed(answer, 'gzip', 1, TAIL)
+  for (let i = 0; compressed === null && i < 200; i++) {
     await wait(5)
-    packed = cache.packed(answer, 'gzip', 1, TAIL)
+    compressed = cache.compressed(answer, 'gzip', 1, TAIL)
   }
-  assert.ok(packed !== null, 'never packed')
+  assert.ok(compressed !== null, 'never compressed')
   const later = Buffer.from('2026-03-27T09:00:07Z"}}')
-  const bytes = packed.bytesAt(8, later)
+  const bytes = compressed.bytesAt(8, later)
   assert.ok(bytes.length < 200)
   assert.equal(gunzipSync(bytes).toString(), 'x'.repeat(3000) + later.toString())
-  assert.equal(cache.packed(answer, 'gzip', 9, TAIL), packed)
+  assert.equal(cache.compressed(answer, 'gzip', 9, TAIL), compressed)
   cache.put('small', REQUEST, answerOf(10))
   const small = cache.get('small')!
   for (let i = 0; i < 20; i++) {
-    assert.equal(cache.packed(small, 'gzip', 1, TAIL), null, 'smaller than a packet')
+    assert.equal(cache.compressed(small, 'gzip', 1, TAIL), null, 'smaller than a packet')
     await wait(1)
   }
 })

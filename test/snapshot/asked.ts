@@ -1,8 +1,8 @@
 /** A loaded snapshot opened as a serving thread does it, and asked about everything. */
 import { openDataset } from '../../src/answers/dataset.ts'
 import { headText, type Exchange } from '../../src/http/exchange.ts'
-import { pathWithoutSocket, rehearse } from '../../src/serving/rehearsal.ts'
-import { renderShapes } from '../../src/answers/fragments.ts'
+import { pathWithoutSocket, warmUp } from '../../src/serving/warm-up.ts'
+import { renderFragments } from '../../src/answers/fragments.ts'
 import type { LoadedSnapshot } from '../../src/snapshot/read.ts'
 import { finish } from '../../src/system/steps.ts'
 
@@ -103,8 +103,8 @@ const IDS = [1, 2, 3, 4, 'alpha', 'alpha-2', 'far-point']
  */
 export function faultsOf(snapshot: LoadedSnapshot): string[] {
   const dataset = finish(openDataset(snapshot, DAY))
-  const view = { dataset, shapes: finish(renderShapes(dataset)) }
-  finish(rehearse(view, false))
+  const view = { dataset, fragments: finish(renderFragments(dataset)) }
+  finish(warmUp(view, false))
   const path = pathWithoutSocket(view, () => NOW)
   const exchange = new KeepingExchange()
   const faults: string[] = []

@@ -59,10 +59,10 @@ const FLUSH_BYTES = MOST_WRITE_BYTES - STEP_BYTES
 const LEAST_FLUSH_BYTES = 16 * 1024
 
 /** For `Retry-After`, seconds. */
-export const DEAR_RETRY = Math.ceil(LONGEST_WAIT_MS / 1000)
+export const BUSY_RETRY_SECONDS = Math.ceil(LONGEST_WAIT_MS / 1000)
 
 /** What is asked for. */
-export interface Dear {
+export interface ExpensiveRequest {
   /** Whose share it takes: the slot of a key, or −1 without one. */
   readonly client: number
   /** Status and headers, asked for when it is sent. */
@@ -87,8 +87,8 @@ export type Kept = () => Uint8Array | null
 
 /** One answer from its request to its end. */
 class Answer implements LaterEvents {
-  readonly dear: Dear
-  readonly #answers: DearAnswers
+  readonly request: ExpensiveRequest
+  readonly #answers: ExpensiveAnswers
   reply: LaterReply | null = null
   steps: Steps<void> | null = null
   /** Whether its length is known and its head is out. */
@@ -107,18 +107,18 @@ class Answer implements LaterEvents {
   pieces: Uint8Array[] | null
   kept: Kept | null = null
 
-  constructor(answers: DearAnswers, dear: Dear, askedAt: number) {
+  constructor(answers: ExpensiveAnswers, request: ExpensiveRequest, askedAt: number) {
     this.#answers = answers
-    this.dear = dear
+    this.request = request
     this.askedAt = askedAt
-    this.pieces = dear.keep === null ? null : []
+    this.pieces = request.keep === null ? null : []
   }
 
   readonly onRoom = (): void => this.#answers.goOn(this)
   readonly onGone = (): void => this.#answers.leave(this)
 }
 
-export class DearAnswers {
+export class ExpensiveAnswers {
   /** In the order they came in. */
   readonly #waiting: Answer[] = []
   /** Those that are worked at, and those that wait for their readers. */
@@ -160,7 +160,7 @@ export class DearAnswers {
   /** Whether one more of `client` finds a place, now or after a wait. */
   hasPlace(client: number): boolean {
     if (this.#waiting.length >= MOST_WAITING) return false
-    const isOfClient = ({ dear }: Answer): boolean => dear.client === client
+    const isOfClient = ({ request }: Answer): boolean => request.client === client
     const own = this.#waiting.filter(isOfClient).length + this.#begunOf(client)
     return own < (MOST_WAITING + MOST_BEGUN) * CLIENT_SHARE
   }
@@ -169,8 +169,8 @@ export class DearAnswers {
    * Takes an answer that has a place. `later` puts the reply off. @returns false where it cannot be put off,
    * and nothing was taken
    */
-  add(dear: Dear, later: (events: LaterEvents) => LaterReply | null): boolean {
-    const answer = new Answer(this, dear, performance.now())
+  add(request: ExpensiveRequest, later: (events: LaterEvents) => LaterReply | null): boolean {
+    const answer = new Answer(this, request, performance.now())
     answer.reply = later(answer)
     if (answer.reply === null) return false
     this.#waiting.push(answer)
@@ -203,8 +203,8 @@ export class DearAnswers {
 
   #begunOf(client: number): number {
     let count = 0
-    for (const { dear } of this.#working) if (dear.client === client) count++
-    for (const { dear } of this.#unread) if (dear.client === client) count++
+    for (const { request } of this.#working) if (request.client === client) count++
+    for (const { request } of this.#unread) if (request.client === client) count++
     return count
   }
 
@@ -264,7 +264,7 @@ export class DearAnswers {
     let fewest = MOST_BEGUN * CLIENT_SHARE
     for (const answer of this.#waiting) {
       if (fewest === 0) break
-      const begun = this.#begunOf(answer.dear.client)
+      const begun = this.#begunOf(answer.request.client)
       if (begun < fewest) {
         fewest = begun
         best = answer
@@ -275,7 +275,7 @@ export class DearAnswers {
 
   #begin(answer: Answer): void {
     answer.begunAt = performance.now()
-    answer.steps = answer.dear.steps(this.#writer)
+    answer.steps = answer.request.steps(this.#writer)
     this.#working.push(answer)
   }
 
@@ -291,7 +291,7 @@ export class DearAnswers {
       answer.kept = null
       answer.skipped = answer.sent
     }
-    const steps = (answer.steps ??= answer.dear.steps(writer))
+    const steps = (answer.steps ??= answer.request.steps(writer))
     const end = performance.now() + SLICE_MS
     let isDone = false
     do isDone = steps.next().done === true
@@ -330,15 +330,15 @@ export class DearAnswers {
   }
 
   #beginSending(answer: Answer): void {
-    const { dear, pieces } = answer
+    const { request, pieces } = answer
     const reply = answer.reply!
     answer.isBegun = true
     answer.steps = null
     if (pieces !== null) {
-      answer.kept = dear.keep!(Buffer.concat(pieces))
+      answer.kept = request.keep!(Buffer.concat(pieces))
       answer.pieces = null
     }
-    reply.begin(dear.head(), answer.length)
+    reply.begin(request.head(), answer.length)
     if (reply.isHead) this.leave(answer)
   }
 
@@ -359,8 +359,8 @@ export class DearAnswers {
     this.leave(answer)
     if (answer.isBegun) {
       answer.reply!.cut()
-      answer.dear.onFault(error)
-    } else answer.dear.refuse(answer.reply!, error)
+      answer.request.onFault(error)
+    } else answer.request.refuse(answer.reply!, error)
   }
 
   /** Ends what takes too long. */
@@ -368,7 +368,7 @@ export class DearAnswers {
     const now = performance.now()
     for (const answer of this.#waiting.filter(({ askedAt }) => now - askedAt > this.#longestWaitMs)) {
       this.leave(answer)
-      answer.dear.refuse(answer.reply!, null)
+      answer.request.refuse(answer.reply!, null)
     }
     for (const answer of [...this.#working, ...this.#unread]) {
       const unread = this.#unread.has(answer) ? now - answer.unreadSince : 0

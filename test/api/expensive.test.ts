@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
-import { DearAnswers } from '../../src/serving/dear-answers.ts'
+import { ExpensiveAnswers } from '../../src/serving/expensive-answers.ts'
 import { AskedPath, viewOf } from '../answered.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
 import { Client, runCliWell, startLive, type Live } from '../live.ts'
@@ -20,7 +20,7 @@ const YEARS = 9
 /** Milliseconds in which an engine has given up a client that reads nothing. */
 const GIVEN_UP_MS = 20_000
 const AS_OF = '2026-03-27T09:00:00Z'
-const folder = mkdtempSync(join(tmpdir(), 'groundswell-dear-'))
+const folder = mkdtempSync(join(tmpdir(), 'groundswell-expensive-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 const snapshots = join(folder, 'snapshots')
 await runCliWell([
@@ -79,7 +79,7 @@ const seriesUrl = fc
 test('A series that is made in slices has the bytes and headers of one that is made at once.', async () => {
   const options = { clock, answerCache: 0 }
   const atOnce = new AskedPath(view, options, [key])
-  const inSlices = new AskedPath(view, { ...options, dear: new DearAnswers(() => 0) }, [key])
+  const inSlices = new AskedPath(view, { ...options, expensive: new ExpensiveAnswers(() => 0) }, [key])
   let later = 0
   await fc.assert(
     fc.asyncProperty(seriesUrl, async (url) => {
@@ -97,7 +97,7 @@ test('A series that is made in slices has the bytes and headers of one that is m
       })
       assert.deepEqual(comparable(sliced), comparable(once))
       if (once.status !== 200) assert.equal(sliced.isLater, false)
-      // What is large is dear, and what is small is not.
+      // What is large is expensive, and what is small is not.
       if (once.text.length > 200_000) assert.ok(sliced.isLater, `${once.text.length} bytes at once`)
       if (sliced.isLater) JSON.parse(sliced.text)
     }),
@@ -107,7 +107,7 @@ test('A series that is made in slices has the bytes and headers of one that is m
 })
 
 test('HEAD tells the length, a condition that holds is answered at once, and a body is refused where the answer is long.', async () => {
-  const path = new AskedPath(view, { clock, answerCache: 0, dear: new DearAnswers(() => 0) }, [key])
+  const path = new AskedPath(view, { clock, answerCache: 0, expensive: new ExpensiveAnswers(() => 0) }, [key])
   const url = `/v2${LONGEST(ids[0])}`
   const answer = await path.getLater(url, withKey)
   assert.equal(answer.isLater, true)
@@ -127,9 +127,11 @@ test('HEAD tells the length, a condition that holds is answered at once, and a b
 })
 
 test('A long answer of a megabyte is kept when it is made, a longer one is not.', async () => {
-  const path = new AskedPath(view, { clock, answerCache: 64 * 2 ** 20, dear: new DearAnswers(() => 0) }, [
-    key,
-  ])
+  const path = new AskedPath(
+    view,
+    { clock, answerCache: 64 * 2 ** 20, expensive: new ExpensiveAnswers(() => 0) },
+    [key],
+  )
   const daily = `/v2/buoys/${ids[0]}/readings/series?metric=period&start_year=2022&end_year=2025`
   const first = await path.getLater(daily, withKey)
   const second = await path.getLater(daily, withKey)
@@ -141,7 +143,7 @@ test('A long answer of a megabyte is kept when it is made, a longer one is not.'
 })
 
 test('One that was begun goes on from its own snapshot when another one is served.', async () => {
-  const path = new AskedPath(view, { clock, answerCache: 0, dear: new DearAnswers(() => 0) }, [key])
+  const path = new AskedPath(view, { clock, answerCache: 0, expensive: new ExpensiveAnswers(() => 0) }, [key])
   const url = `/v2${LONGEST(ids[0])}`
   const whole = await path.getLater(url, withKey)
   const going = path.getLater(url, withKey)

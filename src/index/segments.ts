@@ -27,7 +27,7 @@ export interface MeasureColumn {
   mask: number
 }
 
-export class Spans {
+export class Segments {
   readonly months: readonly MonthRows[]
   /** Segments of ordinal `i` are `first[i]` to `first[i + 1]`. */
   readonly first: Uint32Array
@@ -157,11 +157,11 @@ export class Spans {
 const BUOYS_PER_STEP = 64
 
 /**
- * The spans of `ids`, ascending, over `months`, ascending. Rows of buoys that are not among the ids are not
+ * The segments of `ids`, ascending, over `months`, ascending. Rows of buoys that are not among the ids are not
  * reachable.
  */
-export function* spansOf(ids: Uint32Array, months: readonly MonthRows[]): Steps<Spans> {
-  const spans = new Spans(ids, months)
+export function* segmentsOf(ids: Uint32Array, months: readonly MonthRows[]): Steps<Segments> {
+  const segments = new Segments(ids, months)
   const cursors = months.map(() => 0)
   let segment = 0
   for (let ordinal = 0; ordinal < ids.length; ordinal++) {
@@ -172,19 +172,19 @@ export function* spansOf(ids: Uint32Array, months: readonly MonthRows[]): Steps<
       while (at < buoys.length && buoys[at] < ids[ordinal]) at++
       cursors[m] = at
       if (buoys[at] !== ids[ordinal]) continue
-      spans.month[segment] = m
-      spans.from[segment] = start[at]
-      spans.to[segment] = start[at + 1]
-      spans.before[segment] = before
-      spans.oldest[segment] = months[m].time[start[at]]
-      spans.newest[segment] = months[m].time[start[at + 1] - 1]
+      segments.month[segment] = m
+      segments.from[segment] = start[at]
+      segments.to[segment] = start[at + 1]
+      segments.before[segment] = before
+      segments.oldest[segment] = months[m].time[start[at]]
+      segments.newest[segment] = months[m].time[start[at + 1] - 1]
       before += start[at + 1] - start[at]
       segment++
     }
-    spans.first[ordinal + 1] = segment
+    segments.first[ordinal + 1] = segment
     if (ordinal % BUOYS_PER_STEP === 0) yield
   }
-  return spans
+  return segments
 }
 
 /** First row in [from, to) whose time is not below `time`, or `to`. */

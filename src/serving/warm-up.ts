@@ -21,7 +21,7 @@ const FIRST_ROUNDS = 20
  * @param first whether this thread has served nothing yet
  * @throws SnapshotError when an answer is a fault
  */
-export function* rehearse(view: View, first: boolean): Steps<void> {
+export function* warmUp(view: View, first: boolean): Steps<void> {
   const path = pathWithoutSocket(view, () => view.dataset.asOf)
   const exchange = new SilentExchange()
   for (let round = 0; round < (first ? FIRST_ROUNDS : 1); round++) {
@@ -50,7 +50,7 @@ export function pathWithoutSocket(view: View, clock: () => number): RequestPath 
       settingsTag: '',
       refreshEvery: 0,
       totals: new Totals(Totals.allocate(1), 0),
-      dear: null,
+      expensive: null,
       clock,
       onFault: () => {},
     },

@@ -1,12 +1,12 @@
 /**
- * The queue of dear answers: how many, whose, for how long, and in what order; and that what is made in
+ * The queue of expensive answers: how many, whose, for how long, and in what order; and that what is made in
  * slices is what is made at once.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
-import { DearAnswers, type Dear } from '../../src/serving/dear-answers.ts'
+import { ExpensiveAnswers, type ExpensiveRequest } from '../../src/serving/expensive-answers.ts'
 import { headText, MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from '../../src/http/exchange.ts'
 import type { JsonWriter } from '../../src/answers/json.ts'
 import type { Steps } from '../../src/system/steps.ts'
@@ -86,7 +86,7 @@ interface Asked {
 }
 
 /** Answers of `steps` steps, each of which writes `text`. */
-function asker(answers: DearAnswers) {
+function asker(answers: ExpensiveAnswers) {
   return (
     client: number,
     {
@@ -120,7 +120,7 @@ function asker(answers: DearAnswers) {
       }
     }
     let looks = 0
-    const dear: Dear = {
+    const request: ExpensiveRequest = {
       client,
       head: () => `200 OK\r\nX-Client: ${client}`,
       steps: make,
@@ -136,7 +136,7 @@ function asker(answers: DearAnswers) {
           }
         : null,
     }
-    assert.ok(answers.add(dear, (events) => (asked.read = new Read(events, room))))
+    assert.ok(answers.add(request, (events) => (asked.read = new Read(events, room))))
     return asked
   }
 }
@@ -162,7 +162,7 @@ test('Whatever sizes, readers and moments, each answer arrives whole and in orde
   await fc.assert(
     fc.asyncProperty(fc.array(job, { minLength: 1, maxLength: 24 }), fc.boolean(), async (jobs, busy) => {
       let requests = 0
-      const answers = new DearAnswers(() => (busy ? requests++ : 0))
+      const answers = new ExpensiveAnswers(() => (busy ? requests++ : 0))
       const ask = asker(answers)
       const all = jobs.map(({ client, steps, length, room, leaves, keeps, keptFor }, n) => {
         const text = String(n % 10).repeat(length)
@@ -195,7 +195,7 @@ test('Whatever sizes, readers and moments, each answer arrives whole and in orde
 })
 
 test('A client has a quarter of the places, and as many as there are clients for are given.', () => {
-  const answers = new DearAnswers(quiet)
+  const answers = new ExpensiveAnswers(quiet)
   const ask = asker(answers)
   const own = Array.from({ length: 200 }, () => ask(7)).filter((asked) => asked !== null)
   assert.equal(own.length, 40)
@@ -208,7 +208,7 @@ test('A client has a quarter of the places, and as many as there are clients for
 })
 
 test('Of those that wait, the client with the fewest at work comes first, and none has more than its share at work.', async () => {
-  const answers = new DearAnswers(quiet)
+  const answers = new ExpensiveAnswers(quiet)
   const ask = asker(answers)
   // Their readers take one piece each.
   const many = Array.from({ length: 30 }, () => ask(1, { steps: 200, room: 1 })!)
@@ -226,7 +226,7 @@ test('Of those that wait, the client with the fewest at work comes first, and no
 })
 
 test('Readers that take nothing hold up nobody who waits.', async () => {
-  const answers = new DearAnswers(quiet)
+  const answers = new ExpensiveAnswers(quiet)
   const ask = asker(answers)
   const stuck = [1, 2, 3].flatMap((client) =>
     Array.from({ length: 8 }, () => ask(client, { steps: 500, room: 1 })!),
@@ -244,7 +244,7 @@ test('Readers that take nothing hold up nobody who waits.', async () => {
 })
 
 test('What waits too long is refused, and what goes on too long is cut.', async () => {
-  const answers = new DearAnswers(quiet, { longestWaitMs: 300, longestMs: 1500 })
+  const answers = new ExpensiveAnswers(quiet, { longestWaitMs: 300, longestMs: 1500 })
   const ask = asker(answers)
   const stuck = [1, 2, 3, 4].flatMap((client) =>
     Array.from({ length: 8 }, () => ask(client, { steps: 500, room: 1 })!),
@@ -261,7 +261,7 @@ test('What waits too long is refused, and what goes on too long is cut.', async 
 })
 
 test('An answer that fails is refused if none of it was sent, else cut, and the others go on.', async () => {
-  const answers = new DearAnswers(quiet)
+  const answers = new ExpensiveAnswers(quiet)
   const ask = asker(answers)
   const early = ask(1, { throwsAt: 3 })!
   const late = ask(1, { throwsAt: 450, steps: 300, keeps: false })!

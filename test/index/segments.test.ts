@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { MEASURE_NAMES, MEASURES, missingColumn } from '../../src/sea/columns.ts'
-import { lowerBound, spansOf } from '../../src/index/spans.ts'
+import { lowerBound, segmentsOf } from '../../src/index/segments.ts'
 import { finish } from '../../src/system/steps.ts'
-import type { MonthRows } from '../../src/index/spans.ts'
+import type { MonthRows } from '../../src/index/segments.ts'
 
 /** Times of each buoy's rows in one month, ascending, by the buoy's id. */
 type Month = Map<number, number[]>
@@ -57,23 +57,23 @@ test('Counts, positions, times, segments and the closest row are those of one so
         ])
         return monthRows(month, new Map(entries))
       })
-      const spans = finish(spansOf(Uint32Array.from(ids), months))
+      const segments = finish(segmentsOf(Uint32Array.from(ids), months))
       for (const [ordinal, id] of ids.entries()) {
         const times = world.months.flatMap((rows, month) =>
           (rows[String(id)] ?? []).map((time) => month * MONTH_LENGTH + time).toSorted((a, b) => a - b),
         )
-        assert.equal(spans.count(ordinal), times.length)
+        assert.equal(segments.count(ordinal), times.length)
         for (const [position, time] of times.entries()) {
-          assert.equal(spans.timeAt(ordinal, position), time)
-          const segment = spans.segmentOf(ordinal, position)
-          assert.ok(segment >= spans.first[ordinal] && segment < spans.first[ordinal + 1])
-          const { buoys, time: column } = spans.months[spans.month[segment]]
+          assert.equal(segments.timeAt(ordinal, position), time)
+          const segment = segments.segmentOf(ordinal, position)
+          assert.ok(segment >= segments.first[ordinal] && segment < segments.first[ordinal + 1])
+          const { buoys, time: column } = segments.months[segments.month[segment]]
           assert.ok(buoys.includes(id))
-          assert.equal(column[spans.from[segment] + position - spans.before[segment]], time)
-          assert.ok(position - spans.before[segment] < spans.to[segment] - spans.from[segment])
+          assert.equal(column[segments.from[segment] + position - segments.before[segment]], time)
+          assert.ok(position - segments.before[segment] < segments.to[segment] - segments.from[segment])
         }
         for (const moment of [...moments, ...times, ...times.map((time) => time + 1), -Infinity, Infinity]) {
-          assert.equal(spans.positionOf(ordinal, moment), times.filter((time) => time < moment).length)
+          assert.equal(segments.positionOf(ordinal, moment), times.filter((time) => time < moment).length)
           if (!Number.isFinite(moment)) continue
           let closest = -1
           for (const [position, time] of times.entries()) {
@@ -81,7 +81,7 @@ test('Counts, positions, times, segments and the closest row are those of one so
             if (closest === -1 || Math.abs(time - moment) < Math.abs(times[closest] - moment))
               closest = position
           }
-          assert.equal(spans.closest(ordinal, moment), closest)
+          assert.equal(segments.closest(ordinal, moment), closest)
         }
       }
     }),
@@ -91,9 +91,9 @@ test('Counts, positions, times, segments and the closest row are those of one so
 
 test('Of two rows equally far from a moment the earlier one is the closest, within a month and between two.', () => {
   const months = [monthRows(0, new Map([[7, [100, 200, 900]]])), monthRows(1, new Map([[7, [1100]]]))]
-  const spans = finish(spansOf(Uint32Array.of(7), months))
+  const segments = finish(segmentsOf(Uint32Array.of(7), months))
   assert.deepEqual(
-    [0, 149, 150, 151, 1000, 1001, 5000].map((moment) => spans.closest(0, moment)),
+    [0, 149, 150, 151, 1000, 1001, 5000].map((moment) => segments.closest(0, moment)),
     [0, 0, 0, 1, 2, 3, 3],
   )
 })
@@ -103,14 +103,14 @@ test('A page over the borders of months has the rows that a slice of one array h
   const months = Array.from({ length: 5 }, (_, month) =>
     monthRows(month, new Map([[3, all.slice(month * 37, month * 37 + 37)]])),
   )
-  const spans = finish(spansOf(Uint32Array.of(1, 3), months))
-  assert.equal(spans.count(0), 0)
-  assert.equal(spans.closest(0, 5), -1)
+  const segments = finish(segmentsOf(Uint32Array.of(1, 3), months))
+  assert.equal(segments.count(0), 0)
+  assert.equal(segments.closest(0, 5), -1)
   fc.assert(
     fc.property(fc.nat(all.length - 1), fc.nat(90), (from, length) => {
       const page: number[] = []
       for (let position = from; position < Math.min(all.length, from + length); position++) {
-        page.push(spans.timeAt(1, position))
+        page.push(segments.timeAt(1, position))
       }
       assert.deepEqual(page, all.slice(from, from + length))
     }),

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import zlib from 'node:zlib'
 import fc from 'fast-check'
 import type { Encoding } from '../../src/serving/encoding.ts'
-import { ENCODINGS, pack } from '../../src/serving/packed.ts'
+import { ENCODINGS, compressAnswer } from '../../src/serving/compressed.ts'
 
-const UNPACK: { [coding in Encoding]: (bytes: Uint8Array) => Buffer } = {
+const DECOMPRESS: { [coding in Encoding]: (bytes: Uint8Array) => Buffer } = {
   gzip: zlib.gunzipSync,
   br: zlib.brotliDecompressSync,
   zstd: (bytes) =>
@@ -15,7 +15,7 @@ const UNPACK: { [coding in Encoding]: (bytes: Uint8Array) => Buffer } = {
 const bytes = (minLength: number, maxLength: number): fc.Arbitrary<Uint8Array> =>
   fc.uint8Array({ minLength, maxLength, max: 255 })
 
-test('A packed answer unpacks to what it was made of with the tail it was last given, in every coding of this runtime.', async () => {
+test('A compressed answer decompresses to what it was made of with the tail it was last given, in every coding of this runtime.', async () => {
   assert.ok(ENCODINGS.includes('gzip') && ENCODINGS.includes('br'))
   const answers = fc.record({
     head: fc.oneof(
@@ -28,23 +28,23 @@ test('A packed answer unpacks to what it was made of with the tail it was last g
   })
   await fc.assert(
     fc.asyncProperty(answers, fc.constantFrom(...ENCODINGS), async ({ head, tails }, encoding) => {
-      const packed = await pack(encoding, Buffer.concat([head, tails[0]]), tails[0].length)
+      const compressed = await compressAnswer(encoding, Buffer.concat([head, tails[0]]), tails[0].length)
       for (const [second, tail] of tails.entries()) {
-        const unpacked = UNPACK[encoding](packed.bytesAt(second, tail))
-        assert.ok(unpacked.equals(Buffer.concat([head, tail])), `${encoding}, second ${second}`)
+        const decompressed = DECOMPRESS[encoding](compressed.bytesAt(second, tail))
+        assert.ok(decompressed.equals(Buffer.concat([head, tail])), `${encoding}, second ${second}`)
       }
     }),
     { numRuns: 200 },
   )
 })
 
-test('What the caller writes into the tail while an answer is being packed does no harm.', async () => {
+test('What the caller writes into the tail while an answer is being compressed does no harm.', async () => {
   const answer = Buffer.from(`${'wave '.repeat(1000)}2026-03-27T09:00:00Z"}}`)
   for (const encoding of ENCODINGS) {
-    const packing = pack(encoding, answer, 23)
+    const compressing = compressAnswer(encoding, answer, 23)
     answer.fill(0x78, answer.length - 23)
-    const packed = await packing
-    const unpacked = UNPACK[encoding](packed.bytesAt(1, Buffer.from('2026-03-27T09:00:01Z"}}')))
-    assert.equal(unpacked.toString(), `${'wave '.repeat(1000)}2026-03-27T09:00:01Z"}}`)
+    const compressed = await compressing
+    const decompressed = DECOMPRESS[encoding](compressed.bytesAt(1, Buffer.from('2026-03-27T09:00:01Z"}}')))
+    assert.equal(decompressed.toString(), `${'wave '.repeat(1000)}2026-03-27T09:00:01Z"}}`)
   }
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Spellings } from '../../src/serving/spellings.ts'
+import { RequestTargets } from '../../src/serving/request-targets.ts'
 
 test('What was added is found, and nothing else is, however alike path and query look.', () => {
   const text = fc.string({
@@ -12,18 +12,18 @@ test('What was added is found, and nothing else is, however alike path and query
   const requests = fc.array(fc.tuple(text, text), { maxLength: 60 })
   fc.assert(
     fc.property(requests, requests, (added, asked) => {
-      const spellings = new Spellings<number>()
+      const targets = new RequestTargets<number>()
       const known = new Map<string, number>()
       added.forEach(([path, query], i) => {
         const key = `${path}?${query}`
-        assert.equal(spellings.find(path, query), known.get(key), key)
+        assert.equal(targets.find(path, query), known.get(key), key)
         if (known.has(key)) return
-        spellings.add(path, query, i)
+        targets.add(path, query, i)
         known.set(key, i)
       })
       for (const [path, query] of [...asked, ...added]) {
         const key = `${path}?${query}`
-        assert.equal(spellings.find(path, query), known.get(key), key)
+        assert.equal(targets.find(path, query), known.get(key), key)
       }
     }),
     { numRuns: 500 },
@@ -31,12 +31,12 @@ test('What was added is found, and nothing else is, however alike path and query
 })
 
 test('Nearly all of as many requests as it remembers are found, and one more makes it forget them.', () => {
-  const spellings = new Spellings<number>()
+  const targets = new RequestTargets<number>()
   const query = (i: number): string => `lat=${(i % 181) - 90}.${i}&lng=${i % 360}`
-  for (let i = 0; i < 16_384; i++) spellings.add('/v2/conditions', query(i), i)
+  for (let i = 0; i < 16_384; i++) targets.add('/v2/conditions', query(i), i)
   let found = 0
   for (let i = 0; i < 16_384; i++) {
-    const value = spellings.find('/v2/conditions', query(i))
+    const value = targets.find('/v2/conditions', query(i))
     if (value === undefined) continue
     assert.equal(value, i, `request ${i} leads to ${value}`)
     found++
@@ -44,12 +44,12 @@ test('Nearly all of as many requests as it remembers are found, and one more mak
   assert.ok(found > 16_300, `${found} of 16,384 found`)
   // As many more as found no slot, one, and some that may find none either.
   const more = 16_384 - found + 1
-  for (let i = 0; i < more + 100; i++) spellings.add('/v2/conditions', `more=${i}`, -1)
-  assert.equal(spellings.find('/v2/conditions', query(1)), undefined)
+  for (let i = 0; i < more + 100; i++) targets.add('/v2/conditions', `more=${i}`, -1)
+  assert.equal(targets.find('/v2/conditions', query(1)), undefined)
 })
 
 test('A long request is passed over.', () => {
-  const spellings = new Spellings<number>()
-  spellings.add('/v2/buoys', 'x'.repeat(500), 1)
-  assert.equal(spellings.find('/v2/buoys', 'x'.repeat(500)), undefined)
+  const targets = new RequestTargets<number>()
+  targets.add('/v2/buoys', 'x'.repeat(500), 1)
+  assert.equal(targets.find('/v2/buoys', 'x'.repeat(500)), undefined)
 })

@@ -16,7 +16,7 @@ const MAX_LOOKS = 16
 /** Characters of path and query; longer ones than this are nobody else's. */
 const LONGEST = 400
 
-export class Spellings<T> {
+export class RequestTargets<T> {
   readonly #slots = new Int32Array(2 * SLOTS)
   readonly #paths: string[] = []
   readonly #queries: string[] = []

@@ -12,7 +12,7 @@ import zlib, { brotliCompress, constants, crc32, deflateRaw } from 'node:zlib'
 import type { Encoding } from './encoding.ts'
 
 /** Smaller answers fit a packet anyway. */
-export const SMALLEST_PACKED = 256
+export const LEAST_COMPRESSED_BYTES = 256
 
 const deflate = promisify(deflateRaw) as (data: Uint8Array, options: zlib.ZlibOptions) => Promise<Buffer>
 const brotli = promisify(brotliCompress) as (data: Uint8Array, options: zlib.BrotliOptions) => Promise<Buffer>
@@ -43,7 +43,7 @@ const BROTLI_QUALITY = 5
 const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
 
 /** One answer in one coding. Until `bytesAt` is called its tail is not yet right. */
-export class PackedAnswer {
+export class CompressedAnswer {
   readonly encoding: Encoding
   /** May be exchanged for a copy. */
   bytes: Uint8Array
@@ -97,14 +97,14 @@ function blockHeader(encoding: Encoding, length: number): Uint8Array {
 }
 
 /** Compresses `answer`, whose last `tailLength` bytes stay changeable, off this thread. */
-export async function pack(
+export async function compressAnswer(
   encoding: Encoding,
   answer: Uint8Array,
   tailLength: number,
-): Promise<PackedAnswer> {
+): Promise<CompressedAnswer> {
   const head = answer.subarray(0, answer.length - tailLength)
   const crc = encoding === 'gzip' ? crc32(head) : 0
-  return new PackedAnswer(encoding, await compress(encoding, head), crc, tailLength, answer.length)
+  return new CompressedAnswer(encoding, await compress(encoding, head), crc, tailLength, answer.length)
 }
 
 function compress(encoding: Encoding, head: Uint8Array): Promise<Uint8Array> {
