@@ -115,7 +115,7 @@ async function readAltimetry(folder: string, sink: Sink, { report }: SourceConte
   if (listing === null) throw new BuildError(`altimetry: there is no folder ${folder}`)
   const names = listing.files.filter((name) => /\.nc4?$/i.test(name))
   const ignored = listing.files.length - names.length - (listing.files.includes(TABLE) ? 1 : 0)
-  if (ignored > 0) report.warn(`altimetry: ${ignored} files of ${folder} ignored, they are no .nc`)
+  if (ignored > 0) report.warn(`altimetry: ${ignored} files of ${folder} ignored: not .nc`)
   if (names.length === 0) throw new BuildError(`altimetry: ${folder} holds no .nc files`)
 
   sink.source({
@@ -164,7 +164,7 @@ function trackOf(netcdf: Netcdf, file: File, name: string, report: FileReport): 
   const known = (code: string | undefined): Mission | undefined =>
     code === undefined ? undefined : missionOfFileCode(code)
   const mission = known(FILE_NAME.exec(name)?.[1]) ?? known(textAttribute(attrs.platform))
-  if (mission === undefined) throw new UnusableFile('is of no mission whose passes can be numbered')
+  if (mission === undefined) throw new UnusableFile('is of a mission whose passes cannot be numbered')
   const variables = new Set(file.keys())
   const layout = LAYOUTS.find(({ time, lat, lng, height }) =>
     [time, lat, lng, height].every((variable) => variables.has(variable)),

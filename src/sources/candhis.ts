@@ -236,7 +236,7 @@ function parseAnswer(bytes: Uint8Array, file: FileReport): Answer | null {
   }
   const isTable = Array.isArray(entete) && entete.length <= MAX_LABELS && Array.isArray(results)
   if (success === false || !isTable || !entete.every((label) => typeof label === 'string')) {
-    file.bad(1, 'no answer of the API with a table')
+    file.bad(1, 'not an answer of the API with a table')
     return null
   }
   // "H1/3 (m)"; a column in another unit keeps its whole name and is of no use.

@@ -138,7 +138,7 @@ async function readCmems(folder: string, sink: Sink, { report }: SourceContext):
   const paths: string[] = []
   const ignored = await findFiles(folder, MAX_DEPTH, paths)
   if (ignored === null) throw new BuildError(`cmems: there is no folder ${folder}`)
-  if (ignored > 0) report.warn(`cmems: ${ignored} files of ${folder} ignored, they are no .nc`)
+  if (ignored > 0) report.warn(`cmems: ${ignored} files of ${folder} ignored: not .nc`)
   if (paths.length === 0) throw new BuildError(`cmems: ${folder} holds no .nc files`)
 
   const netcdf = await loadNetcdf()
@@ -259,7 +259,7 @@ function hasHeights(netcdf: Netcdf, file: File): boolean {
 function readTimes(netcdf: Netcdf, file: File): Float64Array {
   const variable = readVariable(netcdf, file, 'TIME', { rank: 1, maxValues: MAX_TIMES })
   const read = timeReader(variable.units)
-  if (read === null || variable.units === '') throw new UnusableFile('its times are in no known unit')
+  if (read === null || variable.units === '') throw new UnusableFile('its times are in an unknown unit')
   const count = variable.shape[0]
   const isGood = flagsOf(netcdf, file, 'TIME', count)
   return Float64Array.from({ length: count }, (_, i) => (isGood(i) ? read(String(variable.at(i))) : -1))
@@ -326,7 +326,7 @@ function rowsOf(netcdf: Netcdf, file: File, path: string, counted: FileReport, r
       const variable = readVariable(netcdf, file, name, { rank: 2, maxValues: MAX_VALUES })
       const column = valueColumn(quantity.measure, quantity.measure, variable.units, { goesTo })
       if (column === null) {
-        report.warn(`${path}: ${JSON.stringify(shown)} is in no known unit and is left out`)
+        report.warn(`${path}: ${JSON.stringify(shown)} is in an unknown unit and is left out`)
         continue
       }
       if (variable.shape[0] !== times.length) throw new UnusableFile(`${shown} has another length than TIME`)

@@ -305,7 +305,7 @@ function parseFile(path: string): ConfigurationFile {
   } catch (error) {
     const what =
       error instanceof SyntaxError
-        ? `is no JSON: ${error.message}`
+        ? `is not JSON: ${error.message}`
         : error instanceof UnfitFile
           ? error.message
           : 'cannot be read'
@@ -357,9 +357,9 @@ function checkTemplates({ url, to, stations, days }: FileDownload, fail: (what: 
   const [inUrl, inPath] = [words(url), words(to)]
   for (const word of [...inUrl, ...inPath]) {
     if (word === 'station') {
-      if (stations === undefined) fail('has {station} and no "stations"')
+      if (stations === undefined) fail('has {station} but no "stations"')
     } else if (DAY_WORDS.has(word) || RANGE_WORDS.has(word)) {
-      if (days === undefined) fail(`has {${word}} and no "days"`)
+      if (days === undefined) fail(`has {${word}} but no "days"`)
     } else fail(`has the unknown word {${word}}: known are {station}, {YYYY}, {MM}, {DD}, {from} and {until}`)
   }
   const byDay = [...inUrl].some((word) => DAY_WORDS.has(word))

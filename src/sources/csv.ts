@@ -1,6 +1,6 @@
 /**
  * Our own plain format, for whoever has a database of buoys: a folder of CSV tables in the contract's units,
- * described for operators in `data/fixtures/README.md`.
+ * described for operators in `docs/sources.md`.
  *
  *     sources.csv        name,network,credit,licence
  *     buoys.csv          source,identifier,name,lat,lng,country,timezone,virtual
@@ -141,7 +141,7 @@ async function readCsv(folder: string, sink: Sink, context: SourceContext): Prom
         const buoy = handles.get(cleanName(cell('source')))?.get(cell('identifier'))
         if (buoy === undefined) return 'this source and identifier are not in buoys.csv'
         const time = secondsOf(cell('time'))
-        if (time < pass.startedAt || time > pass.endedAt) return 'time is no time of the pass'
+        if (time < pass.startedAt || time > pass.endedAt) return 'time is not within the pass'
         pass.observations.push({ buoy, time })
         return null
       })
@@ -243,7 +243,7 @@ function headerFault(
   const missing = required.find((column) => !labels.includes(column))
   if (missing !== undefined) {
     const instead = labels.findIndex((label) => meant(label) === missing)
-    return `the header lacks the column ${missing}${instead < 0 ? '' : `; its column ${instead + 1} should be called so`}`
+    return `the header lacks the column ${missing}${instead < 0 ? '' : `; its column ${instead + 1} should be called that`}`
   }
   if (new Set(labels).size < labels.length) return 'the header names a column twice'
   const unknown = labels.findIndex((label) => !columns.includes(label))
@@ -316,7 +316,7 @@ function buoyOf(cell: Cell, zones: Set<string>): BuoyRecord | string {
   const country = cell('country')
   if (!/^([A-Z]{2})?$/.test(country)) return 'country is not two capital letters'
   const timezone = cell('timezone')
-  if (timezone !== '' && !isZone(timezone, zones)) return 'timezone is no IANA time zone'
+  if (timezone !== '' && !isZone(timezone, zones)) return 'timezone is not an IANA time zone'
   const virtual = cell('virtual')
   if (!['', 'true', 'false', '1', '0'].includes(virtual)) return 'virtual is not true or false'
   return {

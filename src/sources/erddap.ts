@@ -296,7 +296,7 @@ async function listTables(folder: string, names: readonly string[], report: Repo
       if (name !== STATION_LIST) tables.push({ path, stem: name.replace(TABLE_FILE, '') })
     } else ignored++
   }
-  if (ignored > 0) report.warn(`erddap: ${ignored} in ${folder} ignored, they are no .csv, .csvp or .json`)
+  if (ignored > 0) report.warn(`erddap: ${ignored} in ${folder} ignored: not .csv, .csvp or .json`)
   infos.sort((a, b) => b.stem.length - a.stem.length)
   return tables.map(({ path, stem }) => ({
     path,
@@ -316,7 +316,7 @@ async function readStations(
     const [identifier, name] = [cell('identifier'), cleanName(cell('name'))]
     const [lat, lng] = [degreesOf(cell('lat'), 90), degreesOf(cell('lng'), 180)]
     if (!IDENTIFIER.test(identifier) || name === '') return 'a station without a valid identifier or name'
-    if (Number.isNaN(lat) || Number.isNaN(lng)) return 'lat and lng are no position'
+    if (Number.isNaN(lat) || Number.isNaN(lng)) return 'lat and lng are not a position'
     known.set(identifier, { source, identifier, name, lat, lng })
     return null
   })
@@ -329,7 +329,7 @@ function readInfo(bytes: Buffer, file: FileReport): Info {
   const table = openTable(bytes, file)
   if (table === null) return info
   if (INFO_LABELS.some((label, i) => table.labels[i] !== label)) {
-    file.bad(1, 'it is no description of a dataset')
+    file.bad(1, 'it is not the description of a dataset')
     return info
   }
   let understood = 0
@@ -380,7 +380,7 @@ function openTable(bytes: Buffer, file: FileReport): OpenTable | null {
   const head = bytes.subarray(0, 4000).toString('latin1').trimStart()
   if (head.startsWith('<') || /^Error\b/.test(head)) {
     if (NO_ROWS.test(head)) file.skipped('an answer without rows')
-    else file.bad(1, 'an error of the server, no table')
+    else file.bad(1, 'an error message of the server instead of a table')
     return null
   }
   return head.startsWith('{') ? openJsonTable(bytes, file) : openCsvTable(bytes, file)
@@ -643,7 +643,7 @@ function layoutOf(
     const standIn = peak ?? mean
     if (standIn !== undefined) chosen.set('period', standIn)
     if (peak === undefined && mean !== undefined) {
-      warn(`period is the mean period of column ${JSON.stringify(labels[mean])}, for there is no other`)
+      warn(`period is the mean period of column ${JSON.stringify(labels[mean])}, as there is no other`)
     }
   }
   for (const name of MEASURE_NAMES) {
@@ -671,7 +671,7 @@ function layoutOf(
         field,
         column,
         flags,
-        fault: `${name} is no number`,
+        fault: `${name} is not a number`,
         flagged: `${name} flagged bad`,
       })
     }

@@ -154,7 +154,7 @@ type Json = { [key: string]: unknown }
 /** @throws FormatFault */
 function seriesOf(bytes: Uint8Array, position: { lat: number; lng: number } | undefined): Series[] {
   const parsed = parseBounded(bytes)
-  if ('fault' in parsed) throw new FormatFault(`it is ${parsed.fault}`)
+  if ('fault' in parsed) throw new FormatFault(parsed.fault)
   const answer = parsed.value
   const first: unknown = Array.isArray(answer) ? answer[0] : answer
   if (isJson(first)) {
@@ -175,12 +175,12 @@ function isJson(value: unknown): value is Json {
 }
 
 function jsonOf(value: unknown, what: string): Json {
-  if (!isJson(value)) throw new FormatFault(`${what} is no object`)
+  if (!isJson(value)) throw new FormatFault(`${what} is not an object`)
   return value
 }
 
 function listOf(value: unknown, what: string): unknown[] {
-  if (!Array.isArray(value)) throw new FormatFault(`${what} is no list`)
+  if (!Array.isArray(value)) throw new FormatFault(`${what} is not a list`)
   return value
 }
 
@@ -189,10 +189,10 @@ function textOf(value: unknown): string {
 }
 
 function valuesOf(list: readonly unknown[], length: number, what: string): Values {
-  if (list.length !== length) throw new FormatFault(`${what} has not one value a time`)
+  if (list.length !== length) throw new FormatFault(`${what} does not have one value for each time`)
   return list.map((value) => {
     if (value === null || (typeof value === 'number' && Number.isFinite(value))) return value
-    throw new FormatFault(`${what} holds something that is no number`)
+    throw new FormatFault(`${what} holds something that is not a number`)
   })
 }
 
@@ -239,7 +239,7 @@ function openMeteoSeries(value: unknown): Series {
   const units = isJson(answer.hourly_units) ? answer.hourly_units : {}
   const offset = answer.utc_offset_seconds ?? 0
   if (typeof offset !== 'number' || Math.abs(offset) > 86_400)
-    throw new FormatFault('utc_offset_seconds is no offset')
+    throw new FormatFault('utc_offset_seconds is not an offset in seconds')
   const times = ascending(
     listOf(hourly.time, 'hourly.time').map((time) =>
       typeof time === 'number' ? inRange(time) : secondsOf(time, offset),

@@ -238,14 +238,14 @@ function compileColumns(value: unknown, place: string): ColumnMap {
   const known = new Map<string, BuoyRecord>()
   for (const station of value.stations ?? []) {
     if (station.timezone !== undefined && !isZone(station.timezone)) {
-      throw new BuildError(`${place}: ${station.identifier} has a timezone that is none`)
+      throw new BuildError(`${place}: ${station.identifier} has an unknown time zone`)
     }
     known.set(station.identifier, { ...station, source: value.source })
   }
   const tables = value.tables.map((table, i) => {
     const at = `${place}/tables/${i}`
     if (table.station === undefined && !(table.files ?? '').includes('{station}')) {
-      throw new BuildError(`${at} says neither in "station" nor by {station} in "files" whose the rows are`)
+      throw new BuildError(`${at} does not say whose its rows are: give "station", or {station} in "files"`)
     }
     return compileTable(table, at)
   })
@@ -271,13 +271,14 @@ function compileTable(table: JsonTable, place: string): Table {
     throw new BuildError(`${place}/files has {station} more than once`)
   }
   const readTime = timeReader(time.unit, offsetOf(time.offset))
-  if (readTime === null) throw new BuildError(`${place}/time/unit is no known unit of time`)
+  if (readTime === null) throw new BuildError(`${place}/time/unit is not a known unit of time`)
   const values = (Object.entries(table.values) as [MeasureName, JsonValue][]).map(([name, value]) => {
     const { at, unit, missing = [], direction, quality } = value
     const column = valueColumn(name, name, unit, { goesTo: direction === 'to' })
-    if (column === null) throw new BuildError(`${place}/values/${name}/unit is no known unit of it`)
+    if (column === null)
+      throw new BuildError(`${place}/values/${name}/unit is not a known unit of this measure`)
     if (direction !== undefined && !column.isDirection) {
-      throw new BuildError(`${place}/values/${name} has a direction and is none`)
+      throw new BuildError(`${place}/values/${name} has "direction" but is not a direction`)
     }
     return {
       column,
@@ -286,7 +287,7 @@ function compileTable(table: JsonTable, place: string): Table {
       missing: new Set(missing.map(plain)),
       quality:
         quality === undefined ? null : { at: pathOf(quality.at), good: new Set(quality.good.map(plain)) },
-      fault: `${name} is no number`,
+      fault: `${name} is not a number`,
     }
   })
   const optional = (at: Place | undefined): Path | null => (at === undefined ? null : pathOf(at))
@@ -414,8 +415,8 @@ async function readJson(
     if (document !== undefined) readDocument(document, plainName, tables, file, parts, stations)
     files.push(file)
   }
-  if (ignored > 0) report.warn(`json: ${ignored} in ${folder} ignored, no table of the map is for them`)
-  if (files.length === 0) throw new BuildError(`json: ${folder} holds no files that the map is for`)
+  if (ignored > 0) report.warn(`json: ${ignored} in ${folder} ignored: no table of the map matches them`)
+  if (files.length === 0) throw new BuildError(`json: ${folder} holds no files that the map matches`)
 
   sink.source({
     name: source,
@@ -473,7 +474,7 @@ function readDocument(
       if (fault !== null) file.bad(i + 1, fault)
     })
   }
-  if (!found) file.bad(1, 'it holds none of the tables of the map')
+  if (!found) file.bad(1, 'it holds no table of the map')
 }
 
 function headerOf({ header }: Table, document: unknown): ReadonlyMap<string, number> {

@@ -63,7 +63,7 @@ async function readMeteofrance(folder: string, sink: Sink, { report }: SourceCon
   if (listing === null) throw new BuildError(`meteofrance: there is no folder ${folder}`)
   const files = listing.files.filter((name) => DATA_FILE.test(name))
   const ignored = listing.files.length + listing.folders.length - files.length
-  if (ignored > 0) report.warn(`meteofrance: ${ignored} ignored, they are no marine.YYYYMMDD.csv`)
+  if (ignored > 0) report.warn(`meteofrance: ${ignored} ignored: not named marine.YYYYMMDD.csv`)
   if (files.length === 0) throw new BuildError(`meteofrance: ${folder} holds no marine.YYYYMMDD.csv`)
 
   const stations = new Stations()
@@ -170,7 +170,7 @@ function readValues(
   for (let i = 0; i < columns.length; i++) {
     codes[i] = NO_CODE
     const value = measured(textOf(bytes, fields, places[i]))
-    if (value === null) return `${COLUMNS.find(([name]) => name === columns[i].name)![1]} is no number`
+    if (value === null) return `${COLUMNS.find(([name]) => name === columns[i].name)![1]} is not a number`
     codes[i] = codeOf(columns[i], value, file)
   }
   return null

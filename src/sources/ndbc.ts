@@ -297,7 +297,7 @@ function parseActiveStations(text: string, file: FileReport): StationList {
   } catch (error) {
     const what =
       error instanceof TooDeep
-        ? `more than ${MAX_ELEMENT_DEPTH} elements in each other or ${MAX_ATTRIBUTES} attributes of one`
+        ? `more than ${MAX_ELEMENT_DEPTH} nested elements or ${MAX_ATTRIBUTES} attributes of one`
         : 'not well-formed XML'
     file.bad(parser.line, `${what}; the rest of the file is not read`)
   }

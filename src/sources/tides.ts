@@ -1,9 +1,10 @@
 /**
- * Tide stations with harmonic constituents: the harbours of `@neaps/tide-database` (`tides:database`), or a
- * folder of station files in that database's JSON shape (`tides:FOLDER`).
+ * Tide stations with harmonic constituents: the harbours of `@neaps/tide-database` (`tides:database`, or no
+ * folder in a configuration), or a folder of station files in that database's JSON shape (`tides:FOLDER`).
  *
- * Taken are reference stations whose licence allows commercial use. Subordinate ones have no constituents,
- * only corrections of high and low water to those of another port, which say nothing about the hours between.
+ * Only reference stations whose licence allows commercial use are taken. A subordinate station has no
+ * constituents, only corrections of another port's high and low water, which say nothing about the hours
+ * between them.
  */
 import { join } from 'node:path'
 import { readRegularFile, UnfitFile } from '../system/files.ts'
@@ -20,7 +21,7 @@ const MAX_STATION_BYTES = 2 ** 20
 const MAX_CONSTITUENTS = 256
 /** m; national levelling and chart datum lie within some metres of the sea. */
 const MAX_DATUM = 100
-/** m: a larger constituent that is not known makes its harbour useless. */
+/** m: a larger an unknown constituent makes its harbour useless. */
 const MAX_UNKNOWN_AMPLITUDE = 0.05
 /** Files left out that are told one by one. */
 const MAX_TOLD = 20
@@ -35,7 +36,9 @@ const TICON_TURNS: { readonly [name: string]: number } = { M1: 90, '2MK5': 90, '
 /** Opens the database, or the folder `argument`. */
 export const openTides: OpenSource = (argument) => ({
   read: (sink, context) =>
-    argument === 'database' ? readDatabase(sink, context) : readFolder(argument, sink, context),
+    argument === '' || argument === 'database'
+      ? readDatabase(sink, context)
+      : readFolder(argument, sink, context),
 })
 
 async function readDatabase(sink: Sink, { report }: SourceContext): Promise<void> {
@@ -63,7 +66,7 @@ async function readFolder(folder: string, sink: Sink, { report }: SourceContext)
   const refused: string[] = []
   for (const name of listing.files) {
     const identifier = name.replace(/\.json$/i, '')
-    const station = identifier === name ? 'is no JSON file' : await readStation(join(folder, name))
+    const station = identifier === name ? 'is not a JSON file' : await readStation(join(folder, name))
     const harbour = typeof station === 'string' ? station : harbourOf(station.value, identifier, file)
     if (typeof harbour === 'string') refused.push(`${JSON.stringify(name)} ${harbour}`)
     else {
@@ -94,7 +97,7 @@ async function readStation(path: string): Promise<{ value: unknown } | string> {
 function harbourOf(station: unknown, identifier: string, file: FileReport): HarbourRecord | string {
   const { name, latitude, longitude, type, source, license, attribution, datums, chart_datum, ...rest } =
     fieldsOf(station)
-  if (type !== 'reference') return 'is no reference station'
+  if (type !== 'reference') return 'is not a reference station'
   const { type: licence, commercial_use } = fieldsOf(license)
   if (commercial_use !== true) return 'has a licence that does not allow commercial use'
   if (typeof name !== 'string' || cleanName(name) === '') return 'has no name'
@@ -133,7 +136,7 @@ function constituentsOf(
   file: FileReport,
 ): HarbourRecord['constituents'] | string {
   if (!Array.isArray(list) || list.length === 0 || list.length > MAX_CONSTITUENTS) {
-    return `has not 1 to ${MAX_CONSTITUENTS} constituents`
+    return `does not have 1 to ${MAX_CONSTITUENTS} constituents`
   }
   const constituents: HarbourRecord['constituents'] = []
   for (const entry of list) {
@@ -150,7 +153,7 @@ function constituentsOf(
     if (name === undefined) {
       if (amplitude > MAX_UNKNOWN_AMPLITUDE)
         return `has an unknown constituent of more than ${MAX_UNKNOWN_AMPLITUDE} m`
-      file.skipped('constituent that is not known')
+      file.skipped('an unknown constituent')
     } else if (amplitude > 0) {
       const turned = isTicon && Object.hasOwn(TICON_TURNS, name) ? phase + TICON_TURNS[name] : phase
       constituents.push({ name, amplitude, phase: turned })

@@ -223,7 +223,7 @@ function readStationFiles(
 
 function numberOf(text: string, file: string): number {
   const value = Number(text)
-  if (text === '' || !Number.isFinite(value)) throw new Error(`${file}: ${text} is no number`)
+  if (text === '' || !Number.isFinite(value)) throw new Error(`${file}: ${text} is not a number`)
   return value
 }
 

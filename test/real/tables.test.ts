@@ -192,7 +192,7 @@ test('A real table of JSON with a real description comes out row by row', { skip
   }
   const warm = table.rows.filter(([, value]) => value !== null && value >= -5)
   assert.deepEqual(bad, [])
-  assert.equal(skipped.get('no value') ?? 0, table.rows.length - warm.length)
+  assert.equal(skipped.get('a row without a value') ?? 0, table.rows.length - warm.length)
   assert.deepEqual([table.rows.length, warm.length], [3339, 2973])
   const found = rows.get('M01/1') ?? []
   assert.equal(found.length, warm.length)
@@ -214,8 +214,8 @@ test('Real error pages are told apart from answers without rows', { skip }, asyn
   }
   const { bad, skipped } = await record(openErddap, folder)
   assert.deepEqual(bad, [
-    '500.json:1 an error of the server, no table',
-    '500_unrecognized_constraint.json:1 an error of the server, no table',
+    '500.json:1 an error message of the server instead of a table',
+    '500_unrecognized_constraint.json:1 an error message of the server instead of a table',
   ])
   assert.deepEqual([...skipped], [['an answer without rows', 1]])
 })

@@ -408,8 +408,8 @@ test('A file that is broken in any way is named and left out, and the others are
     ['b3.nc', { shortened: ['latitude'] }, /differ in length/],
     ['b4.nc', { units: 'days since 1950-01-01' }, /seconds since DATE TIME/],
     ['b5.nc', { units: 'seconds since 2000-13-01 00:00:00' }, /seconds since DATE TIME/],
-    ['b6.nc', { platform: 'HY-2B' }, /no mission whose passes can be numbered/],
-    ['b7.nc', { platform: null }, /no mission whose passes can be numbered/],
+    ['b6.nc', { platform: 'HY-2B' }, /a mission whose passes cannot be numbered/],
+    ['b7.nc', { platform: null }, /a mission whose passes cannot be numbered/],
   ]
   for (const [name, shape] of broken) writeL3(join(folder, name), elsewhere, shape)
   const other = new h5.File(join(folder, 'b8.nc'), 'w')

@@ -103,7 +103,7 @@ test('The spectral height stands in only where a file has no column of the mean 
       ['06403/1', [{ time: '2022-01-01T01:00:00Z', significantHeight: 1.6, waterTemperature: 11 }]],
     ],
   )
-  assert.deepEqual([...skipped], [['no value', 1]])
+  assert.deepEqual([...skipped], [['a row without a value', 1]])
 })
 
 test('Faults of the broken fixture are reported with file and line, and what is good in it is read', async () => {
@@ -114,12 +114,12 @@ test('Faults of the broken fixture are reported with file and line, and what is 
     'Candhis_99X01_2024_arch.csv:3 no valid date and time',
     'Candhis_99X01_2024_arch.csv:4 no valid date and time',
     'Candhis_99X01_2024_arch.csv:5 wrong number of fields',
-    'Candhis_99X01_2024_arch.csv:6 TH13D is no decimal number',
+    'Candhis_99X01_2024_arch.csv:6 TH13D is not a decimal number',
   ])
   assert.deepEqual(
     [...skipped],
     [
-      ['no value', 1],
+      ['a row without a value', 1],
       ['HMAXD outside 0 to 50 m', 1],
     ],
   )
@@ -295,12 +295,12 @@ test('Answers without data, errors of the API, other units and cells that are no
   assert.deepEqual(bad, [
     'getCampInfos_02911.json:1 a campaign without a valid code, Latitude or Longitude',
     'getCampInfos_h.json:1 a campaign without a valid code, Latitude or Longitude',
-    'getCampTR_06403_c.json:1 no answer of the API with a table',
-    'getCampTR_06403_e.json:1 no JSON, or cut off',
-    'getCampTR_06403_f.json:1 no answer of the API with a table',
-    'getCampTR_06403_i.json:1 no answer of the API with a table',
+    'getCampTR_06403_c.json:1 not an answer of the API with a table',
+    'getCampTR_06403_e.json:1 not JSON, or cut off',
+    'getCampTR_06403_f.json:1 not an answer of the API with a table',
+    'getCampTR_06403_i.json:1 not an answer of the API with a table',
     "getCampTR_g.json:1 neither the file's name nor a column says of which campaign it is",
-    'getCampTR_06403_a.json:2 H1/3 is no decimal number',
+    'getCampTR_06403_a.json:2 H1/3 is not a decimal number',
     'getCampTR_06403_a.json:4 wrong number of fields',
     'getCampTR_06403_d.json:1 the header lacks DateHeure (Date) or H13D (H1/3, Hm0)',
   ])
@@ -308,7 +308,7 @@ test('Answers without data, errors of the API, other units and cells that are no
     [...skipped],
     [
       ['an answer without rows', 1],
-      ['no value', 1],
+      ['a row without a value', 1],
     ],
   )
   assert.deepEqual(

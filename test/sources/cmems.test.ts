@@ -151,7 +151,7 @@ test('Variables are found by name, else by standard name, and become the contrac
   })
   const { sources, buoys, rows, bad, skipped, warnings, understood } = await record(openCmems, folder)
   assert.deepEqual([bad, [...skipped]], [[], []])
-  assert.deepEqual(warnings, [`cmems: 1 files of ${folder} ignored, they are no .nc`])
+  assert.deepEqual(warnings, [`cmems: 1 files of ${folder} ignored: not .nc`])
   assert.deepEqual(
     sources.map(({ name, network, credit }) => [name, network, credit]),
     [['Copernicus Marine', 'national', 'Generated using E.U. Copernicus Marine Service Information']],
@@ -313,8 +313,8 @@ test('A file without values of the preferred variable gives those of the next', 
   })
   const { rows, warnings, skipped } = await record(openCmems, folder)
   assert.deepEqual(rows.get('P1/0'), [{ time: '2023-08-20T00:00:00Z', significantHeight: 1.1 }])
-  assert.deepEqual(warnings, [`${join(folder, 'a.nc')}: "VZMX" is in no known unit and is left out`])
-  assert.deepEqual([...skipped], [['no value', 1]])
+  assert.deepEqual(warnings, [`${join(folder, 'a.nc')}: "VZMX" is in an unknown unit and is left out`])
+  assert.deepEqual([...skipped], [['a row without a value', 1]])
 })
 
 test('The file that was made last counts, the position is the newest, and one jump of a mooring does not', async (t) => {
@@ -372,12 +372,12 @@ test('Platforms without waves or position are left out, and so are files of anyt
   assert.deepEqual(
     warnings.map((text) => text.replace(`${folder}/`, '')),
     [
-      'calendar.nc: its times are in no known unit; the file is left out',
-      'cut.nc: is no whole NetCDF-4 (HDF5) file; the file is left out',
+      'calendar.nc: its times are in an unknown unit; the file is left out',
+      'cut.nc: is not a whole NetCDF-4 (HDF5) file; the file is left out',
       'nobody.nc: does not say of which platform it is; the file is left out',
       'wide.nc: LATITUDE has another length than TIME; the file is left out',
-      'notes/classic.nc: is no whole NetCDF-4 (HDF5) file; the file is left out',
-      'notes/empty.nc: is no whole NetCDF-4 (HDF5) file; the file is left out',
+      'notes/classic.nc: is not a whole NetCDF-4 (HDF5) file; the file is left out',
+      'notes/empty.nc: is not a whole NetCDF-4 (HDF5) file; the file is left out',
       'cmems: 1 platforms without waves are left out',
       'cmems: 1 left out for want of a position: "LOST"',
       'short.nc: VAVH has another length than TIME; the file is left out',

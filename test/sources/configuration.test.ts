@@ -85,7 +85,7 @@ test('A source has its folder beside the file, its words about the network, and 
 
 test('What is wrong is told by its place.', (t) => {
   const cases: [value: unknown, expected: RegExp][] = [
-    ['{"sources": [', /^is no JSON: /],
+    ['{"sources": [', /^is not JSON: /],
     [[], /^the file must be object$/],
     [{}, /^the file must have required property 'sources'$/],
     [{ sources: [] }, /^sources must NOT have fewer than 1 items$/],
@@ -134,10 +134,10 @@ test('What is wrong is told by its place.', (t) => {
     ],
     [
       fetching({ url: 'https://a.example/{station}' }),
-      /^sources\[0\]\.fetch\[0\] has \{station\} and no "stations"$/,
+      /^sources\[0\]\.fetch\[0\] has \{station\} but no "stations"$/,
     ],
     [fetching({ stations: ['A'] }), /^sources\[0\]\.fetch\[0\] needs \{station\} in "to"$/],
-    [fetching({ url: 'https://a.example/{DD}' }), /has \{DD\} and no "days"$/],
+    [fetching({ url: 'https://a.example/{DD}' }), /has \{DD\} but no "days"$/],
     [fetching({ url: 'https://a.example/{DD}', days: 2 }), /needs \{YYYY\}, \{MM\} and \{DD\} in "to"$/],
     [
       fetching({ url: 'https://a.example/{DD}{from}', days: 2, to: '{YYYY}{MM}{DD}' }),
@@ -219,7 +219,7 @@ test('The examples are configurations.', () => {
     const { sources } = readConfiguration(join(EXAMPLES, name), { CANDHIS_KEY: 'x' })
     assert.ok(sources.length > 0 && sources.every(({ downloads }) => downloads.length > 0), name)
   }
-  const own = readFileSync(fileURLToPath(new URL('../../src/sources/README.md', import.meta.url)), 'utf8')
+  const own = readFileSync(fileURLToPath(new URL('../../docs/sources.md', import.meta.url)), 'utf8')
   for (const name of names) assert.ok(own.includes(`data/examples/${name}`), name)
 })
 

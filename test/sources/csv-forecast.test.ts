@@ -140,7 +140,7 @@ test('Faulty forecast lines are reported with file and line and left out.', asyn
     `lines.csv:4 ${position}`,
     `lines.csv:5 ${time}`,
     `lines.csv:6 ${time}`,
-    'lines.csv:7 wave_height is no decimal number',
+    'lines.csv:7 wave_height is not a decimal number',
     'lines.csv:9 wrong number of fields',
   ])
   assert.deepEqual([...skipped], [['wave_height outside 0 to 25 m', 1]])

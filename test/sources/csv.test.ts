@@ -379,7 +379,7 @@ test('Every rule of the format that the broken fixture breaks is reported with f
     'buoys.csv:7 lat is not a number from -90 to 90',
     'buoys.csv:8 lng is not a number from -180 to 180',
     'buoys.csv:9 country is not two capital letters',
-    'buoys.csv:10 timezone is no IANA time zone',
+    'buoys.csv:10 timezone is not an IANA time zone',
     'buoys.csv:11 virtual is not true or false',
     'buoys.csv:12 text after a closing quote',
     'buoys.csv:13 wrong number of fields',
@@ -390,8 +390,8 @@ test('Every rule of the format that the broken fixture breaks is reported with f
     ...[4, 5, 6, 7, 8].map(
       (line) => `lines.csv:${line} time is neither ISO 8601 with Z or an offset nor whole epoch seconds`,
     ),
-    'lines.csv:9 significant_height is no decimal number',
-    'lines.csv:10 significant_height is no decimal number',
+    'lines.csv:9 significant_height is not a decimal number',
+    'lines.csv:10 significant_height is not a decimal number',
     'lines.csv:12 wrong number of fields',
     'lines.csv:13 wrong number of fields',
     'lines.csv:14 a quote is not closed',
@@ -518,7 +518,7 @@ test('A header with the usual name of a column is told which one is meant', asyn
   })
   await assert.rejects(
     record(openCsv, folder),
-    /buoys\.csv: the header lacks the column lng; its column 5 should be called so$/,
+    /buoys\.csv: the header lacks the column lng; its column 5 should be called that$/,
   )
 })
 

@@ -50,7 +50,7 @@ test('CDIP: names in quotes, floats rounded once, bad flags left out, longitudes
       ['period flagged bad', 1],
       ['peakPeriod flagged bad', 1],
       ['direction flagged bad', 1],
-      ['no value', 1],
+      ['a row without a value', 1],
     ],
   )
   assert.deepEqual([...understood], [['wave_agg.csv.gz', 3]])
@@ -151,7 +151,7 @@ test('NERACOOS: a description tells position, flags and markers; tables of one b
   assert.deepEqual(bad, [
     'M01_accelerometer.json:4 no valid time',
     'M01_accelerometer.json:6 wrong number of fields',
-    'M01_accelerometer.json:7 significantHeight is no number',
+    'M01_accelerometer.json:7 significantHeight is not a number',
   ])
   assert.deepEqual(buoys, [
     { name: 'M01', source: 'NERACOOS', identifier: 'M01', lat: 43.496932, lng: -67.875743 },
@@ -332,12 +332,12 @@ test('Answers without rows count as empty, errors and other files are told', asy
   const { bad, skipped, warnings } = await record(openErddap, folder)
   assert.deepEqual([...skipped], [['an answer without rows', 1]])
   assert.deepEqual(bad, [
-    'info.csv:1 it is no description of a dataset',
-    'b.json:1 an error of the server, no table',
+    'info.csv:1 it is not the description of a dataset',
+    'b.json:1 an error message of the server instead of a table',
     'c.csv:2 no line of units',
     'd.csv:1 the column time is in an unknown unit',
     'e.json:1 no table with columnNames and rows',
-    'f.json:1 no JSON, or cut off',
+    'f.json:1 not JSON, or cut off',
     'g.csv:1 the table has no column time',
     'k.json:1 more than 64 levels of lists and objects',
   ])

@@ -361,24 +361,24 @@ test('A file that is broken or of something else is reported and skipped whole.'
   const table = (rows: unknown[][]) =>
     griddap(['time', 'latitude', 'longitude', 'hs'], ['UTC', '', '', 'm'], rows)
   const broken: { readonly [name: string]: [content: string | Uint8Array, reason: RegExp] } = {
-    'cut.json': [JSON.stringify(MARINE).slice(0, -20), /no JSON, or cut off/],
-    'cut.json.gz': [gzipSync(JSON.stringify(MARINE)).subarray(0, 100), /no JSON, or cut off/],
-    'readme.txt': ['Forecasts of March', /no JSON/],
+    'cut.json': [JSON.stringify(MARINE).slice(0, -20), /not JSON, or cut off/],
+    'cut.json.gz': [gzipSync(JSON.stringify(MARINE)).subarray(0, 100), /not JSON, or cut off/],
+    'readme.txt': ['Forecasts of March', /not JSON/],
     'error.json': ['{"error":true,"reason":"Daily limit"}', /neither Open-Meteo/],
     'number.json': ['42', /neither Open-Meteo/],
     'times.json': [marine({ hourly: { time: ['2026-03-27'] } }), /not ISO 8601/],
     'none.json': [marine({ hourly: { time: [] } }), /no times/],
     'back.json': [marine({ hourly: { time: [RUN, RUN] } }), /do not ascend/],
     'early.json': [marine({ hourly: { time: [-1] } }), /before 1970/],
-    'short.json': [marine({ hourly: { time: [RUN], wave_height: [] } }), /not one value a time/],
+    'short.json': [marine({ hourly: { time: [RUN], wave_height: [] } }), /not have one value for each time/],
     'word.json': [marine({ hourly: { time: [RUN], wave_height: ['1'] } }), /no number/],
     'place.json': [marine({ latitude: 91 }), /not on the globe/],
     'zone.json': [marine({ utc_offset_seconds: 1e9 }), /no offset/],
-    'second.json': [JSON.stringify([MARINE, { hourly: 1 }]), /hourly is no object/],
+    'second.json': [JSON.stringify([MARINE, { hourly: 1 }]), /hourly is not an object/],
     'row.json': [table([['2026-03-27T00:00:00Z', 1, 2]]), /another number of fields/],
     'column.json': [griddap(['time', 'hs'], [], []), /no column latitude/],
     'shape.json': [JSON.stringify(coverage([1, 2, 3])), /another number of values/],
-    'axes.json': [JSON.stringify(coverage([1, 2], { domain: {} })), /axes is no object/],
+    'axes.json': [JSON.stringify(coverage([1, 2], { domain: {} })), /axes is not an object/],
     'runs.json': [
       JSON.stringify(
         coverage([], {

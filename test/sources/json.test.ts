@@ -76,7 +76,7 @@ test('Ireland: rows that are objects, by the map that lies beside them', async (
   })
   const { sources, buoys, rows, bad, skipped, warnings, understood } = await record(openJson, folder)
   assert.deepEqual(bad, [])
-  assert.deepEqual(warnings, [`json: 1 in ${folder} ignored, no table of the map is for them`])
+  assert.deepEqual(warnings, [`json: 1 in ${folder} ignored: no table of the map matches them`])
   assert.deepEqual(sources, [
     {
       name: 'Irish Marine Institute',
@@ -112,7 +112,7 @@ test('Ireland: rows that are objects, by the map that lies beside them', async (
       ['M5/0', [{ time: '2025-11-01T01:00:00Z', waterTemperature: 14 }]],
     ],
   )
-  assert.deepEqual([...skipped], [['no value', 1]])
+  assert.deepEqual([...skipped], [['a row without a value', 1]])
   assert.deepEqual([...understood], [['buoys.json.gz', 3]])
 })
 
@@ -270,7 +270,7 @@ test('SMHI: a file for each quantity, put together by time', async (t) => {
     'pressure.json': answer('2', { 1704067200000: '1000' }),
   })
   const { buoys, rows, bad, skipped } = await record(withMap(map), folder)
-  assert.deepEqual(bad, ['pressure.json:1 it holds none of the tables of the map'])
+  assert.deepEqual(bad, ['pressure.json:1 it holds no table of the map'])
   assert.equal(buoys[0].name, 'Knolls grund')
   assert.deepEqual(rows.get('33042/0'), [
     { time: '2024-01-01T00:00:00Z', significantHeight: 1.25, maximumHeight: 2, direction: 170 },
@@ -351,7 +351,7 @@ test('Cefas and Queensland: pairs of name and value, local times, texts for numb
       ['Cairns/0', [{ time: '2024-01-01T00:00:00Z', significantHeight: 0.561 }]],
     ],
   )
-  assert.deepEqual([...skipped], [['no value', 1]])
+  assert.deepEqual([...skipped], [['a row without a value', 1]])
 })
 
 test('Rows that cannot be understood are told by file and number, stations without a position by name', async (t) => {
@@ -375,11 +375,11 @@ test('Rows that cannot be understood are told by file and number, stations witho
     'a.json:2 no valid identifier of a station',
     'a.json:3 no valid time',
     'a.json:4 no valid identifier of a station',
-    'a.json:5 significantHeight is no number',
-    'a.json:6 significantHeight is no number',
-    'b.json:1 no JSON, or cut off',
+    'a.json:5 significantHeight is not a number',
+    'a.json:6 significantHeight is not a number',
+    'b.json:1 not JSON, or cut off',
     'c.json:1 more than 64 levels of lists and objects',
-    'd.json:1 it holds none of the tables of the map',
+    'd.json:1 it holds no table of the map',
   ])
   assert.deepEqual(warnings, ['json: 1 left out for want of a position: "M4"'])
   assert.deepEqual(
@@ -390,7 +390,7 @@ test('Rows that cannot be understood are told by file and number, stations witho
     [...skipped],
     [
       ['significantHeight outside 0 to 25 m', 1],
-      ['no value', 1],
+      ['a row without a value', 1],
     ],
   )
 })
@@ -419,19 +419,19 @@ test('A map that does not fit is refused with the place in it', async (t) => {
   assert.match(await withTable({ rows: 'data' }), /tables\/0\/rows must match pattern/)
   assert.match(
     await withTable({ time: { at: '/t', unit: 'stardate' } }),
-    /time\/unit is no known unit of time/,
+    /time\/unit is not a known unit of time/,
   )
   assert.match(
     await withTable({ values: { period: { at: '/p', unit: 'm' } } }),
-    /values\/period\/unit is no known unit of it/,
+    /values\/period\/unit is not a known unit of this measure/,
   )
   assert.match(
     await withTable({ values: { period: { at: '/p', unit: 's', direction: 'to' } } }),
-    /has a direction and is none/,
+    /has "direction" but is not a direction/,
   )
   assert.match(await withTable({ files: '{station}{station}.json' }), /more than once/)
   const { station: _, ...nobody } = table
-  assert.match(await refusal({ ...IRISH, tables: [nobody] }), /whose the rows are/)
+  assert.match(await refusal({ ...IRISH, tables: [nobody] }), /whose its rows are/)
   const place = { identifier: 'M4', name: 'M4', lat: 55, lng: -10 }
   assert.match(await refusal({ ...IRISH, stations: [{ ...place, timezone: 'Mars/Base' }] }), /timezone/)
   assert.match(
@@ -442,7 +442,7 @@ test('A map that does not fit is refused with the place in it', async (t) => {
   await assert.rejects(record(openJson, folder), /columns\.json is missing, the map of the columns/)
   await assert.rejects(record(openJson, join(folder, 'absent')), BuildError)
   const broken = await folderOf(t, { 'columns.json': '{', 'a.json': '[]' })
-  await assert.rejects(record(openJson, broken), /columns\.json: no JSON, or cut off/)
+  await assert.rejects(record(openJson, broken), /columns\.json: not JSON, or cut off/)
 })
 
 test('Any damage to documents or to their map leads to sound rows or a clear refusal', async () => {

@@ -47,7 +47,7 @@ test('Measured waves, water in kelvin and wind in metres a second become a readi
   const { sources, buoys, rows, bad, skipped, warnings } = await record(openMeteofrance, folder)
   assert.deepEqual(bad, [])
   assert.deepEqual([...skipped], [])
-  assert.deepEqual(warnings, ['meteofrance: 1 ignored, they are no marine.YYYYMMDD.csv'])
+  assert.deepEqual(warnings, ['meteofrance: 1 ignored: not named marine.YYYYMMDD.csv'])
   assert.deepEqual(sources, [
     { name: 'Météo-France', network: 'national', credit: 'Météo-France', licence: 'Licence Ouverte 2.0' },
   ])
@@ -120,7 +120,7 @@ test('Malformed lines are told with file and line, values out of bounds are coun
     'marine.20241209.csv:3 wrong number of fields',
     'marine.20241209.csv:4 no valid station, date or position',
     'marine.20241209.csv:5 no valid station, date or position',
-    'marine.20241209.csv:6 HwaHwa is no number',
+    'marine.20241209.csv:6 HwaHwa is not a number',
     'marine.20241210.csv:1 the header lacks numer_sta, date, lat, lon or HwaHwa',
   ])
   assert.deepEqual(
@@ -128,7 +128,7 @@ test('Malformed lines are told with file and line, values out of bounds are coun
     [
       ['HwaHwa outside 0 to 25 m', 1],
       ['tmer outside -5 to 45 °C', 1],
-      ['no value', 1],
+      ['a row without a value', 1],
       ['wave values without a significant height', 1],
     ],
   )

@@ -420,7 +420,7 @@ test('Faults of the broken fixture are reported with file and line, and what is 
     'activestations.xml:7 not well-formed XML; the rest of the file is not read',
     '99001.txt:4 wrong number of fields',
     '99001.txt:5 no valid date and time',
-    '99001.txt:6 WVHT is no decimal number',
+    '99001.txt:6 WVHT is not a decimal number',
     '99001.txt:9 no valid date and time',
   ])
   assert.deepEqual(

@@ -276,7 +276,7 @@ test('Measured fields become codes: converted and rounded once, beyond the limit
   assert.equal(code('waterTemperature', '-1.745'), -175, 'halves go away from zero')
   assert.equal(code('waterTemperature', '-1.7449'), -174)
   assert.equal(code('direction', '359.996'), 0)
-  assert.equal(code('significantHeight', 'two'), 'X is no decimal number')
+  assert.equal(code('significantHeight', 'two'), 'X is not a decimal number')
   assert.equal(code('waterTemperature', '-1.75'), -175)
   assert.equal(code('direction', '360'), 0)
   assert.equal(code('direction', '359.99'), 35_999)

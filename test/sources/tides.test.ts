@@ -44,7 +44,7 @@ test('A station file gives a harbour with its height above chart datum, known co
     },
   ])
   assert.deepEqual(warnings, [])
-  assert.deepEqual([...skipped], [['constituent that is not known', 1]])
+  assert.deepEqual([...skipped], [['an unknown constituent', 1]])
   assert.deepEqual([...understood.values()], [1])
 })
 
@@ -72,9 +72,9 @@ test('TICON counts M1, 2MK5 and 2MO5 from another quarter turn, which is put rig
 test('Stations that cannot or may not be used are named and left out.', async (t) => {
   const broken: { [name: string]: [content: string, reason: RegExp] } = {
     'a.json': ['{"name": "cut', /is not JSON/],
-    'b.json': ['[]', /no reference station/],
-    'c.json': ['null', /no reference station/],
-    'd.json': [json({ type: 'subordinate' }), /no reference station/],
+    'b.json': ['[]', /not a reference station/],
+    'c.json': ['null', /not a reference station/],
+    'd.json': [json({ type: 'subordinate' }), /not a reference station/],
     'e.json': [json({ license: { type: 'cc-by-nc-4.0', commercial_use: false } }), /licence/],
     'f.json': [json({ license: null }), /licence/],
     'g.json': [json({ latitude: 91 }), /position/],
@@ -93,7 +93,7 @@ test('Stations that cannot or may not be used are named and left out.', async (t
     'q.json': [json({ name: ' ' }), /no name/],
     'r.json': [json({ source: {} }), /source/],
     's.json': [' '.repeat(2 ** 20 + 1), /larger/],
-    't.txt': ['hello', /no JSON file/],
+    't.txt': ['hello', /not a JSON file/],
   }
   const files = Object.fromEntries(Object.entries(broken).map(([name, [content]]) => [name, content]))
   const folder = await folderOf(t, { ...files, 'z.json': json({}) })
@@ -127,7 +127,7 @@ test('The database gives some thousand harbours, each free for commercial use an
   assert.ok(harbours.length > 3000, `${harbours.length} harbours`)
   assert.equal(new Set(harbours.map(({ identifier }) => identifier)).size, harbours.length)
   assert.ok(skipped.get('tide station left out: has a licence that does not allow commercial use')! > 0)
-  assert.ok(skipped.get('tide station left out: is no reference station')! > 0)
+  assert.ok(skipped.get('tide station left out: is not a reference station')! > 0)
   for (const { credit, constituents, datumOffset } of harbours) {
     assert.match(credit, /Neaps tide database/)
     assert.doesNotMatch(credit, /nc-4\.0|BY-NC/i)
@@ -141,6 +141,11 @@ const CSV = {
   'sources.csv': 'name,network\nA,national\n',
   'buoys.csv': 'source,identifier,name,lat,lng\n',
 }
+
+test('Without a folder, as in a configuration, the harbours are those of the database.', async () => {
+  const { harbours } = await record(openTides, '')
+  assert.ok(harbours.length > 3000, `${harbours.length} harbours`)
+})
 
 test('The tables harbours.csv and constituents.csv give harbours.', async (t) => {
   const folder = await folderOf(t, {

@@ -23,7 +23,7 @@ export function parseBounded(bytes: Uint8Array): { value: unknown } | { fault: s
   try {
     return { value: JSON.parse(decode(bytes)) }
   } catch {
-    return { fault: 'no JSON, or cut off' }
+    return { fault: 'not JSON, or cut off' }
   }
 }
 

@@ -98,7 +98,9 @@ export function withFile<T>(netcdf: Netcdf, path: string, use: (file: File) => T
   } catch (error) {
     if (error instanceof UnusableFile) throw error
     const isStray = file !== null && netcdf.hasStrayed
-    throw new UnusableFile(isStray ? 'points to values in another file' : 'is no whole NetCDF-4 (HDF5) file')
+    throw new UnusableFile(
+      isStray ? 'points to values in another file' : 'is not a whole NetCDF-4 (HDF5) file',
+    )
   } finally {
     try {
       file?.close()
@@ -195,10 +197,10 @@ export function readVariable(
   { rank, maxValues }: { rank: 1 | 2; maxValues: number },
 ): Variable {
   const found = file.get(name)
-  if (!isVariable(netcdf, found)) throw new UnusableFile(`${name} is no variable`)
+  if (!isVariable(netcdf, found)) throw new UnusableFile(`${name} is not a variable`)
   const shape = found.shape ?? []
   if (shape.length < 1 || shape.length > rank) {
-    throw new UnusableFile(`${name} is no list${rank === 1 ? '' : ' and no table'}`)
+    throw new UnusableFile(`${name} is ${rank === 1 ? 'not a list' : 'neither a list nor a table'}`)
   }
   const values = numbersOf(netcdf, found, name, shape, maxValues)
   const { attrs } = found

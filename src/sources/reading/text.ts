@@ -495,7 +495,7 @@ export function measureColumn(
     circle: unit === 'degree' ? 360 * scale : NO_CODE,
     reasons: {
       outside: `${label} outside ${min} to ${max} ${unit}`,
-      malformed: `${label} is no decimal number`,
+      malformed: `${label} is not a decimal number`,
     },
   }
 }
@@ -563,6 +563,6 @@ export function dropUnusable(names: readonly MeasureName[], codes: Int32Array, f
     }
   }
   if (dropped) file.skipped('wave values without a significant height')
-  else if (!isUsable) file.skipped('no value')
+  else if (!isUsable) file.skipped('a row without a value')
   return isUsable
 }

@@ -1,0 +1,303 @@
+/** What `docs/sources.md` and `docs/adding-a-source.md` show works, and leaves no kind and no key out. */
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { before, test, type TestContext } from 'node:test'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { loadSnapshot } from '../../src/snapshot/read.ts'
+import { CONFIGURATION_SCHEMA, readConfiguration } from '../../src/sources/configuration.ts'
+import { KIND_OPTIONS, openKind } from '../../src/sources/kinds.ts'
+import type { OpenSource, SourceOptions } from '../../src/sources/source.ts'
+import { build } from '../build/fake_source.ts'
+import { temporaryFolder } from '../live.ts'
+import { altimetrySample } from './altimetry_sample.ts'
+import { FIXTURES, recordSource, type Recording } from './recorder.ts'
+
+const textOf = (path: string): string =>
+  readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
+
+interface Block {
+  language: string
+  /** The file that the block is, below the folder of its source; empty for none. */
+  file: string
+  text: string
+}
+
+const FENCE = /^```(\w+)(?: file=(\S+))?\n([^]*?)^```$/gm
+
+const blocksOf = (text: string): Block[] =>
+  [...text.matchAll(FENCE)].map(([, language, file = '', body]) => ({ language, file, text: body }))
+
+/** Sections of the page by their headings of the second level. */
+function sectionsOf(page: string): Map<string, string> {
+  const parts = page.split(/^## /m).slice(1)
+  return new Map(parts.map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n'))]))
+}
+
+const SECTIONS = sectionsOf(textOf('docs/sources.md'))
+const KINDS = [...KIND_OPTIONS.keys()]
+
+interface Entry {
+  name: string
+  kind: string
+  folder?: string
+  options?: SourceOptions
+}
+
+/** The example of a kind: what it says in the configuration, and its files. */
+function exampleOf(kind: string): { entry: Entry; files: Block[]; commands: string[] } {
+  const blocks = blocksOf(SECTIONS.get(kind) ?? assert.fail(`docs/sources.md has no section "## ${kind}"`))
+  const entry = blocks.find(({ language, file }) => language === 'json' && file === '')
+  assert.ok(entry, `docs/sources.md: ${kind} has no entry of a configuration`)
+  return {
+    entry: JSON.parse(entry.text) as Entry,
+    files: blocks.filter(({ file }) => file !== ''),
+    commands: blocks.filter(({ language }) => language === 'sh').map(({ text }) => text.trim()),
+  }
+}
+
+/** NetCDF cannot be shown in a page. */
+const BINARY: { [kind: string]: { [file: string]: Uint8Array } } = {}
+
+before(async () => {
+  BINARY['cmems'] = { 'plain.nc': readFileSync(join(FIXTURES, 'hostile', 'netcdf', 'plain.nc')) }
+})
+
+async function layOut(t: TestContext, kinds: readonly string[]): Promise<string> {
+  const root = temporaryFolder(t)
+  BINARY['altimetry'] ??= {
+    'global_vavh_l3_rt_s3a_20220101T000000_.nc': await altimetrySample(join(root, 'sample.nc')),
+  }
+  for (const kind of kinds) {
+    const { entry, files } = exampleOf(kind)
+    const folder = join(root, entry.folder ?? '')
+    const all = [
+      ...files.map(({ file, text }) => [file, text] as const),
+      ...Object.entries(BINARY[kind] ?? {}),
+    ]
+    for (const [file, content] of all) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true })
+      writeFileSync(join(folder, file), content)
+    }
+  }
+  return root
+}
+
+const rowsOf = ({ rows }: Recording) => Object.fromEntries(rows)
+const at = (hour: string) => `2024-03-01T${hour}:00Z`
+
+/** What the examples give, written down by hand. */
+const GIVEN: { readonly [kind: string]: (recording: Recording) => unknown } = {
+  ndbc: ({ buoys, rows }) => {
+    assert.equal(buoys[0].name, 'EAST HATTERAS')
+    assert.deepEqual(
+      rows
+        .get('41001/1')
+        ?.map(({ time, significantHeight, windSpeed }) => [time, significantHeight, windSpeed]),
+      [
+        [at('00:50'), 1.4, 18],
+        [at('01:50'), 1.5, 18],
+      ],
+    )
+  },
+  candhis: (recording) =>
+    assert.deepEqual(rowsOf(recording)['06403/1']?.[0], {
+      time: at('01:00'),
+      significantHeight: 0.4,
+      maximumHeight: 0.6,
+      period: 5.2,
+      direction: 284,
+      waterTemperature: 12.4,
+    }),
+  meteofrance: (recording) => {
+    assert.equal(recording.buoys[0].identifier, '61002')
+    assert.deepEqual(rowsOf(recording)['61002/0']?.[0], {
+      time: '2024-12-09T04:00:00Z',
+      significantHeight: 2.3,
+      period: 6,
+      direction: 0,
+      waterTemperature: 15.2,
+      windSpeed: 44.28,
+      windDirection: 320,
+      gustSpeed: 63,
+    })
+  },
+  cmems: ({ buoys, rows }) => assert.ok(buoys.length === 1 && rows.size === 1),
+  erddap: ({ sources, rows }) => {
+    assert.deepEqual(sources, [{ name: 'CDIP', network: 'coastal' }])
+    assert.deepEqual(rows.get('071p1/0')?.[0], {
+      time: '2024-03-01T00:28:20Z',
+      significantHeight: 2.35,
+      period: 13.33,
+      peakPeriod: 13.33,
+      direction: 301.66,
+    })
+  },
+  json: (recording) => {
+    assert.deepEqual(recording.buoys, [
+      { source: 'Boyas de Ejemplo', identifier: '3545', name: 'Boya de Ejemplo', lat: 43.5, lng: -9.2 },
+    ])
+    assert.deepEqual(rowsOf(recording), {
+      '3545/0': [
+        {
+          time: at('00:00'),
+          significantHeight: 1.25,
+          peakPeriod: 9.1,
+          direction: 310,
+          waterTemperature: 13.2,
+        },
+        { time: at('01:00'), significantHeight: 1.31, direction: 312 },
+      ],
+    })
+  },
+  csv: (recording) => {
+    assert.deepEqual(rowsOf(recording)['02X04/0']?.[1], {
+      time: at('00:30'),
+      significantHeight: 0.85,
+      maximumHeight: 1.4,
+      period: 5,
+      peakPeriod: 5.5,
+      direction: 139.5,
+      waterTemperature: 13.1,
+    })
+  },
+  altimetry: ({ passes, buoys }) => {
+    assert.ok(passes.length > 0)
+    assert.equal(buoys[0].name, 'Biscay 45N 5W')
+  },
+  forecast: ({ forecasts }) =>
+    assert.deepEqual(
+      forecasts.map(({ lat, values }) => [lat, values.waveHeight, values.waveDirection]),
+      [[43.54, [1.5, 1.62], [310, 312]]],
+    ),
+  tides: ({ harbours }) =>
+    assert.deepEqual(
+      harbours.map(({ identifier, datumOffset }) => [identifier, datumOffset]),
+      [['port_example', 3]],
+    ),
+  demo: ({ buoys, harbours }) => assert.ok(buoys.length > 40 && harbours.length > 0),
+}
+
+const ENVIRONMENT = { CANDHIS_KEY: 'x' }
+
+for (const kind of KINDS) {
+  test(`The example of ${kind} in docs/sources.md is read as the page says.`, async (t) => {
+    const root = await layOut(t, [kind])
+    const { entry, commands } = exampleOf(kind)
+    assert.equal(entry.kind, kind)
+    const source = openKind(kind, entry.folder === undefined ? '' : join(root, entry.folder), entry.options)
+    const recording = await recordSource({
+      read: (sink, context) => source.read(sink, { ...context, asOf: Date.UTC(2025, 0, 1) / 1000 }),
+    })
+    assert.ok(GIVEN[kind], kind)
+    GIVEN[kind](recording)
+    assert.deepEqual([recording.bad, [...recording.skipped]], [[], []])
+    const given = commands.flatMap((command) => [...command.matchAll(/--source (\w+)(?::(\S+))?/g)])
+    const [, , argument = ''] =
+      given.find(([, named]) => named === kind) ?? assert.fail(`${kind}: no command`)
+    assert.equal(argument, entry.folder ?? '')
+  })
+}
+
+test(
+  'All examples together are one configuration, and give one snapshot.',
+  { timeout: 120_000 },
+  async (t) => {
+    const kinds = KINDS.filter((kind) => kind !== 'demo')
+    const root = await layOut(t, kinds)
+    const file = join(root, 'groundswell.config.json')
+    writeFileSync(file, JSON.stringify({ sources: kinds.map((kind) => exampleOf(kind).entry) }))
+    const sources = readConfiguration(file, ENVIRONMENT).sources.map(({ source }) => source)
+    const out = join(root, 'out')
+    const lines: string[] = []
+    const { parts } = await build(sources, out, {
+      now: Date.UTC(2025, 0, 1) / 1000,
+      write: (line) => void lines.push(line),
+    })
+    assert.doesNotMatch(lines.join('\n'), /is left out: /)
+    await loadSnapshot(out)
+    const found = new Set<string>(parts.map(({ kind }) => kind))
+    for (const kind of ['catalog', 'readings', 'passes', 'forecast', 'tides'])
+      assert.ok(found.has(kind), `${kind} in ${[...found].join()}`)
+  },
+)
+
+test('The command of demo:scale makes as many buoys as it says.', async () => {
+  const { commands } = exampleOf('demo')
+  const [, argument] = /--source demo:(scale,\S+)/.exec(commands.join('\n')) ?? assert.fail('no command')
+  const source = openKind('demo', argument)
+  const { buoys } = await recordSource({
+    read: (sink, context) => source.read(sink, { ...context, asOf: Date.UTC(2024, 0, 1) / 1000 }),
+  })
+  assert.equal(buoys.length, 5)
+})
+
+type Schema = { [keyword: string]: unknown }
+
+/** All keys that a schema allows at any depth, but for those of free objects. */
+function keysOf(schema: Schema): string[] {
+  const below = (value: unknown): string[] =>
+    typeof value === 'object' && value !== null ? keysOf(value as Schema) : []
+  const properties = Object.entries((schema['properties'] ?? {}) as Schema)
+  return [
+    ...properties.flatMap(([key, value]) => [key, ...below(value)]),
+    ...below(schema['items']),
+    ...below(schema['additionalProperties']),
+    ...((schema['anyOf'] ?? []) as unknown[]).flatMap(below),
+  ]
+}
+
+/** Names of measures, which a table for all kinds explains. */
+const MEASURES_SHOWN = new Set(
+  [...(SECTIONS.get('What holds for every kind') ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name),
+)
+
+test('Every key of the configuration and every option of a kind is on the page.', () => {
+  const page = SECTIONS.get('Configuration') ?? assert.fail('no configuration')
+  const keys = keysOf(CONFIGURATION_SCHEMA)
+  assert.ok(keys.length > 40)
+  for (const key of new Set(keys))
+    assert.ok(new RegExp(`\`${key.replace('$', '\\$')}\`|"${key}"`).test(page), key)
+  for (const [kind, options] of KIND_OPTIONS) {
+    const section = SECTIONS.get(kind) ?? ''
+    if (options === null) assert.match(section, /Options: none\./, kind)
+    else {
+      for (const key of keysOf(options))
+        assert.ok(MEASURES_SHOWN.has(key) || section.includes(`\`${key}\``), `${kind}: ${key}`)
+    }
+  }
+})
+
+test('The adapter of docs/adding-a-source.md compiles, and a snapshot is built with it.', async (t) => {
+  const root = temporaryFolder(t)
+  const blocks = blocksOf(textOf('docs/adding-a-source.md'))
+  const code = blocks.find(({ text }) => text.startsWith('/** Examplia')) ?? assert.fail('no adapter')
+  const table = blocks.find(({ file }) => file === 'latest.csv') ?? assert.fail('no table')
+  const sources = new URL('../../src/sources/', import.meta.url)
+  const placed = code.text.replace(
+    /from '(\.[^']+)'/g,
+    (_, path: string) => `from '${new URL(path, sources).href}'`,
+  )
+  const file = join(root, 'examplia.ts')
+  writeFileSync(file, placed)
+  const { openExamplia } = (await import(pathToFileURL(file).href)) as { openExamplia: OpenSource }
+
+  const folder = join(root, 'data')
+  mkdirSync(folder)
+  const more = [
+    ...Array.from({ length: 20 }, () => 'B2,Inner Bank,45.6,-3,2024-03-01T00:00:00Z,50,'),
+    'B2,Inner Bank,45.6,-3,yesterday,50,',
+  ]
+  writeFileSync(join(folder, 'latest.csv'), `${table.text}${more.join('\n')}\n`)
+  const out = join(root, 'out')
+  const lines: string[] = []
+  const { asOf, parts } = await build([openExamplia(folder)], out, { write: (line) => void lines.push(line) })
+  assert.equal(asOf, Date.UTC(2024, 2, 1, 1) / 1000)
+  assert.equal(parts.find(({ kind }) => kind === 'catalog')?.rows, 2)
+  assert.equal(parts.find(({ kind }) => kind === 'readings')?.rows, 3)
+  assert.ok(
+    lines.some((line) => line.includes('latest.csv:25: no valid position and time')),
+    lines.join(''),
+  )
+  await loadSnapshot(out)
+})
