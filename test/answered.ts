@@ -11,7 +11,7 @@ import {
   type LaterEvents,
   type LaterReply,
 } from '../src/http/exchange.ts'
-import { KeyRing } from '../src/access/keys.ts'
+import { KeyRing } from '../src/access/key-ring.ts'
 import type { View } from '../src/answers/operation.ts'
 import { QuotaCounters } from '../src/access/quota.ts'
 import { RequestPath, type RequestPathOptions } from '../src/serving/request.ts'

@@ -8,7 +8,7 @@
  * 0.3, a keyed hash for texts that can be guessed (HalfSipHash) 0.23.
  */
 import { randomInt } from 'node:crypto'
-import { KEY_LENGTH } from './keys.ts'
+import { KEY_LENGTH } from './key-text.ts'
 
 /** Other values, with more blanks or none, are not remembered: their keys are hashed each time. */
 const LENGTH = 'Bearer '.length + KEY_LENGTH

@@ -7,8 +7,9 @@
  * seconds everywhere.
  */
 import { readRegularFileSync } from '../system/files.ts'
-import { removeLeftovers, replaceFile } from './keys.ts'
-import type { KeyEntry, KeyRecord } from './keys.ts'
+import { removeLeftovers, replaceFile } from '../system/replace-file.ts'
+import type { KeyEntry } from './key-ring.ts'
+import type { KeyRecord } from './keys-file.ts'
 
 const HOUR_S = 3600
 

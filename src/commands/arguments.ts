@@ -9,7 +9,10 @@ export function variableOf(option: string): string {
   return `GROUNDSWELL_${option.toUpperCase().replaceAll('-', '_')}`
 }
 
-/** Marks an argument that begins with a hyphen but is not an option. An argument cannot contain this character. */
+/**
+ * Marks an argument that begins with a hyphen but is not an option. An argument cannot contain this
+ * character.
+ */
 const NO_OPTION = '\0'
 
 export interface CommandLine<S extends Settings> {
@@ -21,7 +24,8 @@ export interface CommandLine<S extends Settings> {
 }
 
 /**
- * Reads a command's options, then the environment, then the defaults. An empty variable is as if it were not set.
+ * Reads a command's options, then the environment, then the defaults. An empty variable is as if it were not
+ * set.
  * @throws UsageError naming the option or variable.
  */
 export function readCommandLine<S extends Settings>(

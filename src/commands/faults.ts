@@ -4,7 +4,8 @@
  */
 import { AdminTokenError } from '../process/admin.ts'
 import { UsageError } from '../process/usage-error.ts'
-import { KeyCommandError, KeysFileError } from '../access/keys.ts'
+import { KeyCommandError } from '../access/keys.ts'
+import { KeysFileError } from '../access/keys-file.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import { BuildError } from '../system/build-error.ts'
 

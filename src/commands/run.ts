@@ -1,6 +1,10 @@
-/** `run`: all that a service needs in one command. Builds, issues a first key, serves, and builds again on schedule. */
+/**
+ * `run`: all that a service needs in one command. Builds, issues a first key, serves, and builds again on
+ * schedule.
+ */
 import type { Signals } from '../begin.mjs'
-import { issueKey, loadKeys } from '../access/keys.ts'
+import { issueKey } from '../access/keys.ts'
+import { loadKeys } from '../access/keys-file.ts'
 import { endChildren, runBuild } from '../process/build-child.ts'
 import { Schedule, type ScheduleState } from '../process/schedule.ts'
 import { RUN_SETTINGS, type ConfigOf } from '../process/settings.ts'

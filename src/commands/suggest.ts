@@ -3,7 +3,9 @@
 /** Slips of a word that is still taken for another one. */
 const MAX_SLIPS = 2
 
-/** The word of `known` that is the nearest to `written`, as `, did you mean "…"?`; empty where none is near. */
+/**
+ * The word of `known` that is the nearest to `written`, as `, did you mean "…"?`; empty where none is near.
+ */
 export function suggestion(written: string, known: readonly string[]): string {
   const word = written.toLowerCase()
   const [best] = known

@@ -24,7 +24,7 @@ import {
 } from '../http/exchange.ts'
 import { Literal } from '../answers/literals.ts'
 import { type JsonWriter } from '../answers/json.ts'
-import type { KeyRing } from '../access/keys.ts'
+import type { KeyRing } from '../access/key-ring.ts'
 import { KnownKeys } from '../access/known-keys.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
 import { preferredLanguage } from './language.ts'

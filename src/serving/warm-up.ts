@@ -5,7 +5,7 @@
 import { TrustedProxies } from '../access/addresses.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import { headText, type Exchange } from '../http/exchange.ts'
-import { KeyRing } from '../access/keys.ts'
+import { KeyRing } from '../access/key-ring.ts'
 import type { View } from '../answers/operation.ts'
 import { QuotaCounters } from '../access/quota.ts'
 import { RequestPath } from './request.ts'

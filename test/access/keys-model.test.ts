@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import * as fc from 'fast-check'
-import { issueKey, KeyRing, loadKeys, revokeKey, rotateKey, setQuota } from '../../src/access/keys.ts'
+import { issueKey, revokeKey, rotateKey, setQuota } from '../../src/access/keys.ts'
+import { KeyRing } from '../../src/access/key-ring.ts'
+import { loadKeys } from '../../src/access/keys-file.ts'
 import { keepUsage, KeySlots, QuotaCounters, readUsage, usagePath } from '../../src/access/quota.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000

@@ -6,8 +6,8 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import * as fc from 'fast-check'
-import { MAX_KEYS } from '../../src/access/keys.ts'
-import type { KeyRecord } from '../../src/access/keys.ts'
+import { MAX_KEYS } from '../../src/access/keys-file.ts'
+import type { KeyRecord } from '../../src/access/keys-file.ts'
 import {
   KeySlots,
   QUOTA_SLOTS,

@@ -12,7 +12,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { loadKeys } from '../../src/access/keys.ts'
+import { loadKeys } from '../../src/access/keys-file.ts'
 import { checkFolder, listKept } from '../../src/build/history.ts'
 import { inContainer } from './container.ts'
 

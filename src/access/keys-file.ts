@@ -1,0 +1,273 @@
+/**
+ * The keys file: read and checked whole, changed under a lock, watched for changes. It holds hashes of keys,
+ * never their texts.
+ */
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  type BigIntStats,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { openRegularFileSync, UnfitFile } from '../system/files.ts'
+import { errorCode, lock, LockError, type Lock } from '../system/lock.ts'
+import { removeLeftovers, replaceFile } from '../system/replace-file.ts'
+import { KEY_PATTERN } from './key-text.ts'
+
+export interface KeyRecord {
+  /** `k_` and ten letters or digits; stays when the key is rotated. */
+  readonly id: string
+  /** Trimmed, NFC, 1 to 200 characters. An owner has one key. */
+  readonly owner: string
+  /** SHA-256 of the key's text, 64 lower-case hexadecimal digits. */
+  readonly hash: string
+  /** Calls per clock hour. */
+  readonly quota: number
+  /** ISO 8601, UTC, whole seconds. */
+  readonly created: string
+  /** When the key was last replaced; absent when it never was. */
+  readonly rotated?: string
+}
+
+export const MAX_KEYS = 100_000
+export const MAX_QUOTA = 2 ** 30
+const FORMAT = 1
+const MAX_FILE_BYTES = 64 * 1024 * 1024
+const MAX_OWNER_LENGTH = 200
+export const ID_PATTERN = /^k_[0-9A-Za-z]{10}$/
+const HASH_PATTERN = /^[0-9a-f]{64}$/
+const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
+// Control characters, halves of surrogate pairs, line and paragraph separators, and what reverses the order
+// of text: a list in a terminal cannot show any of them.
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
+const FIELDS = new Set(['id', 'owner', 'hash', 'quota', 'created', 'rotated'])
+
+// A change of the largest file takes less than a second.
+const LOCK_PATIENCE_MS = 5000
+// A change has to be in force within a second. The largest file takes 0.3 s to read and to turn into a ring,
+// which leaves as long again for a busy machine. A look takes some microseconds.
+const WATCH_INTERVAL_MS = 200
+const NO_FILE = 'none'
+
+/**
+ * The keys file or its lock cannot be read, understood or written. Names the file and what is wrong, never
+ * content.
+ */
+export class KeysFileError extends Error {
+  override readonly name = 'KeysFileError'
+}
+
+interface KeysFile {
+  readonly records: KeyRecord[]
+  /** Changes whenever the file does. */
+  readonly stamp: string
+}
+
+/**
+ * The keys in the file at `path`; a missing file has none.
+ *
+ * @throws KeysFileError when it cannot be read or is not a whole keys file.
+ */
+export function loadKeys(path: string): KeyRecord[] {
+  return readKeysFile(path).records
+}
+
+function stampOf(stat: BigIntStats): string {
+  return `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`
+}
+
+function stampAt(path: string): string {
+  try {
+    return stampOf(statSync(path, { bigint: true }))
+  } catch (error) {
+    const code = errorCode(error)
+    return code === 'ENOENT' ? NO_FILE : code
+  }
+}
+
+function readKeysFile(path: string): KeysFile {
+  let text: string
+  let stamp: string
+  try {
+    const file = openRegularFileSync(path)
+    try {
+      // The stamp is that of the open file: what is read below is this version or a later one, never an
+      // earlier one.
+      const stat = fstatSync(file, { bigint: true })
+      stamp = stampOf(stat)
+      if (stat.size > MAX_FILE_BYTES) throw new KeysFileError(`${path}: larger than 64 MiB`)
+      text = readFileSync(file, 'utf8')
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    if (error instanceof KeysFileError) throw error
+    if (error instanceof UnfitFile) throw new KeysFileError(`${path}: not a regular file`)
+    const code = errorCode(error)
+    if (code === 'ENOENT') return { records: [], stamp: NO_FILE }
+    throw new KeysFileError(`${path}: cannot be read (${code})`)
+  }
+  return { records: parseKeys(path, text), stamp }
+}
+
+function parseKeys(path: string, text: string): KeyRecord[] {
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch {
+    // The parser's own message quotes the text around the error, so it is dropped.
+    throw new KeysFileError(`${path}: not valid JSON`)
+  }
+  if (typeof content !== 'object' || content === null) throw new KeysFileError(`${path}: not a JSON object`)
+  const { format, keys } = content as Record<string, unknown>
+  if (format !== FORMAT) throw new KeysFileError(`${path}: "format" is not ${FORMAT}`)
+  if (!Array.isArray(keys)) throw new KeysFileError(`${path}: "keys" is not an array`)
+  if (keys.length > MAX_KEYS) throw new KeysFileError(`${path}: more than ${MAX_KEYS} keys`)
+  const seen = { id: new Set<string>(), owner: new Set<string>(), hash: new Set<string>() }
+  return keys.map((item: unknown, at) => {
+    const fault = recordFault(item)
+    if (fault !== null) throw new KeysFileError(`${path}: keys[${at}]: ${fault}`)
+    const record = item as KeyRecord
+    for (const field of ['id', 'owner', 'hash'] as const) {
+      if (seen[field].has(record[field])) {
+        throw new KeysFileError(`${path}: keys[${at}]: the same "${field}" as an earlier key`)
+      }
+      seen[field].add(record[field])
+    }
+    return record
+  })
+}
+
+function recordFault(item: unknown): string | null {
+  if (typeof item !== 'object' || item === null) return 'not an object'
+  // Unknown fields are refused because the next command would drop them without a word.
+  if (!Object.keys(item).every((field) => FIELDS.has(field))) return 'a field that is not known'
+  const { id, owner, hash, quota, created, rotated } = item as Record<string, unknown>
+  if (typeof id !== 'string' || !ID_PATTERN.test(id)) return '"id" is malformed'
+  if (typeof owner !== 'string' || ownerFault(owner) !== null) return '"owner" is malformed'
+  if (typeof hash !== 'string' || !HASH_PATTERN.test(hash)) return '"hash" is malformed'
+  if (!isQuota(quota)) return '"quota" is out of range'
+  if (!isTime(created)) return '"created" is malformed'
+  if (rotated !== undefined && !isTime(rotated)) return '"rotated" is malformed'
+  return null
+}
+
+export function ownerFault(owner: string): string | null {
+  if (owner !== owner.trim().normalize('NFC')) return 'must be trimmed and in NFC'
+  if (owner === '' || owner.length > MAX_OWNER_LENGTH) return `must have 1 to ${MAX_OWNER_LENGTH} characters`
+  if (UNPRINTABLE.test(owner)) return 'must not hold control characters'
+  if (KEY_PATTERN.test(owner)) return 'must not hold a key'
+  return null
+}
+
+export function isQuota(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_QUOTA
+}
+
+function isTime(value: unknown): value is string {
+  return typeof value === 'string' && TIME_PATTERN.test(value) && !Number.isNaN(Date.parse(value))
+}
+
+function keysText(records: readonly KeyRecord[]): string {
+  // One line per key: a person can read it, and a difference between two versions shows the key that changed.
+  const lines = records.map((record) => JSON.stringify(record))
+  return `{"format":${FORMAT},"keys":[\n${lines.join(',\n')}\n]}\n`
+}
+
+/**
+ * Changes the keys file under its lock: `change` gets the records of the moment, and returns those to write
+ * and a result. Returns that result when the file is replaced.
+ *
+ * @throws KeysFileError, and whatever `change` throws; the file is unchanged then.
+ */
+export function changeKeys<Result>(
+  path: string,
+  change: (records: readonly KeyRecord[]) => [KeyRecord[], Result],
+): Result {
+  const target = followed(path)
+  const held = lockFile(target)
+  try {
+    removeLeftovers(target)
+    const [records, result] = change(loadKeys(target))
+    const text = keysText(records)
+    if (Buffer.byteLength(text) > MAX_FILE_BYTES)
+      throw new KeysFileError(`${path}: is unchanged: it would become larger than 64 MiB`)
+    try {
+      replaceFile(target, text, held.folder)
+    } catch (error) {
+      throw new KeysFileError(
+        existsSync(held.folder)
+          ? `${path}: cannot be written (${errorCode(error)})`
+          : `${path}: is unchanged: another command took its lock over while this one was stalled; run it again`,
+      )
+    }
+    return result
+  } finally {
+    held.release()
+  }
+}
+
+function lockFile(target: string): Lock {
+  try {
+    return lock(`${target}.lock`, { patienceMs: LOCK_PATIENCE_MS })
+  } catch (error) {
+    if (!(error instanceof LockError)) throw error
+    if (!existsSync(dirname(target))) {
+      throw new KeysFileError(`${target}: cannot be written: there is no folder ${dirname(target)}`)
+    }
+    throw new KeysFileError(error.message)
+  }
+}
+
+/** The file that a link names, so that this file is replaced and the link stays. */
+function followed(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+/**
+ * Reads the keys and hands them to `onChange`, at once and after every change of the file, which is looked at
+ * every `intervalMs`. When the file is broken or gone, the last good keys stay in force, and `onError` gets
+ * the fault once per change: an editor that writes in two steps must not lock everybody out.
+ *
+ * @throws KeysFileError when the first read fails.
+ */
+export function watchKeys(
+  path: string,
+  onChange: (records: KeyRecord[]) => void,
+  onError: (error: KeysFileError) => void,
+  intervalMs = WATCH_INTERVAL_MS,
+): { close(): void } {
+  const first = readKeysFile(path)
+  let { stamp } = first
+  onChange(first.records)
+  const look = (): void => {
+    const found = stampAt(path)
+    if (found === stamp) return
+    stamp = found
+    let file: KeysFile
+    try {
+      file = readKeysFile(path)
+      if (file.stamp === NO_FILE) throw new KeysFileError(`${path}: has vanished`)
+    } catch (error) {
+      if (!(error instanceof KeysFileError)) throw error
+      onError(error)
+      return
+    }
+    stamp = file.stamp
+    onChange(file.records)
+  }
+  // A subscription would miss changes on network and container mounts.
+  const timer = setInterval(look, intervalMs).unref()
+  return {
+    close() {
+      clearInterval(timer)
+    },
+  }
+}

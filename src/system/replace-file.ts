@@ -1,0 +1,70 @@
+/** Replaces files so that nobody ever reads half of one. */
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { randomName } from './lock.ts'
+
+/** What follows a file's name in that of a temporary file beside it. */
+const LEFTOVER = /^\.[0-9a-f]{16}\.tmp$/
+
+/**
+ * Replaces a file so that a reader, also after a crash, sees the whole old or the whole new one. Mode 0600.
+ * When root replaces it, the file stays with the account that owned it, whose server has to read it. Throws
+ * the error of the file system, and then leaves the old file as it was.
+ *
+ * @param folder where the new file is written first, on the same file system. With the folder of a lock the
+ * file is replaced only while the lock is held.
+ */
+export function replaceFile(path: string, text: string, folder = dirname(path)): void {
+  const temporary = join(folder, `${basename(path)}.${randomName()}.tmp`)
+  const before = process.geteuid?.() === 0 ? statSync(path, { throwIfNoEntry: false }) : undefined
+  try {
+    const file = openSync(temporary, 'wx', 0o600)
+    try {
+      // The mask of the process may have taken away too much.
+      fchmodSync(file, 0o600)
+      if (before !== undefined) fchownSync(file, before.uid, before.gid)
+      writeFileSync(file, text)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+  const holding = openSync(dirname(path), 'r')
+  try {
+    fsyncSync(holding)
+  } finally {
+    closeSync(holding)
+  }
+}
+
+/** Removes what killed writers of `path` left behind. Only the process that may write now may call it. */
+export function removeLeftovers(path: string): void {
+  const name = basename(path)
+  let entries: string[]
+  try {
+    entries = readdirSync(dirname(path))
+  } catch {
+    // The write that follows fails likewise, and reports it.
+    return
+  }
+  for (const entry of entries) {
+    if (entry.startsWith(name) && LEFTOVER.test(entry.slice(name.length))) {
+      rmSync(join(dirname(path), entry), { force: true })
+    }
+  }
+}
