@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { Bench } from 'tinybench'
-import { TrustedProxies } from '../src/access/addresses.ts'
+import { TrustedProxies } from '../src/access/trusted-proxies.ts'
 import { AUTHORIZATION } from '../src/http/exchange.ts'
 import { KEY_LENGTH } from '../src/access/key-text.ts'
 import { KeyRing } from '../src/access/key-ring.ts'

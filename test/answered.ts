@@ -1,7 +1,7 @@
 /** Requests put straight to the request path of one thread, over a real snapshot and without a socket. */
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
-import { TrustedProxies } from '../src/access/addresses.ts'
+import { TrustedProxies } from '../src/access/trusted-proxies.ts'
 import { openDataset } from '../src/answers/dataset.ts'
 import {
   headText,

@@ -1,7 +1,7 @@
 /** `keys …`: issues, lists, rotates and revokes keys, and sets their quotas. */
 import { findKey, issueKey, revokeKey, rotateKey, setQuota, type IssuedKey } from '../access/keys.ts'
 import { loadKeys, type KeyRecord } from '../access/keys-file.ts'
-import { readUsage, usagePath } from '../access/quota.ts'
+import { readUsage, usagePath } from '../access/usage-file.ts'
 import { ISSUE_SETTINGS, KEYS_FILE_SETTINGS } from '../process/settings.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { command, type Command } from './command.ts'

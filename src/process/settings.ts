@@ -3,7 +3,7 @@
  * and `--help` read this table.
  */
 import { availableParallelism } from 'node:os'
-import { TrustedProxies } from '../access/addresses.ts'
+import { TrustedProxies } from '../access/trusted-proxies.ts'
 import { DEFAULT_QUOTA } from '../access/keys.ts'
 import { MAX_QUOTA } from '../access/keys-file.ts'
 import { DEFAULT_ALLOWED_LOSS } from '../build/build.ts'

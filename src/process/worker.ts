@@ -1,7 +1,8 @@
 /** A serving thread: its own engine on the shared port, over snapshots and counters in memory that all threads share. */
 import { createHash } from 'node:crypto'
 import { parentPort, threadId, workerData } from 'node:worker_threads'
-import { AddressCounters, TrustedProxies } from '../access/addresses.ts'
+import { AddressCounters } from '../access/address-counters.ts'
+import { TrustedProxies } from '../access/trusted-proxies.ts'
 import { openDataset } from '../answers/dataset.ts'
 import { ExpensiveAnswers } from '../serving/expensive-answers.ts'
 import { Connections } from '../http/connections.ts'

@@ -6,7 +6,8 @@
  * Synchronous from end to end, since the engine's request object is dead once a handler has returned; but for
  * expensive answers, which take what they need of the request and are made later, in slices.
  */
-import type { AddressCounters, TrustedProxies } from '../access/addresses.ts'
+import type { AddressCounters } from '../access/address-counters.ts'
+import type { TrustedProxies } from '../access/trusted-proxies.ts'
 import { AnswerCache, type AnsweredRequest, type KeptAnswer } from './cache.ts'
 import { BUSY_RETRY_SECONDS, type ExpensiveAnswers, type Kept } from './expensive-answers.ts'
 import { Digest } from '../answers/digest.ts'
@@ -39,7 +40,8 @@ import {
 } from '../answers/operation.ts'
 import { RawQuery } from '../answers/raw-query.ts'
 import { readerOf, type QueryReader } from '../answers/query.ts'
-import { resetAt, retryAfter, type QuotaCounters } from '../access/quota.ts'
+import { resetAt, retryAfter } from '../access/hours.ts'
+import type { QuotaCounters } from '../access/quota.ts'
 import { ENCODINGS, type CompressedAnswer } from './compressed.ts'
 import {
   callersRequestId,

@@ -2,7 +2,7 @@
  * Asks a snapshot a few questions of every kind before any client can: what cannot be answered is not served,
  * and the first client does not pay for compiling the code.
  */
-import { TrustedProxies } from '../access/addresses.ts'
+import { TrustedProxies } from '../access/trusted-proxies.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import { headText, type Exchange } from '../http/exchange.ts'
 import { KeyRing } from '../access/key-ring.ts'

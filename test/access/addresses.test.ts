@@ -3,7 +3,8 @@ import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import * as fc from 'fast-check'
-import { AddressCounters, ProxyWarnings, TrustedProxies } from '../../src/access/addresses.ts'
+import { AddressCounters, ProxyWarnings } from '../../src/access/address-counters.ts'
+import { TrustedProxies } from '../../src/access/trusted-proxies.ts'
 
 const NOON = Date.parse('2026-03-27T12:00:00Z') / 1000
 
@@ -247,7 +248,7 @@ test('four threads count the calls of many addresses exactly', async () => {
     })`
   const workerData = {
     tsx: import.meta.resolve('tsx/esm/api'),
-    addresses: new URL('../../src/access/addresses.ts', import.meta.url).href,
+    addresses: new URL('../../src/access/address-counters.ts', import.meta.url).href,
     buffer,
     gate: new SharedArrayBuffer(4),
   }

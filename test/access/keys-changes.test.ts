@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { issueKey, revokeKey, rotateKey, setQuota } from '../../src/access/keys.ts'
-import { usagePath } from '../../src/access/quota.ts'
+import { usagePath } from '../../src/access/usage-file.ts'
 import { runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { Connection, Load, smallSnapshot, startTurned, until, type Told } from './turned_clock.ts'
 

@@ -10,7 +10,8 @@ import * as fc from 'fast-check'
 import { issueKey, revokeKey, rotateKey, setQuota } from '../../src/access/keys.ts'
 import { KeyRing } from '../../src/access/key-ring.ts'
 import { loadKeys } from '../../src/access/keys-file.ts'
-import { keepUsage, KeySlots, QuotaCounters, readUsage, usagePath } from '../../src/access/quota.ts'
+import { keepUsage, readUsage, usagePath } from '../../src/access/usage-file.ts'
+import { KeySlots, QuotaCounters } from '../../src/access/quota.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 const HOUR = 3600

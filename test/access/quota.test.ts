@@ -8,17 +8,9 @@ import { Worker } from 'node:worker_threads'
 import * as fc from 'fast-check'
 import { MAX_KEYS } from '../../src/access/keys-file.ts'
 import type { KeyRecord } from '../../src/access/keys-file.ts'
-import {
-  KeySlots,
-  QUOTA_SLOTS,
-  QuotaCounters,
-  keepUsage,
-  readUsage,
-  resetAt,
-  retryAfter,
-  usagePath,
-  writeUsage,
-} from '../../src/access/quota.ts'
+import { KeySlots, QUOTA_SLOTS, QuotaCounters } from '../../src/access/quota.ts'
+import { keepUsage, readUsage, usagePath } from '../../src/access/usage-file.ts'
+import { resetAt, retryAfter } from '../../src/access/hours.ts'
 
 const NOON = Date.parse('2026-03-27T12:00:00Z') / 1000
 const folder = mkdtempSync(join(tmpdir(), 'quota-'))
@@ -309,7 +301,7 @@ test('counts come back after a restart within the hour, and only then', () => {
   const [a] = slots.assign([record('a'), record('b')])
   assert.ok(a !== undefined)
   for (let call = 0; call < 7; call++) quota.take(a.slot, 10, NOON)
-  writeUsage(path, slots.usage(NOON), NOON)
+  keepUsage(path, slots, () => NOON, assert.fail).close()
   assert.equal(statSync(path).mode & 0o777, 0o600)
 
   const fresh = counters()

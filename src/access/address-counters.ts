@@ -1,0 +1,215 @@
+/**
+ * Anonymous calls by address and clock hour: those of the two public operations without a valid key
+ * (decisions, "Two public operations").
+ */
+import { randomFillSync } from 'node:crypto'
+import { addressText, isIpv4, parseAddress } from './address.ts'
+import { HourBanks, charge, hourOf } from './hours.ts'
+
+// A place is a pair of words, fingerprint and count. A line of eight places fills a cache line. There are two
+// banks of 23.6 MB: a million addresses in an hour, half of them IPv6 and each of those of another /48, fill
+// half of a bank.
+const LINES = 368_000
+const LINE_WORDS = 16
+// Sixteen cache lines. With a million addresses in an hour, four lines were full for seven newcomers; eight
+// would be full for one in twenty hours. A call reads no further than the first free place.
+const WINDOW_WORDS = 256
+const BANKS = 2
+const BANK_WORDS = LINES * LINE_WORDS + WINDOW_WORDS
+const SEED_WORDS = 2
+// Whether an address is noted, and its four words.
+const SIGHTING_WORDS = 5
+const NOTHING_SEEN = 0
+const BEING_WRITTEN = 1
+const SEEN = 2
+
+/**
+ * How many times the limit of a /64 a whole IPv6 /48 has. Providers give a household or a machine a /64, and
+ * a /56 or /48 of many of them to whoever asks.
+ */
+export const SITE_SHARES = 16
+const SITE_BYTES = 6
+const MAX_COUNT = 0x7fff_ffff
+
+/**
+ * Anonymous calls by address and clock hour, exact over all threads, in 47.1 MB of shared memory whatever the
+ * number of addresses. IPv6 counts by /64 and also by /48, which may have {@link SITE_SHARES} times the
+ * limit. Each thread has an instance of its own on the same buffer.
+ *
+ * With some 2.2 million addresses or more in an hour (an IPv6 /48 is one more), all 128 places of an address
+ * are taken; a newcomer then shares the count of the least busy one. An address is known by 50 bits of a hash
+ * with a seed of the process: nobody can choose addresses that meet in one place, and two of a million share
+ * a count by chance once in hundreds of hours.
+ */
+export class AddressCounters {
+  readonly #banks: HourBanks
+  readonly #seed: Int32Array
+  readonly #sighting: Int32Array
+  readonly #words = new Int32Array(4)
+  readonly #hash = new Int32Array(2)
+
+  static allocate(): SharedArrayBuffer {
+    const bytes = HourBanks.bytes(BANKS, BANK_WORDS)
+    const more = SIGHTING_WORDS + SEED_WORDS
+    const buffer = new SharedArrayBuffer(bytes + more * Int32Array.BYTES_PER_ELEMENT)
+    randomFillSync(new Int32Array(buffer).subarray(-SEED_WORDS))
+    return buffer
+  }
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.#banks = new HourBanks(buffer, BANKS, BANK_WORDS)
+    const behind = new Int32Array(buffer, HourBanks.bytes(BANKS, BANK_WORDS))
+    this.#sighting = behind.subarray(0, SIGHTING_WORDS)
+    this.#seed = behind.subarray(SIGHTING_WORDS)
+  }
+
+  /**
+   * Counts one call of an address; a refused call is not counted. A text that is not an address (the peer of
+   * a local socket) counts as one more address.
+   *
+   * @param limit calls per hour, at least 1.
+   * @param now epoch seconds.
+   * @returns calls left after this one, or -1 when the hour's limit is used up.
+   */
+  take(address: string, limit: number, now: number): number {
+    const { words } = this.#banks
+    const count = this.#read(address)
+    this.#digest(count, count * Int32Array.BYTES_PER_ELEMENT)
+    const at = this.#placeOf(now)
+    if (count < 2) return charge(words, at, limit)
+    if (Atomics.load(words, at) >= limit) return -1
+    this.#words[1] >>>= 16
+    this.#digest(1, SITE_BYTES)
+    const site = this.#placeOf(now)
+    const ofSite = charge(words, site, Math.min(limit * SITE_SHARES, MAX_COUNT))
+    if (ofSite < 0) return -1
+    const left = charge(words, at, limit)
+    // Another thread took the last call of the /64 in between.
+    if (left < 0) Atomics.sub(words, site, 1)
+    return Math.min(left, ofSite)
+  }
+
+  /** Index of the count of the address that was digested last, in the hour of `now`. */
+  #placeOf(now: number): number {
+    const { words } = this.#banks
+    const fingerprint = this.#hash[1] === 0 ? 1 : this.#hash[1]
+    const line = Math.floor(((this.#hash[0] >>> 0) / 2 ** 32) * LINES)
+    const from = this.#banks.start(hourOf(now)) + line * LINE_WORDS
+    const to = from + WINDOW_WORDS
+    // Within an hour places are only ever filled, the first free one first, so all threads find an address in
+    // the same place.
+    for (let at = from; at < to; at += 2) {
+      let found = Atomics.load(words, at)
+      if (found === 0) {
+        found = Atomics.compareExchange(words, at, 0, fingerprint)
+        if (found === 0) found = fingerprint
+      }
+      if (found === fingerprint) return at + 1
+    }
+    let least = from + 1
+    for (let at = from + 3; at < to; at += 2) {
+      if (Atomics.load(words, at) < Atomics.load(words, least)) least = at
+    }
+    return least
+  }
+
+  /**
+   * Notes that `peer` looks like a proxy that is not trusted. The first one stays until `sightedProxy`
+   * reports it.
+   */
+  sightProxy(peer: string): void {
+    const sighting = this.#sighting
+    if (!parseAddress(peer, this.#words)) return
+    if (Atomics.compareExchange(sighting, 0, NOTHING_SEEN, BEING_WRITTEN) !== NOTHING_SEEN) return
+    sighting.set(this.#words, 1)
+    Atomics.store(sighting, 0, SEEN)
+  }
+
+  /** The address that was noted since the last call, or null. */
+  sightedProxy(): string | null {
+    const sighting = this.#sighting
+    if (Atomics.load(sighting, 0) !== SEEN) return null
+    const text = addressText(sighting.subarray(1))
+    Atomics.store(sighting, 0, NOTHING_SEEN)
+    return text
+  }
+
+  /**
+   * See {@link HourBanks.prepare}: without it the first call of an hour zeroes 23.6 MB, which takes
+   * milliseconds.
+   */
+  prepare(now: number): void {
+    this.#banks.prepare(now)
+  }
+
+  /**
+   * Reads an address into the first words, and returns how many: one of IPv4, two of an IPv6 /64, or none.
+   */
+  #read(address: string): number {
+    const words = this.#words
+    if (!parseAddress(address, words)) return 0
+    if (!isIpv4(words)) return 2
+    words[0] = words[3]
+    return 1
+  }
+
+  // HalfSipHash-2-4 with 64 bits of output (Aumasson and Bernstein), over the four bytes of an IPv4 address,
+  // the eight of an IPv6 /64, the six of a /48 (the last two in the lower half of their word), or none.
+  #digest(count: number, bytes: number): void {
+    const words = this.#words
+    words[count] = (bytes << 24) | (bytes > count * Int32Array.BYTES_PER_ELEMENT ? words[count] : 0)
+    let v0 = this.#seed[0]
+    let v1 = this.#seed[1] ^ 0xee
+    let v2 = 0x6c796765 ^ this.#seed[0]
+    let v3 = 0x74656462 ^ this.#seed[1]
+    // Two rounds for each word and the length behind them, four for each half of the output.
+    const last = 2 * (count + 1)
+    for (let round = 0; round < last + 8; round++) {
+      if (round < last) {
+        if ((round & 1) === 0) v3 ^= words[round >> 1]
+      } else if (round === last) {
+        v2 ^= 0xee
+      } else if (round === last + 4) {
+        this.#hash[0] = v1 ^ v3
+        v1 ^= 0xdd
+      }
+      v0 = (v0 + v1) | 0
+      v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0
+      v0 = (v0 << 16) | (v0 >>> 16)
+      v2 = (v2 + v3) | 0
+      v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2
+      v0 = (v0 + v3) | 0
+      v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0
+      v2 = (v2 + v1) | 0
+      v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
+      v2 = (v2 << 16) | (v2 >>> 16)
+      if (round < last && (round & 1) === 1) v0 ^= words[round >> 1]
+    }
+    this.#hash[1] = v1 ^ v3
+  }
+}
+
+/**
+ * Warns the operator, once an hour at most, of a peer that looks like a proxy and is not trusted: its clients
+ * share one quota. A thread that does not serve asks it every few seconds.
+ */
+export class ProxyWarnings {
+  readonly #counters: AddressCounters
+  readonly #log: (line: string) => void
+  #warnedIn = -1
+
+  constructor(counters: AddressCounters, log: (line: string) => void) {
+    this.#counters = counters
+    this.#log = log
+  }
+
+  prepare(now: number): void {
+    const peer = this.#counters.sightedProxy()
+    const hour = hourOf(now)
+    if (peer === null || hour === this.#warnedIn) return
+    this.#warnedIn = hour
+    this.#log(
+      `warning: ${peer} has used half of its hour's requests without a key, and sends X-Forwarded-For or Forwarded: all clients of a proxy share one quota until it is trusted (--trusted-proxy ${peer})`,
+    )
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * Clock hours (UTC), and counts in shared memory for several of them at once. `now` is epoch seconds
+ * everywhere.
+ */
+
+/** Seconds. */
+export const HOUR_S = 3600
+
+/** Number of the clock hour (UTC) that `now` lies in, counted from 1970. */
+export function hourOf(now: number): number {
+  return Math.floor(now / HOUR_S)
+}
+
+/**
+ * When the quota of the hour of `now` resets, in epoch seconds: the top of the next hour
+ * (`X-RateLimit-Reset`).
+ */
+export function resetAt(now: number): number {
+  return (hourOf(now) + 1) * HOUR_S
+}
+
+/**
+ * Whole seconds to wait for the reset, at least 1 (`Retry-After`): a client that waits exactly so long
+ * succeeds.
+ */
+export function retryAfter(now: number): number {
+  return Math.max(1, Math.ceil(resetAt(now) - now))
+}
+
+/**
+ * Counts one call on `words[at]` unless the count has reached `limit`. A refused call is not counted, so that
+ * raising a quota in the middle of an hour gives exactly the difference.
+ *
+ * @returns calls left after this one, or -1 when it is refused. Never another negative number, even where a
+ * quota was lowered below what is used already.
+ */
+export function charge(words: Int32Array, at: number, limit: number): number {
+  for (;;) {
+    const used = Atomics.load(words, at)
+    if (used >= limit) return -1
+    if (Atomics.compareExchange(words, at, used, used + 1) === used) return limit - used - 1
+  }
+}
+
+const LOCK = 0
+const FIRST_TAG = 1
+// The tags and the lock have cache lines of their own: every call reads them, and writes the counts behind
+// them.
+const HEADER_WORDS = 32
+const LOCK_WAIT_MS = 10
+// One second in all. Zeroing the largest bank takes milliseconds, so a lock that is held for longer belongs
+// to a thread that died.
+const MAX_LOCK_WAITS = 100
+const SETTLED_S = 60
+
+/**
+ * Counts in shared memory for several clock hours at once. The hour chooses the bank, and a tag beside the
+ * bank says which hour its counts belong to. So two threads, one on each side of the top of an hour, never
+ * touch the same counts. A clock that is set finds the right counts of that hour or a zeroed bank, never
+ * those of another hour.
+ */
+export class HourBanks {
+  readonly words: Int32Array
+  readonly #banks: number
+  readonly #bankWords: number
+
+  /** Bytes needed for `banks` (a power of two up to 16) of `bankWords` 32-bit words each. */
+  static bytes(banks: number, bankWords: number): number {
+    return (HEADER_WORDS + banks * bankWords) * Int32Array.BYTES_PER_ELEMENT
+  }
+
+  constructor(buffer: SharedArrayBuffer, banks: number, bankWords: number) {
+    this.words = new Int32Array(buffer, 0, HEADER_WORDS + banks * bankWords)
+    this.#banks = banks
+    this.#bankWords = bankWords
+  }
+
+  /**
+   * Index in `words` of the first count of `hour`. Zeroes the bank first where it still holds another hour.
+   */
+  start(hour: number): number {
+    const bank = hour & (this.#banks - 1)
+    if (Atomics.load(this.words, FIRST_TAG + bank) !== hour) this.#open(bank, hour)
+    return this.first(bank)
+  }
+
+  /** Index in `words` of the first count of a bank, whatever hour it holds. */
+  first(bank: number): number {
+    return HEADER_WORDS + bank * this.#bankWords
+  }
+
+  /**
+   * Zeroes the banks of this hour and the next ahead of time, so that no serving thread has to do it at the
+   * top of the hour. A thread that does not serve calls this every few seconds. The bank of the next hour is
+   * zeroed a minute into this one: with two banks it takes the place of the previous hour, which a slow
+   * thread may just be finishing.
+   */
+  prepare(now: number): void {
+    const hour = hourOf(now)
+    this.start(hour)
+    if (now - hour * HOUR_S >= SETTLED_S) this.start(hour + 1)
+  }
+
+  // The lock word is odd while the lock is held. When its holder died (a worker that was terminated), the
+  // others wait for a second; then one of them takes the lock by moving the word on to the next odd number.
+  #open(bank: number, hour: number): void {
+    const { words } = this
+    const tag = FIRST_TAG + bank
+    let seen = Atomics.load(words, LOCK)
+    let held: number
+    for (let waits = 0; ;) {
+      if (Atomics.load(words, tag) === hour) return
+      const wanted = (seen & 1) === 0 ? seen + 1 : waits >= MAX_LOCK_WAITS ? seen + 2 : 0
+      if (wanted !== 0 && Atomics.compareExchange(words, LOCK, seen, wanted) === seen) {
+        held = wanted
+        break
+      }
+      if ((seen & 1) !== 0) Atomics.wait(words, LOCK, seen, LOCK_WAIT_MS)
+      const next = Atomics.load(words, LOCK)
+      waits = next === seen ? waits + 1 : 0
+      seen = next
+    }
+    if (Atomics.load(words, tag) !== hour) {
+      words.fill(0, this.first(bank), this.first(bank) + this.#bankWords)
+      Atomics.store(words, tag, hour)
+    }
+    Atomics.compareExchange(words, LOCK, held, held + 1)
+    Atomics.notify(words, LOCK)
+  }
+}

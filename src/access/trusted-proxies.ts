@@ -1,0 +1,169 @@
+/**
+ * The client's address behind trusted proxies, from `X-Forwarded-For` or `Forwarded`. An anonymous call is
+ * charged to that address.
+ */
+import { isIpv4, MAX_ADDRESS_LENGTH, parseAddress } from './address.ts'
+
+const MAX_NETWORKS = 1000
+/** Proxies that a call may pass through. */
+const MAX_HOPS = 20
+/**
+ * Characters: far more than proxies write for one hop. Bounds the work on what a client wrote further left.
+ */
+const MAX_ELEMENT_LENGTH = 512
+
+interface Network {
+  readonly ipv4: boolean
+  readonly words: Int32Array
+  readonly mask: Int32Array
+}
+
+function parseNetwork(cidr: string): Network | null {
+  const slash = cidr.indexOf('/')
+  const address = slash < 0 ? cidr : cidr.slice(0, slash)
+  const words = new Int32Array(4)
+  if (address.includes('%') || !parseAddress(address, words)) return null
+  const written = address.includes(':') ? 128 : 32
+  const bits = slash < 0 ? String(written) : cidr.slice(slash + 1)
+  if (!/^(0|[1-9]\d{0,2})$/.test(bits) || Number(bits) > written) return null
+  const prefix = Number(bits) + 128 - written
+  // ::ffff:0:0/90 holds more than mapped addresses, so it is a network of IPv6.
+  const ipv4 = isIpv4(words) && prefix >= 96
+  const mask = Int32Array.from([0, 32, 64, 96], (before) => {
+    const inWord = Math.min(32, Math.max(0, prefix - before))
+    return inWord === 0 ? 0 : -1 << (32 - inWord)
+  })
+  return { ipv4, words, mask }
+}
+
+/**
+ * The proxies whose word about the client's address counts (`--trusted-proxy`). From anybody else
+ * `X-Forwarded-For` and `Forwarded` are ignored: a client can write what it likes into them.
+ *
+ * `BlockList` of node:net would do as well and is not used: a check of it takes 1.8 µs with one network and
+ * 2.1 with six, where this one takes 0.06 and 0.09 (medians of 200 runs in turn). An anonymous call behind a
+ * proxy needs two checks, and its whole answer takes about as long as one of those.
+ */
+export class TrustedProxies {
+  readonly #networks: readonly Network[]
+  readonly #words = new Int32Array(4)
+
+  /**
+   * @param cidrs networks such as `10.0.0.0/8` or `fd00::/8`, or single addresses.
+   * @throws Error naming the one that is malformed.
+   */
+  constructor(cidrs: readonly string[]) {
+    if (cidrs.length > MAX_NETWORKS) throw new Error(`more than ${MAX_NETWORKS} trusted proxies`)
+    this.#networks = cidrs.map((cidr) => {
+      const network = parseNetwork(cidr)
+      if (network === null) {
+        throw new Error(
+          `trusted proxy ${JSON.stringify(cidr.slice(0, MAX_ADDRESS_LENGTH))} is not an address or CIDR`,
+        )
+      }
+      return network
+    })
+  }
+
+  /** Whether no proxy is trusted, so that headers do not have to be read. */
+  get isEmpty(): boolean {
+    return this.#networks.length === 0
+  }
+
+  /**
+   * The address that an anonymous call is charged to. Starts at `peer` and reads the header from the right,
+   * nearest hop first, as long as the hop that wrote an element is trusted. Stops at the first hop that is
+   * not trusted, at one that is malformed or hidden (`unknown`, `_name`), and after 20 hops. `Forwarded` (RFC
+   * 7239) counts only where there is no `X-Forwarded-For`: most proxies write just the latter, and pass on a
+   * client's own `Forwarded` untouched.
+   *
+   * @param xForwardedFor the header's values in their order, joined with commas; empty when it is absent.
+   * @param forwarded likewise.
+   */
+  clientAddress(peer: string, xForwardedFor: string, forwarded: string): string {
+    const header = xForwardedFor === '' ? forwarded : xForwardedFor
+    if (this.#networks.length === 0 || header === '' || !this.trusts(peer)) return peer
+    let client = peer
+    let end = header.length
+    for (let hop = 0; hop < MAX_HOPS && end >= 0; hop++) {
+      const start = elementStart(header, end)
+      const element = header.slice(start, end).trim()
+      end = start - 1
+      // RFC 9110, 5.6.1: empty elements of a list do not count.
+      if (element === '') continue
+      if (element.length > MAX_ELEMENT_LENGTH) return client
+      const address = hopAddress(header === xForwardedFor ? element : forwardedFor(element))
+      if (address === '' || !parseAddress(address, this.#words)) return client
+      client = address
+      if (!this.#holds()) return client
+    }
+    return client
+  }
+
+  /** Whether an address is that of a trusted proxy. */
+  trusts(address: string): boolean {
+    return parseAddress(address, this.#words) && this.#holds()
+  }
+
+  #holds(): boolean {
+    const ipv4 = isIpv4(this.#words)
+    for (const network of this.#networks) {
+      if (network.ipv4 !== ipv4) continue
+      let difference = 0
+      for (let word = 0; word < 4; word++) {
+        difference |= (this.#words[word] ^ network.words[word]) & network.mask[word]
+      }
+      if (difference === 0) return true
+    }
+    return false
+  }
+}
+
+/**
+ * Where the last element of a list that ends at `end` begins. The list is read from the right, so that a
+ * quote which a client left open cannot swallow what trusted proxies wrote behind it.
+ */
+function elementStart(list: string, end: number): number {
+  let quoted = false
+  for (let at = end - 1; at >= 0; at--) {
+    const code = list.charCodeAt(at)
+    if (code === 0x22) {
+      let backslashes = 0
+      while (list.charCodeAt(at - 1 - backslashes) === 0x5c) backslashes++
+      if (backslashes % 2 === 0) quoted = !quoted
+      at -= backslashes
+    } else if (code === 0x2c && !quoted) {
+      return at + 1
+    }
+  }
+  return 0
+}
+
+const FORWARDED_PAIR = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))$/
+
+/**
+ * The value of `for` in an element of `Forwarded` (RFC 7239, 4), unquoted. Empty when it is absent, repeated or
+ * malformed.
+ */
+function forwardedFor(element: string): string {
+  let found = ''
+  for (const part of element.match(/(?:[^;"]|"(?:[^"\\]|\\.)*"|")+/g) ?? []) {
+    const pair = FORWARDED_PAIR.exec(part.trim())
+    if (pair?.[1]?.toLowerCase() !== 'for') continue
+    if (found !== '') return ''
+    found = pair[2] ?? pair[3] ?? ''
+  }
+  return found
+}
+
+/**
+ * The address in `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:80`. Empty for a text of
+ * another form.
+ */
+function hopAddress(hop: string): string {
+  // A zone has a meaning on one machine only, and may hold any character.
+  if (hop.length > MAX_ADDRESS_LENGTH || hop.includes('%')) return ''
+  const bracketed = /^\[([0-9A-Fa-f:.]+)\](?::[\w.-]+)?$/.exec(hop)
+  if (bracketed?.[1]?.includes(':') === true) return bracketed[1]
+  return /^([\d.]+):[\w.-]+$/.exec(hop)?.[1] ?? hop
+}

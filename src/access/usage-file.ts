@@ -1,0 +1,106 @@
+/** The file that carries an hour's counts of the keys over a restart. It lies beside the keys file. */
+import { readRegularFileSync } from '../system/files.ts'
+import { removeLeftovers, replaceFile } from '../system/replace-file.ts'
+import { HOUR_S, hourOf } from './hours.ts'
+import type { KeySlots } from './quota.ts'
+
+const WRITE_INTERVAL_MS = 2000
+const USAGE_FORMAT = 1
+// 100,000 ids of 12 characters with counts of 10 digits are 3 MB.
+const MAX_USAGE_BYTES = 16 * 1024 * 1024
+const MAX_COUNT = 0x7fff_ffff
+
+/** Where the hour's counts of a keys file are kept: beside it. */
+export function usagePath(keysPath: string): string {
+  return `${keysPath}.usage`
+}
+
+function hourText(now: number): string {
+  return new Date(hourOf(now) * HOUR_S * 1000).toISOString().slice(0, 13)
+}
+
+function usageText(counts: ReadonlyMap<string, number>, now: number): string {
+  return `${JSON.stringify({ format: USAGE_FORMAT, hour: hourText(now), counts: Object.fromEntries(counts) })}\n`
+}
+
+export interface Usage {
+  readonly counts: ReadonlyMap<string, number>
+  /** Why the file was passed over, or null. Keys then start the hour with all their calls. */
+  readonly warning: string | null
+}
+
+/** The counts in the usage file if they belong to the hour of `now`, else none. Never throws. */
+export function readUsage(path: string, now: number): Usage {
+  try {
+    const text = readRegularFileSync(path, MAX_USAGE_BYTES).toString('utf8')
+    return { counts: parseUsage(text, now), warning: null }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      return { counts: new Map(), warning: null }
+    }
+    return {
+      counts: new Map(),
+      warning: `${path}: cannot be read as a usage file; this hour's counts of all keys start at 0`,
+    }
+  }
+}
+
+function parseUsage(text: string, now: number): Map<string, number> {
+  const content: unknown = JSON.parse(text)
+  if (typeof content !== 'object' || content === null) throw new TypeError('not an object')
+  const { format, hour, counts } = content as Record<string, unknown>
+  if (format !== USAGE_FORMAT || typeof hour !== 'string' || typeof counts !== 'object' || counts === null) {
+    throw new TypeError('not a usage file')
+  }
+  const found = new Map<string, number>()
+  for (const [id, count] of Object.entries(counts)) {
+    if (!Number.isInteger(count) || count < 0 || count > MAX_COUNT) throw new TypeError('not a count')
+    found.set(id, count)
+  }
+  return hour === hourText(now) ? found : new Map()
+}
+
+export interface UsageKeeper {
+  /** Writes now, if anything was counted since the last time. */
+  flush(): void
+  /** Stops the timer and writes a last time, when no thread counts any more. */
+  close(): void
+}
+
+/**
+ * Writes the counts of `slots` to `path` every `intervalMs`, so that a crash gives back the calls of those
+ * seconds at most. To be started after {@link KeySlots.restore}. A failure is reported once, then again only
+ * after a write has succeeded in between; serving goes on.
+ */
+export function keepUsage(
+  path: string,
+  slots: KeySlots,
+  clock: () => number,
+  onError: (error: Error) => void,
+  intervalMs = WRITE_INTERVAL_MS,
+): UsageKeeper {
+  let written = ''
+  let failing = false
+  removeLeftovers(path)
+  const flush = (): void => {
+    const now = clock()
+    const text = usageText(slots.usage(now), now)
+    if (text === written) return
+    try {
+      replaceFile(path, text)
+      written = text
+      failing = false
+    } catch (error) {
+      if (!failing) onError(error instanceof Error ? error : new Error(`${path}: cannot be written`))
+      failing = true
+    }
+  }
+  const timer = setInterval(flush, intervalMs).unref()
+  return {
+    flush,
+    close() {
+      clearInterval(timer)
+      flush()
+    },
+  }
+}
