@@ -4,6 +4,8 @@
  *
  *     node --import tsx test/faults/ends.ts stops 300     one SIGTERM at 5 to 20 s of uptime, two workers, with and without requests
  *     node --import tsx test/faults/ends.ts moments 200   signals at random moments, single and double, both engines, also under npm
+ *
+ * `moments` takes the longest wait before the first signal in ms, 8000 if not given: on a busy machine nothing has begun by then.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -15,6 +17,7 @@ import { issueKey } from '../../src/access/keys.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const CLI = join(ROOT, 'dist', 'cli.js')
+const WITNESS = fileURLToPath(new URL('witness.mjs', import.meta.url))
 /** A start and an end on a machine that is busy with ten other things. */
 const PATIENCE_MS = 120_000
 
@@ -29,6 +32,11 @@ export interface Ended {
   /** What is wrong with this end; null when nothing is. */
   fault: string | null
   output: string
+  /**
+   * Whether a signal ended npm and not what it ran. It passes signals on from just after it has started its script until that has ended:
+   * one before leaves the script without a word of it, one after ends npm, whatever the script ended with.
+   */
+  isNpmsOwn: boolean
 }
 
 export interface StartAndEnd {
@@ -56,7 +64,12 @@ export async function startAndEnd(plan: StartAndEnd): Promise<Ended> {
   const server = spawn(command, rest, {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, npm_config_script_shell: starter === 'npm with bash' ? '/bin/bash' : '/bin/sh' },
+    env: {
+      ...process.env,
+      npm_config_script_shell: starter === 'npm with bash' ? '/bin/bash' : '/bin/sh',
+      NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${WITNESS}`,
+      WITNESS: folder,
+    },
   })
   let output = ''
   for (const stream of [server.stdout, server.stderr])
@@ -64,7 +77,15 @@ export async function startAndEnd(plan: StartAndEnd): Promise<Ended> {
   const end = new Promise<number | NodeJS.Signals | null>((resolve) => {
     server.once('close', (code, signal) => resolve(signal ?? code))
   })
+  const left = new Set<number>()
+  let looks: NodeJS.Timeout | undefined
+  server.once('exit', (_code, signal) => {
+    if (!starter.startsWith('npm') || signal === null) return
+    looks = setInterval(() => endLeft(folder, left), 100)
+  })
   const hasEnded = (): boolean => server.exitCode !== null || server.signalCode !== null
+  const trees: string[] = []
+  const caught: boolean[] = []
   let isLate = false
   const late = globalThis.setTimeout(() => {
     isLate = true
@@ -79,11 +100,64 @@ export async function startAndEnd(plan: StartAndEnd): Promise<Ended> {
   await setTimeout(wait.ms)
   for (const [i, signal] of signals.entries()) {
     if (i > 0) await setTimeout(gapMs)
+    trees.push(`${signal} to:`, ...treeOf(server.pid!, folder))
+    caught.push(existsSync(join(folder, 'catches-signals')))
     server.kill(signal)
   }
   const code = await end
   clearTimeout(late)
-  return { starter, code, output, fault: isLate ? 'it did not end' : await faultOf(plan, code, output) }
+  clearInterval(looks)
+  const ownCode = ownCodeIn(folder)
+  const isNpmsOwn =
+    typeof code === 'string' && starter.startsWith('npm') && (left.size > 0 || ownCode !== null)
+  const seen = { code: isNpmsOwn ? ownCode : code, output, isYoung: !caught[0] }
+  const fault = isLate ? 'it did not end' : await faultOf(plan, seen)
+  const told = { ...plan, caught, ownCode, left: [...left] }
+  return {
+    starter,
+    code,
+    output,
+    isNpmsOwn,
+    fault: fault === null ? null : [fault, JSON.stringify(told), ...trees].join('\n'),
+  }
+}
+
+/** Exit code of the server itself; null when it did not come to that. */
+function ownCodeIn(folder: string): number | null {
+  const text = readOf(join(folder, 'own-end'))
+  return text === '' ? null : Number(text)
+}
+
+/** Ends the servers that npm has left, each once. They know nothing of its signal. */
+function endLeft(folder: string, left: Set<number>): void {
+  for (const line of runningIn(folder)) {
+    const pid = Number.parseInt(line, 10)
+    if (left.has(pid) || !line.includes('launch.mjs')) continue
+    left.add(pid)
+    try {
+      process.kill(pid, 'SIGTERM')
+    } catch {
+      // It has just ended.
+    }
+  }
+}
+
+/** A process and those whose arguments name `folder`. */
+function treeOf(pid: number, folder: string): string[] {
+  const pids = new Set([pid, ...runningIn(folder).map((line) => Number.parseInt(line, 10))])
+  return [...pids].map((each) => {
+    const parent = /^PPid:\t(\d+)$/m.exec(readOf(`/proc/${each}/status`))?.[1]
+    return `  ${each} of ${parent}: ${readOf(`/proc/${each}/cmdline`).replaceAll('\0', ' ').slice(0, 100)}`
+  })
+}
+
+/** '' where there is no such file. */
+function readOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 function commandOf(starter: Starter, args: string[]): string[] {
@@ -100,16 +174,21 @@ function commandOf(starter: Starter, args: string[]): string[] {
 
 const CODES: { readonly [signal: string]: number } = { SIGINT: 130, SIGTERM: 143 }
 
-async function faultOf(plan: StartAndEnd, code: Ended['code'], output: string): Promise<string | null> {
-  const { starter, signals, folder } = plan
+/**
+ * What is wrong with an end. Its code is null for a server that npm left and that had not begun when it was ended; `isYoung` is one that
+ * did not catch signals yet when the first came, and so was ended by it as any process.
+ */
+async function faultOf(
+  plan: StartAndEnd,
+  { code, output, isYoung }: { code: Ended['code']; output: string; isYoung: boolean },
+): Promise<string | null> {
+  const { signals, folder } = plan
   const second = CODES[signals[1] ?? '']
   // Two signals may become one on their way, and a second one may find that the process has just ended.
   const allowed: Ended['code'][] = second === undefined ? [0] : [0, second]
-  // Before the first line of our code runs, a signal ends Node or npm as any process; on a busy machine that takes its time.
-  const isYoung =
-    plan.wait.from === 'start' && output === '' && plan.wait.ms < (starter.startsWith('npm') ? 6000 : 3000)
   const ownEnd = signals.flatMap((signal) => [signal, CODES[signal]])
-  if (!allowed.includes(code) && !(isYoung && ownEnd.includes(code as never))) return `it ended with ${code}`
+  if (code !== null && !allowed.includes(code) && !(isYoung && ownEnd.includes(code)))
+    return `it ended with ${code}`
   if (/Assertion|stack trace|open handles|^\s+at /m.test(output)) return 'it wrote of an abort or a fault'
   // What belongs to it ends with it, within moments.
   for (let waited = 0; runningIn(folder).length > 0; waited += 50) {
@@ -125,12 +204,8 @@ export function runningIn(folder: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .flatMap((name) => {
-      try {
-        const text = readFileSync(join('/proc', name, 'cmdline'), 'utf8').replaceAll('\0', ' ')
-        return text.includes(folder) ? [`${name} ${text}`] : []
-      } catch {
-        return []
-      }
+      const text = readOf(`/proc/${name}/cmdline`).replaceAll('\0', ' ')
+      return text.includes(folder) ? [`${name} ${text}`] : []
     })
 }
 
@@ -159,8 +234,9 @@ async function inLanes(
   const lane = async (): Promise<void> => {
     while (next < count) {
       const number = next++
-      const { starter, code, fault, output } = await work(number)
-      const end = `${starter}: ${code}${output === '' ? ' before a word' : ''}`
+      const { starter, code, fault, output, isNpmsOwn } = await work(number)
+      const own = isNpmsOwn ? ', of npm alone' : ''
+      const end = `${starter}: ${code}${own}${output === '' ? ' before a word' : ''}`
       counts[end] = (counts[end] ?? 0) + 1
       if (fault !== null) faults.push(`${number}: ${fault}\n${output}`)
     }
@@ -195,7 +271,7 @@ export function stops(place: string, snapshots: string, count: number, low: numb
 }
 
 /** One or two signals each at a random moment from the start of the process on. Every other server has to build first. */
-export function moments(place: string, snapshots: string, count: number) {
+export function moments(place: string, snapshots: string, count: number, longestMs = 8000) {
   return inLanes(count, 3, (number) => {
     // Not the beginning of another one's name.
     const folder = join(place, `${number}.d`)
@@ -210,7 +286,7 @@ export function moments(place: string, snapshots: string, count: number) {
       starter,
       args: [...own, '--workers=2', `--engine=${engine}`],
       folder,
-      wait: { from: 'start', ms: random(0, 8000) },
+      wait: { from: 'start', ms: random(0, longestMs) },
       signals: pick([
         ['SIGTERM'],
         ['SIGINT'],
@@ -232,7 +308,7 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
     const [kind, count] = [process.argv[2], Number(process.argv[3] ?? 20)]
     const { counts, faults } =
       kind === 'moments'
-        ? await moments(place, snapshots, count)
+        ? await moments(place, snapshots, count, Number(process.argv[4] ?? 8000))
         : await stops(place, snapshots, count, 5000, 20_000)
     process.stdout.write(`${count} ${kind}: ended with ${JSON.stringify(counts)}, ${faults.length} faults\n`)
     for (const fault of faults) process.stdout.write(`${fault}\n`)
