@@ -23,6 +23,7 @@ import type {
 import { HeldBytes, PIECE_BYTES } from './limits.ts'
 import { NodeLaterReply, writeHead } from './node-later.ts'
 import { Rest } from './rest.ts'
+import { firstPiece, Turns } from './turns.ts'
 
 /**
  * What stands in a request's head beside method, target, and names and values of headers: ` `, ` HTTP/1.1`
@@ -38,6 +39,7 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
   path = ''
   query = ''
   readonly #held = new HeldBytes()
+  readonly #turns = new Turns()
   readonly #onThrow: (error: unknown) => void
   /** What is to be answered to a request that no handler should see. */
   refusal: Refusal | null = null
@@ -114,13 +116,14 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
   }
 
   #sendBody(response: ServerResponse, body: Uint8Array, lasting: boolean | Again): void {
-    const first = body.subarray(0, PIECE_BYTES)
-    if (lasting !== true && !this.#mayHold(response, first.length)) {
+    const stays = lasting === true
+    if (!stays && !this.#mayHold(response, Math.min(body.length, PIECE_BYTES))) {
       response.destroy()
       return
     }
+    const first = firstPiece(body)
     if (first.length === body.length) {
-      response.end(lasting === true ? first : Buffer.from(first))
+      response.end(stays ? first : Buffer.from(first))
       return
     }
     const options = { from: first.length, lasting, held: this.#held, onThrow: this.#onThrow }
@@ -130,7 +133,42 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
       return
     }
     response.once('close', () => rest.end())
-    sendPieces(response, first, rest, 0, lasting === true)
+    this.#sendPieces(response, first, rest, 0, stays)
+  }
+
+  /**
+   * Sends `piece`, which begins at `offset` of its body, and what is behind it: each piece in its turn, and
+   * from a copy unless the body `stays`, because Node holds a piece until the kernel has taken it, and the
+   * copy of all with it.
+   */
+  #sendPieces(response: ServerResponse, piece: Uint8Array, rest: Rest, offset: number, stays: boolean): void {
+    const end = offset + piece.length
+    const bytes = stays ? piece : Buffer.from(piece)
+    if (end === rest.length) {
+      response.end(bytes)
+      rest.forget()
+      return
+    }
+    let isTaken = false
+    const goOn = (): number => {
+      // Its client may have gone between two pieces.
+      if (response.destroyed) return 0
+      const next = rest.piece(end)
+      if (next === null) {
+        response.destroy()
+        return 0
+      }
+      this.#sendPieces(response, next, rest, end, stays)
+      return next.length + rest.takeMade()
+    }
+    response.write(bytes, () => {
+      isTaken = true
+      this.#turns.add(goOn)
+    })
+    // What the kernel has not taken in a turn of the loop waits for its client.
+    setImmediate(() => {
+      if (!isTaken) rest.forget()
+    })
   }
 
   /**
@@ -143,42 +181,6 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
     response.once('close', () => this.#held.giveBack(bytes))
     return true
   }
-}
-
-/**
- * Sends `piece`, which begins at `offset` of its body, and what is behind it: each piece in a turn of the
- * loop of its own, and from a copy unless the body `stays`, because Node holds a piece until the kernel has
- * taken it, and the copy of all with it.
- */
-function sendPieces(
-  response: ServerResponse,
-  piece: Uint8Array,
-  rest: Rest,
-  offset: number,
-  stays: boolean,
-): void {
-  const end = offset + piece.length
-  const bytes = stays ? piece : Buffer.from(piece)
-  if (end === rest.length) {
-    response.end(bytes)
-    rest.forget()
-    return
-  }
-  let isTaken = false
-  response.write(bytes, () => {
-    isTaken = true
-    setImmediate(() => {
-      // Its client may have gone between two pieces.
-      if (response.destroyed) return
-      const next = rest.piece(end)
-      if (next === null) response.destroy()
-      else sendPieces(response, next, rest, end, stays)
-    })
-  })
-  // What the kernel has not taken in a turn of the loop waits for its client.
-  setImmediate(() => {
-    if (!isTaken) rest.forget()
-  })
 }
 
 /** A target without scheme and host, which a request to a proxy has before its path (RFC 9112, 3.2.2). */

@@ -6,9 +6,10 @@ import type { UwsRequest, UwsResponse } from './binding.ts'
 import { framingOf, headText, unmapped } from './exchange.ts'
 import type { Again, Framing, HeaderName, LaterEvents, LaterReply, Surroundings } from './exchange.ts'
 import { PIECE_BYTES } from './limits.ts'
+import { firstPiece } from './turns.ts'
 import { ANSWER_LIMIT_BYTES, type Lane } from './uws-lane.ts'
 import { CLOSING, UwsLaterReply } from './uws-later.ts'
-import { firstPiece, LongBodies } from './uws-long.ts'
+import { LongBodies } from './uws-long.ts'
 
 /** What the engine adds to a head: version, date, length and the like. */
 const ADDED_HEAD_BYTES = 90

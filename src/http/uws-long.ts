@@ -1,14 +1,10 @@
 /** Long bodies of the engine on uWebSockets.js, sent piece by piece as the kernel becomes ready for more. */
 import type { UwsResponse } from './binding.ts'
 import type { Again, Surroundings } from './exchange.ts'
-import { FIRST_PIECE_BYTES, HeldBytes, PIECE_BYTES, PIECES_PER_TURN_BYTES } from './limits.ts'
+import { HeldBytes } from './limits.ts'
 import { Rest } from './rest.ts'
+import { Turns } from './turns.ts'
 import type { Lane } from './uws-lane.ts'
-
-/** What of a body is offered at once. */
-export function firstPiece(body: Uint8Array): Uint8Array {
-  return body.length <= PIECE_BYTES ? body : body.subarray(0, FIRST_PIECE_BYTES)
-}
 
 export class LongBodies {
   /** Responses whose body is not out yet. */
@@ -80,34 +76,5 @@ export class LongBodies {
     if (rest.isOver) return
     rest.end()
     this.unfinished--
-  }
-}
-
-/** Each body that is ready for more sends a piece, as many of them in a turn of the loop as take 1 ms. */
-class Turns {
-  readonly #waiting = new Set<() => number>()
-  #isScheduled = false
-
-  /** Has `send`, which returns how many bytes it has offered and made, called in its turn. */
-  add(send: () => number): void {
-    this.#waiting.add(send)
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    setImmediate(this.#sendSome)
-  }
-
-  readonly #sendSome = (): void => {
-    this.#isScheduled = false
-    let bytes = 0
-    // Those who are added meanwhile come in the next turn.
-    let left = this.#waiting.size
-    for (const send of this.#waiting) {
-      if (left-- === 0 || bytes >= PIECES_PER_TURN_BYTES) break
-      this.#waiting.delete(send)
-      bytes += send()
-    }
-    if (this.#waiting.size === 0 || this.#isScheduled) return
-    this.#isScheduled = true
-    setImmediate(this.#sendSome)
   }
 }
