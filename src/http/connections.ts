@@ -9,8 +9,11 @@ import { unmapped } from './exchange.ts'
  * addresses one in 16 does.
  */
 const ADDRESS_SLOTS = 16_384
-/** Of each thread's row: its connections, then those of each slot. */
-const ROW_WORDS = 1 + ADDRESS_SLOTS
+/** Of each thread's row: its connections, those of each slot, and how many it has refused for either limit. */
+const COUNT_WORDS = 1 + ADDRESS_SLOTS
+const REFUSED_IN_ALL = COUNT_WORDS
+const REFUSED_BY_ADDRESS = COUNT_WORDS + 1
+const ROW_WORDS = COUNT_WORDS + 2
 /**
  * Before the rows: what makes the hash another one in each process, so that nobody can choose whom to share a
  * limit with.
@@ -51,7 +54,8 @@ export class Connections {
     this.#words = new Int32Array(buffer)
     this.#row = SEED_WORDS + thread * ROW_WORDS
     this.#limits = limits
-    this.#words.fill(0, this.#row, this.#row + ROW_WORDS)
+    // What was refused counts for the life of the process.
+    this.#words.fill(0, this.#row, this.#row + COUNT_WORDS)
   }
 
   /** Whether addresses are counted: finding one out costs a call into the system. */
@@ -70,11 +74,11 @@ export class Connections {
    */
   opened(address: string): number {
     const words = this.#words
-    if (this.#sum(0) >= this.#limits.total) return REFUSED
+    if (this.#sum(0) >= this.#limits.total) return this.#refuse(REFUSED_IN_ALL)
     let slot = 0
     if (this.countsAddresses && address !== '' && !this.#limits.isExempt(address)) {
       slot = 1 + (hash(networkOf(address), words[0]) % ADDRESS_SLOTS)
-      if (this.#sum(slot) >= this.#limits.perAddress) return REFUSED
+      if (this.#sum(slot) >= this.#limits.perAddress) return this.#refuse(REFUSED_BY_ADDRESS)
       words[this.#row + slot]++
     }
     words[this.#row]++
@@ -86,11 +90,34 @@ export class Connections {
     if (slot > 0) this.#words[this.#row + slot]--
   }
 
-  #sum(at: number): number {
-    let sum = 0
-    for (let word = SEED_WORDS + at; word < this.#words.length; word += ROW_WORDS) sum += this.#words[word]
-    return sum
+  #refuse(limit: number): typeof REFUSED {
+    this.#words[this.#row + limit]++
+    return REFUSED
   }
+
+  #sum(at: number): number {
+    return sumOf(this.#words, at)
+  }
+}
+
+export interface ConnectionCounts {
+  /** In all threads. */
+  open: number
+  /** Since the process began: beyond the limit of all, and beyond that of one address. */
+  refused: { in_all: number; by_address: number }
+}
+
+export function countConnections(buffer: SharedArrayBuffer): ConnectionCounts {
+  const words = new Int32Array(buffer)
+  const refused = { in_all: sumOf(words, REFUSED_IN_ALL), by_address: sumOf(words, REFUSED_BY_ADDRESS) }
+  return { open: sumOf(words, 0), refused }
+}
+
+/** The sum over the rows of all threads. */
+function sumOf(words: Int32Array, at: number): number {
+  let sum = 0
+  for (let word = SEED_WORDS + at; word < words.length; word += ROW_WORDS) sum += words[word]
+  return sum
 }
 
 /** FNV-1a over UTF-16 code units, begun with a secret. */

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import { AddressCounters, ProxyWarnings } from '../access/address-counters.ts'
 import { isLoopback, readToken, startAdmin, type AdminOptions } from './admin.ts'
 import type { ServeConfig } from './settings.ts'
-import { Connections } from '../http/connections.ts'
+import { Connections, countConnections } from '../http/connections.ts'
 import { loadEngine } from '../http/engine.ts'
 import { connectionsWithin, openFilesLimit } from '../http/files.ts'
 import { findFreePort, openPort } from '../http/port.ts'
@@ -188,6 +188,7 @@ export async function startServer(
         workers: { wanted: count, serving: workers.alive, replaced: workers.replaced },
         memory: process.memoryUsage(),
         answered: totals.sums(),
+        connections: countConnections(shared.connections),
         draining,
         ...moreStatus(),
       }),

@@ -8,7 +8,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 import { connectionsWithin, openFilesLimit } from '../../src/http/files.ts'
-import { Connections, networkOf, REFUSED, UNLIMITED } from '../../src/http/connections.ts'
+import { Connections, countConnections, networkOf, REFUSED, UNLIMITED } from '../../src/http/connections.ts'
 import {
   BODYLESS_LIMIT_BYTES,
   HELD_LIMIT_BYTES,
@@ -313,18 +313,22 @@ describe('connections that are counted', () => {
       [0, 0, 0, 0, REFUSED],
     )
     assert.equal(threads[2].open, 4)
+    assert.deepEqual(countConnections(buffer), { open: 4, refused: { in_all: 1, by_address: 0 } })
     const anew = new Connections(buffer, 1, limits)
+    assert.deepEqual(countConnections(buffer), { open: 2, refused: { in_all: 1, by_address: 0 } })
     assert.equal(anew.open, 2)
     assert.equal(anew.opened(''), 0)
   })
 
   it('of one address are counted by its network, unless it is exempt', () => {
     const limits = { total: 100, perAddress: 2, isExempt: (address: string) => address === '192.0.2.9' }
-    const connections = new Connections(Connections.allocate(2), 1, limits)
+    const buffer = Connections.allocate(2)
+    const connections = new Connections(buffer, 1, limits)
     const slot = connections.opened('2001:db8::1')
     assert.ok(slot > 0)
     assert.equal(connections.opened('2001:db8:0:0:5::2'), slot)
     assert.equal(connections.opened('2001:db8::3'), REFUSED)
+    assert.deepEqual(countConnections(buffer), { open: 2, refused: { in_all: 0, by_address: 1 } })
     assert.ok(connections.opened('2001:db8:0:1::3') !== REFUSED)
     for (let i = 0; i < 5; i++) assert.equal(connections.opened('192.0.2.9'), 0)
     connections.left(slot)
