@@ -8,6 +8,7 @@ import { GRAMMAR } from './grammar.ts'
 import { KEYS } from './keys.ts'
 import { NETWORK } from './network.ts'
 import { PIPELINES } from './pipelines.ts'
+import { SCRIPTS } from './scripts.ts'
 import { SOURCES } from './sources.ts'
 
 export const ATTACKS: readonly Attack[] = [
@@ -26,6 +27,8 @@ export const ATTACKS: readonly Attack[] = [
 export function attackNamed(name: string): Attack {
   const attack = ATTACKS.find((one) => one.name === name)
   if (attack === undefined)
-    throw new Error(`no attack ${name}; there are ${ATTACKS.map((one) => one.name).join(', ')}`)
+    throw new Error(
+      `no attack ${name}; there are ${[...ATTACKS, ...SCRIPTS].map((one) => one.name).join(', ')}`,
+    )
   return attack
 }

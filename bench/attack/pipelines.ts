@@ -15,26 +15,41 @@ interface Flood {
   connections: number
   /** Bytes of requests that each connection sends. */
   bytes: number
-  request: string
+  request: Request
   reads: boolean
 }
 
+/** What is sent again and again. */
+type Request = (target: Target) => string
+
 const KB = 1000
 
-const headOf = (path: string): string => `HEAD ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+const headOfRoot: Request = () => 'HEAD / HTTP/1.1\r\nHost: a\r\n\r\n'
+const postWithBody: Request = () => 'POST /v2/countries HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx'
 const getOf = (path: string, key: string): string =>
   `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`
 
+const pageOf =
+  (rows: number): Request =>
+  ({ buoys, key }) =>
+    getOf(`/v2/buoys/${buoys[0]}/readings?per_page=${rows}`, key)
+
 const STATUS = /HTTP\/1\.1 (\d{3})/g
 
-async function flood(
-  { port }: Target,
-  { connections, bytes, request, reads }: Flood,
+const flooding =
+  (flood: Flood): Attack['run'] =>
+  (target, scale) =>
+    sendFlood(target, flood, scale)
+
+async function sendFlood(
+  target: Target,
+  { connections, bytes, request: requestOf, reads }: Flood,
   scale: number,
 ): Promise<Finding> {
+  const request = requestOf(target)
   const each = Math.ceil(bytes / request.length)
   const batch = Buffer.from(request.repeat(each))
-  const crowd = new Crowd(port)
+  const crowd = new Crowd(target.port)
   const statuses = new Tally()
   let over = 0
   const counts = new WeakMap<Socket, number>()
@@ -67,6 +82,11 @@ async function flood(
 }
 
 /** Clients that ask for one large thing each and read nothing of it. */
+const hoarding =
+  (count: number, request: Request): Attack['run'] =>
+  (target, scale) =>
+    hoard(target, count, request(target), scale)
+
 async function hoard({ port }: Target, count: number, request: string, scale: number): Promise<Finding> {
   const crowd = new Crowd(port)
   await crowd.enter(amount(count, scale), { reads: false, onOpen: (socket) => void socket.write(request) })
@@ -83,79 +103,46 @@ export const PIPELINES: readonly Attack[] = [
   {
     name: 'head-100',
     about: '100 connections × 128 KB of pipelined HEAD, without a key, not read',
-    run: (target, scale) =>
-      flood(target, { connections: 100, bytes: 128 * KB, request: headOf('/'), reads: false }, scale),
+    run: flooding({ connections: 100, bytes: 128 * KB, request: headOfRoot, reads: false }),
   },
   {
     name: 'head-200',
     about: '200 connections × 500 KB of pipelined HEAD, without a key, not read',
-    run: (target, scale) =>
-      flood(target, { connections: 200, bytes: 500 * KB, request: headOf('/'), reads: false }, scale),
+    run: flooding({ connections: 200, bytes: 500 * KB, request: headOfRoot, reads: false }),
   },
   {
     name: 'head-read',
     about: '200 connections × 500 KB of pipelined HEAD, all answers read',
-    run: (target, scale) =>
-      flood(target, { connections: 200, bytes: 500 * KB, request: headOf('/'), reads: true }, scale),
+    run: flooding({ connections: 200, bytes: 500 * KB, request: headOfRoot, reads: true }),
   },
   {
     name: 'get-unread',
     about: '100 connections × 128 KB of pipelined GET of pages of 100 readings, not read',
-    run: (target, scale) =>
-      flood(
-        target,
-        {
-          connections: 100,
-          bytes: 128 * KB,
-          request: getOf(`/v2/buoys/${target.buoys[0]}/readings?per_page=100`, target.key),
-          reads: false,
-        },
-        scale,
-      ),
+    run: flooding({ connections: 100, bytes: 128 * KB, request: pageOf(100), reads: false }),
   },
   {
     name: 'get-read',
     about: '50 connections × 64 KB of pipelined GET of pages of readings, all read',
-    run: (target, scale) =>
-      flood(
-        target,
-        {
-          connections: 50,
-          bytes: 64 * KB,
-          request: getOf(`/v2/buoys/${target.buoys[0]}/readings?per_page=20`, target.key),
-          reads: true,
-        },
-        scale,
-      ),
+    run: flooding({ connections: 50, bytes: 64 * KB, request: pageOf(20), reads: true }),
   },
   {
     name: 'post-pipelined',
     about: '100 connections × 128 KB of pipelined POST with bodies, not read',
-    run: (target, scale) =>
-      flood(
-        target,
-        {
-          connections: 100,
-          bytes: 128 * KB,
-          request: 'POST /v2/countries HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx',
-          reads: false,
-        },
-        scale,
-      ),
+    run: flooding({ connections: 100, bytes: 128 * KB, request: postWithBody, reads: false }),
   },
   {
     name: 'downloads-600',
     about: '600 downloads of the largest file, not read',
-    run: (target, scale) => hoard(target, 600, getOf(target.download, ''), scale),
+    run: hoarding(600, ({ download }) => getOf(download, '')),
   },
   {
     name: 'downloads-2000',
     about: '2,000 downloads of the largest file, not read',
-    run: (target, scale) => hoard(target, 2000, getOf(target.download, ''), scale),
+    run: hoarding(2000, ({ download }) => getOf(download, '')),
   },
   {
     name: 'map-unread',
     about: '500 maps, not read',
-    run: (target, scale) => hoard(target, 500, getOf('/v2/buoys/map', target.key), scale),
+    run: hoarding(500, ({ key }) => getOf('/v2/buoys/map', key)),
   },
 ]

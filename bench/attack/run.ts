@@ -1,9 +1,10 @@
 /**
  * The attacks upon a server of its own, over loopback alone, each bounded in time:
  *
- *     npm run attack [-- --engine uws|node --scale 0.1 --long --seed N --cli dist/cli.js ATTACK …]
+ *     npm run attack [-- --engine uws|node --scale 0.1 --long --seed N --cli dist/cli.js NAME …]
  *
- * All attacks on both engines where none is named.
+ * All attacks on both engines where none is named. `lies` and `siege`, programs of the tests that attack
+ * snapshots and sources, run where they are named, and with `--long`.
  */
 import { parseArgs } from 'node:util'
 import { table } from '../http/report.ts'
@@ -12,6 +13,7 @@ import { startAssailant } from './assailant.ts'
 import type { Target } from './attack.ts'
 import { ATTACKS, attackNamed } from './attacks.ts'
 import { startBystander } from './bystander.ts'
+import { runScript, SCRIPTS, stopScript } from './scripts.ts'
 import { ordinaryPaths, prepareCorpus, startPatient, type Corpus } from './patient.ts'
 import { examine, WHOLE, type Trial } from './trial.ts'
 
@@ -32,7 +34,12 @@ const engines = options.engine === undefined ? ENGINES : ENGINES.filter((engine)
 if (engines.length === 0) throw new Error(`--engine: ${ENGINES.join(' or ')}`)
 const scale = Number(options.scale)
 if (!(scale > 0 && scale <= 1)) throw new Error('--scale: above 0 and at most 1')
-const attacks = positionals.length === 0 ? ATTACKS : positionals.map((name) => attackNamed(name))
+const isNamed = positionals.length > 0
+const scripts = SCRIPTS.filter(({ name }) => (isNamed ? positionals.includes(name) : options.long))
+const scriptNames = new Set(SCRIPTS.map(({ name }) => name))
+const attacks = isNamed
+  ? positionals.filter((name) => !scriptNames.has(name)).map((name) => attackNamed(name))
+  : ATTACKS
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 
@@ -40,6 +47,7 @@ const assailant = startAssailant()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     assailant.stop()
+    stopScript()
     void stopAll().then(() => process.exit(130))
   })
 }
@@ -77,8 +85,10 @@ function rowOf(trial: Trial): string[] {
   ]
 }
 
-const corpus = prepareCorpus(options.cli, Number(options.seed))
+const seed = Number(options.seed)
+const corpus = prepareCorpus(options.cli, seed)
 const trials: Trial[] = []
+const programs: { name: string; fault: string }[] = []
 try {
   for (const { name, about } of attacks) {
     for (const engine of engines) {
@@ -88,6 +98,10 @@ try {
       say(`  ${trial.did}`)
       say(`  ${rowOf(trial).slice(2).join(' | ')}`)
     }
+  }
+  for (const script of scripts) {
+    say(`${script.name} (${script.about})`)
+    programs.push({ name: script.name, fault: await runScript(script, scale, options.long, seed) })
   }
 } finally {
   assailant.stop()
@@ -106,7 +120,11 @@ process.stdout.write(
       'lived',
       'verdict',
     ],
-    trials.map((trial) => rowOf(trial)),
+    [
+      ...trials.map((trial) => rowOf(trial)),
+      ...programs.map(({ name, fault }) => [name, '', '', '', '', '', '', fault === '' ? 'holds' : fault]),
+    ],
   )}\n`,
 )
-process.exitCode = trials.some(({ faults, slow }) => faults.length > 0 || slow !== null) ? 1 : 0
+const hasFallen = trials.some(({ faults, slow }) => faults.length > 0 || slow !== null)
+process.exitCode = hasFallen || programs.some(({ fault }) => fault !== '') ? 1 : 0
