@@ -3,7 +3,7 @@
  *
  *     npm run attack [-- --engine uws|node --scale 0.1 --long --seed N --cli dist/cli.js NAME …]
  *
- * All attacks on both engines where none is named. `lies` and `siege`, programs of the tests that attack
+ * All attacks on both engines where no NAME is given. `lies` and `siege`, programs of the tests that attack
  * snapshots and sources, run where they are named, and with `--long`.
  */
 import { parseArgs } from 'node:util'
