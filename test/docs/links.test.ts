@@ -141,6 +141,7 @@ const OTHER_OPTIONS = new Set([
   'include-children',
   'build',
   'pack',
+  'breaking',
 ])
 
 test('Every option that a document names is one of a command.', () => {
