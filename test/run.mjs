@@ -1,18 +1,84 @@
-// Runs the tests, all or those whose path contains one of the arguments: Node 20's runner takes no patterns.
+// Runs the tests: `node test/run.mjs [--tier=fast|slow] [PART…]`, those of a tier, or those whose path contains one of the parts, or all.
+// Node 20's runner takes no patterns. At the end it names the files that took longest.
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-const wanted = process.argv.slice(2)
-const files = readdirSync('test', { recursive: true })
+/**
+ * The slow tier: tests that start servers and builders by the dozen and kill them, drive other programs (a browser, containers,
+ * proxies), or send attacks. Everything else is the fast tier, which takes at most four minutes on two cores.
+ */
+const SLOW = [
+  'test/access/keys-changes',
+  'test/access/keys-many',
+  'test/access/keys-memory',
+  'test/access/quota-hour',
+  'test/api/dear',
+  'test/bench/',
+  'test/build/replay',
+  'test/build/silent',
+  'test/commands/launch',
+  'test/explorer/explorer',
+  'test/faults/',
+  'test/fetch/command',
+  'test/fetch/hour',
+  'test/histories/',
+  'test/http/later-gone',
+  'test/http/limits',
+  'test/http/timeouts',
+  'test/openapi/docs',
+  'test/openapi/fuzz',
+  'test/real/',
+  'test/snapshot/lies',
+  'test/snapshot/load',
+  'test/sources/box',
+  'test/sources/hostile',
+  'test/sources/siege',
+  'test/system/lock',
+]
+const TIERS = {
+  fast: (file) => !isSlow(file),
+  slow: isSlow,
+}
+
+function isSlow(file) {
+  return SLOW.some((start) => file.startsWith(start))
+}
+
+const args = process.argv.slice(2)
+const tier = args.find((arg) => arg.startsWith('--'))?.replace(/^--tier=/, '')
+if (tier !== undefined && !(tier in TIERS)) {
+  process.stderr.write(`${tier} is no tier; there are ${Object.keys(TIERS).join(' and ')}\n`)
+  process.exit(2)
+}
+const parts = args.filter((arg) => !arg.startsWith('--'))
+const all = readdirSync('test', { recursive: true })
+  .map((file) => join('test', file).replaceAll('\\', '/'))
   .filter((file) => file.endsWith('.test.ts'))
-  .map((file) => join('test', file))
-  .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
-  .sort()
+const stale = SLOW.filter((start) => !all.some((file) => file.startsWith(start)))
+if (stale.length > 0) {
+  process.stderr.write(
+    `no test file begins with ${stale.join(', ')}: mend the list of slow ones in test/run.mjs\n`,
+  )
+  process.exit(1)
+}
+const files = all
+  .filter((file) => tier === undefined || TIERS[tier](file))
+  .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
+  .toSorted()
 if (files.length === 0) {
   process.stderr.write('no test file matches\n')
   process.exit(1)
 }
-const options = ['--import', 'tsx', '--import', './test/seed.mjs', '--test', '--test-concurrency=2']
+const options = [
+  '--import=tsx',
+  '--import=./test/seed.mjs',
+  '--test',
+  '--test-concurrency=2',
+  ...['tap', './test/slowest.mjs'].flatMap((reporter) => [
+    `--test-reporter=${reporter}`,
+    '--test-reporter-destination=stdout',
+  ]),
+]
 const { status } = spawnSync(process.execPath, [...options, ...files], { stdio: 'inherit' })
 process.exit(status ?? 1)
