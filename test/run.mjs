@@ -31,7 +31,7 @@ const SLOW = [
   'test/real/',
   'test/snapshot/lies',
   'test/snapshot/load',
-  'test/sources/box',
+  'test/sources/reader-process',
   'test/sources/hostile',
   'test/sources/siege',
   'test/system/lock',
