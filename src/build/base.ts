@@ -1,10 +1,11 @@
 /**
- * What a build goes upon: the folder's snapshot, who gave what of it, and all ids that were ever given there.
+ * What a build goes upon: the folder's snapshot, what each source gave of it, and all ids that were ever
+ * given in the folder.
  */
 import { readCatalog, type Catalog, type RegistryEntry } from '../snapshot/catalog.ts'
 import { decodePart, SnapshotError, type Manifest } from '../snapshot/format.ts'
 import { readHold, type Hold } from './hold.ts'
-import { readGiven, type Given } from './given.ts'
+import { readGiven, type SourceState } from './given.ts'
 import { listKept, type KeptSnapshot } from './history.ts'
 import { loadPart, readManifest } from '../snapshot/read.ts'
 import { readRegistryFile, unite, type Registry } from './registry.ts'
@@ -16,35 +17,39 @@ export interface Previous {
 }
 
 export interface Base {
-  /** Null in a folder without a snapshot. */
+  /** The folder's snapshot; null where it has none. */
+  folder: Previous | null
+  /** The same, or null for a build that takes no rows over. */
   previous: Previous | null
   /** What each source gave last; null where it is not known. */
-  given: Given[] | null
+  states: SourceState[] | null
   registry: Registry
-  /** Not null: what is built is not to be announced. */
+  /** Not null: what is built is kept but not published. */
   hold: Hold | null
 }
 
 /**
- * Reads what the next build goes upon: the announced snapshot, or the newest one that was built while a
+ * Reads what the next build goes upon: the published snapshot, or the newest one that was built while a
  * rollback holds, since what feeds of the latest rows gave then comes only once. Run under the builder's
- * lock. `warn` is told what was lost and made good.
- * @throws SnapshotError when the folder has a snapshot that cannot be read.
+ * lock. `warn` takes what was lost and made good.
+ * @throws SnapshotError when the folder has a snapshot that cannot be read
  */
-export async function readBase(out: string, warn: (message: string) => void): Promise<Base> {
+export async function readBase(out: string, fresh: boolean, warn: (message: string) => void): Promise<Base> {
   const hold = readHold(out)
   const manifest = await baseManifest(out, hold)
   const entry = manifest?.parts.find(({ kind }) => kind === 'catalog')
   const catalog = manifest === null || entry === undefined ? null : await loadCatalog(out, entry)
+  const folder = manifest === null || catalog === null ? null : { manifest, catalog }
   return {
-    previous: manifest === null || catalog === null ? null : { manifest, catalog },
-    given: manifest === null ? null : givenFor(out, manifest.id, warn),
+    folder,
+    previous: fresh ? null : folder,
+    states: manifest === null ? null : statesOf(out, manifest.id, warn),
     registry: await registryOf(out, catalog, warn),
     hold,
   }
 }
 
-function givenFor(out: string, id: string, warn: (message: string) => void): Given[] | null {
+function statesOf(out: string, id: string, warn: (message: string) => void): SourceState[] | null {
   try {
     return readGiven(out, id)
   } catch (error) {
@@ -55,21 +60,21 @@ function givenFor(out: string, id: string, warn: (message: string) => void): Giv
 }
 
 async function baseManifest(out: string, hold: Hold | null): Promise<Manifest | null> {
-  const advice = `what was announced comes back with: groundswell rollback ${out}`
-  const announced = await readManifest(out).catch((error: unknown) => {
+  const advice = `what was published comes back with: groundswell rollback ${out}`
+  const published = await readManifest(out).catch((error: unknown) => {
     // Building on nothing would lose all rows that no source gives any more.
     throw error instanceof SnapshotError ? new SnapshotError(`${error.message}; ${advice}`) : error
   })
   const kept = listKept(out)
-  // Without a manifest it was lost, or the first build was killed before it announced what it had kept.
+  // No manifest: it was lost, or the first build was killed before it published what it had kept.
   const lost = (): KeptSnapshot | undefined => kept.findLast(({ id }) => id === hold?.snapshot) ?? kept.at(-1)
   const other =
     (hold === null ? undefined : kept.findLast(({ sequence }) => sequence > hold.after)) ??
-    (announced === null ? lost() : undefined)
-  if (other === undefined) return announced
+    (published === null ? lost() : undefined)
+  if (other === undefined) return published
   if (other.manifest !== null) return other.manifest
   throw new SnapshotError(
-    `${other.file}: is broken; take it away, or name another one with: groundswell rollback ${out} --to ID`,
+    `${other.file}: is broken; remove it, or name another snapshot with: groundswell rollback ${out} --to ID`,
   )
 }
 
@@ -78,19 +83,19 @@ async function loadCatalog(out: string, entry: Manifest['parts'][number]): Promi
   return readCatalog(decodePart(new Uint8Array(buffer), entry.file), entry.file)
 }
 
-/** The ids of the base hold before all others, since its rows stand under them. */
+/** Ids of the base win over all others, since its rows stand under them. */
 async function registryOf(
   out: string,
   catalog: Catalog | null,
   warn: (message: string) => void,
 ): Promise<Registry> {
-  const healed = 'ids are taken from the kept snapshots'
+  const remedy = 'ids are taken from the kept snapshots'
   let file: RegistryEntry[] | null = null
   try {
     file = readRegistryFile(out)
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error
-    warn(`${error.message}: ${healed}`)
+    warn(`${error.message}: ${remedy}`)
   }
   const kept = new Map<string, RegistryEntry[]>()
   for (const { manifest } of listKept(out).toReversed()) {
@@ -107,10 +112,10 @@ async function registryOf(
   }
   const registry = unite([catalog?.registry() ?? [], file ?? [], ...kept.values()])
   for (const { source, identifier, id, slug } of registry.former) {
-    const isNews = !(file ?? []).some(
+    const isNew = !(file ?? []).some(
       (entry) => entry.id === id && entry.slug === slug && entry.source === source,
     )
-    if (isNews)
+    if (isNew)
       warn(`${source} ${identifier} had the id ${id} in a kept snapshot, which is another buoy's now`)
   }
   return registry

@@ -1,4 +1,4 @@
-/** Where all sources of a build put what they read. */
+/** Where the sources of a build put what they read. */
 import type { RowBatch } from '../sea/columns.ts'
 import { type Sink, type Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -12,27 +12,27 @@ import type {
 } from '../sea/records.ts'
 import { ForecastSet } from '../snapshot/forecast.ts'
 import { MAX_TEXT_LENGTH } from '../snapshot/format.ts'
-import type { Given, GivenParts } from './given.ts'
+import type { SourceState, StateParts } from './given.ts'
 import { passRecords } from '../snapshot/passes.ts'
 import { newestReading, removeImpossible, type IMPOSSIBLE } from './quality.ts'
 import type { Spool } from './spool.ts'
 import { harbourRecords } from '../snapshot/tides.ts'
 
-/** What one source gave, in this build or, when it could not be read, in the last one in which it was. */
-export interface Lot {
+/** What one source gives: in this build, or, while it is silent, in the last one that could read it. */
+export interface Contribution {
   readonly source: Source
   readonly networks: ReadonlyMap<string, SourceInfo>
   readonly passes: readonly PassRecord[]
   readonly forecasts: ForecastSet
   readonly harbours: readonly HarbourRecord[]
   readonly spots: readonly SpotRecord[]
-  /** What was known of it; null when it was read. */
-  readonly recalled: Given | null
+  /** The state that a silent source is carried over from; null for a source that was read. */
+  readonly carriedOver: SourceState | null
 }
 
-class OpenLot implements Lot {
+class OpenContribution implements Contribution {
   readonly source: Source
-  readonly recalled: Given | null
+  readonly carriedOver: SourceState | null
   readonly networks = new Map<string, SourceInfo>()
   readonly passes: PassRecord[] = []
   readonly forecasts = new ForecastSet()
@@ -41,17 +41,17 @@ class OpenLot implements Lot {
   readonly handles: number[] = []
   /** Handles by buoy. */
   readonly known = new Map<string, number>()
-  isTaken = true
+  isDiscarded = false
 
-  constructor(source: Source, recalled: Given | null) {
+  constructor(source: Source, carriedOver: SourceState | null) {
     this.source = source
-    this.recalled = recalled
+    this.carriedOver = carriedOver
   }
 }
 
 interface Handle {
-  readonly lot: OpenLot
-  /** Source and identifier. */
+  readonly contribution: OpenContribution
+  /** As `buoyKey` makes it. */
   readonly key: string
   readonly isWanted: boolean
   record: BuoyRecord
@@ -59,113 +59,116 @@ interface Handle {
   newest: number
 }
 
-/** How a build tells two networks' buoys apart, and that their rows are of one. */
+/** What makes two records records of one buoy. */
 export function buoyKey({ source, identifier }: { source: string; identifier: string }): string {
   return JSON.stringify([source, identifier])
 }
 
 /**
  * The sink of all sources, one after another: buoys by handle, rows to the spool. What a source gave can be
- * taken back.
+ * discarded.
  */
 export class Collector implements Sink {
-  /** Times of readings after this are no readings' times, epoch seconds. */
+  /** A reading later than this comes from a clock gone wrong, epoch seconds. */
   readonly #latest: number
   readonly #spool: Spool
-  readonly #tell: (network: string, what: keyof typeof IMPOSSIBLE) => void
+  readonly #onImpossible: (network: string, what: keyof typeof IMPOSSIBLE) => void
   readonly #handles: Handle[] = []
-  /** In the order of the sources: of two that tell of one thing the earlier one's word counts. */
-  readonly #lots: OpenLot[] = []
+  /** In the order of the sources: where two mention one thing the earlier one's word counts. */
+  readonly #contributions: OpenContribution[] = []
 
   constructor(
     spool: Spool,
-    { latest, tell }: { latest: number; tell: (network: string, what: keyof typeof IMPOSSIBLE) => void },
+    {
+      latest,
+      onImpossible,
+    }: { latest: number; onImpossible: (network: string, what: keyof typeof IMPOSSIBLE) => void },
   ) {
     this.#spool = spool
     this.#latest = latest
-    this.#tell = tell
+    this.#onImpossible = onImpossible
   }
 
-  /** From now on `source` speaks. */
+  /** What comes from now on is of `source`. */
   begin(source: Source): void {
-    this.#lots.push(new OpenLot(source, null))
+    this.#contributions.push(new OpenContribution(source, null))
   }
 
   /** Whether the present source gave nothing at all. */
-  isSilent(): boolean {
+  isEmpty(): boolean {
     const { handles, passes, forecasts, harbours, spots } = this.#present()
     return handles.length + passes.length + forecasts.size + harbours.length + spots.length === 0
   }
 
-  /** Takes back what the present source gave. */
+  /** Drops what the present source gave. */
   discard(): void {
-    this.#present().isTaken = false
+    this.#present().isDiscarded = true
   }
 
   /**
-   * Puts what a source gave in an earlier build in its place; one that has not begun comes last. Run when all
-   * sources have been read: it gives way to what they said of the same network's kind and the same spots.
+   * Takes what a silent source gave in an earlier build for what it gives now; a source that has not begun
+   * comes last. Run when all sources have been read: what they say of the same network's kind and of the same
+   * spots counts more.
    */
-  recall(source: Source, given: Given, { passes, forecast, tides }: GivenParts): void {
-    const at = this.#lots.findIndex((lot) => lot.source === source)
+  carryOver(source: Source, state: SourceState, { passes, forecast, tides }: StateParts): void {
+    const at = this.#contributions.findIndex((contribution) => contribution.source === source)
     const spots = new Set(this.spots().map(({ id }) => id))
-    const kinds = new Map([...this.sources].map(([name, { network }]) => [name, network]))
-    const lot = new OpenLot(source, given)
-    this.#lots.splice(at === -1 ? this.#lots.length : at, at === -1 ? 0 : 1, lot)
-    for (const info of given.networks) {
-      const told = { ...info, ...source.terms?.info }
-      lot.networks.set(info.name, { ...told, network: kinds.get(info.name) ?? told.network })
+    const kinds = new Map([...this.networks()].map(([name, { network }]) => [name, network]))
+    const contribution = new OpenContribution(source, state)
+    if (at === -1) this.#contributions.push(contribution)
+    else this.#contributions[at] = contribution
+    for (const info of state.networks) {
+      const named = { ...info, ...source.terms?.info }
+      contribution.networks.set(info.name, { ...named, network: kinds.get(info.name) ?? named.network })
     }
     const byId = new Map<number, number>()
-    for (const { id, ...record } of given.buoys) {
-      // A type that is not known was asked for when the buoy came.
-      const handle = this.#add(lot, record, source.terms?.accepts(record) ?? true)
+    for (const { id, ...record } of state.buoys) {
+      // A state knows no types: the buoy was accepted by its type when it came.
+      const handle = this.#add(contribution, record, source.terms?.accepts(record) ?? true)
       if (id !== null) byId.set(id, handle)
     }
-    lot.spots.push(...given.spots.filter(({ id }) => !spots.has(id)))
-    if (passes !== null) lot.passes.push(...passRecords(passes, (id) => byId.get(id)))
-    if (forecast !== null) lot.forecasts.restore(forecast)
-    if (tides !== null) lot.harbours.push(...harbourRecords(tides))
+    contribution.spots.push(...state.spots.filter(({ id }) => !spots.has(id)))
+    if (passes !== null) contribution.passes.push(...passRecords(passes, (id) => byId.get(id)))
+    if (forecast !== null) contribution.forecasts.restore(forecast)
+    if (tides !== null) contribution.harbours.push(...harbourRecords(tides))
   }
 
-  /** Sources that were read or recalled. */
-  lots(): readonly Lot[] {
-    return this.#taken()
+  /** Of sources that were read or carried over. */
+  contributions(): readonly Contribution[] {
+    return this.#kept()
   }
 
   /** Networks by name. */
-  get sources(): Map<string, SourceInfo> {
+  networks(): Map<string, SourceInfo> {
     const merged = new Map<string, SourceInfo>()
-    for (const lot of this.#taken())
-      for (const [name, info] of lot.networks) merged.set(name, { ...info, ...merged.get(name) })
+    for (const { networks } of this.#kept())
+      for (const [name, info] of networks) merged.set(name, { ...info, ...merged.get(name) })
     return merged
   }
 
-  /**
-   * Every wanted buoy once, as the sources told of it: a later source only fills what an earlier one left
-   * out.
-   */
+  /** Every wanted buoy once: a later source only fills what an earlier one left out. */
   buoys(): BuoyRecord[] {
     const merged = new Map<string, BuoyRecord>()
-    for (const lot of this.#taken()) {
-      for (const { key, record } of this.#wanted(lot)) merged.set(key, { ...record, ...merged.get(key) })
+    for (const contribution of this.#kept()) {
+      for (const { key, record } of this.#wanted(contribution))
+        merged.set(key, { ...record, ...merged.get(key) })
     }
     return [...merged.values()]
   }
 
   /** The wanted buoys of one source. */
-  buoysOf(lot: Lot): BuoyRecord[] {
-    return this.#wanted(lot as OpenLot).map(({ record }) => record)
+  buoysOf(contribution: Contribution): BuoyRecord[] {
+    return this.#wanted(contribution as OpenContribution).map(({ record }) => record)
   }
 
   spots(): SpotRecord[] {
-    return this.#taken().flatMap(({ spots }) => spots)
+    return this.#kept().flatMap(({ spots }) => spots)
   }
 
   /** The buoy of a handle, null where it is not wanted. */
   keyOf(handle: number): string | null {
-    const { lot, key, isWanted } = this.#handles[handle]
-    return lot.isTaken && isWanted ? key : null
+    const { contribution, key, isWanted } = this.#handles[handle]
+    return !contribution.isDiscarded && isWanted ? key : null
   }
 
   /** Time of the newest reading by buoy, epoch seconds; buoys without one are left out. */
@@ -180,38 +183,38 @@ export class Collector implements Sink {
 
   source(info: SourceInfo): void {
     const { networks, source } = this.#present()
-    const told = { ...info, ...source.terms?.info }
+    const named = { ...info, ...source.terms?.info }
     expectShort(info.name, 'the name of a network')
-    for (const text of [told.label, told.credit, told.licence])
+    for (const text of [named.label, named.credit, named.licence])
       expectShort(text, `a text of network ${info.name}`)
-    const known = this.sources.get(info.name)
-    if (known !== undefined && known.network !== told.network) {
+    const known = this.networks().get(info.name)
+    if (known !== undefined && known.network !== named.network) {
       throw new BuildError(
-        `source ${info.name} is said to be both a ${known.network} and a ${told.network} network`,
+        `source ${info.name} is said to be both a ${known.network} and a ${named.network} network`,
       )
     }
-    networks.set(info.name, { ...told, ...networks.get(info.name) })
+    networks.set(info.name, { ...named, ...networks.get(info.name) })
   }
 
   buoy(record: BuoyRecord): number {
-    const lot = this.#present()
-    if (!lot.networks.has(record.source))
+    const contribution = this.#present()
+    if (!contribution.networks.has(record.source))
       throw new BuildError(`buoy ${record.identifier} is of unknown source ${record.source}`)
-    const known = lot.known.get(buoyKey(record))
+    const known = contribution.known.get(buoyKey(record))
     if (known !== undefined) {
       this.#handles[known].record = { ...record, ...this.#handles[known].record }
       return known
     }
     expectShort(record.identifier, `an identifier of network ${record.source}`)
     const named = { type: '', ...record, name: cleanText(record.name) }
-    return this.#add(lot, named, lot.source.terms?.accepts(named) ?? true)
+    return this.#add(contribution, named, contribution.source.terms?.accepts(named) ?? true)
   }
 
   rows(buoy: number, batch: RowBatch, feed = 0): void {
     const handle = this.#handles[buoy]
     if (!handle.isWanted) return
-    if (handle.lot.source.isControlled !== true) {
-      removeImpossible(batch, (what) => this.#tell(handle.record.source, what))
+    if (handle.contribution.source.isControlled !== true) {
+      removeImpossible(batch, (what) => this.#onImpossible(handle.record.source, what))
     }
     const newest = newestReading(batch, this.#latest)
     if (newest > handle.newest) handle.newest = newest
@@ -236,28 +239,28 @@ export class Collector implements Sink {
     this.#present().spots.push({ ...record, name: cleanText(record.name) })
   }
 
-  #present(): OpenLot {
-    return this.#lots.at(-1)!
+  #present(): OpenContribution {
+    return this.#contributions.at(-1)!
   }
 
-  #taken(): OpenLot[] {
-    return this.#lots.filter(({ isTaken }) => isTaken)
+  #kept(): OpenContribution[] {
+    return this.#contributions.filter(({ isDiscarded }) => !isDiscarded)
   }
 
-  #wanted(lot: OpenLot): Handle[] {
-    return lot.handles.map((handle) => this.#handles[handle]).filter(({ isWanted }) => isWanted)
+  #wanted({ handles }: OpenContribution): Handle[] {
+    return handles.map((handle) => this.#handles[handle]).filter(({ isWanted }) => isWanted)
   }
 
-  #add(lot: OpenLot, record: BuoyRecord, isWanted: boolean): number {
+  #add(contribution: OpenContribution, record: BuoyRecord, isWanted: boolean): number {
     const key = buoyKey(record)
-    const handle = this.#handles.push({ lot, key, isWanted, record, newest: -1 }) - 1
-    lot.handles.push(handle)
-    lot.known.set(key, handle)
+    const handle = this.#handles.push({ contribution, key, isWanted, record, newest: -1 }) - 1
+    contribution.handles.push(handle)
+    contribution.known.set(key, handle)
     return handle
   }
 }
 
-/** Names are shown to people: no control characters, no runs of blanks, and no more than a snapshot holds. */
+/** Names are shown to people: no control characters, no runs of blanks, no more than a snapshot holds. */
 function cleanText(text: string): string {
   return text
     .replace(/[\p{Cc}\s]+/gu, ' ')
@@ -266,8 +269,8 @@ function cleanText(text: string): string {
 }
 
 /**
- * What tells things apart, or says whose they are, is not cut. @throws BuildError for a text that no snapshot
- * may hold
+ * For texts that identify or credit something, which are never cut.
+ * @throws BuildError for a text that no snapshot may hold
  */
 function expectShort(text: string | null | undefined, what: string): void {
   if ((text ?? '').length <= MAX_TEXT_LENGTH) return

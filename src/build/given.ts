@@ -1,14 +1,13 @@
 /**
- * What each source of the configuration gave last, beside each kept snapshot: `given-ID.jsonl`, one line a
- * source, under the head of `state.ts`. A source that cannot be read is replayed from it as if it had been
- * read, but for its rows: those stay in the months. It belongs to its snapshot, so that a rollback goes back
- * to what had been given then, and goes with it.
+ * The last known state of each source of the configuration: `given-ID.jsonl` beside each kept snapshot, one
+ * line a source, under the head of `state-file.ts`. A silent source is carried over from it as if it had been
+ * read, but for its rows: those stay in the months. The file belongs to its snapshot: a rollback goes back to
+ * the states of then, and the file is removed with the snapshot.
  *
  *   {"name":"…","read_at":"2026-03-27T12:00:00Z","refused":null,"networks":[…],"buoys":[…],"spots":[…],"parts":[…]}
  *
- * Passes, forecast and harbours stand in `parts`, named as in a manifest: parts like those of a snapshot,
- * with what this source alone gave. Where it is the only one that gives such, they are the snapshot's own
- * files.
+ * `parts` are named as in a manifest and hold the passes, forecast and harbours that this source alone gave.
+ * Where it is the only source that gives such, they are the snapshot's own files.
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +21,7 @@ import { decodePart, SnapshotError, type Part, type PartEntry, type PartKind } f
 import { readPasses } from '../snapshot/passes.ts'
 import type { PassColumns } from '../index/passes.ts'
 import { loadPart } from '../snapshot/read.ts'
-import { readState, writeState } from './state.ts'
+import { readStateFile, writeStateFile } from './state-file.ts'
 import { readTides } from '../snapshot/tides.ts'
 import type { TideColumns } from '../index/tides.ts'
 import type { Previous } from './base.ts'
@@ -30,22 +29,22 @@ import type { Previous } from './base.ts'
 const FORMAT = { format: 'groundswell-given', version: 1 } as const
 const GIVEN_FILE = /^given-([0-9a-f]{24})\.jsonl$/
 
-/** A buoy as a source told of it. */
-export interface GivenBuoy extends BuoyRecord {
-  /** Null for one that was left out for another network's. */
+/** A buoy as a source gave it. */
+export interface StateBuoy extends BuoyRecord {
+  /** Null for a buoy that was left out for another network's. */
   id: number | null
 }
 
 /** What one source gave when it was read last. */
-export interface Given {
-  /** As the configuration calls it; null where it is not known who gave it. */
+export interface SourceState {
+  /** As the configuration calls it; null where nobody knows which source gave this. */
   name: string | null
   /** As on the wire; null where it is not known. */
   read_at: string | null
   /** Why it could not be read for this snapshot; null when it was. */
   refused: string | null
   networks: SourceInfo[]
-  buoys: GivenBuoy[]
+  buoys: StateBuoy[]
   spots: SpotRecord[]
   /** Passes, forecast and tides. */
   parts: PartEntry[]
@@ -59,33 +58,33 @@ export function givenSnapshot(file: string): string | null {
 }
 
 /**
- * What was given for a snapshot, null where nothing is known: it was built from no configuration, or by an
- * older program.
+ * The states of a snapshot's sources; null where the snapshot has none: it was built without a configuration,
+ * or by an older program.
  * @throws SnapshotError naming the file, when it is not whole; BuildError when another version of this
  * program wrote it
  */
-export function readGiven(dir: string, id: string): Given[] | null {
-  const given = readState(dir, fileOf(id), FORMAT) as Given[] | null
-  for (const one of given ?? []) {
-    const lists = [one?.networks, one?.buoys, one?.spots, one?.parts]
+export function readGiven(dir: string, id: string): SourceState[] | null {
+  const states = readStateFile(dir, fileOf(id), FORMAT) as SourceState[] | null
+  for (const state of states ?? []) {
+    const lists = [state?.networks, state?.buoys, state?.spots, state?.parts]
     if (!lists.every(Array.isArray)) throw new SnapshotError(`${fileOf(id)}: a source is malformed`)
   }
-  return given
+  return states
 }
 
 /** @throws BuildError when it cannot be written */
-export function writeGiven(dir: string, id: string, given: readonly Given[], lock: Lock): void {
-  writeState(dir, fileOf(id), FORMAT, given, lock)
+export function writeGiven(dir: string, id: string, states: readonly SourceState[], lock: Lock): void {
+  writeStateFile(dir, fileOf(id), FORMAT, states, lock)
 }
 
-/** A buoy of a catalogue as a source would have told of it. */
-export function withoutSlug(buoy: CataloguedBuoy): GivenBuoy {
-  const { slug: _slug, ...told } = buoy
-  return told
+/** A buoy of a catalogue as a source would have given it. */
+export function withoutSlug(buoy: CataloguedBuoy): StateBuoy {
+  const { slug: _slug, ...given } = buoy
+  return given
 }
 
-/** All that a snapshot has, where it is not known who gave what. */
-export function givenBySomebody({ manifest, catalog }: Previous): Given {
+/** All that a snapshot has, where nobody knows which source gave what. */
+export function stateOfAll({ manifest, catalog }: Previous): SourceState {
   return {
     name: null,
     read_at: null,
@@ -97,15 +96,15 @@ export function givenBySomebody({ manifest, catalog }: Previous): Given {
   }
 }
 
-/** What stands in the parts of one source. */
-export interface GivenParts {
+/** The parts of one source's state. */
+export interface StateParts {
   passes: PassColumns | null
   forecast: ForecastColumns | null
   tides: TideColumns | null
 }
 
 /** @throws BuildError naming the source and the file, when a part is missing or damaged */
-export async function loadGiven(dir: string, { name, parts }: Given): Promise<GivenParts> {
+export async function loadStateParts(dir: string, { name, parts }: SourceState): Promise<StateParts> {
   const load = async <T>(kind: PartKind, read: (part: Part, file: string) => T): Promise<T | null> => {
     const entry = parts.find((part) => part.kind === kind)
     if (entry === undefined) return null
@@ -121,13 +120,13 @@ export async function loadGiven(dir: string, { name, parts }: Given): Promise<Gi
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error
     throw new BuildError(
-      `${error.message}: this is what ${name ?? 'the sources'} gave last and would be lost; have it read again, or take it out of the configuration`,
+      `${error.message}: this is what ${name ?? 'the sources'} gave last and would be lost; make it readable again, or remove it from the configuration`,
     )
   }
 }
 
-/** How much of a source stays while it is silent. */
-export interface Staying {
+/** How much of a silent source is carried over. */
+export interface CarriedOver {
   buoys: number
   passes: number
   forecast_points: number
@@ -135,7 +134,10 @@ export interface Staying {
   spots: number
 }
 
-export function stayingOf({ buoys, spots }: Given, { passes, forecast, tides }: GivenParts): Staying {
+export function countCarriedOver(
+  { buoys, spots }: SourceState,
+  { passes, forecast, tides }: StateParts,
+): CarriedOver {
   return {
     buoys: buoys.length,
     passes: passes?.mission.length ?? 0,
@@ -145,21 +147,20 @@ export function stayingOf({ buoys, spots }: Given, { passes, forecast, tides }: 
   }
 }
 
-/** A source that could not be read for the snapshot that is served, as `/status` tells of it. */
+/** A source that was silent when the served snapshot was built, as `/status` shows it. */
 export interface SilentSource {
   name: string
   reason: string
-  /** When it was read last, on the wire's form of times, and seconds since. */
+  /** When it was read last, as on the wire, and the seconds since then. */
   last_read: string | null
   age_seconds: number | null
 }
 
 /**
- * Tells of the silent sources of snapshots in a folder; the file is read again only when it has changed.
- * Never throws.
+ * The silent sources of a folder's snapshots. The file is read again only when it has changed; never throws.
  */
 export function silentSources(dir: string): (id: string, now: number) => SilentSource[] {
-  let known: { mark: string; silent: Given[] } = { mark: '', silent: [] }
+  let known: { mark: string; silent: SourceState[] } = { mark: '', silent: [] }
   return (id, now) => {
     const changed = changedAt(join(dir, fileOf(id)))
     const mark = `${id} ${changed}`
@@ -173,10 +174,7 @@ export function silentSources(dir: string): (id: string, now: number) => SilentS
   }
 }
 
-/**
- * Null where there is no such file, or none that can be looked at: the folder may be a file by now, or
- * another user's.
- */
+/** Null where the file is missing or cannot be read: the folder may be a file by now, or another user's. */
 function changedAt(path: string): number | null {
   try {
     return statSync(path).mtimeMs
@@ -185,14 +183,14 @@ function changedAt(path: string): number | null {
   }
 }
 
-function readSilent(dir: string, id: string): Given[] {
+function readSilent(dir: string, id: string): SourceState[] {
   try {
-    // Without what they gave, which may be much.
+    // Without what they gave, which may take much memory.
     return (readGiven(dir, id) ?? [])
       .filter(({ refused }) => refused !== null)
-      .map((given) => ({ ...given, networks: [], buoys: [], spots: [], parts: [] }))
+      .map((state) => ({ ...state, networks: [], buoys: [], spots: [], parts: [] }))
   } catch {
-    // `check` and the next build tell what is wrong with the file.
+    // `check` and the next build report what is wrong with the file.
     return []
   }
 }

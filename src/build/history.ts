@@ -1,5 +1,6 @@
 /**
- * The snapshots that a folder keeps: each manifest that was announced stays beside the current one for a while, to go back to.
+ * The snapshots that a folder keeps: each manifest that was announced stays beside the current one for a
+ * while, to go back to.
  *
  *   manifest.msgpack              what readers read: a copy of one of
  *   manifest-NNNNNN-ID.msgpack    in the order of their building
@@ -9,8 +10,8 @@
  *   hold.json                     while a rollback holds: what is built is kept, and not announced
  *   registry.jsonl                all ids that were ever given here
  *
- * What no kept manifest names is removed, but only files of the builder's own naming, and none that is so young that a reader or a
- * builder may be about to need it.
+ * What no kept manifest names is removed, but only files of the builder's own naming, and none that is so
+ * young that a reader or a builder may be about to need it.
  */
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,12 +30,15 @@ import { givenSnapshot, readGiven } from './given.ts'
 import { readHold, removeHold, writeHold } from './hold.ts'
 import { readManifest, verifyParts } from '../snapshot/read.ts'
 import { readRegistryFile } from './registry.ts'
-import { reportedSnapshot } from './report.ts'
-import { announce, lockFolder, TEMPORARY_PREFIX } from '../snapshot/write.ts'
+import { reportedSnapshot } from './report/files.ts'
+import { lockFolder, publishManifest, TEMPORARY_PREFIX } from '../snapshot/write.ts'
 
 /** Manifests kept when nobody says otherwise: two and a half hours of half-hourly builds. */
 export const DEFAULT_KEPT = 5
-/** Younger than this, in seconds, a manifest or a part is kept whatever else holds: longer than any reader takes to load. */
+/**
+ * Younger than this, in seconds, a manifest or a part is kept whatever else holds: longer than any reader
+ * takes to load.
+ */
 const GRACE = 120
 
 const KEPT_MANIFEST = /^manifest-(\d{6,})-([0-9a-f]{24})\.msgpack$/
@@ -101,9 +105,10 @@ export interface Announced {
 }
 
 /**
- * Announces the snapshot before the current one again, or the one of `id`, once all its parts have been read and found whole. It holds:
- * what is built later is not announced before `resume`. Where the current manifest is lost or broken, what it was is announced again,
- * the newest that is kept where nothing was held; that is a repair and holds nothing.
+ * Announces the snapshot before the current one again, or the one of `id`, once all its parts have been read
+ * and found whole. It holds: what is built later is not announced before `resume`. Where the current manifest
+ * is lost or broken, what it was is announced again, the newest that is kept where nothing was held; that is
+ * a repair and holds nothing.
  * @param now epoch seconds
  * @throws BuildError when there is none or somebody writes to the folder, SnapshotError when it is not whole.
  */
@@ -117,7 +122,7 @@ export async function rollback(dir: string, id: string | null, now: number): Pro
     const { asOf, bytes } = await wholeManifest(dir, target)
     // The hold first: a rollback that was killed half-way must not be undone by the next build.
     if (!isRepair) writeHold(dir, target.id, kept.at(-1)!.sequence, now, lock)
-    announce(dir, bytes, lock)
+    publishManifest(dir, bytes, lock)
     return { id: target.id, asOf, held: !isRepair || hold !== null }
   } finally {
     lock.release()
@@ -146,9 +151,10 @@ async function wholeManifest(
 }
 
 /**
- * Ends what a rollback holds: announces the newest kept snapshot, once all its parts have been read and found whole. Null where nothing
- * is held.
- * @throws BuildError when somebody writes to the folder, SnapshotError when that snapshot is not whole; the hold stays then.
+ * Ends what a rollback holds: announces the newest kept snapshot, once all its parts have been read and found
+ * whole. Null where nothing is held.
+ * @throws BuildError when somebody writes to the folder, SnapshotError when that snapshot is not whole; the
+ * hold stays then.
  */
 export async function resume(dir: string): Promise<Announced | null> {
   const lock = lockFolder(dir)
@@ -157,7 +163,7 @@ export async function resume(dir: string): Promise<Announced | null> {
     const newest = listKept(dir).at(-1)
     if (newest === undefined) throw new BuildError(`${dir}: there is no kept snapshot to announce`)
     const { asOf, bytes } = await wholeManifest(dir, newest)
-    if (!newest.current) announce(dir, bytes, lock)
+    if (!newest.current) publishManifest(dir, bytes, lock)
     removeHold(dir)
     return { id: newest.id, asOf, held: false }
   } finally {
@@ -186,7 +192,10 @@ function buildsWaiting(dir: string): number | null {
   }
 }
 
-/** Reads every part that the current or a kept manifest names. Returns what is wrong, nothing when all is whole. */
+/**
+ * Reads every part that the current or a kept manifest names. Returns what is wrong, nothing when all is
+ * whole.
+ */
 export async function checkFolder(dir: string): Promise<string[]> {
   const { faults, parts } = await namedParts(dir)
   const broken = new Map<string, string>()
@@ -261,10 +270,12 @@ export function setPinned(dir: string, id: string, pinned: boolean): void {
 }
 
 /**
- * Removes manifests beyond the newest `keep`, and the parts that no kept one names. Run by the builder, under its lock.
+ * Removes manifests beyond the newest `keep`, and the parts that no kept one names. Run by the builder, under
+ * its lock.
  * @param now epoch seconds
  * @param needed part files to keep beside, such as those of an unfinished build
- * @param isHeld asked before each removal: one that stood still and lost the lock must not remove what the next builder counts on
+ * @param isHeld asked before each removal: one that stood still and lost the lock must not remove what the
+ * next builder counts on
  */
 export function collectGarbage(
   dir: string,
@@ -315,7 +326,10 @@ export function collectGarbage(
   }
 }
 
-/** Removes what killed builders left half-written; the journal of an unfinished build stays. Run under the builder's lock. */
+/**
+ * Removes what killed builders left half-written; the journal of an unfinished build stays. Run under the
+ * builder's lock.
+ */
 export function removeLeftovers(dir: string, journalFile: string): void {
   for (const file of readdirSync(dir)) {
     if (file.startsWith(TEMPORARY_PREFIX) && file !== journalFile) {

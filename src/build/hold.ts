@@ -1,6 +1,6 @@
 /**
- * A rollback holds: `hold.json` in the folder says that builds are kept but not announced until the operator lifts it. Written and
- * removed under the builder's lock.
+ * A rollback holds: `hold.json` in the folder says that builds are kept but not announced until the operator
+ * lifts it. Written and removed under the builder's lock.
  *
  *   {"format":"groundswell-hold","version":1,"snapshot":ID,"since":"2026-03-27T12:00:00Z","after":N}
  */

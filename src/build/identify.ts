@@ -1,100 +1,86 @@
 /**
- * Gives every buoy of a build its identity: id and slug by the registry, country and time zone by its own
- * word or its position. An id and a slug, once given, are never given to another buoy (decisions, operation
- * 2).
+ * Step 2 of a build: which buoys the snapshot has, and who each of them is: id and slug by the registry,
+ * country and time zone by its source's word or its position.
  */
 import { countryAt, countryName, isTimezone, timezoneAt } from '../sea/place.ts'
 import type { BuoyRecord } from '../sea/records.ts'
-import { MAX_BUOY_ID, type CataloguedBuoy, type RegistryEntry } from '../snapshot/catalog.ts'
-import { BuildError } from '../system/build-error.ts'
+import { cataloguedBuoys, type CataloguedBuoy, type RegistryEntry } from '../snapshot/catalog.ts'
+import type { Base } from './base.ts'
+import { buoyKey, type Collector, type Contribution } from './collector.ts'
+import { withoutDuplicates } from './duplicates.ts'
+import type { Gathered } from './gather.ts'
+import type { BuildOptions } from './options.ts'
+import { register } from './register.ts'
 
-/** Slugs that would hide an operation (`/buoys/search`) or be hidden by it. */
-const RESERVED_SLUGS = new Set([
-  'map',
-  'search',
-  'nearest',
-  'satellites',
-  'last-readings',
-  'satellite-passes',
-])
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
-/**
- * Lower case, without accents, runs outside a–z and 0–9 to one hyphen, trimmed; digits alone would be read as
- * an id.
- */
-export function slugOf(name: string): string {
-  const slug = name
-    .toLowerCase()
-    .normalize('NFD')
-    .replace(/\p{M}/gu, '')
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-  if (slug === '') return 'buoy'
-  return /^\d+$/.test(slug) ? `buoy-${slug}` : slug
+export interface Identified {
+  /** The buoys of the snapshot, ascending by id. */
+  buoys: readonly CataloguedBuoy[]
+  /** The mentioned ones among them as the sources give them, by id. */
+  mentioned: ReadonlyMap<number, BuoyRecord>
+  /** Buoys that stay without being mentioned, with the sources for which they stay. */
+  staying: ReadonlyMap<CataloguedBuoy, readonly Contribution[]>
+  /** Everything that now has an id in the folder, ascending by id. */
+  registry: readonly RegistryEntry[]
+  /** Ids of the mentioned buoys by `buoyKey`. */
+  ids: ReadonlyMap<string, number>
+  /** The id of a handle's buoy; 0 for a buoy that is left out. */
+  idOf: (handle: number) => number
 }
 
-/**
- * Gives every buoy its id and slug: the registry's, or new ones that neither it nor a `former` entry of
- * another buoy has; physical buoys first, then by source and identifier, so that the same input always gets
- * the same ids.
- */
-export function register(
-  buoys: readonly BuoyRecord[],
-  registry: readonly RegistryEntry[],
-  former: readonly RegistryEntry[] = [],
-): { entries: RegistryEntry[]; of: Map<BuoyRecord, RegistryEntry> } {
-  const key = (source: string, identifier: string): string => JSON.stringify([source, identifier])
-  const known = new Map(registry.map((entry) => [key(entry.source, entry.identifier), entry]))
-  const taken = [...registry, ...former]
-  const slugs = new Set([...taken.map((entry) => entry.slug), ...RESERVED_SLUGS])
-  const given = new Set(registry.map((entry) => entry.slug))
-  // Who has to give up an id need not give up a slug with it.
-  const ownSlugs = new Map(
-    former.flatMap(({ source, identifier, slug }) =>
-      given.has(slug) ? [] : [[key(source, identifier), slug]],
-    ),
-  )
-  let nextId = taken.reduce((highest, { id }) => Math.max(highest, id), 0) + 1
-  const of = new Map<BuoyRecord, RegistryEntry>()
-  const order = [...buoys].sort(
-    (a, b) =>
-      Number(a.virtual ?? false) - Number(b.virtual ?? false) ||
-      compareText(a.source, b.source) ||
-      compareText(a.identifier, b.identifier),
-  )
-  for (const buoy of order) {
-    let entry = known.get(key(buoy.source, buoy.identifier))
-    if (entry === undefined) {
-      if (nextId > MAX_BUOY_ID)
-        throw new BuildError(`more than ${MAX_BUOY_ID} buoys were registered in this folder`)
-      const own = ownSlugs.get(key(buoy.source, buoy.identifier))
-      const slug = own === undefined || given.has(own) ? freeSlug(slugOf(buoy.name), slugs) : own
-      slugs.add(slug)
-      given.add(slug)
-      entry = { source: buoy.source, identifier: buoy.identifier, id: nextId++, slug }
-      known.set(key(buoy.source, buoy.identifier), entry)
-    }
-    of.set(buoy, entry)
+export async function identify(
+  options: BuildOptions,
+  { previous, registry }: Base,
+  { input }: Gathered,
+): Promise<Identified> {
+  const known = previous === null ? [] : cataloguedBuoys(previous.catalog)
+  const staying = stayingBuoys(known, input)
+  const distinct = await withoutDuplicates(options, previous, input, [...staying.keys()])
+  const { entries, of } = register(distinct.mentioned, registry.entries, registry.former)
+  const knownById = new Map(known.map((buoy) => [buoy.id, buoy]))
+  const located = Array.from(of, ([buoy, entry]) => locate(buoy, entry, knownById.get(entry.id)))
+  const ids = new Map(Array.from(of, ([buoy, { id }]) => [buoyKey(buoy), id]))
+  return {
+    buoys: [...located, ...distinct.staying].sort((a, b) => a.id - b.id),
+    mentioned: new Map(Array.from(of, ([buoy, { id }]) => [id, buoy])),
+    staying,
+    registry: entries,
+    ids,
+    idOf: (handle) => ids.get(input.keyOf(handle) ?? '') ?? 0,
   }
-  return { entries: [...known.values()].sort((a, b) => a.id - b.id), of }
-}
-
-function freeSlug(slug: string, taken: ReadonlySet<string>): string {
-  if (!taken.has(slug)) return slug
-  for (let n = 2; ; n++) if (!taken.has(`${slug}-${n}`)) return `${slug}-${n}`
 }
 
 /**
- * Fills in what the source did not say; a country or zone that does not exist is as if it had not been said.
- * What was found for `previous`, the same buoy at the same place, is not looked for again.
+ * Buoys of the folder that no source mentions and that stay: those in a network of a source that mentions
+ * only who reported lately, with the sources for which they stay.
+ */
+function stayingBuoys(
+  known: readonly CataloguedBuoy[],
+  input: Collector,
+): Map<CataloguedBuoy, Contribution[]> {
+  const partial = input
+    .contributions()
+    .filter(({ source, carriedOver }) => source.complete === false && carriedOver === null)
+  const mentioned = new Set(input.buoys().map((buoy) => buoyKey(buoy)))
+  const staying = new Map<CataloguedBuoy, Contribution[]>()
+  for (const buoy of known) {
+    if (mentioned.has(buoyKey(buoy))) continue
+    const stayingFor = partial.filter(
+      ({ source, networks }) => networks.has(buoy.source) && (source.terms?.accepts(buoy) ?? true),
+    )
+    if (stayingFor.length > 0) staying.set(buoy, stayingFor)
+  }
+  return staying
+}
+
+/**
+ * Fills in the country and the time zone that the source does not name, or names wrongly. What was found for
+ * `previous`, the same buoy at the same position, is not looked for again.
  */
 export function locate(buoy: BuoyRecord, entry: RegistryEntry, previous?: CataloguedBuoy): CataloguedBuoy {
-  const stayed = previous !== undefined && previous.lat === buoy.lat && previous.lng === buoy.lng
+  const hasMoved = previous === undefined || previous.lat !== buoy.lat || previous.lng !== buoy.lng
   const said = buoy.country ?? ''
-  const findCountry = (): string => (stayed ? previous.country : (countryAt(buoy.lat, buoy.lng) ?? ''))
-  const findTimezone = (): string => (stayed ? previous.timezone : timezoneAt(buoy.lat, buoy.lng))
+  const findCountry = (): string => (hasMoved ? (countryAt(buoy.lat, buoy.lng) ?? '') : previous.country)
+  const findTimezone = (): string => (hasMoved ? timezoneAt(buoy.lat, buoy.lng) : previous.timezone)
   return {
     ...buoy,
     id: entry.id,

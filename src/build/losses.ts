@@ -1,5 +1,5 @@
 /**
- * What a build would lose of what its folder has, by kind: sources that suddenly say much less are taken for
+ * What a build would lose of what its folder has, by kind. Sources that suddenly give much less are taken for
  * broken.
  */
 import { BuildError } from '../system/build-error.ts'
@@ -9,18 +9,16 @@ import { decodePart, SnapshotError, type Part, type PartEntry, type PartKind } f
 import { readPasses } from '../snapshot/passes.ts'
 import { loadPart } from '../snapshot/read.ts'
 
-/**
- * Numbers by what the message calls them; buoys by id, since one that comes does not make good for one that
- * goes.
- */
+/** A share of anything that the folder has may go; more means that the sources are broken. */
+export const DEFAULT_ALLOWED_LOSS = 0.5
+
+/** Counts by what the message calls them; buoys by id: a new one does not make up for one that is gone. */
 interface Tally {
   buoys: ReadonlySet<number>
   counts: { readonly [what: string]: number }
 }
 
-/**
- * @throws BuildError when more than the share `allowed` of anything that `before` has would be gone in `now`.
- */
+/** @throws BuildError when more than the share `allowed` of anything that `before` has is missing in `now` */
 export async function refuseLoss(
   out: string,
   before: readonly PartEntry[],
@@ -44,7 +42,7 @@ export async function refuseLoss(
   }
 }
 
-/** Parts that are in `others` too are counted in neither: nothing of them is lost. */
+/** Parts that are in `others` too are not counted: nothing of them is lost. */
 async function tallyOf(
   out: string,
   parts: readonly PartEntry[],
@@ -74,7 +72,7 @@ async function tallyOf(
   }
 }
 
-/** Null for a part that is damaged: what is lost with it is lost already. */
+/** Null for a damaged part: what it held is lost already. */
 async function readWhole<T>(
   out: string,
   entry: PartEntry,

@@ -1,61 +1,52 @@
 /**
- * Quality control while a snapshot is built. What cannot be is taken out: a highest wave below the
- * significant height, or far beyond what it allows, and periods of nothing; limits of the single measures are
- * kept by the adapters (`columns.ts`). What is only doubtful is counted for the report and stays: waves too
- * steep, values that do not move, a sea that never moves, spikes and jumps, in the way of the QARTOD manual
- * for waves (IOOS). Nothing is corrected or made up.
+ * Quality control while a snapshot is built, in the way of the QARTOD manual for waves (IOOS). Impossible
+ * values are taken out: a maximum height below the significant height or far beyond what that allows, and
+ * periods of 0. Adapters keep the limits of the single measures (`columns.ts`). Suspect values stay and are
+ * counted for the report: waves too steep, values that do not change, a sea that never moves, spikes and
+ * jumps. Nothing is corrected or made up.
  */
 import { MEASURES, type RowBatch } from '../sea/columns.ts'
+import { DAY, HOUR } from '../sea/time.ts'
 import type { MonthTable } from '../snapshot/months.ts'
 
 /**
- * Of 300 waves the highest is 1.8 times as high as the significant height, of any record yet measured less
- * than 3.7 times. Heights are rounded to tenths by many networks: half a tenth counts in favour.
+ * Of 300 waves the highest is 1.8 times as high as the significant height; in every record measured so far it
+ * is less than 3.7 times as high. Many networks round heights to tenths: half a tenth, in codes, is allowed
+ * for that.
  */
 const MOST_OVER_SIGNIFICANT = 3.7
-const HEIGHT_ROUNDING = 50
+const HEIGHT_ROUNDING_MM = 50
 
-/**
- * Steepness 2πH/(gT²) at which a sea with peak period T breaks, with a margin: a developed sea stays below
- * 1/15.
- */
+/** Steepness 2πH/(gT²) at which a sea with peak period T breaks, with a margin: most seas stay below 1/15. */
 const STEEPEST = 0.1
-/** Seconds; no wind wave or swell has another period. */
-const SHORTEST_PERIOD = 1
-const LONGEST_PERIOD = 30
-/** °C; sea water neither freezes above the one nor gets warmer than the other. */
-const COLDEST_WATER = -2.5
-const WARMEST_WATER = 40
+/** No wind wave or swell has another period. */
+const SHORTEST_PERIOD_S = 1
+const LONGEST_PERIOD_S = 30
+/** Sea water neither freezes above the one nor gets warmer than the other. */
+const COLDEST_WATER_C = -2.5
+const WARMEST_WATER_C = 40
 
-/**
- * A sensor is stuck when all wave values of so many readings in a row, over so many seconds, are the same.
- */
+/** A sensor is stuck when all wave values of so many readings in a row, over so long a time, are the same. */
 const STUCK_READINGS = 12
-const STUCK_SECONDS = 6 * 3600
+const STUCK_SECONDS = 6 * HOUR
 
-/** Readings further apart than this, in seconds, say nothing about each other. */
-const NEIGHBOURS = 2 * 3600
-/**
- * A height that leaves both neighbours by this much in the same direction, metres and share of them, is a
- * spike.
- */
+/** Readings further apart than this say nothing about each other. */
+const NEIGHBOUR_SECONDS = 2 * HOUR
+/** A height that leaves both neighbours in one direction by this, metres and share of them, is a spike. */
 const SPIKE_METRES = 1
 const SPIKE_SHARE = 0.5
-/** Metres and share by which the height changes within so many seconds at most. */
-const JUMP_SECONDS = 3600
+/** A change of height by more than this, metres and share, within so many seconds is a jump. */
+const JUMP_SECONDS = HOUR
 const JUMP_METRES = 2
 const JUMP_SHARE = 0.5
 
-/**
- * A sensor that shows at most this height, in metres, over so many seconds is dead: no open sea is that calm
- * for a week.
- */
+/** A sensor that shows at most this height for so long is dead: no open sea is that calm for a week. */
 const DEAD_METRES = 0.05
-const DEAD_SECONDS = 7 * 86_400
+const DEAD_SECONDS = 7 * DAY
 const DEAD_READINGS = 50
 
-/** Doubts about readings, with what the report says of them. */
-export const DOUBTS = {
+/** What makes readings suspect, in the words of the report. */
+export const SUSPECT_TEXTS = {
   steep: 'waves too steep for their period',
   period: 'period outside 1 to 30 s',
   water: 'water temperature outside -2.5 to 40 °C',
@@ -65,9 +56,9 @@ export const DOUBTS = {
   jump: 'height more than 2 m and half away from the one within the hour before',
 } as const
 
-export type Doubt = keyof typeof DOUBTS
+export type SuspectReason = keyof typeof SUSPECT_TEXTS
 
-const DOUBT_NAMES = Object.keys(DOUBTS) as Doubt[]
+const SUSPECT_REASONS = Object.keys(SUSPECT_TEXTS) as SuspectReason[]
 
 export const IMPOSSIBLE = {
   low: 'highest wave below the significant height',
@@ -80,19 +71,21 @@ const NO_MAXIMUM = MEASURES.maximumHeight.missing
 const NO_PERIOD = MEASURES.period.missing
 const NO_DIRECTION = MEASURES.direction.missing
 const NO_WATER = MEASURES.waterTemperature.missing
-/** Codes of heights and periods per metre and second. */
+/** Codes of heights per metre and of periods per second. */
 const MILLI = 1000
+/** Codes of temperatures per degree. */
+const CENTI = 100
 /** Codes of height that are too steep, by the square of the period's code. */
 const STEEP_CODES = (STEEPEST * 9.81) / (2 * Math.PI * MILLI)
 
-/** Takes impossible values out of a batch, telling each. */
+/** Takes impossible values out of a batch; `report` is called for each. */
 export function removeImpossible(
   { columns: { significantHeight, maximumHeight, period, peakPeriod }, length }: RowBatch,
-  tell: (what: keyof typeof IMPOSSIBLE) => void,
+  report: (what: keyof typeof IMPOSSIBLE) => void,
 ): void {
   for (let row = 0; row < length; row++) {
     if (period[row] !== 0 && peakPeriod[row] !== 0) continue
-    tell('zeroPeriod')
+    report('zeroPeriod')
     if (period[row] === 0) period[row] = NO_PERIOD
     if (peakPeriod[row] === 0) peakPeriod[row] = NO_PERIOD
   }
@@ -100,8 +93,8 @@ export function removeImpossible(
     const maximum = maximumHeight[row]
     const height = significantHeight[row]
     if (maximum === NO_MAXIMUM || height === NO_HEIGHT) continue
-    if (maximum < height) tell('low')
-    else if (maximum > MOST_OVER_SIGNIFICANT * (height + HEIGHT_ROUNDING)) tell('high')
+    if (maximum < height) report('low')
+    else if (maximum > MOST_OVER_SIGNIFICANT * (height + HEIGHT_ROUNDING_MM)) report('high')
     else continue
     maximumHeight[row] = NO_MAXIMUM
   }
@@ -119,82 +112,94 @@ export function newestReading(
   return newest
 }
 
+type Counts = { [reason in SuspectReason]: number }
+
 /**
- * Counts the doubtful readings of a month: `tell` gets the buoy's id, the doubt, and how many of its readings
- * it is about.
+ * Counts the suspect readings of a month: `report` is called with the buoy's id, the reason, and how many of
+ * its readings are suspect for that reason.
  */
-export function doubtfulReadings(
-  { buoys, start, time, columns }: MonthTable,
-  tell: (buoy: number, doubt: Doubt, readings: number) => void,
+export function countSuspect(
+  table: MonthTable,
+  report: (buoy: number, reason: SuspectReason, readings: number) => void,
 ): void {
-  const { significantHeight, maximumHeight, period, peakPeriod, direction, waterTemperature } = columns
+  const { buoys, start } = table
   for (let i = 0; i < buoys.length; i++) {
-    const counts: { [doubt in Doubt]: number } = {
-      steep: 0,
-      period: 0,
-      water: 0,
-      stuck: 0,
-      spike: 0,
-      dead: 0,
-      jump: 0,
+    const counts: Counts = { steep: 0, period: 0, water: 0, stuck: 0, spike: 0, dead: 0, jump: 0 }
+    const [first, end] = [start[i], start[i + 1]]
+    countSingle(table, first, end, counts)
+    countChanges(table, first, end, counts)
+    countCalms(table, first, end, counts)
+    countStuck(table, first, end, counts)
+    for (const reason of SUSPECT_REASONS) if (counts[reason] > 0) report(buoys[i], reason, counts[reason])
+  }
+}
+
+/** What one reading alone shows. */
+function countSingle({ columns }: MonthTable, first: number, end: number, counts: Counts): void {
+  const { significantHeight, period, peakPeriod, waterTemperature } = columns
+  for (let row = first; row < end; row++) {
+    const peak = peakPeriod[row] === NO_PERIOD ? period[row] : peakPeriod[row]
+    if (peak !== NO_PERIOD) {
+      if (peak < SHORTEST_PERIOD_S * MILLI || peak > LONGEST_PERIOD_S * MILLI) counts.period++
+      else if (significantHeight[row] > STEEP_CODES * peak * peak) counts.steep++
     }
-    const first = start[i]
-    const end = start[i + 1]
-    let run = first
-    let calm = first
-    // Of the row before: its height, and how long ago it was.
-    let before = 0
-    let sinceBefore = Infinity
-    for (let row = first; row < end; row++) {
-      const height = significantHeight[row]
-      const peak = peakPeriod[row] === NO_PERIOD ? period[row] : peakPeriod[row]
-      if (peak !== NO_PERIOD) {
-        if (peak < SHORTEST_PERIOD * MILLI || peak > LONGEST_PERIOD * MILLI) counts.period++
-        else if (height > STEEP_CODES * peak * peak) counts.steep++
-      }
-      const water = waterTemperature[row]
-      if (water !== NO_WATER && (water < COLDEST_WATER * 100 || water > WARMEST_WATER * 100)) counts.water++
+    const water = waterTemperature[row]
+    if (water !== NO_WATER && (water < COLDEST_WATER_C * CENTI || water > WARMEST_WATER_C * CENTI))
+      counts.water++
+  }
+}
 
-      const next = row + 1
-      const untilNext = next < end ? time[next] - time[row] : Infinity
-      if (sinceBefore <= NEIGHBOURS) {
-        const change = Math.abs(height - before)
-        if (change > SPIKE_METRES * MILLI) {
-          if (untilNext <= NEIGHBOURS) {
-            const after = significantHeight[next]
-            const away = Math.min(change, Math.abs(height - after))
-            const turns = height > before === height > after
-            if (turns && away > Math.max(SPIKE_METRES * MILLI, (SPIKE_SHARE * (before + after)) / 2))
-              counts.spike++
-          }
-          if (sinceBefore <= JUMP_SECONDS && change > Math.max(JUMP_METRES * MILLI, JUMP_SHARE * before)) {
-            counts.jump++
-          }
-        }
-      }
-      before = height
-      sinceBefore = untilNext
+/** What a height shows beside those before and after it. */
+function countChanges({ time, columns }: MonthTable, first: number, end: number, counts: Counts): void {
+  const heights = columns.significantHeight
+  for (let row = first + 1; row < end; row++) {
+    const sinceBefore = time[row] - time[row - 1]
+    if (sinceBefore > NEIGHBOUR_SECONDS) continue
+    const [before, height] = [heights[row - 1], heights[row]]
+    const change = Math.abs(height - before)
+    if (change <= SPIKE_METRES * MILLI) continue
+    if (sinceBefore <= JUMP_SECONDS && change > Math.max(JUMP_METRES * MILLI, JUMP_SHARE * before))
+      counts.jump++
+    const next = row + 1
+    if (next === end || time[next] - time[row] > NEIGHBOUR_SECONDS) continue
+    const after = heights[next]
+    const away = Math.min(change, Math.abs(height - after))
+    const turns = height > before === height > after
+    if (turns && away > Math.max(SPIKE_METRES * MILLI, (SPIKE_SHARE * (before + after)) / 2)) counts.spike++
+  }
+}
 
-      if (height > DEAD_METRES * MILLI) calm = next
-      else if (next === end || significantHeight[next] > DEAD_METRES * MILLI) {
-        if (next - calm >= DEAD_READINGS && time[row] - time[calm] >= DEAD_SECONDS) counts.dead += next - calm
-      }
-
-      const goesOn =
-        next < end &&
-        significantHeight[next] === height &&
-        period[next] === period[row] &&
-        direction[next] === direction[row] &&
-        peakPeriod[next] === peakPeriod[row] &&
-        maximumHeight[next] === maximumHeight[row]
-      if (goesOn) continue
-      // A height alone repeats in a calm by itself.
-      const saysMore = period[row] !== NO_PERIOD || direction[row] !== NO_DIRECTION
-      if (next - run >= STUCK_READINGS && saysMore && height > 0 && time[row] - time[run] >= STUCK_SECONDS) {
-        counts.stuck += next - run
-      }
-      run = next
+/** Runs of heights near zero. */
+function countCalms({ time, columns }: MonthTable, first: number, end: number, counts: Counts): void {
+  const heights = columns.significantHeight
+  let calm = first
+  for (let row = first; row < end; row++) {
+    const next = row + 1
+    if (heights[row] > DEAD_METRES * MILLI) calm = next
+    else if (next === end || heights[next] > DEAD_METRES * MILLI) {
+      if (next - calm >= DEAD_READINGS && time[row] - time[calm] >= DEAD_SECONDS) counts.dead += next - calm
     }
-    for (const doubt of DOUBT_NAMES) if (counts[doubt] > 0) tell(buoys[i], doubt, counts[doubt])
+  }
+}
+
+/** Runs of readings whose wave values are all the same. */
+function countStuck({ time, columns }: MonthTable, first: number, end: number, counts: Counts): void {
+  const { significantHeight, maximumHeight, period, peakPeriod, direction } = columns
+  let run = first
+  for (let row = first; row < end; row++) {
+    const next = row + 1
+    const goesOn =
+      next < end &&
+      significantHeight[next] === significantHeight[row] &&
+      period[next] === period[row] &&
+      direction[next] === direction[row] &&
+      peakPeriod[next] === peakPeriod[row] &&
+      maximumHeight[next] === maximumHeight[row]
+    if (goesOn) continue
+    // In a calm, a height alone repeats by itself.
+    const hasMore = period[row] !== NO_PERIOD || direction[row] !== NO_DIRECTION
+    const isLong = next - run >= STUCK_READINGS && time[row] - time[run] >= STUCK_SECONDS
+    if (isLong && hasMore && significantHeight[row] > 0) counts.stuck += next - run
+    run = next
   }
 }

@@ -1,33 +1,33 @@
 /**
- * Which ids and slugs were ever given in a folder: `registry.jsonl`, beside the snapshots and outlasting each
- * of them. A catalogue knows the ids of its own past only; one that a rollback went back from, or that
- * `--keep` let go, has given others.
+ * The registry: all ids and slugs that were ever given in a folder. `registry.jsonl` lies beside the
+ * snapshots and outlasts each of them. A catalogue knows only the ids of its own past; a snapshot that a
+ * rollback went back from, or that `--keep` dropped, has given others.
  *
- *   ["SOURCE","IDENTIFIER",ID,"SLUG"]    one line an entry, under the head of `state.ts`
+ *   ["SOURCE","IDENTIFIER",ID,"SLUG"]    one line an entry, under the head of `state-file.ts`
  *
- * Entries are added, never changed, and the file is replaced as a whole, by the builder under its lock,
- * before a snapshot with new ids is kept or announced: the ids of a build that was killed before that nobody
- * has seen. Where the file is lost or damaged, the kept snapshots' catalogues say the same together, since
- * each was built upon all that was given before it.
+ * Entries are added, never changed. The builder replaces the file as a whole, under its lock, before a
+ * snapshot with new ids is kept or published; nobody has seen the ids of a build that is killed before that.
+ * Where the file is lost or damaged, the catalogues of the kept snapshots say the same together, since each
+ * was built upon all ids before it.
  */
 import type { Lock } from '../system/lock.ts'
 import { MAX_BUOY_ID, type RegistryEntry } from '../snapshot/catalog.ts'
 import { SnapshotError } from '../snapshot/format.ts'
-import { readState, writeState } from './state.ts'
+import { readStateFile, writeStateFile } from './state-file.ts'
 
 export const REGISTRY_FILE = 'registry.jsonl'
 
 const FORMAT = { format: 'groundswell-registry', version: 1 } as const
 
-/** What lists of entries say together. */
+/** Lists of entries, united. */
 export interface Registry {
-  /** Of each (source, identifier) the one that holds, by id. */
-  entries: RegistryEntry[]
-  /** Entries that contradict one of them: their ids and slugs are given to nobody any more. */
-  former: RegistryEntry[]
+  /** The valid entry of each (source, identifier), by id. */
+  entries: readonly RegistryEntry[]
+  /** Entries that contradict a valid one: their ids and slugs are never given again. */
+  former: readonly RegistryEntry[]
 }
 
-/** Unites lists of entries; where they contradict each other the earlier one holds. */
+/** Unites lists of entries; where they contradict each other, the earlier one is valid. */
 export function unite(lists: readonly (readonly RegistryEntry[])[]): Registry {
   const byKey = new Map<string, RegistryEntry>()
   const ids = new Set<number>()
@@ -47,16 +47,19 @@ export function unite(lists: readonly (readonly RegistryEntry[])[]): Registry {
 }
 
 /**
- * What a folder's file says, in the order in which it holds; null where there is none.
+ * The entries of a folder's file, those that win over others first; null where there is no file.
  * @throws SnapshotError naming the file, when it is not whole; BuildError when another version of this
  * program wrote it
  */
 export function readRegistryFile(dir: string): RegistryEntry[] | null {
-  const entries = readState(dir, REGISTRY_FILE, FORMAT)
+  const entries = readStateFile(dir, REGISTRY_FILE, FORMAT)
   return entries?.map(entryOf) ?? null
 }
 
-/** Replaces a folder's file, unless it says the same already. @throws BuildError when it cannot be written */
+/**
+ * Replaces a folder's file, unless it has the same entries already. @throws BuildError when it cannot be
+ * written
+ */
 export function writeRegistryFile(dir: string, { entries, former }: Registry, lock: Lock): void {
   const lines = [...entries, ...former].map(({ source, identifier, id, slug }) => [
     source,
@@ -64,7 +67,7 @@ export function writeRegistryFile(dir: string, { entries, former }: Registry, lo
     id,
     slug,
   ])
-  writeState(dir, REGISTRY_FILE, FORMAT, lines, lock)
+  writeStateFile(dir, REGISTRY_FILE, FORMAT, lines, lock)
 }
 
 function entryOf(value: unknown): RegistryEntry {

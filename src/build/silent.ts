@@ -1,99 +1,109 @@
 /**
- * Sources of the configuration that could not be read: they are replayed as they were last, and what each
- * gave is remembered for the next time.
+ * Silent sources: each is carried over from its last known state, and the next build finds that state again.
  */
-import { type Source } from '../sources/source.ts'
-import { BuildError } from '../system/build-error.ts'
 import { timestampText } from '../sea/time.ts'
-import type { Base } from './base.ts'
-import type { CataloguedBuoy } from '../snapshot/catalog.ts'
-import { buoyKey, type Collector, type Lot } from './collector.ts'
 import type { PartEntry } from '../snapshot/format.ts'
-import { givenBySomebody, loadGiven, stayingOf, withoutSlug, type Given, type Staying } from './given.ts'
+import type { Source } from '../sources/source.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { Base } from './base.ts'
+import { buoyKey, type Collector, type Contribution } from './collector.ts'
+import {
+  countCarriedOver,
+  loadStateParts,
+  stateOfAll,
+  withoutSlug,
+  type CarriedOver,
+  type SourceState,
+  type StateBuoy,
+} from './given.ts'
+import type { Identified } from './identify.ts'
 
-/** What stands for all sources together, where it is not known who gave what. */
-const SOMEBODY: Source = { read: () => Promise.resolve() }
+/** Stands for all sources together, where nobody knows which of them gave what. */
+const ANY_SOURCE: Source = { read: () => Promise.resolve() }
 
 /**
- * Sources that could not be read give what they gave last.
- * @param refused the silent ones, with what was wrong
- * @returns their names, when they were read last, and what stays of them
+ * Gives `input` what each silent source gave last.
+ * @param silent the silent sources, with what was wrong
+ * @returns their names, when they were read last, and how much is carried over
  * @throws BuildError when that is damaged, or the build takes nothing over from the folder
  */
-export async function recallSilent(
-  refused: ReadonlyMap<Source, string>,
+export async function carryOverSilent(
+  silent: ReadonlyMap<Source, string>,
   input: Collector,
-  { previous, given }: Base,
+  base: Base,
   { out, fresh = false }: { out: string; fresh?: boolean },
-): Promise<[name: string, lastRead: string | null, stays: Staying][]> {
-  const told: [name: string, lastRead: string | null, stays: Staying][] = []
-  const silent = [...refused.keys()].map((source): [Source, Given | undefined] => [
-    source,
-    given?.find(({ name }) => name === source.terms?.name),
-  ])
-  const byNobody = silent.filter(([, known]) => known === undefined)
-  if (byNobody.length > 0) {
-    const bySomebody =
-      given === null && previous !== null
-        ? givenBySomebody(previous)
-        : given?.find(({ name }) => name === null)
-    if (bySomebody !== undefined) silent.push([SOMEBODY, bySomebody])
-  }
-  for (const [source, known] of silent) {
-    if (known === undefined) continue
+): Promise<[name: string, lastRead: string | null, carried: CarriedOver][]> {
+  const carried: [name: string, lastRead: string | null, carried: CarriedOver][] = []
+  for (const [source, state] of lastStates([...silent.keys()], base)) {
     if (fresh) {
-      const names = [...refused.keys()].map(({ terms }) => terms?.name).join(', ')
+      const names = [...silent.keys()].map(({ terms }) => terms?.name).join(', ')
       throw new BuildError(
-        `${names} cannot be read, and what it gave last would be lost with --fresh: mend it, take it out of the configuration, or build without --fresh`,
+        `${names} cannot be read, and what it gave last would be lost with --fresh: make it readable, remove it from the configuration, or build without --fresh`,
       )
     }
-    const parts = await loadGiven(out, known)
-    input.recall(source, known, parts)
-    if (known.name !== null) told.push([known.name, known.read_at, stayingOf(known, parts)])
+    const parts = await loadStateParts(out, state)
+    input.carryOver(source, state, parts)
+    if (state.name !== null) carried.push([state.name, state.read_at, countCarriedOver(state, parts)])
   }
-  return told
+  return carried
 }
 
-/** What is to be remembered of a build: what each source of the configuration gave last, now or before. */
-export function givenNow(
-  input: Collector,
-  build: {
-    /** Ids by `buoyKey`. */
-    ids: ReadonlyMap<string, number>
-    /** Buoys that stay without having been mentioned, with the sources that they stay for. */
-    kept: ReadonlyMap<CataloguedBuoy, readonly Lot[]>
-    /** The parts that hold what a source gave now. */
-    parts: (lot: Lot) => PartEntry[]
-    refused: ReadonlyMap<Source, string>
-    /** What was remembered before; null where nothing was, or nothing is taken over. */
-    before: readonly Given[] | null
-    now: number
-  },
-): Given[] {
-  return input.lots().flatMap((lot): Given[] => {
-    if (lot.recalled !== null) return [{ ...lot.recalled, refused: build.refused.get(lot.source) ?? null }]
-    if (lot.source.terms === undefined) return []
-    const { name } = lot.source.terms
-    // A feed of who reported lately takes nothing back by not mentioning it.
-    const before =
-      lot.source.complete === false ? (build.before?.find((given) => given.name === name)?.buoys ?? []) : []
+/** The last known states of silent sources; for sources without one, the state of all sources together. */
+function lastStates(silent: readonly Source[], { folder, states }: Base): [Source, SourceState][] {
+  const own = silent.flatMap((source): [Source, SourceState][] => {
+    const state = states?.find(({ name }) => name === source.terms?.name)
+    return state === undefined ? [] : [[source, state]]
+  })
+  if (own.length === silent.length) return own
+  const ofAll =
+    states === null && folder !== null ? stateOfAll(folder) : states?.find(({ name }) => name === null)
+  return ofAll === undefined ? own : [...own, [ANY_SOURCE, ofAll]]
+}
+
+/**
+ * The state of each source of the configuration after this build: what it gave now, or what is carried over.
+ */
+export function statesNow({
+  input,
+  silent,
+  identified: { ids, staying },
+  own,
+  before,
+  now,
+}: {
+  input: Collector
+  silent: ReadonlyMap<Source, string>
+  identified: Identified
+  /** The parts with what a source gave now. */
+  own: ReadonlyMap<Contribution, PartEntry[]>
+  /** The states before; null where there are none, or nothing is taken over. */
+  before: readonly SourceState[] | null
+  now: number
+}): SourceState[] {
+  return input.contributions().flatMap((contribution): SourceState[] => {
+    const { source, carriedOver, networks, spots } = contribution
+    if (carriedOver !== null) return [{ ...carriedOver, refused: silent.get(source) ?? null }]
+    if (source.terms === undefined) return []
+    const { name } = source.terms
+    // A source that mentions only who reported lately takes nothing back by not mentioning it.
+    const mentionedBefore =
+      source.complete === false ? (before?.find((state) => state.name === name)?.buoys ?? []) : []
+    const stayingForIt = [...staying].flatMap(([buoy, contributions]) =>
+      contributions.includes(contribution) ? [withoutSlug(buoy)] : [],
+    )
     const mentioned = input
-      .buoysOf(lot)
-      .map((buoy) => ({ ...buoy, id: build.ids.get(buoyKey(buoy)) ?? null }))
-    const staying = [...build.kept]
-      .filter(([, lots]) => lots.includes(lot))
-      .map(([buoy]) => withoutSlug(buoy))
+      .buoysOf(contribution)
+      .map((buoy): StateBuoy => ({ ...buoy, id: ids.get(buoyKey(buoy)) ?? null }))
+    const buoys = [...mentionedBefore, ...stayingForIt, ...mentioned]
     return [
       {
         name,
-        read_at: timestampText(Math.floor(build.now)),
+        read_at: timestampText(Math.floor(now)),
         refused: null,
-        networks: [...lot.networks.values()],
-        buoys: [
-          ...new Map([...before, ...staying, ...mentioned].map((buoy) => [buoyKey(buoy), buoy])).values(),
-        ],
-        spots: [...lot.spots],
-        parts: build.parts(lot),
+        networks: [...networks.values()],
+        buoys: [...new Map(buoys.map((buoy) => [buoyKey(buoy), buoy])).values()],
+        spots: [...spots],
+        parts: own.get(contribution) ?? [],
       },
     ]
   })

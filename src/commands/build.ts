@@ -1,6 +1,7 @@
 /** `build`: fetches what the configuration says, builds a snapshot and publishes it. */
 import { buildSnapshot } from '../build/build.ts'
-import { BuildReport, writeReport } from '../build/report.ts'
+import { BuildReport } from '../build/report.ts'
+import { writeReport } from '../build/report/files.ts'
 import { BUILD_SETTINGS, type ConfigOf } from '../process/settings.ts'
 import { UsageError } from '../process/usage-error.ts'
 import type { Configuration } from '../sources/configuration.ts'

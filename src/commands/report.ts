@@ -1,5 +1,6 @@
 /** `report`: prints the report of the newest build. */
-import { newestReport, reportLines } from '../build/report.ts'
+import { newestReport } from '../build/report/files.ts'
+import { reportLines } from '../build/report/text.ts'
 import { REPORT_SETTINGS } from '../process/settings.ts'
 import { command } from './command.ts'
 import { print } from './surroundings.ts'

@@ -44,7 +44,7 @@ export function keepManifest(dir: string, file: string, bytes: Uint8Array, held:
 /**
  * Makes a manifest the current one: from the rename on, readers see its snapshot. Its parts must be in `dir`.
  */
-export function announce(dir: string, bytes: Uint8Array, held: Lock): void {
+export function publishManifest(dir: string, bytes: Uint8Array, held: Lock): void {
   // The parts' names must reach the disk before a manifest that counts on them.
   syncFolder(dir)
   writeDurably(dir, MANIFEST_FILE, bytes, held.folder)
@@ -82,7 +82,7 @@ export function writeDurably(dir: string, file: string, bytes: Uint8Array, withi
     const code = errorCode(error)
     if (!existsSync(within)) {
       throw new BuildError(
-        `${dir}: another builder took over while this one stood still; nothing is announced`,
+        `${dir}: another builder took over while this one stood still; nothing is published`,
       )
     }
     const what = code === 'ENOSPC' || code === 'EDQUOT' ? `no space is left on the disk (${code})` : code

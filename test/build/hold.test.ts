@@ -60,7 +60,7 @@ test('Builds after a rollback are kept and not announced, each upon the one befo
     ids.push(await buildAt(dir, step, lines))
     assert.match(
       lines.join(''),
-      new RegExp(`kept snapshot ${ids[step]}, .* did not announce it: held since 2026-03-27T12:00:00Z`),
+      new RegExp(`kept snapshot ${ids[step]}, .* did not publish it: held since 2026-03-27T12:00:00Z`),
     )
     assert.equal(await announcedId(dir), ids[0])
   }
@@ -171,7 +171,7 @@ test(
     }
     const { code, stderr } = await runCli(['build', '--source', 'demo:scale,buoys=20,days=60', '--out', dir])
     assert.equal(code, 0)
-    assert.match(stderr, /kept snapshot [0-9a-f]{24}, .* did not announce it: held since/)
+    assert.match(stderr, /kept snapshot [0-9a-f]{24}, .* did not publish it: held since/)
     const lines = (await runCliWell(['list', dir])).trimEnd().split('\n')
     assert.equal(lines.length, 4)
     assert.ok(lines[0].startsWith(first) && lines[0].endsWith('  current'))
@@ -183,7 +183,7 @@ test(
     assert.deepEqual([snapshot, waiting], [first, 1])
     const report = JSON.parse(await runCliWell(['report', dir, '--json'])) as { announced: boolean }
     assert.equal(report.announced, false)
-    assert.match(await runCliWell(['report', dir]), /not announced when it was built: a rollback held$/m)
+    assert.match(await runCliWell(['report', dir]), /not published when it was built: a rollback held$/m)
     assert.match(await runCliWell(['resume', dir]), new RegExp(`published snapshot ${lines[2].slice(0, 24)}`))
     assert.match(await runCliWell(['resume', dir]), /no rollback holds/)
     assert.equal((await status()).hold, null)

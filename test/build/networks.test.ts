@@ -8,11 +8,12 @@ import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { readCatalog, cataloguedBuoys } from '../../src/snapshot/catalog.ts'
 import { buildSnapshot } from '../../src/build/build.ts'
-import { leaveOut, samePlaces } from '../../src/build/duplicates.ts'
+import { leaveOut, pairsWithin } from '../../src/build/duplicates.ts'
 import { decodePart } from '../../src/snapshot/format.ts'
 import { readPasses } from '../../src/snapshot/passes.ts'
 import { loadSnapshot } from '../../src/snapshot/read.ts'
-import { BuildReport, type ReportDocument } from '../../src/build/report.ts'
+import { BuildReport } from '../../src/build/report.ts'
+import type { ReportDocument } from '../../src/build/report/document.ts'
 import { type Source, type SourceTerms } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { BuoyRecord } from '../../src/sea/records.ts'
@@ -264,7 +265,7 @@ test('What is left out has a preferred living neighbour that stays, and what sta
     fc.property(records, fc.func(fc.integer({ min: -1, max: 200_000 })), (buoys, newestOf) => {
       const newest = ({ identifier }: BuoyRecord): number => newestOf(identifier)
       const prefer = ['B', 'A', 'C']
-      const out = leaveOut(samePlaces(buoys, prefer, 1), newest)
+      const out = leaveOut(pairsWithin(1, buoys, prefer), newest)
       const gone = new Set(out.map(({ leftOut }) => leftOut))
       assert.equal(gone.size, out.length, 'each once')
       for (const { leftOut, stays, km } of out) {

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
-import { doubtfulReadings, newestReading, removeImpossible } from '../../src/build/quality.ts'
+import { countSuspect, newestReading, removeImpossible } from '../../src/build/quality.ts'
 import type { MonthTable } from '../../src/snapshot/months.ts'
 import { openNdbc } from '../../src/sources/ndbc.ts'
 import { record } from '../sources/recorder.ts'
@@ -119,7 +119,7 @@ function halfHours(...codes: Codes[]): FakeRow[] {
 
 function doubts(table: MonthTable): string[] {
   const told: string[] = []
-  doubtfulReadings(table, (buoy, doubt, readings) => told.push(`${buoy} ${doubt} ${readings}`))
+  countSuspect(table, (buoy, doubt, readings) => told.push(`${buoy} ${doubt} ${readings}`))
   return told
 }
 

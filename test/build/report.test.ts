@@ -7,15 +7,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { buildSnapshot } from '../../src/build/build.ts'
-import {
-  BuildReport,
-  newestReport,
-  reportedSnapshot,
-  reportLines,
-  reportPage,
-  writeReport,
-  type ReportDocument,
-} from '../../src/build/report.ts'
+import { BuildReport } from '../../src/build/report.ts'
+import type { ReportDocument } from '../../src/build/report/document.ts'
+import { newestReport, reportedSnapshot, writeReport } from '../../src/build/report/files.ts'
+import { reportPage } from '../../src/build/report/page.ts'
+import { reportLines } from '../../src/build/report/text.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { temporaryFolder } from '../live.ts'
 import { fakeSource, NETWORKS, SMALL_WORLD } from './fake_source.ts'
@@ -81,7 +77,7 @@ function fullDocument(): ReportDocument {
   })
   report.impossible('North', 'low')
   report.impossible('North', 'low')
-  for (let i = 0; i < 30; i++) report.doubtful('North', `N${i}`, 'spike', 2)
+  for (let i = 0; i < 30; i++) report.suspect('North', `N${i}`, 'spike', 2)
   report.network('North', { buoys: 40, reporting: 30, newest: START / 1000 })
   report.network('South', { buoys: 1, reporting: 0, newest: -1 })
   const [one, two] = SMALL_WORLD
@@ -136,7 +132,7 @@ test('The page holds no markup and no control character of what it tells, and ne
     'Networks',
     'Fetched',
     'Bad lines by reason',
-    'Doubtful readings, which stay',
+    'Suspect readings, which stay',
   ]) {
     assert.ok(page.includes(`<h2>${title}</h2>`), title)
   }

@@ -1,8 +1,8 @@
 /**
- * Files of a folder's state beside its snapshots: JSON lines under a head that says how many they are and
- * names their hash, so that a file that was cut or changed is known as such.
+ * Files with a folder's state beside its snapshots: JSON lines under a head with their number and hash, so
+ * that a file that was cut or changed is recognised.
  *
- *   {"format":"groundswell-…","version":1,"lines":N,"sha256":"…"}    the hash is of all that follows
+ *   {"format":"groundswell-…","version":1,"lines":N,"sha256":"…"}    the hash of all that follows
  *   …                                                                one line an entry
  */
 import { join } from 'node:path'
@@ -12,8 +12,10 @@ import { BuildError } from '../system/build-error.ts'
 import { sha256, SnapshotError } from '../snapshot/format.ts'
 import { holds, writeDurably } from '../snapshot/write.ts'
 
-/** 900,000 buoys take less. */
+/** 900,000 buoys, the most that can have an id, take less. */
 const MAX_BYTES = 512 * 1024 * 1024
+
+type Head = { [name: string]: unknown }
 
 export interface StateFormat {
   readonly format: string
@@ -25,7 +27,7 @@ export interface StateFormat {
  * @throws SnapshotError naming the file, when it is not whole; BuildError when another version of this
  * program wrote it
  */
-export function readState(dir: string, file: string, { format, version }: StateFormat): unknown[] | null {
+export function readStateFile(dir: string, file: string, { format, version }: StateFormat): unknown[] | null {
   let bytes: Buffer
   try {
     bytes = readRegularFileSync(join(dir, file), MAX_BYTES)
@@ -34,10 +36,7 @@ export function readState(dir: string, file: string, { format, version }: StateF
     throw new SnapshotError(`${file}: cannot be read (${errorCode(error)})`)
   }
   const end = bytes.indexOf('\n')
-  const head = parse(bytes.toString('utf8', 0, Math.max(end, 0))) as
-    | { [name: string]: unknown }
-    | undefined
-    | null
+  const head = parse(bytes.toString('utf8', 0, Math.max(end, 0))) as Head | null | undefined
   if (head?.format !== format) throw new SnapshotError(`${file}: is not what its name says`)
   if (head.version !== version) {
     throw new BuildError(
@@ -49,15 +48,15 @@ export function readState(dir: string, file: string, { format, version }: StateF
     throw new SnapshotError(`${file}: its lines do not have the hash that its head names`)
   const entries = body.toString('utf8').split('\n').slice(0, -1).map(parse)
   if (entries.length !== head.lines || entries.includes(undefined))
-    throw new SnapshotError(`${file}: a line is no JSON`)
+    throw new SnapshotError(`${file}: a line is not JSON`)
   return entries
 }
 
 /**
- * Replaces a file as a whole, unless it has these entries already. @throws BuildError when it cannot be
- * written
+ * Replaces a file as a whole, unless it has these entries already.
+ * @throws BuildError when it cannot be written
  */
-export function writeState(
+export function writeStateFile(
   dir: string,
   file: string,
   { format, version }: StateFormat,
@@ -70,7 +69,7 @@ export function writeState(
   if (!holds(join(dir, file), bytes)) writeDurably(dir, file, bytes, lock.folder)
 }
 
-/** Undefined for a text that is no JSON. */
+/** Undefined for text that is not JSON. */
 function parse(line: string): unknown {
   try {
     return JSON.parse(line)
