@@ -6,7 +6,7 @@ import { readCatalog, type Catalog, type RegistryEntry } from '../snapshot/catal
 import { decodePart, SnapshotError, type Manifest } from '../snapshot/format.ts'
 import { readHold, type Hold } from './hold.ts'
 import { readGiven, type SourceState } from './given.ts'
-import { listKept, type KeptSnapshot } from './history.ts'
+import { listKept, type KeptSnapshot } from './kept.ts'
 import { loadPart, readManifest } from '../snapshot/read.ts'
 import { readRegistryFile, unite, type Registry } from './registry.ts'
 

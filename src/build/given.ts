@@ -125,6 +125,11 @@ export async function loadStateParts(dir: string, { name, parts }: SourceState):
   }
 }
 
+/** The parts in the states of a snapshot's sources. @throws SnapshotError when the file is not whole */
+export function stateParts(dir: string, id: string): PartEntry[] {
+  return (readGiven(dir, id) ?? []).flatMap(({ parts }) => parts)
+}
+
 /** How much of a silent source is carried over. */
 export interface CarriedOver {
   buoys: number

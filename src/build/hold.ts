@@ -1,6 +1,6 @@
 /**
- * A rollback holds: `hold.json` in the folder says that builds are kept but not announced until the operator
- * lifts it. Written and removed under the builder's lock.
+ * The hold of a rollback: while `hold.json` lies in the folder, builds are kept but not published, until the
+ * operator resumes. Written and removed under the builder's lock.
  *
  *   {"format":"groundswell-hold","version":1,"snapshot":ID,"since":"2026-03-27T12:00:00Z","after":N}
  */
@@ -11,21 +11,21 @@ import { errorCode, type Lock } from '../system/lock.ts'
 import { timestampText } from '../sea/time.ts'
 import { syncFolder, writeDurably } from '../snapshot/write.ts'
 
-export const HOLD_FILE = 'hold.json'
+const HOLD_FILE = 'hold.json'
 
 const FORMAT = 'groundswell-hold'
 const MAX_BYTES = 4096
 
 export interface Hold {
-  /** Id of the snapshot that was announced again; null where the file does not say. */
+  /** Id of the snapshot that was published again; null where the file does not say. */
   snapshot: string | null
   /** As on the wire; null where the file does not say. */
   since: string | null
-  /** Kept snapshots of higher sequence were built since. */
+  /** Kept snapshots with a higher sequence number were built since. */
   after: number
 }
 
-/** Null when nothing is held. A file that cannot be understood holds too: only the operator lifts a hold. */
+/** Null when nothing is held. A file that cannot be understood holds too: only the operator ends a hold. */
 export function readHold(dir: string): Hold | null {
   const unknown = { snapshot: null, since: null, after: Infinity }
   try {
@@ -55,7 +55,7 @@ export function removeHold(dir: string): void {
   syncFolder(dir)
 }
 
-/** What an operator has to know of a hold, behind `snapshot … `. */
+/** What an operator has to know of a hold, to follow a snapshot's name. */
 export function holdText({ since }: Hold, dir: string): string {
   return `held${since === null ? '' : ` since ${since}`} by a rollback, until: groundswell resume ${dir}`
 }

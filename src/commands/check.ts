@@ -1,5 +1,5 @@
 /** `check`: reads every part that a kept snapshot names. */
-import { checkFolder } from '../build/history.ts'
+import { checkFolder } from '../build/folder-check.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import { command } from './command.ts'
 import { note, print } from './surroundings.ts'

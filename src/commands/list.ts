@@ -1,5 +1,5 @@
 /** `list`: the snapshots that a folder keeps. */
-import { listKept } from '../build/history.ts'
+import { listKept } from '../build/kept.ts'
 import { holdText, readHold } from '../build/hold.ts'
 import { timestampText } from '../sea/time.ts'
 import { command } from './command.ts'

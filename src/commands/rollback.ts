@@ -1,5 +1,5 @@
 /** `rollback` and `resume`: back to a kept snapshot, and forward again. */
-import { resume as resumeFolder, rollback as rollBackFolder } from '../build/history.ts'
+import { resume as resumeFolder, rollback as rollBackFolder } from '../build/rollback.ts'
 import { ROLLBACK_SETTINGS } from '../process/settings.ts'
 import { timestampText } from '../sea/time.ts'
 import { command } from './command.ts'

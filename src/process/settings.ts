@@ -7,7 +7,7 @@ import { TrustedProxies } from '../access/trusted-proxies.ts'
 import { DEFAULT_QUOTA } from '../access/keys.ts'
 import { MAX_QUOTA } from '../access/keys-file.ts'
 import { DEFAULT_ALLOWED_LOSS } from '../build/losses.ts'
-import { DEFAULT_KEPT } from '../build/history.ts'
+import { DEFAULT_KEPT } from '../build/kept.ts'
 import { parseTimestamp } from '../sea/time.ts'
 import {
   bytes,

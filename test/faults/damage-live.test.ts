@@ -26,7 +26,7 @@ import {
   type PartEntry,
 } from '../../src/snapshot/format.ts'
 import type { Column } from '../../src/sea/columns.ts'
-import { listKept } from '../../src/build/history.ts'
+import { listKept } from '../../src/build/kept.ts'
 import { temporaryFolder } from '../live.ts'
 import { startDrill, type Drill, type Status } from './drill.ts'
 import { amount, asOf, build } from './folder.ts'

@@ -13,7 +13,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { loadKeys } from '../../src/access/keys-file.ts'
-import { checkFolder, listKept } from '../../src/build/history.ts'
+import { checkFolder } from '../../src/build/folder-check.ts'
+import { listKept } from '../../src/build/kept.ts'
 import { inContainer } from './container.ts'
 
 export interface HammerOptions {

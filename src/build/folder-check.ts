@@ -1,0 +1,60 @@
+/** Checks a folder: every part that its manifests and the states of its sources name. */
+import { existsSync } from 'node:fs'
+import { SnapshotError, type Manifest, type PartEntry } from '../snapshot/format.ts'
+import { readManifest, verifyParts } from '../snapshot/read.ts'
+import { stateParts } from './given.ts'
+import { listKept } from './kept.ts'
+import { readRegistryFile } from './registry.ts'
+
+/** Reads every part that the current or a kept manifest names. Returns the faults found. */
+export async function checkFolder(dir: string): Promise<string[]> {
+  const { faults, parts } = await namedParts(dir)
+  const broken = new Map<string, string>()
+  for (const part of parts.values()) {
+    try {
+      await verifyParts(dir, [part])
+    } catch (error) {
+      if (!(error instanceof SnapshotError)) throw error
+      broken.set(part.file, error.message)
+    }
+  }
+  try {
+    if (existsSync(dir)) readRegistryFile(dir)
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error
+    faults.push(`${error.message}; the next build makes it anew`)
+  }
+  if (broken.size === 0) return faults
+  // A builder at work may have dropped an old snapshot, and its parts, since they were listed.
+  const now = await namedParts(dir)
+  for (const [file, fault] of broken) if (now.parts.has(file)) faults.push(fault)
+  return faults
+}
+
+/** The parts that the current or a kept manifest names, by file, and what is wrong with the manifests. */
+async function namedParts(dir: string): Promise<{ faults: string[]; parts: Map<string, PartEntry> }> {
+  const faults: string[] = []
+  const parts = new Map<string, PartEntry>()
+  const add = (manifest: Manifest): void => {
+    for (const part of manifest.parts) parts.set(part.file, part)
+    try {
+      for (const part of stateParts(dir, manifest.id)) parts.set(part.file, part)
+    } catch (error) {
+      if (!(error instanceof SnapshotError)) throw error
+      faults.push(`${error.message}; a build from all sources makes it anew`)
+    }
+  }
+  try {
+    const current = await readManifest(dir)
+    if (current === null) faults.push(`${dir}: there is no snapshot in this folder`)
+    else add(current)
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error
+    faults.push(error.message)
+  }
+  for (const { file, manifest } of existsSync(dir) ? listKept(dir) : []) {
+    if (manifest === null) faults.push(`${file}: is broken`)
+    else add(manifest)
+  }
+  return { faults, parts }
+}
