@@ -226,9 +226,9 @@ test('A folder without a report, or with something else under its name, says so.
   )
   mkdirSync(join(dir, 'sub'))
   writeFileSync(join(dir, `report-${ID}.json`), '{"format":"other"}')
-  assert.throws(() => newestReport(dir), /is no report$/)
+  assert.throws(() => newestReport(dir), /is not a report of a build$/)
   writeFileSync(join(dir, `report-${ID}.json`), '{')
-  assert.throws(() => newestReport(dir), /is no report$/)
+  assert.throws(() => newestReport(dir), /is not a report of a build$/)
 })
 
 test('Many bad lines and rows left out are counted in one call, and so are reasons without end in one.', () => {
