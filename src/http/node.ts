@@ -27,6 +27,12 @@ const TIMEOUT_MS = 10_000
 const TIMEOUT_CHECK_MS = 1_000
 /** Turns of the loop without a connection to accept after which none is waiting. */
 const QUIET_TURNS = 3
+/**
+ * Connections that wait to be accepted, as far as the system allows. Node's own 511 fill up when 2,000 come at
+ * once: the system then drops whoever else connects, and that one tries again only a second later.
+ */
+const BACKLOG = 4096
+
 const REFUSAL_OF_CONNECTION = Buffer.concat([
   Buffer.from(
     `HTTP/1.1 ${TOO_MANY_CONNECTIONS.head}\r\nConnection: close\r\nContent-Length: ${TOO_MANY_CONNECTIONS.body.length}\r\n\r\n`,
@@ -177,7 +183,7 @@ export class NodeEngine implements Engine {
       const onError = (error: NodeJS.ErrnoException): void =>
         reject(listenError(host, port, error.code ?? error.message))
       this.#server.once('error', onError)
-      this.#server.listen({ host, port, exclusive: true }, () => {
+      this.#server.listen({ host, port, exclusive: true, backlog: BACKLOG }, () => {
         this.#server.off('error', onError)
         resolve((this.#server.address() as AddressInfo).port)
       })

@@ -1,0 +1,50 @@
+/** Connections that wait to be accepted: none is dropped while a thread is busy for a moment. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { ENGINES, missing, startServer } from './server_for_tests.ts'
+
+const CLIENTS = 900
+/** Less than a second: one that was dropped tries again then. */
+const WAIT_MS = 800
+
+/** Opens them all, and says how many the system has let in. */
+const CROWD = `
+const { connect } = require('node:net')
+let open = 0
+for (let i = 0; i < ${CLIENTS}; i++) {
+  const socket = connect(Number(process.argv[1]), '127.0.0.1', () => open++)
+  socket.on('error', () => {})
+}
+let looks = 0
+const tell = () => {
+  if (open < ${CLIENTS} && ++looks < 2) return setTimeout(tell, ${WAIT_MS})
+  process.stdout.write(String(open), () => process.exit(0))
+}
+setTimeout(tell, ${WAIT_MS})
+`
+
+function longestQueue(): number {
+  try {
+    return Number(readFileSync('/proc/sys/net/core/somaxconn', 'latin1'))
+  } catch {
+    return 0
+  }
+}
+
+for (const kind of ENGINES) {
+  test(
+    `A thread of ${kind} that is busy for a moment lets ${CLIENTS} connections wait.`,
+    { skip: longestQueue() < 2 * CLIENTS ? 'the queues of this system are short' : missing(kind) },
+    async () => {
+      const { engine, port } = await startServer(kind)
+      // Nothing is accepted meanwhile.
+      const { stdout, stderr } = spawnSync(process.execPath, ['-e', CROWD, String(port)], {
+        encoding: 'utf8',
+      })
+      assert.equal(stdout, String(CLIENTS), stderr)
+      engine.close()
+    },
+  )
+}
