@@ -4,12 +4,12 @@
  *
  *   {"format":"groundswell-hold","version":1,"snapshot":ID,"since":"2026-03-27T12:00:00Z","after":N}
  */
-import { rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRegularFileSync } from '../system/files.ts'
 import { errorCode, type Lock } from '../system/lock.ts'
 import { timestampText } from '../sea/time.ts'
-import { syncFolder, writeDurably } from '../snapshot/write.ts'
+import { lostLock, syncFolder, writeDurably } from '../snapshot/write.ts'
 
 const HOLD_FILE = 'hold.json'
 
@@ -50,8 +50,17 @@ export function writeHold(dir: string, snapshot: string, after: number, now: num
   syncFolder(dir)
 }
 
-export function removeHold(dir: string): void {
-  rmSync(join(dir, HOLD_FILE), { force: true })
+/** @throws BuildError when the lock was taken over, and the hold may be another one's */
+export function removeHold(dir: string, lock: Lock): void {
+  const away = join(lock.folder, HOLD_FILE)
+  try {
+    renameSync(join(dir, HOLD_FILE), away)
+  } catch (error) {
+    if (!lock.isHeld()) throw lostLock(dir)
+    if (errorCode(error) !== 'ENOENT') throw error
+    return
+  }
+  rmSync(away, { force: true })
   syncFolder(dir)
 }
 

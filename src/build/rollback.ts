@@ -78,7 +78,7 @@ export async function resume(dir: string): Promise<Republished | null> {
     if (newest === undefined) throw new BuildError(`${dir}: there is no kept snapshot to publish`)
     const { asOf, bytes } = await wholeManifest(dir, newest)
     if (!newest.current) publishManifest(dir, bytes, lock)
-    removeHold(dir)
+    removeHold(dir, lock)
     return { id: newest.id, asOf, held: false }
   } finally {
     lock.release()

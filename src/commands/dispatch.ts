@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { KeysFileError } from '../access/keys-file.ts'
 import { Stops } from '../process/stops.ts'
 import { UsageError } from '../process/usage-error.ts'
+import { noFolder } from '../snapshot/write.ts'
 import { BuildError } from '../system/build-error.ts'
 import { readCommandLine } from './arguments.ts'
 import { expectedFault } from './faults.ts'
@@ -96,7 +97,7 @@ function expectPositionals(positionals: readonly string[], expected: number, usa
 /** @throws BuildError */
 function expectFolder(dir: string): void {
   const found = statSync(dir, { throwIfNoEntry: false })
-  if (found === undefined) throw new BuildError(`${dir}: there is no such folder`)
+  if (found === undefined) throw noFolder(dir)
   if (!found.isDirectory()) throw new BuildError(`${dir}: is not a folder`)
 }
 

@@ -22,6 +22,7 @@ export function lockFolder(dir: string): Lock {
   try {
     return lock(join(dir, 'builder.lock'), { patienceMs: LOCK_PATIENCE, longWork: true })
   } catch (error) {
+    if (!existsSync(dir)) throw noFolder(dir)
     if (error instanceof LockError) throw new BuildError(error.message)
     throw error
   }
@@ -80,14 +81,20 @@ export function writeDurably(dir: string, file: string, bytes: Uint8Array, withi
   } catch (error) {
     rmSync(temporary, { force: true })
     const code = errorCode(error)
-    if (!existsSync(within)) {
-      throw new BuildError(
-        `${dir}: another builder took over while this one stood still; nothing is published`,
-      )
-    }
+    if (!existsSync(within)) throw lostLock(dir)
     const what = code === 'ENOSPC' || code === 'EDQUOT' ? `no space is left on the disk (${code})` : code
     throw new BuildError(`${join(dir, file)}: cannot be written: ${what}`)
   }
+}
+
+/** The lock of a folder was taken over from who still meant to hold it. */
+export function lostLock(dir: string): BuildError {
+  return new BuildError(`${dir}: another builder took over while this one stood still; nothing is published`)
+}
+
+/** What is wrong with a snapshots folder that is not there. */
+export function noFolder(dir: string): BuildError {
+  return new BuildError(`${dir}: there is no such folder; "groundswell build --out ${dir}" makes one`)
 }
 
 /** The names in a folder are safely on disk. */

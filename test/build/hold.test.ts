@@ -8,6 +8,8 @@ import { MANIFEST_FILE } from '../../src/snapshot/format.ts'
 import { checkFolder } from '../../src/build/folder-check.ts'
 import { listKept } from '../../src/build/kept.ts'
 import { resume, rollback } from '../../src/build/rollback.ts'
+import { readHold, removeHold } from '../../src/build/hold.ts'
+import { lockFolder } from '../../src/snapshot/write.ts'
 import { readManifest } from '../../src/snapshot/read.ts'
 import { startDrill } from '../faults/drill.ts'
 import { build as buildDemo } from '../faults/folder.ts'
@@ -83,6 +85,27 @@ test('Builds after a rollback are kept and not announced, each upon the one befo
   const next = await buildAt(dir, 4)
   assert.equal(await announcedId(dir), next)
   assert.deepEqual(await checkFolder(dir), [])
+})
+
+test('Who stood still while the lock was taken over lifts no hold.', async (t) => {
+  const dir = folderOf(t)
+  const ids = [await buildAt(dir, 0), await buildAt(dir, 1)]
+  const stale = lockFolder(dir)
+  // As a process does that takes it for dead.
+  rmSync(stale.folder, { recursive: true })
+  await rollback(dir, null, NOON)
+  assert.throws(() => removeHold(dir, stale), /another builder took over while this one stood still/)
+  assert.equal(readHold(dir)?.snapshot, ids[0])
+  stale.release()
+  assert.equal((await resume(dir))?.id, ids[1])
+  assert.equal(readHold(dir), null)
+})
+
+test('A rollback or its end in a folder that is not there says so, and what makes one.', async (t) => {
+  const dir = join(temporaryFolder(t), 'nowhere')
+  const expected = { message: `${dir}: there is no such folder; "groundswell build --out ${dir}" makes one` }
+  await assert.rejects(rollback(dir, null, NOON), expected)
+  await assert.rejects(resume(dir), expected)
 })
 
 test('A hold outlasts what --keep lets go, and a file of it that cannot be understood holds too.', async (t) => {

@@ -190,8 +190,9 @@ test('A folder that is not there is told in a sentence by every command that wan
   const commands = ['inspect', 'check', 'report', 'list', 'pin', 'unpin', 'rollback', 'resume']
   const lines = (dir: string): string[][] =>
     commands.map((name) => [name, dir, ...(name.endsWith('pin') ? ['0'.repeat(24)] : [])])
+  const advice = `there is no such folder; "groundswell build --out ${nowhere}" makes one`
   for (const { code, stdout, stderr } of await runAll(lines(nowhere)))
-    assert.deepEqual([code, stdout, stderr], [1, '', `groundswell: ${nowhere}: there is no such folder\n`])
+    assert.deepEqual([code, stdout, stderr], [1, '', `groundswell: ${nowhere}: ${advice}\n`])
   for (const { stderr } of await runAll(lines(file)))
     assert.equal(stderr, `groundswell: ${file}: is not a folder\n`)
 })
