@@ -1,4 +1,6 @@
-/** Every end is a clean one: exit codes as documented, nothing left behind. The long forms are in `ends.ts`. */
+/**
+ * Every end is a clean one: exit codes as documented, nothing left behind. The long forms are in `ends.ts`.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
@@ -50,7 +52,10 @@ test(
         gapMs,
       })
       assert.equal(fault, null, output)
-      assert.equal(code, second === 'SIGTERM' ? 143 : 130)
+      // Of two different ones on their way at once either may come first (signal(7)); on a busy machine they
+      // may be for long.
+      const codes: unknown[] = [first, second].map((signal) => (signal === 'SIGTERM' ? 143 : 130))
+      assert.ok(codes.includes(code), String(code))
       // It did not drain.
       assert.ok(performance.now() - began < 60_000)
       assert.match(output, /stopping\n$/)
@@ -100,7 +105,8 @@ function start(t: TestContext, args: string[]) {
 }
 
 /**
- * A free port that the system gives to no connection by itself. Who connects again and again to a closed one of those connects to himself in
+ * A free port that the system gives to no connection by itself. Who connects again and again to a closed one
+ * of those connects to himself in
  * the end, and keeps it from the server.
  */
 async function portBelowEphemeral(offset: number): Promise<number> {

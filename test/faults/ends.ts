@@ -1,11 +1,15 @@
 /**
- * Starts and ends of servers by signals, as a supervisor, a terminal and npm bring them about: what a process ended with, what it wrote
+ * Starts and ends of servers by signals, as a supervisor, a terminal and npm bring them about: what a process
+ * ended with, what it wrote
  * that it should not, and what it left behind. The tests do some; as a program it does any number:
  *
- *     node --import tsx test/faults/ends.ts stops 300     one SIGTERM at 5 to 20 s of uptime, two workers, with and without requests
- *     node --import tsx test/faults/ends.ts moments 200   signals at random moments, single and double, both engines, also under npm
+ *     node --import tsx test/faults/ends.ts stops 300     one SIGTERM at 5 to 20 s of uptime, two workers,
+ * with and without requests
+ *     node --import tsx test/faults/ends.ts moments 200   signals at random moments, single and double, both
+ * engines, also under npm
  *
- * `moments` takes the longest wait before the first signal in ms, 8000 if not given: on a busy machine nothing has begun by then.
+ * `moments` takes the longest wait before the first signal in ms, 8000 if not given: on a busy machine
+ * nothing has begun by then.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -33,7 +37,8 @@ export interface Ended {
   fault: string | null
   output: string
   /**
-   * Whether a signal ended npm and not what it ran. It passes signals on from just after it has started its script until that has ended:
+   * Whether a signal ended npm and not what it ran. It passes signals on from just after it has started its
+   * script until that has ended:
    * one before leaves the script without a word of it, one after ends npm, whatever the script ended with.
    */
   isNpmsOwn: boolean
@@ -175,7 +180,8 @@ function commandOf(starter: Starter, args: string[]): string[] {
 const CODES: { readonly [signal: string]: number } = { SIGINT: 130, SIGTERM: 143 }
 
 /**
- * What is wrong with an end. Its code is null for a server that npm left and that had not begun when it was ended; `isYoung` is one that
+ * What is wrong with an end. Its code is null for a server that npm left and that had not begun when it was
+ * ended; `isYoung` is one that
  * did not catch signals yet when the first came, and so was ended by it as any process.
  */
 async function faultOf(
@@ -183,9 +189,13 @@ async function faultOf(
   { code, output, isYoung }: { code: Ended['code']; output: string; isYoung: boolean },
 ): Promise<string | null> {
   const { signals, folder } = plan
-  const second = CODES[signals[1] ?? '']
-  // Two signals may become one on their way, and a second one may find that the process has just ended.
-  const allowed: Ended['code'][] = second === undefined ? [0] : [0, second]
+  // Two signals may become one on their way, and a second one may find that the process has just ended. Of
+  // two different ones on their way
+  // at once either may come first (signal(7)).
+  const allowed: Ended['code'][] = [
+    0,
+    ...(signals.length === 2 ? signals.map((signal) => CODES[signal]) : []),
+  ]
   const ownEnd = signals.flatMap((signal) => [signal, CODES[signal]])
   if (code !== null && !allowed.includes(code) && !(isYoung && ownEnd.includes(code)))
     return `it ended with ${code}`
@@ -209,7 +219,10 @@ export function runningIn(folder: string): string[] {
     })
 }
 
-/** Locks and half-written files below `folder`. The journal of an unfinished build is what the next one goes on from. */
+/**
+ * Locks and half-written files below `folder`. The journal of an unfinished build is what the next one goes
+ * on from.
+ */
 function leftIn(folder: string): string[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
@@ -270,7 +283,10 @@ export function stops(place: string, snapshots: string, count: number, low: numb
   })
 }
 
-/** One or two signals each at a random moment from the start of the process on. Every other server has to build first. */
+/**
+ * One or two signals each at a random moment from the start of the process on. Every other server has to
+ * build first.
+ */
 export function moments(place: string, snapshots: string, count: number, longestMs = 8000) {
   return inLanes(count, 3, (number) => {
     // Not the beginning of another one's name.

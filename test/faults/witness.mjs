@@ -1,4 +1,5 @@
-// Imported by every Node of a start: writes down, in the folder WITNESS, what the server itself does about signals. npm's own exit code
+// Imported by every Node of a start: writes down, in the folder WITNESS, what the server itself does about
+// signals. npm's own exit code
 // does not say it, and from outside no handler can be seen, for every Node has some.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

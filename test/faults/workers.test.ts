@@ -106,7 +106,10 @@ async function statusOf(url: string): Promise<number | string> {
   }
 }
 
-/** Looks until that many workers have been replaced and all serve. Tells what the server wrote when that does not come. */
+/**
+ * Looks until that many workers have been replaced and all serve. Tells what the server wrote when that does
+ * not come.
+ */
 async function untilReplaced(drill: Drill, count: number): Promise<void> {
   for (
     const began = performance.now();
@@ -129,7 +132,10 @@ async function readinessUntil(drill: Drill, isOver: () => boolean): Promise<Set<
   return seen
 }
 
-/** Asks for `url` over a connection of its own. Resolves once the question is with the kernel, to the promise of all that comes back. */
+/**
+ * Asks for `url` over a connection of its own. Resolves once the question is with the kernel, to the promise
+ * of all that comes back.
+ */
 function send(url: string): Promise<{ answer: Promise<string> }> {
   const { hostname, port, pathname, search } = new URL(url)
   return new Promise((resolve, reject) => {
@@ -191,7 +197,8 @@ test(
     const drill = await startDrill(t, folder)
     for (const thread of [0, 1]) await drill.evaluate(thread, TRAP)
     const poison = `${drill.base}/buoys/search?query=poison`
-    // Of so many some reach each of them, and all at once: one that came to it later would be refused by then.
+    // Of so many some reach each of them, and all at once: one that came to it later would be refused by
+    // then.
     drill.signal('SIGSTOP')
     const sent = await Promise.all(Array.from({ length: 24 }, () => send(poison)))
     drill.signal('SIGCONT')
@@ -200,7 +207,8 @@ test(
     const readiness = readinessUntil(drill, () => isOver)
     await untilReplaced(drill, 2)
     isOver = true
-    // One may be found to hang a look later than the other, which is replaced by then: at no time are there none.
+    // One may be found to hang a look later than the other, which is replaced by then: at no time are there
+    // none.
     const seen = await readiness
     seen.add('0 of 2 workers are serving')
     assert.deepEqual([...seen].toSorted(), ['0 of 2 workers are serving', '200'])
