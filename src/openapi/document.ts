@@ -11,7 +11,10 @@ import { guidesText } from './guides.ts'
 import { OPERATION_TEXTS, PATH_PARAMETERS, REFUSED, refusalKey, TAGS } from './operations.ts'
 import { ANSWERS, SCHEMAS, type Schema } from './schemas.ts'
 
-/** The version of the contract. */
+/**
+ * The version of the contract, which existing clients know; its first number is in every path (`/v2`). The
+ * package counts the program and has a version of its own: CHANGELOG.md says what changes each.
+ */
 const VERSION = '2.0.0'
 
 interface Described {
