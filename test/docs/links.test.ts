@@ -118,7 +118,7 @@ test('The second command of the README is the one that the CI runs.', () => {
     .text.split('\n')
     .filter((line) => line.startsWith('    '))
   assert.equal(commands[1].trim(), 'npm ci && npm test')
-  assert.ok(readFileSync(join(ROOT, '.ci', 'run'), 'utf8').includes(`\n${commands[1].trim()}\n`))
+  assert.ok(readFileSync(join(ROOT, '.ci', 'run'), 'utf8').includes(`\n${commands[1].trim()}`))
 })
 
 const OPTIONS = new Set([
@@ -215,8 +215,10 @@ test('The HTTP reference has every operation with all of its parameters, and no 
     const [, ...rows] = tableRows(reference, `GET ${path}`)
     const named = rows.flatMap(([cell]) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name))
     assert.deepEqual(named.toSorted(), Object.keys(parameters).toSorted(), path)
-    for (const [cell] of rows) {
+    for (const [cell, , meaning] of rows) {
       for (const [, name] of cell.matchAll(/`([^`]+)`/g)) {
+        const { enum: words = [] } = parameters[name].wire as { enum?: string[] }
+        for (const word of words) assert.ok(meaning.includes(`\`${word}\``), `${path}: ${name}=${word}`)
         assert.equal(cell.includes(`**\`${name}\`**`), parameters[name].required, `${path}: ${name}`)
       }
     }
