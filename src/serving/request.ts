@@ -6,43 +6,31 @@
  * Synchronous from end to end, since the engine's request object is dead once a handler has returned; but for
  * expensive answers, which take what they need of the request and are made later, in slices.
  */
-import type { AddressCounters } from '../access/address-counters.ts'
-import type { TrustedProxies } from '../access/trusted-proxies.ts'
-import { AnswerCache, type AnsweredRequest, type KeptAnswer } from './cache.ts'
-import { BUSY_RETRY_SECONDS, type ExpensiveAnswers, type Kept } from './expensive-answers.ts'
+import type { KeyRing } from '../access/key-ring.ts'
+import { SEPARATOR } from '../answers/canonical.ts'
 import { Digest } from '../answers/digest.ts'
-import { EncodingPreference, type Encoding } from './encoding.ts'
 import { ApiError } from '../answers/errors.ts'
+import type { ExpensiveAnswer, Operation, View } from '../answers/operation.ts'
+import { readerOf, type QueryReader } from '../answers/query.ts'
+import { RawQuery } from '../answers/raw-query.ts'
 import {
   ACCEPT_ENCODING,
   ACCEPT_LANGUAGE,
-  AUTHORIZATION,
-  FORWARDED,
   IF_NONE_MATCH,
-  X_FORWARDED_FOR,
   type Again,
   type Exchange,
 } from '../http/exchange.ts'
-import { Literal } from '../answers/literals.ts'
-import { type JsonWriter } from '../answers/json.ts'
-import type { KeyRing } from '../access/key-ring.ts'
-import { KnownKeys } from '../access/known-keys.ts'
+import { Router, type Route } from '../routes.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
-import { preferredLanguage } from './language.ts'
-import {
-  META,
-  META_BEGUN,
-  PRELUDE_BYTES,
-  type ExpensiveAnswer,
-  type MetaBegun,
-  type Operation,
-  type View,
-} from '../answers/operation.ts'
-import { RawQuery } from '../answers/raw-query.ts'
-import { readerOf, type QueryReader } from '../answers/query.ts'
-import { resetAt, retryAfter } from '../access/hours.ts'
-import type { QuotaCounters } from '../access/quota.ts'
+import { MINUTE } from '../sea/time.ts'
+import { finish } from '../system/steps.ts'
+import { Admission, type AdmissionOptions } from './admission.ts'
+import { AnswerCache, type AnsweredRequest, type KeptAnswer } from './cache.ts'
 import { ENCODINGS, type CompressedAnswer } from './compressed.ts'
+import { EncodingPreference, type Encoding } from './encoding.ts'
+import { answerInSteps, beginAnswer, endAnswer, TAIL_BYTES, tailAt } from './envelope.ts'
+import { BUSY_RETRY_SECONDS, type ExpensiveAnswers, type Kept } from './expensive-answers.ts'
+import { preferredLanguage } from './language.ts'
 import {
   callersRequestId,
   errorAnswer,
@@ -52,69 +40,43 @@ import {
   sendPreflight,
   varyOf,
   VARY_BY_KEY,
+  type HeadFields,
 } from './reply.ts'
-import type { Charge, HeadFields } from './reply.ts'
-import { Router, type Route } from '../routes.ts'
 import type { Site } from './site.ts'
-import { finish, type Steps } from '../system/steps.ts'
-import { MINUTE, timestampText } from '../sea/time.ts'
-import type { Totals } from './totals.ts'
 
-export interface RequestPathOptions {
+export interface RequestPathOptions extends AdmissionOptions {
   operations: readonly Operation[]
   basePath: string
-  quota: QuotaCounters
-  /** Null where the public operations have no quota. */
-  addresses: AddressCounters | null
-  proxies: TrustedProxies
-  /** Calls per hour and address on the public operations without a key; 0 is unlimited. */
-  anonymousQuota: number
   /** Bytes of answers kept per snapshot; 0 keeps none. */
   answerCache: number
-  /** What beside snapshot and query decides an answer: part of every ETag. */
+  /** What decides an answer beside snapshot and query: part of every ETag. */
   settingsTag: string
   /** Seconds between two scheduled builds, which begin at multiples of it; 0 where none are scheduled. */
   refreshEvery: number
-  totals: Totals
-  /** Where expensive answers are made; null where nobody has to wait for them, and all are made at once. */
+  /** Makes expensive answers in slices; null where nobody waits meanwhile, and all are made at once. */
   expensive: ExpensiveAnswers | null
   /** Pages and their files, beside the operations. */
   site?: Site
   /** The clock, epoch seconds with a fraction. */
   clock: () => number
-  /** Told of faults of our own; never gets a key or a query. */
+  /** Gets faults of our own; never a key or a query. */
   onFault: (error: unknown, operation: string) => void
 }
 
 interface Target {
   operation: Operation
-  /** Its number among the operations. */
+  /** Its ordinal among the operations. */
   index: number
   reader: QueryReader<Operation['parameters']>
 }
 
 /** Seconds a client should wait while there is no snapshot yet. */
-const NO_SNAPSHOT_RETRY = 5
-/** Seconds: a snapshot may be published at any time, and nobody is to see an old one for longer. */
-const LONGEST_LIFETIME = 60
-const BEARER = 'bearer '
-
-const ENVELOPE_START = new Literal('{"status":"success","data":')
-const TIMESTAMP = new Literal('"timestamp":')
-const ENVELOPE_END = new Literal('}}')
-/** `2026-03-27T09:00:00Z"}}` ends every answer: what a kept one is given anew. */
-const TAIL_LENGTH = 23
-
-/** In place of the row of a key. */
-const NO_KEY = -2
-const BAD_KEY = -1
-
-/** More than what follows the data and the members of `meta`. */
-const ENVELOPE_END_BYTES = 64
-
+const NO_SNAPSHOT_RETRY_SECONDS = 5
+/** A snapshot may be published at any time, and nobody is to see an old one for longer. */
+const LONGEST_LIFETIME_SECONDS = 60
 /** A longer answer may have to be made again for a client that is slow to read it. */
 const LONG_BYTES = 64 * 1024
-/** Milliseconds for which a client that is slow to read may hold on to a snapshot that has left. */
+/** A client that is slow to read may hold on to a snapshot that has left for so long. */
 const LONGEST_HOLD_MS = 120_000
 
 /** An expensive answer of more bytes is not kept: it would push out what many ask for. */
@@ -123,8 +85,6 @@ const MOST_KEPT_BYTES = 1024 * 1024
 const FAULT = 'Internal error'
 const BUSY = 'Too many long answers are being made. Try again later, or ask for less'
 const TAKES_NO_BODY = 'A request for so long an answer has no body'
-
-const TEXT = new TextEncoder()
 
 /** What slow readers hold on to, so that it can be taken from them. */
 interface Hold {
@@ -137,19 +97,14 @@ export class RequestPath {
   readonly #raw = new RawQuery()
   readonly #digest = new Digest()
   readonly #encodings = new EncodingPreference(ENCODINGS)
-  /** Once in an hour an address has so many calls left. */
-  readonly #halfOfQuota: number
-  #keys: KeyRing
-  /** Seen since the keys changed. */
-  readonly #knownKeys = new KnownKeys()
+  readonly #admission: Admission
   #view: View | null = null
   #hold: Hold = { view: null }
   #cache = new AnswerCache(0)
   #snapshotHeader = ''
   #heads = new Heads('success', '', '')
   #notModifiedHeads = new Heads('not modified', '', '')
-  /** Of the answer at hand; one object for all, since one is written at a time. */
-  readonly #charge: Charge = { limit: 0, remaining: 0, reset: 0 }
+  /** Of the head that is written next; one object serves all, since one answer is written at a time. */
   readonly #fields: HeadFields = {
     low: 0,
     high: 0,
@@ -160,18 +115,15 @@ export class RequestPath {
     encoding: null,
     requestId: '',
   }
-  /** Whose request it is, for what clients have shares of: the slot of a key, or −1. */
-  #client = -1
   #second = 0
   /** The tail of an answer of this second. */
-  #tail = new Uint8Array(TAIL_LENGTH)
+  #tail = new Uint8Array(TAIL_BYTES)
   /** Seconds that an answer may be kept. */
   #lifetime = 0
 
   constructor(options: RequestPathOptions, keys: KeyRing) {
     this.#options = options
-    this.#halfOfQuota = options.anonymousQuota >> 1
-    this.#keys = keys
+    this.#admission = new Admission(options, keys)
     this.#router = new Router(
       options.basePath,
       options.operations.map((operation, index) => ({
@@ -182,8 +134,7 @@ export class RequestPath {
   }
 
   setKeys(keys: KeyRing): void {
-    this.#keys = keys
-    this.#knownKeys.clear()
+    this.#admission.setKeys(keys)
   }
 
   setView(view: View): void {
@@ -211,7 +162,7 @@ export class RequestPath {
     this.#tick(now)
     const kept = this.#cache.getByTarget(path, query)
     if (kept !== undefined && this.#isFor(exchange, kept)) {
-      // No key is in its query: such a request is never remembered as it was spelled.
+      // No key is in its query: the target of such a request is never remembered.
       this.#raw.clear()
       if (this.#admit(exchange, kept.operation, now)) this.#sendKept(exchange, kept)
       return
@@ -225,7 +176,7 @@ export class RequestPath {
     const view = this.#view
     if (view === null) {
       sendError(exchange, 'service_unavailable', 'No snapshot is loaded yet', now, {
-        headers: `\r\nRetry-After: ${NO_SNAPSHOT_RETRY}`,
+        headers: `\r\nRetry-After: ${NO_SNAPSHOT_RETRY_SECONDS}`,
       })
       return
     }
@@ -238,84 +189,15 @@ export class RequestPath {
     }
   }
 
-  /** Key and quota; sets who the answer is for. False when the request was answered with a refusal. */
+  /** Key and quota. False when the request was answered with a refusal. */
   #admit(exchange: Exchange, operation: Operation, now: number): boolean {
-    const { quota, addresses, anonymousQuota, proxies } = this.#options
-    const fields = this.#fields
-    fields.charge = null
-    const row = this.#keyRow(exchange)
-    // A key, good or bad, came with the request: its answer is nobody else's.
-    fields.personal = row !== NO_KEY
-    this.#client = -1
-    if (row >= 0) {
-      this.#client = this.#keys.slot(row)
-      const limit = this.#keys.quota(row)
-      return this.#charged(exchange, operation, limit, quota.take(this.#keys.slot(row), limit, now), now)
-    }
-    if (operation.access === 'keyed') {
-      this.#options.totals.count('unauthorized')
-      sendError(exchange, 'unauthorized', row === NO_KEY ? 'API key required' : 'Invalid API key', now, {
-        headers: this.#commonHeaders(operation),
-      })
-      return false
-    }
-    if (anonymousQuota === 0 || addresses === null) return true
-    const peer = exchange.address()
-    const address = proxies.isEmpty
-      ? peer
-      : proxies.clientAddress(peer, exchange.headerValues(X_FORWARDED_FOR), exchange.headerValues(FORWARDED))
-    const remaining = addresses.take(address, anonymousQuota, now)
-    if (remaining === this.#halfOfQuota) this.#lookForProxy(exchange, peer)
-    return this.#charged(exchange, operation, anonymousQuota, remaining, now)
-  }
-
-  /**
-   * Many clients behind a proxy that is not trusted share one quota. One address that has used half of it,
-   * and says that it speaks for others, is worth a line to the operator.
-   */
-  #lookForProxy(exchange: Exchange, peer: string): void {
-    const { addresses, proxies } = this.#options
-    const speaksForOthers =
-      exchange.headerValues(X_FORWARDED_FOR) !== '' || exchange.headerValues(FORWARDED) !== ''
-    if (speaksForOthers && !proxies.trusts(peer)) addresses?.sightProxy(peer)
-  }
-
-  /**
-   * The row of the key that came with a request, `NO_KEY` or `BAD_KEY`. The header counts before the query.
-   */
-  #keyRow(exchange: Exchange): number {
-    const authorization = exchange.header(AUTHORIZATION)
-    if (authorization !== '') {
-      const known = this.#knownKeys.find(authorization)
-      if (known >= 0) return known
-      const key = bearerKey(authorization)
-      if (key !== '') {
-        const row = this.#keys.find(key)
-        if (row === -1) return BAD_KEY
-        this.#knownKeys.add(authorization, row)
-        return row
-      }
-    }
-    if (this.#raw.length === 0) return NO_KEY
-    const key = this.#raw.get('api_key')
-    if (key === '') return NO_KEY
-    return key === null ? BAD_KEY : Math.max(BAD_KEY, this.#keys.find(key))
-  }
-
-  #charged(exchange: Exchange, operation: Operation, limit: number, remaining: number, now: number): boolean {
-    const charge = this.#charge
-    charge.limit = limit
-    charge.remaining = Math.max(0, remaining)
-    charge.reset = resetAt(now)
-    this.#fields.charge = charge
-    this.#fields.personal = true
-    if (remaining >= 0) return true
-    const wait = retryAfter(now)
-    this.#options.totals.count('rate_limited')
-    sendError(exchange, 'rate_limit_exceeded', `The hourly quota of ${limit} requests is used up`, now, {
-      headers: `${this.#commonHeaders(operation)}\r\nRetry-After: ${wait}`,
-      more: { retry_after: wait, reset_at: timestampText(charge.reset) },
-    })
+    const admission = this.#admission
+    const refusal = admission.admit(exchange, operation.access, this.#raw, now)
+    this.#fields.charge = admission.charge
+    this.#fields.personal = admission.isPersonal
+    if (refusal === null) return true
+    const { code, message, headers, more } = refusal
+    sendError(exchange, code, message, now, { headers: this.#commonHeaders(operation) + headers, more })
     return false
   }
 
@@ -343,7 +225,7 @@ export class RequestPath {
       else this.#sendLater(exchange, operation, body, now, null)
       return
     }
-    const canonical = [operation.name, ...path, reader.canonical(query), minute, language].join('\u0001')
+    const canonical = [operation.name, ...path, reader.canonical(query), minute, language].join(SEPARATOR)
     const kept = this.#cache.get(canonical)
     if (kept === undefined) {
       const negotiated = operation.language === true && query.locale === undefined
@@ -366,13 +248,13 @@ export class RequestPath {
       )
       return
     }
-    // Not where a key in the query or another language than the default has its say.
+    // Not where a key in the query or a language other than the default decides.
     const isForAll = !kept.negotiated || language === DEFAULT_LANGUAGE
     if (isForAll && this.#raw.get('api_key') === '') this.#cache.remember(exchange.path, exchange.query, kept)
     this.#sendKept(exchange, kept)
   }
 
-  /** Whether an answer is good for one that asks now in the same words. */
+  /** Whether an answer is right for a request of the same target now. */
   #isFor(exchange: Exchange, { minute, negotiated }: AnsweredRequest): boolean {
     return (
       (minute === 0 || minute === Math.floor(this.#second / MINUTE)) &&
@@ -396,7 +278,7 @@ export class RequestPath {
     fields.low = low
     fields.high = high
     fields.vary = varyOf(operation)
-    // An answer about this minute is no answer in the next.
+    // An answer about this minute is wrong in the next.
     fields.lifetime =
       minute === 0 ? this.#lifetime : Math.min(this.#lifetime, MINUTE - (this.#second % MINUTE))
   }
@@ -436,17 +318,17 @@ export class RequestPath {
     this.#raw.split(query)
     const values = reader.read(this.#raw, this.#digest.begin(index))
     const { writer } = view.fragments
-    const begun = this.#begin(view, operation, values, route.path, second, DEFAULT_LANGUAGE)
-    endEnvelope(writer, typeof begun === 'object' ? finish(begun.steps(writer)) : begun, second)
+    const begun = beginAnswer(view, operation, values, route.path, second, DEFAULT_LANGUAGE)
+    endAnswer(writer, typeof begun === 'object' ? finish(begun.steps(writer)) : begun, second)
     return writer.answer()
   }
 
-  /** Answers 304 where the client has the answer already. */
+  /** Answers 304 where the client has the answer already. @returns whether it does */
   #sendNotModified(exchange: Exchange): boolean {
     const fields = this.#fields
     fields.requestId = callersRequestId(exchange)
     const condition = exchange.header(IF_NONE_MATCH)
-    // The first line mostly says it, and reading one costs a tenth of reading all.
+    // The first line mostly decides, and reading one costs a tenth of reading all.
     const holds =
       condition !== '' &&
       (this.#heads.matches(condition, fields) ||
@@ -457,7 +339,7 @@ export class RequestPath {
     return true
   }
 
-  /** Has an expensive answer made and sent in slices, from the snapshot of now. `keep` gets it in the end. */
+  /** Has an expensive answer made and sent in slices, from the present snapshot. `keep` gets it in the end. */
   #sendLater(
     exchange: Exchange,
     operation: Operation,
@@ -466,6 +348,7 @@ export class RequestPath {
     keep: ((answer: Uint8Array) => Kept | null) | null,
   ): void {
     const expensive = this.#options.expensive!
+    const { client } = this.#admission
     if (this.#sendNotModified(exchange)) return
     const headers = this.#commonHeaders(operation)
     const busy = { headers: `${headers}\r\nRetry-After: ${BUSY_RETRY_SECONDS}` }
@@ -480,25 +363,25 @@ export class RequestPath {
       fields.lifetime = this.#lifetime
       return heads.write(fields)
     }
-    if (!expensive.hasPlace(this.#client)) {
+    if (!expensive.hasPlace(client)) {
       sendError(exchange, 'service_unavailable', BUSY, now, busy)
       return
     }
     const isTaken = expensive.add(
       {
-        client: this.#client,
+        client,
         head,
-        steps: (writer) => this.#inSteps(answer, writer),
+        steps: (writer) => answerInSteps(answer, writer, Math.floor(this.#options.clock())),
         refuse: (reply, fault) => {
           const { clock } = this.#options
-          if (fault !== null) this.#tellFault(fault, operation)
+          if (fault !== null) this.#reportFault(fault, operation)
           const [code, message] =
             fault === null ? (['service_unavailable', BUSY] as const) : (['internal_error', FAULT] as const)
           const options = fault === null ? busy : { headers }
           const error = errorAnswer(fields.requestId, code, message, clock(), options)
           reply.send(error.head, error.body)
         },
-        onFault: (fault) => this.#tellFault(fault, operation),
+        onFault: (fault) => this.#reportFault(fault, operation),
         keep,
       },
       (events) => exchange.later(events),
@@ -506,15 +389,7 @@ export class RequestPath {
     if (!isTaken) sendError(exchange, 'bad_request', TAKES_NO_BODY, now, { headers })
   }
 
-  *#inSteps(answer: ExpensiveAnswer, writer: JsonWriter): Steps<void> {
-    const second = Math.floor(this.#options.clock())
-    writer.ensure(PRELUDE_BYTES)
-    writer.literal(ENVELOPE_START)
-    const begun = yield* answer.steps(writer)
-    endEnvelope(writer, begun, second)
-  }
-
-  #tellFault(error: unknown, operation: Operation): void {
+  #reportFault(error: unknown, operation: Operation): void {
     this.#options.totals.count('faults')
     this.#options.onFault(error, operation.name)
   }
@@ -525,7 +400,7 @@ export class RequestPath {
       sendError(exchange, error.code, error.message, now, { headers, details: error.details })
       return
     }
-    this.#tellFault(error, operation)
+    this.#reportFault(error, operation)
     sendError(exchange, 'internal_error', FAULT, now, { headers })
   }
 
@@ -534,12 +409,12 @@ export class RequestPath {
     const second = Math.floor(now)
     if (second === this.#second || this.#view === null) return
     this.#second = second
-    this.#tail = TEXT.encode(`${timestampText(second)}"}}`)
+    this.#tail = tailAt(second)
     const { refreshEvery } = this.#options
     this.#lifetime =
       refreshEvery === 0
-        ? LONGEST_LIFETIME
-        : Math.min(LONGEST_LIFETIME, refreshEvery - (second % refreshEvery))
+        ? LONGEST_LIFETIME_SECONDS
+        : Math.min(LONGEST_LIFETIME_SECONDS, refreshEvery - (second % refreshEvery))
   }
 
   #written(
@@ -551,32 +426,17 @@ export class RequestPath {
     language: Language,
   ): Uint8Array | ExpensiveAnswer {
     const { writer } = view.fragments
-    let begun = this.#begin(view, operation, query, path, now, language)
+    let begun = beginAnswer(view, operation, query, path, now, language)
     if (typeof begun === 'object') {
       if (this.#options.expensive !== null) return begun
       begun = finish(begun.steps(writer))
     }
-    endEnvelope(writer, begun, this.#second)
+    endAnswer(writer, begun, this.#second)
     return writer.answer()
-  }
-
-  #begin(
-    view: View,
-    operation: Operation,
-    query: Parameters<Operation['answer']>[1],
-    path: readonly string[],
-    now: number,
-    language: Language,
-  ): ReturnType<Operation['answer']> {
-    const { writer } = view.fragments
-    writer.begin()
-    writer.ensure(PRELUDE_BYTES)
-    writer.literal(ENVELOPE_START)
-    return operation.answer(view, query, path, now, language)
   }
 }
 
-/** The clock alone would hold on to the snapshot. */
+/** Through a weak reference: a timer would hold on to the snapshot by itself. */
 function letGoLater(hold: Hold): void {
   const held = new WeakRef(hold)
   const letGo = (): void => {
@@ -589,26 +449,8 @@ function letGoLater(hold: Hold): void {
 /** What is kept of `answer`, with its own tail. */
 function keptBytes(kept: KeptAnswer | null, answer: Uint8Array): Kept | null {
   if (kept === null) return null
-  const tail = new Uint8Array(answer.subarray(-TAIL_LENGTH))
+  const tail = new Uint8Array(answer.subarray(-TAIL_BYTES))
   return () => (kept.kept ? kept.bytesWith(tail) : null)
-}
-
-/** Ends what `answer` began. `second`: of the answer, epoch seconds. */
-function endEnvelope(writer: JsonWriter, begun: MetaBegun | void, second: number): void {
-  writer.ensure(ENVELOPE_END_BYTES)
-  if (begun !== META_BEGUN) writer.literal(META)
-  writer.literal(TIMESTAMP)
-  writer.timestamp(second)
-  writer.literal(ENVELOPE_END)
-}
-
-/**
- * The key in an `Authorization` value, '' where there is none. Not by a pattern: V8 holds the text that one
- * was last matched with.
- */
-function bearerKey(authorization: string): string {
-  const scheme = authorization.slice(0, BEARER.length).toLowerCase()
-  return scheme === BEARER ? authorization.slice(BEARER.length).trim() : ''
 }
 
 function languageOf(

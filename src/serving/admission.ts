@@ -1,0 +1,160 @@
+/** Who asks, and whether they may: the API key of a request and the quota that it is charged to. */
+import type { AddressCounters } from '../access/address-counters.ts'
+import { resetAt, retryAfter } from '../access/hours.ts'
+import type { KeyRing } from '../access/key-ring.ts'
+import { KnownKeys } from '../access/known-keys.ts'
+import type { QuotaCounters } from '../access/quota.ts'
+import type { TrustedProxies } from '../access/trusted-proxies.ts'
+import type { ErrorDetails } from '../answers/errors.ts'
+import type { RawQuery } from '../answers/raw-query.ts'
+import { AUTHORIZATION, FORWARDED, X_FORWARDED_FOR, type Exchange } from '../http/exchange.ts'
+import { timestampText } from '../sea/time.ts'
+import type { Charge } from './reply.ts'
+import type { Totals } from './totals.ts'
+
+export interface AdmissionOptions {
+  quota: QuotaCounters
+  /** Null where the public operations have no quota. */
+  addresses: AddressCounters | null
+  proxies: TrustedProxies
+  /** Calls per hour and address on the public operations without a key; 0 is unlimited. */
+  anonymousQuota: number
+  totals: Totals
+}
+
+/** Why a request is not answered. */
+export interface Refusal {
+  readonly code: 'unauthorized' | 'rate_limit_exceeded'
+  readonly message: string
+  /** Header lines beside those that every answer of the operation has. */
+  readonly headers: string
+  /** Members of the error beside code and message. */
+  readonly more: ErrorDetails
+}
+
+const NO_KEY_REFUSAL = refusalOf('API key required')
+const BAD_KEY_REFUSAL = refusalOf('Invalid API key')
+
+/** In place of the row of a key. */
+const NO_KEY = -2
+const BAD_KEY = -1
+
+const BEARER = 'bearer '
+
+export class Admission {
+  /** What the last request was charged, or null. One object serves all: one request is answered at a time. */
+  charge: Charge | null = null
+  /** Whether the answer is for the client alone: a key, good or bad, came with the request, or it was charged. */
+  isPersonal = false
+  /** The client, where clients have shares of something: the slot of its key, or −1 without one. */
+  client = -1
+
+  readonly #options: AdmissionOptions
+  readonly #charge: Charge = { limit: 0, remaining: 0, reset: 0 }
+  /** An address passes this number of calls left once in an hour. */
+  readonly #halfOfQuota: number
+  #keys: KeyRing
+  /** `Authorization` values seen since the keys changed. */
+  readonly #knownKeys = new KnownKeys()
+
+  constructor(options: AdmissionOptions, keys: KeyRing) {
+    this.#options = options
+    this.#halfOfQuota = options.anonymousQuota >> 1
+    this.#keys = keys
+  }
+
+  setKeys(keys: KeyRing): void {
+    this.#keys = keys
+    this.#knownKeys.clear()
+  }
+
+  /** Charges a request, and says why it is refused; null where it is not. */
+  admit(exchange: Exchange, access: 'keyed' | 'public', query: RawQuery, now: number): Refusal | null {
+    const { quota, addresses, anonymousQuota, proxies, totals } = this.#options
+    this.charge = null
+    const row = this.#keyRow(exchange, query)
+    this.isPersonal = row !== NO_KEY
+    this.client = -1
+    if (row >= 0) {
+      this.client = this.#keys.slot(row)
+      const limit = this.#keys.quota(row)
+      return this.#charged(limit, quota.take(this.client, limit, now), now)
+    }
+    if (access === 'keyed') {
+      totals.count('unauthorized')
+      return row === NO_KEY ? NO_KEY_REFUSAL : BAD_KEY_REFUSAL
+    }
+    if (anonymousQuota === 0 || addresses === null) return null
+    const peer = exchange.address()
+    const address = proxies.isEmpty
+      ? peer
+      : proxies.clientAddress(peer, exchange.headerValues(X_FORWARDED_FOR), exchange.headerValues(FORWARDED))
+    const remaining = addresses.take(address, anonymousQuota, now)
+    if (remaining === this.#halfOfQuota) this.#lookForProxy(exchange, peer)
+    return this.#charged(anonymousQuota, remaining, now)
+  }
+
+  /**
+   * Many clients behind a proxy that is not trusted share one quota. An address that has used half of it and
+   * says that it speaks for others is worth a line to the operator.
+   */
+  #lookForProxy(exchange: Exchange, peer: string): void {
+    const { addresses, proxies } = this.#options
+    const speaksForOthers =
+      exchange.headerValues(X_FORWARDED_FOR) !== '' || exchange.headerValues(FORWARDED) !== ''
+    if (speaksForOthers && !proxies.trusts(peer)) addresses?.sightProxy(peer)
+  }
+
+  /**
+   * The row of the key that came with a request, `NO_KEY` or `BAD_KEY`. The header counts before the query.
+   */
+  #keyRow(exchange: Exchange, query: RawQuery): number {
+    const authorization = exchange.header(AUTHORIZATION)
+    if (authorization !== '') {
+      const known = this.#knownKeys.find(authorization)
+      if (known >= 0) return known
+      const key = bearerKey(authorization)
+      if (key !== '') {
+        const row = this.#keys.find(key)
+        if (row === -1) return BAD_KEY
+        this.#knownKeys.add(authorization, row)
+        return row
+      }
+    }
+    if (query.length === 0) return NO_KEY
+    const key = query.get('api_key')
+    if (key === '') return NO_KEY
+    return key === null ? BAD_KEY : Math.max(BAD_KEY, this.#keys.find(key))
+  }
+
+  #charged(limit: number, remaining: number, now: number): Refusal | null {
+    const charge = this.#charge
+    charge.limit = limit
+    charge.remaining = Math.max(0, remaining)
+    charge.reset = resetAt(now)
+    this.charge = charge
+    this.isPersonal = true
+    if (remaining >= 0) return null
+    this.#options.totals.count('rate_limited')
+    const wait = retryAfter(now)
+    return {
+      code: 'rate_limit_exceeded',
+      message: `The hourly quota of ${limit} requests is used up`,
+      headers: `\r\nRetry-After: ${wait}`,
+      more: { retry_after: wait, reset_at: timestampText(charge.reset) },
+    }
+  }
+}
+
+function refusalOf(message: string): Refusal {
+  return { code: 'unauthorized', message, headers: '', more: {} }
+}
+
+/**
+ * The key in an `Authorization` value, '' where it holds none. Not by a pattern: V8 holds on to the text that
+ * a pattern was last matched with.
+ */
+function bearerKey(authorization: string): string {
+  const scheme = authorization.slice(0, BEARER.length).toLowerCase()
+  return scheme === BEARER ? authorization.slice(BEARER.length).trim() : ''
+}
