@@ -3,6 +3,7 @@
  * place in the ascending ids. Built by each thread over the same shared memory; nothing here changes once it
  * is built.
  */
+import { lowerBound } from '../index/bisect.ts'
 import { Around } from '../index/around.ts'
 import { Boxes } from '../index/boxes.ts'
 import { Forecast } from '../index/forecast.ts'
@@ -146,12 +147,6 @@ function activeBuoys(count: number, readings: Segments, since: number): Uint8Arr
 function findId(ids: Uint32Array, wanted: number): number {
   const likely = wanted - 1
   if (ids[likely] === wanted) return likely
-  let low = 0
-  let high = ids.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (ids[middle] < wanted) low = middle + 1
-    else high = middle
-  }
-  return ids[low] === wanted ? low : -1
+  const at = lowerBound(ids, wanted)
+  return ids[at] === wanted ? at : -1
 }

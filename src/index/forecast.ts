@@ -10,7 +10,7 @@ import { MISSING_U16 } from '../sea/columns.ts'
 import type { ForecastName } from '../sea/records.ts'
 import { HOUR } from '../sea/time.ts'
 import { Nearby } from './nearby.ts'
-import { lowerBound } from './segments.ts'
+import { timeBound } from './bisect.ts'
 
 /** A point farther away says nothing about a place, in km. */
 const REACH_KM = 50
@@ -64,7 +64,7 @@ export class Forecast {
     const { start, time: times } = this.#columns
     const from = start[point]
     const to = start[point + 1]
-    const at = lowerBound(times, from, to, time)
+    const at = timeBound(times, time, from, to)
     if (at === to) return -1
     if (times[at] === time) return at
     return at > from && times[at] - times[at - 1] <= LONGEST_STEP ? at - 1 : -1

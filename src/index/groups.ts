@@ -2,6 +2,7 @@
  * Buoys by what lists filter on: all, by source, by country; each active or not. Names in, ascending ordinals
  * out.
  */
+import { lowerBound } from './bisect.ts'
 import { NO_COUNTRY } from '../sea/columns.ts'
 import { fold } from './words.ts'
 
@@ -76,12 +77,5 @@ export function buildGroups(catalog: GroupColumns, active: Uint8Array): Groups {
 
 /** Whether an ascending list holds `ordinal`. */
 export function holds(ordinals: Uint32Array, ordinal: number): boolean {
-  let low = 0
-  let high = ordinals.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (ordinals[middle] < ordinal) low = middle + 1
-    else high = middle
-  }
-  return ordinals[low] === ordinal
+  return ordinals[lowerBound(ordinals, ordinal)] === ordinal
 }

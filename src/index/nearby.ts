@@ -1,22 +1,13 @@
 /**
  * The nearest of many points within a reach that never changes: cells of the globe twice as wide as the
- * reach, so that a place mostly touches four. A tree answers any reach and any number of points; this answers
+ * reach, so that a circle mostly touches four. A tree answers any reach and any number of points; this answers
  * one question some twenty times as fast.
  */
 import { EARTH_RADIUS_KM, haversineKm } from '../sea/geo.ts'
+import { asked, isNearer, locate, RADIANS, SAME_CHORD, squaredChordOf, writeUnitVector } from './sphere.ts'
 
-const RADIANS = Math.PI / 180
 /** Degrees by which the search is wider than the reach: what rounding may do to a cell's border. */
 const MARGIN = 1e-9
-/** Squared chords on the unit sphere this close together are told apart by the great circle only. */
-const SAME_CHORD = 1e-13
-
-/**
- * Latitude and longitude asked about last, then the unit vector: one request asks several indexes about one
- * place.
- */
-const place = Float64Array.of(0, 0, 1, 0, 0)
-
 export class Nearby {
   readonly #lat: Float64Array
   readonly #lng: Float64Array
@@ -49,7 +40,7 @@ export class Nearby {
     this.#lng = lng
     this.#reachKm = reachKm
     this.#reach = angle / RADIANS + MARGIN
-    this.#chord = (2 * Math.sin(angle / 2)) ** 2
+    this.#chord = squaredChordOf(reachKm)
     this.#aside = Float64Array.from({ length: 91 }, (_, degree) => asideAt(degree, this.#reach))
     this.#rows = Math.max(1, Math.floor(90 / this.#reach))
     this.#firstCell = new Uint32Array(this.#rows + 1)
@@ -75,8 +66,7 @@ export class Nearby {
       if (cellOf[ordinal] === -1) continue
       const i = next[cellOf[ordinal]]++
       this.#ordinal[i] = ordinal
-      locate(lat[ordinal], lng[ordinal])
-      for (let axis = 0; axis < 3; axis++) this.#vector[i * 3 + axis] = place[2 + axis]
+      writeUnitVector(this.#vector, i * 3, lat[ordinal], lng[ordinal])
     }
   }
 
@@ -85,10 +75,10 @@ export class Nearby {
    * ordinal. `accept` is asked only of points that would be the nearest so far.
    */
   nearest(lat: number, lng: number, accept: (ordinal: number) => boolean = anyPoint): number {
-    if (lat !== place[0] || lng !== place[1]) locate(lat, lng)
-    const x = place[2]
-    const y = place[3]
-    const z = place[4]
+    locate(lat, lng)
+    const x = asked[2]
+    const y = asked[3]
+    const z = asked[4]
     const vector = this.#vector
     const aside = this.#aside[Math.ceil(Math.abs(lat))]
     const last = this.#rowOf(lat + this.#reach)
@@ -128,10 +118,8 @@ export class Nearby {
    * where none is found.
    */
   #isNearer(lat: number, lng: number, ordinal: number, found: number): boolean {
-    const km = haversineKm(lat, lng, this.#lat[ordinal], this.#lng[ordinal])
-    if (found === -1) return km <= this.#reachKm
-    const foundKm = haversineKm(lat, lng, this.#lat[found], this.#lng[found])
-    return km < foundKm || (km === foundKm && ordinal < found)
+    if (found !== -1) return isNearer(this.#lat, this.#lng, lat, lng, ordinal, found)
+    return haversineKm(lat, lng, this.#lat[ordinal], this.#lng[ordinal]) <= this.#reachKm
   }
 
   #rowOf(lat: number): number {
@@ -148,18 +136,6 @@ export class Nearby {
 }
 
 const anyPoint = (): boolean => true
-
-/** Works out the unit vector of a place; two sines and two cosines. */
-function locate(lat: number, lng: number): void {
-  const phi = lat * RADIANS
-  const lambda = lng * RADIANS
-  const cosine = Math.cos(phi)
-  place[0] = lat
-  place[1] = lng
-  place[2] = cosine * Math.cos(lambda)
-  place[3] = cosine * Math.sin(lambda)
-  place[4] = Math.sin(phi)
-}
 
 /** How far `reach` goes east and west of a latitude, all in degrees; around a pole it goes all around. */
 function asideAt(lat: number, reach: number): number {

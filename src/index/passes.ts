@@ -3,6 +3,8 @@
  * per request.
  */
 
+import { partitionPoint } from './bisect.ts'
+
 /**
  * Parallel arrays over the passes; those of the observations of pass `i` run from `first[i]` to `first[i +
  * 1]`.
@@ -106,14 +108,8 @@ export class Passes {
 
   /** How many of `rows` (newest first) began at or after `since`, epoch seconds. */
   countSince(rows: Uint32Array, since: number): number {
-    let low = 0
-    let high = rows.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (this.columns.started[rows[middle]] >= since) low = middle + 1
-      else high = middle
-    }
-    return low
+    const { started } = this.columns
+    return partitionPoint(0, rows.length, (i) => started[rows[i]] >= since)
   }
 
   observationCount(row: number): number {

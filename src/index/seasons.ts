@@ -9,6 +9,7 @@
  *
  * The work is one boundary per bucket and one walk over the rows; nothing is made per sample.
  */
+import { lowerBound } from './bisect.ts'
 import { MEASURES } from '../sea/columns.ts'
 import type { Codes, Measure } from '../sea/columns.ts'
 import { DAY, HOUR, civilFromDays, daysFromCivil, daysInMonth, isLeapYear } from '../sea/time.ts'
@@ -332,12 +333,7 @@ class Cursor {
     for (; this.#segment < this.#list.length; this.#nextSegment()) {
       const { time, to } = this.#list[this.#segment]
       if (this.#row >= to || time[to - 1] < start) continue
-      let high = to - 1
-      while (this.#row < high) {
-        const middle = (this.#row + high) >>> 1
-        if (time[middle] < start) this.#row = middle + 1
-        else high = middle
-      }
+      this.#row = lowerBound(time, start, this.#row, to - 1)
       return time[this.#row] < end ? 1 : 0
     }
     return 0

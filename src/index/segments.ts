@@ -6,6 +6,7 @@
  * segments; a prefix sum of their lengths makes counts and page borders subtractions, whatever lies between
  * them. Finding a time costs one binary search over the segments and one interpolated search inside a month.
  */
+import { likelyRow, lowerBound, timeBoundBetween } from './bisect.ts'
 import type { Codes, MeasureName } from '../sea/columns.ts'
 import type { Steps } from '../system/steps.ts'
 
@@ -65,14 +66,7 @@ export class Segments {
 
   /** The segment that holds the buoy's row at `position`, 0 ≤ position < count. */
   segmentOf(ordinal: number, position: number): number {
-    let low = this.first[ordinal]
-    let high = this.first[ordinal + 1] - 1
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1
-      if (this.before[middle] <= position) low = middle
-      else high = middle - 1
-    }
-    return low
+    return lowerBound(this.before, position + 1, this.first[ordinal], this.first[ordinal + 1]) - 1
   }
 
   /** The time of the buoy's row at `position`. */
@@ -132,15 +126,8 @@ export class Segments {
 
   /** The buoy's first segment whose newest row is not older than `time`, or the one behind its last. */
   #segmentFrom(ordinal: number, time: number): number {
-    let low = this.first[ordinal]
-    let high = this.first[ordinal + 1]
-    // Asking the months' own columns instead missed the cache at every step.
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (this.newest[middle] < time) low = middle + 1
-      else high = middle
-    }
-    return low
+    // Reading the months' own columns instead missed the cache at every step.
+    return lowerBound(this.newest, time, this.first[ordinal], this.first[ordinal + 1])
   }
 
   /** The first row of a segment that is not older than `time`, which its newest is not. */
@@ -149,7 +136,7 @@ export class Segments {
     const from = this.from[segment]
     if (oldest >= time) return from
     const { time: times } = this.months[this.month[segment]]
-    return firstNotBelow(times, from, this.to[segment] - 1, oldest, this.newest[segment], time)
+    return timeBoundBetween(times, from, this.to[segment] - 1, oldest, this.newest[segment], time)
   }
 }
 
@@ -185,58 +172,4 @@ export function* segmentsOf(ids: Uint32Array, months: readonly MonthRows[]): Ste
     if (ordinal % BUOYS_PER_STEP === 0) yield
   }
   return segments
-}
-
-/** First row in [from, to) whose time is not below `time`, or `to`. */
-export function lowerBound(times: Uint32Array, from: number, to: number, time: number): number {
-  if (from === to || times[from] >= time) return from
-  if (times[to - 1] < time) return to
-  return firstNotBelow(times, from, to - 1, times[from], times[to - 1], time)
-}
-
-/**
- * First row whose time is not below `time`, between a row `low` of an earlier time, `oldest`, and a row
- * `high` of a later or equal one, `newest`. Rows come at nearly even steps, so a guess by proportion lands
- * near, and galloping from there touches fewer cache lines than halving the whole range; the two ends are not
- * looked at, being lines of their own.
- */
-function firstNotBelow(
-  times: Uint32Array,
-  low: number,
-  high: number,
-  oldest: number,
-  newest: number,
-  time: number,
-): number {
-  const guess = likelyRow(low, high, oldest, newest, time)
-  if (guess > low && times[guess] >= time) {
-    high = guess
-    for (let step = 1; ; step *= 2) {
-      if (high - step <= low || times[high - step] < time) {
-        low = Math.max(low, high - step)
-        break
-      }
-      high -= step
-    }
-  } else {
-    low = guess
-    for (let step = 1; ; step *= 2) {
-      if (low + step >= high || times[low + step] >= time) {
-        high = Math.min(high, low + step)
-        break
-      }
-      low += step
-    }
-  }
-  // times[low] < time <= times[high]
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1
-    if (times[middle] < time) low = middle
-    else high = middle
-  }
-  return high
-}
-
-function likelyRow(low: number, high: number, oldest: number, newest: number, time: number): number {
-  return low + Math.floor(((time - oldest) / (newest - oldest)) * (high - low))
 }

@@ -12,6 +12,7 @@
  * Not wanted here: typing errors, stemming, scores. Rejected: a trie (more memory, no substrings), trigrams
  * (no queries of two characters).
  */
+import { partitionPoint } from './bisect.ts'
 import type { Column } from '../sea/columns.ts'
 import { finish, type Steps } from '../system/steps.ts'
 
@@ -304,13 +305,10 @@ export class Words {
    * first one behind all that begin with it.
    */
   #bound(wanted: string, low: number, high: number, after: boolean): number {
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      const order = this.#compare(this.#suffixes[middle], wanted)
-      if (order < 0 || (after && order === 0)) low = middle + 1
-      else high = middle
-    }
-    return low
+    return partitionPoint(low, high, (i) => {
+      const order = this.#compare(this.#suffixes[i], wanted)
+      return order < 0 || (after && order === 0)
+    })
   }
 
   #compare(at: number, wanted: string): number {

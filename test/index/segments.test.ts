@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { MEASURE_NAMES, MEASURES, missingColumn } from '../../src/sea/columns.ts'
-import { lowerBound, segmentsOf } from '../../src/index/segments.ts'
+import { segmentsOf } from '../../src/index/segments.ts'
 import { finish } from '../../src/system/steps.ts'
 import type { MonthRows } from '../../src/index/segments.ts'
 
@@ -114,41 +114,5 @@ test('A page over the borders of months has the rows that a slice of one array h
       }
       assert.deepEqual(page, all.slice(from, from + length))
     }),
-  )
-})
-
-/** Ascending times that mislead a guess by proportion: clusters, doublings, a lonely row far away. */
-const nasty = fc.oneof(
-  fc.array(fc.nat(2 ** 32 - 1), { maxLength: 60 }),
-  fc.array(fc.nat(50), { maxLength: 60 }),
-  fc.nat(31).map((count) => Array.from({ length: count }, (_, i) => 2 ** i)),
-  fc.nat(31).map((count) => Array.from({ length: count }, (_, i) => 2 ** 32 - 1 - 2 ** i)),
-  fc.nat(60).map((count) => [...Array.from({ length: count }, (_, i) => i), 2 ** 32 - 1]),
-  fc.nat(60).map((count) => [0, ...Array.from({ length: count }, (_, i) => 4e9 + i)]),
-)
-
-test('The first row not below a time is the one that a scan finds, however the rows lie.', () => {
-  fc.assert(
-    fc.property(
-      nasty,
-      fc.array(fc.oneof(fc.nat(2 ** 32 - 1), fc.nat(60), fc.double({ min: -10, max: 5e9, noNaN: true }))),
-      fc.nat(5),
-      fc.nat(5),
-      (values, wanted, before, behind) => {
-        const rows = [...new Set(values)].toSorted((a, b) => a - b)
-        // What lies outside the range must not be looked at: it is out of order.
-        const times = Uint32Array.from([
-          ...Array.from({ length: before }, () => 4e9),
-          ...rows,
-          ...Array.from({ length: behind }, () => 1),
-        ])
-        const [from, to] = [before, before + rows.length]
-        for (const time of [...wanted, ...rows, ...rows.map((row) => row + 1)]) {
-          const found = rows.findIndex((row) => row >= time)
-          assert.equal(lowerBound(times, from, to, time), found === -1 ? to : from + found)
-        }
-      },
-    ),
-    { numRuns: 500 },
   )
 })

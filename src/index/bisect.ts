@@ -1,0 +1,71 @@
+/** Where a value stands in an ascending column: by halving, or by guessing where times come at even steps. */
+
+/** First index in [from, to) whose value is not below `value`, or `to`. */
+export function lowerBound(values: Uint32Array, value: number, from = 0, to = values.length): number {
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if (values[middle] < value) from = middle + 1
+    else to = middle
+  }
+  return from
+}
+
+/** First index in [from, to) that is not before what is looked for, or `to`; all that are before come first. */
+export function partitionPoint(from: number, to: number, isBefore: (index: number) => boolean): number {
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if (isBefore(middle)) from = middle + 1
+    else to = middle
+  }
+  return from
+}
+
+/** As `lowerBound`, for times at nearly even steps. */
+export function timeBound(times: Uint32Array, time: number, from: number, to: number): number {
+  if (from === to || times[from] >= time) return from
+  if (times[to - 1] < time) return to
+  return timeBoundBetween(times, from, to - 1, times[from], times[to - 1], time)
+}
+
+/**
+ * First row whose time is not below `time`, between a row `low` of an earlier time, `oldest`, and a row
+ * `high` of a later or equal one, `newest`. A guess by proportion lands near it, and galloping from there
+ * touches fewer cache lines than halving the whole range. The two ends are not read, since each would be a
+ * cache line of its own.
+ */
+export function timeBoundBetween(
+  times: Uint32Array,
+  low: number,
+  high: number,
+  oldest: number,
+  newest: number,
+  time: number,
+): number {
+  const guess = likelyRow(low, high, oldest, newest, time)
+  if (guess > low && times[guess] >= time) {
+    high = guess
+    for (let step = 1; ; step *= 2) {
+      if (high - step <= low || times[high - step] < time) {
+        low = Math.max(low, high - step)
+        break
+      }
+      high -= step
+    }
+  } else {
+    low = guess
+    for (let step = 1; ; step *= 2) {
+      if (low + step >= high || times[low + step] >= time) {
+        high = Math.min(high, low + step)
+        break
+      }
+      low += step
+    }
+  }
+  // times[low] < time <= times[high]
+  return lowerBound(times, time, low + 1, high)
+}
+
+/** The row where `time` would be if rows came at even steps. */
+export function likelyRow(low: number, high: number, oldest: number, newest: number, time: number): number {
+  return low + Math.floor(((time - oldest) / (newest - oldest)) * (high - low))
+}
