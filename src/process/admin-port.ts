@@ -1,0 +1,41 @@
+/** Opens the admin port as the settings ask for it. */
+import { isLoopback, readToken, startAdmin, type AdminOptions } from './admin.ts'
+import type { ServeConfig } from './settings.ts'
+
+export type AdminPort = Awaited<ReturnType<typeof startAdmin>>
+
+/** The port where `--admin-port` is `auto`. Another program may have it already. */
+const DEFAULT_ADMIN_PORT = 8081
+
+/**
+ * Resolves to null where no admin port is wanted, and where the default one is taken: that is only a warning.
+ * @throws Error naming the address when a port that was asked for cannot be opened, AdminTokenError.
+ */
+export async function openAdminPort(
+  config: ServeConfig,
+  log: (line: string) => void,
+  options: Pick<AdminOptions, 'notReady' | 'status' | 'reload' | 'onFault'>,
+): Promise<AdminPort | null> {
+  const wanted = config['admin-port']
+  if (wanted === 'off') return null
+  const host = config['admin-host']
+  const token = config['admin-token-file'] === null ? null : readToken(config['admin-token-file'])
+  if (token === null && !isLoopback(host)) {
+    log(
+      `warning: the admin port listens on ${host} without a token: whoever reaches it sees the status and asks for reloads; give it one with --admin-token-file`,
+    )
+  }
+  try {
+    return await startAdmin({
+      ...options,
+      host,
+      names: config['admin-name'],
+      token,
+      port: wanted === 'auto' ? DEFAULT_ADMIN_PORT : wanted,
+    })
+  } catch (error) {
+    if (wanted !== 'auto') throw error
+    log(`warning: no admin port: ${(error as Error).message}; choose one with --admin-port`)
+    return null
+  }
+}

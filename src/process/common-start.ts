@@ -1,0 +1,66 @@
+/** What all workers of a server begin with: shared memory and settings. */
+import { createHash } from 'node:crypto'
+import { AddressCounters } from '../access/address-counters.ts'
+import { Connections } from '../http/connections.ts'
+import { connectionsWithin, openFilesLimit } from '../http/files.ts'
+import { Totals } from '../serving/totals.ts'
+import type { ServeConfig } from './settings.ts'
+import { startSite } from './site.ts'
+import type { WorkerStart } from './worker.ts'
+
+export interface Surroundings {
+  /** One line for the operator. */
+  log: (line: string) => void
+  /** Epoch seconds. */
+  clock: () => number
+  /**
+   * One Float64: seconds by which the workers' clocks are ahead of the machine's, so that a test can bring a
+   * new hour under load.
+   */
+  clockShift?: SharedArrayBuffer
+  /** Seconds between two scheduled builds, 0 where none are scheduled. */
+  refreshEvery?: number
+  /** More members of `/status`. */
+  moreStatus?: () => object
+  /** Aborted when the server is no longer wanted before it serves. */
+  signal?: AbortSignal
+}
+
+/** What all workers begin with, apart from what changes while the server runs. */
+export type CommonStart = Omit<WorkerStart, 'thread' | 'snapshot' | 'keys' | 'pulse' | 'refused'>
+
+/**
+ * Allocates the memory that all workers share, and gathers their settings.
+ * @param quota calls counted for each key
+ */
+export function commonStart(
+  config: ServeConfig,
+  { log, clockShift = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT), refreshEvery = 0 }: Surroundings,
+  workers: number,
+  quota: SharedArrayBuffer,
+): CommonStart {
+  return {
+    quota,
+    addresses: AddressCounters.allocate(),
+    totals: Totals.allocate(workers),
+    connections: Connections.allocate(workers),
+    site: startSite(config['base-path'], log),
+    clockShift,
+    host: config.host,
+    engine: config.engine,
+    basePath: config['base-path'],
+    activeWithin: config['active-within'],
+    anonymousQuota: config['anonymous-quota'],
+    trustedProxies: config['trusted-proxy'],
+    maxConnections: connectionsWithin(config['max-connections'], workers, openFilesLimit(), log),
+    maxConnectionsPerAddress: config['max-connections-per-address'],
+    answerCache: config['answer-cache'],
+    refreshEvery,
+    settingsTag: settingsTag(config),
+  }
+}
+
+/** A short hash of the settings that decide an answer beside the snapshot and the query. */
+function settingsTag(config: ServeConfig): string {
+  return createHash('sha256').update(String(config['active-within'])).digest('hex').slice(0, 6)
+}

@@ -1,0 +1,55 @@
+/** The keys of a running server and their counts: followed in the keys file, handed to the workers, saved. */
+import { existsSync } from 'node:fs'
+import { KeyRing } from '../access/key-ring.ts'
+import { watchKeys, type KeyRecord } from '../access/keys-file.ts'
+import { KeySlots, QuotaCounters } from '../access/quota.ts'
+import { keepUsage, readUsage, usagePath } from '../access/usage-file.ts'
+
+export interface ServedKeys {
+  /** Shared memory of the calls counted for each key. */
+  readonly counters: SharedArrayBuffer
+  /** The key ring of the moment. */
+  ring(): SharedArrayBuffer
+  /** Calls `listener` with the ring of the moment, and again with each later one. */
+  onChange(listener: (ring: SharedArrayBuffer) => void): void
+  /** Looks at the file no more, and saves the counts. */
+  close(): void
+}
+
+/** @throws KeysFileError when the keys file is there and cannot be used. */
+export function startKeys(path: string, log: (line: string) => void, clock: () => number): ServedKeys {
+  const counters = QuotaCounters.allocate()
+  const slots = new KeySlots(new QuotaCounters(counters))
+  let ring = KeyRing.build([])
+  let listen: (ring: SharedArrayBuffer) => void = () => {}
+  const watch = watchKeys(
+    path,
+    (records: KeyRecord[]) => {
+      ring = KeyRing.build(slots.assign(records))
+      listen(ring)
+    },
+    (error) => log(`warning: ${error.message}; the last good keys stay in force`),
+  )
+  if (!existsSync(path)) {
+    log(
+      `warning: no keys in ${path}: every keyed operation answers 401 until "keys issue --keys ${path}" issues one`,
+    )
+  }
+  const usage = readUsage(usagePath(path), clock())
+  if (usage.warning !== null) log(`warning: ${usage.warning}`)
+  slots.restore(usage.counts, clock())
+  const keeper = keepUsage(usagePath(path), slots, clock, (error) => log(`warning: ${error.message}`))
+  return {
+    counters,
+    ring: () => ring,
+    onChange(listener) {
+      listen = listener
+      // Keys may have changed since the first worker began.
+      listener(ring)
+    },
+    close() {
+      watch.close()
+      keeper.close()
+    },
+  }
+}

@@ -1,0 +1,23 @@
+/** The pages that a server offers beside the API: its description, the explorer and the documentation. */
+import { fileURLToPath } from 'node:url'
+import { descriptionFiles } from '../openapi/files.ts'
+import { OPERATIONS } from '../routes.ts'
+import { readSite, shareSite, type SharedSite } from '../serving/site.ts'
+
+/** Lies beside the compiled code. */
+const SITE_FOLDER = fileURLToPath(new URL('../site/', import.meta.url))
+
+/** Reads the site into shared memory. Without the built pages the operations are served all the same. */
+export function startSite(basePath: string, log: (line: string) => void): SharedSite {
+  const described = descriptionFiles(OPERATIONS, basePath)
+  try {
+    const files = readSite(SITE_FOLDER, basePath)
+    if (!files.some(({ path }) => path === '/')) {
+      log(`warning: no explorer at /: ${SITE_FOLDER} holds none; "npm run build" makes it`)
+    }
+    return shareSite([...described, ...files])
+  } catch (error) {
+    log(`warning: no pages: ${(error as Error).message}; "npm run build" makes them`)
+    return shareSite(described)
+  }
+}

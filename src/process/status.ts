@@ -1,0 +1,78 @@
+/** The document of `/status`, and the reason of `/readyz`: how a server is, for its operator. */
+import { silentSources } from '../build/given.ts'
+import { holdStatus } from '../build/rollback.ts'
+import { countConnections } from '../http/connections.ts'
+import { timestampText } from '../sea/time.ts'
+import type { Totals } from '../serving/totals.ts'
+import { snapshotStatus } from '../snapshot/inspect.ts'
+import type { LoadedSnapshot } from '../snapshot/read.ts'
+import type { ReloadState } from './reload.ts'
+
+/** What the status is made of, as it is at the moment. */
+export interface Observed {
+  snapshot: LoadedSnapshot | null
+  reload: ReloadState
+  workers: { wanted: number; serving: number; replaced: number }
+  totals: Totals
+  /** Shared memory of the connections of all workers. */
+  connections: SharedArrayBuffer
+  isDraining: boolean
+  isOpen: boolean
+  /** Why this process cannot go on; null while it can. */
+  failure: string | null
+}
+
+/** Why requests should not be sent here now; null when they should. */
+export function notReady({ failure, isDraining, isOpen, snapshot, workers }: Observed): string | null {
+  if (failure !== null) return failure
+  if (isDraining) return 'stopping'
+  // A snapshot is the served one only after each worker has answered questions about it.
+  if (snapshot === null) return 'no snapshot is loaded'
+  if (!isOpen) return 'the port is not open yet'
+  return workers.serving === 0 ? `0 of ${workers.wanted} workers are serving` : null
+}
+
+export class Status {
+  readonly #dir: string
+  readonly #clock: () => number
+  readonly #more: () => object
+  readonly #silentOf: ReturnType<typeof silentSources>
+
+  /**
+   * @param dir folder of the snapshots
+   * @param clock epoch seconds
+   * @param more more members of the document
+   */
+  constructor(dir: string, clock: () => number, more: () => object) {
+    this.#dir = dir
+    this.#clock = clock
+    this.#more = more
+    this.#silentOf = silentSources(dir)
+  }
+
+  document({ snapshot, reload, workers, totals, connections, isDraining }: Observed): object {
+    return {
+      ...snapshotStatus(snapshot, this.#clock()),
+      silent_sources: snapshot === null ? [] : this.#silentOf(snapshot.id, this.#clock()),
+      hold: holdStatus(this.#dir),
+      reload: reloadStatus(reload),
+      workers,
+      memory: process.memoryUsage(),
+      answered: totals.sums(),
+      connections: countConnections(connections),
+      draining: isDraining,
+      ...this.#more(),
+    }
+  }
+}
+
+function reloadStatus({ at, error, took, loaded, refused, loading }: ReloadState): object {
+  return {
+    last_at: at === null ? null : timestampText(at),
+    last_error: error,
+    last_seconds: took,
+    loaded,
+    refused,
+    loading: loading === null ? null : { id: loading.id, since: timestampText(loading.since) },
+  }
+}
