@@ -1,11 +1,11 @@
-// What comes before everything else: the Node that is needed, and signals from the first moment on. Plain
-// JavaScript that Nodes from 12 on can read, so that an old one gets a sentence and no stack; imported before
-// anything newer is.
+// What comes before everything else: the check of the Node version, and signals from the first moment on.
+// Plain JavaScript that Node 12 and later can read, so that its users get a sentence and not a stack.
+// Imported before anything that needs a newer Node.
 
 /** As `engines` in package.json. */
 const NEEDED = [20, 19]
 
-/** What to tell who runs this with a Node that is too old; null with any other. */
+/** The message for users of a Node that is too old; null with any other. */
 export function oldNodeFault() {
   const running = process.versions.node.split('.').map(Number)
   const isOld = running[0] < NEEDED[0] || (running[0] === NEEDED[0] && running[1] < NEEDED[1])
@@ -15,7 +15,8 @@ export function oldNodeFault() {
 }
 
 /**
- * Catches the signals that ask for an end or a reload. Those that come before somebody listens wait for him.
+ * Catches the signals that ask for an end or a reload. Those that come before there is a listener wait for
+ * it.
  * @returns {import('./begin.mjs').Signals}
  */
 export function catchSignals() {

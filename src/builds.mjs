@@ -1,10 +1,10 @@
 // Compiled code, one folder for each state of the sources:
 //
-//   dist.d/STAMP/   a build; its files never change, and a process runs from there whatever is compiled meanwhile
+//   dist.d/STAMP/   a build; its files never change, so a process runs from there whatever is compiled meanwhile
 //   dist            a link to the newest
 //
-// So a server that runs while its clone is updated goes on with the code it began with, its next worker and
-// its next build too.
+// So a server whose clone is updated goes on with the code it began with, and so do its next worker and its
+// next build.
 import { spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import {
@@ -28,24 +28,24 @@ const dist = join(root, 'dist')
 const builds = join(root, 'dist.d')
 
 /**
- * A process marks the build it runs from every ten minutes: two days are enough for a machine that sleeps
- * over a weekend's night.
+ * A process marks the build it runs from every ten minutes. Two days leave time for a machine that sleeps
+ * meanwhile.
  */
 const UNUSED_MS = 172_800_000
-/** Nothing takes so long to compile. */
+/** No compilation takes an hour. */
 const ABANDONED_MS = 3_600_000
 
 /** Exit codes of a shell for a process that such a signal has ended. */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 }
 
 /**
- * Compiles if the sources are newer, then runs the command line.
+ * Compiles if the sources have changed, then runs the command line.
  * @param {string[]} argv `--build` only compiles, `--pack` leaves `dist` as a folder of real files, as a
  * package needs it
  * @param {import('./begin.mjs').Signals} signals
  */
 export async function launch(argv, signals) {
-  // What is told to stop before it serves has stopped as it was told.
+  // A service that is stopped before it serves has stopped in good order.
   const isService = argv[0] === 'serve' || argv[0] === 'run'
   const stopping = new AbortController()
   signals.onStop((signal) => {
@@ -83,8 +83,8 @@ function sourcesStamp() {
 }
 
 /**
- * The folder of the build with this stamp; null where there is none, with the reason told and the exit code
- * set.
+ * The folder of the build with this stamp. Null where it cannot be made; the reason is written and the exit
+ * code set.
  */
 async function buildOf(stamp, signal) {
   const named = join(builds, stamp.slice(0, 16))
@@ -107,7 +107,7 @@ async function buildOf(stamp, signal) {
   try {
     pointTo(named)
   } catch {
-    // Who may not write here runs what is there all the same.
+    // Without the right to write here, what is there runs all the same.
   }
   return named
 }
@@ -118,8 +118,8 @@ function isBuildOf(folder, stamp) {
 }
 
 /**
- * Compiles beside the builds that are there and puts the new one among them whole, so that nobody ever
- * imports half of it.
+ * Compiles beside the other builds and moves the new one among them as a whole, so that no process imports
+ * half of it.
  */
 async function compile(named, stamp, signal) {
   mkdirSync(builds, { recursive: true })
@@ -135,12 +135,12 @@ async function compile(named, stamp, signal) {
       return null
     }
     rmSync(temporary, { recursive: true, force: true })
-    // One that lacks something is nobody's but this launch's.
+    // A build that lacks something serves this launch only.
     const target = isBuildOf(fresh, stamp) ? named : `${named}-${randomUUID().slice(0, 8)}`
     try {
       renameSync(fresh, target)
     } catch (error) {
-      // Another process was faster with the same sources.
+      // Another process has compiled the same sources meanwhile.
       if (!['ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error
     }
     return target
@@ -149,7 +149,7 @@ async function compile(named, stamp, signal) {
   }
 }
 
-/** Runs a script with all that it starts as one group, which `signal` ends. Resolves to its exit code. */
+/** Runs a script in a process group of its own, which `signal` ends. Resolves to its exit code. */
 function run(script, args, temporary, signal) {
   const child = spawn(process.execPath, [script, ...args], {
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -175,14 +175,14 @@ function run(script, args, temporary, signal) {
 function pointTo(build) {
   const target = join('dist.d', build.slice(builds.length + 1))
   if (linkOf(dist) === target) return
-  // The folder of an earlier version, or of a package that was made: somebody may run from it.
+  // It is a folder of an earlier version, or one that a package was made of: a process may run from it.
   if (linkOf(dist) === null && existsSync(dist)) renameSync(dist, join(builds, `former-${randomUUID()}`))
   const link = join(builds, `.link-${randomUUID()}`)
   symlinkSync(target, link)
   renameSync(link, dist)
 }
 
-/** Makes `dist` a folder with what `build` holds. */
+/** Makes `dist` a folder with the files of `build`. */
 function unlinkFor(build) {
   const copy = join(builds, `.pack-${randomUUID()}`)
   cpSync(build, copy, { recursive: true })
@@ -198,7 +198,7 @@ function linkOf(path) {
   }
 }
 
-/** Clears away builds that no process has run from for long, and what killed processes left. */
+/** Removes builds that no process has run from for long, and what killed processes left. */
 function collect(current) {
   for (const name of readdirSync(builds)) {
     const path = join(builds, name)

@@ -1,24 +1,16 @@
 #!/usr/bin/env node
 /**
- * Where the program begins: asks for the Node that it needs, catches signals, and only then loads the rest,
- * which takes its time.
+ * The entry of the program: checks the version of Node, catches signals, and only then loads the rest, which
+ * takes longer.
  */
 import { realpathSync, utimesSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { catchSignals, oldNodeFault, type Signals } from './begin.mjs'
 
-/** @param argv what stands behind the program's name */
-export async function main(argv: readonly string[], signals: Signals = catchSignals()): Promise<void> {
-  keepInUse()
-  const { runCommand } = await import('./commands/dispatch.ts')
-  await runCommand(argv, signals)
-}
-
 /**
- * Milliseconds between two marks that compiled code is in use: `builds.mjs` clears away what has had none for
- * days.
+ * Time between two marks that the compiled code is in use: `builds.mjs` removes builds without one for days.
  */
-const MARK_INTERVAL = 600_000
+const MARK_INTERVAL_MS = 600_000
 
 function keepInUse(): void {
   const stamp = fileURLToPath(new URL('.sources', import.meta.url))
@@ -27,11 +19,19 @@ function keepInUse(): void {
       const now = new Date()
       utimesSync(stamp, now, now)
     } catch {
-      // An installed package has no stamp; what may not be written is cleared away by nobody either.
+      // An installed package has no stamp. A folder that cannot be written to is not cleared by anybody
+      // either.
     }
   }
   mark()
-  setInterval(mark, MARK_INTERVAL).unref()
+  setInterval(mark, MARK_INTERVAL_MS).unref()
+}
+
+/** @param argv what follows the program's name */
+export async function main(argv: readonly string[], signals: Signals = catchSignals()): Promise<void> {
+  keepInUse()
+  const { runCommand } = await import('./commands/dispatch.ts')
+  await runCommand(argv, signals)
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) {

@@ -1,5 +1,5 @@
-// Compiles the program and builds the static files of the site, into the folder that it is given. Run by
-// `builds.mjs` in a process group of its own, which a signal ends as a whole.
+// Compiles the program and builds the static files of the site, into the folder that its first argument
+// names. `builds.mjs` runs it in a process group of its own, which a signal ends as a whole.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -18,10 +18,10 @@ if (status !== 0) {
   process.exit(1)
 }
 copyFileSync(join(source, 'begin.mjs'), join(folder, 'begin.mjs'))
-// What could not be fetched is tried again the next time.
+// Without a stamp the next launch tries again what could not be fetched.
 if (await buildSite()) writeFileSync(join(folder, '.sources'), stamp)
 
-/** @returns whether everything could be had */
+/** Resolves to whether nothing is missing. */
 async function buildSite() {
   const script = join(source, 'site.build.mjs')
   if (!existsSync(script)) return true

@@ -1,5 +1,5 @@
 // Runs the command line from compiled code that is never older than the sources. Plain JavaScript, so that it
-// runs on a fresh clone and, as far as saying what is missing, on Nodes that are too old. An installed
+// runs on a fresh clone, and so that a Node that is too old gets as far as the message about it. An installed
 // package has no sources and begins in `cli.js`.
 import { catchSignals, oldNodeFault } from './begin.mjs'
 

@@ -1,6 +1,6 @@
-// Builds the static files of the site, below one folder for each part: what a part's `build.mjs` gives,
-// compressed as far as it goes. Plain JavaScript, as it runs before anything is compiled. Format of the
-// folders: `serving/site.ts`.
+// Builds the static files of the site, in one folder for each part: the files that the part's `build.mjs`
+// makes, and their compressed bytes. Plain JavaScript, because it runs before anything is compiled.
+// `serving/site.ts` has the format of the folders.
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -14,14 +14,14 @@ const source = dirname(fileURLToPath(import.meta.url))
 const PARTS = ['explorer', 'docs']
 
 /**
- * A file that a part gives: what stands in `files.json`, and its bytes. `file` is without a folder.
+ * A file that a part makes: its entry in `files.json`, and its bytes. `file` is a name without a folder.
  * @typedef {import('./serving/site.ts').SiteEntry & { bytes: Uint8Array }} BuiltFile
  */
 
 /**
- * Builds all parts below `target`. A part whose sources are those of the one in `previous` is taken over from
- * there: compressing takes seconds. One that says it is not whole (something could not be fetched) is built
- * anew the next time. Resolves to whether all are whole.
+ * Builds all parts below `target`. A part whose sources have not changed is copied from `previous`, since
+ * compressing takes seconds. A part that is not whole (something could not be fetched) is built anew the next
+ * time. Resolves to whether all parts are whole.
  * @param {string} target
  * @param {string} previous
  */
@@ -46,7 +46,7 @@ export async function buildSite(target, previous) {
   return allWhole
 }
 
-/** A hash over what a part is made of: its sources, this file and the versions of all packages. */
+/** A hash over all that decides a part: its sources, this file and the versions of all packages. */
 function stampOf(part) {
   const hash = createHash('sha256')
   const files = readdirSync(join(source, part), { recursive: true, withFileTypes: true })
@@ -64,10 +64,10 @@ function stampOf(part) {
 }
 
 /**
- * The highest quality takes 5 s for the largest file, and makes a tenth less of it than this one does in 0.3
+ * For files above this size the highest quality takes 5 s, and saves a tenth over quality 9, which takes 0.3
  * s.
  */
-const LARGE = 1_000_000
+const LARGE_BYTES = 1_000_000
 const QUALITY_OF_LARGE = 9
 
 const compressors = {
@@ -75,7 +75,7 @@ const compressors = {
     promisify(brotliCompress)(bytes, {
       params: {
         [constants.BROTLI_PARAM_QUALITY]:
-          bytes.length > LARGE ? QUALITY_OF_LARGE : constants.BROTLI_MAX_QUALITY,
+          bytes.length > LARGE_BYTES ? QUALITY_OF_LARGE : constants.BROTLI_MAX_QUALITY,
         [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
         [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
       },
@@ -89,7 +89,7 @@ async function writePart(folder, files) {
   const written = files.map(async ({ bytes, ...entry }) => {
     if (entry.file !== basename(entry.file)) throw new Error(`${entry.file} is not a plain name`)
     writeFileSync(join(folder, entry.file), bytes)
-    // A template gets its last bytes at start.
+    // The server fills in a template at start, so it cannot be compressed here.
     if (entry.template === true) return
     for (const [ending, compress] of Object.entries(compressors)) {
       const compressed = await compress(bytes)

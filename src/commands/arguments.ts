@@ -19,13 +19,15 @@ export interface CommandLine<S extends Settings> {
   config: ConfigOf<S>
   positionals: string[]
   help: boolean
-  /** Options that were given, on the command line or in the environment, by what the operator called them. */
+  /**
+   * The options that were given, each with the name the operator used: that of the option or of the variable.
+   */
   given: ReadonlyMap<string, string>
 }
 
 /**
- * Reads a command's options, then the environment, then the defaults. An empty variable is as if it were not
- * set.
+ * Reads a command's settings. An option counts before a variable of the environment, and that before the
+ * default. An empty variable counts as not set.
  * @throws UsageError naming the option or variable.
  */
 export function readCommandLine<S extends Settings>(
@@ -99,19 +101,19 @@ function parseOptions(
       positionals: positionals.map((text) => (text.startsWith(NO_OPTION) ? text.slice(1) : text)),
     }
   } catch (error) {
-    // The first sentence names the option; what follows is advice about argument syntax in general.
+    // The first sentence names the option. The rest is advice about the syntax of arguments in general.
     throw new UsageError((error as Error).message.split(/\. |\.?\n/)[0])
   }
 }
 
-/** Arguments in which a negative number is the value of the option before it, or stands for itself. */
+/** Makes a negative number the value of the option before it, or else a positional argument. */
 function withNegatives(argv: readonly string[], options: OptionTable): string[] {
   const joined: string[] = []
-  let isOpen = true
+  let areOptions = true
   for (const argument of argv) {
     const before = joined.at(-1) ?? ''
-    isOpen &&= before !== '--'
-    if (!isOpen || !/^-\.?[0-9]/.test(argument)) joined.push(argument)
+    areOptions &&= before !== '--'
+    if (!areOptions || !/^-\.?[0-9]/.test(argument)) joined.push(argument)
     else if (/^--[^=]+$/.test(before) && options[before.slice(2)]?.type === 'string') {
       joined[joined.length - 1] = `${before}=${argument}`
     } else joined.push(`${NO_OPTION}${argument}`)

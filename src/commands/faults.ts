@@ -1,6 +1,6 @@
 /**
- * Which errors are faults of input, files and surroundings, told in a sentence; all others are ours and keep
- * their stack.
+ * Which errors are faults of input, files and surroundings: the operator gets a sentence for them. All others
+ * are faults of the program and keep their stack.
  */
 import { AdminTokenError } from '../process/admin.ts'
 import { UsageError } from '../process/usage-error.ts'
@@ -27,8 +27,7 @@ const SYSTEM_FAULTS: { readonly [code: string]: string } = {
 }
 
 /**
- * What the system refused, as Node tells it: with its number. Its own complaints of wrong calls have a code
- * and no number.
+ * Whether the system refused something: Node then gives its error number. Node's own errors have a code only.
  */
 function isSystemFault(error: unknown): error is NodeJS.ErrnoException & { code: string } {
   return (
@@ -38,7 +37,7 @@ function isSystemFault(error: unknown): error is NodeJS.ErrnoException & { code:
     'errno' in error &&
     typeof error.errno === 'number' &&
     'syscall' in error &&
-    // A descriptor that is closed, or never was open, is a slip of the program.
+    // A descriptor that is not open is a fault of the program.
     error.code !== 'EBADF'
   )
 }

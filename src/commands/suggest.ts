@@ -1,10 +1,10 @@
-/** What somebody may have meant who wrote a word that nobody knows. */
+/** Suggests a known word for one that was misspelt. */
 
-/** Slips of a word that is still taken for another one. */
+/** A word with more slips than these is not taken for a misspelt one. */
 const MAX_SLIPS = 2
 
 /**
- * The word of `known` that is the nearest to `written`, as `, did you mean "…"?`; empty where none is near.
+ * The word of `known` that is nearest to `written`, as `, did you mean "…"?`. Empty where none is near.
  */
 export function suggestion(written: string, known: readonly string[]): string {
   const word = written.toLowerCase()
@@ -15,7 +15,9 @@ export function suggestion(written: string, known: readonly string[]): string {
   return best === undefined ? '' : `, did you mean "${best.one}"?`
 }
 
-/** Letters left out, put in, replaced or swapped with the next one (Damerau and Levenshtein). */
+/**
+ * The number of letters left out, put in, replaced or swapped with the next one (Damerau and Levenshtein).
+ */
 function slips(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i++) {

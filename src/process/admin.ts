@@ -1,12 +1,14 @@
 /**
- * The operator's port: health, status and a reload by hand. Plain node:http on the main thread, which serves nothing else, so it
- * answers even when every worker is busy. It listens on loopback unless it is told otherwise, and shows no key.
+ * The operator's port: health, status and a reload by hand. It runs on node:http in the main thread, which
+ * serves nothing else, so it answers even when every worker is busy. It listens on loopback unless the
+ * settings say otherwise, and shows no key.
  *
- * A page in a browser of the same machine reaches loopback too. So a request has to name the port by an address or a name that is the
- * operator's, which no name that somebody else had lead here does, and to come from no other page.
+ * A page in a browser on the same machine reaches loopback too. So the `Host` of a request has to be an
+ * address or a name of the operator's: another name that resolves to this machine is refused (DNS rebinding).
+ * And a request that another page made is refused.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { isIP, type AddressInfo } from 'node:net'
 import { readRegularFileSync } from '../system/files.ts'
 import { listenError } from '../http/port.ts'
@@ -14,74 +16,39 @@ import { listenError } from '../http/port.ts'
 export interface AdminOptions {
   host: string
   port: number
-  /** Names that it is called by, beside addresses and `localhost`; lower case. */
+  /** Host names that requests may use, beside addresses and `localhost`; lower case. */
   names: readonly string[]
-  /** What `/status` and `/reload` want as a bearer token; null for nothing. */
+  /** The bearer token that `/status` and `/reload` require; null for none. */
   token: string | null
   /** Why requests should not be sent here now; null when they should. */
   notReady: () => string | null
   status: () => object
   reload: () => Promise<void>
-  /** Told of a status that cannot be made. */
+  /** Called when the status cannot be made. */
   onFault: (error: unknown) => void
 }
 
-/** Longer than any health check waits; answers are made at once, a reload aside. */
-const REQUEST_TIMEOUT = 10_000
+/** Longer than any health check waits. Every answer but that of a reload is made at once. */
+const REQUEST_TIMEOUT_MS = 10_000
+const MAX_TOKEN_FILE_BYTES = 4096
+
+/** For probes of a supervisor, which cannot always send a token. They show next to nothing. */
+const OPEN_PATHS = new Set(['/livez', '/readyz'])
+
+/** An IPv6 address in brackets, or another host; then a port. */
+const HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::\d{1,5})?$/
 
 /** @throws Error naming the address when it cannot be listened on. */
 export async function startAdmin(options: AdminOptions): Promise<{ port: number; close: () => void }> {
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT }, (request, response) => {
-    const answer = (status: number, body: object): void => {
-      response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
-      response.end(`${JSON.stringify(body)}\n`)
-    }
-    const answerStatus = (): void => {
-      let status: object
-      try {
-        status = options.status()
-      } catch (error) {
-        // Who looks at a server must not end it.
-        options.onFault(error)
-        answer(500, { error: 'internal_error', message: 'The status cannot be told; the log says why' })
-        return
-      }
-      answer(200, status)
-    }
-    // Nothing that is sent here is read.
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+    // Bodies of requests are not read.
     request.resume()
     const refusal = refusalOf(request, options)
-    if (refusal !== null) {
-      if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer')
-      answer(refusal.status, {
-        error: refusal.status === 401 ? 'unauthorized' : 'forbidden',
-        message: refusal.message,
-      })
-      return
-    }
-    const path = (request.url ?? '').split('?')[0]
-    const route = `${request.method === 'HEAD' ? 'GET' : request.method} ${path}`
-    switch (route) {
-      case 'GET /livez':
-        answer(200, { status: 'live' })
-        break
-      case 'GET /readyz': {
-        const reason = options.notReady()
-        if (reason === null) answer(200, { status: 'ready' })
-        else answer(503, { status: 'not ready', reason })
-        break
-      }
-      case 'GET /status':
-        answerStatus()
-        break
-      case 'POST /reload':
-        void options.reload().then(answerStatus)
-        break
-      default:
-        answer(404, {
-          error: 'resource_not_found',
-          message: 'Known are GET /livez, /readyz, /status and POST /reload',
-        })
+    if (refusal === null) route(request, response, options)
+    else {
+      const { status, message } = refusal
+      if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer')
+      answer(response, status, { error: status === 401 ? 'unauthorized' : 'forbidden', message })
     }
   })
   await listen(server, options.host, options.port)
@@ -94,8 +61,52 @@ export async function startAdmin(options: AdminOptions): Promise<{ port: number;
   }
 }
 
-/** For probes of a supervisor, which cannot always send a token; they tell next to nothing. */
-const OPEN_PATHS = new Set(['/livez', '/readyz'])
+function route({ method, url }: IncomingMessage, response: ServerResponse, options: AdminOptions): void {
+  const path = (url ?? '').split('?')[0]
+  switch (`${method === 'HEAD' ? 'GET' : method} ${path}`) {
+    case 'GET /livez':
+      answer(response, 200, { status: 'live' })
+      break
+    case 'GET /readyz': {
+      const reason = options.notReady()
+      if (reason === null) answer(response, 200, { status: 'ready' })
+      else answer(response, 503, { status: 'not ready', reason })
+      break
+    }
+    case 'GET /status':
+      answerStatus(response, options)
+      break
+    case 'POST /reload':
+      void options.reload().then(() => answerStatus(response, options))
+      break
+    default:
+      answer(response, 404, {
+        error: 'resource_not_found',
+        message: 'Known are GET /livez, /readyz, /status and POST /reload',
+      })
+  }
+}
+
+function answerStatus(response: ServerResponse, options: AdminOptions): void {
+  let status: object
+  try {
+    status = options.status()
+  } catch (error) {
+    // A look at a server must not end it.
+    options.onFault(error)
+    answer(response, 500, {
+      error: 'internal_error',
+      message: 'The status cannot be made; the log says why',
+    })
+    return
+  }
+  answer(response, 200, status)
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+  response.end(`${JSON.stringify(body)}\n`)
+}
 
 function refusalOf(
   { headers, url }: IncomingMessage,
@@ -121,10 +132,7 @@ function refusalOf(
     : { status: 401, message: 'The token of --admin-token-file is required' }
 }
 
-/** An IPv6 address in brackets, or else; and a port. */
-const HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::\d{1,5})?$/
-
-/** An address cannot be a name that another's name server made lead here. */
+/** Whether a `Host` is one of the operator's. An address is: no foreign name server can make it lead here. */
 function isOwn(host: string, names: readonly string[]): boolean {
   const [, address, other] = HOST.exec(host.toLowerCase()) ?? []
   if (address !== undefined) return isIP(address) === 6
@@ -135,19 +143,17 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** Whether only this machine reaches what listens there. */
+/** Whether a port that listens on `host` can be reached from this machine only. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
-/** A token file that cannot be used; the message names it, and nothing of what it holds. */
+/** A token file that cannot be used. The message names the file and nothing of its content. */
 export class AdminTokenError extends Error {
   override name = 'AdminTokenError'
 }
 
-const MAX_TOKEN_FILE_BYTES = 4096
-
-/** The token in a file, blanks around it left out. @throws AdminTokenError */
+/** The token in a file, without blanks around it. @throws AdminTokenError */
 export function readToken(path: string): string {
   let text: string
   try {
@@ -156,7 +162,7 @@ export function readToken(path: string): string {
     throw new AdminTokenError(`${path}: the token cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
   if (!/^[\x21-\x7e]{16,}$/.test(text)) {
-    throw new AdminTokenError(`${path}: a token has 16 or more printable ASCII characters without blanks`)
+    throw new AdminTokenError(`${path}: holds no token: 16 or more printable ASCII characters without blanks`)
   }
   return text
 }

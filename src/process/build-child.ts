@@ -1,4 +1,4 @@
-/** A build in a process of its own: its memory goes with it, and whatever happens to it, serving goes on. */
+/** A build in a process of its own: its end frees its memory, and whatever happens to it, serving goes on. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from './usage-error.ts'
@@ -15,18 +15,19 @@ export interface BuildToRun {
   out: string
   /** More options of the build. */
   options: readonly string[]
-  /** Seconds that it may take. */
+  /** Seconds that the build may take. */
   limit: number
-  /** Ends it. */
+  /** Ends the build. */
   signal: AbortSignal
 }
 
-/** Those that run, each with the promise of its end. */
+/** The builds that run, each with the promise of its end. */
 const running = new Map<ChildProcess, Promise<unknown>>()
 
 /**
  * Resolves when the snapshot is published.
- * @throws BuildError when the build fails, takes too long or is ended, UsageError when its arguments are wrong.
+ * @throws BuildError when the build fails, takes too long or is ended, UsageError when its arguments are
+ * wrong.
  */
 export async function runBuild({
   sources,
@@ -43,7 +44,7 @@ export async function runBuild({
   ])
   if (configuration !== null) args.push('--config', configuration)
   const program = fileURLToPath(new URL(import.meta.url.replace(/process\/build-child(\.[jt]s)$/, 'cli$1')))
-  // A group of its own, so that it ends with all that it has started.
+  // A process group of its own, so that all that it starts ends with it.
   const child = spawn(process.execPath, [program, 'build', ...args, ...options, '--out', out], {
     stdio: ['ignore', 'inherit', 'inherit'],
     detached: true,
@@ -75,16 +76,16 @@ async function follow(child: ChildProcess, out: string, limit: number): Promise<
       child.once('exit', (code, signal) => resolve({ code, signal }))
     },
   ).finally(() => clearTimeout(timer))
-  // What it started may still run.
+  // Processes that it started may still run.
   killGroup(child, 'SIGKILL')
   if (code === 0) return
   if (signal !== null) clearLeftovers(out)
   if (isLate) throw new BuildError(`the build took longer than ${limit} s (--build-timeout) and was ended`)
-  if (code === 2) throw new UsageError('the builder refused its arguments')
+  if (code === 2) throw new UsageError('the build refused its arguments: the line above names the option')
   throw new BuildError(`the build ended with ${signal === null ? `code ${code}` : signal}`)
 }
 
-/** Ends all builds that run, at once. Resolves to true when they have ended. */
+/** Kills all builds that run. Resolves to true when they have ended. */
 export async function endChildren(): Promise<boolean> {
   for (const child of running.keys()) killGroup(child, 'SIGKILL')
   await Promise.all(running.values())
@@ -103,6 +104,6 @@ function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, signal)
   } catch {
-    // Nobody of it runs any more.
+    // The whole group has ended.
   }
 }

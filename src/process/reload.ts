@@ -1,6 +1,6 @@
 /**
- * Keeps up with a folder: notices a new manifest, loads only the parts that are not in memory, and hands the snapshot on. Whatever goes
- * wrong leaves the old one in place, and says so once.
+ * Follows a folder: notices a new manifest, loads only the parts that are not in memory, and hands the
+ * snapshot on. Whatever goes wrong leaves the old snapshot in place and is reported once.
  */
 import { watch, type FSWatcher } from 'node:fs'
 import { MANIFEST_FILE, SnapshotError } from '../snapshot/format.ts'
@@ -9,23 +9,26 @@ import { memoryLimit, refuseOverLimit } from '../snapshot/memory.ts'
 import { readManifest, type LoadedSnapshot, type PublishedManifest } from '../snapshot/read.ts'
 import { leastThreadBytes } from '../snapshot/summary.ts'
 
-/** Milliseconds between two looks at the folder; a watch on it mostly notices sooner. */
-const POLL_INTERVAL = 1000
+/** Time between two looks at the folder. A watch on it mostly notices sooner. */
+const POLL_INTERVAL_MS = 1000
 /**
- * Milliseconds before a refused snapshot is tried again, twice as many after each refusal: what was wrong may pass, as when a copy's
- * parts arrive after its manifest.
+ * Time before a refused snapshot is tried again, twice as long after each refusal. What was wrong may pass,
+ * as when the parts of a copied folder arrive after its manifest.
  */
-const FIRST_RETRY = 2000
-const LONGEST_RETRY = 600_000
-/** A builder may remove parts while we load them, after announcing a newer snapshot: then we begin again with that one. */
+const FIRST_RETRY_MS = 2000
+const LONGEST_RETRY_MS = 600_000
+/**
+ * Snapshots that are tried in a row: a builder that has published a newer snapshot may remove parts of the
+ * older one while they are loaded. The newer one is loaded then.
+ */
 const ATTEMPTS = 3
 
 export interface ReloadState {
   /** Epoch seconds of the last attempt; null when there was none. */
   at: number | null
-  /** What was wrong with it, null when it went well. */
+  /** Why that attempt failed; null when it succeeded. */
   error: string | null
-  /** Seconds from noticing to serving. */
+  /** Seconds from noticing the snapshot to serving it. */
   took: number | null
   loaded: number
   refused: number
@@ -35,13 +38,13 @@ export interface ReloadState {
 
 export interface ReloaderOptions {
   dir: string
-  /** Bytes that snapshots, the served one and a new one beside it, may take together; 0: what the machine has. */
+  /** Bytes that the served snapshot and a new one beside it may take together; 0 for what the machine has. */
   maxMemory: number
-  /** Serving threads: each makes indexes and fragments of its own. */
+  /** Number of workers: each makes indexes and fragments of its own. */
   threads: number
-  /** Milliseconds that loading so many bytes may take, instead of the usual ones. */
+  /** Milliseconds that loading so many bytes may take, in place of the usual limit. */
   loadLimitMs?: (bytes: number) => number
-  /** Why the snapshot with this id is never to be tried again; null where nothing speaks against it. */
+  /** Why the snapshot with this id must never be tried again; null where it may be. */
   refusedForGood?: (id: string) => string | null
   clock: () => number
   log: (line: string) => void
@@ -60,7 +63,7 @@ export class Reloader {
   }
   readonly #options: ReloaderOptions
   #snapshot: LoadedSnapshot | null = null
-  /** The manifest that was refused last, by its id or, without one, by what is wrong with it. */
+  /** The manifest that was refused last, known by its id or, where it cannot be read, by its fault. */
   #refused: { mark: string; retryAt: number; wait: number } | null = null
   #running: Promise<void> | null = null
   #again = false
@@ -78,11 +81,11 @@ export class Reloader {
     return this.#snapshot
   }
 
-  /** Begins to look at the folder by itself. */
+  /** From now on looks at the folder by itself. */
   start(): void {
-    this.#timer = setInterval(() => void this.look(), POLL_INTERVAL)
+    this.#timer = setInterval(() => void this.look(), POLL_INTERVAL_MS)
     try {
-      // Some file systems cannot be watched; the poll is enough then.
+      // Some file systems cannot be watched. Polling is enough then.
       this.#watcher = watch(this.#options.dir, (_event, file) => {
         if (file === MANIFEST_FILE) void this.look()
       })
@@ -92,7 +95,7 @@ export class Reloader {
     }
   }
 
-  /** Looks no more, and gives up what is being loaded. */
+  /** Stops looking, and gives up what is being loaded. */
   stop(): void {
     this.#isStopping = true
     this.#loader.end()
@@ -100,7 +103,9 @@ export class Reloader {
     if (this.#timer !== null) clearInterval(this.#timer)
   }
 
-  /** Looks for a new snapshot now, also for one that was refused before when `force` is set. Never rejects. */
+  /**
+   * Looks for a new snapshot now, also for one that was refused before when `force` is set. Never rejects.
+   */
   async look(force = false): Promise<void> {
     if (force) this.#refused = null
     if (this.#running !== null) {
@@ -133,7 +138,7 @@ export class Reloader {
         throw new SnapshotError(`${MANIFEST_FILE}: is missing`)
       }
       if (manifest.id === this.#snapshot?.id) {
-        // What was refused has been taken back.
+        // The refused snapshot has been taken back.
         this.#refused = null
         this.state.error = null
         return
@@ -160,13 +165,13 @@ export class Reloader {
     }
   }
 
-  /** `id` is empty where the manifest cannot be read: its fault tells it from the next one. */
+  /** Remembers and reports a refusal. `id` is empty where the manifest cannot be read. */
   #refuse(id: string, message: string): void {
     const { dir, clock, log } = this.#options
     const mark = id === '' ? message : id
     const isSame = this.#refused?.mark === mark
     if (id === '' && isSame) return
-    const wait = isSame ? Math.min(this.#refused!.wait * 2, LONGEST_RETRY) : FIRST_RETRY
+    const wait = isSame ? Math.min(this.#refused!.wait * 2, LONGEST_RETRY_MS) : FIRST_RETRY_MS
     this.#refused = { mark, wait, retryAt: performance.now() + wait }
     const isNews = !isSame || message !== this.state.error
     this.state.at = clock()
@@ -177,11 +182,11 @@ export class Reloader {
     log(`warning: the snapshot in ${dir} was refused: ${message}${stays}`)
   }
 
-  async #load(announced: PublishedManifest): Promise<LoadedSnapshot> {
+  async #load(published: PublishedManifest): Promise<LoadedSnapshot> {
     const { dir } = this.#options
-    let manifest = announced
+    let manifest = published
     for (let attempt = 1; ; attempt++) {
-      // What the manifest tells, before anything is read; then what there is.
+      // Checked with what the manifest says before anything is read, then with what was read.
       this.#refuseOverLimit(manifest, leastThreadBytes(manifest.parts))
       try {
         const loaded = await this.#loader.load(manifest, this.#snapshot)

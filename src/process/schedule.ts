@@ -1,21 +1,30 @@
 /**
- * Builds again and again, aligned to the clock: `every` 30 minutes means at :00 and :30. A build that fails leaves everything as it is,
- * is reported, and is tried again sooner, then less and less soon until its next regular time.
+ * Builds again and again, aligned to the clock: `every` 30 minutes means at :00 and :30. A build that fails
+ * is reported and leaves everything as it is. It is tried again soon, then after longer and longer times, and
+ * at the latest at the next regular time.
  */
 
-/** Seconds before the first retry; doubled with each further failure. */
-const FIRST_RETRY = 15
-/** Seconds between two looks at the clock while nothing is due: it may be set, and the machine may have slept. */
-const LONGEST_SLEEP = 60
+/** Time before the first retry; twice as long after each further failure. */
+const FIRST_RETRY_S = 15
+/**
+ * Time between two looks at the clock while nothing is due: it may be set, and the machine may have slept.
+ */
+const LONGEST_SLEEP_S = 60
 
 export interface ScheduleOptions {
   /** Seconds between builds. */
   every: number
-  /** Seconds by which a build may begin late, chosen anew each time: keeps many servers from asking a source at once. */
+  /**
+   * Most seconds by which a build begins late, chosen anew for each, so that many servers do not ask a source
+   * at once.
+   */
   jitter: number
-  /** When the last build was, epoch seconds, null when there was none: one that is overdue begins at once. */
+  /**
+   * When the last build was, in epoch seconds; null when there was none. A build that is overdue begins at
+   * once.
+   */
   lastBuilt: number | null
-  /** What was wrong with a build that was tried just now; null when it went well or was none. */
+  /** Why a build failed just now; null when it succeeded or when none was tried. */
   failedFirst?: string | null
   /** Epoch seconds. */
   clock: () => number
@@ -28,7 +37,7 @@ export interface ScheduleOptions {
 /** Times are epoch seconds. */
 export interface ScheduleState {
   next_at: number
-  /** When the build began that runs now. */
+  /** When the running build began; null when none runs. */
   running_since: number | null
   last_at: number | null
   last_error: string | null
@@ -36,10 +45,13 @@ export interface ScheduleState {
   built: number
 }
 
-/** When the next build is due: the next full `every` after `now`, or sooner after failures. */
+/**
+ * When the next build is due, in epoch seconds: the next full `every` after `now`, or sooner after failures.
+ * @param late seconds by which a regular build begins late
+ */
 export function nextBuild(now: number, every: number, failures: number, late: number): number {
   const regular = (Math.floor(now / every) + 1) * every + late
-  return failures === 0 ? regular : Math.min(regular, now + FIRST_RETRY * 2 ** (failures - 1))
+  return failures === 0 ? regular : Math.min(regular, now + FIRST_RETRY_S * 2 ** (failures - 1))
 }
 
 export class Schedule {
@@ -67,7 +79,7 @@ export class Schedule {
     if (this.#timer !== null) clearTimeout(this.#timer)
   }
 
-  /** Plans the build that follows one at `after`. */
+  /** Plans the build that follows the one at `after`. */
   #plan(after: number): void {
     const { every, jitter, random } = this.#options
     this.state.next_at = nextBuild(after, every, this.state.failures_in_row, jitter * random())
@@ -82,7 +94,7 @@ export class Schedule {
     else if (left > every + jitter) {
       // The clock was set back.
       this.#plan(now)
-    } else this.#timer = setTimeout(() => this.#wait(), Math.min(left, LONGEST_SLEEP) * 1000)
+    } else this.#timer = setTimeout(() => this.#wait(), Math.min(left, LONGEST_SLEEP_S) * 1000)
   }
 
   async #build(): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Every setting once: its option, default, meaning, and which values it takes. The command line, the environment
- * and `--help` read this table.
+ * Every setting once: its option, default, meaning, and which values it takes. The command line, the
+ * environment and `--help` read this table.
  */
 import { availableParallelism } from 'node:os'
 import { TrustedProxies } from '../access/trusted-proxies.ts'
@@ -26,12 +26,12 @@ import {
 export interface Setting<T> {
   readonly placeholder: string
   readonly help: string
-  /** Text of the default; absent: the setting may be left out. */
+  /** Text of the default. Without one the setting may be left out. */
   readonly default?: string
   readonly required?: boolean
   /** A switch takes no value. */
   readonly flag?: boolean
-  /** May be given several times; in an environment variable the values are separated by blanks. */
+  /** May be given several times. In an environment variable, blanks separate the values. */
   readonly multiple?: boolean
   readonly parse: Parser<T>
 }
@@ -125,7 +125,7 @@ export const SERVE_SETTINGS = {
   } satisfies Setting<number>,
   'max-memory': {
     placeholder: 'SIZE',
-    help: 'memory that snapshots may take while one is loaded, with what workers make of them; 0: what the machine has',
+    help: 'memory that snapshots, and what workers make of them, may take while one is loaded; 0 for what the machine has',
     default: '0',
     parse: bytes,
   } satisfies Setting<number>,
@@ -137,7 +137,7 @@ export const SERVE_SETTINGS = {
   } satisfies Setting<number>,
   'max-connections-per-address': {
     placeholder: 'N',
-    help: 'of these from one IPv4 address or one /64 of IPv6, loopback and trusted proxies excepted; 0 for no limit',
+    help: 'connections at a time from one IPv4 address or one IPv6 /64, except loopback and trusted proxies; 0 for no limit',
     default: '256',
     parse: wholeNumber(0, 1_000_000),
   } satisfies Setting<number>,
@@ -169,7 +169,7 @@ export const SERVE_SETTINGS = {
   } satisfies Setting<string>,
   'admin-name': {
     placeholder: 'NAME',
-    help: 'host name that requests may call the admin port by, beside addresses and localhost; may be given several times',
+    help: 'host name that requests to the admin port may use, beside addresses and localhost; may be given several times',
     default: '',
     multiple: true,
     parse: (texts) => {
@@ -181,7 +181,7 @@ export const SERVE_SETTINGS = {
   } satisfies Setting<string[]>,
   'admin-token-file': {
     placeholder: 'FILE',
-    help: 'file of a token that status and reload of the admin port then require (Authorization: Bearer)',
+    help: 'file of a token that status and reload of the admin port require (Authorization: Bearer)',
     default: '',
     parse: textOrNull,
   } satisfies Setting<string | null>,
@@ -242,13 +242,13 @@ export const BUILD_SETTINGS = {
   } satisfies Setting<number>,
   'allow-loss': {
     placeholder: 'SHARE',
-    help: 'share of what the folder has of any kind (buoys, readings, passes, forecast points, …) that a new snapshot may be without',
+    help: 'share of what the folder has of any kind (buoys, readings, passes, forecast points, …) that a new snapshot may lose',
     default: `${DEFAULT_ALLOWED_LOSS * 100}%`,
     parse: share,
   } satisfies Setting<number>,
   'dry-run': {
     placeholder: '',
-    help: 'say what would be fetched and built, and do neither',
+    help: 'show what would be fetched and built, and do neither',
     flag: true,
     parse: isOn,
   } satisfies Setting<boolean>,
@@ -260,7 +260,7 @@ export const BUILD_SETTINGS = {
   } satisfies Setting<boolean>,
   keep: {
     placeholder: 'N',
-    help: 'snapshots to keep for rollback; older ones go with the next build, pinned ones stay',
+    help: 'snapshots to keep for rollback; the next build removes older ones, except pinned ones',
     default: String(DEFAULT_KEPT),
     parse: wholeNumber(1, 10000),
   } satisfies Setting<number>,
@@ -281,7 +281,7 @@ export const RUN_SETTINGS = {
   } satisfies Setting<number>,
   jitter: {
     placeholder: 'TIME',
-    help: 'by how much a build may begin late, at random',
+    help: 'the longest time by which a build begins late, chosen at random for each',
     default: '0',
     parse: durationOrZero,
   } satisfies Setting<number>,
@@ -305,7 +305,7 @@ export const REPORT_SETTINGS = { json: { ...json, help: 'print the JSON document
 export const ROLLBACK_SETTINGS = {
   to: {
     placeholder: 'ID',
-    help: 'the snapshot to announce; default the one before the current',
+    help: 'the snapshot to publish; the one before the current without this option',
     default: '',
     parse: textOrNull,
   } satisfies Setting<string | null>,
@@ -318,7 +318,7 @@ export const ISSUE_SETTINGS = {
   json,
   owner: {
     placeholder: 'NAME',
-    help: 'whom the key is for',
+    help: 'the owner of the key; an owner has one',
     required: true,
     parse: text,
   } satisfies Setting<string>,

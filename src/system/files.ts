@@ -1,23 +1,24 @@
 /**
- * Opening files that others made. A pipe in a file's place would wait for a writer for ever, and a device may
- * give bytes without end or begin to do something when it is opened: only regular files are read, and no more
- * of them than was asked for. And making folders that are not there yet.
+ * Opens files that others made, and makes folders. A pipe in a file's place would wait for a writer for ever,
+ * and a device may give bytes without end or act when it is opened. So only regular files are read, and no
+ * more of them than was asked for.
  */
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Without O_NONBLOCK, opening a pipe that took the file's place since it was looked at would wait. Windows
- * has neither.
+ * Without O_NONBLOCK, opening would wait for the writer of a pipe that took the file's place since the check.
+ * Windows has neither flag.
  */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
-/** Bytes that a first read of a file of unknown size takes: those below /proc say that they have none. */
+/** Bytes of the first read of a file of unknown size: files below /proc give a size of 0. */
 const LEAST_ROOM_BYTES = 4096
 
 /**
- * A file that is not read for what it is; faults of the system (`ENOENT`) are thrown as Node.js makes them.
+ * A file that is not read because of its kind or size. Faults of the system (`ENOENT`) are thrown as Node
+ * makes them.
  */
 export class UnfitFile extends Error {
   override name = 'UnfitFile'
@@ -30,7 +31,7 @@ export class UnfitFile extends Error {
 }
 
 function notRegular(): UnfitFile {
-  return new UnfitFile('NOT_REGULAR', 'is no regular file')
+  return new UnfitFile('NOT_REGULAR', 'is not a regular file')
 }
 
 function tooLarge(maxBytes: number): UnfitFile {
@@ -39,7 +40,7 @@ function tooLarge(maxBytes: number): UnfitFile {
 
 /** Opens a regular file, or a link to one, to be read. @throws UnfitFile for anything else */
 export async function openRegularFile(path: string): Promise<FileHandle> {
-  // Looked at first, for some devices do something when they are opened.
+  // Checked before it is opened, because some devices act when they are opened.
   if (!(await stat(path)).isFile()) throw notRegular()
   const file = await open(path, FLAGS)
   try {
@@ -101,7 +102,7 @@ export function readRegularFileSync(path: string, maxBytes: number): Buffer {
   }
 }
 
-/** One byte more than the file has, in which its end shows. */
+/** A buffer of one byte more than the file has: a read that leaves it free shows the end of the file. */
 function roomFor(size: number, maxBytes: number): Buffer {
   if (size > maxBytes) throw tooLarge(maxBytes)
   return Buffer.allocUnsafeSlow(Math.max(size + 1, Math.min(LEAST_ROOM_BYTES, maxBytes + 1)))
@@ -114,9 +115,8 @@ function longer(bytes: Buffer, maxBytes: number): Buffer {
 }
 
 /**
- * Makes a folder, and those above it, unless it is there. Node's own `recursive` goes round for ever where a
- * folder that is there says of what is made in it that it is not, as /proc does. Throws the error of the file
- * system.
+ * Makes a folder, and those above it, unless it exists. Node's own `recursive` loops for ever in a folder
+ * that refuses new ones with ENOENT, as /proc does. Throws the error of the file system.
  */
 export function makeFolder(path: string): void {
   try {

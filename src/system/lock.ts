@@ -1,15 +1,15 @@
 /**
- * A lock between processes of one machine, of several containers, or of several machines that share a folder:
- * one holder at a time, and none that outlives its process.
+ * A lock between processes of one machine, of several containers, or of several machines that share a folder.
+ * It has one holder at a time, and no hold outlives its process.
  *
- *   PATH/HOLDER/          the lock is held; the folder's name says by whom
- *   PATH/HOLDER/beat      a number that goes up while a holder of long work lives
- *   PATH.HOLDER/          somebody is about to take the lock, or has just given it back
+ *   PATH/HOLDER/          the lock is held, by the process that the folder's name describes
+ *   PATH/HOLDER/beat      the heartbeat: a number that goes up while the holder of a long lock lives
+ *   PATH.HOLDER/          a process is about to take the lock, or has just given it back
  *
- * A folder takes the place of an empty one or of none in one step, and of no other: so the lock is taken. Its
- * holder is named by a folder of a name that never comes again: so taking it from the dead cannot hit anybody
- * else. A process that stood still for so long that the lock was taken from it finds that folder gone, and
- * with it everything that it was about to rename from there into place.
+ * The lock is taken by a rename of PATH.HOLDER to PATH: a folder can replace an empty folder or none, in one
+ * step, and no other. The name of a HOLDER never comes again, so taking the lock from a dead holder cannot
+ * take it from another. A process that was stalled until the lock was taken from it finds its folder gone,
+ * with all that it was about to rename from there into place.
  */
 import { randomBytes } from 'node:crypto'
 import {
@@ -37,28 +37,30 @@ import { startThread } from './thread.ts'
 
 const LOOK_AGAIN_MS = 20
 /**
- * A holder that we cannot ask, in another container or on another machine, is taken for dead when it gives no
- * sign for so long. Beats come every second; the rest is for a disk or a machine that is slow.
+ * A holder in another container or on another machine cannot be asked whether it lives. It counts as dead
+ * after so long without a heartbeat. Heartbeats come every second; the rest is for a slow disk or machine.
  */
 const QUIET_MS = 20_000
-/** What somebody was about to take, or gave back, and then died over: nobody needs so long for either. */
+/**
+ * A PATH.HOLDER of this age was left by a process that died: taking a lock or giving it back is far shorter.
+ */
 const LEFTOVER_MS = 600_000
 
-const BEAT_FILE = 'beat'
+const HEARTBEAT_FILE = 'beat'
 
-/** A lock that is held by somebody else, or cannot be made; the message names it. */
+/** A lock that another process holds, or that cannot be made. The message names it. */
 export class LockError extends Error {
   override name = 'LockError'
 }
 
 export interface Lock {
   /**
-   * A folder of the holder's alone, beside what the lock guards. A file that is written here and then renamed
-   * into its place comes there under the lock or not at all (ENOENT): who takes the lock over takes the
-   * folder away first.
+   * A folder for the holder alone, beside what the lock guards. A file that is written here and then renamed
+   * into its place comes there under the lock or not at all (ENOENT): whoever takes the lock over removes the
+   * folder first.
    */
   readonly folder: string
-  /** Whether nobody has taken the lock over; for steps that are no renaming. */
+  /** Whether nobody has taken the lock over; for steps other than renaming. */
   isHeld(): boolean
   /** Gives the lock back, if it is still ours. */
   release(): void
@@ -66,8 +68,8 @@ export interface Lock {
 
 export interface LockOptions {
   /**
-   * How long to wait for a holder that lives. One that cannot be asked is watched for `quietMs` before it is
-   * taken for dead.
+   * How long to wait for a holder that lives. One that cannot be asked counts as dead after `quietMs` in
+   * silence.
    */
   readonly patienceMs: number
   /** Whether the lock is held for seconds or more, whatever the event loop is busy with. */
@@ -75,7 +77,7 @@ export interface LockOptions {
   readonly quietMs?: number
 }
 
-/** Takes the lock `path`. Blocks while it waits. @throws LockError */
+/** Takes the lock `path`. Blocks the thread while it waits. @throws LockError */
 export function lock(path: string, options: LockOptions): Lock {
   const pause = new Int32Array(new SharedArrayBuffer(4))
   const taking = new Taking(path, options)
@@ -101,21 +103,21 @@ export function randomName(): string {
   return randomBytes(8).toString('hex')
 }
 
-/** The code of a fault of the file system (`ENOENT`), for messages. */
+/** The code of a fault of the file system (`ENOENT`) for a message. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
 }
 
-/** One try at the lock, and what has been seen of its holder meanwhile. */
+/** One try for the lock, and what it has seen of the holder meanwhile. */
 class Taking {
   readonly #path: string
   readonly #options: LockOptions
   readonly #own = nameOf(self())
-  /** What the holder's last sign of life was. */
+  /** The holder and its last heartbeat. */
   #sign = ''
   #hasMoved = false
   #waitedMs = 0
-  /** Without a sign of life. */
+  /** Time without a new heartbeat. */
   #quietMs = 0
   #lookedAt = performance.now()
 
@@ -141,12 +143,12 @@ class Taking {
   #isWorthWaiting(): boolean {
     const { patienceMs, quietMs = QUIET_MS } = this.#options
     const now = performance.now()
-    // A look that comes late, as after a sleep of this machine, has not seen what was in between.
+    // A look that comes late, as after a sleep of this machine, has not seen the time in between.
     const passed = Math.min(now - this.#lookedAt, 2 * LOOK_AGAIN_MS)
     this.#lookedAt = now
     this.#waitedMs += passed
     const holders = entriesOf(this.#path)
-    const sign = holders.map((holder) => `${holder} ${beatOf(join(this.#path, holder))}`).join('\n')
+    const sign = holders.map((holder) => `${holder} ${heartbeatOf(join(this.#path, holder))}`).join('\n')
     if (sign !== this.#sign) {
       this.#hasMoved ||= this.#sign !== ''
       this.#sign = sign
@@ -162,6 +164,32 @@ class Taking {
   }
 }
 
+/**
+ * One thread gives the heartbeat of all locks of the process: the thread that works may be busy for minutes.
+ */
+class Heartbeats {
+  #thread: Worker | null = null
+
+  add(file: string): void {
+    this.#thread ??= this.#start()
+    this.#thread.postMessage({ add: file })
+  }
+
+  remove(file: string): void {
+    this.#thread?.postMessage({ remove: file })
+  }
+
+  #start(): Worker {
+    const thread = startThread(new URL('./heartbeat', import.meta.url), null)
+    thread.unref()
+    // Without a heartbeat another process takes the lock after a while, and this one then finds it gone.
+    thread.on('error', () => {})
+    return thread
+  }
+}
+
+const HEARTBEATS = new Heartbeats()
+
 // --- The folders ---
 
 /** @returns whether the lock is ours now. @throws LockError where it can be nobody's. */
@@ -176,17 +204,17 @@ function takePlace(path: string, own: string): boolean {
   } catch (error) {
     const code = errorCode(error)
     if (code === 'ENOTEMPTY' || code === 'EEXIST') return false
-    // Somebody tidied up, and took us for dead.
+    // Another process has taken this one for dead and removed its folder.
     if (code === 'ENOENT' && existsSync(dirname(path))) return false
     throw new LockError(
       code === 'ENOTDIR'
-        ? `${path}: is no lock of this version; remove it when nothing else works there`
+        ? `${path}: is not a lock of this version; remove it when no other process works there`
         : `${path}: cannot be written (${code})`,
     )
   }
 }
 
-/** Whoever may write beside the lock may take it over, whatever account and mask its holder had. */
+/** Gives a folder the rights of `like`, so that whoever may write beside the lock may take it over. */
 function makeFolder(folder: string, like: Stats): void {
   try {
     mkdirSync(folder)
@@ -204,12 +232,12 @@ function waitingPlace(path: string, holder: string): string {
 
 function held(path: string, own: string, isLong: boolean): Lock {
   const folder = join(path, own)
-  const beat = join(folder, BEAT_FILE)
+  const heartbeat = join(folder, HEARTBEAT_FILE)
   if (isLong) {
-    // A disk that is full for a beat is so for the work too, which then says so.
+    // On a full disk the work fails too, and says so.
     try {
-      writeFileSync(beat, '')
-      BEATS.add(beat)
+      writeFileSync(heartbeat, '')
+      HEARTBEATS.add(heartbeat)
     } catch {}
   }
   removeLeftovers(path)
@@ -217,18 +245,18 @@ function held(path: string, own: string, isLong: boolean): Lock {
     folder,
     isHeld: () => existsSync(folder),
     release() {
-      BEATS.remove(beat)
+      HEARTBEATS.remove(heartbeat)
       takeAway(path, own)
       try {
         rmdirSync(path)
       } catch {
-        // Somebody else has it by now.
+        // Another process has the lock by now.
       }
     },
   }
 }
 
-/** Ends a holder's hold in one step; does nothing when it has none. */
+/** Ends a holder's hold in one step. Does nothing when it has none. */
 function takeAway(path: string, holder: string): void {
   const away = waitingPlace(path, nameOf(self()))
   try {
@@ -243,15 +271,15 @@ function discard(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true })
   } catch {
-    // Whoever holds the lock later removes it.
+    // A later holder removes it.
   }
 }
 
-/** Removes what others left who died while they waited for the lock or gave it back. */
+/** Removes what processes left that died while they took the lock or gave it back. */
 function removeLeftovers(path: string): void {
   const prefix = `${basename(path)}.`
   const folder = dirname(path)
-  // Of one file system's clock.
+  // By the clock of the file system, as the times of the folders are.
   const now = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
   for (const entry of entriesOf(folder)) {
     if (!entry.startsWith(prefix)) continue
@@ -319,8 +347,8 @@ function readName(name: string): Process | null {
 }
 
 /**
- * Whether a holder lives. Only of a process of our own pid namespace and boot can we know: the same number
- * stands for another process elsewhere, whatever the host is called.
+ * Whether a holder lives. That is known only of processes of this pid namespace and boot: elsewhere the same
+ * number is another process, whatever the host is called.
  */
 function lifeOf(holder: string): 'alive' | 'dead' | 'unknown' {
   const other = readName(holder)
@@ -335,12 +363,14 @@ function lifeOf(holder: string): 'alive' | 'dead' | 'unknown' {
   }
   const now = statOf(other.pid)
   if (now === null || other.start === '') return 'unknown'
-  // Its number may have gone to another process; and a killed one keeps it until its parent has looked.
+  // Another process may have its number by now. A killed process keeps the number until its parent has
+  // looked.
   return now.start !== other.start || now.state === 'Z' || now.state === 'X' ? 'dead' : 'alive'
 }
 
 /**
- * proc(5): state is field 3 and start field 22; the name before them stands in brackets and may hold blanks.
+ * State (field 3) and start (field 22) of a process, by proc(5). The name before them is in brackets and may
+ * hold blanks.
  */
 function statOf(pid: number): { state: string; start: string } | null {
   try {
@@ -352,7 +382,7 @@ function statOf(pid: number): { state: string; start: string } | null {
   }
 }
 
-/** Who holds a lock, for a person who has to judge. */
+/** The holder of a lock, for a message. */
 function holderText(path: string): string {
   const holder = readName(entriesOf(path)[0] ?? '')
   if (holder === null) return ''
@@ -361,13 +391,13 @@ function holderText(path: string): string {
   return ` (${pid} on ${host}${where})`
 }
 
-// --- Signs of life ---
+// --- Heartbeats ---
 
-function beatOf(folder: string): string {
+function heartbeatOf(folder: string): string {
   try {
-    // Opened anew each time: a network file system may answer for a while from memory what is asked of a name
-    // alone.
-    const file = openSync(join(folder, BEAT_FILE), 'r')
+    // Opened anew each time: a network file system may answer questions about a name from its memory for a
+    // while.
+    const file = openSync(join(folder, HEARTBEAT_FILE), 'r')
     try {
       return readFileSync(file, 'latin1')
     } finally {
@@ -377,27 +407,3 @@ function beatOf(folder: string): string {
     return ''
   }
 }
-
-/** One thread beats for all locks of the process: the one that works may not come to it for minutes. */
-class Beats {
-  #thread: Worker | null = null
-
-  add(file: string): void {
-    this.#thread ??= this.#start()
-    this.#thread.postMessage({ add: file })
-  }
-
-  remove(file: string): void {
-    this.#thread?.postMessage({ remove: file })
-  }
-
-  #start(): Worker {
-    const thread = startThread(new URL('./beat', import.meta.url), null)
-    thread.unref()
-    // Without beats others may take the lock in time, and this process then finds it gone.
-    thread.on('error', () => {})
-    return thread
-  }
-}
-
-const BEATS = new Beats()

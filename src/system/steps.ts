@@ -1,11 +1,11 @@
 /**
- * Long work in small steps: a generator that yields wherever it may be interrupted. A serving thread gets a
- * new snapshot ready between its requests this way, and none of them waits for it.
+ * Long work in small steps: a generator that yields wherever it may be interrupted. So a worker gets a new
+ * snapshot ready between its requests, and no request waits for that.
  */
 
 export type Steps<T> = Generator<undefined, T, undefined>
 
-/** Does all of it at once. */
+/** Does all steps at once. */
 export function finish<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next()
@@ -14,8 +14,8 @@ export function finish<T>(steps: Steps<T>): T {
 }
 
 /**
- * Does it in slices of about `sliceMs`, each followed by a rest of a millisecond or more in which the event
- * loop runs.
+ * Does the steps in slices of about `sliceMs`. After each slice the event loop runs for a millisecond or
+ * more.
  */
 export async function finishInSlices<T>(steps: Steps<T>, sliceMs: number): Promise<T> {
   for (;;) {

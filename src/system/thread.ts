@@ -2,14 +2,14 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 
 /**
- * A thread that runs the module at `url`, given without its ending: `new URL('./worker', import.meta.url)`.
+ * A thread that runs the module at `url`, which has no file ending: `new URL('./worker', import.meta.url)`.
  */
 export function startThread(
   url: URL,
   workerData: unknown,
   options: Pick<WorkerOptions, 'resourceLimits'> = {},
 ): Worker {
-  // Compiled, this file ends in .js and so does the module; from the sources it takes a small bootstrap.
+  // When compiled, this file ends in .js and so does the module. Sources need a small bootstrap.
   const compiled = import.meta.url.endsWith('.js')
   if (compiled) return new Worker(new URL(`${url.href}.js`), { ...options, workerData })
   return new Worker(new URL('./thread.dev.mjs', import.meta.url), {

@@ -287,7 +287,7 @@ test('A folder whose manifest is broken is not built into, and the error names t
   }
   const dir = newFolder()
   mkdirSync(join(dir, MANIFEST_FILE), { recursive: true })
-  await assert.rejects(build([fakeSource(SMALL_WORLD)], dir), /manifest\.msgpack: is no regular file/)
+  await assert.rejects(build([fakeSource(SMALL_WORLD)], dir), /manifest\.msgpack: is not a regular file/)
 })
 
 test('Parts that a broken manifest may name are not cleared away, however old they are.', async () => {

@@ -206,9 +206,9 @@ const LIES: [what: string, lie: (at: Folder) => (() => void) | void, told: RegEx
       at.announce(1)
       return mend
     },
-    /is no regular file/,
+    /is not a regular file/,
   ],
-  ['a pipe in place of the manifest', (at) => pipeFor(at.path('manifest.msgpack')), /is no regular file/],
+  ['a pipe in place of the manifest', (at) => pipeFor(at.path('manifest.msgpack')), /is not a regular file/],
 ]
 
 /** What happens to the folder, what the server says to it, and what puts it right where that is more than a good manifest. */

@@ -140,8 +140,8 @@ test('A pipe in place of the manifest or of a part is refused at once.', { timeo
   const { dir, reloader } = sceneOf(t)
   const [part] = ((await readManifest(dir)) ?? assert.fail()).parts
   for (const [file, why] of [
-    [MANIFEST_FILE, /manifest\.msgpack: is no regular file$/],
-    [part.file, /catalog-[0-9a-f]+\.msgpack: is no regular file$/],
+    [MANIFEST_FILE, /manifest\.msgpack: is not a regular file$/],
+    [part.file, /catalog-[0-9a-f]+\.msgpack: is not a regular file$/],
   ] as const) {
     const path = join(dir, file)
     renameSync(path, `${path}-away`)

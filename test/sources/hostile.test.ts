@@ -139,7 +139,7 @@ test('A pipe or a device in the place of a file that is opened by its name is re
       put()
       await assert.rejects(record(open, folder), (error: unknown) => {
         assert.ok(error instanceof BuildError, String(error))
-        assert.match(error.message, /(sources|buoys)\.csv: is no regular file$|columns\.json is missing/)
+        assert.match(error.message, /(sources|buoys)\.csv: is not a regular file$|columns\.json is missing/)
         return true
       })
     }
@@ -163,8 +163,8 @@ test('A configuration that is a pipe, a device or endless is refused in a senten
   const path = join(folder, 'groundswell.config.json')
   execFileSync('mkfifo', [path])
   for (const [file, text] of [
-    [path, /config\.json: is no regular file$/],
-    ['/dev/zero', /^\/dev\/zero: is no regular file$/],
+    [path, /config\.json: is not a regular file$/],
+    ['/dev/zero', /^\/dev\/zero: is not a regular file$/],
     [join(folder, 'none'), /none: cannot be read$/],
   ] as const) {
     assert.throws(

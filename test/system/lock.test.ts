@@ -63,7 +63,7 @@ test('A lock that cannot be made says why, and makes no folders.', (t) => {
   symlinkSync('{"pid":1}', join(folder, 'old.lock'))
   assert.throws(
     () => lock(join(folder, 'old.lock'), { patienceMs: 1000 }),
-    /old\.lock: is no lock of this version/,
+    /old\.lock: is not a lock of this version/,
   )
   assert.deepEqual(readdirSync(folder), ['old.lock'])
 })

@@ -1,30 +1,30 @@
 /**
- * A thread that does nothing but write, every second, that its process lives: one number each into the files
- * it is told.
+ * A thread that does nothing but show, every second, that its process lives: it writes a number that goes up
+ * into each file that it is given.
  */
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
 
-const BEAT_MS = 1000
-/** Always as many bytes, in the same place: a full disk has room for them. */
+const HEARTBEAT_MS = 1000
+/** Each write has the same length and place, so a full disk has room for it. */
 const DIGITS = 12
 
 const files = new Set<string>()
-let beats = 0
+let count = 0
 
 function beat(): void {
-  beats++
+  count++
   for (const file of files) {
     try {
-      // Not made anew: it has been taken away when it is not there.
+      // Never made anew: a file that is gone was taken away with the lock.
       const handle = openSync(file, 'r+')
       try {
-        writeSync(handle, String(beats).padStart(DIGITS, '0'), 0)
+        writeSync(handle, String(count).padStart(DIGITS, '0'), 0)
       } finally {
         closeSync(handle)
       }
     } catch {
-      // A disk may be well again by the next beat.
+      // The disk may work again by the next heartbeat.
     }
   }
 }
@@ -33,4 +33,4 @@ parentPort!.on('message', ({ add, remove }: { add?: string; remove?: string }) =
   if (add !== undefined) files.add(add)
   if (remove !== undefined) files.delete(remove)
 })
-setInterval(beat, BEAT_MS)
+setInterval(beat, HEARTBEAT_MS)
