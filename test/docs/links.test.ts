@@ -93,6 +93,17 @@ test('Every file of code that a document names exists.', () => {
 /** Folders that commands make. */
 const MADE = ['data/snapshots', 'bench/data']
 
+test('Every name that a document says a file has is in that file.', () => {
+  const inFile = /`([A-Za-z_]\w+)`\s+(?:of|in)\s+(?:the table\s+)?`([\w./-]+\.(?:ts|mts|mjs))`/g
+  const missing = DOCUMENTS.flatMap((document) =>
+    [...document.prose.matchAll(inFile)]
+      .filter(([, , file]) => CODE.includes(file))
+      .filter(([, name, file]) => !readFileSync(join(ROOT, file), 'utf8').includes(name))
+      .map(([, name, file]) => `${document.path} says that ${file} has ${name}`),
+  )
+  assert.deepEqual(missing, [])
+})
+
 test('Every folder of the sources that a document names exists.', () => {
   const missing = DOCUMENTS.flatMap((document) =>
     quotedIn(document)
