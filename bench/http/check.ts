@@ -24,7 +24,7 @@ import {
   type Question,
 } from '../../test/oracle/oracle.ts'
 import type { World, WorldRow } from '../../test/oracle/world.ts'
-import { timezoneAt } from '../../src/sea/place.ts'
+import { timezoneAt } from '../../src/sea/territory.ts'
 import type { ForecastRecord, HarbourRecord, PassRecord } from '../../src/sea/records.ts'
 import type { Case } from './cases.ts'
 import {

@@ -16,7 +16,7 @@ import {
   type RowColumns,
 } from '../../src/sea/columns.ts'
 import { buildSnapshot } from '../../src/build/build.ts'
-import { countryAt, timezoneAt } from '../../src/sea/place.ts'
+import { countryAt, timezoneAt } from '../../src/sea/territory.ts'
 import { readManifest } from '../../src/snapshot/read.ts'
 import { BuildReport } from '../../src/build/report.ts'
 import { openSource } from '../../src/sources/kinds.ts'

@@ -1,6 +1,6 @@
 /**
- * What a query asks for, in one form however it was written: a text that the answer cache keeps answers under,
- * and numbers and texts that go into the digest of an ETag.
+ * What a query asks for, in one form however it was written: a text that the answer cache keeps answers
+ * under, and numbers and texts that go into the digest of an ETag.
  */
 import type { Digest } from './digest.ts'
 import type { Bounds } from '../sea/geo.ts'

@@ -1,7 +1,7 @@
 /**
  * What every reader gets: one snapshot's frozen columns and the indexes over them. A buoy is an ordinal, its
- * place in the ascending ids. Built by each thread over the same shared memory; nothing here changes once it
- * is built.
+ * position in the ascending ids. Built by each thread over the same shared memory; nothing here changes once
+ * it is built.
  */
 import { lowerBound } from '../index/bisect.ts'
 import { Around } from '../index/around.ts'
@@ -27,7 +27,7 @@ import type { Steps } from '../system/steps.ts'
 import { readTides } from '../snapshot/tides.ts'
 import type { SpotRecord } from '../sea/records.ts'
 
-/** A buoy farther away says nothing about a place (contract, "Conditions nearest buoy"), km. */
+/** A buoy farther away says nothing about a position (contract, "Conditions nearest buoy"), km. */
 const CONDITIONS_REACH_KM = 50
 
 export interface Dataset {
@@ -46,7 +46,7 @@ export interface Dataset {
   readonly active: Uint8Array
   readonly groups: Groups
   readonly points: Points
-  /** Active physical buoys: the nearest few of a place. */
+  /** Active physical buoys: the nearest few to a position. */
   readonly nearest: NearestPoints
   /** Physical buoys, within the reach of the combined conditions. */
   readonly physicalNearby: Nearby

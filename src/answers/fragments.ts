@@ -1,9 +1,9 @@
 /**
- * Shapes that several operations share: the buoy items, under their names on the wire (contract, "Resources
- * and their fields"). Everything about a buoy that stays the same for a snapshot is rendered once, here;
- * operations copy it.
+ * JSON bytes that several operations share, made once for a snapshot: the buoy items, under their names on
+ * the wire (contract, "Resources and their fields"). Everything about a buoy that stays the same for a
+ * snapshot is rendered once, here; operations copy it.
  *
- * The one place that maps our names to the contract's, its spelling `significient_height` included.
+ * No other file maps our names to the contract's, its `significient_height` included.
  */
 import { newestReadingTime, type Dataset } from './dataset.ts'
 import { NO_COUNTRY } from '../sea/columns.ts'
@@ -109,12 +109,12 @@ export interface SnapshotFragments {
   readonly idAndName: Fragments
   /** `GET /buoys/satellite_passes` items, by row. */
   readonly pass: Fragments
-  /** The data of `GET /buoys/satellites` by language, by its place in the writer. */
+  /** The data of `GET /buoys/satellites` by language, by its position in the writer. */
   readonly satellites: { readonly [language in Language]: { from: number; to: number } }
   /** Names of harbours by harbour, credits by credit, as JSON texts; none where the snapshot has no tides. */
   readonly harbour: Fragments
   readonly tideSource: Fragments
-  /** The data of `GET /countries`, by its place in the writer. */
+  /** The data of `GET /countries`, by its position in the writer. */
   readonly countries: { from: number; to: number }
 }
 
@@ -130,7 +130,7 @@ export function* renderFragments(dataset: Dataset): Steps<SnapshotFragments> {
   const { catalog, buoyCount: count } = dataset
   const writer = new JsonWriter(count * 4 * ITEM_BYTES + ANSWER_BYTES)
   const members = yield* renderMembers(dataset, writer)
-  const { id, name, slug, place, source, identifier, country, timezone, dtz } = members
+  const { id, name, slug, position, source, identifier, country, timezone, dtz } = members
   const { lastReadingTime, readingsCount, lastReading, virtual } = members
   const item = (parts: readonly Fragments[], close = true): Steps<Fragments> =>
     Fragments.render(writer, count, (ordinal) => writeObject(writer, parts, ordinal, close))
@@ -138,7 +138,7 @@ export function* renderFragments(dataset: Dataset): Steps<SnapshotFragments> {
     id,
     name,
     slug,
-    place,
+    position,
     source,
     identifier,
     lastReadingTime,
@@ -146,18 +146,18 @@ export function* renderFragments(dataset: Dataset): Steps<SnapshotFragments> {
     lastReading,
     timezone,
   ]
-  const mapped = [id, name, slug, place, timezone, source, virtual, lastReadingTime, lastReading]
+  const mapped = [id, name, slug, position, timezone, source, virtual, lastReadingTime, lastReading]
   const fragments: SnapshotFragments = {
     writer,
     list: yield* item(listed),
     detail: yield* item([...listed, country, dtz]),
-    search: yield* item([id, name, slug, place, source, identifier, country]),
+    search: yield* item([id, name, slug, position, source, identifier, country]),
     nearest: yield* Fragments.render(writer, count, (ordinal) => {
-      writeObject(writer, [id, name, place, source, identifier, lastReading], ordinal, false)
+      writeObject(writer, [id, name, position, source, identifier, lastReading], ordinal, false)
       writer.text(',"distance_km":')
     }),
     lastReading: yield* Fragments.render(writer, count, (ordinal) => {
-      writeObject(writer, [id, name, place, source], ordinal, false)
+      writeObject(writer, [id, name, position, source], ordinal, false)
       writer.text(',"last_reading":')
       writeNewest(writer, dataset, ordinal, writeReading)
       writer.text('}')
@@ -166,8 +166,8 @@ export function* renderFragments(dataset: Dataset): Steps<SnapshotFragments> {
       writeObject(writer, mapped, ordinal, false)
       writer.text(catalog.virtual[ordinal] === 1 ? `${mapPassText(dataset, ordinal)}}` : '}')
     }),
-    summary: yield* item([name, place, source, dtz]),
-    identifiedSummary: yield* item([id, name, place, source, dtz]),
+    summary: yield* item([name, position, source, dtz]),
+    identifiedSummary: yield* item([id, name, position, source, dtz]),
     idAndName: yield* item([id, name]),
     pass: yield* Fragments.render(writer, dataset.passes.count, (row) => writer.text(passText(dataset, row))),
     satellites: writeSatellites(writer, dataset),
@@ -197,7 +197,7 @@ function* renderMembers(dataset: Dataset, writer: JsonWriter) {
     id: yield* member('id', (i) => catalog.id[i]),
     name: yield* member('name', (i) => names[i]),
     slug: yield* member('slug', (i) => slugs[i]),
-    place: yield* Fragments.render(writer, count, (i) => writer.text(`"lat":${lat[i]},"lng":${lng[i]}`)),
+    position: yield* Fragments.render(writer, count, (i) => writer.text(`"lat":${lat[i]},"lng":${lng[i]}`)),
     source: yield* member('source', (i) => {
       const { name, label } = catalog.sources[catalog.source[i]]
       return label ?? name

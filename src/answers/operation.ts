@@ -1,4 +1,4 @@
-/** What an operation is: its place on the wire, its parameters, and the function that writes its data. */
+/** What an operation is: its path on the wire, its parameters, and the function that writes its data. */
 import type { Dataset } from './dataset.ts'
 import { ApiError, notFound, type ErrorCode } from './errors.ts'
 import { Literal } from './literals.ts'
@@ -58,9 +58,9 @@ export interface Operation<P extends Parameters = Parameters> {
   readonly language?: true
   /**
    * Writes the value of `data` into the view's writer. An answer with more in its `meta` than the timestamp
-   * goes on with `META`, its members, each followed by a comma, and says so. An expensive answer is not written but
-   * returned. It finds `PRELUDE_BYTES` of room. `path` holds the decoded arguments of the path, `now` the
-   * time of the answer in epoch seconds, `language` that of the answer.
+   * goes on with `META`, its members, each followed by a comma, and says so. An expensive answer is not
+   * written but returned. It finds `PRELUDE_BYTES` of room. `path` holds the decoded arguments of the path,
+   * `now` the time of the answer in epoch seconds, `language` that of the answer.
    * @throws ApiError for what the parameters' schemas cannot say.
    */
   answer(

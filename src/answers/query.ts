@@ -99,8 +99,8 @@ export class QueryReader<P extends Parameters> {
   }
 
   /**
-   * Finds each parameter's value. Returns the values that do not stand in the query as they are meant, because
-   * they are encoded or repeated; null where all do.
+   * Finds each parameter's value. Returns the values that do not stand in the query as they are meant,
+   * because they are encoded or repeated; null where all do.
    */
   #locate(raw: RawQuery): (string | undefined)[] | null {
     const from = this.#from

@@ -1,7 +1,7 @@
 /**
  * Strict parsers of a parameter's decoded text. Each reads what stands in [from, to) of a longer text, in
- * place: cutting values out is most of what a query would cost. A parser answers `MALFORMED` where the text is
- * not of the parameter's form; ranges and lists are left to the schema.
+ * place: cutting values out is most of what a query would cost. A parser answers `MALFORMED` where the text
+ * is not of the parameter's form; ranges and lists are left to the schema.
  *
  * They are our own because lenient coercion takes `1e2`, ` 5` or `Infinity` for integers.
  */

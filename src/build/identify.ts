@@ -2,7 +2,7 @@
  * Step 2 of a build: which buoys the snapshot has, and who each of them is: id and slug by the registry,
  * country and time zone by its source's word or its position.
  */
-import { countryAt, countryName, isTimezone, timezoneAt } from '../sea/place.ts'
+import { countryAt, countryName, isTimezone, timezoneAt } from '../sea/territory.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { cataloguedBuoys, type CataloguedBuoy, type RegistryEntry } from '../snapshot/catalog.ts'
 import type { Base } from './base.ts'

@@ -2,7 +2,7 @@
  * Operation 9, `GET /buoys/{buoy_id}/readings/chart`: readings, forecast and tide on one time axis. Readings
  * stand at their times, forecast and tide at full hours, and a series has `null` where it has no value.
  *
- * The largest answer: 31 days of a buoy that reports every minute are 44,640 places of six arrays, some 3 MB;
+ * The largest answer: 31 days of a buoy that reports every minute are 44,640 slots of six arrays, some 3 MB;
  * half-hourly ones make 120 kB.
  */
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
@@ -111,12 +111,13 @@ const TIMES_PER_LINE = 16
 const NO_MONTH = -1
 
 /**
- * The places of a chart. Readings stay in their months: runs of them are written straight from the columns,
- * which takes 2 µs less for 330 of them than copying them here first. One for all charts of a thread.
+ * The slots of a chart's time axis. Readings stay in their months: runs of them are written straight from the
+ * columns, which takes 2 µs less for 330 of them than copying them here first. One for all charts of a
+ * thread.
  */
 const axis = {
   length: 0,
-  /** Each run's month, or `NO_MONTH`, and its rows there, or its places in `hours`. */
+  /** Each run's month, or `NO_MONTH`, and its rows there, or its indexes in `hours`. */
   runs: 0,
   month: [] as number[],
   from: [] as number[],
@@ -129,7 +130,7 @@ const axis = {
   hasForecast: false,
   hasTide: false,
   /**
-   * By place, where there is a forecast or tide at all: hundredths of a metre, the tide's as 16 bits with
+   * By slot, where there is a forecast or tide at all: hundredths of a metre, the tide's as 16 bits with
    * sign; 180 kB at most.
    */
   waveHeight: new Uint16Array(0),
@@ -196,7 +197,7 @@ function touch(
   axis.touched = touched
 }
 
-/** An axis without places, each of which will have no forecast and no tide unless it gets some. */
+/** Empties the axis; a slot will have neither forecast nor tide unless it gets one. */
 function clearAxis(capacity: number): void {
   axis.length = 0
   axis.runs = 0
@@ -210,7 +211,7 @@ function clearAxis(capacity: number): void {
   axis.tideLevel.fill(MISSING_I16, 0, capacity)
 }
 
-/** Adds places, to the run at hand where they follow it. */
+/** Adds slots, to the last run where they follow it. */
 function addRun(month: number, from: number, to: number): void {
   axis.length += to - from
   const last = axis.runs - 1
@@ -223,7 +224,7 @@ function addRun(month: number, from: number, to: number): void {
   axis.to[axis.runs++] = to
 }
 
-/** A place without a reading, where forecast or tide has a value. */
+/** Adds a slot without a reading where forecast or tide has a value. */
 function addHour(time: number, hour: number): void {
   if (hourly.waveHeight[hour] === MISSING_U16 && hourly.tideLevel[hour] === MISSING_I16) return
   setHour(axis.length, hour)
@@ -231,9 +232,9 @@ function addHour(time: number, hour: number): void {
   addRun(NO_MONTH, axis.hourCount, ++axis.hourCount)
 }
 
-function setHour(place: number, hour: number): void {
-  axis.waveHeight[place] = hourly.waveHeight[hour]
-  axis.tideLevel[place] = hourly.tideLevel[hour]
+function setHour(slot: number, hour: number): void {
+  axis.waveHeight[slot] = hourly.waveHeight[hour]
+  axis.tideLevel[slot] = hourly.tideLevel[hour]
 }
 
 function writeTimes({ dataset, fragments: { writer } }: View): void {

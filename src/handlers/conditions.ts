@@ -1,7 +1,7 @@
 /**
- * Operation 13, `GET /conditions`: forecast, buoy reading and tide of one place and time. Without `time` it
- * is that of the current minute. The forecast's energy is that of the height and period it shows, so that a
- * client can check it.
+ * Operation 13, `GET /conditions`: forecast, buoy reading and tide of one position and time. Without `time`
+ * it is that of the current minute. The forecast's energy is that of the height and period it shows, so that
+ * a client can check it.
  */
 import tzLookup from '@photostructure/tz-lookup'
 import { MISSING_U16 } from '../sea/columns.ts'
@@ -111,13 +111,13 @@ const READING_END = new Literal('}}')
 const NO_READING = new Literal(',"reading":{"exists":false}')
 
 const TIDE = new Literal(',"tide":{"height":')
-const TURN = {
+const EXTREME = {
   rising: new Literal(',"direction":"rising","seconds_to_next_tide_change":'),
   falling: new Literal(',"direction":"falling","seconds_to_next_tide_change":'),
   high: new Literal(',"next_tide":"high","next_tide_height":'),
   low: new Literal(',"next_tide":"low","next_tide_height":'),
 }
-const NO_TURN = new Literal(
+const NO_EXTREME = new Literal(
   ',"direction":null,"seconds_to_next_tide_change":null,"next_tide":null,"next_tide_height":null',
 )
 const HARBOR = new Literal(',"harbor":')
@@ -274,20 +274,20 @@ function writeFoundReading(
   writer.literal(READING_END)
 }
 
-/** Whether the water rises or falls is told by what comes next: at the very turn its slope says nothing. */
+/** What comes next decides whether the water rises or falls: at a high or low water its slope is 0. */
 function writeTide({ fragments }: View, tides: Tides, harbour: number, time: number): void {
   const { writer } = fragments
-  const turn = tides.next(harbour, time)
+  const extreme = tides.next(harbour, time)
   writer.literal(TIDE)
   writer.hundredths(tides.hundredths(harbour, time))
   writer.literal(TIME)
   writer.timestamp(time)
-  if (turn === null) writer.literal(NO_TURN)
+  if (extreme === null) writer.literal(NO_EXTREME)
   else {
-    writer.literal(turn.high ? TURN.rising : TURN.falling)
-    writer.integer(Math.ceil(turn.time - time))
-    writer.literal(turn.high ? TURN.high : TURN.low)
-    writer.hundredths(Math.round(turn.height * 100))
+    writer.literal(extreme.high ? EXTREME.rising : EXTREME.falling)
+    writer.integer(Math.ceil(extreme.time - time))
+    writer.literal(extreme.high ? EXTREME.high : EXTREME.low)
+    writer.hundredths(Math.round(extreme.height * 100))
   }
   writer.literal(HARBOR)
   fragments.harbour.write(harbour)

@@ -118,10 +118,10 @@ export const readingSeries = operation({
     const { dataset, fragments } = view
     const measure = measureOf(view, ordinal, query)
     const dates = seasonOf(query)
-    const place = zoneOf(query.timezone ?? dataset.catalog.timezones[ordinal])
-    const { startYear, endYear } = yearsOf(query, place, dates, dataset.asOf)
+    const clock = zoneOf(query.timezone ?? dataset.catalog.timezones[ordinal])
+    const { startYear, endYear } = yearsOf(query, clock, dates, dataset.asOf)
     const asked = {
-      zone: place,
+      zone: clock,
       dates,
       bucket: query.bucket,
       aggregation: query.aggregation,
@@ -147,11 +147,11 @@ export const readingSeries = operation({
 
 /** How many samples and points a series has at most. */
 function boundsOf(
-  { bucket, startYear, endYear, dates, zone: place }: SeriesQuery,
+  { bucket, startYear, endYear, dates, zone: clock }: SeriesQuery,
   lists: readonly (readonly SeriesRows[])[],
 ): { samples: number; points: number } {
-  const from = seasonSpan(place, dates, startYear).start
-  const to = seasonSpan(place, dates, endYear).end
+  const from = seasonSpan(clock, dates, startYear).start
+  const to = seasonSpan(clock, dates, endYear).end
   let samples = 0
   for (const list of lists) {
     for (const { time, from: first, to: behind } of list) {
@@ -225,11 +225,11 @@ function zoneOf(name: string): Zone {
 /** @throws ApiError 422 for a start after the end, or more seasons than an answer holds. */
 function yearsOf(
   { start_year: start, end_year: end }: Query,
-  place: Zone,
+  clock: Zone,
   dates: SeasonDates,
   asOf: number,
 ): { startYear: number; endYear: number } {
-  const years = seasonYears(start, end, lastCompleteSeason(place, dates, asOf))
+  const years = seasonYears(start, end, lastCompleteSeason(clock, dates, asOf))
   if (years === 'start after end') {
     throw impossible(
       'start_year',
@@ -283,12 +283,12 @@ function* writeSeries(
   asked: SeriesQuery,
   rows: readonly (readonly SeriesRows[])[],
 ): Steps<void> {
-  const { zone: place, dates, bucket, aggregation, measure, startYear, endYear } = asked
+  const { zone: clock, dates, bucket, aggregation, measure, startYear, endYear } = asked
   writer.text('{"buoy":')
   summaries.writeTo(writer, ordinal)
   writer.text(
     `,"metric":"${metric}","bucket":"${bucket}","aggregation":"${aggregation}",` +
-      `"timezone":${JSON.stringify(place.name)},"season":{"start":{"month":${dates.startMonth},"day":${dates.startDay}},` +
+      `"timezone":${JSON.stringify(clock.name)},"season":{"start":{"month":${dates.startMonth},"day":${dates.startDay}},` +
       `"end":{"month":${dates.endMonth},"day":${dates.endDay}}},"years":[`,
   )
   yield
@@ -303,7 +303,7 @@ function* writeSeries(
     if (year > startYear) writer.comma()
     writer.text(`{"year":${year},"complete":${complete},"point_count":${length},"points":[`)
     for (let from = 0; from < length; from += POINTS_OF_STEP) {
-      writePoints(writer, series, from, Math.min(length, from + POINTS_OF_STEP), place, hourly, circular)
+      writePoints(writer, series, from, Math.min(length, from + POINTS_OF_STEP), clock, hourly, circular)
       yield
     }
     writer.text(']}')
@@ -317,7 +317,7 @@ function writePoints(
   series: Series,
   from: number,
   to: number,
-  place: Zone,
+  clock: Zone,
   hourly: boolean,
   circular: boolean,
 ): void {
@@ -327,15 +327,15 @@ function writePoints(
     const start = series.start(point)
     const end = series.end(point)
     const value = series.value[point]
-    const offset = place.offsetAt(start)
+    const offset = clock.offsetAt(start)
     writer.literal(POINT_INDEX)
-    writer.integer(series.place(point))
+    writer.integer(series.ordinal(point))
     writer.literal(LABEL)
     writer.dayLabel(start + offset, hourly)
     writer.literal(BUCKET_START)
     writer.localTime(start, offset)
     writer.literal(BUCKET_END)
-    writer.localTime(end, place.offsetAt(end))
+    writer.localTime(end, clock.offsetAt(end))
     writer.literal(VALUE)
     if (value === NO_VALUE) writer.null()
     else if (circular) writer.integer(value)

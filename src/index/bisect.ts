@@ -10,7 +10,9 @@ export function lowerBound(values: Uint32Array, value: number, from = 0, to = va
   return from
 }
 
-/** First index in [from, to) that is not before what is looked for, or `to`; all that are before come first. */
+/**
+ * First index in [from, to) that is not before what is looked for, or `to`; all that are before come first.
+ */
 export function partitionPoint(from: number, to: number, isBefore: (index: number) => boolean): number {
   while (from < to) {
     const middle = (from + to) >>> 1

@@ -1,5 +1,5 @@
 /**
- * The forecast at a place and a time: the nearest point within reach, linear in time between its two
+ * The forecast at a position and a time: the nearest point within reach, linear in time between its two
  * neighbouring times, directions on the circle, never beyond the first or last time (decisions, operation
  * 13). Numbers in, numbers out.
  *
@@ -12,7 +12,7 @@ import { HOUR } from '../sea/time.ts'
 import { Nearby } from './nearby.ts'
 import { timeBound } from './bisect.ts'
 
-/** A point farther away says nothing about a place, in km. */
+/** A point farther away says nothing about a position. */
 const REACH_KM = 50
 /** Wider gaps are not bridged, in seconds: global models step by at most six hours. */
 export const LONGEST_STEP = 6 * HOUR

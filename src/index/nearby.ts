@@ -1,7 +1,7 @@
 /**
  * The nearest of many points within a reach that never changes: cells of the globe twice as wide as the
- * reach, so that a circle mostly touches four. A tree answers any reach and any number of points; this answers
- * one question some twenty times as fast.
+ * reach, so that a circle mostly touches four. A tree answers any reach and any number of points; this
+ * answers one question some twenty times as fast.
  */
 import { EARTH_RADIUS_KM, haversineKm } from '../sea/geo.ts'
 import { asked, isNearer, locate, RADIANS, SAME_CHORD, squaredChordOf, writeUnitVector } from './sphere.ts'
@@ -49,7 +49,7 @@ export class Nearby {
       const columns = Math.max(1, Math.floor((180 / this.#reach) * Math.cos(middle * RADIANS)))
       this.#firstCell[row + 1] = this.#firstCell[row] + columns
     }
-    // Counted into place by cell, ordinals ascending in each: a fifth of the time of a sort.
+    // Sorted by counting, by cell, ordinals ascending in each: a fifth of the time of a sort.
     const cellOf = new Int32Array(lat.length).fill(-1)
     this.#start = new Uint32Array(this.#firstCell[this.#rows] + 1)
     for (let ordinal = 0; ordinal < lat.length; ordinal++) {

@@ -6,7 +6,8 @@
  * twice the way from the centre to a corner, in the order of distance from the centre; by the triangle
  * inequality nothing else can come first. A list is made when its cell is first asked about (some 40 µs for
  * 1,200 points), so that a new snapshot costs nothing. From then on one point takes 0.25 µs instead of the
- * tree's 5 to 11, twenty take 0.8 instead of 9 to 16. The tree (`points.ts`) answers where distances are tied.
+ * tree's 5 to 11, twenty take 0.8 instead of 9 to 16. The tree (`points.ts`) answers where distances are
+ * tied.
  */
 import { EARTH_RADIUS_KM, FARTHEST_KM, haversineKm } from '../sea/geo.ts'
 import type { Points } from './points.ts'
@@ -122,7 +123,8 @@ export class NearestPoints {
     const fromCentre = Math.sqrt(this.#squaredFromCentre(cell, x, y, z)) + MARGIN
     let count = 0
     for (let entry = this.#start[cell]; entry < end; entry++) {
-      // A point that is so much farther from the centre than the position is, is farther from the position too.
+      // A point that is so much farther from the centre than the position is, is farther from the position
+      // too.
       const least = chords[entry] - fromCentre
       if (least > 0 && least * least > worst) break
       const i = list[entry]

@@ -2,10 +2,10 @@
  * Nearest points on the globe: a KD-tree (kdbush) asked by great circle (geokdbush). Numbers in, ordinals
  * out.
  *
- * It answers `GET /buoys/nearest` where the grid in front of it (`nearest.ts`) leaves an answer open: points at
- * one distance, and a last one at the very limit. It takes any limit, any distance and any filter. The grid
- * stands in front because the tree takes 8 µs for one of 1,200 points and 12 for twenty, more than all else of
- * the request, where the grid takes 0.25 and 0.8. Adapters ask the tree alone.
+ * It answers `GET /buoys/nearest` where the grid in front of it (`nearest.ts`) leaves an answer open: points
+ * at one distance, and a last one at the very limit. It takes any limit, any distance and any filter. The
+ * grid stands in front because the tree takes 8 µs for one of 1,200 points and 12 for twenty, more than all
+ * else of the request, where the grid takes 0.25 and 0.8. Adapters ask the tree alone.
  *
  * geokdbush decides which points come; distances, ties and limits are ours: its ties come in no order, a
  * maximum beyond half the circumference loses points, and a limit of 0 means all.
@@ -54,7 +54,7 @@ export class Points {
   ): Found {
     const reach = maxKm >= FARTHEST_KM ? Infinity : maxKm + MARGIN_KM
     const km = (ordinal: number): number => haversineKm(lat, lng, this.#lat[ordinal], this.#lng[ordinal])
-    // One more than asked for shows whether the last place is tied; while it is, the tie may go on.
+    // One more than asked for shows whether the last one is tied; while it is, the tie may go on.
     for (let ask = Math.min(limit, this.#lat.length) + 1; ; ask *= 2) {
       const ordinals = around(this.#tree, lng, lat, ask, reach, accept)
       const last = ordinals.length - 1

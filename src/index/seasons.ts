@@ -78,7 +78,7 @@ export interface SeasonYears {
 
 /**
  * The years to answer: without an end the last complete season's, without a start the nine before the end as
- * well. A string says why there is no such range.
+ * well. A string says why the years are refused.
  */
 export function seasonYears(
   startYear: number | undefined,
@@ -105,15 +105,15 @@ function isOverNewYear({ startMonth, startDay, endMonth, endDay }: SeasonDates):
 function seasonDays(dates: SeasonDates, year: number): { first: number; days: number } {
   const { startMonth, startDay, endMonth, endDay } = dates
   const endYear = isOverNewYear(dates) ? year + 1 : year
-  // Day 29 of a February that has none is counted on to 1 March, which is right for a start only.
+  // The 29th of a February without one counts as 1 March, which is right for a start only.
   const first = daysFromCivil(year, startMonth, startDay)
   const last = daysFromCivil(endYear, endMonth, Math.min(endDay, daysInMonth(endYear, endMonth)))
   return { first, days: last - first + 1 }
 }
 
 /**
- * How many days of this year's season come before the place that is kept for 29 February and stays empty, or
- * Infinity when the season does not span that date or the year has it.
+ * How many days of this year's season come before the ordinal that is kept for 29 February and stays empty,
+ * or Infinity when the season does not span that date or the year has it.
  */
 function daysBeforeLeapGap(dates: SeasonDates, year: number, first: number): number {
   const startsBefore = dates.startMonth <= 2
@@ -166,7 +166,7 @@ export const MOST_BUCKETS: { readonly [bucket in Bucket]: number } = {
 }
 
 /**
- * A seasonal series, worked out season by season. Of the season at hand it holds the points, in parallel
+ * A seasonal series, worked out season by season. It holds the points of the present season, in parallel
  * arrays valid up to `length`: 20 bytes a bucket, 176 KB for hours. Buckets without a sample have no point.
  */
 export class Series {
@@ -182,13 +182,16 @@ export class Series {
   readonly #query: SeriesQuery
   readonly #cursors: readonly Cursor[]
   readonly #circular: boolean
-  /** Bucket i of the season lies from `#edges[i]` to before `#edges[i + 1]`, at place `#places[i]`. */
+  /**
+   * Bucket i of the season lies from `#edges[i]` to before `#edges[i + 1]`, and has the ordinal
+   * `#ordinals[i]`.
+   */
   readonly #edges: Float64Array
-  readonly #places: Uint16Array
+  readonly #ordinals: Uint16Array
   #buckets = 0
   /** Bucket of each point. */
   readonly #bucket: Uint16Array
-  /** Codes of the samples of the bucket at hand. */
+  /** Codes of the present bucket's samples. */
   #codes = new Int32Array(64)
 
   /**
@@ -207,7 +210,7 @@ export class Series {
     this.#cursors = lists.map((list) => new Cursor(list))
     const most = MOST_BUCKETS[bucket]
     this.#edges = new Float64Array(most + 1)
-    this.#places = new Uint16Array(most)
+    this.#ordinals = new Uint16Array(most)
     this.#bucket = new Uint16Array(most)
     this.value = new Int32Array(most)
     this.count = new Uint32Array(most)
@@ -224,13 +227,13 @@ export class Series {
   }
 
   /**
-   * Place of a point's bucket in its season, from 1. Days count the calendar of a leap year when the season
-   * spans 29 February, so a date has the same place in every year; hours are 24 to each such day, by the hour
-   * the clock shows (hour h of the day at place p is at 24 (p − 1) + h + 1); weeks are counted from the
-   * season's start.
+   * Ordinal of a point's bucket in its season, from 1. Days count the calendar of a leap year when the season
+   * spans 29 February, so a date has the same ordinal in every year; hours are 24 to each such day, by the
+   * hour the clock shows (hour h of the day with ordinal d has 24 (d − 1) + h + 1); weeks are counted from
+   * the season's start.
    */
-  place(point: number): number {
-    return this.#places[this.#bucket[point]]
+  ordinal(point: number): number {
+    return this.#ordinals[this.#bucket[point]]
   }
 
   /** Works out the season of `year`, which is later than that of the last call. */
@@ -264,17 +267,17 @@ export class Series {
     return { year, complete: span.end <= asOf }
   }
 
-  /** Finds edges and places of the season's buckets. */
+  /** Finds edges and ordinals of the season's buckets. */
   #layOut(year: number): void {
     const { zone, dates, bucket } = this.#query
     const { first, days } = seasonDays(dates, year)
     const edges = this.#edges
-    const places = this.#places
+    const ordinals = this.#ordinals
     let n = 0
     if (bucket === 'week') {
       for (let day = 0; day < days; day += 7) {
         edges[n] = zone.firstInstant((first + day) * DAY)
-        places[n] = ++n
+        ordinals[n] = ++n
       }
     } else {
       const leapGap = daysBeforeLeapGap(dates, year, first)
@@ -283,16 +286,16 @@ export class Series {
         const midnight = (first + day) * DAY
         const start = next
         next = zone.firstInstant(midnight + DAY)
-        const place = day >= leapGap ? day + 1 : day
+        const before = day >= leapGap ? day + 1 : day
         if (bucket === 'day') {
           edges[n] = start
-          places[n++] = place + 1
+          ordinals[n++] = before + 1
           continue
         }
         const plain = start + zone.offsetAt(start) === midnight && zone.steadyUntil(start) >= next
         for (let hour = 0; hour < HOURS_OF_DAY; hour++) {
           edges[n] = plain ? start + hour * HOUR : zone.firstInstant(midnight + hour * HOUR)
-          places[n++] = place * HOURS_OF_DAY + hour + 1
+          ordinals[n++] = before * HOURS_OF_DAY + hour + 1
         }
       }
     }
@@ -317,7 +320,7 @@ export class Series {
   }
 }
 
-/** A place in a list of rows that only moves on. */
+/** A position in a list of rows that only moves on. */
 class Cursor {
   readonly #list: readonly SeriesRows[]
   #segment = 0
@@ -339,7 +342,7 @@ class Cursor {
     return 0
   }
 
-  /** How many rows of the segment at hand come next and lie before `end`; 0 when none is left at all. */
+  /** How many rows of the present segment come next and lie before `end`; 0 when none is left at all. */
   rowsBefore(end: number): number {
     for (; this.#segment < this.#list.length; this.#nextSegment()) {
       const { time, to } = this.#list[this.#segment]

@@ -144,8 +144,8 @@ export class Segments {
 const BUOYS_PER_STEP = 64
 
 /**
- * The segments of `ids`, ascending, over `months`, ascending. Rows of buoys that are not among the ids are not
- * reachable.
+ * The segments of `ids`, ascending, over `months`, ascending. Rows of buoys that are not among the ids are
+ * not reachable.
  */
 export function* segmentsOf(ids: Uint32Array, months: readonly MonthRows[]): Steps<Segments> {
   const segments = new Segments(ids, months)

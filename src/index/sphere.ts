@@ -5,15 +5,15 @@
  *
  * What cells the points lie in is each lookup's own, because one grid for all costs. The nearest point within
  * 50 km takes 0.20 µs in cells twice as wide as the reach (`nearby.ts`), 0.28 from lists of the nearest
- * (`nearest.ts`) and 0.36 from bands of latitude (`around.ts`) among 1,200 buoys; among 60,000 forecast points
- * it takes 0.37, 0.49 and 1.32, and each list of the nearest is made by a look at all of them. Lists of the
- * nearest know nothing of a radius, and cells of one reach nothing of another.
+ * (`nearest.ts`) and 0.36 from bands of latitude (`around.ts`) among 1,200 buoys; among 60,000 forecast
+ * points it takes 0.37, 0.49 and 1.32, and each list of the nearest is made by a look at all of them. Lists
+ * of the nearest know nothing of a radius, and cells of one reach nothing of another.
  */
 import { EARTH_RADIUS_KM, FARTHEST_KM, haversineKm } from '../sea/geo.ts'
 
 export const RADIANS = Math.PI / 180
 
-/** Squared chords this close together are told apart by the great circle only. */
+/** Only the great circle distinguishes squared chords this close together. */
 export const SAME_CHORD = 1e-13
 
 /** Squared chords of two opposite points, the farthest that there are. */
@@ -48,7 +48,9 @@ export function squaredChordOf(km: number): number {
   return km >= FARTHEST_KM ? FARTHEST_CHORD : (2 * Math.sin(km / (2 * EARTH_RADIUS_KM))) ** 2
 }
 
-/** Whether point `a` is nearer to a position than point `b` by the great circle, of equals the lower ordinal. */
+/**
+ * Whether point `a` is nearer to a position than point `b` by the great circle, of equals the lower ordinal.
+ */
 export function isNearer(
   lats: Float64Array,
   lngs: Float64Array,

@@ -4,16 +4,16 @@
  * The moon's node is worked out every four days and taken to move evenly in between, so that a sum of cosines
  * remains: 0.7 µs for 37 constituents. High and low waters of a harbour, and levels to interpolate between,
  * are tabulated for such a block of days when it is first asked about; that takes 0.2 ms, and from then on
- * the next turn is a walk along 20 numbers and a level 0.02 µs. Blocks are kept in bounded number and made
- * again when needed, so any time can be asked about.
+ * the next extreme is a walk along 20 numbers and a level takes 0.02 µs. Blocks are kept in bounded number
+ * and made again when needed, so any time can be asked about.
  */
 import { DAY, HOUR, MINUTE } from '../sea/time.ts'
 import { Nearby } from './nearby.ts'
 import { constituentOf, motionBetween, type Constituent, type Motion } from '../sea/tidal-constituents.ts'
 
 /**
- * The part as it is read back; a harbour is its place in the arrays, its constituents lie from
- * `start[harbour]` on.
+ * The part as it is read back. A harbour is an ordinal in the arrays; its constituents lie from
+ * `start[harbour]` to before `start[harbour + 1]`.
  */
 export interface TideColumns {
   /** Names of the constituents that `constituent` points to. */
@@ -37,7 +37,7 @@ export interface TideColumns {
 /** A harbour farther away says nothing about the tide (decisions, operation 13). */
 export const HARBOUR_REACH_KM = 100
 
-/** High or low water. */
+/** A high or low water. */
 export interface Extreme {
   /** Epoch seconds, whole. */
   readonly time: number
@@ -46,25 +46,27 @@ export interface Extreme {
   readonly high: boolean
 }
 
+const RADIANS = Math.PI / 180
+
 const BLOCK = 4 * DAY
 /**
- * Where the search for a block's turns begins and where it gives up: neaps of a daily tide can pass without a
- * turn for two days.
+ * Where the search for a block's extremes begins and where it gives up: neaps of a daily tide can pass
+ * without an extreme for two days.
  */
 const LEAD_IN = 3 * DAY
 const LOOKAHEAD = 5 * DAY
-/** Of 3,000 turns none was missed with steps of 900 s, two with 1800 s. */
+/** Of 3,000 extremes none was missed with steps of 900 s, two with 1800 s. */
 const STEP = 15 * MINUTE
-/** The walk that finds turns takes the node as still; by less than this it may find them early or late. */
+/** The walk that finds extremes holds the node still, and so finds them early or late by less than this. */
 const SLACK = MINUTE
 
-/** A pair of turns closer together than this, m, is a wiggle and not a tide… */
-const LEAST_RANGE = 0.01
+/** A high and a low closer together than this, m, are a wiggle and not a tide… */
+const LEAST_RANGE_M = 0.01
 /** …unless the whole tide is small, then this share of its amplitudes… */
 const LEAST_SHARE = 0.02
 /**
  * …or (M4 + MS4) / M2 is above this where M2 leads: such harbours have double waters, as at Southampton and
- * Den Helder, and every turn of theirs counts.
+ * Den Helder, and every extreme of theirs counts.
  */
 const DOUBLE_WATERS = 0.25
 
@@ -81,15 +83,15 @@ const LEVELS = BLOCK / LEVEL_STEP + LEVELS_BEFORE + 3
  */
 const CURVE_ERROR = 0.0049
 /** More than rounding does to a level, m. */
-const ROUNDING = 1e-8
+const ROUNDING_M = 1e-8
 
 /** What is known of four days of a harbour. */
 interface Days {
   /**
-   * High and low waters in the block and the first after it, and their times again: a walk along turns would
-   * miss the cache at each.
+   * High and low waters in the block and the first after it, and their times again: a walk along the objects
+   * would miss the cache at each.
    */
-  readonly turns: readonly Extreme[]
+  readonly extremes: readonly Extreme[]
   readonly extremeTimes: Float64Array
   /** Heights every `LEVEL_STEP`, m. */
   readonly levels: Float64Array
@@ -100,10 +102,10 @@ interface Days {
   readonly levelError: number
 }
 
-/** 5 KB of turns and levels, and 200 bytes of levels at full hours each: 20 MB per thread. */
+/** 5 KB of extremes and levels, and 200 bytes of levels at full hours each: 20 MB per thread. */
 const MAX_TABLES = 4096
-/** Hundredths of a metre: more than any tide has. */
-const HIGHEST_LEVEL = 32767
+/** More than any tide has. */
+const HIGHEST_LEVEL_CM = 32767
 /** 32 bytes a constituent each; a chart of 31 days needs nine. */
 const MAX_MOTIONS = 64
 
@@ -111,8 +113,6 @@ const MAX_MOTIONS = 64
  * Keeps a block of one harbour under one number; blocks count from 1970, the years 0 to 9999 make 734,000.
  */
 const BLOCKS_PER_HARBOUR = 2 ** 21
-
-const RADIANS = Math.PI / 180
 
 export class Tides {
   readonly columns: TideColumns
@@ -169,18 +169,18 @@ export class Tides {
     const { levels, levelError } = this.#daysOf(harbour, block)
     const hundredths = levelBetween(levels, (time - block * BLOCK) / LEVEL_STEP) * 100
     const fromHalf = Math.abs(hundredths - Math.floor(hundredths) - 0.5)
-    // So near to where rounding turns that the sum must tell: one level in a thousand.
+    // So near to a half that only the sum decides the rounding: one level in a thousand.
     return Math.round(fromHalf > levelError * 100 ? hundredths : this.height(harbour, time) * 100)
   }
 
   /**
    * The first high or low water after `time`, or null where none comes within days (a harbour with yearly
-   * constituents only). A turn at the very instant is over: the next is meant. The tide rises towards a high
-   * and falls towards a low.
+   * constituents only). An extreme at the very instant is over: the next is meant. The tide rises towards a
+   * high and falls towards a low.
    */
   next(harbour: number, time: number): Extreme | null {
-    const { turns, extremeTimes } = this.#daysOf(harbour, blockOf(time))
-    for (let i = 0; i < extremeTimes.length; i++) if (extremeTimes[i] > time) return turns[i]
+    const { extremes, extremeTimes } = this.#daysOf(harbour, blockOf(time))
+    for (let i = 0; i < extremeTimes.length; i++) if (extremeTimes[i] > time) return extremes[i]
     return null
   }
 
@@ -205,7 +205,7 @@ export class Tides {
     const metres = new Float64Array(BLOCK / HOUR)
     this.levelsInto(harbour, block * BLOCK, HOUR, metres.length, metres)
     return Int16Array.from(metres, (level) =>
-      Math.max(-HIGHEST_LEVEL, Math.min(HIGHEST_LEVEL, Math.round(level * 100))),
+      Math.max(-HIGHEST_LEVEL_CM, Math.min(HIGHEST_LEVEL_CM, Math.round(level * 100))),
     )
   }
 
@@ -225,9 +225,9 @@ export class Tides {
 
   #daysOf(harbour: number, block: number): Days {
     return remembered(this.#days, harbour * BLOCKS_PER_HARBOUR + block, MAX_TABLES, () => {
-      const turns = this.#tabulate(harbour, block)
-      const extremeTimes = Float64Array.from(turns, ({ time }) => time)
-      return { turns, extremeTimes, ...this.#levelsOf(harbour, block) }
+      const extremes = this.#tabulate(harbour, block)
+      const extremeTimes = Float64Array.from(extremes, ({ time }) => time)
+      return { extremes, extremeTimes, ...this.#levelsOf(harbour, block) }
     })
   }
 
@@ -239,15 +239,15 @@ export class Tides {
     const { start, constituent, amplitude, phase, datumOffset } = this.columns
     const { argument, speed, factor, drift } = this.#motionAt(block * BLOCK)
     const levels = new Float64Array(LEVELS).fill(datumOffset[harbour])
-    let levelError = ROUNDING
+    let levelError = ROUNDING_M
     for (let i = start[harbour]; i < start[harbour + 1]; i++) {
       const c = constituent[i]
-      const turn = speed[c] * LEVEL_STEP
-      const angle = argument[c] - turn * LEVELS_BEFORE - phase[i] * RADIANS
-      const twice = 2 * Math.cos(turn)
+      const stepAngle = speed[c] * LEVEL_STEP
+      const angle = argument[c] - stepAngle * LEVELS_BEFORE - phase[i] * RADIANS
+      const twice = 2 * Math.cos(stepAngle)
       const change = drift[c] * LEVEL_STEP * amplitude[i]
       let swing = factor[c] * amplitude[i] - change * LEVELS_BEFORE
-      let before = Math.cos(angle - turn)
+      let before = Math.cos(angle - stepAngle)
       let now = Math.cos(angle)
       for (let k = 0; k < LEVELS; k++) {
         levels[k] += swing * now
@@ -256,7 +256,7 @@ export class Tides {
         before = now
         now = next
       }
-      levelError += CURVE_ERROR * Math.max(factor[c] * amplitude[i], swing) * Math.abs(turn) ** 6
+      levelError += CURVE_ERROR * Math.max(factor[c] * amplitude[i], swing) * Math.abs(stepAngle) ** 6
     }
     return { levels, levelError }
   }
@@ -269,15 +269,14 @@ export class Tides {
   }
 
   /**
-   * High and low waters within a block and the first after it, alternating. A turn counts when the water has
-   * moved by the least range since: until then the farthest turn so far stands in its place, and so wiggles
-   * fall out in pairs.
+   * High and low waters within a block and the first after it, alternating. An extreme counts once the water
+   * has moved by the least range since; until then a farther one replaces it. So wiggles fall out in pairs.
    */
   #tabulate(harbour: number, block: number): Extreme[] {
     const begin = block * BLOCK
     const end = begin + BLOCK
     const leastRange = this.#leastRange[harbour]
-    const turns: Extreme[] = []
+    const extremes: Extreme[] = []
     let candidate: Extreme | null = null
     let time = begin - LEAD_IN
     this.#startWalk(harbour, this.#motionAt(begin), time, STEP, true)
@@ -287,17 +286,17 @@ export class Tides {
       const wasRising = rising
       rising = this.#walk(harbour) > 0
       if (rising === wasRising) continue
-      const turn = this.#extremeBetween(harbour, time - STEP - SLACK, time + SLACK, wasRising)
-      if (candidate === null || candidate.high === turn.high) {
-        const isFarther = candidate === null || turn.height > candidate.height === turn.high
-        if (isFarther) candidate = turn
-      } else if (Math.abs(turn.height - candidate.height) >= leastRange) {
-        if (candidate.time >= begin) turns.push(candidate)
+      const extreme = this.#extremeBetween(harbour, time - STEP - SLACK, time + SLACK, wasRising)
+      if (candidate === null || candidate.high === extreme.high) {
+        const isFarther = candidate === null || extreme.height > candidate.height === extreme.high
+        if (isFarther) candidate = extreme
+      } else if (Math.abs(extreme.height - candidate.height) >= leastRange) {
+        if (candidate.time >= begin) extremes.push(candidate)
         if (candidate.time >= end) break
-        candidate = turn
+        candidate = extreme
       }
     }
-    return turns
+    return extremes
   }
 
   /**
@@ -422,6 +421,6 @@ function leastRanges(columns: TideColumns, constituents: readonly Constituent[])
       if (c === m4 || c === ms4) fourTimes += amplitude[i]
     }
     const isDouble = twice > once && fourTimes > DOUBLE_WATERS * twice
-    return isDouble ? 0 : Math.min(LEAST_RANGE, LEAST_SHARE * sum)
+    return isDouble ? 0 : Math.min(LEAST_RANGE_M, LEAST_SHARE * sum)
   })
 }

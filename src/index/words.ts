@@ -1,13 +1,13 @@
 /**
  * Search in names, slugs and source identifiers: a suffix array over their folded text, so that a query finds
- * each place where it occurs by binary search, at the beginning, at a word or anywhere (decisions, operation
+ * each occurrence by binary search, at the beginning, at a word or anywhere (decisions, operation
  * 4).
  *
  *   text      code units: for each buoy name NUL slug NUL identifier NUL
  *   owner     ordinal of the buoy a text position belongs to
- *   place     what begins or ends at a position, as flags
+ *   flags     what begins or ends at a position, as flags
  *   suffixes  positions ordered by the text that follows them
- *   rank      place of each ordinal in the order of names
+ *   rank      where each ordinal stands in the order of names
  *
  * Not wanted here: typing errors, stemming, scores. Rejected: a trie (more memory, no substrings), trigrams
  * (no queries of two characters).
@@ -52,7 +52,7 @@ const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
 export interface WordColumns {
   readonly text: Uint16Array
   readonly owner: Uint32Array
-  readonly place: Uint8Array
+  readonly flags: Uint8Array
   readonly suffixes: Uint32Array
   readonly rank: Uint32Array
 }
@@ -64,7 +64,7 @@ export function readWords(
   return {
     text: column('words_text', Uint16Array),
     owner: column('words_owner', Uint32Array),
-    place: column('words_place', Uint8Array),
+    flags: column('words_place', Uint8Array),
     suffixes: column('words_suffixes', Uint32Array),
     rank: column('words_rank', Uint32Array),
   }
@@ -75,18 +75,18 @@ export function readWords(
  * `FORMAT_VERSION`.
  */
 export function buildWords(input: WordsInput): Map<string, Column> {
-  const { text, owner, place } = finish(layOut(input))
+  const { text, owner, flags } = finish(layOut(input))
   const starts: number[] = []
   for (let at = 0; at < text.length; at++) if (text[at] !== SEPARATOR) starts.push(at)
   const suffixes = Uint32Array.from(starts).sort((a, b) => compareSuffixes(text, a, b))
   const folded = input.names.map((name) => fold(name))
   const byName = Uint32Array.from(folded.keys()).sort((a, b) => compareText(folded[a], folded[b]) || a - b)
   const rank = new Uint32Array(folded.length)
-  byName.forEach((ordinal, place) => (rank[ordinal] = place))
+  byName.forEach((ordinal, i) => (rank[ordinal] = i))
   return new Map<string, Column>([
     ['words_text', text],
     ['words_owner', owner],
-    ['words_place', place],
+    ['words_place', flags],
     ['words_suffixes', suffixes],
     ['words_rank', rank],
   ])
@@ -101,11 +101,11 @@ const POSITIONS_PER_STEP = 4096
  */
 export function* checkWords(columns: WordColumns, input: WordsInput): Steps<string | null> {
   const { suffixes, rank } = columns
-  const { text, owner, place } = yield* layOut(input)
+  const { text, owner, flags } = yield* layOut(input)
   const laid: [Column, Column][] = [
     [columns.text, text],
     [columns.owner, owner],
-    [columns.place, place],
+    [columns.flags, flags],
   ]
   if (laid.some(([stored, right]) => !sameBytes(stored, right)))
     return 'its search text is not that of its names'
@@ -145,22 +145,22 @@ function* layOut({
   names,
   slugs,
   identifiers,
-}: WordsInput): Steps<Pick<WordColumns, 'text' | 'owner' | 'place'>> {
+}: WordsInput): Steps<Pick<WordColumns, 'text' | 'owner' | 'flags'>> {
   let text = new Uint16Array(64 * names.length)
   let owner = new Uint32Array(text.length)
-  let place = new Uint8Array(text.length)
+  let flags = new Uint8Array(text.length)
   let at = 0
   const append = (ordinal: number, field: string, start: number): void => {
     if (at + field.length + 1 > text.length) {
       const length = 2 * (at + field.length + 1)
       text = grown(text, new Uint16Array(length))
       owner = grown(owner, new Uint32Array(length))
-      place = grown(place, new Uint8Array(length))
+      flags = grown(flags, new Uint8Array(length))
     }
     let isInWord = false
     for (let i = 0; i < field.length;) {
       const [isWord, units] = characterAt(field, i)
-      place[at] = (i === 0 ? start : 0) | (isInWord ? 0 : WORD_START)
+      flags[at] = (i === 0 ? start : 0) | (isInWord ? 0 : WORD_START)
       for (const end = i + units; i < end; i++) {
         text[at] = field.charCodeAt(i)
         owner[at++] = ordinal
@@ -176,7 +176,7 @@ function* layOut({
     append(ordinal, fold(identifiers[ordinal]), WHOLE_START)
     if (ordinal % BUOYS_PER_STEP === 0) yield
   }
-  return { text: text.slice(0, at), owner: owner.slice(0, at), place: place.slice(0, at) }
+  return { text: text.slice(0, at), owner: owner.slice(0, at), flags: flags.slice(0, at) }
 }
 
 /** Buoys laid out in one step: some 0.1 ms. */
@@ -212,7 +212,7 @@ function compareSuffixes(units: Uint16Array, a: number, b: number): number {
 export class Words {
   readonly #text: Uint16Array
   readonly #owner: Uint32Array
-  readonly #place: Uint8Array
+  readonly #flags: Uint8Array
   readonly #suffixes: Uint32Array
   readonly #rank: Uint32Array
   readonly #active: Uint8Array
@@ -223,10 +223,10 @@ export class Words {
   #keys = new Float64Array(64)
 
   /** `columns` as checked; `active` says of each ordinal whether the buoy is active. */
-  constructor({ text, owner, place, suffixes, rank }: WordColumns, active: Uint8Array) {
+  constructor({ text, owner, flags, suffixes, rank }: WordColumns, active: Uint8Array) {
     this.#text = text
     this.#owner = owner
-    this.#place = place
+    this.#flags = flags
     this.#suffixes = suffixes
     this.#rank = rank
     this.#active = active
@@ -283,10 +283,10 @@ export class Words {
   }
 
   #matchAt(at: number, length: number): number {
-    const place = this.#place[at]
-    if ((place & WHOLE_START) !== 0 && this.#text[at + length] === SEPARATOR) return EXACT
-    if ((place & NAME_START) !== 0) return NAME_PREFIX
-    return (place & WORD_START) !== 0 ? WORD_PREFIX : SUBSTRING
+    const flags = this.#flags[at]
+    if ((flags & WHOLE_START) !== 0 && this.#text[at + length] === SEPARATOR) return EXACT
+    if ((flags & NAME_START) !== 0) return NAME_PREFIX
+    return (flags & WORD_START) !== 0 ? WORD_PREFIX : SUBSTRING
   }
 
   /** Behind the last suffix that begins with `wanted`, where `start` is the first: mostly a few steps on. */

@@ -1,5 +1,5 @@
 /**
- * Places on a sphere of 6371 km (decisions, operation 5). Distances are great circles by the haversine
+ * Positions on a sphere of 6371 km (decisions, operation 5). Distances are great circles by the haversine
  * formula, which stays exact for near points where the spherical law of cosines does not.
  */
 
@@ -20,14 +20,14 @@ export function haversineKm(lat1: number, lng1: number, lat2: number, lng2: numb
 /** Steps per degree to which a wrapped longitude is rounded: a tenth of a millimetre. */
 const WRAPPED_STEPS = 1e9
 
-/** Positions are told apart to four decimals, some ten metres: finer than any model's grid. */
-const PLACES_PER_DEGREE = 1e4
+/** Positions are the same to four decimals, some ten metres: finer than any model's grid. */
+const STEPS_PER_DEGREE = 1e4
 
 /** One text for all positions that count as the same point. */
 export function pointKey(lat: number, lng: number): string {
-  const places = (degrees: number): number => Math.round(degrees * PLACES_PER_DEGREE)
+  const steps = (degrees: number): number => Math.round(degrees * STEPS_PER_DEGREE)
   // −180 and 180 are one meridian.
-  return `${places(lat)},${places(wrapLongitude(lng) === 180 ? -180 : wrapLongitude(lng))}`
+  return `${steps(lat)},${steps(wrapLongitude(lng) === 180 ? -180 : wrapLongitude(lng))}`
 }
 
 /**

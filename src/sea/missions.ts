@@ -43,7 +43,7 @@ export interface Mission {
   /** Ascending; a phase of 0 passes ends the numbering. */
   readonly phases: readonly OrbitPhase[]
   /**
-   * Passes in a cycle, where products tell their cycle's begin and end themselves and there is no reference.
+   * Passes in a cycle, where products give begin and end of their cycle themselves, without a reference.
    */
   readonly passesOfOwnCycle?: number
 }

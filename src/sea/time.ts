@@ -130,7 +130,7 @@ const DATE_LENGTH = 10
 const TIMESTAMP_LENGTH = 20
 
 /**
- * Epoch seconds of midnight of the `YYYY-MM-DD` in [from, to), or null when that is no date of the calendar.
+ * Epoch seconds of midnight of the `YYYY-MM-DD` in [from, to), or null when the calendar has no such date.
  */
 export function parseDate(text: string, from = 0, to = text.length): number | null {
   return to - from === DATE_LENGTH ? dateAt(text, from) : null

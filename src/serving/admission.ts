@@ -44,7 +44,9 @@ const BEARER = 'bearer '
 export class Admission {
   /** What the last request was charged, or null. One object serves all: one request is answered at a time. */
   charge: Charge | null = null
-  /** Whether the answer is for the client alone: a key, good or bad, came with the request, or it was charged. */
+  /**
+   * Whether the answer is for the client alone: a key, good or bad, came with the request, or it was charged.
+   */
   isPersonal = false
   /** The client, where clients have shares of something: the slot of its key, or −1 without one. */
   client = -1

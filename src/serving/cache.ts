@@ -1,6 +1,6 @@
 /**
- * Whole answers of one snapshot, by canonical request: bounded in bytes, the oldest leave first. An
- * optimisation that nothing relies on; a new snapshot begins with an empty one.
+ * Whole answers of one snapshot, by canonical request: bounded in bytes, the oldest leave first. Nothing
+ * relies on it; a new snapshot begins with an empty one.
  */
 import type { Encoding } from './encoding.ts'
 import type { Operation } from '../answers/operation.ts'
@@ -9,14 +9,14 @@ import { RequestTargets } from './request-targets.ts'
 
 /** An answer that takes more than this share of the cache would drive out everything else. */
 const LARGEST_SHARE = 1 / 8
-/** What an entry costs beside its bytes and key, roughly: map slot, objects and array header. */
+/** What an entry costs beside its bytes and key, about: map slot, objects and array header. */
 const ENTRY_BYTES = 300
 /** Answers that are being compressed at a time: as many as libuv has threads. */
 const MOST_COMPRESSIONS = 4
-/** Memory is taken in pieces of this share of the cache, between these sizes in bytes. */
+/** Memory is taken in pieces of this share of the cache, between these sizes. */
 const SLAB_SHARE = 1 / 16
-const SMALLEST_SLAB = 64 * 1024
-const LARGEST_SLAB = 4 * 1024 * 1024
+const LEAST_SLAB_BYTES = 64 * 1024
+const MOST_SLAB_BYTES = 4 * 1024 * 1024
 /**
  * An answer larger than this share of a slab gets memory of its own: no more than that is left unused at a
  * slab's end.
@@ -33,7 +33,7 @@ export interface AnsweredRequest {
   readonly high: number
   /** The minute since 1970 that the answer is of; 0 where it is good for as long as its snapshot. */
   readonly minute: number
-  /** `Accept-Language` had its say: it is the answer for those who send none. */
+  /** `Accept-Language` decided: it is the answer for those who send none. */
   readonly negotiated: boolean
 }
 
@@ -84,7 +84,7 @@ export class KeptAnswer implements AnsweredRequest {
     return this.#bytes
   }
 
-  /** Lets go of its memory: a request as it was spelled may lead here for long. */
+  /** Lets go of its memory: a request target may lead here for long. */
   leave(): void {
     this.kept = false
     this.#bytes = NOTHING
@@ -103,7 +103,7 @@ class Slabs {
   #used = 0
 
   constructor(limit: number) {
-    this.#size = Math.max(SMALLEST_SLAB, Math.min(LARGEST_SLAB, limit * SLAB_SHARE))
+    this.#size = Math.max(LEAST_SLAB_BYTES, Math.min(MOST_SLAB_BYTES, limit * SLAB_SHARE))
   }
 
   /** A copy of `bytes`. */
@@ -142,8 +142,7 @@ export class AnswerCache {
   }
 
   /**
-   * The answer to a request that was spelled just like this before: a third of the time that parsing it would
-   * take.
+   * The answer to a request of the same target as before, in a third of the time that parsing takes.
    */
   getByTarget(path: string, query: string): KeptAnswer | undefined {
     if (this.#targets === null) return undefined

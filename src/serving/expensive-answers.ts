@@ -6,44 +6,43 @@
  * where its reader goes; then to be sent. One that is kept for others is made once, and sent from what is
  * kept for as long as it is.
  *
- * A few are worked at in turn; others wait, not too many and not for long, and no client has more than its
- * share of either. An answer whose reader takes nothing makes room for the next one meanwhile; it holds its
- * place in the count until its connection ends. So what one costs is bounded while it waits, too: the state
- * of its steps (176 KB at most) and what the connection has not taken (64 KB).
+ * A few are worked at in rotation; others wait, not too many and not for long, and no client has more than
+ * its share of either. An answer whose reader takes nothing gives its slot to the next one meanwhile, and
+ * stays counted until its connection ends. So its cost is bounded while it waits, too: the state of its steps
+ * (176 KB at most) and what the connection has not taken (64 KB).
  */
 import { MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from '../http/exchange.ts'
 import { JsonWriter } from '../answers/json.ts'
 import type { Steps } from '../system/steps.ts'
 
-/** Work of one slice, in ms: others wait for it once in a turn of the event loop. */
+/** Work of one slice: others wait for it once in each round of the event loop. */
 const SLICE_MS = 0.5
 /**
- * Milliseconds of rest between two slices while others ask, too. A thread that never rests is put off by the
+ * Rest between two slices while others ask, too. A thread that never rests is put off by the
  * system for as long as others of the machine run: with 200 series at once on two busy cores p99 of the
  * others went from 8 to 100 ms without rests, to 16 with them.
  */
 const REST_MS = 1
-/** Milliseconds after a request during which more of them are expected. */
+/** For so long after a request more of them are expected. */
 const BUSY_MS = 20
-/** Answers that are worked at in turn: so one that is long does not hold up all. */
-const PLACES = 4
-/** Answers that have begun, those included that wait for their readers, and answers that wait for a place. */
+/** Answers that are worked at in rotation: so one that is long does not hold up all. */
+const SLOTS = 4
+/** Answers that have begun, those included that wait for their readers, and answers that wait for a slot. */
 const MOST_BEGUN = 32
 const MOST_WAITING = 128
-/** What of both one client may have. */
+/** The share of both that one client may have. */
 const CLIENT_SHARE = 1 / 4
 /**
- * Milliseconds that an answer waits for a place; a connection on which nothing happens ends after ten
- * seconds.
+ * An answer waits so long for a slot; a connection on which nothing happens ends after ten seconds.
  */
 const LONGEST_WAIT_MS = 8000
 /**
- * Milliseconds from its beginning to its end: 17 MB at 1.2 Mbit/s. Meanwhile it holds on to the snapshot that
- * it began with.
+ * From its beginning to its end: 17 MB at 1.2 Mbit/s. Meanwhile it holds on to the snapshot that it began
+ * with.
  */
 const LONGEST_MS = 120_000
 /**
- * Milliseconds without room after which a reader is given up. uws does so by itself; Node takes up to twice
+ * A reader that leaves no room for so long is given up. uws does so by itself; Node takes up to twice
  * as long.
  */
 const LONGEST_UNREAD_MS = 10_000
@@ -52,8 +51,8 @@ const LOOK_INTERVAL_MS = 500
 /** What one step writes at most. */
 const STEP_BYTES = 16 * 1024
 /**
- * Bytes at which what was written goes to the connection; one more step fits behind them. Fewer are not worth
- * a call.
+ * What was written goes to the connection at so many bytes; one more step fits behind them. Fewer than the
+ * least are not worth a call.
  */
 const FLUSH_BYTES = MOST_WRITE_BYTES - STEP_BYTES
 const LEAST_FLUSH_BYTES = 16 * 1024
@@ -72,7 +71,7 @@ export interface ExpensiveRequest {
    * 16 KB at most. Called again, it writes as many bytes.
    */
   steps(writer: JsonWriter): Steps<void>
-  /** It waited too long (`fault` is null), or failed before any of it was sent: `reply` has to say so. */
+  /** It waited too long (`fault` is null), or failed before any of it was sent: says so in `reply`. */
   refuse(reply: LaterReply, fault: unknown): void
   /** It failed after it had begun; its connection was cut. */
   onFault(error: unknown): void
@@ -128,7 +127,7 @@ export class ExpensiveAnswers {
   readonly #writer = new JsonWriter(2 * MOST_WRITE_BYTES)
   /** The answer that the writer holds bytes of. */
   #atWork: Answer | null = null
-  #isTurning = false
+  #isScheduled = false
   /**
    * How many requests this thread has had, when it was last looked, and when that had changed, in ms of
    * `performance.now`.
@@ -148,7 +147,7 @@ export class ExpensiveAnswers {
     this.#longestMs = longestMs
   }
 
-  /** Answers that wait for a place, and those that have begun. */
+  /** Answers that wait for a slot, and those that have begun. */
   get counts(): { waiting: number; begun: number } {
     return { waiting: this.#waiting.length, begun: this.#begun }
   }
@@ -157,8 +156,8 @@ export class ExpensiveAnswers {
     return this.#working.length + this.#unread.size
   }
 
-  /** Whether one more of `client` finds a place, now or after a wait. */
-  hasPlace(client: number): boolean {
+  /** Whether one more of `client` finds a slot, now or after a wait. */
+  hasSlot(client: number): boolean {
     if (this.#waiting.length >= MOST_WAITING) return false
     const isOfClient = ({ request }: Answer): boolean => request.client === client
     const own = this.#waiting.filter(isOfClient).length + this.#begunOf(client)
@@ -166,8 +165,8 @@ export class ExpensiveAnswers {
   }
 
   /**
-   * Takes an answer that has a place. `later` puts the reply off. @returns false where it cannot be put off,
-   * and nothing was taken
+   * Takes an answer that `hasSlot` found a slot for. `later` defers the reply. @returns false where it cannot
+   * be deferred, and nothing was taken
    */
   add(request: ExpensiveRequest, later: (events: LaterEvents) => LaterReply | null): boolean {
     const answer = new Answer(this, request, performance.now())
@@ -175,7 +174,7 @@ export class ExpensiveAnswers {
     if (answer.reply === null) return false
     this.#waiting.push(answer)
     this.#looks ??= setInterval(() => this.#look(), LOOK_INTERVAL_MS).unref()
-    this.#turnSoon()
+    this.#workSoon()
     return true
   }
 
@@ -183,10 +182,10 @@ export class ExpensiveAnswers {
   goOn(answer: Answer): void {
     if (!this.#unread.delete(answer)) return
     this.#working.push(answer)
-    this.#turnSoon()
+    this.#workSoon()
   }
 
-  /** `answer` is over, whole or not; its place is free. */
+  /** `answer` is over, whole or not; its slot is free. */
   leave(answer: Answer): void {
     if (this.#atWork === answer) this.#atWork = null
     this.#unread.delete(answer)
@@ -194,7 +193,7 @@ export class ExpensiveAnswers {
     remove(this.#working, answer)
     // Lets go of what its steps hold.
     answer.steps?.return()
-    if (this.#waiting.length + this.#begun > 0) this.#turnSoon()
+    if (this.#waiting.length + this.#begun > 0) this.#workSoon()
     else if (this.#looks !== null) {
       clearInterval(this.#looks)
       this.#looks = null
@@ -208,16 +207,16 @@ export class ExpensiveAnswers {
     return count
   }
 
-  /** After what is ready to be read has been answered. */
-  #turnSoon(): void {
-    if (this.#isTurning) return
-    this.#isTurning = true
-    const turn = (): void => {
-      this.#isTurning = false
-      this.#turn()
+  /** Works on after what is ready to be read has been answered. */
+  #workSoon(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    const work = (): void => {
+      this.#isScheduled = false
+      this.#work()
     }
-    if (this.#isBusy()) setTimeout(turn, REST_MS)
-    else setImmediate(turn)
+    if (this.#isBusy()) setTimeout(work, REST_MS)
+    else setImmediate(work)
   }
 
   /** Whether others ask, too. */
@@ -230,8 +229,8 @@ export class ExpensiveAnswers {
   }
 
   /** One slice of one answer. */
-  #turn(): void {
-    while (this.#working.length < PLACES && this.#begun < MOST_BEGUN) {
+  #work(): void {
+    while (this.#working.length < SLOTS && this.#begun < MOST_BEGUN) {
       const next = this.#next()
       if (next === null) break
       remove(this.#waiting, next)
@@ -252,11 +251,11 @@ export class ExpensiveAnswers {
     } catch (error) {
       this.#fail(answer, error)
     }
-    if (this.#working.length > 0) this.#turnSoon()
+    if (this.#working.length > 0) this.#workSoon()
   }
 
   /**
-   * Of those that wait the first one of the client that has the fewest begun, unless that has its share of
+   * The first waiting answer of the client that has the fewest begun, unless that client has its share of
    * them.
    */
   #next(): Answer | null {
@@ -349,7 +348,7 @@ export class ExpensiveAnswers {
     answer.skipped -= made.length - bytes.length
     answer.sent += bytes.length
     if (answer.sent > answer.length) throw new Error('made again, an answer is longer')
-    // Its last step may come after its last byte, when there is no response any more to write to.
+    // Its last step may come after its last byte, when the response can no longer be written to.
     const hasRoom = bytes.length === 0 || answer.reply!.write(bytes)
     this.#writer.begin()
     return hasRoom

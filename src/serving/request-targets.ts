@@ -1,20 +1,20 @@
 /**
- * Requests as they were spelled, and what belongs to them: the way around parsing for a request that comes
- * again in the same words.
+ * Request targets and what belongs to them: the way around parsing for a request that comes again in the
+ * same words.
  *
  * A table of our own: a map needs path and query joined and hashed as one text, 0.34 µs at 80 characters,
  * where this takes 0.16.
  */
 import { randomInt } from 'node:crypto'
 
-/** Requests that are remembered; one more, and all are forgotten. */
-const MOST = 16_384
-/** At most half full. A slot is two words: the hash, and the number of the request and 1. */
-const SLOTS = 2 * MOST
-/** Looks for one request: so nobody can make them many by requests of one hash. */
+/** One target more, and all are forgotten. */
+const MOST_TARGETS = 16_384
+/** At most half full. A slot is two words: the hash, and the number of the target, from 1. */
+const SLOTS = 2 * MOST_TARGETS
+/** Looks for one target: a bound for those who send many of one hash. */
 const MAX_LOOKS = 16
-/** Characters of path and query; longer ones than this are nobody else's. */
-const LONGEST = 400
+/** Characters of path and query: nobody else sends a longer target. */
+const LONGEST_TARGET = 400
 
 export class RequestTargets<T> {
   readonly #slots = new Int32Array(2 * SLOTS)
@@ -29,10 +29,10 @@ export class RequestTargets<T> {
     return number === 0 ? undefined : this.#values[number - 1]
   }
 
-  /** Remembers a request, in the place of the same one; long ones are passed over. */
+  /** Remembers a target, or replaces what belongs to it; a long one is passed over. */
   add(path: string, query: string, value: T): void {
-    if (path.length + query.length > LONGEST) return
-    if (this.#values.length === MOST) this.clear()
+    if (path.length + query.length > LONGEST_TARGET) return
+    if (this.#values.length === MOST_TARGETS) this.clear()
     const hash = this.#hash(path, query)
     const slot = this.#slotOf(path, query, hash)
     if (slot === -1) return
@@ -42,7 +42,7 @@ export class RequestTargets<T> {
     this.#queries.push(query)
   }
 
-  /** The slot of a request, or that which it could take; −1 where there is neither. */
+  /** The slot of a target, or a free one for it; −1 where there is neither. */
   #slotOf(path: string, query: string, hash: number): number {
     const slots = this.#slots
     for (let look = 0; look < MAX_LOOKS; look++) {

@@ -339,7 +339,9 @@ export class RequestPath {
     return true
   }
 
-  /** Has an expensive answer made and sent in slices, from the present snapshot. `keep` gets it in the end. */
+  /**
+   * Has an expensive answer made and sent in slices, from the present snapshot. `keep` gets it in the end.
+   */
   #sendLater(
     exchange: Exchange,
     operation: Operation,
@@ -363,7 +365,7 @@ export class RequestPath {
       fields.lifetime = this.#lifetime
       return heads.write(fields)
     }
-    if (!expensive.hasPlace(client)) {
+    if (!expensive.hasSlot(client)) {
       sendError(exchange, 'service_unavailable', BUSY, now, busy)
       return
     }

@@ -173,7 +173,7 @@ function headersOf(file: StaticFile, etag: string): string {
   return (
     `\r\nContent-Type: ${file.type}\r\nETag: ${etag}${cachingOf(file)}` +
     '\r\nX-Content-Type-Options: nosniff' +
-    // An address may hold what a visitor looks at; nobody else is to be told.
+    // An address may hold what a visitor looks at, which is nobody else's business.
     '\r\nReferrer-Policy: no-referrer' +
     (file.contentSecurityPolicy === undefined
       ? ''

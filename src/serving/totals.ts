@@ -3,7 +3,7 @@
  * own that nobody else writes, so that counting needs no atomic step, and the main thread adds the rows up.
  */
 
-/** What is counted, by its place in a row. */
+/** What is counted, in the order of a row. */
 const TOTALS = { requests: 0, unauthorized: 1, rate_limited: 2, faults: 3 } as const
 export type TotalName = keyof typeof TOTALS
 

@@ -73,7 +73,7 @@ function questions({ dataset: { catalog, readings, groups, asOf } }: View, long:
   ]
   if (catalog.id.length === 0) return general
   const id = catalog.id[ordinal]
-  const place = `lat=${catalog.lat[ordinal]}&lng=${catalog.lng[ordinal]}`
+  const position = `lat=${catalog.lat[ordinal]}&lng=${catalog.lng[ordinal]}`
   const box = JSON.stringify({ north: 60, south: -60, west: 100, east: -100 })
   return [
     ...general,
@@ -81,14 +81,14 @@ function questions({ dataset: { catalog, readings, groups, asOf } }: View, long:
     `/buoys?near=${catalog.lat[ordinal]},${catalog.lng[ordinal]}&radius=500`,
     `/buoys?bounds=${encodeURIComponent(box)}`,
     `/buoys/last_readings?ids=${id}`,
-    `/buoys/nearest?${place}`,
-    `/buoys/nearest?${place}&limit=20&max_distance=5000`,
+    `/buoys/nearest?${position}`,
+    `/buoys/nearest?${position}&limit=20&max_distance=5000`,
     `/buoys/${id}/readings?per_page=100`,
     `/buoys/${id}/readings/search?date=${dateText(asOf)}&time=00:00`,
     ...(readings.count(ordinal) > 0
       ? [`/buoys/${id}/readings/${id * 1e10 + readings.timeAt(ordinal, 0)}`]
       : []),
-    `/conditions?${place}`,
+    `/conditions?${position}`,
     ...(long
       ? [
           `/buoys/${id}/readings/chart`,

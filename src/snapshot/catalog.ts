@@ -13,7 +13,7 @@ import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord, Network, SourceInfo, SpotRecord } from '../sea/records.ts'
 import { column, list, nested, record, SnapshotError, text, texts, unnested, type Part } from './format.ts'
 import type { Column } from '../sea/columns.ts'
-import { countryName } from '../sea/place.ts'
+import { countryName } from '../sea/territory.ts'
 
 /** The ids times 10^10 plus epoch seconds must stay below 2^53: see `reading.ts`. */
 export const MAX_BUOY_ID = 900_000

@@ -154,7 +154,7 @@ test('A text has at most a hundred characters, counted by code points, and no co
   assert.match(refusal(alone(code), 'p=fr'), /Allowed: two capitals$/)
 })
 
-test('A choice is one of its words, spelled exactly so.', () => {
+test('A choice is one of its words, written exactly so.', () => {
   const order = choice({ description, values: ['asc', 'desc'], default: 'desc' })
   assert.deepEqual([valueOf(order, 'asc'), valueOf(order, '')], ['asc', 'desc'])
   refuses(order, ['ASC', 'asc ', 'up', 'constructor', '__proto__', 'a'.repeat(5000)])
@@ -367,7 +367,7 @@ test('Any text that is encoded comes back as it was, and any query at all is rea
   )
 })
 
-test('A raw parameter is its decoded value, nothing when absent, and null when it cannot be told.', () => {
+test('A raw parameter is its decoded value, nothing when absent, and null when it cannot be decoded.', () => {
   const raw = new RawQuery()
   const get = (query: string): string | null => {
     raw.split(query)

@@ -127,7 +127,7 @@ for (const engine of ['uws', 'node']) {
 }
 
 test(
-  'A request that was answered before is charged, refused and told its limits like any other.',
+  'A request that was answered before is charged, refused and given its limits like any other.',
   { timeout: 600_000 },
   async (t) => {
     const folder = join(temporaryFolder(t), 'world')

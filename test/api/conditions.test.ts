@@ -72,7 +72,7 @@ const textOf = (value: Json | undefined): string => (typeof value === 'string' ?
 const isoTime = (epoch: number): string => `${new Date(epoch * 1000).toISOString().slice(0, 19)}Z`
 
 function objectOf(value: Json | undefined, what: string): JsonObject {
-  assert.ok(typeof value === 'object' && value !== null && !Array.isArray(value), `${what} is no object`)
+  assert.ok(typeof value === 'object' && value !== null && !Array.isArray(value), `${what} is not an object`)
   return value
 }
 
@@ -263,7 +263,7 @@ test('Conditions are those that a walk over the whole world finds.', { timeout: 
   const client = new Client(live)
   t.after(() => client.close())
 
-  await t.test('Any place, any time, with and without a spot.', async () => {
+  await t.test('Any position, any time, with and without a spot.', async () => {
     let unsure = 0
     let seen = { forecast: 0, reading: 0, tide: 0, nothing: 0 }
     const property = fc.asyncProperty(questions(world), async ({ lat, lng, time, spot }) => {

@@ -286,23 +286,23 @@ const IS: { readonly [type: string]: (value: unknown) => boolean } = {
 }
 
 function assertFields(value: unknown, fields: Fields, where: string): void {
-  assert.ok(typeof value === 'object' && value !== null, `${where} is no object`)
+  assert.ok(typeof value === 'object' && value !== null, `${where} is not an object`)
   const object = value as { [key: string]: unknown }
   assert.deepEqual(Object.keys(object).sort(), Object.keys(fields).sort(), `keys of ${where}`)
   for (const [key, wanted] of Object.entries(fields)) {
     const found = object[key]
-    const place = `${where}.${key}`
+    const member = `${where}.${key}`
     if (typeof wanted === 'string') {
       const nullable = wanted.endsWith('?')
       const type = nullable ? wanted.slice(0, -1) : wanted
       assert.ok(
         (nullable && found === null) || IS[type](found),
-        `${place} is no ${wanted}: ${JSON.stringify(found)}`,
+        `${member} is not ${wanted}: ${JSON.stringify(found)}`,
       )
     } else if (Array.isArray(wanted)) {
-      assert.ok(Array.isArray(found) && found.length > 0, `${place} is no list, or empty`)
-      found.forEach((item, i) => assertFields(item, (wanted as readonly [Fields])[0], `${place}[${i}]`))
-    } else assertFields(found, wanted as Fields, place)
+      assert.ok(Array.isArray(found) && found.length > 0, `${member} is not a list, or is empty`)
+      found.forEach((item, i) => assertFields(item, (wanted as readonly [Fields])[0], `${member}[${i}]`))
+    } else assertFields(found, wanted as Fields, member)
   }
 }
 

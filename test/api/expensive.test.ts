@@ -301,7 +301,7 @@ for (const engine of ENGINES) {
       }
       assert.equal(again.status, 200)
 
-      // One that is under way when the server is told to stop is whole.
+      // One that is under way when the server is asked to stop is whole.
       const last = unread(live, LONGEST(ids[0]), sockets)
       await wait(500)
       const ended = live.stop()

@@ -135,7 +135,7 @@ const names = ({ mission, cycle, number }: Pass) => {
   }
 }
 
-/** An observation counts once, however often it was told. */
+/** An observation counts once, however often it was reported. */
 const distinct = (pass: Pass) => new Map(pass.observations.map((o) => [`${o.buoy} ${o.time}`, o]))
 
 function item(pass: Pass) {
@@ -459,15 +459,17 @@ test('Every bad line of the tables of passes is named.', { timeout: 600_000 }, a
     runCli(['build', '--source', `csv:${folder}`, '--out', join(out, 'snapshots'), '--max-bad', share])
   const { code, stderr } = await build('100%')
   assert.equal(code, 0, stderr)
-  const told = stderr.split('\n')
+  const lines = stderr.split('\n')
   bad.slice(0, 5).forEach(([, reason], i) => {
     assert.ok(
-      told.some((line) => line.includes(`passes.csv:${i + 3}: `) && line.includes(reason)),
+      lines.some((line) => line.includes(`passes.csv:${i + 3}: `) && line.includes(reason)),
       reason,
     )
   })
   badObservations.forEach(([, reason], i) => {
-    assert.ok(told.some((line) => line.includes(`pass_observations.csv:${i + 3}: `) && line.includes(reason)))
+    assert.ok(
+      lines.some((line) => line.includes(`pass_observations.csv:${i + 3}: `) && line.includes(reason)),
+    )
   })
   assert.match(stderr, /passes\.csv: 5 more bad lines/)
   for (const [line, reason] of bad.slice(5)) {

@@ -80,7 +80,7 @@ for (const engine of ENGINES) {
       const { live, keyed, keyless } = await serve(t, engine)
       const wrongKey = `${live.key.slice(0, -1)}${live.key.endsWith('A') ? 'B' : 'A'}`
 
-      await t.test('A call without a key is told that a key is required.', async () => {
+      await t.test('A call without a key learns that a key is required.', async () => {
         const calls: [string, CallOptions][] = [
           ['/buoys', {}],
           ['/buoys', bearer('')],
@@ -104,7 +104,7 @@ for (const engine of ENGINES) {
       })
 
       await t.test(
-        'A call with an unknown key is told that it is invalid, and no key is repeated to it.',
+        'A call with an unknown key learns that it is invalid, and the key is not repeated.',
         async () => {
           for (const key of [
             wrongKey,
@@ -384,7 +384,7 @@ for (const engine of ENGINES) {
         }
       })
 
-      await t.test('A path that is no operation is 404 with or without a key.', async () => {
+      await t.test('A path without an operation is 404 with or without a key.', async () => {
         const paths = [
           '/',
           '/nothing',
@@ -479,7 +479,7 @@ for (const engine of ENGINES) {
       const { live, keyless } = await serve(t, engine, { args: ['--anonymous-quota=20'] })
       const replies = await Promise.all(
         Array.from({ length: 60 }, (_, index) =>
-          // A header from a peer that is no trusted proxy changes nothing.
+          // A header from a peer that is not a trusted proxy changes nothing.
           keyless.get('/buoys/search?query=alpha', { headers: { 'x-forwarded-for': `10.0.0.${index}` } }),
         ),
       )

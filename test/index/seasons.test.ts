@@ -77,7 +77,7 @@ interface Asked {
 }
 
 interface Point {
-  place: number
+  ordinal: number
   label: string
   start: string
   end: string
@@ -121,7 +121,7 @@ function points(asked: Asked, ...lists: SeriesRows[][]): Point[][] {
     return Array.from({ length: series.length }, (_, point) => {
       const start = series.start(point)
       return {
-        place: series.place(point),
+        ordinal: series.ordinal(point),
         label: written(() => out.dayLabel(start + rules.offsetAt(start), bucket === 'hour')),
         start: text(start),
         end: text(series.end(point)),
@@ -193,7 +193,7 @@ test('29 February as an end is 28 February in other years, as a start 1 March.',
   assert.deepEqual(
     points({ dates: dates(2, 29, 2, 29), startYear: 2023, endYear: 2024 }, [
       steady('2023-01-01T00:00:00Z', '2025-01-01T00:00:00Z', 3600),
-    ]).map((year) => year.map(({ label, place, count }) => [label, place, count])),
+    ]).map((year) => year.map(({ label, ordinal, count }) => [label, ordinal, count])),
     [[], [['Feb 29', 1, 24]]],
   )
 })
@@ -257,11 +257,11 @@ test('A season over New Year belongs to the year in which it starts.', () => {
   assert.equal(first.length, 91)
   assert.equal(second.length, 90)
   assert.deepEqual(
-    [first[0].start, first.at(-1)?.label, first.at(-1)?.place],
+    [first[0].start, first.at(-1)?.label, first.at(-1)?.ordinal],
     ['2023-12-01T00:00:00+00:00', 'Feb 29', 91],
   )
   assert.deepEqual(
-    [second[31].start, second.at(-1)?.label, second.at(-1)?.place],
+    [second[31].start, second.at(-1)?.label, second.at(-1)?.ordinal],
     ['2025-01-01T00:00:00+00:00', 'Feb 28', 90],
   )
 })
@@ -274,7 +274,7 @@ test('Days of 23 and 25 hours are one bucket each, with the offsets of their end
   assert.deepEqual(
     year.find(({ label }) => label === 'Mar 29'),
     {
-      place: 89,
+      ordinal: 89,
       label: 'Mar 29',
       start: '2026-03-29T00:00:00+01:00',
       end: '2026-03-29T23:59:59+02:00',
@@ -285,7 +285,7 @@ test('Days of 23 and 25 hours are one bucket each, with the offsets of their end
   assert.deepEqual(
     year.find(({ label }) => label === 'Oct 25'),
     {
-      place: 299,
+      ordinal: 299,
       label: 'Oct 25',
       start: '2026-10-25T00:00:00+02:00',
       end: '2026-10-25T23:59:59+01:00',
@@ -296,7 +296,7 @@ test('Days of 23 and 25 hours are one bucket each, with the offsets of their end
   assert.ok(year.every(({ label, count }) => count === 48 || label === 'Mar 29' || label === 'Oct 25'))
 })
 
-test('The hour that the clock skips is no bucket, the one it repeats is one bucket of two hours.', () => {
+test('The hour that the clock skips is not a bucket, the one it repeats is one bucket of two hours.', () => {
   const rows = steady('2026-03-01T00:00:00Z', '2026-11-01T00:00:00Z', 1800)
   const hours = (month: number, day: number): Point[] =>
     points({ zone: 'Europe/Paris', bucket: 'hour', dates: dates(month, day, month, day), startYear: 2026 }, [
@@ -305,7 +305,7 @@ test('The hour that the clock skips is no bucket, the one it repeats is one buck
   const spring = hours(3, 29)
   assert.equal(spring.length, 23)
   assert.deepEqual(
-    spring.slice(1, 3).map(({ place, label, start, end, count }) => [place, label, start, end, count]),
+    spring.slice(1, 3).map(({ ordinal, label, start, end, count }) => [ordinal, label, start, end, count]),
     [
       [2, 'Mar 29 01:00', '2026-03-29T01:00:00+01:00', '2026-03-29T01:59:59+01:00', 2],
       [4, 'Mar 29 03:00', '2026-03-29T03:00:00+02:00', '2026-03-29T03:59:59+02:00', 2],
@@ -314,7 +314,7 @@ test('The hour that the clock skips is no bucket, the one it repeats is one buck
   const autumn = hours(10, 25)
   assert.equal(autumn.length, 24)
   assert.deepEqual(
-    autumn.slice(2, 4).map(({ place, label, start, end, count }) => [place, label, start, end, count]),
+    autumn.slice(2, 4).map(({ ordinal, label, start, end, count }) => [ordinal, label, start, end, count]),
     [
       [3, 'Oct 25 02:00', '2026-10-25T02:00:00+02:00', '2026-10-25T02:59:59+01:00', 4],
       [4, 'Oct 25 03:00', '2026-10-25T03:00:00+01:00', '2026-10-25T03:59:59+01:00', 2],
@@ -333,11 +333,11 @@ test('A half-hour change leaves a short hour and a long one on Lord Howe.', () =
   assert.deepEqual(counts(4, 6).slice(0, 4), [4, 6, 4, 4])
 })
 
-test('Samoa has no bucket for 30 December 2011, and the place stays empty.', () => {
+test('Samoa has no bucket for 30 December 2011, and its ordinal stays empty.', () => {
   const rows = steady('2011-12-20T00:00:00Z', '2012-01-10T00:00:00Z', 3600)
   const [year] = points({ zone: 'Pacific/Apia', dates: dates(12, 28, 1, 2), startYear: 2011 }, [rows])
   assert.deepEqual(
-    year.map(({ place, label, count }) => [place, label, count]),
+    year.map(({ ordinal, label, count }) => [ordinal, label, count]),
     [
       [1, 'Dec 28', 24],
       [2, 'Dec 29', 24],
@@ -363,35 +363,35 @@ test('A day whose midnight does not exist begins at one o’clock.', () => {
   } as const
   const [hours] = points(asked, [rows])
   assert.deepEqual(
-    hours.map(({ place, label }) => `${place} ${label}`),
+    hours.map(({ ordinal, label }) => `${ordinal} ${label}`),
     Array.from({ length: 23 }, (_, i) => `${i + 2} Nov 04 ${String(i + 1).padStart(2, '0')}:00`),
   )
 })
 
-test('Days and hours keep a place for 29 February, weeks do not.', () => {
+test('Days and hours keep an ordinal for 29 February, weeks do not.', () => {
   const rows = steady('2023-01-01T00:00:00Z', '2025-01-01T00:00:00Z', 3600)
-  const place = (bucket: Bucket, of: SeasonDates, year: number, label: string): number | undefined =>
-    points({ bucket, dates: of, startYear: year }, [rows])[0].find((point) => point.label === label)?.place
+  const ordinal = (bucket: Bucket, of: SeasonDates, year: number, label: string): number | undefined =>
+    points({ bucket, dates: of, startYear: year }, [rows])[0].find((point) => point.label === label)?.ordinal
   for (const [label, number] of [
     ['Feb 28', 59],
     ['Mar 01', 61],
     ['Dec 31', 366],
   ] as const) {
-    assert.equal(place('day', WHOLE_YEAR, 2023, label), number)
-    assert.equal(place('day', WHOLE_YEAR, 2024, label), number)
+    assert.equal(ordinal('day', WHOLE_YEAR, 2023, label), number)
+    assert.equal(ordinal('day', WHOLE_YEAR, 2024, label), number)
   }
-  assert.equal(place('day', WHOLE_YEAR, 2024, 'Feb 29'), 60)
-  assert.equal(place('hour', WHOLE_YEAR, 2023, 'Mar 01 05:00'), 60 * 24 + 6)
-  assert.equal(place('hour', WHOLE_YEAR, 2024, 'Mar 01 05:00'), 60 * 24 + 6)
-  assert.equal(place('week', WHOLE_YEAR, 2023, 'Mar 05'), 10)
-  assert.equal(place('week', WHOLE_YEAR, 2024, 'Mar 04'), 10)
-  // Only where the season spans the date, and from the first place on where it starts with it.
-  assert.equal(place('day', dates(3, 1, 12, 31), 2023, 'Mar 02'), 2)
-  assert.equal(place('day', dates(2, 29, 12, 31), 2023, 'Mar 01'), 2)
-  assert.equal(place('day', dates(2, 29, 12, 31), 2024, 'Feb 29'), 1)
-  assert.equal(place('day', dates(10, 1, 9, 30), 2023, 'Mar 01'), 153)
-  assert.equal(place('day', dates(2, 10, 2, 5), 2023, 'Mar 01'), 21)
-  assert.equal(place('day', dates(2, 10, 2, 5), 2023, 'Jan 01'), 327)
+  assert.equal(ordinal('day', WHOLE_YEAR, 2024, 'Feb 29'), 60)
+  assert.equal(ordinal('hour', WHOLE_YEAR, 2023, 'Mar 01 05:00'), 60 * 24 + 6)
+  assert.equal(ordinal('hour', WHOLE_YEAR, 2024, 'Mar 01 05:00'), 60 * 24 + 6)
+  assert.equal(ordinal('week', WHOLE_YEAR, 2023, 'Mar 05'), 10)
+  assert.equal(ordinal('week', WHOLE_YEAR, 2024, 'Mar 04'), 10)
+  // Only where the season spans the date, and from the first ordinal on where it starts with it.
+  assert.equal(ordinal('day', dates(3, 1, 12, 31), 2023, 'Mar 02'), 2)
+  assert.equal(ordinal('day', dates(2, 29, 12, 31), 2023, 'Mar 01'), 2)
+  assert.equal(ordinal('day', dates(2, 29, 12, 31), 2024, 'Feb 29'), 1)
+  assert.equal(ordinal('day', dates(10, 1, 9, 30), 2023, 'Mar 01'), 153)
+  assert.equal(ordinal('day', dates(2, 10, 2, 5), 2023, 'Mar 01'), 21)
+  assert.equal(ordinal('day', dates(2, 10, 2, 5), 2023, 'Jan 01'), 327)
 })
 
 test('Weeks are runs of seven days from the start of the season; the last may be short.', () => {
@@ -399,7 +399,7 @@ test('Weeks are runs of seven days from the start of the season; the last may be
   const [year] = points({ bucket: 'week', startYear: 2025 }, [rows])
   assert.equal(year.length, 53)
   assert.deepEqual(
-    [0, 1, 51, 52].map((i) => [year[i].place, year[i].label, year[i].end.slice(0, 10), year[i].count]),
+    [0, 1, 51, 52].map((i) => [year[i].ordinal, year[i].label, year[i].end.slice(0, 10), year[i].count]),
     [
       [1, 'Jan 01', '2025-01-07', 168],
       [2, 'Jan 08', '2025-01-14', 168],
@@ -413,7 +413,7 @@ test('The longest answer, thirteen years of hours, has every bucket.', () => {
   const rows = steady('2012-01-01T00:00:00Z', '2025-01-01T00:00:00Z', 3600)
   const years = points({ bucket: 'hour', startYear: 2012, endYear: 2024 }, [rows])
   assert.deepEqual(
-    years.map((year) => [year.length, year.at(-1)?.place]),
+    years.map((year) => [year.length, year.at(-1)?.ordinal]),
     Array.from({ length: 13 }, (_, i) => [i % 4 === 0 ? 8784 : 8760, 8784]),
   )
 })
@@ -484,7 +484,7 @@ test('Missing values are no samples, and a bucket of missing values is left out.
   ])
   const [year] = points({ startYear: 2025 }, [rows])
   assert.deepEqual(
-    year.map(({ place, value, count }) => [place, value, count]),
+    year.map(({ ordinal, value, count }) => [ordinal, value, count]),
     [[2, 200, 2]],
   )
 })
@@ -500,7 +500,7 @@ test('The first and the last second of a season are in it, the seconds around th
   for (const list of [segments, [segment(rows.map((time, i) => [epochOf(time), 1000 * (i + 1)]))]]) {
     const [year] = points({ startYear: 2025 }, list)
     assert.deepEqual(
-      year.map(({ place, value, count }) => [place, value, count]),
+      year.map(({ ordinal, value, count }) => [ordinal, value, count]),
       [
         [1, 200, 1],
         [366, 300, 1],
@@ -553,7 +553,7 @@ function latestShown(name: string, epoch: number): number {
 
 interface Unit {
   year: number
-  place: number
+  ordinal: number
   label: string
 }
 
@@ -579,12 +579,12 @@ function unitOf(local: number, of: SeasonDates, bucket: Bucket): Unit | null {
   if (bucket === 'week') {
     const first = Date.UTC(year, of.startMonth - 1, of.startDay)
     const week = Math.floor((local * 1000 - first) / (7 * 86_400_000))
-    return { year, place: week + 1, label: label(new Date(first + week * 7 * 86_400_000)) }
+    return { year, ordinal: week + 1, label: label(new Date(first + week * 7 * 86_400_000)) }
   }
   const day = (LEAP_YEAR.indexOf(today) - LEAP_YEAR.indexOf(start) + 366) % 366
-  if (bucket === 'day') return { year, place: day + 1, label: label(at) }
+  if (bucket === 'day') return { year, ordinal: day + 1, label: label(at) }
   const hour = at.getUTCHours()
-  return { year, place: day * 24 + hour + 1, label: `${label(at)} ${String(hour).padStart(2, '0')}:00` }
+  return { year, ordinal: day * 24 + hour + 1, label: `${label(at)} ${String(hour).padStart(2, '0')}:00` }
 }
 
 /** `p / q` to the nearest integer, halves away from zero. */
@@ -709,7 +709,7 @@ test('Any series agrees with one worked out sample by sample from the clock that
         const unit = unitOf(latestShown(query.zone, time), query.dates, bucket)
         if (code === measure.missing || unit === null || unit.year < query.startYear || unit.year > endYear)
           continue
-        const key = `${unit.year} ${String(unit.place).padStart(5, '0')}`
+        const key = `${unit.year} ${String(unit.ordinal).padStart(5, '0')}`
         const entry = expected.get(key) ?? { unit, codes: [] }
         entry.codes.push(code)
         expected.set(key, entry)
@@ -719,11 +719,11 @@ test('Any series agrees with one worked out sample by sample from the clock that
       const want = [...expected].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry)
       assert.deepEqual(
         found.flatMap((year, i) =>
-          year.map(({ place, value, count }) => [query.startYear + i, place, value, count]),
+          year.map(({ ordinal, value, count }) => [query.startYear + i, ordinal, value, count]),
         ),
         want.map(({ unit, codes }) => [
           unit.year,
-          unit.place,
+          unit.ordinal,
           statistic(codes, aggregation, measure),
           codes.length,
         ]),
@@ -734,9 +734,9 @@ test('Any series agrees with one worked out sample by sample from the clock that
           const [start, end] = [epochOf(point.start), epochOf(point.end)]
           const unitAt = (epoch: number): string | undefined => {
             const unit = unitOf(latestShown(query.zone, epoch), query.dates, bucket)
-            return unit === null ? undefined : `${unit.year} ${unit.place}`
+            return unit === null ? undefined : `${unit.year} ${unit.ordinal}`
           }
-          const here = `${query.startYear + i} ${point.place}`
+          const here = `${query.startYear + i} ${point.ordinal}`
           assert.equal(unitAt(start), here)
           assert.notEqual(unitAt(start - 60), here)
           assert.equal(unitAt(end - 59), here)

@@ -38,18 +38,22 @@ function predictorOf(constants: Constants, datumOffset: number) {
     {
       offset: datumOffset,
       nodeCorrections: 'schureman',
-      // Where the constituents make double waters, turns of millimetres are real.
+      // Where the constituents make double waters, extremes of millimetres are real.
       ...(constants === MADE_UP['with double waters'] && { prominenceThreshold: 0 }),
     },
   )
 }
 
-/** Every turn after `from` up to `to`, each asked for at the time of the one before. */
-function turnsBetween(tides: Tides, from: number, to: number): Extreme[] {
-  const turns: Extreme[] = []
-  for (let turn = tides.next(0, from); turn !== null && turn.time <= to; turn = tides.next(0, turn.time))
-    turns.push(turn)
-  return turns
+/** Every extreme after `from` up to `to`, each asked for at the time of the one before. */
+function extremesBetween(tides: Tides, from: number, to: number): Extreme[] {
+  const extremes: Extreme[] = []
+  for (
+    let extreme = tides.next(0, from);
+    extreme !== null && extreme.time <= to;
+    extreme = tides.next(0, extreme.time)
+  )
+    extremes.push(extreme)
+  return extremes
 }
 
 function median(values: number[]): number {
@@ -144,25 +148,25 @@ for (const [kind, constants] of Object.entries(MADE_UP)) {
     const expected = predictor
       .getExtremesPrediction({ start: new Date((EPOCH - DAY) * 1000), end: new Date((end + DAY) * 1000) })
       .map(({ time, level, high }) => ({ time: time.getTime() / 1000, level, high }))
-    const turns = turnsBetween(tides, EPOCH, end)
-    assert.ok(turns.length > 55)
-    // Where the water stands nearly still for an hour the predictor's wider steps miss a pair of turns, or
+    const extremes = extremesBetween(tides, EPOCH, end)
+    assert.ok(extremes.length > 55)
+    // Where the water stands nearly still for an hour the predictor's wider steps miss a pair of extremes, or
     // the two differ in what a wiggle is.
     let alone = expected.filter(
       ({ time, high }) =>
         time > EPOCH &&
         time <= end &&
-        !turns.some((turn) => Math.abs(turn.time - time) < 20 * 60 && turn.high === high),
+        !extremes.some((extreme) => Math.abs(extreme.time - time) < 20 * 60 && extreme.high === high),
     ).length
-    for (const turn of turns) {
+    for (const extreme of extremes) {
       const twin = expected.find(
-        ({ time, high }) => Math.abs(time - turn.time) < 20 * 60 && high === turn.high,
+        ({ time, high }) => Math.abs(time - extreme.time) < 20 * 60 && high === extreme.high,
       )
       if (twin === undefined) alone++
-      else assert.ok(Math.abs(twin.level - turn.height) < 0.002)
+      else assert.ok(Math.abs(twin.level - extreme.height) < 0.002)
     }
-    assert.ok(alone <= 0.03 * turns.length, `${alone} of ${turns.length} turns are not there`)
-    const apart = turns.map(({ time }) => Math.min(...expected.map((twin) => Math.abs(twin.time - time))))
+    assert.ok(alone <= 0.03 * extremes.length, `${alone} of ${extremes.length} extremes are not there`)
+    const apart = extremes.map(({ time }) => Math.min(...expected.map((twin) => Math.abs(twin.time - time))))
     assert.ok(median(apart) < 60, `median ${median(apart)} s`)
   })
 }
@@ -218,9 +222,9 @@ test('The eight high and low waters that NOAA published for Monterey on 13 and 1
     [14, 19, 29, 5.2, true],
   ]
   const tides = tidesOf(harbourOf(MONTEREY, MONTEREY_DATUM))
-  const turns = turnsBetween(tides, Date.UTC(2016, 6, 13, 7) / 1000, Date.UTC(2016, 6, 15, 6) / 1000)
-  assert.equal(turns.length, published.length)
-  const apart = turns.map(({ time, height, high }, i) => {
+  const extremes = extremesBetween(tides, Date.UTC(2016, 6, 13, 7) / 1000, Date.UTC(2016, 6, 15, 6) / 1000)
+  assert.equal(extremes.length, published.length)
+  const apart = extremes.map(({ time, height, high }, i) => {
     const [day, hour, minute, feet, expectedHigh] = published[i]
     assert.equal(high, expectedHigh)
     assert.ok(Math.abs(height - feet * 0.3048) < 0.03, `${height} m`)
@@ -262,7 +266,7 @@ function fromClock(text: string): number | null {
 
 for (const id of PORTS) {
   test(
-    `The six-minute series of 2025 that NOAA published for ${id} is met within 1 cm RMS, its turns within 2 minutes.`,
+    `The six-minute series of 2025 that NOAA published for ${id} is met within 1 cm RMS, its extremes within 2 minutes.`,
     { skip },
     () => {
       const file = gunzipSync(readFileSync(join(PUBLISHED, 'coops-predictions', `${id}_2025.json.gz`)))
@@ -282,7 +286,7 @@ for (const id of PORTS) {
         if (t.startsWith('2025-11-02 01')) return
         squares += (tides.height(0, epoch) - Number(v) * 0.3048) ** 2
         count++
-        // The series' own turns: where a parabola through five values has its top.
+        // The series' own extremes: where a parabola through five values has its top.
         const around = predictions.slice(Math.max(0, i - 6), i + 7).map((point) => Number(point.v))
         if (around.length < 13) return
         const isTop = around.every((value, k) => k === 6 || (k < 6 ? value < around[6] : value <= around[6]))
@@ -293,13 +297,13 @@ for (const id of PORTS) {
         const slope = (around[12] - around[0]) / 12
         const bend = (around[12] - 2 * around[6] + around[0]) / 36
         const time = epoch - (slope / bend) * 360
-        const turn = tides.next(0, time - 2 * HOUR)
-        if (turn !== null && turn.high === isTop) apart.push(Math.abs(turn.time - time))
+        const extreme = tides.next(0, time - 2 * HOUR)
+        if (extreme !== null && extreme.high === isTop) apart.push(Math.abs(extreme.time - time))
       })
       assert.ok(count > 87_000)
       const rms = Math.sqrt(squares / count)
       assert.ok(rms < 0.01, `RMS ${rms} m`)
-      assert.ok(apart.length > 1300, `${apart.length} turns`)
+      assert.ok(apart.length > 1300, `${apart.length} extremes`)
       assert.ok(median(apart) < 120, `median ${median(apart)} s`)
     },
   )
@@ -319,10 +323,10 @@ test(
     const tides = port('9414290')
     const apart = items.map(([, date, time, feet, kind]) => {
       const epoch = fromClock(`${date} ${time}`)!
-      const turn = tides.next(0, epoch - HOUR)!
-      assert.equal(turn.high, kind === 'H')
-      assert.ok(Math.abs(turn.height - Number(feet) * 0.3048) < 0.04)
-      return Math.abs(turn.time - epoch)
+      const extreme = tides.next(0, epoch - HOUR)!
+      assert.equal(extreme.high, kind === 'H')
+      assert.ok(Math.abs(extreme.height - Number(feet) * 0.3048) < 0.04)
+      return Math.abs(extreme.time - epoch)
     })
     assert.ok(median(apart) <= 120, `median ${median(apart)} s`)
   },
@@ -345,7 +349,7 @@ const anyConstants: fc.Arbitrary<Constants> = fc
     Object.entries(amplitudes).map(([name, mm], i) => [name, mm / 1000, (phase * (i + 1)) % 360] as const),
   )
 
-/** Least range that the product documents, told again. */
+/** Least range that the product documents, written out again. */
 function leastRangeOf(constants: Constants): number {
   const of = (name: string): number => constants.find(([known]) => known === name)?.[1] ?? 0
   if (of('M2') > of('K1') + of('O1') && of('M4') > 0.25 * of('M2')) return 0
@@ -363,24 +367,24 @@ test('Up to the next high the water never falls by the least range, and the high
         fc.pre(constants.some(([name, amplitude]) => name !== 'SA' && amplitude >= 0.01))
         const tides = tidesOf(harbourOf(constants))
         const time = EPOCH + years * 365 * DAY + seconds
-        const turn = tides.next(0, time)
-        assert.ok(turn !== null && turn.time > time)
-        assert.equal(turn.height, tides.height(0, turn.time))
-        const sign = turn.high ? 1 : -1
+        const extreme = tides.next(0, time)
+        assert.ok(extreme !== null && extreme.time > time)
+        assert.equal(extreme.height, tides.height(0, extreme.time))
+        const sign = extreme.high ? 1 : -1
         let farthest = -Infinity
         let back = 0
-        for (let at = time; at <= turn.time + 30; at += 30) {
+        for (let at = time; at <= extreme.time + 30; at += 30) {
           const level = sign * tides.height(0, at)
           farthest = Math.max(farthest, level)
           back = Math.max(back, farthest - level)
         }
-        // Half a minute and half a second of rounding move the water by less than 0.1 mm near a turn.
-        assert.ok(farthest <= sign * turn.height + 1e-4, `${farthest} above ${sign * turn.height}`)
+        // Half a minute and half a second of rounding move the water by less than 0.1 mm near an extreme.
+        assert.ok(farthest <= sign * extreme.height + 1e-4, `${farthest} above ${sign * extreme.height}`)
         assert.ok(back <= leastRangeOf(constants) + 1e-4, `falls back by ${back}`)
-        const following = tides.next(0, turn.time)
+        const following = tides.next(0, extreme.time)
         assert.ok(following !== null)
-        assert.equal(following.high, !turn.high)
-        assert.ok(sign * (turn.height - following.height) >= leastRangeOf(constants) - 1e-4)
+        assert.equal(following.high, !extreme.high)
+        assert.ok(sign * (extreme.height - following.height) >= leastRangeOf(constants) - 1e-4)
       },
     ),
     { numRuns: 150 },
@@ -389,40 +393,40 @@ test('Up to the next high the water never falls by the least range, and the high
 
 test('Highs and lows alternate over a year, across every border of a table.', () => {
   for (const constants of [...Object.values(MADE_UP), MONTEREY]) {
-    const turns = turnsBetween(tidesOf(harbourOf(constants)), EPOCH, EPOCH + 365 * DAY)
-    assert.ok(turns.length > 500)
-    for (let i = 1; i < turns.length; i++) {
-      assert.equal(turns[i].high, !turns[i - 1].high, `turn ${i}`)
-      assert.ok(turns[i].time - turns[i - 1].time < 2 * DAY, `turn ${i}`)
+    const extremes = extremesBetween(tidesOf(harbourOf(constants)), EPOCH, EPOCH + 365 * DAY)
+    assert.ok(extremes.length > 500)
+    for (let i = 1; i < extremes.length; i++) {
+      assert.equal(extremes[i].high, !extremes[i - 1].high, `extreme ${i}`)
+      assert.ok(extremes[i].time - extremes[i - 1].time < 2 * DAY, `extreme ${i}`)
     }
   }
 })
 
-test('At the very second of a turn the next one is meant, a second before it is still this one.', () => {
+test('At the very second of an extreme the next one is meant, a second before it is still this one.', () => {
   const tides = tidesOf(harbourOf(MONTEREY))
-  const turn = tides.next(0, EPOCH)!
-  assert.ok(Number.isInteger(turn.time))
-  assert.deepEqual(tides.next(0, turn.time - 1), turn)
-  assert.notDeepEqual(tides.next(0, turn.time), turn)
+  const extreme = tides.next(0, EPOCH)!
+  assert.ok(Number.isInteger(extreme.time))
+  assert.deepEqual(tides.next(0, extreme.time - 1), extreme)
+  assert.notDeepEqual(tides.next(0, extreme.time), extreme)
 })
 
-test('The same turn is found from everywhere before it.', () => {
+test('The same extreme is found from everywhere before it.', () => {
   const tides = tidesOf(harbourOf(MONTEREY))
   let previous = EPOCH
-  for (const turn of turnsBetween(tides, EPOCH, EPOCH + 12 * DAY)) {
-    for (let time = previous; time < turn.time; time += 601) assert.deepEqual(tides.next(0, time), turn)
-    previous = turn.time
+  for (const extreme of extremesBetween(tides, EPOCH, EPOCH + 12 * DAY)) {
+    for (let time = previous; time < extreme.time; time += 601) assert.deepEqual(tides.next(0, time), extreme)
+    previous = extreme.time
   }
 })
 
-test('A wiggle of millimetres is no turn, but in a nearly tideless sea the millimetres are the tide.', () => {
+test('A wiggle of millimetres is not an extreme, but in a nearly tideless sea the millimetres are the tide.', () => {
   const small = tidesOf(
     harbourOf([
       ['M2', 0.004, 10],
       ['K1', 0.003, 70],
     ]),
   )
-  assert.ok(turnsBetween(small, EPOCH, EPOCH + 10 * DAY).length >= 18)
+  assert.ok(extremesBetween(small, EPOCH, EPOCH + 10 * DAY).length >= 18)
   // Twelve times a day 3 mm up and down, where the tide itself moves slowly.
   const wavy = tidesOf(
     harbourOf([
@@ -430,14 +434,14 @@ test('A wiggle of millimetres is no turn, but in a nearly tideless sea the milli
       ['M24', 0.0015, 0],
     ]),
   )
-  const turns = turnsBetween(wavy, EPOCH, EPOCH + 10 * DAY)
-  assert.ok(turns.length >= 19 && turns.length <= 21, `${turns.length} turns`)
+  const extremes = extremesBetween(wavy, EPOCH, EPOCH + 10 * DAY)
+  assert.ok(extremes.length >= 19 && extremes.length <= 21, `${extremes.length} extremes`)
 })
 
-test('A harbour with nothing but the seasons has a height and, most of the year, no next turn.', () => {
+test('A harbour with nothing but the seasons has a height and, most of the year, no next extreme.', () => {
   const tides = tidesOf(harbourOf([['SA', 0.1, 0]], 0.5))
-  const turns = [0, 30, 60, 90, 120, 150].map((days) => tides.next(0, EPOCH + days * DAY))
-  assert.ok(turns.filter((turn) => turn === null).length >= 4)
+  const extremes = [0, 30, 60, 90, 120, 150].map((days) => tides.next(0, EPOCH + days * DAY))
+  assert.ok(extremes.filter((extreme) => extreme === null).length >= 4)
   assert.ok(Math.abs(tides.height(0, EPOCH) - 0.5) <= 0.1)
 })
 
@@ -445,8 +449,8 @@ test('Any time can be asked about, also thousands of years away.', () => {
   const tides = tidesOf(harbourOf(MONTEREY))
   for (const year of ['0000', '1000', '1969', '2100', '9999']) {
     const time = Date.parse(`${year}-06-01T00:00:00Z`) / 1000
-    const turn = tides.next(0, time)!
-    assert.ok(turn.time > time && turn.time < time + DAY, year)
+    const extreme = tides.next(0, time)!
+    assert.ok(extreme.time > time && extreme.time < time + DAY, year)
     assert.ok(Math.abs(tides.height(0, time)) < 2, year)
   }
 })
@@ -513,13 +517,13 @@ test('Whole hundredths are the height rounded, at any time.', () => {
   }
 })
 
-test('A table gives turns and levels again after many others were made.', () => {
+test('A table gives extremes and levels again after many others were made.', () => {
   const other = harbourOf(MADE_UP['with two equal tides a day'], 0, { identifier: 'other' })
   const tides = tidesOf(harbourOf(SHALLOW), other)
   for (const time of [EPOCH, EPOCH + 4 * DAY, EPOCH]) {
     for (const harbour of [0, 1, 0]) {
       assert.equal(tides.hundredths(harbour, time), Math.round(tides.height(harbour, time) * 100))
-      assert.ok(tides.next(harbour, time)!.time > time, 'a turn to come')
+      assert.ok(tides.next(harbour, time)!.time > time, 'an extreme to come')
     }
   }
 })

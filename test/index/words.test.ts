@@ -174,7 +174,7 @@ test('A stored index is taken for that of its names only when it is, whatever on
     identifiers: ['05602', 'Ω7', '05602', 'x'],
   }
   const good = storedWords(input)
-  const names = ['text', 'owner', 'place', 'suffixes', 'rank'] as const
+  const names = ['text', 'owner', 'flags', 'suffixes', 'rank'] as const
   for (const name of names) {
     for (let at = 0; at < good[name].length; at++) {
       for (const change of [1, 2, 200]) {

@@ -68,7 +68,7 @@ test('Distances of a few metres keep their digits.', () => {
   )
 })
 
-test('Half the circumference is the largest distance, and a place is no distance from itself.', () => {
+test('Half the circumference is the largest distance, and a position is at distance 0 from itself.', () => {
   assert.equal(haversineKm(0, 0, 0, 180), FARTHEST_KM)
   assert.equal(haversineKm(90, 0, -90, 77), FARTHEST_KM)
   assert.equal(haversineKm(12.5, -179.5, 12.5, -179.5), 0)

@@ -118,7 +118,7 @@ test('A date alone is its UTC midnight and stands for the whole day.', () => {
   )
 })
 
-test('What is no timestamp is refused.', () => {
+test('What is not a timestamp is refused.', () => {
   const refused = [
     '',
     ' ',

@@ -42,7 +42,7 @@ test('A limit of 0 keeps nothing.', () => {
   assert.equal(cache.get('a'), undefined)
 })
 
-test('A request as it was spelled leads to its answer until that has left the cache.', () => {
+test('A request target leads to its answer until that has left the cache.', () => {
   const cache = new AnswerCache(10_000)
   cache.put('a', REQUEST, answerOf(100))
   const answer = cache.get('a')!
@@ -55,7 +55,7 @@ test('A request as it was spelled leads to its answer until that has left the ca
   assert.equal(cache.getByTarget('/v2/countries', 'x=1'), undefined)
 })
 
-test('An answer that has left the cache holds no memory, however long its spelling is remembered.', () => {
+test('An answer that has left the cache holds no memory, however long its target is remembered.', () => {
   const cache = new AnswerCache(100_000)
   cache.put('a', REQUEST, answerOf(5000))
   const answer = cache.get('a')!

@@ -1,4 +1,4 @@
-/** How long answers may be kept, and by whom. */
+/** How long answers may be kept, and who may keep them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -105,7 +105,7 @@ function asker(answers: ExpensiveAnswers) {
       keptFor?: number
     } = {},
   ): Asked | null => {
-    if (!answers.hasPlace(client)) return null
+    if (!answers.hasSlot(client)) return null
     const asked: Asked = { read: null!, refused: [], faults: [], kept: [], running: 0, steps: 0 }
     function* make(writer: JsonWriter): Steps<void> {
       try {
@@ -194,7 +194,7 @@ test('Whatever sizes, readers and moments, each answer arrives whole and in orde
   )
 })
 
-test('A client has a quarter of the places, and as many as there are clients for are given.', () => {
+test('A client has a quarter of the slots, and as many are given as there are clients for.', () => {
   const answers = new ExpensiveAnswers(quiet)
   const ask = asker(answers)
   const own = Array.from({ length: 200 }, () => ask(7)).filter((asked) => asked !== null)
@@ -204,7 +204,7 @@ test('A client has a quarter of the places, and as many as there are clients for
   // Nothing has begun yet: only as many as may wait.
   assert.equal(own.length + others, 128)
   own[0].read.go()
-  assert.notEqual(ask(500), null, 'a place that is free again')
+  assert.notEqual(ask(500), null, 'a slot that is free again')
 })
 
 test('Of those that wait, the client with the fewest at work comes first, and none has more than its share at work.', async () => {
@@ -219,9 +219,9 @@ test('Of those that wait, the client with the fewest at work comes first, and no
   await until(() => one.read.isOver, 'one of another client waits behind them')
   assert.equal(one.read.text.length, 100_000)
   assert.deepEqual(answers.counts, { waiting: 22, begun: 8 })
-  // One that goes leaves its place to the next.
+  // One that goes leaves its slot to the next.
   many[0].read.go()
-  await until(() => many.filter(({ steps }) => steps > 0).length === 9, 'its place was not given on')
+  await until(() => many.filter(({ steps }) => steps > 0).length === 9, 'its slot was not given on')
   assert.equal(many[0].running, 0)
 })
 

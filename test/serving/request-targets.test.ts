@@ -1,4 +1,4 @@
-/** Requests as they were spelled, against a map of the joined texts. */
+/** Request targets against a map of the joined texts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -26,7 +26,7 @@ const ASSET: StaticFile = {
   type: 'text/javascript; charset=utf-8',
   bytes: Buffer.from(TEXT),
   cache: 'immutable',
-  // Marked, so that it can be told from what is made at start.
+  // Marked, so that it differs from what is made at start.
   compressed: { br: brotliCompressSync(`made before. ${TEXT}`) },
 }
 const NOISE: StaticFile = {

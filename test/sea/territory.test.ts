@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { iso1A2Code } from '@rapideditor/country-coder'
-import { countryAt, countryName, isTimezone, timezoneAt } from '../../src/sea/place.ts'
+import { countryAt, countryName, isTimezone, timezoneAt } from '../../src/sea/territory.ts'
 
 test('Buoys at sea belong to the country whose waters or nearest coast they lie off.', () => {
   const places: [lat: number, lng: number, country: string | null][] = [
@@ -22,7 +22,7 @@ test('Buoys at sea belong to the country whose waters or nearest coast they lie 
   for (const [lat, lng, country] of places) assert.equal(countryAt(lat, lng), country, `${lat}, ${lng}`)
 })
 
-test('Beyond 200 nautical miles of the nearest waters there is no country.', () => {
+test('Beyond 200 nautical miles of the nearest waters no country is found.', () => {
   // Westwards from Ireland along a parallel: the last point that the map itself gives to a country.
   const lat = 52
   let edge = -10
@@ -53,7 +53,7 @@ test('A country is known by its code of ISO 3166-1 and no other, under its Engli
     ['FR', 'US', 'FJ', 'MQ', 'TW'].map((code) => countryName(code)),
     ['France', 'United States', 'Fiji', 'Martinique', 'Taiwan'],
   )
-  // Unions, reserved and withdrawn codes, placeholders, and what is no code.
+  // Unions, reserved and withdrawn codes, placeholders, and what is not a code.
   for (const code of [
     'EU',
     'UN',

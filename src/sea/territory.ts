@@ -45,7 +45,7 @@ const regionNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'non
  */
 const CODE_STATES = new Set(['official', 'usrAssn'])
 
-/** English name of a country's code, or null when there is no such country. */
+/** English name of a country's code, or null for a code of none. */
 export function countryName(code: string): string | null {
   // Intl also names unions, placeholders and countries that are gone.
   const known = feature(code)?.properties
