@@ -26,14 +26,16 @@ export function loadLimitMs(bytes: number): number {
 export class Loader {
   readonly #dir: string
   readonly #limitMs: typeof loadLimitMs
+  readonly #heapMiB: number
   /** Kept from one load to the next: starting it takes longer than loading a new month. */
   #thread: Worker | null = null
   /** Gives up what is being loaded. */
   #giveUp: ((why: string) => void) | null = null
 
-  constructor(dir: string, limitMs = loadLimitMs) {
+  constructor(dir: string, limitMs = loadLimitMs, heapMiB = HEAP_MIB) {
     this.#dir = dir
     this.#limitMs = limitMs
+    this.#heapMiB = heapMiB
   }
 
   /**
@@ -88,7 +90,7 @@ export class Loader {
 
   #start(): Worker {
     const thread = startThread(new URL('./load-thread', import.meta.url), this.#dir, {
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
+      resourceLimits: { maxOldGenerationSizeMb: this.#heapMiB },
     })
     const lost = (why: string): void => {
       if (this.#thread !== thread) return

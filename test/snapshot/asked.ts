@@ -1,7 +1,6 @@
 /** A loaded snapshot opened as a serving thread does it, and asked about everything. */
 import { openDataset } from '../../src/answers/dataset.ts'
-import { headText, type Exchange } from '../../src/http/exchange.ts'
-import { pathWithoutSocket, warmUp } from '../../src/serving/warm-up.ts'
+import { pathWithoutSocket, SilentExchange, warmUp } from '../../src/serving/warm-up.ts'
 import { renderFragments } from '../../src/answers/fragments.ts'
 import type { LoadedSnapshot } from '../../src/snapshot/read.ts'
 import { finish } from '../../src/system/steps.ts'
@@ -9,32 +8,12 @@ import { finish } from '../../src/system/steps.ts'
 const DAY = 86_400
 const NOW = Date.parse('2026-03-27T10:07:33Z') / 1000
 
-class KeepingExchange implements Exchange {
-  readonly method = 'GET'
-  path = ''
-  query = ''
-  status = 0
+class KeepingExchange extends SilentExchange {
   body = ''
 
-  header(): string {
-    return ''
-  }
-
-  headerValues(): string {
-    return ''
-  }
-
-  address(): string {
-    return ''
-  }
-
-  send(head: string | Uint8Array, body: Uint8Array | null): void {
-    this.status = Number(headText(head).slice(0, 3))
+  override send(head: string | Uint8Array, body: Uint8Array | null): void {
+    super.send(head, body)
     this.body = body === null ? '' : Buffer.from(body).toString('utf8')
-  }
-
-  later(): null {
-    return null
   }
 }
 
@@ -109,9 +88,7 @@ export function faultsOf(snapshot: LoadedSnapshot): string[] {
   const exchange = new KeepingExchange()
   const faults: string[] = []
   for (const url of questions(IDS)) {
-    const mark = url.indexOf('?')
-    exchange.path = mark === -1 ? url : url.slice(0, mark)
-    exchange.query = mark === -1 ? '' : url.slice(mark + 1)
+    exchange.ask(url)
     exchange.status = 0
     path.handle(exchange)
     const isAnswer = [200, 400, 404, 422].includes(exchange.status)

@@ -95,6 +95,21 @@ test('A load that passes its time limit is ended, refused and told, and the next
   assert.equal(served.length, 1)
 })
 
+test('A load that exhausts its heap is refused, and this process and the next load are unharmed.', async (t) => {
+  const manifest = (await readManifest(whole)) ?? assert.fail()
+  // Too little for the smallest snapshot: what exhausts a heap of a gigabyte takes a minute to build.
+  const heapMiB = 6
+  const small = new Loader(whole, undefined, heapMiB)
+  t.after(() => small.end())
+  await assert.rejects(
+    small.load(manifest, null),
+    new SnapshotError(`snapshot ${manifest.id}: ended the thread that loaded it (ERR_WORKER_OUT_OF_MEMORY)`),
+  )
+  const usual = new Loader(whole)
+  t.after(() => usual.end())
+  assert.equal((await usual.load(manifest, null)).id, manifest.id)
+})
+
 test('While it loads, the state says what and since when, and this thread goes on turning.', async (t) => {
   const { reloader } = sceneOf(t)
   const looking = reloader.look()
