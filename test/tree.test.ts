@@ -54,13 +54,16 @@ function whoImports(pattern: RegExp, from: (file: string) => boolean = () => tru
   )
 }
 
+/** The one file outside of the program that it may name, and only the explorer: for the types of answers. */
+const PUBLISHED_CLIENT = 'clients/typescript/groundswell.ts'
+
 test('Every import within the program names a file that is there, with its ending.', () => {
   assert.ok(IMPORTS.length > 100)
   for (const { file, target, specifier } of IMPORTS) {
     if (target === null) continue
     assert.match(specifier, /\.(ts|mjs)$/, `${file} imports ${specifier}`)
     assert.ok(existsSync(join(ROOT, target)), `${file} imports ${specifier}`)
-    assert.ok(target.startsWith('src/'), `${file} imports ${specifier}`)
+    assert.ok(target.startsWith('src/') || target === PUBLISHED_CLIENT, `${file} imports ${specifier}`)
   }
 })
 
@@ -229,6 +232,10 @@ test('The explorer and the server know each other by the API alone.', () => {
     [],
   )
   assert.deepEqual(whoImports(/^src\/(?!explorer\/)/, isExplorer), [])
+  // The types of the published client are those of the API.
+  const clientUsers = IMPORTS.filter(({ target }) => target === PUBLISHED_CLIENT)
+  assert.ok(clientUsers.length > 5)
+  for (const { file, typeOnly } of clientUsers) assert.ok(isExplorer(file) && typeOnly, file)
   assert.ok(SOURCES.filter(isExplorer).length > 10)
 })
 

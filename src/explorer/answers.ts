@@ -1,23 +1,23 @@
 /**
- * Answers of the API by address, so that a page drawn anew asks for nothing twice. All that are shown are of
- * one snapshot: when an answer comes from another one, what the page shows is asked for again and changes all
- * at once.
+ * Answers of the API by address, so that a page drawn anew asks for nothing twice. Everything that a page
+ * shows is of one snapshot: when an answer comes from another one, the page asks for the rest again, and then
+ * changes all at once.
  */
-import { ApiTrouble, type Api } from './api.ts'
+import { ApiTrouble, type Address, type Api } from './api.ts'
 
 export type Answer<T> =
   | { state: 'waiting' }
   | { state: 'here'; data: T }
   | { state: 'failed'; trouble: ApiTrouble }
 
-/** As many panels as somebody goes through in an hour; a chart is some 40 KB. */
-const KEPT = 60
-/** A server changes all its threads within milliseconds; several behind one address take seconds. */
-const ASK_AGAIN_MS = 500
+/** As many as the panels that somebody goes through in an hour; a chart is some 40 KB. */
+const KEPT_ANSWERS = 60
 /**
- * Rounds in which answers of several snapshots may come before the page stays as it is until the next
- * refresh.
+ * The threads of one server change snapshots within milliseconds; several servers behind one address take
+ * seconds.
  */
+const ASK_AGAIN_MS = 500
+/** After so many rounds with answers of several snapshots the page stays as it is until the next refresh. */
 const MOST_ROUNDS = 20
 
 /** Answers of the snapshot that the page is about to show. */
@@ -35,23 +35,23 @@ export class Answers {
   #next: Next | null = null
   #rounds = 0
   readonly #asking = new Set<string>()
-  /** What the page as it is was drawn from. */
+  /** The addresses that the page is drawn from. */
   readonly #used = new Set<string>()
   #abort = new AbortController()
 
-  /** `onChange` is told of each answer that has come, and of the trouble where it is none. */
+  /** `onChange` is called for each answer that has come, and with the trouble for each that has failed. */
   constructor(api: Api, onChange: (trouble: ApiTrouble | null) => void) {
     this.#api = api
     this.#onChange = onChange
   }
 
-  /** What is known of an address; asks for it the first time. */
-  get<T>(address: string): Answer<T> {
+  /** What is known about an address. The first time it asks the server. */
+  get<T>(address: Address<T>): Answer<T> {
     this.#used.add(address)
     const known = this.#kept.get(address)
     if (known !== undefined) return known as Answer<T>
     const [oldest] = this.#kept.keys()
-    if (this.#kept.size >= KEPT && oldest !== undefined) this.#kept.delete(oldest)
+    if (this.#kept.size >= KEPT_ANSWERS && oldest !== undefined) this.#kept.delete(oldest)
     this.#kept.set(address, { state: 'waiting' })
     void this.#ask(address)
     return { state: 'waiting' }
@@ -91,7 +91,7 @@ export class Answers {
     this.#complete()
   }
 
-  /** Shows the next snapshot once all of it is there that the page shows; asks for what is missing. */
+  /** Shows the next snapshot once it has everything that the page shows; asks for what is missing. */
   #complete(): void {
     const next = this.#next
     if (next === null) return
@@ -115,7 +115,7 @@ export class Answers {
   }
 
   #fail(address: string, trouble: ApiTrouble): void {
-    // That the next snapshot has no such thing is an answer, too.
+    // That the next snapshot does not have this is an answer, too.
     if (this.#next !== null && (trouble.kind === 'not found' || trouble.kind === 'refused')) {
       this.#next.answers.set(address, { state: 'failed', trouble })
       this.#complete()
@@ -127,7 +127,7 @@ export class Answers {
     else this.#giveUp(trouble)
   }
 
-  /** The page stays as it is; what never came is asked for again when failures are forgotten. */
+  /** The page stays as it is. What never came is asked for again once failures are forgotten. */
   #giveUp(trouble: ApiTrouble): void {
     this.#next = null
     this.#rounds = 0
@@ -137,19 +137,20 @@ export class Answers {
     this.#onChange(trouble)
   }
 
-  /** Forgets what failed, so that it is asked for again. */
+  /** Forgets failures, so that the next drawing asks again. */
   forgetFailures(): void {
     for (const [address, { state }] of this.#kept) if (state === 'failed') this.#kept.delete(address)
   }
 
-  /** From here on `get` says what the page is drawn from. */
+  /** From here on the calls of `get` are what the page is drawn from. */
   beginDrawing(): void {
     this.#used.clear()
   }
 
   /**
-   * Asks again for the first address that is shown, and for those that `change` with the minute; a new
-   * snapshot brings the rest. What is shown stays until new answers are there; all else is forgotten.
+   * Asks again for the first address of the page, and for those that `change` with the minute; a new snapshot
+   * brings the rest. The page stays as it is until new answers are there. Answers that it does not show are
+   * forgotten.
    */
   refresh(change: (address: string) => boolean): void {
     for (const address of this.#kept.keys()) if (!this.#used.has(address)) this.#kept.delete(address)

@@ -1,149 +1,36 @@
-/** The public API as the explorer uses it: calls with the visitor's key, and what can become of them. */
+/** The public API as the explorer uses it: calls with the visitor's key, and what may go wrong with them. */
+import type { MapBuoysAnswer, Quota } from '../../clients/typescript/groundswell.ts'
 
-export interface Reading {
-  significient_height: number
-  maximum_height: number | null
-  period: number | null
-  time: string
-  water_temperature: number | null
-  direction: number | null
-}
+/** A buoy of the map, in the water or virtual. */
+export type ActiveBuoy = MapBuoysAnswer['data']['buoys'][number]
 
-export interface MapBuoy {
-  id: number
-  name: string
-  slug: string
-  lat: number
-  lng: number
-  timezone: string
-  source: string
-  virtual: boolean
-  last_reading_time: string | null
-  last_reading: Reading | null
-  satellite_pass_id?: string | null
-  pass_name?: string | null
-}
+/** The address of an answer, from the server's root. `Data` is the type of the answer's `data`. */
+export type Address<Data> = string & { readonly answer?: Data }
 
-export interface BuoyDetail {
-  id: number
-  name: string
-  slug: string
-  lat: number
-  lng: number
-  source: string
-  source_identifier: string
-  last_reading_time: string | null
-  readings_count: number
-  last_reading: Reading | null
-  timezone: string
-  country: string | null
-}
+export type TroubleKind = 'unauthorized' | 'quota' | 'offline' | 'unavailable' | 'not found' | 'refused'
 
-export interface FoundBuoy {
-  id: number
-  name: string
-  slug: string
-  lat: number
-  lng: number
-  source: string
-  source_identifier: string
-  country: string | null
-}
-
-type Column = readonly (number | null)[]
-
-export interface ChartData {
-  time: readonly string[]
-  significant_height: Column
-  maximum_height: Column
-  period: Column
-  forecast_wave_height: Column
-  tide_level: Column
-}
-
-export interface SeriesYear {
-  year: number
-  complete: boolean
-  point_count: number
-  points: readonly { bucket_index: number; label: string; value: number | null }[]
-}
-
-export interface SeriesData {
-  years: readonly SeriesYear[]
-}
-
-export interface Conditions {
-  location: { lat: number; lng: number; timezone: string }
-  forecast: {
-    waves_height: number | null
-    waves_period: number | null
-    waves_direction: string | null
-    wind_speed: number | null
-    wind_direction: string | null
-    swell_height: number | null
-    swell_period: number | null
-    swell_direction: string | null
-  }
-  reading:
-    | { exists: false }
-    | {
-        exists: true
-        significient_height: number
-        time: string
-        buoy: { id: number; name: string; distance_km: number }
-      }
-  tide: {
-    height: number | null
-    direction: string | null
-    seconds_to_next_tide_change: number | null
-    next_tide: string | null
-    next_tide_height: number | null
-    harbor: string | null
-  }
-  metadata: { forecast_updated_at: string | null; tide_source: string | null }
-}
-
-export interface SatellitePass {
-  id: number
-  name: string
-  satellite_pass_id: string
-  platform: string
-  mission: { slug: string; name: string }
-  started_at: string
-  ended_at: string
-  buoy_count: number
-  observation_count: number
-  bounds: { south: number; west: number; north: number; east: number }
-}
-
-export type Trouble = 'unauthorized' | 'quota' | 'offline' | 'unavailable' | 'not found' | 'refused'
-
-/** A call that did not succeed, with what a visitor can do about it. */
+/** A call that failed, with what a visitor can do about it. */
 export class ApiTrouble extends Error {
   override name = 'ApiTrouble'
-  readonly kind: Trouble
-  /** Epoch milliseconds at which to try again; null where that would change nothing. */
+  readonly kind: TroubleKind
+  /** Epoch milliseconds at which to try again; null where trying again changes nothing. */
   readonly again: number | null
 
-  constructor(kind: Trouble, message: string, again: number | null = null) {
+  constructor(kind: TroubleKind, message: string, again: number | null = null) {
     super(message)
     this.kind = kind
     this.again = again
   }
 }
 
-export interface Quota {
-  limit: number
-  remaining: number
-  /** Epoch milliseconds. */
-  reset: number
-}
+/** Until the next try, where the server does not say when. */
+const RETRY_MS = 10_000
 
 export class Api {
   readonly #base: string
   readonly #clock: () => number
   key: string
-  /** What the last answer said; null before the first one. */
+  /** As the newest answer gave it; null before the first one. */
   quota: Quota | null = null
   onQuota: () => void = () => {}
 
@@ -154,32 +41,32 @@ export class Api {
     this.#clock = clock
   }
 
-  /** The address of a call, from its root. */
-  address(path: string, query: { readonly [name: string]: string | number | null } = {}): string {
+  /** `path` is below the base path. */
+  address<Data>(
+    path: string,
+    parameters: { readonly [name: string]: string | number | undefined } = {},
+  ): Address<Data> {
     const fields = new URLSearchParams()
-    for (const [name, value] of Object.entries(query)) if (value !== null) fields.set(name, String(value))
-    const text = fields.toString()
-    return `${this.#base}${path}${text === '' ? '' : `?${text}`}`
-  }
-
-  /** The `data` of the answer at an address. @throws ApiTrouble, or what ended `signal` */
-  async get<T>(address: string, access: 'keyed' | 'public', signal: AbortSignal | null = null): Promise<T> {
-    return (await this.ask(address, access, signal)).data as T
+    for (const [name, value] of Object.entries(parameters)) {
+      if (value !== undefined) fields.set(name, String(value))
+    }
+    const query = fields.toString()
+    return `${this.#base}${path}${query === '' ? '' : `?${query}`}` as Address<Data>
   }
 
   /**
-   * The `data` of the answer at an address, and the id of the snapshot that it was made from. The browser's
-   * own copy is used only where the server says that it is still right.
+   * Asks for the answer at an address. Returns its `data`, and the id of the snapshot that it was made from.
+   * The browser uses its own copy only where the server says that it is still right.
    * @throws ApiTrouble, or what ended `signal`
    */
-  async ask(
-    address: string,
+  async ask<Data>(
+    address: Address<Data>,
     access: 'keyed' | 'public',
     signal: AbortSignal | null = null,
-  ): Promise<{ data: unknown; snapshot: string | null }> {
-    // What can only be refused is not asked.
+  ): Promise<{ data: Data; snapshot: string | null }> {
+    // Without a key the server could only refuse.
     if (access === 'keyed' && this.key === '') throw new ApiTrouble('unauthorized', 'API key required')
-    // Node's types, under which the tests are checked, do not know of browsers' caches.
+    // The tests are checked under Node's types, which know nothing of browsers' caches.
     const how: RequestInit & { cache: 'no-cache' } = {
       headers: this.key === '' ? {} : { Authorization: `Bearer ${this.key}` },
       cache: 'no-cache',
@@ -190,13 +77,13 @@ export class Api {
       answer = await fetch(address, how)
     } catch {
       signal?.throwIfAborted()
-      throw new ApiTrouble('offline', 'The server cannot be reached.', this.#clock() + 10_000)
+      throw new ApiTrouble('offline', 'The server cannot be reached.', this.#clock() + RETRY_MS)
     }
     this.#readQuota(answer.headers)
     const body = (await answer.json().catch(() => null)) as { data?: unknown; message?: string } | null
     signal?.throwIfAborted()
     if (answer.ok && body?.data !== undefined) {
-      return { data: body.data, snapshot: answer.headers.get('X-Snapshot-Id') }
+      return { data: body.data as Data, snapshot: answer.headers.get('X-Snapshot-Id') }
     }
     throw this.#trouble(answer, body?.message ?? `The server answered ${answer.status}.`)
   }
@@ -206,7 +93,11 @@ export class Api {
       headers.get(`X-RateLimit-${name}`),
     )
     if (limit === null || remaining === null || reset === null) return
-    this.quota = { limit: Number(limit), remaining: Number(remaining), reset: Number(reset) * 1000 }
+    this.quota = {
+      limit: Number(limit),
+      remaining: Number(remaining),
+      resetAt: new Date(Number(reset) * 1000),
+    }
     this.onQuota()
   }
 
@@ -219,10 +110,10 @@ export class Api {
       case 404:
         return new ApiTrouble('not found', message)
       case 429:
-        return new ApiTrouble('quota', message, this.quota?.reset ?? again)
+        return new ApiTrouble('quota', message, this.quota?.resetAt.getTime() ?? again)
       default:
         return answer.status >= 500
-          ? new ApiTrouble('unavailable', message, again ?? this.#clock() + 10_000)
+          ? new ApiTrouble('unavailable', message, again ?? this.#clock() + RETRY_MS)
           : new ApiTrouble('refused', message)
     }
   }

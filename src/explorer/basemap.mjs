@@ -1,5 +1,5 @@
-// Cuts the basemap from Natural Earth (by way of world-atlas): land, the borders between countries, and one
-// place for each name.
+// Cuts the basemap from Natural Earth (by way of world-atlas): land, the borders between countries, and a point
+// for each name.
 import { geoArea, geoCentroid, geoContains, geoEquirectangular } from 'd3-geo'
 import { geoProject } from 'd3-geo-projection'
 import { readFileSync } from 'node:fs'
@@ -8,13 +8,15 @@ import { feature, mesh } from 'topojson-client'
 
 const require = createRequire(import.meta.url)
 
-/** Countries smaller than this (steradians, some 40,000 km²) have no name on the map. */
-const NAMED_AREA = 0.001
+/** Smaller countries (some 40,000 km²) have no name on the map. */
+const NAMED_STERADIANS = 0.001
+/** Larger countries (some 2.4 million km², some 320,000 km²) have rank 0 and 1. */
+const RANK_STERADIANS = [0.06, 0.008]
 
 /**
- * A GeoJSON collection with properties `kind` (`land`, `border`, `name`), for names `name` and `rank` (0 the
- * largest, 2 the smallest).
- * @param {'110m' | '50m'} scale of Natural Earth; names come with the coarse one alone, which is always there
+ * A GeoJSON collection. Each feature has the property `kind` (`land`, `border` or `name`); names also have
+ * `name` and `rank`, from 0 for the largest countries to 2 for the smallest.
+ * @param {'110m' | '50m'} scale of Natural Earth; only the coarse one, which the page always loads, has names
  */
 export function basemap(scale) {
   const topology = JSON.parse(readFileSync(require.resolve(`world-atlas/countries-${scale}.json`), 'utf8'))
@@ -35,8 +37,8 @@ export function basemap(scale) {
 }
 
 /**
- * The polygons cut at the antimeridian: on the sphere they cross it, in the plane of a map they would run
- * round the world. Taking the projection to degrees again does it.
+ * The polygons, cut at the antimeridian. On the sphere they cross it; in the plane of a map they would run
+ * round the world. Projecting them to degrees cuts them.
  */
 function polygonsOf(land) {
   const degrees = geoEquirectangular()
@@ -65,7 +67,7 @@ function withoutRepeats(points) {
   return points.filter(([x, y], i) => i === 0 || x !== points[i - 1][0] || y !== points[i - 1][1])
 }
 
-/** One point for each country's name, in its largest polygon, so that no name stands there twice. */
+/** One point for each country's name, in its largest polygon: no name is on the map twice. */
 function namesOf(countries) {
   return countries.flatMap(({ properties, geometry }) => {
     const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates
@@ -74,8 +76,8 @@ function namesOf(countries) {
     const area = geoArea(largest)
     const point = geoCentroid(largest)
     // A centroid outside its country would name its neighbour.
-    if (area < NAMED_AREA || !geoContains(largest, point)) return []
-    const rank = area > 0.06 ? 0 : area > 0.008 ? 1 : 2
+    if (area < NAMED_STERADIANS || !geoContains(largest, point)) return []
+    const rank = RANK_STERADIANS.filter((least) => area <= least).length
     return [
       {
         type: 'Feature',

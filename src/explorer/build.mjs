@@ -1,5 +1,5 @@
-// Builds the explorer: bundles the program, cuts the basemap, and names everything but the page itself by its
-// hash, so that browsers keep it for a year.
+// Builds the explorer: bundles the program and cuts the basemap. Everything but the page itself has its hash in
+// its name, so that browsers keep it for a year.
 import { build as bundle } from 'esbuild'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -11,16 +11,13 @@ import { basemap } from './basemap.mjs'
 const here = dirname(fileURLToPath(import.meta.url))
 const root = dirname(dirname(here))
 
-/**
- * The sources of MapLibre, not its two bundles: built together, page and worker share half of their code, and
- * 90 KB are saved.
- */
+/** The sources of MapLibre, not its two bundles: page and worker then share half of their code, 90 KB. */
 const maplibre = join(dirname(createRequire(import.meta.url).resolve('maplibre-gl/package.json')), 'src')
 
-/** Browsers since early 2023: module workers in all of them. */
+/** Browsers since early 2023, which all have module workers. */
 const TARGET = ['chrome111', 'firefox114', 'safari16.4']
 
-/** Nothing from elsewhere, nothing inline, no evaluated text. */
+/** Nothing comes from another server, nothing is inline, and no text is evaluated. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -89,7 +86,7 @@ async function bundleAll() {
       'map-worker': join(maplibre, 'source', 'worker.ts'),
     },
     alias: { 'maplibre-gl': join(maplibre, 'index.ts') },
-    // As MapLibre is built by its makers: its classes declare fields that their parents have set.
+    // As MapLibre's makers build it: its classes declare fields that their parents have set.
     tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
     bundle: true,
     splitting: true,
@@ -121,7 +118,7 @@ async function bundleAll() {
   }
 }
 
-/** The licences of all packages that files were taken from: most ask for their text to go with the code. */
+/** The licences of all packages in the bundle: most require that their text goes with the code. */
 function licencesOf(files) {
   const marker = 'node_modules/'
   const packages = new Set(['node_modules/world-atlas'])
@@ -131,7 +128,7 @@ function licencesOf(files) {
     const [scope, name] = file.slice(at + marker.length).split('/')
     packages.add(file.slice(0, at + marker.length) + (scope.startsWith('@') ? `${scope}/${name}` : scope))
   }
-  // A package within the built files of another has neither; the other's licence speaks for it.
+  // A package inside the built files of another has no folder of its own; the other's licence covers it.
   const whole = [...packages].filter((folder) => existsSync(join(root, folder, 'package.json')))
   const texts = whole.sort().map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
@@ -159,10 +156,7 @@ function hashed(name, bytes) {
   return { file: `${name.slice(0, dot)}-${hash}${name.slice(dot)}`, bytes }
 }
 
-/**
- * The page with the names that its files have got. `map.ts` and what it needs is on its way before `main.ts`
- * asks for it.
- */
+/** The page with the names of its files. It preloads `map.ts` and what that needs before `main.ts` asks for it. */
 function page(names) {
   const preloads = [...new Set([names['map.ts'], ...names['map.ts needs'], ...names['main.ts needs']])]
   const values = {

@@ -5,7 +5,7 @@ import { curlLine } from './shell.ts'
 
 const HIDDEN_KEY = 'YOUR_KEY'
 
-/** `calls` are addresses from the server's root. The key is copied but not shown: screens are shared. */
+/** `calls` are addresses from the server's root. The key is copied but not shown, as screens are shared. */
 export function curlBox(scene: Scene, calls: readonly { label: string; address: string }[]): HTMLElement {
   const { key } = scene.api
   return element(
@@ -31,7 +31,7 @@ export function curlBox(scene: Scene, calls: readonly { label: string; address: 
         element('pre', { tabindex: 0 }, element('code', {}, curlLine(whole, key === '' ? '' : HIDDEN_KEY))),
       )
     }),
-    key === '' ? null : element('p', { class: 'note' }, 'What is copied has your key in it.'),
+    key === '' ? null : element('p', { class: 'note' }, 'The copied line has your key in it.'),
   )
 }
 
@@ -41,7 +41,7 @@ async function copyLine(scene: Scene, button: HTMLElement, line: string): Promis
     button.textContent = 'Copied'
     scene.announce('The curl line was copied.')
   } catch {
-    // Without HTTPS a browser may refuse; then the line is shown whole, ready to be copied by hand.
+    // Without HTTPS a browser may refuse. Then the page shows the whole line and selects it.
     const code = button.closest('.call')?.querySelector('code')
     if (code === null || code === undefined) return
     code.textContent = line

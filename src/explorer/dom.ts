@@ -1,12 +1,12 @@
-/** Makes elements. Text goes in as text, so nothing that a source says can become markup. */
+/** Makes elements. Text goes in as text, so no name from a source can become markup. */
 
 import { agoText } from './format.ts'
 
 type Value = string | number | boolean | EventListener | null
 
 /**
- * An element with attributes and children. A function is a listener (`onclick` is that of `click`), `true` an
- * attribute without a value, `false` and null none.
+ * An element with attributes and children. A function becomes a listener (`onclick` listens to `click`),
+ * `true` an attribute without a value; `false` and null leave the attribute out.
  */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -22,7 +22,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made
 }
 
-/** How long ago `time` (ISO 8601) was, as text that `tickAges` keeps right. */
+/** How long ago `time` (ISO 8601) was, as a text that `tickAges` keeps right. */
 export function ago(time: string, now: number): HTMLElement {
   return element('time', { datetime: time, class: 'ago' }, agoText(Date.parse(time), now))
 }
@@ -37,7 +37,7 @@ export function tickAges(now: number): void {
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** A drawing of 24 by 24 from the path data of its strokes; decoration, so hidden from screen readers. */
+/** A drawing of 24 by 24 units from the path data of its strokes, hidden from screen readers as decoration. */
 export function icon(path: string, classes = 'icon'): SVGSVGElement {
   const svg = document.createElementNS(SVG, 'svg')
   svg.setAttribute('viewBox', '0 0 24 24')
@@ -56,11 +56,17 @@ export function byId(id: string): HTMLElement {
   return found
 }
 
+/** A choice, and how it is called. */
+export interface Option<T> {
+  value: T
+  label: string
+}
+
 /** One of a few choices, as a row of radio buttons. */
 export function choices<T extends string | number>(
   name: string,
   legend: string,
-  options: readonly { value: T; label: string }[],
+  options: readonly Option<T>[],
   chosen: T,
   onChoice: (value: T) => void,
 ): HTMLFieldSetElement {
@@ -87,7 +93,7 @@ export function choices<T extends string | number>(
 
 export function select<T extends string | number>(
   label: string,
-  options: readonly { value: T; label: string }[],
+  options: readonly Option<T>[],
   chosen: T,
   onChoice: (value: T) => void,
 ): HTMLLabelElement {

@@ -1,9 +1,6 @@
-/** Numbers, times and places as text for people. */
+/** Numbers, times and positions as text for people. */
 
-/**
- * A missing measurement; screen readers say nothing useful about a dash, so texts that are read out have
- * their own words.
- */
+/** A missing measurement. Screen readers skip a dash, so texts for them say it in words. */
 const MISSING = '–'
 
 export function decimals(value: number | null, digits: number): string {
@@ -13,7 +10,7 @@ export function decimals(value: number | null, digits: number): string {
 export interface Zone {
   /** IANA name. */
   name: string
-  /** What stands behind times: `UTC`, or the zone's city. */
+  /** Follows times in texts: `UTC`, or the zone's city. */
   label: string
 }
 
@@ -27,6 +24,11 @@ export function zoneOf(name: string): Zone {
     return UTC
   }
   return name === 'UTC' ? UTC : { name, label: name.slice(name.lastIndexOf('/') + 1).replaceAll('_', ' ') }
+}
+
+/** The zone of the visitor's system. */
+export function viewerZone(): Zone {
+  return zoneOf(Intl.DateTimeFormat().resolvedOptions().timeZone)
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>()
@@ -57,7 +59,7 @@ export function clockTime(time: Date, zone: Zone): string {
   return formatOf(zone, { hour: '2-digit', minute: '2-digit' }).format(time)
 }
 
-/** `24 min`, `3 h 10 min`, `5 days`. `seconds` below zero count as none. */
+/** `24 min`, `3 h 10 min`, `5 days`. Negative `seconds` count as 0. */
 export function duration(seconds: number): string {
   const minutes = Math.max(0, Math.round(seconds / 60))
   if (minutes < 60) return `${minutes} min`
@@ -72,7 +74,7 @@ export function agoText(time: number, now: number): string {
 }
 
 /** `43.53° N, 1.62° W` */
-export function place(lat: number, lng: number): string {
+export function position(lat: number, lng: number): string {
   const part = (value: number, positive: string, negative: string): string =>
     `${Math.abs(value).toFixed(2)}° ${value < 0 ? negative : positive}`
   return `${part(lat, 'N', 'S')}, ${part(lng, 'E', 'W')}`

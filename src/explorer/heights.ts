@@ -1,7 +1,7 @@
 /**
- * Colours of significant wave height. Seven classes of Viridis, which keeps its order for every kind of
- * colour vision and in grey; the higher the sea the more it stands out, so the order is turned round between
- * the light and the dark map.
+ * Colours of significant wave height: seven classes of Viridis, which keeps its order for every kind of colour
+ * vision and in grey. High seas stand out on both maps, so the dark map has the reverse order of the light
+ * one.
  */
 
 /** Metres at which the next class begins. */

@@ -1,8 +1,9 @@
 /** What every part of the page is drawn from, and what it can do. */
+import type { SatellitePass } from '../../clients/typescript/groundswell.ts'
 import type { Answers } from './answers.ts'
-import type { Api, MapBuoy, SatellitePass } from './api.ts'
-import { UTC, zoneOf, type Zone } from './format.ts'
-import type { Theme } from './map.ts'
+import type { ActiveBuoy, Api } from './api.ts'
+import { UTC, viewerZone, zoneOf, type Zone } from './format.ts'
+import type { Theme } from './theme.ts'
 import type { ViewState } from './view.ts'
 
 export interface Scene {
@@ -11,7 +12,7 @@ export interface Scene {
   readonly theme: Theme
   view: ViewState
   /** Epoch milliseconds. */
-  clock(): number
+  readonly clock: () => number
   /** Changes the view, the address and the page. */
   update(patch: Partial<ViewState>): void
   /** Says something to screen readers. */
@@ -20,17 +21,17 @@ export interface Scene {
   /** The pass drawn on the map. */
   chosenPass: SatellitePass | null
   /** The active buoys, or null before they are there. */
-  buoys: readonly MapBuoy[] | null
+  buoys: readonly ActiveBuoy[] | null
 }
 
-/** Which clock the visitor chose, where a place has a zone of its own. */
-export function chosenZone({ view }: Scene, placeZone: string): Zone {
+/** The clock that the visitor chose. `localZone` is the zone of the buoy or point. */
+export function chosenZone({ view }: Scene, localZone: string): Zone {
   switch (view.zone) {
     case 'utc':
       return UTC
     case 'buoy':
-      return zoneOf(placeZone)
+      return zoneOf(localZone)
     case 'viewer':
-      return zoneOf(Intl.DateTimeFormat().resolvedOptions().timeZone)
+      return viewerZone()
   }
 }

@@ -1,27 +1,41 @@
 /** The search box: a combobox over the public search, so it works without a key. */
-import { ApiTrouble, type Api, type FoundBuoy } from './api.ts'
+import type {
+  BuoySearchItem,
+  SearchBuoysAnswer,
+  SearchBuoysParameters,
+} from '../../clients/typescript/groundswell.ts'
+import { ApiTrouble, type Api } from './api.ts'
 import { element } from './dom.ts'
 
-/** Milliseconds without a keystroke before a call is spent. */
-const PAUSE = 180
-const LEAST = 2
+/** Time without a keystroke before a call is spent. */
+const PAUSE_MS = 180
+const LEAST_CHARACTERS = 2
+const MOST_CHARACTERS = 100
+const MOST_FOUND = 8
 
-export function searchBox(
-  host: HTMLElement,
-  api: Api,
-  events: {
-    onChosen: (slug: string) => void
-    onTrouble: (trouble: ApiTrouble) => void
-    announce: (text: string) => void
-  },
-): void {
-  let found: readonly FoundBuoy[] = []
-  let active = -1
-  let timer = 0
-  let abort = new AbortController()
+export interface SearchEvents {
+  onChosen: (slug: string) => void
+  onTrouble: (trouble: ApiTrouble) => void
+  announce: (text: string) => void
+}
 
-  const list = element('ul', { id: 'found', role: 'listbox', 'aria-label': 'Buoys found', hidden: true })
-  const input = element('input', {
+/** Puts a search box into `host`. */
+export function addSearchBox(host: HTMLElement, api: Api, events: SearchEvents): void {
+  const box = new SearchBox(api, events)
+  host.append(box.input, box.list)
+}
+
+class SearchBox {
+  readonly #api: Api
+  readonly #events: SearchEvents
+  #found: readonly BuoySearchItem[] = []
+  /** The marked row of the list; -1 where none is. */
+  #active = -1
+  #timer = 0
+  #abort = new AbortController()
+
+  readonly list = element('ul', { id: 'found', role: 'listbox', 'aria-label': 'Buoys found', hidden: true })
+  readonly input = element('input', {
     id: 'query',
     type: 'search',
     role: 'combobox',
@@ -32,120 +46,128 @@ export function searchBox(
     'aria-autocomplete': 'list',
     autocomplete: 'off',
     spellcheck: 'false',
-    maxlength: 100,
+    maxlength: MOST_CHARACTERS,
+    oninput: () => {
+      clearTimeout(this.#timer)
+      this.#timer = setTimeout(() => void this.#ask(), PAUSE_MS)
+    },
+    onkeydown: (event) => this.#onKey(event as KeyboardEvent),
+    onblur: () => this.#close(),
   })
-  host.append(input, list)
 
-  const close = (): void => {
-    abort.abort()
-    clearTimeout(timer)
-    found = []
-    active = -1
-    list.hidden = true
-    list.replaceChildren()
-    input.setAttribute('aria-expanded', 'false')
-    input.removeAttribute('aria-activedescendant')
+  constructor(api: Api, events: SearchEvents) {
+    this.#api = api
+    this.#events = events
   }
-  const choose = (at: number): void => {
-    const buoy = found[at]
-    if (buoy === undefined) return
-    input.value = ''
-    close()
-    events.onChosen(buoy.slug)
-  }
-  const activate = (at: number): void => {
-    active = found.length === 0 ? -1 : (at + found.length) % found.length
-    ;[...list.children].forEach((row, i) => row.setAttribute('aria-selected', String(i === active)))
-    if (active === -1) return
-    input.setAttribute('aria-activedescendant', `found-${active}`)
-    list.children[active].scrollIntoView({ block: 'nearest' })
-  }
-  const show = (): void => {
-    active = -1
-    input.removeAttribute('aria-activedescendant')
-    list.replaceChildren(
-      ...found.map((buoy, i) =>
-        element(
-          'li',
-          {
-            id: `found-${i}`,
-            role: 'option',
-            'aria-selected': 'false',
-            // Before the input loses its focus, which closes the list.
-            onpointerdown: (event) => {
-              event.preventDefault()
-              choose(i)
-            },
-          },
-          element('span', {}, buoy.name),
-          element(
-            'small',
-            {},
-            [buoy.country, `${buoy.source} ${buoy.source_identifier}`]
-              .filter((part) => part !== null)
-              .join(' · '),
-          ),
-        ),
-      ),
-    )
-    if (found.length === 0) {
-      list.append(
-        element(
-          'li',
-          { class: 'none', role: 'option', 'aria-disabled': 'true', 'aria-selected': 'false' },
-          'No buoy of that name',
-        ),
-      )
-    }
-    list.hidden = false
-    input.setAttribute('aria-expanded', 'true')
-    events.announce(found.length === 1 ? '1 buoy found' : `${found.length} buoys found`)
-  }
-  const ask = async (): Promise<void> => {
-    const query = input.value.trim()
-    if (Array.from(query).length < LEAST) {
-      close()
+
+  async #ask(): Promise<void> {
+    const query = this.input.value.trim()
+    if (Array.from(query).length < LEAST_CHARACTERS) {
+      this.#close()
       return
     }
-    abort.abort()
-    abort = new AbortController()
-    const { signal } = abort
+    this.#abort.abort()
+    this.#abort = new AbortController()
+    const { signal } = this.#abort
     try {
-      const data = await api.get<{ buoys: FoundBuoy[] }>(
-        api.address('/buoys/search', { query, limit: 8 }),
-        'public',
-        signal,
-      )
-      found = data.buoys
-      show()
+      const address = this.#api.address<SearchBuoysAnswer['data']>('/buoys/search', {
+        query,
+        limit: MOST_FOUND,
+      } satisfies SearchBuoysParameters)
+      const { data } = await this.#api.ask(address, 'public', signal)
+      this.#found = data.buoys
+      this.#show()
     } catch (error) {
       if (signal.aborted) return
-      close()
-      if (error instanceof ApiTrouble) events.onTrouble(error)
+      this.#close()
+      if (error instanceof ApiTrouble) this.#events.onTrouble(error)
     }
   }
 
-  input.addEventListener('input', () => {
-    clearTimeout(timer)
-    timer = setTimeout(() => void ask(), PAUSE)
-  })
-  input.addEventListener('keydown', (event) => {
+  #show(): void {
+    const count = this.#found.length
+    this.#active = -1
+    this.input.removeAttribute('aria-activedescendant')
+    this.list.replaceChildren(
+      ...(count === 0 ? [noneRow()] : this.#found.map((buoy, i) => this.#row(buoy, i))),
+    )
+    this.list.hidden = false
+    this.input.setAttribute('aria-expanded', 'true')
+    this.#events.announce(count === 1 ? '1 buoy found' : `${count} buoys found`)
+  }
+
+  #row({ name, country, source, source_identifier: identifier }: BuoySearchItem, i: number): HTMLElement {
+    const whereabouts = [country, `${source} ${identifier}`].filter((part) => part !== null).join(' · ')
+    return element(
+      'li',
+      {
+        id: `found-${i}`,
+        role: 'option',
+        'aria-selected': 'false',
+        // Before the input loses its focus, which closes the list.
+        onpointerdown: (event) => {
+          event.preventDefault()
+          this.#choose(i)
+        },
+      },
+      element('span', {}, name),
+      element('small', {}, whereabouts),
+    )
+  }
+
+  #onKey(event: KeyboardEvent): void {
     switch (event.key) {
       case 'ArrowDown':
       case 'ArrowUp':
-        if (found.length === 0) return
+        if (this.#found.length === 0) return
         event.preventDefault()
-        activate(event.key === 'ArrowDown' ? active + 1 : active === -1 ? found.length - 1 : active - 1)
+        this.#mark(event.key === 'ArrowDown' ? this.#active + 1 : Math.max(this.#active, 0) - 1)
         break
       case 'Enter':
         event.preventDefault()
-        choose(active === -1 ? 0 : active)
+        this.#choose(Math.max(this.#active, 0))
         break
       case 'Escape':
-        input.value = ''
-        close()
+        this.input.value = ''
+        this.#close()
         break
     }
-  })
-  input.addEventListener('blur', close)
+  }
+
+  /** Marks a row; past the last comes the first, and before the first the last. */
+  #mark(at: number): void {
+    this.#active = (at + this.#found.length) % this.#found.length
+    for (const [i, row] of [...this.list.children].entries()) {
+      row.setAttribute('aria-selected', String(i === this.#active))
+    }
+    this.input.setAttribute('aria-activedescendant', `found-${this.#active}`)
+    this.list.children[this.#active].scrollIntoView({ block: 'nearest' })
+  }
+
+  #choose(at: number): void {
+    const buoy = this.#found[at]
+    if (buoy === undefined) return
+    this.input.value = ''
+    this.#close()
+    this.#events.onChosen(buoy.slug)
+  }
+
+  #close(): void {
+    this.#abort.abort()
+    clearTimeout(this.#timer)
+    this.#found = []
+    this.#active = -1
+    this.list.hidden = true
+    this.list.replaceChildren()
+    this.input.setAttribute('aria-expanded', 'false')
+    this.input.removeAttribute('aria-activedescendant')
+  }
+}
+
+function noneRow(): HTMLElement {
+  return element(
+    'li',
+    { class: 'none', role: 'option', 'aria-disabled': 'true', 'aria-selected': 'false' },
+    'No buoy of that name',
+  )
 }

@@ -1,10 +1,12 @@
-/** On a narrow screen the panel is a sheet over the map, at one of three heights. */
+/** On a narrow screen the panel is a sheet over the map, with one of three heights. */
 import { byId } from './dom.ts'
 
 const HEIGHTS = ['peek', 'half', 'full'] as const
 export type SheetHeight = (typeof HEIGHTS)[number]
-/** Pixels of a drag that mean the next height. */
-const DRAG = 36
+/** A drag as long as this means the next height. */
+const DRAG_PIXELS = 36
+/** A sheet that covers more leaves the map no room to bring a buoy into view. */
+const COVERED_SHARE = 0.6
 
 const NARROW = matchMedia('(max-width: 760px)')
 
@@ -14,10 +16,10 @@ export function isSheet(): boolean {
 
 /** What the panel covers of the map, in pixels from its left and from its bottom. */
 export function coveredByPanel(): { left: number; bottom: number } {
-  // On a wide screen it stands beside the map.
+  // On a wide screen the panel is beside the map.
   if (!isSheet()) return { left: 0, bottom: 0 }
   const height = byId('panel').getBoundingClientRect().height
-  return { left: 0, bottom: Math.min(height, innerHeight * 0.6) }
+  return { left: 0, bottom: Math.min(height, innerHeight * COVERED_SHARE) }
 }
 
 export function setSheet(height: SheetHeight): void {
@@ -46,7 +48,7 @@ export function startSheet(): void {
   })
   handle.addEventListener('pointerup', (event) => {
     const by = startY - event.clientY
-    dragged = Math.abs(by) >= DRAG
+    dragged = Math.abs(by) >= DRAG_PIXELS
     if (dragged) step(by > 0 ? 1 : -1)
   })
 }

@@ -1,10 +1,7 @@
-/**
- * What the explorer shows, as a fragment of the address: to be bookmarked, shared, gone back to. Holds no
- * key.
- */
+/** What the explorer shows, as a fragment of the address that visitors bookmark and share. Holds no key. */
 
 export const ZONES = ['utc', 'buoy', 'viewer'] as const
-/** Whose clock times are told by. */
+/** Whose clock the times are given by. */
 export type ZoneChoice = (typeof ZONES)[number]
 
 export const SPANS = [2, 7, 28] as const
@@ -25,13 +22,23 @@ export type Metric = (typeof METRICS)[number]
 export const SEASONS = ['year', 'winter', 'spring', 'summer', 'autumn'] as const
 export type SeasonName = (typeof SEASONS)[number]
 
+/** Degrees. */
+export interface Position {
+  lat: number
+  lng: number
+}
+
+export interface Camera extends Position {
+  zoom: number
+}
+
 export interface ViewState {
   /** Null until the visitor moves the map. */
-  camera: { zoom: number; lat: number; lng: number } | null
+  camera: Camera | null
   /** Slug of the buoy in the panel. */
   buoy: string | null
-  /** The clicked point of the sea in the panel. */
-  point: { lat: number; lng: number } | null
+  /** The point of the sea in the panel. */
+  point: Position | null
   tab: 'now' | 'seasons'
   zone: ZoneChoice
   satellites: boolean
@@ -59,10 +66,10 @@ export const FIRST_VIEW: ViewState = {
   against: null,
 }
 
-/** As the slugs of buoys are made. */
+/** The form of a buoy's slug. */
 const SLUG = /^[a-z0-9-]{1,250}$/
 
-/** The view of a fragment, without its `#`. What is missing or makes no sense is as in the first view. */
+/** The view of a fragment, given without its `#`. What is missing or invalid is as in the first view. */
 export function parseView(fragment: string): ViewState {
   const fields = new URLSearchParams(fragment)
   const number = (name: string, low: number, high: number): number | null => {
@@ -92,14 +99,18 @@ export function parseView(fragment: string): ViewState {
 }
 
 /** `ZOOM/LAT/LNG`, as most maps write it. */
-function parseCamera(text: string): ViewState['camera'] {
+function parseCamera(text: string): Camera | null {
   const parts = text.split('/').map(Number)
   if (parts.length !== 3 || text.includes('//') || parts.some((part) => !Number.isFinite(part))) return null
   const [zoom, lat, lng] = parts
   return zoom >= 0 && zoom <= 22 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? { zoom, lat, lng } : null
 }
 
-/** The fragment of a view, without its `#`; what is as in the first view is left out. */
+export function isSamePoint(a: Position | null, b: Position | null): boolean {
+  return a === b || (a !== null && b !== null && a.lat === b.lat && a.lng === b.lng)
+}
+
+/** The fragment of a view, without its `#`. It leaves out what is as in the first view. */
 export function formatView(view: ViewState): string {
   const fields: string[] = []
   const add = (name: string, value: string | number | null, usual: string | number | null): void => {

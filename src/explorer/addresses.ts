@@ -1,0 +1,100 @@
+/** The addresses of everything that panels and map show: the same for drawing and for the `curl` lines. */
+import type {
+  BuoyDetail,
+  Chart,
+  ChartParameters,
+  Conditions,
+  ConditionsParameters,
+  ListSatellitePassesAnswer,
+  ListSatellitePassesParameters,
+  MapBuoysAnswer,
+  ReadingSeriesAnswer,
+  ReadingSeriesParameters,
+} from '../../clients/typescript/groundswell.ts'
+import type { Address } from './api.ts'
+import type { Scene } from './scene.ts'
+import type { SeasonName, Span } from './view.ts'
+
+const DAY_MS = 86_400_000
+/** Passes in the list. */
+const PASSES = 6
+/** Seasons beside each other. */
+const SEASONS = 10
+
+const SEASON_DATES: {
+  readonly [season in SeasonName]: Pick<
+    ReadingSeriesParameters,
+    'start_month' | 'start_day' | 'end_month' | 'end_day'
+  >
+} = {
+  year: {},
+  winter: { start_month: 12, start_day: 1, end_month: 2, end_day: 29 },
+  spring: { start_month: 3, start_day: 1, end_month: 5, end_day: 31 },
+  summer: { start_month: 6, start_day: 1, end_month: 8, end_day: 31 },
+  autumn: { start_month: 9, start_day: 1, end_month: 11, end_day: 30 },
+}
+
+export function mapAddress({ api }: Scene): Address<MapBuoysAnswer['data']> {
+  return api.address('/buoys/map')
+}
+
+export function passesAddress({ api }: Scene): Address<ListSatellitePassesAnswer['data']> {
+  return api.address('/buoys/satellite_passes', { limit: PASSES } satisfies ListSatellitePassesParameters)
+}
+
+export function buoyAddress({ api }: Scene, slug: string): Address<{ buoy: BuoyDetail }> {
+  return api.address(buoyPath(slug))
+}
+
+/** The chart of a `span` of days around the newest reading. */
+export function chartAddress(
+  { api }: Scene,
+  { slug, last_reading_time: newest }: BuoyDetail,
+  span: Span,
+): Address<Chart> {
+  return api.address(`${buoyPath(slug)}/readings/chart`, chartRange(span, newest))
+}
+
+/** Without dates the operation gives a week back and three days ahead. */
+function chartRange(span: Span, newest: string | null): Pick<ChartParameters, 'start_date' | 'end_date'> {
+  if (span === 7 || newest === null) return {}
+  const at = Date.parse(newest)
+  const text = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+  return { start_date: text(at - span * DAY_MS), end_date: text(at + (span === 2 ? 1 : 3) * DAY_MS) }
+}
+
+/** The chosen season of the last years. */
+export function seriesAddress(
+  { api, view, clock }: Scene,
+  slug: string,
+): Address<ReadingSeriesAnswer['data']> {
+  const { metric, season } = view
+  const thisYear = new Date(clock()).getUTCFullYear()
+  return api.address(`${buoyPath(slug)}/readings/series`, {
+    metric,
+    bucket: season === 'year' ? 'week' : 'day',
+    start_year: thisYear - (SEASONS - 1),
+    end_year: thisYear,
+    ...SEASON_DATES[season],
+  } satisfies ReadingSeriesParameters)
+}
+
+/** Forecast, nearest reading and tide of the current minute. */
+export function conditionsAddress(
+  { api }: Scene,
+  { lat, lng }: { lat: number; lng: number },
+): Address<Conditions> {
+  return api.address('/conditions', {
+    lat: Number(lat.toFixed(4)),
+    lng: Number(lng.toFixed(4)),
+  } satisfies ConditionsParameters)
+}
+
+/** Conditions without a time change with the minute. */
+export function isOfNow(address: string): boolean {
+  return address.includes('/conditions?')
+}
+
+function buoyPath(slug: string): string {
+  return `/buoys/${encodeURIComponent(slug)}`
+}

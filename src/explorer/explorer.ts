@@ -1,0 +1,327 @@
+/** The explorer: holds what is shown, draws the panel anew when that or an answer changes, and leads the map. */
+import type { MapBuoysAnswer, SatellitePass } from '../../clients/typescript/groundswell.ts'
+import { buoyAddress, isOfNow, mapAddress } from './addresses.ts'
+import { Answers, type Answer } from './answers.ts'
+import { Api, type ActiveBuoy, type ApiTrouble } from './api.ts'
+import { Banner } from './banner.ts'
+import { byId, element, tickAges } from './dom.ts'
+import { keptKey, takeKeyFromAddress } from './key.ts'
+import { openKeyDialog } from './key_dialog.ts'
+import { drawLegend } from './legend.ts'
+import type { Target } from './map/features.ts'
+import type { BuoyMap, Look, MapEvents } from './map/map.ts'
+import { drawBuoy } from './panel/buoy.ts'
+import type { Drawn } from './panel/drawn.ts'
+import { PanelFrame } from './panel/frame.ts'
+import { drawList, type ListState } from './panel/list.ts'
+import { drawPoint } from './panel/point.ts'
+import type { Scene } from './scene.ts'
+import { addSearchBox } from './search.ts'
+import { coveredByPanel, isSheet, setSheet, startSheet } from './sheet.ts'
+import { PageTheme, type Theme } from './theme.ts'
+import { drawTools, type ToolEvents } from './tools.ts'
+import { formatView, isSamePoint, parseView, type ViewState } from './view.ts'
+
+/** A new snapshot is seen within this. Mostly that costs one call a minute, with an answer without a body. */
+const REFRESH_MS = 60_000
+/** Ages in the page are this much behind at most. */
+const TICK_MS = 10_000
+
+const NO_MAP = 'The map needs WebGL 2, which this browser does not offer. The list has the same buoys.'
+
+export class Explorer implements Scene {
+  readonly clock: () => number
+  readonly api: Api
+  readonly answers: Answers
+  view: ViewState
+  buoys: readonly ActiveBuoy[] | null = null
+  chosenPass: SatellitePass | null = null
+
+  readonly #theme: PageTheme
+  readonly #banner: Banner
+  readonly #frame = new PanelFrame()
+  readonly #list: ListState
+  #map: BuoyMap | null = null
+  #refreshedAt: number
+  #isRedrawAsked = false
+
+  /** `clock` gives epoch milliseconds. */
+  constructor(clock: () => number) {
+    this.clock = clock
+    this.#refreshedAt = clock()
+    const keyOfAddress = takeKeyFromAddress()
+    const basePath = document.documentElement.dataset.basePath ?? ''
+    this.api = new Api(basePath, keyOfAddress || keptKey(), clock)
+    this.answers = new Answers(this.api, (trouble) => {
+      if (trouble !== null) this.#report(trouble)
+      this.#redraw()
+    })
+    this.view = parseView(location.hash.slice(1))
+    this.#theme = new PageTheme(() => this.#recolour())
+    this.#banner = new Banner(this.api, clock, () => this.#retry())
+    this.#list = {
+      order: 'height',
+      all: false,
+      onChange: () => this.#redraw(),
+      onKey: () => this.#askForKey(''),
+    }
+  }
+
+  /** Draws the page, and keeps it right from here on. */
+  start(): void {
+    this.#followEvents()
+    startSheet()
+    drawLegend(this.theme)
+    this.#drawTools()
+    addSearchBox(byId('search'), this.api, {
+      onChosen: (buoy) => this.update({ buoy, point: null }),
+      onTrouble: (trouble) => this.#report(trouble),
+      announce: (text) => this.announce(text),
+    })
+    if (!this.#isList() && isSheet()) setSheet('half')
+    this.#draw()
+    void this.#startMap()
+  }
+
+  #followEvents(): void {
+    addEventListener('popstate', () => this.#followAddress())
+    addEventListener('online', () => this.#retry())
+    setInterval(() => this.#refresh(), REFRESH_MS)
+    setInterval(() => tickAges(this.clock()), TICK_MS)
+    document.addEventListener('visibilitychange', () => this.#comeBack())
+  }
+
+  get theme(): Theme {
+    return this.#theme.current
+  }
+
+  announce(text: string): void {
+    byId('announcer').textContent = text
+  }
+
+  /** A change of what the panel is about goes into the history, everything else only into the address. */
+  update(patch: Partial<ViewState>): void {
+    const before = this.view
+    this.view = { ...before, ...patch }
+    const isElsewhere = this.view.buoy !== before.buoy || !isSamePoint(this.view.point, before.point)
+    const fragment = formatView(this.view)
+    const address = `${location.pathname}${location.search}${fragment === '' ? '' : `#${fragment}`}`
+    if (isElsewhere) history.pushState(null, '', address)
+    else history.replaceState(null, '', address)
+    if (isElsewhere) this.#arrive(before)
+    if (Object.keys(patch).some((name) => name !== 'camera')) this.#redraw()
+  }
+
+  choosePass(pass: SatellitePass | null): void {
+    this.chosenPass = pass
+    if (isSheet() && pass !== null) setSheet('half')
+    this.#map?.setPass(pass, coveredByPanel())
+    this.#redraw()
+  }
+
+  #isList(): boolean {
+    return this.view.buoy === null && this.view.point === null
+  }
+
+  /** The panel is about something else now. */
+  #arrive(before: ViewState): void {
+    const isList = this.#isList()
+    this.#frame.turnTo(isList && before.buoy !== null ? `row-${before.buoy}` : null)
+    if (isSheet()) setSheet(isList ? 'peek' : 'half')
+    this.#showOnMap()
+  }
+
+  /** The visitor went back or forth, or changed the address by hand. */
+  #followAddress(): void {
+    // The address of an open page may bring a key.
+    const key = takeKeyFromAddress()
+    if (key !== '') {
+      this.api.key = key
+      this.answers.clear()
+      this.#retry()
+    }
+    const before = this.view
+    this.view = parseView(location.hash.slice(1))
+    this.#arrive(before)
+    const { camera } = this.view
+    if (camera !== null && JSON.stringify(camera) !== JSON.stringify(before.camera)) this.#map?.moveTo(camera)
+    this.#showLook()
+    this.#redraw()
+  }
+
+  #redraw(): void {
+    if (this.#isRedrawAsked) return
+    this.#isRedrawAsked = true
+    // Several answers may come at once.
+    queueMicrotask(() => {
+      this.#isRedrawAsked = false
+      this.#draw()
+    })
+  }
+
+  #draw(): void {
+    this.answers.beginDrawing()
+    this.#takeBuoys(this.answers.get(mapAddress(this)))
+    const { buoy, point } = this.view
+    if (buoy !== null && this.#activeBuoy(buoy) === undefined) this.#map?.mark(this.#targetOf(buoy))
+    const drawn = this.#drawPanel()
+    this.#frame.show(drawn, `${buoy ?? ''} ${point?.lat ?? ''} ${point?.lng ?? ''}`)
+    document.title = this.#isList() ? 'groundswell · wave buoys now' : `${drawn.title} · groundswell`
+  }
+
+  #drawPanel(): Drawn {
+    const { buoy, point } = this.view
+    if (buoy !== null) return drawBuoy(this, buoy, () => this.#redraw())
+    return point === null ? drawList(this, this.#list) : drawPoint(this, point)
+  }
+
+  #takeBuoys(answer: Answer<MapBuoysAnswer['data']>): void {
+    if (answer.state !== 'here' || answer.data.buoys === this.buoys) return
+    this.buoys = answer.data.buoys
+    this.#map?.setBuoys(this.buoys)
+    this.#showBuoys(this.buoys)
+  }
+
+  /** Brings new buoys into view, unless the visitor looks at something already. */
+  #showBuoys(buoys: readonly ActiveBuoy[]): void {
+    if (this.view.camera === null && this.view.buoy === null) this.#map?.fit(buoys)
+    this.#showOnMap()
+  }
+
+  /** Marks and brings into view what the panel is about. */
+  #showOnMap(): void {
+    const { buoy, point } = this.view
+    const target = buoy === null ? point : this.#targetOf(buoy)
+    this.#map?.mark(target)
+    if (target !== null) this.#map?.goTo(target, coveredByPanel())
+  }
+
+  #activeBuoy(slug: string): ActiveBuoy | undefined {
+    return this.buoys?.find((buoy) => buoy.slug === slug)
+  }
+
+  /** Buoys without a recent reading are not among the active ones; their position comes with their details. */
+  #targetOf(slug: string): Target | null {
+    const active = this.#activeBuoy(slug)
+    if (active !== undefined) return active
+    const answer = this.answers.get(buoyAddress(this, slug))
+    return answer.state === 'here' ? answer.data.buoy : null
+  }
+
+  /** Says what is wrong and when the page goes on, which it then does by itself. */
+  #report(trouble: ApiTrouble): void {
+    if (trouble.kind === 'unauthorized') {
+      if (this.api.key !== '')
+        this.#askForKey('The server does not know this key. It may have been replaced.')
+      return
+    }
+    // The panel says these.
+    if (trouble.kind === 'not found' || trouble.kind === 'refused') return
+    this.#banner.show(trouble)
+  }
+
+  #retry(): void {
+    this.#banner.hide()
+    this.answers.forgetFailures()
+    this.#redraw()
+  }
+
+  #askForKey(message: string): void {
+    openKeyDialog({ key: this.api.key, quota: this.api.quota, message }, (key) => {
+      this.api.key = key
+      this.api.quota = null
+      this.buoys = null
+      this.#map?.setBuoys([])
+      this.answers.clear()
+      this.#retry()
+      this.#drawTools()
+    })
+  }
+
+  #refresh(): void {
+    if (document.visibilityState !== 'visible') return
+    this.#refreshedAt = this.clock()
+    this.answers.refresh(isOfNow)
+  }
+
+  /** A page that comes into view again shows what is so now. */
+  #comeBack(): void {
+    if (document.visibilityState !== 'visible') return
+    tickAges(this.clock())
+    if (this.clock() - this.#refreshedAt >= REFRESH_MS) this.#refresh()
+  }
+
+  #recolour(): void {
+    drawLegend(this.theme)
+    this.#showLook()
+    this.#redraw()
+  }
+
+  #look(): Look {
+    return { theme: this.theme, satellites: this.view.satellites, globe: this.view.globe }
+  }
+
+  /** Brings map and buttons in line with theme and view. */
+  #showLook(): void {
+    this.#map?.setLook(this.#look())
+    this.#drawTools()
+  }
+
+  #drawTools(): void {
+    drawTools({ ...this.#look(), hasKey: this.api.key !== '' }, this.#toolEvents)
+  }
+
+  readonly #toolEvents: ToolEvents = {
+    onKey: () => this.#askForKey(''),
+    onTheme: () => this.#theme.toggle(),
+    onZoom: (levels) => this.#map?.zoomBy(levels),
+    onGlobe: () => {
+      this.update({ globe: !this.view.globe })
+      this.#showLook()
+    },
+    onSatellites: () => this.#toggleSatellites(),
+    onAim: () => {
+      if (this.#map !== null) this.update({ buoy: null, point: this.#map.center() })
+    },
+  }
+
+  #toggleSatellites(): void {
+    const satellites = !this.view.satellites
+    // The list of passes is part of the list of buoys.
+    this.update(satellites ? { satellites, buoy: null, point: null } : { satellites })
+    if (!satellites) this.choosePass(null)
+    this.#showLook()
+  }
+
+  async #startMap(): Promise<void> {
+    const host = byId('map')
+    let first: readonly ActiveBuoy[]
+    try {
+      const { openMap } = await import('./map/map.ts')
+      first = this.buoys ?? []
+      const { camera } = this.view
+      this.#map = await openMap(host, { ...this.#look(), camera, buoys: first }, this.#mapEvents(host))
+    } catch {
+      host.classList.add('no-map')
+      host.replaceChildren(element('p', {}, NO_MAP))
+      return
+    }
+    // Much may have changed while the map was on its way.
+    this.#map.setLook(this.#look())
+    if (this.buoys === null) return
+    if (this.buoys !== first) this.#map.setBuoys(this.buoys)
+    this.#showBuoys(this.buoys)
+  }
+
+  #mapEvents(host: HTMLElement): MapEvents {
+    return {
+      onBuoy: (buoy) => this.update({ buoy, point: null }),
+      onPoint: (point) => this.update({ buoy: null, point }),
+      onMove: (camera) => this.update({ camera }),
+      onDrawn: (count) => {
+        if (count > 0 && host.dataset.drawn === undefined) performance.mark('buoys-drawn')
+        host.dataset.drawn = String(count)
+      },
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/** The dialog that asks for the visitor's key. */
+import type { Quota } from '../../clients/typescript/groundswell.ts'
+import { byId, element } from './dom.ts'
+import { clockTime, UTC } from './format.ts'
+import { isKey, keepKey, MOST_CHARACTERS } from './key.ts'
+
+export interface CurrentKey {
+  /** '' where the visitor has none. */
+  key: string
+  quota: Quota | null
+  /** Why the dialog opens; may be ''. */
+  message: string
+}
+
+const PURPOSE =
+  'The explorer reads the public API with your key. The key stays in this browser and goes to this server alone.'
+
+/** Opens the dialog. `onKey` gets a new key, or '' when the visitor wants it forgotten. */
+export function openKeyDialog(current: CurrentKey, onKey: (key: string) => void): void {
+  const dialog = byId('key-dialog') as HTMLDialogElement
+  const input = keyInput()
+  const forever = element('input', { type: 'checkbox', id: 'key-forever' })
+  const error = element('p', { class: 'error', role: 'alert', id: 'key-error' }, current.message)
+  const take = (key: string): void => {
+    keepKey(key, forever.checked)
+    dialog.close()
+    onKey(key)
+  }
+  const onsubmit: EventListener = (event) => {
+    event.preventDefault()
+    const key = input.value.trim()
+    if (isKey(key)) {
+      take(key)
+      return
+    }
+    error.textContent = 'Paste the whole key: one word, without blanks.'
+    input.focus()
+  }
+  const form = element(
+    'form',
+    { method: 'dialog', onsubmit },
+    element('h2', { id: 'key-title' }, 'API key'),
+    element('p', {}, PURPOSE),
+    element('label', { for: 'key' }, current.key === '' ? 'Your key' : 'Another key'),
+    input,
+    error,
+    element('label', { class: 'check' }, forever, 'Remember it on this device'),
+    quotaNote(current),
+    element(
+      'div',
+      { class: 'buttons' },
+      current.key === ''
+        ? null
+        : element('button', { type: 'button', onclick: () => take('') }, 'Forget the key'),
+      element('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'),
+      element('button', { type: 'submit', class: 'primary' }, 'Use this key'),
+    ),
+  )
+  dialog.replaceChildren(form)
+  if (!dialog.open) dialog.showModal()
+  input.focus()
+}
+
+function keyInput(): HTMLInputElement {
+  return element('input', {
+    id: 'key',
+    type: 'password',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    maxlength: MOST_CHARACTERS,
+    'aria-describedby': 'key-error',
+    placeholder: 'gsw_…',
+  })
+}
+
+function quotaNote({ key, quota }: CurrentKey): HTMLElement | null {
+  if (quota === null || key === '') return null
+  const [left, all] = [quota.remaining, quota.limit].map((count) => count.toLocaleString('en'))
+  const until = `${clockTime(quota.resetAt, UTC)} UTC`
+  return element('p', { class: 'note' }, `${left} of ${all} requests are left until ${until}.`)
+}

@@ -1,0 +1,14 @@
+/** The legend of the map: the colours of the classes of height. */
+import { byId, element } from './dom.ts'
+import { classLabels, HEIGHT_COLORS } from './heights.ts'
+import type { Theme } from './theme.ts'
+
+export function drawLegend(theme: Theme): void {
+  const labels = classLabels()
+  const rows = HEIGHT_COLORS[theme].map((color, i) => {
+    const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' })
+    swatch.style.background = color
+    return element('li', {}, swatch, labels[i])
+  })
+  byId('legend').replaceChildren(element('h2', {}, 'Significant wave height, m'), element('ol', {}, ...rows))
+}

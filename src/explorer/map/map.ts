@@ -1,0 +1,178 @@
+/**
+ * The map: sea, land, names, buoys coloured by height, satellite passes. Knows nothing of panels and of calls
+ * of the API.
+ */
+import {
+  Map as MapView,
+  prewarm,
+  setWorkerUrl,
+  type GeoJSONSource,
+  type StyleSpecification,
+} from 'maplibre-gl'
+import type { SatellitePass } from '../../../clients/typescript/groundswell.ts'
+import type { ActiveBuoy } from '../api.ts'
+import type { Theme } from '../theme.ts'
+import type { Camera, Position } from '../view.ts'
+import { bringIntoView, fitBounds, fitPositions, zoomBy, type Covered } from './camera.ts'
+import { keepCoastFine, loadBasemap, type Basemap } from './coast.ts'
+import { buoyFeatures, EMPTY, markFeature, passFeature, type Target } from './features.ts'
+import { BUOY_LAYERS, layers } from './layers.ts'
+import { answerPointer } from './pointer.ts'
+
+export interface MapEvents {
+  onBuoy: (slug: string) => void
+  onPoint: (point: Position) => void
+  onMove: (camera: Camera) => void
+  /** How many buoys can be seen, after everything has been drawn. */
+  onDrawn: (count: number) => void
+}
+
+/** What decides how the map looks. */
+export interface Look {
+  theme: Theme
+  satellites: boolean
+  globe: boolean
+}
+
+export interface BuoyMap {
+  setBuoys(buoys: readonly ActiveBuoy[]): void
+  /** Marks what the panel is about; null marks nothing. */
+  mark(target: Target | null): void
+  /** Brings a position into view, unless it is there already. */
+  goTo(target: Position, covered: Covered): void
+  moveTo(camera: Camera): void
+  /** Shows all positions at once where they lie within half of the world. */
+  fit(positions: readonly Position[]): void
+  zoomBy(levels: number): void
+  /** Changes what differs from the look so far. */
+  setLook(look: Look): void
+  /** Draws the region of a pass and goes there; null draws none. */
+  setPass(pass: SatellitePass | null, covered: Covered): void
+  center(): Position
+}
+
+/** The first view of a map that nobody has moved: the Atlantic. */
+const FIRST_CENTER: Position = { lat: 25, lng: -30 }
+const FIRST_ZOOM = { narrow: 0.6, wide: 1.4 } as const
+const NARROW_PIXELS = 600
+const MAX_ZOOM = 10
+
+const DESCRIPTION =
+  'Map of buoys. Arrow keys move it, plus and minus zoom, Enter shows the conditions at its middle. The list beside it holds the same buoys.'
+
+/**
+ * Opens the map in `host`, whose data attributes hold the addresses of worker and basemaps.
+ * @throws Error where the browser has no WebGL 2
+ */
+export async function openMap(
+  host: HTMLElement,
+  first: Look & { camera: Camera | null; buoys: readonly ActiveBuoy[] },
+  events: MapEvents,
+): Promise<BuoyMap> {
+  setWorkerUrl(addressOf(host, 'worker'))
+  // The worker starts while the basemap is on its way.
+  prewarm()
+  const basemap = await loadBasemap(addressOf(host, 'basemap'))
+  const map = createMap(host, styleOf(basemap, first, first.buoys), first.camera)
+  map.getCanvas().setAttribute('aria-label', DESCRIPTION)
+  answerPointer(map, events)
+  reportDrawn(map, events)
+  await new Promise<void>((resolve) => void map.once('load', () => resolve()))
+  keepCoastFine(map, sourceOf(map, 'basemap'), addressOf(host, 'fineBasemap'))
+  reportMoves(map, events)
+  return controlsOf(map, host, first)
+}
+
+const addressOf = (host: HTMLElement, name: string): string =>
+  new URL(host.dataset[name] ?? '', document.baseURI).href
+
+const sourceOf = (map: MapView, id: string): GeoJSONSource => map.getSource(id) as GeoJSONSource
+
+function styleOf(basemap: Basemap, look: Look, buoys: readonly ActiveBuoy[]): StyleSpecification {
+  return {
+    version: 8,
+    sources: {
+      basemap: { type: 'geojson', data: basemap.shapes, tolerance: 0.3 },
+      names: { type: 'geojson', data: basemap.names },
+      buoys: { type: 'geojson', data: buoyFeatures(buoys) },
+      pass: { type: 'geojson', data: EMPTY },
+      mark: { type: 'geojson', data: EMPTY },
+    },
+    layers: layers(look.theme, look.satellites),
+    projection: projectionOf(look),
+  }
+}
+
+const projectionOf = ({ globe }: Look): { type: 'globe' | 'mercator' } => ({
+  type: globe ? 'globe' : 'mercator',
+})
+
+function createMap(host: HTMLElement, style: StyleSpecification, camera: Camera | null): MapView {
+  const firstZoom = host.clientWidth < NARROW_PIXELS ? FIRST_ZOOM.narrow : FIRST_ZOOM.wide
+  const { zoom, lat, lng } = camera ?? { zoom: firstZoom, ...FIRST_CENTER }
+  const map = new MapView({
+    container: host,
+    style,
+    center: [lng, lat],
+    zoom,
+    maxZoom: MAX_ZOOM,
+    maxPitch: 0,
+    dragRotate: false,
+    pitchWithRotate: false,
+    attributionControl: false,
+    // Fading keeps the processor busy on machines without a graphics card.
+    fadeDuration: 0,
+  })
+  map.touchZoomRotate.disableRotation()
+  map.keyboard.disableRotation()
+  return map
+}
+
+function reportDrawn(map: MapView, { onDrawn }: MapEvents): void {
+  map.on('idle', () => {
+    const drawn = map.queryRenderedFeatures({ layers: BUOY_LAYERS })
+    onDrawn(new Set(drawn.map(({ properties }) => properties.id as number)).size)
+  })
+}
+
+function reportMoves(map: MapView, { onMove }: MapEvents): void {
+  map.on('moveend', () => onMove({ zoom: map.getZoom(), ...centerOf(map) }))
+}
+
+function centerOf(map: MapView): Position {
+  const { lat, lng } = map.getCenter().wrap()
+  return { lat, lng }
+}
+
+function controlsOf(map: MapView, host: HTMLElement, first: Look): BuoyMap {
+  let look = first
+  return {
+    setBuoys: (buoys) => void sourceOf(map, 'buoys').setData(buoyFeatures(buoys)),
+    mark: (target) => void sourceOf(map, 'mark').setData(target === null ? EMPTY : markFeature(target)),
+    goTo: (target, covered) => bringIntoView(map, host, target, covered),
+    moveTo: ({ zoom, lat, lng }) => void map.jumpTo({ center: [lng, lat], zoom }),
+    fit: (positions) => fitPositions(map, positions),
+    zoomBy: (levels) => zoomBy(map, levels),
+    setLook(next) {
+      if (next.theme !== look.theme || next.satellites !== look.satellites) restyle(map, next)
+      if (next.globe !== look.globe) map.setProjection(projectionOf(next))
+      look = next
+    },
+    setPass(pass, covered) {
+      void sourceOf(map, 'pass').setData(pass === null ? EMPTY : passFeature(pass))
+      if (pass !== null) fitBounds(map, pass.bounds, covered)
+    },
+    center: () => centerOf(map),
+  }
+}
+
+function restyle(map: MapView, { theme, satellites }: Look): void {
+  for (const { id, ...layer } of layers(theme, satellites)) {
+    for (const [name, value] of Object.entries(layer.paint ?? {})) {
+      map.setPaintProperty(id, name as never, value as never)
+    }
+    if (layer.layout?.visibility !== undefined)
+      map.setLayoutProperty(id, 'visibility', layer.layout.visibility)
+    if ('filter' in layer && id === 'labels') map.setFilter(id, layer.filter)
+  }
+}

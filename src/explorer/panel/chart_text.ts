@@ -1,0 +1,60 @@
+/** The chart of a buoy in words and as a table, for those who do not see it. */
+import type { Chart } from '../../../clients/typescript/groundswell.ts'
+import { element } from '../dom.ts'
+import { dayAndTime, decimals, type Zone } from '../format.ts'
+
+/** A day of readings; the API has all of them. */
+const TABLE_ROWS = 48
+
+/** The chart in a sentence. */
+export function describeChart({ time, significant_height: heights }: Chart, zone: Zone): string {
+  let [low, high, highAt] = [Infinity, -Infinity, '']
+  heights.forEach((height, i) => {
+    if (height === null) return
+    low = Math.min(low, height)
+    if (height > high) [high, highAt] = [height, time[i]]
+  })
+  if (highAt === '') return 'Chart without readings'
+  const range = `significant heights from ${low.toFixed(2)} to ${high.toFixed(2)} metres`
+  const when = `${dayAndTime(new Date(highAt), zone)} ${zone.label}`
+  return `Chart of wave heights: ${range}, the highest on ${when}. A table follows.`
+}
+
+/** The newest readings of the chart, newest first. */
+export function chartTable(chart: Chart, zone: Zone): HTMLElement {
+  const columns = [`Time, ${zone.label}`, 'Height m', 'Max m', 'Period s']
+  const head = columns.map((text) => element('th', { scope: 'col' }, text))
+  return element(
+    'details',
+    { id: 'table' },
+    element('summary', {}, 'Readings as a table'),
+    element(
+      'div',
+      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Table of readings' },
+      element(
+        'table',
+        {},
+        element('thead', {}, element('tr', {}, ...head)),
+        element('tbody', {}, ...tableRows(chart, zone)),
+      ),
+    ),
+  )
+}
+
+function tableRows(chart: Chart, zone: Zone): HTMLElement[] {
+  const rows: HTMLElement[] = []
+  for (let i = chart.time.length - 1; i >= 0 && rows.length < TABLE_ROWS; i--) {
+    if (chart.significant_height[i] === null) continue
+    rows.push(
+      element(
+        'tr',
+        {},
+        element('th', { scope: 'row' }, dayAndTime(new Date(chart.time[i]), zone)),
+        element('td', {}, decimals(chart.significant_height[i], 2)),
+        element('td', {}, decimals(chart.maximum_height[i], 2)),
+        element('td', {}, decimals(chart.period[i], 1)),
+      ),
+    )
+  }
+  return rows
+}

@@ -1,0 +1,76 @@
+/** Forecast, tide and nearest reading of a point, as a list of facts. */
+import type { Conditions } from '../../../clients/typescript/groundswell.ts'
+import { ago, element } from '../dom.ts'
+import { clockTime, dayAndTime, decimals, type Zone } from '../format.ts'
+import type { Scene } from '../scene.ts'
+import { note } from './pieces.ts'
+
+/** `withReading` adds the nearest buoy's reading, which the panel of a buoy shows already. */
+export function conditionsOf(
+  scene: Scene,
+  { forecast, reading, tide, metadata }: Conditions,
+  zone: Zone,
+  { withReading }: { withReading: boolean },
+): HTMLElement {
+  const facts = [
+    withReading ? readingFact(scene, reading) : null,
+    wavesFact('Waves', forecast.waves_height, forecast.waves_period, forecast.waves_direction),
+    wavesFact('Swell', forecast.swell_height, forecast.swell_period, forecast.swell_direction),
+    windFact(forecast),
+    tideFact(scene, tide, zone),
+  ].filter((each) => each !== null)
+  if (facts.length === 0) return note('No forecast, buoy or tide harbour is near enough to this place.')
+  const run = forecast.waves_height === null ? null : metadata.forecast_updated_at
+  return element(
+    'div',
+    {},
+    element('dl', { class: 'facts' }, ...facts),
+    run === null ? null : note(`Forecast of ${dayAndTime(new Date(run), zone)} ${zone.label}.`),
+  )
+}
+
+function fact(label: string, ...value: (string | Node)[]): HTMLElement {
+  return element('div', {}, element('dt', {}, label), element('dd', {}, ...value))
+}
+
+function readingFact(scene: Scene, reading: Conditions['reading']): HTMLElement | null {
+  if (!reading.exists) return null
+  return fact(
+    'Nearest buoy',
+    `${decimals(reading.significient_height, 2)} m `,
+    ago(reading.time, scene.clock()),
+    ` at ${reading.buoy.name}, ${Math.round(reading.buoy.distance_km)} km away`,
+  )
+}
+
+function wavesFact(
+  label: string,
+  height: number | null,
+  period: number | null,
+  from: string | null,
+): HTMLElement | null {
+  if (height === null) return null
+  const parts = [
+    `${decimals(height, 1)} m`,
+    period === null ? null : `${decimals(period, 0)} s`,
+    from === null ? null : `from ${from}`,
+  ]
+  return fact(label, parts.filter((part) => part !== null).join(', '))
+}
+
+function windFact({ wind_speed: speed, wind_direction: from }: Conditions['forecast']): HTMLElement | null {
+  if (speed === null) return null
+  return fact('Wind', `${decimals(speed, 0)} km/h${from === null ? '' : ` from ${from}`}`)
+}
+
+function tideFact(scene: Scene, tide: Conditions['tide'], zone: Zone): HTMLElement | null {
+  if (tide.height === null || tide.seconds_to_next_tide_change === null) return null
+  const nextAt = new Date(scene.clock() + tide.seconds_to_next_tide_change * 1000)
+  const now = `${decimals(tide.height, 2)} m, ${tide.direction ?? ''}`
+  const next = `${tide.next_tide ?? ''} ${decimals(tide.next_tide_height, 2)} m`
+  return fact(
+    'Tide',
+    `${now}; ${next} at ${clockTime(nextAt, zone)} ${zone.label}`,
+    element('small', {}, tide.harbor ?? ''),
+  )
+}

@@ -1,0 +1,80 @@
+/** The frame of the panel: puts new nodes in place while focus, open details and scrolling stay as they were. */
+import { byId } from '../dom.ts'
+import type { Drawn } from './drawn.ts'
+
+/** Stands for the heading where an id is due. */
+const HEADING = 'heading'
+
+export class PanelFrame {
+  readonly #content = byId('content')
+  #title = ''
+  /** What the nodes in the page are about. */
+  #about = ''
+  #focusNext: string | null = null
+  #removeCharts: () => void = () => {}
+
+  /**
+   * The panel is about something new: from its top, and with the focus on `id` as soon as that is drawn.
+   * Without an id the heading gets the focus.
+   */
+  turnTo(id: string | null): void {
+    this.#focusNext = id ?? HEADING
+    this.#content.scrollTop = 0
+  }
+
+  /** `about` is the same for drawings of the same thing. */
+  show({ title, nodes, afterwards }: Drawn, about: string): void {
+    const isSame = this.#about === about
+    const focused = this.#focusedSelector()
+    const open = isSame ? this.#openDetails() : []
+    const { scrollTop } = this.#content
+    this.#removeCharts()
+    this.#removeCharts = () => {}
+    this.#content.replaceChildren(...nodes.filter((node) => node !== null))
+    for (const id of open) document.getElementById(id)?.setAttribute('open', '')
+    if (afterwards !== undefined) this.#removeCharts = afterwards()
+    this.#content.scrollTop = isSame ? scrollTop : 0
+    this.#about = about
+    this.#name(title)
+    this.#focus(focused)
+  }
+
+  #openDetails(): string[] {
+    return [...this.#content.querySelectorAll('details[open]')].map((details) => details.id)
+  }
+
+  #name(title: string): void {
+    if (title === this.#title) return
+    this.#title = title
+    byId('panel').setAttribute('aria-label', title)
+  }
+
+  /** The focus goes where it is due, else to the control that had it. */
+  #focus(before: string | null): void {
+    if (this.#focusNext === null) {
+      if (before !== null) this.#content.querySelector<HTMLElement>(before)?.focus({ preventScroll: true })
+    } else if (this.#focusNext === HEADING) {
+      this.#content.querySelector<HTMLElement>('h2')?.focus({ preventScroll: true })
+      this.#focusNext = null
+    } else {
+      const due = document.getElementById(this.#focusNext)
+      // The list may still be on its way.
+      if (due === null) return
+      this.#focusNext = null
+      due.focus()
+    }
+  }
+
+  /** What finds the control with the focus again among new nodes. */
+  #focusedSelector(): string | null {
+    const control = document.activeElement
+    if (control === null || !this.#content.contains(control)) return null
+    if (control instanceof HTMLInputElement) return `input[name="${control.name}"][value="${control.value}"]`
+    if (control instanceof HTMLSelectElement) {
+      const ordinal = [...this.#content.querySelectorAll('select')].indexOf(control)
+      return `label.select:nth-of-type(${ordinal + 1}) select`
+    }
+    if (control.id !== '') return `#${CSS.escape(control.id)}`
+    return control.tagName === 'H2' ? 'h2' : null
+  }
+}

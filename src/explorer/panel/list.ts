@@ -1,0 +1,119 @@
+/** The panel of all buoys: a row each, in an order that the visitor chooses. */
+import { mapAddress, passesAddress } from '../addresses.ts'
+import type { ActiveBuoy } from '../api.ts'
+import { curlBox } from '../curl.ts'
+import { ago, choices, element } from '../dom.ts'
+import type { Scene } from '../scene.ts'
+import type { Drawn } from './drawn.ts'
+import { passList } from './passes.ts'
+import { chip, heading, instead } from './pieces.ts'
+
+const TITLE = 'Buoys now'
+/** Rows of the list before the visitor asks for all. */
+const FIRST_ROWS = 100
+
+export type Order = 'height' | 'name' | 'age'
+
+const ORDER_LABELS: readonly { value: Order; label: string }[] = [
+  { value: 'height', label: 'Highest' },
+  { value: 'name', label: 'Name' },
+  { value: 'age', label: 'Newest' },
+]
+
+/** Buoys without a reading come last. */
+const heightOf = ({ last_reading: reading }: ActiveBuoy): number => reading?.significient_height ?? -1
+
+const ORDERS: { readonly [order in Order]: (a: ActiveBuoy, b: ActiveBuoy) => number } = {
+  height: (a, b) => heightOf(b) - heightOf(a) || a.name.localeCompare(b.name),
+  name: (a, b) => a.name.localeCompare(b.name),
+  age: (a, b) =>
+    (b.last_reading_time ?? '').localeCompare(a.last_reading_time ?? '') || a.name.localeCompare(b.name),
+}
+
+export interface ListState {
+  order: Order
+  all: boolean
+  onChange: () => void
+  onKey: () => void
+}
+
+export function drawList(scene: Scene, list: ListState): Drawn {
+  const answer = scene.answers.get(mapAddress(scene))
+  if (answer.state !== 'here') {
+    const needsKey = answer.state === 'failed' && answer.trouble.kind === 'unauthorized'
+    const missing = needsKey ? keyInvitation(list.onKey) : instead(answer, 'the buoys')
+    return { title: TITLE, nodes: [heading(TITLE), missing] }
+  }
+  const { satellites } = scene.view
+  const buoys = satellites ? answer.data.buoys : answer.data.buoys.filter(({ virtual }) => !virtual)
+  const sorted = buoys.toSorted(ORDERS[list.order])
+  const rows = list.all ? sorted : sorted.slice(0, FIRST_ROWS)
+  return {
+    title: TITLE,
+    nodes: [
+      heading(TITLE),
+      element('p', { class: 'sub' }, countText(buoys.length)),
+      satellites ? passList(scene) : null,
+      satellites ? element('h3', {}, 'Readings') : null,
+      buoys.length === 0 ? null : orderSwitch(list),
+      element('ul', { class: 'buoys' }, ...rows.map((buoy) => buoyRow(scene, buoy))),
+      rows.length === sorted.length ? null : allButton(list, sorted.length),
+      curlBox(scene, [
+        { label: 'All buoys of the map', address: mapAddress(scene) },
+        ...(satellites ? [{ label: 'Latest satellite passes', address: passesAddress(scene) }] : []),
+      ]),
+    ],
+  }
+}
+
+function countText(count: number): string {
+  if (count === 0) return 'No buoy has a reading of the last day.'
+  return `${count} ${count === 1 ? 'buoy' : 'buoys'} with a reading of the last day`
+}
+
+function orderSwitch(list: ListState): HTMLElement {
+  return choices('order', 'Order of the list', ORDER_LABELS, list.order, (order) => {
+    list.order = order
+    list.onChange()
+  })
+}
+
+function allButton(list: ListState, count: number): HTMLElement {
+  const showAll = (): void => {
+    list.all = true
+    list.onChange()
+  }
+  return element('button', { type: 'button', onclick: showAll }, `Show all ${count}`)
+}
+
+function buoyRow(
+  scene: Scene,
+  { slug, name, source, virtual, last_reading: reading }: ActiveBuoy,
+): HTMLElement {
+  const height = reading?.significient_height ?? null
+  const age = reading === null ? 'no reading' : ago(reading.time, scene.clock())
+  const open: EventListener = (event) => {
+    event.preventDefault()
+    scene.update({ buoy: slug, point: null })
+  }
+  return element(
+    'li',
+    {},
+    element(
+      'a',
+      { href: `#buoy=${slug}`, id: `row-${slug}`, onclick: open },
+      chip(scene, height, virtual),
+      element('span', { class: 'row-name' }, name, element('small', {}, `${source} · `, age)),
+      element('span', { class: 'row-height' }, height === null ? '–' : `${height.toFixed(1)} m`),
+    ),
+  )
+}
+
+function keyInvitation(onKey: () => void): HTMLElement {
+  return element(
+    'div',
+    { class: 'invitation' },
+    element('p', {}, 'Readings need an API key. Searching for a buoy needs none.'),
+    element('button', { type: 'button', class: 'primary', id: 'invite-key', onclick: onKey }, 'Enter a key'),
+  )
+}

@@ -1,0 +1,143 @@
+/** What a buoy measures now: its newest reading, a chart of the last days, and forecast and tide beside it. */
+import type { BuoyDetail, Chart, ReadingSummary } from '../../../clients/typescript/groundswell.ts'
+import { buoyAddress, chartAddress, conditionsAddress } from '../addresses.ts'
+import type { Answer } from '../answers.ts'
+import { chartsModule } from '../charts/loading.ts'
+import { curlBox } from '../curl.ts'
+import { ago, choices, element, icon } from '../dom.ts'
+import { compass, dayAndTime, decimals, type Zone } from '../format.ts'
+import type { Scene } from '../scene.ts'
+import type { Span } from '../view.ts'
+import { chartTable, describeChart } from './chart_text.ts'
+import { conditionsOf } from './conditions.ts'
+import type { Drawn } from './drawn.ts'
+import { chip, instead, note, waiting, zoneSwitch } from './pieces.ts'
+
+const ARROW_ICON = 'M12 20V4M6 10l6-6 6 6'
+/** A reading that is older stands out. */
+const OLD_MS = 3 * 3_600_000
+
+const SPAN_LABELS: readonly { value: Span; label: string }[] = [
+  { value: 2, label: '2 days' },
+  { value: 7, label: 'Week' },
+  { value: 28, label: '4 weeks' },
+]
+
+/** The places of the charts in the page. */
+interface Plots {
+  heights: HTMLElement
+  periods: HTMLElement
+  tide: HTMLElement
+}
+
+export function drawNow(scene: Scene, buoy: BuoyDetail, zone: Zone, redraw: () => void): Drawn {
+  const addresses = {
+    buoy: buoyAddress(scene, buoy.slug),
+    chart: chartAddress(scene, buoy, scene.view.span),
+    conditions: conditionsAddress(scene, buoy),
+  }
+  const chart = scene.answers.get(addresses.chart)
+  const conditions = scene.answers.get(addresses.conditions)
+  const charts = chartsModule(redraw)
+  const plots: Plots = { heights: plot(), periods: plot(), tide: plot() }
+  const nodes = [
+    latest(scene, buoy.last_reading, zone),
+    zoneSwitch(scene, 'Buoy’s'),
+    chartSection(scene, chart, charts !== null, plots, zone),
+    element('h3', {}, 'Forecast and tide now'),
+    conditions.state === 'here'
+      ? conditionsOf(scene, conditions.data, zone, { withReading: false })
+      : instead(conditions, 'the conditions'),
+    curlBox(scene, [
+      { label: 'This buoy', address: addresses.buoy },
+      { label: 'Chart', address: addresses.chart },
+      { label: 'Forecast and tide', address: addresses.conditions },
+    ]),
+  ]
+  const title = buoy.name
+  if (charts === null || chart.state !== 'here' || chart.data.time.length === 0) return { title, nodes }
+  return { title, nodes, afterwards: () => charts.drawReadings(plots, chart.data, zone) }
+}
+
+const plot = (): HTMLElement => element('div', { class: 'plot' })
+
+function chartSection(
+  scene: Scene,
+  chart: Answer<Chart>,
+  canDraw: boolean,
+  { heights, periods, tide }: Plots,
+  zone: Zone,
+): HTMLElement {
+  const spans = choices('span', 'Days of the chart', SPAN_LABELS, scene.view.span, (span) =>
+    scene.update({ span }),
+  )
+  const data = chart.state === 'here' ? chart.data : null
+  const description = data === null ? 'Chart' : describeChart(data, zone)
+  return element(
+    'section',
+    { 'aria-label': 'Chart' },
+    element('div', { class: 'section-head' }, element('h3', {}, 'Waves'), spans),
+    instead(chart, 'the chart') ?? (canDraw ? null : waiting('the chart')),
+    data?.time.length === 0
+      ? note('No readings in these days.')
+      : element('figure', { role: 'group', 'aria-label': description }, heights, periods, tide),
+    data === null ? null : chartTable(data, zone),
+  )
+}
+
+function latest(scene: Scene, reading: ReadingSummary | null, zone: Zone): HTMLElement {
+  if (reading === null) return element('p', { class: 'trouble' }, 'This buoy has no reading.')
+  const time = new Date(reading.time)
+  const isOld = scene.clock() - time.getTime() > OLD_MS
+  return element(
+    'div',
+    { class: 'latest' },
+    element(
+      'p',
+      { class: 'hero' },
+      chip(scene, reading.significient_height),
+      element('strong', {}, decimals(reading.significient_height, 2)),
+      ' m',
+      element('span', { class: 'hero-label' }, 'significant height'),
+    ),
+    element(
+      'p',
+      { class: isOld ? 'age old' : 'age' },
+      ago(reading.time, scene.clock()),
+      ` · ${dayAndTime(time, zone)} ${zone.label}`,
+    ),
+    element(
+      'dl',
+      { class: 'figures' },
+      figure('Maximum', withUnit(reading.maximum_height, 1, 'm')),
+      figure('Period', withUnit(reading.period, 1, 's')),
+      figure('From', direction(reading.direction)),
+      figure('Water', withUnit(reading.water_temperature, 1, '°C')),
+    ),
+  )
+}
+
+function figure(label: string, value: Node | string): HTMLElement {
+  return element('div', {}, element('dt', {}, label), element('dd', {}, value))
+}
+
+function withUnit(value: number | null, digits: number, unit: string): string | HTMLElement {
+  return value === null ? notMeasured() : `${decimals(value, digits)} ${unit}`
+}
+
+function notMeasured(): HTMLElement {
+  return element(
+    'span',
+    { class: 'missing' },
+    element('span', { 'aria-hidden': 'true' }, '–'),
+    element('span', { class: 'hidden' }, 'not measured'),
+  )
+}
+
+/** Waves come from there, so the arrow points the other way. */
+function direction(degrees: number | null): HTMLElement {
+  if (degrees === null) return notMeasured()
+  const arrow = icon(ARROW_ICON, 'icon arrow')
+  arrow.style.transform = `rotate(${degrees + 180}deg)`
+  return element('span', {}, arrow, ` ${compass(degrees)} ${degrees}°`)
+}

@@ -1,0 +1,78 @@
+/** The pieces that several panels are made of. */
+import type { Answer } from '../answers.ts'
+import type { TroubleKind } from '../api.ts'
+import { choices, element, icon } from '../dom.ts'
+import { classOf, HEIGHT_COLORS } from '../heights.ts'
+import type { Scene } from '../scene.ts'
+
+const BACK_ICON = 'M15 5l-7 7 7 7'
+
+/** What the panel says of a failure; of any other kind it shows the server's own message. */
+const TROUBLE_TEXTS: { readonly [kind in TroubleKind]?: string } = {
+  quota: 'This comes when the hour’s quota is renewed.',
+  unauthorized: 'This needs an API key.',
+  offline: 'No connection.',
+}
+
+/** A spot in the colour of a height; a ring for a virtual buoy. */
+export function chip(scene: Scene, height: number | null, isVirtual = false): HTMLElement {
+  const made = element('span', { class: isVirtual ? 'chip ring' : 'chip', 'aria-hidden': 'true' })
+  if (height !== null) made.style.setProperty('--height-color', HEIGHT_COLORS[scene.theme][classOf(height)])
+  return made
+}
+
+export function waiting(what: string): HTMLElement {
+  const spinner = element('span', { class: 'spinner', 'aria-hidden': 'true' })
+  return element('p', { class: 'waiting' }, spinner, `Loading ${what} …`)
+}
+
+/** Shown where an answer has not come or never will; null where it has come. */
+export function instead(answer: Answer<unknown>, what: string): HTMLElement | null {
+  if (answer.state === 'waiting') return waiting(what)
+  if (answer.state === 'here') return null
+  const { kind, message } = answer.trouble
+  return element('p', { class: 'trouble' }, TROUBLE_TEXTS[kind] ?? message)
+}
+
+export function note(text: string): HTMLElement {
+  return element('p', { class: 'note' }, text)
+}
+
+export function heading(text: string): HTMLElement {
+  return element('h2', { tabindex: -1 }, text)
+}
+
+/** The way from a buoy or a point to the list. */
+export function back(scene: Scene): HTMLElement {
+  return element(
+    'button',
+    {
+      type: 'button',
+      class: 'back',
+      id: 'back',
+      onclick: () => scene.update({ buoy: null, point: null, tab: 'now' }),
+    },
+    icon(BACK_ICON),
+    'All buoys',
+  )
+}
+
+/** Whose clock the times are given by. `here` names the zone of the buoy or point. */
+export function zoneSwitch(scene: Scene, here: string): HTMLElement {
+  return element(
+    'div',
+    { class: 'zone' },
+    element('span', { 'aria-hidden': 'true' }, 'Times'),
+    choices(
+      'zone',
+      'Times in the zone of',
+      [
+        { value: 'buoy' as const, label: here },
+        { value: 'utc' as const, label: 'UTC' },
+        { value: 'viewer' as const, label: 'Mine' },
+      ],
+      scene.view.zone,
+      (zone) => scene.update({ zone }),
+    ),
+  )
+}

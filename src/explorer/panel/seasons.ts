@@ -1,0 +1,165 @@
+/** The seasons of a buoy: one measure over the same part of several years, two of them beside each other. */
+import type { BuoyDetail, SeriesYear } from '../../../clients/typescript/groundswell.ts'
+import { seriesAddress } from '../addresses.ts'
+import type { Answer } from '../answers.ts'
+import { chartsModule } from '../charts/loading.ts'
+import { curlBox } from '../curl.ts'
+import { element, select, type Option } from '../dom.ts'
+import type { Scene } from '../scene.ts'
+import { METRICS, SEASONS, type Metric, type SeasonName } from '../view.ts'
+import type { Drawn } from './drawn.ts'
+import { instead, note, waiting } from './pieces.ts'
+
+/** How a measure is written. */
+interface Look {
+  label: string
+  unit: string
+  digits: number
+}
+
+const LOOKS: { readonly [metric in Metric]: Look } = {
+  significient_height: { label: 'Significant height', unit: 'm', digits: 2 },
+  maximum_height: { label: 'Maximum height', unit: 'm', digits: 2 },
+  period: { label: 'Period', unit: 's', digits: 1 },
+  peak_period: { label: 'Peak period', unit: 's', digits: 1 },
+  water_temperature: { label: 'Water temperature', unit: '°C', digits: 1 },
+  wind_speed: { label: 'Wind speed', unit: 'km/h', digits: 0 },
+  gust_speed: { label: 'Gusts', unit: 'km/h', digits: 0 },
+}
+
+const SEASON_LABELS: { readonly [season in SeasonName]: string } = {
+  year: 'Whole year',
+  winter: 'Dec to Feb',
+  spring: 'Mar to May',
+  summer: 'Jun to Aug',
+  autumn: 'Sep to Nov',
+}
+
+const METRIC_OPTIONS: readonly Option<Metric>[] = METRICS.map((metric) => ({
+  value: metric,
+  label: LOOKS[metric].label,
+}))
+const SEASON_OPTIONS: readonly Option<SeasonName>[] = SEASONS.map((season) => ({
+  value: season,
+  label: SEASON_LABELS[season],
+}))
+
+/** The years that have readings, oldest first, and the two that the visitor compares. */
+interface Years {
+  all: readonly SeriesYear[]
+  year: number | null
+  against: number | null
+}
+
+export function drawSeasons(scene: Scene, buoy: BuoyDetail, redraw: () => void): Drawn {
+  const { metric, season } = scene.view
+  const address = seriesAddress(scene, buoy.slug)
+  const answer = scene.answers.get(address)
+  const charts = chartsModule(redraw)
+  const years = compared(scene, answer.state === 'here' ? answer.data.years : [])
+  const plot = element('div', { class: 'plot' })
+  const nodes = [
+    selects(scene, years),
+    instead(answer, 'the seasons') ?? (charts === null ? waiting('the chart') : null),
+    ...seasonParts(answer, years, plot, LOOKS[metric], season),
+    curlBox(scene, [{ label: 'This season over the years', address }]),
+  ]
+  const title = buoy.name
+  if (years.year === null || charts === null) return { title, nodes }
+  const highlighted = { year: years.year, against: years.against }
+  const nameOf = (each: SeriesYear): string => seasonName(each, season)
+  return {
+    title,
+    nodes,
+    afterwards: () => charts.drawSeason(plot, years.all, highlighted, LOOKS[metric], nameOf),
+  }
+}
+
+/** The visitor's choice where it has readings, else the newest two years. */
+function compared({ view }: Scene, years: readonly SeriesYear[]): Years {
+  const all = years.filter((each) => each.point_count > 0)
+  const newest = all.map((each) => each.year).toReversed()
+  const year = newest.find((each) => each === view.year) ?? newest[0] ?? null
+  const others = newest.filter((each) => each !== year)
+  const against = others.find((each) => each === view.against) ?? others[0] ?? null
+  return { all, year, against }
+}
+
+function selects(scene: Scene, { all, year, against }: Years): HTMLElement {
+  const { metric, season } = scene.view
+  const years = all.toReversed().map((each) => ({ value: each.year, label: seasonName(each, season) }))
+  const others = years.filter(({ value }) => value !== year)
+  return element(
+    'div',
+    { class: 'selects' },
+    select('Measure', METRIC_OPTIONS, metric, (value) => scene.update({ metric: value })),
+    select('Season', SEASON_OPTIONS, season, (value) => scene.update({ season: value })),
+    year === null ? null : select('Year', years, year, (value) => scene.update({ year: value })),
+    against === null
+      ? null
+      : select('Compared with', others, against, (value) => scene.update({ against: value })),
+  )
+}
+
+/** The chart and its summary, or why there is none. */
+function seasonParts(
+  answer: Answer<unknown>,
+  years: Years,
+  plot: HTMLElement,
+  look: Look,
+  season: SeasonName,
+): (HTMLElement | null)[] {
+  const { year, against } = years
+  if (year === null) {
+    return [answer.state === 'here' ? note('No readings in this season of the last ten years.') : null]
+  }
+  const beside = against === null ? '' : ` beside ${against}`
+  const description = `${look.label} in ${year}${beside}. A summary follows.`
+  return [
+    element('figure', { role: 'group', 'aria-label': description }, plot),
+    against === null ? null : summary(years.all, year, against, look, season),
+  ]
+}
+
+/** A winter belongs to the year in which it begins. */
+function seasonName({ year, complete }: Pick<SeriesYear, 'year' | 'complete'>, season: SeasonName): string {
+  const name = season === 'winter' ? `${year}/${String((year + 1) % 100).padStart(2, '0')}` : String(year)
+  return complete ? name : `${name} so far`
+}
+
+/**
+ * Means over the parts of the season that both years have. Half a year beside a whole one would compare
+ * summer with winter.
+ */
+function summary(
+  years: readonly SeriesYear[],
+  year: number,
+  against: number,
+  { unit, digits }: Look,
+  season: SeasonName,
+): HTMLElement {
+  const [mine, theirs] = [valuesOf(years, year), valuesOf(years, against)]
+  const both = [...mine.keys()].filter((at) => theirs.has(at))
+  if (both.length === 0) return note(`${year} and ${against} have no days in common.`)
+  const [own, other] = [mean(mine, both), mean(theirs, both)]
+  const text = (value: number): string => `${value.toFixed(digits)} ${unit}`
+  const name = (of: number): string => seasonName({ year: of, complete: true }, season)
+  const sign = own < other ? '−' : '+'
+  return element(
+    'p',
+    { class: 'summary' },
+    `Over the same part of the season: ${text(own)} in ${name(year)}, ${text(other)} in ${name(against)} (${sign}${text(Math.abs(own - other))}).`,
+  )
+}
+
+/** The values of a year by bucket. */
+function valuesOf(years: readonly SeriesYear[], year: number): Map<number, number> {
+  const points = years.find((each) => each.year === year)?.points ?? []
+  return new Map(
+    points.flatMap(({ bucket_index: at, value }) => (value === null ? [] : [[at, value] as const])),
+  )
+}
+
+function mean(values: Map<number, number>, buckets: readonly number[]): number {
+  return buckets.reduce((sum, at) => sum + (values.get(at) ?? 0), 0) / buckets.length
+}
