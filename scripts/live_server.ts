@@ -14,7 +14,7 @@ const STOP_MS = 10_000
 /** Enough to see why something failed; a chatty server must not fill the memory. */
 const OUTPUT_CHARACTERS = 1_000_000
 
-export interface CommandResult {
+interface CommandResult {
   code: number | null
   stdout: string
   stderr: string

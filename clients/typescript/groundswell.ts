@@ -1,19 +1,19 @@
 /**
- * Client of the groundswell wave-buoy API, version 2.0.0. Made from `clients/openapi.json` by `npm run openapi`: change that, not this.
- * Needs nothing but `fetch`: Node 20, Deno, Bun, browsers.
+ * Client of the groundswell wave-buoy API, version 2.0.0. It needs only `fetch`: Node 20, Deno, Bun, browsers.
+ * `npm run openapi` makes this file from `clients/openapi.json`: do not edit it.
  */
 
 /** One measurement of the waves at a buoy. */
 export type Reading = {
-  /** Identifier of the reading, made of buoy and time: the same in every later snapshot. */
+  /** Identifier of the reading, made of buoy and time. It stays the same in every later snapshot. */
   id: number
-  /** UUID of the reading, made of buoy and time: the same in every later snapshot. */
+  /** UUID of the reading, made of buoy and time. It stays the same in every later snapshot. */
   uuid: string
-  /** Significant wave height, in m. H13D or Hm0, as the source gives it. The name is spelled exactly so. */
+  /** Significant wave height, in m. H1/3 (Candhis: H13D) or Hm0, as the source gives it. The name of this field has this spelling. */
   significient_height: number
-  /** Maximum wave height, in m. Never estimated. `null` where there is none. */
+  /** Maximum wave height, in m. It is measured, never estimated. `null` where there is none. */
   maximum_height: number | null
-  /** Significant wave period, in s. TH13D; dominant or peak period where a network has no other. `null` where there is none. */
+  /** Significant wave period (Candhis: TH13D), in s. The dominant or peak period where a network has no other. `null` where there is none. */
   period: number | null
   /** When the waves were measured, UTC. */
   time: string
@@ -21,23 +21,23 @@ export type Reading = {
   water_temperature: number | null
   /** Direction the waves come from, clockwise from north, in degrees. `null` where there is none. */
   direction: number | null
-  /** `direction`, one of 16 points of the compass. `null` where there is none. */
+  /** `direction` as text, one of 16 points of the compass. `null` where there is none. */
   direction_compass: 'N' | 'NNE' | 'NE' | 'ENE' | 'E' | 'ESE' | 'SE' | 'SSE' | 'S' | 'SSW' | 'SW' | 'WSW' | 'W' | 'WNW' | 'NW' | 'NNW' | null
   /** Unit of the heights. */
   unit: 'm'
-  /** Energy of one wave of this height and period, in kJ per metre of crest. 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π, deep water. `null` where there is none. */
+  /** Energy of one wave of this height and period, in kJ per metre of crest. In deep water: 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π. `null` where there is none. */
   energy_per_wave: number | null
 }
 
-/** The part of a reading that is embedded in lists and details of buoys. */
+/** The part of a reading that lists and details of buoys contain. */
 export type ReadingSummary = {
-  /** UUID of the reading, made of buoy and time: the same in every later snapshot. */
+  /** UUID of the reading, made of buoy and time. It stays the same in every later snapshot. */
   uuid: string
-  /** Significant wave height, in m. H13D or Hm0, as the source gives it. The name is spelled exactly so. */
+  /** Significant wave height, in m. H1/3 (Candhis: H13D) or Hm0, as the source gives it. The name of this field has this spelling. */
   significient_height: number
-  /** Maximum wave height, in m. Never estimated. `null` where there is none. */
+  /** Maximum wave height, in m. It is measured, never estimated. `null` where there is none. */
   maximum_height: number | null
-  /** Significant wave period, in s. TH13D; dominant or peak period where a network has no other. `null` where there is none. */
+  /** Significant wave period (Candhis: TH13D), in s. The dominant or peak period where a network has no other. `null` where there is none. */
   period: number | null
   /** When the waves were measured, UTC. */
   time: string
@@ -49,17 +49,17 @@ export type ReadingSummary = {
   unit: 'm'
 }
 
-/** A reading and how far it lies from the moment asked for. */
+/** A reading and its distance in time from the moment asked for. */
 export type ClosestReading = {
-  /** Identifier of the reading, made of buoy and time: the same in every later snapshot. */
+  /** Identifier of the reading, made of buoy and time. It stays the same in every later snapshot. */
   id: number
-  /** UUID of the reading, made of buoy and time: the same in every later snapshot. */
+  /** UUID of the reading, made of buoy and time. It stays the same in every later snapshot. */
   uuid: string
-  /** Significant wave height, in m. H13D or Hm0, as the source gives it. The name is spelled exactly so. */
+  /** Significant wave height, in m. H1/3 (Candhis: H13D) or Hm0, as the source gives it. The name of this field has this spelling. */
   significient_height: number
-  /** Maximum wave height, in m. Never estimated. `null` where there is none. */
+  /** Maximum wave height, in m. It is measured, never estimated. `null` where there is none. */
   maximum_height: number | null
-  /** Significant wave period, in s. TH13D; dominant or peak period where a network has no other. `null` where there is none. */
+  /** Significant wave period (Candhis: TH13D), in s. The dominant or peak period where a network has no other. `null` where there is none. */
   period: number | null
   /** When the waves were measured, UTC. */
   time: string
@@ -67,13 +67,13 @@ export type ClosestReading = {
   water_temperature: number | null
   /** Direction the waves come from, clockwise from north, in degrees. `null` where there is none. */
   direction: number | null
-  /** `direction`, one of 16 points of the compass. `null` where there is none. */
+  /** `direction` as text, one of 16 points of the compass. `null` where there is none. */
   direction_compass: 'N' | 'NNE' | 'NE' | 'ENE' | 'E' | 'ESE' | 'SE' | 'SSE' | 'S' | 'SSW' | 'SW' | 'WSW' | 'W' | 'WNW' | 'NW' | 'NNW' | null
   /** Unit of the heights. */
   unit: 'm'
-  /** Energy of one wave of this height and period, in kJ per metre of crest. 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π, deep water. `null` where there is none. */
+  /** Energy of one wave of this height and period, in kJ per metre of crest. In deep water: 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π. `null` where there is none. */
   energy_per_wave: number | null
-  /** Distance in time from the moment asked for, without a sign, in minutes. */
+  /** Time between the reading and the moment asked for, never negative, in minutes. */
   time_diff_minutes: number
 }
 
@@ -81,15 +81,15 @@ export type ClosestReading = {
 export type Buoy = {
   /** Identifier of the buoy; it never changes. */
   id: number
-  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  /** Name of the buoy. It is plain text from the source: escape it before it becomes HTML. */
   name: string
-  /** Friendly identifier, usable in place of `id` in paths; it never changes. */
+  /** Readable identifier, for use in paths like the `id`; it never changes. */
   slug: string
   /** Latitude, in degrees. */
   lat: number
   /** Longitude, in degrees. */
   lng: number
-  /** Name of the network the data comes from. */
+  /** Name of the network that the data come from. */
   source: string
   /** Identifier of the buoy at its source. */
   source_identifier: string
@@ -103,19 +103,19 @@ export type Buoy = {
   timezone: string
 }
 
-/** A buoy with everything about it. */
+/** Everything about a buoy. */
 export type BuoyDetail = {
   /** Identifier of the buoy; it never changes. */
   id: number
-  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  /** Name of the buoy. It is plain text from the source: escape it before it becomes HTML. */
   name: string
-  /** Friendly identifier, usable in place of `id` in paths; it never changes. */
+  /** Readable identifier, for use in paths like the `id`; it never changes. */
   slug: string
   /** Latitude, in degrees. */
   lat: number
   /** Longitude, in degrees. */
   lng: number
-  /** Name of the network the data comes from. */
+  /** Name of the network that the data come from. */
   source: string
   /** Identifier of the buoy at its source. */
   source_identifier: string
@@ -127,43 +127,43 @@ export type BuoyDetail = {
   last_reading: ReadingSummary | null
   /** IANA name of the time zone at the buoy. */
   timezone: string
-  /** English name of the country the buoy belongs to. `null` where there is none. */
+  /** English name of the country that the buoy belongs to. `null` where there is none. */
   country: string | null
-  /** The buoy's IANA time zone, under the name that other clients look for. */
+  /** The buoy's IANA time zone again, under a name that some clients expect. */
   dtz: string
 }
 
-/** A buoy that was found by its name. */
+/** A buoy that a search found. */
 export type BuoySearchItem = {
   /** Identifier of the buoy; it never changes. */
   id: number
-  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  /** Name of the buoy. It is plain text from the source: escape it before it becomes HTML. */
   name: string
-  /** Friendly identifier, usable in place of `id` in paths; it never changes. */
+  /** Readable identifier, for use in paths like the `id`; it never changes. */
   slug: string
   /** Latitude, in degrees. */
   lat: number
   /** Longitude, in degrees. */
   lng: number
-  /** Name of the network the data comes from. */
+  /** Name of the network that the data come from. */
   source: string
   /** Identifier of the buoy at its source. */
   source_identifier: string
-  /** English name of the country the buoy belongs to. `null` where there is none. */
+  /** English name of the country that the buoy belongs to. `null` where there is none. */
   country: string | null
 }
 
-/** A buoy and how far it is. */
+/** A buoy and its distance. */
 export type NearestBuoy = {
   /** Identifier of the buoy; it never changes. */
   id: number
-  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  /** Name of the buoy. It is plain text from the source: escape it before it becomes HTML. */
   name: string
   /** Latitude, in degrees. */
   lat: number
   /** Longitude, in degrees. */
   lng: number
-  /** Name of the network the data comes from. */
+  /** Name of the network that the data come from. */
   source: string
   /** Identifier of the buoy at its source. */
   source_identifier: string
@@ -177,13 +177,13 @@ export type NearestBuoy = {
 export type BuoyLastReading = {
   /** Identifier of the buoy; it never changes. */
   id: number
-  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  /** Name of the buoy. It is plain text from the source: escape it before it becomes HTML. */
   name: string
   /** Latitude, in degrees. */
   lat: number
   /** Longitude, in degrees. */
   lng: number
-  /** Name of the network the data comes from. */
+  /** Name of the network that the data come from. */
   source: string
   /** The newest reading; `null` while the buoy has none. */
   last_reading: Reading | null
@@ -193,9 +193,9 @@ export type BuoyLastReading = {
 export type MapBuoy = {
   /** Identifier of the buoy; it never changes. */
   id: number
-  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  /** Name of the buoy. It is plain text from the source: escape it before it becomes HTML. */
   name: string
-  /** Friendly identifier, usable in place of `id` in paths; it never changes. */
+  /** Readable identifier, for use in paths like the `id`; it never changes. */
   slug: string
   /** Latitude, in degrees. */
   lat: number
@@ -203,7 +203,7 @@ export type MapBuoy = {
   lng: number
   /** IANA name of the time zone at the buoy. */
   timezone: string
-  /** Name of the network the data comes from. */
+  /** Name of the network that the data come from. */
   source: string
   /** Time of the newest reading, UTC. `null` where there is none. */
   last_reading_time: string | null
@@ -217,9 +217,9 @@ export type MapBuoy = {
 export type VirtualMapBuoy = {
   /** Identifier of the buoy; it never changes. */
   id: number
-  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  /** Name of the buoy. It is plain text from the source: escape it before it becomes HTML. */
   name: string
-  /** Friendly identifier, usable in place of `id` in paths; it never changes. */
+  /** Readable identifier, for use in paths like the `id`; it never changes. */
   slug: string
   /** Latitude, in degrees. */
   lat: number
@@ -227,7 +227,7 @@ export type VirtualMapBuoy = {
   lng: number
   /** IANA name of the time zone at the buoy. */
   timezone: string
-  /** Name of the network the data comes from. */
+  /** Name of the network that the data come from. */
   source: string
   /** Time of the newest reading, UTC. `null` where there is none. */
   last_reading_time: string | null
@@ -249,15 +249,15 @@ export type VirtualMapBuoy = {
 
 /** The buoy that readings belong to. */
 export type BuoySummary = {
-  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  /** Name of the buoy. It is plain text from the source: escape it before it becomes HTML. */
   name: string
   /** Latitude, in degrees. */
   lat: number
   /** Longitude, in degrees. */
   lng: number
-  /** Name of the network the data comes from. */
+  /** Name of the network that the data come from. */
   source: string
-  /** The buoy's IANA time zone, under the name that other clients look for. */
+  /** The buoy's IANA time zone again, under a name that some clients expect. */
   dtz: string
 }
 
@@ -265,15 +265,15 @@ export type BuoySummary = {
 export type IdentifiedBuoySummary = {
   /** Identifier of the buoy; it never changes. */
   id: number
-  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  /** Name of the buoy. It is plain text from the source: escape it before it becomes HTML. */
   name: string
   /** Latitude, in degrees. */
   lat: number
   /** Longitude, in degrees. */
   lng: number
-  /** Name of the network the data comes from. */
+  /** Name of the network that the data come from. */
   source: string
-  /** The buoy's IANA time zone, under the name that other clients look for. */
+  /** The buoy's IANA time zone again, under a name that some clients expect. */
   dtz: string
 }
 
@@ -281,7 +281,7 @@ export type IdentifiedBuoySummary = {
 export type BuoyName = {
   /** Identifier of the buoy; it never changes. */
   id: number
-  /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+  /** Name of the buoy. It is plain text from the source: escape it before it becomes HTML. */
   name: string
 }
 
@@ -289,7 +289,7 @@ export type BuoyName = {
 export type SearchParameters = {
   /** The moment asked for, UTC. */
   target_datetime: string
-  /** How far from it a reading may lie, in hours. */
+  /** How far from that moment a reading may be, in hours. */
   tolerance_hours: number
   /** The range that was searched. */
   search_range: {
@@ -328,9 +328,9 @@ export type ChartField = {
 export type Chart = {
   buoy: IdentifiedBuoySummary
   fields: ChartFields
-  /** The one time axis of all arrays, ascending. */
+  /** The time axis that all arrays share, ascending. */
   time: string[]
-  /** Significant wave height (here spelled so), in m. `null` where there is none. As long as `time`. */
+  /** Significant wave height, in m. The name of this array has this spelling. `null` where there is none. As long as `time`. */
   significant_height: (number | null)[]
   /** Maximum wave height, in m. `null` where there is none. As long as `time`. */
   maximum_height: (number | null)[]
@@ -342,7 +342,7 @@ export type Chart = {
   tide_level: (number | null)[]
 }
 
-/** The season that is compared. Over New Year it belongs to the year in which it starts. */
+/** The season that is compared. A season over New Year belongs to the year in which it starts. */
 export type Season = {
   /** First day. */
   start: {
@@ -362,25 +362,25 @@ export type Season = {
 
 /** One bucket of one year. */
 export type SeriesPoint = {
-  /** Place of the bucket in its season, from 1. Buckets without a sample are left out and keep their number. By days, 29 February has a place in every year, so that equal numbers are equal calendar days. */
+  /** Number of the bucket in its season, from 1. A bucket without a sample is left out, and the others keep their numbers. With buckets of a day, 29 February has a number in every year: equal numbers are equal calendar days. */
   bucket_index: number
-  /** `Apr 01`; by hours `Apr 01 05:00`; by weeks the first day. */
+  /** `Apr 01`; for hours `Apr 01 05:00`; for weeks their first day. */
   label: string
   /** First second of the bucket, with the offset of the series' time zone. */
   bucket_start: string
   /** Last second of the bucket, with the offset of the series' time zone. */
   bucket_end: string
-  /** The aggregated metric in its unit (m, s, degrees, °C or km/h), two decimals; directions are whole degrees, `null` where they cancel out. */
+  /** The aggregated metric in its unit (m, s, degrees, °C or km/h), with two decimals. Directions are whole degrees, or `null` where they cancel out. */
   value: number | null
-  /** Samples that went into the value. */
+  /** Samples behind the value. */
   sample_count: number
 }
 
-/** One season. Every year asked for is listed, also one without data. */
+/** One season. Every year asked for has one, with or without data. */
 export type SeriesYear = {
   /** The year in which the season starts. */
   year: number
-  /** The last day of the season is over at the snapshot's time. */
+  /** Whether the last day of the season is over at the snapshot's time. */
   complete: boolean
   /** Length of `points`. */
   point_count: number
@@ -394,11 +394,11 @@ export type SatelliteMission = {
   slug: string
   /** Name of the mission. */
   name: string
-  /** Agencies that fly it. */
+  /** Agencies that operate the mission. */
   agency: string
-  /** Its altimeter. */
+  /** The altimeter. */
   instrument: string
-  /** What it is, in English or French. */
+  /** Description of the mission, in English or French. */
   description: string
   /** Address of a picture. `null` where there is none. */
   image_url: string | null
@@ -406,7 +406,7 @@ export type SatelliteMission = {
   pass_count: number
 }
 
-/** The mission a pass belongs to. */
+/** The mission that a pass belongs to. */
 export type MissionName = {
   /** Identifier of the mission: a value of the parameter `mission`. */
   slug: string
@@ -418,7 +418,7 @@ export type MissionName = {
 export type Bounds = {
   /** Latitude of the southern edge, in degrees. */
   south: number
-  /** Longitude of the western edge; greater than `east` across the antimeridian, in degrees. */
+  /** Longitude of the western edge, in degrees. It is greater than `east` if the box crosses the antimeridian. */
   west: number
   /** Latitude of the northern edge, in degrees. */
   north: number
@@ -443,9 +443,9 @@ export type SatellitePass = {
   started_at: string
   /** Last observation, UTC. */
   ended_at: string
-  /** Virtual buoys that it gave a reading. */
+  /** Virtual buoys that have a reading of this pass. */
   buoy_count: number
-  /** Readings that it gave. */
+  /** Readings of this pass. */
   observation_count: number
   bounds: Bounds
 }
@@ -460,7 +460,7 @@ export type Location = {
   timezone: string
 }
 
-/** Interpolated in time at the nearest forecast point within 50 km; all `null` where there is none. */
+/** Forecast of the nearest forecast point within 50 km, interpolated in time. All fields are `null` without one. */
 export type Forecast = {
   /** Significant wave height, in m. `null` where there is none. */
   waves_height: number | null
@@ -478,44 +478,44 @@ export type Forecast = {
   swell_period: number | null
   /** Direction the swell comes from, one of 16 points of the compass. `null` where there is none. */
   swell_direction: 'N' | 'NNE' | 'NE' | 'ENE' | 'E' | 'ESE' | 'SE' | 'SSE' | 'S' | 'SSW' | 'SW' | 'WSW' | 'W' | 'WNW' | 'NW' | 'NNW' | null
-  /** Energy of one wave of `waves_height` and `waves_period`, in kJ per metre of crest. 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π, deep water. `null` where there is none. */
+  /** Energy of one wave of `waves_height` and `waves_period`, in kJ per metre of crest. In deep water: 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π. `null` where there is none. */
   wave_energy: number | null
 }
 
-/** Of the buoys in the water within 50 km the nearest that has a reading within 24 hours of `time`. */
+/** A reading of the nearest buoy in the water that is within 50 km and has one within 24 hours of `time`. */
 export type ConditionsReading = {
-  /** There is a reading. */
+  /** A reading was found. */
   exists: true
-  /** Significant wave height, in m. H13D or Hm0, as the source gives it. The name is spelled exactly so. */
+  /** Significant wave height, in m. H1/3 (Candhis: H13D) or Hm0, as the source gives it. The name of this field has this spelling. */
   significient_height: number
-  /** Maximum wave height, in m. Never estimated. `null` where there is none. */
+  /** Maximum wave height, in m. It is measured, never estimated. `null` where there is none. */
   maximum_height: number | null
   /** Direction the waves come from, clockwise from north, in degrees. `null` where there is none. */
   direction_degrees: number | null
-  /** Significant wave period, in s. TH13D; dominant or peak period where a network has no other. `null` where there is none. */
+  /** Significant wave period (Candhis: TH13D), in s. The dominant or peak period where a network has no other. `null` where there is none. */
   period: number | null
   /** When the waves were measured, UTC. */
   time: string
-  /** Energy of one wave of this height and period, in kJ per metre of crest. 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π, deep water. `null` where there is none. */
+  /** Energy of one wave of this height and period, in kJ per metre of crest. In deep water: 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π. `null` where there is none. */
   wave_energy: number | null
   /** The buoy that measured it. */
   buoy: {
     /** Identifier of the buoy; it never changes. */
     id: number
-    /** Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML. */
+    /** Name of the buoy. It is plain text from the source: escape it before it becomes HTML. */
     name: string
     /** Distance of the buoy from the point, in km. */
     distance_km: number
   }
 }
 
-/** There is no reading. */
+/** No reading was found. */
 export type NoConditionsReading = {
-  /** No buoy near enough has a reading of that time. */
+  /** No buoy that is near enough has a reading of that time. */
   exists: false
 }
 
-/** Predicted from the harmonic constituents of the nearest harbour within 100 km; all `null` where there is none. */
+/** Tide of the nearest harbour within 100 km, predicted from its harmonic constituents. All fields are `null` without one. */
 export type Tide = {
   /** Water level above the harbour's chart datum, in m. `null` where there is none. */
   height: number | null
@@ -525,21 +525,21 @@ export type Tide = {
   direction: 'rising' | 'falling' | null
   /** Time until the next high or low water, in s. `null` where there is none. */
   seconds_to_next_tide_change: number | null
-  /** What comes next. `null` where there is none. */
+  /** The next extreme: high or low water. `null` where there is none. */
   next_tide: 'high' | 'low' | null
-  /** Water level then, in m. `null` where there is none. */
+  /** Water level at the next high or low water, in m. `null` where there is none. */
   next_tide_height: number | null
   /** Name of the harbour. `null` where there is none. */
   harbor: string | null
 }
 
-/** How old and from where the parts are. */
+/** Age and source of the parts. */
 export type ConditionsMetadata = {
   /** Run of the forecast model, UTC. `null` where there is none. */
   forecast_updated_at: string | null
-  /** Time asked for minus time of the reading; negative where the reading is later, in minutes. `null` where there is none. */
+  /** Time asked for minus time of the reading, in minutes. It is negative if the reading is later. `null` where there is none. */
   reading_age_minutes: number | null
-  /** Where the harbour's constituents come from, with the credit its licence asks for. `null` where there is none. */
+  /** Source of the harbour's constituents, with the credit that its licence requires. `null` where there is none. */
   tide_source: string | null
 }
 
@@ -551,7 +551,7 @@ export type ConditionsUnits = {
   speed: 'km/h'
 }
 
-/** The named place that was asked for with `spot_id`. */
+/** The named place of `spot_id`. */
 export type Spot = {
   /** Identifier of the spot. */
   id: number
@@ -567,7 +567,7 @@ export type Spot = {
 export type Conditions = {
   location: Location
   forecast: Forecast
-  /** The nearest reading; `exists` says whether there is one. */
+  /** The nearest reading. `exists` says whether one was found. */
   reading: ConditionsReading | NoConditionsReading
   tide: Tide
   metadata: ConditionsMetadata
@@ -599,15 +599,15 @@ export type Meta = {
 
 /** The body of every error. */
 export type ErrorAnswer = {
-  /** The code to decide by. Codes stay; messages may change. */
+  /** The code for programs. Codes never change; messages may. */
   error: 'bad_request' | 'unauthorized' | 'resource_not_found' | 'method_not_allowed' | 'validation_failed' | 'rate_limit_exceeded' | 'internal_error' | 'service_unavailable'
-  /** For people: names the parameter, what is wrong with it and what is allowed. */
+  /** Text for people. It names the parameter, what is wrong with it and what is allowed. */
   message: string
   /** Time of the answer, UTC. */
   timestamp: string
-  /** The `X-Request-Id` of the request where that was a UUID, else a new one. */
+  /** The `X-Request-Id` of the request if that is a UUID, else a new one. */
   request_id: string
-  /** More about the error, where there is more to say. */
+  /** More about the error. */
   details?: {
     /** Name of the parameter that is wrong. */
     parameter?: string
@@ -616,22 +616,22 @@ export type ErrorAnswer = {
 
 /** The body of a 429. */
 export type RateLimitAnswer = {
-  /** The code to decide by. Codes stay; messages may change. */
+  /** The code for programs. Codes never change; messages may. */
   error: 'bad_request' | 'unauthorized' | 'resource_not_found' | 'method_not_allowed' | 'validation_failed' | 'rate_limit_exceeded' | 'internal_error' | 'service_unavailable'
-  /** For people: names the parameter, what is wrong with it and what is allowed. */
+  /** Text for people. It names the parameter, what is wrong with it and what is allowed. */
   message: string
   /** Time of the answer, UTC. */
   timestamp: string
-  /** The `X-Request-Id` of the request where that was a UUID, else a new one. */
+  /** The `X-Request-Id` of the request if that is a UUID, else a new one. */
   request_id: string
-  /** Time until the quota resets: the number of `Retry-After`, in s. */
+  /** Time until the quota resets, the same as in `Retry-After`, in s. */
   retry_after: number
   /** When the quota resets, UTC. */
   reset_at: string
 }
 
 export type ListBuoysAnswer = {
-  /** Says that this is no error. */
+  /** Marks a success. */
   status: 'success'
   /** The buoys of this page. */
   data: {
@@ -644,9 +644,9 @@ export type ListBuoysAnswer = {
   meta: {
     /** The page that was asked for. */
     page: number
-    /** Items a page, after the maximum was applied. */
+    /** Items in a page, at most the maximum. */
     per_page: number
-    /** Pages there are; 0 for an empty result. */
+    /** Number of pages; 0 for an empty result. */
     total_pages: number
     /** Time of the answer, UTC. */
     timestamp: string
@@ -654,7 +654,7 @@ export type ListBuoysAnswer = {
 }
 
 export type GetBuoyAnswer = {
-  /** Says that this is no error. */
+  /** Marks a success. */
   status: 'success'
   /** The buoy. */
   data: {
@@ -664,20 +664,20 @@ export type GetBuoyAnswer = {
 }
 
 export type LastReadingsAnswer = {
-  /** Says that this is no error. */
+  /** Marks a success. */
   status: 'success'
-  /** The buoys and the ids that are none. */
+  /** The buoys, and the ids without a buoy. */
   data: {
     /** The buoys in the order asked for, each once. */
     buoys: BuoyLastReading[]
-    /** Ids among the processed ones that no buoy has. */
+    /** Processed ids that no buoy has. */
     missing_ids: number[]
   }
   meta: Meta
 }
 
 export type SearchBuoysAnswer = {
-  /** Says that this is no error. */
+  /** Marks a success. */
   status: 'success'
   /** The buoys found, best first. */
   data: {
@@ -690,13 +690,13 @@ export type SearchBuoysAnswer = {
 }
 
 export type NearestBuoysAnswer = {
-  /** Says that this is no error. */
+  /** Marks a success. */
   status: 'success'
   /** One buoy, or several. */
   data: {
     buoy: NearestBuoy
   } | {
-    /** The nearest buoys, nearest first: the answer where `limit` is above 1. */
+    /** The nearest buoys, nearest first: the answer if `limit` is above 1. */
     buoys: NearestBuoy[]
     /** Items in the answer. */
     count: number
@@ -705,7 +705,7 @@ export type NearestBuoysAnswer = {
 }
 
 export type ListReadingsAnswer = {
-  /** Says that this is no error. */
+  /** Marks a success. */
   status: 'success'
   /** A page of readings. */
   data: {
@@ -719,11 +719,11 @@ export type ListReadingsAnswer = {
   meta: {
     /** The page that was asked for. */
     page: number
-    /** Items a page, after the maximum was applied. */
+    /** Items in a page, at most the maximum. */
     per_page: number
-    /** Pages there are; 0 for an empty result. */
+    /** Number of pages; 0 for an empty result. */
     total_pages: number
-    /** The range asked for; an open end is the buoy's first or last reading, and `null` where it has none. */
+    /** The range asked for. An open end is the time of the buoy's first or last reading, or `null` if it has no reading. */
     date_range: {
       /** First moment, UTC. `null` where there is none. */
       start: string | null
@@ -736,7 +736,7 @@ export type ListReadingsAnswer = {
 }
 
 export type ClosestReadingAnswer = {
-  /** Says that this is no error. */
+  /** Marks a success. */
   status: 'success'
   /** The reading and what was searched for. */
   data: {
@@ -747,7 +747,7 @@ export type ClosestReadingAnswer = {
 }
 
 export type GetReadingAnswer = {
-  /** Says that this is no error. */
+  /** Marks a success. */
   status: 'success'
   /** The reading and its buoy. */
   data: {
@@ -758,14 +758,14 @@ export type GetReadingAnswer = {
 }
 
 export type ChartAnswer = {
-  /** Says that this is no error. */
+  /** Marks a success. */
   status: 'success'
   data: Chart
   meta: Meta
 }
 
 export type ReadingSeriesAnswer = {
-  /** Says that this is no error. */
+  /** Marks a success. */
   status: 'success'
   /** Seasons side by side. */
   data: {
@@ -774,7 +774,7 @@ export type ReadingSeriesAnswer = {
     metric: string
     /** Length of the buckets. */
     bucket: 'hour' | 'day' | 'week'
-    /** How a bucket became a value. */
+    /** How samples became the value of a bucket. */
     aggregation: 'median' | 'avg' | 'min' | 'max'
     /** IANA name of the time zone of the buckets. */
     timezone: string
@@ -788,7 +788,7 @@ export type ReadingSeriesAnswer = {
 }
 
 export type ListSatellitesAnswer = {
-  /** Says that this is no error. */
+  /** Marks a success. */
   status: 'success'
   /** The missions. */
   data: {
@@ -801,7 +801,7 @@ export type ListSatellitesAnswer = {
 }
 
 export type ListSatellitePassesAnswer = {
-  /** Says that this is no error. */
+  /** Marks a success. */
   status: 'success'
   /** The passes, newest first by `started_at`. */
   data: {
@@ -814,14 +814,14 @@ export type ListSatellitePassesAnswer = {
 }
 
 export type ConditionsAnswer = {
-  /** Says that this is no error. */
+  /** Marks a success. */
   status: 'success'
   data: Conditions
   meta: Meta
 }
 
 export type ListCountriesAnswer = {
-  /** Says that this is no error. */
+  /** Marks a success. */
   status: 'success'
   /** The countries, by name. */
   data: {
@@ -834,11 +834,11 @@ export type ListCountriesAnswer = {
 }
 
 export type MapBuoysAnswer = {
-  /** Says that this is no error. */
+  /** Marks a success. */
   status: 'success'
   /** Everything a map draws. */
   data: {
-    /** All active buoys; `virtual` tells which of the two kinds one is. */
+    /** All active buoys. `virtual` separates buoys in the water from virtual ones. */
     buoys: (MapBuoy | VirtualMapBuoy)[]
     /** All buoys of the answer. */
     count: number
@@ -1009,22 +1009,22 @@ export type MapBuoysParameters = {
 }
 
 export interface Settings {
-  /** Where the operations are, with the base path: `http://127.0.0.1:8080/v2`. */
+  /** Address of the operations, with the base path: `http://127.0.0.1:8080/v2`. */
   baseUrl: string
-  /** Left out, only `searchBuoys` and `nearestBuoys` answer. */
+  /** Without a key only `searchBuoys` and `nearestBuoys` answer. */
   key?: string
-  /** Takes the place of the global `fetch`. */
+  /** Used instead of the global `fetch`. */
   fetch?: typeof globalThis.fetch
 }
 
 export interface CallOptions {
   /** Ends the call early. */
   signal?: AbortSignal
-  /** More headers, `Accept-Language` or `X-Request-Id` for instance. */
+  /** More headers, for instance `Accept-Language` or `X-Request-Id`. */
   headers?: { [name: string]: string }
 }
 
-/** What is left of the hour, as the newest answer said. */
+/** The quota of this hour, as the newest answer gave it. */
 export interface Quota {
   /** Calls an hour. */
   limit: number
@@ -1034,18 +1034,18 @@ export interface Quota {
   resetAt: Date
 }
 
-/** An answer that is no success. */
+/** Thrown for every answer that is not a success. */
 export class GroundswellError extends Error {
   override name = 'GroundswellError'
-  /** Status of HTTP. */
+  /** HTTP status. */
   readonly status: number
-  /** The code to decide by; `unknown` where something else than groundswell answered. */
+  /** The code for programs; `unknown` if something other than groundswell answered. */
   readonly code: ErrorAnswer['error'] | 'unknown'
   /** Quote it when you ask for help. */
   readonly requestId: string | null
-  /** Name of the parameter that was wrong, where the error is about one. */
+  /** Name of the wrong parameter, if the error is about one. */
   readonly parameter: string | null
-  /** Seconds after which to try again, where the answer says so. */
+  /** Seconds to wait before a retry, if the answer gives them. */
   readonly retryAfter: number | null
 
   constructor(status: number, body: Partial<ErrorAnswer>, retryAfter: number | null) {
@@ -1058,12 +1058,12 @@ export class GroundswellError extends Error {
   }
 }
 
-/** The operations as methods. A call ends with the whole answer, or throws. */
+/** The operations as methods. A call resolves to the whole answer, or throws. */
 export class Groundswell {
   readonly #base: string
   readonly #headers: { [name: string]: string }
   readonly #fetch: typeof globalThis.fetch
-  /** Null until an answer has said something about it. */
+  /** Null before the first answer that has a quota. */
   quota: Quota | null = null
 
   constructor({ baseUrl, key, fetch = globalThis.fetch }: Settings) {
@@ -1076,7 +1076,7 @@ export class Groundswell {
   /**
    * List buoys.
    *
-   * Buoys by `id`, with `near` by distance. All filters combine. A box whose west is greater than its east crosses the antimeridian; off the globe, latitudes are clamped and longitudes wrapped; a south above the north is an error. A buoy is active when its newest reading is no older than 24 hours (a setting of the server) at the snapshot's time. `active_only=false` also gives the others. A filter that fits nothing is an empty list with `total_pages` 0, and so is a page past the last, with the true `count`.
+   * Buoys ordered by `id`, or by distance with `near`. A buoy must pass all filters. A box whose west is greater than its east crosses the antimeridian. Latitudes off the globe are clamped, longitudes are wrapped, and a south above the north is an error. A buoy is active when its newest reading is at most 24 hours (a setting of the server) older than the snapshot's time. `active_only=false` also gives the other buoys. A filter that fits nothing gives an empty list with `total_pages` 0. A page past the last is an empty list with the true `count`.
    */
   listBuoys(parameters: ListBuoysParameters = {}, options: CallOptions = {}): Promise<ListBuoysAnswer> {
     return this.#get('/buoys', parameters, options)
@@ -1085,7 +1085,7 @@ export class Groundswell {
   /**
    * One buoy.
    *
-   * One buoy, active or not, by id or slug. `country` is its English name; `dtz` repeats `timezone` for clients that look for it there.
+   * One buoy by id or slug, active or not. `country` is an English name. `dtz` repeats `timezone` for clients that expect it there.
    */
   getBuoy(buoyId: string | number, options: CallOptions = {}): Promise<GetBuoyAnswer> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}`, {}, options)
@@ -1094,7 +1094,7 @@ export class Groundswell {
   /**
    * Latest reading of several buoys.
    *
-   * The newest reading of each buoy, in the order asked for, each buoy once. Only the first `limit` supplied ids are processed: what comes after them is neither answered nor missing. Write `ids=1,2`, `ids=1&ids=2`, `ids[]=1&ids[]=2` or a mixture. An id that is no integer from 1 to 9007199254740991 is an error.
+   * The newest reading of each buoy, in the order of `ids`, each buoy once. Only the first `limit` ids are processed; ids after them are in neither `buoys` nor `missing_ids`. Write `ids=1,2`, `ids=1&ids=2`, `ids[]=1&ids[]=2` or a mixture. Each id must be an integer from 1 to 9007199254740991.
    */
   lastReadings(parameters: LastReadingsParameters, options: CallOptions = {}): Promise<LastReadingsAnswer> {
     return this.#get('/buoys/last_readings', parameters, options)
@@ -1103,7 +1103,7 @@ export class Groundswell {
   /**
    * Search buoys by name, slug or source identifier.
    *
-   * Case and accents do not count. Exact slugs and source identifiers come first, then names that begin with the text, then words that do, then names that hold it; active buoys before others, then by name. Length counts characters after blanks at both ends are taken off. Needs no key; see *Keys and quota* for how such calls are counted.
+   * Case and accents do not matter. Exact slugs and source identifiers come first, then names that begin with the text, then names with a word that begins with it, then names that contain it. Within each group active buoys come first, then the order is by name. The length is counted without blanks at both ends. Needs no key; *Keys and quota* says how such calls are counted.
    */
   searchBuoys(parameters: SearchBuoysParameters, options: CallOptions = {}): Promise<SearchBuoysAnswer> {
     return this.#get('/buoys/search', parameters, options)
@@ -1112,7 +1112,7 @@ export class Groundswell {
   /**
    * Nearest active buoys.
    *
-   * Active buoys in the water by great-circle distance, never virtual ones. With `limit` 1 or without it the answer is `data.buoy`, above 1 `data.buoys` and `data.count`. Where nothing lies within `max_distance` the answer is a 404. Needs no key.
+   * Active buoys in the water by great-circle distance, never virtual ones. Without `limit`, or with `limit` 1, the answer is `data.buoy`; with a larger one it is `data.buoys` and `data.count`. Without a buoy within `max_distance` the answer is a 404. Needs no key.
    */
   nearestBuoys(parameters: NearestBuoysParameters, options: CallOptions = {}): Promise<NearestBuoysAnswer> {
     return this.#get('/buoys/nearest', parameters, options)
@@ -1121,7 +1121,7 @@ export class Groundswell {
   /**
    * Readings of a buoy.
    *
-   * Ask for a range with `start_date` and `end_date` (both ends included, either may be left out), for one UTC day with `date`, or for the three hours around a moment with `timestamp`: more than one of the three ways is a 422. Without any, all readings. A range without readings is an empty list, not an error. `meta.date_range` is the range asked for. `dtz` is the buoy's IANA time zone.
+   * There are three ways to choose readings: a range with `start_date` and `end_date` (both included, either may be left out), one UTC day with `date`, or the three hours around a moment with `timestamp`. A request with more than one of them is a 422. A request with none of them gives all readings. A range without readings gives an empty list. `meta.date_range` is the range asked for. `dtz` is the buoy's IANA time zone.
    */
   listReadings(buoyId: string | number, parameters: ListReadingsParameters = {}, options: CallOptions = {}): Promise<ListReadingsAnswer> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings`, parameters, options)
@@ -1130,7 +1130,7 @@ export class Groundswell {
   /**
    * Reading closest to a moment.
    *
-   * The reading closest to `date` and `time`, both UTC; of two equally far the earlier. Both ends of the tolerance are included. Nothing within it is a 404. `time_diff_minutes` is rounded to whole minutes.
+   * The reading closest to `date` and `time`, both in UTC. Of two that are equally close it is the earlier one. Both ends of the tolerance are included. Without a reading within it the answer is a 404. `time_diff_minutes` is rounded to whole minutes.
    */
   closestReading(buoyId: string | number, parameters: ClosestReadingParameters, options: CallOptions = {}): Promise<ClosestReadingAnswer> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings/search`, parameters, options)
@@ -1139,7 +1139,7 @@ export class Groundswell {
   /**
    * One reading.
    *
-   * One reading, by the integer id or by the UUID. Both are made of buoy and time, so they stay the same in every later snapshot. A reading of another buoy is a 404.
+   * One reading by its integer id or its UUID. Both are made of buoy and time, so they stay the same in every later snapshot. The id of a reading of another buoy gives a 404.
    */
   getReading(buoyId: string | number, readingId: string | number, options: CallOptions = {}): Promise<GetReadingAnswer> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings/${encodeURIComponent(readingId)}`, {}, options)
@@ -1148,7 +1148,7 @@ export class Groundswell {
   /**
    * Chart data: readings, forecast and tide.
    *
-   * Parallel arrays over one `time` axis: readings at their own times, forecast and tide at full hours, `null` where a series has no value at a time. Without dates it reaches from seven days before to three days after the snapshot's time. A range may cover 31 days. Note the spelling `significant_height` here; `data.fields` names the reading's field.
+   * Parallel arrays over one `time` axis: readings at their own times, forecast and tide at full hours. An array has `null` where it has no value for a time. Without dates the chart begins seven days before the snapshot's time and ends three days after it. A range may cover 31 days. Note the name `significant_height` here; `data.fields` names the field of a reading.
    */
   chart(buoyId: string | number, parameters: ChartParameters = {}, options: CallOptions = {}): Promise<ChartAnswer> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings/chart`, parameters, options)
@@ -1157,9 +1157,13 @@ export class Groundswell {
   /**
    * Seasonal series, year over year.
    *
-   * One metric over the same season of several years. Without years it is the last 10 complete seasons, with them at most 13; without `start_year` ten that end with `end_year`. The season is the calendar year unless its days are given, each also with `season_` before its name (`season_start_month`). One over New Year belongs to the year in which it starts; 29 February as its end is 28 February in other years, as its start 1 March. A season is complete when its last day is over at the snapshot's time.
+   * One metric over the same season of several years. Without years the answer has the last 10 complete seasons. With years it may have 13. With `end_year` alone it has the ten seasons up to that year.
    *
-   * Buckets follow the clock of `timezone`. Weeks are runs of seven days from the start of the season, the last may be short. Buckets without a sample are left out. Directions have a circular mean for both `median` and `avg`; their `min` and `max` are a 422, and so are a metric that the buoy's network does not measure (coastal networks measure the first five), a day that no year has, a start after the end and too many seasons.
+   * The season is the calendar year unless its days are given. Each of these parameters may also begin with `season_` (`season_start_month`). A season over New Year belongs to the year in which it starts. In years without 29 February a season that ends on it ends on 28 February, and one that starts on it starts on 1 March. A season is complete when its last day is over at the snapshot's time.
+   *
+   * Buckets follow the clock of `timezone`. Weeks are runs of seven days from the start of the season; the last one may be shorter. Buckets without a sample are left out. For directions `median` and `avg` both give the circular mean.
+   *
+   * These are a 422: `min` or `max` of a direction, a metric that the buoy's network does not measure (coastal networks measure the first five), a day that no year has, a start after the end, and too many seasons.
    */
   readingSeries(buoyId: string | number, parameters: ReadingSeriesParameters, options: CallOptions = {}): Promise<ReadingSeriesAnswer> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings/series`, parameters, options)
@@ -1168,7 +1172,7 @@ export class Groundswell {
   /**
    * Satellite missions.
    *
-   * Every mission that passes may come from, also those without a pass in the snapshot. `locale` beats the header `Accept-Language`, whose quality values count.
+   * Every mission that passes may come from, with or without a pass in the snapshot. `locale` sets the language of the descriptions. Without it the header `Accept-Language` does, quality values included.
    */
   listSatellites(parameters: ListSatellitesParameters = {}, options: CallOptions = {}): Promise<ListSatellitesAnswer> {
     return this.#get('/buoys/satellites', parameters, options)
@@ -1177,7 +1181,7 @@ export class Groundswell {
   /**
    * Satellite passes over virtual buoys.
    *
-   * Newest first by `started_at`. A pass is fresh when one of its observations is no older than the active window at the snapshot's time. `bounds` has `west` greater than `east` where the pass crosses the antimeridian. A mission that does not exist is a 404.
+   * Passes, newest first by `started_at`. A pass is fresh when one of its observations is within the active window before the snapshot's time. `bounds` has `west` greater than `east` where the pass crosses the antimeridian. A mission that does not exist gives a 404.
    */
   listSatellitePasses(parameters: ListSatellitePassesParameters = {}, options: CallOptions = {}): Promise<ListSatellitePassesAnswer> {
     return this.#get('/buoys/satellite_passes', parameters, options)
@@ -1186,7 +1190,7 @@ export class Groundswell {
   /**
    * Forecast, nearest buoy reading and tide of a point.
    *
-   * Everything about one point at one time; without `time` it is the current minute. The forecast is interpolated in time at the nearest forecast point within 50 km, the tide predicted for the nearest harbour within 100 km, the reading that of the nearest buoy within 50 km that has one within 24 hours. What is out of reach is `null` under its key, and a missing reading is `{"exists": false}`. `spot_id` adds `spot` and `nearby`; a spot that does not exist is a 404.
+   * Everything about one point at one time, by default the current minute. The forecast comes from the nearest forecast point within 50 km and is interpolated in time. The tide is predicted for the nearest harbour within 100 km. The reading is that of the nearest buoy within 50 km that has one within 24 hours. What is out of reach is `null` under its key; a missing reading is `{"exists": false}`. `spot_id` adds `spot` and `nearby`. A spot that does not exist gives a 404.
    */
   conditions(parameters: ConditionsParameters, options: CallOptions = {}): Promise<ConditionsAnswer> {
     return this.#get('/conditions', parameters, options)
@@ -1195,7 +1199,7 @@ export class Groundswell {
   /**
    * Countries with active buoys.
    *
-   * The countries that have active buoys, by English name, with their number.
+   * The countries that have active buoys, by English name, with the number of these buoys.
    */
   listCountries(options: CallOptions = {}): Promise<ListCountriesAnswer> {
     return this.#get('/countries', {}, options)
@@ -1204,13 +1208,13 @@ export class Groundswell {
   /**
    * All active buoys for a map.
    *
-   * All active buoys in one answer, in the form that a map draws. Virtual buoys also name the satellite pass that gave them their newest reading. A box whose west is greater than its east crosses the antimeridian; off the globe, latitudes are clamped and longitudes wrapped.
+   * All active buoys in one answer, with what a map draws. Virtual buoys also name the satellite pass of their newest reading. A box whose west is greater than its east crosses the antimeridian. Latitudes off the globe are clamped, longitudes are wrapped.
    */
   mapBuoys(parameters: MapBuoysParameters = {}, options: CallOptions = {}): Promise<MapBuoysAnswer> {
     return this.#get('/buoys/map', parameters, options)
   }
 
-  /** @throws GroundswellError for every answer that is no success, and what `fetch` throws */
+  /** @throws GroundswellError for every answer that is not a success, and what `fetch` throws */
   async #get<Answer>(path: string, parameters: object, { signal, headers }: CallOptions): Promise<Answer> {
     const query = new URLSearchParams()
     for (const [name, value] of Object.entries(parameters) as [string, Value | null | undefined][]) {
@@ -1238,7 +1242,7 @@ export class Groundswell {
 
 type Value = string | number | boolean | object
 
-/** The form in a query. */
+/** A value as text of a query. */
 function textOf(value: Value): string {
   if (Array.isArray(value)) return value.join(',')
   // The API takes no exponents.

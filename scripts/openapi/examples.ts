@@ -1,4 +1,6 @@
-/** The answers that the documentation shows as examples: those of a server over the demo data to its requests. */
+/**
+ * The answers that the documentation shows as examples: those of a server over the demo data to its requests.
+ */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ExampleAnswers } from '../../src/openapi/document.ts'
 import {

@@ -14,6 +14,8 @@ import { typeScriptClient } from './typescript_client.ts'
 
 const OXFMT = fileURLToPath(new URL('../../node_modules/.bin/oxfmt', import.meta.url))
 
+const HOW_TO_BREAK = 'If that is meant: npm run openapi -- --breaking'
+
 const examples = await askForExamples()
 const description = descriptionText(examples)
 const fault = faultOf(description)
@@ -53,7 +55,7 @@ function faultOf(text: string): string | null {
   const { isFine, output } = compareDescriptions(readFileSync(DESCRIPTION_FILE, 'utf8'), text)
   return isFine
     ? null
-    : `the change of the description breaks clients; nothing is written\n${output}\nIf that is meant: npm run openapi -- --breaking`
+    : `the change of the description breaks clients; nothing is written\n${output}\n${HOW_TO_BREAK}`
 }
 
 function examplesText(answers: ExampleAnswers): string {

@@ -1,7 +1,7 @@
 /**
  * Writes the TypeScript client of an OpenAPI document: its schemas as types, its operations as methods, and a
- * runtime of a page over `fetch`, without dependencies. Takes the part of JSON Schema that the document uses
- * and fails on what it does not know.
+ * short runtime over `fetch` without dependencies. Knows the part of JSON Schema that the document uses, and
+ * fails on anything else.
  */
 
 interface Schema {
@@ -42,7 +42,7 @@ interface Document {
   components: { schemas: { [name: string]: Schema } }
 }
 
-/** The whole text of `groundswell.ts`. */
+/** The text of `groundswell.ts`. @throws Error for a schema of an unknown kind */
 export function typeScriptClient(document: unknown): string {
   const { info, paths, components } = document as Document
   const operations = Object.entries(paths).map(([path, { get }]) => ({ path, ...get }))
@@ -53,8 +53,8 @@ export function typeScriptClient(document: unknown): string {
   const methods = operations.map((operation) => method(operation))
   return [
     `/**
- * Client of the groundswell wave-buoy API, version ${info.version}. Made from \`clients/openapi.json\` by \`npm run openapi\`: change that, not this.
- * Needs nothing but \`fetch\`: Node 20, Deno, Bun, browsers.
+ * Client of the groundswell wave-buoy API, version ${info.version}. It needs only \`fetch\`: Node 20, Deno, Bun, browsers.
+ * \`npm run openapi\` makes this file from \`clients/openapi.json\`: do not edit it.
  */\n`,
     ...types,
     ...parameters,
@@ -102,11 +102,21 @@ function typeOf(schema: Schema, indent: string): string {
 
 function objectType({ properties = {}, required = [] }: Schema, indent: string): string {
   const inner = `${indent}  `
-  const members = Object.entries(properties).map(
-    ([name, schema]) =>
-      `${comment(schema.description, inner)}${inner}${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema, inner)}\n`,
+  const members = Object.entries(properties).map(([name, schema]) =>
+    member(name, required.includes(name), schema.description, schema, inner),
   )
   return `{\n${members.join('')}${indent}}`
+}
+
+function member(
+  name: string,
+  isRequired: boolean,
+  description: string | undefined,
+  schema: Schema,
+  indent: string,
+): string {
+  const mark = isRequired ? '' : '?'
+  return `${comment(description, indent)}${indent}${name}${mark}: ${typeOf(schema, indent)}\n`
 }
 
 const literal = (value: unknown): string =>
@@ -123,11 +133,11 @@ function parametersType(operation: Operation): string[] {
   if (query.length === 0) return []
   const members = query.map(({ name, required, description, schema }) => {
     const fallback = schema.default === undefined ? '' : ` Default: ${String(schema.default)}.`
-    return `${comment(description + fallback, '  ')}  ${name}${required === true ? '' : '?'}: ${typeOf(schema, '  ')}\n`
+    return member(name, required === true, description + fallback, schema, '  ')
   })
-  return [
-    `/** Parameters of \`${operation.operationId}\`. */\nexport type ${pascal(operation.operationId)}Parameters = {\n${members.join('')}}\n`,
-  ]
+  const { operationId } = operation
+  const head = `/** Parameters of \`${operationId}\`. */\nexport type ${pascal(operationId)}Parameters = {\n`
+  return [`${head}${members.join('')}}\n`]
 }
 
 function method(operation: Operation & { path: string }): string {
@@ -148,28 +158,29 @@ function method(operation: Operation & { path: string }): string {
   )
   const quoted = inPath.length === 0 ? `'${target}'` : `\`${target}\``
   return (
-    `${comment(`${summary}.\n\n${description}`, '  ')}  ${operationId}(${inputs.join(', ')}): Promise<${answer}> {\n` +
+    comment(`${summary}.\n\n${description}`, '  ') +
+    `  ${operationId}(${inputs.join(', ')}): Promise<${answer}> {\n` +
     `    return this.#get(${quoted}, ${query.length === 0 ? '{}' : 'parameters'}, options)\n  }\n`
   )
 }
 
 const RUNTIME_TYPES = `export interface Settings {
-  /** Where the operations are, with the base path: \`http://127.0.0.1:8080/v2\`. */
+  /** Address of the operations, with the base path: \`http://127.0.0.1:8080/v2\`. */
   baseUrl: string
-  /** Left out, only \`searchBuoys\` and \`nearestBuoys\` answer. */
+  /** Without a key only \`searchBuoys\` and \`nearestBuoys\` answer. */
   key?: string
-  /** Takes the place of the global \`fetch\`. */
+  /** Used instead of the global \`fetch\`. */
   fetch?: typeof globalThis.fetch
 }
 
 export interface CallOptions {
   /** Ends the call early. */
   signal?: AbortSignal
-  /** More headers, \`Accept-Language\` or \`X-Request-Id\` for instance. */
+  /** More headers, for instance \`Accept-Language\` or \`X-Request-Id\`. */
   headers?: { [name: string]: string }
 }
 
-/** What is left of the hour, as the newest answer said. */
+/** The quota of this hour, as the newest answer gave it. */
 export interface Quota {
   /** Calls an hour. */
   limit: number
@@ -179,18 +190,18 @@ export interface Quota {
   resetAt: Date
 }
 
-/** An answer that is no success. */
+/** Thrown for every answer that is not a success. */
 export class GroundswellError extends Error {
   override name = 'GroundswellError'
-  /** Status of HTTP. */
+  /** HTTP status. */
   readonly status: number
-  /** The code to decide by; \`unknown\` where something else than groundswell answered. */
+  /** The code for programs; \`unknown\` if something other than groundswell answered. */
   readonly code: ErrorAnswer['error'] | 'unknown'
   /** Quote it when you ask for help. */
   readonly requestId: string | null
-  /** Name of the parameter that was wrong, where the error is about one. */
+  /** Name of the wrong parameter, if the error is about one. */
   readonly parameter: string | null
-  /** Seconds after which to try again, where the answer says so. */
+  /** Seconds to wait before a retry, if the answer gives them. */
   readonly retryAfter: number | null
 
   constructor(status: number, body: Partial<ErrorAnswer>, retryAfter: number | null) {
@@ -204,12 +215,12 @@ export class GroundswellError extends Error {
 }
 `
 
-const RUNTIME_CLASS = `/** The operations as methods. A call ends with the whole answer, or throws. */
+const RUNTIME_CLASS = `/** The operations as methods. A call resolves to the whole answer, or throws. */
 export class Groundswell {
   readonly #base: string
   readonly #headers: { [name: string]: string }
   readonly #fetch: typeof globalThis.fetch
-  /** Null until an answer has said something about it. */
+  /** Null before the first answer that has a quota. */
   quota: Quota | null = null
 
   constructor({ baseUrl, key, fetch = globalThis.fetch }: Settings) {
@@ -220,7 +231,7 @@ export class Groundswell {
   }
 
 METHODS
-  /** @throws GroundswellError for every answer that is no success, and what \`fetch\` throws */
+  /** @throws GroundswellError for every answer that is not a success, and what \`fetch\` throws */
   async #get<Answer>(path: string, parameters: object, { signal, headers }: CallOptions): Promise<Answer> {
     const query = new URLSearchParams()
     for (const [name, value] of Object.entries(parameters) as [string, Value | null | undefined][]) {
@@ -248,7 +259,7 @@ METHODS
 
 type Value = string | number | boolean | object
 
-/** The form in a query. */
+/** A value as text of a query. */
 function textOf(value: Value): string {
   if (Array.isArray(value)) return value.join(',')
   // The API takes no exponents.

@@ -99,8 +99,13 @@ export function benchChart(theme: Theme): string {
     ...cases.flatMap((each, i) => bars(each, TOP_PIXELS + i * GROUP_PIXELS, colors)),
     label(16, height - 14, `${caption}; cases and method: bench/README.md`, colors.muted),
   ]
+  const attributes = [
+    'xmlns="http://www.w3.org/2000/svg"',
+    `viewBox="0 0 ${WIDTH_PIXELS} ${height}" width="${WIDTH_PIXELS}" height="${height}"`,
+    'font-family="system-ui, sans-serif" font-size="12" role="img"',
+  ]
   return `${[
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH_PIXELS} ${height}" width="${WIDTH_PIXELS}" height="${height}" font-family="system-ui, sans-serif" font-size="12" role="img">`,
+    `<svg ${attributes.join(' ')}>`,
     `<title>Requests per second of groundswell as a share of the bare HTTP engine, by operation</title>`,
     ...parts,
     '</svg>',

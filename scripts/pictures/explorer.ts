@@ -1,14 +1,18 @@
-/** Pictures of the explorer, as a visitor sees one buoy: on a wide screen in light and dark, and on a phone. */
+/**
+ * Pictures of the explorer, as a visitor sees one buoy: on a wide screen in light and dark, and on a phone.
+ */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { launchBrowser } from '../browser.ts'
 import type { Live } from '../live_server.ts'
 
-export interface Picture {
+interface Picture {
   name: string
   bytes: Uint8Array
 }
 
-/** A buoy whose panel has everything: heights, periods, tide and forecast. On a phone the map moves up to it. */
+/**
+ * A buoy whose panel has everything: heights, periods, tide and forecast. On a phone the map moves up to it.
+ */
 const VIEW = 'buoy=saint-jean-de-luz&map=4.6/45.5/-6.5'
 /** Chromium draws maps in software where the machine has no graphics card. */
 const DRAWN_MS = 120_000

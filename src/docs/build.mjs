@@ -1,6 +1,6 @@
-// Makes the documentation page: Scalar's one file, which npm hands over once and is kept beside the installed
-// packages, and a page around it. As a package Scalar would bring some four hundred others. Where it cannot
-// be had the page says so and points at the description.
+// Makes the documentation page: a page around the one file of Scalar, which npm fetches once and which is
+// kept beside the installed packages. As a dependency Scalar would bring some four hundred others. Where the
+// file cannot be fetched, the page says so and links the description.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -23,24 +23,27 @@ const here = dirname(fileURLToPath(import.meta.url))
 const SCALAR = {
   package: '@scalar/api-reference@1.72.1',
   file: 'package/dist/browser/standalone.js',
-  // SHA-512 of the one file: whatever hands it over, this is what runs in visitors' browsers.
+  // Of the one file: wherever it comes from, only these bytes run in visitors' browsers.
   sha512:
     'b54dc9e1eb84a3995720ccb8d871782944ddba777300cb87a0ec366745aab8d01b76280b55d0323863c92680a686248d5519d281f36a6c1d5576221f3404c432',
-  // The package names its licence and holds no text of it.
+  // The package names its licence without its text.
   notice:
-    '/*! Scalar API Reference 1.72.1, MIT License, Copyright (c) 2023-present Scalar, https://github.com/scalar/scalar */\n',
+    '/*! Scalar API Reference 1.72.1, MIT License, Copyright (c) 2023-present Scalar, ' +
+    'https://github.com/scalar/scalar */\n',
 }
 
-/**
- * Milliseconds that npm waits for an answer, and that it may take in all; 11 MB on a slow line need their
- * time.
- */
-const ANSWER_TIMEOUT = 4000
-const FETCH_TIMEOUT = 60_000
+/** Time that npm waits for an answer of the registry. */
+const ANSWER_TIMEOUT_MS = 4000
+/** Time for the whole fetch: 11 MB on a slow line. */
+const FETCH_TIMEOUT_MS = 60_000
 /** The package's archive unpacks to 48 MB. */
-const MAX_UNPACKED = 200e6
+const MAX_UNPACKED_BYTES = 200e6
+/** Enough of npm's messages to find the reason in. */
+const MESSAGE_CHARACTERS = 10_000
+/** Blocks of a tar archive: headers are one block, files are filled up to whole ones. */
+const BLOCK_BYTES = 512
 
-/** Scalar sets styles from its script; no script but ours runs, and nothing is asked of another server. */
+/** Scalar's script sets styles. Only our scripts run, and the page asks no other server. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
   "script-src 'self'",
@@ -54,8 +57,8 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ')
 
 /**
- * The files of the part `docs`. Never fails for want of a network: then `isWhole` is false.
- * @param {string} [cache] folder that the fetched file is kept in
+ * The files of the part `docs`. Without a network the page is a plain one, and `isWhole` is false.
+ * @param {string} [cache] folder for the fetched file
  */
 export async function build(cache = join(dirname(dirname(here)), 'node_modules', '.cache', 'groundswell')) {
   let scalar = null
@@ -63,13 +66,14 @@ export async function build(cache = join(dirname(dirname(here)), 'node_modules',
     scalar = await scalarFile(cache)
   } catch (error) {
     process.stderr.write(
-      `the documentation page will be a plain one, as ${SCALAR.package} cannot be fetched: ${error.message}\n`,
+      `the documentation page is a plain one, as ${SCALAR.package} cannot be fetched: ${error.message}\n` +
+        'the next build tries again\n',
     )
   }
   return { files: pageFiles(scalar), isWhole: scalar !== null }
 }
 
-/** @param {Uint8Array | null} scalar */
+/** @param {Uint8Array | null} scalar null for the plain page */
 function pageFiles(scalar) {
   const style = hashed('docs', 'css', readFileSync(join(here, 'page.css')), 'text/css; charset=utf-8')
   if (scalar === null) return [page('plain.html', { STYLE: style.path }), style]
@@ -106,7 +110,7 @@ function hashed(name, ending, bytes, type) {
   return { path: `/docs/${file}`, file, type, cache: 'immutable', bytes }
 }
 
-/** The one file, from the cache or else from npm. @throws Error saying why it cannot be had */
+/** The one file, from the cache or else from npm. @throws Error saying why it cannot be fetched */
 async function scalarFile(cache) {
   const kept = join(cache, 'scalar-1.72.1.js')
   if (existsSync(kept)) {
@@ -117,13 +121,13 @@ async function scalarFile(cache) {
   try {
     await pack(folder)
     const archive = readdirSync(folder).find((name) => name.endsWith('.tgz'))
-    if (archive === undefined) throw new Error('npm gave no archive')
+    if (archive === undefined) throw new Error('npm wrote no archive')
     const bytes = fileInTar(
-      gunzipSync(readFileSync(join(folder, archive)), { maxOutputLength: MAX_UNPACKED }),
+      gunzipSync(readFileSync(join(folder, archive)), { maxOutputLength: MAX_UNPACKED_BYTES }),
     )
-    if (!isGenuine(bytes)) throw new Error('the file is not the one that was chosen: its SHA-512 differs')
+    if (!isGenuine(bytes)) throw new Error('the file is not the expected one: its SHA-512 differs')
     mkdirSync(cache, { recursive: true })
-    // Another build may read it at the same moment.
+    // Another build may read the file at the same moment.
     writeFileSync(`${kept}.${process.pid}`, bytes)
     renameSync(`${kept}.${process.pid}`, kept)
     return bytes
@@ -134,22 +138,24 @@ async function scalarFile(cache) {
 
 const isGenuine = (bytes) => createHash('sha512').update(bytes).digest('hex') === SCALAR.sha512
 
-/** Lets npm put the package's archive into `folder`: it knows registries, proxies and its own cache. */
+/** Lets npm, which knows registries, proxies and its own cache, put the package's archive into `folder`. */
 function pack(folder) {
   const options = [
     '--ignore-scripts',
     '--fetch-retries=0',
-    `--fetch-timeout=${ANSWER_TIMEOUT}`,
+    `--fetch-timeout=${ANSWER_TIMEOUT_MS}`,
     '--loglevel=error',
   ]
   const npm = spawn('npm', ['pack', SCALAR.package, `--pack-destination=${folder}`, ...options], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: FETCH_TIMEOUT,
+    timeout: FETCH_TIMEOUT_MS,
     shell: process.platform === 'win32',
   })
   let said = ''
-  npm.stderr.setEncoding('utf8').on('data', (chunk) => (said += said.length < 10_000 ? chunk : ''))
+  npm.stderr
+    .setEncoding('utf8')
+    .on('data', (chunk) => (said += said.length < MESSAGE_CHARACTERS ? chunk : ''))
   return new Promise((resolve, reject) => {
     npm.once('error', reject)
     npm.once('close', (code) => {
@@ -161,16 +167,13 @@ function pack(folder) {
   })
 }
 
-/**
- * The bytes of the one file in an unpacked archive: headers of 512 bytes, each followed by its file in blocks
- * of 512.
- */
+/** The bytes of the one file in an unpacked archive. */
 function fileInTar(tar) {
-  for (let at = 0; at + 512 <= tar.length;) {
+  for (let at = 0; at + BLOCK_BYTES <= tar.length;) {
     const text = (from, length) => tar.toString('latin1', at + from, at + from + length).replace(/\0.*$/s, '')
     const size = Number.parseInt(text(124, 12), 8) || 0
-    if (text(0, 100) === SCALAR.file) return tar.subarray(at + 512, at + 512 + size)
-    at += 512 + Math.ceil(size / 512) * 512
+    if (text(0, 100) === SCALAR.file) return tar.subarray(at + BLOCK_BYTES, at + BLOCK_BYTES + size)
+    at += BLOCK_BYTES + Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES
   }
-  throw new Error(`the package holds no ${SCALAR.file}`)
+  throw new Error(`the package has no file ${SCALAR.file}`)
 }

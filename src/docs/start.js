@@ -1,4 +1,5 @@
-// Starts the documentation browser. No web fonts, no telemetry, no proxy, no assistants: nothing leaves for another server.
+// Starts the documentation browser without web fonts, telemetry, proxy and assistants, which would ask other
+// servers.
 const place = document.getElementById('reference')
 
 Scalar.createApiReference(place, {
@@ -13,15 +14,25 @@ Scalar.createApiReference(place, {
   documentDownloadType: 'json',
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
   authentication: { preferredSecurityScheme: 'bearer' },
-  // Scalar's grey texts and blues are too faint to read for many.
+  // Scalar's greys and blues have too little contrast for many readers.
   customCss: `
-    .light-mode { --scalar-color-2: #4b4b4b; --scalar-color-3: #5f5f5f; --scalar-color-blue: #0061a8; --scalar-color-orange: #a84300; --scalar-color-green: #04693d; }
-    .dark-mode { --scalar-color-2: #b9b9b9; --scalar-color-3: #a3a3a3; }
+    .light-mode {
+      --scalar-color-2: #4b4b4b;
+      --scalar-color-3: #5f5f5f;
+      --scalar-color-blue: #0061a8;
+      --scalar-color-orange: #a84300;
+      --scalar-color-green: #04693d;
+    }
+    .dark-mode {
+      --scalar-color-2: #b9b9b9;
+      --scalar-color-3: #a3a3a3;
+    }
   `,
   metaData: { title: 'groundswell API' },
 })
 
-// Scalar leaves its copy buttons without a name, and long lines of code out of reach of the keyboard. It adds to the page all the time.
+// Scalar gives its copy buttons no name, and the keyboard cannot scroll its long lines of code. As it adds to
+// the page all the time, so does this.
 let isPending = false
 new MutationObserver(() => {
   if (isPending) return

@@ -14,7 +14,9 @@ export class Banner {
   readonly #onRetry: () => void
   #timer = 0
 
-  /** `clock` gives epoch milliseconds. `onRetry` is called when it is time, or when the visitor asks for it. */
+  /**
+   * `clock` gives epoch milliseconds. `onRetry` is called when it is time, or when the visitor asks for it.
+   */
   constructor(api: Api, clock: () => number, onRetry: () => void) {
     this.#api = api
     this.#clock = clock
@@ -46,7 +48,8 @@ export class Banner {
       const count = quota === null ? '' : `${quota.limit.toLocaleString('en')} `
       const wait = duration((again - this.#clock()) / 1000)
       const at = clockTime(new Date(again), viewerZone())
-      return `This hour’s ${count}requests are used up. New ones come at ${at}, in ${wait}; the page then goes on by itself.`
+      const next = `New ones come at ${at}, in ${wait}; the page then goes on by itself.`
+      return `This hour’s ${count}requests are used up. ${next}`
     }
     if (kind === 'offline') {
       return 'No connection to the server. What you see may be old; the page tries again by itself.'

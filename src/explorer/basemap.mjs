@@ -1,5 +1,5 @@
-// Cuts the basemap from Natural Earth (by way of world-atlas): land, the borders between countries, and a point
-// for each name.
+// Cuts the basemap from Natural Earth (by way of world-atlas): land, the borders between countries, and a
+// point for each name.
 import { geoArea, geoCentroid, geoContains, geoEquirectangular } from 'd3-geo'
 import { geoProject } from 'd3-geo-projection'
 import { readFileSync } from 'node:fs'

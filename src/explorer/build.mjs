@@ -1,5 +1,5 @@
-// Builds the explorer: bundles the program and cuts the basemap. Everything but the page itself has its hash in
-// its name, so that browsers keep it for a year.
+// Builds the explorer: bundles the program and cuts the basemap. Everything but the page itself has its hash
+// in its name, so that browsers keep it for a year.
 import { build as bundle } from 'esbuild'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -156,7 +156,10 @@ function hashed(name, bytes) {
   return { file: `${name.slice(0, dot)}-${hash}${name.slice(dot)}`, bytes }
 }
 
-/** The page with the names of its files. It preloads `map.ts` and what that needs before `main.ts` asks for it. */
+/**
+ * The page with the names of its files. It preloads `map.ts` and what that needs before `main.ts` asks for
+ * it.
+ */
 function page(names) {
   const preloads = [...new Set([names['map.ts'], ...names['map.ts needs'], ...names['main.ts needs']])]
   const values = {

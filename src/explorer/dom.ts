@@ -37,7 +37,9 @@ export function tickAges(now: number): void {
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** A drawing of 24 by 24 units from the path data of its strokes, hidden from screen readers as decoration. */
+/**
+ * A drawing of 24 by 24 units from the path data of its strokes, hidden from screen readers as decoration.
+ */
 export function icon(path: string, classes = 'icon'): SVGSVGElement {
   const svg = document.createElementNS(SVG, 'svg')
   svg.setAttribute('viewBox', '0 0 24 24')

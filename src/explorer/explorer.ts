@@ -1,4 +1,6 @@
-/** The explorer: holds what is shown, draws the panel anew when that or an answer changes, and leads the map. */
+/**
+ * The explorer: holds what is shown, draws the panel anew when that or an answer changes, and leads the map.
+ */
 import type { MapBuoysAnswer, SatellitePass } from '../../clients/typescript/groundswell.ts'
 import { buoyAddress, isOfNow, mapAddress } from './addresses.ts'
 import { Answers, type Answer } from './answers.ts'
@@ -200,7 +202,9 @@ export class Explorer implements Scene {
     return this.buoys?.find((buoy) => buoy.slug === slug)
   }
 
-  /** Buoys without a recent reading are not among the active ones; their position comes with their details. */
+  /**
+   * Buoys without a recent reading are not among the active ones; their position comes with their details.
+   */
   #targetOf(slug: string): Target | null {
     const active = this.#activeBuoy(slug)
     if (active !== undefined) return active

@@ -1,7 +1,7 @@
 /**
- * Colours of significant wave height: seven classes of Viridis, which keeps its order for every kind of colour
- * vision and in grey. High seas stand out on both maps, so the dark map has the reverse order of the light
- * one.
+ * Colours of significant wave height: seven classes of Viridis, which keeps its order for every kind of
+ * colour vision and in grey. High seas stand out on both maps, so the dark map has the reverse order of the
+ * light one.
  */
 
 /** Metres at which the next class begins. */

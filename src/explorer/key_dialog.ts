@@ -4,7 +4,7 @@ import { byId, element } from './dom.ts'
 import { clockTime, UTC } from './format.ts'
 import { isKey, keepKey, MOST_CHARACTERS } from './key.ts'
 
-export interface CurrentKey {
+interface CurrentKey {
   /** '' where the visitor has none. */
   key: string
   quota: Quota | null
@@ -13,7 +13,7 @@ export interface CurrentKey {
 }
 
 const PURPOSE =
-  'The explorer reads the public API with your key. The key stays in this browser and goes to this server alone.'
+  'The explorer reads the public API with your key. The key stays in this browser and goes only to this server.'
 
 /** Opens the dialog. `onKey` gets a new key, or '' when the visitor wants it forgotten. */
 export function openKeyDialog(current: CurrentKey, onKey: (key: string) => void): void {

@@ -13,7 +13,7 @@ const LEAST_CHARACTERS = 2
 const MOST_CHARACTERS = 100
 const MOST_FOUND = 8
 
-export interface SearchEvents {
+interface SearchEvents {
   onChosen: (slug: string) => void
   onTrouble: (trouble: ApiTrouble) => void
   announce: (text: string) => void

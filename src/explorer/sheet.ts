@@ -2,7 +2,7 @@
 import { byId } from './dom.ts'
 
 const HEIGHTS = ['peek', 'half', 'full'] as const
-export type SheetHeight = (typeof HEIGHTS)[number]
+type SheetHeight = (typeof HEIGHTS)[number]
 /** A drag as long as this means the next height. */
 const DRAG_PIXELS = 36
 /** A sheet that covers more leaves the map no room to bring a buoy into view. */

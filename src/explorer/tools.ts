@@ -26,7 +26,7 @@ export interface ToolEvents {
   onAim: () => void
 }
 
-export interface ToolState extends Look {
+interface ToolState extends Look {
   hasKey: boolean
 }
 

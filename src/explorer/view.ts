@@ -2,7 +2,7 @@
 
 export const ZONES = ['utc', 'buoy', 'viewer'] as const
 /** Whose clock the times are given by. */
-export type ZoneChoice = (typeof ZONES)[number]
+type ZoneChoice = (typeof ZONES)[number]
 
 export const SPANS = [2, 7, 28] as const
 /** Days of readings in the chart. */

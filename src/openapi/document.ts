@@ -1,7 +1,7 @@
 /**
- * The OpenAPI 3.1 description of the service, made from what serves it: the table of operations with the
- * declarations that check their parameters, and the table of errors. Meanings of fields are in `schemas.ts`,
- * texts in `operations.ts` and `guides.ts`, answers of the demo snapshot in `examples.ts`.
+ * The OpenAPI 3.1 description of the service. It is made from what serves: the table of operations, whose
+ * declarations also check parameters, and the table of errors. Meanings of fields are in `schemas.ts`, texts
+ * in `operations.ts` and `guides.ts`, answers of the demo snapshot in `examples.ts`.
  */
 import { ERRORS, type ErrorCode } from '../answers/errors.ts'
 import type { Operation } from '../answers/operation.ts'
@@ -39,7 +39,7 @@ export interface OpenApiDocument {
   readonly components: { readonly [kind: string]: { readonly [name: string]: Schema } }
 }
 
-/** Bodies of answers, by request; of refusals by status, request and word. */
+/** Bodies of answers by request, and of refusals by `refusalKey`. */
 export type ExampleAnswers = { readonly [request: string]: unknown }
 
 /** `basePath` as in `/v2`. @throws Error when an operation has no texts or no schema of its answer */
@@ -84,7 +84,7 @@ const SECURITY_SCHEMES: { readonly [name: string]: Schema } = {
     in: 'query',
     name: 'api_key',
     description:
-      'For clients that cannot set headers. Queries end up in logs and history. Where the header is sent too, it counts.',
+      'For clients that cannot set headers. Addresses end up in logs and history. If a request also has the header, the header counts.',
   },
 }
 
@@ -195,7 +195,7 @@ function answerSchema(name: string): Schema {
     type: 'object',
     required: ['status', 'data', 'meta'],
     properties: {
-      status: { type: 'string', const: 'success', description: 'Says that this is no error.' },
+      status: { type: 'string', const: 'success', description: 'Marks a success.' },
       data: answer.data,
       meta: answer.meta ?? { $ref: '#/components/schemas/Meta' },
     },
@@ -230,20 +230,19 @@ const HEADER_PARAMETERS: { readonly [name: string]: Schema } = {
     name: 'If-None-Match',
     in: 'header',
     description:
-      'An `ETag` of an earlier answer, several of them, or `*`: the answer is 304 while it is still good.',
+      'One or more `ETag`s of earlier answers, or `*`. The answer is 304 while one of them is current.',
     schema: { type: 'string' },
   },
   XRequestId: {
     name: 'X-Request-Id',
     in: 'header',
-    description:
-      'A UUID of your own for this request; it comes back in the answer. What is no UUID is ignored.',
+    description: 'A UUID of your own for this request. The answer has it, too. Other values are ignored.',
     schema: { type: 'string', format: 'uuid' },
   },
   AcceptLanguage: {
     name: 'Accept-Language',
     in: 'header',
-    description: 'Decides the language where `locale` is not given.',
+    description: 'Sets the language of a request without `locale`.',
     schema: { type: 'string' },
     example: 'fr, en;q=0.5',
   },
@@ -261,46 +260,45 @@ const RATE_TEXTS = {
   'X-RateLimit-Reset': 'When the hour ends, Unix time in seconds.',
 }
 const WITHOUT_QUOTA =
-  'Absent on calls that count for no quota: without a key where the server sets none on them, and while no data is loaded.'
+  'Absent on calls without a quota: while no data is loaded, and without a key if the server does not limit such calls.'
 
 const HEADERS: { readonly [name: string]: Schema } = {
-  ETag: header('Validator for `If-None-Match`; weak, and the same for every key.', {
+  ETag: header('Validator for `If-None-Match`. It is weak and the same for every key.', {
     type: 'string',
     pattern: '^W/"[0-9A-Za-z_-]+"$',
   }),
   CacheControl: header(
-    'A minute at most, and not past the time that the next data are expected at; `private` on answers to a key or with a quota.',
+    'At most a minute, and never past the time when the next data are expected. `private` on answers to a key or with a quota.',
     {
       type: 'string',
       pattern: '^(private|public), max-age=[0-9]+$',
     },
   ),
-  NoStore: header('Errors are not kept.', { type: 'string', const: 'no-store' }),
-  Vary: header(
-    'What of a request an answer depends on beside its address: `Authorization` where it needs a key.',
-    { type: 'string' },
-  ),
-  VaryLanguage: header('What of a request an answer depends on beside its address: also its language.', {
+  NoStore: header('Caches do not keep errors.', { type: 'string', const: 'no-store' }),
+  Vary: header('The headers of the request that the answer depends on: `Authorization` if it needs a key.', {
+    type: 'string',
+  }),
+  VaryLanguage: header('The headers of the request that the answer depends on, its language included.', {
     type: 'string',
     pattern: 'Accept-Language',
   }),
-  SnapshotId: header('Names the snapshot of the data: answers with the same one belong together.', {
+  SnapshotId: header('Name of the snapshot of the data. Answers with the same one fit together.', {
     type: 'string',
     minLength: 1,
   }),
   LoadedSnapshotId: header(
-    'Names the snapshot that is served, where one is.',
+    'Name of the snapshot that is served, if one is.',
     { type: 'string', minLength: 1 },
     false,
   ),
   RequestId: header(
-    'The `X-Request-Id` of the request, where that was a UUID.',
+    'The `X-Request-Id` of the request, if that is a UUID.',
     { type: 'string', format: 'uuid' },
     false,
   ),
-  ErrorRequestId: header('The `request_id` of the body.', { type: 'string', format: 'uuid' }),
-  RetryAfter: header('Seconds after which to try again.', WHOLE),
-  Authenticate: header('The form in which a key is sent.', { type: 'string', const: 'Bearer' }),
+  ErrorRequestId: header('The same as `request_id` in the body.', { type: 'string', format: 'uuid' }),
+  RetryAfter: header('Seconds to wait before a retry.', WHOLE),
+  Authenticate: header('How to send a key.', { type: 'string', const: 'Bearer' }),
   ...Object.fromEntries(
     Object.entries(RATE_TEXTS).flatMap(([name, text]) => [
       [componentName(name), header(text, WHOLE)],
@@ -368,7 +366,7 @@ function failure(
   }
 }
 
-/** Of errors that no request to a good server brings about. */
+/** For errors that no request to a healthy server gets. */
 const MADE_UP_MESSAGES: { readonly [code in ErrorCode]?: string } = {
   internal_error: 'Internal error',
   service_unavailable: 'No snapshot is loaded yet',
@@ -380,7 +378,7 @@ const REFUSAL_HEADERS = { ...SNAPSHOT_HEADER, ...ANONYMOUS_RATE_HEADERS }
 function responses(answers: ExampleAnswers): { readonly [name: string]: Schema } {
   return {
     NotModified: {
-      description: 'What `If-None-Match` names is still good. Without a body; it counts as a call.',
+      description: 'An `ETag` of `If-None-Match` is current. The answer has no body, and the call counts.',
       headers: { ...SUCCESS_HEADERS, ...ANONYMOUS_RATE_HEADERS },
     },
     BadRequest: failure(
@@ -389,14 +387,19 @@ function responses(answers: ExampleAnswers): { readonly [name: string]: Schema }
       'A parameter is missing, malformed, given twice or outside its range.',
       REFUSAL_HEADERS,
     ),
-    Unauthorized: failure(answers, 'unauthorized', 'The key is missing or wrong. It uses nobody’s quota.', {
-      ...SNAPSHOT_HEADER,
-      ...headerRefs({ 'WWW-Authenticate': 'Authenticate' }),
-    }),
+    Unauthorized: failure(
+      answers,
+      'unauthorized',
+      'The key is missing or wrong. The call counts for no quota.',
+      {
+        ...SNAPSHOT_HEADER,
+        ...headerRefs({ 'WWW-Authenticate': 'Authenticate' }),
+      },
+    ),
     ResourceNotFound: failure(
       answers,
       'resource_not_found',
-      'What the path or a parameter names does not exist, or nothing is near enough.',
+      'The path, or what a parameter names, does not exist, or nothing is near enough.',
       REFUSAL_HEADERS,
     ),
     ValidationFailed: failure(
@@ -415,13 +418,13 @@ function responses(answers: ExampleAnswers): { readonly [name: string]: Schema }
     InternalError: failure(
       answers,
       'internal_error',
-      'A fault of the server; the body says nothing of its inside.',
+      'A fault of the server. The body has no details of it.',
       REFUSAL_HEADERS,
     ),
     ServiceUnavailable: failure(
       answers,
       'service_unavailable',
-      'No data is loaded yet, or too many long answers are being made; `Retry-After` says when to ask again.',
+      'No data is loaded yet, or too many long answers are being made. `Retry-After` says when to ask again.',
       { ...headerRefs({ 'X-Snapshot-Id': 'LoadedSnapshotId' }), ...ANONYMOUS_RATE_HEADERS, ...RETRY },
     ),
   }

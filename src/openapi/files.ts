@@ -1,6 +1,6 @@
 /**
- * The description of the service as files that it serves: for programs `openapi.json` below the base path,
- * for language models `/llms.txt`.
+ * The files that describe the service: `openapi.json` below the base path for programs, `/llms.txt` for
+ * language models.
  */
 import type { Operation } from '../answers/operation.ts'
 import type { StaticFile } from '../serving/site.ts'
@@ -8,7 +8,7 @@ import { openApiDocument, type OpenApiDocument } from './document.ts'
 
 const ENCODER = new TextEncoder()
 
-/** `basePath` as in `/v2`. Needs no key and is made once, at start. */
+/** `basePath` as in `/v2`. The files need no key and are made once, when the server starts. */
 export function descriptionFiles(operations: readonly Operation[], basePath: string): StaticFile[] {
   const document = openApiDocument(operations, basePath)
   return [
@@ -28,13 +28,14 @@ export function descriptionFiles(operations: readonly Operation[], basePath: str
 }
 
 /**
- * One plain text that holds all a language model needs to write calls: the guides, and each operation with
- * its parameters. In the form of llmstxt.org: a title, a summary in a quotation, sections of links and text.
+ * One plain text with everything that a language model needs to write calls: the guides, and each operation
+ * with its parameters. It has the form of llmstxt.org: a title, a summary in a quotation, sections of links
+ * and text.
  */
 function llmsText({ info, paths, servers: [{ url }] }: OpenApiDocument): string {
   const operations = Object.entries(paths).map(([path, { get }]) => {
-    const parameters = get.parameters.flatMap(({ name, in: place, required, description }) =>
-      place === 'query'
+    const parameters = get.parameters.flatMap(({ name, in: location, required, description }) =>
+      location === 'query'
         ? [`- \`${String(name)}\`${required === true ? ' (required)' : ''}: ${String(description)}`]
         : [],
     )
@@ -45,8 +46,8 @@ function llmsText({ info, paths, servers: [{ url }] }: OpenApiDocument): string 
 
 > ${info.summary}
 
-- [OpenAPI 3.1 description](${url}/openapi.json): every field with its unit, every error, examples
-- [Documentation](/docs): the same to read and to try
+- [OpenAPI 3.1 description](${url}/openapi.json): every field with its unit, every error, with examples
+- [Documentation](/docs): the same to read, with every operation to try
 
 ${info.description.replaceAll(/^(#+) /gm, '#$1 ')}
 

@@ -1,7 +1,6 @@
 /**
- * The shapes of answers as JSON Schema 2020-12, under the names of the contract, each field with its meaning
- * and its unit. Objects list all their keys as required: a missing measurement is `null`, never a missing key
- * (decisions, "Missing measurement").
+ * The forms of answers as JSON Schema 2020-12, under the names of the contract. Each field has its meaning
+ * and its unit. Objects require all their keys: a missing measurement is `null`, never a missing key.
  */
 import { ERRORS } from '../answers/errors.ts'
 
@@ -17,7 +16,7 @@ const refOrNull = (name: string, description: string): Schema => ({
   description,
 })
 
-/** A number with a unit, for readers in words and for programs in `x-unit`. */
+/** A number with a unit: in words for readers, in `x-unit` for programs. */
 function measure(unit: string, description: string, more: Schema = {}): Schema {
   const [what, ...notes] = description.split('. ')
   const sentences = [`${what}, in ${unit}`, ...notes]
@@ -37,12 +36,12 @@ function orNull(schema: Schema): Schema {
   }
 }
 
-/** An object that has all of `properties` and nothing else. */
+/** An object that requires all of `properties`. */
 function object(properties: Properties, description: string): Schema {
   return { type: 'object', required: Object.keys(properties), properties, description }
 }
 
-/** Answers give whole seconds in UTC (decisions, "Times in answers"). */
+/** Times in answers are UTC in whole seconds. */
 const time = (description: string): Schema => text(`${description}, UTC.`, { format: 'date-time' })
 const localTime = (description: string): Schema =>
   text(`${description}, with the offset of the series' time zone.`, { format: 'date-time' })
@@ -52,7 +51,7 @@ const degrees = (description: string): Schema =>
   measure('degrees', `${description}, clockwise from north`, { minimum: 0, maximum: 360 })
 const speed = (description: string): Schema => measure('km/h', description, { minimum: 0 })
 const energy = (description: string): Schema =>
-  whole('kJ per metre of crest', `${description}. 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π, deep water`, {
+  whole('kJ per metre of crest', `${description}. In deep water: 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π`, {
     minimum: 0,
   })
 const zoneName = (description: string): Schema => text(description, { examples: ['Europe/Paris'] })
@@ -63,35 +62,35 @@ const compass = (description: string): Schema =>
   text(`${description}, one of 16 points of the compass.`, { enum: [...POINTS, ...OPPOSITE] })
 
 const id = { type: 'integer', minimum: 1, description: 'Identifier of the buoy; it never changes.' }
-const name = text(
-  'Name of the buoy. Plain text that comes from the source: escape it before it becomes HTML.',
-)
-const slug = text('Friendly identifier, usable in place of `id` in paths; it never changes.', {
+const name = text('Name of the buoy. It is plain text from the source: escape it before it becomes HTML.')
+const slug = text('Readable identifier, for use in paths like the `id`; it never changes.', {
   pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
 })
-const place = {
+const position = {
   lat: measure('degrees', 'Latitude', { minimum: -90, maximum: 90 }),
   lng: measure('degrees', 'Longitude', { minimum: -180, maximum: 180 }),
 }
-const source = text('Name of the network the data comes from.')
+const source = text('Name of the network that the data come from.')
 const sourceIdentifier = text('Identifier of the buoy at its source.')
 const timezone = zoneName('IANA name of the time zone at the buoy.')
-const dtz = zoneName("The buoy's IANA time zone, under the name that other clients look for.")
-const country = orNull(text('English name of the country the buoy belongs to.'))
+const dtz = zoneName("The buoy's IANA time zone again, under a name that some clients expect.")
+const country = orNull(text('English name of the country that the buoy belongs to.'))
 
 const measured = {
   significient_height: height(
-    'Significant wave height. H13D or Hm0, as the source gives it. The name is spelled exactly so',
+    'Significant wave height. H1/3 (Candhis: H13D) or Hm0, as the source gives it. The name of this field has this spelling',
   ),
-  maximum_height: orNull(height('Maximum wave height. Never estimated')),
+  maximum_height: orNull(height('Maximum wave height. It is measured, never estimated')),
   period: orNull(
-    seconds('Significant wave period. TH13D; dominant or peak period where a network has no other'),
+    seconds(
+      'Significant wave period (Candhis: TH13D). The dominant or peak period where a network has no other',
+    ),
   ),
   time: time('When the waves were measured'),
   water_temperature: orNull(measure('°C', 'Temperature of the water')),
   direction: orNull(degrees('Direction the waves come from')),
 }
-const uuid = text('UUID of the reading, made of buoy and time: the same in every later snapshot.', {
+const uuid = text('UUID of the reading, made of buoy and time. It stays the same in every later snapshot.', {
   format: 'uuid',
 })
 const unit = { type: 'string', const: 'm', description: 'Unit of the heights.' }
@@ -99,11 +98,12 @@ const reading = {
   id: {
     type: 'integer',
     minimum: 0,
-    description: 'Identifier of the reading, made of buoy and time: the same in every later snapshot.',
+    description:
+      'Identifier of the reading, made of buoy and time. It stays the same in every later snapshot.',
   },
   uuid,
   ...measured,
-  direction_compass: orNull(compass('`direction`')),
+  direction_compass: orNull(compass('`direction` as text')),
   unit,
   energy_per_wave: orNull(energy('Energy of one wave of this height and period')),
 }
@@ -112,7 +112,7 @@ const listed = {
   id,
   name,
   slug,
-  ...place,
+  ...position,
   source,
   source_identifier: sourceIdentifier,
   last_reading_time: orNull(time('Time of the newest reading')),
@@ -120,12 +120,12 @@ const listed = {
   last_reading: lastReading,
   timezone,
 }
-const summary = { name, ...place, source, dtz }
+const summary = { name, ...position, source, dtz }
 const mapped = {
   id,
   name,
   slug,
-  ...place,
+  ...position,
   timezone,
   source,
   last_reading_time: listed.last_reading_time,
@@ -145,7 +145,7 @@ const passTexts = {
 }
 
 const CHART_ARRAYS = {
-  significant_height: orNull(height('Significant wave height (here spelled so)')),
+  significant_height: orNull(height('Significant wave height. The name of this array has this spelling')),
   maximum_height: orNull(height('Maximum wave height')),
   period: orNull(seconds('Wave period')),
   forecast_wave_height: orNull(height('Forecast of the significant wave height, at full hours')),
@@ -160,12 +160,12 @@ const monthAndDay = (description: string): Schema =>
     description,
   )
 
-/** What every error says. */
+/** What every error has. */
 const error = {
-  error: text('The code to decide by. Codes stay; messages may change.', { enum: Object.keys(ERRORS) }),
-  message: text('For people: names the parameter, what is wrong with it and what is allowed.'),
+  error: text('The code for programs. Codes never change; messages may.', { enum: Object.keys(ERRORS) }),
+  message: text('Text for people. It names the parameter, what is wrong with it and what is allowed.'),
   timestamp: time('Time of the answer'),
-  request_id: text('The `X-Request-Id` of the request where that was a UUID, else a new one.', {
+  request_id: text('The `X-Request-Id` of the request if that is a UUID, else a new one.', {
     format: 'uuid',
   }),
 }
@@ -177,7 +177,7 @@ function conditionsSchema(): Schema {
     forecast: ref('Forecast'),
     reading: {
       oneOf: [ref('ConditionsReading'), ref('NoConditionsReading')],
-      description: 'The nearest reading; `exists` says whether there is one.',
+      description: 'The nearest reading. `exists` says whether one was found.',
     },
     tide: ref('Tide'),
     metadata: ref('ConditionsMetadata'),
@@ -195,33 +195,37 @@ function conditionsSchema(): Schema {
   }
 }
 
-/** `components.schemas` but for the answers as a whole. */
+/** `components.schemas` without the answers as a whole. */
 export const SCHEMAS: { readonly [name: string]: Schema } = {
   Reading: object(reading, 'One measurement of the waves at a buoy.'),
   ReadingSummary: object(
     { uuid, ...measured, unit },
-    'The part of a reading that is embedded in lists and details of buoys.',
+    'The part of a reading that lists and details of buoys contain.',
   ),
   ClosestReading: object(
     {
       ...reading,
-      time_diff_minutes: whole('minutes', 'Distance in time from the moment asked for, without a sign', {
-        minimum: 0,
-      }),
+      time_diff_minutes: whole(
+        'minutes',
+        'Time between the reading and the moment asked for, never negative',
+        {
+          minimum: 0,
+        },
+      ),
     },
-    'A reading and how far it lies from the moment asked for.',
+    'A reading and its distance in time from the moment asked for.',
   ),
   Buoy: object(listed, 'A buoy in a list.'),
-  BuoyDetail: object({ ...listed, country, dtz }, 'A buoy with everything about it.'),
+  BuoyDetail: object({ ...listed, country, dtz }, 'Everything about a buoy.'),
   BuoySearchItem: object(
-    { id, name, slug, ...place, source, source_identifier: sourceIdentifier, country },
-    'A buoy that was found by its name.',
+    { id, name, slug, ...position, source, source_identifier: sourceIdentifier, country },
+    'A buoy that a search found.',
   ),
   NearestBuoy: object(
     {
       id,
       name,
-      ...place,
+      ...position,
       source,
       source_identifier: sourceIdentifier,
       distance_km: measure('km', 'Great-circle distance from the point, on a sphere of 6371 km', {
@@ -229,13 +233,13 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       }),
       last_reading: lastReading,
     },
-    'A buoy and how far it is.',
+    'A buoy and its distance.',
   ),
   BuoyLastReading: object(
     {
       id,
       name,
-      ...place,
+      ...position,
       source,
       last_reading: refOrNull('Reading', 'The newest reading; `null` while the buoy has none.'),
     },
@@ -267,7 +271,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
   SearchParameters: object(
     {
       target_datetime: time('The moment asked for'),
-      tolerance_hours: measure('hours', 'How far from it a reading may lie'),
+      tolerance_hours: measure('hours', 'How far from that moment a reading may be'),
       search_range: range('The range that was searched.'),
     },
     'What was searched for.',
@@ -293,7 +297,10 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     {
       buoy: ref('IdentifiedBuoySummary'),
       fields: ref('ChartFields'),
-      time: list(time('Moment of this place in all arrays'), 'The one time axis of all arrays, ascending.'),
+      time: list(
+        time('Time of this position in all arrays'),
+        'The time axis that all arrays share, ascending.',
+      ),
       ...Object.fromEntries(
         Object.entries(CHART_ARRAYS).map(([array, item]) => [
           array,
@@ -305,7 +312,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
   ),
   Season: object(
     { start: monthAndDay('First day.'), end: monthAndDay('Last day, included.') },
-    'The season that is compared. Over New Year it belongs to the year in which it starts.',
+    'The season that is compared. A season over New Year belongs to the year in which it starts.',
   ),
   SeriesPoint: object(
     {
@@ -313,17 +320,17 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
         type: 'integer',
         minimum: 1,
         description:
-          'Place of the bucket in its season, from 1. Buckets without a sample are left out and keep their number. By days, 29 February has a place in every year, so that equal numbers are equal calendar days.',
+          'Number of the bucket in its season, from 1. A bucket without a sample is left out, and the others keep their numbers. With buckets of a day, 29 February has a number in every year: equal numbers are equal calendar days.',
       },
-      label: text('`Apr 01`; by hours `Apr 01 05:00`; by weeks the first day.'),
+      label: text('`Apr 01`; for hours `Apr 01 05:00`; for weeks their first day.'),
       bucket_start: localTime('First second of the bucket'),
       bucket_end: localTime('Last second of the bucket'),
       value: {
         type: ['number', 'null'],
         description:
-          'The aggregated metric in its unit (m, s, degrees, °C or km/h), two decimals; directions are whole degrees, `null` where they cancel out.',
+          'The aggregated metric in its unit (m, s, degrees, °C or km/h), with two decimals. Directions are whole degrees, or `null` where they cancel out.',
       },
-      sample_count: count('Samples that went into the value.'),
+      sample_count: count('Samples behind the value.'),
     },
     'One bucket of one year.',
   ),
@@ -332,30 +339,33 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       year: { type: 'integer', description: 'The year in which the season starts.' },
       complete: {
         type: 'boolean',
-        description: "The last day of the season is over at the snapshot's time.",
+        description: "Whether the last day of the season is over at the snapshot's time.",
       },
       point_count: count('Length of `points`.'),
       points: list(ref('SeriesPoint'), 'Buckets with samples, ascending.'),
     },
-    'One season. Every year asked for is listed, also one without data.',
+    'One season. Every year asked for has one, with or without data.',
   ),
   SatelliteMission: object(
     {
       slug: missionSlug,
       name: missionName,
-      agency: text('Agencies that fly it.'),
-      instrument: text('Its altimeter.'),
-      description: text('What it is, in English or French.'),
+      agency: text('Agencies that operate the mission.'),
+      instrument: text('The altimeter.'),
+      description: text('Description of the mission, in English or French.'),
       image_url: orNull(text('Address of a picture.')),
       pass_count: count('Passes in the snapshot.'),
     },
     'A satellite that measures waves with an altimeter.',
   ),
-  MissionName: object({ slug: missionSlug, name: missionName }, 'The mission a pass belongs to.'),
+  MissionName: object({ slug: missionSlug, name: missionName }, 'The mission that a pass belongs to.'),
   Bounds: object(
     {
       south: measure('degrees', 'Latitude of the southern edge'),
-      west: measure('degrees', 'Longitude of the western edge; greater than `east` across the antimeridian'),
+      west: measure(
+        'degrees',
+        'Longitude of the western edge. It is greater than `east` if the box crosses the antimeridian',
+      ),
       north: measure('degrees', 'Latitude of the northern edge'),
       east: measure('degrees', 'Longitude of the eastern edge'),
     },
@@ -371,8 +381,8 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       mission: ref('MissionName'),
       started_at: time('First observation'),
       ended_at: time('Last observation'),
-      buoy_count: count('Virtual buoys that it gave a reading.'),
-      observation_count: count('Readings that it gave.'),
+      buoy_count: count('Virtual buoys that have a reading of this pass.'),
+      observation_count: count('Readings of this pass.'),
       bounds: ref('Bounds'),
     },
     'One crossing of a satellite over virtual buoys.',
@@ -397,11 +407,11 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       swell_direction: orNull(compass('Direction the swell comes from')),
       wave_energy: orNull(energy('Energy of one wave of `waves_height` and `waves_period`')),
     },
-    'Interpolated in time at the nearest forecast point within 50 km; all `null` where there is none.',
+    'Forecast of the nearest forecast point within 50 km, interpolated in time. All fields are `null` without one.',
   ),
   ConditionsReading: object(
     {
-      exists: { type: 'boolean', const: true, description: 'There is a reading.' },
+      exists: { type: 'boolean', const: true, description: 'A reading was found.' },
       significient_height: measured.significient_height,
       maximum_height: measured.maximum_height,
       direction_degrees: measured.direction,
@@ -413,17 +423,17 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
         'The buoy that measured it.',
       ),
     },
-    'Of the buoys in the water within 50 km the nearest that has a reading within 24 hours of `time`.',
+    'A reading of the nearest buoy in the water that is within 50 km and has one within 24 hours of `time`.',
   ),
   NoConditionsReading: object(
     {
       exists: {
         type: 'boolean',
         const: false,
-        description: 'No buoy near enough has a reading of that time.',
+        description: 'No buoy that is near enough has a reading of that time.',
       },
     },
-    'There is no reading.',
+    'No reading was found.',
   ),
   Tide: object(
     {
@@ -433,23 +443,23 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       seconds_to_next_tide_change: orNull(
         whole('s', 'Time until the next high or low water', { minimum: 0 }),
       ),
-      next_tide: orNull(text('What comes next.', { enum: ['high', 'low'] })),
-      next_tide_height: orNull(measure('m', 'Water level then')),
+      next_tide: orNull(text('The next extreme: high or low water.', { enum: ['high', 'low'] })),
+      next_tide_height: orNull(measure('m', 'Water level at the next high or low water')),
       harbor: orNull(text('Name of the harbour.')),
     },
-    'Predicted from the harmonic constituents of the nearest harbour within 100 km; all `null` where there is none.',
+    'Tide of the nearest harbour within 100 km, predicted from its harmonic constituents. All fields are `null` without one.',
   ),
   ConditionsMetadata: object(
     {
       forecast_updated_at: orNull(time('Run of the forecast model')),
       reading_age_minutes: orNull(
-        whole('minutes', 'Time asked for minus time of the reading; negative where the reading is later'),
+        whole('minutes', 'Time asked for minus time of the reading. It is negative if the reading is later'),
       ),
       tide_source: orNull(
-        text("Where the harbour's constituents come from, with the credit its licence asks for."),
+        text("Source of the harbour's constituents, with the credit that its licence requires."),
       ),
     },
-    'How old and from where the parts are.',
+    'Age and source of the parts.',
   ),
   ConditionsUnits: object(
     {
@@ -462,9 +472,9 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     {
       id: { type: 'integer', minimum: 1, description: 'Identifier of the spot.' },
       name: text('Name of the spot.'),
-      ...place,
+      ...position,
     },
-    'The named place that was asked for with `spot_id`.',
+    'The named place of `spot_id`.',
   ),
   Conditions: conditionsSchema(),
   Country: object(
@@ -482,7 +492,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       ...error,
       details: {
         type: 'object',
-        description: 'More about the error, where there is more to say.',
+        description: 'More about the error.',
         properties: { parameter: text('Name of the parameter that is wrong.') },
       },
     },
@@ -490,7 +500,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
   RateLimitAnswer: object(
     {
       ...error,
-      retry_after: whole('s', 'Time until the quota resets: the number of `Retry-After`', { minimum: 0 }),
+      retry_after: whole('s', 'Time until the quota resets, the same as in `Retry-After`', { minimum: 0 }),
       reset_at: time('When the quota resets'),
     },
     'The body of a 429.',
@@ -502,8 +512,8 @@ function pagedMeta(more: Properties = {}): Schema {
   return object(
     {
       page: { type: 'integer', minimum: 1, description: 'The page that was asked for.' },
-      per_page: { type: 'integer', minimum: 1, description: 'Items a page, after the maximum was applied.' },
-      total_pages: count('Pages there are; 0 for an empty result.'),
+      per_page: { type: 'integer', minimum: 1, description: 'Items in a page, at most the maximum.' },
+      total_pages: count('Number of pages; 0 for an empty result.'),
       ...more,
       timestamp: time('Time of the answer'),
     },
@@ -517,8 +527,7 @@ const counted = (key: string, item: string, description: string, of: string): Sc
 const IN_ANSWER = 'Items in the answer.'
 
 /**
- * `data` and, where it is more than the timestamp, `meta` of each operation's answer, by the operation's
- * name.
+ * `data` of each operation's answer, and `meta` where it is more than the timestamp, by the operation's name.
  */
 export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Schema } } = {
   listBuoys: {
@@ -530,12 +539,9 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
     data: object(
       {
         buoys: list(ref('BuoyLastReading'), 'The buoys in the order asked for, each once.'),
-        missing_ids: list(
-          { type: 'integer', description: 'An id.' },
-          'Ids among the processed ones that no buoy has.',
-        ),
+        missing_ids: list({ type: 'integer', description: 'An id.' }, 'Processed ids that no buoy has.'),
       },
-      'The buoys and the ids that are none.',
+      'The buoys, and the ids without a buoy.',
     ),
   },
   searchBuoys: { data: counted('buoys', 'BuoySearchItem', 'The buoys found, best first.', IN_ANSWER) },
@@ -543,11 +549,11 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
     data: {
       description: 'One buoy, or several.',
       oneOf: [
-        object({ buoy: ref('NearestBuoy') }, 'The nearest buoy: the answer where `limit` is 1.'),
+        object({ buoy: ref('NearestBuoy') }, 'The nearest buoy: the answer if `limit` is 1.'),
         counted(
           'buoys',
           'NearestBuoy',
-          'The nearest buoys, nearest first: the answer where `limit` is above 1.',
+          'The nearest buoys, nearest first: the answer if `limit` is above 1.',
           IN_ANSWER,
         ),
       ],
@@ -565,7 +571,7 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
     meta: pagedMeta({
       date_range: object(
         { start: orNull(time('First moment')), end: orNull(time('Last moment, included')) },
-        "The range asked for; an open end is the buoy's first or last reading, and `null` where it has none.",
+        "The range asked for. An open end is the time of the buoy's first or last reading, or `null` if it has no reading.",
       ),
     }),
   },
@@ -585,7 +591,9 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
         buoy: ref('IdentifiedBuoySummary'),
         metric: text('The metric asked for.'),
         bucket: text('Length of the buckets.', { enum: ['hour', 'day', 'week'] }),
-        aggregation: text('How a bucket became a value.', { enum: ['median', 'avg', 'min', 'max'] }),
+        aggregation: text('How samples became the value of a bucket.', {
+          enum: ['median', 'avg', 'min', 'max'],
+        }),
         timezone: zoneName('IANA name of the time zone of the buckets.'),
         season: ref('Season'),
         years: list(ref('SeriesYear'), 'The seasons, oldest first.'),
@@ -613,7 +621,7 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
         buoys: {
           type: 'array',
           items: { oneOf: [ref('MapBuoy'), ref('VirtualMapBuoy')] },
-          description: 'All active buoys; `virtual` tells which of the two kinds one is.',
+          description: 'All active buoys. `virtual` separates buoys in the water from virtual ones.',
         },
         count: count('All buoys of the answer.'),
         real_count: count('Buoys in the water among them.'),

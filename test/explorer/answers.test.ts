@@ -1,4 +1,4 @@
-/** What a page is drawn from is of one snapshot, whatever the server does meanwhile. */
+/** A page shows answers of one snapshot, whatever the server does meanwhile. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
@@ -10,7 +10,7 @@ interface Body {
   address: string
 }
 
-/** A server whose answers come when the test says so. */
+/** A server that answers when the test says so. */
 class FakeApi {
   snapshot = 'A'
   readonly waiting: { address: string; answer: () => void; fail: () => void }[] = []
@@ -26,7 +26,7 @@ class FakeApi {
   }
 }
 
-/** Lets answers arrive, and timers of the page go off. */
+/** Lets answers arrive and timers of the page fire. */
 async function settle(t: TestContext): Promise<void> {
   for (let turn = 0; turn < 4; turn++) {
     await new Promise<void>((resolve) => setImmediate(resolve))
@@ -34,7 +34,7 @@ async function settle(t: TestContext): Promise<void> {
   }
 }
 
-test('All answers that a page shows are of one snapshot, and in the end of the server’s', async (t) => {
+test('All answers of a page are of one snapshot, and in the end of the newest one.', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.record({ what: fc.constant('answer' as const), which: fc.nat(5) }) },
@@ -72,7 +72,7 @@ test('All answers that a page shows are of one snapshot, and in the end of the s
         await settle(t)
         draw()
       }
-      // Then nothing fails any more, and a minute passes.
+      // From here on nothing fails, and minutes pass.
       for (let round = 0; round < 3; round++) {
         answers.forgetFailures()
         draw()

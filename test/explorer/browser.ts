@@ -14,17 +14,16 @@ export async function openBrowser(t: TestContext): Promise<Browser> {
 
 export const SCRIPT_NAME = '<script>document.title="taken"</script>Bank'
 export const IMAGE_NAME = '<img src=x onerror=document.title="taken">Reef'
-/** Active buoys that a visitor sees at first. */
+/** Active buoys of the first view. */
 export const PHYSICAL = 5
-/** With those that satellites measure. */
+/** Active buoys, with those that satellites measure. */
 export const ACTIVE = 6
 
 const HALF_HOUR = 1800
 const DAY = 86_400
 
 /**
- * Readings of ten days every half hour and of two years before them once a day, the newest at `newest` (epoch
- * seconds).
+ * Readings of ten days every half hour, and of two years before them every day. `newest` in epoch seconds.
  */
 function* readings(source: string, identifier: string, newest: number, level: number): Generator<string> {
   const times = [
@@ -104,15 +103,15 @@ export interface Visit {
   page: Page
   /** The address of the server, with a slash at its end. */
   origin: string
-  /** Errors that the browser told of, but for those a test expects. */
+  /** Errors and warnings of the browser's console. */
   errors: string[]
   /** Addresses of other servers that the page asked for. */
   foreign: string[]
 }
 
 /**
- * Opens a page of its own, with nothing kept from others. `path` stands behind the origin; `clock` is one
- * that the test can turn.
+ * Opens a page that shares nothing with others. `path` follows the origin. With `clock` the test sets the
+ * time of the page.
  */
 export async function visit(
   t: TestContext,

@@ -21,7 +21,7 @@ import {
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Waits until the map has drawn that many buoys. */
+/** Waits until the map has drawn `count` buoys. */
 const drawn = (page: Page, count: number): Promise<unknown> =>
   page.locator(`#map[data-drawn="${count}"]`).waitFor({ state: 'attached' })
 
@@ -30,10 +30,7 @@ interface Violation {
   nodes: { target: string[]; failureSummary: string }[]
 }
 
-/**
- * Faults of accessibility that axe finds, as lines. Its code is not the page's, so the page's policy does not
- * hold for it.
- */
+/** Faults of accessibility that axe finds, as lines. The page's policy does not apply to the code of axe. */
 async function faults(page: Page): Promise<string[]> {
   await page.evaluate(AXE)
   const found = await page.evaluate<Violation[]>('axe.run().then((result) => result.violations)')
@@ -89,7 +86,7 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
     const total = [...new Map(sizes).values()].reduce((sum, size) => sum + size, 0)
     const assets = sizes.filter(([name]) => name.startsWith(`${origin}assets/`))
     assert.ok(assets.length >= 5, 'assets were loaded')
-    // The worker's file is not among what the page itself asked for.
+    // The page's own requests do not include the worker's file.
     assert.ok(total > 200_000 && total < 390_000, `the first view took ${total} bytes`)
     for (const [name] of assets) {
       const asset = await client.getAbsolute(name.slice(origin.length - 1))
@@ -97,21 +94,18 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
     }
   })
 
-  await t.test(
-    'shows names with markup in them as text, in the list, the search and the panel',
-    async (t) => {
-      const { page, errors } = await visit(t, browser, live, `#key=${live.key}`)
-      await page.locator('#content').getByText(SCRIPT_NAME).waitFor()
-      await page.locator('#content').getByText(IMAGE_NAME).waitFor()
-      await page.locator('#query').fill('reef')
-      await page.getByRole('option').getByText(IMAGE_NAME).waitFor()
-      await page.locator('#query').press('Enter')
-      await page.getByRole('heading', { name: IMAGE_NAME }).waitFor()
-      assert.equal(await page.title(), `${IMAGE_NAME} · groundswell`)
-      assert.equal(await page.locator('#content img, #content script').count(), 0)
-      assert.deepEqual(errors, [])
-    },
-  )
+  await t.test('shows names that contain markup as text in the list, the search and the panel', async (t) => {
+    const { page, errors } = await visit(t, browser, live, `#key=${live.key}`)
+    await page.locator('#content').getByText(SCRIPT_NAME).waitFor()
+    await page.locator('#content').getByText(IMAGE_NAME).waitFor()
+    await page.locator('#query').fill('reef')
+    await page.getByRole('option').getByText(IMAGE_NAME).waitFor()
+    await page.locator('#query').press('Enter')
+    await page.getByRole('heading', { name: IMAGE_NAME }).waitFor()
+    assert.equal(await page.title(), `${IMAGE_NAME} · groundswell`)
+    assert.equal(await page.locator('#content img, #content script').count(), 0)
+    assert.deepEqual(errors, [])
+  })
 
   await t.test(
     'leads a stranger from a name to a season beside another year and to a curl line that works',
@@ -131,14 +125,14 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
         (await page.locator('figure').getAttribute('aria-label')) ?? '',
         /from \d\.\d\d to \d\.\d\d metres/,
       )
-      // Where the forecast has no value none is told.
+      // The legend is empty where the forecast has no value.
       await page
         .locator('.plot .u-over')
         .first()
         .hover({ position: { x: 80, y: 60 } })
-      const told = await page.locator('.u-legend').first().locator('.u-value').allInnerTexts()
-      assert.match(told[1], /^\d\.\d\d m$/)
-      assert.equal(told[3], '')
+      const values = await page.locator('.u-legend').first().locator('.u-value').allInnerTexts()
+      assert.match(values[1], /^\d\.\d\d m$/)
+      assert.equal(values[3], '')
       await page.getByRole('tab', { name: 'Seasons' }).click()
       await page.locator('.plot canvas').waitFor()
       const year = Number(await page.getByLabel('Compared with').inputValue())
@@ -159,7 +153,7 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
         status: string
       }
       assert.equal(answer.status, 'success')
-      // What is shown can be shared, without the key.
+      // The address can be shared: it has the view and not the key.
       assert.match(page.url(), /buoy=anglet&tab=seasons/)
       assert.ok(!(await page.locator('pre').textContent())?.includes(live.key), 'the key is not shown')
       await page.goBack()
@@ -168,7 +162,7 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
     },
   )
 
-  await t.test('tells times by the clock of UTC, of the buoy and of the visitor', async (t) => {
+  await t.test('gives times by the clock of UTC, of the buoy or of the visitor', async (t) => {
     const { page } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`, {
       timezoneId: 'Asia/Tokyo',
     })
@@ -211,7 +205,7 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
     await page.keyboard.press('Enter')
     await page.locator('#row-anglet').waitFor()
     assert.equal(await page.evaluate('document.activeElement.id'), 'row-anglet')
-    // The map's own way: Enter asks for its middle.
+    // On the map Enter asks for its middle.
     await page.locator('#map canvas').focus()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: /^Sea at/ }).waitFor()
@@ -254,28 +248,25 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
     assert.deepEqual(errors, [])
   })
 
-  await t.test(
-    'asks for a key where there is none, and again where it is wrong, and lets everybody search',
-    async (t) => {
-      const { page } = await visit(t, browser, live, '')
-      await page.getByText('Readings need an API key').waitFor()
-      await page.locator('#query').fill('anglet')
-      await page.getByRole('option', { name: /Anglet/ }).waitFor()
-      await page.keyboard.press('Escape')
-      await page.locator('#invite-key').click()
-      await page.getByLabel('Your key').fill('two words')
-      await page.getByRole('button', { name: 'Use this key' }).click()
-      await page.getByText('one word, without blanks').waitFor()
-      await page.getByLabel('Your key').fill('gsw_wrong')
-      await page.getByRole('button', { name: 'Use this key' }).click()
-      await page.getByText('The server does not know this key').waitFor()
-      await page.getByLabel('Another key').fill(live.key)
-      await page.getByRole('button', { name: 'Use this key' }).click()
-      await drawn(page, PHYSICAL)
-    },
-  )
+  await t.test('asks for a key when it has none or a wrong one, and lets everybody search', async (t) => {
+    const { page } = await visit(t, browser, live, '')
+    await page.getByText('Readings need an API key').waitFor()
+    await page.locator('#query').fill('anglet')
+    await page.getByRole('option', { name: /Anglet/ }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.locator('#invite-key').click()
+    await page.getByLabel('Your key').fill('two words')
+    await page.getByRole('button', { name: 'Use this key' }).click()
+    await page.getByText('one word, without blanks').waitFor()
+    await page.getByLabel('Your key').fill('gsw_wrong')
+    await page.getByRole('button', { name: 'Use this key' }).click()
+    await page.getByText('The server does not know this key').waitFor()
+    await page.getByLabel('Another key').fill(live.key)
+    await page.getByRole('button', { name: 'Use this key' }).click()
+    await drawn(page, PHYSICAL)
+  })
 
-  await t.test('says kindly when the quota is used up and when it goes on', async (t) => {
+  await t.test('says that the quota is used up and when the page goes on', async (t) => {
     const issue = ['keys', 'issue', '--keys', live.keysFile, '--owner', 'scarce', '--quota', '2', '--json']
     const { key } = JSON.parse(await runCliWell(issue)) as { key: string }
     // The server sees a new key within a second.
@@ -291,7 +282,7 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
   })
 
   await t.test(
-    'says when the server cannot be reached, keeps what it has, and goes on by itself',
+    'says when the server cannot be reached, keeps what it shows, and goes on by itself',
     async (t) => {
       const { page } = await visit(t, browser, live, `#key=${live.key}`)
       await drawn(page, PHYSICAL)
@@ -305,7 +296,7 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
   )
 
   await t.test(
-    'keeps its ages right, and shows a new snapshot as a whole within a minute, without a reload',
+    'keeps ages right, and shows a new snapshot as a whole within a minute without a reload',
     async (t) => {
       const folder = join(temporaryFolder(t), 'world')
       const now = Date.now() / 1000
@@ -326,7 +317,7 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
 
       writeWorld(folder, now)
       await runCliWell(['build', '--source', `csv:${folder}`, '--out', own.snapshots])
-      // The server takes it over within a second; the page asks once a minute of its clock.
+      // The server takes the snapshot over within a second; the page asks once a minute of its clock.
       const newer = `document.querySelector('.latest time.ago').dateTime !== '${before[0]}'`
       const deadline = Date.now() + 60_000
       while (!(await page.evaluate(newer))) {
@@ -338,7 +329,7 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
     },
   )
 
-  await t.test('says so where there are no buoys at all', async (t) => {
+  await t.test('says so when no buoy is active', async (t) => {
     const { page } = await visit(t, browser, live, '')
     await page.route('**/v2/buoys/map', (route) =>
       route.fulfill({ json: { status: 'success', data: { buoys: [], count: 0 }, meta: {} } }),

@@ -1,7 +1,4 @@
-/**
- * The parts of the explorer that need no browser: the view in the address, classes of height, lines for the
- * shell.
- */
+/** The parts of the explorer that need no browser: view in the address, classes of height, `curl` lines. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
@@ -39,11 +36,11 @@ const views: fc.Arbitrary<ViewState> = fc
     year: fc.option(fc.integer({ min: 1900, max: 2200 })),
     against: fc.option(fc.integer({ min: 1900, max: 2200 })),
   })
-  // Without the null prototypes that records come with.
+  // Without the null prototypes of fast-check's records.
   .map((view) => structuredClone(view))
   .map((view) => ({ ...view, point: view.buoy === null ? view.point : null }))
 
-test('A view that was written into the address is read back as it was.', () => {
+test('A view written into the address is read back unchanged.', () => {
   fc.assert(
     fc.property(views, (view) => {
       assert.deepEqual(parseView(formatView(view)), view)
@@ -51,7 +48,7 @@ test('A view that was written into the address is read back as it was.', () => {
   )
 })
 
-test('The first view has an empty address, and whatever stands in an address is a view.', () => {
+test('The first view has an empty address, and any text in an address is a view.', () => {
   assert.equal(formatView(FIRST_VIEW), '')
   assert.deepEqual(parseView(''), FIRST_VIEW)
   fc.assert(
@@ -99,7 +96,7 @@ function luminance(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-test('The colours are in order of lightness, so they can be told apart in grey and by every kind of colour vision.', () => {
+test('The colours are in order of lightness, so they differ in grey and in every colour vision.', () => {
   const light = HEIGHT_COLORS.light.map(luminance)
   const dark = HEIGHT_COLORS.dark.map(luminance)
   assert.deepEqual(
@@ -112,7 +109,7 @@ test('The colours are in order of lightness, so they can be told apart in grey a
   )
 })
 
-test('A curl line gives the shell the address and the key as they are, whatever is in them.', () => {
+test('A curl line gives address and key to the shell unchanged, whatever they contain.', () => {
   const words = fc.string({ minLength: 1, maxLength: 30 }).filter((text) => !text.includes('\0'))
   fc.assert(
     fc.property(words, words, (address, key) => {

@@ -1,4 +1,4 @@
-/** The TypeScript client of `clients/` at work against a live server, as its users write it. */
+/** The TypeScript client of `clients/` against a live server, used as its users do. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Groundswell, GroundswellError } from '../../clients/typescript/groundswell.ts'

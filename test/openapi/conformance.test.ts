@@ -1,4 +1,4 @@
-/** The check itself finds what it is there for: planted faults in an answer that is good otherwise. */
+/** The check of answers finds faults that are planted in a good answer. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EXAMPLE_ANSWERS } from '../../src/openapi/examples.ts'
@@ -47,7 +47,7 @@ const PLANTED: { [fault: string]: Parameters<typeof answer>[0] } = {
   'a header that is not documented': (_body, { headers }) => (headers['x-powered-by'] = 'groundswell'),
   'a status that is not documented': (_body, answer) => (answer.status = 418),
   'the body of an error under 200': (_body, answer) => (answer.text = '{"error":"bad_request"}'),
-  'a body that is no JSON': (_body, answer) => (answer.text = '{"status":"success"'),
+  'a body that is not JSON': (_body, answer) => (answer.text = '{"status":"success"'),
 }
 
 for (const [fault, plant] of Object.entries(PLANTED)) {

@@ -1,7 +1,6 @@
 /**
- * Holds answers against the OpenAPI document: path, status, headers and body, where a field that the document
- * does not name is as wrong as one that is missing. Every answer that a `Client` of the tests gets is checked
- * so.
+ * Checks answers against the OpenAPI document: path, status, headers and body. A field that the document does
+ * not name is as wrong as a missing one. The `Client` of the tests checks every answer that it gets.
  */
 import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -46,7 +45,7 @@ export class Conformance {
       .sort((a, b) => fixedWords(b.segments) - fixedWords(a.segments))
   }
 
-  /** The documented operation of a raw path, null where there is none. */
+  /** The documented operation of a raw path, or null. */
   operationOf(path: string): Json | null {
     const segments = path.split('/')
     const found = this.#operations.find(
@@ -89,7 +88,7 @@ export class Conformance {
     this.#validate(content['application/json'].schema, parsed(answer.text, what), what)
   }
 
-  /** Outside the documented operations an error still has its form. */
+  /** Errors outside the documented operations have the documented form, too. */
   #checkError(answer: Answer, what: string): void {
     if (answer.headers['content-type'] !== 'application/json') return
     this.#validate({ $ref: '#/components/schemas/ErrorAnswer' }, parsed(answer.text, what), what)
@@ -137,22 +136,21 @@ export class Conformance {
 }
 
 function errorText({ instancePath, message, params }: ErrorObject): string {
-  return `the body is off its schema at ${instancePath === '' ? 'its root' : instancePath}, ${message} ${JSON.stringify(params)}`
+  const where = instancePath === '' ? 'its root' : instancePath
+  return `the body is off its schema at ${where}, ${message} ${JSON.stringify(params)}`
 }
 
 function parsed(text: string, what: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return assert.fail(`the body is no JSON: ${what}`)
+    return assert.fail(`the body is not JSON: ${what}`)
   }
 }
 
 const fixedWords = (segments: string[]): number => segments.filter((word) => !word.startsWith('{')).length
 
-/**
- * Copies a document; every schema of an object with known fields allows no others. Examples stay as they are.
- */
+/** A copy in which schemas of objects with known fields allow no others. Examples stay as they are. */
 function closed(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(closed)
   if (typeof part !== 'object' || part === null) return part
@@ -164,11 +162,11 @@ function closed(part: unknown): unknown {
 
 const known = new Map<string, Conformance>()
 
-/** The check of answers against the description of a server with this base path. */
+/** The check for a server with this base path. */
 export function conformanceAt(basePath: string): Conformance {
   let conformance = known.get(basePath)
   if (conformance === undefined) {
-    // As it goes over the wire.
+    // As clients receive it.
     conformance = new Conformance(JSON.parse(JSON.stringify(openApiDocument(OPERATIONS, basePath))))
     known.set(basePath, conformance)
   }

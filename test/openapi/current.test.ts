@@ -1,6 +1,6 @@
 /**
- * What is committed and made from the program (examples, `clients/openapi.json`, the TypeScript client) is
- * what the program makes now, and a change that breaks users is known as one.
+ * The committed examples, `clients/openapi.json` and the TypeScript client are those that the program makes
+ * now, and a change that breaks users is recognized.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ test('The examples are what the server answers to their requests.', { timeout: 6
   }
 })
 
-/** Asks with clients that hold each answer against the description. */
+/** Asks with clients that check each answer against the description. */
 function getChecked(t: TestContext, live: Live): Get {
   const clients = new Map<string | null, Client>()
   t.after(() => clients.forEach((client) => client.close()))

@@ -1,7 +1,4 @@
-/**
- * The documentation page in a real browser, the description as files, and what is built where npm cannot be
- * reached.
- */
+/** The documentation page in a real browser, the description as files, and a build that cannot reach npm. */
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -16,7 +13,7 @@ import { Client, temporaryFolder } from '../live.ts'
 
 const COMMITTED = fileURLToPath(new URL('../../clients/openapi.json', import.meta.url))
 
-/** Scalar tries once whether it may evaluate text, and goes on without. */
+/** Scalar tries once to evaluate text, is refused, and goes on without. */
 const PROBE = /script-src|unsafe-eval/
 
 test('The documentation', { timeout: 600_000 }, async (t) => {
@@ -24,7 +21,7 @@ test('The documentation', { timeout: 600_000 }, async (t) => {
   const client = new Client(live, null)
   t.after(() => client.close())
 
-  await t.test('is a description below the base path, for everybody and without a charge', async () => {
+  await t.test('has a description below the base path, for everybody and without a charge', async () => {
     const reply = await client.get('/openapi.json')
     assert.equal(reply.status, 200)
     assert.equal(reply.headers['content-type'], 'application/json')
@@ -41,7 +38,7 @@ test('The documentation', { timeout: 600_000 }, async (t) => {
     assert.equal((await client.get('/openapi.json', { method: 'HEAD' })).status, 200)
   })
 
-  await t.test('is a plain text for language models', async () => {
+  await t.test('has a plain text for language models', async () => {
     const reply = await client.getAbsolute('/llms.txt')
     assert.equal(reply.status, 200)
     assert.match(reply.text, /^# groundswell\n\n> /)
@@ -59,7 +56,7 @@ test('The documentation', { timeout: 600_000 }, async (t) => {
   })
 
   const { text: html, headers } = await client.getAbsolute('/docs')
-  await t.test('is a page with a strict policy', () => {
+  await t.test('has a page with a strict policy', () => {
     const policy = String(headers['content-security-policy'])
     assert.match(policy, /default-src 'self'; script-src 'self';/)
     assert.match(policy, /frame-ancestors 'none'/)
@@ -69,13 +66,13 @@ test('The documentation', { timeout: 600_000 }, async (t) => {
 
   if (!html.includes('scalar')) {
     t.diagnostic(
-      'the browser for the documentation was not to be had from npm when this was built: only the plain page was tested',
+      'npm could not fetch the documentation browser when this was built: only the plain page was tested',
     )
     return
   }
   const browser = await openBrowser(t)
   await t.test(
-    'shows guides and operations without asking any other server, and sends what one tries',
+    'shows guides and operations without asking any other server, and sends the requests that a reader tries',
     async (t) => {
       const { page, errors, foreign } = await visit(t, browser, live, 'docs#tag/buoys/GET/buoys/{buoy_id}')
       await page.getByRole('heading', { name: 'One buoy' }).first().waitFor()
@@ -109,7 +106,7 @@ test('The documentation', { timeout: 600_000 }, async (t) => {
   )
 
   for (const colorScheme of ['light', 'dark'] as const) {
-    await t.test(`can be read and used by everybody, ${colorScheme}`, async (t) => {
+    await t.test(`has no fault that axe finds, in ${colorScheme} colours`, async (t) => {
       const { page } = await visit(t, browser, live, 'docs', { colorScheme })
       await page.getByRole('heading', { name: 'Quick start' }).first().waitFor()
       await page.locator('code.custom-scroll[tabindex]').first().waitFor()
@@ -134,7 +131,7 @@ interface Built {
   isWhole: boolean
 }
 
-/** Builds the page while npm knows no registry but `registry`, and says how long that took, in ms. */
+/** Builds the page with `registry` as npm's only registry. `took` is in ms. */
 async function buildWith(t: TestContext, registry: string, cache: string): Promise<Built & { took: number }> {
   const settings = { npm_config_registry: registry, npm_config_cache: join(temporaryFolder(t), 'npm') }
   const before = Object.fromEntries(Object.keys(settings).map((name) => [name, process.env[name]]))
@@ -165,7 +162,7 @@ test('Without npm the page is a plain one that points at the description.', asyn
   assert.match(Buffer.from(page?.bytes ?? []).toString(), /could not be fetched[^]*openapi\.json/)
 })
 
-test('A registry that never answers holds nothing up for long, and a kept file that is not the chosen one is not used.', async (t) => {
+test('A registry that never answers delays a build briefly, and a kept file with other bytes is not used.', async (t) => {
   const silent = createServer((socket) => socket.on('error', () => {}))
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   t.after(() => silent.close())

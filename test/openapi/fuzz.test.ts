@@ -1,7 +1,7 @@
 /**
- * A live server against its own description: good requests made from the document are answered as it says,
- * and each request with one fault is refused with the error that it names. No status that is not documented,
- * no 5xx, no bad input taken, no body off its schema.
+ * A live server against its own description. Good requests, made from the document, get the documented
+ * answers. Requests with one fault get the documented error. Undocumented statuses, 5xx and bodies off their
+ * schema are failures.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,10 +20,10 @@ import {
   type DocumentedOperation,
 } from './requests.ts'
 
-/** Good requests an operation; long series take a tenth of a second to check. */
+/** Good requests for each operation. The check of a long series takes a tenth of a second. */
 const GOOD = 120
 const GOOD_OF_SERIES = 40
-/** Statuses of a good request: what it names may not exist, or be impossible together with the rest. */
+/** Statuses of a good request: its parts may name nothing, or be impossible together. */
 const MAY_BE_IMPOSSIBLE = new Set(['listReadings', 'chart', 'readingSeries'])
 
 const AS_OF = '2026-11-01T06:00:00Z'
@@ -85,7 +85,7 @@ test(
           assert.equal((await call(path + query, {}, stranger)).status, 401, query)
         }
         assert.equal((await call(`${path}?api_key=${live.key}`, {}, stranger)).status, 200)
-        // Browsers with an empty field for the key send this.
+        // Browsers send this if their field for the key is empty.
         assert.match((await call(path, { headers: empty }, stranger)).text, /API key required/)
         assert.equal((await call(`${path}?api_key=${live.key}`, { headers: empty }, stranger)).status, 200)
       }
@@ -130,7 +130,8 @@ test(
             faults++
             const target = faultyTarget(operation, parameter, fault)
             const reply = await call(target)
-            const what = `${fault.word} of ${operation.id}.${parameter.name}: ${target.slice(0, 200)} → ${reply.status} ${reply.text.slice(0, 200)}`
+            const outcome = `${target.slice(0, 200)} → ${reply.status} ${reply.text.slice(0, 200)}`
+            const what = `${fault.word} of ${operation.id}.${parameter.name}: ${outcome}`
             assert.equal(reply.status, expectedStatus(operation, parameter.name, fault.word), what)
             if (reply.status === 404) continue
             assert.equal(
@@ -143,7 +144,7 @@ test(
       }
     })
 
-    await t.test('Windows that reach out of the years that a timestamp can name.', async () => {
+    await t.test('Windows that end outside the years of a timestamp.', async () => {
       for (const query of [
         'readings?timestamp=253402300799',
         'readings?timestamp=0',
@@ -200,10 +201,7 @@ const ODD_HEADERS = [
   { 'accept-language': 'fr;q=nonsense' },
 ]
 
-/**
- * A mission that does not exist is a 404, and so is a word that could be one; the rest is the operation's
- * refusal.
- */
+/** A word that could be a mission is a 404. Other faults get the refusal of the operation. */
 function expectedStatus(operation: DocumentedOperation, parameter: string, fault: string): number {
   const isWord = parameter === 'mission' && /^value "(?!abc|a{20}|9{20})/.test(fault)
   return isWord ? 404 : operation.refusal

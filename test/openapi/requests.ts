@@ -1,6 +1,6 @@
 /**
- * Requests made from an OpenAPI document alone: good ones, and ones with a single fault of which the document
- * says that it is refused. Values stand on the wire as they are here, percent-encoded already.
+ * Requests made from an OpenAPI document alone: good ones, and ones with a single fault that the document
+ * refuses. Values are percent-encoded, as on the wire.
  */
 import * as fc from 'fast-check'
 import type { Json } from './conformance.ts'
@@ -38,20 +38,20 @@ export interface DocumentedOperation {
   refusal: 400 | 422
 }
 
-export interface GeneratedRequest {
+interface GeneratedRequest {
   operation: DocumentedOperation
   target: string
-  /** Names of the parameters that were given. */
+  /** Names of the parameters in the request. */
   given: string[]
 }
 
 export interface Fault {
   word: string
-  /** What stands in the query instead of `name=value`, before or after the others. */
+  /** The part of the query that replaces `name=value`. */
   query: string
 }
 
-/** The operations of a document; `base` stands before their paths. */
+/** The operations of a document. `base` precedes their paths. */
 export function operationsOf(document: Json): DocumentedOperation[] {
   const [{ url }] = document.servers as [{ url: string }]
   return Object.entries(document.paths as { [path: string]: { get: Json } }).map(([path, { get }]) => {
@@ -69,10 +69,10 @@ export function operationsOf(document: Json): DocumentedOperation[] {
   })
 }
 
-/** Texts of which only a list outside the document says which are known. */
+/** Texts whose allowed values only a list outside the document has. */
 const KNOWN_BY_LIST = new Set(['timezone'])
 
-/** A request that keeps to the document: each optional parameter is there or not. */
+/** A request that keeps to the document, with some of the optional parameters. */
 export function goodRequest(
   operation: DocumentedOperation,
   paths: { readonly [name: string]: readonly string[] },
@@ -100,7 +100,7 @@ export function goodRequest(
   })
 }
 
-/** The target of the document's examples, with `fault` in the place of one parameter. */
+/** The request target of the document's examples, with `fault` instead of one parameter. */
 export function faultyTarget(operation: DocumentedOperation, faulty: QueryParameter, fault: Fault): string {
   const given = Object.fromEntries(operation.inPath.map(({ name, example }) => [name, example]))
   return withQuery(pathOf(operation, given), [
@@ -109,14 +109,14 @@ export function faultyTarget(operation: DocumentedOperation, faulty: QueryParame
   ])
 }
 
-/** The target of the document's examples, with `word` as it is in the place of one argument of the path. */
+/** The request target of the document's examples, with `word` instead of one argument of the path. */
 export function strangeTarget(operation: DocumentedOperation, argument: string, word: string): string {
   const given = Object.fromEntries(operation.inPath.map(({ name, example }) => [name, example]))
   const path = operation.path.replace(`{${argument}}`, () => word)
   return withQuery(pathOf({ ...operation, path }, given), requiredPairs(operation, ''))
 }
 
-/** The required parameters but for one, with their examples. */
+/** The required parameters except one, with their examples. */
 function requiredPairs({ query }: DocumentedOperation, without: string): string[] {
   return query
     .filter(({ name, required }) => required && name !== without)
@@ -179,7 +179,7 @@ function decimal(min: number, max: number): fc.Arbitrary<string> {
     .map((value) => String(value / 1e4))
 }
 
-/** Of a box the document says in words that south is not above north. */
+/** The document says in words that the south of a box is not above its north. */
 const BOX = fc
   .tuple(
     fc.integer({ min: -120, max: 120 }),
@@ -195,7 +195,7 @@ function textOf(schema: WireSchema): fc.Arbitrary<string> {
   if (formats.includes('date')) return DATE
   const { pattern = '^.*$', minLength = 0, maxLength = 100 } = schema
   const length = (text: string): number => Array.from(text).length
-  // Blanks at the ends do not count, so they could make a text too short.
+  // A length is counted without blanks at the ends, so these could make a text too short.
   return (
     pattern.startsWith('^[^')
       ? fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, 40) })
@@ -329,7 +329,7 @@ function badBoxes(names: string[]): string[] {
   ]
 }
 
-/** Every fault of a parameter that its declaration lets one think of. */
+/** The faults that the declaration of a parameter suggests. */
 export function faultsOf(parameter: QueryParameter): Fault[] {
   const { name, schema, required, example } = parameter
   const values = [...new Set(badValues(schema))].map((value) => ({

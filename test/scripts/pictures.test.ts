@@ -1,4 +1,4 @@
-/** The pictures of the README are made from what the repository holds. */
+/** The pictures of the README come from files of the repository. */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'

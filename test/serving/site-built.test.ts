@@ -1,6 +1,6 @@
 /**
- * What the build leaves behind: whole files, true compressed forms, a page whose assets are all there, a
- * basemap that is right at the seams.
+ * The built site: whole files, right compressed forms, a page that has all of its assets, a basemap that is
+ * right at its seams.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -18,7 +18,7 @@ function find(pattern: RegExp): StaticFile {
   return found[0]
 }
 
-test('Every compressed form holds the bytes of its file, and every lasting file has its hash in its name.', () => {
+test('Every compressed form has the bytes of its file, and every immutable file a hash in its name.', () => {
   assert.ok(FILES.length > 8, 'the site was built')
   for (const { path, bytes, compressed = {}, cache } of FILES) {
     const plain = Buffer.from(bytes)
@@ -31,7 +31,7 @@ test('Every compressed form holds the bytes of its file, and every lasting file 
   }
 })
 
-test('The page of the explorer names only files that are there, runs nothing inline, and knows the base path.', () => {
+test('The explorer names only files that exist, runs nothing inline, and has the base path.', () => {
   const page = textOf(find(/^\/$/))
   const named = [...page.matchAll(/"(assets\/[^"]+)"/g)].map(([, name]) => `/${name}`)
   assert.ok(named.length >= 8, 'the page names its files')
@@ -45,7 +45,7 @@ test('The page of the explorer names only files that are there, runs nothing inl
   assert.doesNotMatch(page, /<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=|<style|javascript:|https?:/)
 })
 
-test('The first view stays under 400 KB, compressed either way.', () => {
+test('The first view stays under 400 KB with either compression.', () => {
   const page = textOf(find(/^\/$/))
   const first = FILES.filter(
     ({ path }) => path === '/' || (page.includes(`"${path.slice(1)}"`) && !/basemap-50m|licences/.test(path)),
@@ -60,7 +60,7 @@ test('The first view stays under 400 KB, compressed either way.', () => {
   }
 })
 
-test('The licences of the packages in the bundle go with it.', () => {
+test('The licences of the packages in the bundle come with it.', () => {
   const text = textOf(find(/licences/))
   for (const name of ['maplibre-gl', 'uplot', 'world-atlas', 'earcut', 'gl-matrix']) {
     assert.match(text, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+$`, 'm'))
@@ -74,7 +74,7 @@ interface Basemap {
   }[]
 }
 
-/** Whether a point is on land: crossings of a ray, in the plane, as the map draws. */
+/** Whether a point is on land, by the crossings of a ray in the plane of the map. */
 function isLand({ features }: Basemap, lat: number, lng: number): boolean {
   let crossings = 0
   for (const { properties, geometry } of features) {
@@ -90,7 +90,7 @@ function isLand({ features }: Basemap, lat: number, lng: number): boolean {
 }
 
 for (const scale of ['110m', '50m']) {
-  test(`The basemap of ${scale} has land and sea where they are, also at the antimeridian and the pole.`, () => {
+  test(`The basemap of ${scale} has land and sea in the right places, also at antimeridian and pole.`, () => {
     const map = JSON.parse(textOf(find(new RegExp(`basemap-${scale}`)))) as Basemap
     for (const [place, lat, lng, expected] of [
       ['Biscay', 45, -4, false],

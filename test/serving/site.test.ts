@@ -1,4 +1,4 @@
-/** Static files: what goes over the wire for each encoding, condition and method, on both engines. */
+/** Static files: the bytes on the wire for each encoding, condition and method, on both engines. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ const NOISE: StaticFile = {
 
 for (const kind of ENGINES) {
   describe(`static files over ${kind}`, { skip: missing(kind) }, () => {
-    /** Answers to one request, as bytes: the bodies are not text. */
+    /** The answer to one request, its body as bytes. */
     const serve = async (
       t: TestContext,
     ): Promise<(line: string, ...headers: string[]) => Promise<[Answer, Buffer]>> => {
@@ -68,7 +68,7 @@ for (const kind of ENGINES) {
     }
     const header = (answer: Answer, name: string): string => answer.headers.get(name)?.join('|') ?? ''
 
-    it('come in the encoding that the client prefers, each with an ETag of its own', async (t) => {
+    it('come in the encoding that the client prefers, each encoding with its own ETag', async (t) => {
       const ask = await serve(t)
       const etags = new Set<string>()
       for (const [accepted, encoding, unpack] of [
@@ -94,7 +94,7 @@ for (const kind of ENGINES) {
       assert.equal(etags.size, 3)
     })
 
-    it('are kept for a year where the name changes with the bytes, and asked for again where it does not', async (t) => {
+    it('are cached for a year if their name changes with their bytes, and revalidated if not', async (t) => {
       const ask = await serve(t)
       const [page] = await ask('GET /')
       assert.equal(header(page, 'cache-control'), 'no-cache')
@@ -109,7 +109,7 @@ for (const kind of ENGINES) {
       assert.equal(header(asset, 'content-security-policy'), '')
     })
 
-    it('are sent as they were compressed beforehand, and plain where compressing saves nothing', async (t) => {
+    it('are sent in the form of the build, and plain where compressing saves nothing', async (t) => {
       const ask = await serve(t)
       const [, made] = await ask('GET /assets/a-1.js', 'Accept-Encoding: br, gzip')
       assert.match(brotliDecompressSync(made).toString(), /^made before/)
@@ -140,7 +140,7 @@ for (const kind of ENGINES) {
       assert.equal(gzip.status, 200)
     })
 
-    it('answer HEAD with the length and without the body, and know no other paths', async (t) => {
+    it('answer HEAD with the length and without the body, and no other paths', async (t) => {
       const ask = await serve(t)
       const [whole] = await ask('GET /', 'Accept-Encoding: gzip')
       const [head, body] = await ask('HEAD /', 'Accept-Encoding: gzip')
@@ -168,7 +168,7 @@ for (const kind of ENGINES) {
 }
 
 describe('the files of the site', () => {
-  it('are read with what was compressed at build time, and templates with the base path', (t) => {
+  it('are read with their forms of the build, and templates with the base path', (t) => {
     const folder = temporaryFolder(t)
     mkdirSync(join(folder, 'part'))
     const list = [
@@ -196,14 +196,14 @@ describe('the files of the site', () => {
     assert.deepEqual(Object.keys(asset.compressed ?? {}), ['gzip'])
   })
 
-  it('are none where nothing was built, and an error where a part is broken', (t) => {
+  it('are none without a build, and an error if a part is broken', (t) => {
     const folder = temporaryFolder(t)
     assert.deepEqual(readSite(join(folder, 'nowhere'), '/v2'), [])
     mkdirSync(join(folder, 'part'))
     assert.throws(() => readSite(folder, '/v2'), /files\.json/)
   })
 
-  it('have each a path of their own', () => {
+  it('have different paths', () => {
     assert.throws(() => shareSite([PAGE, { ...ASSET, path: '/' }]), /two files .* \//)
   })
 })

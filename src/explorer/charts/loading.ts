@@ -4,7 +4,9 @@ import type * as Charts from './charts.ts'
 let charts: typeof Charts | null = null
 let isAsked = false
 
-/** The charts, or null while they load; `onLoaded` draws again. A load that failed is tried at the next call. */
+/**
+ * The charts, or null while they load; `onLoaded` draws again. A load that failed is tried at the next call.
+ */
 export function chartsModule(onLoaded: () => void): typeof Charts | null {
   if (charts === null && !isAsked) {
     isAsked = true

@@ -3,7 +3,7 @@ import UPlot from 'uplot'
 
 export const HEIGHT_PIXELS = { tall: 230, short: 130 } as const
 const LEAST_WIDTH_PIXELS = 200
-/** Space of the time axis: two rows where the day stands below the hour, else one. */
+/** Space of the time axis: two rows where the day is below the hour, else one. */
 const TIME_AXIS_PIXELS = { two: 42, one: 28 } as const
 const VALUE_AXIS_PIXELS = 44
 const TICK_PIXELS = 4

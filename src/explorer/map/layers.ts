@@ -200,7 +200,7 @@ function buoyLabels(theme: Theme, satellites: boolean): LayerSpecification {
       'text-radial-offset': 0.85,
       'text-justify': 'auto',
       'text-max-width': 12,
-      // The highest seas keep their labels where there is no room for all.
+      // Where labels do not all fit, the highest seas keep theirs.
       'symbol-sort-key': ['-', 0, HEIGHT],
     },
     paint: { 'text-color': color.text, 'text-halo-color': color.halo, 'text-halo-width': 1.4 },

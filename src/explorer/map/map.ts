@@ -57,8 +57,10 @@ const FIRST_ZOOM = { narrow: 0.6, wide: 1.4 } as const
 const NARROW_PIXELS = 600
 const MAX_ZOOM = 10
 
-const DESCRIPTION =
-  'Map of buoys. Arrow keys move it, plus and minus zoom, Enter shows the conditions at its middle. The list beside it holds the same buoys.'
+const DESCRIPTION = [
+  'Map of buoys. Arrow keys move it, plus and minus zoom, Enter shows the conditions at its middle.',
+  'The list beside it holds the same buoys.',
+].join(' ')
 
 /**
  * Opens the map in `host`, whose data attributes hold the addresses of worker and basemaps.

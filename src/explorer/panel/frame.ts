@@ -1,8 +1,10 @@
-/** The frame of the panel: puts new nodes in place while focus, open details and scrolling stay as they were. */
+/**
+ * The frame of the panel: puts new nodes in place while focus, open details and scrolling stay as they were.
+ */
 import { byId } from '../dom.ts'
 import type { Drawn } from './drawn.ts'
 
-/** Stands for the heading where an id is due. */
+/** Instead of an id: the heading gets the focus. */
 const HEADING = 'heading'
 
 export class PanelFrame {

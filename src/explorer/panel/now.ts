@@ -1,4 +1,6 @@
-/** What a buoy measures now: its newest reading, a chart of the last days, and forecast and tide beside it. */
+/**
+ * What a buoy measures now: its newest reading, a chart of the last days, and forecast and tide beside it.
+ */
 import type { BuoyDetail, Chart, ReadingSummary } from '../../../clients/typescript/groundswell.ts'
 import { buoyAddress, chartAddress, conditionsAddress } from '../addresses.ts'
 import type { Answer } from '../answers.ts'

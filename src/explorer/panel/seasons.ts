@@ -139,17 +139,15 @@ function summary(
   season: SeasonName,
 ): HTMLElement {
   const [mine, theirs] = [valuesOf(years, year), valuesOf(years, against)]
-  const both = [...mine.keys()].filter((at) => theirs.has(at))
-  if (both.length === 0) return note(`${year} and ${against} have no days in common.`)
-  const [own, other] = [mean(mine, both), mean(theirs, both)]
+  const buckets = [...mine.keys()].filter((at) => theirs.has(at))
+  if (buckets.length === 0) return note(`${year} and ${against} have no days in common.`)
+  const [own, other] = [mean(mine, buckets), mean(theirs, buckets)]
   const text = (value: number): string => `${value.toFixed(digits)} ${unit}`
   const name = (of: number): string => seasonName({ year: of, complete: true }, season)
   const sign = own < other ? '−' : '+'
-  return element(
-    'p',
-    { class: 'summary' },
-    `Over the same part of the season: ${text(own)} in ${name(year)}, ${text(other)} in ${name(against)} (${sign}${text(Math.abs(own - other))}).`,
-  )
+  const both = `${text(own)} in ${name(year)}, ${text(other)} in ${name(against)}`
+  const difference = `${sign}${text(Math.abs(own - other))}`
+  return element('p', { class: 'summary' }, `Over the same part of the season: ${both} (${difference}).`)
 }
 
 /** The values of a year by bucket. */
