@@ -1,0 +1,50 @@
+/** Every request that the README and the HTTP reference show is answered as they say: with success. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { EXAMPLES_SOURCE } from '../../scripts/openapi/examples.ts'
+import { startLive } from '../live.ts'
+import { readDocument } from './markdown.ts'
+
+const SHOWN_URL = 'http://127.0.0.1:8080/v2'
+const PAGES = ['README.md', 'docs/http.md']
+
+interface Shown {
+  line: string
+  url: string
+  hasKey: boolean
+}
+
+function requestsOf(path: string): Shown[] {
+  return readDocument(path)
+    .text.split('\n')
+    .filter((line) => line.startsWith('    curl '))
+    .map((line) => {
+      const url = /["'](\$URL[^"']*|http:[^"']*)["']$/.exec(line)?.[1] ?? assert.fail(`${path}: ${line}`)
+      return {
+        line,
+        url: url.replace(SHOWN_URL, '$URL'),
+        hasKey: line.includes('"Authorization: Bearer $KEY"'),
+      }
+    })
+}
+
+test('Every request of the README and of the HTTP reference succeeds.', { timeout: 300_000 }, async (t) => {
+  const { base, key } = await startLive(t, { sourceArgs: EXAMPLES_SOURCE })
+  const day = EXAMPLES_SOURCE.at(-1)!.slice(0, 10)
+  const ask = async (url: string, hasKey: boolean): Promise<Response> =>
+    fetch(url, { headers: hasKey ? { authorization: `Bearer ${key}` } : {} })
+  const newest = await ask(`${base}/buoys/anglet/readings?per_page=1`, true)
+  const { data } = (await newest.json()) as { data: { readings: { id: number }[] } }
+  const requests = PAGES.flatMap(requestsOf)
+  assert.ok(requests.length > 20)
+  for (const { line, url, hasKey } of requests) {
+    const filled = url
+      .replace('$URL', base)
+      .replace('$ID', String(data.readings[0].id))
+      .replace('$(date -u +%F)', day)
+    const answer = await ask(filled, hasKey)
+    const body = (await answer.json()) as { status?: string; message?: string }
+    assert.equal(answer.status, 200, `${line}: ${body.message}`)
+    assert.equal(body.status, 'success', line)
+  }
+})
