@@ -16,17 +16,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import {
-  decodeManifest,
-  encodeManifest,
-  encodePart,
-  MANIFEST_FILE,
-  partFile,
-  sha256,
-  type Manifest,
-  type Part,
-  type PartEntry,
-} from '../../src/snapshot/format.ts'
+import { partFile, sha256, type Part, type PartEntry } from '../../src/snapshot/format.ts'
+import { decodeManifest, encodeManifest, MANIFEST_FILE, type Manifest } from '../../src/snapshot/manifest.ts'
+import { encodePart } from '../../src/snapshot/part.ts'
 import { tidesPart } from '../../src/snapshot/tides.ts'
 import { amount, Tally, type Attack, type Finding, type Target } from './attack.ts'
 import { until } from './crowd.ts'

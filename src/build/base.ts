@@ -3,7 +3,9 @@
  * given in the folder.
  */
 import { readCatalog, type Catalog, type RegistryEntry } from '../snapshot/catalog.ts'
-import { decodePart, SnapshotError, type Manifest } from '../snapshot/format.ts'
+import { SnapshotError } from '../snapshot/format.ts'
+import { type Manifest } from '../snapshot/manifest.ts'
+import { decodePart } from '../snapshot/part.ts'
 import { readHold, type Hold } from './hold.ts'
 import { readGiven, type SourceState } from './given.ts'
 import { listKept, type KeptSnapshot } from './kept.ts'

@@ -4,7 +4,8 @@
  * aside.
  */
 import type { Catalog } from '../snapshot/catalog.ts'
-import { decodePart, type Manifest } from '../snapshot/format.ts'
+import { type Manifest } from '../snapshot/manifest.ts'
+import { decodePart } from '../snapshot/part.ts'
 import { readMonth } from '../snapshot/months.ts'
 import { loadPart } from '../snapshot/read.ts'
 import { haversineKm } from '../sea/geo.ts'

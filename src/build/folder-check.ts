@@ -1,6 +1,7 @@
 /** Checks a folder: every part that its manifests and the states of its sources name. */
 import { existsSync } from 'node:fs'
-import { SnapshotError, type Manifest, type PartEntry } from '../snapshot/format.ts'
+import { SnapshotError, type PartEntry } from '../snapshot/format.ts'
+import { type Manifest } from '../snapshot/manifest.ts'
 import { readManifest, verifyParts } from '../snapshot/read.ts'
 import { stateParts } from './given.ts'
 import { listKept } from './kept.ts'

@@ -4,7 +4,8 @@
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { MANIFEST_FILE, PART_KINDS, SnapshotError } from '../snapshot/format.ts'
+import { PART_KINDS, SnapshotError } from '../snapshot/format.ts'
+import { MANIFEST_FILE } from '../snapshot/manifest.ts'
 import { TEMPORARY_PREFIX } from '../snapshot/write.ts'
 import { givenSnapshot, stateParts } from './given.ts'
 import { keptFiles, listKept, manifestOf, modifiedAt, type KeptSnapshot } from './kept.ts'

@@ -1,6 +1,6 @@
 /**
- * What an unfinished month-by-month build has written, so that the next one goes on from there. A line is
- * added when a month's parts are safely on disk; the file goes when the snapshot is announced.
+ * What an unfinished month-by-month build has written, so that the next one goes on from there. A line is added
+ * when a month's parts are safely on disk; the file is removed when the snapshot is published.
  */
 import { appendFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { TEMPORARY_PREFIX } from '../snapshot/write.ts'
 
 export const JOURNAL_FILE = `${TEMPORARY_PREFIX}journal`
 
-/** A line for each month of eighty years has 0.3 MB. */
+/** The lines for all months of eighty years have 0.3 MB. */
 const MAX_BYTES = 2 ** 24
 
 export class Journal {
@@ -27,7 +27,7 @@ export class Journal {
     }
   }
 
-  /** What cannot be read is as if there were none, and makes room for one that can. */
+  /** A journal that cannot be read is removed: the next one has to be written. */
   #lines(): string[] {
     try {
       return readRegularFileSync(this.#path, MAX_BYTES).toString('utf8').split('\n')
@@ -37,10 +37,7 @@ export class Journal {
     }
   }
 
-  /**
-   * The parts of a month that was written under this very key and is still there whole; their bytes are
-   * checked with all others'.
-   */
+  /** The parts of the month of this key, where they are still there; their bytes are checked like all others. */
   written(key: string): PartEntry[] | null {
     const parts = this.#months.get(key)
     return parts !== undefined && parts.every((part) => sizeOf(join(this.#dir, part.file)) === part.bytes)
@@ -52,7 +49,7 @@ export class Journal {
     appendFileSync(this.#path, `${JSON.stringify({ key, parts })}\n`, { mode: 0o600 })
   }
 
-  /** Part files that the next build may count on. */
+  /** Part files that the next build counts on. */
   files(): Set<string> {
     return new Set([...this.#months.values()].flatMap((parts) => parts.map(({ file }) => file)))
   }
@@ -62,7 +59,7 @@ export class Journal {
   }
 }
 
-/** A line that was cut short by a kill is as if it had not been written. */
+/** Null for a line that a kill cut short. */
 function parseLine(line: string): { key: string; parts: PartEntry[] } | null {
   try {
     const { key, parts } = JSON.parse(line) as { key: string; parts: PartEntry[] }

@@ -11,7 +11,7 @@
  */
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from '../snapshot/format.ts'
+import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from '../snapshot/manifest.ts'
 import { BuildError } from '../system/build-error.ts'
 import { readRegularFileSync } from '../system/files.ts'
 import { readHold } from './hold.ts'

@@ -5,7 +5,8 @@
 import { BuildError } from '../system/build-error.ts'
 import { readCatalog } from '../snapshot/catalog.ts'
 import { readForecast } from '../snapshot/forecast.ts'
-import { decodePart, SnapshotError, type Part, type PartEntry, type PartKind } from '../snapshot/format.ts'
+import { SnapshotError, type Part, type PartEntry, type PartKind } from '../snapshot/format.ts'
+import { decodePart } from '../snapshot/part.ts'
 import { readPasses } from '../snapshot/passes.ts'
 import { loadPart } from '../snapshot/read.ts'
 

@@ -253,8 +253,8 @@ function inOrder(runs: readonly Run[], chunks: readonly Rows[]): Stretch[] {
 }
 
 /**
- * One row for each time. Of each feed the row that came last counts, as a whole; the lowest feed wins, and the
- * others fill what is missing there.
+ * One row for each time. Of each feed the row that came last counts, as a whole; the lowest feed wins, and
+ * the others fill what is missing there.
  */
 function merge(runs: readonly Run[], chunks: readonly Rows[]): Stretch {
   const candidates: { time: number; feed: number; order: number; rows: Rows; row: number }[] = []

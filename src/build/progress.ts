@@ -2,10 +2,10 @@
 import { lstatSync, readdirSync, statSync, type Dirent } from 'node:fs'
 import { join } from 'node:path'
 
-/** Less than this says nothing of the rest, in milliseconds. */
+/** So early nothing can be said about the rest. */
 const EARLY_MS = 3000
 /** Entries of a folder that are counted; the largest mirror has a tenth of them. */
-const MOST_ENTRIES = 500_000
+const MAX_ENTRIES = 500_000
 
 /** Work of a known size, in any unit. */
 export class Work {
@@ -46,10 +46,7 @@ function durationText(ms: number): string {
   return minutes < 100 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`
 }
 
-/**
- * Bytes of the regular files in a folder and those below it, links of files counted as what they point to; 0
- * where it cannot be read.
- */
+/** Bytes of the regular files below a folder, those that links point to among them; 0 where it cannot be read. */
 export function bytesBelow(folder: string): number {
   let bytes = 0
   let entries = 0
@@ -57,7 +54,7 @@ export function bytesBelow(folder: string): number {
   while (waiting.length > 0) {
     const below = waiting.pop()!
     for (const entry of entriesOf(below)) {
-      if (++entries > MOST_ENTRIES) return bytes
+      if (++entries > MAX_ENTRIES) return bytes
       const path = join(below, entry.name)
       if (entry.isDirectory()) waiting.push(path)
       else if (!entry.name.startsWith('.')) bytes += bytesOf(path)
@@ -66,7 +63,7 @@ export function bytesBelow(folder: string): number {
   return bytes
 }
 
-/** Bytes of a regular file or of the one that a link points to; 0 for all else. */
+/** Bytes of a regular file, or of the file that a link points to; 0 for all else. */
 export function bytesOf(path: string): number {
   const own = lstatSync(path, { throwIfNoEntry: false })
   const info = own?.isSymbolicLink() === true ? statSync(path, { throwIfNoEntry: false }) : own

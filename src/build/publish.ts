@@ -2,7 +2,7 @@
  * Step 5 of a build: puts the manifest into the folder, with what the next build has to know beside it. While
  * a rollback holds, the snapshot is only kept.
  */
-import { encodeManifest, type Manifest } from '../snapshot/format.ts'
+import { encodeManifest, type Manifest } from '../snapshot/manifest.ts'
 import { keepManifest, publishManifest, syncFolder } from '../snapshot/write.ts'
 import type { Lock } from '../system/lock.ts'
 import type { Base } from './base.ts'

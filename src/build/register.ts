@@ -4,6 +4,7 @@
  */
 import type { BuoyRecord } from '../sea/records.ts'
 import { MAX_BUOY_ID, type RegistryEntry } from '../snapshot/catalog.ts'
+import { compareText } from '../system/compare-text.ts'
 import { BuildError } from '../system/build-error.ts'
 
 /** Slugs that would hide an operation (`/buoys/search`) or be hidden by it. */
@@ -15,8 +16,6 @@ const RESERVED_SLUGS = new Set([
   'last-readings',
   'satellite-passes',
 ])
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Lower case, no accents, runs outside a–z and 0–9 to one hyphen, trimmed; digits alone would be an id. */
 export function slugOf(name: string): string {

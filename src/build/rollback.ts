@@ -1,6 +1,7 @@
 /** Going back to a kept snapshot, and forward again. */
 import { join } from 'node:path'
-import { MANIFEST_FILE, MAX_MANIFEST_BYTES, SnapshotError } from '../snapshot/format.ts'
+import { SnapshotError } from '../snapshot/format.ts'
+import { MANIFEST_FILE, MAX_MANIFEST_BYTES } from '../snapshot/manifest.ts'
 import { verifyParts } from '../snapshot/read.ts'
 import { lockFolder, publishManifest } from '../snapshot/write.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -23,8 +24,8 @@ export interface Republished {
  * is lost or broken, the snapshot that it named is published again, or the newest kept one where no rollback
  * holds; that is a repair and holds nothing.
  * @param now epoch seconds
- * @throws BuildError when there is no such snapshot or somebody writes to the folder, SnapshotError when it is
- * not whole
+ * @throws BuildError when there is no such snapshot or somebody writes to the folder, SnapshotError when it
+ * is not whole
  */
 export async function rollback(dir: string, id: string | null, now: number): Promise<Republished> {
   const lock = lockFolder(dir)
@@ -65,8 +66,8 @@ async function wholeManifest(
 }
 
 /**
- * Ends the hold of a rollback: publishes the newest kept snapshot, once all its parts have been read and found
- * whole. Null where nothing is held.
+ * Ends the hold of a rollback: publishes the newest kept snapshot, once all its parts have been read and
+ * found whole. Null where nothing is held.
  * @throws BuildError when somebody writes to the folder, SnapshotError when that snapshot is not whole; then
  * the hold stays
  */

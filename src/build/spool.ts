@@ -46,9 +46,9 @@ export class Spool {
   }
 
   /**
-   * Takes a month out of the spool. `idOf` maps a handle to the buoy's id, 0 to leave the buoy out; rows after
-   * `asOf` are left out too. `base` holds what the month had before, by buoy id: a new row replaces the row of
-   * its time, a row without any value removes it.
+   * Takes a month out of the spool. `idOf` maps a handle to the buoy's id, 0 to leave the buoy out; rows
+   * after `asOf` are left out too. `base` holds what the month had before, by buoy id: a new row replaces the
+   * row of its time, a row without any value removes it.
    */
   take(
     month: number,

@@ -77,7 +77,8 @@ async function configurationOf(path: string): Promise<Configuration> {
 }
 
 async function dryRunLines(configuration: Configuration): Promise<string[]> {
-  const { dueFiles, planFiles } = await import('../fetch/mirror.ts')
+  const { dueFiles } = await import('../fetch/mirror.ts')
+  const { planFiles } = await import('../fetch/plan.ts')
   return configuration.sources.flatMap((configured) => {
     const { name, kind, folder } = configured
     const reading = `${name}: would read ${kind} ${folder}`.trimEnd()

@@ -1,13 +1,12 @@
 /**
- * Where a fetch may go. What the operator wrote down may be any address; where a server, or a name that it
- * controls, points to has to be on the public internet: everything else within reach of this machine is none
- * of its business.
+ * Where a fetch may go. The operator may write down any address. What a server points to, or a name that it
+ * controls, has to be on the public internet: it must not reach what only this machine can reach.
  */
 import { lookup, type LookupAddress, type LookupOptions } from 'node:dns'
 import { BlockList, isIP } from 'node:net'
 import { Agent, type Dispatcher } from 'undici'
 
-/** IANA's registries of special-purpose addresses, what is not globally reachable of them; and multicast. */
+/** What IANA's registries of special-purpose addresses call not globally reachable, and multicast. */
 const SPECIAL_IPV4: readonly [network: string, bits: number][] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -25,7 +24,7 @@ const SPECIAL_IPV4: readonly [network: string, bits: number][] = [
   ['224.0.0.0', 3],
 ]
 /**
- * Within what is global unicast: Teredo and other protocols, documentation, and 6to4, which leads to any IPv4
+ * Within global unicast: Teredo and other protocols, documentation, and 6to4, which leads to any IPv4
  * address.
  */
 const SPECIAL_IPV6: readonly [network: string, bits: number][] = [
@@ -36,7 +35,7 @@ const SPECIAL_IPV6: readonly [network: string, bits: number][] = [
 ]
 const GLOBAL_IPV6: readonly [network: string, bits: number][] = [
   ['2000::', 3],
-  // A translator's way to IPv4, all there is of it in some networks.
+  // A translator's way to IPv4, the only one in some networks.
   ['64:ff9b::', 96],
 ]
 
@@ -56,14 +55,14 @@ const SPECIAL = listOf(SPECIAL_IPV4, [
   ...SPECIAL_IPV4.map(([network, bits]): [string, number] => [`64:ff9b::${network}`, 96 + bits]),
 ])
 
-/** Whether an address is one of the public internet. Text that is none is not. */
+/** Whether a text is an address of the public internet. */
 export function isPublic(address: string): boolean {
   const version = isIP(address)
   if (version === 4) return !SPECIAL.check(address, 'ipv4')
   return version === 6 && GLOBAL.check(address, 'ipv6') && !SPECIAL.check(address, 'ipv6')
 }
 
-/** The code of a fault: a name leads to no public address. */
+/** The code of the error for a name that leads to no public address. */
 export const NOT_PUBLIC = 'ERR_NOT_PUBLIC'
 
 export class NotPublicError extends Error {
@@ -71,7 +70,7 @@ export class NotPublicError extends Error {
 }
 
 /**
- * Ways to servers: `anywhere` for addresses that the operator wrote down or allowed, `public` for all others.
+ * Connections to servers: `anywhere` where the operator wrote the address down or allowed it, else `public`.
  */
 export interface Ways {
   anywhere: Dispatcher
@@ -79,8 +78,8 @@ export interface Ways {
 }
 
 /**
- * Two of them, lest a connection that was made one way be used again the other way.
- * @param connectMs how long a connection may take to come about, milliseconds
+ * Two agents: a connection of the one is never used again by the other.
+ * @param connectMs within so long a connection has to be made
  */
 export function openWays(options: Omit<Agent.Options, 'connect'>, connectMs: number): Ways {
   return {
@@ -90,8 +89,8 @@ export function openWays(options: Omit<Agent.Options, 'connect'>, connectMs: num
 }
 
 /**
- * Names are looked up here and connected to as they were found: a name that answers differently the next time
- * gains nothing.
+ * Looks a name up once and connects to what was found: a name that resolves differently next time gains
+ * nothing.
  */
 function publicLookup(
   host: string,
@@ -109,9 +108,8 @@ function publicLookup(
 
 /**
  * The way to a URL.
- * @param first what the operator wrote down: an address, or a name that then has to be public, unless it is
- * in `allowed`
- * @param allowed hosts of URLs that the configuration allows to be anywhere
+ * @param first the URL that the operator wrote down; a name in it has to be public, unless it is in `allowed`
+ * @param allowed hosts that the configuration allows to be anywhere
  * @throws NotPublicError for an address that is not public
  */
 export function wayTo(url: URL, first: URL, allowed: ReadonlySet<string>, ways: Ways): Dispatcher {
@@ -119,7 +117,7 @@ export function wayTo(url: URL, first: URL, allowed: ReadonlySet<string>, ways: 
   const isAddress = isIP(host) !== 0
   const isWritten = url.origin === first.origin && (isAddress || host === 'localhost')
   if (isWritten || allowed.has(url.host)) return ways.anywhere
-  // No name is looked up for an address.
+  // An address needs no look-up, so it is checked here.
   if (isAddress && !isPublic(host)) throw new NotPublicError()
   return ways.public
 }

@@ -1,7 +1,7 @@
 /**
- * One download over HTTP, of which nothing is believed: it has a time limit for each step and as a whole, a
- * size limit before and after decompression, few redirects, and its body must look like what was asked for
- * before it takes a file's place.
+ * One download over HTTP. Nothing that a server says is believed: each step and the whole have a time limit,
+ * the body has a size limit before and after decompression, redirects are few, and the body must look like
+ * what was asked for before it replaces a file.
  */
 import { renameSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -18,10 +18,10 @@ import { NOT_PUBLIC } from './border.ts'
 export const TEMPORARY_PREFIX = '.part-'
 
 const MAX_REDIRECTS = 5
-/** Bytes of a body that are looked at to tell what it is. */
+/** At the beginning of a body, to recognise what it is. */
 const HEAD_BYTES = 1024
 
-/** What the server said of a file when it gave it. */
+/** What the server said about a file when it sent it. */
 export interface Validators {
   etag: string | null
   lastModified: string | null
@@ -29,13 +29,13 @@ export interface Validators {
 
 export interface DownloadRequest {
   url: string
-  /** Where the file goes; its folder is there. */
+  /** Where the file goes; its folder exists. */
   path: string
   content: Content
   maxBytes: number
   headers: { readonly [name: string]: string }
   query: { readonly [name: string]: string }
-  /** Of the file that is at `path`, null to ask for it anew. */
+  /** Of the file at `path`; null to ask for it anew. */
   validators: Validators | null
   /** The way to a URL that is `first` or that a redirect of it names. @throws NotPublicError */
   way: (url: URL, first: URL) => Dispatcher
@@ -69,8 +69,8 @@ export class DownloadError extends Error {
 const PASSING_STATUS = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /**
- * Downloads a file into its place, or leaves the one that is there when the server says that it is unchanged.
- * A failure leaves the old file as it was.
+ * Downloads a file, or leaves the present one when the server says that it is unchanged. A failure leaves the
+ * present file as it was.
  * @throws DownloadError
  */
 export async function download(wanted: DownloadRequest): Promise<DownloadResult> {
@@ -110,7 +110,7 @@ export async function download(wanted: DownloadRequest): Promise<DownloadResult>
 const NOT_PUBLIC_REASON =
   'leads to an address that is not public; "private": true at its host in "hosts" allows it'
 
-/** Faults of our own disk, which no server is to blame for. */
+/** Faults of our own disk, not of the server. */
 const FILE_CODES = new Set([
   'EACCES',
   'EDQUOT',
@@ -136,8 +136,8 @@ const UNDICI_REASONS: { readonly [code: string]: string } = {
 function reasonOf(error: unknown): string {
   const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } }
   const word = typeof code === 'string' ? code : cause?.code
-  if (typeof word !== 'string') return 'the answer is no valid HTTP'
-  if (word.startsWith('HPE_')) return 'the answer is no valid HTTP'
+  if (typeof word !== 'string') return 'the answer is not valid HTTP'
+  if (word.startsWith('HPE_')) return 'the answer is not valid HTTP'
   if (word.startsWith('Z_')) return 'the compressed answer is damaged'
   return UNDICI_REASONS[word] ?? word
 }
@@ -180,7 +180,7 @@ function conditions(validators: Validators | null): { [name: string]: string } {
   }
 }
 
-/** Ends an answer whose body nobody wants, and the error that this is to whoever would read it. */
+/** Ends an answer whose body is not wanted, and swallows the error that this raises. */
 function drop(body: Response['body']): void {
   body.on('error', () => {})
   body.destroy()
@@ -190,16 +190,13 @@ function single(header: string | string[] | undefined): string | null {
   return typeof header === 'string' && header.length <= 1000 ? header : null
 }
 
-/** Seconds of `Retry-After`, where it is a number of them. */
+/** `Retry-After` where it is a number of seconds, else 0. */
 function secondsOf(header: string | string[] | undefined): number {
   const text = single(header) ?? ''
   return /^\d{1,6}$/.test(text) ? Number(text) : 0
 }
 
-/**
- * Writes the body beside the file, looks at it, and puts it in the file's place. Returns the bytes of the
- * file.
- */
+/** Writes the body beside the file, inspects it, and replaces the file with it. Returns the file's bytes. */
 async function store(wanted: DownloadRequest, response: Response, body: Response['body']): Promise<number> {
   const { path, maxBytes, signal } = wanted
   const encoding = single(response.headers['content-encoding'])?.toLowerCase() ?? 'identity'
@@ -219,7 +216,7 @@ async function store(wanted: DownloadRequest, response: Response, body: Response
   )
   const received = counter(maxBytes)
   const stored = counter(maxBytes)
-  // Opened before anything can fail: an opening under way would make the file again after it was removed.
+  // Opened before anything can fail: an open under way would make the file again after its removal.
   const file = await open(temporary, 'w', 0o644)
   try {
     await pipeline(
@@ -249,7 +246,7 @@ function tooLarge(maxBytes: number): DownloadError {
 }
 
 /**
- * Lets bytes through up to a limit: what a small compressed body unfolds to never reaches the disk beyond it.
+ * Lets bytes through up to a limit: what a small compressed body expands to reaches the disk only up to it.
  */
 function counter(maxBytes: number): { stream: Transform; bytes: () => number } {
   let bytes = 0
@@ -264,8 +261,7 @@ function counter(maxBytes: number): { stream: Transform; bytes: () => number } {
 }
 
 /**
- * Refuses a file that is not what was asked for: error pages come with the status 200, too. @throws
- * DownloadError
+ * Refuses a file that is not what was asked for: error pages come with status 200, too. @throws DownloadError
  */
 async function inspect(file: string, { content, maxBytes, signal }: DownloadRequest): Promise<void> {
   const handle = await open(file)
@@ -274,7 +270,7 @@ async function inspect(file: string, { content, maxBytes, signal }: DownloadRequ
     let head = buffer.subarray(0, bytesRead)
     if (head[0] === 0x1f && head[1] === 0x8b) {
       const chunks: Buffer[] = []
-      const unfolded = counter(maxBytes)
+      const expanded = counter(maxBytes)
       const sink = new Writable({
         write(chunk: Buffer, _encoding, done) {
           if (chunks.length === 0) chunks.push(chunk.subarray(0, HEAD_BYTES))
@@ -282,7 +278,7 @@ async function inspect(file: string, { content, maxBytes, signal }: DownloadRequ
         },
       })
       await pipeline(
-        [handle.createReadStream({ start: 0, autoClose: false }), createGunzip(), unfolded.stream, sink],
+        [handle.createReadStream({ start: 0, autoClose: false }), createGunzip(), expanded.stream, sink],
         {
           signal,
         },
@@ -296,7 +292,7 @@ async function inspect(file: string, { content, maxBytes, signal }: DownloadRequ
   }
 }
 
-/** What speaks against a body's being `content`, by its first bytes; null when nothing does. */
+/** Why a body cannot be `content`, by its first bytes; null where it may be. */
 export function contentFault(head: Uint8Array, content: Content): string | null {
   if (head.length === 0) return 'the answer is empty'
   if (content === 'any') return null
@@ -307,15 +303,15 @@ export function contentFault(head: Uint8Array, content: Content): string | null 
   if (content === 'netcdf') {
     // Classic NetCDF in three versions, and NetCDF-4, which is HDF5.
     const isRight = (start.startsWith('CDF') && [1, 2, 5].includes(head[3])) || start.startsWith('\x89HDF')
-    return isRight ? null : 'the answer is no NetCDF file'
+    return isRight ? null : 'the answer is not a NetCDF file'
   }
   if (/^<(!doctype\s+html|html|head|body|\?php)/i.test(start)) return 'the answer is a web page'
-  if (start.includes('\0')) return `the answer is no ${content}`
+  if (start.includes('\0')) return `the answer is not ${content}`
   const isRight =
     content === 'json'
       ? /^[[{]/.test(start)
       : content === 'xml'
         ? start.startsWith('<')
         : !start.startsWith('<')
-  return isRight ? null : `the answer is no ${content}`
+  return isRight ? null : `the answer is not ${content}`
 }

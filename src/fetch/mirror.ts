@@ -1,51 +1,31 @@
 /**
- * Keeps a source's folder as its network's servers have it: which files to ask for, when, how often and how
- * gently. What cannot be fetched leaves the file of the last time in use. The folder is what the adapter
- * reads; what the servers said of each file lies in a hidden index beside them.
+ * Keeps a source's folder up to date with its network's servers: which files to ask for, when, how often and
+ * how gently. Where a file cannot be fetched, the one of last time stays in use. The adapter reads the
+ * folder; a hidden index in it holds what the servers said about each file.
  */
-import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeFolder, readRegularFileSync } from '../system/files.ts'
-import { LockError, lockInTurn, randomName, type Lock } from '../system/lock.ts'
-import {
-  DEFAULT_HOST_LIMITS,
-  type Configuration,
-  type ConfiguredSource,
-  type Content,
-  type Download,
-  type HostLimits,
-} from '../sources/configuration.ts'
-import { BuildError } from '../system/build-error.ts'
-import { DAY, dateText } from '../sea/time.ts'
+import { DEFAULT_HOST_LIMITS, type Configuration, type ConfiguredSource } from '../sources/configuration.ts'
+import { makeFolder } from '../system/files.ts'
+import { LockError, lockInTurn, type Lock } from '../system/lock.ts'
 import { openWays, wayTo } from './border.ts'
-import {
-  download,
-  DownloadError,
-  TEMPORARY_PREFIX,
-  type DownloadRequest,
-  type Validators,
-} from './download.ts'
+import { download, DownloadError, TEMPORARY_PREFIX, type DownloadRequest } from './download.ts'
+import { isThere, readIndex, writeIndex, type Index } from './fetched.ts'
+import { Host } from './host.ts'
+import { planFiles, type PlannedFile } from './plan.ts'
 
-const INDEX_FILE = '.fetched.json'
 const LOCK_FILE = '.fetching.lock'
-/** Milliseconds to wait for another builder that fetches into the same folder. */
-const LOCK_PATIENCE = 1000
-
-/** Largest file where the configuration says nothing: the longest text of a network so far has 43 MB. */
-const DEFAULT_MAX_BYTES = 256 * 2 ** 20
-/** Files of one source: a template of stations and days can name very many. */
-const MAX_FILES = 50_000
+/** How long to wait for another builder that fetches into the same folder. */
+const LOCK_PATIENCE_MS = 1000
 
 const ATTEMPTS = 4
-/** Seconds before the second attempt; doubled for each further one. */
-const FIRST_WAIT = 0.5
-/** Seconds; a server that asks for more is left alone until the next build. */
-const LONGEST_WAIT = 60
-/** Downloads of one host that fail without an answer one after another before it is left alone. */
-const SILENT_DOWNLOADS = 3
+/** Before the second attempt; doubled for each further one. */
+const RETRY_FIRST_SECONDS = 0.5
+/** A server that asks for a longer wait is left alone until the next build. */
+const RETRY_LONGEST_SECONDS = 60
 
-/** Failures of one source that are told one by one. */
+/** Failures of one source that are listed one by one. */
 const FAILURES_SHOWN = 50
 
 /** Time limits, in seconds. */
@@ -55,32 +35,22 @@ export interface FetchTimeouts {
   headers: number
   /** Between two pieces of the body. */
   body: number
-  /** For one file as a whole, all tries together. */
+  /** For one file, all attempts together. */
   whole: number
 }
 
-export const DEFAULT_TIMEOUTS: FetchTimeouts = { connect: 10, headers: 30, body: 30, whole: 600 }
+const DEFAULT_TIMEOUTS: FetchTimeouts = { connect: 10, headers: 30, body: 30, whole: 600 }
 
 export interface FetchContext {
   /** Epoch seconds. */
   clock: () => number
   /** A number in [0, 1). */
   random: () => number
-  /** Told how far the work is, and what must not be lost. */
+  /** Takes how far the work is, and what must not be lost. */
   report: { progress(message: string): void; line(message: string): void }
   timeouts?: FetchTimeouts
   /** Waits before another attempt; for tests. */
   pause?: (seconds: number) => Promise<void>
-}
-
-/** One file to ask for. */
-export interface PlannedFile {
-  url: string
-  /** Path below the source's folder. */
-  to: string
-  content: Content
-  maxBytes: number
-  download: Download
 }
 
 /** What became of a source's files, for the report. */
@@ -89,91 +59,31 @@ export interface FetchOutcome {
   files: number
   fetched: number
   unchanged: number
-  /** Asked for so short a time ago that they were not asked for again. */
+  /** Not asked for, since they were confirmed a short time ago. */
   fresh: number
   failed: number
-  /** Removed, for the configuration no longer names them. */
+  /** Removed, since the configuration no longer names them. */
   removed: number
   bytes: number
-  /** How long all of it took, and how long it may take. */
+  /** How long it took, and how long it may take. */
   seconds: number
   within: number
   /**
-   * When the file that was confirmed the longest time ago was so, epoch seconds; null when a file has never
-   * come.
+   * When the file that was confirmed longest ago was confirmed, epoch seconds; null while one has never come.
    */
   oldest: number | null
-  /**
-   * The first of the failures; `usedFrom` is when the file that stays in use came, null when there is none.
-   */
+  /** The first failures; `usedFrom` is when the file that stays in use was confirmed, null without a file. */
   failures: { url: string; reason: string; usedFrom: number | null }[]
 }
 
-interface IndexEntry extends Validators {
-  url: string
-  bytes: number
-  /** Of the file, to know it again. */
-  modified: number
-  /** When the server last gave or confirmed it, epoch seconds. */
-  checked: number
-}
-
-type Index = Map<string, IndexEntry>
-
-/** The files of a source on a day. @throws BuildError when there are too many. */
-export function planFiles({ downloads }: ConfiguredSource, now: number): PlannedFile[] {
-  const planned = new Map<string, PlannedFile>()
-  for (const entry of downloads) {
-    const { url, to, stations, days = 1, content, maxBytes = DEFAULT_MAX_BYTES } = entry
-    const byDay = /\{(YYYY|MM|DD)\}/.test(url)
-    const spans = Array.from({ length: byDay ? days : 1 }, (_, i) => {
-      const first = now - (byDay ? i : days - 1) * DAY
-      const [year, month, day] = dateText(first).split('-')
-      return { YYYY: year, MM: month, DD: day, from: dateText(first), until: dateText(now + DAY) }
-    })
-    for (const span of spans) {
-      for (const station of stations ?? ['']) {
-        const words: { [word: string]: string } = { ...span, station }
-        const fill = (template: string): string =>
-          template.replace(/\{([^{}]*)\}/g, (_, word: string) => words[word] ?? '')
-        const path = fill(to)
-        planned.set(path, {
-          url: fill(url),
-          to: path,
-          content: content ?? contentOf(path),
-          maxBytes,
-          download: entry,
-        })
-        if (planned.size > MAX_FILES) throw new BuildError(`more than ${MAX_FILES} files`)
-      }
-    }
-  }
-  return [...planned.values()]
-}
-
-function contentOf(path: string): Content {
-  const ending = /\.([a-z]+)(?:\.gz)?$/i.exec(path)?.[1].toLowerCase() ?? ''
-  const known: { readonly [ending: string]: Content } = {
-    txt: 'text',
-    csv: 'text',
-    tsv: 'text',
-    json: 'json',
-    geojson: 'json',
-    xml: 'xml',
-    nc: 'netcdf',
-  }
-  return Object.hasOwn(known, ending) ? known[ending] : 'any'
-}
-
-/** Which of the planned files a fetch at `now` would ask for. */
+/** The planned files that a fetch at `now` would ask for. */
 export function dueFiles(source: ConfiguredSource, now: number): PlannedFile[] {
   const index = readIndex(source.folder)
   return planFiles(source, now).filter((file) => isDue(source, file, index, now))
 }
 
 /**
- * As the schedule of builds, a refresh is aligned to the clock: otherwise a build a second early would ask
- * for nothing.
+ * A refresh is aligned to the clock, as builds are: otherwise a build a second early would ask for nothing.
  */
 function isDue(
   { folder, refresh }: ConfiguredSource,
@@ -186,15 +96,9 @@ function isDue(
   return Math.floor(now / refresh) > Math.floor(entry.checked / refresh)
 }
 
-/** Whether the file is the one that the index speaks of. */
-function isThere(folder: string, to: string, { bytes, modified }: IndexEntry): boolean {
-  const info = statSync(join(folder, to), { throwIfNoEntry: false })
-  return info !== undefined && info.size === bytes && info.mtimeMs === modified
-}
-
 /**
- * Fetches what is due of all sources, each source by itself. Never throws for what servers do: that is told
- * in the outcomes, in the order of the sources that fetch anything.
+ * Fetches what is due of all sources, each source by itself. Never throws for what servers do: the outcomes
+ * say it, in the order of the sources that fetch anything.
  */
 export async function fetchSources(
   configuration: Configuration,
@@ -244,26 +148,13 @@ async function fetchSource(
 ): Promise<FetchOutcome> {
   const { name, folder } = source
   const now = context.clock()
-  const outcome: FetchOutcome = {
-    source: name,
-    files: 0,
-    fetched: 0,
-    unchanged: 0,
-    fresh: 0,
-    failed: 0,
-    removed: 0,
-    bytes: 0,
-    seconds: 0,
-    within: source.fetchWithin,
-    oldest: null,
-    failures: [],
-  }
+  const outcome = newOutcome(source)
   let held: Lock
   let files: PlannedFile[]
   try {
     files = planFiles(source, now)
     makeFolder(folder)
-    held = await lockInTurn(join(folder, LOCK_FILE), { patienceMs: LOCK_PATIENCE, longWork: true })
+    held = await lockInTurn(join(folder, LOCK_FILE), { patienceMs: LOCK_PATIENCE_MS, longWork: true })
   } catch (error) {
     const reason =
       error instanceof LockError ? 'somebody else is fetching into the folder' : (error as Error).message
@@ -305,6 +196,23 @@ async function fetchSource(
   }
 }
 
+function newOutcome({ name, fetchWithin }: ConfiguredSource): FetchOutcome {
+  return {
+    source: name,
+    files: 0,
+    fetched: 0,
+    unchanged: 0,
+    fresh: 0,
+    failed: 0,
+    removed: 0,
+    bytes: 0,
+    seconds: 0,
+    within: fetchWithin,
+    oldest: null,
+    failures: [],
+  }
+}
+
 /** A signal with a DownloadError as its reason. */
 function timeLimit(
   seconds: number,
@@ -334,7 +242,7 @@ async function fetchFile(
     makeFolder(dirname(path))
     const result = await host.run(ofSource, async () => {
       const { whole } = context.timeouts ?? DEFAULT_TIMEOUTS
-      const limit = timeLimit(whole, `not done within ${whole} s, all tries together`, true)
+      const limit = timeLimit(whole, `not done within ${whole} s, all attempts together`, true)
       const signal = AbortSignal.any([limit.signal, ofSource])
       const { headers, query } = file.download
       try {
@@ -366,7 +274,7 @@ async function fetchFile(
   }
 }
 
-/** Tries again what may pass, with pauses that grow and differ from one client to the next. */
+/** Tries again after a passing failure, with pauses that grow and differ from client to client. */
 async function withAttempts<T>(
   context: FetchContext,
   signal: AbortSignal,
@@ -379,86 +287,17 @@ async function withAttempts<T>(
     try {
       return await attempt()
     } catch (error) {
-      const isPassing = error instanceof DownloadError && error.passing && error.retryAfter <= LONGEST_WAIT
+      const isPassing =
+        error instanceof DownloadError && error.passing && error.retryAfter <= RETRY_LONGEST_SECONDS
       if (!isPassing || made === ATTEMPTS || signal.aborted) throw error
-      const wait = FIRST_WAIT * 2 ** (made - 1) * (0.5 + random())
+      const wait = RETRY_FIRST_SECONDS * 2 ** (made - 1) * (0.5 + random())
       await pause(Math.max(wait, error.retryAfter))
       signal.throwIfAborted()
     }
   }
 }
 
-/** Requests to one host: a few at a time, not too close together, none any more when it does not answer. */
-class Host {
-  readonly #limits: HostLimits
-  readonly #waiting: (() => void)[] = []
-  #running = 0
-  #nextStart = 0
-  #silent = 0
-
-  constructor(limits: HostLimits) {
-    this.#limits = limits
-  }
-
-  /** @throws DownloadError that of `task`, or that the host is left alone */
-  async run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
-    if (this.#running >= this.#limits.connections) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    } else this.#running++
-    try {
-      if (this.#silent >= SILENT_DOWNLOADS) throw new DownloadError('the host does not answer')
-      signal.throwIfAborted()
-      await this.#keepGap()
-      signal.throwIfAborted()
-      const result = await task()
-      this.#silent = 0
-      return result
-    } catch (error) {
-      const isSilent = error instanceof DownloadError && error.status === null && error.passing
-      if (isSilent) this.#silent++
-      throw error
-    } finally {
-      // Whoever waits takes over the place.
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#running--
-      else next()
-    }
-  }
-
-  async #keepGap(): Promise<void> {
-    const now = performance.now()
-    const start = Math.max(now, this.#nextStart)
-    this.#nextStart = start + this.#limits.gapMs
-    if (start > now) await sleep(start - now)
-  }
-}
-
-/** Two hundred thousand files, the most that any source may have, at some 300 bytes. */
-const MAX_INDEX_BYTES = 2 ** 26
-
-/** An index that cannot be read is as if there were none: everything is asked for anew. */
-function readIndex(folder: string): Index {
-  try {
-    const entries = JSON.parse(
-      readRegularFileSync(join(folder, INDEX_FILE), MAX_INDEX_BYTES).toString('utf8'),
-    ) as [string, IndexEntry][]
-    return new Map(entries)
-  } catch {
-    return new Map()
-  }
-}
-
-function writeIndex(folder: string, index: Index): void {
-  const temporary = join(folder, `${TEMPORARY_PREFIX}${randomName()}-index`)
-  const entries = [...index].sort(([a], [b]) => (a < b ? -1 : 1))
-  writeFileSync(temporary, `${JSON.stringify(entries)}\n`)
-  renameSync(temporary, join(folder, INDEX_FILE))
-}
-
-/**
- * Removes the files that once were fetched and are no longer planned: days gone by, stations taken off the
- * list.
- */
+/** Removes fetched files that are no longer planned: past days, stations that left the list. */
 function removeUnplanned(folder: string, index: Index, files: readonly PlannedFile[]): number {
   const planned = new Set(files.map(({ to }) => to))
   let removed = 0

@@ -14,6 +14,7 @@
  */
 import { partitionPoint } from './bisect.ts'
 import type { Column } from '../sea/columns.ts'
+import { compareText } from '../system/compare-text.ts'
 import { finish, type Steps } from '../system/steps.ts'
 
 export interface WordsInput {
@@ -45,8 +46,6 @@ function isAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false
   return true
 }
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** The columns of the catalogue part that the search reads. */
 export interface WordColumns {

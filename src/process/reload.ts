@@ -3,7 +3,8 @@
  * snapshot on. Whatever goes wrong leaves the old snapshot in place and is reported once.
  */
 import { watch, type FSWatcher } from 'node:fs'
-import { MANIFEST_FILE, SnapshotError } from '../snapshot/format.ts'
+import { SnapshotError } from '../snapshot/format.ts'
+import { MANIFEST_FILE } from '../snapshot/manifest.ts'
 import { Loader } from '../snapshot/load.ts'
 import { memoryLimit, refuseOverLimit } from '../snapshot/memory.ts'
 import { readManifest, type LoadedSnapshot, type PublishedManifest } from '../snapshot/read.ts'

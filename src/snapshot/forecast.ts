@@ -8,10 +8,11 @@ import { BuildError } from '../system/build-error.ts'
 import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../sea/records.ts'
 import type { ForecastCodes, ForecastColumns } from '../index/forecast.ts'
 import { LAST_SECOND } from '../sea/time.ts'
-import { column, SnapshotError, type Part, type PartEntry } from './format.ts'
+import { column } from './part.ts'
+import { expect, SnapshotError, type Part, type PartEntry } from './format.ts'
 import type { Column, Measure } from '../sea/columns.ts'
 
-/** One point as it waits for its place in the part. */
+/** One point on its way to the part. */
 interface PointForecast {
   lat: number
   lng: number
@@ -27,8 +28,8 @@ export class ForecastSet {
   readonly #points = new Map<string, PointForecast>()
 
   /**
-   * Of several records for one point the newest run stays, of equal runs the one that came first. A record
-   * without any value (a point on land) is no forecast.
+   * Of several records for one point the newest run stays, of equal runs the first. A record without any
+   * value (a point on land) is left out.
    * @throws BuildError for a record that breaks the rules of `ForecastRecord`, or a value beyond the limits
    * of its measure.
    */
@@ -40,7 +41,7 @@ export class ForecastSet {
     if (point !== null) this.#points.set(key, point)
   }
 
-  /** Takes over the points of another set, by the same rule: of equal runs those that are here stay. */
+  /** Takes over the points of another set, by the same rule: of equal runs the own ones stay. */
   merge(other: ForecastSet): void {
     for (const [key, point] of other.#points) {
       const known = this.#points.get(key)
@@ -166,22 +167,20 @@ export function readForecast(part: Part, file: string): ForecastColumns {
   return columns
 }
 
-/** What must hold of a forecast part. @throws SnapshotError saying what does not. */
+/** What must hold of a forecast part. @throws SnapshotError saying what does not */
 export function checkForecast(columns: ForecastColumns, { file, rows }: PartEntry): void {
   const { lat, lng, start, time } = columns
-  const expect = (holds: boolean, otherwise: string): void => {
-    if (!holds) throw new SnapshotError(`${file}: ${otherwise}`)
-  }
   const count = lat.length
-  expect(time.length === rows, `it has ${time.length} rows, the manifest says ${rows}`)
-  expect(start[0] === 0 && start[count] === rows, 'rows and points disagree')
+  expect(time.length === rows, file, `it has ${time.length} rows, the manifest says ${rows}`)
+  expect(start[0] === 0 && start[count] === rows, file, 'rows and points disagree')
   for (let i = 0; i < count; i++) {
-    expect(Math.abs(lat[i]) <= 90 && Math.abs(lng[i]) <= 180, 'a point is not on the globe')
+    expect(Math.abs(lat[i]) <= 90 && Math.abs(lng[i]) <= 180, file, 'a point is not on the globe')
     expect(
       i === 0 || lat[i] > lat[i - 1] || (lat[i] === lat[i - 1] && lng[i] > lng[i - 1]),
+      file,
       'its points are not in order',
     )
-    expect(start[i + 1] > start[i] && start[i + 1] <= rows, 'a point has no rows')
+    expect(start[i + 1] > start[i] && start[i + 1] <= rows, file, 'a point has no rows')
     for (let row = start[i] + 1; row < start[i + 1]; row++) {
       if (time[row] <= time[row - 1]) throw new SnapshotError(`${file}: the times of a point do not ascend`)
     }

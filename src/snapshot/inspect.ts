@@ -1,6 +1,7 @@
 /** What a snapshot holds, for people: parts, rows, time span, bytes per reading. */
 import { readCatalog } from './catalog.ts'
-import { decodePart, SnapshotError, type PartEntry, type PartKind } from './format.ts'
+import { SnapshotError, type PartEntry, type PartKind } from './format.ts'
+import { decodePart } from './part.ts'
 import { loadSnapshot, type LoadedSnapshot } from './read.ts'
 import { timestampText } from '../sea/time.ts'
 

@@ -1,11 +1,10 @@
 /**
- * The thread on which `load.ts` has snapshots loaded: one manifest in, the snapshot or what is wrong with it
- * out.
+ * The thread on which `load.ts` loads snapshots: a manifest in, the snapshot or what is wrong with it out.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { SnapshotError } from './format.ts'
 import { loadManifest, type LoadedSnapshot, type PublishedManifest } from './read.ts'
-import type { Told } from './summary.ts'
+import type { PartSummary } from './summary.ts'
 
 export interface ToLoad {
   manifest: PublishedManifest
@@ -16,15 +15,14 @@ export type FromLoading = { loaded: LoadedSnapshot } | { refusal: string }
 
 const dir = workerData as string
 const main = parentPort!
-/** What is kept of the parts of the last snapshot: most of them are those of the next. */
-const told = new Map<string, Told>()
+/** Of the parts of the last snapshot: most of them are parts of the next one. */
+const summaries = new Map<string, PartSummary>()
 
 async function load({ manifest, previous }: ToLoad): Promise<FromLoading> {
   try {
-    return { loaded: await loadManifest(dir, manifest, previous ?? undefined, told) }
+    return { loaded: await loadManifest(dir, manifest, previous ?? undefined, summaries) }
   } catch (error) {
-    // Another fault is one of the program, which a snapshot must not be able to bring about, and it ends this
-    // thread.
+    // Any other fault is one of the program, which no snapshot may bring about; it ends this thread.
     if (!(error instanceof SnapshotError)) throw error
     return { refusal: error.message }
   }

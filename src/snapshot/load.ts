@@ -1,6 +1,6 @@
 /**
- * Loads snapshots on a thread of its own, which serves nothing and answers nobody, so that whatever a
- * snapshot does to it, it can be ended: by a time limit, by a limit of memory, or because the server stops.
+ * Loads snapshots on a thread of its own, which serves nobody. So it can be ended, whatever a snapshot does
+ * to it: by a time limit, by a limit of memory, or because the server stops.
  */
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../system/thread.ts'
@@ -8,13 +8,13 @@ import { SnapshotError } from './format.ts'
 import type { FromLoading, ToLoad } from './load-thread.ts'
 import type { LoadedSnapshot, PublishedManifest } from './read.ts'
 
-/** However little there is to load: a machine may be busy, a disk asleep. */
+/** For the smallest snapshot: a machine may be busy, a disk asleep. */
 const LEAST_LIMIT_MS = 60_000
-/** What a slow disk gives; loading gently beside serving threads is faster. */
+/** A slow disk's speed; loading in slices beside serving threads is faster. */
 const SLOWEST_BYTES_A_MS = 10_000
 /**
- * Old heap of the thread, MiB. Parts lie outside of it; the texts of 900,000 buoys, the most there can be,
- * take 600.
+ * Old heap of the thread. Parts lie outside of it; the texts of 900,000 buoys, the most there can be, take
+ * 600.
  */
 const HEAP_MIB = 1024
 

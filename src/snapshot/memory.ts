@@ -1,7 +1,4 @@
-/**
- * How much memory a snapshot may cost, reckoned before there is room for any of it and again when all of it
- * is known.
- */
+/** How much memory a snapshot may cost: estimated before any of it is taken, and again when all is known. */
 import { totalmem } from 'node:os'
 import { SnapshotError, type PartEntry } from './format.ts'
 import type { LoadedSnapshot } from './read.ts'

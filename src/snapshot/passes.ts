@@ -1,14 +1,14 @@
 /**
- * The passes part: satellite passes newest first, which is the order of the answer, and behind each of them
- * the readings it gave to virtual buoys. Counts and freshness are derived from those when the part is opened,
- * so that they cannot disagree with them.
+ * The passes part: satellite passes newest first, which is the order of the answer, with the observations of
+ * each: the readings that it gave to virtual buoys. Counts and freshness are derived from them when the part
+ * is opened, so that they cannot disagree.
  */
 import type { PassColumns } from '../index/passes.ts'
 import type { Bounds } from '../sea/geo.ts'
 import { MAX_CYCLE, MAX_PASS_NUMBER, missionOfIndex, missionOfSlug, passId } from '../sea/missions.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { PassRecord } from '../sea/records.ts'
-import { SnapshotError, type Part, type PartEntry } from './format.ts'
+import { expect, SnapshotError, type Part, type PartEntry } from './format.ts'
 import type { Column } from '../sea/columns.ts'
 
 const COLUMN_TYPES = {
@@ -26,16 +26,16 @@ const COLUMN_TYPES = {
   time: Uint32Array,
 } as const
 
-/** A record under its id, with ids of buoys for handles. */
+/** A record under its id, with ids of buoys in place of handles. */
 interface Pass extends PassRecord {
   id: number
   index: number
 }
 
 /**
- * `idOf` turns a buoy's handle into its id, 0 for one that is left out. With `asOf` (epoch seconds), what
- * came later is left out, as everywhere. A pass that several sources tell parts of becomes one.
- * @throws BuildError for a pass that no mission can have.
+ * Passes as a part. `idOf` turns a buoy's handle into its id, 0 for a buoy that is left out. With `asOf`
+ * (epoch seconds), what came later is left out. Records of one pass from several sources become one.
+ * @throws BuildError for a pass that no mission can have
  */
 export function passesPart(
   records: readonly PassRecord[],
@@ -84,13 +84,13 @@ function identified(record: PassRecord, idOf: (handle: number) => number, asOf: 
     .filter(({ buoy }) => buoy > 0)
   const pass = { ...record, observations, index: mission.index, id: passId(mission.index, cycle, number) }
   const fault =
-    nameFault(cycle, number) ?? spanFault(startedAt, endedAt, observations) ?? boundsFault(record.bounds)
+    numberFault(cycle, number) ?? timeFault(startedAt, endedAt, observations) ?? boundsFault(record.bounds)
   if (fault !== null) throw new BuildError(`pass ${number} of cycle ${cycle} of ${slug}: ${fault}`)
   return pass
 }
 
 /** What is wrong with a pass's numbers, or null. */
-export function nameFault(cycle: number, number: number): string | null {
+function numberFault(cycle: number, number: number): string | null {
   if (!Number.isInteger(cycle) || cycle < 0 || cycle > MAX_CYCLE)
     return `cycle is not a whole number from 0 to ${MAX_CYCLE}`
   if (!Number.isInteger(number) || number < 1 || number > MAX_PASS_NUMBER)
@@ -98,7 +98,7 @@ export function nameFault(cycle: number, number: number): string | null {
   return null
 }
 
-function spanFault(started: number, ended: number, observations: PassRecord['observations']): string | null {
+function timeFault(started: number, ended: number, observations: PassRecord['observations']): string | null {
   if (!(started <= ended)) return 'it ends before it starts'
   return observations.some(({ time }) => time < started || time > ended)
     ? 'an observation lies outside its time'
@@ -106,15 +106,15 @@ function spanFault(started: number, ended: number, observations: PassRecord['obs
 }
 
 /** What is wrong with a box, or null. */
-export function boundsFault({ south, west, north, east }: Bounds): string | null {
+function boundsFault({ south, west, north, east }: Bounds): string | null {
   const onGlobe =
     south >= -90 && south <= north && north <= 90 && Math.abs(west) <= 180 && Math.abs(east) <= 180
-  return onGlobe ? null : 'its bounds are no box of the globe'
+  return onGlobe ? null : 'its bounds are not a box of the globe'
 }
 
-/** One pass of several parts of it, each reading once. */
+/** One pass out of several records of it, each observation once. */
 function joined(parts: Pass[]): Pass {
-  // A complete order, since at equal widths the first of two boxes decides.
+  // A complete order: of two boxes of equal width the first decides.
   const inOrder = parts.sort(
     (a, b) =>
       a.startedAt - b.startedAt ||
@@ -182,8 +182,8 @@ export function readPasses(part: Part, file: string): PassColumns {
 }
 
 /**
- * The passes of a part as a source gives them; `handleOf` turns an id into a handle, undefined for a buoy
- * that is not there.
+ * The passes of a part as a source gave them. `handleOf` turns an id into a handle; observations of a buoy
+ * for which it returns undefined are left out.
  */
 export function passRecords(passes: PassColumns, handleOf: (id: number) => number | undefined): PassRecord[] {
   const { first, buoy, time } = passes
@@ -201,34 +201,40 @@ export function passRecords(passes: PassColumns, handleOf: (id: number) => numbe
   }))
 }
 
-/** What must hold of the columns. @throws SnapshotError saying what does not. */
+/** What must hold of a passes part. @throws SnapshotError saying what does not */
 export function checkPasses(passes: PassColumns, { file, rows }: PartEntry): void {
-  const expect = (holds: boolean, otherwise: string): void => {
-    if (!holds) throw new SnapshotError(`${file}: ${otherwise}`)
-  }
   const { mission, cycle, number, started, ended, south, west, north, east, first, buoy, time } = passes
-  expect(mission.length === rows, `it has ${mission.length} rows, the manifest says ${rows}`)
+  expect(mission.length === rows, file, `it has ${mission.length} rows, the manifest says ${rows}`)
   const ids = new Set<number>()
   let previous = Infinity
   for (let i = 0; i < rows; i++) {
-    expect(missionOfIndex(mission[i]) !== undefined, 'a pass is of a mission that this program does not know')
-    expect(nameFault(cycle[i], number[i]) === null, 'a pass has impossible numbers')
+    expect(
+      missionOfIndex(mission[i]) !== undefined,
+      file,
+      'a pass is of a mission that this program does not know',
+    )
+    expect(numberFault(cycle[i], number[i]) === null, file, 'a pass has impossible numbers')
     const id = passId(mission[i], cycle[i], number[i])
     ids.add(id)
     expect(
       i === 0 || started[i] < started[i - 1] || (started[i] === started[i - 1] && id < previous),
+      file,
       'its passes are not newest first',
     )
     previous = id
     const box = { south: south[i], west: west[i], north: north[i], east: east[i] }
-    expect(started[i] <= ended[i] && boundsFault(box) === null, 'a pass has an impossible time or place')
-    expect(first[i] <= first[i + 1] && first[i + 1] <= buoy.length, 'passes and observations disagree')
+    expect(
+      started[i] <= ended[i] && boundsFault(box) === null,
+      file,
+      'a pass has an impossible time or position',
+    )
+    expect(first[i] <= first[i + 1] && first[i + 1] <= buoy.length, file, 'passes and observations disagree')
     for (let o = first[i]; o < first[i + 1]; o++) {
       const ascends =
         o === first[i] || buoy[o] > buoy[o - 1] || (buoy[o] === buoy[o - 1] && time[o] > time[o - 1])
-      expect(ascends && buoy[o] >= 1, 'the observations of a pass do not ascend')
-      expect(time[o] >= started[i] && time[o] <= ended[i], 'an observation lies outside its pass')
+      expect(ascends && buoy[o] >= 1, file, 'the observations of a pass do not ascend')
+      expect(time[o] >= started[i] && time[o] <= ended[i], file, 'an observation lies outside its pass')
     }
   }
-  expect(ids.size === rows, 'a pass is there twice')
+  expect(ids.size === rows, file, 'a pass occurs twice')
 }

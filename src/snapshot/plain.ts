@@ -13,7 +13,7 @@ export interface PlainBounds {
   values: number
 }
 
-/** Keys are names that a program gave. */
+/** Keys are short names in a program. */
 const LONGEST_KEY_BYTES = 128
 
 const NIL = 0xc0
@@ -27,7 +27,7 @@ const [STR8, STR16, STR32] = [0xd9, 0xda, 0xdb]
 const [ARRAY16, ARRAY32, MAP16, MAP32] = [0xdc, 0xdd, 0xde, 0xdf]
 const [FIXMAP, FIXARRAY, FIXSTR, NEGATIVE] = [0x80, 0x90, 0xa0, 0xe0]
 
-/** Where the value that begins at the first of `bytes` ends, or what keeps it from being plain, in words. */
+/** Where the first value in `bytes` ends, or why it is not plain, in words. */
 export function plainEnd(bytes: Uint8Array, bounds: PlainBounds): number | string {
   const walk = new Walk(bytes, bounds)
   return walk.fault ?? walk.at
@@ -146,7 +146,7 @@ class Walk {
     else if (head === STR8) {
       this.at++
       this.#skip(this.#count(1))
-    } else this.fault = 'has a map with a key that is no name'
-    if (this.at - from > LONGEST_KEY_BYTES) this.fault ??= 'has a map with a key that is no name'
+    } else this.fault = 'has a map with a key that is not a name'
+    if (this.at - from > LONGEST_KEY_BYTES) this.fault ??= 'has a map with a key that is not a name'
   }
 }

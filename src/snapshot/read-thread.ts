@@ -1,7 +1,4 @@
-/**
- * A thread that reads parts for `read.ts`: one message per part in, what is to be kept of it or what is wrong
- * with it out.
- */
+/** A thread that reads parts for `read.ts`: a part in, its summary or what is wrong with it out. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { SnapshotError } from './format.ts'
 import { finish } from '../system/steps.ts'
@@ -12,7 +9,7 @@ const main = parentPort!
 
 function answerTo(part: PartToRead): FromReading {
   try {
-    return { told: finish(reader.reading(part)) }
+    return { summary: finish(reader.reading(part)) }
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error
     return { refusal: error.message }

@@ -6,18 +6,11 @@ import { join } from 'node:path'
 import { openRegularFile, openRegularFileSync, UnfitFile } from '../system/files.ts'
 import { finish, finishInSlices, type Steps } from '../system/steps.ts'
 import { startThread } from '../system/thread.ts'
-import {
-  decodeManifest,
-  decodePart,
-  expectHeader,
-  MANIFEST_FILE,
-  MAX_MANIFEST_BYTES,
-  SnapshotError,
-  type Manifest,
-  type PartEntry,
-} from './format.ts'
+import { SnapshotError, type PartEntry } from './format.ts'
+import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from './manifest.ts'
+import { decodePart, expectHeader } from './part.ts'
 import { checkPart } from './check.ts'
-import { summaryOf, type Summary, type Told } from './summary.ts'
+import { summaryOf, type Summary, type PartSummary } from './summary.ts'
 
 /** One part in memory that all threads share. */
 export interface LoadedPart {
@@ -34,20 +27,20 @@ export interface LoadedSnapshot extends Summary {
   parts: LoadedPart[]
 }
 
-/** Read and hashed at a time: 0.3 ms, and small enough to be hashed out of the processor's cache. */
+/** Read and hashed at a time: 0.3 ms, and small enough to stay in the processor's cache. */
 const CHUNK_BYTES = 256 * 1024
 /**
- * Where a snapshot is being served, loading the next works this long at a time, in ms: this thread may have
- * to share its core with a serving one, which the system would let wait for several.
+ * While a snapshot is served, loading the next one works in slices of this length: this thread may share its
+ * core with a serving one, which the system would let wait for several milliseconds.
  */
-const SLICE = 0.2
+const SLICE_MS = 0.2
 
 export interface PublishedManifest extends Manifest {
   publishedAt: number
 }
 
 /**
- * The manifest a folder announces, or null when it holds none. @throws SnapshotError when it is not whole.
+ * The published manifest of a folder, null where there is none. @throws SnapshotError when it is not whole
  */
 export async function readManifest(dir: string): Promise<PublishedManifest | null> {
   const path = join(dir, MANIFEST_FILE)
@@ -58,7 +51,7 @@ export async function readManifest(dir: string): Promise<PublishedManifest | nul
       if (size > MAX_MANIFEST_BYTES) {
         throw new SnapshotError(`${path}: ${size} bytes are too many for a manifest`)
       }
-      // No more than it had: should it grow meanwhile, what is read has another id than it says.
+      // No more than its size: a manifest that grows meanwhile does not agree with its id.
       const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0)
       const manifest = decodeManifest(buffer.subarray(0, bytesRead), MANIFEST_FILE)
       return { ...manifest, publishedAt: Math.floor(mtimeMs / 1000) }
@@ -76,9 +69,9 @@ export async function readManifest(dir: string): Promise<PublishedManifest | nul
 }
 
 /**
- * Loads the snapshot that a folder announces, on this thread. Parts that `previous` holds are taken from
- * there and not read again.
- * @throws SnapshotError naming the file, when anything is missing, cut, changed or malformed.
+ * Loads the published snapshot of a folder, on this thread. Parts that `previous` holds are taken from there
+ * and not read again.
+ * @throws SnapshotError naming the file, when anything is missing, cut, changed or malformed
  */
 export async function loadSnapshot(dir: string, previous?: LoadedSnapshot): Promise<LoadedSnapshot> {
   const manifest = await readManifest(dir)
@@ -88,37 +81,34 @@ export async function loadSnapshot(dir: string, previous?: LoadedSnapshot): Prom
 
 /**
  * Loads the snapshot of a manifest that was read before, as `loadSnapshot` does; gently, when there is one
- * before it. `told` is what was kept of the parts of that one, by file; it becomes what is kept of this one.
+ * before it. `summaries` of the parts of that one, by file, become those of this one.
  */
 export async function loadManifest(
   dir: string,
   manifest: PublishedManifest,
   previous?: LoadedSnapshot,
-  told = new Map<string, Told>(),
+  summaries = new Map<string, PartSummary>(),
 ): Promise<LoadedSnapshot> {
   const known = knownParts(manifest, previous)
   const fresh = manifest.parts.filter(({ file }) => !known.has(file))
-  // Before there is room for any of them.
+  // Before memory is taken for any of them.
   for (const entry of fresh) expectSize(dir, entry)
   const read = new Map(fresh.map((entry) => [entry.file, { entry, buffer: roomFor(entry) }]))
   const gently = previous !== undefined
   const now = await readParts(dir, [...read.values()], gently)
   const parts = manifest.parts.map(({ file }) => known.get(file) ?? read.get(file)!)
   for (const { entry, buffer } of known.values()) {
-    const kept =
-      told.get(entry.file) ?? finish(checkPart(decodePart(new Uint8Array(buffer), entry.file), entry))
-    now.set(entry.file, kept)
+    const summary =
+      summaries.get(entry.file) ?? finish(checkPart(decodePart(new Uint8Array(buffer), entry.file), entry))
+    now.set(entry.file, summary)
   }
-  told.clear()
-  for (const [file, kept] of now) told.set(file, kept)
-  const summary = summaryOf(parts.map(({ entry }) => ({ entry, told: now.get(entry.file)! })))
+  summaries.clear()
+  for (const [file, summary] of now) summaries.set(file, summary)
+  const summary = summaryOf(parts.map(({ entry }) => ({ entry, summary: now.get(entry.file)! })))
   return { id: manifest.id, asOf: manifest.asOf, publishedAt: manifest.publishedAt, parts, ...summary }
 }
 
-/**
- * The parts of a manifest that are in memory. @throws SnapshotError where it says other things of one than
- * that is.
- */
+/** The parts of a manifest that are in memory. @throws SnapshotError when it contradicts one of them */
 function knownParts(manifest: Manifest, previous?: LoadedSnapshot): Map<string, LoadedPart> {
   const held = new Map(previous?.parts.map((part) => [part.entry.file, part]))
   const known = new Map<string, LoadedPart>()
@@ -133,9 +123,7 @@ function knownParts(manifest: Manifest, previous?: LoadedSnapshot): Map<string, 
       entry.rows === rows &&
       entry.month === month
     if (!isSame) {
-      throw new SnapshotError(
-        `${entry.file}: the manifest says other things of it than are so of the part of this name in memory`,
-      )
+      throw new SnapshotError(`${entry.file}: the manifest contradicts the part of this name in memory`)
     }
     known.set(entry.file, part)
   }
@@ -150,7 +138,7 @@ function roomFor({ file, bytes }: PartEntry): SharedArrayBuffer {
   }
 }
 
-/** Reads one part. @throws SnapshotError as `loadSnapshot` does. */
+/** Reads one part. @throws SnapshotError as `loadSnapshot` does */
 export async function loadPart(dir: string, entry: PartEntry): Promise<LoadedPart> {
   expectSize(dir, entry)
   const part = { entry, buffer: roomFor(entry) }
@@ -159,8 +147,8 @@ export async function loadPart(dir: string, entry: PartEntry): Promise<LoadedPar
 }
 
 /**
- * Reads parts back and checks them, keeping none: each reader has one buffer for all its parts.
- * @throws SnapshotError as `loadSnapshot` does.
+ * Reads parts and checks them, keeping none: each reader has one buffer for all its parts.
+ * @throws SnapshotError as `loadSnapshot` does
  */
 export async function verifyParts(dir: string, entries: readonly PartEntry[]): Promise<void> {
   await readParts(
@@ -176,44 +164,49 @@ export interface PartToRead {
   buffer: SharedArrayBuffer | null
 }
 
-/** Less than this is read before a thread has started. */
-const WORTH_THREADS = 64 * 1024 * 1024
-const MOST_THREADS = 4
+/** Less than this is read faster than a thread starts. */
+const WORTH_THREADS_BYTES = 64 * 2 ** 20
+const MAX_THREADS = 4
 
-/**
- * Reading, hashing and checking are all work for a core: large sets are spread over threads. Returns what is
- * to be kept, by file.
- */
+/** Reading, hashing and checking keep a core busy: large sets are spread over threads. Returns by file. */
 async function readParts(
   dir: string,
   parts: readonly PartToRead[],
   gently: boolean,
-): Promise<Map<string, Told>> {
-  const told = new Map<string, Told>()
+): Promise<Map<string, PartSummary>> {
+  const summaries = new Map<string, PartSummary>()
   const bytes = parts.reduce((sum, { entry }) => sum + entry.bytes, 0)
-  const threads = Math.min(MOST_THREADS, availableParallelism(), parts.length)
-  if (bytes < WORTH_THREADS || threads < 2) {
-    const steps = readOneByOne(dir, parts, told)
-    if (gently) await finishInSlices(steps, SLICE)
+  const threads = Math.min(MAX_THREADS, availableParallelism(), parts.length)
+  if (bytes < WORTH_THREADS_BYTES || threads < 2) {
+    const steps = readOneByOne(dir, parts, summaries)
+    if (gently) await finishInSlices(steps, SLICE_MS)
     else finish(steps)
-    return told
+    return summaries
   }
   // The largest first, so that no thread is left with one at the end.
   const queue = [...parts].sort((a, b) => b.entry.bytes - a.entry.bytes)
-  await Promise.all(Array.from({ length: threads }, () => readInThread(dir, queue, told)))
-  return told
+  await Promise.all(Array.from({ length: threads }, () => readInThread(dir, queue, summaries)))
+  return summaries
 }
 
-function* readOneByOne(dir: string, parts: readonly PartToRead[], told: Map<string, Told>): Steps<void> {
+function* readOneByOne(
+  dir: string,
+  parts: readonly PartToRead[],
+  summaries: Map<string, PartSummary>,
+): Steps<void> {
   const reader = new PartReader(dir)
-  for (const part of parts) told.set(part.entry.file, yield* reader.reading(part))
+  for (const part of parts) summaries.set(part.entry.file, yield* reader.reading(part))
 }
 
-/** What a thread that reads parts answers. */
-export type FromReading = { told: Told } | { refusal: string }
+/** The answer of a thread that reads parts. */
+export type FromReading = { summary: PartSummary } | { refusal: string }
 
 /** Lets a thread of its own read parts off `queue` until none is left. */
-async function readInThread(dir: string, queue: PartToRead[], told: Map<string, Told>): Promise<void> {
+async function readInThread(
+  dir: string,
+  queue: PartToRead[],
+  summaries: Map<string, PartSummary>,
+): Promise<void> {
   const thread = startThread(new URL('./read-thread', import.meta.url), dir)
   try {
     await new Promise<void>((resolve, reject) => {
@@ -229,7 +222,7 @@ async function readInThread(dir: string, queue: PartToRead[], told: Map<string, 
           reject(new SnapshotError(answer.refusal))
           return
         }
-        told.set(part!.entry.file, answer.told)
+        summaries.set(part!.entry.file, answer.summary)
         next()
       })
       next()
@@ -262,21 +255,18 @@ function readFault(file: string, error: unknown): SnapshotError {
   return new SnapshotError(`${file}: ${code === 'ENOENT' ? 'is missing' : `cannot be read (${code})`}`)
 }
 
-/** Reads parts one after the other, on the thread it is on. */
+/** Reads parts one after the other, on its own thread. */
 export class PartReader {
   readonly #dir: string
-  /** Room for parts that nobody keeps. */
+  /** For parts that are only checked. */
   #room = new Uint8Array(0)
 
   constructor(dir: string) {
     this.#dir = dir
   }
 
-  /**
-   * What is to be kept of a part. @throws SnapshotError naming the file, when it is missing, cut, changed or
-   * malformed.
-   */
-  *reading({ entry, buffer }: PartToRead): Steps<Told> {
+  /** @throws SnapshotError naming the file, when it is missing, cut, changed or malformed */
+  *reading({ entry, buffer }: PartToRead): Steps<PartSummary> {
     if (buffer === null && this.#room.length < entry.bytes) this.#room = new Uint8Array(entry.bytes)
     const bytes = buffer === null ? this.#room.subarray(0, entry.bytes) : new Uint8Array(buffer)
     const hash = createHash('sha256')

@@ -1,6 +1,6 @@
 /**
- * What is known of a loaded snapshot beside its parts: told by `/status`, and what serving threads will make
- * of it, in bytes.
+ * What is known of a loaded snapshot beside its parts: what `/status` shows, and the bytes that serving
+ * threads will make of it.
  */
 import type { Catalog } from './catalog.ts'
 import type { ForecastColumns } from '../index/forecast.ts'
@@ -30,10 +30,10 @@ const BYTES_A_SPOT = 256
  * when it is full.
  */
 const COPIES_OF_A_TEXT = 20
-/** Bytes of texts that are within a buoy's own already. */
+/** Bytes of texts that `BYTES_A_BUOY` covers already. */
 const TEXT_BYTES_A_BUOY = 120
 
-/** What a manifest alone tells of it, before anything is read: no less than `threadBytes` will be. */
+/** What the manifest alone says about it, before anything is read: `threadBytes` will not be less. */
 export function leastThreadBytes(parts: readonly PartEntry[]): number {
   const rows = (kind: PartEntry['kind']): number =>
     parts.reduce((sum, part) => (part.kind === kind ? sum + part.rows : sum), 0)
@@ -45,19 +45,19 @@ export function leastThreadBytes(parts: readonly PartEntry[]): number {
   )
 }
 
-/** What is kept of a part once it has been checked, for the summary of the snapshots that have it. */
-export interface Told {
+/** What is kept of a checked part, for the summary of the snapshots that have it. */
+export interface PartSummary {
   /** Of a catalogue: the names of its sources, ids of its buoys, and the source of each. */
   catalog?: { sources: readonly string[]; id: Uint32Array; source: Uint16Array }
   /** Of a month of readings: its buoys, and the time of each one's newest row. */
   newest?: { buoys: Uint32Array; time: Uint32Array }
-  /** What a thread makes of it beside what its count of rows says, in bytes. */
+  /** Bytes that a thread makes of it, beside those that follow from its count of rows. */
   threadBytes: number
 }
 
-// Copies, so that no part stays in memory for what is kept of it.
+// Copies, so that no part stays in memory for its summary.
 
-export function toldOfCatalog(catalog: Catalog): Told {
+export function catalogSummary(catalog: Catalog): PartSummary {
   return {
     catalog: {
       sources: catalog.sources.map(({ name }) => name),
@@ -68,7 +68,7 @@ export function toldOfCatalog(catalog: Catalog): Told {
   }
 }
 
-export function toldOfMonth(kind: PartEntry['kind'], { buoys, start, time }: MonthRows): Told {
+export function monthSummary(kind: PartEntry['kind'], { buoys, start, time }: MonthRows): PartSummary {
   const threadBytes = buoys.length * BYTES_A_SEGMENT
   if (kind !== 'readings') return { threadBytes }
   return {
@@ -77,21 +77,21 @@ export function toldOfMonth(kind: PartEntry['kind'], { buoys, start, time }: Mon
   }
 }
 
-export function toldOfForecast({ lat }: ForecastColumns): Told {
+export function forecastSummary({ lat }: ForecastColumns): PartSummary {
   return { threadBytes: lat.length * BYTES_A_FORECAST_POINT }
 }
 
-export function summaryOf(parts: readonly { entry: PartEntry; told: Told }[]): Summary {
+export function summaryOf(parts: readonly { entry: PartEntry; summary: PartSummary }[]): Summary {
   const newest = new Map<number, number>()
   let threadBytes = leastThreadBytes(parts.map(({ entry }) => entry))
-  for (const { told } of parts) {
-    threadBytes += told.threadBytes
-    told.newest?.buoys.forEach((buoy, i) => {
-      const time = told.newest!.time[i]
+  for (const { summary } of parts) {
+    threadBytes += summary.threadBytes
+    summary.newest?.buoys.forEach((buoy, i) => {
+      const time = summary.newest!.time[i]
       if (time > (newest.get(buoy) ?? -1)) newest.set(buoy, time)
     })
   }
-  const catalog = parts.find(({ told }) => told.catalog !== undefined)?.told.catalog
+  const catalog = parts.find(({ summary }) => summary.catalog !== undefined)?.summary.catalog
   const bySource = (catalog?.sources ?? []).map((name): [string, number] => [name, -1])
   catalog?.id.forEach((id, ordinal) => {
     const entry = bySource[catalog.source[ordinal]]
@@ -100,10 +100,7 @@ export function summaryOf(parts: readonly { entry: PartEntry; told: Told }[]): S
   return { newest: bySource, threadBytes }
 }
 
-/**
- * What texts take that are longer than those of buoys mostly are, as JSON: a control character takes six
- * bytes.
- */
+/** Bytes of the texts that are longer than usual, as JSON: a control character takes six. */
 function longTextBytes({ names, slugs, identifiers, timezones, sources, source, spots }: Catalog): number {
   const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
   const labels = sources.map(({ name, label }) => bytesOf(label ?? name))

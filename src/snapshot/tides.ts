@@ -1,30 +1,29 @@
-/** The tides part: harbours with their harmonic constituents, and the tree that finds the nearest. */
+/** The tides part: harbours with their harmonic constituents. */
 import type { TideColumns } from '../index/tides.ts'
 import { constituentOf, MAX_AMPLITUDE } from '../sea/tidal-constituents.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { HarbourRecord } from '../sea/records.ts'
-import { column, SnapshotError, texts, type Part, type PartEntry } from './format.ts'
+import { compareText } from '../system/compare-text.ts'
+import { column } from './part.ts'
+import { expect, SnapshotError, texts, type Part, type PartEntry } from './format.ts'
 import type { Column } from '../sea/columns.ts'
 
 /**
- * m between mean sea level and chart datum: national levels lie within some metres of the sea, a tide within
- * 16 m.
+ * Mean sea level above chart datum: national levels lie within some metres of the sea, a tide within 16 m.
  */
-export const MAX_DATUM_OFFSET = 200
+const MAX_DATUM_OFFSET_M = 200
 /**
- * Names of constituents in a part: all databases together use some 160, the harbour with most has 120. A
- * level costs as many cosines.
+ * Names of constituents in a part: all databases together use some 160, no harbour more than 120. A level of
+ * the sea costs as many cosines.
  */
-export const MAX_CONSTITUENTS = 512
-/** Tide stations of the world are some ten thousand. */
-export const MAX_HARBOURS = 100_000
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+const MAX_CONSTITUENTS = 512
+/** The world has some ten thousand tide stations. */
+const MAX_HARBOURS = 100_000
 
 /**
  * Harbours as a part, ascending by identifier; of several with one identifier the first counts. Some 8 bytes
  * a constituent and 40 a harbour: 3,600 harbours take 1.9 MB.
- * @throws BuildError for a constituent that is not known.
+ * @throws BuildError for an unknown constituent
  */
 export function tidesPart(records: readonly HarbourRecord[]): { part: Part; rows: number } {
   const byIdentifier = new Map<string, HarbourRecord>()
@@ -91,7 +90,7 @@ export function readTides(part: Part, file: string): TideColumns {
   }
 }
 
-/** The harbours of a part as a source gives them. */
+/** The harbours of a part as a source gave them. */
 export function harbourRecords(tides: TideColumns): HarbourRecord[] {
   const { start, constituent, amplitude, phase } = tides
   return tides.identifiers.map((identifier, i) => ({
@@ -108,41 +107,49 @@ export function harbourRecords(tides: TideColumns): HarbourRecord[] {
   }))
 }
 
-/** @throws SnapshotError saying what does not hold. */
+/** What must hold of a tides part. @throws SnapshotError saying what does not */
 export function checkTides(tides: TideColumns, { file, rows }: PartEntry): void {
-  const expect = (holds: boolean, otherwise: string): void => {
-    if (!holds) throw new SnapshotError(`${file}: ${otherwise}`)
-  }
   const { identifiers, start, constituent, amplitude, phase } = tides
   const perHarbour = [tides.names, identifiers, tides.lat, tides.lng, tides.datumOffset, tides.credit]
   expect(
     perHarbour.every(({ length }) => length === rows) && start.length === rows + 1,
+    file,
     'its columns differ in length',
   )
   const count = constituent.length
-  expect(amplitude.length === count && phase.length === count, 'its constituents differ in length')
-  expect(start[0] === 0 && start[rows] === count, 'harbours and constituents disagree')
-  expect(rows <= MAX_HARBOURS, `it has ${rows} harbours, at most ${MAX_HARBOURS} are read`)
+  expect(amplitude.length === count && phase.length === count, file, 'its constituents differ in length')
+  expect(start[0] === 0 && start[rows] === count, file, 'harbours and constituents disagree')
+  expect(rows <= MAX_HARBOURS, file, `it has ${rows} harbours, at most ${MAX_HARBOURS} are read`)
   expect(
     tides.constituents.length <= MAX_CONSTITUENTS,
+    file,
     `it names ${tides.constituents.length} constituents, at most ${MAX_CONSTITUENTS} are read`,
   )
   tides.constituents.forEach((name, i) => {
-    // A name cut short: it may be anything.
+    // The name may be any text: it is cut.
     expect(
       constituentOf(name)?.name === name,
+      file,
       `constituent ${JSON.stringify(name.slice(0, 16))} is not known`,
     )
-    expect(i === 0 || name > tides.constituents[i - 1], 'the names of constituents do not ascend')
+    expect(i === 0 || name > tides.constituents[i - 1], file, 'the names of constituents do not ascend')
   })
   for (let i = 0; i < rows; i++) {
-    expect(start[i + 1] > start[i] && start[i + 1] <= count, 'a harbour has no constituents')
+    expect(start[i + 1] > start[i] && start[i + 1] <= count, file, 'a harbour has no constituents')
     const own = start[i + 1] - start[i]
-    expect(own <= MAX_CONSTITUENTS, `a harbour has ${own} constituents, at most ${MAX_CONSTITUENTS} are read`)
-    expect(i === 0 || identifiers[i] > identifiers[i - 1], 'identifiers do not ascend')
-    expect(Math.abs(tides.lat[i]) <= 90 && Math.abs(tides.lng[i]) <= 180, 'a position is not on the globe')
-    expect(Math.abs(tides.datumOffset[i]) <= MAX_DATUM_OFFSET, 'a harbour has an impossible datum')
-    expect(tides.credit[i] < tides.credits.length, 'a harbour has no credit')
+    expect(
+      own <= MAX_CONSTITUENTS,
+      file,
+      `a harbour has ${own} constituents, at most ${MAX_CONSTITUENTS} are read`,
+    )
+    expect(i === 0 || identifiers[i] > identifiers[i - 1], file, 'identifiers do not ascend')
+    expect(
+      Math.abs(tides.lat[i]) <= 90 && Math.abs(tides.lng[i]) <= 180,
+      file,
+      'a position is not on the globe',
+    )
+    expect(Math.abs(tides.datumOffset[i]) <= MAX_DATUM_OFFSET_M, file, 'a harbour has an impossible datum')
+    expect(tides.credit[i] < tides.credits.length, file, 'a harbour has no credit')
   }
   for (let i = 0; i < count; i++) {
     if (!(amplitude[i] >= 0 && amplitude[i] <= MAX_AMPLITUDE && phase[i] >= 0 && phase[i] <= 360))

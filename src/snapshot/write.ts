@@ -1,26 +1,26 @@
 /**
  * Puts parts and manifests into a folder so that a reader sees the whole old snapshot or the whole new one,
- * whatever is killed.
+ * whatever process is killed.
  */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder, readRegularFileSync } from '../system/files.ts'
 import { errorCode, lock, LockError, randomName, type Lock } from '../system/lock.ts'
 import { BuildError } from '../system/build-error.ts'
-import { encodePart, MANIFEST_FILE, partFile, sha256, type Part, type PartEntry } from './format.ts'
+import { partFile, sha256, type Part, type PartEntry } from './format.ts'
+import { MANIFEST_FILE } from './manifest.ts'
+import { encodePart } from './part.ts'
 
-/** Temporary names begin like this, so that what a killed builder left behind is known as ours. */
+/** Temporary names begin like this, so that what a killed builder left behind is recognised. */
 export const TEMPORARY_PREFIX = '.tmp-'
 
-/** Milliseconds: time enough to pass over a holder that was killed, and for a rollback to be done. */
-const LOCK_PATIENCE = 1000
+/** Long enough to replace a holder that was killed, and for a rollback to finish. */
+const LOCK_PATIENCE_MS = 1000
 
-/**
- * Keeps others from writing to `dir` until the lock is released. @throws BuildError when somebody else does.
- */
+/** Keeps others from writing to `dir` until the lock is released. @throws BuildError while another writes */
 export function lockFolder(dir: string): Lock {
   try {
-    return lock(join(dir, 'builder.lock'), { patienceMs: LOCK_PATIENCE, longWork: true })
+    return lock(join(dir, 'builder.lock'), { patienceMs: LOCK_PATIENCE_MS, longWork: true })
   } catch (error) {
     if (!existsSync(dir)) throw noFolder(dir)
     if (error instanceof LockError) throw new BuildError(error.message)
@@ -28,7 +28,7 @@ export function lockFolder(dir: string): Lock {
   }
 }
 
-/** Writes a part under its final name, unless a file with these very bytes is there. Returns its entry. */
+/** Writes a part under its final name, unless a file with the same bytes is there. Returns its entry. */
 export function writePart(dir: string, part: Part, rows: number, month: number | null = null): PartEntry {
   const bytes = encodePart(part)
   const hash = sha256(bytes)
@@ -37,7 +37,7 @@ export function writePart(dir: string, part: Part, rows: number, month: number |
   return { kind: part.kind, file, bytes: bytes.length, sha256: hash, rows, month }
 }
 
-/** Puts a manifest beside the current one, under a name of its own. */
+/** Puts a manifest beside the current one, to be kept. */
 export function keepManifest(dir: string, file: string, bytes: Uint8Array, held: Lock): void {
   writeDurably(dir, file, bytes, held.folder)
 }
@@ -63,8 +63,7 @@ export function makeOutput(dir: string): void {
 
 /**
  * Replaces a file as a whole, its bytes safely on disk.
- * @param within where it is written first: in a lock's folder, it comes into its place only while the lock is
- * held
+ * @param within where it is written first: from a lock's folder it is moved only while the lock is held
  * @throws BuildError naming the file when it cannot be written, on a full disk above all
  */
 export function writeDurably(dir: string, file: string, bytes: Uint8Array, within = dir): void {
@@ -87,17 +86,17 @@ export function writeDurably(dir: string, file: string, bytes: Uint8Array, withi
   }
 }
 
-/** The lock of a folder was taken over from who still meant to hold it. */
+/** The error of a builder whose lock another one took over while it stalled. */
 export function lostLock(dir: string): BuildError {
   return new BuildError(`${dir}: another builder took over while this one stood still; nothing is published`)
 }
 
-/** What is wrong with a snapshots folder that is not there. */
+/** The error for a snapshots folder that does not exist. */
 export function noFolder(dir: string): BuildError {
   return new BuildError(`${dir}: there is no such folder; "groundswell build --out ${dir}" makes one`)
 }
 
-/** The names in a folder are safely on disk. */
+/** Syncs the names in a folder to the disk. */
 export function syncFolder(dir: string): void {
   const handle = openSync(dir, 'r')
   try {
@@ -107,7 +106,7 @@ export function syncFolder(dir: string): void {
   }
 }
 
-/** Whether a file has these very bytes. */
+/** Whether a file has exactly these bytes. */
 export function holds(path: string, bytes: Uint8Array): boolean {
   try {
     return Buffer.compare(readRegularFileSync(path, bytes.length), bytes) === 0

@@ -1,7 +1,7 @@
 /** A source that a test writes down as lists, and builds from it in this process. */
 import { RowBatch, type MeasureName } from '../../src/sea/columns.ts'
 import { buildSnapshot } from '../../src/build/build.ts'
-import type { Manifest } from '../../src/snapshot/format.ts'
+import type { Manifest } from '../../src/snapshot/manifest.ts'
 import { BuildReport } from '../../src/build/report.ts'
 import type { Source } from '../../src/sources/source.ts'
 import type { BuoyRecord, SourceInfo } from '../../src/sea/records.ts'

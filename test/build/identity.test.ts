@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { cataloguedBuoys, readCatalog } from '../../src/snapshot/catalog.ts'
-import { decodePart } from '../../src/snapshot/format.ts'
+import { decodePart } from '../../src/snapshot/part.ts'
 import { checkFolder } from '../../src/build/folder-check.ts'
 import { listKept } from '../../src/build/kept.ts'
 import { resume, rollback } from '../../src/build/rollback.ts'

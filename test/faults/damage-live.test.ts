@@ -16,15 +16,9 @@ import { before, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import {
-  encodeManifest,
-  encodePart,
-  partFile,
-  sha256,
-  type Manifest,
-  type Part,
-  type PartEntry,
-} from '../../src/snapshot/format.ts'
+import { partFile, sha256, type Part, type PartEntry } from '../../src/snapshot/format.ts'
+import { encodeManifest, type Manifest } from '../../src/snapshot/manifest.ts'
+import { encodePart } from '../../src/snapshot/part.ts'
 import type { Column } from '../../src/sea/columns.ts'
 import { listKept } from '../../src/build/kept.ts'
 import { temporaryFolder } from '../live.ts'
@@ -196,7 +190,7 @@ const LIES: [what: string, lie: (at: Folder) => (() => void) | void, told: RegEx
           at.fresh.some(({ file }) => file === part.file) ? part : { ...part, rows: 1 },
         ),
       })),
-    /the manifest says other things of it|it has \d+ rows, the manifest says 1/,
+    /the manifest contradicts the part of this name|it has \d+ rows, the manifest says 1/,
   ],
   ['a harbour with two million constituents', (at) => announcePart(at, LYING_TIDES), /2000000 constituents/],
   [

@@ -18,7 +18,8 @@ import { before, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { Packr } from 'msgpackr/pack'
 import { Unpackr } from 'msgpackr/unpack'
-import { decodeManifest, SnapshotError, type Manifest, type PartEntry } from '../../src/snapshot/format.ts'
+import { SnapshotError, type PartEntry } from '../../src/snapshot/format.ts'
+import { decodeManifest, type Manifest } from '../../src/snapshot/manifest.ts'
 import { loadSnapshot, readManifest, verifyParts, type LoadedSnapshot } from '../../src/snapshot/read.ts'
 import { Reloader } from '../../src/process/reload.ts'
 import { runCliWell, temporaryFolder } from '../live.ts'
@@ -232,7 +233,7 @@ test('A manifest that is half written, of another program or of a newer format i
     [Buffer.from('<html>'), /manifest\.msgpack: /],
     [packed({ version: 2 }), /format version 2, this program reads version 1/],
     [packed({ as_of: 7 }), /its id does not agree/],
-    [packed({ format: 'other' }), /is no manifest/],
+    [packed({ format: 'other' }), /is not a manifest/],
   ]
   for (const [bytes, reason] of cases) {
     const at = await scene(t)
@@ -245,7 +246,7 @@ test('A manifest that is half written, of another program or of a newer format i
 test('Parts of a newer format or of another byte order are refused by what they say, hash or not.', async (t) => {
   for (const [from, to, reason] of [
     ['little', 'bigger', /byte order is not little endian/],
-    ['groundswell-part', 'groundswell-port', /is no part of a snapshot/],
+    ['groundswell-part', 'groundswell-port', /is not a part of a snapshot/],
     ['\u00a7version\u0001', '\u00a7version\u0002', /format version 2, this program reads version 1/],
   ] as const) {
     const at = await scene(t)
@@ -254,7 +255,7 @@ test('Parts of a newer format or of another byte order are refused by what they 
     const place = bytes.indexOf(Buffer.from(from, 'latin1'))
     assert.ok(place > 0, from)
     bytes.write(to, place, 'latin1')
-    const { decodePart } = await import('../../src/snapshot/format.ts')
+    const { decodePart } = await import('../../src/snapshot/part.ts')
     assert.throws(() => decodePart(Uint8Array.from(bytes), part.file), reason)
   }
 })

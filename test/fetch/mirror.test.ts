@@ -5,13 +5,8 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { contentFault } from '../../src/fetch/download.ts'
-import {
-  dueFiles,
-  fetchSources,
-  planFiles,
-  type FetchContext,
-  type FetchOutcome,
-} from '../../src/fetch/mirror.ts'
+import { dueFiles, fetchSources, type FetchContext, type FetchOutcome } from '../../src/fetch/mirror.ts'
+import { planFiles } from '../../src/fetch/plan.ts'
 import { readConfiguration } from '../../src/sources/configuration.ts'
 import { temporaryFolder } from '../live.ts'
 import { FAULTS, startOrigin, type Fault, type Origin } from './origin.ts'
@@ -101,7 +96,7 @@ const WRONG: { [name in keyof typeof FAULTS]: { reason: RegExp; attempts: number
   busyForLong: { reason: /^HTTP status 429$/, attempts: 1 },
   silent: { reason: /^no answer in time$|not done within/, attempts: 4 },
   stalled: { reason: /^the answer stopped coming$|not done within/, attempts: 4 },
-  drip: { reason: /^not done within 5 s, all tries together$/, attempts: 1 },
+  drip: { reason: /^not done within 5 s, all attempts together$/, attempts: 1 },
   cut: { reason: /^the connection was cut$/, attempts: 4 },
   cutChunked: { reason: /^the connection was cut$/, attempts: 4 },
   longLength: { reason: /^the connection was cut$|another length/, attempts: 4 },
@@ -115,7 +110,7 @@ const WRONG: { [name in keyof typeof FAULTS]: { reason: RegExp; attempts: number
   toFile: { reason: /^redirected to where it does not go$/, attempts: 1 },
   page: { reason: /^the answer is a web page$/, attempts: 1 },
   empty: { reason: /^the answer is empty$/, attempts: 1 },
-  nonsense: { reason: /^the answer is no valid HTTP$/, attempts: 4 },
+  nonsense: { reason: /^the answer is not valid HTTP$/, attempts: 4 },
 }
 
 for (const [name, wrong] of Object.entries(WRONG)) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { Passes } from '../../src/index/passes.ts'
-import { decodePart, encodePart } from '../../src/snapshot/format.ts'
+import { decodePart, encodePart } from '../../src/snapshot/part.ts'
 import { passesPart, readPasses } from '../../src/snapshot/passes.ts'
 import type { PassRecord } from '../../src/sea/records.ts'
 

@@ -5,14 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { checkPart } from '../../src/snapshot/check.ts'
-import {
-  decodePart,
-  nested,
-  SnapshotError,
-  type Part,
-  type PartEntry,
-  type PartKind,
-} from '../../src/snapshot/format.ts'
+import { nested, SnapshotError, type Part, type PartEntry, type PartKind } from '../../src/snapshot/format.ts'
+import { decodePart } from '../../src/snapshot/part.ts'
 import type { Column } from '../../src/sea/columns.ts'
 import { loadSnapshot, type LoadedSnapshot } from '../../src/snapshot/read.ts'
 import { finish } from '../../src/system/steps.ts'
@@ -85,8 +79,8 @@ test('A catalogue that breaks a rule is refused.', async () => {
       /differ in length/,
       (part) => void texts(part, name).pop(),
     ]),
-    [/holds something that is no text/, (part) => void ((part.meta.names as unknown[])[0] = 5)],
-    [/names: is no list/, (part) => void (part.meta.names = 'Alpha')],
+    [/holds something that is not text/, (part) => void ((part.meta.names as unknown[])[0] = 5)],
+    [/names: is not a list/, (part) => void (part.meta.names = 'Alpha')],
     [
       /a source is malformed/,
       (part) => void ((part.meta.sources as { network: string }[])[0].network = 'other'),
@@ -96,8 +90,8 @@ test('A catalogue that breaks a rule is refused.', async () => {
       (part) => void (part.meta.countries as unknown[]).push({ code: 5, name: 'x' }),
     ],
     [/a registry entry is malformed/, (part) => void (part.meta.registry = nested([['a', 'b', '1', 'c']]))],
-    [/registry: is no bytes/, (part) => void (part.meta.registry = 5)],
-    [/registry: is no list/, (part) => void (part.meta.registry = nested(5))],
+    [/registry: is not a byte string/, (part) => void (part.meta.registry = 5)],
+    [/registry: is not a list/, (part) => void (part.meta.registry = nested(5))],
     [/registry: is not MessagePack/, (part) => void (part.meta.registry = Uint8Array.of(0x92))],
     [/ids do not ascend/, set('id', 0, 0)],
     [/ids do not ascend/, set('id', 1, 1)],
@@ -129,14 +123,14 @@ test('A catalogue that breaks a rule is refused.', async () => {
       (part) => void ((part.meta.countries as { code: string }[])[0].code = '__proto__'),
     ],
     [
-      /a source is there twice/,
+      /a source occurs twice/,
       (part) =>
         void ((part.meta.sources as { name: string }[])[0].name = (
           part.meta.sources as { name: string }[]
         )[1].name),
     ],
     [
-      /sources holds something that is no text/,
+      /sources holds something that is not text/,
       (part) => void ((part.meta.sources as { credit: unknown }[])[0].credit = 7),
     ],
     [/search text is not that of its names/, (part) => void (texts(part, 'names')[0] = 'Other')],
@@ -163,7 +157,7 @@ test('A catalogue that breaks a rule is refused.', async () => {
         (part) => void part.columns.set(name, Int32Array.from(column(part, name))),
       ],
     ),
-    [/a slug is there twice/, (part) => void (texts(part, 'slugs')[0] = texts(part, 'slugs')[1])],
+    [/a slug occurs twice/, (part) => void (texts(part, 'slugs')[0] = texts(part, 'slugs')[1])],
     ...['id', 'lat', 'lng', 'source', 'country', 'virtual'].map((name): [RegExp, Spoil] => [
       new RegExp(`has no column ${name}`),
       (part) => void part.columns.delete(name),
@@ -197,7 +191,7 @@ test('A month of readings that breaks a rule is refused.', async () => {
     ],
     [/buoys do not ascend/, set('buoy', 0, 0)],
     [/is not of 2026-03/, (part) => void (part.meta.month = '2026-04')],
-    [/aliases: is no map/, (part) => void (part.meta.aliases = 'period')],
+    [/aliases: is not a map/, (part) => void (part.meta.aliases = 'period')],
     ...[
       { direction: 'significantHeight' },
       { significantHeight: 'time' },

@@ -5,13 +5,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { checkForecast, ForecastSet, readForecast } from '../../src/snapshot/forecast.ts'
-import {
-  decodePart,
-  encodePart,
-  SnapshotError,
-  type Part,
-  type PartEntry,
-} from '../../src/snapshot/format.ts'
+import { SnapshotError, type Part, type PartEntry } from '../../src/snapshot/format.ts'
+import { decodePart, encodePart } from '../../src/snapshot/part.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { ForecastRecord } from '../../src/sea/records.ts'
 

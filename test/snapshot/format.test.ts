@@ -11,20 +11,9 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { pack } from 'msgpackr/pack'
 import { unpackMultiple } from 'msgpackr/unpack'
-import {
-  decodeManifest,
-  decodePart,
-  encodeManifest,
-  encodePart,
-  expectHeader,
-  MANIFEST_FILE,
-  partFile,
-  sha256,
-  SnapshotError,
-  type Manifest,
-  type Meta,
-  type PartKind,
-} from '../../src/snapshot/format.ts'
+import { partFile, sha256, SnapshotError, type Meta, type PartKind } from '../../src/snapshot/format.ts'
+import { decodeManifest, encodeManifest, MANIFEST_FILE, type Manifest } from '../../src/snapshot/manifest.ts'
+import { decodePart, encodePart, expectHeader } from '../../src/snapshot/part.ts'
 import type { Column } from '../../src/sea/columns.ts'
 import { loadSnapshot } from '../../src/snapshot/read.ts'
 import { build, fakeSource, SMALL_WORLD } from '../build/fake_source.ts'
@@ -165,24 +154,24 @@ const HEADER = {
 test('A header that is not as described is refused, saying what is wrong with which file.', () => {
   const column = { name: 'a', type: 'u8', length: 64, offset: 192 }
   const refused: [header: unknown, why: RegExp, size?: number][] = [
-    [[], /header: is no map/],
-    [null, /header: is no map/],
-    ['text', /header: is no map/],
-    [{ ...HEADER, format: 'other' }, /is no part of a snapshot/],
+    [[], /header: is not a map/],
+    [null, /header: is not a map/],
+    ['text', /header: is not a map/],
+    [{ ...HEADER, format: 'other' }, /is not a part of a snapshot/],
     [{ ...HEADER, version: 2 }, /format version 2, this program reads version 1/],
     [{ ...HEADER, version: '1' }, /format version unknown/],
     [{ ...HEADER, version: undefined }, /a type that snapshots do not know/],
     [{ ...HEADER, byte_order: 'big' }, /byte order is not little endian/],
     [{ ...HEADER, kind: 'sightings' }, /unknown kind of part/],
     [{ ...HEADER, kind: 'constructor' }, /unknown kind of part/],
-    [{ ...HEADER, columns: {} }, /columns: is no list/],
-    [{ ...HEADER, columns: [5] }, /column: is no map/],
-    [{ ...HEADER, meta: [] }, /meta: is no map/],
+    [{ ...HEADER, columns: {} }, /columns: is not a list/],
+    [{ ...HEADER, columns: [5] }, /column: is not a map/],
+    [{ ...HEADER, meta: [] }, /meta: is not a map/],
     [{ ...HEADER, columns: [{ ...column, name: 5 }] }, /no name or an unknown type/],
     [{ ...HEADER, columns: [{ ...column, type: 'u64' }] }, /no name or an unknown type/],
     [{ ...HEADER, columns: [{ ...column, type: 'toString' }] }, /no name or an unknown type/],
     [{ ...HEADER, columns: [{ ...column, type: 'constructor' }] }, /no name or an unknown type/],
-    [{ ...HEADER, columns: [column, column] }, /column a is there twice/, 512],
+    [{ ...HEADER, columns: [column, column] }, /column a occurs twice/, 512],
     [{ ...HEADER, columns: [{ ...column, length: 63 }] }, /column a is not framed/],
     [{ ...HEADER, columns: [column] }, /1 bytes behind the last column/, 257],
     [HEADER, /bytes behind the last column/],
@@ -191,12 +180,12 @@ test('A header that is not as described is refused, saying what is wrong with wh
     [{ ...HEADER, columns: [{ ...column, length: 65 }] }, /column a is not framed/, 257],
     [{ ...HEADER, columns: [{ ...column, offset: 256 }] }, /column a is not framed/, 512],
     [{ ...HEADER, columns: [{ ...column, length: 2 ** 53 - 1 }] }, /column a ends at byte/],
-    [{ ...HEADER, columns: [{ ...column, length: 1.5 }] }, /impossible place/],
-    [{ ...HEADER, columns: [{ ...column, length: -64 }] }, /impossible place/],
-    [{ ...HEADER, columns: [{ ...column, offset: 191 }] }, /impossible place/],
-    [{ ...HEADER, columns: [{ ...column, offset: -64 }] }, /impossible place/],
-    [{ ...HEADER, columns: [{ ...column, offset: 0 }] }, /impossible place/],
-    [{ ...HEADER, columns: [column, { ...column, name: 'b' }] }, /column b has an impossible place/],
+    [{ ...HEADER, columns: [{ ...column, length: 1.5 }] }, /impossible offset/],
+    [{ ...HEADER, columns: [{ ...column, length: -64 }] }, /impossible offset/],
+    [{ ...HEADER, columns: [{ ...column, offset: 191 }] }, /impossible offset/],
+    [{ ...HEADER, columns: [{ ...column, offset: -64 }] }, /impossible offset/],
+    [{ ...HEADER, columns: [{ ...column, offset: 0 }] }, /impossible offset/],
+    [{ ...HEADER, columns: [column, { ...column, name: 'b' }] }, /column b has an impossible offset/],
   ]
   for (const [header, why, size] of refused) {
     assert.throws(
@@ -257,16 +246,16 @@ test('A manifest that is malformed, of a newer version or not of its id is refus
   }
   assert.equal(decodeManifest(pack(body), 'm').id, body.id)
   const refused: [value: unknown, why: RegExp][] = [
-    [[body], /is no map/],
-    [{ ...body, format: 'groundswell-part' }, /is no manifest/],
+    [[body], /is not a map/],
+    [{ ...body, format: 'groundswell-part' }, /is not a manifest/],
     [{ ...body, version: 2 }, /format version 2, this program reads version 1/],
     [{ ...body, version: undefined }, /a type that snapshots do not know/],
     ...[null, NaN, Infinity, -1, 0.5, 2 ** 32, '1', [1]].map((asOf): [unknown, RegExp] => [
       { ...body, as_of: asOf },
       /has no as_of: whole epoch seconds from 0 to 4294967295/,
     ]),
-    [{ ...body, parts: null }, /parts: is no list/],
-    [{ ...body, parts: [null] }, /part: is no map/],
+    [{ ...body, parts: null }, /parts: is not a list/],
+    [{ ...body, parts: [null] }, /part: is not a map/],
     [{ ...body, as_of: body.as_of + 1 }, /does not agree/],
     [{ ...body, id: 'x' }, /does not agree/],
     [{ ...body, id: null }, /does not agree/],

@@ -8,7 +8,8 @@ import { cpSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
 import { Loader, loadLimitMs } from '../../src/snapshot/load.ts'
-import { encodeManifest, MANIFEST_FILE, SnapshotError, type Manifest } from '../../src/snapshot/format.ts'
+import { SnapshotError } from '../../src/snapshot/format.ts'
+import { encodeManifest, MANIFEST_FILE, type Manifest } from '../../src/snapshot/manifest.ts'
 import { memoryLimit, refuseOverLimit } from '../../src/snapshot/memory.ts'
 import { loadSnapshot, readManifest, type LoadedSnapshot } from '../../src/snapshot/read.ts'
 import { Reloader } from '../../src/process/reload.ts'
@@ -191,7 +192,7 @@ test('What a manifest says of a part in memory has to be what is so of it.', asy
     await reloader.look()
     assert.match(
       reloader.state.error ?? '',
-      /^readings-[0-9a-f]+\.msgpack: the manifest says other things of it/,
+      /^readings-[0-9a-f]+\.msgpack: the manifest contradicts the part of this name/,
       JSON.stringify(change),
     )
   }

@@ -6,13 +6,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { Bounds } from '../../src/sea/geo.ts'
-import {
-  decodePart,
-  encodePart,
-  SnapshotError,
-  type Part,
-  type PartEntry,
-} from '../../src/snapshot/format.ts'
+import { SnapshotError, type Part, type PartEntry } from '../../src/snapshot/format.ts'
+import { decodePart, encodePart } from '../../src/snapshot/part.ts'
 import type { Column } from '../../src/sea/columns.ts'
 import { checkPasses, passesPart, readPasses } from '../../src/snapshot/passes.ts'
 import type { PassColumns } from '../../src/index/passes.ts'

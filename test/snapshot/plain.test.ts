@@ -63,9 +63,9 @@ test('Lies about counts, depth and types are seen before anything is made of the
       Uint8Array.of(0xdc, 4, 0, ...new Uint8Array(1024)),
       'holds too many values',
     ],
-    ['a key that is a number', Uint8Array.of(0x81, 1, 1), 'has a map with a key that is no name'],
-    ['a key that is a list', Uint8Array.of(0x81, 0x90, 1), 'has a map with a key that is no name'],
-    ['a long key', pack({ ['k'.repeat(200)]: 1 }), 'has a map with a key that is no name'],
+    ['a key that is a number', Uint8Array.of(0x81, 1, 1), 'has a map with a key that is not a name'],
+    ['a key that is a list', Uint8Array.of(0x81, 0x90, 1), 'has a map with a key that is not a name'],
+    ['a long key', pack({ ['k'.repeat(200)]: 1 }), 'has a map with a key that is not a name'],
     ...[0xc1, 0xc7, 0xc8, 0xc9, 0xcf, 0xd3, 0xd4, 0xd5, 0xd6, 0xd7, 0xd8].map(
       (head): [string, Uint8Array, string] => [
         head.toString(16),

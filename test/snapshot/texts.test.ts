@@ -4,7 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decodePart, MAX_TEXT_LENGTH } from '../../src/snapshot/format.ts'
+import { MAX_TEXT_LENGTH } from '../../src/snapshot/format.ts'
+import { decodePart } from '../../src/snapshot/part.ts'
 import { readCatalog } from '../../src/snapshot/catalog.ts'
 import { loadSnapshot } from '../../src/snapshot/read.ts'
 import { type Source } from '../../src/sources/source.ts'
