@@ -108,7 +108,7 @@ test('A slug that is taken, or is the name of an operation, gets the next free n
   assert.deepEqual(named(['Le Four'], [past]), ['le-four-2'])
 })
 
-test('A name of digits alone makes a slug that is no id, and slugs that were given before stay.', () => {
+test('A name of digits alone makes a slug that cannot be an id, and slugs that were given before stay.', () => {
   const named = (identifier: string, name: string): BuoyRecord => buoy('A', identifier, name)
   const past: RegistryEntry[] = [{ source: 'A', identifier: 'old', id: 2, slug: '41001' }]
   const buoys = [named('a', '2'), named('b', '2'), named('c', 'Buoy 2'), named('old', '41001')]

@@ -53,7 +53,7 @@ export interface FakeBuild {
   fresh?: boolean
   allowLoss?: number
   keep?: number
-  /** Told every line of the report. */
+  /** Takes every line of the report. */
   write?: (text: string) => void
 }
 

@@ -1,4 +1,4 @@
-/** A rollback holds: what is built after it is kept, listed and reported, and announced only by `resume`. */
+/** A rollback holds: later builds are kept, listed and reported, and published only by `resume`. */
 import assert from 'node:assert/strict'
 import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ async function buildAt(
   return (await build([fakeSource([latest(step)])], dir, { now: NOON, write, ...options })).id
 }
 
-const announcedId = async (dir: string): Promise<string | undefined> => (await readManifest(dir))?.id
+const publishedId = async (dir: string): Promise<string | undefined> => (await readManifest(dir))?.id
 
 /** Readings of a kept snapshot. */
 function readings(dir: string, id: string): number {
@@ -55,7 +55,7 @@ function readings(dir: string, id: string): number {
   return manifest!.parts.reduce((sum, { kind, rows }) => (kind === 'readings' ? sum + rows : sum), 0)
 }
 
-test('Builds after a rollback are kept and not announced, each upon the one before, until it is resumed.', async (t) => {
+test('Builds after a rollback are kept and not published, each upon the one before, until it is resumed.', async (t) => {
   const dir = folderOf(t)
   const ids = [await buildAt(dir, 0), await buildAt(dir, 1)]
   assert.deepEqual(await rollback(dir, null, NOON), { id: ids[0], asOf: NOON, held: true })
@@ -66,7 +66,7 @@ test('Builds after a rollback are kept and not announced, each upon the one befo
       lines.join(''),
       new RegExp(`kept snapshot ${ids[step]}, .* did not publish it: held since 2026-03-27T12:00:00Z`),
     )
-    assert.equal(await announcedId(dir), ids[0])
+    assert.equal(await publishedId(dir), ids[0])
   }
   assert.deepEqual(
     listKept(dir).map(({ id, current, waiting }) => [id, current, waiting]),
@@ -77,17 +77,17 @@ test('Builds after a rollback are kept and not announced, each upon the one befo
       [ids[3], false, true],
     ],
   )
-  // The row of step 2 came once, that of step 1 was gone back from.
+  // The row of step 2 came once, that of step 1 was rolled back.
   assert.equal(readings(dir, ids[3]), 3)
   assert.equal((await resume(dir))?.id, ids[3])
-  assert.equal(await announcedId(dir), ids[3])
+  assert.equal(await publishedId(dir), ids[3])
   assert.equal(await resume(dir), null)
   const next = await buildAt(dir, 4)
-  assert.equal(await announcedId(dir), next)
+  assert.equal(await publishedId(dir), next)
   assert.deepEqual(await checkFolder(dir), [])
 })
 
-test('Who stood still while the lock was taken over lifts no hold.', async (t) => {
+test('A command that stalled while its lock was taken over ends no hold.', async (t) => {
   const dir = folderOf(t)
   const ids = [await buildAt(dir, 0), await buildAt(dir, 1)]
   const stale = lockFolder(dir)
@@ -108,7 +108,7 @@ test('A rollback or its end in a folder that is not there says so, and what make
   await assert.rejects(resume(dir), expected)
 })
 
-test('A hold outlasts what --keep lets go, and a file of it that cannot be understood holds too.', async (t) => {
+test('A hold outlasts what --keep drops, and a hold file that cannot be understood holds too.', async (t) => {
   const dir = folderOf(t)
   const first = await buildAt(dir, 0)
   await buildAt(dir, 1)
@@ -118,15 +118,15 @@ test('A hold outlasts what --keep lets go, and a file of it that cannot be under
     for (const file of readdirSync(dir)) utimesSync(join(dir, file), NOON - 3600, NOON - 3600)
     last = await buildAt(dir, step, [], { keep: 1 })
   }
-  assert.equal(await announcedId(dir), first)
+  assert.equal(await publishedId(dir), first)
   assert.equal(readings(dir, last), 5)
   writeFileSync(join(dir, 'hold.json'), 'half')
   await buildAt(dir, 6)
-  assert.equal(await announcedId(dir), first)
+  assert.equal(await publishedId(dir), first)
   assert.notEqual((await resume(dir))?.id, first)
 })
 
-test('A build that gives the snapshot that is announced again stands as the newest for resume.', async (t) => {
+test('A build that makes the published snapshot again counts as the newest for resume.', async (t) => {
   const dir = folderOf(t)
   const first = await buildAt(dir, 0)
   await buildAt(dir, 1)
@@ -135,7 +135,7 @@ test('A build that gives the snapshot that is announced again stands as the newe
   assert.equal((await resume(dir))?.id, first)
 })
 
-test('Rollback repairs a lost or broken manifest: what was announced comes back, and holds no more than before.', async (t) => {
+test('Rollback repairs a lost or broken manifest: the published snapshot comes back, and the hold stays as it was.', async (t) => {
   for (const isHeld of [false, true]) {
     for (const content of [null, 'broken']) {
       const dir = folderOf(t)
@@ -149,12 +149,12 @@ test('Rollback repairs a lost or broken manifest: what was announced comes back,
       const { id, held } = await rollback(dir, null, NOON)
       assert.deepEqual([id, held], isHeld ? [first, true] : [second, false])
       const third = await buildAt(dir, 2)
-      assert.equal(await announcedId(dir), isHeld ? first : third)
+      assert.equal(await publishedId(dir), isHeld ? first : third)
     }
   }
 })
 
-test('A build goes upon what is kept where the manifest is lost, or where the first build was killed before it announced.', async (t) => {
+test('A build goes upon what is kept where the manifest is lost, or where the first build was killed before it published.', async (t) => {
   for (const isHeld of [false, true]) {
     const dir = folderOf(t)
     await buildAt(dir, 0)
@@ -163,24 +163,24 @@ test('A build goes upon what is kept where the manifest is lost, or where the fi
     rmSync(join(dir, MANIFEST_FILE))
     const third = await buildAt(dir, 2)
     assert.equal(readings(dir, third), isHeld ? 2 : 3)
-    assert.equal(await announcedId(dir), isHeld ? undefined : third)
+    assert.equal(await publishedId(dir), isHeld ? undefined : third)
   }
 })
 
-test('Resume announces nothing that is not whole, and the hold stays then.', async (t) => {
+test('Resume publishes nothing that is not whole, and then the hold stays.', async (t) => {
   const dir = folderOf(t)
   const [first, second] = [await buildAt(dir, 0), await buildAt(dir, 1)]
   await rollback(dir, null, NOON)
   const { parts } = listKept(dir).at(-1)!.manifest!
   writeFileSync(join(dir, parts.at(-1)!.file), 'x')
   await assert.rejects(resume(dir), new RegExp(parts.at(-1)!.file))
-  assert.equal(await announcedId(dir), first)
+  assert.equal(await publishedId(dir), first)
   assert.notEqual(second, first)
   assert.ok(readdirSync(dir).includes('hold.json'))
 })
 
 test(
-  'The commands, the log of a server and its status tell of a hold, and builds end with code 0.',
+  'The commands, the log of a server and its status show a hold, and builds end with code 0.',
   { timeout: 600_000 },
   async (t) => {
     const dir = folderOf(t)

@@ -1,5 +1,5 @@
 /**
- * Ids and slugs stay with their buoys: over snapshots that were gone back from, let go, or lost with a part
+ * Ids and slugs stay with their buoys: over snapshots that were rolled back, dropped, or lost with a part
  * of the folder's files.
  */
 import assert from 'node:assert/strict'
@@ -33,8 +33,8 @@ function buoy(letter: string): FakeBuoy {
 
 const folderOf = (t: TestContext): string => join(temporaryFolder(t), 'out')
 
-/** `LETTER ID SLUG` of the announced snapshot, by id. */
-async function announced(dir: string): Promise<string[]> {
+/** `LETTER ID SLUG` of the published snapshot, by id. */
+async function published(dir: string): Promise<string[]> {
   const { parts } = await loadSnapshot(dir)
   const catalog = parts.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
   return cataloguedBuoys(readCatalog(decodePart(new Uint8Array(catalog.buffer), 'f'), 'f')).map(
@@ -42,11 +42,11 @@ async function announced(dir: string): Promise<string[]> {
   )
 }
 
-/** Builds from the buoys of these letters; whatever a rollback holds back is let go. */
+/** Builds from the buoys of these letters; whatever a rollback holds back is published. */
 async function buildOf(dir: string, letters: string, options: FakeBuild = {}): Promise<string[]> {
   await build([fakeSource(letters.split('').map(buoy))], dir, { allowLoss: 1, now: NOON, ...options })
   await resume(dir)
-  return announced(dir)
+  return published(dir)
 }
 
 /** As if all files had been there for an hour before `NOON`. */
@@ -55,7 +55,7 @@ function age(dir: string): void {
 }
 
 const A_AND_Z = ['A 1 buoy-a', 'Z 2 buoy-z']
-/** M had 3 in a snapshot that was announced. */
+/** M had 3 in a snapshot that was published. */
 const WITH_C = ['A 1 buoy-a', 'Z 2 buoy-z', 'M 3 buoy-m', 'C 4 buoy-c']
 
 test('An id that a snapshot gave before a rollback is not given to another buoy after it.', async (t) => {
@@ -63,11 +63,11 @@ test('An id that a snapshot gave before a rollback is not given to another buoy 
   assert.deepEqual(await buildOf(dir, 'AZ'), A_AND_Z)
   assert.deepEqual(await buildOf(dir, 'AMZ'), WITH_C.slice(0, 3))
   await rollback(dir, null, NOON)
-  assert.deepEqual(await announced(dir), A_AND_Z)
+  assert.deepEqual(await published(dir), A_AND_Z)
   assert.deepEqual(await buildOf(dir, 'ACMZ'), WITH_C)
 })
 
-test('Ids of a snapshot that was gone back from and then let go by --keep stay given.', async (t) => {
+test('Ids of a snapshot that was rolled back and then dropped by --keep stay given.', async (t) => {
   const dir = folderOf(t)
   await buildOf(dir, 'AZ')
   await buildOf(dir, 'AMZ')
@@ -82,7 +82,7 @@ test('Ids of a snapshot that was gone back from and then let go by --keep stay g
   assert.deepEqual(await checkFolder(dir), [])
 })
 
-test('A fresh build takes all ids over, also those of snapshots that were gone back from.', async (t) => {
+test('A fresh build takes all ids over, also those of snapshots that were rolled back.', async (t) => {
   const dir = folderOf(t)
   await buildOf(dir, 'AZ')
   await buildOf(dir, 'AMZ')
@@ -90,7 +90,7 @@ test('A fresh build takes all ids over, also those of snapshots that were gone b
   assert.deepEqual(await buildOf(dir, 'ACMZ', { fresh: true }), WITH_C)
 })
 
-test('The file of given ids, when it is lost or damaged, is made anew from all kept snapshots.', async (t) => {
+test('The registry, when it is lost or damaged, is made anew from all kept snapshots.', async (t) => {
   for (const damage of ['lost', 'empty', 'cut', 'changed', 'other']) {
     const dir = folderOf(t)
     await buildOf(dir, 'AZ')
@@ -112,7 +112,7 @@ test('The file of given ids, when it is lost or damaged, is made anew from all k
   }
 })
 
-test('With the file of given ids alone, a folder that has lost what it kept gives no id twice.', async (t) => {
+test('With the registry alone, a folder that has lost its kept snapshots gives no id twice.', async (t) => {
   const dir = folderOf(t)
   await buildOf(dir, 'AZ')
   await buildOf(dir, 'AMZ')
@@ -124,7 +124,7 @@ test('With the file of given ids alone, a folder that has lost what it kept give
   assert.deepEqual(await buildOf(dir, 'BCMZ'), ['Z 2 buoy-z', 'M 3 buoy-m', 'C 4 buoy-c', 'B 5 buoy-b'])
 })
 
-test('A build that fails gives no id for good.', async (t) => {
+test('A build that fails leaves no id given.', async (t) => {
   const dir = folderOf(t)
   await buildOf(dir, 'AZ')
   const before = readFileSync(join(dir, 'registry.jsonl'), 'utf8')
@@ -133,14 +133,14 @@ test('A build that fails gives no id for good.', async (t) => {
   assert.deepEqual(await buildOf(dir, 'ACMZ'), [...A_AND_Z, 'C 3 buoy-c', 'M 4 buoy-m'])
 })
 
-test('Where kept snapshots already disagree, the announced one is right, and no id or slug of theirs goes to a third buoy.', async (t) => {
+test('Where kept snapshots already disagree, the published one is right, and no id or slug of theirs goes to a third buoy.', async (t) => {
   const dir = folderOf(t)
   await buildOf(dir, 'AZ')
   await buildOf(dir, 'AMZ')
   const { file } = listKept(dir).at(-1)!
   const manifest = readFileSync(join(dir, file))
   await rollback(dir, null, NOON)
-  // As an older program built on, without a look at what it had gone back from.
+  // As an older program built on, without a look at what was rolled back.
   for (const lost of [file, 'registry.jsonl']) rmSync(join(dir, lost))
   assert.deepEqual(await buildOf(dir, 'ACZ'), [...A_AND_Z, 'C 3 buoy-c'])
   rmSync(join(dir, 'registry.jsonl'))

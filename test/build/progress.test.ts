@@ -7,7 +7,7 @@ import { bytesBelow, Work } from '../../src/build/progress.ts'
 import { BuildReport } from '../../src/build/report.ts'
 import { temporaryFolder } from '../live.ts'
 
-test('Share and time left follow from what is done; a moment after the beginning nothing is said of the time.', () => {
+test('Share and time left follow from what is done; right after the beginning nothing is said about the time.', () => {
   const work = new Work(200, 1000)
   assert.equal(work.left(1000), '')
   work.add(50)
@@ -23,7 +23,7 @@ test('Share and time left follow from what is done; a moment after the beginning
   assert.equal(new Work(0, 0).left(10_000), '')
 })
 
-test('A build tells files, rows, share and time left while it reads, and months while it writes.', (t) => {
+test('A build shows files, rows, share and time left while it reads, and months while it writes.', (t) => {
   const folder = temporaryFolder(t)
   mkdirSync(join(folder, 'below'))
   const paths = ['a.txt', 'below/b.txt'].map((name) => join(folder, name))

@@ -1,5 +1,5 @@
 /**
- * Quality control: what is impossible is taken out, what is doubtful is counted and stays, nothing is made
+ * Quality control: impossible values are taken out, suspect ones are counted and stay, nothing is made
  * up.
  */
 import assert from 'node:assert/strict'
@@ -66,33 +66,33 @@ test('A highest wave below the significant height, or far beyond it, is taken ou
   )
 })
 
-test('A period of 0 s is no period: it is taken out of any source, and all else of its row stays.', () => {
+test('A period of 0 s is taken out of any source, and all else of its row stays.', () => {
   const batch = batchOf([
     { time: START, significantHeight: 1000, period: 0, peakPeriod: 0 },
     { time: START + 1, significantHeight: 1100, period: 8000, peakPeriod: 0 },
     { time: START + 2, significantHeight: 1200, period: 1, peakPeriod: 9000 },
   ])
-  const told: string[] = []
-  removeImpossible(batch, (what) => told.push(what))
-  assert.deepEqual(told, ['zeroPeriod', 'zeroPeriod'])
+  const reported: string[] = []
+  removeImpossible(batch, (what) => reported.push(what))
+  assert.deepEqual(reported, ['zeroPeriod', 'zeroPeriod'])
   const { missing } = MEASURES.period
   assert.deepEqual([...batch.columns.period.subarray(0, 3)], [missing, 8000, 1])
   assert.deepEqual([...batch.columns.peakPeriod.subarray(0, 3)], [missing, missing, 9000])
   assert.deepEqual([...batch.columns.significantHeight.subarray(0, 3)], [1000, 1100, 1200])
 })
 
-test('A sensor that shows a flat sea for a week is told, one that does for six days or moves now and then is not.', () => {
+test('A sensor that shows a flat sea for a week is suspect, one that does so for six days or moves now and then is not.', () => {
   const flat = (halfDays: number, every = -1): FakeRow[] =>
     Array.from({ length: halfDays * 24 + 1 }, (_, i) => ({
       time: START + i * HALF_HOUR,
       significantHeight: i % every === 1 ? 60 : (i * 7) % 51,
     }))
-  assert.deepEqual(doubts(tableOf(flat(14))), ['1 dead 337'])
-  assert.deepEqual(doubts(tableOf(flat(12))), [])
-  assert.deepEqual(doubts(tableOf(flat(28, 300))), [])
+  assert.deepEqual(suspects(tableOf(flat(14))), ['1 dead 337'])
+  assert.deepEqual(suspects(tableOf(flat(12))), [])
+  assert.deepEqual(suspects(tableOf(flat(28, 300))), [])
   // A week of which only the ends are known says little.
-  assert.deepEqual(doubts(tableOf([flat(1)[0], { time: START + 8 * 86_400, significantHeight: 0 }])), [])
-  assert.deepEqual(doubts(tableOf([...flat(16), { time: START + 9 * 86_400, significantHeight: 1000 }])), [
+  assert.deepEqual(suspects(tableOf([flat(1)[0], { time: START + 8 * 86_400, significantHeight: 0 }])), [])
+  assert.deepEqual(suspects(tableOf([...flat(16), { time: START + 9 * 86_400, significantHeight: 1000 }])), [
     '1 dead 385',
   ])
 })
@@ -117,16 +117,16 @@ function halfHours(...codes: Codes[]): FakeRow[] {
   return codes.map((row, i) => ({ time: START + i * HALF_HOUR, ...row }))
 }
 
-function doubts(table: MonthTable): string[] {
-  const told: string[] = []
-  countSuspect(table, (buoy, doubt, readings) => told.push(`${buoy} ${doubt} ${readings}`))
-  return told
+function suspects(table: MonthTable): string[] {
+  const reported: string[] = []
+  countSuspect(table, (buoy, reason, readings) => reported.push(`${buoy} ${reason} ${readings}`))
+  return reported
 }
 
 const heights = (...metres: number[]): Codes[] =>
   metres.map((height) => ({ significantHeight: height * 1000 }))
 
-test('Each doubt is told of the readings that raise it, and of no others.', () => {
+test('Each reason counts the readings that are suspect for it, and no others.', () => {
   const calm = { significantHeight: 1000, period: 8000, direction: 27_000 }
   const stuck = Array.from({ length: 13 }, () => calm)
   const cases: [rows: FakeRow[], expected: string[]][] = [
@@ -166,12 +166,12 @@ test('Each doubt is told of the readings that raise it, and of no others.', () =
     [heights(1, 4, 1).map((row, i) => ({ time: START + i * 10_800, ...row })), []],
   ]
   for (const [rows, expected] of cases)
-    assert.deepEqual(doubts(tableOf(rows)), expected, JSON.stringify(rows.slice(0, 3)))
+    assert.deepEqual(suspects(tableOf(rows)), expected, JSON.stringify(rows.slice(0, 3)))
 })
 
-test('Buoys are looked at each by itself.', () => {
+test('Each buoy is looked at by itself.', () => {
   assert.deepEqual(
-    doubts(tableOf(halfHours(...heights(1)), halfHours(...heights(9)), [], halfHours(...heights(1, 4, 1)))),
+    suspects(tableOf(halfHours(...heights(1)), halfHours(...heights(9)), [], halfHours(...heights(1, 4, 1)))),
     ['4 spike 1', '4 jump 2'],
   )
 })
@@ -187,9 +187,9 @@ test('Counting changes nothing.', () => {
     fc.property(fc.array(row, { maxLength: 40 }), (codes) => {
       const table = tableOf(halfHours(...(codes as Codes[])))
       const before = JSON.stringify(MEASURE_NAMES.map((name) => [...table.columns[name]]))
-      for (const told of doubts(table)) {
-        const readings = Number(told.split(' ')[2])
-        assert.ok(readings > 0 && readings <= codes.length, told)
+      for (const line of suspects(table)) {
+        const readings = Number(line.split(' ')[2])
+        assert.ok(readings > 0 && readings <= codes.length, line)
       }
       assert.equal(JSON.stringify(MEASURE_NAMES.map((name) => [...table.columns[name]])), before)
     }),

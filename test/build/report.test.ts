@@ -19,12 +19,12 @@ import { fakeSource, NETWORKS, SMALL_WORLD } from './fake_source.ts'
 const ID = 'a'.repeat(24)
 const START = Date.UTC(2026, 2, 27, 12)
 
-interface Told {
+interface Written {
   report: BuildReport
   lines: string[]
 }
 
-function newReport(terminal = false): Told {
+function newReport(terminal = false): Written {
   const lines: string[] = []
   let now = START
   const report = new BuildReport({
@@ -121,11 +121,11 @@ test('Counts are whole, lists are bounded, and reasons come with file and line.'
   assert.ok(document.seconds > 0 && document.seconds < 60, 'seconds')
 })
 
-test('The page holds no markup and no control character of what it tells, and neither do the lines for a terminal.', () => {
+test('The page holds no markup and no control character of its texts, and neither do the lines for a terminal.', () => {
   const document = fullDocument()
   const page = reportPage(document)
   assert.ok(!page.includes('<script') && !page.includes('\u001b'), 'escaped')
-  assert.ok(page.includes('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&#39;&amp;'), 'told')
+  assert.ok(page.includes('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&#39;&amp;'), 'it is shown')
   assert.match(page, /Content-Security-Policy" content="default-src 'none'/)
   for (const title of [
     'Sources',
@@ -232,7 +232,7 @@ test('A folder without a report, or with something else under its name, says so.
 })
 
 test('Many bad lines and rows left out are counted in one call, and so are reasons without end in one.', () => {
-  const { report, lines: told } = newReport()
+  const { report, lines: written } = newReport()
   report.begin('A')
   const file = report.file('a.txt')
   file.rows(1000)
@@ -246,6 +246,6 @@ test('Many bad lines and rows left out are counted in one call, and so are reaso
   assert.deepEqual([lines, reasons], [100, { 'no valid time': 100 }])
   assert.equal(skipped['reason 499'], 2)
   assert.equal(Object.keys(skipped).length, 500)
-  assert.ok(told.join('').split('\n').length < 520)
-  assert.match(told.join(''), /39000 × other reasons/)
+  assert.ok(written.join('').split('\n').length < 520)
+  assert.match(written.join(''), /39000 × other reasons/)
 })

@@ -174,7 +174,7 @@ const ALL = {
 
 const contentIn = ({ id: _id, document: _document, ...content }: Built): object => content
 
-test('A source that cannot be read keeps its forecast points, harbours, spots, passes and buoys, whatever the others give.', async (t) => {
+test('A silent source keeps its forecast points, harbours, spots, passes and buoys, whatever the others give.', async (t) => {
   const out = folderOf(t)
   assert.deepEqual(contentIn(await build(out, [source('one', FIRST), source('two', SECOND)])), ALL)
   // It fails before it has given anything, and after it has given everything else than before.
@@ -264,7 +264,7 @@ test('A rollback goes back to what the sources had given then.', async (t) => {
   assert.deepEqual(built.spots, [1, 5])
 })
 
-test('Where it is not known who gave what, all stays while a source is silent.', async (t) => {
+test('Where nobody knows which source gave what, all stays while a source is silent.', async (t) => {
   const out = folderOf(t)
   await build(out, [source('one', FIRST), source('two', SECOND)])
   for (const file of readdirSync(out)) if (file.startsWith('given-')) rmSync(join(out, file))
@@ -276,7 +276,7 @@ test('Where it is not known who gave what, all stays while a source is silent.',
   assert.deepEqual(contentIn(await build(out, [source('one', FIRST), source('two', SECOND)])), ALL)
 })
 
-test('A damaged memory of who gave what is told by check, and taken for lost.', async (t) => {
+test('A damaged file of source states is reported by check, and taken for lost.', async (t) => {
   const out = folderOf(t)
   const { id } = await build(out, [source('one', FIRST), source('two', SECOND)])
   writeFileSync(join(out, `given-${id}.jsonl`), '{"format":"groundswell-given"')
@@ -295,7 +295,7 @@ test('A fresh build does not go on without a source that the folder has somethin
   assert.equal((await build(elsewhere, [source('one', FIRST), silent], { fresh: true })).buoys, 'ABSV')
 })
 
-test('A feed of who reported lately keeps, when it is silent, also those that it did not mention last.', async (t) => {
+test('A silent source that mentions only who reported lately keeps also the buoys that it did not mention last.', async (t) => {
   const out = folderOf(t)
   const feed = (gift: Gift, fault?: string): Source =>
     source('feed', gift, { complete: false, ...(fault !== undefined && { fault }) })
@@ -307,7 +307,7 @@ test('A feed of who reported lately keeps, when it is silent, also those that it
   }
 })
 
-test('What stays of a silent source is asked for by the filter of today.', async (t) => {
+test('What is carried over of a silent source passes the filter of today.', async (t) => {
   const out = folderOf(t)
   const terms = { name: 'two', info: {}, accepts: ({ identifier }: BuoyRecord) => identifier !== 'D' }
   await build(out, [source('one', FIRST), source('two', SECOND)])
@@ -315,7 +315,7 @@ test('What stays of a silent source is asked for by the filter of today.', async
   assert.equal((await build(out, [source('one', FIRST), silent])).buoys, 'ABCSVW')
 })
 
-test('What stays of a silent source stands in no other source’s way.', async (t) => {
+test('What is carried over of a silent source hinders no other source.', async (t) => {
   const out = folderOf(t)
   await build(out, [source('one', FIRST), source('two', SECOND)])
   const coastal: Source = {

@@ -11,7 +11,7 @@ import { readConfiguration } from '../../src/sources/configuration.ts'
 import { temporaryFolder } from '../live.ts'
 import { startOrigin, type Origin } from './origin.ts'
 
-test('Addresses of the public internet are told from all others.', () => {
+test('Addresses of the public internet are distinguished from all others.', () => {
   const others = [
     '0.0.0.0',
     '0.1.2.3',
@@ -127,7 +127,7 @@ test('A redirect leads to no address of this machine or its network, however it 
   redirectTo(origin, `${inside.url}/secret`)
   assert.equal(reasonOf(await fetchFrom(t, `${origin.url}/a.csv`, { [host]: { private: true } })), 'fetched')
   assert.equal(inside.seen.length, 1)
-  // To the place that the operator wrote down, another path is no other place.
+  // Another path at the address that the operator wrote down is the same address.
   origin.files.set('/b.csv', 'a,b')
   redirectTo(origin, '/b.csv')
   assert.equal(reasonOf(await fetchFrom(t, `${origin.url}/a.csv`)), 'fetched')

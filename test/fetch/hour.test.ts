@@ -45,7 +45,7 @@ function times(until: number): number[] {
 
 const two = (n: number): string => String(n).padStart(2, '0')
 
-/** NDBC's file of a station: newest first; a height is corrected twenty minutes after it was first told. */
+/** NDBC's file of a station: newest first; a height is corrected twenty minutes after it first came. */
 function realtime(station: string, now: number): string {
   const rows = times(now).map((time) => {
     const at = new Date(time * 1000)

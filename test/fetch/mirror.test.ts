@@ -82,7 +82,7 @@ test('A file is fetched once, then only confirmed, and fetched again when it has
   origin.files.set('/a.csv', `${GOOD}more`)
   assert.equal((await fetch(NOON + 3600)).fetched, 1)
   assert.equal(readFileSync(join(folder, 'data/a.csv'), 'utf8'), `${GOOD}more`)
-  // Somebody has put another file there: what the server said of the old one is no longer true.
+  // Somebody has put another file there: what the server said about the old one is no longer true.
   writeFileSync(join(folder, 'data/a.csv'), 'mine')
   assert.equal((await fetch(NOON + 3601)).fetched, 1)
   assert.equal(origin.seen.at(-1)?.headers['if-none-match'], undefined)
@@ -100,7 +100,7 @@ const WRONG: { [name in keyof typeof FAULTS]: { reason: RegExp; attempts: number
   cut: { reason: /^the connection was cut$/, attempts: 4 },
   cutChunked: { reason: /^the connection was cut$/, attempts: 4 },
   longLength: { reason: /^the connection was cut$|another length/, attempts: 4 },
-  // The protocol gives no means to tell: see the test below.
+  // The protocol gives no means to notice: see the test below.
   shortLength: null,
   bomb: { reason: /^has more than 5000 bytes$/, attempts: 1 },
   badGzip: { reason: /^the compressed answer is damaged$/, attempts: 4 },
@@ -145,7 +145,7 @@ test('An answer that is longer than it said is cut there, and the connection is 
   assert.ok(GOOD.startsWith(text), 'nothing but the beginning')
 })
 
-test('What may pass is tried again with growing pauses, and what the server asks for is heeded.', async (t) => {
+test('A passing failure is tried again with growing pauses, and what the server asks for is heeded.', async (t) => {
   const origin = await startOrigin(t)
   origin.files.set('/a.csv', GOOD)
   origin.faults.set('/a.csv', { fault: FAULTS.broken, count: 3 })
@@ -158,7 +158,7 @@ test('What may pass is tried again with growing pauses, and what the server asks
   assert.deepEqual(waits, [2, 2])
 })
 
-test('A network that trickles has one limit for all of its files and tries, and what came before stays.', async (t) => {
+test('A network that trickles has one limit for all of its files and attempts, and what came before stays.', async (t) => {
   const origin = await startOrigin(t)
   const entries = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => {
     origin.files.set(`/${name}.csv`, GOOD)
@@ -238,7 +238,7 @@ test('Secrets go to the host they are for and nowhere else, and no message holds
   assert.equal(other.seen[0].path, '/b.csv')
   origin.chance = () => FAULTS.notFound
   const outcome = await fetch(NOON + 10)
-  assert.ok(outcome.failed === 1 && !JSON.stringify(outcome).includes('abc'), 'no secret is told')
+  assert.ok(outcome.failed === 1 && !JSON.stringify(outcome).includes('abc'), 'no secret is shown')
 })
 
 test('Files that the configuration no longer names are removed, and only those that were fetched.', async (t) => {
@@ -259,7 +259,7 @@ test('Files that the configuration no longer names are removed, and only those t
   ])
 })
 
-test('Leavings of a killed fetch and an index that is no index do no harm.', async (t) => {
+test('What a killed fetch left and a damaged index do no harm.', async (t) => {
   const origin = await startOrigin(t)
   origin.files.set('/a.csv', GOOD)
   const { folder, fetch } = drill(t, origin, [{ url: `${origin.url}/a.csv`, to: 'sub/a.csv' }])
@@ -270,7 +270,7 @@ test('Leavings of a killed fetch and an index that is no index do no harm.', asy
   assert.deepEqual(readdirSync(join(folder, 'sub')), ['a.csv'])
 })
 
-test('A packed file is looked into: its content and what it unfolds to.', async (t) => {
+test('A compressed file is inspected: its content and what it expands to.', async (t) => {
   const origin = await startOrigin(t)
   origin.files.set('/good.txt.gz', gzipSync(GOOD))
   origin.files.set('/page.txt.gz', gzipSync('<html>'))
@@ -290,7 +290,7 @@ test('A packed file is looked into: its content and what it unfolds to.', async 
   assert.equal(readdirSync(folder).length, 2)
 })
 
-test('What a body is, is told by its first bytes.', () => {
+test('The first bytes of a body say what it is.', () => {
   const cases: [start: string, content: Parameters<typeof contentFault>[1], isRight: boolean][] = [
     ['#YY MM', 'text', true],
     ['\ufeffDate;H1/3', 'text', true],

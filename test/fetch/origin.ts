@@ -1,6 +1,6 @@
 /**
- * A web server on loopback that serves what a test puts into it, with validators, and misbehaves where it is
- * told to.
+ * A web server on loopback that serves what a test puts into it, with validators, and misbehaves where the
+ * test asks for it.
  */
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'

@@ -1,4 +1,7 @@
-/** A process that works on a folder once, as it is told over its channel, and may be killed between two changes of the disk. */
+/**
+ * A process that works on a folder once, as a message asks it to, and may be killed between two changes of
+ * the disk.
+ */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import type { Speaker } from './world.ts'
@@ -64,11 +67,11 @@ async function work({ dir, now, what }: Work): Promise<void> {
   }
 }
 
-process.once('message', (told: Work) => {
+process.once('message', (asked: Work) => {
   void import('../../src/build/build.ts')
     .then(() => {
-      killAtChange(told.killAt)
-      return work(told)
+      killAtChange(asked.killAt)
+      return work(asked)
     })
     .then(
       () => process.send!({ done: true }),

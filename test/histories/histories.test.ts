@@ -1,6 +1,6 @@
 /**
- * Random histories of a folder against a naive model. `node --import tsx test/histories/histories.test.ts 1000 [SEED]` runs so many and
- * says what they did.
+ * Random histories of a folder against a naive model. `node --import tsx test/histories/histories.test.ts
+ * 1000 [SEED]` runs so many and says what they did.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -14,7 +14,7 @@ const SHORT = 40
 /** Enough to see what they have in common. */
 const MOST_FAULTS = 5
 
-/** Faults are told by the seed of their history. */
+/** A fault is named by the seed of its history. */
 async function runHistories(count: number, firstSeed: number): Promise<{ counts: Counts; faults: string[] }> {
   const counts: Counts = {}
   const faults: string[] = []

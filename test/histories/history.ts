@@ -1,6 +1,7 @@
 /**
- * One random history of a folder: builds with sources that fail, rollbacks, pins, collections, lost files, and processes that are killed.
- * After each step the folder is compared with the model, and all ids, slugs and readings with all that were ever given.
+ * One random history of a folder: builds with sources that fail, rollbacks, pins, collections, lost files,
+ * and processes that are killed. After each step the folder is compared with the model, and all ids, slugs
+ * and readings with all that were ever given.
  */
 import assert from 'node:assert/strict'
 import { fork, type ChildProcess } from 'node:child_process'
@@ -108,7 +109,7 @@ export class History {
   /** What each snapshot has to hold, by id. */
   readonly #states = new Map<string, State>()
   #kept: KeptState[] = []
-  #announced: string | null = null
+  #published: string | null = null
   /** The last sequence before the rollback that holds. */
   #hold: number | null = null
   readonly #log: string[] = []
@@ -138,13 +139,13 @@ export class History {
     }
   }
 
-  #tell(what: string, details: unknown = ''): void {
+  #record(what: string, details: unknown = ''): void {
     this.#counts[what] = (this.#counts[what] ?? 0) + 1
     this.#log.push(`${this.#step} ${what} ${typeof details === 'string' ? details : JSON.stringify(details)}`)
   }
 
   async #act(): Promise<void> {
-    if (this.#announced === null) return this.#build()
+    if (this.#published === null) return this.#build()
     const dice = this.#chance.below(100)
     if (dice < 58) return this.#build()
     if (dice < 70) return this.#rollback()
@@ -166,8 +167,8 @@ export class History {
     const isKilled = chance.percent(14)
     const killAt = chance.below(MOST_CHANGES)
     const saying = speakers.map(({ name, fails }) => `${name} ${fails ?? 'read'}`)
-    this.#tell(fresh ? 'fresh build' : 'build', { saying, keep, base, ...(isKilled && { killAt }) })
-    for (const { fails } of speakers) if (fails !== null) this.#tell('failing source')
+    this.#record(fresh ? 'fresh build' : 'build', { saying, keep, base, ...(isKilled && { killAt }) })
+    for (const { fails } of speakers) if (fails !== null) this.#record('failing source')
 
     const work: Work = {
       dir: this.#dir,
@@ -178,12 +179,12 @@ export class History {
     const given = this.#memories()
     const outcome = isKilled ? await this.#builders.work(work) : await this.#buildHere(speakers, work)
     if (outcome === 'killed') {
-      this.#tell('kill of a build')
+      this.#record('kill of a build')
       await this.#adoptKilled(expected, given)
       return
     }
     if (typeof expected === 'string') {
-      this.#tell('refused build', expected)
+      this.#record('refused build', expected)
       assert.match(outcome, REFUSALS[expected])
       // It has collected what --keep lets go, and nothing else.
       this.#syncKept(keep, undefined)
@@ -192,7 +193,7 @@ export class History {
     assert.equal(outcome, 'done')
     const newest = listKept(this.#dir).at(-1)!
     this.#states.set(newest.id, expected)
-    if (this.#hold === null) this.#announced = newest.id
+    if (this.#hold === null) this.#published = newest.id
     this.#syncKept(keep, newest)
   }
 
@@ -213,13 +214,13 @@ export class History {
   #base(): string | null {
     const waiting =
       this.#hold === null ? undefined : this.#kept.findLast(({ sequence }) => sequence > this.#hold!)
-    return waiting?.id ?? this.#announced ?? this.#kept.at(-1)?.id ?? null
+    return waiting?.id ?? this.#published ?? this.#kept.at(-1)?.id ?? null
   }
 
-  /** A killed build has done all, nothing, or has kept its snapshot and not announced it. */
+  /** A killed build has done all, nothing, or has kept its snapshot and not published it. */
   async #adoptKilled(expected: State | Refusal, given: ReadonlyMap<string, string>): Promise<void> {
     if (!existsSync(this.#dir)) return
-    const announced = (await readManifest(this.#dir))?.id ?? null
+    const published = (await readManifest(this.#dir))?.id ?? null
     const newest = listKept(this.#dir).at(-1)
     const isNew = newest !== undefined && newest.sequence > (this.#kept.at(-1)?.sequence ?? 0)
     if (isNew) {
@@ -232,10 +233,10 @@ export class History {
       if (before !== undefined && before !== memory && typeof expected !== 'string')
         this.#states.set(id, expected)
     }
-    if (announced !== this.#announced) {
-      assert.ok(this.#hold === null, 'a killed build announced though a rollback holds')
-      assert.equal(announced, newest?.id)
-      this.#announced = announced
+    if (published !== this.#published) {
+      assert.ok(this.#hold === null, 'a killed build published though a rollback holds')
+      assert.equal(published, newest?.id)
+      this.#published = published
     }
     this.#syncKept(1, newest)
   }
@@ -262,7 +263,7 @@ export class History {
     const now = existsSync(this.#dir) ? listKept(this.#dir) : []
     const ids = new Set(now.map(({ id }) => id))
     for (const { id, pinned } of this.#kept)
-      if (pinned || id === this.#announced) assert.ok(ids.has(id), `${id} is gone`)
+      if (pinned || id === this.#published) assert.ok(ids.has(id), `${id} is gone`)
     const expected = this.#kept.filter(({ id }) => id !== newest?.id).slice(-keep + 1)
     if (keep > 1) for (const { id } of expected) assert.ok(ids.has(id), `${id} is gone in spite of --keep`)
     this.#kept = now.map(({ id, sequence, pinned }) => ({ id, sequence, pinned }))
@@ -271,31 +272,31 @@ export class History {
   async #rollback(): Promise<void> {
     const chance = this.#chance
     const to = chance.percent(40) && this.#kept.length > 0 ? chance.pick(this.#kept).id : null
-    const at = this.#kept.findLastIndex(({ id }) => id === this.#announced)
+    const at = this.#kept.findLastIndex(({ id }) => id === this.#published)
     const target = to ?? this.#kept.at(at === -1 ? -1 : at - 1)?.id
     const isRefused = target === undefined || (to === null && at === 0)
-    this.#tell('rollback', { to, target, isRefused })
+    this.#record('rollback', { to, target, isRefused })
     const now = Date.now() / 1000
     if (chance.percent(10)) {
       const work: Work = { dir: this.#dir, now, killAt: chance.below(14), what: { command: 'rollback', to } }
       if ((await this.#builders.work(work)) === 'killed') {
-        this.#tell('kill of a rollback')
-        const announced = (await readManifest(this.#dir))?.id ?? null
-        if (announced !== this.#announced) assert.equal(announced, target)
-        if (announced !== this.#announced) assert.ok(readHold(this.#dir) !== null, 'it does not hold')
-        this.#announced = announced
+        this.#record('kill of a rollback')
+        const published = (await readManifest(this.#dir))?.id ?? null
+        if (published !== this.#published) assert.equal(published, target)
+        if (published !== this.#published) assert.ok(readHold(this.#dir) !== null, 'it does not hold')
+        this.#published = published
         this.#hold = readHold(this.#dir)?.after ?? null
         return
       }
     } else if (isRefused) await assert.rejects(rollback(this.#dir, to, now), /no earlier snapshot|no kept/)
     else await rollback(this.#dir, to, now)
     if (isRefused) return
-    this.#announced = target
+    this.#published = target
     this.#hold = this.#kept.at(-1)!.sequence
   }
 
   async #resume(): Promise<void> {
-    this.#tell('resume', `${this.#hold}`)
+    this.#record('resume', `${this.#hold}`)
     const isHeld = this.#hold !== null
     const newest = this.#kept.at(-1)?.id ?? null
     const isRefused = isHeld && newest === null
@@ -303,18 +304,18 @@ export class History {
       const killAt = this.#chance.below(14)
       const work: Work = { dir: this.#dir, now: 0, killAt, what: { command: 'resume' } }
       if ((await this.#builders.work(work)) === 'killed') {
-        this.#tell('kill of a resume')
-        const announced = (await readManifest(this.#dir))?.id ?? null
-        if (announced !== this.#announced) assert.equal(announced, newest)
-        this.#announced = announced
+        this.#record('kill of a resume')
+        const published = (await readManifest(this.#dir))?.id ?? null
+        if (published !== this.#published) assert.equal(published, newest)
+        this.#published = published
         this.#hold = readHold(this.#dir)?.after ?? null
-        if (isHeld && this.#hold === null) assert.equal(announced, newest)
+        if (isHeld && this.#hold === null) assert.equal(published, newest)
         return
       }
     } else if (isRefused) await assert.rejects(resume(this.#dir), /no kept snapshot/)
     else await resume(this.#dir)
     if (!isHeld || isRefused) return
-    this.#announced = newest
+    this.#published = newest
     this.#hold = null
   }
 
@@ -322,14 +323,14 @@ export class History {
     if (this.#kept.length === 0) return Promise.resolve()
     const one = this.#chance.pick(this.#kept)
     one.pinned = !one.pinned
-    this.#tell(one.pinned ? 'pin' : 'unpin', one.id)
+    this.#record(one.pinned ? 'pin' : 'unpin', one.id)
     setPinned(this.#dir, one.id, one.pinned)
     return Promise.resolve()
   }
 
   /** As if an hour had passed: what is not kept goes with the next build. */
   #age(): Promise<void> {
-    this.#tell('hour')
+    this.#record('hour')
     for (const file of readdirSync(this.#dir)) {
       const path = join(this.#dir, file)
       if (!statSync(path, { throwIfNoEntry: false })?.isFile()) continue
@@ -345,18 +346,18 @@ export class History {
     switch (this.#chance.below(5)) {
       case 0:
         if (this.#kept.length === 0) break
-        this.#tell('lost registry')
+        this.#record('lost registry')
         rmSync(registry, { force: true })
         break
       case 1:
         if (!existsSync(registry) || this.#kept.length === 0) break
-        this.#tell('damaged registry')
+        this.#record('damaged registry')
         writeFileSync(registry, readFileSync(registry, 'utf8').slice(0, -7))
         break
       case 2: {
-        // With the registry lost as well, nothing would know of what was gone back from.
+        // With the registry lost as well, nothing would know what was rolled back.
         if (!this.#hasWholeRegistry()) break
-        this.#tell('lost kept manifests')
+        this.#record('lost kept manifests')
         for (const { file, id } of listKept(this.#dir)) {
           rmSync(join(this.#dir, file))
           rmSync(join(this.#dir, `pin-${id}`), { force: true })
@@ -367,18 +368,18 @@ export class History {
       case 3: {
         const id = this.#base()!
         if (!this.#states.get(id)!.isKnown || !existsSync(join(this.#dir, `given-${id}.jsonl`))) break
-        this.#tell('lost memory of sources', id)
+        this.#record('lost source states', id)
         rmSync(join(this.#dir, `given-${id}.jsonl`))
         this.#states.set(id, { ...this.#states.get(id)!, isKnown: false })
         break
       }
       default:
         if (!this.#hasWholeRegistry()) break
-        this.#tell('lost folder')
+        this.#record('lost folder')
         for (const file of readdirSync(this.#dir))
           if (file !== 'registry.jsonl') rmSync(join(this.#dir, file), { recursive: true })
         this.#kept = []
-        this.#announced = null
+        this.#published = null
         this.#hold = null
     }
     return Promise.resolve()
@@ -393,17 +394,17 @@ export class History {
 
   async #verify(): Promise<void> {
     if (!existsSync(this.#dir)) return
-    const announced = await readManifest(this.#dir)
-    assert.equal(announced?.id ?? null, this.#announced, 'what is announced')
+    const published = await readManifest(this.#dir)
+    assert.equal(published?.id ?? null, this.#published, 'the published snapshot')
     assert.equal(readHold(this.#dir)?.after ?? null, this.#hold, 'what holds')
-    if (announced !== null) {
+    if (published !== null) {
       // Registries that were damaged on purpose are made anew by the next build.
       const faults = (await checkFolder(this.#dir)).filter((fault) => !fault.startsWith('registry.jsonl'))
       assert.deepEqual(faults, [])
     }
     for (const { id, manifest } of [
       ...listKept(this.#dir),
-      ...(announced === null ? [] : [{ id: announced.id, manifest: announced }]),
+      ...(published === null ? [] : [{ id: published.id, manifest: published }]),
     ]) {
       if (this.#seen.has(id)) continue
       this.#seen.add(id)
@@ -413,7 +414,10 @@ export class History {
     }
   }
 
-  /** What readers see of a snapshot, in the model's words; ids and slugs are compared with all that were ever seen. */
+  /**
+   * What readers see of a snapshot, in the model's words; ids and slugs are compared with all that were ever
+   * seen.
+   */
   async #contentOf({ asOf, parts }: Manifest): Promise<object> {
     const decoded: { part: Part; month: number | null; kind: string }[] = []
     for (const entry of parts) {

@@ -1,4 +1,7 @@
-/** What a folder has to hold after each step of a history, told naively: plain maps, made anew with each build, no code of the program's. */
+/**
+ * What a folder has to hold after each step of a history, worked out naively: plain maps, made anew with each
+ * build, no code of the program's.
+ */
 import { networkOf, type Gift, type Speaker } from './world.ts'
 
 export interface PointWord {

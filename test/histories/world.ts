@@ -1,6 +1,6 @@
 /**
- * A made-up world for histories: what its sources give is plain data, every value of it told by what it belongs to, so that a value under
- * another buoy's name shows.
+ * A made-up world for histories: what its sources give is plain data, every value of it follows from what it
+ * belongs to, so that a value under another buoy's name shows.
  */
 import { createHash } from 'node:crypto'
 import { type Source } from '../../src/sources/source.ts'

@@ -45,7 +45,7 @@ export function assertAnswer(got: Got, expected: Answer, what: string): void {
   assert.equal(JSON.stringify(body), JSON.stringify(wanted), `${what}: keys in another order`)
 }
 
-/** Where two values part, in words; a whole list of buoys printed twice tells nobody anything. */
+/** Where two values part, in words; a whole list of buoys printed twice helps nobody. */
 function firstDifference(got: Json | undefined, wanted: Json | undefined, path: string): string | null {
   if (typeof got !== 'object' || typeof wanted !== 'object' || got === null || wanted === null) {
     return Object.is(got, wanted) ? null : `${path} is ${short(got)}, wanted ${short(wanted)}`

@@ -257,7 +257,7 @@ interface Nearest<T> {
   km: number
 }
 
-/** Everything within reach, nearest first. Null where it cannot be told what is in reach or nearer. */
+/** Everything within reach, nearest first. Null where rounding decides what is in reach or nearer. */
 function around<T extends { lat: number; lng: number }>(
   items: readonly T[],
   lat: number,
@@ -365,7 +365,7 @@ function tideAt(harbour: Harbour, time: number): Expected['tide'] {
   }
 }
 
-/** Compass points that a direction may be told as: two where it lies on the border between them. */
+/** Compass points that a direction may have: two where it lies on the border between them. */
 export function compassPoints(direction: number): string[] {
   return [compass((direction - 1e-6 + 360) % 360), compass((direction + 1e-6) % 360)]
 }

@@ -44,7 +44,7 @@ export interface Answer {
   /** For errors: parameters of which the message has to name one; empty when it need not name any. */
   names: string[]
   /**
-   * Why the last digit or the edge of this answer cannot be told by two right programs alike (a distance
+   * Why the last digit or the edge of this answer cannot be the same in two right programs (a distance
    * within a millimetre of the radius, a rounding tie); null almost always.
    */
   unsure: string | null

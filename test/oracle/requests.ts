@@ -536,7 +536,7 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
     '%F0%9F%8C%8A',
   ]
   const unknownPath = fc.constantFrom(...strangeIds)
-  // A broken or foreign id is no buoy's; where the contract's oracle can look for it, it does.
+  // No buoy has a broken or foreign id; where the contract's oracle can look for it, it does.
   const buoyPath = (tail: string) =>
     fc.oneof(
       { weight: 9, arbitrary: slugOrId.map((id) => ({ path: `/buoys/${id}${tail}`, ids: { buoyId: id } })) },
@@ -571,7 +571,7 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
           .join(''),
       ),
     )
-    // Marks without their letter fold to nothing, and there is no saying what nothing matches.
+    // Marks without their letter fold to nothing, and what nothing matches is not defined.
     .filter((text) => {
       const trimmed = text.trim()
       const bare = trimmed.normalize('NFD').replaceAll(/\p{M}/gu, '')

@@ -501,7 +501,7 @@ function specialPlans(): Plan[] {
       lat: 33.2,
       lng: -75,
       pattern: every(1800, 40),
-      // A row without a height is no reading even where it has a period and a direction.
+      // A row without a height is not a reading, even with a period and a direction.
       adjust: (row, index) => {
         if (index % 2 === 1) row.significantHeight = null
       },

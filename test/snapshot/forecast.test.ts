@@ -98,7 +98,7 @@ test('Of several runs for one point the newest stays, of equal ones the first.',
   assert.deepEqual(heights([height(1, 100), height(2, 200, 10.0001, 20)]), [1000, 2000])
 })
 
-test('A point without any value is no forecast and does not replace one.', () => {
+test('A point without any value is left out and replaces no other.', () => {
   const empty = recordAt(10, 20, { runAt: START + 1, values: { waveHeight: [null, null] } })
   const set = new ForecastSet()
   set.add(empty)

@@ -217,7 +217,7 @@ const MANIFEST: Omit<Manifest, 'id'> = {
   parts: [entry('catalog', 'a'), entry('readings', 'bb', 674), entry('weather', 'ccc', 674)],
 }
 
-test('A manifest comes back, and its id tells any two manifests apart.', () => {
+test('A manifest comes back, and any two manifests have different ids.', () => {
   const { id, bytes } = encodeManifest(MANIFEST)
   assert.match(id, /^[0-9a-f]{24}$/)
   assert.deepEqual(encodeManifest(MANIFEST), { id, bytes })
@@ -321,7 +321,7 @@ test('A part is named by its kind and hash, and the hash is SHA-256.', () => {
   assert.equal(partFile('readings', expected), 'readings-ba7816bf8f01cfea414140de5dae2223.msgpack')
 })
 
-/** Everything that a snapshot tells, as plain values. */
+/** All that a snapshot holds, as plain values. */
 function contents(snapshot: Awaited<ReturnType<typeof loadSnapshot>>): unknown {
   const { id, asOf, parts } = snapshot
   return {

@@ -1,6 +1,6 @@
 /**
  * Snapshots from a liar, with right hashes and ids, at a start and at a swap: each is refused, or serves
- * without harm. `GROUNDSWELL_LIES=10000` tells so many; a lie that does harm is told by its seed, and
+ * without harm. `GROUNDSWELL_LIES=10000` tries so many; a lie that does harm is named by its seed, and
  * `GROUNDSWELL_SEED=SEED GROUNDSWELL_LIES=1` repeats it.
  */
 import assert from 'node:assert/strict'
@@ -53,7 +53,7 @@ class Asker {
   }
 }
 
-/** A folder with a whole snapshot, in which lies are told. */
+/** A folder with a whole snapshot, into which lies are put. */
 class Scene {
   readonly dir: string
   readonly truth: Tale
@@ -124,7 +124,7 @@ test(
     await build([everythingSource()], join(folder, 'whole'))
     const scene = new Scene(join(folder, 'whole'), join(folder, 'told'))
     t.after(() => scene.end())
-    // Told again without a lie it is the very same.
+    // Written again without a lie it is the same.
     assert.deepEqual(
       Buffer.from(tell(copyOf(scene.truth)).manifest),
       readFileSync(join(scene.dir, MANIFEST_FILE)),

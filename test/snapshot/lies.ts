@@ -45,7 +45,7 @@ export interface TalePart {
   spoil: ((bytes: Uint8Array) => Uint8Array)[]
 }
 
-/** A snapshot as a liar tells it. */
+/** A snapshot as a liar writes it. */
 export interface Tale {
   asOf: unknown
   parts: TalePart[]

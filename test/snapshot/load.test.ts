@@ -1,6 +1,6 @@
 /**
- * Loading on a thread of its own: what keeps a snapshot from being loaded is told, and the next one is loaded
- * all the same.
+ * Loading on a thread of its own: what keeps a snapshot from being loaded is reported, and the next one is
+ * loaded all the same.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -49,8 +49,8 @@ function sceneOf(
   return { dir, log, served, reloader }
 }
 
-/** Announces the manifest with a change, its id right. */
-async function announce(dir: string, change: (manifest: Manifest) => Omit<Manifest, 'id'>): Promise<void> {
+/** Publishes the manifest with a change, its id right. */
+async function publish(dir: string, change: (manifest: Manifest) => Omit<Manifest, 'id'>): Promise<void> {
   const manifest = (await readManifest(dir)) ?? assert.fail('there is no manifest')
   writeFileSync(join(dir, MANIFEST_FILE), encodeManifest(change(manifest)).bytes)
 }
@@ -76,7 +76,7 @@ test('What is loaded on the thread is what is loaded on this one, and what was i
   assert.deepEqual(again.newest, there.newest)
 })
 
-test('A load that passes its time limit is ended, refused and told, and the next attempt is one of its own.', async (t) => {
+test('A load that passes its time limit is ended, refused and reported, and the next attempt starts anew.', async (t) => {
   let limit = 1
   const { log, served, reloader } = sceneOf(t, () => limit)
   await reloader.look()
@@ -172,13 +172,13 @@ test('A pipe in place of the manifest or of a part is refused at once.', { timeo
   assert.equal(reloader.state.error, null)
 })
 
-test('What a manifest says of a part in memory has to be what is so of it.', async (t) => {
+test('What a manifest says about a part in memory has to agree with it.', async (t) => {
   for (const change of [{ rows: 7 }, { month: 670 }, { bytes: 640 }, { sha256: null }]) {
     const { dir, reloader } = sceneOf(t)
     await reloader.look()
     const [first] = reloader.snapshot?.parts ?? assert.fail('nothing is served')
     assert.equal(first.entry.kind, 'catalog')
-    await announce(dir, ({ asOf, parts }) => ({
+    await publish(dir, ({ asOf, parts }) => ({
       asOf: asOf + 1,
       parts: parts.map((part) => {
         if (part.kind !== 'readings' || part.month !== 674) return part
@@ -200,7 +200,7 @@ test('What a manifest says of a part in memory has to be what is so of it.', asy
 
 test('Parts whose files are missing or of another size cost no memory, however large the manifest says they are.', async (t) => {
   const { dir, reloader } = sceneOf(t)
-  await announce(dir, ({ asOf, parts }) => ({
+  await publish(dir, ({ asOf, parts }) => ({
     asOf,
     parts: parts.map((part) => (part.kind === 'passes' ? { ...part, bytes: 2 ** 31 - 1 } : part)),
   }))
@@ -215,7 +215,7 @@ test('Parts whose files are missing or of another size cost no memory, however l
 
 test('A manifest that claims more than the machine or its container has is refused with the sums.', async (t) => {
   const { dir, reloader } = sceneOf(t)
-  await announce(dir, ({ asOf, parts }) => {
+  await publish(dir, ({ asOf, parts }) => {
     const month = parts.find(({ kind }) => kind === 'readings') ?? assert.fail('there are no readings')
     const { sha256 } = month
     return {

@@ -168,7 +168,7 @@ test('The box of a pass in two parts is the smallest that holds both.', () => {
   )
 })
 
-test('A pass that cannot be ends the build with a word which.', () => {
+test('An impossible pass ends the build, and the error names it.', () => {
   const refused: [Partial<PassRecord>, RegExp][] = [
     [{ mission: 'apollo-11' }, /unknown mission "apollo-11"/],
     [{ cycle: -1 }, /cycle/],

@@ -1,5 +1,5 @@
 /**
- * Texts of sources that are longer than a snapshot may hold: names are cut, and what tells things apart is
+ * Texts of sources that are longer than a snapshot may hold: names are cut, and what identifies things is
  * refused by name.
  */
 import assert from 'node:assert/strict'
