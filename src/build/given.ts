@@ -2,7 +2,7 @@
  * The last known state of each source of the configuration: `given-ID.jsonl` beside each kept snapshot, one
  * line a source, under the head of `state-file.ts`. A silent source is carried over from it as if it had been
  * read, but for its rows: those stay in the months. The file belongs to its snapshot: a rollback goes back to
- * the states of then, and the file is removed with the snapshot.
+ * its states, and the file is removed with the snapshot.
  *
  *   {"name":"…","read_at":"2026-03-27T12:00:00Z","refused":null,"networks":[…],"buoys":[…],"spots":[…],"parts":[…]}
  *
