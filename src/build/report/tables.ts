@@ -12,140 +12,187 @@ export interface Table {
 
 /** The tables that the page and the terminal show. Empty ones are left out. */
 export function tablesOf(document: ReportDocument): Table[] {
-  const { sources, networks, duplicates, duplicates_count: duplicateCount } = document
-  const counts = (of: { readonly [reason: string]: number }): Row[] =>
-    Object.entries(of).map(([reason, n]) => [reason, n])
-  return [
-    {
-      title: 'Sources',
-      head: ['source', 'files', 'rows', 'bad lines', 'state'],
-      rows: sources.map(({ name, files, rows, bad_lines: bad, refused, last_read: lastRead }) => [
-        name,
-        files,
-        rows,
-        bad,
-        refused === null ? 'read' : `${refused}${lastRead === null ? '' : `; in use: that of ${lastRead}`}`,
-      ]),
-    },
-    {
-      title: 'Networks',
-      head: ['network', 'buoys', 'reporting', 'newest reading'],
-      rows: networks.map(({ name, buoys, reporting, newest_reading: newest }) => [
-        name,
-        buoys,
-        reporting,
-        newest ?? 'none',
-      ]),
-    },
-    {
-      title: 'Fetched',
-      head: [
-        'source',
-        'files',
-        'fetched',
-        'unchanged',
-        'not due',
-        'failed',
-        'bytes',
-        'seconds',
-        'of',
-        'oldest',
-      ],
-      rows: sources.flatMap(({ name, fetch }) =>
-        fetch === null
-          ? []
-          : [
-              [
-                name,
-                fetch.files,
-                fetch.fetched,
-                fetch.unchanged,
-                fetch.not_due,
-                fetch.failed,
-                fetch.bytes,
-                fetch.seconds,
-                fetch.seconds_allowed,
-                fetch.oldest ?? 'never',
-              ],
-            ],
-      ),
-    },
-    {
-      title: 'Not fetched',
-      head: ['source', 'address', 'reason', 'in use: the file of'],
-      rows: sources.flatMap(({ name, fetch }) =>
-        (fetch?.failures ?? []).map(({ url, reason, used_from: from }) => [
-          name,
-          url,
-          reason,
-          from ?? 'none',
-        ]),
-      ),
-    },
-    {
-      title: 'Bad lines by reason',
-      head: ['source', 'reason', 'lines'],
-      rows: sources.flatMap(({ name, bad_reasons: reasons }) => counts(reasons).map((row) => [name, ...row])),
-    },
-    {
-      title: 'The first bad lines',
-      head: ['file', 'line', 'reason', 'text'],
-      rows: sources.flatMap(({ bad }) =>
-        bad.map(({ file, line, reason, text }) => [file, line, reason, text ?? '']),
-      ),
-    },
-    {
-      title: 'Left out by rules of the format',
-      head: ['source', 'reason', 'rows or values', 'most at'],
-      rows: sources.flatMap(({ name, skipped, skipped_stations: stations }) =>
-        Object.entries(skipped).map(([reason, n]) => [name, reason, n, stationsText(stations?.[reason])]),
-      ),
-    },
-    {
-      title: 'Left out for want of a position',
-      head: ['source', 'stations', 'identifiers'],
-      rows: sources.flatMap(({ name, without_position: identifiers }) =>
-        identifiers.length === 0
-          ? []
-          : [
-              [
-                name,
-                identifiers.length,
-                `${identifiers.slice(0, STATIONS_SHOWN).join(' ')}${identifiers.length > STATIONS_SHOWN ? ' …' : ''}`,
-              ],
-            ],
-      ),
-    },
-    {
-      title: 'Impossible values, taken out',
-      head: ['network', 'reason', 'values'],
-      rows: networks.flatMap(({ name, impossible }) => counts(impossible).map((row) => [name, ...row])),
-    },
-    {
-      title: 'Suspect readings, which stay',
-      head: ['network', 'reason', 'readings', 'buoys', 'of'],
-      rows: networks.flatMap(({ name, doubtful }) =>
-        doubtful.map(({ reason, readings, buoys, identifiers }) => [
-          name,
-          reason,
-          readings,
-          buoys,
-          `${identifiers.join(' ')}${buoys > identifiers.length ? ' …' : ''}`,
-        ]),
-      ),
-    },
-    {
-      title: `Buoys of two networks (${duplicateCount})`,
-      head: ['left out', 'stays', 'km apart'],
-      rows: duplicates.map(({ left_out: leftOut, stays, km }) => [leftOut, stays, km]),
-    },
-    {
-      title: 'Remarks',
-      head: ['source', 'remark'],
-      rows: sources.flatMap(({ name, warnings }) => warnings.map((warning) => [name, warning])),
-    },
-  ].filter(({ rows }) => rows.length > 0)
+  return TABLES.map((table) => table(document)).filter(({ rows }) => rows.length > 0)
 }
+
+const countRows = (counts: { readonly [reason: string]: number }): Row[] =>
+  Object.entries(counts).map(([reason, count]) => [reason, count])
+
+function sourcesTable({ sources }: ReportDocument): Table {
+  return {
+    title: 'Sources',
+    head: ['source', 'files', 'rows', 'bad lines', 'state'],
+    rows: sources.map(({ name, files, rows, bad_lines: bad, refused, last_read: lastRead }) => [
+      name,
+      files,
+      rows,
+      bad,
+      refused === null ? 'read' : `${refused}${lastRead === null ? '' : `; in use: that of ${lastRead}`}`,
+    ]),
+  }
+}
+
+function networksTable({ networks }: ReportDocument): Table {
+  return {
+    title: 'Networks',
+    head: ['network', 'buoys', 'reporting', 'newest reading'],
+    rows: networks.map(({ name, buoys, reporting, newest_reading: newest }) => [
+      name,
+      buoys,
+      reporting,
+      newest ?? 'none',
+    ]),
+  }
+}
+
+function fetchedTable({ sources }: ReportDocument): Table {
+  return {
+    title: 'Fetched',
+    head: [
+      'source',
+      'files',
+      'fetched',
+      'unchanged',
+      'not due',
+      'failed',
+      'bytes',
+      'seconds',
+      'of',
+      'oldest',
+    ],
+    rows: sources.flatMap(({ name, fetch }) =>
+      fetch === null
+        ? []
+        : [
+            [
+              name,
+              fetch.files,
+              fetch.fetched,
+              fetch.unchanged,
+              fetch.not_due,
+              fetch.failed,
+              fetch.bytes,
+              fetch.seconds,
+              fetch.seconds_allowed,
+              fetch.oldest ?? 'never',
+            ],
+          ],
+    ),
+  }
+}
+
+function notFetchedTable({ sources }: ReportDocument): Table {
+  return {
+    title: 'Not fetched',
+    head: ['source', 'address', 'reason', 'in use: the file of'],
+    rows: sources.flatMap(({ name, fetch }) =>
+      (fetch?.failures ?? []).map(({ url, reason, used_from: from }) => [name, url, reason, from ?? 'none']),
+    ),
+  }
+}
+
+function badReasonsTable({ sources }: ReportDocument): Table {
+  return {
+    title: 'Bad lines by reason',
+    head: ['source', 'reason', 'lines'],
+    rows: sources.flatMap(({ name, bad_reasons: reasons }) =>
+      countRows(reasons).map((row) => [name, ...row]),
+    ),
+  }
+}
+
+function badLinesTable({ sources }: ReportDocument): Table {
+  return {
+    title: 'The first bad lines',
+    head: ['file', 'line', 'reason', 'text'],
+    rows: sources.flatMap(({ bad }) =>
+      bad.map(({ file, line, reason, text }) => [file, line, reason, text ?? '']),
+    ),
+  }
+}
+
+function skippedTable({ sources }: ReportDocument): Table {
+  return {
+    title: 'Left out by rules of the format',
+    head: ['source', 'reason', 'rows or values', 'most at'],
+    rows: sources.flatMap(({ name, skipped, skipped_stations: stations }) =>
+      Object.entries(skipped).map(([reason, n]) => [name, reason, n, stationsText(stations?.[reason])]),
+    ),
+  }
+}
+
+function withoutPositionTable({ sources }: ReportDocument): Table {
+  return {
+    title: 'Left out for want of a position',
+    head: ['source', 'stations', 'identifiers'],
+    rows: sources.flatMap(({ name, without_position: identifiers }) =>
+      identifiers.length === 0
+        ? []
+        : [
+            [
+              name,
+              identifiers.length,
+              `${identifiers.slice(0, STATIONS_SHOWN).join(' ')}${identifiers.length > STATIONS_SHOWN ? ' …' : ''}`,
+            ],
+          ],
+    ),
+  }
+}
+
+function impossibleTable({ networks }: ReportDocument): Table {
+  return {
+    title: 'Impossible values, taken out',
+    head: ['network', 'reason', 'values'],
+    rows: networks.flatMap(({ name, impossible }) => countRows(impossible).map((row) => [name, ...row])),
+  }
+}
+
+function suspectTable({ networks }: ReportDocument): Table {
+  return {
+    title: 'Suspect readings, which stay',
+    head: ['network', 'reason', 'readings', 'buoys', 'of'],
+    rows: networks.flatMap(({ name, doubtful }) =>
+      doubtful.map(({ reason, readings, buoys, identifiers }) => [
+        name,
+        reason,
+        readings,
+        buoys,
+        `${identifiers.join(' ')}${buoys > identifiers.length ? ' …' : ''}`,
+      ]),
+    ),
+  }
+}
+
+function duplicatesTable({ duplicates, duplicates_count: duplicateCount }: ReportDocument): Table {
+  return {
+    title: `Buoys of two networks (${duplicateCount})`,
+    head: ['left out', 'stays', 'km apart'],
+    rows: duplicates.map(({ left_out: leftOut, stays, km }) => [leftOut, stays, km]),
+  }
+}
+
+function remarksTable({ sources }: ReportDocument): Table {
+  return {
+    title: 'Remarks',
+    head: ['source', 'remark'],
+    rows: sources.flatMap(({ name, warnings }) => warnings.map((warning) => [name, warning])),
+  }
+}
+
+const TABLES = [
+  sourcesTable,
+  networksTable,
+  fetchedTable,
+  notFetchedTable,
+  badReasonsTable,
+  badLinesTable,
+  skippedTable,
+  withoutPositionTable,
+  impossibleTable,
+  suspectTable,
+  duplicatesTable,
+  remarksTable,
+]
 
 export function headLine({
   files,
