@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import type { Lock } from '../system/lock.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord, SourceInfo, SpotRecord } from '../sea/records.ts'
+import { parseTimestamp } from '../sea/time.ts'
 import { cataloguedBuoys, infoOf, type CataloguedBuoy } from '../snapshot/catalog.ts'
 import { readForecast } from '../snapshot/forecast.ts'
 import type { ForecastColumns } from '../index/forecast.ts'
@@ -171,12 +172,15 @@ export function silentSources(dir: string): (id: string, now: number) => SilentS
     const changed = changedAt(join(dir, fileOf(id)))
     const mark = `${id} ${changed}`
     if (mark !== known.mark) known = { mark, silent: readSilent(dir, id) }
-    return known.silent.map(({ name, refused, read_at: lastRead }) => ({
-      name: name ?? 'unknown',
-      reason: refused ?? '',
-      last_read: lastRead,
-      age_seconds: lastRead === null ? null : Math.round(now - Date.parse(lastRead) / 1000),
-    }))
+    return known.silent.map(({ name, refused, read_at: lastRead }) => {
+      const epoch = lastRead === null ? null : (parseTimestamp(lastRead)?.epoch ?? null)
+      return {
+        name: name ?? 'unknown',
+        reason: refused ?? '',
+        last_read: lastRead,
+        age_seconds: epoch === null ? null : Math.round(now - epoch),
+      }
+    })
   }
 }
 

@@ -68,6 +68,31 @@ export class DownloadError extends Error {
 
 const PASSING_STATUS = new Set([408, 425, 429, 500, 502, 503, 504])
 
+const NOT_PUBLIC_REASON =
+  'leads to an address that is not public; "private": true at its host in "hosts" allows it'
+
+/** Faults of our own disk, not of the server. */
+const FILE_CODES = new Set([
+  'EACCES',
+  'EDQUOT',
+  'EFBIG',
+  'EIO',
+  'EISDIR',
+  'EMFILE',
+  'ENOENT',
+  'ENOSPC',
+  'EROFS',
+])
+
+const UNDICI_REASONS: { readonly [code: string]: string } = {
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
+  UND_ERR_BODY_TIMEOUT: 'the answer stopped coming',
+  UND_ERR_SOCKET: 'the connection was cut',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer has another length than it said',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers are too large',
+}
+
 /**
  * Downloads a file, or leaves the present one when the server says that it is unchanged. A failure leaves the
  * present file as it was.
@@ -105,31 +130,6 @@ export async function download(wanted: DownloadRequest): Promise<DownloadResult>
       throw new DownloadError(`cannot be written (${code})`)
     throw new DownloadError(reasonOf(error), { passing: true })
   }
-}
-
-const NOT_PUBLIC_REASON =
-  'leads to an address that is not public; "private": true at its host in "hosts" allows it'
-
-/** Faults of our own disk, not of the server. */
-const FILE_CODES = new Set([
-  'EACCES',
-  'EDQUOT',
-  'EFBIG',
-  'EIO',
-  'EISDIR',
-  'EMFILE',
-  'ENOENT',
-  'ENOSPC',
-  'EROFS',
-])
-
-const UNDICI_REASONS: { readonly [code: string]: string } = {
-  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
-  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
-  UND_ERR_BODY_TIMEOUT: 'the answer stopped coming',
-  UND_ERR_SOCKET: 'the connection was cut',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer has another length than it said',
-  UND_ERR_HEADERS_OVERFLOW: 'the headers are too large',
 }
 
 /** Codes and fixed words only: an error's own message may quote what the server sent. */

@@ -50,8 +50,6 @@ export interface Bounds {
   east: number
 }
 
-export const WHOLE_GLOBE: Bounds = { south: -90, west: -180, north: 90, east: 180 }
-
 /**
  * Spans from here on are the whole circle. A viewport of one turn, computed by a client in binary, often ends
  * a hair below 360; its two sides would wrap onto each other and leave next to nothing between them.

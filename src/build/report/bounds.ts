@@ -3,7 +3,7 @@
 /** Bad lines of one file that are shown one by one; of the others only their number. */
 export const BAD_LINES_SHOWN = 5
 /** Characters of a faulty text that are shown. */
-export const TEXT_SHOWN = 40
+const TEXT_SHOWN = 40
 /** Bad lines of a source in the document. */
 export const BAD_LINES_KEPT = 200
 /** Remarks, duplicates and identifiers in the document, of each kind. */

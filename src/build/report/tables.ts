@@ -10,11 +10,6 @@ export interface Table {
   rows: readonly Row[]
 }
 
-/** The tables that the page and the terminal show. Empty ones are left out. */
-export function tablesOf(document: ReportDocument): Table[] {
-  return TABLES.map((table) => table(document)).filter(({ rows }) => rows.length > 0)
-}
-
 const countRows = (counts: { readonly [reason: string]: number }): Row[] =>
   Object.entries(counts).map(([reason, count]) => [reason, count])
 
@@ -193,6 +188,11 @@ const TABLES = [
   duplicatesTable,
   remarksTable,
 ]
+
+/** The tables that the page and the terminal show. Empty ones are left out. */
+export function tablesOf(document: ReportDocument): Table[] {
+  return TABLES.map((table) => table(document)).filter(({ rows }) => rows.length > 0)
+}
 
 export function headLine({
   files,
