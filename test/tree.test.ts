@@ -290,7 +290,6 @@ test('Arguments, environment and exit code belong to the commands.', () => {
     'src/builds.mjs',
     'src/compile.mjs',
     'src/launch.mjs',
-    'src/process/stops.ts',
     'src/process/worker.ts',
   ])
   assert.deepEqual(elsewhere(/\bconsole\./), [])

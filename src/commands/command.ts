@@ -1,7 +1,7 @@
 /** What a command is: how it is described in `--help`, what it takes, and what it does. */
 import type { Signals } from '../begin.mjs'
 import type { ConfigOf, Settings } from '../process/settings.ts'
-import type { Stops } from '../process/stops.ts'
+import type { Stops } from './stops.ts'
 
 interface Described {
   /** What follows the command's name in its usage. */

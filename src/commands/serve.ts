@@ -2,7 +2,7 @@
 import type { Signals } from '../begin.mjs'
 import { StoppedEarly, startServer, type RunningServer } from '../process/server.ts'
 import { SERVE_SETTINGS, type ServeConfig } from '../process/settings.ts'
-import type { Stops } from '../process/stops.ts'
+import type { Stops } from './stops.ts'
 import { service } from './command.ts'
 import { clock, note, print } from './surroundings.ts'
 

@@ -1,10 +1,11 @@
 /**
- * Has a thread that stands still do one thing more. A thread of Node can be terminated from outside, but then none of its own code
- * runs again, and the engine that it leaves open makes libuv abort the whole process (`uv_loop_close() while having open handles`). A
- * debugger's question, though, is answered in the middle of an endless loop, a regular expression or a wait. No port is opened for it.
+ * Makes a stalled thread call one last function. A thread of Node can be terminated from outside, but then
+ * none of its own code runs again, and the engine that it leaves open makes libuv abort the whole process
+ * (`uv_loop_close() while having open handles`). A debugger's question, though, is answered in the middle of
+ * an endless loop, a regular expression or a wait. It needs no port.
  */
 
-/** What a thread has under this name is called: with its thread id, it returns something that JSON can say. */
+/** The name of the function, a global symbol of the thread. It gets a thread id and returns a JSON value. */
 export const LAST_ACT = 'groundswell.lastAct'
 
 interface Answer {
@@ -13,10 +14,10 @@ interface Answer {
 }
 
 /**
- * Calls `LAST_ACT` of the thread `threadId`, whatever it does at the moment.
- * Resolves to what it returned; null when it did not answer within `patience` ms, or this Node has no debugger.
+ * Calls `LAST_ACT` of the thread `threadId`, whatever it does at the moment. Resolves to the result, or to
+ * null when the thread did not answer within `patienceMs` or when this Node has no debugger.
  */
-export async function callLastAct(threadId: number, patience: number): Promise<unknown> {
+export async function callLastAct(threadId: number, patienceMs: number): Promise<unknown> {
   const inspector = await import('node:inspector').catch(() => null)
   if (inspector === null) return null
   const session = new inspector.Session()
@@ -24,8 +25,8 @@ export async function callLastAct(threadId: number, patience: number): Promise<u
   try {
     session.connect()
     return await new Promise((resolve) => {
-      giveUp = setTimeout(() => resolve(null), patience)
-      // All threads are asked, since a session does not say which one it belongs to in a way that all releases share.
+      giveUp = setTimeout(() => resolve(null), patienceMs)
+      // All threads are asked: releases of Node differ in how a session says which thread it belongs to.
       const expression = `globalThis[Symbol.for(${JSON.stringify(LAST_ACT)})]?.(${threadId}) ?? null`
       const message = JSON.stringify({
         id: 1,

@@ -96,10 +96,10 @@ export class RunningServer {
       startOf: (thread, snapshot) => ({ ...common, thread, keys: this.#keys.ring(), snapshot }),
       log,
       // The new worker began with the keys of that moment.
-      onReplaced: () => this.#workers.tell({ type: 'keys', keys: this.#keys.ring() }),
+      onReplaced: () => this.#workers.send({ type: 'keys', keys: this.#keys.ring() }),
       requestsOf: (thread) => this.#totals.countOf('requests', thread),
       onStuck: (thread) => {
-        this.#failure = `worker ${thread} hangs`
+        this.#failure = `worker ${thread} is stalled and cannot be ended`
         fail(this.#failure)
       },
     })
@@ -107,7 +107,7 @@ export class RunningServer {
       dir: config.snapshots,
       maxMemory: config['max-memory'],
       threads: count,
-      refusedForGood: (id) => this.#workers.stoppedBy(id),
+      refusedForGood: (id) => this.#workers.stalledBy(id),
       clock,
       log,
       serve: (snapshot) => this.#serve(snapshot),
@@ -128,7 +128,7 @@ export class RunningServer {
       // 1. The workers load the program, and get the keys that have changed meanwhile.
       signal?.throwIfAborted()
       await this.#workers.start()
-      this.#keys.onChange((ring) => this.#workers.tell({ type: 'keys', keys: ring }))
+      this.#keys.onChange((ring) => this.#workers.send({ type: 'keys', keys: ring }))
       // 2. The operator's port opens, and can be asked while the first snapshot loads.
       signal?.throwIfAborted()
       this.#admin = await this.#openAdminPort()
@@ -228,7 +228,7 @@ export class RunningServer {
     const drainMs = this.#config['drain-time'] * 1000
     const lastAnswersMs = Math.min(LAST_ANSWERS_MS, drainMs / 4)
     await setTimeout(drainMs - lastAnswersMs)
-    this.#workers.tell({ type: 'stop-listening' })
+    this.#workers.send({ type: 'stop-listening' })
     await setTimeout(lastAnswersMs)
     return this.#close(false)
   }

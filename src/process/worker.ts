@@ -1,4 +1,7 @@
-/** A serving thread: its own engine on the shared port, over snapshots and counters in memory that all threads share. */
+/**
+ * A worker: a serving thread with its own engine on the shared port, over snapshots and counters in shared
+ * memory.
+ */
 import { createHash } from 'node:crypto'
 import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { AddressCounters } from '../access/address-counters.ts'
@@ -26,7 +29,7 @@ import type { LastAct } from './workers.ts'
 
 /** What the main thread gives a worker to begin with. */
 export interface WorkerStart {
-  /** Its number among the workers, from 0. */
+  /** Number of the worker, from 0. */
   thread: number
   host: string
   engine: 'auto' | 'uws' | 'node'
@@ -34,7 +37,7 @@ export interface WorkerStart {
   activeWithin: number
   anonymousQuota: number
   trustedProxies: readonly string[]
-  /** Connections at a time, in all workers and of one address. */
+  /** Connections at a time, of all workers and of one address. */
   maxConnections: number
   maxConnectionsPerAddress: number
   connections: SharedArrayBuffer
@@ -45,12 +48,12 @@ export interface WorkerStart {
   addresses: SharedArrayBuffer
   totals: SharedArrayBuffer
   keys: SharedArrayBuffer
-  /** Its signs of life. */
+  /** Shared memory of its signs of life. */
   pulse: SharedArrayBuffer
-  /** Hashes of requests that have stopped a thread. */
+  /** Hashes of requests that have stalled a thread. */
   refused: readonly string[]
   site: SharedSite
-  /** One Float64: seconds that the clock is ahead of the machine's. */
+  /** One Float64: seconds by which its clock is ahead of the machine's. */
   clockShift: SharedArrayBuffer
   snapshot: LoadedSnapshot | null
 }
@@ -62,7 +65,7 @@ export type ToWorker =
   | { type: 'switch' }
   | { type: 'discard' }
   | { type: 'keys'; keys: SharedArrayBuffer }
-  /** A request, by its hash, that has stopped a thread. */
+  /** The hash of a request that has stalled a thread. */
   | { type: 'refuse'; request: string }
   | { type: 'drain' }
   | { type: 'stop-listening' }
@@ -80,21 +83,22 @@ export type FromWorker =
   | { type: 'fault'; message: string }
 
 /**
- * Getting a snapshot ready takes this long at a time, in ms, then requests have their turn. With 1,200 buoys it is 12 ms of work; in
- * slices of 0.3 ms without a rest it took p99 to 2.6 times its usual value at 43 % load and a swap a second.
+ * A worker gets a snapshot ready in slices of this length, and answers requests between them. With 1,200
+ * buoys it is 12 ms of work. Slices of 0.3 ms without a rest took the p99 to 2.6 times its usual value at 43
+ * % load and a swap a second.
  */
-const SLICE = 0.1
-/** A thread that is told to end answers for so long, in ms, what had reached it before; mostly that is done at once. */
+const SLICE_MS = 0.1
+/** Time in which a worker that has to end answers what had reached it before; mostly it is done at once. */
 const LAST_ANSWERS_MS = 2000
-/** Milliseconds between two beats. */
-const BEAT_INTERVAL = 250
+/** Time between two signs of life of an idle event loop. */
+const IDLE_INTERVAL_MS = 250
 
 const start = workerData as WorkerStart
 const main = parentPort!
 const pulse = new Pulse(start.pulse)
 pulse.identify()
 const shift = new Float64Array(start.clockShift)
-const tell = (message: FromWorker): void => main.postMessage(message)
+const send = (message: FromWorker): void => main.postMessage(message)
 
 const totals = new Totals(start.totals, start.thread)
 const requests = new RequestPath(
@@ -112,14 +116,14 @@ const requests = new RequestPath(
     expensive: new ExpensiveAnswers(() => totals.counted('requests')),
     site: new Site(start.site),
     clock: () => Date.now() / 1000 + shift[0],
-    onFault: (error, operation) => tell({ type: 'fault', message: `${operation}: ${faultText(error)}` }),
+    onFault: (error, operation) => send({ type: 'fault', message: `${operation}: ${faultText(error)}` }),
   },
   new KeyRing(start.keys),
 )
 
-/** Where a fault happened, without what a request held: messages of errors may quote their input. */
+/** Where a fault happened, without its message: messages of errors may quote a request. */
 function faultText(error: unknown): string {
-  if (!(error instanceof Error)) return 'something was thrown that is no Error'
+  if (!(error instanceof Error)) return 'something that is not an Error was thrown'
   const frames = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '))
   return [error.name, ...frames.slice(0, 6)].join('\n')
 }
@@ -139,7 +143,7 @@ function* alive<T>(steps: Steps<T>): Steps<T> {
   for (;;) {
     const step = steps.next()
     if (step.done === true) return step.value
-    pulse.beat()
+    pulse.advance()
     yield
   }
 }
@@ -151,20 +155,20 @@ function serve(view: View): void {
 
 async function prepare(snapshot: LoadedSnapshot): Promise<void> {
   try {
-    prepared = await finishInSlices(alive(viewOf(snapshot)), SLICE)
-    tell({ type: 'prepared' })
+    prepared = await finishInSlices(alive(viewOf(snapshot)), SLICE_MS)
+    send({ type: 'prepared' })
   } catch (error) {
-    tell({ type: 'refused', message: error instanceof SnapshotError ? error.message : faultText(error) })
+    send({ type: 'refused', message: error instanceof SnapshotError ? error.message : faultText(error) })
   }
 }
 
 if (start.snapshot !== null) serve(finish(alive(viewOf(start.snapshot))))
 
 const refused = new Set(start.refused)
-/** The request at hand. */
+/** The request that is being answered. */
 let current: Exchange | null = null
 
-/** What a request is known by that has stopped a thread: neither the order of its parameters nor who asks makes it another one. */
+/** A hash of a request, the same whatever the order of its parameters and whoever asks. */
 function hashOf({ path, query }: Exchange): string {
   const parameters = query.split('&').filter((parameter) => !parameter.startsWith('api_key='))
   return createHash('sha256')
@@ -192,8 +196,8 @@ const engine = loadEngine(start.engine).create(
       perAddress: start.maxConnectionsPerAddress,
       isExempt: (address) => neighbours.trusts(address),
     }),
-    onProgress: () => pulse.beat(),
-    onThrow: (error) => tell({ type: 'fault', message: faultText(error) }),
+    onProgress: () => pulse.advance(),
+    onThrow: (error) => send({ type: 'fault', message: faultText(error) }),
   },
 )
 
@@ -203,7 +207,8 @@ function close(): void {
   pulse.closed()
 }
 
-// The main thread has a thread call this that stands still, in the midst of whatever it does, and terminates it then.
+// The main thread makes a stalled worker call this, in the middle of whatever it does, and then terminates
+// it.
 Object.assign(globalThis, {
   [Symbol.for(LAST_ACT)]: (thread: number): LastAct | null => {
     if (thread !== threadId) return null
@@ -216,7 +221,7 @@ Object.assign(globalThis, {
 
 // The process would abort if the thread ended with its engine open.
 process.on('uncaughtException', (error) => {
-  tell({ type: 'fault', message: faultText(error) })
+  send({ type: 'fault', message: faultText(error) })
   close()
   process.exit(1)
 })
@@ -232,7 +237,7 @@ main.on('message', (message: ToWorker) => {
     case 'switch':
       if (prepared !== null) serve(prepared)
       prepared = null
-      tell({ type: 'switched' })
+      send({ type: 'switched' })
       break
     case 'discard':
       prepared = null
@@ -253,7 +258,8 @@ main.on('message', (message: ToWorker) => {
       engine.stopListening()
       void engine.finish(LAST_ANSWERS_MS).then(() => {
         close()
-        // The loop lets go in this turn of what was closed just now. A snapshot that is being got ready does not hold it up.
+        // The event loop releases in this turn what was closed just now. A snapshot that is being got ready
+        // does not delay the end.
         setImmediate(() => process.exit(0))
       })
       break
@@ -263,16 +269,16 @@ main.on('message', (message: ToWorker) => {
 })
 
 async function listen(port: number): Promise<void> {
-  // It is being ended.
+  // The worker is being ended.
   if (!pulse.mayOpen()) return
   try {
     await engine.listen(start.host, port)
-    tell({ type: 'listening' })
+    send({ type: 'listening' })
   } catch (error) {
     close()
-    tell({ type: 'not-listening', message: (error as Error).message })
+    send({ type: 'not-listening', message: (error as Error).message })
   }
 }
 
-setInterval(() => pulse.beat(), BEAT_INTERVAL)
-tell({ type: 'ready' })
+setInterval(() => pulse.advance(), IDLE_INTERVAL_MS)
+send({ type: 'ready' })

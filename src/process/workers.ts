@@ -1,65 +1,72 @@
-/** The serving threads as one: started together, told together, and each replaced when it dies. */
+/**
+ * The workers as one: they start together and switch snapshots together, and each is replaced when it dies.
+ */
 import { setFlagsFromString } from 'node:v8'
 import type { Worker } from 'node:worker_threads'
 import { callLastAct } from './interrupt.ts'
 import { Pulse } from './pulse.ts'
-import { LOOK_INTERVAL_MS, Stillness } from './stillness.ts'
+import { LOOK_INTERVAL_MS, StallDetector } from './stalls.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
 import { startThread } from '../system/thread.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './worker.ts'
 
-/** A worker that dies is replaced at once. One younger than this, in ms, may die again at once: others wait, so that it is no spin. */
-const YOUNG = 1000
-/** Milliseconds before such a one is replaced, twice as many each time that one cannot even start. */
-const REPLACE_AFTER = 100
-const LONGEST_REPLACE_AFTER = 5000
+/**
+ * A worker that dies is replaced at once, but one that was younger than this after a pause: it may die again
+ * at once.
+ */
+const YOUNG_MS = 1000
+/** That pause, twice as long each time that a worker cannot even start. */
+const REPLACE_AFTER_MS = 100
+const LONGEST_REPLACE_AFTER_MS = 5000
 
-/** Milliseconds in which a thread that stands still has to answer the debugger. One in the midst of native code cannot. */
-const INTERRUPT_PATIENCE = 5000
-/** Milliseconds in which a thread that is told to end does so by itself, and in which one that was terminated is gone. */
-const CLOSE_PATIENCE = 3000
-const CLOSE_PATIENCE_AT_ONCE = 300
-const TERMINATE_PATIENCE = 2000
+/** Time in which a stalled thread has to answer the debugger. A thread in native code cannot. */
+const INTERRUPT_PATIENCE_MS = 5000
+/**
+ * Time in which a thread that is asked to end does so by itself, and in which a terminated thread is gone.
+ */
+const CLOSE_PATIENCE_MS = 3000
+const CLOSE_PATIENCE_AT_ONCE_MS = 300
+const TERMINATE_PATIENCE_MS = 2000
 
-/** Requests that stopped a thread and are refused from then on; of more, the oldest are forgotten. */
+/** Requests that stalled a thread and are refused from then on. With more, the oldest are forgotten. */
 const REFUSED_KEPT = 1000
 
 /**
- * Old heap of a thread, in MiB, before its first full collection: 20 are in use. Without it each swap brings one, of 6 ms; with it they
- * come every four or so, and p99 with a swap a second falls from 2.6 to 1.8 times what it is without.
+ * Old heap of a thread before its first full collection; 20 MiB are in use. Without this setting each swap
+ * brings a collection of 6 ms; with it one comes every four swaps or so, and the p99 during a swap a second
+ * falls from 2.6 to 1.8 times that without swaps.
  */
-const INITIAL_OLD_SPACE = 64
+const INITIAL_OLD_SPACE_MIB = 64
 
 const ENDED = 'a worker ended while it was getting the snapshot ready'
 
-/** A worker. */
 interface Member {
-  /** Its number among the workers. */
+  /** Number of the worker, from 0. */
   thread: number
   worker: Worker
   pulse: Pulse
   snapshot: LoadedSnapshot | null
-  /** The snapshot that it gets ready beside the one that it serves. */
+  /** The snapshot that it gets ready beside the one it serves. */
   preparing: LoadedSnapshot | null
-  /** What it is waited for, at most one thing at a time. */
+  /** The answer that the main thread waits for, at most one at a time. */
   waiting: { resolve: () => void; reject: (error: Error) => void } | null
-  /** Whether it can be waited for no more: it has died, or hangs. */
+  /** Whether it will not answer any more: it has died, or it is stalled. */
   hasEnded: boolean
-  /** When it became ready, in ms of `performance.now`. */
+  /** When it became ready, in milliseconds of `performance.now`. */
   since: number
-  stillness: Stillness
-  /** What the ones before it at its number had served. */
+  stalls: StallDetector
+  /** Requests that earlier workers with its number had served. */
   requestsBefore: number
-  /** Whether it stands still within native code and can be neither interrupted nor ended. */
+  /** Whether it is stalled in native code, so that it can be neither interrupted nor ended. */
   isStuck: boolean
   /** Resolves when the thread has ended. */
   exit: Promise<void>
 }
 
-/** What a thread says of itself as its last act. */
+/** What a stalled thread reports as its last act. */
 export interface LastAct {
-  /** A hash of the request that it was at; null when it was at none. */
+  /** A hash of the request that it was answering, or null. */
   request: string | null
   /** Where in the code it was. */
   at: string
@@ -67,33 +74,36 @@ export interface LastAct {
 
 export interface WorkersOptions {
   count: number
-  /** What the worker numbered `thread` starts with, asked anew for each. */
+  /** What the worker with the number `thread` starts with; asked anew for each. */
   startOf: (thread: number, snapshot: LoadedSnapshot | null) => Omit<WorkerStart, 'pulse' | 'refused'>
-  /** What a worker has served so far. */
+  /** Requests that workers with this number have served so far. */
   requestsOf: (thread: number) => number
   log: (line: string) => void
   onReplaced: () => void
-  /** One of them stands still within native code and cannot be interrupted: ending it would abort the process. */
+  /**
+   * Called when a worker is stalled in native code and cannot be interrupted: ending it would abort the
+   * process.
+   */
   onStuck: (thread: number) => void
 }
 
 export class Workers {
   readonly #options: WorkersOptions
-  /** Those that are ready, each at its number. */
+  /** The workers that are ready, each at its number. */
   readonly #members: (Member | null)[]
-  /** All threads that run, those too that are not ready yet. */
+  /** All threads that run, also those that are not ready yet. */
   readonly #threads = new Set<Member>()
   #looks: NodeJS.Timeout | null = null
   #snapshot: LoadedSnapshot | null = null
-  /** Null until they listen. */
+  /** Null until the workers listen. */
   #port: number | null = null
-  /** Resolves when the workers have been told what they are being told: one snapshot at a time. */
-  #told: Promise<unknown> = Promise.resolve()
-  /** Hashes of requests that stopped a thread. */
+  /** Resolves when the snapshot that is being handed to the workers has been: one at a time. */
+  #turn: Promise<unknown> = Promise.resolve()
+  /** Hashes of requests that stalled a thread. */
   #refused: string[] = []
-  /** Snapshots that stopped a thread while it got them ready, by their ids. */
-  readonly #stopping = new Map<string, string>()
-  /** Numbers for which a thread is being started. */
+  /** Why snapshots are refused for good, by their ids: they stalled a thread that was getting them ready. */
+  readonly #stalling = new Map<string, string>()
+  /** Numbers of workers that are being started. */
   readonly #starting = new Set<number>()
   #draining = false
   #closing = false
@@ -105,12 +115,12 @@ export class Workers {
     this.#members = Array.from({ length: options.count }, () => null)
   }
 
-  /** How many are serving. */
+  /** Workers that are serving. */
   get alive(): number {
     return this.#ready().length
   }
 
-  /** Resolves when all of them are ready to listen. @throws Error when one ends before. */
+  /** Resolves when all workers are ready to listen. @throws Error when one ends before. */
   async start(): Promise<void> {
     this.#looks = setInterval(() => this.#look(), LOOK_INTERVAL_MS)
     for (let thread = 0; thread < this.#members.length; thread++) {
@@ -119,31 +129,34 @@ export class Workers {
     }
   }
 
-  /** Opens the port; those that come later listen on it as well. @throws Error naming the address when one of them cannot. */
+  /**
+   * Opens the port, also for workers that come later. @throws Error naming the address when one cannot
+   * listen.
+   */
   async listen(port: number): Promise<void> {
     this.#port = port
     const answers = await ask(this.#ready(), { type: 'listen', port })
     for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
   }
 
-  tell(message: ToWorker): void {
+  send(message: ToWorker): void {
     for (const { worker } of this.#ready()) worker.postMessage(message)
   }
 
-  /** From now on answers close their connections, those of workers to come as well. */
+  /** From now on answers close their connections, also those of workers that come later. */
   drain(): void {
     this.#draining = true
-    this.tell({ type: 'drain' })
+    this.send({ type: 'drain' })
   }
 
   /**
-   * Has all workers get `snapshot` ready beside the one they serve, then switch. One of them goes first: a snapshot that stops it
-   * stops no other.
-   * @throws SnapshotError when one of them cannot serve it, Error when one dies over it; then none does.
+   * Makes all workers get `snapshot` ready beside the one they serve, then switch. One goes first, so that a
+   * snapshot that stalls a worker stalls only that one.
+   * @throws SnapshotError when a worker cannot serve it, Error when one dies over it; then none serves it.
    */
   serve(snapshot: LoadedSnapshot): Promise<void> {
     return this.#inTurn(async () => {
-      const why = this.stoppedBy(snapshot.id)
+      const why = this.stalledBy(snapshot.id)
       if (why !== null) throw new SnapshotError(why)
       const members = this.#ready()
       await getReady(members.slice(0, 1), snapshot, members)
@@ -153,24 +166,26 @@ export class Workers {
     })
   }
 
-  /** Why a snapshot is refused for good: it stopped a worker that was getting it ready. Null for any other. */
-  stoppedBy(id: string): string | null {
-    return this.#stopping.get(id) ?? null
+  /**
+   * Why a snapshot is refused for good: it stalled a worker that was getting it ready. Null for any other.
+   */
+  stalledBy(id: string): string | null {
+    return this.#stalling.get(id) ?? null
   }
 
-  /** Makes one fail as a bug would. */
+  /** Makes a worker fail as a bug would. */
   fail(thread: number): void {
     this.#members[thread]?.worker.postMessage({ type: 'fail' } satisfies ToWorker)
   }
 
   /**
-   * Ends all threads, without patience when `atOnce` is set, which may be after a call without.
-   * Resolves to whether all have ended: one in the midst of native code may not, and the process cannot be left as usual then.
+   * Ends all threads; with `atOnce` with little patience, also after a call without. Resolves to whether all
+   * have ended. A thread in native code may not; then the process cannot exit as usual.
    */
   async close(atOnce = false): Promise<boolean> {
     this.#closing = true
     if (this.#looks !== null) clearInterval(this.#looks)
-    const patience = atOnce ? CLOSE_PATIENCE_AT_ONCE : CLOSE_PATIENCE
+    const patience = atOnce ? CLOSE_PATIENCE_AT_ONCE_MS : CLOSE_PATIENCE_MS
     const ended = await Promise.all([...this.#threads].map((member) => this.#end(member, patience)))
     return ended.every((each) => each)
   }
@@ -182,10 +197,11 @@ export class Workers {
     else {
       worker.postMessage({ type: 'close' } satisfies ToWorker)
       if (await within(patience, exit)) return true
-      if ((await callLastAct(worker.threadId, INTERRUPT_PATIENCE)) === null) return !this.#threads.has(member)
+      if ((await callLastAct(worker.threadId, INTERRUPT_PATIENCE_MS)) === null)
+        return !this.#threads.has(member)
       void worker.terminate()
     }
-    return within(TERMINATE_PATIENCE, exit)
+    return within(TERMINATE_PATIENCE_MS, exit)
   }
 
   #ready(): Member[] {
@@ -193,12 +209,12 @@ export class Workers {
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#told.then(work)
-    this.#told = done.catch(() => {})
+    const done = this.#turn.then(work)
+    this.#turn = done.catch(() => {})
     return done
   }
 
-  /** A worker that began with what was served then takes over what has come since. */
+  /** Gives a worker the snapshot that has come since it began. */
   async #catchUp(member: Member): Promise<void> {
     const snapshot = this.#snapshot
     if (snapshot === null || member.snapshot === snapshot) return
@@ -206,7 +222,7 @@ export class Workers {
     await makeSwitch([member], snapshot)
   }
 
-  /** Resolves when it is ready, and listens where the others do. @throws Error when it ends before. */
+  /** Resolves when a new worker is ready, and listens if the others do. @throws Error when it ends before. */
   async #startOne(thread: number): Promise<void> {
     const member = await this.#startThread(thread)
     if (this.#draining) member.worker.postMessage({ type: 'drain' } satisfies ToWorker)
@@ -224,7 +240,7 @@ export class Workers {
     const pulse = Pulse.allocate()
     const start: WorkerStart = { ...startOf(thread, snapshot), pulse, refused: this.#refused }
     // A flag of the process, but only what starts after it reads it.
-    setFlagsFromString(`--initial-old-space-size=${INITIAL_OLD_SPACE}`)
+    setFlagsFromString(`--initial-old-space-size=${INITIAL_OLD_SPACE_MIB}`)
     const worker = startThread(new URL('./worker', import.meta.url), start)
     let exited: () => void = () => {}
     const member: Member = {
@@ -236,7 +252,7 @@ export class Workers {
       waiting: null,
       hasEnded: false,
       since: Infinity,
-      stillness: new Stillness(performance.now()),
+      stalls: new StallDetector(performance.now()),
       requestsBefore: this.#options.requestsOf(thread),
       isStuck: false,
       exit: new Promise((resolve) => (exited = resolve)),
@@ -244,70 +260,80 @@ export class Workers {
     this.#threads.add(member)
     return new Promise((resolve, reject) => {
       worker.on('error', (error: NodeJS.ErrnoException) => {
-        // Before it is ready its message reaches the log by the rejection; later ones may quote a request.
+        // Before the worker is ready, the rejection brings the message to the log. A later message may quote
+        // a request.
         if (this.#members[thread] === member) log(`fault in worker ${thread}: ${error.code ?? error.name}`)
         reject(error)
       })
       worker.on('message', (message: FromWorker) => {
-        switch (message.type) {
-          case 'ready':
-            this.#members[thread] = member
-            member.since = performance.now()
-            resolve(member)
-            break
-          case 'listening':
-          case 'prepared':
-          case 'switched':
-            answered(member)
-            break
-          case 'not-listening':
-            answered(member, new Error(message.message))
-            break
-          case 'refused':
-            answered(member, new SnapshotError(message.message))
-            break
-          case 'fault':
-            log(`fault in worker ${thread}: ${message.message}`)
-            break
-        }
+        if (message.type === 'ready') {
+          this.#members[thread] = member
+          member.since = performance.now()
+          resolve(member)
+        } else this.#take(message, member)
       })
       worker.on('exit', (code) => {
-        this.#threads.delete(member)
         exited()
-        const wasReady = this.#members[thread] === member
-        if (wasReady) this.#members[thread] = null
-        // Of one that was given up, others say more.
-        if (!member.hasEnded) answered(member, new Error(ENDED))
-        member.hasEnded = true
         reject(new Error(`worker ${thread} ended with code ${code} before it was ready`))
-        if (this.#closing || !wasReady) return
-        log(`warning: worker ${thread} ended with code ${code} and is replaced`)
-        this.#replace(thread, performance.now() - member.since < YOUNG ? REPLACE_AFTER : 0)
+        this.#hasExited(member, code)
       })
     })
+  }
+
+  /** Takes a message of a worker that is ready. */
+  #take(message: Exclude<FromWorker, { type: 'ready' }>, member: Member): void {
+    switch (message.type) {
+      case 'listening':
+      case 'prepared':
+      case 'switched':
+        answered(member)
+        break
+      case 'not-listening':
+        answered(member, new Error(message.message))
+        break
+      case 'refused':
+        answered(member, new SnapshotError(message.message))
+        break
+      case 'fault':
+        this.#options.log(`fault in worker ${member.thread}: ${message.message}`)
+        break
+    }
+  }
+
+  #hasExited(member: Member, code: number): void {
+    const { thread } = member
+    this.#threads.delete(member)
+    const wasReady = this.#members[thread] === member
+    if (wasReady) this.#members[thread] = null
+    // Where a worker was given up, its waiting call has had its answer.
+    if (!member.hasEnded) answered(member, new Error(ENDED))
+    member.hasEnded = true
+    if (this.#closing || !wasReady) return
+    this.#options.log(`warning: worker ${thread} ended with code ${code} and is replaced`)
+    this.#replace(thread, performance.now() - member.since < YOUNG_MS ? REPLACE_AFTER_MS : 0)
   }
 
   #look(): void {
     const now = performance.now()
     for (const member of this.#threads) {
-      const { thread, pulse, stillness, requestsBefore, hasEnded } = member
-      const done = pulse.beats + this.#options.requestsOf(thread) - requestsBefore
-      if (!hasEnded && stillness.look({ done, processor: pulse.processor(), now })) void this.#giveUp(member)
+      const { thread, pulse, stalls, requestsBefore, hasEnded } = member
+      const done = pulse.progress + this.#options.requestsOf(thread) - requestsBefore
+      if (!hasEnded && stalls.look({ done, processor: pulse.processor(), now })) void this.#giveUp(member)
     }
   }
 
-  /** Ends a thread that stands still, finds out over what, and sees to it that this does not come again. */
+  /** Ends a stalled thread, finds out over what it stalled, and refuses that from now on. */
   async #giveUp(member: Member): Promise<void> {
     const { thread, worker, pulse, preparing } = member
     const { log, onStuck } = this.#options
-    const seconds = member.stillness.seconds(performance.now())
+    const seconds = member.stalls.seconds(performance.now())
     const wasReady = this.#members[thread] === member
     if (wasReady) this.#members[thread] = null
     member.hasEnded = true
     const mayTerminate = pulse.mayTerminate()
-    const lastAct = (await callLastAct(worker.threadId, INTERRUPT_PATIENCE)) as LastAct | null
+    const lastAct = (await callLastAct(worker.threadId, INTERRUPT_PATIENCE_MS)) as LastAct | null
     if (lastAct === null && !mayTerminate && this.#threads.has(member)) {
-      // Should it come round after all, it ends in good order.
+      // Should it go on after all, it ends in good order.
       worker.postMessage({ type: 'close' } satisfies ToWorker)
       member.isStuck = true
       answered(member, new Error(ENDED))
@@ -321,21 +347,21 @@ export class Workers {
     if (request !== null) {
       over = ' over a request, which is refused from now on'
       this.#refused = [...this.#refused, request].slice(-REFUSED_KEPT)
-      this.tell({ type: 'refuse', request })
+      this.send({ type: 'refuse', request })
     } else if (preparing !== null) {
       over = ` over snapshot ${preparing.id}, which is refused for good`
-      const why = `snapshot ${preparing.id} stopped a worker for ${seconds} s that was getting it ready; it is refused for good: publish another one`
-      this.#stopping.set(preparing.id, why)
+      const why = `snapshot ${preparing.id} stalled a worker for ${seconds} s that was getting it ready; it is refused for good: publish another one`
+      this.#stalling.set(preparing.id, why)
       answered(member, new SnapshotError(why))
     }
     answered(member, new Error(ENDED))
     log(
-      `fault: worker ${thread} stood still for ${seconds} s${over}, and is replaced; it was ${at || 'starting'}`,
+      `fault: worker ${thread} was stalled for ${seconds} s${over}, and is replaced; it was ${at || 'starting'}`,
     )
     if (wasReady && !this.#closing) this.#replace(thread, 0)
   }
 
-  #replace(thread: number, after: number): void {
+  #replace(thread: number, afterMs: number): void {
     const { log, onReplaced } = this.#options
     const listening = (): void => {
       this.replaced++
@@ -347,7 +373,7 @@ export class Workers {
       })
     }
     setTimeout(() => {
-      // One that ends while it begins to listen is replaced for both.
+      // A worker that ends while it begins to listen asks twice to be replaced.
       if (this.#closing || this.#starting.has(thread) || this.#members[thread] !== null) return
       this.#starting.add(thread)
       this.#startOne(thread)
@@ -355,9 +381,9 @@ export class Workers {
         .then(listening, (error: Error) => {
           if (this.#closing) return
           log(`warning: worker ${thread} cannot be replaced yet: ${error.message}`)
-          this.#replace(thread, Math.min(Math.max(after * 2, REPLACE_AFTER), LONGEST_REPLACE_AFTER))
+          this.#replace(thread, Math.min(Math.max(afterMs * 2, REPLACE_AFTER_MS), LONGEST_REPLACE_AFTER_MS))
         })
-    }, after)
+    }, afterMs)
   }
 }
 
@@ -370,7 +396,7 @@ async function within(ms: number, event: Promise<void>): Promise<boolean> {
   return inTime
 }
 
-/** What `member` was waited for has come, or will not. */
+/** Ends the wait for `member`: its answer has come, or will not. */
 function answered(member: Member, error?: Error): void {
   const { waiting } = member
   member.waiting = null
@@ -385,7 +411,7 @@ async function getReady(
   all: readonly Member[],
 ): Promise<void> {
   for (const member of members) member.preparing = snapshot
-  // All are waited for, also when one has refused: an answer that came late would be taken for one to the next question.
+  // All are waited for, also when one has refused: a late answer would count as one to the next question.
   const answers = await ask(members, { type: 'prepare', snapshot })
   for (const member of members) member.preparing = null
   const refusal = answers.find((answer) => answer.status === 'rejected')
@@ -394,13 +420,13 @@ async function getReady(
   throw refusal.reason
 }
 
-/** One that dies over it is replaced by one that begins with what is served. */
+/** A worker that dies meanwhile is replaced by one that begins with the snapshot that is served. */
 async function makeSwitch(members: readonly Member[], snapshot: LoadedSnapshot): Promise<void> {
   for (const member of members) member.snapshot = snapshot
   await ask(members, { type: 'switch' })
 }
 
-/** Tells `members`, and waits until each has said that it is done, or cannot, or has died. */
+/** Sends `members` a message, and waits until each has done it, has said that it cannot, or has died. */
 function ask(members: readonly Member[], message: ToWorker): Promise<PromiseSettledResult<void>[]> {
   return Promise.allSettled(
     members.map(

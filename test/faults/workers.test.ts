@@ -149,7 +149,7 @@ function send(url: string): Promise<{ answer: Promise<string> }> {
 }
 
 test(
-  'A worker that hangs over a request is replaced while the other goes on serving, and that request is refused the next time.',
+  'A worker that is stalled over a request is replaced while the other goes on serving, and that request is refused the next time.',
   { timeout: 600_000 },
   async (t) => {
     const drill = await startDrill(t, folder)
@@ -157,7 +157,7 @@ test(
     const poison = `${drill.base}/buoys/search?limit=3&query=poison`
     let isOver = false
     t.after(() => (isOver = true))
-    // Until one of them reaches the thread that hangs over it; the other answers.
+    // Until one of them reaches the thread that is stalled over it; the other answers.
     const first = (async () => {
       for (;;) {
         const status = await statusOf(poison)
@@ -177,7 +177,7 @@ test(
     assert.ok(failures.length <= 16, failures.join())
     assert.match(
       drill.output(),
-      /^fault: worker 0 stood still for \d+ s over a request, which is refused from now on, and is replaced; it was at /m,
+      /^fault: worker 0 was stalled for \d+ s over a request, which is refused from now on, and is replaced; it was at /m,
     )
     assert.doesNotMatch(drill.output(), /poison/)
     for (let i = 0; i < 12; i++) {
@@ -222,7 +222,7 @@ test(
 )
 
 test(
-  'A snapshot over which a worker hangs is refused for good, the others serve on, and the next one is served.',
+  'A snapshot that stalls a worker is refused for good, the others serve on, and the next one is served.',
   { timeout: 600_000 },
   async (t) => {
     const own = join(temporaryFolder(t), 'snapshots')
@@ -245,9 +245,9 @@ test(
       else lost++
     }
     await untilReplaced(drill, 1)
-    const refusal = new RegExp(`snapshot ${ids[1]} stopped a worker for \\d+ s .* refused for good`)
+    const refusal = new RegExp(`snapshot ${ids[1]} stalled a worker for \\d+ s .* refused for good`)
     assert.match((await drill.status()).reload.last_error ?? '', refusal)
-    assert.match(drill.output(), new RegExp(`worker 0 stood still for \\d+ s over snapshot ${ids[1]}`))
+    assert.match(drill.output(), new RegExp(`worker 0 was stalled for \\d+ s over snapshot ${ids[1]}`))
     t.diagnostic(`${answered} answers meanwhile, ${lost} lost`)
     // By hand as well, and without a worker that tries.
     const again = await drill.reload()
@@ -268,9 +268,12 @@ test(
     const drill = await startDrill(t, folder)
     void drill.evaluate(0, "process.getBuiltinModule('node:child_process').spawnSync('sleep', ['40'])")
     while ((await drill.ready()).code === 200) await setTimeout(20)
-    assert.deepEqual(await drill.ready(), { code: 503, reason: 'worker 0 hangs' })
+    assert.deepEqual(await drill.ready(), { code: 503, reason: 'worker 0 is stalled and cannot be ended' })
     assert.equal(await drill.end, 'SIGKILL')
-    assert.match(drill.output(), /^fault: worker 0 hangs: stopping, to be started anew$/m)
+    assert.match(
+      drill.output(),
+      /^fault: worker 0 is stalled and cannot be ended: stopping, to be started anew$/m,
+    )
   },
 )
 

@@ -1,7 +1,10 @@
-/** The end of a command that goes on until it is told to stop: the first signal has it end in good order, the second at once. */
+/**
+ * The end of a command that goes on until a signal stops it: the first ends it in good order, the second at
+ * once.
+ */
 import type { Signals, StopSignal } from '../begin.mjs'
 
-/** What a shell reports of a process that such a signal has ended. */
+/** The exit codes that a shell reports of a process that such a signal has ended. */
 const EXIT_CODES: { readonly [signal in StopSignal]: number } = { SIGINT: 130, SIGTERM: 143 }
 
 export class Stops {
@@ -26,7 +29,7 @@ export class Stops {
     return this.#asking.signal
   }
 
-  /** Has `act` done before the process ends at once; it resolves to whether `process.exit` can be trusted then. */
+  /** Calls `act` before the process ends at once. It resolves to whether `process.exit` works then. */
   beforeEnd(act: () => Promise<boolean>): void {
     this.#before.push(act)
   }
@@ -44,8 +47,8 @@ export class Stops {
   }
 
   /**
-   * Ends the process with a thread in it that cannot be ended, as it is in the midst of native code: `process.exit` would wait for it, or
-   * end it with its engine open and abort, with a core file as large as the data.
+   * Ends the process although a thread of it is in native code and cannot be ended. `process.exit` would wait
+   * for the thread, or end it with its engine open and abort, with a core file as large as the data.
    */
   static endAbruptly(): never {
     process.kill(process.pid, 'SIGKILL')

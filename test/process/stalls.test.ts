@@ -1,13 +1,13 @@
-/** What tells a thread that stands still from one that is busy or starved. */
+/** How a stalled thread is distinguished from a busy or a starved one. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Stillness, type Look } from '../../src/process/stillness.ts'
+import { StallDetector, type Look } from '../../src/process/stalls.ts'
 
-/** The number of the look, from 1, at which a thread is found to stand still; 0 when it never is. */
+/** The number of the look, from 1, that finds a thread stalled; 0 when none does. */
 function found(looks: Look[]): number {
-  const stillness = new Stillness(0)
-  return looks.findIndex((look) => stillness.look(look)) + 1
+  const stalls = new StallDetector(0)
+  return looks.findIndex((look) => stalls.look(look)) + 1
 }
 
 /** Looks a second apart, the thread having done `done[i]` by the i-th. */
@@ -18,10 +18,10 @@ function looks(done: number[], processor: (i: number) => Look['processor']): Loo
 const SPINNING = (i: number): Look['processor'] => ({ seconds: i * 0.9, waits: true })
 const STARVED = (i: number): Look['processor'] => ({ seconds: i * 0.004, waits: true })
 const SLEEPING = (): Look['processor'] => ({ seconds: 1, waits: false })
-const UNTOLD = (): Look['processor'] => null
+const UNKNOWN = (): Look['processor'] => null
 
-test('A thread that has done nothing for five looks stands still, whether it spins or sleeps.', () => {
-  for (const processor of [SPINNING, SLEEPING, UNTOLD])
+test('A thread without progress for five looks is stalled, whether it spins or sleeps.', () => {
+  for (const processor of [SPINNING, SLEEPING, UNKNOWN])
     assert.equal(found(looks([7, 7, 7, 7, 7, 7, 7], processor)), 6)
 })
 
@@ -67,11 +67,11 @@ test('A thread that has not begun yet has a minute.', () => {
   )
 })
 
-test('Whatever a thread does counts: one that does something in any five looks never stands still.', () => {
+test('Any progress counts: a thread that makes some in any five looks is never stalled.', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 1e6 })), { maxLength: 50 }),
-      fc.constantFrom(SPINNING, STARVED, SLEEPING, UNTOLD),
+      fc.constantFrom(SPINNING, STARVED, SLEEPING, UNKNOWN),
       (runs, processor) => {
         let done = 1
         const all = runs.flatMap(([length, more]) => {
@@ -85,9 +85,9 @@ test('Whatever a thread does counts: one that does something in any five looks n
 })
 
 test('Looks count and not seconds: a machine that slept has had none.', () => {
-  const stillness = new Stillness(0)
+  const stalls = new StallDetector(0)
   const at = (now: number): Look => ({ done: 7, processor: null, now })
-  assert.equal(stillness.look(at(1000)), false)
-  assert.equal(stillness.look(at(1e9)), false)
-  assert.equal(stillness.look(at(2e9)), false)
+  assert.equal(stalls.look(at(1000)), false)
+  assert.equal(stalls.look(at(1e9)), false)
+  assert.equal(stalls.look(at(2e9)), false)
 })
