@@ -6,6 +6,7 @@ import type { FetchOutcome } from '../fetch/mirror.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { timestampText } from '../sea/time.ts'
 import type { FileReport, Report } from '../sources/source.ts'
+import { compareText } from '../system/compare-text.ts'
 import type { CarriedOver } from './given.ts'
 import { bytesBelow, bytesOf, Work } from './progress.ts'
 import { IMPOSSIBLE, SUSPECT_TEXTS, type SuspectReason } from './quality.ts'
@@ -217,7 +218,7 @@ export class BuildReport implements Report, FileCountSink {
         .filter(([name, { files, warnings }]) => name !== null || files + warnings.length > 0)
         .map(([, document]) => document),
       networks: [...this.#networks]
-        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .sort(([a], [b]) => compareText(a, b))
         .map(([name, network]) => networkDocument(name, network)),
       networks_without_buoys: this.#withoutBuoys(),
       duplicates: this.#duplicates,

@@ -69,7 +69,7 @@ const READINGS = [
   'V1 2026-03-26T00:00',
 ]
 
-test('Without a time of its own a snapshot is of the newest reading, and later rows without waves are left out.', async () => {
+test('Without --as-of a snapshot is of the newest reading, and later rows without waves are left out.', async () => {
   const dir = newFolder()
   const [alpha, ...others] = SMALL_WORLD
   const windy = { ...alpha, rows: [...alpha.rows, { time: at('2026-03-27T09:10:00Z'), windSpeed: 100 }] }

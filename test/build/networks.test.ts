@@ -144,7 +144,7 @@ test('A buoy that was taken by its type stays when it is not mentioned, though n
   assert.deepEqual((await build(out, [feed([{ ...b, type: 'fixed' }])])).buoys, ['North A'])
 })
 
-test('A source of the configuration fails alone: what it gave is taken back, and what it had stays.', async (t) => {
+test('A source of the configuration fails alone: what it gave is discarded, and what it had stays.', async (t) => {
   const out = folderOf(t)
   const south = configured('south', [buoy('South', 'S', 30)], {}, [SOUTH])
   await build(out, [configured('north', [buoy('North', 'A', 10), buoy('North', 'B', 20)]), south])
@@ -203,7 +203,7 @@ test('A pass keeps its observations at the virtual buoys that are wanted.', asyn
   assert.deepEqual([...readPasses(decodePart(new Uint8Array(passes.buffer), 'f'), 'f').buoy], ids)
 })
 
-test('The words of the configuration about a network stand in place of the adapter’s own.', async (t) => {
+test('The words of the configuration about a network replace the adapter’s own.', async (t) => {
   const out = folderOf(t)
   const info = { network: 'coastal', credit: 'thanks', licence: 'free' } as const
   await build(out, [configured('feed', [buoy('North', 'A', 10)], { terms: terms('feed', { info }) })])

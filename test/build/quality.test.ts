@@ -176,7 +176,7 @@ test('Each buoy is looked at by itself.', () => {
   )
 })
 
-test('Counting changes nothing.', () => {
+test('Counting suspect readings changes nothing.', () => {
   const code = (name: MeasureName): fc.Arbitrary<number> =>
     fc.integer({
       min: Math.round(MEASURES[name].min * MEASURES[name].scale),

@@ -218,7 +218,7 @@ test('What another source’s newer word hid of a silent source shows again when
   assert.deepEqual([built.points, built.harbours], [[10, 30], 'g'])
 })
 
-test('A source that is taken out of the configuration takes its part with it, all else stays.', async (t) => {
+test('A source that leaves the configuration takes its part with it; all else stays.', async (t) => {
   const out = folderOf(t)
   await build(out, [source('one', FIRST), source('two', SECOND)])
   const built = await build(out, [source('one', FIRST)])
@@ -255,7 +255,7 @@ test('A source that suddenly gives nothing at all is taken for one that cannot b
   assert.equal(built.document.sources[1].refused, 'it gives nothing, and did before')
 })
 
-test('A rollback goes back to what the sources had given then.', async (t) => {
+test('A rollback brings back the source states of its snapshot.', async (t) => {
   const out = folderOf(t)
   const first = await build(out, [source('one', FIRST), source('two', { ...SECOND, spots: [5] })])
   await build(out, [source('one', FIRST), source('two', SECOND)])
@@ -285,7 +285,7 @@ test('A damaged file of source states is reported by check, and taken for lost.'
   assert.deepEqual(contentIn(built), ALL)
 })
 
-test('A fresh build does not go on without a source that the folder has something of.', async (t) => {
+test('A fresh build stops where a source is silent that the folder has something of.', async (t) => {
   const out = folderOf(t)
   await build(out, [source('one', FIRST), source('two', SECOND)])
   const silent = source('two', {}, { fault: 'away' })

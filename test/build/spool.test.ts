@@ -184,14 +184,14 @@ test('Rows come out merged, sorted and cut by month and time as one object per r
   )
 })
 
-test('They come out the same by way of files.', () => {
+test('Rows come out the same when they went through files.', () => {
   fc.assert(
     fc.property(deliveries, cuts, (given, asOf) => check(given, 0, asOf)),
     { numRuns: 60 },
   )
 })
 
-test('A new row replaces the one that a month had at its time whole, in both tables, and removes it where it is empty.', () => {
+test('A new row replaces the row of its time as a whole, in both tables; an empty row removes it.', () => {
   fc.assert(
     fc.property(deliveries, deliveries, cuts, (older, newer, asOf) => {
       const month = '2024-02'
@@ -228,7 +228,7 @@ test('A new row replaces the one that a month had at its time whole, in both tab
   )
 })
 
-test('The row that came later replaces an earlier one of its feed whole, in one delivery or in two.', () => {
+test('A later row replaces the earlier row of its feed and time as a whole, in one delivery or in two.', () => {
   const time = at('2024-02-10T00:00:00Z')
   const earlier = { time, significantHeight: 1000, period: 8000, windSpeed: 100 }
   const later = { time, significantHeight: 2000 }
@@ -238,7 +238,7 @@ test('The row that came later replaces an earlier one of its feed whole, in one 
   check(two, 0, 2 ** 32)
 })
 
-test('Long deliveries of one buoy, in order and in turns with others, lose no row.', () => {
+test('Long deliveries of one buoy, in order and interleaved with others, lose no row.', () => {
   const start = at('2024-02-01T00:00:00Z')
   const long = (handle: number, count: number, step: number): FakeRow[] =>
     Array.from({ length: count }, (_, i) => ({

@@ -115,7 +115,7 @@ const WRONG: { [name in keyof typeof FAULTS]: { reason: RegExp; attempts: number
 
 for (const [name, wrong] of Object.entries(WRONG)) {
   if (wrong === null) continue
-  test(`The file of the last time stays when the answer is wrong: ${name}.`, async (t) => {
+  test(`The last good file stays when the answer is wrong: ${name}.`, async (t) => {
     const origin = await startOrigin(t)
     origin.files.set('/a.csv', GOOD)
     const { folder, fetch } = drill(t, origin, [{ url: `${origin.url}/a.csv`, to: 'a.csv', maxBytes: 5000 }])

@@ -383,7 +383,7 @@ test('A file that ends too early is refused wherever it ends, and so is one that
   assert.equal(await isRefused('put right again'), false)
 })
 
-test('Two thousand single bits that turn are noticed, or change nothing.', async () => {
+test('Of two thousand flipped bits each is noticed, or changes nothing.', async () => {
   const files = await smallSnapshot()
   let refused = 0
   let state = 20_260_327
@@ -404,7 +404,7 @@ test('Two thousand single bits that turn are noticed, or change nothing.', async
   assert.ok(refused > 1990, `${refused} of 2000 were refused`)
 })
 
-test('The bytes of a part alone are read or refused whatever bit turns, never by an error of another kind.', async () => {
+test('A part with any bit flipped is read or refused, and never raises an error of another kind.', async () => {
   const files = (await smallSnapshot()).filter((file) => file !== MANIFEST_FILE)
   for (const file of files) {
     const bytes = Uint8Array.from(readFileSync(join(whole, file)))
@@ -438,7 +438,7 @@ test('Of a snapshot in memory only the parts that changed are read again.', asyn
   assert.ok(after.parts.every(({ buffer }, i) => buffer === before.parts[i].buffer))
 })
 
-test('A header holds no more than its kind and rows take, whatever nobody asked for.', () => {
+test('A header may hold no more than its kind and rows need.', () => {
   const header = (more: number): Uint8Array =>
     crafted({ ...HEADER, meta: { month: '2026-03', more: Array.from({ length: more }, () => ({})) } })
   const month = { ...entry('readings', 'x', 674), rows: 10_000_000 }

@@ -55,7 +55,7 @@ async function publish(dir: string, change: (manifest: Manifest) => Omit<Manifes
   writeFileSync(join(dir, MANIFEST_FILE), encodeManifest(change(manifest)).bytes)
 }
 
-test('What is loaded on the thread is what is loaded on this one, and what was in memory stays the very same.', async (t) => {
+test('A snapshot loads the same on the thread as on this one, and parts in memory stay the same objects.', async (t) => {
   const manifest = (await readManifest(whole)) ?? assert.fail()
   const here = await loadSnapshot(whole)
   const loader = new Loader(whole)
@@ -111,7 +111,7 @@ test('A load that exhausts its heap is refused, and this process and the next lo
   assert.equal((await usual.load(manifest, null)).id, manifest.id)
 })
 
-test('While it loads, the state says what and since when, and this thread goes on turning.', async (t) => {
+test('While it loads, the state says what and since when, and this thread goes on working.', async (t) => {
   const { reloader } = sceneOf(t)
   const looking = reloader.look()
   let turns = 0
@@ -144,7 +144,7 @@ test('A fault of the program on the loading thread refuses that snapshot, and a 
   assert.equal((await loader.load(manifest, null)).id, manifest.id)
 })
 
-test('Ending it breaks off what is being loaded.', async () => {
+test('Ending the loader ends the load that is under way.', async () => {
   const manifest = (await readManifest(whole)) ?? assert.fail()
   const loader = new Loader(whole)
   const loading = loader.load(manifest, null)

@@ -49,7 +49,7 @@ function columnsOf(records: readonly HarbourRecord[]): TideColumns {
   return readTides(decodePart(bytes, 'part'), 'part')
 }
 
-test('Harbours come back from the part by identifier, constituents by name, zeros left out and phases within a turn.', () => {
+test('Harbours come back from the part by identifier, constituents by name, zeros left out and phases within a circle.', () => {
   const columns = columnsOf(HARBOURS)
   checkTides(columns, entryOf(2))
   assert.deepEqual(columns.identifiers, ['x/1', 'x/2'])
