@@ -239,6 +239,15 @@ test('The explorer and the server know each other by the API alone.', () => {
   assert.ok(SOURCES.filter(isExplorer).length > 10)
 })
 
+test('Scripts know the program alone: tests and benches may use them, not the other way round.', () => {
+  const outside = filesIn('scripts')
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => importsOf(file))
+    .filter(({ target }) => target !== null && !/^(src|scripts)\//.test(target))
+    .map(({ file, specifier }) => `${file} imports ${specifier}: move what both need into scripts/`)
+  assert.deepEqual(outside, [])
+})
+
 test('The explorer puts text into the page as text.', () => {
   const asMarkup =
     /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|srcdoc|\beval\b/
