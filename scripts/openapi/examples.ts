@@ -2,12 +2,13 @@
  * The answers that the documentation shows as examples: those of a server over the demo data to its requests.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import type { ExampleAnswers } from '../../src/openapi/document.ts'
 import {
   EXAMPLES_AS_OF,
+  EXAMPLES_REQUEST_ID,
   OPERATION_TEXTS,
   REFUSED,
   refusalKey,
+  type ExampleAnswers,
   type Refused,
 } from '../../src/openapi/operations.ts'
 import { issueKey, type Live } from '../live_server.ts'
@@ -15,8 +16,6 @@ import { issueKey, type Live } from '../live_server.ts'
 /** The snapshot that the examples come from. */
 export const EXAMPLES_SOURCE = ['--source', 'demo', '--as-of', EXAMPLES_AS_OF]
 
-/** The UUID that the documentation's errors show. */
-const REQUEST_ID = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
 /** Seconds to the end of the hour that the documentation's 429 shows. */
 const RETRY_AFTER_S = 1800
 /** The server sees a new key within a second; on a busy machine that may take longer. */
@@ -39,7 +38,7 @@ export async function exampleAnswers(live: Live, get: Get): Promise<ExampleAnswe
   const answers: { [request: string]: unknown } = {}
   const answerOf = async (request: string, status: number, key: keyof typeof keys): Promise<unknown> => {
     const path = request.replaceAll(/[{}":]/g, encodeURIComponent)
-    const answer = await get(path, keys[key], { 'x-request-id': REQUEST_ID })
+    const answer = await get(path, keys[key], { 'x-request-id': EXAMPLES_REQUEST_ID })
     if (answer.status !== status) {
       throw new Error(`${request} gave ${answer.status} instead of ${status}: ${answer.text.slice(0, 300)}`)
     }

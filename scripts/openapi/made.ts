@@ -1,6 +1,7 @@
 /** What is committed and made from the program: the examples, the description and the TypeScript client. */
 import { fileURLToPath } from 'node:url'
-import { openApiDocument, type ExampleAnswers } from '../../src/openapi/document.ts'
+import { openApiDocument } from '../../src/openapi/document.ts'
+import type { ExampleAnswers } from '../../src/openapi/operations.ts'
 import { OPERATIONS } from '../../src/routes.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { ExampleAnswers } from '../../src/openapi/document.ts'
+import type { ExampleAnswers } from '../../src/openapi/operations.ts'
 import { startServer, type Live } from '../live_server.ts'
 import { exampleAnswers, EXAMPLES_SOURCE, type Get } from './examples.ts'
 import { CLIENT_FILE, DESCRIPTION_FILE, descriptionText, EXAMPLES_FILE } from './made.ts'

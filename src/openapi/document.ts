@@ -8,7 +8,15 @@ import type { Operation } from '../answers/operation.ts'
 import type { Parameter } from '../answers/parameters.ts'
 import { EXAMPLE_ANSWERS } from './examples.ts'
 import { guidesText } from './guides.ts'
-import { OPERATION_TEXTS, PATH_PARAMETERS, REFUSED, refusalKey, TAGS } from './operations.ts'
+import {
+  ANONYMOUS_RATE_HEADERS,
+  HEADER_PARAMETERS,
+  HEADERS,
+  RATE_HEADERS,
+  SUCCESS_HEADERS,
+} from './headers.ts'
+import { OPERATION_TEXTS, PATH_PARAMETERS, TAGS, type ExampleAnswers } from './operations.ts'
+import { pascal, responses } from './responses.ts'
 import { ANSWERS, SCHEMAS, type Schema } from './schemas.ts'
 
 /**
@@ -39,8 +47,18 @@ export interface OpenApiDocument {
   readonly components: { readonly [kind: string]: { readonly [name: string]: Schema } }
 }
 
-/** Bodies of answers by request, and of refusals by `refusalKey`. */
-export type ExampleAnswers = { readonly [request: string]: unknown }
+const SECURITY_SCHEMES: { readonly [name: string]: Schema } = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'The preferred form: `Authorization: Bearer KEY`.' },
+  api_key: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'api_key',
+    description:
+      'For clients that cannot set headers. Addresses end up in logs and history. If a request also has the header, the header counts.',
+  },
+}
+
+const WITH_KEY = [{ bearer: [] }, { api_key: [] }]
 
 /** `basePath` as in `/v2`. @throws Error when an operation has no texts or no schema of its answer */
 export function openApiDocument(
@@ -77,19 +95,6 @@ export function openApiDocument(
   }
 }
 
-const SECURITY_SCHEMES: { readonly [name: string]: Schema } = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'The preferred form: `Authorization: Bearer KEY`.' },
-  api_key: {
-    type: 'apiKey',
-    in: 'query',
-    name: 'api_key',
-    description:
-      'For clients that cannot set headers. Addresses end up in logs and history. If a request also has the header, the header counts.',
-  },
-}
-
-const WITH_KEY = [{ bearer: [] }, { api_key: [] }]
-
 function describe(operation: Operation, answers: ExampleAnswers): Described {
   const { name, path, access, summary, errors } = operation
   const texts = OPERATION_TEXTS[name]
@@ -124,10 +129,7 @@ function describe(operation: Operation, answers: ExampleAnswers): Described {
         failures
           .map(
             (code) =>
-              [
-                String(ERRORS[code].status),
-                { $ref: `#/components/responses/${responseName(code)}` },
-              ] as const,
+              [String(ERRORS[code].status), { $ref: `#/components/responses/${pascal(code)}` }] as const,
           )
           .toSorted(([a], [b]) => Number(a) - Number(b)),
       ),
@@ -182,9 +184,6 @@ function typedExample(wire: object, example: string): unknown {
   return type === 'array' ? example.split(',').map(Number) : example
 }
 
-const pascal = (words: string): string =>
-  words.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase())
-
 /** `ListBuoysAnswer` of `listBuoys`. */
 const answerName = ({ name }: Operation): string => `${pascal(name)}Answer`
 
@@ -222,210 +221,5 @@ function success(operation: Operation, answers: ExampleAnswers): Schema {
         ),
       },
     },
-  }
-}
-
-const HEADER_PARAMETERS: { readonly [name: string]: Schema } = {
-  IfNoneMatch: {
-    name: 'If-None-Match',
-    in: 'header',
-    description:
-      'One or more `ETag`s of earlier answers, or `*`. The answer is 304 while one of them is current.',
-    schema: { type: 'string' },
-  },
-  XRequestId: {
-    name: 'X-Request-Id',
-    in: 'header',
-    description: 'A UUID of your own for this request. The answer has it, too. Other values are ignored.',
-    schema: { type: 'string', format: 'uuid' },
-  },
-  AcceptLanguage: {
-    name: 'Accept-Language',
-    in: 'header',
-    description: 'Sets the language of a request without `locale`.',
-    schema: { type: 'string' },
-    example: 'fr, en;q=0.5',
-  },
-}
-
-const header = (description: string, schema: Schema, required = true): Schema => ({
-  description,
-  required,
-  schema,
-})
-const WHOLE = { type: 'integer', minimum: 0 }
-const RATE_TEXTS = {
-  'X-RateLimit-Limit': 'Calls an hour.',
-  'X-RateLimit-Remaining': 'Calls left in this hour.',
-  'X-RateLimit-Reset': 'When the hour ends, Unix time in seconds.',
-}
-const WITHOUT_QUOTA =
-  'Absent on calls without a quota: while no data is loaded, and without a key if the server does not limit such calls.'
-
-const HEADERS: { readonly [name: string]: Schema } = {
-  ETag: header('Validator for `If-None-Match`. It is weak and the same for every key.', {
-    type: 'string',
-    pattern: '^W/"[0-9A-Za-z_-]+"$',
-  }),
-  CacheControl: header(
-    'At most a minute, and never past the time when the next data are expected. `private` on answers to a key or with a quota.',
-    {
-      type: 'string',
-      pattern: '^(private|public), max-age=[0-9]+$',
-    },
-  ),
-  NoStore: header('Caches do not keep errors.', { type: 'string', const: 'no-store' }),
-  Vary: header('The headers of the request that the answer depends on: `Authorization` if it needs a key.', {
-    type: 'string',
-  }),
-  VaryLanguage: header('The headers of the request that the answer depends on, its language included.', {
-    type: 'string',
-    pattern: 'Accept-Language',
-  }),
-  SnapshotId: header('Name of the snapshot of the data. Answers with the same one fit together.', {
-    type: 'string',
-    minLength: 1,
-  }),
-  LoadedSnapshotId: header(
-    'Name of the snapshot that is served, if one is.',
-    { type: 'string', minLength: 1 },
-    false,
-  ),
-  RequestId: header(
-    'The `X-Request-Id` of the request, if that is a UUID.',
-    { type: 'string', format: 'uuid' },
-    false,
-  ),
-  ErrorRequestId: header('The same as `request_id` in the body.', { type: 'string', format: 'uuid' }),
-  RetryAfter: header('Seconds to wait before a retry.', WHOLE),
-  Authenticate: header('How to send a key.', { type: 'string', const: 'Bearer' }),
-  ...Object.fromEntries(
-    Object.entries(RATE_TEXTS).flatMap(([name, text]) => [
-      [componentName(name), header(text, WHOLE)],
-      [`Anonymous${componentName(name)}`, header(`${text} ${WITHOUT_QUOTA}`, WHOLE, false)],
-    ]),
-  ),
-}
-
-/** `RateLimitReset` of `X-RateLimit-Reset`. */
-function componentName(headerName: string): string {
-  return headerName.replace(/^X-/, '').replaceAll('-', '')
-}
-
-const headerRefs = (names: { readonly [header: string]: string }): Schema =>
-  Object.fromEntries(
-    Object.entries(names).map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]),
-  )
-
-const RATE_HEADERS = headerRefs(
-  Object.fromEntries(Object.keys(RATE_TEXTS).map((name) => [name, componentName(name)])),
-)
-const ANONYMOUS_RATE_HEADERS = headerRefs(
-  Object.fromEntries(Object.keys(RATE_TEXTS).map((name) => [name, `Anonymous${componentName(name)}`])),
-)
-const VALIDATORS = {
-  ETag: 'ETag',
-  'Cache-Control': 'CacheControl',
-  Vary: 'Vary',
-  'X-Snapshot-Id': 'SnapshotId',
-  'X-Request-Id': 'RequestId',
-}
-const SUCCESS_HEADERS = headerRefs(VALIDATORS)
-const ERROR_HEADERS = headerRefs({ 'Cache-Control': 'NoStore', 'X-Request-Id': 'ErrorRequestId' })
-const SNAPSHOT_HEADER = headerRefs({ 'X-Snapshot-Id': 'SnapshotId' })
-
-function responseName(code: ErrorCode): string {
-  return pascal(code)
-}
-
-const EXAMPLE_ERROR = {
-  timestamp: '2026-11-01T06:00:00Z',
-  request_id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff',
-}
-
-function failure(
-  answers: ExampleAnswers,
-  code: ErrorCode,
-  description: string,
-  headers: Schema,
-  schema = 'ErrorAnswer',
-): Schema {
-  const { status } = ERRORS[code]
-  const examples = REFUSED.filter((refused) => refused.status === status).map((refused) => [
-    refused.word,
-    { summary: `GET ${refused.request}`, value: answers[refusalKey(refused)] },
-  ])
-  const content =
-    examples.length > 0
-      ? { examples: Object.fromEntries(examples) as Schema }
-      : { example: { error: code, message: MADE_UP_MESSAGES[code], ...EXAMPLE_ERROR } }
-  return {
-    description,
-    headers: { ...ERROR_HEADERS, ...headers },
-    content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, ...content } },
-  }
-}
-
-/** For errors that no request to a healthy server gets. */
-const MADE_UP_MESSAGES: { readonly [code in ErrorCode]?: string } = {
-  internal_error: 'Internal error',
-  service_unavailable: 'No snapshot is loaded yet',
-}
-
-const RETRY = headerRefs({ 'Retry-After': 'RetryAfter' })
-const REFUSAL_HEADERS = { ...SNAPSHOT_HEADER, ...ANONYMOUS_RATE_HEADERS }
-
-function responses(answers: ExampleAnswers): { readonly [name: string]: Schema } {
-  return {
-    NotModified: {
-      description: 'An `ETag` of `If-None-Match` is current. The answer has no body, and the call counts.',
-      headers: { ...SUCCESS_HEADERS, ...ANONYMOUS_RATE_HEADERS },
-    },
-    BadRequest: failure(
-      answers,
-      'bad_request',
-      'A parameter is missing, malformed, given twice or outside its range.',
-      REFUSAL_HEADERS,
-    ),
-    Unauthorized: failure(
-      answers,
-      'unauthorized',
-      'The key is missing or wrong. The call counts for no quota.',
-      {
-        ...SNAPSHOT_HEADER,
-        ...headerRefs({ 'WWW-Authenticate': 'Authenticate' }),
-      },
-    ),
-    ResourceNotFound: failure(
-      answers,
-      'resource_not_found',
-      'The path, or what a parameter names, does not exist, or nothing is near enough.',
-      REFUSAL_HEADERS,
-    ),
-    ValidationFailed: failure(
-      answers,
-      'validation_failed',
-      'The request is impossible. On operations that do not list 400, also a missing, malformed or out-of-range parameter.',
-      REFUSAL_HEADERS,
-    ),
-    RateLimitExceeded: failure(
-      answers,
-      'rate_limit_exceeded',
-      'The quota of this hour is used up.',
-      { ...SNAPSHOT_HEADER, ...RATE_HEADERS, ...RETRY },
-      'RateLimitAnswer',
-    ),
-    InternalError: failure(
-      answers,
-      'internal_error',
-      'A fault of the server. The body has no details of it.',
-      REFUSAL_HEADERS,
-    ),
-    ServiceUnavailable: failure(
-      answers,
-      'service_unavailable',
-      'No data is loaded yet, or too many long answers are being made. `Retry-After` says when to ask again.',
-      { ...headerRefs({ 'X-Snapshot-Id': 'LoadedSnapshotId' }), ...ANONYMOUS_RATE_HEADERS, ...RETRY },
-    ),
   }
 }

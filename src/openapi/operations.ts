@@ -22,6 +22,8 @@ interface OperationTexts {
 
 /** The time of the demo snapshot behind the examples, and of their answers. */
 export const EXAMPLES_AS_OF = '2026-11-01T06:00:00Z'
+/** The UUID in the examples of errors. */
+export const EXAMPLES_REQUEST_ID = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
 
 /** The arguments of paths. */
 export const PATH_PARAMETERS: { readonly [name: string]: { description: string; example: string } } = {
@@ -163,6 +165,9 @@ export interface Refused {
   /** What the request carries instead of a good key. */
   key?: 'none' | 'wrong' | 'used-up'
 }
+
+/** Bodies of answers by request, and of refusals by `refusalKey`. */
+export type ExampleAnswers = { readonly [request: string]: unknown }
 
 /** The key of its answer among the examples. One request may be refused in several ways. */
 export function refusalKey({ status, request, word }: Refused): string {
