@@ -11,7 +11,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { request, type Dispatcher } from 'undici'
 import { randomName } from '../system/lock.ts'
-import type { Content } from '../sources/configuration.ts'
+import type { Content } from '../sources/configuration-schema.ts'
 import { NOT_PUBLIC } from './border.ts'
 
 /** Temporary files begin with a dot, so that no adapter takes one for data. */

@@ -1,5 +1,6 @@
 /** Which files the configuration asks for, with the words of its templates filled in. */
-import type { ConfiguredSource, Content, Download } from '../sources/configuration.ts'
+import type { ConfiguredSource } from '../sources/configuration.ts'
+import type { Content, Download } from '../sources/configuration-schema.ts'
 import { DAY, dateText } from '../sea/time.ts'
 import { BuildError } from '../system/build-error.ts'
 

@@ -1,60 +1,15 @@
 /**
  * UTC time as numbers. Everything inside is epoch seconds; text exists only at the two ends, in requests and
- * in answers. Calendar arithmetic is the proleptic Gregorian one, done with integers (Howard Hinnant,
- * "chrono-compatible low-level date algorithms"), since a Date object per value is what makes time slow.
+ * in answers.
  */
+import { civilFromDays, DAY, daysFromCivil, daysInMonth, HOUR, MINUTE } from './calendar.ts'
+import { LIBERTIES, readIsoTime } from './iso-time.ts'
 import { digitsAt } from './numerals.ts'
 
-export const MINUTE = 60
-export const HOUR = 3600
-export const DAY = 86400
+export { civilFromDays, DAY, daysFromCivil, daysInMonth, HOUR, isLeapYear, MINUTE } from './calendar.ts'
+
 /** The last second that 32 bits hold, in 2106: no time of a snapshot is later. */
 export const LAST_SECOND = 0xffff_ffff
-
-/** Days from 1970-01-01 to the given date; month 1…12. */
-export function daysFromCivil(year: number, month: number, day: number): number {
-  const y = month <= 2 ? year - 1 : year
-  const era = Math.floor(y / 400)
-  const yearOfEra = y - era * 400
-  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
-  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear
-  return era * 146097 + dayOfEra - 719468
-}
-
-export interface CivilDate {
-  year: number
-  month: number
-  day: number
-}
-
-/** The date that lies `days` after 1970-01-01. */
-export function civilFromDays(days: number): CivilDate {
-  const z = days + 719468
-  const era = Math.floor(z / 146097)
-  const dayOfEra = z - era * 146097
-  const yearOfEra = Math.floor(
-    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36524) - Math.floor(dayOfEra / 146096)) /
-      365,
-  )
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
-  const shifted = Math.floor((5 * dayOfYear + 2) / 153)
-  const month = shifted < 10 ? shifted + 3 : shifted - 9
-  return {
-    year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0),
-    month,
-    day: dayOfYear - Math.floor((153 * shifted + 2) / 5) + 1,
-  }
-}
-
-export function isLeapYear(year: number): boolean {
-  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
-}
-
-const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-
-export function daysInMonth(year: number, month: number): number {
-  return month === 2 && isLeapYear(year) ? 29 : DAYS_IN_MONTH[month - 1]
-}
 
 /** Months since January 1970 of an instant: the number that names a part of the snapshot. */
 export function monthOf(epoch: number): number {
@@ -118,9 +73,7 @@ export function endOf({ epoch, wholeDay }: ParsedTime): number {
   return wholeDay ? epoch + DAY - 1 : epoch
 }
 
-// A "+" that was not percent-encoded arrives as a blank, so a blank before an offset is that "+".
-const DATE_TIME =
-  /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(?:[Zz]|([+\- ])(\d{2}):?(\d{2}))?$/
+const encoder = new TextEncoder()
 
 const DASH = 0x2d
 const COLON = 0x3a
@@ -181,16 +134,14 @@ function plainTimestampAt(text: string, from: number): ParsedTime | null {
   return { epoch: date + hour * HOUR + minute * MINUTE + second, wholeDay: false }
 }
 
+/** Bytes of the longest timestamp: nine digits of a fraction, and an offset. */
+const MAX_TIMESTAMP = 35
+
 function anyTimestamp(text: string): ParsedTime | null {
-  const match = DATE_TIME.exec(text)
-  if (match === null) return null
-  const day = dateAt(match[1], 0)
-  const [hour, minute, second] = [Number(match[2]), Number(match[3]), Number(match[4] ?? 0)]
-  if (day === null || hour > 23 || minute > 59 || second > 59) return null
-  const [offsetHour, offsetMinute] = [Number(match[7] ?? 0), Number(match[8] ?? 0)]
-  if (offsetHour > 23 || offsetMinute > 59) return null
-  const offset = (offsetHour * HOUR + offsetMinute * MINUTE) * (match[6] === '-' ? -1 : 1)
-  const fraction = match[5] === undefined ? 0 : Number(match[5])
-  const epoch = day + hour * HOUR + minute * MINUTE + second + fraction - offset
+  if (text.length > MAX_TIMESTAMP) return null
+  const bytes = encoder.encode(text)
+  const time = readIsoTime(bytes, 0, bytes.length, LIBERTIES.blankForPlus)
+  if (time === null) return null
+  const epoch = time.local + time.fraction - (time.offset ?? 0)
   return epoch >= FIRST_TEXT && epoch < END_OF_TEXT ? { epoch, wholeDay: false } : null
 }

@@ -1,40 +1,28 @@
 /**
- * Candhis, the French coastal wave network of Cerema: per campaign (a buoy at a place) yearly CSV files of
- * the archive, `Candhis_06403_2022_arch.csv`, and of the real-time feed, `Candhis_06403_2026_reel.csv`,
- * beside a list of the stations; and answers of its API (version 1), any `.json`. What an answer holds is
- * told by its header; whose it is by a code of five characters in the file's name, `getCampTR_06403.json`,
- * unless a column of it says so.
+ * Candhis, the French coastal wave network of Cerema. A campaign is a buoy at one place. It has yearly CSV
+ * files of the archive, `Candhis_06403_2022_arch.csv`, and of the real-time feed,
+ * `Candhis_06403_2026_reel.csv`; a list of stations lies beside them. Answers of the API (version 1) are read
+ * from any `.json`: the header says what an answer holds, and a column or the code in the file's name
+ * (`getCampTR_06403.json`) says which campaign it is about.
  *
- * `period` is the significant period TH13D (Th1/3), `peak_period` is TP (T. au pic), which few real-time
- * sensors give; the significant height is H13D (H1/3), and Hm0 only where a sensor gives nothing else. Such a
+ * `period` is the significant period TH13D (Th1/3); `peak_period` is TP (T. au pic), which few real-time
+ * sensors give. The significant height is H13D (H1/3), and Hm0 only where a sensor gives nothing else. Such a
  * sensor gives T02 as its only period, which is neither of the two, so its rows have no period. Times are
  * UTC.
  */
+import { SeparatedTable } from './reading/table.ts'
+import { WaitingRows } from './reading/waiting-rows.ts'
 import { join } from 'node:path'
-import { type MeasureName, RowBatch } from '../sea/columns.ts'
+import { type MeasureName } from '../sea/columns.ts'
 import { type FileReport, type OpenSource, type Report, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
-import { parseDocument } from './json.ts'
+import { parseDocument } from './reading/documents.ts'
 import { UNCOUNTED } from './reading/stations.ts'
-import {
-  cleanName,
-  degreesOf,
-  dropUnusable,
-  Fields,
-  isoSeconds,
-  lineFault,
-  lineText,
-  listFolder,
-  measureColumn,
-  type MeasureColumn,
-  NO_CODE,
-  readMeasures,
-  readText,
-  splitSeparated,
-  textOf,
-  textsOf,
-} from './reading/text.ts'
+import { cleanName, degreesOf } from './reading/fields.ts'
+import { dropUnusable, measureColumn, readMeasures } from './reading/measures.ts'
+import { isoSeconds } from './reading/times.ts'
+import { type FolderListing, listSource, readText } from './reading/files.ts'
 
 const SOURCE = 'Candhis'
 
@@ -57,14 +45,12 @@ const MAX_ANSWER_BYTES = 32 * 2 ** 20
 const MAX_LABELS = 200
 /** Campaigns of one answer: the network has had some 300. */
 const MAX_CAMPAIGNS = 1000
-const BATCH_ROWS = 8192
 
-const COMMA = 44
 const SEMICOLON = 59
 
 /**
- * Names of a measure's column, the first that the header has counts: archive, real time, API, then what some
- * sensors give instead.
+ * Names of a measure's column: archive, real time, API, then what some sensors give instead. The first one
+ * that the header has counts.
  */
 const LABELS: readonly (readonly [MeasureName, readonly string[]])[] = [
   ['significantHeight', ['H13D', 'H1/3', 'HM0', 'Hm0']],
@@ -77,6 +63,9 @@ const LABELS: readonly (readonly [MeasureName, readonly string[]])[] = [
 
 /** 999.999 and 999.9999 mark "missing"; nothing that is measured comes near. */
 const MISSING = [999.99, Infinity] as const
+
+/** Ignored files that the report names. */
+const IGNORED_SHOWN = 12
 
 /** Opens `folder` as a set of Candhis files. */
 export const openCandhis: OpenSource = (folder) => ({
@@ -94,18 +83,52 @@ interface AnswerFile extends DataFile {
 }
 
 async function readCandhis(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
-  const listing = await listFolder(folder)
-  if (listing === null) throw new BuildError(`candhis: there is no folder ${folder}`)
+  const listing = await listSource('candhis', folder)
+  // 1. Stations, and whose rows each file and answer has.
+  const found = await gather(folder, listing, report)
+  if (found.ignored.length > 0) {
+    const some = JSON.stringify(found.ignored.slice(0, IGNORED_SHOWN)).slice(1, -1)
+    const rest = found.ignored.length > IGNORED_SHOWN ? ', …' : ''
+    report.warn(`candhis: ${found.ignored.length} ignored: ${some}${rest}`)
+  }
+  // For a silent campaign the API answers that it has no data.
+  if (found.campaigns.size + found.answers === 0)
+    throw new BuildError(`candhis: ${folder} holds no data files`)
+
+  // 2. The network and its buoys.
+  // No licence is named, as public statements about re-use differ: the credit is what an operator must show.
+  sink.source({ name: SOURCE, network: 'coastal', credit: 'Candhis, Cerema and its partners' })
+  const placeless = [...found.campaigns.keys()].filter((campaign) => !found.stations.has(campaign))
+  report.withoutPosition('candhis', placeless.sort())
+  // 3. The rows of each buoy's own files, then those of answers: of two rows of a feed with one time the later
+  // one counts, which is the API's.
+  const buoys = await sendFiles(folder, found, sink, report)
+  await sendAnswers(folder, found.tables, buoys, sink, report)
+}
+
+/** What a folder holds. */
+interface Found {
+  /** Files with rows of one campaign alone, by its code. */
+  campaigns: Map<string, DataFile[]>
+  stations: Map<string, BuoyRecord>
+  /** Answers with rows. */
+  tables: AnswerFile[]
+  /** Number of answers of any kind. */
+  answers: number
+  ignored: string[]
+}
+
+async function gather(folder: string, { files, folders }: FolderListing, report: Report): Promise<Found> {
   const campaigns = new Map<string, DataFile[]>()
   const stations = new Map<string, BuoyRecord>()
-  const ignored: string[] = [...listing.folders]
+  const ignored = [...folders]
   const filesOf = (campaign: string): DataFile[] => {
-    const files = campaigns.get(campaign) ?? []
-    campaigns.set(campaign, files)
-    return files
+    const known = campaigns.get(campaign) ?? []
+    campaigns.set(campaign, known)
+    return known
   }
-  // What the network itself says of its stations counts before the lists that others made of them.
-  const answers = listing.files.filter((file) => ANSWER_FILE.test(file))
+  // The network's own words about its stations count before the lists that others made of them.
+  const answers = files.filter((file) => ANSWER_FILE.test(file))
   const tables: AnswerFile[] = []
   for (const name of answers) {
     const table = await readAnswer(folder, name, report, stations)
@@ -113,7 +136,7 @@ async function readCandhis(folder: string, sink: Sink, { report }: SourceContext
     tables.push(table)
     for (const campaign of table.campaigns) filesOf(campaign)
   }
-  for (const name of listing.files) {
+  for (const name of files) {
     const [, campaign, kind] = DATA_FILE.exec(name) ?? []
     if (campaign !== undefined) {
       const feed = kind.toLowerCase() === 'arch' ? ARCHIVE_FEED : REALTIME_FEED
@@ -124,20 +147,16 @@ async function readCandhis(folder: string, sink: Sink, { report }: SourceContext
       file.end()
     } else if (!ANSWER_FILE.test(name)) ignored.push(name)
   }
-  if (ignored.length > 0) {
-    const some = JSON.stringify(ignored.slice(0, 12)).slice(1, -1)
-    report.warn(`candhis: ${ignored.length} ignored: ${some}${ignored.length > 12 ? ', …' : ''}`)
-  }
-  // Of a silent campaign the API says that it has no data, which is an answer.
-  if (campaigns.size + answers.length === 0) throw new BuildError(`candhis: ${folder} holds no data files`)
+  return { campaigns, stations, tables, answers: answers.length, ignored }
+}
 
-  // No licence is named: public statements about re-use differ, so the credit is what an operator must show.
-  sink.source({ name: SOURCE, network: 'coastal', credit: 'Candhis, Cerema and its partners' })
-  const batch = new RowBatch(BATCH_ROWS)
-  report.withoutPosition(
-    'candhis',
-    [...campaigns.keys()].filter((campaign) => !stations.has(campaign)).sort(),
-  )
+/** Announces the campaigns with a position and sends the rows of their files; returns their handles. */
+async function sendFiles(
+  folder: string,
+  { campaigns, stations }: Found,
+  sink: Sink,
+  report: Report,
+): Promise<Map<string, number>> {
   const buoys = new Map<string, number>()
   for (const [campaign, files] of [...campaigns].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const station = stations.get(campaign)
@@ -147,19 +166,28 @@ async function readCandhis(folder: string, sink: Sink, { report }: SourceContext
     for (const { name, feed } of files) {
       const file = report.file(join(folder, name))
       const bytes = await readText(join(folder, name), file)
-      sendRows(bytes, file, batch, (rows) => sink.rows(buoy, rows, feed))
+      sendRows(bytes, file, buoy, new WaitingRows(sink, feed))
       file.end()
     }
   }
-  // Of two rows of a feed with one time the later one counts: that of the API.
-  for (const { name, feed, campaigns: found } of tables) {
-    const known = [...found].filter((campaign) => buoys.has(campaign))
+  return buoys
+}
+
+async function sendAnswers(
+  folder: string,
+  tables: readonly AnswerFile[],
+  buoys: ReadonlyMap<string, number>,
+  sink: Sink,
+  report: Report,
+): Promise<void> {
+  for (const { name, feed, campaigns } of tables) {
+    const known = [...campaigns].filter((campaign) => buoys.has(campaign))
     if (known.length === 0) continue
     const file = report.file(join(folder, name))
     const answer = parseAnswer(await readText(join(folder, name), file, MAX_ANSWER_BYTES), file)
     for (const campaign of answer === null ? [] : known) {
       const buoy = buoys.get(campaign)!
-      sendRows(linesOf(answer!, campaign), file, batch, (rows) => sink.rows(buoy, rows, feed))
+      sendRows(linesOf(answer!, campaign), file, buoy, new WaitingRows(sink, feed))
     }
     file.end()
   }
@@ -173,7 +201,7 @@ interface Answer {
   campaignField: number
 }
 
-/** Takes up what an answer says of stations, or tells the campaigns that it has rows of. */
+/** Takes the stations of an answer, or returns the campaigns that it has rows of. */
 async function readAnswer(
   folder: string,
   name: string,
@@ -214,15 +242,15 @@ function codeOf(row: unknown, field: number): string | null {
   return CAMPAIGN.test(code) ? code : null
 }
 
-/** A cell as text; empty where there is none. */
+/** A cell as text; empty if it is missing. */
 function cellOf(row: unknown, field: number): string {
   const cell: unknown = Array.isArray(row) ? row[field] : undefined
   return typeof cell === 'string' || typeof cell === 'number' ? String(cell) : ''
 }
 
 /**
- * Takes an answer out of its envelope; null for one without a table, which is reported unless it says that
- * there are no data.
+ * The table of an answer, without its envelope; null if it has none, which is reported unless the answer says
+ * that there are no data.
  */
 function parseAnswer(bytes: Uint8Array, file: FileReport): Answer | null {
   const value = parseDocument(bytes, file)
@@ -239,14 +267,14 @@ function parseAnswer(bytes: Uint8Array, file: FileReport): Answer | null {
     file.bad(1, 'not an answer of the API with a table')
     return null
   }
-  // "H1/3 (m)"; a column in another unit keeps its whole name and is of no use.
+  // "H1/3 (m)"; a column in another unit keeps its whole name, so that nothing finds it.
   const labels = entete.map((label: string) => label.replace(/ \((?:m|s|°|°C)\)$/, ''))
   return { labels, rows: results, campaignField: labels.findIndex((label) => /campagne/i.test(label)) }
 }
 
 /**
- * Reads where campaigns are (`getCampInfos`, of one campaign without its code); answers without positions
- * have nothing for us.
+ * Reads the positions of campaigns (`getCampInfos`, whose answer for one campaign leaves out its code); other
+ * answers without rows are skipped.
  */
 function readInfos(
   { labels, rows, campaignField }: Answer,
@@ -275,11 +303,9 @@ function readInfos(
   })
 }
 
-/**
- * The rows of one campaign in the form of its CSV files, each on the line of its number behind the header.
- */
-function linesOf({ labels, rows, campaignField }: Answer, campaign: string): Uint8Array {
-  // What would not stay one field is no number either.
+/** The rows of one campaign in the form of its CSV files: row N is on line N + 1, behind the header. */
+function linesOf({ labels, rows, campaignField }: Answer, campaign: string): Buffer {
+  // A cell that would not stay one field is not a number either.
   const field = (text: string): string => (/^[^;"\r\n]{0,100}$/.test(text) ? text : '?')
   const lines = rows.map((row) => {
     if (campaignField >= 0 && codeOf(row, campaignField) !== campaign) return ''
@@ -289,91 +315,59 @@ function linesOf({ labels, rows, campaignField }: Answer, campaign: string): Uin
   return Buffer.from(`${labels.map(field).join(';')}\n${lines.join('\n')}\n`)
 }
 
+const LIST_COLUMNS = ['ID', 'name', 'lat', 'lon']
+
 /** Reads `ID,name,lat,lon,…`; of several lists the first that has a station counts. */
-function readStations(bytes: Uint8Array, file: FileReport, stations: Map<string, BuoyRecord>): void {
-  const fields = new Fields()
-  splitSeparated(bytes, 0, COMMA, fields)
-  let separator = COMMA
-  if (fields.count === 1) {
-    separator = SEMICOLON
-    splitSeparated(bytes, 0, separator, fields)
-  }
-  const labels = textsOf(bytes, fields)
-  const places = ['ID', 'name', 'lat', 'lon'].map((label) => labels.indexOf(label))
-  if (places.includes(-1)) {
+function readStations(bytes: Buffer, file: FileReport, stations: Map<string, BuoyRecord>): void {
+  const table = new SeparatedTable(bytes)
+  const [id, nameColumn, latColumn, lonColumn] = table.columns(LIST_COLUMNS)
+  if (LIST_COLUMNS.some((label) => !table.labels.includes(label))) {
     file.bad(1, 'the header lacks ID, name, lat or lon')
     return
   }
-  const [idField, nameField, latField, lonField] = places
-  let line = 1 + fields.lines
-  for (let at = fields.next; at < bytes.length; at = fields.next, line += fields.lines) {
-    splitSeparated(bytes, at, separator, fields)
-    if (fields.count === 1 && fields.starts[0] === fields.ends[0]) continue
-    const identifier = textOf(bytes, fields, idField).toUpperCase()
-    const lat = degreesOf(textOf(bytes, fields, latField), 90)
-    const lng = degreesOf(textOf(bytes, fields, lonField), 180)
-    const fault = lineFault(fields, labels.length)
-    if (fault !== null) {
-      file.bad(line, fault, lineText(bytes, at, fields))
-    } else if (!CAMPAIGN.test(identifier) || Number.isNaN(lat) || Number.isNaN(lng)) {
-      file.bad(line, 'a station without a valid ID, lat or lon', lineText(bytes, at, fields))
-    } else {
-      file.rows(1)
-      if (stations.has(identifier)) continue
-      const name = cleanName(textOf(bytes, fields, nameField)) || `Campagne ${identifier}`
-      stations.set(identifier, { source: SOURCE, identifier, name, lat, lng })
+  while (table.next(file)) {
+    const identifier = table.text(id).toUpperCase()
+    const lat = degreesOf(table.text(latColumn), 90)
+    const lng = degreesOf(table.text(lonColumn), 180)
+    if (!CAMPAIGN.test(identifier) || Number.isNaN(lat) || Number.isNaN(lng)) {
+      file.bad(table.line, 'a station without a valid ID, lat or lon', table.lineText())
+      continue
     }
+    file.rows(1)
+    if (stations.has(identifier)) continue
+    const name = cleanName(table.text(nameColumn)) || `Campagne ${identifier}`
+    stations.set(identifier, { source: SOURCE, identifier, name, lat, lng })
   }
 }
 
-function sendRows(
-  bytes: Uint8Array,
-  file: FileReport,
-  batch: RowBatch,
-  send: (batch: RowBatch) => void,
-): void {
-  const fields = new Fields()
-  splitSeparated(bytes, 0, SEMICOLON, fields)
-  const labels = textsOf(bytes, fields)
-  const timeField = labels.findIndex((label) => label === 'DateHeure' || label === 'Date')
-  const columns: MeasureColumn[] = []
-  for (const [name, candidates] of LABELS) {
+/** Sends the rows of one campaign. */
+function sendRows(bytes: Buffer, file: FileReport, buoy: number, waiting: WaitingRows): void {
+  const table = new SeparatedTable(bytes, SEMICOLON)
+  const { labels, fields } = table
+  const timeColumn = labels.findIndex((label) => label === 'DateHeure' || label === 'Date')
+  const columns = LABELS.flatMap(([name, candidates]) => {
     const label = candidates.find((candidate) => labels.includes(candidate))
-    if (label !== undefined)
-      columns.push(measureColumn(name, labels.indexOf(label), label, { missing: MISSING }))
-  }
+    return label === undefined
+      ? []
+      : [measureColumn(name, labels.indexOf(label), label, { missing: MISSING })]
+  })
   const names = columns.map(({ name }) => name)
-  if (timeField < 0 || !names.includes('significantHeight')) {
+  if (timeColumn < 0 || !names.includes('significantHeight')) {
     file.bad(1, 'the header lacks DateHeure (Date) or H13D (H1/3, Hm0)')
     return
   }
   const codes = new Int32Array(columns.length)
   let understood = 0
-  let line = 1 + fields.lines
-  for (let at = fields.next; at < bytes.length; at = fields.next, line += fields.lines) {
-    splitSeparated(bytes, at, SEMICOLON, fields)
-    if (fields.count === 1 && fields.starts[0] === fields.ends[0]) continue
-    const broken = lineFault(fields, labels.length)
-    if (broken !== null) {
-      file.bad(line, broken, lineText(bytes, at, fields))
-      continue
-    }
-    const time = isoSeconds(bytes, fields.starts[timeField], fields.ends[timeField], 'none')
-    const fault = time < 0 ? 'no valid date and time' : readMeasures(bytes, fields, columns, codes, file)
+  while (table.next(file)) {
+    const time = isoSeconds(bytes, fields.starts[timeColumn], fields.ends[timeColumn], 'none')
+    const fault = time < 0 ? 'no valid date and time' : readMeasures(table, columns, codes, file)
     if (fault !== null) {
-      file.bad(line, fault, textOf(bytes, fields, time < 0 ? timeField : fields.wrong))
+      file.bad(table.line, fault, table.text(time < 0 ? timeColumn : fields.wrong))
       continue
     }
     understood++
-    if (!dropUnusable(names, codes, file)) continue
-    if (batch.length === BATCH_ROWS) {
-      send(batch)
-      batch.clear()
-    }
-    const row = batch.add(time)
-    for (let i = 0; i < codes.length; i++) if (codes[i] !== NO_CODE) batch.columns[names[i]][row] = codes[i]
+    if (dropUnusable(names, codes, file)) waiting.add(buoy, time, names, codes)
   }
-  if (batch.length > 0) send(batch)
-  batch.clear()
+  waiting.flush()
   file.rows(understood)
 }

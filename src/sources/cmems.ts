@@ -1,18 +1,20 @@
 /**
- * In-situ observations as Copernicus Marine's In Situ service publishes them: NetCDF-4 in the OceanSITES way,
- * a file for each platform and day or month (`AR_TS_MO_Draugen_20230820.nc`), in a folder and those below it
+ * In-situ observations of Copernicus Marine's In Situ service: NetCDF-4 files in the OceanSITES layout, one
+ * for each platform and day or month (`AR_TS_MO_Draugen_20230820.nc`), in a folder and those below it
  * (`latest/20230820/`, `monthly/MO/202307/`).
  *
- * Variables are found by name or by CF standard name; a value counts when its quality flag calls it good. Of
- * sensors at several depths the nearest to the surface counts, for wind the nearest to a height of 10 m.
+ * Variables are found by name or by CF standard name. A value counts when its quality flag calls it good. Of
+ * sensors at several depths, the one nearest to the surface counts; for wind, the one nearest to a height of
+ * 10 m.
  *
- * `period` is the significant period where a file has one (VAVT), else the peak period (VTPK); a mean period
+ * `period` is the significant period where a file has one (VAVT), else the peak period (VTPK). A mean period
  * is a different quantity and never stands in. The significant height is H1/3 (VAVH), else Hm0 (VHM0). Times
  * are UTC.
  */
+import { WaitingRows } from './reading/waiting-rows.ts'
 import { join } from 'node:path'
 import type { File } from 'h5wasm'
-import { type MeasureName, RowBatch } from '../sea/columns.ts'
+import { type MeasureName, NO_CODE } from '../sea/columns.ts'
 import {
   isVariable,
   loadNetcdf,
@@ -27,12 +29,15 @@ import { type FileReport, type OpenSource, type Report, type Sink, type SourceCo
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { IDENTIFIER, Stations } from './reading/stations.ts'
-import { cleanName, dropUnusable, listFolder, NO_CODE } from './reading/text.ts'
-import { codeOf, timeReader, valueColumn } from './reading/units.ts'
+import { cleanName } from './reading/fields.ts'
+import { dropUnusable } from './reading/measures.ts'
+import { listFolder } from './reading/files.ts'
+import { codeOf, valueColumn } from './reading/units.ts'
+import { momentOf, timeUnit } from './reading/times.ts'
 
 const SOURCE = 'Copernicus Marine'
 
-/** Folders in each other: `monthly/MO/202307` is three. */
+/** Levels of nested folders: `monthly/MO/202307` has three. */
 const MAX_DEPTH = 5
 const MAX_FILES = 200_000
 
@@ -41,11 +46,9 @@ const MAX_TIMES = 4_000_000
 /** Values of one variable over all depths. */
 const MAX_VALUES = 20_000_000
 
-const BATCH_ROWS = 8192
-
 /**
- * Flags that call a value good, of the service's reference table 2: good, probably good, and in files that
- * are looked through later changed, nominal and interpolated. Left out are 0 (not checked), 3 and 4 (bad), 6
+ * Flags that call a value good, from the service's reference table 2: good, probably good, and, in files that
+ * are reviewed later, changed, nominal and interpolated. The others are 0 (not checked), 3 and 4 (bad), 6
  * (below detection) and 9 (missing).
  */
 const GOOD_FLAGS: ReadonlySet<number> = new Set([1, 2, 5, 7, 8])
@@ -57,10 +60,7 @@ interface Quantity {
    * values counts.
    */
   readonly variables: readonly (readonly [name: string, standardName: string])[]
-  /**
-   * Depth at which it is best measured, and the deepest at which it is still that quantity, m below the
-   * surface.
-   */
+  /** Depth at which it is best measured, and the deepest at which it still counts, m below the surface. */
   readonly depth: number
   readonly deepest: number
 }
@@ -127,9 +127,9 @@ interface Head {
   identifier: string
   name: string
   type: string
-  /** When the file was made, as ISO 8601 text; of two files with the same times the later made one counts. */
+  /** When the file was made, as ISO 8601 text; of two files with the same times the later one counts. */
   updated: string
-  /** The newest good one; NaN where there is none. */
+  /** The newest good one; NaN if there is none. */
   position: { time: number; lat: number; lng: number }
   hasWaves: boolean
 }
@@ -157,7 +157,6 @@ async function readCmems(folder: string, sink: Sink, { report }: SourceContext):
   })
   const handles = announce(heads, sink, report)
 
-  const batch = new RowBatch(BATCH_ROWS)
   heads.sort((a, b) => (a.updated < b.updated ? -1 : a.updated > b.updated ? 1 : 0))
   for (const { path, identifier } of heads) {
     const buoy = handles.get(identifier)
@@ -165,13 +164,13 @@ async function readCmems(folder: string, sink: Sink, { report }: SourceContext):
     usable(report, path, () => {
       const file = report.file(path)
       const rows = withFile(netcdf, path, (opened) => rowsOf(netcdf, opened, path, file, report))
-      sendRows(rows, file, batch, () => sink.rows(buoy, batch))
+      sendRows(rows, file, buoy, new WaitingRows(sink))
       file.end()
     })
   }
 }
 
-/** Makes the platforms known that have waves and a position; returns their handles. */
+/** Announces the platforms that have waves and a position, and returns their handles. */
 function announce(heads: readonly Head[], sink: Sink, report: Report): Map<string, number> {
   const withWaves = new Set(heads.filter(({ hasWaves }) => hasWaves).map(({ identifier }) => identifier))
   const waveless = new Set<string>()
@@ -191,8 +190,8 @@ function announce(heads: readonly Head[], sink: Sink, report: Report): Map<strin
 }
 
 /**
- * Adds the .nc files of a folder and those below it to `found`; returns how many others there are, null
- * without such a folder.
+ * Adds the .nc files of a folder and those below it to `found`. Returns the number of other files, or null if
+ * there is no such folder.
  */
 async function findFiles(folder: string, depth: number, found: string[]): Promise<number | null> {
   const listing = await listFolder(folder)
@@ -238,7 +237,7 @@ function headOf(netcdf: Netcdf, file: File, path: string): Head {
     updated: attribute('date_update'),
     name: attribute('platform_name') || attribute('site_code') || attribute('platform_code'),
     type: attribute('source'),
-    // A 32-bit float has no more digits than a metre.
+    // A 32-bit float resolves a metre at best.
     position: {
       time: newest < 0 ? 0 : times[newest],
       lat: newest < 0 ? NaN : Math.round(lat(newest) * 1e5) / 1e5,
@@ -250,22 +249,23 @@ function headOf(netcdf: Netcdf, file: File, path: string): Head {
 
 function hasHeights(netcdf: Netcdf, file: File): boolean {
   const keys = file.keys()
-  // Names tell it in nearly all files; attributes of all variables take as long to read as all else.
+  // Names decide it for nearly all files; reading the attributes of all variables takes as long as everything
+  // else.
   if (QUANTITIES[0].variables.some(([name]) => keys.includes(name))) return true
   return candidatesOf(namesOf(netcdf, file), QUANTITIES[0]).length > 0
 }
 
-/** Epoch seconds of the rows, −1 for those that are not good. */
+/** Epoch seconds of the rows, −1 where the time is not good. */
 function readTimes(netcdf: Netcdf, file: File): Float64Array {
   const variable = readVariable(netcdf, file, 'TIME', { rank: 1, maxValues: MAX_TIMES })
-  const read = timeReader(variable.units)
-  if (read === null || variable.units === '') throw new UnusableFile('its times are in an unknown unit')
+  const unit = timeUnit(variable.units)
+  if (unit === null) throw new UnusableFile('its times are in an unknown unit')
   const count = variable.shape[0]
   const isGood = flagsOf(netcdf, file, 'TIME', count)
-  return Float64Array.from({ length: count }, (_, i) => (isGood(i) ? read(String(variable.at(i))) : -1))
+  return Float64Array.from({ length: count }, (_, i) => (isGood(i) ? momentOf(unit, variable.at(i)) : -1))
 }
 
-/** A coordinate by row: platforms that never move may have it once. */
+/** A coordinate by row; a platform that never moves may have it once. */
 function readPositions(
   netcdf: Netcdf,
   file: File,
@@ -278,7 +278,7 @@ function readPositions(
   return (row) => variable.at(count === 1 ? 0 : row)
 }
 
-/** Whether the flag of a value is a good one; all are where a file has no flags for it. */
+/** Whether the flag of a value is a good one; always true where a file has no flags for it. */
 function flagsOf(netcdf: Netcdf, file: File, name: string, count: number): (index: number) => boolean {
   const label = `${name}_QC`
   if (!file.keys().includes(label)) return () => true
@@ -347,7 +347,7 @@ function rowsOf(netcdf: Netcdf, file: File, path: string, counted: FileReport, r
   return { times, codes }
 }
 
-/** Depth in m below the surface of a value in a table of rows and levels; NaN where a file does not say. */
+/** Depth of a value in a table of rows and levels, m below the surface; NaN where the file does not say. */
 type Depths = (row: number, level: number, levels: number) => number
 
 function readDepths(netcdf: Netcdf, file: File): Depths {
@@ -363,7 +363,7 @@ function readDepths(netcdf: Netcdf, file: File): Depths {
     values.length === levels ? variable.at(level) : levels === 1 ? variable.at(row) : NaN
 }
 
-/** Index of the good value of a row that is measured nearest to where it should be, or −1. */
+/** Index of the row's good value that is measured nearest to its best depth, or −1. */
 function bestLevel(
   variable: Variable,
   isGood: (index: number) => boolean,
@@ -385,7 +385,7 @@ function bestLevel(
     }
     const place = depths(row, level, levels)
     if (place > deepest) continue
-    // What lies at an unknown depth comes last, in the order of the file.
+    // A value at an unknown depth comes last, in the order of the file.
     const distance = Number.isNaN(place) ? Number.MAX_VALUE : Math.abs(place - depth)
     if (distance < least) {
       best = index
@@ -396,7 +396,7 @@ function bestLevel(
   return best
 }
 
-function sendRows({ times, codes }: FileRows, file: FileReport, batch: RowBatch, send: () => void): void {
+function sendRows({ times, codes }: FileRows, file: FileReport, buoy: number, waiting: WaitingRows): void {
   const row = new Int32Array(codes.length)
   let understood = 0
   for (let i = 0; i < times.length; i++) {
@@ -406,15 +406,8 @@ function sendRows({ times, codes }: FileRows, file: FileReport, batch: RowBatch,
     }
     understood++
     for (let k = 0; k < row.length; k++) row[k] = codes[k]?.[i] ?? NO_CODE
-    if (!dropUnusable(MEASURES_READ, row, file)) continue
-    if (batch.length === BATCH_ROWS) {
-      send()
-      batch.clear()
-    }
-    const to = batch.add(times[i])
-    for (let k = 0; k < row.length; k++) if (row[k] !== NO_CODE) batch.columns[MEASURES_READ[k]][to] = row[k]
+    if (dropUnusable(MEASURES_READ, row, file)) waiting.add(buoy, times[i], MEASURES_READ, row)
   }
-  if (batch.length > 0) send()
-  batch.clear()
+  waiting.flush()
   file.rows(understood)
 }

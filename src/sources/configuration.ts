@@ -1,53 +1,36 @@
 /**
- * The operator's configuration, `groundswell.config.json`: which sources there are, where their files lie or
- * come from, what is taken of them, and which network's word counts where two have the same buoy. It is
- * checked against a schema before anything is done, and what is wrong is told by its place in the file.
- * Secrets do not stand in it: it names the environment variables that hold them.
+ * The operator's configuration, `groundswell.config.json`: the sources, where their files lie or come from,
+ * what is taken from them, and which network keeps a buoy that two networks have. The file is checked against
+ * a schema before anything is done, and a fault is named by its place in the file. It holds no secrets: it
+ * names the environment variables that do.
  */
 import { dirname, resolve } from 'node:path'
-import { Ajv, type ErrorObject, type SchemaObject } from 'ajv'
-import { readRegularFileSync, UnfitFile } from '../system/files.ts'
-import { boundsContain, type Bounds } from '../sea/geo.ts'
-import { KIND_OPTIONS, openSource } from './kinds.ts'
-import { type Source, type SourceLimits, type SourceOptions, type SourceTerms } from './source.ts'
+import { Ajv, type ErrorObject } from 'ajv'
 import { BuildError } from '../system/build-error.ts'
-import type { BuoyRecord, Network } from '../sea/records.ts'
+import type { BuoyRecord } from '../sea/records.ts'
+import {
+  CONFIGURATION_SCHEMA,
+  type ConfigurationFile,
+  type Download,
+  type FileDownload,
+  type FileSource,
+  type Secret,
+} from './configuration-schema.ts'
+import { KIND_OPTIONS, openSource } from './kinds.ts'
+import type { Source, SourceTerms } from './source.ts'
+import { readRegularFileSync, UnfitFile } from '../system/files.ts'
+import { boundsContain } from '../sea/geo.ts'
 
-/** A configuration with a thousand stations in it has 20 kB. */
+/** A configuration of a thousand stations has 20 kB. */
 const MAX_FILE_BYTES = 4 * 2 ** 20
 
-/**
- * Where a network of the list has the same buoy as another one, they lie within so many kilometres, unless
- * the file says otherwise.
- */
+/** Two networks of `prefer` have the same buoy within this distance, unless the file says otherwise. */
 const SAME_WITHIN_KM = 1
-
-/** What a downloaded file has to look like. */
-export type Content = 'text' | 'json' | 'xml' | 'netcdf' | 'any'
-
-/** A file to download, or several by a template. */
-export interface Download {
-  /** May hold `{station}`, `{YYYY}`, `{MM}`, `{DD}`, `{from}` and `{until}`. */
-  url: string
-  /** Path below the source's folder; may hold the same words. */
-  to: string
-  stations?: string[]
-  /**
-   * UTC days up to today: one file a day for `{DD}`, one file for all of them with `{from}` and `{until}`.
-   */
-  days?: number
-  content?: Content
-  /** Largest size after decompression, bytes. */
-  maxBytes?: number
-  headers: { [name: string]: string }
-  /** Parameters to add to the URL, which are never shown. */
-  query: { [name: string]: string }
-}
 
 export interface ConfiguredSource {
   name: string
   kind: string
-  /** Absolute; empty for kinds that read no files. */
+  /** Absolute path; empty for kinds that read no files. */
   folder: string
   downloads: Download[]
   /** Seconds between two looks at the network. */
@@ -74,164 +57,19 @@ export interface Configuration {
   hosts: Map<string, HostLimits>
 }
 
-/** A secret is written as `{"env": "NAME"}`. */
-type Secret = string | { env: string }
-
-interface FileDownload extends Omit<Download, 'headers' | 'query'> {
-  headers?: { [name: string]: Secret }
-  query?: { [name: string]: Secret }
-}
-
-interface FileSource {
-  name: string
-  kind: string
-  folder?: string
-  fetch?: FileDownload[]
-  refresh?: string
-  fetchWithin?: string
-  network?: Network
-  label?: string
-  aliases?: string[]
-  credit?: string
-  licence?: string
-  complete?: boolean
-  filter?: { box?: Bounds; types?: string[]; stations?: string[]; except?: string[] }
-  options?: SourceOptions
-  limits?: SourceLimits
-}
-
-interface ConfigurationFile {
-  sources: FileSource[]
-  prefer?: string[]
-  sameWithinKm?: number
-  hosts?: { [host: string]: { connections?: number; gapMs?: number; private?: boolean } }
-}
-
-const text = (maxLength: number): SchemaObject => ({ type: 'string', minLength: 1, maxLength })
-const texts = (maxItems: number): SchemaObject => ({
-  type: 'array',
-  minItems: 1,
-  maxItems,
-  uniqueItems: true,
-  items: text(100),
-})
-const object = (properties: { [name: string]: SchemaObject }, ...required: string[]): SchemaObject => ({
-  type: 'object',
-  additionalProperties: false,
-  required,
-  properties,
-})
-const degrees = (limit: number): SchemaObject => ({ type: 'number', minimum: -limit, maximum: limit })
-const secrets: SchemaObject = {
-  type: 'object',
-  maxProperties: 20,
-  propertyNames: { pattern: '^[A-Za-z0-9_.-]{1,100}$' },
-  additionalProperties: {
-    anyOf: [
-      { type: 'string', maxLength: 1000, pattern: '^[\\t\\x20-\\x7e]*$' },
-      object({ env: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]{0,99}$' } }, 'env'),
-    ],
-  },
-}
-
-/** Politeness towards hosts that the file says nothing of. */
+/** How a host is treated that the file does not mention. */
 export const DEFAULT_HOST_LIMITS: HostLimits = { connections: 2, gapMs: 200, private: false }
+
 const DEFAULT_REFRESH = '30m'
-/** The longest list of stations so far takes three minutes at usual times. */
+
+/** The longest list of stations so far takes three minutes. */
 const DEFAULT_FETCH_WITHIN = '30m'
-
-const FETCH: SchemaObject = object(
-  {
-    url: { type: 'string', maxLength: 2000, pattern: '^https?://[^/@\\s]+/\\S*$' },
-    to: {
-      type: 'string',
-      maxLength: 300,
-      pattern: '^[A-Za-z0-9_{}][A-Za-z0-9_{}.+-]*(/[A-Za-z0-9_{}][A-Za-z0-9_{}.+-]*)*$',
-    },
-    stations: {
-      type: 'array',
-      minItems: 1,
-      maxItems: 5000,
-      uniqueItems: true,
-      items: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
-    },
-    days: { type: 'integer', minimum: 1, maximum: 400 },
-    content: { enum: ['text', 'json', 'xml', 'netcdf', 'any'] },
-    maxBytes: { type: 'integer', minimum: 1, maximum: 2 ** 30 },
-    headers: secrets,
-    query: secrets,
-  },
-  'url',
-  'to',
-)
-
-/** The JSON schema (draft 7) of the file. */
-export const CONFIGURATION_SCHEMA: SchemaObject = object(
-  {
-    $schema: { type: 'string' },
-    sources: {
-      type: 'array',
-      minItems: 1,
-      maxItems: 200,
-      items: {
-        ...object(
-          {
-            name: { type: 'string', pattern: '^[^\\x00-\\x1f\\x7f"]{1,100}$' },
-            kind: { enum: [...KIND_OPTIONS.keys()] },
-            folder: text(1000),
-            fetch: { type: 'array', minItems: 1, maxItems: 200, items: FETCH },
-            refresh: { type: 'string', pattern: '^[1-9][0-9]{0,5}[smhd]$' },
-            fetchWithin: { type: 'string', pattern: '^[1-9][0-9]{0,5}[smhd]$' },
-            network: { enum: ['national', 'coastal', 'satellite'] },
-            label: { type: 'string', pattern: '^[^\\x00-\\x1f\\x7f"]{1,100}$' },
-            aliases: texts(20),
-            credit: text(1000),
-            licence: text(1000),
-            complete: { type: 'boolean' },
-            filter: object({
-              box: object(
-                { south: degrees(90), west: degrees(180), north: degrees(90), east: degrees(180) },
-                'south',
-                'west',
-                'north',
-                'east',
-              ),
-              types: texts(100),
-              stations: texts(10_000),
-              except: texts(10_000),
-            }),
-            options: { type: 'object' },
-            limits: object({
-              seconds: { type: 'integer', minimum: 1, maximum: 86_400 },
-              megabytes: { type: 'integer', minimum: 128, maximum: 1_048_576 },
-            }),
-          },
-          'name',
-          'kind',
-        ),
-        // Files that are fetched need a place to lie.
-        dependencies: { fetch: ['folder'] },
-      },
-    },
-    prefer: texts(200),
-    sameWithinKm: { type: 'number', exclusiveMinimum: 0, maximum: 50 },
-    hosts: {
-      type: 'object',
-      maxProperties: 200,
-      additionalProperties: object({
-        connections: { type: 'integer', minimum: 1, maximum: 16 },
-        gapMs: { type: 'integer', minimum: 0, maximum: 60_000 },
-        private: { type: 'boolean' },
-      }),
-    },
-  },
-  'sources',
-)
 
 const SECONDS: { readonly [unit: string]: number } = { s: 1, m: 60, h: 3600, d: 86400 }
 
-/** Words of a template by what has to be said for them. */
+/** Words of a template, by the key that they need. */
 const WORD = /\{([^{}]*)\}/g
+
 const DAY_WORDS = new Set(['YYYY', 'MM', 'DD'])
 const RANGE_WORDS = new Set(['from', 'until'])
 
@@ -259,7 +97,7 @@ export function readConfiguration(
     const folder = entry.folder === undefined ? '' : resolve(base, entry.folder)
     if (entry.fetch !== undefined) {
       const other = folders.get(folder)
-      // Each removes what it no longer fetches.
+      // Each source removes files that it no longer fetches.
       if (other !== undefined) fail(`${place}.folder`, `is the folder that "${other}" fetches into`)
       folders.set(folder, entry.name)
     }
@@ -366,7 +204,7 @@ function checkTemplates({ url, to, stations, days }: FileDownload, fail: (what: 
   if (byDay && [...inUrl].some((word) => RANGE_WORDS.has(word))) {
     fail('has words of a day and of a range of days in its url')
   }
-  // Otherwise one file would take another's place.
+  // Otherwise one file would replace another.
   if (stations !== undefined && !inPath.has('station')) fail('needs {station} in "to"')
   if (byDay && ![...DAY_WORDS].every((word) => inPath.has(word))) fail('needs {YYYY}, {MM} and {DD} in "to"')
   if (!byDay && [...inPath].some((word) => word !== 'station')) fail('has days in "to" and none in "url"')
@@ -421,7 +259,7 @@ function open(entry: FileSource, folder: string, fail: (what: string) => never):
   }
 }
 
-/** The filter of a source: identifiers and types are told apart without case. */
+/** The filter of a source; identifiers and types are compared without case. */
 function acceptance(filter: FileSource['filter']): (buoy: BuoyRecord) => boolean {
   const lower = (list: readonly string[] | undefined): Set<string> | null =>
     list === undefined ? null : new Set(list.map((word) => word.toLowerCase()))

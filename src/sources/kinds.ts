@@ -1,21 +1,23 @@
 /** Every source kind by its name in `--source KIND:ARGUMENT` and in the configuration. */
-import { openAltimetry } from './altimetry.ts'
+import { openAltimetry } from './altimetry/altimetry.ts'
 import { openCandhis } from './candhis.ts'
 import { openCmems } from './cmems.ts'
-import { openCsv } from './csv.ts'
+import { openCsv } from './csv/csv.ts'
 import { openDemo } from './demo/demo.ts'
-import { ERDDAP_OPTIONS, openErddap } from './erddap.ts'
-import { openForecast } from './forecast.ts'
-import { JSON_OPTIONS, openJson } from './json.ts'
+import { ERDDAP_OPTIONS } from './erddap/options.ts'
+import { openErddap } from './erddap/erddap.ts'
+import { openForecast } from './forecast/forecast.ts'
+import { JSON_OPTIONS } from './json/map.ts'
+import { openJson } from './json/json.ts'
 import { openMeteofrance } from './meteofrance.ts'
-import { openNdbc } from './ndbc.ts'
+import { openNdbc } from './ndbc/ndbc.ts'
 import { inReaderProcess } from './process/reader-process.ts'
 import { type OpenSource, type Source, type SourceLimits, type SourceOptions } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import { openTides } from './tides.ts'
 
 /** JSON schema of an object of options. */
-export type OptionsSchema = { readonly [keyword: string]: unknown }
+type OptionsSchema = { readonly [keyword: string]: unknown }
 
 /**
  * A kind that takes options in the configuration: `example: { open: openExample, options: EXAMPLE_OPTIONS }`.
@@ -39,7 +41,7 @@ const KINDS: { readonly [kind: string]: OpenSource | KindWithOptions } = {
   demo: openDemo,
 }
 
-/** What stands behind `KIND:` and what is read there, for people. */
+/** What follows `KIND:` and what is read there, for the help. */
 export const KIND_HELP: { readonly [kind: string]: string } = {
   ndbc: 'DIR: NDBC text: station list, realtime2, stdmet, latest_obs',
   candhis: 'DIR: Candhis archive and real-time CSV with a station list, API v1 JSON',
@@ -54,7 +56,7 @@ export const KIND_HELP: { readonly [kind: string]: string } = {
   demo: 'nothing, or scale,buoys=N,years=N: made-up data',
 }
 
-/** Kinds that read nobody's files. */
+/** Kinds that read no files. */
 const MADE_UP: ReadonlySet<string> = new Set(['demo'])
 
 /**

@@ -1,31 +1,22 @@
 /**
- * Météo-France, the French national network, as it publishes marine observations: a file a day,
- * `marine.20241209.csv` (or `bouees.20241209.csv`), of anchored and drifting buoys and ships.
+ * Météo-France, the French national network: its marine observations of anchored and drifting buoys and
+ * ships, one file a day, `marine.20241209.csv` or `bouees.20241209.csv`.
  *
  * `period` is PwaPwa, the period of the measured waves; there is neither a peak period nor a maximum height.
- * Temperatures are in kelvin, speeds in m/s; `mq` marks what is missing.
+ * Temperatures are in kelvin, speeds in m/s; `mq` is missing. Times are UTC.
  */
+import { SeparatedTable } from './reading/table.ts'
 import { join } from 'node:path'
-import type { MeasureName } from '../sea/columns.ts'
-import { WaitingRows } from './csv.ts'
+import { type MeasureName, NO_CODE } from '../sea/columns.ts'
+import { WaitingRows } from './reading/waiting-rows.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { Stations, UNCOUNTED } from './reading/stations.ts'
-import {
-  digitsAt,
-  dropUnusable,
-  epochSeconds,
-  Fields,
-  lineFault,
-  lineText,
-  listFolder,
-  NO_CODE,
-  readText,
-  splitSeparated,
-  textOf,
-  textsOf,
-} from './reading/text.ts'
+import { digitsAt } from './reading/fields.ts'
+import { dropUnusable } from './reading/measures.ts'
+import { epochSeconds } from './reading/times.ts'
+import { listSource, readText } from './reading/files.ts'
 import { codeOf, numberOf, valueColumn, type ValueColumn } from './reading/units.ts'
 
 const SOURCE = 'Météo-France'
@@ -34,7 +25,7 @@ const DATA_FILE = /^(?:marine|bouees)\.\d{8}\.csv(?:\.gz)?$/i
 
 const SEMICOLON = 59
 
-/** A header names a measure's column; the unit is that of the network's description. */
+/** Measure, name of its column, and the unit that the network's description gives. */
 const COLUMNS: readonly (readonly [MeasureName, string, string])[] = [
   ['significantHeight', 'HwaHwa', 'm'],
   ['period', 'PwaPwa', 's'],
@@ -59,8 +50,7 @@ export const openMeteofrance: OpenSource = (folder) => ({
 })
 
 async function readMeteofrance(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
-  const listing = await listFolder(folder)
-  if (listing === null) throw new BuildError(`meteofrance: there is no folder ${folder}`)
+  const listing = await listSource('meteofrance', folder)
   const files = listing.files.filter((name) => DATA_FILE.test(name))
   const ignored = listing.files.length + listing.folders.length - files.length
   if (ignored > 0) report.warn(`meteofrance: ${ignored} ignored: not named marine.YYYYMMDD.csv`)
@@ -99,49 +89,44 @@ interface RowHead {
 
 type TakeRow = (head: RowHead, names: readonly MeasureName[], codes: Int32Array) => void
 
-/** Hands over the rows of anchored buoys that hold something. */
+const HEAD_COLUMNS = ['numer_sta', 'date', 'lat', 'lon']
+
+/** A measured column of a file. */
+interface FileColumn {
+  column: ValueColumn
+  field: number
+  malformed: string
+}
+
+/** Hands over the rows of anchored buoys that hold a value. */
 function readRows(bytes: Buffer, file: FileReport, take: TakeRow): void {
-  const fields = new Fields()
-  splitSeparated(bytes, 0, SEMICOLON, fields)
-  const labels = textsOf(bytes, fields)
-  const heads = ['numer_sta', 'date', 'lat', 'lon'].map((label) => labels.indexOf(label))
-  if (fields.fault !== null || heads.includes(-1) || !labels.includes('HwaHwa')) {
+  const table = new SeparatedTable(bytes, SEMICOLON)
+  const [stationColumn, dateColumn, latColumn, lonColumn] = table.columns(HEAD_COLUMNS)
+  const needed = [...HEAD_COLUMNS, 'HwaHwa']
+  if (table.headerFault !== null || needed.some((label) => !table.labels.includes(label))) {
     file.bad(1, 'the header lacks numer_sta, date, lat, lon or HwaHwa')
     return
   }
-  const [stationField, timeField, latField, lngField] = heads
-  const columns: ValueColumn[] = []
-  const places: number[] = []
-  for (const [name, label, unit] of COLUMNS) {
-    const field = labels.indexOf(label)
+  const columns = COLUMNS.flatMap(([name, label, unit]): FileColumn[] => {
+    const field = table.labels.indexOf(label)
     const column = valueColumn(name, label, unit)
-    if (field < 0 || column === null) continue
-    columns.push(column)
-    places.push(field)
-  }
-  const names = columns.map(({ name }) => name)
+    return field < 0 || column === null ? [] : [{ column, field, malformed: `${label} is not a number` }]
+  })
+  const names = columns.map(({ column }) => column.name)
   const codes = new Int32Array(columns.length)
   let understood = 0
-  let line = 1 + fields.lines
-  for (let at = fields.next; at < bytes.length; at = fields.next, line += fields.lines) {
-    splitSeparated(bytes, at, SEMICOLON, fields)
-    if (fields.count === 1 && fields.starts[0] === fields.ends[0]) continue
-    const broken = lineFault(fields, labels.length)
-    if (broken !== null) {
-      file.bad(line, broken, lineText(bytes, at, fields))
-      continue
-    }
-    const station = textOf(bytes, fields, stationField)
-    const time = stampOf(bytes, fields.starts[timeField], fields.ends[timeField])
-    const lat = measured(textOf(bytes, fields, latField))
-    const lng = measured(textOf(bytes, fields, lngField))
+  while (table.next(file)) {
+    const station = table.text(stationColumn)
+    const time = stampOf(table, dateColumn)
+    const lat = measured(table.text(latColumn))
+    const lng = measured(table.text(lonColumn))
     if (!/^[0-9A-Za-z]{1,12}$/.test(station) || time < 0 || !isPosition(lat, lng)) {
-      file.bad(line, 'no valid station, date or position', lineText(bytes, at, fields))
+      file.bad(table.line, 'no valid station, date or position', table.lineText())
       continue
     }
-    const fault = readValues(bytes, fields, columns, places, codes, file)
+    const fault = readValues(table, columns, codes, file)
     if (fault !== null) {
-      file.bad(line, fault, lineText(bytes, at, fields))
+      file.bad(table.line, fault, table.lineText())
       continue
     }
     understood++
@@ -160,26 +145,24 @@ function isPosition(lat: number | null, lng: number | null): boolean {
 }
 
 function readValues(
-  bytes: Buffer,
-  fields: Fields,
-  columns: readonly ValueColumn[],
-  places: readonly number[],
+  table: SeparatedTable,
+  columns: readonly FileColumn[],
   codes: Int32Array,
   file: FileReport,
 ): string | null {
-  for (let i = 0; i < columns.length; i++) {
+  for (const [i, { column, field, malformed }] of columns.entries()) {
     codes[i] = NO_CODE
-    const value = measured(textOf(bytes, fields, places[i]))
-    if (value === null) return `${COLUMNS.find(([name]) => name === columns[i].name)![1]} is not a number`
-    codes[i] = codeOf(columns[i], value, file)
+    const value = measured(table.text(field))
+    if (value === null) return malformed
+    codes[i] = codeOf(column, value, file)
   }
   return null
 }
 
 /**
- * The five digits by which an anchored buoy is known everywhere, or null for what is none. WMO numbers of
- * seven digits are older ones of five with two zeros put in behind the area: 4100300 is 41300, east of
- * Martinique. Ships have letters, and drifting buoys add 500 to the number behind the area.
+ * The five digits by which an anchored buoy is known everywhere; null for anything else. A WMO number of
+ * seven digits is an older one of five with two zeros after the area: 4100300 is 41300, east of Martinique.
+ * Ships have letters, and drifting buoys add 500 to the number after the area.
  */
 function anchoredBuoy(station: string): string | null {
   if (!/^(?:\d{5}|\d{7})$/.test(station) || Number(station.slice(-3)) >= 500) return null
@@ -189,8 +172,9 @@ function anchoredBuoy(station: string): string | null {
 }
 
 /** Reads `YYYYMMDDhhmmss` (UTC) as epoch seconds, or −1. */
-function stampOf(bytes: Buffer, from: number, to: number): number {
-  if (to - from !== 14) return -1
+function stampOf({ bytes, fields }: SeparatedTable, column: number): number {
+  const from = fields.starts[column]
+  if (fields.ends[column] - from !== 14) return -1
   const [year, month, day, hour, minute, second] = [0, 4, 6, 8, 10, 12].map((at, i) =>
     digitsAt(bytes, from + at, from + at + (i === 0 ? 4 : 2)),
   )

@@ -1,9 +1,9 @@
 /**
- * What every source adapter looks like: bytes of somebody's format in, sources, buoys and rows out, one
- * direction.
+ * What an adapter and the builder know of each other. An adapter turns bytes of one format into sources,
+ * buoys and rows.
  *
- * An adapter knows its format and nothing of snapshots: ids, slugs, countries, time zones, merging and the
- * cut at `--as-of` are the builder's.
+ * It knows its format and nothing of snapshots: ids, slugs, countries, time zones, merging and the cut at
+ * `--as-of` are the builder's work.
  */
 import type { RowBatch } from '../sea/columns.ts'
 import type {
@@ -15,27 +15,26 @@ import type {
   SpotRecord,
 } from '../sea/records.ts'
 
-/** Where an adapter puts what it read. */
+/** Takes what an adapter reads. */
 export interface Sink {
   source(info: SourceInfo): void
   /**
-   * Makes a buoy known and returns its handle. The same (source, identifier) gives the same handle; a later
-   * record only fills what an earlier one left out.
+   * Announces a buoy and returns its handle. The same (source, identifier) always gives the same handle; a
+   * later record only fills what an earlier one left out.
    */
   buoy(record: BuoyRecord): number
   /**
-   * Takes over the rows of one buoy (copied at once, the batch may be cleared and used again). Any order of
-   * time is accepted, ascending is fastest. `feed` ranks feeds of the same buoy: at an equal time the lower
-   * one wins, and the higher one only fills measures that are missing there. Within one feed the row that
-   * came later wins.
+   * Takes rows of one buoy. They are copied at once, so the batch may be reused. Any order of time is
+   * accepted; ascending is fastest. `feed` ranks feeds of the same buoy: at an equal time the lower one wins,
+   * and a higher one only fills measures that are missing there. Within one feed the later row wins.
    *
    * A row replaces the one of its time in the folder's previous snapshot; a row without any value takes it
    * back.
    */
   rows(buoy: number, batch: RowBatch, feed?: number): void
-  /** A satellite pass; the readings it gives virtual buoys come as rows, like any other. */
+  /** A satellite pass. The readings that it gives virtual buoys come as rows, like any other. */
   pass(record: PassRecord): void
-  /** A forecast for one point; of several for the same point the one with the newest run stays. */
+  /** A forecast for one point; of several for the same point the one with the newest run counts. */
   forecast(record: ForecastRecord): void
   harbour(record: HarbourRecord): void
   /** A named place for the combined conditions; ids are the source's own and unique. */
@@ -45,15 +44,15 @@ export interface Sink {
 export interface SourceContext {
   /** `--as-of` in epoch seconds, or null: "the newest reading in the input". */
   asOf: number | null
-  /** The clock, in epoch seconds; only sources that make their data up look at it. */
+  /** The clock, in epoch seconds; only made-up sources look at it. */
   now: number
   report: Report
 }
 
 export interface Source {
   /**
-   * `false`: the source mentions only who reported lately, so a buoy that it leaves out is still there. Those
-   * that its networks have in the folder's snapshot stay.
+   * `false`: the source mentions only who reported lately. Buoys of its networks that it leaves out stay in
+   * the folder's snapshot.
    */
   readonly complete?: boolean
   /** Where its files lie; absent for sources that read none. */
@@ -62,69 +61,70 @@ export interface Source {
   readonly isControlled?: boolean
   /** What the operator's configuration says of this source, beyond its format. */
   readonly terms?: SourceTerms
-  /** What this source takes as the data's time when `--as-of` is not given; absent: the newest reading. */
+  /** The data's time when `--as-of` is not given; absent: the newest reading. */
   defaultAsOf?(now: number): number
   read(sink: Sink, context: SourceContext): Promise<void>
 }
 
-/** How a source is named, filtered and credited; where it fails, the others of the build go on without it. */
+/**
+ * How a source of a configuration is named, filtered and credited. If it fails, the build goes on without it.
+ */
 export interface SourceTerms {
   /** What messages and the report call it. */
   name: string
-  /** What stands in place of the adapter's own words about its network. */
+  /** Replaces the adapter's own words about its network. */
   info: Partial<Omit<SourceInfo, 'name'>>
   /**
-   * Whether a buoy is wanted. One that the snapshot has is without a type: it was asked for that when it
-   * came.
+   * Whether a buoy is wanted. A buoy that comes from the snapshot has no type: its type was checked when it
+   * first came.
    */
   accepts(buoy: BuoyRecord): boolean
 }
 
 /**
- * A source that can give its rows month by month, oldest first, any month on its own. The builder then writes
- * a month before it asks for the next, and a build that was interrupted goes on where it stopped.
+ * A source that can give its rows month by month, oldest first, and any month on its own. The builder writes
+ * a month before it asks for the next, and an interrupted build continues where it stopped.
  */
 export interface MonthlySource extends Source {
   /** Months with rows up to `asOf`, oldest first, counted from January 1970 (`time.ts`). */
   months(asOf: number): number[]
   /** What the rows of a month depend on: equal keys mean equal rows. */
   monthKey(month: number, asOf: number): string
-  /** Makes the sources and all buoys known; the handles go to `readMonth`. */
+  /** Announces the sources and all buoys; the handles go to `readMonth`. */
   announce(sink: Sink): number[]
-  /** Hands over all rows of one month up to `asOf`, buoy by buoy. Any month may be left out or come again. */
+  /**
+   * Hands over all rows of one month up to `asOf`, buoy by buoy. Months may be left out, or asked for again.
+   */
   readMonth(month: number, asOf: number, sink: Sink, handles: readonly number[], file: FileReport): void
 }
 
 /**
- * `argument` is what stands behind the colon of `--source KIND:ARGUMENT` ('' when there is none); `options`
- * are those of the configuration, which fit the schema that stands beside the kind in `kinds.ts`.
+ * `argument` is what follows the colon of `--source KIND:ARGUMENT`, '' if nothing does. `options` come from
+ * the configuration and fit the kind's schema in `kinds.ts`.
  */
 export type OpenSource = (argument: string, options?: SourceOptions) => Source
 
 export type SourceOptions = { readonly [name: string]: unknown }
 
-/** What reading a source may take before it is given up. */
+/** What reading a source may take; past it the source is refused. */
 export interface SourceLimits {
   seconds?: number
-  /** Memory of the process that reads, 2^20 bytes each. */
+  /** Memory of the reader process, MiB. */
   megabytes?: number
 }
 
-/** Counts what was read and what was refused, file by file. */
+/** Counts what was read and refused, file by file. */
 export interface Report {
   /** Begins a file; call `end` on it when it is read. */
   file(path: string): FileReport
   /**
-   * A file is looked at without being counted, or long before it is: tells where a reader was that had to be
-   * ended.
+   * A file is read without being counted, or before it is counted. If the reader process has to be ended, the
+   * report names the last such file.
    */
   reads?(path: string): void
   /** A remark about the source as a whole. */
   warn(message: string): void
-  /**
-   * Stations of a source of this kind that are left out because nothing says where they lie; none is no
-   * remark.
-   */
+  /** Stations that are left out because nothing gives their position. An empty list makes no remark. */
   withoutPosition(kind: string, identifiers: readonly string[]): void
 }
 
@@ -132,15 +132,14 @@ export interface FileReport {
   /** Counts rows (or lines) understood. */
   rows(count: number): void
   /**
-   * Counts a row or value that was understood but left out by a rule of the format, with a short fixed
-   * reason, and with the station's identifier where the rule says something about the station. `times` counts
-   * several at once.
+   * Counts a row or value that was understood but is left out by a rule of the format. The reason is a short
+   * fixed text. A station's identifier is given where the rule says something about the station. `times`
+   * counts several at once.
    */
   skipped(reason: string, station?: string, times?: number): void
   /**
-   * A line that could not be understood: 1-based line number, what is wrong, in fixed words without the
-   * line's text, and the text that is to blame, which is shown cut and escaped. `times` counts further lines
-   * with the same fault.
+   * Counts a line that could not be understood: its number from 1, a fixed reason, and the text to show,
+   * which the report cuts and escapes. `times` counts further lines with the same fault.
    */
   bad(line: number, reason: string, text?: string, times?: number): void
   /** @throws BuildError when more than the allowed share of the file was bad. */

@@ -14,22 +14,23 @@ import { parseBounded } from './reading/documents.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { HarbourRecord } from '../sea/records.ts'
-import { cleanName, listFolder } from './reading/text.ts'
+import { cleanName } from './reading/fields.ts'
+import { listSource } from './reading/files.ts'
 
 /** A station file is some 6 KB; the harbour with most constituents has 120. */
 const MAX_STATION_BYTES = 2 ** 20
 const MAX_CONSTITUENTS = 256
-/** m; national levelling and chart datum lie within some metres of the sea. */
+/** m; national levelling datums and chart datums lie within some metres of the sea. */
 const MAX_DATUM = 100
-/** m: a larger an unknown constituent makes its harbour useless. */
+/** m; a larger constituent that is unknown makes its harbour useless. */
 const MAX_UNKNOWN_AMPLITUDE = 0.05
-/** Files left out that are told one by one. */
+/** Files left out that the report names one by one. */
 const MAX_TOLD = 20
 
 /**
- * TICON counts the phases of these from another quarter turn than other publishers do: of the gauges that
- * both have, M1 lies 104 degrees apart at 386, 2MK5 91 at five and 2MO5 −81 at one, while NOAA's other
- * constituents agree within 8 degrees.
+ * TICON counts the phases of these from another quarter turn than other publishers do. At the gauges that
+ * both have, M1 differs by 104 degrees (386 gauges), 2MK5 by 91 (five) and 2MO5 by −81 (one), while NOAA's
+ * other constituents agree within 8 degrees.
  */
 const TICON_TURNS: { readonly [name: string]: number } = { M1: 90, '2MK5': 90, '2MO5': -90 }
 
@@ -46,7 +47,7 @@ async function readDatabase(sink: Sink, { report }: SourceContext): Promise<void
   const { stations } = await import('@neaps/tide-database')
   const file = report.file('@neaps/tide-database')
   for (const station of stations) {
-    // The same list holds stations of tidal currents.
+    // The list also holds stations of tidal currents.
     if (station.kind !== 'tide') continue
     const harbour = harbourOf(station, station.id, file)
     if (typeof harbour === 'string') file.skipped(`tide station left out: ${harbour}`)
@@ -59,8 +60,7 @@ async function readDatabase(sink: Sink, { report }: SourceContext): Promise<void
 }
 
 async function readFolder(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
-  const listing = await listFolder(folder)
-  if (listing === null) throw new BuildError(`tides: there is no folder ${folder}`)
+  const listing = await listSource('tides', folder)
   const file = report.file(folder)
   let taken = 0
   const refused: string[] = []
@@ -93,7 +93,7 @@ async function readStation(path: string): Promise<{ value: unknown } | string> {
   return 'value' in parsed ? parsed : 'is not JSON'
 }
 
-/** A station of the database's shape as a harbour, or why it is none. */
+/** A station in the database's shape as a harbour, or why it cannot be one. */
 function harbourOf(station: unknown, identifier: string, file: FileReport): HarbourRecord | string {
   const { name, latitude, longitude, type, source, license, attribution, datums, chart_datum, ...rest } =
     fieldsOf(station)
@@ -162,7 +162,7 @@ function constituentsOf(
   return constituents.length === 0 ? 'has no tide' : constituents
 }
 
-/** The fields of an object; none where `value` is none. */
+/** The members of an object; none if `value` is not an object. */
 function fieldsOf(value: unknown): { readonly [name: string]: unknown } {
   return typeof value === 'object' && value !== null ? (value as { [name: string]: unknown }) : {}
 }

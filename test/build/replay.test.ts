@@ -17,7 +17,7 @@ import { decodePart } from '../../src/snapshot/part.ts'
 import { readMonth } from '../../src/snapshot/months.ts'
 import { loadSnapshot } from '../../src/snapshot/read.ts'
 import { BuildReport } from '../../src/build/report.ts'
-import { openNdbc } from '../../src/sources/ndbc.ts'
+import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
 import { temporaryFolder } from '../live.ts'
 
 const MONTHS_A_YEAR = 12

@@ -12,7 +12,7 @@ import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { openCandhis } from '../../src/sources/candhis.ts'
 import { openCmems } from '../../src/sources/cmems.ts'
-import { openNdbc } from '../../src/sources/ndbc.ts'
+import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
 import { assertWithstands } from '../sources/damage.ts'
 import { folderOf, record, type Row } from '../sources/recorder.ts'
 

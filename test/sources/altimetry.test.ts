@@ -10,7 +10,7 @@ import { before, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import type { RowBatch } from '../../src/sea/columns.ts'
-import { openAltimetry } from '../../src/sources/altimetry.ts'
+import { openAltimetry } from '../../src/sources/altimetry/altimetry.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { BuoyRecord, PassRecord, SourceInfo } from '../../src/sea/records.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
-import { openCsv } from '../../src/sources/csv.ts'
+import { openCsv } from '../../src/sources/csv/csv.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { folderOf, record } from './recorder.ts'
 

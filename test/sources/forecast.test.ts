@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
-import { openForecast } from '../../src/sources/forecast.ts'
+import { openForecast } from '../../src/sources/forecast/forecast.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { ForecastRecord } from '../../src/sea/records.ts'
 import { folderOf, record } from './recorder.ts'
@@ -371,9 +371,9 @@ test('A file that is broken or of something else is reported and skipped whole.'
     'back.json': [marine({ hourly: { time: [RUN, RUN] } }), /do not ascend/],
     'early.json': [marine({ hourly: { time: [-1] } }), /before 1970/],
     'short.json': [marine({ hourly: { time: [RUN], wave_height: [] } }), /not have one value for each time/],
-    'word.json': [marine({ hourly: { time: [RUN], wave_height: ['1'] } }), /no number/],
+    'word.json': [marine({ hourly: { time: [RUN], wave_height: ['1'] } }), /not a number/],
     'place.json': [marine({ latitude: 91 }), /not on the globe/],
-    'zone.json': [marine({ utc_offset_seconds: 1e9 }), /no offset/],
+    'zone.json': [marine({ utc_offset_seconds: 1e9 }), /not an offset/],
     'second.json': [JSON.stringify([MARINE, { hourly: 1 }]), /hourly is not an object/],
     'row.json': [table([['2026-03-27T00:00:00Z', 1, 2]]), /another number of fields/],
     'column.json': [griddap(['time', 'hs'], [], []), /no column latitude/],

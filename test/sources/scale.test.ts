@@ -8,8 +8,11 @@ import { openDemo } from '../../src/sources/demo/demo.ts'
 import { openScale } from '../../src/sources/demo/scale.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { FileReport, Report } from '../../src/sources/source.ts'
-import { CLIMATES, LONGEST_OUTAGE, fillRows, siteKey } from '../../src/sources/demo/waves.ts'
-import type { Climate, Site } from '../../src/sources/demo/waves.ts'
+import { CLIMATES } from '../../src/sources/demo/climates.ts'
+import { LONGEST_OUTAGE, fillRows } from '../../src/sources/demo/waves.ts'
+import { siteKey } from '../../src/sources/demo/chance.ts'
+import type { Climate } from '../../src/sources/demo/climates.ts'
+import type { Site } from '../../src/sources/demo/waves.ts'
 import { RecordingSink } from './recording_sink.ts'
 
 const AS_OF = Date.UTC(2026, 5, 17, 9, 30) / 1000

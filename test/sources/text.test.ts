@@ -1,3 +1,4 @@
+import { NO_CODE } from '../../src/sea/columns.ts'
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,22 +9,16 @@ import { type FileReport } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import {
   cleanName,
-  decimal,
   decode,
   degreesOf,
-  epochSeconds,
   Fields,
-  isoSeconds,
-  listFolder,
-  MALFORMED,
-  measureColumn,
-  NO_CODE,
-  readMeasures,
-  readText,
   splitBlanks,
   splitSeparated,
   textsOf,
-} from '../../src/sources/reading/text.ts'
+} from '../../src/sources/reading/fields.ts'
+import { decimal, MALFORMED, measureColumn, readMeasures } from '../../src/sources/reading/measures.ts'
+import { epochSeconds, isoSeconds } from '../../src/sources/reading/times.ts'
+import { listFolder, readText } from '../../src/sources/reading/files.ts'
 import { folderOf } from './recorder.ts'
 
 const COMMA = 44
@@ -253,8 +248,7 @@ test('Measured fields become codes: converted and rounded once, beyond the limit
     splitSeparated(bytes, 0, COMMA, fields)
     const codes = new Int32Array(1)
     const fault = readMeasures(
-      bytes,
-      fields,
+      { bytes, fields },
       [measureColumn(name, 0, 'X', { metresPerSecond, missing: [99, 99] })],
       codes,
       file,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openCsv } from '../../src/sources/csv.ts'
+import { openCsv } from '../../src/sources/csv/csv.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { openTides } from '../../src/sources/tides.ts'
 import { folderOf, record } from './recorder.ts'

@@ -3,14 +3,8 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { MEASURE_NAMES } from '../../src/sea/columns.ts'
 import { Stations, UNCOUNTED } from '../../src/sources/reading/stations.ts'
-import {
-  codeOf,
-  isoTime,
-  numberAt,
-  numberOf,
-  timeReader,
-  valueColumn,
-} from '../../src/sources/reading/units.ts'
+import { codeOf, numberAt, numberOf, valueColumn } from '../../src/sources/reading/units.ts'
+import { isoTime, timeReader } from '../../src/sources/reading/times.ts'
 
 const codeIn = (measure: (typeof MEASURE_NAMES)[number], unit: string, value: number): number | null => {
   const column = valueColumn(measure, measure, unit)

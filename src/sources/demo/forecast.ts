@@ -5,7 +5,8 @@
 import { RowBatch } from '../../sea/columns.ts'
 import { DAY } from '../../sea/time.ts'
 import type { ForecastRecord } from '../../sea/records.ts'
-import { STEP, fillRows, gaussian, siteKey, type Site } from './waves.ts'
+import { STEP, fillRows, type Site } from './waves.ts'
+import { gaussian, siteKey } from './chance.ts'
 
 /** Degrees: a grid point is at most 20 km from its buoy. */
 const GRID = 0.25
@@ -25,7 +26,7 @@ const ERROR_A_DAY = 0.03
 const HIGHEST_SEA = 20
 const RADIANS = Math.PI / 180
 
-export interface Place {
+interface Place {
   lat: number
   lng: number
   site: Site

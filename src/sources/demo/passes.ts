@@ -53,7 +53,7 @@ const ORBITS: { readonly [slug: string]: Orbit } = {
 }
 
 /** A virtual buoy whose handle the sink gave. */
-export interface VirtualBuoy {
+interface VirtualBuoy {
   buoy: number
   lat: number
   lng: number

@@ -11,17 +11,20 @@ import { BuildError } from '../../system/build-error.ts'
 import type { MonthlySource, Sink, SourceContext } from '../source.ts'
 import type { BuoyRecord, SourceInfo } from '../../sea/records.ts'
 import { monthOf, monthStart, monthText } from '../../sea/time.ts'
-import { CLIMATES, LONGEST_OUTAGE, STEP, fillRows, gaussian, siteKey, uniform } from './waves.ts'
-import type { Climate, Instrument, Site } from './waves.ts'
+import { CLIMATES } from './climates.ts'
+import { LONGEST_OUTAGE, STEP, fillRows } from './waves.ts'
+import { gaussian, siteKey, uniform } from './chance.ts'
+import type { Climate } from './climates.ts'
+import type { Instrument, Site } from './waves.ts'
 
-export interface ScaleOptions {
+interface ScaleOptions {
   readonly buoys: number
   /** Length of the window that ends at `--as-of`: one of the two. */
   readonly span: { readonly years: number } | { readonly days: number }
   readonly seed: number
 }
 
-export interface ScaleSource extends MonthlySource {
+interface ScaleSource extends MonthlySource {
   readonly options: ScaleOptions
   defaultAsOf(now: number): number
 }

@@ -57,7 +57,7 @@ const MIB = 2 ** 20
 const WITHOUT_CORE = 'ulimit -c 0; exec "$0" "$@"'
 
 /** What a reader process is to read. */
-export interface Reading {
+interface Reading {
   kind: string
   argument: string
   options: SourceOptions | undefined

@@ -1,7 +1,9 @@
 /**
- * JSON documents of others: what is nested too deep, or holds more values than memory, is not parsed at all.
+ * JSON documents of others. A document that is nested too deep, or has more values than memory holds, is not
+ * parsed.
  */
-import { decode } from './text.ts'
+import type { FileReport } from '../source.ts'
+import { decode } from './fields.ts'
 
 /** Levels of lists and objects; real answers have six. */
 const MAX_DEPTH = 64
@@ -16,7 +18,7 @@ const OPENING_BRACE = 0x7b
 const CLOSING_BRACKET = 0x5d
 const CLOSING_BRACE = 0x7d
 
-/** The value of a document, or why it has none, in fixed words. */
+/** The value of a document, or in fixed words why it has none. */
 export function parseBounded(bytes: Uint8Array): { value: unknown } | { fault: string } {
   const fault = excessOf(bytes)
   if (fault !== null) return { fault }
@@ -41,4 +43,12 @@ function excessOf(bytes: Uint8Array): string | null {
     } else if (byte === CLOSING_BRACKET || byte === CLOSING_BRACE) depth--
   }
   return values > MAX_VALUES ? `more than ${MAX_VALUES} values` : null
+}
+
+/** Parses a document within its bounds. Any other one is reported and gives undefined. */
+export function parseDocument(bytes: Uint8Array, file: FileReport): unknown {
+  const parsed = parseBounded(bytes)
+  if ('value' in parsed) return parsed.value
+  file.bad(1, parsed.fault)
+  return undefined
 }

@@ -1,20 +1,18 @@
 /**
- * Variables and attributes of NetCDF-4 files, which are HDF5 files: nothing is read before its size was
- * looked at.
+ * Variables and attributes of NetCDF-4 files, which are HDF5 files. Nothing is read before its size is known.
  *
  * HDF5 follows external storage, external links and virtual datasets to any file that the process may open,
- * `/proc/self/environ` included. So the library runs over a file system in memory that holds the bytes of one
- * file, and the attempt to open another one there is noted and fails: such a file is refused by the name of
- * what it does.
+ * `/proc/self/environ` included. So the library runs on a file system in memory that holds the bytes of one
+ * file. An attempt to open another file there fails and is noted, and the file is refused for it.
  */
 import type { Attribute, Dataset, File, Group } from 'h5wasm'
 import { readRegularFileSync, UnfitFile } from '../../system/files.ts'
 
-/** Larger than any day of any platform or mission by far; a file is held in memory whole. */
+/** Larger than any day of any platform or mission; a file is held in memory whole. */
 const MAX_FILE_BYTES = 2 ** 29
 /** Groups and variables of one file; real ones have some 200. */
 const MAX_MEMBERS = 10_000
-/** Groups in each other. */
+/** Levels of nested groups. */
 const MAX_DEPTH = 8
 /** The library's own temporary files, to which it writes what went wrong. */
 const OWN_FILES = /^\/tmp\/tmpfile_/
@@ -42,7 +40,7 @@ export interface Netcdf {
   readonly types: { readonly variable: number; readonly group: number; readonly externalLink: number }
   /** The only path that may be opened. */
   present: string
-  /** Files of this process so far: the library knows a file that it could not close by its path for ever. */
+  /** Number of files opened so far: a file that the library could not close keeps its path for ever. */
   opened: number
   /** Whether the present file made the library open another one. */
   hasStrayed: boolean
@@ -91,7 +89,7 @@ export function withFile<T>(netcdf: Netcdf, path: string, use: (file: File) => T
   let file: File | null = null
   try {
     file = new library.File(netcdf.present, 'r')
-    // What is no file of its own kind, the library tries as the first of a family of files.
+    // The library tries a damaged file as the first of a family of files.
     netcdf.hasStrayed = false
     refuseStrays(netcdf, file, { depth: 0, members: 0 })
     return use(file)
@@ -149,13 +147,13 @@ function refuseStray(netcdf: Netcdf, variable: Dataset): void {
   try {
     variable.slice(shape!.map(() => [0, 1]))
   } catch {
-    // What is damaged is told by who needs it.
+    // Whoever needs a damaged variable reports it.
   }
   if (netcdf.hasStrayed)
     throw new UnusableFile('has external storage, a variable with its values in another file')
 }
 
-/** Null where that is damaged. */
+/** Null if it is damaged. */
 function metadataOf(variable: Dataset): Dataset['metadata'] | null {
   try {
     return variable.metadata

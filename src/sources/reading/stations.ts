@@ -1,19 +1,18 @@
 /**
- * Stations that are known from rows alone, each of which says whose it is and where that lay. A buoy has to
- * be announced with its position before its first row is handed over, so files of such rows are gone through
- * twice.
+ * Stations that are known from rows alone, each of which says whose it is and where that was. A buoy has to
+ * be announced with its position before its first row is sent, so files of such rows are read twice.
  */
 import { haversineKm, wrapLongitude } from '../../sea/geo.ts'
 import { type FileReport, type Sink } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
-import { cleanName } from './text.ts'
+import { cleanName } from './fields.ts'
 
 /** More than all networks of the world have; a damaged column of identifiers must not fill the memory. */
 const MAX_STATIONS = 100_000
 
 /**
- * A mooring swings and is laid anew within so many kilometres; a position farther off is a fault until
+ * A mooring swings and is laid anew within this distance. A position farther off counts as a fault until
  * another one confirms it.
  */
 const JUMP_KM = 1
@@ -37,9 +36,9 @@ export class Stations {
   readonly #stations = new Map<string, Station>()
 
   /**
-   * Notes a row of a station. A position that is none is left out; longitudes may be 0…360. The first name
-   * that is not empty counts.
-   * @throws BuildError for more stations than there can be.
+   * Notes a row of a station. An impossible position is ignored; longitudes may be 0…360. The first name that
+   * is not empty counts.
+   * @throws BuildError for more stations than there can be
    */
   see(identifier: string, time: number, lat: number, lng: number, name: string): void {
     let station = this.#stations.get(identifier)
@@ -58,9 +57,9 @@ export class Stations {
   }
 
   /**
-   * Makes all stations with a position known, in order of identifier. A station has the record of `known`,
-   * else its own name and newest position; a single jump of what otherwise lies still does not count.
-   * @returns their handles, and the identifiers of those without a position.
+   * Announces all stations with a position, in order of identifier. A station has the record of `known`, else
+   * its own name and newest position; a single jump of an otherwise steady position does not count.
+   * @returns their handles, and the identifiers of those without a position
    */
   announce(
     sink: Sink,
@@ -85,14 +84,14 @@ export class Stations {
   }
 }
 
-/** A drifter moves on from each position to the next; a mooring that lay still before jumps by a fault. */
+/** A drifter moves on from each position to the next; a steady mooring jumps only by a fault. */
 function positionOf([newest, before, first]: readonly Fix[]): Fix {
   if (before === undefined || first === undefined) return newest
   const apart = (a: Fix, b: Fix): boolean => haversineKm(a.lat, a.lng, b.lat, b.lng) > JUMP_KM
   return apart(newest, before) && !apart(before, first) ? before : newest
 }
 
-/** Takes what a first going through a file would count twice. */
+/** For a first reading of a file, which would otherwise be counted twice. */
 export const UNCOUNTED: FileReport = {
   rows: () => undefined,
   skipped: () => undefined,

@@ -1,13 +1,19 @@
 /**
- * Values and times in whatever unit a table of measurements says that they are in, as self-describing formats
- * give them.
+ * Values in whatever unit a table of measurements names, as self-describing formats do.
  *
- * Such tables carry computed floats with more digits than mean anything ("13.333333"), so values are rounded
- * once, to the code of their column; a unit that is not known here is never guessed.
+ * Such tables hold computed floats with more digits than mean anything ("13.333333"), so values are rounded
+ * once, to the code of their column. An unknown unit is never guessed.
  */
-import { MEASURES, type MeasureName } from '../../sea/columns.ts'
 import type { FileReport } from '../source.ts'
-import { epochSeconds, NO_CODE } from './text.ts'
+import {
+  type CodeLimits,
+  codeLimits,
+  codeOf as codeWithLimits,
+  type MeasureName,
+  MEASURES,
+  NO_CODE,
+  OUTSIDE,
+} from '../../sea/columns.ts'
 
 /** One of the contract's units is `value × factor + offset`. */
 interface Conversion {
@@ -15,9 +21,9 @@ interface Conversion {
   readonly offset: number
 }
 
-type Conversions = { readonly [unit: string]: number | Conversion }
+export type Conversions = { readonly [unit: string]: number | Conversion }
 
-/** By the contract's unit; keys as `normal` leaves them. */
+/** By the contract's unit; keys in the spelling that `normal` returns. */
 const CONVERSIONS: { readonly [unit: string]: Conversions } = {
   m: {
     ...names(1, 'm', 'meter', 'meters', 'metre', 'metres'),
@@ -72,7 +78,7 @@ const CONVERSIONS: { readonly [unit: string]: Conversions } = {
   },
 }
 
-function names(conversion: number | Conversion, ...units: string[]): Conversions {
+export function names(conversion: number | Conversion, ...units: string[]): Conversions {
   return Object.fromEntries(units.map((unit) => [unit, conversion]))
 }
 
@@ -101,27 +107,24 @@ export interface ValueColumn {
   readonly name: MeasureName
   readonly factor: number
   readonly offset: number
-  /** 180 where the column says where waves or wind go to. */
+  /** 180 if the column says where waves or wind go to. */
   readonly turn: number
   /** Values that mark "missing", in the table's unit. */
   readonly missing: readonly number[]
   readonly scale: number
-  /** Limits as codes. */
-  readonly min: number
-  readonly max: number
+  readonly limits: CodeLimits
   readonly isDirection: boolean
   readonly outside: string
 }
 
-export interface ValueOptions {
+interface ValueOptions {
   missing?: readonly number[]
   /** The column says where waves or wind go to, not where they come from. */
   goesTo?: boolean
 }
 
 /**
- * Describes the column `label` with values of `name` in `unit`; null where that is no known unit of such a
- * measure.
+ * Describes the column `label` with values of `name` in `unit`; null for an unknown unit of such a measure.
  */
 export function valueColumn(
   name: MeasureName,
@@ -140,8 +143,7 @@ export function valueColumn(
     turn: goesTo ? 180 : 0,
     missing,
     scale,
-    min: Math.round(min * scale),
-    max: Math.round(max * scale),
+    limits: codeLimits(MEASURES[name]),
     isDirection: measured === 'degree',
     outside: `${label} outside ${min} to ${max} ${measured}`,
   }
@@ -159,26 +161,17 @@ export function codeOf(column: ValueColumn, value: number, file: FileReport): nu
   }
   let converted = value * column.factor + column.offset
   if (column.isDirection) {
-    // A full turn either way is notation; anything farther is a marker of missing values.
+    // A full circle either way is notation; anything farther marks a missing value.
     if (Math.abs(converted) > 360) {
       file.skipped(column.outside)
       return NO_CODE
     }
     converted = (converted + column.turn + 360) % 360
   }
-  let code = roundHalfUp(converted * column.scale)
-  if (column.isDirection && code === 360 * column.scale) code = 0
-  if (code >= column.min && code <= column.max) return code
+  const code = codeWithLimits(column.scale, column.limits, converted)
+  if (code !== OUTSIDE) return code
   file.skipped(column.outside)
   return NO_CODE
-}
-
-/**
- * As one rounds by hand: products of binary fractions come out a few last bits below the half that their
- * decimals make.
- */
-function roundHalfUp(value: number): number {
-  return Math.sign(value) * Math.floor(Math.abs(value) * (1 + 4 * Number.EPSILON) + 0.5)
 }
 
 /**
@@ -217,100 +210,4 @@ export function numberAt(bytes: Buffer, from: number, to: number): number | null
   }
   if (at < to || digits === 0 || digits > 15) return numberOf(bytes.toString('latin1', from, to))
   return (negative ? -value : value) / TENS[decimals]
-}
-
-const ISO_TIME =
-  /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)? ?(?:(Z|UTC)|([+-])(\d\d)(?::?(\d\d))?)?$/i
-
-/**
- * Reads `YYYY-MM-DDThh:mm[:ss[.s]][Z|±hh:mm]` as whole epoch seconds (a fraction is cut off), or −1. Without
- * a mark of its zone the time is `offset` seconds ahead of UTC.
- */
-export function isoTime(text: string, offset = 0): number {
-  const plain = text.length === 20 ? plainIsoTime(text) : -1
-  if (plain >= 0) return plain
-  const match = text.length <= 50 ? ISO_TIME.exec(text) : null
-  if (match === null) return -1
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((digits) => Number(digits ?? 0))
-  const local = epochSeconds(year, month, day, hour, minute, second)
-  if (local < 0) return -1
-  const [, , , , , , , utc, sign, hours, minutes] = match
-  let ahead = utc === undefined ? offset : 0
-  if (sign !== undefined) {
-    if (Number(hours) > 23 || Number(minutes ?? 0) > 59) return -1
-    ahead = (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes ?? 0) * 60)
-  }
-  return inRange(local - ahead)
-}
-
-/** `YYYY-MM-DDThh:mm:ssZ`, as servers write nearly all of their times, or −1 for anything else. */
-function plainIsoTime(text: string): number {
-  for (const [at, mark] of PLAIN_MARKS) if (text[at] !== mark) return -1
-  const number = (from: number, to: number): number => {
-    let value = 0
-    for (let at = from; at < to; at++) {
-      const digit = text.charCodeAt(at) - 48
-      if (digit < 0 || digit > 9) return -1
-      value = value * 10 + digit
-    }
-    return value
-  }
-  return epochSeconds(
-    number(0, 4),
-    number(5, 7),
-    number(8, 10),
-    number(11, 13),
-    number(14, 16),
-    number(17, 19),
-  )
-}
-
-const PLAIN_MARKS = [
-  [4, '-'],
-  [7, '-'],
-  [10, 'T'],
-  [13, ':'],
-  [16, ':'],
-  [19, 'Z'],
-] as const
-
-function inRange(seconds: number): number {
-  return seconds >= 0 && seconds <= 0xffff_ffff ? seconds : -1
-}
-
-const SINCE =
-  /^([a-z]+) since (\d{4}-\d\d?-\d\d?)(?:[T ](\d\d?:\d\d)(?::(\d\d?)(?:\.\d+)?)?)? ?(?:Z|UTC|GMT|[+-]?0?0:?00)?$/i
-
-const SECONDS_OF: Conversions = {
-  ...names(0.001, 'milliseconds', 'millisecond', 'msec', 'ms'),
-  ...names(1, 'seconds', 'second', 'secs', 'sec', 's'),
-  ...names(60, 'minutes', 'minute', 'mins', 'min'),
-  ...names(3600, 'hours', 'hour', 'hrs', 'hr', 'h'),
-  ...names(86_400, 'days', 'day', 'd'),
-}
-
-/** Reads a cell of a column of times as epoch seconds, or −1. */
-export type TimeReader = (text: string) => number
-
-/**
- * The reader of times in a unit: "UTC" (or none) is ISO 8601, "seconds since 1970-01-01T00:00:00Z" and its
- * like are counts, which are rounded to the second. Null for any other unit. Times without a mark are
- * `offset` seconds ahead of UTC.
- */
-export function timeReader(unit: string, offset = 0): TimeReader | null {
-  if (/^(utc|gmt|iso ?8601)?$/i.test(unit.trim())) return (text) => isoTime(text, offset)
-  const [, step, date, clock, second] = (unit.length <= 80 && SINCE.exec(unit.trim())) || []
-  if (step === undefined || !Object.hasOwn(SECONDS_OF, step.toLowerCase())) return null
-  const seconds = SECONDS_OF[step.toLowerCase()] as number
-  const [hour, minute] = (clock ?? '00:00').split(':').map(Number)
-  const [year, month, day] = date.split('-').map(Number)
-  // The count may begin before 1970, where `epochSeconds` gives up.
-  const start = new Date(Date.UTC(year, month - 1, day, hour, minute, Number(second ?? 0)))
-  if (start.getUTCMonth() !== month - 1 || start.getUTCDate() !== day || hour > 23) return null
-  return (text) => {
-    const count = numberOf(text)
-    return count === null || Number.isNaN(count)
-      ? -1
-      : inRange(Math.round(start.getTime() / 1000 + count * seconds))
-  }
 }

@@ -1,0 +1,129 @@
+/**
+ * Satellite altimetry along the track: NetCDF-4 files of Copernicus Marine's L3 product
+ * (`global_vavh_l3_rt_s3a_20220201T000000_20220201T030000_20220627T133409.nc`, a mission and three hours
+ * each), or boxes of CFOSAT's L2P.
+ *
+ * The points of all files of a mission are ordered by time and cut into passes, so that a pass across two
+ * files is one. A pass gives each virtual buoy near its track one reading: the median of the significant wave
+ * heights around it, at the time of the nearest point. A CFOSAT box is one height for 70 km of the track,
+ * placed at its middle: a virtual buoy within half of that from its nearest box gets the box's height and
+ * time. Altimeters measure neither period nor direction of waves.
+ *
+ * Virtual buoys are the points of `virtual_buoys.csv` (identifier,name,lat,lng) in the folder. Without that
+ * table they are the points of a grid that a pass ever reaches, which keeps them off the land without a map
+ * of it.
+ */
+import { join } from 'node:path'
+import { BuildError } from '../../system/build-error.ts'
+import { boundsOf, type FileTrack, joinTracks, MICRO, trackOf } from './tracks.ts'
+import { type Mission, MISSIONS, passAt } from '../../sea/missions.ts'
+import type { OpenSource, Sink, SourceContext } from '../source.ts'
+import { gridPoints, readVirtualBuoys, SOURCE, VirtualBuoys } from './virtual-buoys.ts'
+import { loadNetcdf, UnusableFile, withFile } from '../reading/netcdf.ts'
+import { listSource } from '../reading/files.ts'
+
+const TABLE = 'virtual_buoys.csv'
+
+/** Points over all files, at 15 bytes each: eight missions for half a year. */
+const MAX_POINTS = 70_000_000
+
+/** Opens `folder` as a set of altimetry files. */
+export const openAltimetry: OpenSource = (folder) => ({
+  read: (sink, context) => readAltimetry(folder, sink, context),
+})
+
+async function readAltimetry(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
+  const listing = await listSource('altimetry', folder)
+  const names = listing.files.filter((name) => /\.nc4?$/i.test(name))
+  const ignored = listing.files.length - names.length - (listing.files.includes(TABLE) ? 1 : 0)
+  if (ignored > 0) report.warn(`altimetry: ${ignored} files of ${folder} ignored: not .nc`)
+  if (names.length === 0) throw new BuildError(`altimetry: ${folder} holds no .nc files`)
+
+  sink.source({
+    name: SOURCE,
+    network: 'satellite',
+    credit: 'Generated using E.U. Copernicus Marine Service Information',
+    licence: 'Copernicus Marine Service licence',
+  })
+  const listed = listing.files.includes(TABLE)
+  const points = listed ? await readVirtualBuoys(join(folder, TABLE), report) : gridPoints()
+  const buoys = new VirtualBuoys(points, sink)
+  if (listed) for (let i = 0; i < points.length; i++) buoys.announce(i)
+
+  const tracks = new Map<Mission, FileTrack[]>()
+  let total = 0
+  const netcdf = await loadNetcdf()
+  for (const name of names) {
+    const path = join(folder, name)
+    const file = report.file(path)
+    try {
+      const found = withFile(netcdf, path, (opened) => trackOf(netcdf, opened, name, file))
+      total += found.track.time.length
+      if (total > MAX_POINTS) throw new BuildError(`altimetry: ${folder} holds too many points; split it`)
+      const ofMission = tracks.get(found.mission)
+      if (ofMission === undefined) tracks.set(found.mission, [found])
+      else ofMission.push(found)
+      file.end()
+    } catch (error) {
+      if (!(error instanceof UnusableFile)) throw error
+      report.warn(`${path}: ${error.message}; the file is left out`)
+    }
+  }
+  for (const mission of MISSIONS) {
+    const files = tracks.get(mission)
+    if (files !== undefined) sendPasses(mission, files, buoys, sink, report)
+  }
+  buoys.sendRows()
+}
+
+function sendPasses(
+  mission: Mission,
+  files: readonly FileTrack[],
+  buoys: VirtualBuoys,
+  sink: Sink,
+  report: SourceContext['report'],
+): void {
+  const track = joinTracks(files.map((file) => file.track))
+  const cycles = files.flatMap(({ cycle }) => (cycle === null ? [] : [cycle]))
+  const phases = [...mission.phases, ...cycles.sort((a, b) => a.from - b.from)]
+  const { time, lat } = track
+  let unnumbered = 0
+  let passes = 0
+  let against = 0
+  let without = 0
+  for (let from = 0, to = 0; from < time.length; from = to) {
+    const pass = passAt(phases, time[from])
+    for (to = from + 1; to < time.length; to++) {
+      const next = passAt(phases, time[to])
+      if (next?.number !== pass?.number || next?.cycle !== pass?.cycle) break
+    }
+    if (pass === null || pass.cycle < 0) {
+      unnumbered += to - from
+      continue
+    }
+    passes++
+    const climb = lat[to - 1] - lat[from]
+    if (Math.abs(climb) > MICRO && climb > 0 !== (pass.number % 2 === 1)) against++
+    const observations = buoys.observe(track, from, to)
+    if (observations.length === 0) without++
+    sink.pass({
+      mission: mission.slug,
+      ...pass,
+      startedAt: time[from],
+      endedAt: time[to - 1],
+      bounds: boundsOf(track, from, to),
+      observations,
+    })
+  }
+  if (without > 0) {
+    report.warn(`altimetry: ${without} of ${passes} passes of ${mission.name} give no virtual buoy a reading`)
+  }
+  if (unnumbered > 0) {
+    report.warn(`altimetry: ${unnumbered} points of ${mission.name} are left out, their pass has no number`)
+  }
+  if (against > 0) {
+    report.warn(
+      `altimetry: ${against} of ${passes} passes of ${mission.name} run against the direction of their number; was its orbit changed?`,
+    )
+  }
+}

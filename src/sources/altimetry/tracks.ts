@@ -1,0 +1,178 @@
+/** The points of altimetry files: read, checked, and put in order of time. */
+import { isoTime, momentOf, timeUnit } from '../reading/times.ts'
+import type { File } from 'h5wasm'
+import { type Bounds, wrapLongitude } from '../../sea/geo.ts'
+import type { FileReport } from '../source.ts'
+import { codeLimits, codeOf, MEASURES, NO_CODE, OUTSIDE } from '../../sea/columns.ts'
+import { type Mission, missionOfFileCode, type OrbitPhase, ownCycle } from '../../sea/missions.ts'
+import { type Netcdf, readVariable, textAttribute, UnusableFile, type Variable } from '../reading/netcdf.ts'
+
+/** Points of one file: a day at 20 Hz has 1.7 million. */
+const MAX_FILE_POINTS = 2_000_000
+
+/** Degrees are kept as whole millionths, the digits of the product. */
+export const MICRO = 1e6
+
+const HEIGHT = MEASURES.significantHeight
+const HEIGHT_LIMITS = codeLimits(HEIGHT)
+
+/** Names of the variables by product. `flag` is 0 where the height is valid. */
+const LAYOUTS = [
+  { time: 'time', lat: 'latitude', lng: 'longitude', height: 'VAVH', flag: null, isBox: false },
+  {
+    time: 'time_nadir_l2',
+    lat: 'lat_nadir_l2',
+    lng: 'lon_nadir_l2',
+    height: 'nadir_swh_box',
+    flag: 'flag_valid_swh_box',
+    isBox: true,
+  },
+] as const
+
+const FILE_NAME = /^global_vavh_l3_[a-z]+_([a-z0-9-]+)_\d{8}T\d{6}_/i
+const OWN_CYCLE = /^(\d{1,4})_(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)_(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)$/
+
+/** Points of a file or of a mission: parallel arrays. */
+export interface Track {
+  /** Epoch seconds. */
+  time: Uint32Array
+  /** Millionths of a degree; longitude −180…180. */
+  lat: Int32Array
+  lng: Int32Array
+  /** Significant wave height as its column's code, mm. */
+  height: Uint16Array
+  /** 1 where the point is the middle of a box. */
+  box: Uint8Array
+}
+
+export interface FileTrack {
+  mission: Mission
+  track: Track
+  /** The cycle that the file describes, where it does. */
+  cycle: OrbitPhase | null
+}
+
+/**
+ * The valid points of a file.
+ * @throws UnusableFile when anything in it is not as described, before any point is taken
+ */
+export function trackOf(netcdf: Netcdf, file: File, name: string, report: FileReport): FileTrack {
+  const { attrs } = file
+  const known = (code: string | undefined): Mission | undefined =>
+    code === undefined ? undefined : missionOfFileCode(code)
+  const mission = known(FILE_NAME.exec(name)?.[1]) ?? known(textAttribute(attrs.platform))
+  if (mission === undefined) throw new UnusableFile('is of a mission whose passes cannot be numbered')
+  const variables = new Set(file.keys())
+  const layout = LAYOUTS.find(({ time, lat, lng, height }) =>
+    [time, lat, lng, height].every((variable) => variables.has(variable)),
+  )
+  if (layout === undefined)
+    throw new UnusableFile(`lacks one of ${Object.values(LAYOUTS[0]).filter(Boolean).join(', ')}`)
+  const read = (variable: string): Variable =>
+    readVariable(netcdf, file, variable, { rank: 1, maxValues: MAX_FILE_POINTS })
+  const [time, lat, lng, height] = [layout.time, layout.lat, layout.lng, layout.height].map(read)
+  const flag = layout.flag === null ? null : read(layout.flag)
+  const count = time.values.length
+  if ([lat, lng, height, flag ?? time].some(({ values }) => values.length !== count))
+    throw new UnusableFile('its variables differ in length')
+  const unit = timeUnit(time.units)
+  if (unit?.step !== 1) throw new UnusableFile('its times are not in "seconds since DATE TIME"')
+
+  const track = emptyTrack(count)
+  let taken = 0
+  for (let i = 0; i < count; i++) {
+    const second = momentOf(unit, time.at(i))
+    const [south, east, metres] = [lat.at(i), lng.at(i), height.at(i)]
+    const code = codeOf(HEIGHT.scale, HEIGHT_LIMITS, metres)
+    // A missing value is NaN, for which no comparison holds.
+    const valid =
+      second >= 0 &&
+      Math.abs(south) <= 90 &&
+      Math.abs(east) <= 360 &&
+      code !== NO_CODE &&
+      code !== OUTSIDE &&
+      (flag === null || flag.at(i) === 0)
+    if (!valid) {
+      report.skipped('no valid significant wave height at a point of a track')
+      continue
+    }
+    track.time[taken] = second
+    track.lat[taken] = Math.round(south * MICRO)
+    track.lng[taken] = Math.round(wrapLongitude(east) * MICRO)
+    track.height[taken] = code
+    track.box[taken] = Number(layout.isBox)
+    taken++
+  }
+  report.rows(taken)
+  return { mission, track: slice(track, taken), cycle: cycleOf(mission, textAttribute(attrs.cycle)) }
+}
+
+function cycleOf({ passesOfOwnCycle }: Mission, text: string | undefined): OrbitPhase | null {
+  const match = OWN_CYCLE.exec(text ?? '')
+  if (match === null || passesOfOwnCycle === undefined) return null
+  const [begin, end] = [isoTime(match[2]), isoTime(match[3])]
+  return begin >= 0 && end > begin ? ownCycle(Number(match[1]), begin, end, passesOfOwnCycle) : null
+}
+
+const emptyTrack = (count: number): Track => ({
+  time: new Uint32Array(count),
+  lat: new Int32Array(count),
+  lng: new Int32Array(count),
+  height: new Uint16Array(count),
+  box: new Uint8Array(count),
+})
+
+const slice = ({ time, lat, lng, height, box }: Track, count: number): Track => ({
+  time: time.slice(0, count),
+  lat: lat.slice(0, count),
+  lng: lng.slice(0, count),
+  height: height.slice(0, count),
+  box: box.slice(0, count),
+})
+
+/** The points of several files in order of time, one for each second: that of the file with the last name. */
+export function joinTracks(files: readonly Track[]): Track {
+  const joined = emptyTrack(files.reduce((sum, { time }) => sum + time.length, 0))
+  let at = 0
+  let isAscending = true
+  // Files rarely overlap, so this order is mostly final.
+  for (const file of files.filter(({ time }) => time.length > 0).sort((a, b) => a.time[0] - b.time[0])) {
+    for (const name of TRACK_COLUMNS) joined[name].set(file[name], at)
+    for (let i = at; i < at + file.time.length; i++)
+      if (i > 0 && joined.time[i] <= joined.time[i - 1]) isAscending = false
+    at += file.time.length
+  }
+  if (isAscending) return joined
+  const order = new Uint32Array(at).map((_, i) => i).sort((a, b) => joined.time[a] - joined.time[b] || a - b)
+  const sorted = emptyTrack(at)
+  let kept = 0
+  for (const from of order) {
+    if (kept > 0 && sorted.time[kept - 1] === joined.time[from]) kept--
+    for (const name of TRACK_COLUMNS) sorted[name][kept] = joined[name][from]
+    kept++
+  }
+  return slice(sorted, kept)
+}
+
+const TRACK_COLUMNS = ['time', 'lat', 'lng', 'height', 'box'] as const
+
+/** The smallest box that holds the points from `from` up to `to`. */
+export function boundsOf({ lat, lng }: Track, from: number, to: number): Bounds {
+  let [south, north] = [Infinity, -Infinity]
+  for (let i = from; i < to; i++) {
+    south = Math.min(south, lat[i])
+    north = Math.max(north, lat[i])
+  }
+  // The smallest arc is what the widest gap between neighbouring longitudes leaves.
+  const sorted = lng.slice(from, to).sort()
+  const last = sorted.length - 1
+  let [west, east] = [sorted[0], sorted[last]]
+  let widest = sorted[0] + 360 * MICRO - sorted[last]
+  for (let i = 0; i < last; i++) {
+    if (sorted[i + 1] - sorted[i] <= widest) continue
+    widest = sorted[i + 1] - sorted[i]
+    west = sorted[i + 1]
+    east = sorted[i]
+  }
+  return { south: south / MICRO, west: west / MICRO, north: north / MICRO, east: east / MICRO }
+}

@@ -1,0 +1,197 @@
+/** Virtual buoys: fixed sea points, and the readings that passes near them give. */
+import { EARTH_RADIUS_KM, haversineKm } from '../../sea/geo.ts'
+import { MICRO, type Track } from './tracks.ts'
+import { RowBatch } from '../../sea/columns.ts'
+import type { Sink, SourceContext } from '../source.ts'
+import { cleanName, degreesOf } from '../reading/fields.ts'
+import { readTable } from '../reading/table.ts'
+
+export const SOURCE = 'Satellite altimetry'
+
+/**
+ * A virtual buoy gets a reading from a pass with at least this many valid points within this distance of it.
+ */
+const REACH_KM = 25
+
+const MIN_POINTS = 3
+
+/**
+ * A box covers 70 km along the track (CFOSAT SWIM L2P): its height is that of all points within half of that.
+ */
+const BOX_REACH_KM = 35
+
+/** The grid of virtual buoys: multiples of this many degrees, between these latitudes. */
+const GRID_STEP = 4
+
+const GRID_MAX_LAT = 72
+const MAX_VIRTUAL_BUOYS = 100_000
+
+interface VirtualPoint {
+  identifier: string
+  name: string
+  lat: number
+  lng: number
+}
+
+export function gridPoints(): VirtualPoint[] {
+  const points: VirtualPoint[] = []
+  const hundredths = (degrees: number, width: number): string =>
+    `${degrees < 0 ? '-' : '+'}${String(Math.abs(degrees) * 100).padStart(width, '0')}`
+  for (let lat = -GRID_MAX_LAT; lat <= GRID_MAX_LAT; lat += GRID_STEP) {
+    for (let lng = -180; lng < 180; lng += GRID_STEP) {
+      points.push({
+        identifier: `V${hundredths(lat, 4)}${hundredths(lng, 5)}`,
+        name: `Virtual ${Math.abs(lat).toFixed(2)}${lat < 0 ? 'S' : 'N'} ${Math.abs(lng).toFixed(2)}${lng < 0 ? 'W' : 'E'}`,
+        lat,
+        lng,
+      })
+    }
+  }
+  return points
+}
+
+export async function readVirtualBuoys(
+  path: string,
+  report: SourceContext['report'],
+): Promise<VirtualPoint[]> {
+  const points: VirtualPoint[] = []
+  const known = new Set<string>()
+  const columns = ['identifier', 'name', 'lat', 'lng']
+  await readTable(path, report.file(path), columns, columns, (cell) => {
+    const identifier = cell('identifier')
+    if (!/^[^"\p{Cc}]{1,64}$/u.test(identifier)) return 'identifier is not 1 to 64 characters without quotes'
+    if (known.has(identifier)) return 'a virtual buoy with this identifier stands above'
+    const name = cleanName(cell('name'))
+    if (name === '') return 'a virtual buoy without a name'
+    const lat = degreesOf(cell('lat'), 90)
+    const lng = degreesOf(cell('lng'), 180)
+    if (Number.isNaN(lat)) return 'lat is not a number from -90 to 90'
+    if (Number.isNaN(lng)) return 'lng is not a number from -180 to 180'
+    if (known.size === MAX_VIRTUAL_BUOYS) return `more than ${MAX_VIRTUAL_BUOYS} virtual buoys`
+    known.add(identifier)
+    points.push({ identifier, name, lat, lng })
+    return null
+  })
+  return points
+}
+
+const RADIANS = Math.PI / 180
+
+/** What a pass has near a virtual buoy. */
+interface Nearby {
+  /** Codes. */
+  heights: number[]
+  /** Distance of the nearest point, and its time. */
+  km: number
+  time: number
+}
+
+/**
+ * The virtual buoys and their readings. The cell of one degree around a point of a track leads to the buoys
+ * near it.
+ */
+export class VirtualBuoys {
+  readonly #points: readonly VirtualPoint[]
+  readonly #sink: Sink
+  /** Indexes of the points that reach into a cell, by row of latitude times 360 plus longitude. */
+  readonly #cells = new Map<number, number[]>()
+  readonly #handles = new Map<number, number>()
+  /** Codes of heights by time, by point. */
+  readonly #readings = new Map<number, Map<number, number>>()
+
+  constructor(points: readonly VirtualPoint[], sink: Sink) {
+    this.#points = points
+    this.#sink = sink
+    points.forEach(({ lat, lng }, index) => {
+      const reach = Math.max(REACH_KM, BOX_REACH_KM) / EARTH_RADIUS_KM
+      const sine = Math.sin(reach) / Math.cos(lat * RADIANS)
+      const tall = reach / RADIANS
+      // Around a pole every longitude is near.
+      const wide = Math.abs(lat) + tall < 90 ? Math.asin(sine) / RADIANS : 180
+      for (let row = Math.floor(lat - tall); row <= Math.floor(lat + tall); row++) {
+        const [first, last] = wide === 180 ? [0, 359] : [Math.floor(lng - wide), Math.floor(lng + wide)]
+        for (let column = first; column <= last; column++) this.#reachInto(cellOf(row, column), index)
+      }
+    })
+  }
+
+  #reachInto(cell: number, index: number): void {
+    const list = this.#cells.get(cell)
+    if (list === undefined) this.#cells.set(cell, [index])
+    else list.push(index)
+  }
+
+  /** Announces a point as a buoy; returns its handle. */
+  announce(index: number): number {
+    let handle = this.#handles.get(index)
+    if (handle === undefined) {
+      handle = this.#sink.buoy({ source: SOURCE, virtual: true, ...this.#points[index] })
+      this.#handles.set(index, handle)
+    }
+    return handle
+  }
+
+  /**
+   * Takes the readings of one pass, the points from `from` up to `to`; returns which buoys got one, and when.
+   */
+  observe(track: Track, from: number, to: number): { buoy: number; time: number }[] {
+    const near = new Map<number, Nearby>()
+    const boxes = new Map<number, Nearby>()
+    for (let i = from; i < to; i++) {
+      const [lat, lng] = [track.lat[i] / MICRO, track.lng[i] / MICRO]
+      const candidates = this.#cells.get(cellOf(Math.floor(lat), Math.floor(lng)))
+      if (candidates === undefined) continue
+      for (const index of candidates) {
+        const km = haversineKm(lat, lng, this.#points[index].lat, this.#points[index].lng)
+        const isBox = track.box[i] === 1
+        if (km > (isBox ? BOX_REACH_KM : REACH_KM)) continue
+        const kind = isBox ? boxes : near
+        const point = { heights: [track.height[i]], km, time: track.time[i] }
+        const found = kind.get(index)
+        if (found === undefined || (isBox && km < found.km)) kind.set(index, point)
+        else if (!isBox) {
+          found.heights.push(track.height[i])
+          if (km < found.km) Object.assign(found, { km, time: track.time[i] })
+        }
+      }
+    }
+    for (const [index, { heights }] of near) if (heights.length < MIN_POINTS) near.delete(index)
+    // Single points describe a place better than the box around it.
+    for (const [index, box] of boxes) if (!near.has(index)) near.set(index, box)
+    const observations: { buoy: number; time: number }[] = []
+    for (const [index, { heights, time }] of near) {
+      let readings = this.#readings.get(index)
+      if (readings === undefined) {
+        readings = new Map()
+        this.#readings.set(index, readings)
+      }
+      // A buoy has one reading a second, whichever mission came first.
+      if (readings.has(time)) continue
+      readings.set(time, medianOf(heights))
+      observations.push({ buoy: this.announce(index), time })
+    }
+    return observations
+  }
+
+  sendRows(): void {
+    const batch = new RowBatch(256)
+    for (const [index, readings] of this.#readings) {
+      batch.clear()
+      for (const [time, code] of [...readings].sort(([a], [b]) => a - b)) {
+        batch.columns.significantHeight[batch.add(time)] = code
+      }
+      this.#sink.rows(this.announce(index), batch)
+    }
+  }
+}
+
+function cellOf(row: number, column: number): number {
+  return row * 360 + (((column % 360) + 360) % 360)
+}
+
+/** The mean of the two middle values if their number is even, rounded. */
+function medianOf(values: number[]): number {
+  values.sort((a, b) => a - b)
+  const middle = values.length >> 1
+  return values.length % 2 === 1 ? values[middle] : Math.round((values[middle - 1] + values[middle]) / 2)
+}

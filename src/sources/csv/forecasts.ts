@@ -1,0 +1,124 @@
+/** `forecast/*.csv`: lines of points of the sea, gathered into one forecast for each point. */
+import {
+  FORECAST_MEASURES,
+  FORECAST_NAMES,
+  type ForecastName,
+  type ForecastRecord,
+} from '../../sea/records.ts'
+import { degreesOf } from '../reading/fields.ts'
+import type { FileReport } from '../source.ts'
+import { MEASURES, NO_CODE } from '../../sea/columns.ts'
+import { measureColumns, readMeasures } from '../reading/measures.ts'
+import { labelsFault, SeparatedTable } from '../reading/table.ts'
+import { RepeatedPair, timeOf } from './cells.ts'
+import { pointKey } from '../../sea/geo.ts'
+
+const FORECAST_COLUMNS: readonly (readonly [label: string, name: ForecastName])[] = [
+  ['wave_height', 'waveHeight'],
+  ['wave_period', 'wavePeriod'],
+  ['wave_direction', 'waveDirection'],
+  ['swell_height', 'swellHeight'],
+  ['swell_period', 'swellPeriod'],
+  ['swell_direction', 'swellDirection'],
+  ['wind_speed', 'windSpeed'],
+  ['wind_direction', 'windDirection'],
+]
+const KEYS = ['lat', 'lng', 'run', 'time']
+const COLUMNS = [...KEYS, ...FORECAST_COLUMNS.map(([label]) => label)]
+
+/**
+ * The lines of one point's newest run, in their order in the files: a time and one code for each quantity.
+ */
+interface PointLines {
+  lat: number
+  lng: number
+  runAt: number
+  times: number[]
+  codes: number[]
+}
+
+/** By the key of a point. */
+export type ForecastPoints = Map<string, PointLines>
+
+/** Adds the lines of a file to its points. Of several runs of one point only the newest is kept. */
+export function gatherForecasts(bytes: Buffer, file: FileReport, points: ForecastPoints): void {
+  const table = new SeparatedTable(bytes)
+  const headerFault = labelsFault(table.labels, COLUMNS, KEYS)
+  if (headerFault !== null) {
+    file.bad(1, headerFault)
+    return
+  }
+  const given = FORECAST_COLUMNS.filter(([label]) => table.labels.includes(label))
+  const columns = measureColumns(
+    table.labels,
+    given.map(([label, name]) => [label, FORECAST_MEASURES[name]]),
+  )
+  const quantities = given.map(([, name]) => FORECAST_NAMES.indexOf(name))
+  const codes = new Int32Array(columns.length)
+  const [latColumn, lngColumn, runColumn, timeColumn] = table.columns(KEYS)
+  const position = new RepeatedPair(latColumn, lngColumn)
+  let lat = NaN
+  let lng = NaN
+  while (table.next(file)) {
+    if (!position.repeats(table)) {
+      lat = degreesOf(table.text(latColumn), 90)
+      lng = degreesOf(table.text(lngColumn), 180)
+    }
+    const runAt = timeOf(table, runColumn)
+    const time = timeOf(table, timeColumn)
+    if (Number.isNaN(lat) || Number.isNaN(lng)) {
+      const text = `${table.text(latColumn)},${table.text(lngColumn)}`
+      file.bad(table.line, 'lat and lng are not numbers from -90 to 90 and -180 to 180', text)
+      continue
+    }
+    if (runAt < 0 || time < 0) {
+      const text = table.text(runAt < 0 ? runColumn : timeColumn)
+      file.bad(
+        table.line,
+        'run or time is neither ISO 8601 with Z or an offset nor whole epoch seconds',
+        text,
+      )
+      continue
+    }
+    const fault = readMeasures(table, columns, codes, file)
+    if (fault !== null) {
+      file.bad(table.line, fault, table.text(table.fields.wrong))
+      continue
+    }
+    file.rows(1)
+    const point = pointOf(points, lat, lng, runAt)
+    if (point === null) {
+      file.skipped('an older run of the same forecast point')
+      continue
+    }
+    point.times.push(time)
+    const first = point.codes.length
+    for (let i = 0; i < FORECAST_NAMES.length; i++) point.codes.push(NO_CODE)
+    for (let i = 0; i < codes.length; i++) point.codes[first + quantities[i]] = codes[i]
+  }
+}
+
+/** The point that a line of this run belongs to; null where a newer run of it is known. */
+function pointOf(points: ForecastPoints, lat: number, lng: number, runAt: number): PointLines | null {
+  const key = pointKey(lat, lng)
+  const known = points.get(key)
+  if (known !== undefined && runAt <= known.runAt) return runAt === known.runAt ? known : null
+  const point = { lat, lng, runAt, times: [], codes: [] }
+  points.set(key, point)
+  return point
+}
+
+/** The lines in order of time; of two with one time the later one counts. */
+export function forecastOf({ lat, lng, runAt, times: given, codes }: PointLines): ForecastRecord {
+  const lineOf = new Map(given.map((time, i) => [time, i]))
+  const times = [...lineOf.keys()].sort((a, b) => a - b)
+  const valuesOf = (name: ForecastName, quantity: number): (number | null)[] => {
+    const { scale } = MEASURES[FORECAST_MEASURES[name]]
+    return times.map((time) => {
+      const code = codes[lineOf.get(time)! * FORECAST_NAMES.length + quantity]
+      return code === NO_CODE ? null : code / scale
+    })
+  }
+  const values = Object.fromEntries(FORECAST_NAMES.map((name, i) => [name, valuesOf(name, i)]))
+  return { lat, lng, runAt, times, values }
+}

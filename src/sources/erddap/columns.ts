@@ -1,0 +1,303 @@
+/**
+ * What the columns of a table mean: by the operator's options, by the CF standard name of a description, or
+ * by their own names.
+ */
+import type { BuoyRecord } from '../../sea/records.ts'
+import type { ErddapOptions, Quantity } from './options.ts'
+import { type Flag, flagsOf } from './flags.ts'
+import { IDENTIFIER } from '../reading/stations.ts'
+import { type Info, normal, type TableFile } from './description.ts'
+import { MEASURE_NAMES, type MeasureName, MEASURES } from '../../sea/columns.ts'
+import type { OpenTable } from './table.ts'
+import { type TimeReader, timeReader } from '../reading/times.ts'
+import { numberOf, type ValueColumn, valueColumn } from '../reading/units.ts'
+
+/**
+ * CF standard names; the first one that a table has counts. Those with `to_direction` say where waves and
+ * wind go.
+ */
+const STANDARD_NAMES: { readonly [name in Quantity]: readonly string[] } = {
+  significantHeight: [
+    'sea_surface_wave_significant_height',
+    'significant_height_of_wind_and_swell_waves',
+    'sea_surface_wave_mean_height_of_highest_third',
+  ],
+  maximumHeight: ['sea_surface_wave_maximum_height'],
+  period: ['sea_surface_wave_significant_period', 'sea_surface_wave_mean_period_of_highest_third'],
+  peakPeriod: ['sea_surface_wave_period_at_variance_spectral_density_maximum'],
+  meanPeriod: [
+    'sea_surface_wave_mean_period',
+    'sea_surface_wave_zero_upcrossing_period',
+    'sea_surface_wave_mean_period_from_variance_spectral_density_second_frequency_moment',
+    'sea_surface_wave_mean_period_from_variance_spectral_density_first_frequency_moment',
+  ],
+  direction: [
+    'sea_surface_wave_from_direction_at_variance_spectral_density_maximum',
+    'sea_surface_wave_to_direction_at_variance_spectral_density_maximum',
+    'sea_surface_wave_from_direction',
+    'sea_surface_wave_to_direction',
+  ],
+  waterTemperature: ['sea_surface_temperature', 'sea_water_temperature'],
+  windSpeed: ['wind_speed'],
+  windDirection: ['wind_from_direction', 'wind_to_direction'],
+  gustSpeed: ['wind_speed_of_gust'],
+}
+
+/**
+ * Names of columns, compared without case, `_` and a sensor's number at the end
+ * ("significant_wave_height_3"). A name with capitals is compared as it is: in small letters it means
+ * something else.
+ */
+const LABELS: { readonly [name in Quantity]: readonly string[] } = {
+  significantHeight: [
+    'significantwaveheight',
+    'significantheight',
+    'wavesignificantheight',
+    'waveheight',
+    'wavehs',
+    'hs',
+    'hsig',
+    'hm0',
+    'swh',
+    'wvht',
+    'VAVH',
+    'VHM0',
+  ],
+  maximumHeight: ['maximumwaveheight', 'maxwaveheight', 'wavemaximumheight', 'wavehmax', 'hmax', 'VZMX'],
+  period: ['significantwaveperiod', 'waveth13', 'th13', 'VAVT'],
+  peakPeriod: ['dominantwaveperiod', 'peakwaveperiod', 'peakperiod', 'wavetp', 'tp', 'dpd', 'VTPK'],
+  meanPeriod: ['waveperiod', 'meanwaveperiod', 'tm02', 'tz', 'VTM02'],
+  direction: [
+    'dominantwavedirection',
+    'peakwavedirection',
+    'peakdirection',
+    'wavedp',
+    'VPED',
+    'meanwavedirection',
+    'wavedirection',
+    'mwd',
+    'VMDR',
+  ],
+  waterTemperature: [
+    'seasurfacetemperature',
+    'seatemperature',
+    'watertemperature',
+    'seawatertemperature',
+    'wtmp',
+    'sst',
+    'TEMP',
+  ],
+  windSpeed: ['windspeed', 'windspd', 'wspd', 'WSPD'],
+  windDirection: ['windfromdirection', 'winddirection', 'winddir', 'wdir', 'wd', 'WDIR'],
+  gustSpeed: ['windgust', 'windspeedofgust', 'gust', 'gst', 'GSPD'],
+}
+
+/** Names of columns with the station's identifier, compared like `LABELS`. */
+const STATION_LABELS = [
+  'stationid',
+  'station',
+  'platformcode',
+  'platformid',
+  'buoyid',
+  'wmoplatformcode',
+  'wmoid',
+  'platform',
+]
+
+const NAME_LABELS = [
+  'metastationname',
+  'stationname',
+  'platformname',
+  'mooringsitedesc',
+  'stationlongname',
+  'name',
+]
+
+export interface MeasuredColumn {
+  field: number
+  column: ValueColumn
+  flags: Flag[]
+  fault: string
+  flagged: string
+}
+
+/** What the columns of a table mean. */
+interface Layout {
+  time: { field: number; read: TimeReader }
+  /** The column of the identifier, or the identifier of all rows. */
+  station: number | string
+  /** Columns; −1 for one that the table does not have. */
+  name: number
+  lat: number
+  lng: number
+  depth: number
+  measured: MeasuredColumn[]
+  /** For the whole table, where its rows do not say. */
+  place: { name: string; lat: number; lng: number }
+}
+
+/** Characters of a column's name or unit that a remark shows. */
+const NAME_SHOWN = 60
+
+/** What the columns of a table mean, or why it cannot be read. */
+export function layoutOf(
+  { labels, units }: OpenTable,
+  { info, stem }: TableFile,
+  options: ErddapOptions,
+  known: ReadonlyMap<string, BuoyRecord>,
+  warn: (what: string) => void,
+): Layout | string {
+  const plain = labels.map(normal)
+  const attribute = (label: string, name: string): string => info.get(label)?.get(name) ?? ''
+  const find = (candidates: readonly string[]): number => {
+    for (const candidate of candidates) {
+      const field = plain.indexOf(candidate)
+      if (field >= 0) return field
+    }
+    return -1
+  }
+  const timeField = find(['time'])
+  if (timeField < 0) return 'the table has no column time'
+  const read = timeReader(units[timeField])
+  if (read === null) return 'the column time is in an unknown unit'
+
+  const chosen = chooseColumns(labels, info, options.columns ?? {})
+  standInForPeriod(chosen, labels, warn)
+  const measured = MEASURE_NAMES.flatMap((name) => {
+    const field = chosen.get(name)
+    if (field === undefined) return []
+    const column = measuredColumn(name, field, labels, units[field], info, options.flags ?? {})
+    if (typeof column !== 'string') return [column]
+    warn(`column ${JSON.stringify(labels[field].slice(0, NAME_SHOWN))} ${column}`)
+    return []
+  })
+  const cfRole = labels.findIndex((label) => attribute(label, 'cf_role') === 'timeseries_id')
+  const stationField = cfRole >= 0 ? cfRole : find(STATION_LABELS)
+  return {
+    time: { field: timeField, read },
+    station: stationField >= 0 ? stationField : identifierOf(stem, info, known),
+    name: find(NAME_LABELS),
+    lat: find(['latitude', 'lat']),
+    lng: find(['longitude', 'lon', 'lng']),
+    depth: find(['depth', 'z', 'altitude']),
+    measured,
+    place: placeOf(info),
+  }
+}
+
+/** Without a significant period the peak period stands for `period`, else the mean period, with a remark. */
+function standInForPeriod(
+  chosen: Map<Quantity, number>,
+  labels: readonly string[],
+  warn: (what: string) => void,
+): void {
+  if (chosen.has('period')) return
+  const peak = chosen.get('peakPeriod')
+  const mean = chosen.get('meanPeriod')
+  const standIn = peak ?? mean
+  if (standIn !== undefined) chosen.set('period', standIn)
+  if (peak === undefined && mean !== undefined)
+    warn(`period is the mean period of column ${JSON.stringify(labels[mean])}, as there is no other`)
+}
+
+/** How a column is read, or why it is left out. */
+function measuredColumn(
+  name: MeasureName,
+  field: number,
+  labels: readonly string[],
+  ownUnit: string,
+  info: Info,
+  goodFlags: NonNullable<ErddapOptions['flags']>,
+): MeasuredColumn | string {
+  const label = labels[field]
+  const attribute = (attributeName: string): string => info.get(label)?.get(attributeName) ?? ''
+  const unit = ownUnit || attribute('units')
+  const goesTo = /to_?direction(_at_|$)/i.test(attribute('standard_name') || label)
+  const missing = ['_FillValue', 'missing_value']
+    .map((marker) => numberOf(attribute(marker)))
+    .filter((marker): marker is number => marker !== null && !Number.isNaN(marker))
+  const column = valueColumn(name, name, unit, {
+    missing,
+    goesTo: goesTo && MEASURES[name].unit === 'degree',
+  })
+  if (column === null) {
+    const what = unit === '' ? 'no unit' : `the unknown unit ${JSON.stringify(unit.slice(0, NAME_SHOWN))}`
+    return `has ${what} and is left out`
+  }
+  const flags = flagsOf(field, name, labels, info, goodFlags)
+  if (typeof flags === 'string')
+    return `is left out: what the flags of ${JSON.stringify(flags)} mean is not known`
+  return { field, column, flags, fault: `${name} is not a number`, flagged: `${name} flagged bad` }
+}
+
+/**
+ * The column of each quantity: by option, by standard name, by its own name. Only a period may share its
+ * column.
+ */
+function chooseColumns(
+  labels: readonly string[],
+  info: Info,
+  given: NonNullable<ErddapOptions['columns']>,
+): Map<Quantity, number> {
+  const chosen = new Map<Quantity, number>()
+  const free = new Set(labels.keys())
+  labels.forEach((label, field) => {
+    if (!Object.hasOwn(given, label)) return
+    const name = given[label]
+    free.delete(field)
+    if (name !== 'none' && !chosen.has(name)) chosen.set(name, field)
+  })
+  const standardNames = labels.map((label) => info.get(label)?.get('standard_name') ?? label)
+  const plain = labels.map(normal)
+  const quantities = Object.keys(LABELS) as Quantity[]
+  const choose = (
+    candidates: (name: Quantity) => readonly string[],
+    is: (field: number, word: string) => boolean,
+  ) => {
+    for (const name of quantities) {
+      for (const word of candidates(name)) {
+        if (chosen.has(name)) break
+        const field = [...free].find((one) => is(one, word))
+        if (field === undefined) continue
+        chosen.set(name, field)
+        free.delete(field)
+      }
+    }
+  }
+  choose(
+    (name) => STANDARD_NAMES[name],
+    (field, word) => standardNames[field] === word,
+  )
+  choose(
+    (name) => LABELS[name],
+    (field, word) => (/[A-Z]/.test(word) ? labels[field] === word : plain[field] === word),
+  )
+  return chosen
+}
+
+/**
+ * The identifier of all rows of a table: the longest one of the station list that the file's name begins
+ * with, else the description's, else the file's name.
+ */
+function identifierOf(stem: string, info: Info, known: ReadonlyMap<string, BuoyRecord>): string {
+  const isFront = (identifier: string): boolean =>
+    stem.startsWith(identifier) && !/^[0-9A-Za-z]/.test(stem.slice(identifier.length))
+  const [listed] = [...known.keys()].filter(isFront).sort((a, b) => b.length - a.length)
+  if (listed !== undefined) return listed
+  const described = info.get('NC_GLOBAL')?.get('station_name') ?? ''
+  return IDENTIFIER.test(described) ? described : stem.slice(0, 64)
+}
+
+/** The position in a description of one station, or the middle of bounds that are hardly wider than one. */
+function placeOf(info: Info): { name: string; lat: number; lng: number } {
+  const global = info.get('NC_GLOBAL')
+  const number = (name: string): number => numberOf(global?.get(name) ?? '') ?? NaN
+  const middle = (least: number, most: number): number =>
+    most - least <= 0.1 ? Math.round((least + most) * 5e4) / 1e5 : NaN
+  const either = (own: number, boxed: number): number => (Number.isNaN(own) ? boxed : own)
+  return {
+    name: global?.get('station_name') ?? '',
+    lat: either(number('latitude'), middle(number('geospatial_lat_min'), number('geospatial_lat_max'))),
+    lng: either(number('longitude'), middle(number('geospatial_lon_min'), number('geospatial_lon_max'))),
+  }
+}

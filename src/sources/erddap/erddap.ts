@@ -1,0 +1,269 @@
+/**
+ * Tables of ERDDAP servers (tabledap), through which CDIP, the Irish Marine Institute, NERACOOS, PacIOOS,
+ * EMODnet and many others publish: a folder of answers as `.csv`, `.csvp` or `.json`. A server's description
+ * of a dataset (`info/DATASET/index.csv` or `.json`) may lie beside them as `DATASET_info.csv`: it describes
+ * all files whose names begin with DATASET. A sub-folder is a set of its own, in which `info.csv` describes
+ * all files. `stations.csv` (identifier,name,lat,lng) gives what tables do not.
+ *
+ * Columns are known by their CF standard name where a description gives it, else by their name. Values are
+ * converted by the units string. A column in an unknown unit, or with flags that nothing explains, is left
+ * out. `period` is the significant period, else the peak period; only a table with neither has the mean
+ * period there, and the report says so.
+ */
+import { join } from 'node:path'
+import { BuildError } from '../../system/build-error.ts'
+import type { BuoyRecord } from '../../sea/records.ts'
+import type { ErddapOptions } from './options.ts'
+import { type Info, NO_INFO, type TableFile } from './description.ts'
+import { layoutOf, type MeasuredColumn } from './columns.ts'
+import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
+import { IDENTIFIER, Stations, UNCOUNTED } from '../reading/stations.ts'
+import { INFO_LABELS, type OpenTable, openTable } from './table.ts'
+import { type MeasureName, NO_CODE } from '../../sea/columns.ts'
+import { WaitingRows } from '../reading/waiting-rows.ts'
+import { cleanName, degreesOf } from '../reading/fields.ts'
+import { codeOf } from '../reading/units.ts'
+import { dropUnusable } from '../reading/measures.ts'
+import { isGood } from './flags.ts'
+import { listFolder, listSource, readText } from '../reading/files.ts'
+import { readTable } from '../reading/table.ts'
+
+/** Descriptions have 15 kB; what `JSON.parse` makes of a text takes up to fifteen times its size. */
+const MAX_INFO_BYTES = 4 * 2 ** 20
+
+const STATION_LIST = 'stations.csv'
+const TABLE_FILE = /\.(?:csvp?|json)(?:\.gz)?$/i
+const INFO_FILE = /^(.*?)[_.-]?(?:info|index)\.(?:csv|json)(?:\.gz)?$/i
+
+/** m; deeper water is not what swimmers call the water temperature. */
+const MAX_TEMPERATURE_DEPTH_M = 5
+
+/** Opens `folder` as answers of ERDDAP servers. */
+export const openErddap: OpenSource = (folder, options = {}) => ({
+  read: (sink, context) => readErddap(folder, options, sink, context),
+})
+
+async function readErddap(
+  folder: string,
+  options: ErddapOptions,
+  sink: Sink,
+  { report }: SourceContext,
+): Promise<void> {
+  const listing = await listSource('erddap', folder)
+  const files = await listTables(folder, listing.files, report)
+  for (const name of listing.folders) {
+    const below = join(folder, name)
+    files.push(...(await listTables(below, (await listFolder(below))?.files ?? [], report)))
+  }
+  if (files.length === 0) throw new BuildError(`erddap: ${folder} holds no .csv, .csvp or .json`)
+  const known = new Map<string, BuoyRecord>()
+  const source = options.source ?? 'ERDDAP'
+  if (listing.files.includes(STATION_LIST)) {
+    await readStations(join(folder, STATION_LIST), report.file(join(folder, STATION_LIST)), source, known)
+  }
+
+  const stations = new Stations()
+  const signatures: string[] = []
+  for (const file of files) {
+    report.reads?.(file.path)
+    const signature = await readRows(file, options, known, UNCOUNTED, null, (row) => {
+      stations.see(row.identifier, row.time, row.lat, row.lng, row.name)
+    })
+    signatures.push(signature)
+  }
+  sink.source({ name: source, network: options.network ?? 'national', ...termsOf(files) })
+  const { handles, placeless } = stations.announce(sink, source, known)
+  report.withoutPosition('erddap', placeless)
+  // In one feed a later row replaces an earlier one of its time, and rows of other feeds fill what is
+  // missing. So tables with other measures are other feeds, and so are rows without waves: a table with
+  // depths has a row for each.
+  const feeds = [...new Set(signatures)].sort(wavesFirst)
+  for (const [i, file] of files.entries()) {
+    const counted = report.file(file.path)
+    const feed = feeds.indexOf(signatures[i])
+    const waves = new WaitingRows(sink, feed)
+    const others = new WaitingRows(sink, feeds.length + feed)
+    await readRows(file, options, known, counted, report, ({ identifier, time }, names, codes) => {
+      const handle = handles.get(identifier)
+      if (handle === undefined) return
+      const height = names.indexOf('significantHeight')
+      const rows = height >= 0 && codes[height] !== NO_CODE ? waves : others
+      rows.add(handle, time, names, codes)
+    })
+    waves.flush()
+    others.flush()
+    counted.end()
+  }
+}
+
+function wavesFirst(a: string, b: string): number {
+  const waves = (signature: string): number => (signature.includes('significantHeight') ? 0 : 1)
+  return waves(a) - waves(b) || (a < b ? -1 : 1)
+}
+
+/** The tables of a folder, each with the description with the longest name that its own name begins with. */
+async function listTables(folder: string, names: readonly string[], report: Report): Promise<TableFile[]> {
+  const infos: { stem: string; info: Info }[] = []
+  const tables: { path: string; stem: string }[] = []
+  let ignored = 0
+  for (const name of names) {
+    const path = join(folder, name)
+    const [, stem] = INFO_FILE.exec(name) ?? []
+    if (stem !== undefined) {
+      const file = report.file(path)
+      infos.push({ stem, info: readInfo(await readText(path, file, MAX_INFO_BYTES), file) })
+      file.end()
+    } else if (TABLE_FILE.test(name)) {
+      if (name !== STATION_LIST) tables.push({ path, stem: name.replace(TABLE_FILE, '') })
+    } else ignored++
+  }
+  if (ignored > 0) report.warn(`erddap: ${ignored} in ${folder} ignored: not .csv, .csvp or .json`)
+  infos.sort((a, b) => b.stem.length - a.stem.length)
+  return tables.map(({ path, stem }) => ({
+    path,
+    stem,
+    info: infos.find((one) => stem.startsWith(one.stem))?.info ?? NO_INFO,
+  }))
+}
+
+async function readStations(
+  path: string,
+  file: FileReport,
+  source: string,
+  known: Map<string, BuoyRecord>,
+): Promise<void> {
+  const columns = ['identifier', 'name', 'lat', 'lng']
+  await readTable(path, file, columns, columns, (cell) => {
+    const [identifier, name] = [cell('identifier'), cleanName(cell('name'))]
+    const [lat, lng] = [degreesOf(cell('lat'), 90), degreesOf(cell('lng'), 180)]
+    if (!IDENTIFIER.test(identifier) || name === '') return 'a station without a valid identifier or name'
+    if (Number.isNaN(lat) || Number.isNaN(lng)) return 'lat and lng are not a position'
+    known.set(identifier, { source, identifier, name, lat, lng })
+    return null
+  })
+}
+
+function readInfo(bytes: Buffer, file: FileReport): Info {
+  const info = new Map<string, Map<string, string>>()
+  const table = openTable(bytes, file)
+  if (table === null) return info
+  if (INFO_LABELS.some((label, i) => table.labels[i] !== label)) {
+    file.bad(1, 'it is not the description of a dataset')
+    return info
+  }
+  let understood = 0
+  while (table.next()) {
+    understood++
+    const [kind, variable, name, , value] = INFO_LABELS.map((_, field) => table.text(field))
+    if (kind !== 'attribute') continue
+    const attributes = info.get(variable) ?? new Map<string, string>()
+    info.set(variable, attributes.set(name, value))
+  }
+  file.rows(understood)
+  return info
+}
+
+/** Credit and licence, from the descriptions. */
+function termsOf(files: readonly TableFile[]): { credit?: string; licence?: string } {
+  const all = (name: string): string =>
+    [...new Set(files.map(({ info }) => cleanName(info.get('NC_GLOBAL')?.get(name) ?? '')))]
+      .filter((text) => text !== '')
+      .slice(0, 5)
+      .join('; ')
+  const [credit, licence] = [all('institution'), all('license')]
+  return { ...(credit !== '' && { credit }), ...(licence !== '' && { licence }) }
+}
+
+interface RowHead {
+  identifier: string
+  time: number
+  lat: number
+  lng: number
+  name: string
+}
+
+type TakeRow = (head: RowHead, names: readonly MeasureName[], codes: Int32Array) => void
+
+/**
+ * Hands over the rows of a table that hold a value. `report` gets a remark for each column that is not used
+ * as one would expect.
+ * @returns the measures that the table has, as one text
+ */
+async function readRows(
+  source: TableFile,
+  options: ErddapOptions,
+  known: ReadonlyMap<string, BuoyRecord>,
+  file: FileReport,
+  report: Report | null,
+  take: TakeRow,
+): Promise<string> {
+  const table = openTable(await readText(source.path, file), file)
+  if (table === null) return ''
+  const warnings = new Set<string>()
+  const warn = (what: string): void => void warnings.add(what)
+  const layout = layoutOf(table, source, options, known, warn)
+  if (typeof layout === 'string') {
+    file.bad(1, layout)
+    return ''
+  }
+  const { time, station, measured, depth } = layout
+  const names = measured.map(({ column }) => column.name)
+  if (names.length === 0) warn('none of its columns is one that is read')
+  for (const warning of warnings) report?.warn(`erddap: ${source.path}: ${warning}`)
+  if (names.length === 0) return ''
+  const codes = new Int32Array(names.length)
+  const temperature = names.indexOf('waterTemperature')
+  const degrees = (field: number, given: number): number => (field < 0 ? given : (table.number(field) ?? NaN))
+  let understood = 0
+  while (table.next()) {
+    const identifier = typeof station === 'string' ? station : table.text(station)
+    const seconds = time.read(table.text(time.field))
+    const fault =
+      seconds < 0
+        ? 'no valid time'
+        : !IDENTIFIER.test(identifier)
+          ? 'no valid identifier of a station'
+          : readValues(table, measured, codes, file)
+    if (fault !== null) {
+      file.bad(table.row(), fault, seconds < 0 ? table.text(time.field) : undefined)
+      continue
+    }
+    understood++
+    if (temperature >= 0 && depth >= 0 && codes[temperature] !== NO_CODE) {
+      if (Math.abs(degrees(depth, 0)) > MAX_TEMPERATURE_DEPTH_M) {
+        codes[temperature] = NO_CODE
+        file.skipped(`a temperature deeper than ${MAX_TEMPERATURE_DEPTH_M} m`)
+      }
+    }
+    if (!dropUnusable(names, codes, file)) continue
+    const { place } = layout
+    const head = {
+      identifier,
+      time: seconds,
+      lat: degrees(layout.lat, place.lat),
+      lng: degrees(layout.lng, place.lng),
+      name: layout.name < 0 ? place.name : table.text(layout.name),
+    }
+    take(head, names, codes)
+  }
+  file.rows(understood)
+  return names.join(' ')
+}
+
+function readValues(
+  table: OpenTable,
+  measured: readonly MeasuredColumn[],
+  codes: Int32Array,
+  file: FileReport,
+): string | null {
+  for (let i = 0; i < measured.length; i++) {
+    const { field, column, flags, fault, flagged } = measured[i]
+    const value = table.number(field)
+    if (value === null) return fault
+    codes[i] = NO_CODE
+    if (Number.isNaN(value)) continue
+    if (flags.every((flag) => isGood(table, flag))) codes[i] = codeOf(column, value, file)
+    else file.skipped(flagged)
+  }
+  return null
+}

@@ -1,0 +1,271 @@
+/**
+ * The map of a network's JSON: its schema, and how it is checked and prepared. `docs/sources.md` documents it
+ * for operators.
+ */
+import { Ajv, type ErrorObject } from 'ajv'
+import { BuildError } from '../../system/build-error.ts'
+import type { BuoyRecord, Network } from '../../sea/records.ts'
+import { MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
+import { type Path, pathOf, plain, type Place } from './places.ts'
+import { type TimeReader, timeReader } from '../reading/times.ts'
+import { type ValueColumn, valueColumn } from '../reading/units.ts'
+
+/** How the rows of a network's JSON are read. */
+export interface JsonColumns {
+  /** Name of the network, as on the wire. */
+  source: string
+  network: Network
+  credit?: string
+  licence?: string
+  /** What the rows do not say of stations. */
+  stations?: Pick<BuoyRecord, 'identifier' | 'name' | 'lat' | 'lng' | 'country' | 'timezone'>[]
+  /** The lists of rows that a document may have. */
+  tables: JsonTable[]
+}
+
+interface JsonTable {
+  /** Names of the files that have it: `*` matches anything, `{station}` the identifier. Absent: all files. */
+  files?: string
+  /** Only documents with this value at this place have the table. */
+  when?: { at: Place; is: string | number | boolean }
+  /** Where the list of rows is; empty for the document itself. A single object is one row. */
+  rows: string
+  /** Where the list of column names is, for rows that are lists. */
+  header?: string
+  /** The identifier; absent: it is in the file's name. */
+  station?: Place
+  name?: Place
+  lat?: Place
+  lng?: Place
+  time: {
+    at: Place
+    /** "UTC" is ISO 8601, "seconds since 1970-01-01" and its like are counts. */
+    unit: string
+    /** What a time without a zone is ahead of UTC, `+10:00`. */
+    offset?: string
+  }
+  values: { [name in MeasureName]?: JsonValue }
+}
+
+interface JsonValue {
+  at: Place
+  /** As a UDUNITS string: "m", "knots", "degree_Celsius". */
+  unit: string
+  /** Values that mark "missing", beside null, "" and "NaN". */
+  missing?: (number | string)[]
+  /** Directions are where waves and wind come from, unless this says `to`. */
+  direction?: 'from' | 'to'
+  /** Only values whose flag is one of `good` are taken. */
+  quality?: { at: Place; good: (number | string)[] }
+}
+
+const POINTER = { type: 'string', maxLength: 300, pattern: '^(/.*)?$' }
+const PLACE = { type: 'string', maxLength: 300, pattern: '^\\^?(/.*)?$' }
+const WORDS = { type: 'string', minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x1f"]+$' }
+const SCALARS = { type: 'array', maxItems: 50, items: { type: ['number', 'string'], maxLength: 100 } }
+
+const object = (properties: { [name: string]: unknown }, required: readonly string[]) => ({
+  type: 'object',
+  additionalProperties: false,
+  required,
+  properties,
+})
+
+/** JSON schema (draft 7) of `JsonColumns`. */
+export const JSON_OPTIONS: { readonly [keyword: string]: unknown } = object(
+  {
+    source: WORDS,
+    network: { enum: ['national', 'coastal'] },
+    credit: { type: 'string', maxLength: 1000 },
+    licence: { type: 'string', maxLength: 1000 },
+    stations: {
+      type: 'array',
+      maxItems: 10_000,
+      items: object(
+        {
+          identifier: { type: 'string', minLength: 1, maxLength: 64, pattern: '^[^\\x00-\\x1f"]+$' },
+          name: WORDS,
+          lat: { type: 'number', minimum: -90, maximum: 90 },
+          lng: { type: 'number', minimum: -180, maximum: 180 },
+          country: { type: 'string', pattern: '^[A-Z]{2}$' },
+          timezone: WORDS,
+        },
+        ['identifier', 'name', 'lat', 'lng'],
+      ),
+    },
+    tables: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 50,
+      items: object(
+        {
+          files: { type: 'string', maxLength: 200, pattern: '^[^*/]*\\*?[^*/]*$' },
+          when: object({ at: PLACE, is: { type: ['string', 'number', 'boolean'] } }, ['at', 'is']),
+          rows: POINTER,
+          header: POINTER,
+          station: PLACE,
+          name: PLACE,
+          lat: PLACE,
+          lng: PLACE,
+          time: object(
+            {
+              at: PLACE,
+              unit: { type: 'string', maxLength: 80 },
+              offset: { type: 'string', pattern: '^[+-](0\\d|1\\d|2[0-3]):[0-5]\\d$' },
+            },
+            ['at', 'unit'],
+          ),
+          values: {
+            ...object(
+              Object.fromEntries(
+                MEASURE_NAMES.map((name) => [
+                  name,
+                  object(
+                    {
+                      at: PLACE,
+                      unit: { type: 'string', minLength: 1, maxLength: 60 },
+                      missing: SCALARS,
+                      direction: { enum: ['from', 'to'] },
+                      quality: object({ at: PLACE, good: { ...SCALARS, minItems: 1 } }, ['at', 'good']),
+                    },
+                    ['at', 'unit'],
+                  ),
+                ]),
+              ),
+              [],
+            ),
+            minProperties: 1,
+          },
+        },
+        ['rows', 'time', 'values'],
+      ),
+    },
+  },
+  ['source', 'network', 'tables'],
+)
+
+/** A map that was checked and prepared. */
+export interface ColumnMap {
+  columns: JsonColumns
+  known: Map<string, BuoyRecord>
+  tables: Table[]
+}
+
+export interface Table {
+  file: RegExp
+  when: { at: Path; is: string } | null
+  rows: Path
+  header: Path | null
+  station: Path | null
+  name: Path | null
+  lat: Path | null
+  lng: Path | null
+  time: Path
+  readTime: TimeReader
+  values: TableValue[]
+}
+
+interface TableValue {
+  column: ValueColumn
+  /** Index of the measure in MEASURE_NAMES. */
+  measure: number
+  at: Path
+  missing: ReadonlySet<string>
+  quality: { at: Path; good: ReadonlySet<string> } | null
+  fault: string
+}
+
+/** @throws BuildError that says what is wrong in the map named `place` */
+export function compileColumns(value: unknown, place: string): ColumnMap {
+  const validate = new Ajv({ strict: false }).compile<JsonColumns>(JSON_OPTIONS)
+  if (!validate(value)) throw new BuildError(`${place}${faultText(validate.errors?.[0])}`)
+  const known = new Map<string, BuoyRecord>()
+  for (const station of value.stations ?? []) {
+    if (station.timezone !== undefined && !isZone(station.timezone)) {
+      throw new BuildError(`${place}: ${station.identifier} has an unknown timezone`)
+    }
+    known.set(station.identifier, { ...station, source: value.source })
+  }
+  const tables = value.tables.map((table, i) => {
+    const at = `${place}/tables/${i}`
+    if (table.station === undefined && !(table.files ?? '').includes('{station}')) {
+      throw new BuildError(`${at} does not say whose its rows are: give "station", or {station} in "files"`)
+    }
+    return compileTable(table, at)
+  })
+  return { columns: value, known, tables }
+}
+
+function faultText(error: ErrorObject | undefined): string {
+  const { additionalProperty: name } = (error?.params ?? {}) as { additionalProperty?: string }
+  return `${error?.instancePath ?? ''} ${error?.message ?? 'is wrong'}${name === undefined ? '' : `: "${name}"`}`
+}
+
+function isZone(name: string): boolean {
+  try {
+    return /^[A-Za-z]/.test(name) && Intl.DateTimeFormat('en', { timeZone: name }) !== null
+  } catch {
+    return false
+  }
+}
+
+function compileTable(table: JsonTable, place: string): Table {
+  const { time, when, header } = table
+  if ((table.files ?? '').split('{station}').length > 2) {
+    throw new BuildError(`${place}/files has {station} more than once`)
+  }
+  const readTime = timeReader(time.unit, offsetOf(time.offset))
+  if (readTime === null) throw new BuildError(`${place}/time/unit is not a known unit of time`)
+  const values = (Object.entries(table.values) as [MeasureName, JsonValue][]).map(([name, value]) => {
+    const { at, unit, missing = [], direction, quality } = value
+    const column = valueColumn(name, name, unit, { goesTo: direction === 'to' })
+    if (column === null)
+      throw new BuildError(`${place}/values/${name}/unit is not a known unit of this measure`)
+    if (direction !== undefined && !column.isDirection) {
+      throw new BuildError(`${place}/values/${name} has "direction" but is not a direction`)
+    }
+    return {
+      column,
+      measure: MEASURE_NAMES.indexOf(name),
+      at: pathOf(at),
+      missing: new Set(missing.map(plain)),
+      quality:
+        quality === undefined ? null : { at: pathOf(quality.at), good: new Set(quality.good.map(plain)) },
+      fault: `${name} is not a number`,
+    }
+  })
+  const optional = (at: Place | undefined): Path | null => (at === undefined ? null : pathOf(at))
+  return {
+    file: fileNames(table.files ?? '*'),
+    when: when === undefined ? null : { at: pathOf(when.at), is: plain(when.is) },
+    rows: pathOf(table.rows),
+    header: optional(header),
+    station: optional(table.station),
+    name: optional(table.name),
+    lat: optional(table.lat),
+    lng: optional(table.lng),
+    time: pathOf(time.at),
+    readTime,
+    values,
+  }
+}
+
+/** "+10:00" in seconds. */
+function offsetOf(text = '+00:00'): number {
+  return (text.startsWith('-') ? -1 : 1) * (Number(text.slice(1, 3)) * 3600 + Number(text.slice(4)) * 60)
+}
+
+/** The schema allows one `*`, so a name is matched against two parts of any length at most. */
+function fileNames(template: string): RegExp {
+  const pattern = template
+    .split(/(\*|\{station\})/)
+    .map((part) =>
+      part === '*'
+        ? '.*'
+        : part === '{station}'
+          ? '([^"/]{1,64}?)'
+          : part.replaceAll(/[\\^$.|?+()[\]{}]/g, '\\$&'),
+    )
+    .join('')
+  return new RegExp(`^${pattern}$`, 'u')
+}

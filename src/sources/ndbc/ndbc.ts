@@ -1,0 +1,253 @@
+/**
+ * NDBC, the United States' national network, as its public folders serve it: `realtime2/STATION.txt` (the
+ * last 45 days, newest first), `stdmet/STATIONhYEAR.txt` (the quality-controlled archive in five generations
+ * of headers), `latest_obs/` with any number of copies of `latest_obs.txt` (the newest row of every station
+ * that reported lately, with its position), `activestations*.xml` and `station_table*.txt` (positions and
+ * names).
+ *
+ * The newest row of a station often has wind alone: its newest waves are then in an older copy, or in what an
+ * earlier build read. A source of `latest_obs.txt` alone is therefore configured as not complete.
+ *
+ * `period` is DPD, the dominant period, and so is `peak_period`: NDBC has no significant period. Its average
+ * period APD is a different quantity, so a row with APD alone has no period. There is no maximum height.
+ * Times are UTC.
+ */
+import { join } from 'node:path'
+import {
+  ACTIVE_STATIONS,
+  IDENTIFIER,
+  MAX_LIST_BYTES,
+  readStations,
+  type Station,
+  STATION_TABLE,
+} from './station-lists.ts'
+import { BATCH_ROWS, sendRows, type StationHandle } from './samples.ts'
+import { BuildError } from '../../system/build-error.ts'
+import type { BuoyRecord } from '../../sea/records.ts'
+import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
+import { RowBatch } from '../../sea/columns.ts'
+import { openRows, StationRows, WIDTH } from './rows.ts'
+import { Stations } from '../reading/stations.ts'
+import { degreesOf, textOf } from '../reading/fields.ts'
+import { listFolder, listSource, readText } from '../reading/files.ts'
+
+const SOURCE = 'NDBC'
+
+/** Rows of one station that are held at once; 40 years of ten-minute rows are 2.1 million. */
+const MAX_STATION_ROWS = 4_000_000
+
+/**
+ * Rows of all copies of `latest_obs.txt` that are held at once, at 36 bytes: 4,000 copies of a thousand
+ * stations.
+ */
+const MAX_LATEST_ROWS = 4_000_000
+
+/** Levels of nested folders from `latest_obs` down. */
+const MAX_DEPTH = 4
+
+/** `41001.txt`, `46240h2009.txt.gz`, `46097h201908qc.txt`: the identifier is the first group. */
+const DATA_FILE = /^([0-9a-z]{3,8}?)(?:h\d{4}(?:\d{2})?(?:qc)?)?\.txt(?:\.gz)?$/i
+
+const LATEST_FILE = /^latest_obs.*\.txt(?:\.gz)?$/i
+const LATEST_FOLDER = 'latest_obs'
+
+/** Feeds of a station: the archive is quality-controlled and wins at equal times. */
+const ARCHIVE_FEED = 0
+
+const REALTIME_FEED = 1
+
+/** Opens `folder` as a mirror of NDBC's public data. */
+export const openNdbc: OpenSource = (folder) => ({
+  read: (sink, context) => readNdbc(folder, sink, context),
+})
+
+async function readNdbc(folder: string, sink: Sink, context: SourceContext): Promise<void> {
+  const { report } = context
+  const root = await listSource('ndbc', folder)
+  const ignored: string[] = []
+  const latestPaths = root.files.filter((name) => LATEST_FILE.test(name)).map((name) => join(folder, name))
+  await findLatest(folder, LATEST_FOLDER, MAX_DEPTH, latestPaths, ignored)
+  const stations = await readStations(folder, root.files, report)
+  if (stations === null && latestPaths.length === 0) {
+    throw new BuildError(`ndbc: ${folder} holds neither activestations*.xml nor station_table*.txt`)
+  }
+  const known = stations ?? new Map<string, Station>()
+  const paths = new Map<string, string[]>()
+  for (const sub of ['stdmet', 'realtime2']) {
+    const names = (await listFolder(join(folder, sub)))?.files ?? []
+    for (const name of names) {
+      const identifier = identifierOf(name)
+      if (identifier === null) ignored.push(join(sub, name))
+      else append(paths, identifier, join(folder, sub, name))
+    }
+  }
+  for (const name of root.files) {
+    if (ACTIVE_STATIONS.test(name) || STATION_TABLE.test(name) || LATEST_FILE.test(name)) continue
+    const identifier = identifierOf(name)
+    // Other text files may lie here: only a listed station makes a file of this folder a data file.
+    if (identifier === null || !known.has(identifier)) ignored.push(name)
+    else append(paths, identifier, join(folder, name))
+  }
+  const folders = new Set(['stdmet', 'realtime2', LATEST_FOLDER])
+  ignored.push(...root.folders.filter((name) => !folders.has(name)))
+  warnOfSome(report, 'ignored', ignored)
+  if (paths.size + latestPaths.length === 0) throw new BuildError(`ndbc: ${folder} holds no data files`)
+
+  sink.source({
+    name: SOURCE,
+    network: 'national',
+    credit: 'NOAA National Data Buoy Center (NDBC) and its partners',
+    licence: 'Public domain (work of the United States government)',
+  })
+  const latest = await readLatest(latestPaths, report)
+  const { handles, placeless } = announce(sink, known, latest, [...paths.keys()])
+  const batch = new RowBatch(BATCH_ROWS)
+  const feeds = [new StationRows(8192), new StationRows(8192)]
+  for (const [identifier, buoy] of handles) {
+    for (const rows of feeds) rows.clear()
+    const rows = latest.rows.get(identifier)
+    // Rows of the station's own file come later, and count where both have a time.
+    if (rows !== undefined) feeds[REALTIME_FEED].append(rows, latest.files.at(-1)!)
+    latest.rows.delete(identifier)
+    await readStation({ buoy, identifier }, paths.get(identifier) ?? [], feeds, batch, sink, report)
+  }
+  for (const file of latest.files) file.end()
+  report.withoutPosition('ndbc', placeless)
+}
+
+/** Adds the copies of `latest_obs.txt` in a folder and those below it to `found`, in order of their names. */
+async function findLatest(
+  folder: string,
+  sub: string,
+  depth: number,
+  found: string[],
+  ignored: string[],
+): Promise<void> {
+  const listing = await listFolder(join(folder, sub))
+  if (listing === null) return
+  for (const name of listing.files) {
+    if (LATEST_FILE.test(name)) found.push(join(folder, sub, name))
+    else ignored.push(join(sub, name))
+  }
+  for (const name of listing.folders) {
+    if (depth > 1) await findLatest(folder, join(sub, name), depth - 1, found, ignored)
+    else ignored.push(join(sub, name))
+  }
+}
+
+/**
+ * Announces all stations with a position; the station lists count before the positions in `latest_obs.txt`.
+ */
+function announce(
+  sink: Sink,
+  known: ReadonlyMap<string, Station>,
+  latest: Latest,
+  identifiers: readonly string[],
+): { handles: Map<string, number>; placeless: string[] } {
+  const records = new Map<string, Partial<BuoyRecord>>()
+  for (const identifier of new Set([...identifiers, ...latest.rows.keys()])) {
+    const { name = '', ...place } = known.get(identifier) ?? {}
+    records.set(identifier, { ...place, name: name === '' ? `Station ${identifier}` : name })
+    // A station without a row in any copy is known by its own files.
+    latest.positions.see(identifier, 0, NaN, NaN, '')
+  }
+  return latest.positions.announce(sink, SOURCE, records)
+}
+
+function identifierOf(fileName: string): string | null {
+  return DATA_FILE.exec(fileName)?.[1].toUpperCase() ?? null
+}
+
+function append(lists: Map<string, string[]>, key: string, value: string): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [value])
+  else list.push(value)
+}
+
+/** One remark for any number of names, so that a whole mirror does not flood the report. */
+function warnOfSome(report: Report, what: string, names: readonly string[]): void {
+  if (names.length === 0) return
+  const rest = names.length > 12 ? ', …' : ''
+  report.warn(`ndbc: ${names.length} ${what}: ${JSON.stringify(names.slice(0, 12)).slice(1, -1)}${rest}`)
+}
+
+/** The rows and positions of all copies of `latest_obs.txt`, by station. */
+interface Latest {
+  files: FileReport[]
+  rows: Map<string, StationRows>
+  positions: Stations
+}
+
+/**
+ * Reads the copies one after another. Their reports end when their rows are sent, as the rule on repeats
+ * still counts.
+ */
+async function readLatest(paths: readonly string[], report: Report): Promise<Latest> {
+  const latest: Latest = { files: [], rows: new Map(), positions: new Stations() }
+  const codes = new Int32Array(WIDTH)
+  let count = 0
+  for (const path of paths) {
+    const file = report.file(path)
+    latest.files.push(file)
+    const bytes = await readText(path, file, MAX_LIST_BYTES)
+    const reader = openRows(bytes, file)
+    if (reader === null) continue
+    const { fields, header } = reader
+    const [stationField, latField, lngField] = ['STN', 'LAT', 'LON'].map((label) =>
+      header.labels.indexOf(label),
+    )
+    if (stationField < 0 || latField < 0 || lngField < 0) {
+      file.bad(1, 'the header lacks STN, LAT or LON')
+      continue
+    }
+    while (reader.next(codes, 0)) {
+      const identifier = textOf(bytes, fields, stationField).toUpperCase()
+      const lat = degreesOf(textOf(bytes, fields, latField), 90)
+      const lng = degreesOf(textOf(bytes, fields, lngField), 180)
+      if (!IDENTIFIER.test(identifier) || Number.isNaN(lat) || Number.isNaN(lng)) {
+        reader.refuse('a row without a valid station, LAT or LON')
+        continue
+      }
+      if (++count > MAX_LATEST_ROWS)
+        throw new BuildError(`ndbc: latest_obs has more than ${MAX_LATEST_ROWS} rows`)
+      latest.positions.see(identifier, reader.time, lat, lng, '')
+      let rows = latest.rows.get(identifier)
+      if (rows === undefined) latest.rows.set(identifier, (rows = new StationRows(4)))
+      rows.reserve(1)
+      rows.time[rows.length] = reader.time
+      rows.codes.set(codes, rows.length * WIDTH)
+      rows.length++
+    }
+  }
+  return latest
+}
+
+/** Reads the files of a station after what `feeds` hold, and sends everything. */
+async function readStation(
+  station: StationHandle,
+  paths: readonly string[],
+  feeds: readonly StationRows[],
+  batch: RowBatch,
+  sink: Sink,
+  report: Report,
+): Promise<void> {
+  const files: FileReport[] = []
+  for (const path of paths) {
+    const file = report.file(path)
+    files.push(file)
+    const reader = openRows(await readText(path, file), file, station.identifier)
+    if (reader === null) continue
+    const rows = feeds[reader.header.realtime ? REALTIME_FEED : ARCHIVE_FEED]
+    rows.files.push({ first: rows.length, file })
+    for (;;) {
+      rows.reserve(1)
+      if (!reader.next(rows.codes, rows.length * WIDTH)) break
+      if (rows.length >= MAX_STATION_ROWS)
+        throw new BuildError(`ndbc: a station has more than ${MAX_STATION_ROWS} rows`)
+      rows.time[rows.length++] = reader.time
+    }
+  }
+  for (const [feed, rows] of feeds.entries()) sendRows(station, rows, feed, batch, sink)
+  // The files end only now: the rule on repeats, applied over all files of a feed, still counts.
+  for (const file of files) file.end()
+}

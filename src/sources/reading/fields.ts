@@ -1,0 +1,197 @@
+/**
+ * Lines and their fields as bytes: separated by runs of blanks, or by a separator with the quoting of RFC 4180.
+ *
+ * A national archive has hundreds of millions of lines, so nothing here makes a string of a line, nor of a
+ * field that is measured.
+ */
+
+/** Fields of one line whose places are kept; the widest format here has 73. */
+const MAX_FIELDS = 256
+
+/**
+ * A quote that is not closed within this many bytes is a stray one; without the bound it would swallow the
+ * file.
+ */
+const MAX_QUOTED_BYTES = 65_536
+
+/** Of a bad line, before the report cuts it. */
+const LINE_SHOWN_BYTES = 200
+
+export const LF = 10
+const CR = 13
+const TAB = 9
+const BLANK = 32
+const QUOTE = 34
+
+/** Where the fields of one line lie; used again from line to line. */
+export class Fields {
+  readonly starts: Int32Array = new Int32Array(MAX_FIELDS)
+  readonly ends: Int32Array = new Int32Array(MAX_FIELDS)
+  /** Fields of the line; above MAX_FIELDS their places are not kept. */
+  count = 0
+  /** Where the next line begins. */
+  next = 0
+  /** Physical lines that this one spans: more than one where a quoted field holds line ends. */
+  lines = 1
+  /** What is wrong with the line as such, or null. */
+  fault: string | null = null
+  /** The field that `readMeasures` could not read. */
+  wrong = 0
+}
+
+/** Splits the line at `from` on runs of blanks and tabs. A blank line has no fields. */
+export function splitBlanks(bytes: Uint8Array, from: number, fields: Fields): void {
+  const { starts, ends } = fields
+  const length = bytes.length
+  let count = 0
+  let at = from
+  for (;;) {
+    let byte = LF
+    while (at < length && ((byte = bytes[at]) === BLANK || byte === TAB || byte === CR)) at++
+    if (at >= length || byte === LF) break
+    const start = at
+    while (at < length && (byte = bytes[at]) !== BLANK && byte !== LF && byte !== TAB && byte !== CR) at++
+    if (count < MAX_FIELDS) {
+      starts[count] = start
+      ends[count] = at
+    }
+    count++
+  }
+  fields.count = count
+  fields.next = at + 1
+}
+
+/**
+ * Splits the line at `from` on `separator` (one byte) with the quoting of RFC 4180. Unquoted fields are
+ * trimmed of blanks; a doubled quote inside quotes is left for `textOf`. A blank line has one empty field.
+ */
+export function splitSeparated(bytes: Uint8Array, from: number, separator: number, fields: Fields): void {
+  const { starts, ends } = fields
+  const length = bytes.length
+  let count = 0
+  let at = from
+  fields.lines = 1
+  fields.fault = null
+  for (;;) {
+    let start = at
+    let end = at
+    if (bytes[at] === QUOTE) {
+      const close = closingQuote(bytes, at)
+      if (close < 0) {
+        fields.fault = 'a quote is not closed'
+        break
+      }
+      for (let inner = at; inner < close; inner++) if (bytes[inner] === LF) fields.lines++
+      start = at + 1
+      end = close
+      at = close + 1
+      if (bytes[at] === CR) at++
+      if (at < length && bytes[at] !== separator && bytes[at] !== LF) {
+        fields.fault = 'text after a closing quote'
+        break
+      }
+    } else {
+      while (at < length && bytes[at] !== separator && bytes[at] !== LF) at++
+      end = at
+      while (end > start && isBlank(bytes[end - 1])) end--
+      while (start < end && isBlank(bytes[start])) start++
+    }
+    if (count < MAX_FIELDS) {
+      starts[count] = start
+      ends[count] = end
+    }
+    count++
+    if (at >= length || bytes[at] === LF) break
+    at++
+  }
+  while (at < length && bytes[at] !== LF) at++
+  fields.count = count
+  fields.next = at + 1
+}
+
+function isBlank(byte: number): boolean {
+  return byte === BLANK || byte === TAB || byte === CR
+}
+
+/** The beginning of a line, for the report. */
+export function lineText(bytes: Uint8Array, at: number, { next }: Fields): string {
+  return decode(bytes.subarray(at, Math.min(next, at + LINE_SHOWN_BYTES))).trimEnd()
+}
+
+const SEPARATORS: readonly number[] = [0x2c, 0x3b, TAB]
+
+/**
+ * What stands most often in the first line of a table, a comma, a semicolon or a tab: spreadsheets of many
+ * countries write the second.
+ */
+export function separatorOf(bytes: Uint8Array): number {
+  const end = bytes.indexOf(LF)
+  const header = bytes.subarray(0, end < 0 ? bytes.length : end)
+  const counts = SEPARATORS.map((separator) => header.reduce((n, byte) => n + Number(byte === separator), 0))
+  return SEPARATORS[counts.indexOf(Math.max(...counts))]
+}
+
+/** Index of the quote that closes the one at `open`, or −1. */
+function closingQuote(bytes: Uint8Array, open: number): number {
+  const limit = Math.min(bytes.length, open + MAX_QUOTED_BYTES)
+  for (let at = open + 1; at < limit; at++) {
+    if (bytes[at] !== QUOTE) continue
+    if (bytes[at + 1] !== QUOTE) return at
+    at++
+  }
+  return -1
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+const latin1 = new TextDecoder('latin1')
+
+/** Bytes as text: UTF-8, or Latin-1 if they are not UTF-8. */
+export function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return latin1.decode(bytes)
+  }
+}
+
+/** Field `index` as text; a field that the line does not have is empty. */
+export function textOf(bytes: Uint8Array, fields: Fields, index: number): string {
+  if (index < 0 || index >= Math.min(fields.count, MAX_FIELDS)) return ''
+  const text = decode(bytes.subarray(fields.starts[index], fields.ends[index]))
+  return bytes[fields.starts[index] - 1] === QUOTE ? text.replaceAll('""', '"') : text
+}
+
+/** The texts of all fields of a line, as for a header. */
+export function textsOf(bytes: Uint8Array, fields: Fields): string[] {
+  return Array.from({ length: Math.min(fields.count, MAX_FIELDS) }, (_, index) =>
+    textOf(bytes, fields, index),
+  )
+}
+
+/** A name for people: runs of blanks and control characters become one blank, ends are trimmed. */
+export function cleanName(text: string): string {
+  // Without the cut a damaged list could carry a whole file as one name.
+  return text
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, 200)
+}
+
+/** Decimal degrees between −limit and limit, or NaN. */
+export function degreesOf(text: string, limit: number): number {
+  if (!/^[+-]?\d{1,3}(\.\d{0,15})?$/.test(text)) return NaN
+  const value = Number(text)
+  return Math.abs(value) <= limit ? value : NaN
+}
+
+/** Reads 1 to 10 digits, or −1. */
+export function digitsAt(bytes: Uint8Array, from: number, to: number): number {
+  if (to <= from || to - from > 10) return -1
+  let value = 0
+  for (let at = from; at < to; at++) {
+    const digit = bytes[at] - 48
+    if (digit < 0 || digit > 9) return -1
+    value = value * 10 + digit
+  }
+  return value
+}

@@ -1,0 +1,131 @@
+/**
+ * Folders and files of a source as bytes: plain or gzip, UTF-8 or UTF-16, within bounds of number and size.
+ */
+import { createGunzip, gunzipSync } from 'node:zlib'
+import { join } from 'node:path'
+import { opendir, stat } from 'node:fs/promises'
+import { BuildError } from '../../system/build-error.ts'
+import type { FileReport } from '../source.ts'
+import { LF } from './fields.ts'
+import { readRegularFile, UnfitFile } from '../../system/files.ts'
+
+/**
+ * Largest file that is read, after decompression: it is held in memory whole, and a small .gz can hold any
+ * amount.
+ */
+const MAX_FILE_BYTES = 2 ** 30
+
+/** Names of one folder that are held at once. */
+const MAX_ENTRIES = 500_000
+
+export interface FolderListing {
+  /** Names of regular files, sorted; hidden ones are left out. */
+  files: string[]
+  /** Names of sub-folders, sorted; hidden ones are left out. */
+  folders: string[]
+}
+
+/** What lies directly in `folder`, or null where there is no such folder. */
+export async function listFolder(folder: string): Promise<FolderListing | null> {
+  const files: string[] = []
+  const folders: string[] = []
+  try {
+    for await (const entry of await opendir(folder, { bufferSize: 1024 })) {
+      if (entry.name.startsWith('.')) continue
+      // A link counts as what it points to; pipes and devices are never opened.
+      const kind = entry.isSymbolicLink() ? await stat(join(folder, entry.name)).catch(() => null) : entry
+      if (kind?.isFile()) files.push(entry.name)
+      else if (kind?.isDirectory()) folders.push(entry.name)
+      if (files.length + folders.length > MAX_ENTRIES)
+        throw new BuildError(`${folder}: holds more than ${MAX_ENTRIES} files; split it`)
+    }
+  } catch (error) {
+    if (error instanceof BuildError) throw error
+    const code = codeOfError(error)
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    throw new BuildError(`${folder}: cannot be read (${code})`)
+  }
+  return { files: files.sort(), folders: folders.sort() }
+}
+
+/**
+ * What lies directly in the folder of a source.
+ * @throws BuildError that names the kind, when there is no such folder
+ */
+export async function listSource(kind: string, folder: string): Promise<FolderListing> {
+  const listing = await listFolder(folder)
+  if (listing === null) throw new BuildError(`${kind}: there is no folder ${folder}`)
+  return listing
+}
+
+/**
+ * Reads a plain or gzip file (told apart by content) without its byte order mark.
+ *
+ * A damaged or cut gzip file is reported as one bad line, and the whole lines before the damage are returned.
+ * @throws BuildError when the file cannot be read or is larger than `maxBytes`, before or after
+ * decompression.
+ */
+export async function readText(path: string, file: FileReport, maxBytes = MAX_FILE_BYTES): Promise<Buffer> {
+  let stored: Buffer
+  try {
+    stored = await readRegularFile(path, maxBytes)
+  } catch (error) {
+    if (error instanceof UnfitFile) {
+      throw error.code === 'TOO_LARGE'
+        ? tooLarge(path, maxBytes)
+        : new BuildError(`${path}: ${error.message}`)
+    }
+    throw new BuildError(`${path}: cannot be read (${codeOfError(error)})`)
+  }
+  const bytes =
+    stored[0] === 0x1f && stored[1] === 0x8b ? await decompress(path, stored, file, maxBytes) : stored
+  const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+  return marked ? bytes.subarray(3) : fromUtf16(bytes)
+}
+
+/**
+ * Spreadsheets save "Unicode text" as UTF-16 with a byte order mark: the same as UTF-8; all else as it is.
+ */
+function fromUtf16(bytes: Buffer): Buffer {
+  const isLittle = bytes[0] === 0xff && bytes[1] === 0xfe
+  const isBig = bytes[0] === 0xfe && bytes[1] === 0xff
+  if (!isLittle && !isBig) return bytes
+  return Buffer.from(new TextDecoder(isLittle ? 'utf-16le' : 'utf-16be').decode(bytes))
+}
+
+async function decompress(path: string, stored: Buffer, file: FileReport, maxBytes: number): Promise<Buffer> {
+  try {
+    return gunzipSync(stored, { maxOutputLength: maxBytes })
+  } catch (error) {
+    if (codeOfError(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(path, maxBytes)
+  }
+  // The call above gives all or nothing; the stream hands over what it had before the fault.
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    const stream = createGunzip()
+    stream.end(stored)
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      length += chunk.length
+      if (length > maxBytes) throw tooLarge(path, maxBytes)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (error instanceof BuildError) throw error
+  }
+  const whole = Buffer.concat(chunks)
+  // The last line may be cut inside a number.
+  const kept = whole.subarray(0, whole.lastIndexOf(LF) + 1)
+  let line = 1
+  for (let at = kept.indexOf(LF); at >= 0; at = kept.indexOf(LF, at + 1)) line++
+  file.bad(line, 'the gzip data is damaged or cut off here')
+  return kept
+}
+
+function tooLarge(path: string, maxBytes: number): BuildError {
+  return new BuildError(`${path}: larger than ${maxBytes} bytes; split it`)
+}
+
+function codeOfError(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown fault'
+}

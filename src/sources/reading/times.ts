@@ -1,0 +1,118 @@
+/** Times as sources write them, as epoch seconds: dates by their parts, ISO 8601, and counts since a moment. */
+import { DAY, daysFromCivil, daysInMonth, HOUR, MINUTE } from '../../sea/calendar.ts'
+import { LIBERTIES, readIsoTime } from '../../sea/iso-time.ts'
+import { LAST_SECOND, parseTimestamp } from '../../sea/time.ts'
+import { type Conversions, names, numberOf } from './units.ts'
+
+const FIRST_YEAR = 1970
+const LAST_YEAR = 2106
+
+/**
+ * Epoch seconds of a UTC date in the proleptic Gregorian calendar, or −1 where there is no such moment or the
+ * time column cannot hold it (before 1970, after February 2106).
+ */
+export function epochSeconds(
+  year: number,
+  month: number,
+  day: number,
+  hour: number,
+  minute: number,
+  second: number,
+): number {
+  if (year < FIRST_YEAR || year > LAST_YEAR || month < 1 || month > 12 || day < 1) return -1
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return -1
+  if (day > daysInMonth(year, month)) return -1
+  return inRange(daysFromCivil(year, month, day) * DAY + hour * HOUR + minute * MINUTE + second)
+}
+
+function inRange(seconds: number): number {
+  return seconds >= 0 && seconds <= LAST_SECOND ? seconds : -1
+}
+
+const STRICT = LIBERTIES.blankForT + LIBERTIES.hoursAlone
+const LOOSE = STRICT + LIBERTIES.comma + LIBERTIES.looseZone
+
+/**
+ * Reads `YYYY-MM-DDThh:mm[:ss[.000]]` (a blank for the T will do) as epoch seconds, or −1. `zone` says what
+ * follows: 'none' is nothing, 'offset' is `Z`, `±hh`, `±hhmm` or `±hh:mm`, 'any' is both. A time without a
+ * zone is `ahead` seconds ahead of UTC. A fraction of a second must be zero: times are whole seconds.
+ */
+export function isoSeconds(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  zone: 'none' | 'offset' | 'any',
+  ahead = 0,
+): number {
+  const time = readIsoTime(bytes, from, to, STRICT)
+  if (time === null || time.fraction !== 0) return -1
+  if (zone !== 'any' && (time.offset === null) !== (zone === 'none')) return -1
+  return inRange(time.local - (time.offset ?? ahead))
+}
+
+/** Characters of the longest time that is read. */
+const MAX_TEXT = 50
+const encoder = new TextEncoder()
+
+/**
+ * Reads `YYYY-MM-DDThh:mm[:ss[.s]][Z|±hh:mm]` as whole epoch seconds (a fraction is cut off), or −1. A time
+ * without a zone is `offset` seconds ahead of UTC.
+ */
+export function isoTime(text: string, offset = 0): number {
+  if (text.length > MAX_TEXT) return -1
+  // The form that servers write nearly always is read without a copy.
+  if (text.length === 20 && text[10] === 'T' && text[19] === 'Z')
+    return inRange(parseTimestamp(text)?.epoch ?? -1)
+  const bytes = encoder.encode(text)
+  const time = readIsoTime(bytes, 0, bytes.length, LOOSE)
+  return time === null ? -1 : inRange(time.local - (time.offset ?? offset))
+}
+
+const SINCE =
+  /^([a-z]+) since (\d{4}-\d\d?-\d\d?)(?:[T ](\d\d?:\d\d)(?::(\d\d?)(?:\.\d+)?)?)? ?(?:Z|UTC|GMT|[+-]?0?0:?00)?$/i
+
+const SECONDS_OF: Conversions = {
+  ...names(0.001, 'milliseconds', 'millisecond', 'msec', 'ms'),
+  ...names(1, 'seconds', 'second', 'secs', 'sec', 's'),
+  ...names(60, 'minutes', 'minute', 'mins', 'min'),
+  ...names(3600, 'hours', 'hour', 'hrs', 'hr', 'h'),
+  ...names(86_400, 'days', 'day', 'd'),
+}
+
+/** A count of time since a moment: a time is `start + count × step`, in epoch seconds. */
+interface TimeUnit {
+  readonly start: number
+  /** Seconds. */
+  readonly step: number
+}
+
+/** The unit "seconds since 1970-01-01T00:00:00Z" and its like; null for any other text. */
+export function timeUnit(unit: string): TimeUnit | null {
+  const [, word, date, clock, second] = (unit.length <= 80 && SINCE.exec(unit.trim())) || []
+  if (word === undefined || !Object.hasOwn(SECONDS_OF, word.toLowerCase())) return null
+  const [year, month, day] = date.split('-').map(Number)
+  const [hour, minute] = (clock ?? '00:00').split(':').map(Number)
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month) || hour > 23) return null
+  // The count may begin before 1970, where `epochSeconds` gives up.
+  const start = daysFromCivil(year, month, day) * DAY + hour * HOUR + minute * MINUTE + Number(second ?? 0)
+  return { start, step: SECONDS_OF[word.toLowerCase()] as number }
+}
+
+/** The moment of a count, rounded to the second; −1 where the time column cannot hold it. */
+export function momentOf({ start, step }: TimeUnit, count: number): number {
+  return Number.isNaN(count) ? -1 : inRange(Math.round(start + count * step))
+}
+
+/** Reads a cell of a column of times as epoch seconds, or −1. */
+export type TimeReader = (text: string) => number
+
+/**
+ * The reader of times in a unit: "UTC" (or none) is ISO 8601, "seconds since 1970-01-01T00:00:00Z" and its
+ * like are counts, which are rounded to the second. Null for any other unit. Times without a zone are
+ * `offset` seconds ahead of UTC.
+ */
+export function timeReader(unit: string, offset = 0): TimeReader | null {
+  if (/^(utc|gmt|iso ?8601)?$/i.test(unit.trim())) return (text) => isoTime(text, offset)
+  const count = timeUnit(unit)
+  return count === null ? null : (text) => momentOf(count, numberOf(text) ?? NaN)
+}
