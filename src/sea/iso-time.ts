@@ -1,10 +1,13 @@
 /**
- * The grammar of date-times, ISO 8601 and what is written in its place, read from bytes. Requests and sources
- * each say which liberties they allow.
+ * The grammar of date-times, read from bytes: ISO 8601 and common deviations from it. Requests and sources
+ * each state which deviations they allow.
  */
 import { DAY, daysFromCivil, daysInMonth, HOUR, MINUTE } from './calendar.ts'
 
-/** What a date-time may have beside `YYYY-MM-DDThh:mm[:ss[.fraction]]` and `Z` or `±hh:mm`; add what is allowed. */
+/**
+ * What a date-time may have besides `YYYY-MM-DDThh:mm[:ss[.fraction]]` and `Z` or `±hh:mm`. Add up what is
+ * allowed.
+ */
 export const LIBERTIES = {
   /** A blank in place of the `T`. */
   blankForT: 1,
@@ -37,11 +40,11 @@ const DASH = 0x2d
 const POINT = 0x2e
 const COLON = 0x3a
 const ZERO = 0x30
-/** With this bit a capital letter is a small one. */
+/** Setting this bit makes a capital letter a small one. */
 const SMALL = 0x20
 const [T, Z] = [0x74, 0x7a]
 
-/** The date-time in [from, to), or null where it is none. Years run from 0000 to 9999. */
+/** The date-time in [from, to), or null if it is not one. Years run from 0000 to 9999. */
 export function readIsoTime(bytes: Uint8Array, from: number, to: number, allowed: number): IsoTime | null {
   const middle = bytes[from + 10]
   const isMiddle = (middle | SMALL) === T || (middle === BLANK && (allowed & LIBERTIES.blankForT) !== 0)
@@ -71,7 +74,7 @@ export function readIsoTime(bytes: Uint8Array, from: number, to: number, allowed
 let lastDate = -(2 ** 30)
 let lastMidnight = 0
 
-/** Of date and clock; NaN where there is no such moment. */
+/** Seconds of date and clock; NaN if there is no such moment. */
 function secondsOf(bytes: Uint8Array, from: number, second: number): number {
   const high = twoDigits(bytes, from)
   const low = twoDigits(bytes, from + 2)
@@ -90,7 +93,7 @@ function secondsOf(bytes: Uint8Array, from: number, second: number): number {
   return lastMidnight + hour * HOUR + minute * MINUTE + second
 }
 
-/** Seconds ahead of UTC, of a zone that fills [from, to); NaN where it is none. */
+/** Seconds ahead of UTC of the zone that fills [from, to); NaN if it is not a zone. */
 function offsetOf(bytes: Uint8Array, from: number, to: number, allowed: number): number {
   let at = from
   const isLoose = (allowed & LIBERTIES.looseZone) !== 0
@@ -113,7 +116,7 @@ function offsetOf(bytes: Uint8Array, from: number, to: number, allowed: number):
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= ZERO + 9
 
-/** Two digits as a number, −1 where one of them is none. */
+/** Two digits as a number, −1 if either is not a digit. */
 function twoDigits(bytes: Uint8Array, at: number): number {
   const tens = bytes[at] - ZERO
   const ones = bytes[at + 1] - ZERO

@@ -476,7 +476,7 @@ test('Bytes that were changed anywhere never stop a build.', { timeout: 600_000 
   )
 })
 
-test('A folder without files, or without being there, stops the build with a word why.', async (t) => {
+test('A missing or empty folder stops the build with a reason.', async (t) => {
   const folder = await temporary(t)
   await assert.rejects(
     read(folder),
@@ -514,7 +514,7 @@ test('A list of virtual buoys is checked line by line.', async (t) => {
   )
 })
 
-test('Boxes of CFOSAT are numbered by the cycle that the file itself tells, and the nearest one within 35 km is a reading.', async (t) => {
+test('Boxes of CFOSAT are numbered by the cycle in their file, and the nearest one within 35 km is a reading.', async (t) => {
   const folder = await temporary(t)
   const begin = seconds('2022-02-22T10:10:04Z')
   const write = (name: string, cycle: string | null) => {
@@ -598,7 +598,7 @@ test('Boxes of CFOSAT are numbered by the cycle that the file itself tells, and 
   }
 })
 
-test('Passes that run against the direction of their number are told.', async (t) => {
+test('Passes that run against the direction of their number are reported.', async (t) => {
   const folder = await temporary(t)
   writeL3(join(folder, L3_NAME), [
     ...meridian(10, CROSSING, -100, 100, false),
@@ -647,7 +647,7 @@ function rawPoints(satellite: string): RawPoint[] {
   return points.toSorted((a, b) => a.time - b.time)
 }
 
-/** Cuts where the satellite turns from climbing to sinking or back, told from each point's own neighbours. */
+/** Cuts where the satellite changes between climbing and sinking, by each point's own neighbours. */
 function halfOrbits(points: RawPoint[]): { ascending: boolean; points: RawPoint[] }[] {
   const climbing = (i: number): boolean => {
     const near = [points[i - 1], points[i + 1]].find(

@@ -134,7 +134,7 @@ test('Faults of the broken fixture are reported with file and line, and what is 
   )
 })
 
-test('A header without time or height, a list without positions and an empty folder are told clearly', async (t) => {
+test('A header without time or height, a list without positions and an empty folder have clear messages', async (t) => {
   const folder = await folderOf(t, {
     'header/candhis_stations.csv': STATIONS,
     'header/Candhis_06403_2022_arch.csv': 'Jour;H13D\n2022-01-01 00:00:00;1\n',
@@ -271,7 +271,7 @@ test('An answer with a column of campaigns is of all of them, one of the archive
   assert.deepEqual(heights('02B04/1'), ['00:30 3'])
 })
 
-test('Answers without data, errors of the API, other units and cells that are no cells are told apart', async (t) => {
+test('Answers without data, errors of the API, other units and cells that are not text are distinguished', async (t) => {
   const table = ['Date', 'H1/3 (m)']
   const files: { [name: string]: string } = {
     'candhis_stations.csv': STATIONS,

@@ -385,7 +385,7 @@ test('Platforms without waves or position are left out, and so are files of anyt
   )
 })
 
-test('A folder without files, or without being there, stops the build with a word why', async (t) => {
+test('A missing or empty folder stops the build with a reason', async (t) => {
   const folder = await folderOf(t, { 'a.txt': '' })
   await assert.rejects(record(openCmems, folder), /holds no \.nc files/)
   await assert.rejects(record(openCmems, join(folder, 'absent')), BuildError)

@@ -83,7 +83,7 @@ test('A source has its folder beside the file, its words about the network, and 
   assert.deepEqual(hosts.get('a.example:81'), { connections: 4, gapMs: 200, private: false })
 })
 
-test('What is wrong is told by its place.', (t) => {
+test('A fault is named by its place.', (t) => {
   const cases: [value: unknown, expected: RegExp][] = [
     ['{"sources": [', /^is not JSON: /],
     [[], /^the file must be object$/],

@@ -511,7 +511,7 @@ test('Tables as spreadsheets write them, with semicolons, tabs or as UTF-16, are
   }
 })
 
-test('A header with the usual name of a column is told which one is meant', async (t) => {
+test('For the usual name of a column the message suggests ours', async (t) => {
   const folder = await folderOf(t, {
     'sources.csv': 'name,network\nN,coastal\n',
     'buoys.csv': 'source,identifier,name,lat,lon\nN,1,One,46.5,-2.25\n',

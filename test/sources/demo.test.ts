@@ -434,7 +434,7 @@ void describe('the satellites of the demo source', () => {
           ({ mission: slug, startedAt, endedAt }) => slug === mission && startedAt < time && endedAt > time,
         )
         assert.ok(pass, `${mission} ${text}`)
-        // A pass is symmetric about its crossing. Real orbits are no circles: half a minute.
+        // A pass is symmetric about its crossing. Real orbits are not circles: half a minute.
         assert.ok(Math.abs((pass.startedAt + pass.endedAt) / 2 - time) < 30, `${mission} ${text}`)
         const { west, east } = pass.bounds
         const off = arc(longitude, west + arc(west, east) / 2)

@@ -56,7 +56,7 @@ test('CDIP: names in quotes, floats rounded once, bad flags left out, longitudes
   assert.deepEqual([...understood], [['wave_agg.csv.gz', 3]])
 })
 
-test('Ireland: units in the names, wind in knots, and the mean period where there is no other, which is said', async (t) => {
+test('Ireland: units in the names, wind in knots, and the mean period where there is no other, with a remark', async (t) => {
   const row = 'M3,-10.5483,51.216,2026-01-01T00:00:00Z,19.923,289.0,30.853,3.867,6.914,256.0,7.031,13.391,0\n'
   const header =
     'station_id,longitude (degrees_east),latitude (degrees_north),time (UTC),WindSpeed (knots),WindDirection (degrees true),' +
@@ -107,7 +107,7 @@ attribute,significant_wave_height_qc,flag_values,byte,"0, 1, 2, 3"
 attribute,dominant_wave_period,standard_name,String,period
 `
 
-test('NERACOOS: a description tells position, flags and markers; tables of one buoy fill each other', async (t) => {
+test('NERACOOS: a description gives position, flags and markers; tables of one buoy fill each other', async (t) => {
   const folder = await folderOf(t, {
     'M01_accelerometer_info.csv': M01_INFO,
     'M01_accelerometer.json': JSON.stringify({
@@ -199,7 +199,7 @@ test('Standard names go before names of columns, directions towards which waves 
   ])
 })
 
-test('A column in an unknown unit or with flags that nothing explains is left out, and that is said', async (t) => {
+test('A column in an unknown unit or with flags that nothing explains is left out with a remark', async (t) => {
   const head = 'time,latitude,longitude,station,hs,wtmp,gust,tp,tp_qc\n'
   const units = 'UTC,degrees_north,degrees_east,,m,furlong,,s,1\n'
   const folder = await folderOf(t, { 'a.csv': `${head}${units}2024-01-01T00:00:00Z,50,-5,A,1,15,9,8,0\n` })
@@ -299,7 +299,7 @@ test('Heights in feet and centimetres, kelvin and Fahrenheit, radians and knots 
   ])
 })
 
-test('A table without stations belongs to the station of its name, whose position a list tells', async (t) => {
+test('A table without stations belongs to the station of its name, whose position a list gives', async (t) => {
   const table = 'time,hs\nUTC,m\n2024-01-01T00:00:00Z,1\n'
   const folder = await folderOf(t, {
     'stations.csv': 'identifier,name,lat,lng\nM01,Jordan Basin,43.49,-67.88\nM0,Other,1,1\n',
@@ -314,7 +314,7 @@ test('A table without stations belongs to the station of its name, whose positio
   assert.deepEqual(warnings, ['erddap: 1 left out for want of a position: "X9"'])
 })
 
-test('Answers without rows count as empty, errors and other files are told', async (t) => {
+test('Answers without rows count as empty, errors and other files are reported', async (t) => {
   const folder = await folderOf(t, {
     'a.csv':
       'Error {\n    code=404;\n    message="Not Found: Your query produced no matching results. (nRows = 0)";\n}\n',

@@ -445,7 +445,7 @@ test('Any JSON is either understood or skipped with a reason.', async (t) => {
   )
 })
 
-test('A folder that is not there ends the build; an empty one is told.', async (t) => {
+test('A missing folder ends the build; an empty one gets a remark.', async (t) => {
   await assert.rejects(record(openForecast, '/nowhere/at/all'), BuildError)
   const { warnings } = await record(openForecast, await folderOf(t, { '.hidden': 'x' }))
   assert.match(warnings[0], /has no forecast/)

@@ -117,7 +117,7 @@ test('Ireland: rows that are objects, by the map that lies beside them', async (
   assert.deepEqual([...understood], [['buoys.json.gz', 3]])
 })
 
-test('Sofar: several lists of one document, the station told by the document, the newest place of a drifter', async (t) => {
+test('Sofar: several lists of one document, the station named by the document, the newest position of a drifter', async (t) => {
   const place = (lat: number, lng: number, hour: number) => ({
     latitude: lat,
     longitude: lng,
@@ -355,7 +355,7 @@ test('Cefas and Queensland: pairs of name and value, local times, texts for numb
   assert.deepEqual([...skipped], [['a row without a value', 1]])
 })
 
-test('Rows that cannot be understood are told by file and number, stations without a position by name', async (t) => {
+test('Rows that cannot be understood are reported by file and number, stations without a position by name', async (t) => {
   const folder = await folderOf(t, {
     'columns.json': JSON.stringify(IRISH),
     'a.json': JSON.stringify([

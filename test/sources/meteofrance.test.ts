@@ -99,7 +99,7 @@ test('Seven digits lose the two zeros behind the area, and ships and drifting bu
   assert.deepEqual([...understood], [['marine.20241209.csv', 8]])
 })
 
-test('Malformed lines are told with file and line, values out of bounds are counted', async (t) => {
+test('Malformed lines are reported with file and line, values out of bounds are counted', async (t) => {
   const good = { ...LION, date: '20241209040000', HwaHwa: 2 }
   const folder = await folderOf(t, {
     'marine.20241209.csv':

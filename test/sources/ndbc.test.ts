@@ -249,7 +249,7 @@ interface Line {
 }
 
 /**
- * The rule on repeats, told as slowly as possible: all runs first, then one reading of each, `HEIGHT PERIOD
+ * The rule on repeats in its slowest form: all runs first, then one reading of each, `HEIGHT PERIOD
  * TEMPERATURE` by minute.
  */
 function samplesOf(lines: readonly Line[]): Map<number, string> {
@@ -664,7 +664,7 @@ test('The short way through a line gives what the long way gives, however its va
         return `${labels}\n${written.join('')}`
       }
       const results = []
-      // A tab is no blank to the short way.
+      // A plain line has no tabs.
       for (const text of [textOf(''), textOf('\t')]) {
         const folder = await folderOf(t, { 'activestations.xml': STATIONS, 'realtime2/41001.txt': text })
         const { rows, bad, skipped, understood } = await record(openNdbc, folder)
@@ -713,7 +713,7 @@ test('Any damage to a folder leads to sound rows or a clear refusal', async () =
   })
 })
 
-test('Forty stations of thirty days are read whole, and how fast is told', async (t) => {
+test('Forty stations of thirty days are read whole, and the speed is printed', async (t) => {
   const line = (i: number) => {
     const clock = `2023 09 ${String(30 - Math.floor(i / 144)).padStart(2, '0')} ${String(23 - (Math.floor(i / 6) % 24)).padStart(2, '0')} ${5 - (i % 6)}0`
     const waves = i % 3 === 0 ? `${(i % 70) / 10}`.padStart(5) + '     9   6.2 100' : '   MM    MM    MM  MM'

@@ -1,4 +1,4 @@
-/** A report and a sink that write down what an adapter tells them, for tests of adapters. */
+/** A report and a sink that record what an adapter gives, for tests of adapters. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'

@@ -300,7 +300,7 @@ test('Text is UTF-8 or else Latin-1, and names lose control characters and doubl
   }
 })
 
-test('Plain and gzip files are told apart by content, and a byte order mark is left out', async (t) => {
+test('Plain and gzip files are recognized by content, and a byte order mark is left out', async (t) => {
   const folder = await folderOf(t, {
     plain: '\ufeffone\ntwo\n',
     'zipped.txt': gzipSync('\ufeffone\ntwo\n'),

@@ -48,7 +48,7 @@ test('A station file gives a harbour with its height above chart datum, known co
   assert.deepEqual([...understood.values()], [1])
 })
 
-test('TICON counts M1, 2MK5 and 2MO5 from another quarter turn, which is put right.', async (t) => {
+test('TICON counts M1, 2MK5 and 2MO5 from another quarter turn, which is corrected.', async (t) => {
   const names = ['M1', '2MK5', '2MO5', 'M2', 'MK3']
   const folder = await folderOf(t, {
     'a.json': json({
@@ -108,7 +108,7 @@ test('Stations that cannot or may not be used are named and left out.', async (t
   assert.equal(warnings.length, Object.keys(broken).length)
 })
 
-test('Many broken files are told as a number.', async (t) => {
+test('Many broken files are reported as a number.', async (t) => {
   const files = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${i}.json`, '{']))
   const folder = await folderOf(t, { ...files, 'z.json': json({}) })
   const { warnings } = await record(openTides, folder)
@@ -172,7 +172,7 @@ test('The tables harbours.csv and constituents.csv give harbours.', async (t) =>
   ])
 })
 
-test('Faulty lines of harbours.csv and constituents.csv are told by file and line.', async (t) => {
+test('Faulty lines of harbours.csv and constituents.csv are reported by file and line.', async (t) => {
   const folder = await folderOf(t, {
     ...CSV,
     'harbours.csv': `identifier,name,lat,lng,datum_offset,credit

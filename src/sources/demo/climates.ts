@@ -1,4 +1,4 @@
-/** The climates of the made-up sea: how waves, water and wind of a coast are through the year. */
+/** Climates of the made-up sea: waves, water and wind of a coast through the year. */
 
 /** A coast's climate: monthly medians, January first. */
 export interface Climate {

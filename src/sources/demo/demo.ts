@@ -31,12 +31,15 @@ const RECENT_DAYS = 45
 const HISTORY_YEARS = 11
 
 /**
- * Random outages stop short of a day, so that whoever starts the demonstration finds the same buoys active;
- * the long ones are in the table, on purpose.
+ * Random outages stay below a day, so that the same buoys are active whenever the demonstration starts. The
+ * long outages are in the table, on purpose.
  */
 const LONGEST_RANDOM_OUTAGE = 20 * (3600 / STEP)
 
-/** Years that `--as-of` may lie in: earlier ones have no room for the history, later ones none in 32 bits. */
+/**
+ * Years that `--as-of` may lie in: earlier ones leave no room for the history, and later ones do not fit 32
+ * bits.
+ */
 const FIRST_YEAR = 1970 + HISTORY_YEARS
 
 const LAST_YEAR = 2105
@@ -118,13 +121,13 @@ function siteOf(station: Station): Site {
     lng: station.lng,
     instrument: { ...INSTRUMENTS[station.source], ...station.instrument },
     longestOutage: LONGEST_RANDOM_OUTAGE,
-    // What a satellite measures does not fail with a mooring.
+    // A satellite does not fail as a mooring does.
     ...(station.source === 'altimetry' && { gapless: true }),
   }
 }
 
 interface Span {
-  /** Half-hours since the epoch; `to` is not in it. */
+  /** Half-hours since the epoch; `to` is exclusive. */
   from: number
   to: number
   stride: 1 | 2

@@ -1,6 +1,6 @@
 /**
- * The forecast of the demonstration: the sea to come, which the law of `waves.ts` knows, as a model would see
- * it: on a grid, smoother than measured, and more wrong the farther ahead.
+ * The forecast of the demonstration: the sea to come, which follows from the law of `waves.ts`, as a model
+ * would see it. It lies on a grid, is smoother than measurements, and is more wrong the farther ahead.
  */
 import { RowBatch } from '../../sea/columns.ts'
 import { DAY } from '../../sea/time.ts'
@@ -15,14 +15,14 @@ const HOUR = 3600
 const RUN_EVERY = 6 * HOUR
 const HOURS_BEFORE = 24
 const HOURS_AHEAD = 7 * 24
-/** Hours on each side that a value is the mean of. */
+/** Hours on each side that a value averages. */
 const SMOOTHING = 3
 /**
  * Spread of the logarithm of the forecast height around the true one: at the run, and what a day ahead adds.
  */
 const ERROR = 0.03
 const ERROR_A_DAY = 0.03
-/** Metres; `fillRows` goes no higher either. */
+/** m; `fillRows` makes no higher sea either. */
 const HIGHEST_SEA = 20
 const RADIANS = Math.PI / 180
 
@@ -58,7 +58,7 @@ function forecastAt(lat: number, lng: number, site: Site, runAt: number): Foreca
   const windDirection = smoothedDirection(sea.windDirection)
 
   const times = height.map((_, i) => from + i * HOUR)
-  // Every run errs in its own way; the swell is the sea's own.
+  // Each run has errors of its own; the swell is the sea's own.
   const errorKey = siteKey(runAt, `${lat} ${lng}`)
   const swellKey = siteKey(site.key, 'swell')
   const values: Required<ForecastRecord['values']> = {
@@ -90,7 +90,7 @@ function forecastAt(lat: number, lng: number, site: Site, runAt: number): Foreca
   return { lat, lng, runAt, times, values }
 }
 
-/** What the law says hour by hour: m, s, degrees and km/h. */
+/** The law's values hour by hour: m, s, degrees and km/h. */
 interface Sea {
   height: number[]
   period: number[]

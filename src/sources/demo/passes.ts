@@ -15,20 +15,20 @@ import type { FileReport, Sink } from '../source.ts'
 import type { PassRecord } from '../../sea/records.ts'
 import { STEP, fillRows, type Site } from './waves.ts'
 
-/** Passes reach back at least this long: every point of the ten-day orbits was met once. */
+/** Passes reach back at least this long: the ten-day orbits pass every point once in that time. */
 const WINDOW_DAYS = 10
 
-/** Waves end where the ice may begin, and with them a track. */
+/** Waves end where ice may begin, and a track ends with them. */
 const MAX_LAT = 72
 
 /**
- * The distance within which a pass gives a virtual buoy its reading. At one point a second, some six
- * kilometres, three or more of its points then lie within the 25 km that a reading is made of.
+ * A pass gives a virtual buoy within this distance a reading. At one point a second, some six kilometres, at
+ * least three of its points then lie within the 25 km that a reading is made from.
  */
 const REACH_KM = 20
 /**
- * A track that crosses a buoy's latitude farther off than this never comes within reach; up to there, seconds
- * to look through.
+ * A track that crosses a buoy's latitude farther away than this never comes within reach; for nearer ones,
+ * the seconds to search.
  */
 const MAY_REACH_KM = 150
 const SECONDS_ABOUT = 30
@@ -52,7 +52,7 @@ const ORBITS: { readonly [slug: string]: Orbit } = {
   swot: { inclination: 77.66, turns: 21, equatorLng: [0.18] },
 }
 
-/** A virtual buoy whose handle the sink gave. */
+/** A virtual buoy with its handle. */
 interface VirtualBuoy {
   buoy: number
   lat: number
@@ -75,9 +75,9 @@ interface Track {
 }
 
 /**
- * Gives the sink all passes of which the end is not after `asOf` (epoch seconds), from the first of the month
- * in which the tenth day before it lies, and the readings they give `buoys`. The window begins on that mark
- * so that a later build leaves closed months as they are.
+ * Sends all passes that end at or before `asOf` (epoch seconds), from the first of the month of the tenth day
+ * before it, and the readings that they give `buoys`. The window begins on that mark so that a later build
+ * leaves closed months as they are.
  */
 export function sendPasses(sink: Sink, file: FileReport, buoys: readonly VirtualBuoy[], asOf: number): void {
   const tenth = new Date((asOf - WINDOW_DAYS * DAY) * 1000)
@@ -159,7 +159,7 @@ function pointAt(track: Track, time: number): { lat: number; lng: number } {
   return { lat: ascends ? lat : -lat, lng: wrapLongitude(equatorLng + along / RADIANS) }
 }
 
-/** A track never turns back in latitude or longitude, so its two ends are the corners of its box. */
+/** A track never reverses in latitude or longitude, so its two ends are the corners of its bounds. */
 function boundsOf(track: Track, startedAt: number, endedAt: number): Bounds {
   const [start, end] = [pointAt(track, startedAt), pointAt(track, endedAt)]
   const places = (degrees: number): number => Math.round(degrees * 1e4) / 1e4

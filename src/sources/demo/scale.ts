@@ -1,9 +1,9 @@
 /**
- * `--source demo:scale,…`: as many made-up buoys for as long as a bench wants, with the sea of `waves.ts`.
+ * `--source demo:scale,…`: as many made-up buoys, for as long, as a bench wants, with the sea of `waves.ts`.
  *
- * Rows come month by month, oldest first, all buoys of a month together: the builder can write a month's part
- * as soon as the next month begins, and never holds more than one. A month needs nothing of the months before
- * it, so a build that was broken off goes on with the first month it has not written.
+ * Rows come month by month, oldest first, all buoys of a month together. The builder writes a month's part as
+ * soon as the next month begins, and never holds more than one. A month does not depend on those before it,
+ * so an interrupted build continues with the first month that it has not written.
  */
 import { setImmediate } from 'node:timers/promises'
 import { RowBatch } from '../../sea/columns.ts'
@@ -29,7 +29,7 @@ interface ScaleSource extends MonthlySource {
   defaultAsOf(now: number): number
 }
 
-/** Ranges of the options; about the size of the real world (1,200 buoys, 90 days) when none is given. */
+/** Ranges of the options. The defaults are about the size of the real world: 1,200 buoys, 90 days. */
 const LIMITS = {
   buoys: { min: 1, max: 5000 },
   years: { min: 1, max: 20 },
@@ -140,9 +140,7 @@ const COASTS: readonly Coast[] = (
 }))
 
 /**
- * Opens the generator: `options` is what stands behind `demo:scale,`, for instance
- * `buoys=500,years=10,seed=7`.
- *
+ * Opens the generator. `options` is what follows `demo:scale,`, for instance `buoys=500,years=10,seed=7`.
  * @throws BuildError naming an unknown, repeated or ill-valued option, and what is allowed
  */
 export function openScale(options: string): ScaleSource {
@@ -151,7 +149,7 @@ export function openScale(options: string): ScaleSource {
 
 function parseOptions(text: string): ScaleOptions {
   const given = new Map<OptionName, number>()
-  // Eight options are more than there are: a limit on the work, whatever was typed.
+  // At most eight options are looked at, more than there are.
   for (const option of text === '' ? [] : text.split(',', 8)) {
     const [name = '', value = ''] = option.split('=', 2)
     if (!Object.hasOwn(LIMITS, name)) {
@@ -225,7 +223,7 @@ function scaleSource(options: ScaleOptions): ScaleSource {
         const file = context.report.file(`scale ${monthText(month)}`)
         readMonth(month, asOf, sink, handles, file)
         file.end()
-        // A month of 5,000 buoys takes about two seconds: let timers and signals in between.
+        // A month of 5,000 buoys takes about two seconds: timers and signals run in between.
         await setImmediate()
       }
     },

@@ -73,7 +73,7 @@ export const INSTRUMENTS: { readonly [source in keyof typeof SOURCES]: Instrumen
     wind: true,
   },
   norway: { heightStep: 0.1, periodStep: 0.1, periods: 'peak', direction: true, water: true, wind: true },
-  // Its moorings send a zero-crossing period only, which is no significant period, and no direction.
+  // Its moorings send a zero-crossing period only, which is not a significant period, and no direction.
   britain: { heightStep: 0.1, periodStep: 0.1, periods: 'none', direction: false, water: true, wind: true },
   // Altimeters measure neither period nor direction of waves.
   altimetry: {

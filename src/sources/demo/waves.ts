@@ -29,18 +29,18 @@ const LOG_HEIGHT_SPREAD = 0.5
 const FAST_SHARE = 0.3
 
 /**
- * Above this logarithm (two spreads) storms grow more slowly than the normal law says, which would give seas
- * of 40 m where the median is 4 m.
+ * Above this logarithm (two spreads) storms grow more slowly than by the normal law, which would give seas of
+ * 40 m where the median is 4 m.
  */
 const STORM = 1
 
-/** Metres; keeps maximum heights, at most 2.3 times as high, below the 50 m that a snapshot takes. */
+/** m; keeps maximum heights, at most 2.3 times as high, below the 50 m that a snapshot takes. */
 const HIGHEST_SEA = 20
 
 const DIRECTION_SPREAD = 25
 const WATER_SPREAD = 0.8
 
-/** Deep-water steepness 2πH/(gT²) that a sea state is not allowed to pass, as seconds per √metre. */
+/** A sea state does not pass this deep-water steepness 2πH/(gT²), as seconds per √metre. */
 const SHORTEST_PERIOD = Math.sqrt((2 * Math.PI) / (9.80665 * 0.06))
 
 /** What a network's buoys publish, and how finely. */
@@ -252,10 +252,9 @@ const north = new Float64Array(STEPS_A_MONTH)
 const absent = new Uint8Array(STEPS_A_MONTH)
 
 /**
- * Puts a buoy's rows of steps from … to−1 into `batch`, in place of what it held: every `stride` half-hours,
- * ascending, without the rows that the buoy's gaps swallow.
- *
- * @throws RangeError when the steps do not lie in one UTC month, or `from` is no multiple of `stride`
+ * Replaces `batch` with a buoy's rows of steps from … to−1: every `stride` half-hours, ascending, without the
+ * rows in the buoy's gaps.
+ * @throws RangeError when the steps do not lie in one UTC month, or `from` is not a multiple of `stride`
  */
 export function fillRows(batch: RowBatch, site: Site, from: number, to: number, stride: 1 | 2): void {
   batch.clear()
