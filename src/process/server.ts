@@ -156,7 +156,7 @@ export class RunningServer {
     return this.#port
   }
 
-  /** Null when there is no admin port. */
+  /** Null without an admin port. */
   get adminPort(): number | null {
     return this.#admin?.port ?? null
   }

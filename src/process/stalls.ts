@@ -1,13 +1,13 @@
 /**
- * Tells a stalled thread from one that is busy, and from one that waits for a processor on a busy machine.
- * Progress of any kind counts: requests, bytes, turns of the event loop, steps of a snapshot.
+ * Distinguishes a stalled thread from one that is busy, and from one that waits for a processor on a busy
+ * machine. Progress of any kind counts: requests, bytes, turns of the event loop, steps of a snapshot.
  */
 
 /** Time between two looks. */
 export const LOOK_INTERVAL_MS = 1000
 /**
  * Looks in a row without progress after which a thread counts as stalled: nothing it does takes longer than
- * some 0.1 s. Looks are counted and not seconds, because there are no looks while the machine sleeps or the
+ * some 0.1 s. Looks are counted and not seconds, because nobody looks while the machine sleeps or the
  * process is stopped.
  */
 const STALLED_LOOKS = 5

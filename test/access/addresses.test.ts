@@ -16,7 +16,7 @@ function counters(): AddressCounters {
 const modelled = counters()
 let hour = 0
 
-// One for all tests that only ask who shares a count with whom.
+// One for all tests that only ask which addresses share a count.
 const shared = counters()
 
 /** Whether calls of the two addresses are charged to one count. */
@@ -65,7 +65,7 @@ test('IPv6 counts by /64 and an IPv4 address mapped into IPv6 counts as IPv4, ho
 })
 
 test('what is an address agrees with node:net on valid and damaged text', () => {
-  // Text that is no address shares the count of the empty text; nothing else does.
+  // A text that is not an address shares the count of the empty text; nothing else does.
   const address = fc.oneof(
     fc.ipV4(),
     fc.ipV6(),
@@ -270,7 +270,7 @@ test('four threads count the calls of many addresses exactly', async () => {
   assert.deepEqual([sum(2), sum(3)], [8000, 8000])
 })
 
-test('a proxy that is not trusted is told of by its address, once an hour', () => {
+test('a proxy that is not trusted is reported by its address, once an hour', () => {
   const buffer = AddressCounters.allocate()
   const lines: string[] = []
   const warnings = new ProxyWarnings(new AddressCounters(buffer), (line) => lines.push(line))

@@ -44,7 +44,7 @@ test('a hash that differs in a single bit of any of its words is another key', (
   }
 })
 
-test('any other text is no key, and the ring neither throws nor hangs', () => {
+test('any other text is not a key, and the ring neither throws nor hangs', () => {
   const key = `gsw_${'a'.repeat(49)}`
   const hash = createHash('sha256').update(key).digest('hex')
   const ring = new KeyRing(KeyRing.build([{ id: '', hash, quota: 1, slot: 0 }]))

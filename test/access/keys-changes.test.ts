@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { issueKey, revokeKey, rotateKey, setQuota } from '../../src/access/keys.ts'
 import { usagePath } from '../../src/access/usage-file.ts'
 import { runCliWell, startLive, temporaryFolder } from '../live.ts'
-import { Connection, Load, smallSnapshot, startTurned, until, type Told } from './turned_clock.ts'
+import { Connection, Load, smallSnapshot, startTurned, until, type Outcome } from './turned_clock.ts'
 
 const snapshots = await smallSnapshot()
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
@@ -16,7 +16,7 @@ const PATH = '/v2/buoys/1'
 const FOLLOW = 1000
 
 /** When the last answer that `holds` came, by `performance.now()`. */
-function lastReceived(answers: readonly Told[][], holds: (told: Told) => boolean): number {
+function lastReceived(answers: readonly Outcome[][], holds: (outcome: Outcome) => boolean): number {
   return Math.max(
     0,
     ...answers
@@ -27,7 +27,7 @@ function lastReceived(answers: readonly Told[][], holds: (told: Told) => boolean
 }
 
 /** When the first answer that `holds` came. */
-function firstReceived(answers: readonly Told[][], holds: (told: Told) => boolean): number {
+function firstReceived(answers: readonly Outcome[][], holds: (outcome: Outcome) => boolean): number {
   return Math.min(
     ...answers
       .flat()
@@ -36,7 +36,7 @@ function firstReceived(answers: readonly Told[][], holds: (told: Told) => boolea
   )
 }
 
-const isSuccess = ({ status }: Told): boolean => status === 200
+const isSuccess = ({ status }: Outcome): boolean => status === 200
 
 test(
   'Servers under load follow every change of keys within a second, and no request is harmed.',
@@ -56,7 +56,7 @@ test(
     const load = new Load()
     // Gentle enough that the server's main thread gets its turn on two cores.
     const PAUSE = 4
-    const group = (key: string, connections: number): Told[][] => {
+    const group = (key: string, connections: number): Outcome[][] => {
       const { from, to } = load.add(port, connections, PATH, () => key, PAUSE)
       return load.answers.slice(from, to)
     }
@@ -78,7 +78,7 @@ test(
         assert.ok(began - returned < FOLLOW, `the new key's first success came after ${began - returned} ms`)
         for (const [answers, ended] of [
           [old, isSuccess],
-          [fresh, (told: Told) => !isSuccess(told)],
+          [fresh, (outcome: Outcome) => !isSuccess(outcome)],
         ] as const) {
           const late = lastReceived(answers, ended) - returned
           assert.ok(late < FOLLOW, `${late} ms after rotating`)
@@ -93,11 +93,14 @@ test(
             if (turns === 1) assert.equal(own[0].status === 401, refusedFirst)
           }
         }
-        // One count for both texts: no number of an hour was told twice.
-        const told = [...old, ...fresh].flat().filter(isSuccess)
-        assert.equal(new Set(told.map(({ reset, remaining }) => `${reset} ${remaining}`)).size, told.length)
-        const hour = told.at(-1)?.reset
-        const lowest = (answers: Told[][]): number =>
+        // One count for both texts: no number of an hour was sent twice.
+        const outcome = [...old, ...fresh].flat().filter(isSuccess)
+        assert.equal(
+          new Set(outcome.map(({ reset, remaining }) => `${reset} ${remaining}`)).size,
+          outcome.length,
+        )
+        const hour = outcome.at(-1)?.reset
+        const lowest = (answers: Outcome[][]): number =>
           Math.min(
             ...answers.flat().flatMap((one) => (isSuccess(one) && one.reset === hour ? [one.remaining] : [])),
           )
@@ -117,16 +120,19 @@ test(
       await wait(100)
       const late = lastReceived(current, ({ limit }) => limit === 1_000_000) - lowered
       assert.ok(late < FOLLOW, `${late} ms after lowering`)
-      for (const told of current.flat().filter(({ status }) => status === 429)) {
-        assert.deepEqual([told.limit, told.remaining], [5, 0])
+      for (const outcome of current.flat().filter(({ status }) => status === 429)) {
+        assert.deepEqual([outcome.limit, outcome.remaining], [5, 0])
       }
       await keysCommand('set-quota', keyId, '800000')
       const raised = performance.now()
       await until('successes', () => current.every((own) => own.at(-1)?.status === 200))
       const still = lastReceived(current, ({ limit }) => limit === 5) - raised
       assert.ok(still < FOLLOW, `${still} ms after raising`)
-      const told = current.flat().filter(({ limit, status }) => limit === 800_000 && status === 200)
-      assert.equal(new Set(told.map(({ reset, remaining }) => `${reset} ${remaining}`)).size, told.length)
+      const outcome = current.flat().filter(({ limit, status }) => limit === 800_000 && status === 200)
+      assert.equal(
+        new Set(outcome.map(({ reset, remaining }) => `${reset} ${remaining}`)).size,
+        outcome.length,
+      )
     })
 
     await t.test('A broken keys file leaves the last good one in force and is reported once.', async () => {
@@ -166,9 +172,9 @@ test(
     assert.equal(await live.stop(), 0)
 
     const [listed] = (await runCliWell(['keys', 'list', '--keys', keysFile, '--json'])).trim().split('\n')
-    const told = bystanders.flat().filter(isSuccess)
-    const hour = Math.max(...told.map(({ reset }) => reset))
-    const used = told.filter(({ reset }) => reset === hour).length
+    const outcome = bystanders.flat().filter(isSuccess)
+    const hour = Math.max(...outcome.map(({ reset }) => reset))
+    const used = outcome.filter(({ reset }) => reset === hour).length
     assert.ok(Date.now() / 1000 > hour || listed.includes(`:${used}`), `${used} calls in ${listed}`)
     const usage = readFileSync(usagePath(keysFile), 'utf8')
     const { stdout, stderr } = live.output()
@@ -199,9 +205,9 @@ test(
     for (let i = 0; i < 24; i++) {
       // Each connection ends up with one of the workers.
       const connection = new Connection(server.port)
-      const told: number[] = []
-      for (const text of [key, kept.key, ended.key]) told.push((await connection.ask(PATH, text)).status)
-      statuses.add(told.join(' '))
+      const received: number[] = []
+      for (const text of [key, kept.key, ended.key]) received.push((await connection.ask(PATH, text)).status)
+      statuses.add(received.join(' '))
       connection.close()
     }
     assert.deepEqual([...statuses], ['200 401 401'])
@@ -214,9 +220,9 @@ test(
   async (t) => {
     const keysFile = join(temporaryFolder(t), 'keys.json')
     const { key, record } = issueKey(keysFile, { owner: 'test', quota: 100, now: NOON })
-    const ask = async (port: number, times: number): Promise<Told[]> => {
+    const ask = async (port: number, times: number): Promise<Outcome[]> => {
       const connection = new Connection(port)
-      const answers: Told[] = []
+      const answers: Outcome[] = []
       for (let i = 0; i < times; i++) answers.push(await connection.ask(PATH, key))
       connection.close()
       return answers
@@ -240,9 +246,9 @@ test(
     assert.equal((await ask(three.server.port, 12)).filter(isSuccess).length, 10)
     three.set(NOON + 3600)
     assert.equal((await ask(three.server.port, 1))[0].remaining, 39)
-    const told = [...one.log, ...two.log, ...three.log]
+    const lines = [...one.log, ...two.log, ...three.log]
     assert.deepEqual(
-      told.filter((line) => line.includes('gsw_')),
+      lines.filter((line) => line.includes('gsw_')),
       [],
     )
   },

@@ -14,7 +14,7 @@ const keyText = fc
   .map((letters) => `gsw_${letters.join('')}`)
 
 /**
- * Which of some texts the memory of this thread holds. They are given as bytes, so that they are no texts
+ * Which of some texts the memory of this thread holds. They are given as bytes, so that they are not texts
  * themselves.
  */
 async function inMemory(texts: readonly Buffer[]): Promise<boolean[]> {
@@ -94,7 +94,7 @@ test('A value that was seen leads to its row, and no other does.', () => {
   )
 })
 
-test('As many keys as are remembered are told apart, and one more makes it forget them.', () => {
+test('As many keys as are remembered are distinguished, and one more makes it forget them.', () => {
   const known = new KnownKeys()
   const value = (i: number): string => `Bearer gsw_${String(i).padStart(KEY_LENGTH - 4, '0')}`
   for (let i = 0; i < 16_384; i++) known.add(value(i), i)

@@ -97,7 +97,7 @@ interface Used {
   /** Highest quota in force at one of the calls, and the last one. */
   highestQuota: number
   lastQuota: number
-  /** What was told last; Infinity after a change of quota, or when calls were given back. */
+  /** What was left at the last call; Infinity after a change of quota, or when calls were given back. */
   lastLeft: number
 }
 
@@ -250,26 +250,26 @@ function run(events: readonly Event[]): void {
 
   const call = (thread: number, key: string): void => {
     const known = model.inForce.get(key)
-    const told = process.call(thread, key, now)
-    assert.equal(told === null, known === undefined, 'a key is known exactly while it is in force')
-    if (told === null || known === undefined) {
+    const outcome = process.call(thread, key, now)
+    assert.equal(outcome === null, known === undefined, 'a key is known exactly while it is in force')
+    if (outcome === null || known === undefined) {
       met.unknown++
       return
     }
-    assert.equal(told.limit, known.quota)
-    assert.ok(told.left >= -1 && told.left < told.limit, `${told.left} left of ${told.limit}`)
+    assert.equal(outcome.limit, known.quota)
+    assert.ok(outcome.left >= -1 && outcome.left < outcome.limit, `${outcome.left} left of ${outcome.limit}`)
     const used = model.of(known.id, hour())
     used.highestQuota = Math.max(used.highestQuota, known.quota)
     if (known.quota !== used.lastQuota) used.lastLeft = Infinity
     used.lastQuota = known.quota
-    if (told.left === -1) {
+    if (outcome.left === -1) {
       met.refusals++
       // Whether it is certain or the most that it can be: nobody is refused before the quota is used up.
       assert.ok(used.count >= known.quota, `refused after ${used.count} of ${known.quota}`)
       return
     }
     met.successes++
-    model.learn(used, told.limit - told.left - 1)
+    model.learn(used, outcome.limit - outcome.left - 1)
     assert.ok(used.count < known.quota, `let through after ${used.count} of ${known.quota}`)
     used.count++
     used.successes++
@@ -277,9 +277,9 @@ function run(events: readonly Event[]): void {
       used.successes - used.givenBack <= used.highestQuota,
       `${used.successes} successes, ${used.givenBack} given back, quota ${used.highestQuota}`,
     )
-    assert.ok(told.left < used.lastLeft, 'what is left never rises within an hour')
-    used.lastLeft = told.left
-    if (told.left === 0) met.exhausted++
+    assert.ok(outcome.left < used.lastLeft, 'what is left never rises within an hour')
+    used.lastLeft = outcome.left
+    if (outcome.left === 0) met.exhausted++
   }
 
   const begin: Event[] = OWNERS.map((_, i) => ({ kind: 'issue', owner: i, quota: 3 + i }))

@@ -1,6 +1,6 @@
 /**
- * How a key is presented, in every odd form, and whom a call without one is charged to: over both engines,
- * byte by byte.
+ * How a key is presented, in every odd form, and which address a call without one is charged to: over both
+ * engines, byte by byte.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -217,7 +217,7 @@ test(
         const value = pieces.join('')
         client.write(`GET ${KEYED} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${value}\r\n\r\n`)
         const { status } = await client.answer()
-        // Blanks and tabs around a value are no part of it; between scheme and token stand blanks.
+        // Blanks and tabs around a value do not belong to it; blanks separate scheme and token.
         const [first = '', ...rest] = value.replaceAll(/^[ \t]+|[ \t]+$/g, '').split(' ')
         const words = rest.filter((word) => word !== '')
         const isKey = first.toLowerCase() === 'bearer' && words.length === 1 && words[0].trimStart() === key
@@ -250,10 +250,10 @@ for (const engine of ['uws', 'node'] as const) {
         ],
       })
       const calls = async (...lines: string[]): Promise<string> => {
-        const told = await ask(live.port, PUBLIC, { lines })
-        return told.status === 200
-          ? String(told.headers.get('x-ratelimit-remaining')?.[0])
-          : String(told.status)
+        const outcome = await ask(live.port, PUBLIC, { lines })
+        return outcome.status === 200
+          ? String(outcome.headers.get('x-ratelimit-remaining')?.[0])
+          : String(outcome.status)
       }
       const one = 'X-Forwarded-For: 203.0.113.1'
       assert.deepEqual(

@@ -7,38 +7,40 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { issueKey } from '../../src/access/keys.ts'
 import { temporaryFolder } from '../live.ts'
-import { Connection, Load, smallSnapshot, startTurned, until, type Told } from './turned_clock.ts'
+import { Connection, Load, smallSnapshot, startTurned, until, type Outcome } from './turned_clock.ts'
 
 const HOUR = 3600
 const snapshots = await smallSnapshot()
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 
 /** What is wrong with the headers and the body of one answer, or null. */
-function fault(told: Told, quota: number): string | null {
-  if (told.limit !== quota) return `limit ${told.limit}`
-  if (told.reset % HOUR !== 0) return `reset ${told.reset}`
-  if (told.status === 200) {
-    if (!(told.remaining >= 0 && told.remaining < quota)) return `remaining ${told.remaining}`
-    return Number.isNaN(told.retryAfter) ? null : 'Retry-After on a success'
+function fault(outcome: Outcome, quota: number): string | null {
+  if (outcome.limit !== quota) return `limit ${outcome.limit}`
+  if (outcome.reset % HOUR !== 0) return `reset ${outcome.reset}`
+  if (outcome.status === 200) {
+    if (!(outcome.remaining >= 0 && outcome.remaining < quota)) return `remaining ${outcome.remaining}`
+    return Number.isNaN(outcome.retryAfter) ? null : 'Retry-After on a success'
   }
-  if (told.status !== 429) return `status ${told.status}`
-  if (told.remaining !== 0) return `remaining ${told.remaining} on a refusal`
-  const body = JSON.parse(told.body) as { [name: string]: unknown }
+  if (outcome.status !== 429) return `status ${outcome.status}`
+  if (outcome.remaining !== 0) return `remaining ${outcome.remaining} on a refusal`
+  const body = JSON.parse(outcome.body) as { [name: string]: unknown }
   if (body.error !== 'rate_limit_exceeded') return `error ${String(body.error)}`
-  if (body.retry_after !== told.retryAfter) return 'body and Retry-After disagree'
-  if (body.reset_at !== `${new Date(told.reset * 1000).toISOString().slice(0, 19)}Z`) return 'reset_at'
+  if (body.retry_after !== outcome.retryAfter) return 'body and Retry-After disagree'
+  if (body.reset_at !== `${new Date(outcome.reset * 1000).toISOString().slice(0, 19)}Z`) return 'reset_at'
   // What is left is rounded up, the time of the answer down: both are whole seconds before a whole hour.
-  const wait = told.reset - Date.parse(String(body.timestamp)) / 1000
-  return told.retryAfter === wait ? null : `Retry-After ${told.retryAfter} at ${wait} s before the reset`
+  const wait = outcome.reset - Date.parse(String(body.timestamp)) / 1000
+  return outcome.retryAfter === wait
+    ? null
+    : `Retry-After ${outcome.retryAfter} at ${wait} s before the reset`
 }
 
 /** Successes and refusals of the hour that ends at `reset`. */
-function counted(answers: readonly Told[][], reset: number): { successes: number; refusals: number } {
+function counted(answers: readonly Outcome[][], reset: number): { successes: number; refusals: number } {
   let successes = 0
   let refusals = 0
-  for (const told of answers.flat()) {
-    if (told.reset !== reset) continue
-    if (told.status === 200) successes++
+  for (const outcome of answers.flat()) {
+    if (outcome.reset !== reset) continue
+    if (outcome.status === 200) successes++
     else refusals++
   }
   return { successes, refusals }
@@ -106,7 +108,7 @@ test(
       const answers = load.answers.slice(from, to)
       const faults = answers
         .flat()
-        .map((told) => fault(told, quota))
+        .map((outcome) => fault(outcome, quota))
         .filter((found) => found !== null)
       assert.deepEqual(faults.slice(0, 5), [], name)
       for (let hour = 0; hour < 5; hour++) {
@@ -114,12 +116,12 @@ test(
         assert.equal(counted(answers, reset).successes, quota, `${name}, hour ${hour}`)
         const seen = answers
           .flat()
-          .filter((told) => told.status === 200 && told.reset === reset)
+          .filter((outcome) => outcome.status === 200 && outcome.reset === reset)
           .map(({ remaining }) => remaining)
-        // Each number from the quota less one down to 0 was told once.
+        // Each number from the quota less one down to 0 was sent once.
         assert.equal(new Set(seen).size, quota, `${name}, hour ${hour}`)
         for (const own of answers) {
-          const left = own.filter((told) => told.reset === reset).map(({ remaining }) => remaining)
+          const left = own.filter((outcome) => outcome.reset === reset).map(({ remaining }) => remaining)
           const rising = left.findIndex((remaining, i) => i > 0 && remaining > left[i - 1])
           assert.equal(rising, -1, `${name}, hour ${hour}: remaining rose to ${left[rising]}`)
         }
@@ -129,18 +131,18 @@ test(
     const status = (await (await fetch(`http://127.0.0.1:${adminPort}/status`)).json()) as {
       answered: { [name: string]: number }
     }
-    const told = load.answers.flat()
+    const outcome = load.answers.flat()
     assert.deepEqual(status.answered, {
-      requests: told.length,
+      requests: outcome.length,
       unauthorized: 0,
-      rate_limited: told.filter((one) => one.status === 429).length,
+      rate_limited: outcome.filter((one) => one.status === 429).length,
       faults: 0,
     })
   },
 )
 
 test(
-  'A client that waits exactly as long as it is told succeeds, whatever the moment and the caller.',
+  'A client that waits exactly as long as Retry-After says succeeds, whatever the moment and the caller.',
   { timeout: 600_000 },
   async (t) => {
     const keysFile = join(temporaryFolder(t), 'keys.json')

@@ -13,7 +13,7 @@ import { smallWorld, writeCsv } from '../oracle/world.ts'
 
 export interface TurnedServer {
   server: RunningServer
-  /** What the operator was told. */
+  /** Lines for the operator. */
   log: string[]
   /** Sets the clock of all threads, in epoch seconds; it goes on from there. */
   set(now: number): void
@@ -56,7 +56,7 @@ export async function startTurned(
 }
 
 /** What an answer says about key and quota. */
-export interface Told {
+export interface Outcome {
   status: number
   /** NaN where the header is missing. */
   limit: number
@@ -78,7 +78,7 @@ export class Connection {
     this.raw = new RawClient(port)
   }
 
-  async ask(path: string, key: string | null): Promise<Told> {
+  async ask(path: string, key: string | null): Promise<Outcome> {
     const sentAt = performance.now()
     const authorization = key === null ? '' : `Authorization: Bearer ${key}\r\n`
     this.raw.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\n`)
@@ -103,7 +103,7 @@ export class Connection {
 
 /** Connections that ask one question again and again; `answers` has one list for each. */
 export class Load {
-  readonly answers: Told[][] = []
+  readonly answers: Outcome[][] = []
   readonly #connections: Connection[] = []
   readonly #loops: Promise<void>[] = []
   #isOver = false
@@ -123,7 +123,7 @@ export class Load {
     const from = this.answers.length
     for (let i = 0; i < count; i++) {
       const connection = new Connection(port)
-      const answers: Told[] = []
+      const answers: Outcome[] = []
       this.#connections.push(connection)
       this.answers.push(answers)
       this.#loops.push(

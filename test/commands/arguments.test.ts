@@ -165,7 +165,7 @@ test('An option wins over its variable, and a variable over the default.', () =>
   const { config } = readCommandLine(SERVE_SETTINGS, ['--port=80'], environment)
   assert.deepEqual([config.port, config['base-path'], config.host], [80, '/x', '127.0.0.1'])
   assert.ok(Object.isFrozen(config))
-  // A wrong variable is told by its own name, unless an option stands above it.
+  // A fault names the variable, unless an option counts before it.
   const wrong = { GROUNDSWELL_PORT: 'eighty' }
   assert.match(
     refusal(SERVE_SETTINGS, [], wrong),
@@ -202,7 +202,7 @@ test('A switch is on when it is given or its variable says so.', () => {
   )
 })
 
-test('Help is told whatever else is wrong, and arguments that are no options are handed on.', () => {
+test('Help is shown whatever else is wrong, and arguments that are not options are handed on.', () => {
   assert.equal(readCommandLine(SERVE_SETTINGS, ['--port=x', '--help'], {}).help, true)
   assert.equal(readCommandLine(SERVE_SETTINGS, ['-h'], {}).help, true)
   assert.deepEqual(readCommandLine(KEYS_FILE_SETTINGS, ['a', '--json', 'b', '--', '--c'], {}).positionals, [

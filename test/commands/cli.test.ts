@@ -50,7 +50,7 @@ async function runAll(
   return JSON.parse(stdout) as Outcome[]
 }
 
-test('Help lists the commands, and every command tells its usage and options.', async () => {
+test('Help lists the commands, and every command shows its usage and options.', async () => {
   const [overview, short, word, bare] = await runAll([['--help'], ['-h'], ['help'], []])
   for (const each of [short, word, bare]) assert.deepEqual(each, overview)
   assert.deepEqual([overview.code, overview.stderr], [0, ''])
@@ -85,7 +85,7 @@ test('Help lists the commands, and every command tells its usage and options.', 
   }
 })
 
-test('A group without a command tells its commands, and the version is told.', async () => {
+test('A group without a command lists its commands, and the version is shown.', async () => {
   const [group, help, ...versions] = await runAll([
     ['keys'],
     ['keys', '--help'],
@@ -159,7 +159,7 @@ test('A negative number is the value of the option before it, or an argument, an
   for (const { stderr } of outcomes.slice(3)) assert.match(stderr, /^groundswell: N: expected a whole number/)
 })
 
-test('A keys file that is named and not there is told; the default one may be missing.', async (t) => {
+test('A keys file that is named and missing is a fault; the default one may be missing.', async (t) => {
   const keys = join(temporaryFolder(t), 'keys.json')
   const id = 'k_0123456789'
   const named = [['list'], ['show', id], ['rotate', id], ['revoke', id], ['set-quota', id, '5']].map(
@@ -183,7 +183,7 @@ test('A keys file that is named and not there is told; the default one may be mi
   assert.equal(stdout, 'no keys\n')
 })
 
-test('A folder that is not there is told in a sentence by every command that wants one.', async (t) => {
+test('Every command that needs a folder reports a missing one in a sentence.', async (t) => {
   const folder = temporaryFolder(t)
   const [nowhere, file] = ['nowhere', 'file'].map((name) => join(folder, name))
   writeFileSync(file, '')
@@ -215,7 +215,7 @@ test('Who reads no further, as head does, ends nothing with noise.', { timeout: 
   await runCliWell(['build', '--source', `csv:${FIXTURES}`, '--out', out])
   const line = `"$0" "$1" inspect "$2" 2>&1 >/dev/full | cat; { "$0" "$1" inspect "$2"; echo "code $?" >&2; } | true`
   const { stdout, stderr } = await run('sh', ['-c', line, process.execPath, fileURLToPath(CLI), out])
-  assert.match(stdout, /ENOSPC/, 'another fault of the output is told')
+  assert.match(stdout, /ENOSPC/, 'another fault of the output is reported')
   assert.equal(stderr, 'code 0\n')
 })
 
@@ -362,17 +362,17 @@ test('A build says what it read on the standard error, and inspect what the snap
   const id = /published snapshot ([0-9a-f]{24}), data as of (\S+)/.exec(built.stderr)
   assert.ok(id !== null, built.stderr)
   const lines = (await runCliWell(['inspect', out])).split('\n')
-  const told = (name: string): string => lines.find((line) => line.startsWith(name)) ?? assert.fail(name)
-  assert.ok(told('snapshot ').includes(id[1]))
-  assert.ok(told('as of ').includes(id[2]))
-  assert.match(told('buoys '), / 10 of 3 sources /)
-  assert.match(told('catalog '), /^catalog +1 +10 +\d+ +\d+\.\d\d$/)
-  assert.match(told('readings from '), new RegExp(`to ${id[2]}$`))
+  const lineOf = (name: string): string => lines.find((line) => line.startsWith(name)) ?? assert.fail(name)
+  assert.ok(lineOf('snapshot ').includes(id[1]))
+  assert.ok(lineOf('as of ').includes(id[2]))
+  assert.match(lineOf('buoys '), / 10 of 3 sources /)
+  assert.match(lineOf('catalog '), /^catalog +1 +10 +\d+ +\d+\.\d\d$/)
+  assert.match(lineOf('readings from '), new RegExp(`to ${id[2]}$`))
   const sums = lines
     .filter((line) => /^readings +\d/.test(line))
     .map((line) => line.trim().split(/ +/).map(Number))
   assert.equal(sums.length, 1)
-  assert.match(told('bytes per reading: '), /^bytes per reading: \d+\.\d\d in columns, \d+\.\d\d on disk/)
+  assert.match(lineOf('bytes per reading: '), /^bytes per reading: \d+\.\d\d in columns, \d+\.\d\d on disk/)
 })
 
 test('inspect refuses a snapshot with a damaged part, naming it.', async (t) => {

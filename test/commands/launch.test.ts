@@ -126,7 +126,7 @@ test('The program is compiled when there is no compiled code, when a source has 
   assert.equal(inode(root), second)
 })
 
-test('A source that does not compile is told with exit code 1, and the compiled code stays as it was.', async (t) => {
+test('A source that does not compile is reported with exit code 1, and the compiled code stays as it was.', async (t) => {
   const root = smallTree(t)
   await launch(root, '--build')
   const before = inode(root)
@@ -227,7 +227,7 @@ test(
   },
 )
 
-test('A clone that cannot be written is told in a sentence when it has to be compiled, and runs when not.', async (t) => {
+test('A clone that cannot be written to is reported in a sentence when it has to be compiled, and runs when not.', async (t) => {
   const root = smallTree(t)
   // For a user who may write anywhere, as the one of a container, this does what a read-only disk does to
   // others.
@@ -255,7 +255,7 @@ test('For a package, the compiled code is a folder of files, and afterwards a li
   assert.match(scripts['package'], /launch\.mjs --pack && npm pack && .*launch\.mjs --build$/)
 })
 
-test('A Node that is too old is told in one sentence before anything else, by the clone and by the package.', (t) => {
+test('A Node that is too old is reported in one sentence before anything else, by the clone and by the package.', (t) => {
   const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     engines: { node: string }
   }

@@ -1,4 +1,7 @@
-/** Builders that are killed, meet each other, or run out of disk: the folder always holds a whole snapshot, and recovers. */
+/**
+ * Builders that are killed, meet each other, or run out of disk: the folder always holds a whole snapshot,
+ * and recovers.
+ */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -28,7 +31,8 @@ test(
     const live = await startLive(t, { snapshots: folder })
     const client = new Client(live)
     const kills = amount(25, 500)
-    // An unhindered build takes as long as it takes on this machine; the first third of it is only Node's start.
+    // An unhindered build takes as long as it takes on this machine; the first third of it is only Node's
+    // start.
     const began = performance.now()
     await ended(startBuilder(folder, 1))
     const whole = performance.now() - began
@@ -78,7 +82,7 @@ test(
   },
 )
 
-test('A second builder is told that another one is at work.', { timeout: 600_000 }, async (t) => {
+test('A second builder reports that another one is at work.', { timeout: 600_000 }, async (t) => {
   const folder = join(temporaryFolder(t), 'snapshots')
   mkdirSync(folder)
   const held = lock(join(folder, 'builder.lock'), { patienceMs: 0 })

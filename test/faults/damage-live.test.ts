@@ -1,4 +1,7 @@
-/** A server under load whose folder is damaged in every way: it answers from what it has, says what is wrong, and takes the next good snapshot. */
+/**
+ * A server under load whose folder is damaged in every way: it answers from what it has, says what is wrong,
+ * and takes the next good snapshot.
+ */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import {
@@ -165,9 +168,9 @@ function pipeFor(path: string): () => void {
 }
 
 /** Lies with right hashes, and what is said to each. */
-const LIES: [what: string, lie: (at: Folder) => (() => void) | void, told: RegExp][] = [
+const LIES: [what: string, lie: (at: Folder) => (() => void) | void, reported: RegExp][] = [
   [
-    'a time that is none',
+    'a time that is not one',
     (at) => announceLie(at, () => ({ asOf: NaN })),
     /has no as_of: whole epoch seconds/,
   ],
@@ -205,8 +208,11 @@ const LIES: [what: string, lie: (at: Folder) => (() => void) | void, told: RegEx
   ['a pipe in place of the manifest', (at) => pipeFor(at.path('manifest.msgpack')), /is not a regular file/],
 ]
 
-/** What happens to the folder, what the server says to it, and what puts it right where that is more than a good manifest. */
-const DAMAGES: [what: string, harm: (at: Folder) => (() => void) | void, told: RegExp][] = [
+/**
+ * What happens to the folder, what the server says to it, and what puts it right where that is more than a
+ * good manifest.
+ */
+const DAMAGES: [what: string, harm: (at: Folder) => (() => void) | void, reported: RegExp][] = [
   [
     'a new part is cut short',
     (at) => {
@@ -308,20 +314,22 @@ const DAMAGES: [what: string, harm: (at: Folder) => (() => void) | void, told: R
 ]
 
 test(
-  'Whatever befalls the folder of a live server, it answers from the old snapshot, tells the error, and takes the next good one.',
+  'Whatever befalls the folder of a live server, it answers from the old snapshot, reports the error, and takes the next good one.',
   { timeout: 600_000 },
   async (t) => {
     const at = folderOf(t)
     const drill = await startDrill(t, at.dir)
     const known = new Set(prepared.ids)
-    for (const [what, harm, told] of DAMAGES) {
+    for (const [what, harm, reported] of DAMAGES) {
       await until(drill, ({ snapshot }) => snapshot?.id === prepared.ids[0])
       let isOver = false
       const loaded = load(drill, () => isOver)
       const mend = harm(at)
       // On the way a file may be gone for a moment, which is an error of its own.
-      const { reload, snapshot } = await until(drill, (status) => told.test(status.reload.last_error ?? ''))
-      assert.match(reload.last_error!, told, what)
+      const { reload, snapshot } = await until(drill, (status) =>
+        reported.test(status.reload.last_error ?? ''),
+      )
+      assert.match(reload.last_error!, reported, what)
       assert.equal(snapshot?.id, prepared.ids[0], what)
       assert.deepEqual(await drill.ready(), { code: 200 }, what)
       mend?.()
@@ -343,7 +351,7 @@ test(
       assert.ok((by.get(prepared.ids[0]) ?? 0) > 0, what)
       at.announce(0)
     }
-    t.diagnostic(`${DAMAGES.length} damages, each told and survived`)
+    t.diagnostic(`${DAMAGES.length} damages, each reported and survived`)
     drill.signal('SIGTERM')
     assert.equal(await drill.end, 0)
   },
@@ -395,12 +403,12 @@ test(
   'A server that is started over a lie lives and answers 503, says what is wrong, and takes the next good snapshot.',
   { timeout: 600_000 },
   async (t) => {
-    for (const [what, lie, told] of LIES) {
+    for (const [what, lie, reported] of LIES) {
       const at = folderOf(t)
       const mend = lie(at)
       const drill = await startDrill(t, at.dir)
       const { reload, snapshot } = await drill.status()
-      assert.match(reload.last_error ?? '', told, what)
+      assert.match(reload.last_error ?? '', reported, what)
       assert.equal(snapshot, null, what)
       assert.equal((await fetch(`${drill.base}/buoys/search?query=bu`)).status, 503, what)
       mend?.()
@@ -422,7 +430,7 @@ function runsAsNobody(): boolean {
 }
 
 test(
-  'A folder that may no longer be read is told, and serving goes on until it may be read again.',
+  'A folder that may no longer be read is reported, and serving goes on until it may be read again.',
   { timeout: 600_000 },
   async (t) => {
     const isRoot = process.getuid?.() === 0

@@ -1,4 +1,7 @@
-/** Damaged snapshots: whatever is wrong with the files, it is refused or harmless, and what was served before goes on being served. */
+/**
+ * Damaged snapshots: whatever is wrong with the files, it is refused or harmless, and what was served before
+ * goes on being served.
+ */
 import assert from 'node:assert/strict'
 import {
   copyFileSync,
@@ -37,7 +40,8 @@ test('Every flipped bit is refused or harmless.', { timeout: 600_000 }, async (t
   const folder = temporaryFolder(t)
   await runCliWell(['build', '--source', 'demo', '--out', folder, '--as-of', '2026-03-03T00:00:00Z'])
   const manifest = (await readManifest(folder))!
-  // The smallest part of each kind, and the manifest: all kinds are hit equally often, and none takes long to read.
+  // The smallest part of each kind, and the manifest: all kinds are hit equally often, and none takes long to
+  // read.
   const smallest = new Map<string, PartEntry>()
   for (const part of manifest.parts) {
     const known = smallest.get(part.kind)
@@ -141,7 +145,10 @@ async function scene(
   }
 }
 
-/** That the newer snapshot was refused for `reason`, the older one serves, and a word from the operator heals once `mend` is done. */
+/**
+ * That the newer snapshot was refused for `reason`, the older one serves, and a word from the operator heals
+ * once `mend` is done.
+ */
 async function expectRefusal(
   { reloader, log, folder }: Scene,
   reason: RegExp,
@@ -152,7 +159,7 @@ async function expectRefusal(
   assert.equal(log.length, 1)
   assert.match(log[0], /was refused: .*; snapshot [0-9a-f]{24} keeps serving$/)
   await reloader.look()
-  assert.equal(log.length, 1, 'the same fault is told once')
+  assert.equal(log.length, 1, 'the same fault is reported once')
   if (mend === null) return
   mend()
   await reloader.look(true)
@@ -300,7 +307,8 @@ test('A snapshot that would pass the memory limit is refused with the sums, befo
   first.reloader.stop()
   const fresh = parts.filter(({ file }) => served.parts.every(({ entry }) => entry.file !== file))
   const held = bytesOf(served.parts.map(({ entry }) => entry))
-  // Enough for the first and for the parts of both, not for what two workers make of the second beside the first.
+  // Enough for the first and for the parts of both, not for what two workers make of the second beside the
+  // first.
   const limit = held + bytesOf(fresh) + 2 * served.threadBytes
   const at = await scene(t, limit)
   for (const part of at.fresh) rmSync(at.path(part))

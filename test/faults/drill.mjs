@@ -1,5 +1,6 @@
-// The compiled command line with a debugger upon its serving threads: by it a test has one of them throw, hang, or tell its memory,
-// which nothing that a server listens to can do. Started with a channel to the test; plain JavaScript, for it runs as it is.
+// The compiled command line with a debugger upon its serving threads: by it a test has one of them throw,
+// hang, or report its memory, which nothing that a server listens to can do. Started with a channel to the
+// test; plain JavaScript, for it runs as it is.
 import { Session } from 'node:inspector/promises'
 import { main } from '../../dist/cli.js'
 

@@ -26,7 +26,10 @@ export interface Drill {
   /** Status code of `/readyz`, and the reason when it is not ready. */
   ready(): Promise<{ code: number; reason?: string }>
   reload(): Promise<Status>
-  /** Has a serving thread (0 is the oldest) do something: a method of the debugger's protocol. Resolves to its result. */
+  /**
+   * Has a serving thread (0 is the oldest) do something: a method of the debugger's protocol. Resolves to its
+   * result.
+   */
   debug(thread: number, method: string, params?: object): Promise<unknown>
   /** Has it run an expression, as `debug`; resolves to the value. */
   evaluate(thread: number, expression: string): Promise<unknown>
@@ -36,7 +39,8 @@ export interface Drill {
 }
 
 /**
- * Serves `folder` with two workers, without limit on calls without a key, as the user `uid` where one is given.
+ * Serves `folder` with two workers, without limit on calls without a key, as the user `uid` where one is
+ * given.
  * @throws Error when it ends before it listens.
  */
 export async function startDrill(t: TestContext, folder: string, uid: number | null = null): Promise<Drill> {
@@ -112,8 +116,8 @@ export interface Seen {
 }
 
 /**
- * Asks over `connections` at a time until `isOver`, each question over a connection of its own, so that a port that takes connections
- * and does not answer them is found.
+ * Asks over `connections` at a time until `isOver`, each question over a connection of its own, so that a
+ * port that takes connections and does not answer them is found.
  */
 export async function strangers(url: string, connections: number, isOver: () => boolean): Promise<Seen> {
   const seen: Seen = { answers: 0, failures: [], slowest: 0 }

@@ -79,7 +79,7 @@ const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 function start(t: TestContext, args: string[]) {
   const own = ['--admin-port=0', '--workers=2', '--drain-time=0s']
   const server = spawn(process.execPath, [CLI, 'serve', ...own, ...args], {
-    // There is no keys file, of which the first line of the output tells.
+    // Without a keys file, which the first line of the output is about.
     cwd: temporaryFolder(t),
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -117,13 +117,13 @@ export async function startAndEnd(plan: StartAndEnd): Promise<Ended> {
     typeof code === 'string' && starter.startsWith('npm') && (left.size > 0 || ownCode !== null)
   const seen = { code: isNpmsOwn ? ownCode : code, output, isYoung: !caught[0] }
   const fault = isLate ? 'it did not end' : await faultOf(plan, seen)
-  const told = { ...plan, caught, ownCode, left: [...left] }
+  const known = { ...plan, caught, ownCode, left: [...left] }
   return {
     starter,
     code,
     output,
     isNpmsOwn,
-    fault: fault === null ? null : [fault, JSON.stringify(told), ...trees].join('\n'),
+    fault: fault === null ? null : [fault, JSON.stringify(known), ...trees].join('\n'),
   }
 }
 
@@ -156,7 +156,7 @@ function treeOf(pid: number, folder: string): string[] {
   })
 }
 
-/** '' where there is no such file. */
+/** Empty where the file does not exist. */
 function readOf(path: string): string {
   try {
     return readFileSync(path, 'utf8')

@@ -1,4 +1,7 @@
-/** Snapshot folders for fault tests: small ones that are made quickly, and builders in processes of their own that can be killed. */
+/**
+ * Snapshot folders for fault tests: small ones that are made quickly, and builders in processes of their own
+ * that can be killed.
+ */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

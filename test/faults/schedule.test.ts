@@ -1,4 +1,7 @@
-/** Building on schedule: aligned to the clock, sooner after failures, unmoved by a clock that is set, and reported. */
+/**
+ * Building on schedule: aligned to the clock, sooner after failures, unmoved by a clock that is set, and
+ * reported.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
@@ -311,7 +314,7 @@ test(
 )
 
 test(
-  'A build that takes too long is ended, told, and tried again, and leaves neither a lock nor half-written files.',
+  'A build that takes too long is ended, reported, and tried again, and leaves neither a lock nor half-written files.',
   { timeout: 600_000 },
   async (t) => {
     const folder = temporaryFolder(t)

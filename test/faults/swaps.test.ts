@@ -1,4 +1,7 @@
-/** A server under load: swaps, a failing worker, a stop. Every answer is checked against the snapshot that its header names. */
+/**
+ * A server under load: swaps, a failing worker, a stop. Every answer is checked against the snapshot that its
+ * header names.
+ */
 import assert from 'node:assert/strict'
 import { copyFileSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
@@ -92,7 +95,7 @@ async function status(port: number): Promise<{
   return (await (await fetch(`http://127.0.0.1:${port}/status`)).json()) as Awaited<ReturnType<typeof status>>
 }
 
-/** It is told on the other stream than the port that `startLive` waits for, so perhaps a moment later. */
+/** Its line is on another stream than the port that `startLive` waits for, so it may come a moment later. */
 async function adminPort(live: Live): Promise<number> {
   for (;;) {
     const found = /admin port on http:\/\/127\.0\.0\.1:(\d+)/.exec(live.output().stderr)
@@ -298,9 +301,11 @@ test(
       `replaced after ${times.join(', ')} ms; ${answers} answers, ${failures.length} lost with their worker`,
     )
     assert.equal((await status(server.adminPort!)).workers.serving, 2)
-    // From sources each thread compiles them first, a second and more: the second is for compiled code, and tested there.
+    // From sources each thread compiles them first, a second and more: the second is for compiled code, and
+    // tested there.
     assert.ok(Math.min(...times) < 5000)
-    // Only what was on its way to the dead worker may be lost: the one or two that each of eight clients had under way, three times.
+    // Only what was on its way to the dead worker may be lost: the one or two that each of eight clients had
+    // under way, three times.
     assert.ok(failures.length <= 3 * 16, `${failures.length} of ${answers} failed: ${failures[0]}`)
     await server.reload()
     const seen = new Set<string | null>()
@@ -313,7 +318,7 @@ test(
 )
 
 test(
-  'A reload beyond --max-memory is refused and told, and the old snapshot serves on.',
+  'A reload beyond --max-memory is refused and reported, and the old snapshot serves on.',
   { timeout: 600_000 },
   async (t) => {
     const two = await twoSnapshots(t)
@@ -326,13 +331,13 @@ test(
       args: ['--admin-port=0', `--max-memory=${limit}`],
     })
     two.announce(1)
-    let told: string | null = null
-    while (told === null) {
+    let error: string | null = null
+    while (error === null) {
       await setTimeout(50)
-      told = (await status(await adminPort(live))).reload.last_error
+      error = (await status(await adminPort(live))).reload.last_error
     }
     assert.match(
-      told,
+      error,
       new RegExp(`the limit is ${limit} \\(--max-memory\\): .*2 workers with ${threadBytes} each`),
     )
     assert.equal((await status(await adminPort(live))).snapshot.id, two.ids[0])

@@ -191,7 +191,7 @@ test(
 )
 
 test(
-  'All workers that hang at once over one request are replaced, and the process lives.',
+  'All workers that are stalled at once over one request are replaced, and the process lives.',
   { timeout: 600_000 },
   async (t) => {
     const drill = await startDrill(t, folder)

@@ -1,4 +1,4 @@
-/** The operator's port: whom it answers, and who it does not. */
+/** The operator's port: which requests it answers, and which it refuses. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -50,7 +50,7 @@ async function start(t: TestContext, options: Partial<AdminOptions> = {}): Promi
   }
 }
 
-test('A status that cannot be made is a fault that is told, and the port goes on.', async (t) => {
+test('A status that cannot be made is reported as a fault, and the port goes on.', async (t) => {
   const faults: unknown[] = []
   const fault = new Error('a fault of the program')
   const admin = await start(t, {

@@ -10,7 +10,7 @@ import type { LockOptions } from '../../src/system/lock.ts'
 const UNSHARE = ['--pid', '--fork', '--kill-child', '--mount-proc', '--uts']
 const IN_HOST = 'hostname "$0" && exec "$@"'
 
-/** Why there are no containers here; null where there are. */
+/** Why containers cannot be used here; null where they can. */
 export function noContainers(): string | null {
   const { status, stderr, error } = spawnSync('unshare', [...UNSHARE, 'true'], { encoding: 'utf8' })
   return status === 0 ? null : `pid namespaces cannot be made here: ${stderr ?? error?.message}`

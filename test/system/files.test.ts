@@ -31,7 +31,7 @@ test('A pipe, a device, a folder and links to them are not read, and nothing wai
   }
 })
 
-test('A regular file is read whole, also behind a link, and a missing one is told by its code.', async (t) => {
+test('A regular file is read whole, also behind a link, and a missing one is reported by its code.', async (t) => {
   const folder = await folderOf(t, { 'file.txt': 'text' })
   symlinkSync(join(folder, 'file.txt'), join(folder, 'link'))
   assert.equal((await readRegularFile(join(folder, 'link'), 4)).toString(), 'text')

@@ -1,6 +1,6 @@
 /**
- * Two containers that hammer one folder: their processes change keys, build snapshots and hold a lock, are killed and stand still. What
- * they said they had done must be there in the end, and nothing else.
+ * Two containers that hammer one folder: their processes change keys, build snapshots and hold a lock, are
+ * killed and stopped for a while. What they said they had done must be there in the end, and nothing else.
  *
  *   node --import tsx test/lock/hammer.ts [--seconds 120] [--hosts one,other] [--still 30000] [--dist DIR]
  */
@@ -21,13 +21,13 @@ export interface HammerOptions {
   seconds: number
   /** A container each. */
   hosts: readonly string[]
-  /** For how long a process stands still at a time, milliseconds; 0 for never. */
+  /** Milliseconds for which a process is stopped at a time; 0 for never. */
   stillMs: number
   dist?: string
 }
 
 export interface Tally {
-  /** Changes of the keys file, turns with the lock and builds that were told to be done. */
+  /** Changes of the keys file, turns with the lock and builds that were reported as done. */
   changes: number
   turns: number
   builds: number

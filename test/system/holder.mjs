@@ -1,5 +1,6 @@
-// Takes a lock, says so, and does what it is told, a word a line: `block` keeps the event loop busy, `put` renames a file from the lock's
-// folder to PATH.put, `release` gives the lock back. Arguments: the compiled lock.js, PATH, its options as JSON, milliseconds of `block`.
+// Takes a lock, says so, and obeys its input, a word a line: `block` keeps the event loop busy, `put`
+// renames a file from the lock's folder to PATH.put, `release` gives the lock back. Arguments: the compiled
+// lock.js, PATH, its options as JSON, milliseconds of `block`.
 import { renameSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 

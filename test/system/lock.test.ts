@@ -1,4 +1,7 @@
-/** A lock between processes: of one machine, and of two containers, which share neither process numbers nor, perhaps, host names. */
+/**
+ * A lock between processes: of one machine, and of two containers, which share neither process numbers nor,
+ * perhaps, host names.
+ */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -158,7 +161,7 @@ test(
 )
 
 test(
-  'Who stood still while the lock was taken over puts nothing into place and takes nothing away.',
+  'A process that was stalled while its lock was taken over puts nothing into place and takes nothing away.',
   inContainers,
   async (t) => {
     const folder = temporaryFolder(t)

@@ -1,5 +1,6 @@
-// What lives in a container while a folder is hammered from several: loops that change keys, build snapshots and hold a lock, of which now
-// and then one is killed, or stands still for a while. Each says what it is about to do and what it has done, a line of JSON each.
+// What lives in a container while a folder is hammered from several: loops that change keys, build snapshots
+// and hold a lock, of which now and then one is killed, or is stopped for a while. Each says what it is
+// about to do and what it has done, a line of JSON each.
 //
 //   resident.mjs DIST FOLDER HOST SECONDS SEED STILL_MS     the first process of a container
 //   resident.mjs DIST FOLDER HOST keys|hold|build           one of its loops
