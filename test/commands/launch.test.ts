@@ -29,8 +29,8 @@ import { temporaryFolder } from '../live.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * A program of two files; the second one is loaded late, as workers are: after a line of input, where it is
- * told to wait.
+ * A program of two files; the second one is loaded late, as workers are: after a line of input, where its
+ * arguments ask for that.
  */
 const PROGRAM = {
   'cli.ts': `/** Prints its arguments and what the other file says. */
