@@ -27,7 +27,7 @@ export function benchFigures(text: string): Figures {
   const measured =
     /^\d{4}-\d\d-\d\d, .*?, Node [\d.]+/.exec(results)?.[0] ?? missing('date, machine and Node')
   const [, data, table] =
-    /^\*\*([^*]+)\*\*[^\n]*\n\n((?:\|[^\n]*\n)+)/m.exec(results) ?? missing('table under a bold line')
+    /^\*\*([^*]+)\*\*[^|]*?\n\n((?:\|[^\n]*\n)+)/m.exec(results) ?? missing('table under a bold line')
   const [head, , ...rows] = table.trimEnd().split('\n').map(cellsOf)
   const column = (name: string): number => {
     const found = head.findIndex((cell) => cell === name)
