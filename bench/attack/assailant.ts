@@ -1,4 +1,7 @@
-/** The attackers, in a process of their own: their files, memory and garbage collections are not the observer's. */
+/**
+ * The attackers, in a process of their own: their files, memory and garbage collections are not the
+ * observer's.
+ */
 import { fork, type ChildProcess } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +18,9 @@ interface Order {
 }
 
 export interface Assailant {
-  /** Resolves when the attacks, all at once, are over; after `limitMs` they are ended, and that is a fault. */
+  /**
+   * Resolves when the attacks, all at once, are over; after `limitMs` they are ended, and that is a fault.
+   */
   run(names: readonly string[], target: Target, scale: number, limitMs: number): Promise<Finding>
   stop(): void
 }

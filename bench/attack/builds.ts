@@ -1,4 +1,7 @@
-/** Builds from a good source and a hostile one: what became of the good one, how long it took, and how much memory. */
+/**
+ * Builds from a good source and a hostile one: what became of the good one, how long it took, and how much
+ * memory.
+ */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 /**
- * Somebody else: a light client at a modest, constant rate over a few kept connections and some new ones, in a process of its own. It
- * says how long its requests took and which failed, from one moment to the next.
+ * Somebody else: a light client at a modest, constant rate over a few kept connections and some new ones, in
+ * a process of its own. It says how long its requests took and which failed, from one moment to the next.
  */
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

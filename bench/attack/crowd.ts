@@ -90,7 +90,7 @@ export class Crowd {
   }
 }
 
-/** Resolves when `holds`, or after `limitMs`; tells which. */
+/** Resolves when `holds`, or after `limitMs`; says which. */
 export async function until(holds: () => boolean, limitMs: number): Promise<boolean> {
   const end = performance.now() + limitMs
   while (!holds()) {

@@ -57,7 +57,10 @@ export class Dialogue {
     this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
   }
 
-  /** Resolves when so many answers are there, the connection is over, or the time. Tells whether the answers are there. */
+  /**
+   * Resolves when so many answers are there, the connection is over, or the time. Tells whether the answers
+   * are there.
+   */
   async heard(count: number, limitMs: number): Promise<boolean> {
     const isOver = (): boolean => this.replies.length >= count || this.ended || this.garbled !== null
     if (!isOver()) {
@@ -74,7 +77,7 @@ export class Dialogue {
     return this.replies.length >= count
   }
 
-  /** Resolves when the server has ended the connection, or after the time; tells which. */
+  /** Resolves when the server has ended the connection, or after the time; says which. */
   over(limitMs: number): Promise<boolean> {
     return until(() => this.ended, limitMs)
   }

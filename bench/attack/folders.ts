@@ -1,6 +1,7 @@
 /**
- * A snapshot folder in which somebody lies: what is announced has right hashes and wrong contents, or is no file at all. A server that
- * serves keeps what it has or takes what does no harm; one that starts says what is wrong, or waits for better. None crashes or hangs.
+ * A snapshot folder in which somebody lies: what is announced has right hashes and wrong contents, or is no
+ * file at all. A server that serves keeps what it has or takes what does no harm; one that starts says what
+ * is wrong, or waits for better. None crashes or hangs.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import {
@@ -278,7 +279,10 @@ async function tellStarting(target: Target, lies: readonly Lie[]): Promise<Findi
   return { did: `${lies.length} starts: ${outcomes.toString()}`, faults }
 }
 
-/** What becomes of a server that finds such a folder: it serves, or waits for a better snapshot; else what is wrong. */
+/**
+ * What becomes of a server that finds such a folder: it serves, or waits for a better snapshot; else what is
+ * wrong.
+ */
 async function startUpon(cli: string, snapshots: string, engine: string): Promise<string> {
   const keys = `${snapshots}.keys`
   writeFileSync(keys, '{"format":1,"keys":[]}\n')

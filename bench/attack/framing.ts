@@ -1,6 +1,7 @@
 /**
- * Requests whose ends two readers could see in different places (request smuggling), and framing of every odd kind. Behind each stands
- * another request with a mark: where the first has to end the connection, an answer with the mark is the fault.
+ * Requests whose ends two readers could see in different places (request smuggling), and framing of every odd
+ * kind. Behind each stands another request with a mark: where the first has to end the connection, an answer
+ * with the mark is the fault.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -24,7 +25,7 @@ const ends = (name: string, bytes: string): OddRequest => ({ name, bytes, behind
 const open = (name: string, bytes: string): OddRequest => ({ name, bytes, behind: 'open' })
 
 export const ODD_REQUESTS: readonly OddRequest[] = [
-  // Bodies: none is read, so nothing behind the head can be told from a request.
+  // Bodies: none is read, so whatever stands behind the head looks like a request.
   ends('a body with a length', withHead('Content-Length: 5', 'hello')),
   ends('a length without a body', withHead('Content-Length: 50')),
   ends('chunks', withHead(CHUNKED, `5\r\nhello\r\n${EMPTY_CHUNKS}`)),
@@ -131,7 +132,10 @@ export const ODD_REQUESTS: readonly OddRequest[] = [
 export const ENGINE_STATUSES: ReadonlySet<number> = new Set([400, 408, 413, 431, 505])
 const API_STATUSES: ReadonlySet<number> = new Set([200, 204, 304, 401, 404, 405])
 
-/** What uWebSockets.js does before our code sees anything, and no option changes: told apart from faults, and counted. */
+/**
+ * What uWebSockets.js does before our code sees anything, and no option changes: kept apart from faults, and
+ * counted.
+ */
 const KNOWN_OF_UWS: ReadonlySet<string> = new Set([
   // It takes the name to be empty; no body is announced by it, so that all readers see the same end.
   'a header without a name',

@@ -1,7 +1,8 @@
 /**
- * Requests drawn from a grammar: paths, parameters, values, headers, encodings and framing, each right, nearly right or far off. Every
- * answer has a status that the description of the API names for its operation, or one of the engine's own, and a body that is JSON where
- * it says so; a sample is held against the whole description. The same seed draws the same requests.
+ * Requests drawn from a grammar: paths, parameters, values, headers, encodings and framing, each right,
+ * nearly right or far off. Every answer has a status that the description of the API names for its operation,
+ * or one of the engine's own, and a body that is JSON where it says so; a sample is held against the whole
+ * description. The same seed draws the same requests.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
@@ -32,7 +33,7 @@ const DEPTH = 24
 /** One answer in so many is held against the whole description. */
 const CHECKED_EVERY = 16
 const ANSWER_LIMIT_MS = 20_000
-/** So many different faults are told. */
+/** So many different faults are reported. */
 const TOLD = 8
 
 interface Drawn {

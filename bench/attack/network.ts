@@ -1,6 +1,7 @@
 /**
- * Networks whose servers mean harm, each an origin of its own on loopback: they trickle, never end, say another length, and send whoever
- * asks to where only this machine can go. A fetch ends in time, takes nothing of what it was sent to, and the good source is fetched.
+ * Networks whose servers mean harm, each an origin of its own on loopback: they trickle, never end, say
+ * another length, and send whoever asks to where only this machine can go. A fetch ends in time, takes
+ * nothing of what it was sent to, and the good source is fetched.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'

@@ -1,4 +1,7 @@
-/** The server that is attacked: a compiled one in a process of its own, with two workers, and what it looks like from outside. */
+/**
+ * The server that is attacked: a compiled one in a process of its own, with two workers, and what it looks
+ * like from outside.
+ */
 import { readdirSync, rmSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { spawnSync } from 'node:child_process'
@@ -33,7 +36,10 @@ export interface Corpus {
   remove(): void
 }
 
-/** Builds a snapshot and issues keys, in a folder of its own. `cli` is another compiled command line than the one of this tree. */
+/**
+ * Builds a snapshot and issues keys, in a folder of its own. `cli` is another compiled command line than the
+ * one of this tree.
+ */
 export function prepareCorpus(cli = join(DIST, 'cli.js'), seed = 1): Corpus {
   const folder = mkdtempSync(join(tmpdir(), 'groundswell-attack-'))
   const snapshots = join(folder, 'snapshots')

@@ -1,4 +1,6 @@
-/** Attacks that are whole programs of the tests, upon snapshots and sources instead of a server that serves. */
+/**
+ * Attacks that are whole programs of the tests, upon snapshots and sources instead of a server that serves.
+ */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { amount } from './attack.ts'

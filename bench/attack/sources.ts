@@ -1,4 +1,7 @@
-/** Sources that are made to hurt whoever reads them. Each build ends in time and within its memory, and the other source is published. */
+/**
+ * Sources that are made to hurt whoever reads them. Each build ends in time and within its memory, and the
+ * other source is published.
+ */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

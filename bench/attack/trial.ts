@@ -1,4 +1,7 @@
-/** One attack upon one server: what others saw before, meanwhile and after, what it cost, and whether the server lived. */
+/**
+ * One attack upon one server: what others saw before, meanwhile and after, what it cost, and whether the
+ * server lived.
+ */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Assailant } from './assailant.ts'
 import type { Target } from './attack.ts'
@@ -12,7 +15,7 @@ const MEMORY_LIMIT = 256
 const BACK_WITHIN = 96
 /** Files that may be open beside those of before: the bystander's new connections. */
 const FILES_WITHIN = 40
-/** So many faults of one attack are told. */
+/** So many faults of one attack are reported. */
 const TOLD = 6
 /** p99 of the others: so many times what is usual, or this many ms where that is more. */
 const SLOWER_LIMIT = 3

@@ -1,4 +1,7 @@
-/** The words of the grammar: values, names, methods and headers that are right, nearly right, and far off. They stand as on the wire. */
+/**
+ * The words of the grammar: values, names, methods and headers that are right, nearly right, and far off.
+ * They stand as on the wire.
+ */
 
 const words = (text: string): string[] => text.trim().split(/\s+/)
 const lines = (text: string): string[] =>

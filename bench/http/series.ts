@@ -1,6 +1,6 @@
 /**
  * The points of a daily series of whole years, naively: one walk over the rows, all values of a day in a
- * list, clocks as `Intl` tells them.
+ * list, clocks as `Intl` shows them.
  */
 import { MEASURES, type MeasureName } from '../../src/sea/columns.ts'
 import { statistic, type JsonObject } from '../../test/oracle/oracle.ts'

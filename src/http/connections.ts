@@ -9,15 +9,14 @@ import { unmapped } from './exchange.ts'
  * addresses one in 16 does.
  */
 const ADDRESS_SLOTS = 16_384
-/** Of each thread's row: its connections, those of each slot, and how many it has refused for either limit. */
+/**
+ * Of each thread's row: its connections, those of each slot, and how many it has refused for either limit.
+ */
 const COUNT_WORDS = 1 + ADDRESS_SLOTS
 const REFUSED_IN_ALL = COUNT_WORDS
 const REFUSED_BY_ADDRESS = COUNT_WORDS + 1
 const ROW_WORDS = COUNT_WORDS + 2
-/**
- * Before the rows: what makes the hash another one in each process, so that nobody can choose whom to share a
- * limit with.
- */
+/** A seed before the rows makes the hash differ between processes: nobody can choose to share a limit. */
 const SEED_WORDS = 1
 
 export interface ConnectionLimits {
@@ -69,8 +68,8 @@ export class Connections {
   }
 
   /**
-   * Counts a connection from `address` ('' where addresses are not counted). @returns what `left` wants to be
-   * told, or `REFUSED`.
+   * Counts a connection from `address` ('' where addresses are not counted). @returns what `left` has to
+   * be called with, or `REFUSED`.
    */
   opened(address: string): number {
     const words = this.#words

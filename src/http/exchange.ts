@@ -85,7 +85,7 @@ export interface Exchange {
   later(events: LaterEvents): LaterReply | null
 }
 
-/** What a reply that comes later tells of its connection; never from within one of its own methods. */
+/** What a deferred reply hears of its connection; never from within one of its own methods. */
 export interface LaterEvents {
   /** There may be room again after a `write` that left none. */
   readonly onRoom: () => void
@@ -137,11 +137,11 @@ export type OnRequest = (exchange: Exchange) => void
 /** What an engine needs of its surroundings. */
 export interface Surroundings {
   readonly connections: Connections
-  /** Told of what gets on beside requests: connections that come and go, and bytes that go out later. */
+  /** Called at every sign of life beside requests: connections that come and go, bytes that go out later. */
   readonly onProgress: () => void
   /** Wall clock in milliseconds since the epoch, for Date headers. */
   readonly now: () => number
-  /** Told of every error that a handler threw (or of its missing reply), after the client was answered. */
+  /** Gets every error that a handler threw (or that it did not reply), after the client was answered. */
   readonly onThrow: (error: unknown) => void
 }
 

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * For snapshots, sources, logs, the admin port and what Node itself has open; and for connections that are
- * told there are too many.
+ * For snapshots, sources, logs, the admin port and what Node itself has open; and for connections that
+ * are refused.
  */
 const OTHER_FILES = 128
 /** What one thread has open before any connection: its engine listens 8 times, and its loop has a few. */

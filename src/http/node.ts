@@ -28,8 +28,8 @@ const TIMEOUT_CHECK_MS = 1_000
 /** Turns of the loop without a connection to accept after which none is waiting. */
 const QUIET_TURNS = 3
 /**
- * Connections that wait to be accepted, as far as the system allows. Node's own 511 fill up when 2,000 come at
- * once: the system then drops whoever else connects, and that one tries again only a second later.
+ * Connections that wait to be accepted, as far as the system allows. Node's own 511 fill up when 2,000 come
+ * at once: the system then drops whoever else connects, and that one tries again only a second later.
  */
 const BACKLOG = 4096
 

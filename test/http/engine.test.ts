@@ -78,7 +78,7 @@ describe('loadEngine', () => {
 })
 
 /**
- * Connects to a port again and again and tells how each time ended. From an address of its own, lest it
+ * Connects to a port again and again and notes how each time ended. From an address of its own, lest it
  * connect to itself.
  */
 const ENDLESS_CLIENT = `
