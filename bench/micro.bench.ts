@@ -19,17 +19,17 @@ import { dateText, DAY, timestampText } from '../src/sea/time.ts'
 import { Totals } from '../src/serving/totals.ts'
 import { corpusView, seededRandom } from './corpus.ts'
 
-/** Requests drawn before the clock runs, and used in turn: enough that no cache line stays warm by chance. */
+/** Requests are drawn before the clock runs: so many that no cache line stays warm by chance. */
 const REQUESTS = 4096
 const NAME = process.argv[2] ?? ''
 
 type Draw = (random: () => number) => string
 
-/** Adds a case that asks REQUESTS urls drawn by `draw`, one per iteration. */
+/** Adds a case that asks `REQUESTS` urls drawn by `draw`, one in each iteration. */
 function add(bench: Bench, view: View, name: string, draw: Draw): void {
   if (!name.includes(NAME)) return
   const random = seededRandom(7)
-  // Without keys and quotas, which have a case of their own.
+  // Keys and quotas have a case of their own.
   const path = pathWithoutSocket(view, () => Date.now() / 1000)
   const exchange = new SilentExchange()
   const ask = (url: string): void => {
@@ -106,6 +106,13 @@ function addHistory(bench: Bench, view: View): void {
     (random) =>
       `/buoys/${pick(random, id)}/readings/search?date=${dateText(asOf - random() * 3000 * DAY)}&time=12:00&tolerance_hours=24`,
   )
+  add(bench, view, 'reading by id', (random) => {
+    const { catalog, readings } = view.dataset
+    const ordinal = Math.floor(random() * catalog.id.length)
+    const position = Math.floor(random() * readings.count(ordinal))
+    const buoy = catalog.id[ordinal]
+    return `/buoys/${buoy}/readings/${buoy * 1e10 + readings.timeAt(ordinal, position)}`
+  })
   add(bench, view, 'chart of 10 days', (random) => `/buoys/${pick(random, id)}/readings/chart`)
   add(
     bench,

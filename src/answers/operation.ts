@@ -18,7 +18,19 @@ export type MetaBegun = typeof META_BEGUN
 /** More than the beginning of `meta` and the members of a paged list take. */
 const PAGING_BYTES = 160
 
-/** An answer above one of these is expensive: it is made and sent in slices, so that nobody waits for it. */
+const PAGE = new Literal('"page":')
+const PER_PAGE = new Literal(',"per_page":')
+const TOTAL_PAGES = new Literal(',"total_pages":')
+
+const COUNT = new Literal('],"count":')
+const END = new Literal('}')
+/** More than a count takes. */
+const COUNT_BYTES = 32
+
+/** Largest page number (decisions, "Numbers in requests"). */
+export const MAX_PAGE = 2147483647
+
+/** An answer above one of these is expensive: it is made and sent in slices, between which others are served. */
 export const EXPENSIVE_BYTES = 64 * 1024
 export const EXPENSIVE_US = 1000
 
@@ -27,8 +39,8 @@ export interface ExpensiveAnswer {
   /** Bytes that `data` takes at most. */
   readonly bytes: number
   /**
-   * Writes what `answer` would have written, into a writer that may begin anew after each step: nothing may
-   * be held of it from one step to the next. A step takes some 50 µs, writes 16 KB at most, and makes room
+   * Writes what `answer` would have written, into a writer that may begin anew after each step: hold nothing
+   * of it from one step to the next. A step takes some 50 µs, writes 16 KB at most, and makes room
    * for that itself.
    */
   steps(writer: JsonWriter): Steps<MetaBegun | void>
@@ -52,14 +64,14 @@ export interface Operation<P extends Parameters = Parameters> {
   readonly refusal: 'bad_request' | 'validation_failed'
   /** The documented errors beside 401 and 429. */
   readonly errors: readonly ErrorCode[]
-  /** Without a `time` parameter the answer is that of the current minute, and so are its validators. */
+  /** Without a `time` parameter the answer and its validators are those of the current minute. */
   readonly perMinute?: true
   /** The answer depends on a language: that of the parameter `locale`, else of `Accept-Language`. */
   readonly language?: true
   /**
    * Writes the value of `data` into the view's writer. An answer with more in its `meta` than the timestamp
-   * goes on with `META`, its members, each followed by a comma, and says so. An expensive answer is not
-   * written but returned. It finds `PRELUDE_BYTES` of room. `path` holds the decoded arguments of the path,
+   * goes on with `META` and its members, each followed by a comma, and returns `META_BEGUN`. An expensive
+   * answer is not written but returned. The writer has `PRELUDE_BYTES` of room. `path` holds the decoded arguments of the path,
    * `now` the time of the answer in epoch seconds, `language` that of the answer.
    * @throws ApiError for what the parameters' schemas cannot say.
    */
@@ -104,11 +116,6 @@ export function rowsOfPage(count: number, page: number, perPage: number): { from
   return { from, to: Math.min(count, from + perPage) }
 }
 
-const COUNT = new Literal('],"count":')
-const END = new Literal('}')
-/** More than a count takes. */
-const COUNT_BYTES = 32
-
 /** Ends the list that `data` is, with its `count`. */
 export function endList(writer: JsonWriter, count: number): void {
   writer.ensure(COUNT_BYTES)
@@ -130,10 +137,3 @@ export function writePaging(writer: JsonWriter, count: number, page: number, per
   writer.comma()
   return META_BEGUN
 }
-
-const PAGE = new Literal('"page":')
-const PER_PAGE = new Literal(',"per_page":')
-const TOTAL_PAGES = new Literal(',"total_pages":')
-
-/** Largest page number (decisions, "Numbers in requests"). */
-export const MAX_PAGE = 2147483647

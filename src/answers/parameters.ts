@@ -67,7 +67,7 @@ export type QueryOf<P extends Parameters> = {
 }
 
 /** A parameter that always has a value: required, or with a default. */
-export interface Given<T> extends Parameter<T> {
+interface Given<T> extends Parameter<T> {
   readonly given: true
 }
 
@@ -151,7 +151,7 @@ export function boolean(options: Common & { default: boolean }): Given<boolean> 
   })
 }
 
-export interface TextOptions extends Common {
+interface TextOptions extends Common {
   minLength?: number
   pattern?: string
   /** What `pattern` means, in words. */

@@ -7,10 +7,10 @@ import { boolean, bounds, integer, point, text, type QueryOf } from '../answers/
 
 const MAX_PER_PAGE = 500
 const DEFAULT_PER_PAGE = 50
-/** Without `radius`, `near` reaches this far, in km. */
-const DEFAULT_RADIUS = 100
+/** Without `radius`, `near` reaches this far. */
+const DEFAULT_RADIUS_KM = 100
 /** A little more than half the circumference: all of the globe. */
-const MAX_RADIUS = 20100
+const MAX_RADIUS_KM = 20100
 
 const parameters = {
   bounds: bounds({
@@ -20,8 +20,8 @@ const parameters = {
   near: point({ description: 'Only buoys within `radius` of this point, nearest first.' }),
   radius: integer({
     minimum: 1,
-    maximum: MAX_RADIUS,
-    default: DEFAULT_RADIUS,
+    maximum: MAX_RADIUS_KM,
+    default: DEFAULT_RADIUS_KM,
     description: 'Kilometres around `near`; ignored without it.',
   }),
   source: text({

@@ -20,8 +20,8 @@ import { writeNearest, type SnapshotFragments } from '../answers/fragments.ts'
 import type { SpotRecord } from '../sea/records.ts'
 import { DAY, MINUTE } from '../sea/time.ts'
 
-/** A reading farther away in time says nothing, in seconds. */
-const READING_REACH = DAY
+/** A reading farther away in time says nothing. */
+const READING_REACH_SECONDS = DAY
 /** Buoys around a spot: as many as this, and no farther than `nearest` looks by default. */
 const NEARBY_BUOYS = 5
 const NEARBY_KM = 150
@@ -72,7 +72,7 @@ export const conditions = operation({
     writer.literal(TIDE_SOURCE)
     if (harbour === -1) writer.null()
     else view.fragments.tideSource.write(tides!.columns.credit[harbour])
-    // The credit was of any length.
+    // The credit may have been of any length.
     writer.ensure(ANSWER_BYTES)
     writer.literal(UNITS)
     if (spot !== null) writeSpot(view, spot)
@@ -227,7 +227,7 @@ function writeReading({ dataset, fragments }: View, lat: number, lng: number, ti
   const { catalog, readings, physicalNearby } = dataset
   const reports = (ordinal: number): boolean => {
     const position = readings.closest(ordinal, time)
-    return position !== -1 && Math.abs(readings.timeAt(ordinal, position) - time) <= READING_REACH
+    return position !== -1 && Math.abs(readings.timeAt(ordinal, position) - time) <= READING_REACH_SECONDS
   }
   const ordinal = physicalNearby.nearest(lat, lng, reports)
   if (ordinal === -1) {

@@ -20,8 +20,8 @@ import { type JsonWriter } from '../answers/json.ts'
 import { DAY, endOf, MINUTE } from '../sea/time.ts'
 
 const MAX_PER_PAGE = 100
-/** `timestamp` asks for this much before and after it, in seconds: a window of three hours. */
-const AROUND = 90 * MINUTE
+/** `timestamp` asks for this much before and after it: a window of three hours. */
+const AROUND_SECONDS = 90 * MINUTE
 /** The last second that a four-digit year can name. */
 const LAST_SECOND = 253402300799
 
@@ -120,7 +120,7 @@ function rangeOf({
     )
   }
   if (day !== undefined) return { start: day, end: day + DAY - 1 }
-  if (moment !== undefined) return { start: moment - AROUND, end: moment + AROUND }
+  if (moment !== undefined) return { start: moment - AROUND_SECONDS, end: moment + AROUND_SECONDS }
   const range = {
     start: start?.epoch ?? null,
     end: end === undefined ? null : endOf(end),

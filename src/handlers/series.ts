@@ -55,6 +55,25 @@ const METRICS = {
 
 type Metric = keyof typeof METRICS
 const METRIC_NAMES = Object.keys(METRICS) as Metric[]
+
+const POINT_INDEX = new Literal('{"bucket_index":')
+const LABEL = new Literal(',"label":"')
+const BUCKET_START = new Literal('","bucket_start":')
+const BUCKET_END = new Literal(',"bucket_end":')
+const VALUE = new Literal(',"value":')
+const SAMPLE_COUNT = new Literal(',"sample_count":')
+const POINT_END = new Literal('}')
+
+/** More than what stands before the first season takes, before the first point of one, and any point. */
+const START_BYTES = 1024
+const YEAR_BYTES = 128
+const POINT_BYTES = 176
+/** Measured with 46 samples a day and none of the data in the processor's cache. */
+const US_PER_SAMPLE = 0.015
+const US_PER_POINT = 0.4
+
+/** Points that are written in a step: 11 KB, some 30 µs. */
+const POINTS_OF_STEP = 64
 const WAVE_METRICS: readonly Metric[] = METRIC_NAMES.slice(0, 5)
 
 const METRICS_OF: { readonly [network in Network]: readonly Metric[] } = {
@@ -138,7 +157,7 @@ export const readingSeries = operation({
       writeSeries(writer, fragments.identifiedSummary, ordinal, query.metric, asked, rows)
     const { samples, points } = boundsOf(asked, rows)
     const bytes = START_BYTES + (endYear - startYear + 1) * YEAR_BYTES + points * POINT_BYTES
-    const microseconds = samples * MICROSECONDS_A_SAMPLE + points * MICROSECONDS_A_POINT
+    const microseconds = samples * US_PER_SAMPLE + points * US_PER_POINT
     if (bytes > EXPENSIVE_BYTES || microseconds > EXPENSIVE_US) return { bytes, steps }
     finish(steps(fragments.writer))
     return undefined
@@ -255,25 +274,6 @@ function rowsOf(segments: Segments, ordinal: number, measure: MeasureName): Seri
   }
   return rows
 }
-
-const POINT_INDEX = new Literal('{"bucket_index":')
-const LABEL = new Literal(',"label":"')
-const BUCKET_START = new Literal('","bucket_start":')
-const BUCKET_END = new Literal(',"bucket_end":')
-const VALUE = new Literal(',"value":')
-const SAMPLE_COUNT = new Literal(',"sample_count":')
-const POINT_END = new Literal('}')
-
-/** More than what stands before the first season takes, before the first point of one, and any point. */
-const START_BYTES = 1024
-const YEAR_BYTES = 128
-const POINT_BYTES = 176
-/** Measured with 46 samples a day and none of the data in the processor's cache. */
-const MICROSECONDS_A_SAMPLE = 0.015
-const MICROSECONDS_A_POINT = 0.4
-
-/** Points that are written in a step: 11 KB, some 30 µs. */
-const POINTS_OF_STEP = 64
 
 function* writeSeries(
   writer: JsonWriter,

@@ -14,7 +14,7 @@ import { timeBound } from './bisect.ts'
 
 /** A point farther away says nothing about a position. */
 const REACH_KM = 50
-/** Wider gaps are not bridged, in seconds: global models step by at most six hours. */
+/** Wider gaps are not bridged: global models step by at most six hours. */
 export const LONGEST_STEP = 6 * HOUR
 
 const HALF_CIRCLE = 18000

@@ -9,7 +9,7 @@ import { fold } from './words.ts'
 /**
  * What a catalogue says of its buoys that lists filter on; `source` and `country` are indexes into the lists.
  */
-export interface GroupColumns {
+interface GroupColumns {
   readonly id: Uint32Array
   readonly source: Uint16Array
   readonly country: Uint16Array

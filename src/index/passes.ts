@@ -28,7 +28,7 @@ export interface PassColumns {
   time: Uint32Array
 }
 
-export interface PassGroup {
+interface PassGroup {
   readonly all: Uint32Array
   /** Those with an observation inside the active window. */
   readonly fresh: Uint32Array

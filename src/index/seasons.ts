@@ -50,7 +50,7 @@ export function isDayOfYear(month: number, day: number): boolean {
 }
 
 /** The season of `year` (the year in which it starts): from `start` to before `end`, epoch seconds. */
-export interface SeasonSpan {
+interface SeasonSpan {
   readonly start: number
   readonly end: number
 }
@@ -71,7 +71,7 @@ export function lastCompleteSeason(zone: Zone, dates: SeasonDates, asOf: number)
   return year
 }
 
-export interface SeasonYears {
+interface SeasonYears {
   readonly startYear: number
   readonly endYear: number
 }

@@ -35,7 +35,7 @@ export interface TideColumns {
 }
 
 /** A harbour farther away says nothing about the tide (decisions, operation 13). */
-export const HARBOUR_REACH_KM = 100
+const HARBOUR_REACH_KM = 100
 
 /** A high or low water. */
 export interface Extreme {

@@ -1,11 +1,11 @@
 /**
  * Search in names, slugs and source identifiers: a suffix array over their folded text, so that a query finds
- * each occurrence by binary search, at the beginning, at a word or anywhere (decisions, operation
+ * each occurrence by halving, at the beginning, at a word or anywhere (decisions, operation
  * 4).
  *
  *   text      code units: for each buoy name NUL slug NUL identifier NUL
  *   owner     ordinal of the buoy a text position belongs to
- *   flags     what begins or ends at a position, as flags
+ *   flags     what begins or ends at a position
  *   suffixes  positions ordered by the text that follows them
  *   rank      where each ordinal stands in the order of names
  *

@@ -48,7 +48,7 @@ export interface Mission {
   readonly passesOfOwnCycle?: number
 }
 
-export interface PassNumber {
+interface PassNumber {
   cycle: number
   /** From 1; odd passes ascend. */
   number: number

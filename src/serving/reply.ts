@@ -222,7 +222,7 @@ export function sendPreflight(exchange: Exchange): void {
   exchange.send(PREFLIGHT, null)
 }
 
-export interface ErrorOptions {
+interface ErrorOptions {
   headers?: string
   more?: ErrorDetails
   details?: ErrorDetails | null

@@ -5,7 +5,7 @@
 
 /** What is counted, in the order of a row. */
 const TOTALS = { requests: 0, unauthorized: 1, rate_limited: 2, faults: 3 } as const
-export type TotalName = keyof typeof TOTALS
+type TotalName = keyof typeof TOTALS
 
 /** Rows are a cache line apart, lest threads slow each other down. */
 const ROW = 8
