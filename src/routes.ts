@@ -86,8 +86,8 @@ function stepOf<T>(from: Step<T>, segment: string): Step<T> {
 }
 
 /**
- * Walks a path from `at` on without cutting words out of it, each of which would have to be made and hashed:
- * a tenth of the time of splitting and comparing patterns.
+ * Walks a path from `at` on without cutting words out of it, each of which would have to be made and hashed.
+ * It takes a tenth of the time of splitting and comparing patterns.
  */
 function match<T>(step: Step<T>, path: string, at: number, args: string[]): T | null {
   const slash = path.indexOf('/', at)

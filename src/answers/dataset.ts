@@ -1,7 +1,7 @@
 /**
  * What every reader gets: one snapshot's frozen columns and the indexes over them. A buoy is an ordinal, its
- * position in the ascending ids. Built by each thread over the same shared memory; nothing here changes once
- * it is built.
+ * position in the ascending ids. Each thread builds it over the same shared memory; nothing here changes
+ * afterwards.
  */
 import { lowerBound } from '../index/bisect.ts'
 import { Around } from '../index/around.ts'
@@ -28,7 +28,7 @@ import type { Steps } from '../system/steps.ts'
 import { readTides } from '../snapshot/tides.ts'
 import type { SpotRecord } from '../sea/records.ts'
 
-/** A buoy farther away says nothing about a position (contract, "Conditions nearest buoy"), km. */
+/** A buoy farther away says nothing about a position (contract, "Conditions nearest buoy"). */
 const CONDITIONS_REACH_KM = 50
 
 export interface Dataset {
@@ -144,7 +144,7 @@ function activeBuoys(count: number, readings: Segments, since: number): Uint8Arr
   })
 }
 
-/** Ids are given from 1 on and hardly ever left out, so the first look mostly finds one. */
+/** Ids count from 1 and few are left out, so the first look mostly finds one. */
 function findId(ids: Uint32Array, wanted: number): number {
   const likely = wanted - 1
   if (ids[likely] === wanted) return likely

@@ -28,7 +28,7 @@ export class ApiError extends Error {
   readonly details: ErrorDetails | null
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails | null = null) {
-    // Where it was thrown interests nobody, and walking the stack takes longer than the rest of a 404.
+    // The stack is of no use to anyone, and walking it takes longer than the rest of a 404.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     super(message)

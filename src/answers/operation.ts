@@ -30,7 +30,9 @@ const COUNT_BYTES = 32
 /** Largest page number (decisions, "Numbers in requests"). */
 export const MAX_PAGE = 2147483647
 
-/** An answer above one of these is expensive: it is made and sent in slices, between which others are served. */
+/**
+ * An answer above one of these is expensive: it is made and sent in slices, between which others are served.
+ */
 export const EXPENSIVE_BYTES = 64 * 1024
 export const EXPENSIVE_US = 1000
 
@@ -71,8 +73,8 @@ export interface Operation<P extends Parameters = Parameters> {
   /**
    * Writes the value of `data` into the view's writer. An answer with more in its `meta` than the timestamp
    * goes on with `META` and its members, each followed by a comma, and returns `META_BEGUN`. An expensive
-   * answer is not written but returned. The writer has `PRELUDE_BYTES` of room. `path` holds the decoded arguments of the path,
-   * `now` the time of the answer in epoch seconds, `language` that of the answer.
+   * answer is not written but returned. The writer has `PRELUDE_BYTES` of room. `path` holds the decoded
+   * arguments of the path, `now` the time of the answer in epoch seconds, `language` that of the answer.
    * @throws ApiError for what the parameters' schemas cannot say.
    */
   answer(

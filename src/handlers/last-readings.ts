@@ -43,7 +43,7 @@ export const lastReadings = operation({
     const end = Math.min(limit, ids.length)
     for (let i = 0; i < end; i++) {
       const id = ids[i]
-      // Once is enough. Asking the list is cheaper than making a set of it.
+      // A look through the list is cheaper than a set.
       if (ids.indexOf(id) !== i) continue
       const ordinal = view.dataset.ordinalOfId(id)
       if (ordinal === -1) missing.push(id)

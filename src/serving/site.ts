@@ -48,7 +48,7 @@ type Compression = (typeof COMPRESSIONS)[number]
 const COMPRESSION_ENDINGS: { readonly [encoding in Compression]: string } = { br: '.br', gzip: '.gz' }
 
 /**
- * A form that is not at least a tenth shorter is not worth the client's work: images are compressed already.
+ * A form that is less than a tenth shorter is not worth the client's work: images are compressed already.
  */
 const WORTHWHILE = 0.9
 /**
@@ -100,7 +100,7 @@ function partsOf(folder: string): string[] {
 function readEntry(part: string, { file, template, ...entry }: SiteEntry, basePath: string): StaticFile {
   const bytes = readFileSync(join(part, file))
   if (template === true) {
-    // A base path holds no character that HTML or JavaScript would take for its own.
+    // A base path holds no character that means something to HTML or JavaScript.
     return { ...entry, bytes: Buffer.from(bytes.toString('utf8').replaceAll(BASE_PATH, basePath)) }
   }
   const compressed: { [encoding in Compression]?: Uint8Array } = {}

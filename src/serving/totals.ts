@@ -1,13 +1,13 @@
 /**
  * What a server has answered so far, in memory that all threads share: each serving thread has a row of its
- * own that nobody else writes, so that counting needs no atomic step, and the main thread adds the rows up.
+ * own, so that counting needs no atomic operation, and the main thread adds the rows up.
  */
 
 /** What is counted, in the order of a row. */
 const TOTALS = { requests: 0, unauthorized: 1, rate_limited: 2, faults: 3 } as const
 type TotalName = keyof typeof TOTALS
 
-/** Rows are a cache line apart, lest threads slow each other down. */
+/** Rows are a cache line apart, so that threads do not slow each other down. */
 const ROW = 8
 
 export class Totals {

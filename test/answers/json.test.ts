@@ -55,7 +55,7 @@ test('Every code of a signed column of hundredths is its number, the lowest one 
   }
 })
 
-test('Every direction has the compass point that its sixteenth of the circle has.', () => {
+test('Every direction has the compass point of its sixteenth of the circle.', () => {
   const points = [
     'N',
     'NNE',
@@ -266,7 +266,7 @@ test('A table of texts gives each one back by its index.', () => {
   assert.equal(all, texts.map((text) => `${text},`).join(''))
 })
 
-test('A list of codes is their entries, each with a comma behind.', () => {
+test('A list of codes is their entries, each followed by a comma.', () => {
   fc.assert(
     fc.property(fc.uint16Array({ maxLength: 40 }), fc.nat(40), (codes, before) => {
       const from = Math.min(before, codes.length)
@@ -284,7 +284,7 @@ test('A list of codes is their entries, each with a comma behind.', () => {
   )
 })
 
-test('Any number of nulls is as many texts, each with a comma behind.', () => {
+test('Any number of nulls is as many texts, each followed by a comma.', () => {
   for (let count = 0; count <= 50; count++) {
     const text = written((out) => {
       out.ensure(count * 8)
@@ -295,7 +295,7 @@ test('Any number of nulls is as many texts, each with a comma behind.', () => {
   }
 })
 
-test('Ascending times are timestamps, each with a comma behind, over hours, midnights and ends of months too.', () => {
+test('Ascending times are timestamps, each followed by a comma, over hours, midnights and ends of months too.', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 2 ** 32 - 32 * 86_400 }),

@@ -4,28 +4,13 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { Around } from '../../src/index/around.ts'
 import { buildPoints, Points } from '../../src/index/points.ts'
-
-const place = fc.oneof(
-  fc.record({
-    lat: fc.double({ min: -90, max: 90, noNaN: true }),
-    lng: fc.double({ min: -180, max: 180, noNaN: true }),
-  }),
-  fc.record({
-    lat: fc.constantFrom(-90, -89.99, 0, 89.99, 90),
-    lng: fc.constantFrom(-180, -179.9, -90, 0, 120, 180),
-  }),
-  // A coarse grid, full of places that share their position and of equal distances.
-  fc.record({
-    lat: fc.integer({ min: -4, max: 4 }).map((step) => step * 10),
-    lng: fc.integer({ min: -18, max: 18 }).map((step) => step * 10),
-  }),
-)
+import { positions } from './positions.ts'
 
 test('A page of the points within a radius is the same part of all of them in order.', () => {
   fc.assert(
     fc.property(
-      fc.array(place, { maxLength: 300 }),
-      place,
+      fc.array(positions, { maxLength: 300 }),
+      positions,
       fc.constantFrom(0, 1, 100, 1000, 5000, 12_000, 20_015, 20_100),
       fc.integer({ min: 1, max: 4 }),
       fc.integer({ min: 0, max: 120 }),

@@ -76,7 +76,7 @@ function haversine(lat1: number, lng1: number, lat2: number, lng2: number): numb
   return 2 * 6371 * Math.asin(Math.min(1, Math.sqrt(h)))
 }
 
-test('Of points nearly at one distance the great circle tells the nearest, of equal ones the lower ordinal.', () => {
+test('Of points nearly at one distance the great circle decides the nearest, of equal ones the lower ordinal.', () => {
   // Offsets of some billionths of a degree and mirror images: squared chords that differ by rounding only.
   const offset = fc.tuple(fc.constantFrom(-0.1, 0, 0.1), fc.integer({ min: -3, max: 3 }))
   fc.assert(
@@ -102,7 +102,7 @@ test('Of points nearly at one distance the great circle tells the nearest, of eq
   )
 })
 
-test('Indexes asked in turn about two places answer as each alone.', () => {
+test('Indexes asked alternately about two positions answer as each alone.', () => {
   const one = new Nearby(Float64Array.of(10), Float64Array.of(20), 50)
   const other = new Nearby(Float64Array.of(11, -30), Float64Array.of(20, 20), 60)
   for (const index of [0, 1]) {
@@ -116,7 +116,7 @@ test('Indexes asked in turn about two places answer as each alone.', () => {
   assert.equal(one.nearest(11, 20), -1)
 })
 
-test('Of points at one place the lower ordinal is found, whatever their order in the cells.', () => {
+test('Of points at one position the lower ordinal is found, whatever their order in the cells.', () => {
   const lat = Float64Array.of(10.2, 10, 10, 10, -10)
   const lng = Float64Array.of(20, 20, 20, 20, 20)
   const nearby = new Nearby(lat, lng, 50)
@@ -132,7 +132,7 @@ test('Of points at one place the lower ordinal is found, whatever their order in
   assert.equal(nearby.nearest(-10.4, 20), 4)
 })
 
-test('The two sides of the antimeridian and all longitudes of a pole are one place.', () => {
+test('The two sides of the antimeridian and all longitudes of a pole are one position.', () => {
   const nearby = new Nearby(Float64Array.of(5, 90, -90), Float64Array.of(180, 0, 0), 50)
   assert.equal(nearby.nearest(5, -180), 0)
   assert.equal(nearby.nearest(5, -179.9), 0)

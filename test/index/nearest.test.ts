@@ -81,7 +81,7 @@ function chordKm(a: Place, b: Place): number {
   return 2 * 6371 * Math.asin(Math.min(1, Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]) / 2))
 }
 
-test('Of some thousand points along a line of coast, the nearest of any place are those that a look at all of them finds.', () => {
+test('Of some thousand points along a line of coast, the nearest to any position are those that a look at all of them finds.', () => {
   let state = 7
   const random = (): number => (state = (state * 16807) % 2147483647) / 2147483647
   let at = { lat: 43, lng: -2 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { buildPoints, Points } from '../../src/index/points.ts'
+import { positions, type Position } from './positions.ts'
 
 const RADIUS = 6371
 
@@ -18,33 +19,11 @@ function chordKm(lat1: number, lng1: number, lat2: number, lng2: number): number
   return RADIUS * 2 * Math.atan2(distance, sum)
 }
 
-interface Place {
-  lat: number
-  lng: number
-}
-
-function pointsOf(places: Place[]): Points {
+function pointsOf(places: Position[]): Points {
   const lat = Float64Array.from(places, (place) => place.lat)
   const lng = Float64Array.from(places, (place) => place.lng)
   return new Points(buildPoints(lat, lng), lat, lng)
 }
-
-const everywhere: fc.Arbitrary<Place> = fc.oneof(
-  fc.record({
-    lat: fc.double({ min: -90, max: 90, noNaN: true }),
-    lng: fc.double({ min: -180, max: 180, noNaN: true }),
-  }),
-  // Poles, where all longitudes are one place, and both sides of the antimeridian.
-  fc.record({
-    lat: fc.constantFrom(-90, -89.99, 0, 89.99, 90),
-    lng: fc.constantFrom(-180, -179.9, -90, 0, 120, 180),
-  }),
-  // A coarse grid, full of places that share their position and of equal distances.
-  fc.record({
-    lat: fc.integer({ min: -4, max: 4 }).map((step) => step * 10),
-    lng: fc.integer({ min: -18, max: 18 }).map((step) => step * 10),
-  }),
-)
 
 /**
  * Distances that differ by less than this count as equal: the two formulas disagree by far less, except near
@@ -55,8 +34,8 @@ const TOLERANCE_KM = 1e-3
 test('The nearest points are those that a look at every point finds.', () => {
   fc.assert(
     fc.property(
-      fc.array(everywhere, { maxLength: 150 }),
-      everywhere,
+      fc.array(positions, { maxLength: 150 }),
+      positions,
       fc.integer({ min: 1, max: 25 }),
       fc.constantFrom(0, 1, 150, 2500, 12_000, 20_015, 20_016, 1e9),
       fc.integer({ min: 1, max: 4 }),
@@ -119,7 +98,7 @@ test('A distance of 0 finds what lies exactly there, and a distance is included.
   assert.deepEqual(points.nearest(10, 20, 9, km[2] - 1e-9, () => true).ordinals, [0, 1])
 })
 
-test('The antimeridian and the poles are no borders.', () => {
+test('Distances reach across the antimeridian and the poles.', () => {
   const points = pointsOf([
     { lat: -17, lng: 179.9 },
     { lat: -17, lng: -179.9 },

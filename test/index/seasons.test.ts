@@ -474,7 +474,7 @@ test('Directions have no minimum or maximum, and a series has one to thirteen ye
   assert.equal(points({ startYear: 2013, endYear: 2025 }).length, 13)
 })
 
-test('Missing values are no samples, and a bucket of missing values is left out.', () => {
+test('Missing values are not samples, and a bucket of missing values is left out.', () => {
   const { missing } = MEASURES.significantHeight
   const rows = segment([
     [epochOf('2025-01-01T00:00:00Z'), missing],

@@ -37,7 +37,7 @@ const longitudes = fc.oneof(
   fc.constantFrom(-180, -179.999, -90, 0, 90, 179.999, 180),
 )
 
-test('A distance is the angle between the two places on a sphere of 6371 km.', () => {
+test('A distance is the angle between the two positions on a sphere of 6371 km.', () => {
   fc.assert(
     fc.property(latitudes, longitudes, latitudes, longitudes, (lat1, lng1, lat2, lng2) => {
       const km = haversineKm(lat1, lng1, lat2, lng2)
@@ -115,7 +115,7 @@ const hundredths = fc.record({
 
 const modulo = (value: number, by: number): number => ((value % by) + by) % by
 
-test('A box of any size and turn holds the places that arithmetic modulo a turn says, borders included.', () => {
+test('A box of any size and rotation holds the positions that arithmetic modulo 360 gives, borders included.', () => {
   fc.assert(
     fc.property(hundredths, ({ south, height, west, width, lat, lng, onBorder }) => {
       const east = west + width
@@ -151,7 +151,7 @@ test('A box of any size and turn holds the places that arithmetic modulo a turn 
   )
 })
 
-test('A viewport of one turn that binary arithmetic left a hair short is the whole circle.', () => {
+test('A viewport of 360 degrees that binary arithmetic left a hair short is the whole circle.', () => {
   fc.assert(
     fc.property(fc.double({ min: -540, max: 180, noNaN: true }), longitudes, (west, lng) => {
       const box = boundsOnGlobe({ south: -90, north: 90, west, east: west + 360 })

@@ -34,7 +34,7 @@ test('Beyond 200 nautical miles of the nearest waters no country is found.', () 
   assert.equal(countryAt(lat, edge - degreesOf(385)), null)
 })
 
-test('Time zones are IANA names of the place, nautical ones far from land.', () => {
+test('Time zones are IANA names of the position, nautical ones far from land.', () => {
   const zones: [lat: number, lng: number, zone: string][] = [
     [48.85, 2.35, 'Europe/Paris'],
     [40.7, -74, 'America/New_York'],
@@ -76,7 +76,7 @@ test('A country is known by its code of ISO 3166-1 and no other, under its Engli
   }
 })
 
-test('A time zone is one that this program can reckon in.', () => {
+test('A time zone is one that this program can do arithmetic in.', () => {
   for (const name of ['Europe/Paris', 'America/Argentina/Buenos_Aires', 'UTC', 'Etc/GMT+8'])
     assert.ok(isTimezone(name), name)
   for (const name of ['', 'Paris', 'Europe/Atlantis', 'GMT+1', ' UTC', '../../etc/passwd'])

@@ -11,7 +11,7 @@ const TAIL = Buffer.from('2026-03-27T09:00:00Z"}}')
 
 const answerOf = (length: number): Buffer => Buffer.concat([Buffer.alloc(length, 'x'), TAIL])
 
-test('Whatever is put in, the answers kept take no more than the limit, the newest among them.', () => {
+test('Whatever is put in, kept answers take no more than the limit, and the newest is among them.', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 3000 }))),

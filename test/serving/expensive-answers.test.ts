@@ -225,7 +225,7 @@ test('Of those that wait, the client with the fewest at work comes first, and no
   assert.equal(many[0].running, 0)
 })
 
-test('Readers that take nothing hold up nobody who waits.', async () => {
+test('Readers that take nothing do not hold up those who wait.', async () => {
   const answers = new ExpensiveAnswers(quiet)
   const ask = asker(answers)
   const stuck = [1, 2, 3].flatMap((client) =>
