@@ -1,6 +1,6 @@
 /**
- * The proleptic Gregorian calendar in integers (Howard Hinnant, "chrono-compatible low-level date algorithms"):
- * a Date object per value is what makes time slow.
+ * The proleptic Gregorian calendar in integers (Howard Hinnant, "chrono-compatible low-level date
+ * algorithms"): a Date object per value is what makes time slow.
  */
 
 export const MINUTE = 60

@@ -70,7 +70,9 @@ export function readIsoTime(bytes: Uint8Array, from: number, to: number, allowed
   return Number.isNaN(offset) ? null : { local, fraction, offset }
 }
 
-/** The last date, as one number, and its midnight: a row of an archive mostly has the date of the one before. */
+/**
+ * The last date, as one number, and its midnight: a row of an archive mostly has the date of the one before.
+ */
 let lastDate = -(2 ** 30)
 let lastMidnight = 0
 

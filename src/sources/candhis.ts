@@ -100,8 +100,8 @@ async function readCandhis(folder: string, sink: Sink, { report }: SourceContext
   sink.source({ name: SOURCE, network: 'coastal', credit: 'Candhis, Cerema and its partners' })
   const placeless = [...found.campaigns.keys()].filter((campaign) => !found.stations.has(campaign))
   report.withoutPosition('candhis', placeless.sort())
-  // 3. The rows of each buoy's own files, then those of answers: of two rows of a feed with one time the later
-  // one counts, which is the API's.
+  // 3. The rows of each buoy's own files, then those of answers: of two rows of a feed with one time the
+  // later one counts, which is the API's.
   const buoys = await sendFiles(folder, found, sink, report)
   await sendAnswers(folder, found.tables, buoys, sink, report)
 }

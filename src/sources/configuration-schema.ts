@@ -1,4 +1,7 @@
-/** The form of `groundswell.config.json`: its types and its JSON schema (draft 7). `docs/sources.md` documents it. */
+/**
+ * The form of `groundswell.config.json`: its types and its JSON schema (draft 7). `docs/sources.md` documents
+ * it.
+ */
 import type { SchemaObject } from 'ajv'
 import type { Bounds } from '../sea/geo.ts'
 import { KIND_OPTIONS } from './kinds.ts'

@@ -1,6 +1,7 @@
-/** Cells that the tables of this format have in common: their times, and pairs that repeat from line to line. */
-import { Fields } from '../reading/fields.ts'
-import { digitsAt } from '../reading/fields.ts'
+/**
+ * Cells that the tables of this format have in common: their times, and pairs that repeat from line to line.
+ */
+import { digitsAt, type Fields } from '../reading/fields.ts'
 import type { SeparatedTable } from '../reading/table.ts'
 import { isoSeconds } from '../reading/times.ts'
 
@@ -25,8 +26,8 @@ function secondsAt(bytes: Uint8Array, from: number, to: number): number {
 }
 
 /**
- * Two cells that mostly repeat from line to line, such as the names of a buoy or the position of a point: what
- * follows from them is looked up once for each run of lines.
+ * Two cells that mostly repeat from line to line, such as the names of a buoy or the position of a point:
+ * what follows from them is looked up once for each run of lines.
  */
 export class RepeatedPair {
   readonly #first: number

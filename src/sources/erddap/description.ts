@@ -1,4 +1,7 @@
-/** A server's description of a dataset: the attributes of its variables, and the names of its columns in one spelling. */
+/**
+ * A server's description of a dataset: the attributes of its variables, and the names of its columns in one
+ * spelling.
+ */
 
 export const normal = (label: string): string =>
   label

@@ -1,6 +1,6 @@
 /**
- * What a reader process sends its builder, as bytes. A frame is a length (four bytes), a kind (one byte) and a
- * body: JSON for records and remarks, columns for rows. Both ends run on one machine, so numbers are in its
+ * What a reader process sends its builder, as bytes. A frame is a length (four bytes), a kind (one byte) and
+ * a body: JSON for records and remarks, columns for rows. Both ends run on one machine, so numbers are in its
  * byte order.
  */
 import { MEASURE_NAMES, RowBatch } from '../../sea/columns.ts'

@@ -48,7 +48,7 @@ const HEAP_SHARE = 0.5
 const WATCH_MS = 250
 /** This long past its time limit a reader ends itself, in case its builder is stalled. */
 const GRACE_SECONDS = 30
-/** A dying reader's last output serves only to tell a full memory from a crash. */
+/** A dying reader's last output serves only to distinguish a full memory from a crash. */
 const LAST_WORDS_CHARACTERS = 8192
 const MEMORY_WORDS = /out of memory|allocation failed|cannot allocate/i
 const MIB = 2 ** 20

@@ -212,8 +212,8 @@ class SendingFile implements FileReport {
 }
 
 /**
- * Where in our code an unforeseen fault arose, and its kind. Its message is left out: that may hold a piece of
- * a file.
+ * Where in our code an unforeseen fault arose, and its kind. Its message is left out: that may hold a piece
+ * of a file.
  */
 function placeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown fault'

@@ -1,5 +1,6 @@
 /**
- * Lines and their fields as bytes: separated by runs of blanks, or by a separator with the quoting of RFC 4180.
+ * Lines and their fields as bytes: separated by runs of blanks, or by a separator with the quoting of RFC
+ * 4180.
  *
  * A national archive has hundreds of millions of lines, so nothing here makes a string of a line, nor of a
  * field that is measured.

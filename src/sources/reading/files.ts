@@ -25,7 +25,7 @@ export interface FolderListing {
   folders: string[]
 }
 
-/** What lies directly in `folder`, or null where there is no such folder. */
+/** What lies directly in `folder`, or null if it is missing. */
 export async function listFolder(folder: string): Promise<FolderListing | null> {
   const files: string[] = []
   const folders: string[] = []
@@ -50,7 +50,7 @@ export async function listFolder(folder: string): Promise<FolderListing | null> 
 
 /**
  * What lies directly in the folder of a source.
- * @throws BuildError that names the kind, when there is no such folder
+ * @throws BuildError that names the kind, when the folder is missing
  */
 export async function listSource(kind: string, folder: string): Promise<FolderListing> {
   const listing = await listFolder(folder)
@@ -59,11 +59,10 @@ export async function listSource(kind: string, folder: string): Promise<FolderLi
 }
 
 /**
- * Reads a plain or gzip file (told apart by content) without its byte order mark.
+ * Reads a plain or gzip file, recognized by its content, without its byte order mark.
  *
  * A damaged or cut gzip file is reported as one bad line, and the whole lines before the damage are returned.
- * @throws BuildError when the file cannot be read or is larger than `maxBytes`, before or after
- * decompression.
+ * @throws BuildError when the file cannot be read or is larger than `maxBytes`, before or after decompression
  */
 export async function readText(path: string, file: FileReport, maxBytes = MAX_FILE_BYTES): Promise<Buffer> {
   let stored: Buffer

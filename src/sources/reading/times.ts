@@ -1,4 +1,6 @@
-/** Times as sources write them, as epoch seconds: dates by their parts, ISO 8601, and counts since a moment. */
+/**
+ * Times as sources write them, as epoch seconds: dates by their parts, ISO 8601, and counts since a moment.
+ */
 import { DAY, daysFromCivil, daysInMonth, HOUR, MINUTE } from '../../sea/calendar.ts'
 import { LIBERTIES, readIsoTime } from '../../sea/iso-time.ts'
 import { LAST_SECOND, parseTimestamp } from '../../sea/time.ts'
