@@ -237,7 +237,7 @@ async function readInThread(
 function expectSize(dir: string, { file, bytes }: PartEntry): void {
   try {
     const info = statSync(join(dir, file))
-    if (!info.isFile()) throw new UnfitFile('NOT_REGULAR', 'is no regular file')
+    if (!info.isFile()) throw new UnfitFile('NOT_REGULAR', 'is not a regular file')
     if (info.size !== bytes) throw wrongSize(file, info.size, bytes)
   } catch (error) {
     throw readFault(file, error)
