@@ -27,7 +27,7 @@ const SEEN = 2
  * How many times the limit of a /64 a whole IPv6 /48 has. Providers give a household or a machine a /64, and
  * a /56 or /48 of many of them to whoever asks.
  */
-export const SITE_SHARES = 16
+const SITE_SHARES = 16
 const SITE_BYTES = 6
 const MAX_COUNT = 0x7fff_ffff
 

