@@ -130,8 +130,8 @@ export type RowColumns = { [name in MeasureName]: Codes }
 
 /**
  * Rows of one buoy on their way from a source to the snapshot: parallel arrays, used again from batch to
- * batch. A row without `significantHeight` is not a reading (decisions, "Definitions"); its wind and temperature
- * still feed the series of those metrics.
+ * batch. A row without `significantHeight` is not a reading (decisions, "Definitions"); its wind and
+ * temperature still feed the series of those metrics.
  */
 export class RowBatch {
   length = 0

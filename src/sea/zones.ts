@@ -137,8 +137,8 @@ const kept = new Map<string, Zone>()
 
 /**
  * The zone of an IANA name (canonical or alias, in any case), or null for anything else; UTC offsets like
- * `+02:00` are not names. Known zones cost a look-up; a new one 0.1 ms, plus 0.1 ms for each year that is then
- * looked at.
+ * `+02:00` are not names. Known zones cost a look-up; a new one 0.1 ms, plus 0.1 ms for each year that is
+ * then looked at.
  */
 export function zone(name: string): Zone | null {
   let found = kept.get(name)

@@ -1,4 +1,6 @@
-/** Positions that lookups of near points must get right: anywhere, at poles and the antimeridian, and tied. */
+/**
+ * Positions that lookups of near points must get right: anywhere, at poles and the antimeridian, and tied.
+ */
 import fc from 'fast-check'
 
 export interface Position {
