@@ -72,7 +72,7 @@ if (files.length === 0) {
 }
 const options = [
   '--import=tsx',
-  '--import=./test/seed.mjs',
+  '--import=./test/setup.mjs',
   '--test',
   '--test-concurrency=2',
   ...['tap', './test/slowest.mjs'].flatMap((reporter) => [

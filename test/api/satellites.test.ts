@@ -436,8 +436,8 @@ test('Every bad line of the tables of passes is named.', { timeout: 600_000 }, a
   const badObservations: [string, string][] = [
     ['swot,5,8,Altimetry,V00,2026-03-27T08:10:00Z', 'not in passes.csv'],
     ['swot,5,7,Altimetry,V99,2026-03-27T08:10:00Z', 'not in buoys.csv'],
-    ['swot,5,7,Altimetry,V00,2026-03-27T07:59:59Z', 'time is no time of the pass'],
-    ['swot,5,7,Altimetry,V00,soon', 'time is no time of the pass'],
+    ['swot,5,7,Altimetry,V00,2026-03-27T07:59:59Z', 'time is not within the pass'],
+    ['swot,5,7,Altimetry,V00,soon', 'time is not within the pass'],
   ]
   writeFileSync(
     join(folder, 'passes.csv'),

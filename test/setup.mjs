@@ -1,0 +1,17 @@
+/**
+ * What holds in every process of a test. Property tests draw the same cases in every run, so that a change of
+ * ours is what makes one fail: `GROUNDSWELL_SEED=random` looks for new cases, `GROUNDSWELL_SEED=123` repeats
+ * those of a run that failed. Plain JavaScript, since worker threads import it too.
+ */
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+
+if (process.env.GROUNDSWELL_SEED === 'random') {
+  process.env.GROUNDSWELL_SEED = String(Math.floor(Math.random() * 2 ** 31))
+}
+fc.configureGlobal({ seed: Number(process.env.GROUNDSWELL_SEED ?? 20_261_121) })
+
+// Without a message, a failed `assert.ok` has Node look for its expression in the source. In what tsx makes of a
+// test, which is one long line, Node 20 takes minutes for that.
+const { ok } = assert
+assert.ok = (value, message = 'what is asserted here is not so') => ok(value, message)
