@@ -9,11 +9,14 @@ import { join } from 'node:path'
  * proxies), or send attacks. Everything else is the fast tier, which takes at most four minutes on two cores.
  */
 const SLOW = [
+  'test/access/addresses',
   'test/access/keys-changes',
   'test/access/keys-many',
   'test/access/keys-memory',
   'test/access/quota-hour',
+  'test/api/compression',
   'test/api/expensive',
+  'test/api/snapshots',
   'test/bench/',
   'test/build/replay',
   'test/build/silent',
@@ -23,7 +26,7 @@ const SLOW = [
   'test/fetch/command',
   'test/fetch/hour',
   'test/histories/',
-  'test/http/later-gone',
+  'test/http/later',
   'test/http/limits',
   'test/http/timeouts',
   'test/openapi/docs',
