@@ -43,6 +43,7 @@ const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 // Control characters, halves of surrogate pairs, line and paragraph separators, and what reverses the order
 // of text: a list in a terminal cannot show any of them.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
+const [QUOTE, BACKSLASH, BRACE] = [0x22, 0x5c, 0x7b]
 const FIELDS = new Set(['id', 'owner', 'hash', 'quota', 'created', 'rotated'])
 
 // A change of the largest file takes less than a second.
@@ -110,35 +111,53 @@ function readKeysFile(path: string): KeysFile {
     if (code === 'ENOENT') return { records: [], stamp: NO_FILE }
     throw new KeysFileError(`${path}: cannot be read (${code})`)
   }
-  return { records: parseKeys(path, text), stamp }
+  const records = parseKeys(text)
+  // Thrown here, where nothing of the file is within reach: an error keeps the functions on its stack alive,
+  // and they what they can see, which may be 64 MB.
+  if (typeof records === 'string') throw new KeysFileError(`${path}: ${records}`)
+  return { records, stamp }
 }
 
-function parseKeys(path: string, text: string): KeyRecord[] {
+/** The keys in the text of a file, or what is wrong with it. */
+function parseKeys(text: string): KeyRecord[] | string {
+  if (!hasFewObjects(text)) return `more than ${MAX_KEYS} keys`
   let content: unknown
   try {
     content = JSON.parse(text)
   } catch {
     // The parser's own message quotes the text around the error, so it is dropped.
-    throw new KeysFileError(`${path}: not valid JSON`)
+    return 'not valid JSON'
   }
-  if (typeof content !== 'object' || content === null) throw new KeysFileError(`${path}: not a JSON object`)
+  if (typeof content !== 'object' || content === null) return 'not a JSON object'
   const { format, keys } = content as Record<string, unknown>
-  if (format !== FORMAT) throw new KeysFileError(`${path}: "format" is not ${FORMAT}`)
-  if (!Array.isArray(keys)) throw new KeysFileError(`${path}: "keys" is not an array`)
-  if (keys.length > MAX_KEYS) throw new KeysFileError(`${path}: more than ${MAX_KEYS} keys`)
+  if (format !== FORMAT) return `"format" is not ${FORMAT}`
+  if (!Array.isArray(keys)) return '"keys" is not an array'
+  if (keys.length > MAX_KEYS) return `more than ${MAX_KEYS} keys`
   const seen = { id: new Set<string>(), owner: new Set<string>(), hash: new Set<string>() }
-  return keys.map((item: unknown, at) => {
+  for (const [at, item] of keys.entries()) {
     const fault = recordFault(item)
-    if (fault !== null) throw new KeysFileError(`${path}: keys[${at}]: ${fault}`)
+    if (fault !== null) return `keys[${at}]: ${fault}`
     const record = item as KeyRecord
     for (const field of ['id', 'owner', 'hash'] as const) {
-      if (seen[field].has(record[field])) {
-        throw new KeysFileError(`${path}: keys[${at}]: the same "${field}" as an earlier key`)
-      }
+      if (seen[field].has(record[field])) return `keys[${at}]: the same "${field}" as an earlier key`
       seen[field].add(record[field])
     }
-    return record
-  })
+  }
+  return keys as KeyRecord[]
+}
+
+/** Counted before anything is made of the text: a million empty objects in 3 MB would take 64 MB. */
+function hasFewObjects(text: string): boolean {
+  // The file is one, and each key.
+  let left = MAX_KEYS + 1
+  let isQuoted = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) isQuoted = !isQuoted
+    else if (code === BACKSLASH && isQuoted) at++
+    else if (code === BRACE && !isQuoted && --left < 0) return false
+  }
+  return true
 }
 
 function recordFault(item: unknown): string | null {
