@@ -1,9 +1,11 @@
-// Runs the tests on each release line of Node that the project supports, each in a fresh clone of the last commit:
+// Runs the tests on each release line of Node that the project supports, each in a fresh clone of the last
+// commit:
 //
 //   npm run test:nodes [LINE…] [-- all]     LINE is 20, 22 or 24; `all` runs both tiers, else the fast one
 //
-// The binaries are those of the npm packages `node-PLATFORM-ARCH`. Where the native HTTP engine does not load (on 24 it wants a newer
-// glibc than Debian 12 has), its tests are skipped by name and those of the node engine run.
+// The binaries are those of the npm packages `node-PLATFORM-ARCH`. Where the native HTTP engine does not load
+// (on 24 it wants a newer glibc than Debian 12 has), its tests are skipped by name and those of the node
+// engine run.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,12 +1,14 @@
-// Runs the tests: `node test/run.mjs [--tier=fast|slow] [PART…]`, those of a tier, or those whose path contains one of the parts, or all.
-// Node 20's runner takes no patterns. At the end it names the files that took longest.
+// Runs the tests: `node test/run.mjs [--tier=fast|slow] [PART…]`, those of a tier, or those whose path
+// contains one of the parts, or all. Node 20's runner takes no patterns. At the end it names the files that
+// took longest.
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * The slow tier: tests that start servers and builders by the dozen and kill them, drive other programs (a browser, containers,
- * proxies), or send attacks. Everything else is the fast tier, which takes at most four minutes on two cores.
+ * The slow tier: tests that start servers and builders by the dozen and kill them, drive other programs (a
+ * browser, containers, proxies), or send attacks. Everything else is the fast tier, which takes at most four
+ * minutes on two cores.
  */
 const SLOW = [
   'test/access/addresses',

@@ -1,4 +1,4 @@
-/** What the program writes where it is told no other place stays out of the sources' history. */
+/** What the program writes by default stays out of the sources' history. */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -68,7 +68,7 @@ test('Every import within the program names a file that is there, with its endin
 })
 
 /**
- * Who may know whom, from top to bottom: a file imports from its own room or from those below it, types included, so that no rooms import
+ * Which rooms may know which, from top to bottom: a file imports from its own room or from those below it, types included, so that no rooms import
  * each other in a circle. A room is a folder of `src/` or one file that lies in `src/` itself.
  */
 const RANKS = [
@@ -269,7 +269,7 @@ function filesWith(pattern: RegExp): string[] {
 }
 
 test('The clock is read where a process or thread begins, and handed on from there.', () => {
-  // `new Date(x)` only writes a given time, without an argument it would read the clock. `performance.now` is no clock but a
+  // `new Date(x)` only writes a given time, without an argument it would read the clock. `performance.now` is not a clock but a
   // stopwatch: it measures how long something takes.
   const reading = filesWith(/Date\.now|new Date\(\)|performance\.timeOrigin/)
   assert.deepEqual(reading, [

@@ -9,7 +9,7 @@ export class Dialogue {
   readonly replies: RawReply[] = []
   /** The server ended the connection, or reset it. */
   ended = false
-  /** What came is no HTTP/1 answer. */
+  /** What came is not an HTTP/1 answer. */
   garbled: string | null = null
   #settle: () => void = () => {}
 

@@ -127,7 +127,7 @@ export async function startPatient(
       '--admin-port=0',
       '--anonymous-quota=0',
       '--drain-time=0',
-      // What is kept of answers is no leak, but would look like one.
+      // Kept answers would look like a leak.
       `--answer-cache=${ANSWER_CACHE}`,
       ...more,
     ],

@@ -19,7 +19,7 @@ export interface Case {
   bar: number | null
   /** Has bars for 16 requests sent together, too. */
   pipelined?: true
-  /** Peers that answer it, and the least ratio to each, cold; null where there is no bar. */
+  /** Peers that answer it, and the least ratio to each, cold; null without a bar. */
   peers: { [peer in PeerName]?: number | null }
   /** Draws a path below the base path. */
   draw: (random: () => number) => string
@@ -224,7 +224,7 @@ const iso = (epoch: number): string => `${new Date(epoch * 1000).toISOString().s
 /** Three decimals, a hundred metres, as clients send them. */
 const round = (degrees: number): number => Math.round(degrees * 1000) / 1000
 
-/** 180.2 is no longitude that the contract takes. */
+/** The contract refuses 180.2 as a longitude. */
 const onGlobe = (lng: number): number => round(((lng + 540) % 360) - 180)
 
 function placeNear(random: () => number, buoys: readonly BenchBuoy[], degrees: number): string {

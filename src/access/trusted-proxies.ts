@@ -77,7 +77,7 @@ export class TrustedProxies {
    * The address that an anonymous call is charged to. Starts at `peer` and reads the header from the right,
    * nearest hop first, as long as the hop that wrote an element is trusted. Stops at the first hop that is
    * not trusted, at one that is malformed or hidden (`unknown`, `_name`), and after 20 hops. `Forwarded` (RFC
-   * 7239) counts only where there is no `X-Forwarded-For`: most proxies write just the latter, and pass on a
+   * 7239) counts only without an `X-Forwarded-For`: most proxies write just the latter, and pass on a
    * client's own `Forwarded` untouched.
    *
    * @param xForwardedFor the header's values in their order, joined with commas; empty when it is absent.

@@ -88,7 +88,7 @@ export function setPinned(dir: string, id: string, pinned: boolean): void {
   throw new BuildError(`the snapshot ${id} has just been dropped`)
 }
 
-/** Null where there is no manifest, or none that can be read. */
+/** Null where the manifest is missing or cannot be read. */
 export function manifestOf(path: string): Manifest | null {
   try {
     return decodeManifest(readRegularFileSync(path, MAX_MANIFEST_BYTES), path)

@@ -47,7 +47,7 @@ export function unite(lists: readonly (readonly RegistryEntry[])[]): Registry {
 }
 
 /**
- * The entries of a folder's file, those that win over others first; null where there is no file.
+ * The entries of a folder's file, those that win over others first; null where the file is missing.
  * @throws SnapshotError naming the file, when it is not whole; BuildError when another version of this
  * program wrote it
  */

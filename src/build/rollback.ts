@@ -24,7 +24,7 @@ export interface Republished {
  * is lost or broken, the snapshot that it named is published again, or the newest kept one where no rollback
  * holds; that is a repair and holds nothing.
  * @param now epoch seconds
- * @throws BuildError when there is no such snapshot or somebody writes to the folder, SnapshotError when it
+ * @throws BuildError when the snapshot does not exist or somebody writes to the folder, SnapshotError when it
  * is not whole
  */
 export async function rollback(dir: string, id: string | null, now: number): Promise<Republished> {

@@ -22,7 +22,7 @@ const SEED_WORDS = 1
 export interface ConnectionLimits {
   /** In all threads. */
   readonly total: number
-  /** Of one IPv4 address or one /64 of IPv6; 0 is no limit. */
+  /** Of one IPv4 address or one /64 of IPv6; 0 means unlimited. */
   readonly perAddress: number
   /** Addresses without a limit of their own. */
   readonly isExempt: (address: string) => boolean

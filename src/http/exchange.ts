@@ -113,7 +113,7 @@ export interface LaterReply {
   begin(head: string | Uint8Array, length: number): void
   /**
    * The next bytes of the body, in a buffer that may be used again at once; only where there is room. False
-   * where there is no room for more until `onRoom`.
+   * where nothing more fits until `onRoom`.
    */
   write(bytes: Uint8Array): boolean
   /** Says that all of them were written. */

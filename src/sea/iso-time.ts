@@ -76,7 +76,7 @@ export function readIsoTime(bytes: Uint8Array, from: number, to: number, allowed
 let lastDate = -(2 ** 30)
 let lastMidnight = 0
 
-/** Seconds of date and clock; NaN if there is no such moment. */
+/** Seconds of date and clock; NaN if the moment does not exist. */
 function secondsOf(bytes: Uint8Array, from: number, second: number): number {
   const high = twoDigits(bytes, from)
   const low = twoDigits(bytes, from + 2)

@@ -70,7 +70,7 @@ interface Target {
   reader: QueryReader<Operation['parameters']>
 }
 
-/** Seconds a client should wait while there is no snapshot yet. */
+/** Seconds a client should wait before the first snapshot. */
 const NO_SNAPSHOT_RETRY_SECONDS = 5
 /** A snapshot may be published at any time, and nobody is to see an old one for longer. */
 const LONGEST_LIFETIME_SECONDS = 60

@@ -191,7 +191,7 @@ function announce(heads: readonly Head[], sink: Sink, report: Report): Map<strin
 
 /**
  * Adds the .nc files of a folder and those below it to `found`. Returns the number of other files, or null if
- * there is no such folder.
+ * the folder does not exist.
  */
 async function findFiles(folder: string, depth: number, found: string[]): Promise<number | null> {
   const listing = await listFolder(folder)

@@ -303,7 +303,7 @@ function entriesOf(folder: string): string[] {
 
 interface Process {
   pid: number
-  /** Kernel ticks since boot at its start; empty where there is no /proc. */
+  /** Kernel ticks since boot at its start; empty without a /proc. */
   start: string
   /** Number of its pid namespace. */
   space: string

@@ -68,7 +68,7 @@ test('Collections are read from what V8 writes, thread by thread.', () => {
     longestElsewhere: 0.5,
     tooLong: 1,
     count: 4,
-    // Of the first thread 10 → 26 and 8 → 9 MB; of the second there is no stretch between two.
+    // Of the first thread 10 → 26 and 8 → 9 MB; the second has one line, and so no growth.
     allocated: 17 * 2 ** 20,
   })
 })

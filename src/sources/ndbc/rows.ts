@@ -311,7 +311,7 @@ class RowReader {
     return at + 1
   }
 
-  /** Sets the date to `(year × 32 + month) × 32 + day`; false if there is no such day. */
+  /** Sets the date to `(year × 32 + month) × 32 + day`; false if the day does not exist. */
   #startDate(date: number): boolean {
     const year = Math.floor(date / 1024)
     // Years had two digits until 1998.

@@ -29,7 +29,7 @@ interface StationList {
 
 /**
  * Joins all station lists: the active stations, newest list first, then the station table, which also has
- * former stations. What a list leaves open, the next one fills. Null if there is no list.
+ * former stations. What a list leaves open, the next one fills. Null without a list.
  */
 export async function readStations(
   folder: string,
