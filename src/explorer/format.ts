@@ -84,5 +84,5 @@ const COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
 
 /** The compass point of degrees, of sixteen. */
 export function compass(degrees: number): string {
-  return COMPASS[Math.round(degrees / 22.5) % 16]
+  return COMPASS[Math.round(degrees / 22.5) % 16] ?? ''
 }

@@ -8,7 +8,7 @@ export function drawLegend(theme: Theme): void {
   const rows = HEIGHT_COLORS[theme].map((color, i) => {
     const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' })
     swatch.style.background = color
-    return element('li', {}, swatch, labels[i])
+    return element('li', {}, swatch, labels[i] ?? '')
   })
   byId('legend').replaceChildren(element('h2', {}, 'Significant wave height, m'), element('ol', {}, ...rows))
 }

@@ -141,7 +141,7 @@ class SearchBox {
       row.setAttribute('aria-selected', String(i === this.#active))
     }
     this.input.setAttribute('aria-activedescendant', `found-${this.#active}`)
-    this.list.children[this.#active].scrollIntoView({ block: 'nearest' })
+    this.list.children[this.#active]?.scrollIntoView({ block: 'nearest' })
   }
 
   #choose(at: number): void {

@@ -37,9 +37,9 @@ export function startSheet(): void {
   let startY = 0
   let dragged = false
   const at = (): number => HEIGHTS.indexOf((document.body.dataset.sheet ?? 'peek') as SheetHeight)
-  const step = (by: number): void => setSheet(HEIGHTS[Math.min(2, Math.max(0, at() + by))])
+  const step = (by: number): void => setSheet(HEIGHTS[Math.min(2, Math.max(0, at() + by))] ?? 'peek')
   handle.addEventListener('click', () => {
-    if (!dragged) setSheet(HEIGHTS[(at() + 1) % HEIGHTS.length])
+    if (!dragged) setSheet(HEIGHTS[(at() + 1) % HEIGHTS.length] ?? 'peek')
   })
   handle.addEventListener('pointerdown', (event) => {
     startY = event.clientY

@@ -102,7 +102,7 @@ export function parseView(fragment: string): ViewState {
 function parseCamera(text: string): Camera | null {
   const parts = text.split('/').map(Number)
   if (parts.length !== 3 || text.includes('//') || parts.some((part) => !Number.isFinite(part))) return null
-  const [zoom, lat, lng] = parts
+  const [zoom = NaN, lat = NaN, lng = NaN] = parts
   return zoom >= 0 && zoom <= 22 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? { zoom, lat, lng } : null
 }
 

@@ -98,7 +98,8 @@ function breakLongPauses(x: readonly number[], values: readonly (number | null)[
   let last = -1
   for (let i = 0; i < values.length; i++) {
     if (values[i] === null) continue
-    if (last !== -1 && x[i] - x[last] > LONGEST_PAUSE_S && i - last > 1) cells[last + 1] = null
+    const pause = (x[i] ?? NaN) - (x[last] ?? NaN)
+    if (pause > LONGEST_PAUSE_S && i - last > 1) cells[last + 1] = null
     last = i
   }
   return cells

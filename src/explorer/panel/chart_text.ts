@@ -12,7 +12,7 @@ export function describeChart({ time, significant_height: heights }: Chart, zone
   heights.forEach((height, i) => {
     if (height === null) return
     low = Math.min(low, height)
-    if (height > high) [high, highAt] = [height, time[i]]
+    if (height > high) [high, highAt] = [height, time[i] ?? '']
   })
   if (highAt === '') return 'Chart without readings'
   const range = `significant heights from ${low.toFixed(2)} to ${high.toFixed(2)} metres`
@@ -44,15 +44,16 @@ export function chartTable(chart: Chart, zone: Zone): HTMLElement {
 function tableRows(chart: Chart, zone: Zone): HTMLElement[] {
   const rows: HTMLElement[] = []
   for (let i = chart.time.length - 1; i >= 0 && rows.length < TABLE_ROWS; i--) {
-    if (chart.significant_height[i] === null) continue
+    const [time, height = null] = [chart.time[i], chart.significant_height[i]]
+    if (time === undefined || height === null) continue
     rows.push(
       element(
         'tr',
         {},
-        element('th', { scope: 'row' }, dayAndTime(new Date(chart.time[i]), zone)),
-        element('td', {}, decimals(chart.significant_height[i], 2)),
-        element('td', {}, decimals(chart.maximum_height[i], 2)),
-        element('td', {}, decimals(chart.period[i], 1)),
+        element('th', { scope: 'row' }, dayAndTime(new Date(time), zone)),
+        element('td', {}, decimals(height, 2)),
+        element('td', {}, decimals(chart.maximum_height[i] ?? null, 2)),
+        element('td', {}, decimals(chart.period[i] ?? null, 1)),
       ),
     )
   }
