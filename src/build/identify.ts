@@ -2,7 +2,8 @@
  * Step 2 of a build: which buoys the snapshot has, and who each of them is: id and slug by the registry,
  * country and time zone by its source's word or its position.
  */
-import { countryAt, countryName, isTimezone, timezoneAt } from '../sea/territory.ts'
+import { countryAt, countryName, timezoneAt } from '../sea/territory.ts'
+import { isZone } from '../sea/zones.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { cataloguedBuoys, type CataloguedBuoy, type RegistryEntry } from '../snapshot/catalog.ts'
 import type { Base } from './base.ts'
@@ -86,6 +87,6 @@ export function locate(buoy: BuoyRecord, entry: RegistryEntry, previous?: Catalo
     id: entry.id,
     slug: entry.slug,
     country: countryName(said) === null ? findCountry() : said,
-    timezone: buoy.timezone !== undefined && isTimezone(buoy.timezone) ? buoy.timezone : findTimezone(),
+    timezone: buoy.timezone !== undefined && isZone(buoy.timezone) ? buoy.timezone : findTimezone(),
   }
 }

@@ -54,15 +54,6 @@ export function countryName(code: string): string | null {
     : null
 }
 
-/** Whether this program can do time arithmetic in `name`. */
-export function isTimezone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
-  } catch {
-    return false
-  }
-}
-
 /** The point `km` away in a direction, on the sphere. */
 function destination(lat: number, lng: number, km: number, bearing: number): [lat: number, lng: number] {
   const angle = km / EARTH_RADIUS_KM

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { iso1A2Code } from '@rapideditor/country-coder'
-import { countryAt, countryName, isTimezone, timezoneAt } from '../../src/sea/territory.ts'
+import { countryAt, countryName, timezoneAt } from '../../src/sea/territory.ts'
+import { isZone } from '../../src/sea/zones.ts'
 
 test('Buoys at sea belong to the country whose waters or nearest coast they lie off.', () => {
   const places: [lat: number, lng: number, country: string | null][] = [
@@ -44,7 +45,7 @@ test('Time zones are IANA names of the position, nautical ones far from land.', 
   ]
   for (const [lat, lng, zone] of zones) assert.equal(timezoneAt(lat, lng), zone, `${lat}, ${lng}`)
   for (const lat of [-90, 0, 90]) {
-    for (const lng of [-180, 0, 180]) assert.ok(isTimezone(timezoneAt(lat, lng)), `${lat}, ${lng}`)
+    for (const lng of [-180, 0, 180]) assert.ok(isZone(timezoneAt(lat, lng)), `${lat}, ${lng}`)
   }
 })
 
@@ -78,7 +79,7 @@ test('A country is known by its code of ISO 3166-1 and no other, under its Engli
 
 test('A time zone is one that this program can do arithmetic in.', () => {
   for (const name of ['Europe/Paris', 'America/Argentina/Buenos_Aires', 'UTC', 'Etc/GMT+8'])
-    assert.ok(isTimezone(name), name)
-  for (const name of ['', 'Paris', 'Europe/Atlantis', 'GMT+1', ' UTC', '../../etc/passwd'])
-    assert.ok(!isTimezone(name), name)
+    assert.ok(isZone(name), name)
+  for (const name of ['', 'Paris', 'Europe/Atlantis', 'GMT+1', '+01:00', ' UTC', '../../etc/passwd'])
+    assert.ok(!isZone(name), name)
 })

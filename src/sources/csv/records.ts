@@ -10,6 +10,7 @@ import type {
 } from '../../sea/records.ts'
 import type { Cell } from '../reading/table.ts'
 import { MAX_CYCLE, MAX_PASS_NUMBER, missionOfSlug } from '../../sea/missions.ts'
+import { isZone } from '../../sea/zones.ts'
 import { cleanName, degreesOf } from '../reading/fields.ts'
 import { secondsOf } from './cells.ts'
 
@@ -45,7 +46,7 @@ export function buoyOf(cell: Cell, zones: Set<string>): BuoyRecord | string {
   const country = cell('country')
   if (!/^([A-Z]{2})?$/.test(country)) return 'country is not two capital letters'
   const timezone = cell('timezone')
-  if (timezone !== '' && !isZone(timezone, zones)) return 'timezone is not an IANA time zone'
+  if (timezone !== '' && !isKnownZone(timezone, zones)) return 'timezone is not an IANA time zone'
   const virtual = cell('virtual')
   if (!['', 'true', 'false', '1', '0'].includes(virtual)) return 'virtual is not true or false'
   return {
@@ -60,16 +61,10 @@ export function buoyOf(cell: Cell, zones: Set<string>): BuoyRecord | string {
   }
 }
 
-/** Whether this Node.js knows the zone. `zones` holds the known ones, as a look-up costs 0.05 ms. */
-function isZone(name: string, zones: Set<string>): boolean {
+/** `zones` holds those that are known already. */
+function isKnownZone(name: string, zones: Set<string>): boolean {
   if (zones.has(name)) return true
-  // Newer engines also take offsets for zones.
-  if (!/^[A-Za-z]/.test(name)) return false
-  try {
-    Intl.DateTimeFormat('en', { timeZone: name })
-  } catch {
-    return false
-  }
+  if (!isZone(name)) return false
   zones.add(name)
   return true
 }

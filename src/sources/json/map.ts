@@ -6,6 +6,7 @@ import { Ajv, type ErrorObject } from 'ajv'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord, Network } from '../../sea/records.ts'
 import { MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
+import { isZone } from '../../sea/zones.ts'
 import { type Path, pathOf, plain, type Place } from './places.ts'
 import { type TimeReader, timeReader } from '../reading/times.ts'
 import { type ValueColumn, valueColumn } from '../reading/units.ts'
@@ -199,14 +200,6 @@ export function compileColumns(value: unknown, place: string): ColumnMap {
 function faultText(error: ErrorObject | undefined): string {
   const { additionalProperty: name } = (error?.params ?? {}) as { additionalProperty?: string }
   return `${error?.instancePath ?? ''} ${error?.message ?? 'is wrong'}${name === undefined ? '' : `: "${name}"`}`
-}
-
-function isZone(name: string): boolean {
-  try {
-    return /^[A-Za-z]/.test(name) && Intl.DateTimeFormat('en', { timeZone: name }) !== null
-  } catch {
-    return false
-  }
 }
 
 function compileTable(table: JsonTable, place: string): Table {
