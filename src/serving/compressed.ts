@@ -96,7 +96,10 @@ function blockHeader(encoding: Encoding, length: number): Uint8Array {
   return Uint8Array.of(bits, bits >> 8, bits >> 16)
 }
 
-/** Compresses `answer`, whose last `tailLength` bytes stay changeable, off this thread. */
+/**
+ * Compresses `answer`, whose last `tailLength` bytes stay changeable, off this thread. It is longer than its
+ * tail: of nothing, Zstandard makes not even a frame.
+ */
 export async function compressAnswer(
   encoding: Encoding,
   answer: Uint8Array,
