@@ -11,6 +11,7 @@ import { usagePath } from '../../src/access/usage-file.ts'
 import { RawClient, type Answer } from '../http/raw_client.ts'
 import { startLive } from '../live.ts'
 import { smallSnapshot } from './turned_clock.ts'
+import { missing } from '../http/server_for_tests.ts'
 
 const snapshots = await smallSnapshot()
 const KEYED = '/v2/buoys/1'
@@ -129,7 +130,7 @@ const LIKE_A_KEY = /gsw_[0-9A-Za-z]{8}/i
 for (const engine of ['uws', 'node'] as const) {
   test(
     `Over ${engine}, a key in any form is accepted, missing or invalid as documented, and written down nowhere.`,
-    { timeout: 600_000 },
+    { skip: missing(engine), timeout: 600_000 },
     async (t) => {
       const live = await startLive(t, {
         snapshots,
@@ -234,7 +235,7 @@ test(
 for (const engine of ['uws', 'node'] as const) {
   test(
     `Over ${engine}, calls without a key are charged to the client that a trusted proxy names, and to nobody it does not.`,
-    { timeout: 600_000 },
+    { skip: missing(engine), timeout: 600_000 },
     async (t) => {
       const untilNextHour = 3_600_000 - (Date.now() % 3_600_000)
       if (untilNextHour < 10_000) await wait(untilNextHour + 100)

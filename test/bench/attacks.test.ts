@@ -11,6 +11,7 @@ import { startBystander } from '../../bench/attack/bystander.ts'
 import { PIPELINES } from '../../bench/attack/pipelines.ts'
 import { ordinaryPaths, prepareCorpus, startPatient, type Corpus } from '../../bench/attack/patient.ts'
 import { examine, SHORT } from '../../bench/attack/trial.ts'
+import { missing } from '../http/server_for_tests.ts'
 
 /** Attacks that are made together, and how much of each. */
 const GROUPS: readonly [names: readonly string[], scale: number][] = [
@@ -37,7 +38,7 @@ after(() => {
 for (const engine of ['uws', 'node'] as const) {
   test(
     `A server on ${engine} lives through every attack, and others see no failure.`,
-    { timeout: 600_000 },
+    { skip: missing(engine), timeout: 600_000 },
     async (t) => {
       const patient = await startPatient(corpus, engine)
       const bystander = await startBystander(
