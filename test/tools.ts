@@ -1,0 +1,34 @@
+/** Programs of other people that tests drive: balancers, Redis, promtool. */
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** Where Debian puts servers; an ordinary user's PATH leaves these folders out. */
+const SERVER_FOLDERS = ['/usr/sbin', '/usr/local/sbin']
+
+/** The path of a program, or null where it is not installed. */
+export function findTool(name: string): string | null {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...SERVER_FOLDERS]
+  const paths = folders.filter((folder) => folder !== '').map((folder) => join(folder, name))
+  return paths.find(isProgram) ?? null
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * A reason to skip a test that needs the program `name`, with the line that installs it; false where it is
+ * there.
+ * @throws Error with that line where GROUNDSWELL_ALL_TOOLS is 1, as it is in the CI: there no test is skipped
+ */
+export function missingTool(name: string, debianPackage: string): string | false {
+  if (findTool(name) !== null) return false
+  const why = `${name} is not installed: sudo apt-get install -y ${debianPackage}`
+  if (process.env['GROUNDSWELL_ALL_TOOLS'] === '1') throw new Error(why)
+  return why
+}
