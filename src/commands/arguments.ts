@@ -1,6 +1,7 @@
 /** Arguments and environment of a command, read against the table of its settings. */
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { ConfigOf, Settings } from '../process/settings.ts'
+import type { ConfigOf, Setting, Settings } from '../process/settings.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { suggestion } from './suggest.ts'
 
@@ -27,13 +28,15 @@ export interface CommandLine<S extends Settings> {
 
 /**
  * Reads a command's settings. An option counts before a variable of the environment, and that before the
- * default. An empty variable counts as not set.
+ * default. An empty variable counts as not set. `usualFolder` is asked for the data folder when a default lies
+ * in it and `--data` is not given. `config.data` is the data folder, or null where no default lies in it.
  * @throws UsageError naming the option or variable.
  */
 export function readCommandLine<S extends Settings>(
   settings: S,
   argv: readonly string[],
   environment: { readonly [name: string]: string | undefined },
+  usualFolder: () => string = () => 'data',
 ): CommandLine<S> {
   const options = Object.fromEntries(
     Object.entries(settings).map(([option, { flag }]) => [
@@ -48,6 +51,14 @@ export function readCommandLine<S extends Settings>(
   if (values.help !== undefined)
     return { config: {} as ConfigOf<S>, positionals, help: true, given: new Map() }
   const named = new Map<string, string>()
+  let folder = values.data?.map(String).at(-1) ?? environment[variableOf('data')] ?? ''
+  let isFolderUsed = false
+  const defaultOf = ({ under, default: fallback }: Setting<unknown>): string[] => {
+    if (under === undefined) return fallback === undefined ? [] : [fallback]
+    isFolderUsed = true
+    if (folder === '') folder = usualFolder()
+    return [join(folder, under)]
+  }
   const config = Object.fromEntries(
     Object.entries(settings).map(([option, setting]) => {
       const given = values[option]?.map(String)
@@ -57,7 +68,7 @@ export function readCommandLine<S extends Settings>(
           ? [given, `--${option}`]
           : variable !== ''
             ? [setting.multiple === true ? variable.trim().split(/\s+/) : [variable], variableOf(option)]
-            : [setting.default === undefined ? [] : [setting.default], `--${option}`]
+            : [defaultOf(setting), `--${option}`]
       if (given !== undefined || variable !== '') named.set(option, name)
       if (texts.length === 0 && setting.required === true) throw new UsageError(`--${option} is required`)
       if (texts.length > 1 && setting.multiple !== true)
@@ -69,6 +80,7 @@ export function readCommandLine<S extends Settings>(
       }
     }),
   )
+  if ('data' in config) config['data'] = isFolderUsed ? folder : null
   return { config: Object.freeze(config) as ConfigOf<S>, positionals, help: false, given: named }
 }
 

@@ -1,23 +1,24 @@
 /** Finds the command of a command line, runs it, and sets the exit code. */
 import type { Signals } from '../begin.mjs'
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { dirname, join } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
 import { KeysFileError } from '../access/keys-file.ts'
 import { Stops } from './stops.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { noFolder } from '../snapshot/write.ts'
 import { BuildError } from '../system/build-error.ts'
 import { readCommandLine } from './arguments.ts'
+import { usualDataFolder } from './data-folder.ts'
 import { expectedFault } from './faults.ts'
 import { commandHelp, overview } from './help.ts'
 import { ServerFailure } from './serve.ts'
 import { suggestion } from './suggest.ts'
-import { environment, note, print } from './surroundings.ts'
+import { environment, note, print, programVersion } from './surroundings.ts'
 import { COMMANDS } from './table.ts'
 
 const HELP = /^(-h|--help|help)$/
 const VERSION = /^(-v|--version|version)$/
+/** What the program does when no command is named: it shows itself. */
+const FIRST_COMMAND = 'run'
 
 /** Exit codes: 1 where the command failed, 2 where its command line cannot be understood. */
 const FAILED = 1
@@ -42,8 +43,11 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
 }
 
-async function dispatch(argv: readonly string[], signals: Signals): Promise<void> {
-  if (argv.length === 0 || HELP.test(argv[0])) {
+async function dispatch(given: readonly string[], signals: Signals): Promise<void> {
+  const isNamed =
+    given.length > 0 && (!given[0].startsWith('-') || HELP.test(given[0]) || VERSION.test(given[0]))
+  const argv = isNamed ? given : [FIRST_COMMAND, ...given]
+  if (HELP.test(argv[0])) {
     print(overview(COMMANDS, ''))
     return
   }
@@ -66,14 +70,19 @@ async function dispatch(argv: readonly string[], signals: Signals): Promise<void
       `unknown command "${name}"${suggestion(name, names)}; groundswell ${group}--help lists the commands`,
     )
   }
-  const { config, positionals, help, given } = readCommandLine(found.settings, argv.slice(words), environment)
+  const {
+    config,
+    positionals,
+    help,
+    given: named,
+  } = readCommandLine(found.settings, argv.slice(words), environment, usualDataFolder)
   if (help) {
     print(commandHelp(name, found))
     return
   }
   expectPositionals(positionals, found.positionals, `groundswell ${name} ${found.usage}`)
   if (found.inFolder) expectFolder(positionals[0])
-  if (found.existing !== null) expectFile(found.existing, config, given)
+  if (found.existing !== null) expectFile(found.existing, config, named)
   if ('run' in found) {
     signals.letGo()
     await found.run(config as never, positionals)
@@ -107,14 +116,5 @@ function expectFile(option: string, config: object, given: ReadonlyMap<string, s
   const path = String((config as { [option: string]: unknown })[option])
   if (name !== undefined && !existsSync(path)) {
     throw new KeysFileError(`${path}: there is no such file (${name}); "keys issue" makes one`)
-  }
-}
-
-/** The version in the package.json above this file. */
-function programVersion(): string {
-  for (let dir = dirname(fileURLToPath(import.meta.url)); ; dir = dirname(dir)) {
-    const file = join(dir, 'package.json')
-    if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
-    if (dir === dirname(dir)) return 'of an unknown version'
   }
 }

@@ -1,5 +1,5 @@
 /** Texts of `--help`: the list of the commands, and the usage and options of each. */
-import type { Settings } from '../process/settings.ts'
+import type { Setting, Settings } from '../process/settings.ts'
 import { KIND_HELP } from '../sources/kinds.ts'
 import { variableOf } from './arguments.ts'
 import type { Command, Service } from './command.ts'
@@ -35,10 +35,7 @@ export function commandHelp(name: string, { usage, summary, more, settings }: Co
 /** The options of a command, one per line. */
 export function settingsHelp(settings: Settings): string {
   const rows = Object.entries(settings).map(([option, setting]) => {
-    const notes = [
-      setting.required === true ? 'required' : setting.default ? `default ${setting.default}` : '',
-      variableOf(option),
-    ].filter((note) => note !== '')
+    const notes = [defaultText(setting), variableOf(option)].filter((note) => note !== '')
     return [
       `  --${option} ${setting.placeholder}`.trimEnd(),
       `${setting.help} (${notes.join('; ')})`,
@@ -46,6 +43,12 @@ export function settingsHelp(settings: Settings): string {
   })
   const width = Math.max(...rows.map(([left]) => left.length)) + 2
   return rows.map(([left, right]) => `${left.padEnd(width)}${right}`).join('\n')
+}
+
+function defaultText({ required, under, default: fallback = '' }: Setting<unknown>): string {
+  if (required === true) return 'required'
+  if (under !== undefined) return `default ${under} in the data folder`
+  return fallback === '' ? '' : `default ${fallback}`
 }
 
 export function kindsHelp(): string {

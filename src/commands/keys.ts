@@ -5,6 +5,7 @@ import { readUsage, usagePath } from '../access/usage-file.ts'
 import { ISSUE_SETTINGS, KEYS_FILE_SETTINGS } from '../process/settings.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { command, type Command } from './command.ts'
+import { makeDataFolder } from './data-folder.ts'
 import { clock, print } from './surroundings.ts'
 
 export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
@@ -12,8 +13,10 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
     usage: '--owner NAME [--keys FILE] [--quota N] [--json]',
     summary: 'issue a key; it is shown once',
     settings: ISSUE_SETTINGS,
-    run: async ({ keys, owner, quota, json }) =>
-      printIssued(issueKey(keys, { owner, quota, now: clock() }), json),
+    run: async ({ data, keys, owner, quota, json }) => {
+      makeDataFolder(data)
+      printIssued(issueKey(keys, { owner, quota, now: clock() }), json)
+    },
   }),
   'keys list': command({
     usage: '[--keys FILE] [--json]',

@@ -3,9 +3,11 @@
  * schedule.
  */
 import type { Signals } from '../begin.mjs'
-import { issueKey } from '../access/keys.ts'
+import { issueKey, KeyCommandError } from '../access/keys.ts'
 import { loadKeys } from '../access/keys-file.ts'
+import { findFreePort } from '../http/port.ts'
 import { endChildren, runBuild } from '../process/build-child.ts'
+import { PORT_ADVICE } from '../process/server.ts'
 import { Schedule, type ScheduleState } from '../process/schedule.ts'
 import { RUN_SETTINGS, type ConfigOf } from '../process/settings.ts'
 import type { Stops } from './stops.ts'
@@ -13,9 +15,12 @@ import { timestampText } from '../sea/time.ts'
 import { readManifest } from '../snapshot/read.ts'
 import { BuildError } from '../system/build-error.ts'
 import { service } from './command.ts'
+import { makeDataFolder } from './data-folder.ts'
 import { kindsHelp } from './help.ts'
 import { serveUntilStopped } from './serve.ts'
 import { clock, note, print, random } from './surroundings.ts'
+
+const FIRST_OWNER = 'demo'
 
 type RunConfig = ConfigOf<typeof RUN_SETTINGS>
 type Build = (signal: AbortSignal) => Promise<void>
@@ -29,12 +34,16 @@ export const run = service({
 })
 
 async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promise<void> {
+  // A port that is taken is found before anything is built, and before a key is shown to nobody.
+  await findFreePort(config.host, config.port, PORT_ADVICE)
+  makeDataFolder(config.data)
   const build = buildOf(config)
   stops.beforeEnd(() => endChildren())
   const published = await readManifest(config.snapshots)
   const first = published === null ? await buildFirst(build, config, stops.signal) : { failure: null }
   if (first === null) return
   const key = firstKey(config.keys)
+  let isShown = false
   // Builds end last, when nobody is served any more.
   const ending = new AbortController()
   const schedule =
@@ -52,12 +61,16 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
         })
   try {
     await serveUntilStopped(config, stops, signals, {
-      onListening: (address) => greet(address, key),
+      onListening: (address) => {
+        isShown = true
+        greet(address, key)
+      },
       moreStatus: () =>
         schedule === null ? {} : { build: buildStatus(schedule.state, config['build-timeout']) },
       refreshEvery: config.every,
     })
   } finally {
+    if (key !== null && !isShown) print(keyText(key))
     schedule?.stop()
     ending.abort()
     await endChildren()
@@ -106,8 +119,18 @@ async function buildFirst(
 
 /** The text of a new key, or null where the keys file has keys already. */
 function firstKey(path: string): string | null {
-  return loadKeys(path).length === 0 ? issueKey(path, { owner: 'demo', now: clock() }).key : null
+  if (loadKeys(path).length > 0) return null
+  try {
+    return issueKey(path, { owner: FIRST_OWNER, now: clock() }).key
+  } catch (error) {
+    // Another start has issued it at the same moment, and shows it.
+    if (error instanceof KeyCommandError && loadKeys(path).length > 0) return null
+    throw error
+  }
 }
+
+const keyText = (key: string): string =>
+  `A key was issued for "${FIRST_OWNER}" and is shown this once: ${key}`
 
 function greet(address: string, key: string | null): void {
   const explorer = new URL('/', address).href
@@ -116,7 +139,7 @@ function greet(address: string, key: string | null): void {
     return
   }
   print('')
-  print(`A key was issued for "demo" and is shown this once: ${key}`)
+  print(keyText(key))
   // A fragment stays in the browser, which also takes it off the address bar at once.
   print(`  look around: ${explorer}#key=${key}`)
   print(`  curl -H 'Authorization: Bearer ${key}' '${address}/buoys?per_page=3'`)

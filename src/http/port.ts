@@ -26,11 +26,12 @@ export async function openPort(
   host: string,
   port: number,
   open: (port: number) => Promise<void>,
+  advice = '',
 ): Promise<number> {
   // As long as such a name may be, because some releases of Node fill up shorter ones and others do not.
   const endTurn = await takeTurn(`\0groundswell-listens-${port}`.padEnd(TURN_NAME_BYTES, '.'))
   try {
-    const free = await findFreePort(host, port)
+    const free = await findFreePort(host, port, advice)
     await open(free)
     return free
   } finally {
@@ -58,20 +59,20 @@ async function takeTurn(name: string): Promise<() => void> {
 
 /**
  * Resolves to a port that nothing listens on: `port` itself, or for 0 one that the system picks. Rejects with
- * an Error that names the address when something listens on it or it cannot be bound.
+ * an Error that names the address when something listens on it or it cannot be bound, and ends with `advice`.
  *
  * To be asked once, before the workers start. They share their port, so a second server on it would get no
  * error, only half of the first one's connections; and a port that an engine got by asking for 0 cannot be
  * shared.
  */
-export async function findFreePort(host: string, port: number): Promise<number> {
+export async function findFreePort(host: string, port: number, advice = ''): Promise<number> {
   try {
     if (port === 0) return await pickPort(host)
     await bind(host, port)
     return port
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    throw listenError(host, port, code ?? message)
+    throw listenError(host, port, code ?? message, advice)
   }
 }
 
@@ -108,10 +109,19 @@ async function bind(host: string, port: number): Promise<void> {
   })
 }
 
-/** The Error for an address that cannot be listened on; `reason` may be a system's error code. */
-export function listenError(host: string, port: number, reason: string): Error {
+const REASONS: { readonly [code: string]: string } = {
+  EADDRINUSE: 'the address is in use (EADDRINUSE)',
+  EADDRNOTAVAIL: 'this machine does not have the address (EADDRNOTAVAIL)',
+  EACCES: 'this user may not (EACCES); ports below 1024 need a privilege',
+  ENOTFOUND: 'the name is not known (ENOTFOUND)',
+}
+
+/**
+ * The Error for an address that cannot be listened on; `reason` may be a system's error code. `advice` says
+ * which option to change.
+ */
+export function listenError(host: string, port: number, reason: string, advice = ''): Error {
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
-  return new Error(
-    `cannot listen on ${address}: ${reason === 'EADDRINUSE' ? 'the address is in use (EADDRINUSE)' : reason}`,
-  )
+  const what = `cannot listen on ${address}: ${REASONS[reason] ?? reason}`
+  return new Error(advice === '' ? what : `${what}; ${advice}`)
 }

@@ -26,6 +26,10 @@ import { Workers } from './workers.ts'
  */
 const LAST_ANSWERS_MS = 500
 
+/** What to do when the port cannot be opened. */
+export const PORT_ADVICE =
+  'choose another with --port (0 takes any free one), or end what has it (ss -ltnp shows it)'
+
 /** The server was no longer wanted before it served. */
 export class StoppedEarly extends Error {
   override name = 'StoppedEarly'
@@ -41,7 +45,7 @@ export async function startServer(config: ServeConfig, surroundings: Surrounding
   if (engine.warning !== null) surroundings.log(`warning: ${engine.warning}`)
   const count = Math.min(config.workers, engine.maxWorkers)
   // A taken port is reported before anything is loaded. Whether it is still free then, its opening shows.
-  await findFreePort(config.host, config.port)
+  await findFreePort(config.host, config.port, PORT_ADVICE)
   const server = new RunningServer(config, surroundings, count)
   await server.start()
   return server
@@ -139,7 +143,7 @@ export class RunningServer {
         log(`warning: ${snapshots} holds no snapshot; answering 503 until one is published there`)
       }
       // 4. The port opens to clients.
-      this.#port = await openPort(host, port, (free) => this.#workers.listen(free))
+      this.#port = await openPort(host, port, (free) => this.#workers.listen(free), PORT_ADVICE)
       this.#isOpen = true
       // 5. From now on the folder is followed.
       signal?.throwIfAborted()

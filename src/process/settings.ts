@@ -28,6 +28,8 @@ export interface Setting<T> {
   readonly help: string
   /** Text of the default. Without one the setting may be left out. */
   readonly default?: string
+  /** The default is this name in the data folder. */
+  readonly under?: string
   readonly required?: boolean
   /** A switch takes no value. */
   readonly flag?: boolean
@@ -42,21 +44,29 @@ export type ConfigOf<S extends Settings> = Readonly<{
   [option in keyof S]: S[option] extends Setting<infer T> ? T : never
 }>
 
+const data: Setting<string | null> = {
+  placeholder: 'DIR',
+  help: 'data folder: where snapshots and keys lie unless their own options say otherwise (default: data in a clone or where it has them, else groundswell in XDG_DATA_HOME or ~/.local/share)',
+  default: '',
+  parse: textOrNull,
+}
+
 const snapshots: Setting<string> = {
   placeholder: 'DIR',
   help: 'folder that snapshots are published to and served from',
-  default: 'data/snapshots',
+  under: 'snapshots',
   parse: text,
 }
 
 const keys: Setting<string> = {
   placeholder: 'FILE',
   help: 'file of API keys (hashes only)',
-  default: 'data/keys.json',
+  under: 'keys.json',
   parse: text,
 }
 
 export const SERVE_SETTINGS = {
+  data,
   snapshots,
   port: {
     placeholder: 'PORT',
@@ -220,6 +230,7 @@ const configuration: Setting<string | null> = {
 export const BUILD_SETTINGS = {
   source,
   config: configuration,
+  data,
   out: { ...snapshots, help: 'folder to publish the snapshot in' },
   'as-of': {
     placeholder: 'TIME',
@@ -311,9 +322,10 @@ export const ROLLBACK_SETTINGS = {
   } satisfies Setting<string | null>,
 } as const
 
-export const KEYS_FILE_SETTINGS = { keys, json } as const
+export const KEYS_FILE_SETTINGS = { data, keys, json } as const
 
 export const ISSUE_SETTINGS = {
+  data,
   keys,
   json,
   owner: {

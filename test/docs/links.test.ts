@@ -183,7 +183,7 @@ function tablesOfSettings(): { readonly [heading: string]: Settings } {
 }
 
 /** Defaults that are said in words, since a machine, a clock or another option decides them. */
-const DEFAULTS_IN_WORDS = new Set(['workers', 'as-of', 'to'])
+const DEFAULTS_IN_WORDS = new Set(['workers', 'as-of', 'to', 'data'])
 
 test('The operator’s manual documents every setting with its variable and its default, and no other.', () => {
   const manual = documentAt('docs/operating.md')
@@ -196,11 +196,15 @@ test('The operator’s manual documents every setting with its variable and its 
     )
     for (const [cell, variable, fallback, meaning] of rows) {
       const option = /^`--([a-z-]+)/.exec(cell)![1]
-      const { placeholder, required, flag, default: text = '' } = settings[option]
+      const { placeholder, required, flag, under, default: text = '' } = settings[option]
       assert.equal(cell, `\`--${option}${placeholder === '' ? '' : ` ${placeholder}`}\``)
       assert.equal(variable, `\`${variableOf(option)}\``, option)
       assert.ok(meaning.length > 10, option)
       if (DEFAULTS_IN_WORDS.has(option)) continue
+      if (under !== undefined) {
+        assert.equal(fallback, `\`${under}\` in the data folder`, option)
+        continue
+      }
       const none = flag === true ? 'off' : required === true ? 'required' : 'none'
       assert.equal(fallback, text === '' ? none : `\`${text}\``, option)
     }

@@ -140,7 +140,7 @@ test(
       assert.equal(ends.code, 1)
       assert.match(
         servers[ends.number].output(),
-        /^groundswell: cannot listen on \S+: the address is in use \(EADDRINUSE\)$/m,
+        /^groundswell: cannot listen on \S+: the address is in use \(EADDRINUSE\); choose another with --port /m,
       )
       const winner = servers[1 - ends.number]
       await winner.find(/(listening on)/)

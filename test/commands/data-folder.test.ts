@@ -1,0 +1,188 @@
+/** Where snapshots and keys lie when no option says so, and what a start does when it cannot have them. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../live.ts'
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const ISSUE = ['keys', 'issue', '--owner=a']
+/** A user that no system has an entry of. */
+const STRANGER = 54_321
+const ONLY_ROOT = process.getuid?.() === 0 ? false : 'only root may start a process as another user'
+
+interface Program {
+  stdout: string
+  stderr: string
+  /** Resolves when `stdout` matches. Rejects where the program ends before. */
+  shows(pattern: RegExp): Promise<void>
+  ended: Promise<number | null>
+}
+
+interface Place {
+  cwd: string
+  env?: { [name: string]: string }
+  uid?: number
+}
+
+function start(t: TestContext, args: string[], { cwd, env = {}, uid }: Place): Program {
+  const child = spawn(process.execPath, [CLI, ...args], {
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid !== undefined && { uid, gid: uid }),
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('close', resolve)
+  })
+  const program: Program = {
+    stdout: '',
+    stderr: '',
+    ended,
+    shows: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (pattern.test(program.stdout)) resolve()
+        }
+        child.stdout.on('data', look)
+        look()
+        void ended.then(() => reject(new Error(`it ended: ${program.stdout}${program.stderr}`)))
+      }),
+  }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (chunk: string) => (program[name] += chunk))
+  return program
+}
+
+async function outcome(t: TestContext, args: string[], place: Place): Promise<string> {
+  const program = start(t, args, place)
+  const code = await program.ended
+  return `${code} ${program.stderr}`
+}
+
+test('Keys lie in the folder that --data names, in a folder data that is used already, in XDG_DATA_HOME, or below the home.', async (t) => {
+  const [cwd, used, xdg, home, named] = Array.from({ length: 5 }, () => temporaryFolder(t))
+  mkdirSync(join(used, 'data', 'snapshots'), { recursive: true })
+  const cases: [args: string[], place: Place, expected: string][] = [
+    [['--data', join(named, 'a')], { cwd: used, env: { XDG_DATA_HOME: xdg } }, join(named, 'a')],
+    [[], { cwd: used, env: { GROUNDSWELL_DATA: join(named, 'b') } }, join(named, 'b')],
+    [[], { cwd: used, env: { XDG_DATA_HOME: xdg } }, join(used, 'data')],
+    [[], { cwd, env: { XDG_DATA_HOME: xdg, HOME: home } }, join(xdg, 'groundswell')],
+    [[], { cwd, env: { XDG_DATA_HOME: 'relative', HOME: home } }, join(home, '.local/share/groundswell')],
+  ]
+  for (const [args, place, expected] of cases) {
+    assert.equal(await outcome(t, [...ISSUE, ...args], place), '0 ', expected)
+    assert.ok(existsSync(join(expected, 'keys.json')), expected)
+  }
+  assert.equal(statSync(join(xdg, 'groundswell')).mode & 0o777, 0o700)
+  // The option of a single file counts before the folder.
+  assert.equal(
+    await outcome(t, [...ISSUE, `--keys=${join(cwd, 'k.json')}`, `--data=${join(cwd, 'not made')}`], {
+      cwd: used,
+    }),
+    '0 ',
+  )
+})
+
+test(
+  'A user without a home gets a sentence, and is asked for --data only where it is needed.',
+  { skip: ONLY_ROOT },
+  async (t) => {
+    const cwd = temporaryFolder(t)
+    chmodSync(cwd, 0o755)
+    const place = { cwd, uid: STRANGER }
+    assert.match(
+      await outcome(t, ISSUE, place),
+      /^2 groundswell: there is no folder for snapshots and keys: .*--data DIR\n$/,
+    )
+    assert.match(
+      await outcome(t, ['keys', 'list', '--keys', join(cwd, 'none.json')], place),
+      /^1 .*there is no such file/,
+    )
+  },
+)
+
+test(
+  'A data folder that cannot be made, or belongs to somebody else, is reported in a sentence.',
+  { skip: ONLY_ROOT },
+  async (t) => {
+    const cwd = temporaryFolder(t)
+    chmodSync(cwd, 0o755)
+    mkdirSync(join(cwd, 'others'), { mode: 0o700 })
+    for (const data of [join(cwd, 'others', 'x'), join(cwd, 'new')]) {
+      const said = await outcome(t, ['--data', data, '--port=0', '--admin-port=off'], { cwd, uid: STRANGER })
+      assert.equal(said, `1 groundswell: ${data}: access is denied\n`)
+    }
+    writeFileSync(join(cwd, 'file'), '')
+    assert.equal(
+      await outcome(t, ['--data', join(cwd, 'file')], { cwd }),
+      `1 groundswell: ${join(cwd, 'file')}: is there already\n`,
+    )
+  },
+)
+
+test('A start on a taken port says how to choose another, builds nothing and issues no key.', async (t) => {
+  const cwd = temporaryFolder(t)
+  const other = createServer()
+  await new Promise<void>((resolve) => {
+    other.listen(0, '127.0.0.1', resolve)
+  })
+  t.after(() => other.close())
+  const { port } = other.address() as AddressInfo
+  const said = await outcome(t, ['--data', join(cwd, 'd'), `--port=${port}`], { cwd })
+  assert.match(
+    said,
+    /^1 groundswell: cannot listen on 127\.0\.0\.1:\d+: the address is in use \(EADDRINUSE\); choose another with --port \(0 [^\n]+\n$/,
+  )
+  assert.ok(!existsSync(join(cwd, 'd')))
+})
+
+test(
+  'Of two first starts at once in one folder both serve, and one of them shows the key.',
+  { timeout: 600_000 },
+  async (t) => {
+    const cwd = temporaryFolder(t)
+    const args = [
+      '--data',
+      cwd,
+      '--port=0',
+      '--admin-port=off',
+      '--workers=1',
+      '--source=demo:scale,buoys=3,days=2',
+    ]
+    const both = [start(t, args, { cwd }), start(t, args, { cwd })]
+    await Promise.all(both.map((each) => each.shows(/the explorer is at|look around/)))
+    const shown = both.flatMap(({ stdout }) => [...stdout.matchAll(/shown this once: (\S+)/g)])
+    assert.equal(shown.length, 1, both.map(({ stdout, stderr }) => stdout + stderr).join('\n'))
+  },
+)
+
+test(
+  'Snapshots and keys of a folder that cannot be written to are served; builds fail and are reported.',
+  { timeout: 600_000, skip: ONLY_ROOT },
+  async (t) => {
+    const cwd = temporaryFolder(t)
+    chmodSync(cwd, 0o755)
+    const data = join(cwd, 'd')
+    const common = [
+      '--data',
+      data,
+      '--port=0',
+      '--admin-port=off',
+      '--workers=1',
+      '--source=demo:scale,buoys=3,days=2',
+    ]
+    const first = start(t, [...common], { cwd })
+    await first.shows(/look around/)
+    chmodSync(data, 0o755)
+    chownSync(join(data, 'keys.json'), STRANGER, STRANGER)
+    const second = start(t, [...common, '--every=1s'], { cwd, uid: STRANGER })
+    await second.shows(/the explorer is at/)
+    while (!/build .*(denied|cannot|failed)/.test(second.stderr))
+      await new Promise((resolve) => setTimeout(resolve, 50))
+  },
+)
