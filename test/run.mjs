@@ -38,6 +38,7 @@ const SLOW = [
   'test/openapi/docs',
   'test/openapi/fuzz',
   'test/real/',
+  'test/redis/connection',
   'test/snapshot/lies',
   'test/snapshot/load',
   'test/sources/reader-process',

@@ -87,6 +87,7 @@ const RANKS = [
   'snapshot/',
   'index/',
   'http/',
+  'redis/',
   'sea/',
   'system/',
 ] as const
@@ -223,6 +224,16 @@ test('Networks are asked by the fetching alone, and it is known to the command l
   )
   const files = new Set(users.map(({ file }) => file).filter((file) => !file.startsWith('src/fetch/')))
   assert.deepEqual([...files], ['src/commands/build.ts'])
+})
+
+test('The client library of Redis is known to one file, which loads it when it is needed.', () => {
+  const named = SOURCES.filter((file) => textOf(file).includes("'@redis/client'"))
+  assert.deepEqual(named, ['src/redis/link.ts'])
+  assert.match(textOf('src/redis/link.ts'), /await import\('@redis\/client'\)/)
+  assert.deepEqual(
+    whoImports(/^@redis\//, (file) => file !== 'src/redis/link.ts'),
+    [],
+  )
 })
 
 test('The explorer and the server know each other by the API alone.', () => {

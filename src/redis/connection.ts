@@ -1,0 +1,329 @@
+/**
+ * A lasting connection to one Redis: connects again when it breaks, bounds every call in time, keeps
+ * subscriptions and functions, and says in one line when its state changes.
+ */
+import { timestampText } from '../sea/time.ts'
+import type { RedisAddress } from './address.ts'
+import { faultOf, RedisFault, type FaultKind } from './fault.ts'
+import { lookAgain, openLink, type Link, type Reply, type TlsFiles } from './link.ts'
+import type { RedisLibrary } from './library.ts'
+
+/** An answer that takes longer is not waited for; Redis may still carry the call out. */
+const CALL_TIMEOUT_MS = 250
+const RETRY_FIRST_MS = 50
+const RETRY_LONGEST_MS = 2000
+const LOOK_INTERVAL_MS = 1000
+/** Without any answer for so long, a connection counts as slow. One late answer on a busy machine does not. */
+const SLOW_AFTER_MS = 1000
+/** Without any answer for so long, a connection is given up: a peer that vanished closes nothing. */
+const GIVE_UP_AFTER_MS = 5000
+/** Replicas whose clocks differ by more may disagree about the hour. */
+const MAX_SKEW_S = 1
+
+export interface ConnectionOptions {
+  readonly address: RedisAddress
+  readonly tls: TlsFiles
+  /** One line for the operator. */
+  readonly log: (line: string) => void
+  /** Epoch seconds. */
+  readonly clock: () => number
+  /** A number in [0, 1). */
+  readonly random: () => number
+}
+
+export interface ConnectionState {
+  readonly state: 'connected' | FaultKind
+  /** Epoch seconds. */
+  readonly since: number
+  /** What is wrong, as a sentence without a subject; null when connected. */
+  readonly fault: string | null
+}
+
+export class RedisConnection {
+  readonly address: RedisAddress
+  /** Resolves after the first try to connect, whatever became of it. */
+  readonly tried: Promise<void>
+  readonly #options: ConnectionOptions
+  readonly #subscriptions = new Map<string, (message: string) => void>()
+  readonly #readyListeners: (() => void)[] = []
+  readonly #looks: NodeJS.Timeout
+  #link: Link | null = null
+  #isPrimary = false
+  #state: ConnectionState
+  /** Whether a line was logged since the beginning. */
+  #hasSpoken = false
+  #skew: number | null = null
+  #hasWarnedOfSkew = false
+  #lastAnswer = 0
+  #hostAt = 0
+  #failures = 0
+  #retry: NodeJS.Timeout | null = null
+  #isClosed = false
+
+  /** Begins to connect. */
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+    this.address = options.address
+    this.#state = { state: 'away', since: options.clock(), fault: 'is not connected yet' }
+    this.tried = this.#connect()
+    this.#looks = setInterval(() => void this.#look(), LOOK_INTERVAL_MS).unref()
+  }
+
+  get state(): ConnectionState {
+    return this.#state
+  }
+
+  /** Whether calls can be sent now. */
+  get isReady(): boolean {
+    return this.#link !== null
+  }
+
+  /** Whether the server takes writes, as far as is known. */
+  get isWritable(): boolean {
+    return this.#link !== null && this.#isPrimary
+  }
+
+  /** Seconds by which Redis's clock is ahead of ours; null before it was asked. */
+  get skew(): number | null {
+    return this.#skew
+  }
+
+  /** For `/status`. */
+  status(): object {
+    const { state, since, fault } = this.#state
+    return {
+      address: this.address.name,
+      state,
+      since: timestampText(since),
+      fault,
+      clock_ahead_seconds: this.#skew === null ? null : Number(this.#skew.toFixed(3)),
+    }
+  }
+
+  /** Calls `listener` after each time that a connection is made, also when that is the case already. */
+  onReady(listener: () => void): void {
+    this.#readyListeners.push(listener)
+    if (this.isReady) listener()
+  }
+
+  /**
+   * Sends one command.
+   *
+   * @param key the name that decides the node of a cluster; null for any node.
+   * @throws RedisFault; after one of kind `away` or `slow` Redis may have carried the command out.
+   */
+  async send(key: string | null, command: readonly string[], timeoutMs = CALL_TIMEOUT_MS): Promise<Reply> {
+    const link = this.#link
+    if (link === null) throw new RedisFault(this.#stateKind(), this.#state.fault ?? 'is not connected')
+    return this.#bounded(link, link.send(key, command), timeoutMs)
+  }
+
+  /**
+   * Calls a function of a library, which is loaded where Redis does not have it.
+   *
+   * @param keys names that it uses, at least one; in a cluster all of one hash tag.
+   * @throws RedisFault as `send`.
+   */
+  async callFunction(
+    library: RedisLibrary,
+    name: string,
+    keys: readonly string[],
+    args: readonly string[],
+    timeoutMs = CALL_TIMEOUT_MS,
+  ): Promise<Reply> {
+    const command = ['FCALL', library.nameOf(name), String(keys.length), ...keys, ...args]
+    try {
+      return await this.send(keys[0], command, timeoutMs)
+    } catch (error) {
+      if (!isMissingFunction(error)) throw error
+    }
+    await this.#load(library)
+    return this.send(keys[0], command, timeoutMs)
+  }
+
+  /** Hands messages of a channel to `listener`, now and after each reconnection. Some may be lost. */
+  async subscribe(channel: string, listener: (message: string) => void): Promise<void> {
+    this.#subscriptions.set(channel, listener)
+    const link = this.#link
+    if (link !== null) await this.#bounded(link, link.subscribe(channel, listener), CALL_TIMEOUT_MS)
+  }
+
+  /** A caller saw that the server takes no writes, or none any more: the state says so. */
+  report(fault: RedisFault): void {
+    if (this.#link !== null) this.#enter(fault)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearInterval(this.#looks)
+    if (this.#retry !== null) clearTimeout(this.#retry)
+    this.#link?.close()
+    this.#link = null
+  }
+
+  async #connect(): Promise<void> {
+    const { address, tls } = this.#options
+    const host = address.hosts[this.#hostAt % address.hosts.length]
+    try {
+      const link = await openLink(address, host, tls)
+      if (this.#isClosed) return link.close()
+      // Of several hosts, a copy is used only when no other was found.
+      if (!link.isPrimary && !link.isCluster && this.#failures < address.hosts.length - 1) {
+        link.close()
+        throw new RedisFault('read-only', 'is a read-only copy')
+      }
+      this.#begin(link)
+    } catch (error) {
+      if (this.#isClosed) return
+      this.#hostAt++
+      // Of several hosts, the last one's fault is reported.
+      if (++this.#failures >= address.hosts.length) this.#enter(faultOf(error))
+      this.#connectLater()
+    }
+  }
+
+  #begin(link: Link): void {
+    this.#link = link
+    this.#isPrimary = link.isPrimary
+    this.#failures = 0
+    this.#lastAnswer = performance.now()
+    void link.ended.then((error) => this.#onEnd(link, error))
+    this.#enter(link.isPrimary ? null : new RedisFault('read-only', 'is a read-only copy'), link.version)
+    for (const [channel, listener] of this.#subscriptions) {
+      this.#bounded(link, link.subscribe(channel, listener), CALL_TIMEOUT_MS).catch(() => {})
+    }
+    for (const listener of this.#readyListeners) listener()
+    void this.#measureSkew()
+  }
+
+  #onEnd(link: Link, error: unknown): void {
+    if (this.#link !== link || this.#isClosed) return
+    this.#link = null
+    link.close()
+    this.#enter(error instanceof Error ? faultOf(error) : new RedisFault('away', 'closed the connection'))
+    this.#connectLater()
+  }
+
+  #connectLater(): void {
+    const { random, address } = this.#options
+    // Half of each pause is left to chance: replicas must not come back all at once.
+    const rounds = Math.floor(this.#failures / address.hosts.length)
+    const longest = Math.min(RETRY_LONGEST_MS, RETRY_FIRST_MS * 2 ** Math.min(rounds, 10))
+    const pause = longest * (0.5 + random() / 2)
+    this.#retry = setTimeout(() => void this.#connect(), pause)
+  }
+
+  #bounded<T>(link: Link, answer: Promise<T>, timeoutMs: number): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        reject(new RedisFault('slow', `does not answer within ${timeoutMs} ms`))
+        this.#onSilence(link)
+      }, timeoutMs)
+      answer.then(
+        (reply) => {
+          clearTimeout(timer)
+          this.#onAnswer(link, null)
+          resolve(reply)
+        },
+        (error: unknown) => {
+          clearTimeout(timer)
+          const fault = faultOf(error)
+          this.#onAnswer(link, fault)
+          reject(fault)
+        },
+      )
+    })
+  }
+
+  #onAnswer(link: Link, fault: RedisFault | null): void {
+    if (link !== this.#link || fault?.kind === 'away') return
+    this.#lastAnswer = performance.now()
+    if (fault !== null && fault.kind === 'loading') this.#enter(fault)
+    else if (this.#state.state === 'slow')
+      this.#enter(this.#isPrimary ? null : new RedisFault('read-only', 'is a read-only copy'))
+  }
+
+  #onSilence(link: Link): void {
+    if (link !== this.#link) return
+    const silence = performance.now() - this.#lastAnswer
+    if (silence > GIVE_UP_AFTER_MS) this.#onEnd(link, new RedisFault('slow', 'has stopped to answer'))
+    else if (silence > SLOW_AFTER_MS) this.#enter(new RedisFault('slow', 'answers late or not at all'))
+  }
+
+  /** Once a second: whether the server takes writes, and what its clock says. */
+  async #look(): Promise<void> {
+    const link = this.#link
+    if (link === null) return
+    try {
+      if (!link.isCluster) {
+        const { isPrimary } = await this.#bounded(link, lookAgain(link), CALL_TIMEOUT_MS)
+        if (link !== this.#link) return
+        this.#isPrimary = isPrimary
+        if (!isPrimary) this.#enter(new RedisFault('read-only', 'is a read-only copy'))
+        else if (this.#state.state === 'read-only' || this.#state.state === 'loading') this.#enter(null)
+      }
+      await this.#measureSkew()
+    } catch {
+      // The call has reported what is wrong.
+    }
+  }
+
+  async #measureSkew(): Promise<void> {
+    const { clock } = this.#options
+    const before = clock()
+    let reply: Reply
+    try {
+      reply = await this.send(null, ['TIME'])
+    } catch {
+      return
+    }
+    const after = clock()
+    if (!Array.isArray(reply) || !Number.isFinite(Number(reply[0]))) return
+    this.#skew = Number(reply[0]) + Number(reply[1]) / 1e6 - (before + after) / 2
+    const isOff = Math.abs(this.#skew) > MAX_SKEW_S
+    if (isOff === this.#hasWarnedOfSkew) return
+    this.#hasWarnedOfSkew = isOff
+    this.#say(
+      isOff
+        ? `warning: Redis ${this.address.name}: its clock and that of this machine differ by ${Math.abs(this.#skew).toFixed(1)} s: set both by NTP`
+        : `Redis ${this.address.name}: its clock and that of this machine agree again`,
+    )
+  }
+
+  async #load(library: RedisLibrary): Promise<void> {
+    const link = this.#link
+    if (link === null) throw new RedisFault(this.#stateKind(), this.#state.fault ?? 'is not connected')
+    const command = ['FUNCTION', 'LOAD', 'REPLACE', library.code]
+    await this.#bounded(link, link.sendToAll(command), CALL_TIMEOUT_MS)
+  }
+
+  #stateKind(): FaultKind {
+    return this.#state.state === 'connected' ? 'away' : this.#state.state
+  }
+
+  /** Takes over a state, and says so where it is another one than before. */
+  #enter(fault: RedisFault | null, version = ''): void {
+    const state = fault === null ? 'connected' : fault.kind
+    const text = fault === null ? null : fault.message
+    if (state === this.#state.state && this.#hasSpoken) {
+      this.#state = { ...this.#state, fault: text }
+      return
+    }
+    this.#hasSpoken = true
+    this.#state = { state, since: this.#options.clock(), fault: text }
+    const { name } = this.address
+    this.#say(
+      text === null
+        ? `Redis ${name}: connected${version === '' ? ' again' : `, ${version}`}`
+        : `warning: Redis ${name}: ${text}`,
+    )
+  }
+
+  #say(line: string): void {
+    if (!this.#isClosed) this.#options.log(line)
+  }
+}
+
+function isMissingFunction(error: unknown): boolean {
+  return error instanceof RedisFault && /Function not found/i.test(error.answer)
+}
