@@ -89,6 +89,7 @@ const RANKS = [
   'http/',
   'redis/',
   'sea/',
+  'store/',
   'system/',
 ] as const
 
@@ -212,11 +213,11 @@ test('Sockets are opened under src/http alone, but for the port of the operators
   assert.ok(!/createServer|createConnection|connect\(/.test(textOf('src/fetch/border.ts')))
 })
 
-test('Networks are asked by the fetching alone, and it is known to the command line and, as types, to the report.', () => {
+test('Networks are asked by the fetching and the stores alone, and the fetching is known to the command line and, as types, to the report.', () => {
   const asking = IMPORTS.filter(({ specifier }) => specifier === 'undici').map(({ file }) => file)
   assert.ok(asking.length > 0)
   assert.deepEqual(
-    asking.filter((file) => !file.startsWith('src/fetch/')),
+    asking.filter((file) => !/^src\/(fetch|store)\//.test(file)),
     [],
   )
   const users = IMPORTS.filter(

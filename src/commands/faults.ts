@@ -7,9 +7,18 @@ import { UsageError } from '../process/usage-error.ts'
 import { KeyCommandError } from '../access/keys.ts'
 import { KeysFileError } from '../access/keys-file.ts'
 import { SnapshotError } from '../snapshot/format.ts'
+import { StoreError } from '../store/store.ts'
 import { BuildError } from '../system/build-error.ts'
 
-const EXPECTED = [AdminTokenError, UsageError, BuildError, SnapshotError, KeysFileError, KeyCommandError]
+const EXPECTED = [
+  AdminTokenError,
+  UsageError,
+  BuildError,
+  SnapshotError,
+  StoreError,
+  KeysFileError,
+  KeyCommandError,
+]
 
 const SYSTEM_FAULTS: { readonly [code: string]: string } = {
   ENOENT: 'there is no such file or folder',

@@ -1,0 +1,162 @@
+/**
+ * A store: objects under names, somewhere else. A bucket (`s3://bucket/prefix`) is read and written, a web
+ * server (`https://host/path/`) only read. Names are relative to the address, such as `manifest.msgpack` or
+ * `manifests/0000000042.msgpack`.
+ *
+ * Every call has limits of time and tries again what may pass. What fails for good is a StoreError, whose
+ * message names the object and what to do, and never holds a secret.
+ */
+import type { Readable } from 'node:stream'
+
+export interface GetOptions {
+  /** Bytes `from` to `to`, both included; to the end where `to` is left out. */
+  range?: { from: number; to?: number }
+  /** An ETag: the answer is 304 while the object has it. */
+  ifNoneMatch?: string | null
+  signal?: AbortSignal | undefined
+}
+
+export interface StoreAnswer {
+  /**
+   * 200, 206 (a range), 304 (still has the ETag), 404, or 416 (the range begins beyond the end). A server may
+   * answer a range with 200 and the whole.
+   */
+  status: 200 | 206 | 304 | 404 | 416
+  /** Names in lower case. */
+  headers: { readonly [name: string]: string | undefined }
+  /**
+   * The bytes as they come. Fails with a StoreError where they stop coming, come too slowly, or end early.
+   * Empty but for 200 and 206. Read it or `destroy()` it.
+   */
+  body: Readable
+}
+
+/** A small object as a whole. */
+export interface StoreObject {
+  bytes: Buffer
+  etag: string | null
+}
+
+/** Bytes in memory, or a file of a known size. */
+export type PutBody = Uint8Array | { path: string; bytes: number }
+
+export interface PutOptions {
+  /** `*` puts the object only where the name is free. A store may ignore that without a word: probe it. */
+  ifNoneMatch?: '*'
+  /** Of the body, in hexadecimal: the store refuses a body that has another one. */
+  sha256?: string
+  /** Media type; `application/octet-stream` without it. */
+  type?: string
+  cacheControl?: string
+  signal?: AbortSignal | undefined
+}
+
+export interface StoredObject {
+  name: string
+  bytes: number
+  /** When it was stored, by the store's clock, epoch seconds. */
+  modified: number
+}
+
+/** What a listing found, and what the store's clock was then, epoch seconds; null where it does not say. */
+export interface Listing {
+  objects: StoredObject[]
+  now: number | null
+}
+
+export interface Store {
+  /** As the operator wrote it, for messages. */
+  readonly address: string
+  /** One object as a stream. Tries again until the answer begins, not once it has. */
+  get(name: string, options?: GetOptions): Promise<StoreAnswer>
+  /**
+   * A small object as a whole, tried again also where its bytes break off. Null where there is none, and
+   * `'unchanged'` where it still has the ETag `ifNoneMatch`. @throws StoreError also for more than `maxBytes`
+   */
+  read(
+    name: string,
+    options: { maxBytes: number; ifNoneMatch?: string | null; signal?: AbortSignal | undefined },
+  ): Promise<StoreObject | 'unchanged' | null>
+  /**
+   * Stores an object. `'present'` where `ifNoneMatch` found the name taken, which an earlier try of the same
+   * call may have done.
+   */
+  put(name: string, body: PutBody, options?: PutOptions): Promise<'stored' | 'present'>
+  /**
+   * All objects whose names begin with `prefix`, in the order of their names.
+   * @param options.most refuses more objects than these: the address is not a folder of ours
+   */
+  list(prefix: string, options?: { most?: number; signal?: AbortSignal | undefined }): Promise<Listing>
+  /** Removes an object; one that is not there is no fault. */
+  remove(name: string, options?: { signal?: AbortSignal | undefined }): Promise<void>
+  /** Closes kept connections. */
+  close(): Promise<void>
+}
+
+/** A store that cannot be used, or an address that cannot be one. */
+export class StoreError extends Error {
+  override name = 'StoreError'
+  /** HTTP status; null where there was no answer. */
+  readonly status: number | null
+  /** The store's own word for the fault, such as `AccessDenied`; null without one. */
+  readonly code: string | null
+  /** Whether the same call may succeed later. */
+  readonly passing: boolean
+  /** Seconds that the store asked to wait. */
+  readonly retryAfter: number
+
+  constructor(
+    message: string,
+    {
+      status = null,
+      code = null,
+      passing = false,
+      retryAfter = 0,
+      cause,
+    }: Partial<Pick<StoreError, 'status' | 'code' | 'passing' | 'retryAfter'>> & { cause?: unknown } = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.status = status
+    this.code = code
+    this.passing = passing
+    this.retryAfter = retryAfter
+  }
+}
+
+/** What a store needs of the process around it. */
+export interface StoreContext {
+  /** Variables `AWS_…`: credentials, region, endpoint. */
+  environment: { readonly [name: string]: string | undefined }
+  /** Epoch seconds. */
+  clock: () => number
+  /** A number in [0, 1). */
+  random: () => number
+  /** Takes what an operator should know although it was made good. */
+  warn?: (message: string) => void
+  limits?: Partial<StoreLimits> | undefined
+}
+
+/** Bounds of one call; all times in milliseconds. */
+export interface StoreLimits {
+  attempts: number
+  connectMs: number
+  /** From the end of the request to the headers of the answer. */
+  answerMs: number
+  /** Between two pieces of a body. */
+  stallMs: number
+  /** A body may take `answerMs`, and the time that it needs at so many bytes a second. */
+  slowestBytesPerSecond: number
+  /** Before the second attempt, at most; doubled for each further one. */
+  retryFirstMs: number
+  retryLongestMs: number
+}
+
+export const DEFAULT_LIMITS: StoreLimits = {
+  attempts: 6,
+  connectMs: 5000,
+  answerMs: 15_000,
+  stallMs: 15_000,
+  slowestBytesPerSecond: 16 * 1024,
+  retryFirstMs: 200,
+  retryLongestMs: 5000,
+}

@@ -1,0 +1,40 @@
+/** Stores for tests: with short limits, and all chance taken out. */
+import { openStore } from '../../src/store/open.ts'
+import type { Store, StoreLimits } from '../../src/store/store.ts'
+import type { StubS3 } from './stub_s3.ts'
+
+export const SHORT_LIMITS: StoreLimits = {
+  attempts: 4,
+  connectMs: 2000,
+  answerMs: 400,
+  stallMs: 400,
+  slowestBytesPerSecond: 16 * 1024,
+  retryFirstMs: 1,
+  retryLongestMs: 4,
+}
+
+/** A folder of the stub's bucket, with its credentials unless `environment` has others. */
+export function openStub(
+  stub: StubS3,
+  {
+    prefix = 'sea',
+    environment = {},
+    limits = {},
+    clock = () => Date.now() / 1000,
+    warn = () => {},
+  }: {
+    prefix?: string
+    environment?: { [name: string]: string | undefined }
+    limits?: Partial<StoreLimits>
+    clock?: () => number
+    warn?: (message: string) => void
+  } = {},
+): Store {
+  return openStore(`s3://${stub.options.bucket}/${prefix}`, {
+    environment: { ...stub.environment, ...environment },
+    clock,
+    random: () => 0.5,
+    warn,
+    limits: { ...SHORT_LIMITS, ...limits },
+  })
+}

@@ -1,0 +1,403 @@
+/**
+ * A bucket for tests, in memory, over HTTP on a loopback port. It checks signatures by its own reading of AWS's
+ * document (no code of the program's or its client's), honours or ignores conditions, and fails on command.
+ */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface StubOptions {
+  bucket?: string
+  region?: string
+  accessKeyId?: string
+  secretAccessKey?: string
+  /** The session token that requests must carry; null for none. */
+  sessionToken?: string | null
+  /** What requests without a signature may do. */
+  anonymous?: 'nothing' | 'read'
+  /** Whether If-None-Match and If-Match of a PUT are obeyed; several stores ignore them without a word. */
+  conditions?: 'honour' | 'ignore' | 'refuse'
+  /** Epoch milliseconds; what Date and LastModified say, and what signatures are compared with. */
+  clock?: () => number
+  /** Objects of one page of a listing. */
+  pageSize?: number
+  port?: number
+}
+
+/**
+ * What goes wrong with one request: `503` SlowDown, `500`, `hang` never answers, `reset` cuts before anything is
+ * done, `lost` does it and cuts instead of answering, `trickle` sends a byte every 20 ms, `stall` sends half and
+ * no more, `truncate` sends half and cuts, `wrong` flips a bit, `old` serves what the object was before.
+ */
+export type Fault =
+  | '503'
+  | '500'
+  | 'hang'
+  | 'reset'
+  | 'lost'
+  | 'trickle'
+  | 'stall'
+  | 'truncate'
+  | 'wrong'
+  | 'old'
+
+export interface StubRequest {
+  method: string
+  /** Within the bucket. */
+  key: string
+  /** Counted from 1. */
+  number: number
+  headers: IncomingMessage['headers']
+}
+
+interface Version {
+  bytes: Buffer
+  etag: string
+  modified: number
+  headers: { [name: string]: string }
+}
+
+const hash = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex')
+const hmac = (key: Buffer | string, text: string): Buffer => createHmac('sha256', key).update(text).digest()
+const escapeXml = (text: string): string => text.replaceAll(/[&<>"]/g, (c) => `&#${c.codePointAt(0)!};`)
+/** RFC 3986: all but unreserved characters. */
+const escapeUri = (text: string): string =>
+  [...Buffer.from(text)]
+    .map((byte) => {
+      const c = String.fromCodePoint(byte)
+      return /[A-Za-z0-9._~-]/.test(c) ? c : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+    })
+    .join('')
+
+const SKEW_MS = 15 * 60_000
+
+/** A refusal with its status and S3's code. */
+class Refusal extends Error {
+  readonly status: number
+  readonly code: string
+  readonly more: string
+  constructor(status: number, code: string, more = '') {
+    super(code)
+    this.status = status
+    this.code = code
+    this.more = more
+  }
+}
+
+export class StubS3 {
+  readonly options: Required<Omit<StubOptions, 'port'>>
+  /** Each object with all that it was, oldest first. */
+  readonly objects = new Map<string, Version[]>()
+  /** All requests, as `METHOD KEY STATUS`. */
+  readonly log: string[] = []
+  /** Decides what goes wrong with a request. */
+  faultOf: (request: StubRequest) => Fault | null = () => null
+  readonly #server: Server
+  #requests = 0
+  port = 0
+
+  constructor(options: StubOptions = {}) {
+    this.options = {
+      bucket: 'bucket',
+      region: 'us-east-1',
+      accessKeyId: 'AKIDEXAMPLE',
+      secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
+      sessionToken: null,
+      anonymous: 'nothing',
+      conditions: 'honour',
+      clock: Date.now,
+      pageSize: 1000,
+      ...options,
+    }
+    this.#server = createServer((request, response) => void this.#serve(request, response))
+    this.#server.keepAliveTimeout = 1000
+  }
+
+  async listen(port = 0): Promise<this> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(port, '127.0.0.1', resolve)
+    })
+    this.port = (this.#server.address() as AddressInfo).port
+    return this
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  get endpoint(): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  /** What a client needs in its environment. */
+  get environment(): { [name: string]: string } {
+    const { accessKeyId, secretAccessKey, sessionToken, region } = this.options
+    return {
+      AWS_ENDPOINT_URL_S3: this.endpoint,
+      AWS_REGION: region,
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
+      ...(sessionToken !== null && { AWS_SESSION_TOKEN: sessionToken }),
+    }
+  }
+
+  /** The bytes of an object now; undefined where there is none. */
+  bytesOf(key: string): Buffer | undefined {
+    return this.objects.get(key)?.at(-1)?.bytes
+  }
+
+  /** Stores an object without a request. @param modified epoch milliseconds */
+  set(key: string, bytes: Buffer | string, modified = this.options.clock(), headers = {}): void {
+    const body = Buffer.from(bytes)
+    const etag = `"${createHash('md5').update(body).digest('hex')}"`
+    this.objects.set(key, [...(this.objects.get(key) ?? []), { bytes: body, etag, modified, headers }])
+  }
+
+  keys(prefix = ''): string[] {
+    return [...this.objects.keys()].filter((key) => key.startsWith(prefix)).toSorted()
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const number = ++this.#requests
+    const method = request.method ?? ''
+    let key = ''
+    try {
+      const chunks: Buffer[] = []
+      for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+      const body = Buffer.concat(chunks)
+      const [path, query = ''] = (request.url ?? '/').split('?')
+      const decodedPath = path.split('/').map(decodeURIComponent).join('/')
+      const { bucket } = this.options
+      const isVirtual = (request.headers.host ?? '').startsWith(`${bucket}.`)
+      const [named, ...rest] = decodedPath.slice(1).split('/')
+      key = isVirtual ? decodedPath.slice(1) : rest.join('/')
+      const fault = this.faultOf({ method, key, number, headers: request.headers })
+      if (fault === 'hang') return
+      if (fault === 'reset') {
+        request.socket.destroy()
+        return
+      }
+      if (fault === '503') throw new Refusal(503, 'SlowDown')
+      if (fault === '500') throw new Refusal(500, 'InternalError')
+      this.#authorize(request, method, path, query, body)
+      if (!isVirtual && named !== bucket) throw new Refusal(404, 'NoSuchBucket')
+      if (fault === 'lost') {
+        this.#answer({ method, key, query, headers: request.headers, body }, fault)
+        this.log.push(`${method} ${key} lost`)
+        request.socket.destroy()
+        return
+      }
+      const answer = this.#answer({ method, key, query, headers: request.headers, body }, fault)
+      this.log.push(`${method} ${key} ${answer.status}`)
+      await this.#send(response, method, answer, fault)
+    } catch (error) {
+      const refusal = error instanceof Refusal ? error : new Refusal(500, 'InternalError', String(error))
+      this.log.push(`${method} ${key} ${refusal.status} ${refusal.code}`)
+      if (response.headersSent || response.destroyed) return
+      const xml = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${refusal.code}</Code><Message>no</Message>${refusal.more}</Error>`
+      response.writeHead(refusal.status, {
+        'content-type': 'application/xml',
+        date: new Date(this.options.clock()).toUTCString(),
+      })
+      response.end(xml)
+    }
+  }
+
+  /** By "Authenticating Requests (AWS Signature Version 4)". */
+  #authorize(request: IncomingMessage, method: string, path: string, query: string, body: Buffer): void {
+    const { headers } = request
+    const { accessKeyId, secretAccessKey, sessionToken, region, anonymous, clock } = this.options
+    const authorization = headers.authorization
+    if (authorization === undefined) {
+      if (anonymous === 'read' && method === 'GET') return
+      throw new Refusal(403, 'AccessDenied')
+    }
+    const match =
+      /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})$/.exec(
+        authorization,
+      )
+    if (match === null) throw new Refusal(400, 'AuthorizationHeaderMalformed')
+    const [, id, day, signedRegion, signedHeaders, signature] = match
+    if (id !== accessKeyId) throw new Refusal(403, 'InvalidAccessKeyId')
+    if (signedRegion !== region) {
+      throw new Refusal(400, 'AuthorizationHeaderMalformed', `<Region>${region}</Region>`)
+    }
+    const names = signedHeaders.split(';')
+    for (const needed of ['host', 'x-amz-date', 'x-amz-content-sha256']) {
+      if (!names.includes(needed)) throw new Refusal(403, 'AccessDenied')
+    }
+    for (const name of Object.keys(headers)) {
+      if (name.startsWith('x-amz-') && !names.includes(name)) throw new Refusal(403, 'AccessDenied')
+    }
+    const time = String(headers['x-amz-date'])
+    const at = Date.parse(time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
+    if (!time.startsWith(day) || Number.isNaN(at)) throw new Refusal(403, 'SignatureDoesNotMatch')
+    if (Math.abs(at - clock()) > SKEW_MS) throw new Refusal(403, 'RequestTimeTooSkewed')
+    const said = String(headers['x-amz-content-sha256'])
+    const canonical = [
+      method,
+      path
+        .split('/')
+        .map((segment) => escapeUri(decodeURIComponent(segment)))
+        .join('/'),
+      query
+        .split('&')
+        .filter((pair) => pair !== '')
+        .map((pair) => {
+          const [name, value = ''] = pair.split('=').map(decodeURIComponent)
+          return `${escapeUri(name)}=${escapeUri(value)}`
+        })
+        .toSorted()
+        .join('&'),
+      ...names.map(
+        (name) =>
+          `${name}:${String(headers[name] ?? '')
+            .trim()
+            .replaceAll(/\s+/g, ' ')}`,
+      ),
+      '',
+      signedHeaders,
+      said,
+    ].join('\n')
+    const scope = `${day}/${region}/s3/aws4_request`
+    const toSign = ['AWS4-HMAC-SHA256', time, scope, hash(canonical)].join('\n')
+    const signingKey = ['s3', 'aws4_request'].reduce<Buffer>(
+      hmac,
+      hmac(hmac(`AWS4${secretAccessKey}`, day), region),
+    )
+    const right = hmac(signingKey, toSign)
+    if (!timingSafeEqual(right, Buffer.from(signature, 'hex')))
+      throw new Refusal(403, 'SignatureDoesNotMatch')
+    if (sessionToken !== null && headers['x-amz-security-token'] !== sessionToken) {
+      throw new Refusal(400, 'ExpiredToken')
+    }
+    if (said !== 'UNSIGNED-PAYLOAD' && said !== hash(body)) {
+      throw new Refusal(400, 'XAmzContentSHA256Mismatch')
+    }
+  }
+
+  #answer(
+    {
+      method,
+      key,
+      query,
+      headers,
+      body,
+    }: { method: string; key: string; query: string; headers: IncomingMessage['headers']; body: Buffer },
+    fault: Fault | null,
+  ): { status: number; headers: { [name: string]: string }; body: Buffer } {
+    const date = new Date(this.options.clock()).toUTCString()
+    const versions = this.objects.get(key)
+    const current = versions?.at(-1)
+    if (method === 'PUT') {
+      const ifNoneMatch = headers['if-none-match']
+      if (ifNoneMatch !== undefined && this.options.conditions === 'refuse') {
+        throw new Refusal(501, 'NotImplemented')
+      }
+      if (ifNoneMatch === '*' && current !== undefined && this.options.conditions === 'honour') {
+        throw new Refusal(412, 'PreconditionFailed')
+      }
+      const kept: { [name: string]: string } = {}
+      for (const name of ['content-type', 'cache-control']) {
+        if (typeof headers[name] === 'string') kept[name] = headers[name]
+      }
+      this.set(key, body, this.options.clock(), kept)
+      return {
+        status: 200,
+        headers: { date, etag: this.objects.get(key)!.at(-1)!.etag },
+        body: Buffer.alloc(0),
+      }
+    }
+    if (method === 'DELETE') {
+      this.objects.delete(key)
+      return { status: 204, headers: { date }, body: Buffer.alloc(0) }
+    }
+    if (method !== 'GET' && method !== 'HEAD') throw new Refusal(405, 'MethodNotAllowed')
+    if (key === '') return { status: 200, headers: { date }, body: this.#listing(new URLSearchParams(query)) }
+    const served = fault === 'old' ? (versions?.at(-2) ?? current) : current
+    if (served === undefined) throw new Refusal(404, 'NoSuchKey')
+    const { bytes, etag, modified } = served
+    const base = {
+      date,
+      etag,
+      'last-modified': new Date(modified).toUTCString(),
+      'accept-ranges': 'bytes',
+      ...served.headers,
+    }
+    if (headers['if-none-match'] === etag) return { status: 304, headers: base, body: Buffer.alloc(0) }
+    const range = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '')
+    if (range === null) return { status: 200, headers: base, body: bytes }
+    const from = Number(range[1])
+    const to = range[2] === '' ? bytes.length - 1 : Math.min(Number(range[2]), bytes.length - 1)
+    if (from >= bytes.length) throw new Refusal(416, 'InvalidRange')
+    return {
+      status: 206,
+      headers: { ...base, 'content-range': `bytes ${from}-${to}/${bytes.length}` },
+      body: bytes.subarray(from, to + 1),
+    }
+  }
+
+  #listing(query: URLSearchParams): Buffer {
+    const prefix = query.get('prefix') ?? ''
+    const after = query.get('continuation-token')
+    const all = this.keys(prefix).filter(
+      (key) => after === null || key > Buffer.from(after, 'base64').toString(),
+    )
+    const page = all.slice(0, this.options.pageSize)
+    const isTruncated = all.length > page.length
+    const entries = page.map((key) => {
+      const { bytes, etag, modified } = this.objects.get(key)!.at(-1)!
+      const name =
+        query.get('encoding-type') === 'url' ? escapeUri(key).replaceAll('%2F', '/') : escapeXml(key)
+      return `<Contents><Key>${name}</Key><LastModified>${new Date(modified).toISOString()}</LastModified><ETag>${escapeXml(etag)}</ETag><Size>${bytes.length}</Size><StorageClass>STANDARD</StorageClass></Contents>`
+    })
+    const next = isTruncated
+      ? `<NextContinuationToken>${Buffer.from(page.at(-1)!).toString('base64')}</NextContinuationToken>`
+      : ''
+    return Buffer.from(
+      `<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${this.options.bucket}</Name><KeyCount>${page.length}</KeyCount>${query.get('encoding-type') === 'url' ? '<EncodingType>url</EncodingType>' : ''}<IsTruncated>${isTruncated}</IsTruncated>${next}${entries.join('')}</ListBucketResult>`,
+    )
+  }
+
+  async #send(
+    response: ServerResponse,
+    method: string,
+    { status, headers, body }: { status: number; headers: { [name: string]: string }; body: Buffer },
+    fault: Fault | null,
+  ): Promise<void> {
+    const bytes = Buffer.from(body)
+    if (fault === 'wrong' && bytes.length > 0) bytes[bytes.length >> 1] ^= 1
+    response.writeHead(status, {
+      ...headers,
+      ...(status !== 204 && status !== 304 && { 'content-length': String(bytes.length) }),
+    })
+    const half = bytes.subarray(0, bytes.length >> 1)
+    if (method === 'HEAD') response.end()
+    else if (fault === 'trickle') {
+      for (let at = 0; at < bytes.length && !response.destroyed; at++) {
+        response.write(bytes.subarray(at, at + 1))
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+      response.end()
+    } else if (fault === 'stall') response.write(half)
+    else if (fault === 'truncate') response.write(half, () => response.destroy())
+    else response.end(bytes)
+  }
+}
+
+/** Fails about one call in `oneIn`, in an order that depends on `seed` alone. */
+export function sometimes(
+  oneIn: number,
+  faults: readonly Fault[],
+  seed = 1,
+): (request: StubRequest) => Fault | null {
+  let state = seed
+  const next = (): number => {
+    // A linear congruential generator: enough for tests that can be repeated.
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32
+  }
+  return () => (next() * oneIn < 1 ? faults[Math.floor(next() * faults.length)] : null)
+}
