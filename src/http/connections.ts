@@ -10,12 +10,14 @@ import { unmapped } from './exchange.ts'
  */
 const ADDRESS_SLOTS = 16_384
 /**
- * Of each thread's row: its connections, those of each slot, and how many it has refused for either limit.
+ * Of each thread's row: its connections, those of each slot, how many it has refused for either limit, and
+ * how many it has reset.
  */
 const COUNT_WORDS = 1 + ADDRESS_SLOTS
 const REFUSED_IN_ALL = COUNT_WORDS
 const REFUSED_BY_ADDRESS = COUNT_WORDS + 1
-const ROW_WORDS = COUNT_WORDS + 2
+const RESET = COUNT_WORDS + 2
+const ROW_WORDS = COUNT_WORDS + 3
 /** A seed before the rows makes the hash differ between processes: nobody can choose to share a limit. */
 const SEED_WORDS = 1
 
@@ -89,6 +91,11 @@ export class Connections {
     if (slot > 0) this.#words[this.#row + slot]--
   }
 
+  /** Counts a connection that was reset because it did not read and the system's TCP memory was tight. */
+  reset(): void {
+    this.#words[this.#row + RESET]++
+  }
+
   #refuse(limit: number): typeof REFUSED {
     this.#words[this.#row + limit]++
     return REFUSED
@@ -104,12 +111,14 @@ export interface ConnectionCounts {
   open: number
   /** Since the process began: beyond the limit of all, and beyond that of one address. */
   refused: { in_all: number; by_address: number }
+  /** Since the process began: they did not read, and the system's TCP memory was tight. */
+  reset: number
 }
 
 export function countConnections(buffer: SharedArrayBuffer): ConnectionCounts {
   const words = new Int32Array(buffer)
   const refused = { in_all: sumOf(words, REFUSED_IN_ALL), by_address: sumOf(words, REFUSED_BY_ADDRESS) }
-  return { open: sumOf(words, 0), refused }
+  return { open: sumOf(words, 0), refused, reset: sumOf(words, RESET) }
 }
 
 /** The sum over the rows of all threads. */

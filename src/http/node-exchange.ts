@@ -51,6 +51,11 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
     this.#onThrow = onThrow
   }
 
+  /** A connection was accepted, and more may wait: Node accepts one in each turn of the loop. */
+  onAccepted(): void {
+    this.#turns.giveWay()
+  }
+
   begin(request: IncomingMessage, response: ServerResponse, hasMore: boolean): void {
     this.#hasMore = hasMore
     const url = originForm(request.url ?? '')

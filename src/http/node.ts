@@ -20,6 +20,7 @@ import {
 import { NodeExchange } from './node-exchange.ts'
 import { listenError } from './port.ts'
 import { untilQuiet } from './quiet.ts'
+import { Relief } from './relief.ts'
 
 /** For a silent, slow, idle or stalled connection; the other engine's fixed limit is the same. */
 const TIMEOUT_MS = 10_000
@@ -145,8 +146,10 @@ export class NodeEngine implements Engine {
     }
 
     const { connections, onProgress } = surroundings
+    const relief = new Relief(() => connections.reset())
     const onOpen = (socket: Socket): void => {
       this.#accepted++
+      exchange.onAccepted()
       onProgress()
       const slot = connections.opened(connections.countsAddresses ? (socket.remoteAddress ?? '') : '')
       if (slot === REFUSED) {
@@ -160,6 +163,7 @@ export class NodeEngine implements Engine {
         connections.left(slot)
       })
       socket.on('drain', onProgress)
+      relief.watch(socket)
     }
 
     this.#server = createServer(
@@ -176,6 +180,11 @@ export class NodeEngine implements Engine {
     // answer.
     this.#server.timeout = TIMEOUT_MS
     this.#server.on('connection', onOpen)
+    this.#server.on('timeout', (socket: Socket) => {
+      // What is unread would stay in the kernel for minutes after a mere end.
+      if (socket.writableLength > 0) socket.resetAndDestroy()
+      else socket.destroy()
+    })
   }
 
   listen(host: string, port: number): Promise<number> {

@@ -10,6 +10,7 @@ export function firstPiece(body: Uint8Array): Uint8Array {
 export class Turns {
   readonly #waiting = new Set<() => number>()
   #isScheduled = false
+  #givesWay = false
 
   /** Has `send`, which returns how many bytes it has offered and made, called in its turn. */
   add(send: () => number): void {
@@ -19,13 +20,23 @@ export class Turns {
     setImmediate(this.#sendSome)
   }
 
+  /**
+   * One piece at most in this turn. For a loop that accepts one connection a turn: those who come behind
+   * 2,000 others would wait for as many milliseconds.
+   */
+  giveWay(): void {
+    this.#givesWay = true
+  }
+
   readonly #sendSome = (): void => {
     this.#isScheduled = false
+    const limit = this.#givesWay ? 1 : PIECES_PER_TURN_BYTES
+    this.#givesWay = false
     let bytes = 0
     // Those who are added meanwhile come in the next turn.
     let left = this.#waiting.size
     for (const send of this.#waiting) {
-      if (left-- === 0 || bytes >= PIECES_PER_TURN_BYTES) break
+      if (left-- === 0 || bytes >= limit) break
       this.#waiting.delete(send)
       bytes += send()
     }
