@@ -10,6 +10,8 @@ import {
   type HeaderName,
   type LaterEvents,
   type LaterReply,
+  NO_KEY,
+  NO_ROUTE,
 } from '../src/http/exchange.ts'
 import { KeyRing } from '../src/access/key-ring.ts'
 import type { View } from '../src/answers/operation.ts'
@@ -43,6 +45,8 @@ class Asked implements Exchange {
   readonly path: string
   readonly query: string
   readonly #headers: { [name: string]: string }
+  route = NO_ROUTE
+  keyRow = NO_KEY
   answer: Answered | null = null
   reply: Reply | null = null
   /** Whether its reply may be put off. */

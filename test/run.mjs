@@ -35,6 +35,7 @@ const SLOW = [
   'test/http/later',
   'test/http/limits',
   'test/http/timeouts',
+  'test/metrics/live',
   'test/openapi/docs',
   'test/openapi/fuzz',
   'test/real/',

@@ -88,6 +88,7 @@ const RANKS = [
   'index/',
   'http/',
   'redis/',
+  'metrics/',
   'sea/',
   'store/',
   'system/',

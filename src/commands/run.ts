@@ -6,6 +6,7 @@ import type { Signals } from '../begin.mjs'
 import { issueKey, KeyCommandError } from '../access/keys.ts'
 import { loadKeys } from '../access/keys-file.ts'
 import { findFreePort } from '../http/port.ts'
+import type { BuildFigures } from '../metrics/figures.ts'
 import { endChildren, runBuild } from '../process/build-child.ts'
 import { PORT_ADVICE } from '../process/server.ts'
 import { Schedule, type ScheduleState } from '../process/schedule.ts'
@@ -67,6 +68,7 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
       },
       moreStatus: () =>
         schedule === null ? {} : { build: buildStatus(schedule.state, config['build-timeout']) },
+      builds: () => schedule && buildFigures(schedule.state, published === null && first.failure === null),
       refreshEvery: config.every,
     })
   } finally {
@@ -144,6 +146,17 @@ function greet(address: string, key: string | null): void {
   print(`  look around: ${explorer}#key=${key}`)
   print(`  curl -H 'Authorization: Bearer ${key}' '${address}/buoys?per_page=3'`)
   print(`  curl '${address}/buoys/nearest?lat=43.5&lng=-1.6'`)
+}
+
+/** `hasBuilt`: whether this process has built the first snapshot, before the schedule began. */
+function buildFigures(state: ScheduleState, hasBuilt: boolean): BuildFigures {
+  return {
+    published: state.built + Number(hasBuilt),
+    failed: state.failed,
+    failedInRow: state.failures_in_row,
+    isRunning: state.running_since !== null,
+    nextAt: state.next_at,
+  }
 }
 
 function buildStatus(state: ScheduleState, limit: number): object {

@@ -1,10 +1,12 @@
 /** `serve`: serves the snapshot of a folder until a signal stops it. */
 import type { Signals } from '../begin.mjs'
 import { StoppedEarly, startServer, type RunningServer } from '../process/server.ts'
+import type { BuildFigures } from '../metrics/figures.ts'
 import { SERVE_SETTINGS, type ServeConfig } from '../process/settings.ts'
 import type { Stops } from './stops.ts'
 import { service } from './command.ts'
 import { clock, note, print } from './surroundings.ts'
+import { programVersion } from './version.ts'
 
 export const serve = service({
   usage: '[--snapshots DIR] [--port PORT] [--keys FILE] [options]',
@@ -22,6 +24,8 @@ export interface ServeHooks {
   onListening?: (address: string) => void
   /** More members of `/status`. */
   moreStatus?: () => object
+  /** Builds that this process starts, for the metrics; null where it starts none. */
+  builds?: () => BuildFigures | null
   /** Seconds between two scheduled builds, 0 where none are scheduled. */
   refreshEvery?: number
 }
@@ -31,13 +35,15 @@ export async function serveUntilStopped(
   config: ServeConfig,
   stops: Stops,
   signals: Signals,
-  { onListening = () => {}, moreStatus = () => ({}), refreshEvery = 0 }: ServeHooks = {},
+  { onListening = () => {}, moreStatus = () => ({}), builds = () => null, refreshEvery = 0 }: ServeHooks = {},
 ): Promise<void> {
   const starting = startServer(config, {
     log: note,
     clock,
     refreshEvery,
     moreStatus,
+    builds,
+    version: programVersion(),
     signal: stops.signal,
   })
   // A server that does not serve yet ends at once by itself.

@@ -1,21 +1,27 @@
 /** What the exchanges of both engines share: the life of a request from its beginning to its answer. */
-import { FAULT_BODY, FAULT_HEAD } from './exchange.ts'
+import { FAULT_BODY, FAULT_HEAD, NO_KEY, NO_ROUTE, statusOf } from './exchange.ts'
 import type {
   Again,
-  Exchange,
+  Answered,
   Framing,
   HeaderName,
   LaterEvents,
   LaterReply,
   OnRequest,
+  Recorder,
   Refusal,
 } from './exchange.ts'
+import type { BaseLaterReply } from './later.ts'
 
-export abstract class BaseExchange<Request, Response> implements Exchange {
+export abstract class BaseExchange<Request, Response> implements Answered {
   method = ''
   abstract readonly path: string
   abstract readonly query: string
   abstract readonly framing: Framing
+  route = NO_ROUTE
+  keyRow = NO_KEY
+  status = 0
+  bytes = 0
   draining = false
   /**
    * `begun` lasts only while bytes are handed over: seen from outside, it means that this failed half-way.
@@ -25,12 +31,20 @@ export abstract class BaseExchange<Request, Response> implements Exchange {
   #response: Response | null = null
   /** Of this request, where its reply was put off. */
   #later: LaterReply | null = null
+  #begun = 0
+  readonly #recorder: Recorder
+
+  constructor(recorder: Recorder) {
+    this.#recorder = recorder
+  }
 
   protected open(method: string, request: Request, response: Response): void {
     this.method = method
     this.#request = request
     this.#response = response
     this.#later = null
+    this.route = NO_ROUTE
+    this.keyRow = NO_KEY
     this.state = 'open'
   }
 
@@ -39,6 +53,7 @@ export abstract class BaseExchange<Request, Response> implements Exchange {
    * without an answer: either would end the process.
    */
   answer(onRequest: OnRequest, refusal: Refusal | null, onThrow: (error: unknown) => void): void {
+    this.#begun = this.#recorder.begin()
     try {
       if (refusal === null) onRequest(this)
       else this.send(refusal.head, refusal.body, true)
@@ -47,6 +62,7 @@ export abstract class BaseExchange<Request, Response> implements Exchange {
       this.#fail()
       queueMicrotask(() => onThrow(error))
     } finally {
+      if (this.#later === null) this.#recorder.answered(this, this.#begun)
       this.release()
     }
   }
@@ -62,12 +78,13 @@ export abstract class BaseExchange<Request, Response> implements Exchange {
     const reply = this.putOff(response, events)
     if (reply === null) return null
     this.#later = reply
+    reply.onAnswer = this.#recorder.deferred(this, this.#begun)
     this.state = 'answered'
     return reply
   }
 
   /** Null where the connection has to end with the answer. */
-  protected abstract putOff(response: Response, events: LaterEvents): LaterReply | null
+  protected abstract putOff(response: Response, events: LaterEvents): BaseLaterReply<Response> | null
 
   /** Ends the connection at once. */
   protected abstract cut(): void
@@ -83,6 +100,13 @@ export abstract class BaseExchange<Request, Response> implements Exchange {
     if (this.state === 'open') this.send(FAULT_HEAD, FAULT_BODY, true)
     else if (this.state === 'begun') this.cut()
     else this.#later?.cut()
+  }
+
+  /** Notes the answer that is to be sent. @throws Error when there has been one */
+  protected note(head: string | Uint8Array, body: Uint8Array | null): void {
+    this.refuseSecond()
+    this.status = statusOf(head)
+    this.bytes = body === null || this.method === 'HEAD' ? 0 : body.length
   }
 
   protected refuseSecond(): void {

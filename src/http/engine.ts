@@ -2,7 +2,7 @@
 
 import { loadBinding } from './binding.ts'
 import { Connections, UNLIMITED } from './connections.ts'
-import type { Engine, OnRequest, Surroundings } from './exchange.ts'
+import { NO_RECORDER, type Engine, type OnRequest, type Surroundings } from './exchange.ts'
 import { NodeEngine } from './node.ts'
 import { UwsEngine } from './uws.ts'
 
@@ -59,6 +59,7 @@ function complete(surroundings: Partial<Surroundings> = {}): Surroundings {
     now: Date.now,
     connections: new Connections(Connections.allocate(1), 0, UNLIMITED),
     onProgress: () => {},
+    recorder: NO_RECORDER,
     onThrow: (error) => process.emitWarning(error instanceof Error ? error : String(error)),
     ...surroundings,
   }

@@ -50,6 +50,10 @@ export interface Exchange {
   readonly path: string
   /** Raw, without the `?`; empty when there is none. */
   readonly query: string
+  /** For the records, set by the handler: ordinal of the route; `NO_ROUTE` before. */
+  route: number
+  /** For the records, set by the handler: row of the key in the key ring; `NO_KEY` without one. */
+  keyRow: number
   /** The first value of a header, empty when it is missing. */
   header(name: HeaderName): string
   /**
@@ -84,6 +88,35 @@ export interface Exchange {
    */
   later(events: LaterEvents): LaterReply | null
 }
+
+/** In place of the ordinal of a route, and of the row of a key. */
+export const NO_ROUTE = -1
+export const NO_KEY = -1
+
+/** An answer as it is recorded. Its request can still be read, unless its reply was deferred. */
+export interface Answered extends Exchange {
+  readonly status: number
+  /** Of the body that is sent, so 0 on HEAD. */
+  readonly bytes: number
+}
+
+/** Records every request that gets as far as a handler, or that the engine answers in its place. */
+export interface Recorder {
+  /** Called before each request. @returns what `answered` or `deferred` gets back */
+  begin(): number
+  /** The answer was handed over, or the connection cut. */
+  answered(exchange: Answered, begun: number): void
+  /**
+   * The reply of a request was deferred. @returns what is to be called once, when its first bytes are handed
+   * over, or with `GONE` when they will not be
+   */
+  deferred(exchange: Exchange, begun: number): (status: number, bytes: number) => void
+}
+
+/** In place of a status: the client has gone before its deferred reply began, or was cut off. */
+export const GONE = 499
+
+export const NO_RECORDER: Recorder = { begin: () => 0, answered() {}, deferred: () => () => {} }
 
 /** What a deferred reply hears of its connection; never from within one of its own methods. */
 export interface LaterEvents {
@@ -122,6 +155,16 @@ export interface LaterReply {
   cut(): void
 }
 
+/** The status in a head. */
+export function statusOf(head: string | Uint8Array): number {
+  return typeof head === 'string'
+    ? head.charCodeAt(0) * 100 + head.charCodeAt(1) * 10 + head.charCodeAt(2) - ZEROS
+    : head[0] * 100 + head[1] * 10 + head[2] - ZEROS
+}
+
+/** What three digits add to their number by their codes. */
+const ZEROS = 48 * 111
+
 /** A head as text. */
 export function headText(head: string | Uint8Array): string {
   return typeof head === 'string'
@@ -137,6 +180,7 @@ export type OnRequest = (exchange: Exchange) => void
 /** What an engine needs of its surroundings. */
 export interface Surroundings {
   readonly connections: Connections
+  readonly recorder: Recorder
   /** Called at every sign of life beside requests: connections that come and go, bytes that go out later. */
   readonly onProgress: () => void
   /** Wall clock in milliseconds since the epoch, for Date headers. */
@@ -145,8 +189,19 @@ export interface Surroundings {
   readonly onThrow: (error: unknown) => void
 }
 
+/** What slow readers cost an engine. */
+export interface Pressure {
+  /** Answers whose body waits for its client. */
+  readonly waiting: number
+  /** Bytes that are held for them. */
+  readonly heldBytes: number
+  /** Answers so far that could not be held, and whose connections were cut or bodies made again. */
+  readonly notHeld: number
+}
+
 export interface Engine {
   readonly kind: 'uws' | 'node'
+  readonly pressure: Pressure
   /**
    * Resolves to the bound port (0: any free one, for this engine alone). Rejects with an Error that names the
    * address.

@@ -1,9 +1,12 @@
 /** What the later replies of both engines share. */
-import type { LaterEvents, LaterReply } from './exchange.ts'
+import { GONE, statusOf, type LaterEvents, type LaterReply } from './exchange.ts'
 
 export abstract class BaseLaterReply<Response> implements LaterReply {
   readonly isHead: boolean
   isOver = false
+  /** Called once with the status of the answer and the bytes of its body when it begins, or `GONE`. */
+  onAnswer: (status: number, bytes: number) => void = () => {}
+  #hasBegun = false
   protected readonly response: Response
   /** Whether an answer that begins now is the last of its connection. */
   protected readonly isLast: () => boolean
@@ -19,11 +22,13 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   send(head: string | Uint8Array, body: Uint8Array | null): void {
     if (this.isOver) return
     this.isOver = true
+    this.#begin(statusOf(head), body?.length ?? 0)
     this.sendWhole(head, this.isHead ? null : body, body?.length ?? null)
   }
 
   begin(head: string | Uint8Array, length: number): void {
     if (this.isOver) return
+    this.#begin(statusOf(head), length)
     if (this.isHead) {
       this.isOver = true
       this.sendWhole(head, null, length)
@@ -43,7 +48,14 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   cut(): void {
     if (this.isOver) return
     this.isOver = true
+    this.#begin(GONE, 0)
     this.destroy()
+  }
+
+  #begin(status: number, bytes: number): void {
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    this.onAnswer(status, this.isHead ? 0 : bytes)
   }
 
   /** An answer without a body has the header of its length unless `length` is null. */
@@ -62,6 +74,7 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   protected gone(): void {
     if (this.isOver) return
     this.isOver = true
+    this.#begin(GONE, 0)
     this.#events.onGone()
   }
 

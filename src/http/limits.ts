@@ -44,21 +44,32 @@ export const HELD_LIMIT_BYTES = 64 * 1024 * 1024
 export class HeldBytes {
   readonly #limit: number
   #held = 0
+  /** How often bytes could not be held. */
+  refused = 0
 
   constructor(limit = HELD_LIMIT_BYTES) {
     this.#limit = limit
   }
 
+  get bytes(): number {
+    return this.#held
+  }
+
   /** Whether `bytes` more may be held; where they may, they count until they are given back. */
   take(bytes: number): boolean {
-    if (this.#held + bytes > this.#limit) return false
+    if (this.#held + bytes > this.#limit) {
+      this.refused++
+      return false
+    }
     this.#held += bytes
     return true
   }
 
   /** The same for bytes that need not be held: others come first for half of the limit. */
   takeSpare(bytes: number): boolean {
-    return this.#held + bytes <= this.#limit / 2 && this.take(bytes)
+    if (this.#held + bytes <= this.#limit / 2) return this.take(bytes)
+    this.refused++
+    return false
   }
 
   giveBack(bytes: number): void {

@@ -11,15 +11,7 @@ import {
   UNCLEAR_LENGTH,
   unmapped,
 } from './exchange.ts'
-import type {
-  Again,
-  Framing,
-  HeaderName,
-  LaterEvents,
-  LaterReply,
-  Refusal,
-  Surroundings,
-} from './exchange.ts'
+import type { Again, Framing, HeaderName, LaterEvents, Pressure, Refusal, Surroundings } from './exchange.ts'
 import { HeldBytes, PIECE_BYTES } from './limits.ts'
 import { NodeLaterReply, writeHead } from './node-later.ts'
 import { Rest } from './rest.ts'
@@ -46,14 +38,19 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
   /** Whether requests of the same connection wait behind this one. */
   #hasMore = false
 
-  constructor({ onThrow }: Surroundings) {
-    super()
+  constructor({ onThrow, recorder }: Surroundings) {
+    super(recorder)
     this.#onThrow = onThrow
   }
 
   /** A connection was accepted, and more may wait: Node accepts one in each turn of the loop. */
   onAccepted(): void {
     this.#turns.giveWay()
+  }
+
+  /** `waiting`: answers that wait for their clients. */
+  pressure(waiting: number): Pressure {
+    return { waiting, heldBytes: this.#held.bytes, notHeld: this.#held.refused }
   }
 
   begin(request: IncomingMessage, response: ServerResponse, hasMore: boolean): void {
@@ -100,7 +97,7 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
 
   send(head: string | Uint8Array, body: Uint8Array | null, lasting: boolean | Again = false): void {
     const response = this.liveResponse()
-    this.refuseSecond()
+    this.note(head, body)
     this.state = 'begun'
     const isLast = this.isLast || (this.draining && !this.#hasMore)
     writeHead(response, head, body === null ? null : body.length, isLast)
@@ -109,7 +106,7 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
     this.state = 'answered'
   }
 
-  protected putOff(response: ServerResponse, events: LaterEvents): LaterReply | null {
+  protected putOff(response: ServerResponse, events: LaterEvents): NodeLaterReply | null {
     if (this.isLast) return null
     const hasMore = this.#hasMore
     const isLast = (): boolean => this.draining && !hasMore

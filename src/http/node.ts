@@ -10,7 +10,7 @@ import type { AddressInfo, Socket } from 'node:net'
 
 import { REFUSED } from './connections.ts'
 import { HEADER_LIMIT_BYTES, TOO_MANY_CONNECTIONS } from './exchange.ts'
-import type { Engine, OnRequest, Surroundings } from './exchange.ts'
+import type { Engine, OnRequest, Pressure, Surroundings } from './exchange.ts'
 import {
   NODE_BUSY_TURN_REQUESTS,
   NODE_REQUESTS_PER_BUSY_TURN,
@@ -185,6 +185,10 @@ export class NodeEngine implements Engine {
       if (socket.writableLength > 0) socket.resetAndDestroy()
       else socket.destroy()
     })
+  }
+
+  get pressure(): Pressure {
+    return this.#exchange.pressure(this.#arrived - this.#done)
   }
 
   listen(host: string, port: number): Promise<number> {

@@ -4,7 +4,7 @@ import { SocketAddress } from 'node:net'
 import { BaseExchange } from './base.ts'
 import type { UwsRequest, UwsResponse } from './binding.ts'
 import { framingOf, headText, unmapped } from './exchange.ts'
-import type { Again, Framing, HeaderName, LaterEvents, LaterReply, Surroundings } from './exchange.ts'
+import type { Again, Framing, HeaderName, LaterEvents, Pressure, Surroundings } from './exchange.ts'
 import { PIECE_BYTES } from './limits.ts'
 import { firstPiece } from './turns.ts'
 import { ANSWER_LIMIT_BYTES, type Lane } from './uws-lane.ts'
@@ -45,7 +45,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   readonly #long: LongBodies
 
   constructor(surroundings: Surroundings) {
-    super()
+    super(surroundings.recorder)
     this.#now = surroundings.now
     this.#long = new LongBodies(surroundings)
   }
@@ -53,6 +53,10 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   /** Requests whose answer waits for its client or was put off. */
   get unfinished(): number {
     return this.#long.unfinished
+  }
+
+  get pressure(): Pressure {
+    return this.#long.pressure
   }
 
   begin(lane: Lane, method: string, response: UwsResponse, request: UwsRequest): void {
@@ -117,7 +121,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
 
   send(head: string | Uint8Array, body: Uint8Array | null, lasting: boolean | Again = false): void {
     const response = this.liveResponse()
-    this.refuseSecond()
+    this.note(head, body)
     if (body !== null && body.length >= ANSWER_LIMIT_BYTES) throw new Error('the answer is too long')
     // The engine would close the connection too, but answer before what is behind.
     const isLast = this.#asksToClose || this.framing !== 'no body'
@@ -144,7 +148,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     this.state = 'answered'
   }
 
-  protected putOff(response: UwsResponse, events: LaterEvents): LaterReply | null {
+  protected putOff(response: UwsResponse, events: LaterEvents): UwsLaterReply | null {
     const isHead = this.method === 'HEAD'
     this.#isFull = isHead && this.#lane!.isFull(LATER_HEAD_BYTES)
     if (this.framing !== 'no body' || this.#isFull) return null

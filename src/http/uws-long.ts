@@ -1,6 +1,6 @@
 /** Long bodies of the engine on uWebSockets.js, sent piece by piece as the kernel becomes ready for more. */
 import type { UwsResponse } from './binding.ts'
-import type { Again, Surroundings } from './exchange.ts'
+import type { Again, Pressure, Surroundings } from './exchange.ts'
 import { HeldBytes } from './limits.ts'
 import { Rest } from './rest.ts'
 import { Turns } from './turns.ts'
@@ -15,6 +15,10 @@ export class LongBodies {
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings
+  }
+
+  get pressure(): Pressure {
+    return { waiting: this.unfinished, heldBytes: this.#held.bytes, notHeld: this.#held.refused }
   }
 
   /**

@@ -3,7 +3,7 @@
 import type { UwsBinding, UwsRequest, UwsResponse } from './binding.ts'
 import { REFUSED } from './connections.ts'
 import { TOO_MANY_CONNECTIONS, UNCLEAR_LENGTH } from './exchange.ts'
-import type { Engine, OnRequest, Surroundings } from './exchange.ts'
+import type { Engine, OnRequest, Pressure, Surroundings } from './exchange.ts'
 import {
   BUSY_TURN_UNITS,
   BYTES_PER_UNIT,
@@ -63,6 +63,10 @@ export class UwsEngine implements Engine {
     this.#exchange = new UwsExchange(surroundings)
     binding._cfg('silent')
     this.#lanes = Array.from({ length: LANES }, () => this.#newLane())
+  }
+
+  get pressure(): Pressure {
+    return this.#exchange.pressure
   }
 
   #newLane(): Lane {

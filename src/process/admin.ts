@@ -1,5 +1,5 @@
 /**
- * The operator's port: health, status and a reload by hand. It runs on node:http in the main thread, which
+ * The operator's port: health, status, metrics and a reload by hand. It runs on node:http in the main thread, which
  * serves nothing else, so it answers even when every worker is busy. It listens on loopback unless the
  * settings say otherwise, and shows no key.
  *
@@ -10,6 +10,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { isIP, type AddressInfo } from 'node:net'
+import { EXPOSITION_TYPE } from '../metrics/exposition.ts'
 import { readRegularFileSync } from '../system/files.ts'
 import { listenError } from '../http/port.ts'
 
@@ -18,19 +19,24 @@ export interface AdminOptions {
   port: number
   /** Host names that requests may use, beside addresses and `localhost`; lower case. */
   names: readonly string[]
-  /** The bearer token that `/status` and `/reload` require; null for none. */
+  /** The bearer token that all but the probes require; null for none. */
   token: string | null
   /** Why requests should not be sent here now; null when they should. */
   notReady: () => string | null
   status: () => object
+  /** The text of `/metrics`. */
+  metrics: () => string
   reload: () => Promise<void>
-  /** Called when the status cannot be made. */
-  onFault: (error: unknown) => void
+  /** Called when the status or the metrics cannot be made. */
+  onFault: (path: string, error: unknown) => void
 }
 
 /** Longer than any health check waits. Every answer but that of a reload is made at once. */
 const REQUEST_TIMEOUT_MS = 10_000
 const MAX_TOKEN_FILE_BYTES = 4096
+/** Operators, probes and scrapers are few. One that does not read its answer is cut off. */
+const MOST_CONNECTIONS = 64
+const UNREAD_TIMEOUT_MS = 10_000
 
 /** For probes of a supervisor, which cannot always send a token. They show next to nothing. */
 const OPEN_PATHS = new Set(['/livez', '/readyz'])
@@ -51,6 +57,8 @@ export async function startAdmin(options: AdminOptions): Promise<{ port: number;
       answer(response, status, { error: status === 401 ? 'unauthorized' : 'forbidden', message })
     }
   })
+  server.maxConnections = MOST_CONNECTIONS
+  server.timeout = UNREAD_TIMEOUT_MS
   await listen(server, options.host, options.port)
   return {
     port: (server.address() as AddressInfo).port,
@@ -76,13 +84,16 @@ function route({ method, url }: IncomingMessage, response: ServerResponse, optio
     case 'GET /status':
       answerStatus(response, options)
       break
+    case 'GET /metrics':
+      answerMetrics(response, options)
+      break
     case 'POST /reload':
       void options.reload().then(() => answerStatus(response, options))
       break
     default:
       answer(response, 404, {
         error: 'resource_not_found',
-        message: 'Known are GET /livez, /readyz, /status and POST /reload',
+        message: 'Known are GET /livez, /readyz, /status, /metrics and POST /reload',
       })
   }
 }
@@ -93,7 +104,7 @@ function answerStatus(response: ServerResponse, options: AdminOptions): void {
     status = options.status()
   } catch (error) {
     // A look at a server must not end it.
-    options.onFault(error)
+    options.onFault('/status', error)
     answer(response, 500, {
       error: 'internal_error',
       message: 'The status cannot be made; the log says why',
@@ -101,6 +112,22 @@ function answerStatus(response: ServerResponse, options: AdminOptions): void {
     return
   }
   answer(response, 200, status)
+}
+
+function answerMetrics(response: ServerResponse, options: AdminOptions): void {
+  let text: string
+  try {
+    text = options.metrics()
+  } catch (error) {
+    options.onFault('/metrics', error)
+    answer(response, 500, {
+      error: 'internal_error',
+      message: 'The metrics cannot be made; the log says why',
+    })
+    return
+  }
+  response.writeHead(200, { 'Content-Type': EXPOSITION_TYPE, 'Cache-Control': 'no-store' })
+  response.end(text)
 }
 
 function answer(response: ServerResponse, status: number, body: object): void {

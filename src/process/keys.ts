@@ -3,11 +3,14 @@ import { existsSync } from 'node:fs'
 import { KeyRing } from '../access/key-ring.ts'
 import { watchKeys, type KeyRecord } from '../access/keys-file.ts'
 import { KeySlots, QuotaCounters } from '../access/quota.ts'
+import type { KeyFigures } from '../metrics/figures.ts'
 import { keepUsage, readUsage, usagePath } from '../access/usage-file.ts'
 
 export interface ServedKeys {
   /** Shared memory of the calls counted for each key. */
   readonly counters: SharedArrayBuffer
+  /** How many are in force, and whether the last look at the file gave a good set. */
+  readonly state: KeyFigures
   /** The key ring of the moment. */
   ring(): SharedArrayBuffer
   /** Calls `listener` with the ring of the moment, and again with each later one. */
@@ -21,14 +24,20 @@ export function startKeys(path: string, log: (line: string) => void, clock: () =
   const counters = QuotaCounters.allocate()
   const slots = new KeySlots(new QuotaCounters(counters))
   let ring = KeyRing.build([])
+  const state: KeyFigures = { backend: 'file', count: 0, isUp: true }
   let listen: (ring: SharedArrayBuffer) => void = () => {}
   const watch = watchKeys(
     path,
     (records: KeyRecord[]) => {
       ring = KeyRing.build(slots.assign(records))
+      state.count = records.length
+      state.isUp = true
       listen(ring)
     },
-    (error) => log(`warning: ${error.message}; the last good keys stay in force`),
+    (error) => {
+      state.isUp = false
+      log(`warning: ${error.message}; the last good keys stay in force`)
+    },
   )
   if (!existsSync(path)) {
     log(
@@ -41,6 +50,7 @@ export function startKeys(path: string, log: (line: string) => void, clock: () =
   const keeper = keepUsage(usagePath(path), slots, clock, (error) => log(`warning: ${error.message}`))
   return {
     counters,
+    state,
     ring: () => ring,
     onChange(listener) {
       listen = listener

@@ -31,6 +31,9 @@ export interface ReloadState {
   error: string | null
   /** Seconds from noticing the snapshot to serving it. */
   took: number | null
+  /** Of them, those of reading and checking it, and those in which the workers took it over. */
+  loadTook: number | null
+  swapTook: number | null
   loaded: number
   refused: number
   /** The snapshot that is being loaded and got ready, and since when (epoch seconds). */
@@ -58,6 +61,8 @@ export class Reloader {
     at: null,
     error: null,
     took: null,
+    loadTook: null,
+    swapTook: null,
     loaded: 0,
     refused: 0,
     loading: null,
@@ -152,12 +157,15 @@ export class Reloader {
       this.state.loading = { id: seen, since: clock() }
       const snapshot = await this.#load(manifest)
       if (this.#isStopping) return
+      const loadedAt = performance.now()
       await this.#options.serve(snapshot)
       this.#snapshot = snapshot
       this.#refused = null
       this.state.at = clock()
       this.state.error = null
       this.state.took = (performance.now() - began) / 1000
+      this.state.loadTook = (loadedAt - began) / 1000
+      this.state.swapTook = (performance.now() - loadedAt) / 1000
       this.state.loaded++
     } catch (error) {
       if (!this.#isStopping) this.#refuse(seen, (error as Error).message)

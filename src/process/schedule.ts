@@ -43,6 +43,7 @@ export interface ScheduleState {
   last_error: string | null
   failures_in_row: number
   built: number
+  failed: number
 }
 
 /**
@@ -70,6 +71,7 @@ export class Schedule {
       last_error: failedFirst,
       failures_in_row: failedFirst === null ? 0 : 1,
       built: 0,
+      failed: failedFirst === null ? 0 : 1,
     }
     this.#plan(Math.min(clock(), lastBuilt ?? Infinity))
   }
@@ -109,6 +111,7 @@ export class Schedule {
     } catch (error) {
       if (this.#stopped) return
       state.failures_in_row++
+      state.failed++
       state.last_error = (error as Error).message
       log(`warning: build failed (${state.failures_in_row} in a row): ${state.last_error}`)
     }

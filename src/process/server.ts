@@ -17,6 +17,7 @@ import { commonStart, type Surroundings } from './worker-settings.ts'
 import { startKeys, type ServedKeys } from './keys.ts'
 import { Reloader } from './reload.ts'
 import type { ServeConfig } from './settings.ts'
+import { metricsText } from './metrics.ts'
 import { notReady, Status, type Observed } from './status.ts'
 import { Workers } from './workers.ts'
 
@@ -70,6 +71,7 @@ export class RunningServer {
   readonly #workers: Workers
   readonly #reloader: Reloader
   readonly #status: Status
+  readonly #metrics: () => string
   #admin: AdminPort | null = null
   #port = 0
   #isOpen = false
@@ -80,7 +82,7 @@ export class RunningServer {
 
   /** Puts the parts together. Only the keys file and the clock are followed from here on. */
   constructor(config: ServeConfig, surroundings: Surroundings, count: number) {
-    const { log, clock, moreStatus = () => ({}) } = surroundings
+    const { log, clock, moreStatus = () => ({}), builds = () => null, version = 'unknown' } = surroundings
     this.host = config.host
     this.basePath = config['base-path']
     this.#config = config
@@ -117,6 +119,15 @@ export class RunningServer {
       serve: (snapshot) => this.#serve(snapshot),
     })
     this.#status = new Status(config.snapshots, clock, moreStatus)
+    this.#metrics = metricsText({
+      dir: config.snapshots,
+      version,
+      clock,
+      common,
+      keys: this.#keys,
+      observed: () => this.#observed(),
+      builds,
+    })
   }
 
   /**
@@ -203,8 +214,10 @@ export class RunningServer {
     return openAdminPort(this.#config, log, {
       notReady: () => notReady(this.#observed()),
       status: () => this.#status.document(this.#observed()),
+      metrics: this.#metrics,
       reload: () => this.reload(),
-      onFault: (error) => log(`fault: /status: ${error instanceof Error ? error.stack : String(error)}`),
+      onFault: (path, error) =>
+        log(`fault: ${path}: ${error instanceof Error ? error.stack : String(error)}`),
     })
   }
 

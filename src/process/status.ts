@@ -58,12 +58,17 @@ export class Status {
       reload: reloadStatus(reload),
       workers,
       memory: process.memoryUsage(),
-      answered: totals.sums(),
+      answered: answeredStatus(totals),
       connections: countConnections(connections),
       draining: isDraining,
       ...this.#more(),
     }
   }
+}
+
+function answeredStatus(totals: Totals): object {
+  const { requests, unauthorized, rate_limited: limited, faults } = totals.sums()
+  return { requests, unauthorized, rate_limited: limited, faults }
 }
 
 function reloadStatus({ at, error, took, loaded, refused, loading }: ReloadState): object {

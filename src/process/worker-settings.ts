@@ -3,6 +3,11 @@ import { createHash } from 'node:crypto'
 import { AddressCounters } from '../access/address-counters.ts'
 import { Connections } from '../http/connections.ts'
 import { connectionsWithin, openFilesLimit } from '../http/files.ts'
+import type { BuildFigures } from '../metrics/figures.ts'
+import { RequestCounts } from '../metrics/requests.ts'
+import { WorkerFiguresRow } from '../metrics/worker-figures.ts'
+import { OPERATIONS } from '../routes.ts'
+import { routeNames } from '../serving/recorder.ts'
 import { Totals } from '../serving/totals.ts'
 import type { ServeConfig } from './settings.ts'
 import { startSite } from './site.ts'
@@ -22,6 +27,10 @@ export interface Surroundings {
   refreshEvery?: number
   /** More members of `/status`. */
   moreStatus?: () => object
+  /** Builds that this process starts, for the metrics; null where it starts none. */
+  builds?: () => BuildFigures | null
+  /** The version of the program, for the metrics. */
+  version?: string
   /** Aborted when the server is no longer wanted before it serves. */
   signal?: AbortSignal
 }
@@ -39,10 +48,13 @@ export function commonStart(
   workers: number,
   quota: SharedArrayBuffer,
 ): CommonStart {
+  const routes = routeNames(OPERATIONS, config['base-path']).length
   return {
     quota,
     addresses: AddressCounters.allocate(),
     totals: Totals.allocate(workers),
+    requests: RequestCounts.allocate(workers, routes),
+    workerFigures: WorkerFiguresRow.allocate(workers),
     connections: Connections.allocate(workers),
     site: startSite(config['base-path'], log),
     clockShift,

@@ -24,6 +24,9 @@ import { warmUp } from '../serving/warm-up.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
 import { finish, finishInSlices, type Steps } from '../system/steps.ts'
+import { RequestCounts } from '../metrics/requests.ts'
+import { WorkerFiguresRow } from '../metrics/worker-figures.ts'
+import { RequestRecorder, routeNames } from '../serving/recorder.ts'
 import { Totals } from '../serving/totals.ts'
 import type { LastAct } from './workers.ts'
 
@@ -47,6 +50,9 @@ export interface WorkerStart {
   quota: SharedArrayBuffer
   addresses: SharedArrayBuffer
   totals: SharedArrayBuffer
+  /** Counts of requests, and what workers say of themselves. */
+  requests: SharedArrayBuffer
+  workerFigures: SharedArrayBuffer
   keys: SharedArrayBuffer
   /** Shared memory of its signs of life. */
   pulse: SharedArrayBuffer
@@ -101,6 +107,10 @@ const shift = new Float64Array(start.clockShift)
 const send = (message: FromWorker): void => main.postMessage(message)
 
 const totals = new Totals(start.totals, start.thread)
+const routes = routeNames(OPERATIONS, start.basePath).length
+const counts = new RequestCounts(start.requests, routes, start.thread)
+const figures = new WorkerFiguresRow(start.workerFigures, start.thread)
+const expensive = new ExpensiveAnswers(() => totals.counted('requests'))
 const requests = new RequestPath(
   {
     operations: OPERATIONS,
@@ -113,7 +123,7 @@ const requests = new RequestPath(
     settingsTag: start.settingsTag,
     refreshEvery: start.refreshEvery,
     totals,
-    expensive: new ExpensiveAnswers(() => totals.counted('requests')),
+    expensive,
     site: new Site(start.site),
     clock: () => Date.now() / 1000 + shift[0],
     onFault: (error, operation) => send({ type: 'fault', message: `${operation}: ${faultText(error)}` }),
@@ -196,6 +206,7 @@ const engine = loadEngine(start.engine).create(
       perAddress: start.maxConnectionsPerAddress,
       isExempt: (address) => neighbours.trusts(address),
     }),
+    recorder: new RequestRecorder(counts, routes),
     onProgress: () => pulse.advance(),
     onThrow: (error) => send({ type: 'fault', message: faultText(error) }),
   },
@@ -280,5 +291,20 @@ async function listen(port: number): Promise<void> {
   }
 }
 
-setInterval(() => pulse.advance(), IDLE_INTERVAL_MS)
+function tick(): void {
+  pulse.advance()
+  counts.refill()
+  const { waiting, begun } = expensive.counts
+  const { pressure } = engine
+  figures.tick(IDLE_INTERVAL_MS, {
+    cache_bytes: requests.cacheBytes,
+    long_waiting: waiting,
+    long_begun: begun,
+    bodies_waiting: pressure.waiting,
+    held_bytes: pressure.heldBytes,
+    not_held: pressure.notHeld,
+  })
+}
+
+setInterval(tick, IDLE_INTERVAL_MS)
 send({ type: 'ready' })

@@ -48,6 +48,8 @@ export class Admission {
    * Whether the answer is for the client alone: a key, good or bad, came with the request, or it was charged.
    */
   isPersonal = false
+  /** The row of the key in the key ring, or −1 without a good one. */
+  keyRow = -1
   /** The client, where clients have shares of something: the slot of its key, or −1 without one. */
   client = -1
 
@@ -77,6 +79,7 @@ export class Admission {
     const row = this.#keyRow(exchange, query)
     this.isPersonal = row !== NO_KEY
     this.client = -1
+    this.keyRow = Math.max(-1, row)
     if (row >= 0) {
       this.client = this.#keys.slot(row)
       const limit = this.#keys.quota(row)
@@ -84,6 +87,7 @@ export class Admission {
     }
     if (access === 'keyed') {
       totals.count('unauthorized')
+      if (row === BAD_KEY) totals.count('bad_keys')
       return row === NO_KEY ? NO_KEY_REFUSAL : BAD_KEY_REFUSAL
     }
     if (anonymousQuota === 0 || addresses === null) return null
@@ -138,6 +142,7 @@ export class Admission {
     this.isPersonal = true
     if (remaining >= 0) return null
     this.#options.totals.count('rate_limited')
+    if (this.keyRow === -1) this.#options.totals.count('rate_limited_addresses')
     const wait = retryAfter(now)
     return {
       code: 'rate_limit_exceeded',

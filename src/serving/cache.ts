@@ -28,6 +28,8 @@ const NOTHING = new Uint8Array(0)
 /** What the request path needs to send an answer again. */
 export interface AnsweredRequest {
   readonly operation: Operation
+  /** Its ordinal among the operations. */
+  readonly index: number
   /** Number in the ETag: its lower 32 bits, and the 16 above. */
   readonly low: number
   readonly high: number
@@ -40,6 +42,7 @@ export interface AnsweredRequest {
 /** All in one object, which is one or two cache lines. */
 export class KeptAnswer implements AnsweredRequest {
   readonly operation: Operation
+  readonly index: number
   readonly low: number
   readonly high: number
   readonly minute: number
@@ -55,11 +58,12 @@ export class KeptAnswer implements AnsweredRequest {
 
   /** Over `bytes`, whose last are the tail. */
   constructor(
-    { operation, low, high, minute, negotiated }: AnsweredRequest,
+    { operation, index, low, high, minute, negotiated }: AnsweredRequest,
     bytes: Uint8Array,
     size: number,
   ) {
     this.operation = operation
+    this.index = index
     this.low = low
     this.high = high
     this.minute = minute
@@ -131,6 +135,11 @@ export class AnswerCache {
   constructor(limit: number) {
     this.#limit = limit
     this.#slabs = new Slabs(limit)
+  }
+
+  /** What it takes now. */
+  get bytes(): number {
+    return this.#bytes
   }
 
   get isOff(): boolean {

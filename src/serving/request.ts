@@ -20,6 +20,7 @@ import {
   type Again,
   type Exchange,
 } from '../http/exchange.ts'
+import { OTHER_ROUTES } from '../metrics/requests.ts'
 import { Router, type Route } from '../routes.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
 import { MINUTE } from '../sea/time.ts'
@@ -86,6 +87,9 @@ const FAULT = 'Internal error'
 const BUSY = 'Too many long answers are being made. Try again later, or ask for less'
 const TAKES_NO_BODY = 'A request for so long an answer has no body'
 
+const STATIC = OTHER_ROUTES.indexOf('static')
+const UNMATCHED = OTHER_ROUTES.indexOf('unmatched')
+
 /** What slow readers hold on to, so that it can be taken from them. */
 interface Hold {
   view: View | null
@@ -137,6 +141,11 @@ export class RequestPath {
     this.#admission.setKeys(keys)
   }
 
+  /** Bytes that kept answers take. */
+  get cacheBytes(): number {
+    return this.#cache.bytes
+  }
+
   setView(view: View): void {
     const { snapshotId } = view.dataset
     const { answerCache, settingsTag } = this.#options
@@ -162,6 +171,7 @@ export class RequestPath {
     this.#tick(now)
     const kept = this.#cache.getByTarget(path, query)
     if (kept !== undefined && this.#isFor(exchange, kept)) {
+      exchange.route = kept.index
       // No key is in its query: the target of such a request is never remembered.
       this.#raw.clear()
       if (this.#admit(exchange, kept.operation, now)) this.#sendKept(exchange, kept)
@@ -169,10 +179,13 @@ export class RequestPath {
     }
     const route = this.#router.find(path)
     if (route === null) {
+      exchange.route = this.#options.operations.length + STATIC
       if (this.#options.site?.serve(exchange) === true) return
+      exchange.route = this.#options.operations.length + UNMATCHED
       sendError(exchange, 'resource_not_found', 'No such path', now)
       return
     }
+    exchange.route = route.target.index
     const view = this.#view
     if (view === null) {
       sendError(exchange, 'service_unavailable', 'No snapshot is loaded yet', now, {
@@ -193,6 +206,7 @@ export class RequestPath {
   #admit(exchange: Exchange, operation: Operation, now: number): boolean {
     const admission = this.#admission
     const refusal = admission.admit(exchange, operation.access, this.#raw, now)
+    exchange.keyRow = admission.keyRow
     this.#fields.charge = admission.charge
     this.#fields.personal = admission.isPersonal
     if (refusal === null) return true
@@ -228,9 +242,10 @@ export class RequestPath {
     const canonical = [operation.name, ...path, reader.canonical(query), minute, language].join(SEPARATOR)
     const kept = this.#cache.get(canonical)
     if (kept === undefined) {
+      this.#options.totals.count('made')
       const negotiated = operation.language === true && query.locale === undefined
       const body = this.#written(view, operation, query, path, now, language)
-      const request = { operation, low, high, minute, negotiated }
+      const request = { operation, index: target.index, low, high, minute, negotiated }
       this.#describe(operation, low, high, minute)
       if (body instanceof Uint8Array) {
         const put = this.#cache.put(canonical, request, body)
@@ -264,6 +279,7 @@ export class RequestPath {
 
   #sendKept(exchange: Exchange, kept: KeptAnswer): void {
     const { operation, low, high, minute } = kept
+    this.#options.totals.count('kept')
     const encoding = this.#encodings.of(exchange.header(ACCEPT_ENCODING))
     const compressed =
       encoding === null ? null : this.#cache.compressed(kept, encoding, this.#second, this.#tail)
@@ -366,6 +382,7 @@ export class RequestPath {
       return heads.write(fields)
     }
     if (!expensive.hasSlot(client)) {
+      this.#options.totals.count('long_refused')
       sendError(exchange, 'service_unavailable', BUSY, now, busy)
       return
     }
@@ -377,6 +394,7 @@ export class RequestPath {
         refuse: (reply, fault) => {
           const { clock } = this.#options
           if (fault !== null) this.#reportFault(fault, operation)
+          else this.#options.totals.count('long_refused')
           const [code, message] =
             fault === null ? (['service_unavailable', BUSY] as const) : (['internal_error', FAULT] as const)
           const options = fault === null ? busy : { headers }
@@ -388,7 +406,8 @@ export class RequestPath {
       },
       (events) => exchange.later(events),
     )
-    if (!isTaken) sendError(exchange, 'bad_request', TAKES_NO_BODY, now, { headers })
+    if (isTaken) this.#options.totals.count('long')
+    else sendError(exchange, 'bad_request', TAKES_NO_BODY, now, { headers })
   }
 
   #reportFault(error: unknown, operation: Operation): void {

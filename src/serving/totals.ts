@@ -4,11 +4,26 @@
  */
 
 /** What is counted, in the order of a row. */
-const TOTALS = { requests: 0, unauthorized: 1, rate_limited: 2, faults: 3 } as const
-type TotalName = keyof typeof TOTALS
+const TOTALS = {
+  requests: 0,
+  /** Refused for want of a good key; of them, those with a bad one. */
+  unauthorized: 1,
+  bad_keys: 2,
+  /** Refused for a used-up quota; of them, those of addresses without a key. */
+  rate_limited: 3,
+  rate_limited_addresses: 4,
+  faults: 5,
+  /** Answered from the answer cache, and made anew for want of a kept answer. */
+  kept: 6,
+  made: 7,
+  /** Long answers that were taken on, and those that found no place or waited too long for one. */
+  long: 8,
+  long_refused: 9,
+} as const
+export type TotalName = keyof typeof TOTALS
 
 /** Rows are a cache line apart, so that threads do not slow each other down. */
-const ROW = 8
+const ROW = 16
 
 export class Totals {
   readonly #counts: Float64Array
@@ -40,9 +55,10 @@ export class Totals {
 
   /** The sums over all threads. */
   sums(): { [name in TotalName]: number } {
-    const sums = { requests: 0, unauthorized: 0, rate_limited: 0, faults: 0 }
+    const names = Object.keys(TOTALS) as TotalName[]
+    const sums = Object.fromEntries(names.map((name) => [name, 0])) as { [name in TotalName]: number }
     for (let row = 0; row < this.#counts.length; row += ROW) {
-      for (const name of Object.keys(TOTALS) as TotalName[]) sums[name] += this.#counts[row + TOTALS[name]]
+      for (const name of names) sums[name] += this.#counts[row + TOTALS[name]]
     }
     return sums
   }

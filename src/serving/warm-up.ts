@@ -4,7 +4,7 @@
  */
 import { TrustedProxies } from '../access/trusted-proxies.ts'
 import { SnapshotError } from '../snapshot/format.ts'
-import { headText, type Exchange } from '../http/exchange.ts'
+import { headText, NO_KEY, NO_ROUTE, type Exchange } from '../http/exchange.ts'
 import { KeyRing } from '../access/key-ring.ts'
 import type { View } from '../answers/operation.ts'
 import { QuotaCounters } from '../access/quota.ts'
@@ -104,6 +104,8 @@ export class SilentExchange implements Exchange {
   readonly method = 'GET'
   path = ''
   query = ''
+  route = NO_ROUTE
+  keyRow = NO_KEY
   status = 0
   bytes = 0
 

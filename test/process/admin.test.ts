@@ -29,8 +29,9 @@ async function start(t: TestContext, options: Partial<AdminOptions> = {}): Promi
     token: null,
     notReady: () => null,
     status: () => ({ secret: 'what only the operator knows' }),
+    metrics: () => '# HELP a_metric\n',
     reload: async () => void reloads++,
-    onFault: (error) => assert.fail(error as Error),
+    onFault: (_path, error) => assert.fail(error as Error),
     ...options,
   })
   t.after(close)
@@ -57,7 +58,7 @@ test('A status that cannot be made is reported as a fault, and the port goes on.
     status: () => {
       throw fault
     },
-    onFault: (error) => void faults.push(error),
+    onFault: (_path, error) => void faults.push(error),
   })
   for (const [path, method] of [
     ['/status', 'GET'],

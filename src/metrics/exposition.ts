@@ -1,0 +1,87 @@
+/** Metrics as text: the Prometheus exposition format 0.0.4. */
+import type { Figures } from './figures.ts'
+
+export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** Series of one metric at most: no input makes the text larger. */
+export const MOST_SERIES = 2000
+/** Characters of the value of a label. */
+const LABEL_CHARACTERS = 120
+
+/** A value with those of its labels, in the order of the metric's; a histogram's has its buckets and sum. */
+export type Sample =
+  | { labels: readonly string[]; value: number }
+  | { labels: readonly string[]; buckets: readonly number[]; sum: number }
+
+export interface Metric {
+  readonly name: string
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  /** One sentence without a full stop. */
+  readonly help: string
+  /** As in the name: `seconds`, `bytes`; '' for a count or a state. */
+  readonly unit: string
+  readonly labels: readonly string[]
+  /** Of a histogram: upper bounds without `+Inf`. Its samples' buckets are not cumulated, and have one more. */
+  readonly bounds?: readonly number[]
+  /** No sample where there is nothing to say. */
+  readonly read: (figures: Figures) => readonly Sample[]
+}
+
+export function exposition(metrics: readonly Metric[], figures: Figures): string {
+  const lines: string[] = []
+  for (const metric of metrics) {
+    const samples = metric.read(figures).slice(0, MOST_SERIES)
+    if (samples.length === 0) continue
+    const { name, type, help } = metric
+    lines.push(`# HELP ${name} ${escapedHelp(help)}`, `# TYPE ${name} ${type}`)
+    // Names that differ behind the cut would be one series twice, and Prometheus refuse all of it.
+    const seen = new Set<string>()
+    for (const sample of samples) {
+      const labels = labelText(metric.labels, sample.labels)
+      if (seen.has(labels)) continue
+      seen.add(labels)
+      if ('value' in sample) lines.push(`${name}${labels} ${number(sample.value)}`)
+      else histogram(lines, metric, sample)
+    }
+  }
+  return `${lines.join('\n')}\n`
+}
+
+function histogram(
+  lines: string[],
+  { name, labels, bounds = [] }: Metric,
+  sample: Extract<Sample, { sum: number }>,
+): void {
+  let below = 0
+  const names = [...labels, 'le']
+  sample.buckets.forEach((count, i) => {
+    below += count
+    const bound = i < bounds.length ? number(bounds[i]) : '+Inf'
+    lines.push(`${name}_bucket${labelText(names, [...sample.labels, bound])} ${number(below)}`)
+  })
+  const text = labelText(labels, sample.labels)
+  lines.push(`${name}_sum${text} ${number(sample.sum)}`, `${name}_count${text} ${number(below)}`)
+}
+
+function labelText(names: readonly string[], values: readonly string[]): string {
+  if (names.length === 0) return ''
+  return `{${names.map((name, i) => `${name}="${escapedLabel(values[i])}"`).join(',')}}`
+}
+
+/** Of a name that came from outside: cut, and without what would end the value or the line. */
+function escapedLabel(text: string): string {
+  const cut = [...text.slice(0, LABEL_CHARACTERS)].map((character) =>
+    /[\p{Cc}\p{Cs}\u2028\u2029]/u.test(character) ? '\uFFFD' : character,
+  )
+  return cut.join('').replaceAll('\\', '\\\\').replaceAll('"', '\\"')
+}
+
+function escapedHelp(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+}
+
+function number(value: number): string {
+  if (Number.isNaN(value)) return 'NaN'
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
+  return String(value)
+}

@@ -1,0 +1,101 @@
+/**
+ * What each worker says of itself a few times a second, in memory that all threads share: one row a worker,
+ * written by it alone. Gauges begin at 0 with each worker; counts go on where a replaced one left them.
+ */
+import { performance, type EventLoopUtilization } from 'node:perf_hooks'
+import { getHeapStatistics } from 'node:v8'
+
+const GAUGES = [
+  'heap_bytes',
+  'heap_limit_bytes',
+  'cache_bytes',
+  'long_waiting',
+  'long_begun',
+  'bodies_waiting',
+  'held_bytes',
+] as const
+const COUNTS = ['busy_seconds', 'not_held', 'dropped_lines', 'delay_seconds'] as const
+
+/** Upper bounds of the buckets of delays of the event loop, seconds. */
+export const DELAY_BOUNDS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
+
+export type WorkerFigureName = (typeof GAUGES)[number] | (typeof COUNTS)[number]
+const NAMES: readonly WorkerFigureName[] = [...GAUGES, ...COUNTS]
+const DELAYS = NAMES.length
+const ROW = DELAYS + DELAY_BOUNDS_S.length + 1
+/** Rows begin on cache lines of their own. */
+const ROW_CELLS = Math.ceil(ROW / 8) * 8
+
+/** One worker at the moment of a scrape. */
+export type WorkerFigures = { readonly [name in WorkerFigureName]: number } & {
+  /** Delays of its event loop by bucket, not cumulated. */
+  readonly delays: readonly number[]
+}
+
+/** What a worker knows that its event loop does not. */
+export type WorkerGauges = Pick<
+  WorkerFigures,
+  'cache_bytes' | 'long_waiting' | 'long_begun' | 'bodies_waiting' | 'held_bytes' | 'not_held'
+>
+
+/** One worker's view. */
+export class WorkerFiguresRow {
+  readonly #cells: Float64Array
+  /** What an engine before this one could not hold. */
+  readonly #notHeldBefore: number
+  #utilization: EventLoopUtilization = performance.eventLoopUtilization()
+  #expectedAt = 0
+
+  static allocate(workers: number): SharedArrayBuffer {
+    return new SharedArrayBuffer(workers * ROW_CELLS * Float64Array.BYTES_PER_ELEMENT)
+  }
+
+  constructor(buffer: SharedArrayBuffer, worker: number) {
+    this.#cells = new Float64Array(buffer, worker * ROW_CELLS * Float64Array.BYTES_PER_ELEMENT, ROW_CELLS)
+    this.#cells.fill(0, 0, GAUGES.length)
+    this.#notHeldBefore = this.#cells[NAMES.indexOf('not_held')]
+  }
+
+  /** Called by a timer every `intervalMs`: how late it comes is the delay of the event loop. */
+  tick(intervalMs: number, gauges: WorkerGauges): void {
+    const now = performance.now()
+    if (this.#expectedAt !== 0) this.#delayed(Math.max(0, now - this.#expectedAt) / 1000)
+    this.#expectedAt = now + intervalMs
+    const utilization = performance.eventLoopUtilization()
+    this.#add('busy_seconds', performance.eventLoopUtilization(utilization, this.#utilization).active / 1000)
+    this.#utilization = utilization
+    const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics()
+    this.#set('heap_bytes', used)
+    this.#set('heap_limit_bytes', limit)
+    for (const name of Object.keys(gauges) as (keyof WorkerGauges)[]) this.#set(name, gauges[name])
+    this.#set('not_held', this.#notHeldBefore + gauges.not_held)
+  }
+
+  /** So many lines of the access log were dropped. */
+  dropped(lines: number): void {
+    this.#add('dropped_lines', lines)
+  }
+
+  #delayed(seconds: number): void {
+    const bucket = DELAY_BOUNDS_S.findIndex((bound) => seconds <= bound)
+    this.#cells[DELAYS + (bucket === -1 ? DELAY_BOUNDS_S.length : bucket)]++
+    this.#add('delay_seconds', seconds)
+  }
+
+  #add(name: WorkerFigureName, amount: number): void {
+    this.#cells[NAMES.indexOf(name)] += amount
+  }
+
+  #set(name: WorkerFigureName, value: number): void {
+    this.#cells[NAMES.indexOf(name)] = value
+  }
+}
+
+export function readWorkers(buffer: SharedArrayBuffer): WorkerFigures[] {
+  const cells = new Float64Array(buffer)
+  return Array.from({ length: cells.length / ROW_CELLS }, (_, worker) => {
+    const row = cells.slice(worker * ROW_CELLS, worker * ROW_CELLS + ROW)
+    const named = Object.fromEntries(NAMES.map((name, i) => [name, row[i]]))
+    return { ...(named as { [name in WorkerFigureName]: number }), delays: [...row.subarray(DELAYS)] }
+  })
+}

@@ -1,0 +1,150 @@
+/** The text of `/metrics`: gathers the figures of the moment and writes them. */
+import { readdirSync } from 'node:fs'
+import { readHold } from '../build/hold.ts'
+import { countConnections } from '../http/connections.ts'
+import { openFilesLimit } from '../http/files.ts'
+import { exposition } from '../metrics/exposition.ts'
+import type { BuildFigures, Figures, ProcessFigures, SnapshotFigures } from '../metrics/figures.ts'
+import { readRequests, requestsByWorker } from '../metrics/requests.ts'
+import { METRICS } from '../metrics/table.ts'
+import { readWorkers } from '../metrics/worker-figures.ts'
+import { OPERATIONS } from '../routes.ts'
+import { routeNames } from '../serving/recorder.ts'
+import type { LoadedSnapshot } from '../snapshot/read.ts'
+import { builtOf } from './built.ts'
+import type { ServedKeys } from './keys.ts'
+import { notReady, type Observed } from './status.ts'
+import type { CommonStart } from './worker-settings.ts'
+
+/** Of the main thread's time, what scrapes may take: a text is given again until it is that old. */
+const SHARE = 1 / 10
+
+/** Sources that are shown: each is a series of some metrics. */
+const MOST_SOURCES = 200
+
+export interface MetricsOptions {
+  /** Folder of the snapshots. */
+  dir: string
+  version: string
+  /** Epoch seconds. */
+  clock: () => number
+  common: CommonStart
+  keys: ServedKeys
+  observed: () => Observed
+  /** Builds that this process starts; null where it starts none. */
+  builds: () => BuildFigures | null
+}
+
+/** Makes the text; asked again and again without a pause, it takes a tenth of the thread's time. */
+export function metricsText(options: MetricsOptions): () => string {
+  const builtNow = builtOf(options.dir)
+  const routes = routeNames(OPERATIONS, options.common.basePath)
+  const figures = (): Figures => figuresOf(options, builtNow, routes)
+  let text = ''
+  let until = -Infinity
+  return () => {
+    const began = performance.now()
+    if (began < until) return text
+    text = exposition(METRICS, figures())
+    const now = performance.now()
+    until = now + (now - began) / SHARE
+    return text
+  }
+}
+
+function figuresOf(
+  { dir, version, clock, common, keys, observed, builds }: MetricsOptions,
+  builtNow: ReturnType<typeof builtOf>,
+  routes: readonly string[],
+): Figures {
+  const now = observed()
+  const { snapshot, reload, workers, totals } = now
+  const connections = countConnections(common.connections)
+  const { built, sources, suspect } = builtNow()
+  const rows = readWorkers(common.workerFigures)
+  return {
+    now: clock(),
+    version,
+    isReady: notReady(now) === null,
+    requests: readRequests(common.requests, routes),
+    requestsByWorker: requestsByWorker(common.requests, routes.length),
+    totals: totals.sums(),
+    workers: { ...workers, rows },
+    connections: {
+      open: connections.open,
+      limit: common.maxConnections,
+      refusedInAll: connections.refused.in_all,
+      refusedByAddress: connections.refused.by_address,
+    },
+    snapshot: snapshot && snapshotFigures(snapshot),
+    reload: {
+      served: reload.loaded,
+      refused: reload.refused,
+      isRefused: reload.error !== null,
+      isLoading: reload.loading !== null,
+      loadSeconds: reload.loadTook,
+      swapSeconds: reload.swapTook,
+    },
+    networks: (snapshot?.newest ?? [])
+      .slice(0, MOST_SOURCES)
+      .map(([name, newest]) => ({ name, newest, suspect: suspect.get(name) ?? [] })),
+    sources,
+    built,
+    builds: builds(),
+    isHeld: readHold(dir) !== null,
+    keys: keys.state,
+    quota: { backend: 'memory', isUp: true },
+    process: processFigures(clock(), sharedBytes(common, snapshot)),
+    log: { dropped: rows.reduce((sum, { dropped_lines: dropped }) => sum + dropped, 0) },
+  }
+}
+
+function snapshotFigures({ id, asOf, publishedAt, parts }: LoadedSnapshot): SnapshotFigures {
+  const rows = new Map<string, number>()
+  for (const { entry } of parts) rows.set(entry.kind, (rows.get(entry.kind) ?? 0) + entry.rows)
+  return {
+    id,
+    asOf,
+    publishedAt,
+    parts: parts.length,
+    bytes: parts.reduce((sum, { entry }) => sum + entry.bytes, 0),
+    rows: [...rows],
+  }
+}
+
+function sharedBytes(common: CommonStart, snapshot: LoadedSnapshot | null): ProcessFigures['shared'] {
+  const counters = [common.quota, common.addresses, common.totals, common.connections]
+  const metrics = [common.requests, common.workerFigures]
+  const bytes = (buffers: readonly SharedArrayBuffer[]): number =>
+    buffers.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  return [
+    ['snapshot', bytes((snapshot?.parts ?? []).map(({ buffer }) => buffer))],
+    ['counters', bytes(counters)],
+    ['metrics', bytes(metrics)],
+    ['site', common.site.memory.byteLength],
+  ]
+}
+
+/** @param now epoch seconds */
+function processFigures(now: number, shared: ProcessFigures['shared']): ProcessFigures {
+  const { rss, heapUsed } = process.memoryUsage()
+  const { user, system } = process.cpuUsage()
+  return {
+    startedAt: now - process.uptime(),
+    cpuSeconds: (user + system) / 1e6,
+    residentBytes: rss,
+    heapBytes: heapUsed,
+    openFiles: openFiles(),
+    maxFiles: openFilesLimit(),
+    shared,
+  }
+}
+
+/** Null on systems other than Linux. */
+function openFiles(): number | null {
+  try {
+    return readdirSync('/proc/self/fd').length
+  } catch {
+    return null
+  }
+}
