@@ -14,7 +14,6 @@ import { ServerFailure } from './serve.ts'
 import { suggestion } from './suggest.ts'
 import { environment, note, print, programVersion } from './surroundings.ts'
 import { COMMANDS } from './table.ts'
-import { programVersion } from './version.ts'
 
 const HELP = /^(-h|--help|help)$/
 const VERSION = /^(-v|--version|version)$/

@@ -5,8 +5,7 @@ import type { BuildFigures } from '../metrics/figures.ts'
 import { SERVE_SETTINGS, type ServeConfig } from '../process/settings.ts'
 import type { Stops } from './stops.ts'
 import { service } from './command.ts'
-import { clock, note, print } from './surroundings.ts'
-import { programVersion } from './version.ts'
+import { clock, note, print, programVersion } from './surroundings.ts'
 
 export const serve = service({
   usage: '[--snapshots DIR] [--port PORT] [--keys FILE] [options]',

@@ -70,10 +70,8 @@ function labelText(names: readonly string[], values: readonly string[]): string 
 
 /** Of a name that came from outside: cut, and without what would end the value or the line. */
 function escapedLabel(text: string): string {
-  const cut = [...text.slice(0, LABEL_CHARACTERS)].map((character) =>
-    /[\p{Cc}\p{Cs}\u2028\u2029]/u.test(character) ? '\uFFFD' : character,
-  )
-  return cut.join('').replaceAll('\\', '\\\\').replaceAll('"', '\\"')
+  const cut = text.slice(0, LABEL_CHARACTERS).replaceAll(/[\p{Cc}\p{Cs}\u2028\u2029]/gu, '\uFFFD')
+  return cut.replaceAll('\\', '\\\\').replaceAll('"', '\\"')
 }
 
 function escapedHelp(text: string): string {

@@ -120,7 +120,7 @@ for (const engine of ENGINES) {
             value,
           ]),
       )
-      assert.deepEqual(new Map([...found].toSorted()), new Map([...expected].toSorted()))
+      assert.deepEqual(found, expected)
       for (const { labels, value } of samples.filter(({ name }) => name === COUNT)) {
         assert.equal(sumOf(samples, `${DURATION}_bucket`, { ...labels, le: '+Inf' }), value)
       }
@@ -168,10 +168,10 @@ test(
       })
     })
     // Scrapes meanwhile never see a count fall.
-    let isDone = false
+    const done = new AbortController()
     const watching = (async () => {
       let before: ParsedSample[] = []
-      while (!isDone) {
+      while (!done.signal.aborted) {
         const { samples } = await scrape(live)
         const now = new Map(samples.map(({ name, labels, value }) => [JSON.stringify([name, labels]), value]))
         for (const { name, labels, value } of before) {
@@ -183,7 +183,7 @@ test(
       }
     })()
     const answers = (await Promise.all(asked)).reduce((sum, each) => sum + each, 0)
-    isDone = true
+    done.abort()
     await watching
     const { text, samples } = await scrape(live, answers)
     assert.equal(sumOf(samples, COUNT), answers)
