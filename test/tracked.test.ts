@@ -23,9 +23,12 @@ test('What build, keys, serve and run write by default is ignored.', { timeout: 
   git(clone, 'init', '--quiet')
   mkdirSync(join(clone, 'data'))
   copyFileSync(join(ROOT, '.gitignore'), join(clone, '.gitignore'))
+  // The data folder of a clone; this one has the compiled code of another.
+  const env = { ...process.env, GROUNDSWELL_DATA: 'data' }
   const run = (...args: string[]): string =>
     execFileSync(process.execPath, [CLI, ...args], {
       cwd: clone,
+      env,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     })
@@ -36,6 +39,7 @@ test('What build, keys, serve and run write by default is ignored.', { timeout: 
     [CLI, 'run', '--port=0', '--admin-port=off', '--workers=1', '--every=0'],
     {
       cwd: clone,
+      env,
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   )

@@ -179,6 +179,7 @@ test('A keys file that is named and missing is a fault; the default one may be m
   assert.match(missing.stderr, /k\.json: cannot be written: there is no folder \S+keys\.json\n$/)
   const { stdout } = await run(process.execPath, [fileURLToPath(CLI), 'keys', 'list'], {
     cwd: temporaryFolder(t),
+    env: { ...process.env, XDG_DATA_HOME: temporaryFolder(t) },
   })
   assert.equal(stdout, 'no keys\n')
 })
