@@ -18,8 +18,17 @@ if (status !== 0) {
   process.exit(1)
 }
 copyFileSync(join(source, 'begin.mjs'), join(folder, 'begin.mjs'))
+await vendorPackages()
 // Without a stamp the next launch tries again what could not be fetched.
 if (await buildSite()) writeFileSync(join(folder, '.sources'), stamp)
+
+/** A tree without that script imports its packages as they are installed. */
+async function vendorPackages() {
+  const script = join(source, 'vendor.build.mjs')
+  if (!existsSync(script)) return
+  const { vendor } = await import(pathToFileURL(script).href)
+  await vendor(folder)
+}
 
 /** Resolves to whether nothing is missing. */
 async function buildSite() {

@@ -6,6 +6,8 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const VENDORING = new URL('../src/vendor.build.mjs', import.meta.url).href
+const { VENDORED } = (await import(VENDORING)) as { VENDORED: { [specifier: string]: unknown } }
 
 /** Files below a folder of the tree, as paths from its root, with slashes. */
 function filesIn(folder: string): string[] {
@@ -437,6 +439,16 @@ test('Nothing that is installed runs a script, and no package has one that is no
   )
 })
 
+test('What is vendored is used, and is not installed beside it.', () => {
+  for (const specifier of Object.keys(VENDORED)) {
+    assert.ok(
+      IMPORTS.some((each) => each.specifier === specifier),
+      `${specifier} is not used`,
+    )
+    assert.ok(!(specifier in PACKAGE.dependencies), specifier)
+  }
+})
+
 test('Snapshots are decoded without native code, which a hostile one could crash.', () => {
   const loading = IMPORTS.filter(({ specifier }) => /^msgpackr(-extract)?$/.test(specifier))
   assert.deepEqual(loading, [])
@@ -450,9 +462,13 @@ test('The program imports the packages that it declares and no others.', () => {
       .join('/')
   const used = IMPORTS.filter(({ target, specifier }) => target === null && !specifier.startsWith('node:'))
   for (const { file, specifier } of used) {
-    // TypeScript sources run in development alone; what runs in a browser is bundled with what it imports.
+    // TypeScript sources run in development alone; what runs in a browser is bundled with what it imports;
+    // what is vendored lies in the compiled code.
     const isBuilt = file.endsWith('.dev.mjs') || file.startsWith('src/explorer/')
-    const declared = isBuilt ? PACKAGE.devDependencies : PACKAGE.dependencies
+    const declared =
+      isBuilt || specifier in VENDORED || file.endsWith('.build.mjs')
+        ? PACKAGE.devDependencies
+        : PACKAGE.dependencies
     assert.ok(packageOf(specifier) in declared, `${file} imports ${specifier}`)
   }
   const code = SOURCES.map((file) => textOf(file)).join('\n')

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { openCsv } from '../../src/sources/csv/csv.ts'
 import { BuildError } from '../../src/system/build-error.ts'
@@ -135,6 +136,15 @@ test('The database gives some thousand harbours, each free for commercial use an
   }
   const brest = harbours.find(({ identifier }) => identifier.startsWith('ticon/brest-'))
   assert.match(brest?.credit ?? '', /^TICON-4 \(cc-by-4\.0\)\. .*CC BY 4\.0/)
+})
+
+test('The harbours in the compiled code are those of the database, and so is what is said of the others.', async () => {
+  const compiled = new URL('../../dist/sources/tides.js', import.meta.url)
+  const { openTides: openCompiled } = (await import(compiled.href)) as { openTides: typeof openTides }
+  assert.match(readFileSync(compiled, 'utf8'), /vendor\/tide-database\.js/)
+  const [expected, found] = [await record(openTides, ''), await record(openCompiled, '')]
+  assert.deepEqual(found.harbours, expected.harbours)
+  assert.deepEqual(found.skipped, expected.skipped)
 })
 
 const CSV = {
