@@ -56,6 +56,13 @@ export async function launch(argv, signals) {
   if (build === null) return
   if (argv[0] === '--build') return
   if (argv[0] === '--pack') {
+    if (!isBuildOf(build, sourcesStamp())) {
+      process.stderr.write(
+        'groundswell: no package is made: it would lack the documentation page, which npm has to fetch once (see above)\n',
+      )
+      process.exitCode = 1
+      return
+    }
     unlinkFor(build)
     return
   }

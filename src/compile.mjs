@@ -1,7 +1,7 @@
 // Compiles the program and builds the static files of the site, into the folder that its first argument
 // names. `builds.mjs` runs it in a process group of its own, which a signal ends as a whole.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -18,9 +18,28 @@ if (status !== 0) {
   process.exit(1)
 }
 copyFileSync(join(source, 'begin.mjs'), join(folder, 'begin.mjs'))
+if (existsSync(join(source, 'index.ts'))) writeTypes()
 await vendorPackages()
 // Without a stamp the next launch tries again what could not be fetched.
 if (await buildSite()) writeFileSync(join(folder, '.sources'), stamp)
+
+/** Types of what the package exports. Its own files do without: they are nobody else's. */
+function writeTypes() {
+  const types = join(folder, '.types')
+  const emit = ['--declaration', '--emitDeclarationOnly', '--outDir', types]
+  const made = spawnSync(process.execPath, [tsc, ...options.slice(0, 2), ...emit], { encoding: 'utf8' })
+  if (made.status !== 0) {
+    process.stderr.write(made.stdout)
+    process.exit(1)
+  }
+  const library = readdirSync(join(types, 'library')).map((file) => join('library', file))
+  for (const file of ['index.d.ts', ...library]) {
+    // Beside each of them lies a file of JavaScript, none of TypeScript.
+    const text = readFileSync(join(types, file), 'utf8').replaceAll(/(from ['"]\..*)\.ts(['"])/g, '$1.js$2')
+    writeFileSync(join(folder, file), text)
+  }
+  rmSync(types, { recursive: true })
+}
 
 /** A tree without that script imports its packages as they are installed. */
 async function vendorPackages() {

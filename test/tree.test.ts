@@ -76,6 +76,8 @@ test('Every import within the program names a file that is there, with its endin
 const RANKS = [
   'cli.ts',
   'commands/',
+  'index.ts',
+  'library/',
   'process/',
   'openapi/',
   'serving/',
@@ -294,6 +296,7 @@ test('The clock is read where a process or thread begins, and handed on from the
     'src/commands/surroundings.ts',
     'src/explorer/main.ts',
     'src/http/engine.ts',
+    'src/library/server.ts',
     'src/process/worker.ts',
   ])
 })
