@@ -128,7 +128,7 @@ interface Serving {
 }
 
 function serve(folders: string[], given: string[]): Serving {
-  const usual = ['--port=0', '--workers=2', '--anonymous-quota=0'].filter(
+  const usual = ['--port=0', '--workers=2', '--anonymous-quota=0', '--drain-time=1s'].filter(
     (argument) => !given.some((own) => own.startsWith(argument.slice(0, argument.indexOf('=') + 1))),
   )
   const server = spawn(process.execPath, [CLI, 'serve', ...folders, ...usual, ...given], {

@@ -38,6 +38,7 @@ const SLOW = [
   'test/metrics/live',
   'test/openapi/docs',
   'test/openapi/fuzz',
+  'test/process/drain',
   'test/real/',
   'test/redis/connection',
   'test/snapshot/lies',

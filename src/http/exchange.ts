@@ -13,6 +13,19 @@ export const HEADER_LIMIT_BYTES = 16_384
  */
 export const HEADER_LINES_LIMIT = 98
 
+/**
+ * The shortest time after which an engine ends an idle connection, measured: uWebSockets.js after 8 to 12 s,
+ * fixed in it; node:http after 11 s.
+ */
+export const LEAST_IDLE_S = 8
+
+/**
+ * Headers for the heads of answers whose connection may be kept: they announce the time after which a client
+ * should open another one. A second earlier than the end, so that no request crosses it on its way. Engines
+ * take them out of the last answer of a connection.
+ */
+export const KEPT = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${LEAST_IDLE_S - 1}`
+
 /** The name of a request header, lower case. */
 export class HeaderName {
   readonly text: string
@@ -70,7 +83,8 @@ export interface Exchange {
    * The one reply; throws on a second call.
    *
    * `head` is the status line and headers, `200 OK\r\nContent-Type: application/json\r\nX-A: b`, ASCII,
-   * without a last CRLF and without Content-Length, Connection and Date, which the engine writes. It goes out
+   * without a last CRLF and without Content-Length and Date, which the engine writes. Of Connection it may
+   * have `KEPT`, which the engine replaces by `Connection: close` where the connection ends. It goes out
    * unchecked, so nothing of a request may be in it unless it was validated. As bytes it goes out a little
    * faster, and like the body it may be in a buffer that is used again at once.
    *

@@ -1,6 +1,6 @@
 /** Replies of the engine on node:http that come after their handlers have returned. */
 import type { ServerResponse } from 'node:http'
-import { headText, type LaterEvents } from './exchange.ts'
+import { headText, KEPT, type LaterEvents } from './exchange.ts'
 import { BaseLaterReply } from './later.ts'
 
 /**
@@ -13,15 +13,16 @@ export function writeHead(
   length: number | null,
   isLast: boolean,
 ): void {
-  const [statusLine = '', ...lines] = headText(head).split('\r\n')
+  const isEnd = isLast || !response.shouldKeepAlive
+  const text = headText(head)
+  const [statusLine = '', ...lines] = (isEnd ? text.replace(KEPT, '') : text).split('\r\n')
   const headers = lines.flatMap((line) => {
     const colon = line.indexOf(':')
     return [line.slice(0, colon), line.slice(colon + 1).trim()]
   })
   if (length !== null) headers.push('Content-Length', String(length))
-  if (isLast || !response.shouldKeepAlive) {
-    headers.push('Connection', 'close')
-  } else {
+  if (isEnd) headers.push('Connection', 'close')
+  else {
     // Suppresses Node's own `Connection` and `Keep-Alive` headers, not the keeping alive.
     response.removeHeader('Connection')
   }

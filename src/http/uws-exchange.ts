@@ -8,7 +8,7 @@ import type { Again, Framing, HeaderName, LaterEvents, Pressure, Surroundings } 
 import { PIECE_BYTES } from './limits.ts'
 import { firstPiece } from './turns.ts'
 import { ANSWER_LIMIT_BYTES, type Lane } from './uws-lane.ts'
-import { CLOSING, UwsLaterReply } from './uws-later.ts'
+import { UwsLaterReply, withClosing } from './uws-later.ts'
 import { LongBodies } from './uws-long.ts'
 
 /** What the engine adds to a head: version, date, length and the like. */
@@ -29,6 +29,8 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   begun = 0
   /** Bytes of bodies sent at once, over all requests. */
   sentBytes = 0
+  /** Replies that were put off and are not out yet. */
+  #deferred = 0
   #lane: Lane | null = null
   /** Whether the connection has to end because too many answers without a body may wait unread. */
   #isFull = false
@@ -52,7 +54,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
 
   /** Requests whose answer waits for its client or was put off. */
   get unfinished(): number {
-    return this.#long.unfinished
+    return this.#long.unfinished + this.#deferred
   }
 
   get pressure(): Pressure {
@@ -152,7 +154,11 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     const isHead = this.method === 'HEAD'
     this.#isFull = isHead && this.#lane!.isFull(LATER_HEAD_BYTES)
     if (this.framing !== 'no body' || this.#isFull) return null
-    return new UwsLaterReply(response, isHead, () => this.draining, events)
+    this.#deferred++
+    return new UwsLaterReply(response, isHead, () => this.draining, events, {
+      lane: this.#lane!,
+      onDone: () => this.#deferred--,
+    })
   }
 
   protected cut(): void {
@@ -225,10 +231,6 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   }
 }
 
-function withClosing(head: string | Uint8Array): string {
-  return headText(head) + CLOSING
-}
-
 export function addressOf(connection: UwsResponse): string {
   const text = Buffer.from(connection.getRemoteAddressAsText()).toString('latin1')
   if (!text.includes(':')) return text
@@ -249,7 +251,7 @@ function closeAfterHead(response: UwsResponse, head: string, now: number): void 
   response.onAborted(() => {
     gone = true
   })
-  response.writeStatus(`${head}${CLOSING}\r\nDate: ${new Date(now).toUTCString()}\r\n`)
+  response.writeStatus(`${withClosing(head)}\r\nDate: ${new Date(now).toUTCString()}\r\n`)
   setImmediate(() => {
     if (!gone) response.close()
   })

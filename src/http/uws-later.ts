@@ -1,9 +1,15 @@
 /** Replies of the engine on uWebSockets.js that come after their handlers have returned. */
 import type { UwsResponse } from './binding.ts'
-import { headText, type LaterEvents } from './exchange.ts'
+import { headText, KEPT, type LaterEvents } from './exchange.ts'
 import { BaseLaterReply } from './later.ts'
+import type { Lane } from './uws-lane.ts'
 
 export const CLOSING = '\r\nConnection: close'
+
+/** The head of a connection's last answer. */
+export function withClosing(head: string | Uint8Array): string {
+  return headText(head).replace(KEPT, '') + CLOSING
+}
 
 /** What comes later is corked by hand: within a handler the engine does it. */
 export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
@@ -12,10 +18,27 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   #rest: Uint8Array | null = null
   /** Whether the last byte of the body is out: then the response is dead, and touching it throws. */
   #isComplete = false
+  /** Whether the connection ends with the answer that has begun. */
+  #isClosing = false
+  #isDone = false
+  readonly #lane: Lane
+  #onDone: () => void
 
-  constructor(response: UwsResponse, isHead: boolean, isLast: () => boolean, events: LaterEvents) {
+  /** Calls `onDone` once, when the answer is out or never will be. */
+  constructor(
+    response: UwsResponse,
+    isHead: boolean,
+    isLast: () => boolean,
+    events: LaterEvents,
+    { lane, onDone }: { lane: Lane; onDone: () => void },
+  ) {
     super(response, isHead, isLast, events)
-    response.onAborted(() => this.gone())
+    this.#lane = lane
+    this.#onDone = onDone
+    response.onAborted(() => {
+      this.#done()
+      this.gone()
+    })
     response.onWritable(() => {
       if (this.#rest !== null && !this.offer(this.#rest)) return false
       this.room()
@@ -25,18 +48,29 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
 
   protected sendWhole(head: string | Uint8Array, body: Uint8Array | null, length: number | null): void {
     const { response } = this
-    response.cork(() => {
-      if (body === null) {
-        const header = length === null ? '' : `\r\nContent-Length: ${length}`
+    if (body === null) {
+      const header = length === null ? '' : `\r\nContent-Length: ${length}`
+      response.cork(() => {
         response.writeStatus(headText(this.#wholeHead(head)) + header)
         response.endWithoutBody()
-        return
-      }
-      response.writeStatus(this.#wholeHead(head))
-      const [, done] = response.tryEnd(body, body.length)
-      if (done) return
-      response.onWritable((offset) => response.tryEnd(body.subarray(offset), body.length)[0])
-    })
+      })
+      this.#done()
+      return
+    }
+    const offer = (offset: number, write: () => void): boolean => {
+      let [isWritten, isDone] = [false, false]
+      this.#advance(offset, body.length, () =>
+        response.cork(() => {
+          write()
+          ;[isWritten, isDone] = response.tryEnd(body.subarray(offset), body.length)
+        }),
+      )
+      if (isDone) this.#done()
+      return isWritten
+    }
+    const first = this.#wholeHead(head)
+    offer(0, () => response.writeStatus(first))
+    if (!this.#isDone) response.onWritable((offset) => offer(offset, () => {}))
   }
 
   protected sendHead(head: string | Uint8Array, length: number): void {
@@ -49,9 +83,12 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     if (this.#isComplete) return true
     const { response } = this
     const before = response.getWriteOffset()
-    response.cork(() => {
-      this.#isComplete = response.tryEnd(bytes, this.#length)[1]
-    })
+    this.#advance(before, this.#length, () =>
+      response.cork(() => {
+        this.#isComplete = response.tryEnd(bytes, this.#length)[1]
+      }),
+    )
+    if (this.#isComplete) this.#done()
     const taken = this.#isComplete ? bytes.length : response.getWriteOffset() - before
     this.#rest = taken === bytes.length ? null : new Uint8Array(bytes.subarray(taken))
     return this.#rest === null
@@ -61,10 +98,30 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   protected finish(): void {}
 
   protected destroy(): void {
+    this.#done()
     if (!this.#isComplete) this.response.close()
   }
 
+  /** Offers bytes of a body of `length` from `offset` on, and closes the connection behind a last answer. */
+  #advance(offset: number, length: number, offer: () => void): void {
+    if (!this.#isClosing) {
+      offer()
+      return
+    }
+    const connection = this.#lane.findMoved(offset, length, offer)
+    // What is written goes to the kernel before the connection is closed.
+    if (connection !== undefined) setImmediate(() => this.#lane.close(connection))
+  }
+
+  #done(): void {
+    const onDone = this.#onDone
+    this.#onDone = () => {}
+    this.#isDone = true
+    onDone()
+  }
+
   #wholeHead(head: string | Uint8Array): string | Uint8Array {
-    return this.isLast() ? headText(head) + CLOSING : head
+    this.#isClosing = this.isLast()
+    return this.#isClosing ? withClosing(head) : head
   }
 }

@@ -24,6 +24,10 @@ const LANES = 8
  * it ends costs 0.5 µs.
  */
 const UNWATCHED_REQUESTS = 32
+/** A turn of the loop without work takes some 0.02 ms. */
+const SHORT_TURN_MS = 0.1
+/** Time after which a port is closed although there was no short turn. */
+const CLOSING_PATIENCE_MS = 50
 
 /**
  * An engine with its native apps. Several of them, in as many threads, may listen on the same host and port;
@@ -163,7 +167,7 @@ export class UwsEngine implements Engine {
         if (token !== false) lane.token = token
       })
       if (lane.token === null) {
-        this.stopListening()
+        this.#closeListeners()
         throw listenError(host, port, 'the address is in use, not of this machine, or not permitted')
       }
     }
@@ -171,6 +175,21 @@ export class UwsEngine implements Engine {
   }
 
   stopListening(): void {
+    // Closing resets who has connected and was not accepted yet. A turn accepts all that have, so that behind
+    // a short one next to nobody is.
+    const asked = performance.now()
+    let began = asked
+    const look = (): void => {
+      const now = performance.now()
+      const isShort = now - began < SHORT_TURN_MS
+      began = now
+      if (this.#closed || isShort || now - asked > CLOSING_PATIENCE_MS) this.#closeListeners()
+      else setImmediate(look)
+    }
+    setImmediate(look)
+  }
+
+  #closeListeners(): void {
     for (const lane of this.#lanes) {
       if (lane.token !== null) this.#binding.us_listen_socket_close(lane.token)
       lane.token = null

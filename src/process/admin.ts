@@ -12,6 +12,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isIP, type AddressInfo } from 'node:net'
 import { EXPOSITION_TYPE } from '../metrics/exposition.ts'
 import { readRegularFileSync } from '../system/files.ts'
+import { unmapped } from '../http/exchange.ts'
 import { listenError } from '../http/port.ts'
 
 export interface AdminOptions {
@@ -23,6 +24,8 @@ export interface AdminOptions {
   token: string | null
   /** Why requests should not be sent here now; null when they should. */
   notReady: () => string | null
+  /** Called with the address of whoever asks for that. */
+  onReadinessAsked: (address: string) => void
   status: () => object
   /** The text of `/metrics`. */
   metrics: () => string
@@ -69,13 +72,18 @@ export async function startAdmin(options: AdminOptions): Promise<{ port: number;
   }
 }
 
-function route({ method, url }: IncomingMessage, response: ServerResponse, options: AdminOptions): void {
+function route(
+  { method, url, socket }: IncomingMessage,
+  response: ServerResponse,
+  options: AdminOptions,
+): void {
   const path = (url ?? '').split('?')[0]
   switch (`${method === 'HEAD' ? 'GET' : method} ${path}`) {
     case 'GET /livez':
       answer(response, 200, { status: 'live' })
       break
     case 'GET /readyz': {
+      options.onReadinessAsked(unmapped(socket.remoteAddress ?? ''))
       const reason = options.notReady()
       if (reason === null) answer(response, 200, { status: 'ready' })
       else answer(response, 503, { status: 'not ready', reason })

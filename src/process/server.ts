@@ -2,11 +2,11 @@
  * The main thread of a server: follows snapshots and keys, looks after the workers, answers the operator. It
  * serves nothing itself.
  */
-import { setTimeout } from 'node:timers/promises'
 import { AddressCounters, ProxyWarnings } from '../access/address-counters.ts'
 import { prepareHours } from '../access/hours.ts'
 import { QuotaCounters } from '../access/quota.ts'
 import { holdText, readHold } from '../build/hold.ts'
+import { countConnections } from '../http/connections.ts'
 import { loadEngine } from '../http/engine.ts'
 import { findFreePort, openPort } from '../http/port.ts'
 import { timestampText } from '../sea/time.ts'
@@ -14,18 +14,14 @@ import { Totals } from '../serving/totals.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
 import { openAdminPort, type AdminPort } from './admin-port.ts'
 import { commonStart, type Surroundings } from './worker-settings.ts'
+import { drain } from './drain.ts'
 import { startKeys, type ServedKeys } from './keys.ts'
+import { ReadinessProbes } from './readiness-probes.ts'
 import { Reloader } from './reload.ts'
 import type { ServeConfig } from './settings.ts'
 import { metricsText } from './metrics.ts'
 import { notReady, Status, type Observed } from './status.ts'
 import { Workers } from './workers.ts'
-
-/**
- * How long, at most a quarter of the drain time, a stopping server only answers clients that have connected
- * before.
- */
-const LAST_ANSWERS_MS = 500
 
 /** What to do when the port cannot be opened. */
 export const PORT_ADVICE =
@@ -69,6 +65,7 @@ export class RunningServer {
   /** Shared memory of the connections of all workers. */
   readonly #connections: SharedArrayBuffer
   readonly #workers: Workers
+  readonly #probes: ReadinessProbes
   readonly #reloader: Reloader
   readonly #status: Status
   readonly #metrics: () => string
@@ -95,6 +92,7 @@ export class RunningServer {
     const hourly = [new QuotaCounters(common.quota), addresses, new ProxyWarnings(addresses, log)]
     this.#hours = prepareHours(hourly, clock)
     this.#totals = new Totals(common.totals, 0)
+    this.#probes = new ReadinessProbes(config['drain-time'] * 1000, log, () => performance.now())
     let fail: (reason: string) => void = () => {}
     this.failed = new Promise<string>((resolve) => (fail = resolve))
     this.#workers = new Workers({
@@ -187,8 +185,8 @@ export class RunningServer {
   }
 
   /**
-   * Stops in good order: not ready from now on, answers close their connections, then the workers end and the
-   * counts are saved. Resolves to whether all threads have ended; with one that has not, `process.exit` would
+   * Stops in good order: not ready from now on, answers close their connections, then the workers finish what
+   * they have begun and end, and the counts are saved. Resolves to whether all threads have ended; with one that has not, `process.exit` would
    * wait or abort.
    */
   stop(): Promise<boolean> {
@@ -213,6 +211,7 @@ export class RunningServer {
     const { log } = this.#surroundings
     return openAdminPort(this.#config, log, {
       notReady: () => notReady(this.#observed()),
+      onReadinessAsked: (address) => this.#probes.asked(address),
       status: () => this.#status.document(this.#observed()),
       metrics: this.#metrics,
       reload: () => this.reload(),
@@ -242,11 +241,12 @@ export class RunningServer {
     this.#isDraining = true
     this.#reloader.stop()
     this.#workers.drain()
-    const drainMs = this.#config['drain-time'] * 1000
-    const lastAnswersMs = Math.min(LAST_ANSWERS_MS, drainMs / 4)
-    await setTimeout(drainMs - lastAnswersMs)
-    this.#workers.send({ type: 'stop-listening' })
-    await setTimeout(lastAnswersMs)
+    await drain({
+      drainMs: this.#config['drain-time'] * 1000,
+      isWatched: this.#probes.isWatched,
+      open: () => countConnections(this.#connections).open,
+      stopListening: () => this.#workers.send({ type: 'stop-listening' }),
+    })
     return this.#close(false)
   }
 

@@ -153,8 +153,8 @@ export const SERVE_SETTINGS = {
   } satisfies Setting<number>,
   'drain-time': {
     placeholder: 'TIME',
-    help: 'how long a stopping server goes on answering, closing each connection after its answer',
-    default: '1s',
+    help: 'how long a stopping server goes on answering, at most; twice the interval of the balancer’s checks and 0.5 s',
+    default: '3s',
     parse: durationOrZero,
   } satisfies Setting<number>,
   'admin-port': {

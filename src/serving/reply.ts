@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Encoding } from './encoding.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../answers/errors.ts'
-import { X_REQUEST_ID, type Exchange } from '../http/exchange.ts'
+import { KEPT, X_REQUEST_ID, type Exchange } from '../http/exchange.ts'
 import { ETAG_NUMBER_LENGTH, JsonWriter } from '../answers/json.ts'
 import { Literal } from '../answers/literals.ts'
 import type { Operation } from '../answers/operation.ts'
@@ -16,8 +16,9 @@ const ALLOWED_HEADERS = 'Authorization, X-Visitor-ID, X-Request-Id, Accept, Cont
 const EXPOSED_HEADERS =
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id, X-Snapshot-Id'
 
-/** CORS on every answer, errors too, and a ban on guessing another type from the body. */
+/** CORS on every answer, errors too, a ban on guessing another type from the body, and how long a connection is kept. */
 const EVERY_ANSWER =
+  KEPT +
   '\r\nAccess-Control-Allow-Origin: *' +
   `\r\nAccess-Control-Expose-Headers: ${EXPOSED_HEADERS}` +
   '\r\nX-Content-Type-Options: nosniff'

@@ -10,7 +10,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { EncodingPreference } from './encoding.ts'
-import { ACCEPT_ENCODING, IF_NONE_MATCH, type Exchange } from '../http/exchange.ts'
+import { ACCEPT_ENCODING, IF_NONE_MATCH, KEPT, type Exchange } from '../http/exchange.ts'
 import { namesEtag } from './reply.ts'
 
 export interface StaticFile {
@@ -166,7 +166,7 @@ const CACHE_CONTROL: { readonly [cache in StaticFile['cache']]: string } = {
 
 /** What a 304 repeats of the 200 (RFC 9110, 15.4.5), but for the ETag. */
 function cachingOf({ cache }: StaticFile): string {
-  return `\r\nCache-Control: ${CACHE_CONTROL[cache]}\r\nVary: Accept-Encoding\r\nAccess-Control-Allow-Origin: *`
+  return `${KEPT}\r\nCache-Control: ${CACHE_CONTROL[cache]}\r\nVary: Accept-Encoding\r\nAccess-Control-Allow-Origin: *`
 }
 
 function headersOf(file: StaticFile, etag: string): string {

@@ -254,6 +254,42 @@ for (const kind of ENGINES) {
       await client.closed(30_000)
     })
 
+    it('finishes when replies that were put off are over, and closes their connections', async () => {
+      const replies: LaterReply[] = []
+      const own = loadEngine(kind).create((exchange) => {
+        replies.push(exchange.later({ onRoom() {}, onGone() {} })!)
+      })
+      const ownPort = await own.listen('127.0.0.1', 0)
+      const clients = [1, 2].map(() => new RawClient(ownPort))
+      for (const client of clients) {
+        sockets.push(client.socket)
+        client.write(request('GET /'))
+      }
+      await until(() => replies.length === 2, 'not asked')
+      own.drain()
+      own.stopListening()
+      let hasFinished = false
+      const finished = own.finish(60_000).then(() => (hasFinished = true))
+      // Longer than an engine looks whether anything comes.
+      await wait(300)
+      assert.equal(hasFinished, false)
+      replies[0].send(TEXT_HEAD, Buffer.from('one piece'))
+      replies[1].begin(TEXT_HEAD, 9)
+      replies[1].write(Buffer.from('in pieces'))
+      replies[1].end()
+      const answers = await Promise.all(clients.map((client) => client.answer()))
+      assert.deepEqual(
+        answers.map(({ body, headers }) => [body, headers.get('connection')]),
+        [
+          ['one piece', ['close']],
+          ['in pieces', ['close']],
+        ],
+      )
+      await finished
+      for (const client of clients) await client.closed(5000)
+      own.close()
+    })
+
     it('lets go of replies when it closes', async () => {
       const own = loadEngine(kind).create((exchange) => {
         last = {

@@ -1,0 +1,40 @@
+/** The last seconds of a server: until its balancer and its clients have left. */
+import { setTimeout } from 'node:timers/promises'
+
+/**
+ * How long, at most a quarter of the drain time, a stopping server only answers clients that have connected
+ * before. Balancers need the time before that to see that it is not ready: two intervals of their checks.
+ */
+export const LAST_ANSWERS_MS = 500
+
+const LOOK_INTERVAL_MS = 20
+
+export interface Draining {
+  drainMs: number
+  /** Whether a balancer asks for readiness, and so has to be given the time to see that there is none. */
+  isWatched: boolean
+  /** Connections that are open. */
+  open: () => number
+  /** Takes no more connections. */
+  stopListening: () => void
+}
+
+/**
+ * Resolves when no connection is left, at the latest after the drain time. Connections are taken until
+ * shortly before that. Only where nobody watches does that end with the last connection, too: a balancer that
+ * has not asked yet would find the port closed.
+ */
+export async function drain({ drainMs, isWatched, open, stopListening }: Draining): Promise<void> {
+  const lastAnswersMs = Math.min(LAST_ANSWERS_MS, drainMs / 4)
+  await until(() => !isWatched && open() === 0, drainMs - lastAnswersMs)
+  stopListening()
+  await until(() => open() === 0, lastAnswersMs)
+}
+
+/** Resolves when `holds`, at the latest after `ms`. */
+async function until(holds: () => boolean, ms: number): Promise<void> {
+  const end = performance.now() + ms
+  while (performance.now() < end && !holds()) {
+    await setTimeout(Math.min(LOOK_INTERVAL_MS, Math.max(0, end - performance.now())))
+  }
+}

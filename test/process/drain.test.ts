@@ -1,0 +1,208 @@
+/** How a server leaves: what it waits for, and for how long. */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it, test, type TestContext } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { drain } from '../../src/process/drain.ts'
+import { build } from '../faults/folder.ts'
+import { ENGINES, missing } from '../http/server_for_tests.ts'
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+
+const place = mkdtempSync(join(tmpdir(), 'groundswell-drain-'))
+const folder = join(place, 'snapshots')
+const keys = join(place, 'keys.json')
+const usual = [
+  `--snapshots=${folder}`,
+  `--keys=${keys}`,
+  '--port=0',
+  '--admin-port=0',
+  '--workers=1',
+  '--anonymous-quota=0',
+]
+before(async () => {
+  await build(folder, 0)
+  writeFileSync(keys, '{"format":1,"keys":[]}\n')
+})
+after(() => rmSync(place, { recursive: true, force: true }))
+
+/** Drains with so many connections, each gone after its time, and says what happened when. */
+async function drained(
+  isWatched: boolean,
+  drainMs: number,
+  leaveMs: readonly number[],
+): Promise<{ stoppedMs: number; endedMs: number }> {
+  const began = performance.now()
+  const since = (): number => performance.now() - began
+  let stoppedMs = Infinity
+  await drain({
+    drainMs,
+    isWatched,
+    open: () => leaveMs.filter((ms) => ms > since()).length,
+    stopListening: () => (stoppedMs = since()),
+  })
+  return { stoppedMs, endedMs: since() }
+}
+
+test('A drain that nobody watches ends with the last connection.', async () => {
+  const { stoppedMs, endedMs } = await drained(false, 60_000, [0, 100, 200])
+  assert.ok(stoppedMs >= 200 && endedMs < 30_000, `${stoppedMs} ${endedMs}`)
+})
+
+test('A drain that is watched takes connections until half a second before its end, then ends with the last one.', async () => {
+  const { stoppedMs, endedMs } = await drained(true, 1200, [])
+  assert.ok(stoppedMs >= 900, `${stoppedMs}`)
+  assert.ok(endedMs - stoppedMs < 290, `${stoppedMs} ${endedMs}`)
+})
+
+test('A connection that stays does not lengthen a drain.', async () => {
+  for (const isWatched of [false, true]) {
+    const { stoppedMs, endedMs } = await drained(isWatched, 800, [Infinity])
+    assert.ok(stoppedMs >= 600 && endedMs >= 800 && endedMs < 10_000, `${stoppedMs} ${endedMs}`)
+  }
+  const { stoppedMs } = await drained(true, 0, [Infinity])
+  assert.ok(stoppedMs < 10_000)
+})
+
+interface Served {
+  base: string
+  admin: string
+  port: number
+  /** Resolves to the exit code, of a SIGTERM. */
+  stop(): Promise<number | null>
+}
+
+/** Serves the snapshot, without keys, with one worker. */
+async function serve(t: TestContext, engine: string, drainTime: string): Promise<Served> {
+  const server = spawn(
+    process.execPath,
+    [CLI, 'serve', ...usual, `--engine=${engine}`, `--drain-time=${drainTime}`],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  t.after(() => server.kill('SIGKILL'))
+  const ended = new Promise<number | null>((resolve) => server.once('exit', resolve))
+  let output = ''
+  for (const stream of [server.stdout, server.stderr]) {
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  }
+  const find = async (pattern: RegExp): Promise<string> => {
+    for (;;) {
+      const found = pattern.exec(output)
+      if (found !== null) return found[1]
+      assert.equal(server.exitCode, null, output)
+      await wait(10)
+    }
+  }
+  const base = await find(/listening on (\S+)\n/)
+  return {
+    base,
+    admin: await find(/admin port on (\S+)\n/),
+    port: Number(new URL(base).port),
+    stop() {
+      server.kill('SIGTERM')
+      return ended
+    },
+  }
+}
+
+/** A health check as a balancer that speaks HTTP/1.0 makes it. Resolves to the status code. */
+function checkByHttp10(admin: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(admin).port), '127.0.0.1')
+    let text = ''
+    socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk))
+    socket.once('error', reject)
+    socket.once('close', () => resolve(Number(text.slice(9, 12))))
+    socket.write('GET /readyz HTTP/1.0\r\n\r\n')
+  })
+}
+
+for (const engine of ENGINES) {
+  describe(`a server that is stopped, on ${engine}`, { skip: missing(engine), timeout: 600_000 }, () => {
+    const sockets: Socket[] = []
+    const open = (live: Served): Promise<Socket> =>
+      new Promise((resolve, reject) => {
+        const socket = connect(live.port, '127.0.0.1', () => resolve(socket))
+        socket.on('error', reject)
+        sockets.push(socket)
+      })
+    after(() => {
+      for (const socket of sockets) socket.destroy()
+    })
+    it('ends at once where nobody is connected and nobody asks for its readiness', async (t) => {
+      const live = await serve(t, engine, '60s')
+      const began = performance.now()
+      assert.equal(await live.stop(), 0)
+      assert.ok(performance.now() - began < 10_000)
+    })
+
+    it('is not ready through the whole drain, for a check by HTTP/1.0 too, and takes connections until its end', async (t) => {
+      const live = await serve(t, engine, '2s')
+      const { admin } = live
+      assert.equal(await checkByHttp10(admin), 200)
+      const began = performance.now()
+      const end = live.stop()
+      let taken = 0
+      for (await wait(100); performance.now() - began < 1200; await wait(100)) {
+        assert.equal(await checkByHttp10(admin), 503)
+        const answer = await fetch(`${live.base}/buoys/nearest?lat=43.5&lng=-1.6`)
+        assert.equal(answer.status, 200)
+        assert.equal(answer.headers.get('connection'), 'close')
+        assert.equal(answer.headers.get('keep-alive'), null)
+        await answer.arrayBuffer()
+        taken++
+      }
+      assert.ok(taken > 0)
+      assert.equal(await end, 0)
+    })
+
+    it('ends although a client holds a long answer unread', async (t) => {
+      const live = await serve(t, engine, '1s')
+      const holder = await open(live)
+      holder.on('error', () => {})
+      holder.pause()
+      const line = `GET ${new URL(live.base).pathname}/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n`
+      holder.write(line.repeat(40))
+      await wait(300)
+      const began = performance.now()
+      assert.equal(await live.stop(), 0)
+      assert.ok(performance.now() - began < 10_000)
+    })
+  })
+}
+
+/** A process in a namespace of its own is process 1 there: the kernel gives it no signal that it does not handle. */
+const asFirst = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child']
+const noNamespaces =
+  spawnSync('unshare', [...asFirst, 'true']).status === 0 ? false : 'this machine allows no namespaces'
+
+test(
+  'As process 1 it ends by SIGTERM, during its start and while it serves.',
+  { skip: noNamespaces, timeout: 600_000 },
+  async (t) => {
+    const end = async (when: RegExp | number): Promise<unknown> => {
+      const outer = spawn('unshare', [...asFirst, process.execPath, CLI, 'serve', ...usual], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      t.after(() => outer.kill('SIGKILL'))
+      let output = ''
+      for (const stream of [outer.stdout, outer.stderr]) {
+        stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+      }
+      const ended = new Promise((resolve) => outer.once('exit', (code, signal) => resolve(signal ?? code)))
+      if (typeof when === 'number') await wait(when)
+      else while (!when.test(output)) await wait(10)
+      const inner = spawnSync('pgrep', ['-P', String(outer.pid)], { encoding: 'utf8' }).stdout.trim()
+      process.kill(Number(inner), 'SIGTERM')
+      return Promise.race([ended, wait(30_000).then(() => `does not end\n${output}`)])
+    }
+    // Node itself takes some 50 ms to begin with the program.
+    assert.equal(await end(300), 0)
+    assert.equal(await end(/listening on/), 0)
+  },
+)
