@@ -115,6 +115,7 @@ class Reply implements LaterReply {
     this.#asked.send(head, body)
   }
 
+  stream(): void {}
   begin(head: string | Uint8Array, length: number): void {
     this.#asked.send(head, null)
     this.#asked.answer!.headers['content-length'] = String(length)

@@ -34,6 +34,7 @@ const SLOW = [
   'test/http/few-files',
   'test/http/later',
   'test/http/limits',
+  'test/http/stream',
   'test/http/timeouts',
   'test/metrics/live',
   'test/openapi/docs',

@@ -147,8 +147,8 @@ export interface LaterEvents {
 export const MOST_WRITE_BYTES = 64 * 1024
 
 /**
- * A reply that comes after its handler has returned: in one piece by `send`, or by `begin`, any number of
- * `write` and `end`. Once it is over, all of it does nothing.
+ * A reply that comes after its handler has returned: in one piece by `send`, or by `begin` or `stream`, any
+ * number of `write` and `end`. Once it is over, all of it does nothing.
  */
 export interface LaterReply {
   readonly isOver: boolean
@@ -158,6 +158,11 @@ export interface LaterReply {
   send(head: string | Uint8Array, body: Uint8Array | null): void
   /** Status and headers, and how many bytes of a body are to follow. */
   begin(head: string | Uint8Array, length: number): void
+  /**
+   * Status and headers of a body that has no known length, the last on its connection. They go out with the
+   * first `write`, each `write` at once; however long none comes, the connection stays.
+   */
+  stream(head: string | Uint8Array): void
   /**
    * The next bytes of the body, in a buffer that may be used again at once; only where there is room. False
    * where nothing more fits until `onRoom`.

@@ -35,6 +35,14 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
     } else this.sendHead(head, length)
   }
 
+  stream(head: string | Uint8Array): void {
+    if (this.isOver) return
+    if (this.isHead) {
+      this.isOver = true
+      this.sendWhole(head, null, null)
+    } else this.sendHead(head, null)
+  }
+
   write(bytes: Uint8Array): boolean {
     return this.isOver || this.offer(bytes)
   }
@@ -64,7 +72,8 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
     body: Uint8Array | null,
     length: number | null,
   ): void
-  protected abstract sendHead(head: string | Uint8Array, length: number): void
+  /** `length`: null for a stream. */
+  protected abstract sendHead(head: string | Uint8Array, length: number | null): void
   /** @returns whether there is room for more */
   protected abstract offer(bytes: Uint8Array): boolean
   protected abstract finish(): void

@@ -42,8 +42,12 @@ export class NodeLaterReply extends BaseLaterReply<ServerResponse> {
     else this.response.end(body)
   }
 
-  protected sendHead(head: string | Uint8Array, length: number): void {
-    writeHead(this.response, head, length, this.isLast())
+  protected sendHead(head: string | Uint8Array, length: number | null): void {
+    const isStream = length === null
+    writeHead(this.response, head, length, isStream || this.isLast())
+    if (!isStream) return
+    // Silence is no fault of its client.
+    this.response.socket?.setTimeout(0)
   }
 
   protected offer(bytes: Uint8Array): boolean {

@@ -13,7 +13,8 @@ export function withClosing(head: string | Uint8Array): string {
 
 /** What comes later is corked by hand: within a handler the engine does it. */
 export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
-  #length = 0
+  /** Of the body; null for a stream. */
+  #length: number | null = 0
   /** What was written and not taken. */
   #rest: Uint8Array | null = null
   /** Whether the last byte of the body is out: then the response is dead, and touching it throws. */
@@ -73,19 +74,27 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     if (!this.#isDone) response.onWritable((offset) => offer(offset, () => {}))
   }
 
-  protected sendHead(head: string | Uint8Array, length: number): void {
+  protected sendHead(head: string | Uint8Array, length: number | null): void {
     this.#length = length
-    this.response.cork(() => this.response.writeStatus(this.#wholeHead(head)))
+    const whole = length === null ? withClosing(head) : this.#wholeHead(head)
+    this.response.cork(() => this.response.writeStatus(whole))
   }
 
   /** Hands over bytes of the body, and keeps a copy of those that are not taken. */
   protected offer(bytes: Uint8Array): boolean {
     if (this.#isComplete) return true
     const { response } = this
+    const length = this.#length
+    if (length === null) {
+      // The engine keeps a copy of what is not taken, and a chunk cannot be taken back.
+      let isTaken = false
+      response.cork(() => (isTaken = response.write(bytes)))
+      return isTaken
+    }
     const before = response.getWriteOffset()
-    this.#advance(before, this.#length, () =>
+    this.#advance(before, length, () =>
       response.cork(() => {
-        this.#isComplete = response.tryEnd(bytes, this.#length)[1]
+        this.#isComplete = response.tryEnd(bytes, length)[1]
       }),
     )
     if (this.#isComplete) this.#done()
@@ -94,8 +103,12 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     return this.#rest === null
   }
 
-  /** The last byte has ended the response. */
-  protected finish(): void {}
+  protected finish(): void {
+    // A body of known length has ended with its last byte.
+    if (this.#length !== null) return
+    this.response.cork(() => this.response.end())
+    this.#done()
+  }
 
   protected destroy(): void {
     this.#done()

@@ -33,6 +33,7 @@ class Read implements LaterReply {
     this.end()
   }
 
+  stream(): void {}
   begin(head: string | Uint8Array, length: number): void {
     assert.equal(this.head, '', 'begun twice')
     this.length = length

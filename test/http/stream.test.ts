@@ -1,0 +1,120 @@
+/** Replies without a known length, of both engines. */
+import assert from 'node:assert/strict'
+import { get, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { loadEngine } from '../../src/http/engine.ts'
+import { MOST_WRITE_BYTES, type Engine, type LaterReply } from '../../src/http/exchange.ts'
+import { RawClient } from './raw_client.ts'
+import { ENGINES, missing, request, TEXT_HEAD } from './server_for_tests.ts'
+
+/** Longer than both engines give a silent connection. */
+const SILENCE_MS = 13_000
+/** More than the kernel's buffers of a connection hold. */
+const MANY_BYTES = 64_000_000
+
+async function until(holds: () => boolean, what: string): Promise<void> {
+  for (const end = performance.now() + 60_000; !holds(); await wait(10)) {
+    assert.ok(performance.now() < end, what)
+  }
+}
+
+for (const kind of ENGINES) {
+  describe(`streams of the ${kind} engine`, { skip: missing(kind), timeout: 600_000 }, () => {
+    let engine: Engine
+    let port = 0
+    let reply: LaterReply | null = null
+    let gone = 0
+    const thrown: unknown[] = []
+
+    before(async () => {
+      engine = loadEngine(kind).create(
+        (exchange) => {
+          reply = exchange.later({ onRoom() {}, onGone: () => gone++ })
+          if (reply === null) exchange.send(TEXT_HEAD, Buffer.from('none later'))
+          else {
+            reply.stream(TEXT_HEAD)
+            reply.write(Buffer.from('begun,'))
+          }
+        },
+        { onThrow: (error) => thrown.push(error) },
+      )
+      port = await engine.listen('127.0.0.1', 0)
+    })
+    after(() => {
+      engine.close()
+      assert.deepEqual(thrown, [])
+    })
+
+    /** Asks, and resolves when the head of the answer is there. */
+    const open = (): Promise<IncomingMessage> =>
+      new Promise((resolve, reject) => {
+        get({ port, host: '127.0.0.1', agent: false }, resolve).once('error', reject)
+      })
+
+    it('sends each piece when it is written, after any silence, and ends whole', async () => {
+      const answer = await open()
+      assert.equal(answer.headers['content-length'], undefined)
+      assert.equal(answer.headers['connection'], 'close')
+      let text = ''
+      answer.on('data', (chunk: Buffer) => (text += chunk.toString()))
+      const scratch = Buffer.from('one,')
+      assert.equal(reply!.write(scratch), true)
+      scratch.fill('!')
+      await until(() => text === 'begun,one,', 'the first piece did not come')
+      await wait(SILENCE_MS)
+      reply!.write(Buffer.from('two,'))
+      await until(() => text === 'begun,one,two,', 'the second piece did not come')
+      assert.equal(gone, 0)
+      reply!.write(Buffer.from('three'))
+      reply!.end()
+      await until(() => answer.complete, 'the end did not come')
+      assert.equal(text, 'begun,one,two,three')
+      reply!.write(Buffer.from('more'))
+      reply!.end()
+      reply!.cut()
+      assert.equal(gone, 0)
+    })
+
+    it('answers HEAD with the head alone', async () => {
+      const client = new RawClient(port)
+      client.write(request('HEAD /'))
+      await client.until(() => client.received.includes('\r\n\r\n'))
+      assert.match(client.received.toString(), /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n$/)
+      assert.equal(reply!.isOver, true)
+      client.socket.destroy()
+    })
+
+    it('says once that its client has gone', async () => {
+      const answer = await open()
+      answer.on('error', () => {})
+      const before = gone
+      answer.destroy()
+      await until(() => gone === before + 1, 'not said')
+      assert.equal(reply!.isOver, true)
+      assert.equal(reply!.write(Buffer.from('to nobody')), true)
+    })
+
+    it('leaves no room for a client that does not read, and cuts it', async () => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(request('GET /')))
+      socket.pause()
+      socket.on('error', () => {})
+      const before = reply
+      await until(() => reply !== before, 'not asked')
+      const piece = Buffer.alloc(MOST_WRITE_BYTES, 'x')
+      let sent = 0
+      while (sent < MANY_BYTES && reply!.write(piece)) {
+        sent += piece.length
+        await wait(0)
+      }
+      assert.ok(sent < MANY_BYTES, 'never out of room')
+      reply!.cut()
+      let isClosed = false
+      socket.once('close', () => (isClosed = true))
+      socket.resume()
+      await until(() => isClosed, 'not cut')
+      assert.ok(socket.bytesRead < sent + 2 * piece.length)
+    })
+  })
+}
