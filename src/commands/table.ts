@@ -2,6 +2,9 @@
 import { build } from './build.ts'
 import { check } from './check.ts'
 import type { Command, Service } from './command.ts'
+import { doctor } from './doctor/doctor.ts'
+import { health } from './health.ts'
+import { init } from './init.ts'
 import { inspect } from './inspect.ts'
 import { KEYS_COMMANDS } from './keys.ts'
 import { list } from './list.ts'
@@ -15,6 +18,9 @@ export const COMMANDS: { readonly [name: string]: Command | Service } = {
   build,
   serve,
   run,
+  init,
+  doctor,
+  health,
   inspect,
   check,
   report,

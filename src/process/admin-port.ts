@@ -5,7 +5,7 @@ import type { ServeConfig } from './settings.ts'
 export type AdminPort = Awaited<ReturnType<typeof startAdmin>>
 
 /** The port where `--admin-port` is `auto`. Another program may have it already. */
-const DEFAULT_ADMIN_PORT = 8081
+export const DEFAULT_ADMIN_PORT = 8081
 
 /**
  * Resolves to null where no admin port is wanted, and where the default one is taken: that is only a warning.

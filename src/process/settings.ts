@@ -341,3 +341,29 @@ export const ISSUE_SETTINGS = {
     parse: wholeNumber(1, MAX_QUOTA),
   } satisfies Setting<number>,
 } as const
+
+/** `doctor` looks at what `run` would do with the same options. */
+export const DOCTOR_SETTINGS = {
+  ...RUN_SETTINGS,
+  json: { ...json, help: 'print the findings as JSON' },
+} as const
+
+export const HEALTH_SETTINGS = {
+  'admin-port': SERVE_SETTINGS['admin-port'],
+  'admin-host': SERVE_SETTINGS['admin-host'],
+  live: {
+    placeholder: '',
+    help: 'ask whether the process lives, not whether it is ready',
+    flag: true,
+    parse: isOn,
+  } satisfies Setting<boolean>,
+} as const
+
+export const INIT_SETTINGS = {
+  config: {
+    placeholder: 'FILE',
+    help: 'the file to write',
+    default: 'groundswell.config.json',
+    parse: text,
+  } satisfies Setting<string>,
+} as const

@@ -2,10 +2,12 @@
  * The operator's configuration, `groundswell.config.json`: the sources, where their files lie or come from,
  * what is taken from them, and which network keeps a buoy that two networks have. The file is checked against
  * a schema before anything is done, and a fault is named by its place in the file. It holds no secrets: it
- * names the environment variables that do.
+ * names the environment variables that do. It is JSON, and may have comments and commas behind the last
+ * element.
  */
 import { dirname, resolve } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
+import stripJsonComments from 'strip-json-comments'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import {
@@ -135,11 +137,11 @@ export function readConfiguration(
 function parseFile(path: string): ConfigurationFile {
   let value: unknown
   try {
-    value = JSON.parse(
-      readRegularFileSync(path, MAX_FILE_BYTES)
-        .toString('utf8')
-        .replace(/^\ufeff/, ''),
-    )
+    const written = readRegularFileSync(path, MAX_FILE_BYTES)
+      .toString('utf8')
+      .replace(/^\ufeff/, '')
+    // Blanks stand in for comments, so that a fault is where it says.
+    value = JSON.parse(stripJsonComments(written, { trailingCommas: true }))
   } catch (error) {
     const what =
       error instanceof SyntaxError

@@ -1,0 +1,72 @@
+/**
+ * `doctor`: looks at all that `run` needs, with the same options, and says what to do. It changes nothing. Its
+ * exit code is 0 unless a start is impossible.
+ */
+import { DOCTOR_SETTINGS, type ConfigOf } from '../../process/settings.ts'
+import { BuildError } from '../../system/build-error.ts'
+import { command } from '../command.ts'
+import { clock, print } from '../surroundings.ts'
+import type { Finding, Level } from './finding.ts'
+import { engineFinding, filesFinding, glibcFinding, memoryFinding, nodeFinding } from './machine.ts'
+import {
+  clockFinding,
+  dataFindings,
+  diskFinding,
+  keysFinding,
+  portFindings,
+  snapshotFindings,
+} from './service.ts'
+import { sourceFindings } from './sources.ts'
+
+const WIDTH_OF_CHECK = 20
+const WORDS: { readonly [level in Level]: string } = { ok: 'ok', advice: 'advice', impossible: 'FAULT' }
+
+export const doctor = command({
+  usage: '[options of run] [--json]',
+  summary: 'look for what would be in the way of a start, and say what to do',
+  settings: DOCTOR_SETTINGS,
+  more: 'Nothing is changed. The exit code is 0 unless a start with these options is impossible.',
+  run: async (config) => {
+    const findings = await examine(config)
+    const faults = findings.filter(({ level }) => level === 'impossible')
+    if (config.json) print(JSON.stringify({ can_start: faults.length === 0, findings }))
+    else for (const line of findings.flatMap((finding) => linesOf(finding))) print(line)
+    if (faults.length > 0) {
+      throw new BuildError(
+        `a start is impossible: ${faults.map(({ check, found }) => `${check}: ${found}`).join('; ')}`,
+      )
+    }
+    if (!config.json) print(summaryOf(findings))
+  },
+})
+
+/** All findings, in the order in which they are shown. */
+export async function examine(config: ConfigOf<typeof DOCTOR_SETTINGS>): Promise<Finding[]> {
+  const now = clock()
+  const { findings: snapshot, bytes, manifest } = await snapshotFindings(config, now)
+  const sources = await sourceFindings(config)
+  return [
+    nodeFinding(process.versions.node, now),
+    engineFinding(config),
+    glibcFinding(),
+    filesFinding(config),
+    memoryFinding(config, bytes),
+    clockFinding(now, manifest, sources.clocks),
+    ...dataFindings(config, manifest !== null),
+    diskFinding(config, bytes),
+    ...(await portFindings(config)),
+    keysFinding(config),
+    ...snapshot,
+    ...sources.findings,
+  ]
+}
+
+function linesOf({ check, level, found, advice }: Finding): string[] {
+  const head = `${WORDS[level].padEnd(7)} ${check.padEnd(WIDTH_OF_CHECK)} ${found}`.trimEnd()
+  return advice === null ? [head] : [head, `${' '.repeat(8 + WIDTH_OF_CHECK)} → ${advice}`]
+}
+
+function summaryOf(findings: readonly Finding[]): string {
+  const count = findings.filter(({ level }) => level === 'advice').length
+  return count === 0 ? 'a start is possible' : `a start is possible; ${count} pieces of advice`
+}

@@ -1,0 +1,53 @@
+/** `health`: asks the admin port of a server on this machine, for the health check of a container. */
+import { DEFAULT_ADMIN_PORT } from '../process/admin-port.ts'
+import { HEALTH_SETTINGS, type ConfigOf } from '../process/settings.ts'
+import { UsageError } from '../process/usage-error.ts'
+import { BuildError } from '../system/build-error.ts'
+import { command } from './command.ts'
+import { print } from './surroundings.ts'
+
+/** Above any honest answer, below what supervisors wait. */
+const PATIENCE_MS = 4000
+
+export const health = command({
+  usage: '[--live] [--admin-port PORT] [--admin-host ADDRESS]',
+  summary: 'ask the server on this machine whether it is ready; the exit code is 0 when it is',
+  settings: HEALTH_SETTINGS,
+  run: async (config) => {
+    print(await answerOf(config))
+  },
+})
+
+/** What the server says of itself. @throws BuildError when that is not good */
+async function answerOf({
+  live,
+  'admin-port': port,
+  'admin-host': host,
+}: ConfigOf<typeof HEALTH_SETTINGS>): Promise<string> {
+  if (port === 'off' || port === 0) {
+    throw new UsageError(`--admin-port: expected the port that the server was given, not ${port}`)
+  }
+  const url = `http://${reachable(host)}:${port === 'auto' ? DEFAULT_ADMIN_PORT : port}/${live ? 'livez' : 'readyz'}`
+  let reply: { status: string; reason?: string }
+  let isGood: boolean
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS), redirect: 'error' })
+    isGood = response.ok
+    reply = (await response.json()) as typeof reply
+  } catch (error) {
+    const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException }
+    const why = name === 'TimeoutError' ? `nothing within ${PATIENCE_MS / 1000} s` : (cause?.code ?? name)
+    throw new BuildError(
+      `${url} does not answer as a server does (${why}): is one running with this --admin-port?`,
+    )
+  }
+  if (!isGood) throw new BuildError(`${reply.status}: ${reply.reason ?? 'no reason is given'}`)
+  return reply.status
+}
+
+/** An address of this machine where the server listens on all of them. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}

@@ -1,0 +1,278 @@
+/** The commands of somebody who sets a server up: doctor, init and health. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { readCommandLine } from '../../src/commands/arguments.ts'
+import { examine } from '../../src/commands/doctor/doctor.ts'
+import type { Finding } from '../../src/commands/doctor/finding.ts'
+import { ageText, sizeText } from '../../src/commands/doctor/finding.ts'
+import { compareVersions, nodeFinding } from '../../src/commands/doctor/machine.ts'
+import { clockFinding } from '../../src/commands/doctor/service.ts'
+import { DOCTOR_SETTINGS } from '../../src/process/settings.ts'
+import { readConfiguration } from '../../src/sources/configuration.ts'
+import { runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const SMALL = ['--source', 'demo:scale,buoys=2,days=2']
+/** A user that no system has an entry of. */
+const STRANGER = 54_321
+
+interface Diagnosis {
+  canStart: boolean
+  findings: Finding[]
+  /** The findings of a check, as `level: found`. */
+  of: (check: string) => string[]
+}
+
+/** What the doctor finds, in this process. */
+async function diagnose(...args: string[]): Promise<Diagnosis> {
+  const ports = ['--port=0', '--admin-port=off'].filter(
+    (usual) => !args.some((arg) => arg.startsWith(usual.slice(0, usual.indexOf('=') + 1))),
+  )
+  const { config } = readCommandLine(DOCTOR_SETTINGS, [...ports, ...args], {})
+  const findings = await examine(config)
+  for (const { level, advice } of findings) assert.equal(advice === null, level === 'ok')
+  return {
+    canStart: findings.every(({ level }) => level !== 'impossible'),
+    findings,
+    of: (check) =>
+      findings.filter((each) => each.check === check).map(({ level, found }) => `${level}: ${found}`),
+  }
+}
+
+async function listen(t: TestContext, server: Server): Promise<number> {
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  t.after(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
+test('The doctor finds no fault in an empty folder, advises, and changes nothing.', async (t) => {
+  const data = join(temporaryFolder(t), 'new')
+  const { canStart, of } = await diagnose('--data', data)
+  assert.ok(canStart)
+  assert.match(of('snapshot')[0], /^advice: \S+snapshots has none$/)
+  assert.match(of('keys')[0], /^advice: \S+keys\.json has none$/)
+  assert.match(of('folder of snapshots')[0], /^ok: \S+ will be made$/)
+  for (const check of ['node', 'engine', 'glibc', 'files', 'memory', 'clock', 'disk', 'port', 'sources'])
+    assert.equal(of(check).length, 1, check)
+  assert.ok(!existsSync(data))
+  const plain = await runCli(['doctor', '--data', data, '--port=0'])
+  assert.equal(plain.code, 0)
+  assert.match(plain.stdout, /^advice {2}keys +\S+ has none\n +→ "groundswell run" issues a first one/m)
+  assert.match(plain.stdout, /\na start is possible; \d+ pieces of advice\n$/)
+})
+
+test(
+  'The doctor sees what a folder has: snapshot, keys, and what is wrong with them.',
+  { timeout: 600_000 },
+  async (t) => {
+    const data = temporaryFolder(t)
+    await runCliWell(['build', ...SMALL, '--data', data])
+    await runCliWell(['keys', 'issue', '--owner=a', '--data', data])
+    const good = await diagnose('--data', data)
+    assert.ok(good.canStart)
+    assert.match(good.of('snapshot')[0], /: [0-9a-f]{24}, \d+ parts, .* data as of 20/)
+    assert.match(good.of('keys')[0], /^ok: 1 in /)
+
+    writeFileSync(join(data, 'snapshots', 'manifest.msgpack'), 'x')
+    const broken = await diagnose('--data', data)
+    assert.ok(broken.canStart, 'a server starts, and answers 503')
+    assert.match(broken.of('snapshot')[0], /^advice: manifest\.msgpack/)
+
+    writeFileSync(join(data, 'keys.json'), '{')
+    const faulty = await diagnose('--data', data)
+    assert.ok(!faulty.canStart)
+    assert.match(faulty.of('keys')[0], /^impossible: \S+keys\.json: not valid JSON$/)
+    const { code, stdout, stderr } = await runCli(['doctor', '--json', '--port=0', '--data', data])
+    assert.equal(code, 1)
+    assert.deepEqual((JSON.parse(stdout) as { can_start: boolean }).can_start, false)
+    assert.match(stderr, /^groundswell: a start is impossible: keys: \S+ not valid JSON\n$/)
+  },
+)
+
+test('A port that is taken is advice, and so is one below 1024.', async (t) => {
+  const port = await listen(t, createServer())
+  const { canStart, of } = await diagnose(
+    '--data',
+    temporaryFolder(t),
+    `--port=${port}`,
+    `--admin-port=${port}`,
+  )
+  assert.ok(canStart)
+  assert.match(of('port')[0], /^advice: cannot listen on .* in use/)
+  assert.match(of('admin port')[0], /^advice: cannot listen on .* in use/)
+})
+
+test('Too few files that may be open are advice.', async (t) => {
+  const line = 'ulimit -n 400; exec "$0" "$@"'
+  const args = [CLI, 'doctor', '--port=0', '--admin-port=off', '--data', temporaryFolder(t)]
+  const { status, stdout } = spawnSync('sh', ['-c', line, process.execPath, ...args], { encoding: 'utf8' })
+  assert.equal(status, 0)
+  assert.match(stdout, /^advice {2}files +400 may be open, enough for \d+ of 10000 connections/m)
+})
+
+test(
+  'A folder of somebody else is a fault where nothing can be built, and advice where there is a snapshot.',
+  {
+    skip: process.getuid?.() === 0 ? false : 'only root may start a process as another user',
+    timeout: 600_000,
+  },
+  async (t) => {
+    const data = temporaryFolder(t)
+    chmodSync(data, 0o755)
+    const look = (): { status: number | null; stdout: string; stderr: string } =>
+      spawnSync(process.execPath, [CLI, 'doctor', '--port=0', '--admin-port=off', '--data', data], {
+        encoding: 'utf8',
+        uid: STRANGER,
+        gid: STRANGER,
+      })
+    const without = look()
+    assert.equal(without.status, 1)
+    assert.match(
+      without.stdout,
+      /^FAULT +folder of snapshots +\S+ belongs to user 0, and user 54321 cannot write to it/m,
+    )
+    await runCliWell(['build', ...SMALL, '--data', data])
+    assert.equal(look().status, 0)
+  },
+)
+
+test('The hosts of a configuration are asked, and their clocks are compared with ours.', async (t) => {
+  const folder = temporaryFolder(t)
+  const asked: string[] = []
+  const origin = createHttpServer({}, (request, response) => {
+    asked.push(`${request.method} ${request.url} ${request.headers.authorization ?? 'without a key'}`)
+    response.sendDate = false
+    response.setHeader('Date', new Date(Date.now() - 4 * 3_600_000).toUTCString())
+    response.end()
+  })
+  const port = await listen(t, origin)
+  const config = join(folder, 'c.json')
+  const fetch = [
+    { url: `http://127.0.0.1:${port}/{station}.txt`, to: 'realtime2/{station}.txt', stations: ['1', '2'] },
+    { url: 'http://127.0.0.1:9/x.txt', to: 'x.txt', headers: { Authorization: 'secret' } },
+  ]
+  const sources = [
+    { name: 'A', kind: 'ndbc', folder: 'a', fetch },
+    { name: 'B', kind: 'csv', folder: 'nowhere' },
+  ]
+  writeFileSync(config, JSON.stringify({ sources }))
+  const { canStart, of } = await diagnose('--data', folder, '--config', config)
+  assert.ok(canStart)
+  assert.deepEqual(asked, ['HEAD / without a key'])
+  assert.deepEqual(of('network'), [
+    `ok: 127.0.0.1:${port} answers`,
+    'advice: 127.0.0.1:9 cannot be reached: ECONNREFUSED',
+  ])
+  assert.match(of('clock')[0], /^advice: it is \S+ here, 4 hours ahead of 127\.0\.0\.1:/)
+  assert.match(of('sources')[1], /^advice: B: \S+nowhere does not exist$/)
+
+  writeFileSync(config, '{"sources": 1}')
+  const wrong = await diagnose('--data', folder, '--config', config)
+  assert.ok(!wrong.canStart)
+  assert.match(wrong.of('sources')[0], /^impossible: \S+c\.json: sources must be array$/)
+})
+
+test('Clocks, releases of Node, versions, sizes and ages.', () => {
+  const now = Date.parse('2026-11-22T12:00:00Z') / 1000
+  assert.equal(clockFinding(now, null, []).level, 'ok')
+  assert.equal(clockFinding(now, null, [{ whose: 'a', time: now - 60 }]).level, 'ok')
+  assert.match(clockFinding(now, null, [{ whose: 'a', time: now + 7200 }]).found, /2 hours behind a$/)
+  assert.match(clockFinding(0, null, []).found, /1970-01-01T00:00:00Z here, which is before/)
+  assert.match(nodeFinding('20.20.2', now).found, /no security fixes since 2026-04-30$/)
+  assert.equal(nodeFinding('22.20.0', now).level, 'ok')
+  assert.equal(nodeFinding('23.1.0', now).level, 'advice')
+  assert.ok(compareVersions('2.4', '2.38') < 0 && compareVersions('2.38', '2.38') === 0)
+  assert.deepEqual([0, 900, 1024, 1.5 * 2 ** 20, 12 * 2 ** 30].map(sizeText), [
+    '0 B',
+    '900 B',
+    '1.0 KiB',
+    '1.5 MiB',
+    '12 GiB',
+  ])
+  assert.deepEqual([5, 119, 121, 7300, 200_000].map(ageText), [
+    '5 seconds',
+    '119 seconds',
+    '2 minutes',
+    '2 hours',
+    '2 days',
+  ])
+})
+
+test('init writes a configuration that is valid as it is and with every comment taken off, and overwrites none.', async (t) => {
+  const config = join(temporaryFolder(t), 'c.json')
+  const { stdout, code } = await runCli(['init', '--config', config])
+  assert.equal(code, 0)
+  assert.match(stdout, /is written.*--dry-run/s)
+  const { sources } = readConfiguration(config, {})
+  assert.deepEqual(
+    sources.map(({ name }) => name),
+    ['NDBC'],
+  )
+  const dry = await runCliWell(['build', '--config', config, '--dry-run'])
+  assert.match(dry, /^NDBC: would fetch 6 of 6 files$/m)
+
+  const text = readFileSync(config, 'utf8')
+  const again = await runCli(['init', '--config', config])
+  assert.equal(again.code, 1)
+  assert.equal(
+    again.stderr,
+    `groundswell: ${config}: is there already and stays as it is; name another file with --config\n`,
+  )
+  assert.equal(readFileSync(config, 'utf8'), text)
+
+  // What is commented out is JSON, what explains is not.
+  writeFileSync(config, text.replaceAll(/^( *)\/\/ ( *["{}[\]])/gm, '$1$2'))
+  const all = readConfiguration(config, { CANDHIS_KEY: 'x' })
+  assert.deepEqual(
+    all.sources.map(({ name }) => name),
+    ['NDBC', 'own', 'harbours', 'Candhis'],
+  )
+  assert.deepEqual(all.prefer, ['Candhis', 'NDBC'])
+})
+
+test('A fault of a configuration with comments is where it says.', (t) => {
+  const config = join(temporaryFolder(t), 'c.json')
+  writeFileSync(config, '// one\n{ /* two */ "sources": [ { "name": "http://x//y", } ] ; }')
+  assert.throws(() => readConfiguration(config, {}), /c\.json: is not JSON: .*(line 2 column 54|position 61)/)
+})
+
+test('health asks a server whether it is ready, or lives.', { timeout: 600_000 }, async (t) => {
+  const empty = temporaryFolder(t)
+  mkdirSync(join(empty, 'none'))
+  const live = await startLive(t, {
+    snapshots: join(empty, 'none'),
+    args: ['--admin-port=0', '--admin-host=0.0.0.0', '--workers=1'],
+  })
+  const shown = (): RegExpExecArray | null =>
+    /admin port on http:\/\/0\.0\.0\.0:(\d+)/.exec(live.output().stderr)
+  while (shown() === null) await setTimeout(20)
+  const admin = shown()![1]
+  const health = (...args: string[]) => runCli(['health', '--admin-host=0.0.0.0', ...args])
+  const waiting = await health(`--admin-port=${admin}`)
+  assert.deepEqual([waiting.code, waiting.stderr], [1, 'groundswell: not ready: no snapshot is loaded\n'])
+  assert.deepEqual(await health(`--admin-port=${admin}`, '--live'), { code: 0, stdout: 'live\n', stderr: '' })
+  await runCliWell(['build', ...SMALL, '--out', join(empty, 'none')])
+  for (;;) {
+    const { code, stdout } = await health(`--admin-port=${admin}`)
+    if (code !== 0) continue
+    assert.equal(stdout, 'ready\n')
+    break
+  }
+  await live.stop()
+  const gone = await health(`--admin-port=${admin}`)
+  assert.equal(gone.code, 1)
+  assert.match(
+    gone.stderr,
+    /^groundswell: http:\/\/127\.0\.0\.1:\d+\/readyz does not answer .*ECONNREFUSED.*--admin-port\?\n$/,
+  )
+  assert.equal((await health('--admin-port=off')).code, 2)
+})
