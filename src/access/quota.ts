@@ -21,7 +21,7 @@ const QUOTA_BANKS = 4
  * The counts of all keys: one slot per key, of four hours (2 MiB for all slots). Each thread has an instance
  * of its own on the same buffer.
  */
-export class QuotaCounters {
+export class QuotaCounters implements SlotCounters {
   readonly slots: number
   readonly #banks: HourBanks
 
@@ -82,18 +82,29 @@ export class QuotaCounters {
   }
 }
 
+/** What counts calls by slots. */
+export interface SlotCounters {
+  readonly slots: number
+  /** Calls counted in the hour of `now`. */
+  used(slot: number, now: number): number
+  /** Makes the count of the hour of `now` at least `count`. */
+  raise(slot: number, count: number, now: number): void
+  /** Zeroes a slot in every hour, before another key gets it. */
+  clear(slot: number): void
+}
+
 /**
  * Which key counts in which slot; for the main thread. An id keeps its slot, and with it the hour's count,
  * over reloads and rotations, also when it was gone in between (a keys file that was put back from a copy).
  */
 export class KeySlots {
-  readonly #counters: QuotaCounters
+  readonly #counters: SlotCounters
   readonly #live = new Map<string, number>()
   // In the order of revocation, the longest revoked first.
   readonly #retired = new Map<string, number>()
   #unused = 0
 
-  constructor(counters: QuotaCounters) {
+  constructor(counters: SlotCounters) {
     this.#counters = counters
   }
 

@@ -1,14 +1,14 @@
 /** The keys of a running server and their counts: followed in the keys file, handed to the workers, saved. */
 import { existsSync } from 'node:fs'
-import { KeyRing } from '../access/key-ring.ts'
+import { KeyRing, type KeyEntry } from '../access/key-ring.ts'
 import { watchKeys, type KeyRecord } from '../access/keys-file.ts'
-import { KeySlots, QuotaCounters } from '../access/quota.ts'
+import { KeySlots, type SlotCounters } from '../access/quota.ts'
 import type { KeyFigures } from '../metrics/figures.ts'
 import { keepUsage, readUsage, usagePath } from '../access/usage-file.ts'
 
 export interface ServedKeys {
-  /** Shared memory of the calls counted for each key. */
-  readonly counters: SharedArrayBuffer
+  /** The keys of the moment, with their slots and quotas. */
+  entries(): readonly KeyEntry[]
   /** How many are in force, and whether the last look at the file gave a good set. */
   readonly state: KeyFigures
   /** The key ring of the moment. */
@@ -19,17 +19,26 @@ export interface ServedKeys {
   close(): void
 }
 
-/** @throws KeysFileError when the keys file is there and cannot be used. */
-export function startKeys(path: string, log: (line: string) => void, clock: () => number): ServedKeys {
-  const counters = QuotaCounters.allocate()
-  const slots = new KeySlots(new QuotaCounters(counters))
+/**
+ * @param counters what counts the calls of each key
+ * @throws KeysFileError when the keys file is there and cannot be used.
+ */
+export function startKeys(
+  path: string,
+  counters: SlotCounters,
+  log: (line: string) => void,
+  clock: () => number,
+): ServedKeys {
+  const slots = new KeySlots(counters)
+  let entries: readonly KeyEntry[] = []
   let ring = KeyRing.build([])
   const state: KeyFigures = { backend: 'file', count: 0, isUp: true }
   let listen: (ring: SharedArrayBuffer) => void = () => {}
   const watch = watchKeys(
     path,
     (records: KeyRecord[]) => {
-      ring = KeyRing.build(slots.assign(records))
+      entries = slots.assign(records)
+      ring = KeyRing.build(entries)
       state.count = records.length
       state.isUp = true
       listen(ring)
@@ -49,7 +58,7 @@ export function startKeys(path: string, log: (line: string) => void, clock: () =
   slots.restore(usage.counts, clock())
   const keeper = keepUsage(usagePath(path), slots, clock, (error) => log(`warning: ${error.message}`))
   return {
-    counters,
+    entries: () => entries,
     state,
     ring: () => ring,
     onChange(listener) {

@@ -4,6 +4,7 @@
  */
 import { AddressCounters, ProxyWarnings } from '../access/address-counters.ts'
 import { prepareHours } from '../access/hours.ts'
+import { LeaseCounters } from '../access/lease-counters.ts'
 import { QuotaCounters } from '../access/quota.ts'
 import { holdText, readHold } from '../build/hold.ts'
 import { countConnections } from '../http/connections.ts'
@@ -19,6 +20,7 @@ import { startKeys, type ServedKeys } from './keys.ts'
 import { ReadinessProbes } from './readiness-probes.ts'
 import { Reloader } from './reload.ts'
 import type { ServeConfig } from './settings.ts'
+import { QuotaStore } from './quota-store.ts'
 import { metricsText } from './metrics.ts'
 import { notReady, Status, type Observed } from './status.ts'
 import { Workers } from './workers.ts'
@@ -60,6 +62,8 @@ export class RunningServer {
   readonly #surroundings: Surroundings
   readonly #count: number
   readonly #keys: ServedKeys
+  /** Null where this server counts alone. */
+  readonly #quotas: QuotaStore | null
   readonly #hours: { stop(): void }
   readonly #totals: Totals
   /** Shared memory of the connections of all workers. */
@@ -85,11 +89,26 @@ export class RunningServer {
     this.#config = config
     this.#surroundings = surroundings
     this.#count = count
-    this.#keys = startKeys(config.keys, log, clock)
-    const common = commonStart(config, surroundings, count, this.#keys.counters)
+    const quota = config['quota-store'] === null ? QuotaCounters.allocate() : LeaseCounters.allocate()
+    const counters = config['quota-store'] === null ? new QuotaCounters(quota) : new LeaseCounters(quota)
+    this.#keys = startKeys(config.keys, counters, log, clock)
+    this.#quotas =
+      counters instanceof LeaseCounters && config['quota-store'] !== null
+        ? new QuotaStore({
+            address: config['quota-store'],
+            tls: { authorities: null, own: null },
+            counters,
+            fallback: config['quota-fallback'],
+            replicas: config['quota-replicas'],
+            wake: (woken) => this.#workers.send({ type: 'leased', woken }),
+            log,
+            clock,
+          })
+        : null
+    const common = commonStart(config, surroundings, count, quota)
     this.#connections = common.connections
     const addresses = new AddressCounters(common.addresses)
-    const hourly = [new QuotaCounters(common.quota), addresses, new ProxyWarnings(addresses, log)]
+    const hourly = [counters, addresses, new ProxyWarnings(addresses, log)]
     this.#hours = prepareHours(hourly, clock)
     this.#totals = new Totals(common.totals, 0)
     this.#probes = new ReadinessProbes(config['drain-time'] * 1000, log, () => performance.now())
@@ -101,6 +120,10 @@ export class RunningServer {
       log,
       // The new worker began with the keys of that moment.
       onReplaced: () => this.#workers.send({ type: 'keys', keys: this.#keys.ring() }),
+      onWanted: (wanted) => {
+        for (let at = 0; at < wanted.length; at += 3)
+          this.#quotas?.wanted(wanted[at], wanted[at + 1], wanted[at + 2])
+      },
       requestsOf: (thread) => this.#totals.countOf('requests', thread),
       onStuck: (thread) => {
         this.#failure = `worker ${thread} is stalled and cannot be ended`
@@ -116,7 +139,10 @@ export class RunningServer {
       log,
       serve: (snapshot) => this.#serve(snapshot),
     })
-    this.#status = new Status(config.snapshots, clock, moreStatus)
+    this.#status = new Status(config.snapshots, clock, () => ({
+      ...(this.#quotas === null ? {} : { quotas: this.#quotas.status() }),
+      ...moreStatus(),
+    }))
     this.#metrics = metricsText({
       dir: config.snapshots,
       version,
@@ -141,7 +167,10 @@ export class RunningServer {
       // 1. The workers load the program, and get the keys that have changed meanwhile.
       signal?.throwIfAborted()
       await this.#workers.start()
-      this.#keys.onChange((ring) => this.#workers.send({ type: 'keys', keys: ring }))
+      this.#keys.onChange((ring) => {
+        this.#quotas?.setKeys(this.#keys.entries())
+        this.#workers.send({ type: 'keys', keys: ring })
+      })
       // 2. The operator's port opens, and can be asked while the first snapshot loads.
       signal?.throwIfAborted()
       this.#admin = await this.#openAdminPort()
@@ -151,7 +180,9 @@ export class RunningServer {
       if (this.#reloader.snapshot === null && this.#reloader.state.error === null) {
         log(`warning: ${snapshots} holds no snapshot; answering 503 until one is published there`)
       }
-      // 4. The port opens to clients.
+      // 4. The store of quotas leases, or is away. Then the port opens to clients.
+      await this.#quotas?.ready(signal)
+      signal?.throwIfAborted()
       this.#port = await openPort(host, port, (free) => this.#workers.listen(free), PORT_ADVICE)
       this.#isOpen = true
       // 5. From now on the folder is followed.
@@ -254,6 +285,8 @@ export class RunningServer {
     this.#isDraining = true
     this.#reloader.stop()
     const allEnded = await this.#workers.close(atOnce)
+    // Nobody takes calls any more.
+    await this.#quotas?.close()
     if (!this.#hasClosed) {
       this.#hasClosed = true
       this.#hours.stop()

@@ -8,6 +8,7 @@ import { DEFAULT_QUOTA } from '../access/keys.ts'
 import { MAX_QUOTA } from '../access/keys-file.ts'
 import { DEFAULT_ALLOWED_LOSS } from '../build/losses.ts'
 import { DEFAULT_KEPT } from '../build/kept.ts'
+import { parseAddress, type RedisAddress } from '../redis/address.ts'
 import { parseTimestamp } from '../sea/time.ts'
 import {
   bytes,
@@ -103,6 +104,24 @@ export const SERVE_SETTINGS = {
     help: 'a buoy is active when its newest reading is no older than this at the time of the snapshot',
     default: '24h',
     parse: duration,
+  } satisfies Setting<number>,
+  'quota-store': {
+    placeholder: 'ADDRESS',
+    help: 'Redis or Valkey that replicas share quotas through, such as redis://host:6379/0; without it each server counts alone',
+    default: '',
+    parse: (texts) => (last(texts) === '' ? null : parseAddress(last(texts))),
+  } satisfies Setting<RedisAddress | null>,
+  'quota-fallback': {
+    placeholder: 'WAY',
+    help: 'while the quota store is away: share admits an equal share of each quota on each replica, closed nothing beyond what was leased',
+    default: 'share',
+    parse: oneOf(['share', 'closed']),
+  } satisfies Setting<'share' | 'closed'>,
+  'quota-replicas': {
+    placeholder: 'N',
+    help: 'replicas that share the quotas, for --quota-fallback share; more count once they are seen',
+    default: '1',
+    parse: wholeNumber(1, 1000),
   } satisfies Setting<number>,
   'anonymous-quota': {
     placeholder: 'N',

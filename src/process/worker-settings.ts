@@ -40,7 +40,7 @@ export type CommonStart = Omit<WorkerStart, 'thread' | 'snapshot' | 'keys' | 'pu
 
 /**
  * Allocates the memory that all workers share, and gathers their settings.
- * @param quota calls counted for each key
+ * @param quota calls counted for each key, or leased
  */
 export function commonStart(
   config: ServeConfig,
@@ -51,6 +51,7 @@ export function commonStart(
   const routes = routeNames(OPERATIONS, config['base-path']).length
   return {
     quota,
+    hasLeases: config['quota-store'] !== null,
     addresses: AddressCounters.allocate(),
     totals: Totals.allocate(workers),
     requests: RequestCounts.allocate(workers, routes),

@@ -10,8 +10,10 @@ import { openDataset } from '../answers/dataset.ts'
 import { ExpensiveAnswers } from '../serving/expensive-answers.ts'
 import { Connections } from '../http/connections.ts'
 import { loadEngine } from '../http/engine.ts'
-import { FAULT_BODY, FAULT_HEAD, type Exchange } from '../http/exchange.ts'
+import { FAULT_BODY, FAULT_HEAD, type Exchange, type OnRequest } from '../http/exchange.ts'
+import { ParkedRequests } from '../http/parked.ts'
 import { KeyRing } from '../access/key-ring.ts'
+import { LeaseCounters } from '../access/lease-counters.ts'
 import { LAST_ACT } from './interrupt.ts'
 import { Pulse } from './pulse.ts'
 import { QuotaCounters } from '../access/quota.ts'
@@ -48,6 +50,8 @@ export interface WorkerStart {
   refreshEvery: number
   settingsTag: string
   quota: SharedArrayBuffer
+  /** Whether `quota` holds leases rather than counts. */
+  hasLeases: boolean
   addresses: SharedArrayBuffer
   totals: SharedArrayBuffer
   /** Counts of requests, and what workers say of themselves. */
@@ -71,6 +75,8 @@ export type ToWorker =
   | { type: 'switch' }
   | { type: 'discard' }
   | { type: 'keys'; keys: SharedArrayBuffer }
+  /** Slots and hours, in turn, whose waiting requests should try again. */
+  | { type: 'leased'; woken: readonly number[] }
   /** The hash of a request that has stalled a thread. */
   | { type: 'refuse'; request: string }
   | { type: 'drain' }
@@ -86,6 +92,8 @@ export type FromWorker =
   | { type: 'prepared' }
   | { type: 'refused'; message: string }
   | { type: 'switched' }
+  /** More requests wait for calls of keys: slot, hour and count, in turn. */
+  | { type: 'wanted'; wanted: readonly number[] }
   | { type: 'fault'; message: string }
 
 /**
@@ -111,11 +119,30 @@ const routes = routeNames(OPERATIONS, start.basePath).length
 const counts = new RequestCounts(start.requests, routes, start.thread)
 const figures = new WorkerFiguresRow(start.workerFigures, start.thread)
 const expensive = new ExpensiveAnswers(() => totals.counted('requests'))
+const refused = new Set(start.refused)
+/** The request that is being answered. */
+let current: Exchange | null = null
+
+const parked = new ParkedRequests(answer, (error) => send({ type: 'fault', message: faultText(error) }))
+/** What `wanted` says next: all that is asked for in one turn of the loop goes in one message. */
+let wanted: number[] = []
+
+function askForLease(slot: number, hour: number, count: number): void {
+  if (wanted.length === 0) {
+    setImmediate(() => {
+      send({ type: 'wanted', wanted })
+      wanted = []
+    })
+  }
+  wanted.push(slot, hour, count)
+}
+
 const requests = new RequestPath(
   {
     operations: OPERATIONS,
     basePath: start.basePath,
-    quota: new QuotaCounters(start.quota),
+    quota: start.hasLeases ? new LeaseCounters(start.quota) : new QuotaCounters(start.quota),
+    leases: { parked, ask: askForLease },
     addresses: new AddressCounters(start.addresses),
     proxies: new TrustedProxies(start.trustedProxies),
     anonymousQuota: start.anonymousQuota,
@@ -174,10 +201,6 @@ async function prepare(snapshot: LoadedSnapshot): Promise<void> {
 
 if (start.snapshot !== null) serve(finish(alive(viewOf(start.snapshot))))
 
-const refused = new Set(start.refused)
-/** The request that is being answered. */
-let current: Exchange | null = null
-
 /** A hash of a request, the same whatever the order of its parameters and whoever asks. */
 function hashOf({ path, query }: Exchange): string {
   const parameters = query.split('&').filter((parameter) => !parameter.startsWith('api_key='))
@@ -186,31 +209,32 @@ function hashOf({ path, query }: Exchange): string {
     .digest('hex')
 }
 
+/** Has a request answered by `handler`, unless it has stalled a thread. */
+function answer(exchange: Exchange, handler: OnRequest): void {
+  if (refused.size > 0 && refused.has(hashOf(exchange))) {
+    exchange.send(FAULT_HEAD, FAULT_BODY)
+    return
+  }
+  current = exchange
+  try {
+    handler(exchange)
+  } finally {
+    current = null
+  }
+}
+
+const handle: OnRequest = (exchange) => requests.handle(exchange)
 const neighbours = new TrustedProxies(['127.0.0.0/8', '::1', ...start.trustedProxies])
-const engine = loadEngine(start.engine).create(
-  (exchange) => {
-    if (refused.size > 0 && refused.has(hashOf(exchange))) {
-      exchange.send(FAULT_HEAD, FAULT_BODY)
-      return
-    }
-    current = exchange
-    try {
-      requests.handle(exchange)
-    } finally {
-      current = null
-    }
-  },
-  {
-    connections: new Connections(start.connections, start.thread, {
-      total: start.maxConnections,
-      perAddress: start.maxConnectionsPerAddress,
-      isExempt: (address) => neighbours.trusts(address),
-    }),
-    recorder: new RequestRecorder(counts, routes),
-    onProgress: () => pulse.advance(),
-    onThrow: (error) => send({ type: 'fault', message: faultText(error) }),
-  },
-)
+const engine = loadEngine(start.engine).create((exchange) => answer(exchange, handle), {
+  connections: new Connections(start.connections, start.thread, {
+    total: start.maxConnections,
+    perAddress: start.maxConnectionsPerAddress,
+    isExempt: (address) => neighbours.trusts(address),
+  }),
+  recorder: new RequestRecorder(counts, routes),
+  onProgress: () => pulse.advance(),
+  onThrow: (error) => send({ type: 'fault', message: faultText(error) }),
+})
 
 function close(): void {
   engine.stopListening()
@@ -256,6 +280,13 @@ main.on('message', (message: ToWorker) => {
     case 'keys':
       requests.setKeys(new KeyRing(message.keys))
       break
+    case 'leased':
+      for (let at = 0; at < message.woken.length; at += 2) {
+        const [slot, hour] = message.woken.slice(at, at + 2)
+        const count = parked.wake(slot)
+        if (count > 0) askForLease(slot, hour, count)
+      }
+      break
     case 'refuse':
       refused.add(message.request)
       break
@@ -267,7 +298,8 @@ main.on('message', (message: ToWorker) => {
       break
     case 'close':
       engine.stopListening()
-      void engine.finish(LAST_ANSWERS_MS).then(() => {
+      void engine.finish(LAST_ANSWERS_MS).then(async () => {
+        await parked.empty()
         close()
         // The event loop releases in this turn what was closed just now. A snapshot that is being got ready
         // does not delay the end.

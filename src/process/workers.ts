@@ -80,6 +80,8 @@ export interface WorkersOptions {
   requestsOf: (thread: number) => number
   log: (line: string) => void
   onReplaced: () => void
+  /** Called when more requests wait for calls of keys: slot, hour and count, in turn. */
+  onWanted: (wanted: readonly number[]) => void
   /**
    * Called when a worker is stalled in native code and cannot be interrupted: ending it would abort the
    * process.
@@ -293,6 +295,9 @@ export class Workers {
         break
       case 'refused':
         answered(member, new SnapshotError(message.message))
+        break
+      case 'wanted':
+        this.#options.onWanted(message.wanted)
         break
       case 'fault':
         this.#options.log(`fault in worker ${member.thread}: ${message.message}`)

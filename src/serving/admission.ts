@@ -1,8 +1,9 @@
 /** Who asks, and whether they may: the API key of a request and the quota that it is charged to. */
 import type { AddressCounters } from '../access/address-counters.ts'
-import { resetAt, retryAfter } from '../access/hours.ts'
+import { hourOf, resetAt, retryAfter } from '../access/hours.ts'
 import type { KeyRing } from '../access/key-ring.ts'
 import { KnownKeys } from '../access/known-keys.ts'
+import { ASK, CLOSED, LeaseCounters, REFUSED } from '../access/lease-counters.ts'
 import type { QuotaCounters } from '../access/quota.ts'
 import type { TrustedProxies } from '../access/trusted-proxies.ts'
 import type { ErrorDetails } from '../answers/errors.ts'
@@ -13,7 +14,8 @@ import type { Charge } from './reply.ts'
 import type { Totals } from './totals.ts'
 
 export interface AdmissionOptions {
-  quota: QuotaCounters
+  /** Leases where several replicas share the quotas. */
+  quota: QuotaCounters | LeaseCounters
   /** Null where the public operations have no quota. */
   addresses: AddressCounters | null
   proxies: TrustedProxies
@@ -24,13 +26,22 @@ export interface AdmissionOptions {
 
 /** Why a request is not answered. */
 export interface Refusal {
-  readonly code: 'unauthorized' | 'rate_limit_exceeded'
+  readonly code: 'unauthorized' | 'rate_limit_exceeded' | 'service_unavailable'
   readonly message: string
   /** Header lines beside those that every answer of the operation has. */
   readonly headers: string
   /** Members of the error beside code and message. */
   readonly more: ErrorDetails
+  /** Whether the request may be admitted within milliseconds. */
+  readonly mayWait: boolean
 }
+
+/** For requests that are refused although the hour's quota may have calls for them. */
+const SOON_SECONDS = 1
+const UNSETTLED = 'The rest of the hourly quota is being settled between servers. Try again in a second'
+const SHARE_IS_USED =
+  "This server's share of the hourly quota is used up while it cannot ask the others. Try again in a second"
+const CANNOT_CHECK = 'Quotas cannot be checked at the moment. Try again in a second'
 
 const NO_KEY_REFUSAL = refusalOf('API key required')
 const BAD_KEY_REFUSAL = refusalOf('Invalid API key')
@@ -83,7 +94,10 @@ export class Admission {
     if (row >= 0) {
       this.client = this.#keys.slot(row)
       const limit = this.#keys.quota(row)
-      return this.#charged(limit, quota.take(this.client, limit, now), now)
+      const remaining = quota.take(this.client, limit, now)
+      return remaining >= REFUSED
+        ? this.#charged(limit, remaining, now)
+        : this.#unsettled(limit, remaining, now)
     }
     if (access === 'keyed') {
       totals.count('unauthorized')
@@ -149,12 +163,38 @@ export class Admission {
       message: `The hourly quota of ${limit} requests is used up`,
       headers: `\r\nRetry-After: ${wait}`,
       more: { retry_after: wait, reset_at: timestampText(charge.reset) },
+      mayWait: false,
+    }
+  }
+
+  /** Refuses where nothing is leased: `why` is what `LeaseCounters.take` said. */
+  #unsettled(limit: number, why: number, now: number): Refusal {
+    const { quota, totals } = this.#options
+    const headers = `\r\nRetry-After: ${SOON_SECONDS}`
+    if (why === CLOSED) {
+      totals.count('quota_away')
+      return { code: 'service_unavailable', message: CANNOT_CHECK, headers, more: {}, mayWait: false }
+    }
+    const charge = this.#charge
+    charge.limit = limit
+    charge.remaining =
+      quota instanceof LeaseCounters ? Math.min(limit, quota.pool(this.client, hourOf(now))) : 0
+    charge.reset = resetAt(now)
+    this.charge = charge
+    const mayWait = why === ASK
+    if (!mayWait) totals.count('quota_away')
+    return {
+      code: 'rate_limit_exceeded',
+      message: mayWait ? UNSETTLED : SHARE_IS_USED,
+      headers,
+      more: { retry_after: SOON_SECONDS, reset_at: timestampText(charge.reset) },
+      mayWait,
     }
   }
 }
 
 function refusalOf(message: string): Refusal {
-  return { code: 'unauthorized', message, headers: '', more: {} }
+  return { code: 'unauthorized', message, headers: '', more: {}, mayWait: false }
 }
 
 /**

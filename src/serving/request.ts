@@ -6,6 +6,7 @@
  * Synchronous from end to end, since the engine's request object is dead once a handler has returned; but for
  * expensive answers, which take what they need of the request and are made later, in slices.
  */
+import { hourOf } from '../access/hours.ts'
 import type { KeyRing } from '../access/key-ring.ts'
 import { SEPARATOR } from '../answers/canonical.ts'
 import { Digest } from '../answers/digest.ts'
@@ -20,6 +21,7 @@ import {
   type Again,
   type Exchange,
 } from '../http/exchange.ts'
+import type { ParkedRequests, Wait } from '../http/parked.ts'
 import { OTHER_ROUTES } from '../metrics/requests.ts'
 import { Router, type Route } from '../routes.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
@@ -58,10 +60,18 @@ export interface RequestPathOptions extends AdmissionOptions {
   expensive: ExpensiveAnswers | null
   /** Pages and their files, beside the operations. */
   site?: Site
+  /** Where several replicas share the quotas: holds requests that find none of theirs leased. */
+  leases?: LeaseWaits
   /** The clock, epoch seconds with a fraction. */
   clock: () => number
   /** Gets faults of our own; never a key or a query. */
   onFault: (error: unknown, operation: string) => void
+}
+
+export interface LeaseWaits {
+  readonly parked: ParkedRequests
+  /** `count` requests wait for calls of the key in `slot`; they are woken by the slot. */
+  ask(slot: number, hour: number, count: number): void
 }
 
 interface Target {
@@ -75,6 +85,8 @@ interface Target {
 const NO_SNAPSHOT_RETRY_SECONDS = 5
 /** A snapshot may be published at any time, and nobody is to see an old one for longer. */
 const LONGEST_LIFETIME_SECONDS = 60
+/** A request that finds no call of its quota leased waits so long. */
+const LONGEST_LEASE_WAIT_MS = 50
 /** A longer answer may have to be made again for a client that is slow to read it. */
 const LONG_BYTES = 64 * 1024
 /** A client that is slow to read may hold on to a snapshot that has left for so long. */
@@ -120,6 +132,20 @@ export class RequestPath {
     requestId: '',
   }
   #second = 0
+  #mayPark = true
+  readonly #leaseWait: Wait = {
+    ms: LONGEST_LEASE_WAIT_MS,
+    run: (exchange) => this.#serve(exchange),
+    late: (exchange) => {
+      this.#options.totals.count('parked_late')
+      this.#mayPark = false
+      try {
+        this.#serve(exchange)
+      } finally {
+        this.#mayPark = true
+      }
+    },
+  }
   /** The tail of an answer of this second. */
   #tail = new Uint8Array(TAIL_BYTES)
   /** Seconds that an answer may be kept. */
@@ -160,9 +186,13 @@ export class RequestPath {
   }
 
   handle(exchange: Exchange): void {
+    this.#options.totals.count('requests')
+    this.#serve(exchange)
+  }
+
+  #serve(exchange: Exchange): void {
     const { method, path, query } = exchange
     const now = this.#options.clock()
-    this.#options.totals.count('requests')
     if (method !== 'GET' && method !== 'HEAD') {
       if (method === 'OPTIONS') sendPreflight(exchange)
       else sendError(exchange, 'method_not_allowed', 'Only GET, HEAD and OPTIONS are allowed', now)
@@ -210,9 +240,25 @@ export class RequestPath {
     this.#fields.charge = admission.charge
     this.#fields.personal = admission.isPersonal
     if (refusal === null) return true
+    if (refusal.mayWait && this.#park(exchange, now)) return false
     const { code, message, headers, more } = refusal
     sendError(exchange, code, message, now, { headers: this.#commonHeaders(operation) + headers, more })
     return false
+  }
+
+  /** Puts a request off until calls of its quota are leased. @returns false where it is to be refused instead */
+  #park(exchange: Exchange, now: number): boolean {
+    const { leases, totals } = this.#options
+    if (leases === undefined || !this.#mayPark) return false
+    const { client } = this.#admission
+    const before = leases.parked.count
+    if (!leases.parked.park(exchange, client, this.#leaseWait)) return false
+    // One that waits on is asked for by who woke it.
+    if (leases.parked.count > before) {
+      totals.count('parked')
+      leases.ask(client, hourOf(now), 1)
+    }
+    return true
   }
 
   /** What the errors of an operation share with its successes; rate headers once a request was charged. */

@@ -19,6 +19,11 @@ const TOTALS = {
   /** Long answers that were taken on, and those that found no place or waited too long for one. */
   long: 8,
   long_refused: 9,
+  /** Waited for a lease of their quota; of them, those that waited in vain. */
+  parked: 10,
+  parked_late: 11,
+  /** Refused since the store of quotas is away. */
+  quota_away: 12,
 } as const
 export type TotalName = keyof typeof TOTALS
 

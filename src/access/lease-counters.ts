@@ -1,0 +1,148 @@
+/**
+ * Calls that a replica may still make for each key and clock hour, where several replicas share the quotas: the
+ * hot path of leases. `leases/book.ts` decides what is leased and given back.
+ */
+import { HourBanks, hourOf } from './hours.ts'
+import { QUOTA_SLOTS, type SlotCounters } from './quota.ts'
+
+const LEASE_BANKS = 4
+/** For each slot and hour: calls left, calls that nobody has leased yet, calls made. */
+const LEASE_FIELDS = 3
+
+/** What `take` answers where it admits no call. */
+export const REFUSED = -1
+/** Nothing is leased: more may come within milliseconds. */
+export const ASK = -2
+/** The store is away, and nothing is admitted without it. */
+export const CLOSED = -3
+/** The store is away, and this replica's share is used up. */
+export const SHARE_USED = -4
+
+/** Why nothing is left, as a number in place of the calls left. */
+export type LeaseMark = typeof REFUSED | typeof CLOSED | typeof SHARE_USED
+
+/**
+ * Leases of all keys in shared memory. Any thread takes calls; one thread, the main one, adds and takes back. A call
+ * that is left can be taken or taken back, never both, since one word holds what is left. `now` is epoch seconds,
+ * `hour` the number of a clock hour from 1970.
+ */
+export class LeaseCounters implements SlotCounters {
+  readonly slots: number
+  readonly #banks: HourBanks
+  readonly #words: Int32Array
+
+  static allocate(slots: number = QUOTA_SLOTS): SharedArrayBuffer {
+    return new SharedArrayBuffer(HourBanks.bytes(LEASE_BANKS, slots * LEASE_FIELDS))
+  }
+
+  constructor(buffer: SharedArrayBuffer) {
+    const words = (buffer.byteLength - HourBanks.bytes(LEASE_BANKS, 0)) / Int32Array.BYTES_PER_ELEMENT
+    this.slots = words / (LEASE_BANKS * LEASE_FIELDS)
+    this.#banks = new HourBanks(buffer, LEASE_BANKS, this.slots * LEASE_FIELDS)
+    this.#words = this.#banks.words
+  }
+
+  /**
+   * Takes one call of the key in `slot`.
+   *
+   * @returns an estimate of the calls left to all replicas after this one; below zero, why the call is not admitted.
+   * @throws RangeError for a slot that does not exist.
+   */
+  take(slot: number, limit: number, now: number): number {
+    const words = this.#words
+    const at = this.#at(slot, hourOf(now))
+    for (;;) {
+      const left = Atomics.load(words, at)
+      if (left <= 0) return left === 0 ? ASK : left
+      if (Atomics.compareExchange(words, at, left, left - 1) === left) {
+        // A quota that was lowered may be below what others had leased.
+        return Math.max(0, Math.min(limit, left + Atomics.load(words, at + this.slots)) - 1)
+      }
+    }
+  }
+
+  /** Calls left, 0 where a mark says why there are none. */
+  left(slot: number, hour: number): number {
+    return Math.max(0, Atomics.load(this.#words, this.#at(slot, hour)))
+  }
+
+  /** Adds calls that were leased; a mark is gone then. */
+  add(slot: number, hour: number, calls: number): void {
+    this.unmark(slot, hour)
+    Atomics.add(this.#words, this.#at(slot, hour), calls)
+  }
+
+  /** Takes back up to `calls` of those left. @returns how many */
+  takeBack(slot: number, hour: number, calls: number): number {
+    const words = this.#words
+    const at = this.#at(slot, hour)
+    for (;;) {
+      const left = Atomics.load(words, at)
+      const taken = Math.min(left, calls)
+      if (taken <= 0) return 0
+      if (Atomics.compareExchange(words, at, left, left - taken) === left) return taken
+    }
+  }
+
+  /** Says why nothing is left. @returns false where calls are left */
+  mark(slot: number, hour: number, mark: LeaseMark): boolean {
+    this.unmark(slot, hour)
+    return Atomics.compareExchange(this.#words, this.#at(slot, hour), 0, mark) === 0
+  }
+
+  /** Calls that find nothing left ask again. */
+  unmark(slot: number, hour: number): void {
+    const at = this.#at(slot, hour)
+    const left = Atomics.load(this.#words, at)
+    if (left < 0) Atomics.compareExchange(this.#words, at, left, 0)
+  }
+
+  /** Notes the calls that no replica has leased. */
+  setPool(slot: number, hour: number, calls: number): void {
+    Atomics.store(this.#words, this.#at(slot, hour) + this.slots, Math.max(0, calls))
+  }
+
+  /** Calls that no replica has leased, as last heard. */
+  pool(slot: number, hour: number): number {
+    return Atomics.load(this.#words, this.#at(slot, hour) + this.slots)
+  }
+
+  /** Calls made in the hour of `now`, as last noted. */
+  used(slot: number, now: number): number {
+    return Atomics.load(this.#words, this.#at(slot, hourOf(now)) + 2 * this.slots)
+  }
+
+  /** Notes calls made, for the operator. */
+  setUsed(slot: number, hour: number, calls: number): void {
+    Atomics.store(this.#words, this.#at(slot, hour) + 2 * this.slots, calls)
+  }
+
+  /** Makes the calls made in the hour of `now` at least `count`: those of an earlier start of this replica. */
+  raise(slot: number, count: number, now: number): void {
+    if (this.used(slot, now) < count) this.setUsed(slot, hourOf(now), count)
+  }
+
+  /** Zeroes a slot in every hour, before another key gets it. */
+  clear(slot: number): void {
+    this.#check(slot)
+    for (let bank = 0; bank < LEASE_BANKS; bank++) {
+      for (let field = 0; field < LEASE_FIELDS; field++) {
+        Atomics.store(this.#words, this.#banks.first(bank) + field * this.slots + slot, 0)
+      }
+    }
+  }
+
+  /** See {@link HourBanks.prepare}. */
+  prepare(now: number): void {
+    this.#banks.prepare(now)
+  }
+
+  #at(slot: number, hour: number): number {
+    this.#check(slot)
+    return this.#banks.start(hour) + slot
+  }
+
+  #check(slot: number): void {
+    if (!(slot >= 0 && slot < this.slots)) throw new RangeError('quota slot out of range')
+  }
+}

@@ -1,0 +1,264 @@
+/**
+ * Requests that wait for something and are handled later by the same handler: a copy of what the request was, and its
+ * deferred reply.
+ */
+import {
+  ACCEPT_ENCODING,
+  ACCEPT_LANGUAGE,
+  AUTHORIZATION,
+  FAULT_BODY,
+  FAULT_HEAD,
+  FORWARDED,
+  IF_NONE_MATCH,
+  MOST_WRITE_BYTES,
+  X_FORWARDED_FOR,
+  X_REQUEST_ID,
+  type Again,
+  type Exchange,
+  type HeaderName,
+  type LaterEvents,
+  type LaterReply,
+  type OnRequest,
+} from './exchange.ts'
+
+/** All that a handler reads. */
+const COPIED: readonly HeaderName[] = [
+  ACCEPT_ENCODING,
+  ACCEPT_LANGUAGE,
+  AUTHORIZATION,
+  FORWARDED,
+  IF_NONE_MATCH,
+  X_FORWARDED_FOR,
+  X_REQUEST_ID,
+]
+/** Requests that wait on a thread at a time, and of them those that wait for the same. */
+const MOST_PARKED = 1024
+const MOST_FOR_ONE = 512
+/** Characters of what they were. One request is at most 16 KiB. */
+const MOST_PARKED_CHARACTERS = 4 * 1024 * 1024
+
+/** What a kind of request waits for. */
+export interface Wait {
+  /** A request that has waited so long is answered by `late`. */
+  readonly ms: number
+  /** Answers the request, or parks it again: then it keeps its turn and its deadline. */
+  readonly run: OnRequest
+  readonly late: OnRequest
+}
+
+/** Calls a handler as the engine would. */
+export type Run = (exchange: Exchange, handler: OnRequest) => void
+
+export class ParkedRequests {
+  /** By what they wait for, the longest waiting first. */
+  readonly #queues = new Map<number, ParkedExchange[]>()
+  readonly #run: Run
+  readonly #onThrow: (error: unknown) => void
+  #count = 0
+  #characters = 0
+  #whenEmpty: (() => void)[] = []
+
+  /** `run` calls a handler; `onThrow` gets what it threw, and its request is answered 500. */
+  constructor(run: Run, onThrow: (error: unknown) => void) {
+    this.#run = run
+    this.#onThrow = onThrow
+  }
+
+  /** Requests that wait. */
+  get count(): number {
+    return this.#count
+  }
+
+  /**
+   * Puts a request off until `wake(key)`. @returns false where it cannot wait, and is to be answered now: too many wait,
+   * or its connection has to end with the answer
+   */
+  park(exchange: Exchange, key: number, wait: Wait): boolean {
+    if (exchange instanceof ParkedExchange) {
+      exchange.isParked = true
+      return true
+    }
+    const queue = this.#queues.get(key)
+    if (this.#count >= MOST_PARKED || (queue?.length ?? 0) >= MOST_FOR_ONE) return false
+    const parked = new ParkedExchange(exchange, key, wait)
+    if (this.#characters + parked.characters > MOST_PARKED_CHARACTERS) return false
+    if (!parked.defer(exchange, () => this.#remove(parked))) return false
+    parked.timer = setTimeout(() => {
+      this.#remove(parked)
+      this.#handle(parked, wait.late)
+    }, wait.ms)
+    if (queue === undefined) this.#queues.set(key, [parked])
+    else queue.push(parked)
+    this.#count++
+    this.#characters += parked.characters
+    return true
+  }
+
+  /**
+   * Has the requests that wait for `key` handled, in their order, until one has to wait on. @returns how many do
+   */
+  wake(key: number): number {
+    for (;;) {
+      const queue = this.#queues.get(key)
+      if (queue === undefined) return 0
+      const [first] = queue
+      if (!this.#handle(first, first.wait.run)) return queue.length
+      this.#remove(first)
+    }
+  }
+
+  /** Resolves when none waits. */
+  empty(): Promise<void> {
+    if (this.#count === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#whenEmpty.push(resolve))
+  }
+
+  /** @returns whether it was answered, rather than parked again */
+  #handle(parked: ParkedExchange, handler: OnRequest): boolean {
+    parked.isParked = false
+    try {
+      this.#run(parked, handler)
+      if (!parked.isParked && !parked.isAnswered) throw new Error('the handler returned without an answer')
+    } catch (error) {
+      parked.isParked = false
+      parked.fail()
+      this.#onThrow(error)
+    }
+    return !parked.isParked
+  }
+
+  #remove(parked: ParkedExchange): void {
+    const queue = this.#queues.get(parked.key)
+    const at = queue?.indexOf(parked) ?? -1
+    if (queue === undefined || at === -1) return
+    clearTimeout(parked.timer)
+    queue.splice(at, 1)
+    if (queue.length === 0) this.#queues.delete(parked.key)
+    this.#count--
+    this.#characters -= parked.characters
+    if (this.#count > 0) return
+    const resolves = this.#whenEmpty
+    this.#whenEmpty = []
+    for (const resolve of resolves) resolve()
+  }
+}
+
+class ParkedExchange implements Exchange, LaterEvents {
+  readonly key: number
+  readonly wait: Wait
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly characters: number
+  route: number
+  keyRow: number
+  isParked = true
+  isAnswered = false
+  timer: NodeJS.Timeout | undefined
+  readonly #address: string
+  /** First value and all values, by name. */
+  readonly #headers = new Map<HeaderName, readonly [string, string]>()
+  #reply: LaterReply | null = null
+  /** Where the events of the connection go. */
+  #events: LaterEvents = { onRoom: () => {}, onGone: () => {} }
+
+  constructor(exchange: Exchange, key: number, wait: Wait) {
+    this.key = key
+    this.wait = wait
+    this.method = exchange.method
+    this.path = exchange.path
+    this.query = exchange.query
+    this.route = exchange.route
+    this.keyRow = exchange.keyRow
+    this.#address = exchange.address()
+    let characters = this.path.length + this.query.length
+    for (const name of COPIED) {
+      const first = exchange.header(name)
+      if (first === '') continue
+      const all = exchange.headerValues(name)
+      this.#headers.set(name, [first, all])
+      characters += first.length + all.length
+    }
+    this.characters = characters
+  }
+
+  /** Defers the reply of the request. @returns false where that cannot be done */
+  defer(exchange: Exchange, onGone: () => void): boolean {
+    this.#events = { onRoom: () => {}, onGone }
+    this.#reply = exchange.later(this)
+    return this.#reply !== null
+  }
+
+  readonly onRoom = (): void => this.#events.onRoom()
+  readonly onGone = (): void => this.#events.onGone()
+
+  header(name: HeaderName): string {
+    return this.#headers.get(name)?.[0] ?? ''
+  }
+
+  headerValues(name: HeaderName): string {
+    return this.#headers.get(name)?.[1] ?? ''
+  }
+
+  address(): string {
+    return this.#address
+  }
+
+  send(head: string | Uint8Array, body: Uint8Array | null, lasting: boolean | Again = false): void {
+    const reply = this.#answer()
+    if (body === null || reply.isHead) reply.send(head, body)
+    else if (body.length <= MOST_WRITE_BYTES) reply.send(head, lasting === true ? body : new Uint8Array(body))
+    else this.#sendPieces(reply, head, body, lasting)
+  }
+
+  later(events: LaterEvents): LaterReply {
+    const reply = this.#answer()
+    this.#events = events
+    return reply
+  }
+
+  /** 500 if nothing was sent, a cut connection if sending failed half-way. */
+  fail(): void {
+    if (this.isAnswered) this.#reply?.cut()
+    else this.send(FAULT_HEAD, FAULT_BODY, true)
+  }
+
+  #answer(): LaterReply {
+    if (this.isAnswered || this.#reply === null) throw new Error('this request has already been answered')
+    this.isAnswered = true
+    return this.#reply
+  }
+
+  /** Sends a long body as its client takes it, and holds no copy of one that can be made again. */
+  #sendPieces(
+    reply: LaterReply,
+    head: string | Uint8Array,
+    body: Uint8Array,
+    lasting: boolean | Again,
+  ): void {
+    const { length } = body
+    const kept = typeof lasting === 'function' ? null : lasting ? body : new Uint8Array(body)
+    const again = typeof lasting === 'function' ? lasting : (): Uint8Array | null => kept
+    let sent = 0
+    const goOn = (bytes: Uint8Array | null): void => {
+      if (bytes === null || bytes.length !== length) {
+        reply.cut()
+        return
+      }
+      let hasRoom = true
+      while (hasRoom && sent < length && !reply.isOver) {
+        const piece = bytes.subarray(sent, sent + MOST_WRITE_BYTES)
+        sent += piece.length
+        hasRoom = reply.write(piece)
+      }
+      if (hasRoom && !reply.isOver) reply.end()
+    }
+    this.#events = {
+      // Not from within the call that says so.
+      onRoom: () => setImmediate(() => (sent < length ? goOn(again()) : reply.end())),
+      onGone: () => {},
+    }
+    reply.begin(head, length)
+    goOn(body)
+  }
+}

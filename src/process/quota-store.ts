@@ -1,0 +1,219 @@
+/**
+ * Quotas that several replicas share through Redis: carries the calls of the lease book to Redis and back, hands what
+ * is leased to waiting requests of the workers, and says what is wrong. It runs on the main thread.
+ */
+import { randomInt } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { randomBase62 } from '../access/key-text.ts'
+import { LeaseBook, type LeaseKey } from '../access/leases/book.ts'
+import { recallChannel, type LeaseCall } from '../access/leases/bucket.ts'
+import { LEASE_FUNCTION, LEASE_LIBRARY, type SyncReply } from '../access/leases/function.ts'
+import type { LeaseCounters } from '../access/lease-counters.ts'
+import type { RedisAddress } from '../redis/address.ts'
+import { RedisConnection } from '../redis/connection.ts'
+import { faultOf } from '../redis/fault.ts'
+import { redisLibrary } from '../redis/library.ts'
+import type { TlsFiles } from '../redis/link.ts'
+import { timestampText } from '../sea/time.ts'
+
+const LIBRARY = redisLibrary('quota', LEASE_LIBRARY)
+/** Between two looks at the leases in use. */
+const LOOK_INTERVAL_MS = 20
+/** A key for which requests wait is asked for again, while others give back or Redis learns. */
+const RETRY_MS = 3
+/** A fault that is over sooner is not worth a line. */
+const PATIENCE_MS = 500
+/** A starting server waits so long for a Redis that is new, or has lost data, to begin to lease. */
+const START_PATIENCE_MS = 4000
+/** A stopping server tries so long to give its leases back. */
+const LEAVE_PATIENCE_MS = 1000
+const REPLICA_BYTES = 9
+const REPLICA_LETTERS = 12
+const CHANCES = 2 ** 32
+
+export interface QuotaStoreOptions {
+  readonly address: RedisAddress
+  readonly tls: TlsFiles
+  readonly counters: LeaseCounters
+  readonly fallback: 'share' | 'closed'
+  /** Replicas that are assumed, at least. */
+  readonly replicas: number
+  /** Gets slots and hours, in turn, whose waiting requests should try again. */
+  readonly wake: (woken: readonly number[]) => void
+  /** One line for the operator. */
+  readonly log: (line: string) => void
+  /** Epoch seconds. */
+  readonly clock: () => number
+}
+
+export class QuotaStore {
+  readonly #options: QuotaStoreOptions
+  readonly #book: LeaseBook
+  readonly #connection: RedisConnection
+  readonly #looks: NodeJS.Timeout
+  #retry: NodeJS.Timeout | null = null
+  #calls = 0
+  #failedCalls = 0
+  /** Since when calls fail, ms and epoch seconds, and whether that was logged. */
+  #fault: { at: number; since: number; message: string; isLogged: boolean; aloneBefore: number } | null = null
+  #hasTried = false
+  #isClosed = false
+
+  /** Begins to connect. */
+  constructor(options: QuotaStoreOptions) {
+    const { address, tls, counters, fallback, replicas, log, clock } = options
+    this.#options = options
+    this.#book = new LeaseBook({
+      counters,
+      fallback,
+      replicas,
+      clock,
+      prefix: address.prefix,
+      replica: randomBase62(REPLICA_BYTES, REPLICA_LETTERS),
+    })
+    this.#connection = new RedisConnection({
+      address,
+      tls,
+      log,
+      clock,
+      random: () => randomInt(CHANCES) / CHANCES,
+    })
+    this.#connection.onReady(() => {
+      this.#book.reconnected()
+      this.#go()
+    })
+    void this.#connection.tried.then(() => (this.#hasTried = true))
+    this.#connection
+      .subscribe(recallChannel(address.prefix), (tag) => {
+        this.#book.recalled(tag, performance.now())
+        this.#go()
+      })
+      .catch(() => {
+        // Without publication a recall is heard at the next call, up to 0.4 s later.
+      })
+    this.#looks = setInterval(() => {
+      this.#book.look(performance.now())
+      this.#go()
+      this.#report()
+    }, LOOK_INTERVAL_MS)
+  }
+
+  /** The keys of the moment. */
+  setKeys(keys: Iterable<LeaseKey>): void {
+    this.#book.setKeys(keys)
+    this.#go()
+  }
+
+  /** `count` more requests of a worker wait for calls of the key in `slot`. */
+  wanted(slot: number, hour: number, count: number): void {
+    this.#book.wanted(slot, hour, count, performance.now())
+    this.#go()
+  }
+
+  /** Resolves when Redis leases, or does not answer, or has been learning for long. */
+  async ready(signal: AbortSignal | undefined): Promise<void> {
+    await this.#connection.tried
+    const until = performance.now() + START_PATIENCE_MS
+    const isOver = (now: number): boolean =>
+      this.#isClosed || signal?.aborted === true || now > until || this.#book.isReady(now)
+    while (!isOver(performance.now()) && this.#connection.isReady && this.#fault === null) {
+      await sleep(LOOK_INTERVAL_MS)
+    }
+  }
+
+  /** For `/status`. */
+  status(): object {
+    const book = this.#book
+    const now = performance.now()
+    const state = this.#fault !== null || book.isAway ? 'away' : book.isLearning(now) ? 'learning' : 'leasing'
+    return {
+      state,
+      since: this.#fault === null ? null : timestampText(this.#fault.since),
+      fault: this.#fault?.message ?? null,
+      fallback: this.#options.fallback,
+      replicas: book.replicas,
+      keys: book.size,
+      calls: this.#calls,
+      failed_calls: this.#failedCalls,
+      admitted_alone: book.admittedAlone,
+      redis: this.#connection.status(),
+    }
+  }
+
+  /** Gives everything back, when no request is admitted any more, and ends. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#book.leave()
+    const until = performance.now() + LEAVE_PATIENCE_MS
+    while (!this.#book.hasLeft && this.#connection.isReady && performance.now() < until) {
+      this.#go()
+      await sleep(RETRY_MS)
+    }
+    clearInterval(this.#looks)
+    if (this.#retry !== null) clearTimeout(this.#retry)
+    this.#connection.close()
+  }
+
+  #go(): void {
+    if (!this.#hasTried) return
+    const now = performance.now()
+    for (let call = this.#book.next(now); call !== null; call = this.#book.next(now)) void this.#send(call)
+    const woken = this.#book.takeWoken()
+    if (woken.length > 0) this.#options.wake(woken)
+    if (this.#book.isWaitedFor) {
+      this.#retry ??= setTimeout(() => {
+        this.#retry = null
+        this.#go()
+      }, RETRY_MS)
+    }
+  }
+
+  async #send(call: LeaseCall): Promise<void> {
+    this.#calls++
+    try {
+      const reply = await this.#connection.callFunction(LIBRARY, LEASE_FUNCTION, call.keys, call.args)
+      this.#book.answered(call, reply as unknown as SyncReply, performance.now())
+      if (!this.#book.isAway) this.#recover()
+    } catch (error) {
+      this.#failedCalls++
+      this.#book.failed(call, performance.now())
+      const { aloneBefore, at, since, isLogged } = this.#fault ?? {
+        at: performance.now(),
+        since: this.#options.clock(),
+        aloneBefore: this.#book.admittedAlone,
+        isLogged: false,
+      }
+      this.#fault = { at, since, aloneBefore, isLogged, message: faultOf(error).message }
+    }
+    this.#go()
+  }
+
+  /** One line for a fault that lasts. */
+  #report(): void {
+    const fault = this.#fault
+    if (fault === null || fault.isLogged || performance.now() - fault.at < PATIENCE_MS) return
+    fault.isLogged = true
+    const { address, fallback, log } = this.#options
+    const { replicas } = this.#book
+    const meanwhile =
+      fallback === 'closed'
+        ? 'requests beyond what is leased are answered 503 (--quota-fallback closed)'
+        : `each key may use 1/${replicas} of its hourly quota on this replica (--quota-fallback share)`
+    log(`warning: quotas: Redis ${address.name} ${fault.message}: meanwhile ${meanwhile}`)
+  }
+
+  #recover(): void {
+    const fault = this.#fault
+    if (fault === null) return
+    this.#fault = null
+    if (!fault.isLogged) return
+    const { address, log } = this.#options
+    const seconds = ((performance.now() - fault.at) / 1000).toFixed(1)
+    const alone = this.#book.admittedAlone - fault.aloneBefore
+    log(
+      `quotas: Redis ${address.name} leases again after ${seconds} s; up to ${alone} calls were admitted without it, and count`,
+    )
+  }
+}

@@ -1,0 +1,299 @@
+/** Leases over a bad network: what is promised whatever happens, and what is promised while all goes well. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { World } from './world.ts'
+
+/** Until a Redis that is new begins to lease. */
+const LEARNING_MS = 2700
+
+const DEMANDS: { [name: string]: (at: number, replicas: number) => number } = {
+  even: (at, replicas) => at % replicas,
+  skewed: (at, replicas) => (at % 10 < 9 ? 0 : at % replicas),
+  moving: (at, replicas) => Math.floor(at / 500) % replicas,
+}
+
+for (const replicas of [4, 16]) {
+  for (const [name, demand] of Object.entries(DEMANDS)) {
+    test(`A quota over ${replicas} replicas with ${name} traffic is used up exactly, and nobody is refused before.`, () => {
+      const world = new World(5000, replicas)
+      world.run(LEARNING_MS)
+      world.run(8000, (at) => world.ask(demand(at, replicas)))
+      assert.equal(world.admitted, 5000)
+      assert.equal(world.late, 0)
+      assert.equal(world.refused, 3000)
+      assert.ok(Math.max(...world.waits) <= 20, `a request waited ${Math.max(...world.waits)} ms`)
+    })
+  }
+}
+
+test('A quota of 10 over four replicas is used up exactly.', () => {
+  const world = new World(10, 4)
+  world.run(LEARNING_MS)
+  world.run(4000, (at) => at % 100 === 0 && world.ask(at / 100))
+  assert.deepEqual([world.admitted, world.refused, world.late], [10, 30, 0])
+})
+
+test('A replica that dies takes its lease with it, and no more than the quota is ever admitted.', () => {
+  const world = new World(5000, 4)
+  world.run(LEARNING_MS)
+  world.run(8000, (at) => {
+    if (at === 2000) world.crash(0)
+    world.ask(at)
+  })
+  const [dead] = world.dead
+  const burnt = dead.counters.left(0, Math.floor(world.clock / 3600))
+  assert.ok(burnt > 0 && burnt < 200, `${burnt} calls were lost`)
+  assert.equal(world.admitted, 5000 - burnt)
+})
+
+test('A Redis that loses its data learns from the replicas, and the quota holds.', () => {
+  const world = new World(5000, 4)
+  world.run(LEARNING_MS)
+  world.checkRefusal = () => {}
+  world.run(9000, (at) => {
+    if (at === 2000) world.redis.empty()
+    world.ask(at)
+  })
+  assert.equal(world.admitted, 5000)
+})
+
+test('What a replica that has ended had used is not forgotten with the data of Redis.', () => {
+  const world = new World(5000, 4)
+  world.run(LEARNING_MS)
+  world.run(9000, (at) => {
+    if (at === 1500) {
+      world.crash(0)
+      world.start()
+    }
+    if (at === 2500) world.redis.empty()
+    world.ask(at)
+  })
+  const [dead] = world.dead
+  assert.ok(dead.admitted > 300)
+  // Redis had not heard of all that was used in the last tenth of a second, at 1,000 calls a second.
+  assert.ok(world.admitted <= 5000 + 150, `${world.admitted} of 5000`)
+})
+
+test('A replica that leaves in good order gives everything back.', () => {
+  const world = new World(5000, 4)
+  world.run(LEARNING_MS)
+  world.run(8000, (at) => {
+    world.ask(at)
+    if (at === 2000) world.replicas[0].book.leave()
+    if (at === 2100) {
+      assert.ok(world.replicas[0].book.hasLeft)
+      world.crash(0)
+    }
+  })
+  assert.equal(world.admitted, 5000)
+})
+
+test('In the last minute of an hour keys in use lease of the next, and nobody waits at its turn.', () => {
+  const world = new World(100_000, 2)
+  world.run(LEARNING_MS)
+  // 12:10 and 48 minutes and a half.
+  world.redis.now += 48.5 * 60_000
+  world.run(90_000 - (LEARNING_MS % 60_000), (at) => at % 10 === 0 && world.ask(at / 10))
+  const { name } = world
+  world.waits.length = 0
+  world.run(1000, (at) => at % 10 === 0 && world.ask(at / 10))
+  assert.ok(
+    name.includes(`:${Math.floor(Date.parse('2026-03-27T13:00:00Z') / 3_600_000)}:`) || world.name !== name,
+  )
+  assert.equal(world.waits.length, 0)
+  assert.equal(world.late, 0)
+})
+
+test('While Redis is away a replica admits its share of the quota, and afterwards Redis counts it.', () => {
+  const world = new World(1000, 4, 'share')
+  world.run(LEARNING_MS)
+  world.run(200, (at) => world.ask(at))
+  world.isRedisAway = true
+  world.run(3000, (at) => world.ask(at))
+  assert.ok(world.admitted > 900 && world.admitted <= 1000, `${world.admitted}`)
+  world.isRedisAway = false
+  world.checkRefusal = () => {}
+  world.run(3000, (at) => world.ask(at))
+  assert.ok(world.admitted < 1050, `${world.admitted}`)
+  const name = world.name
+  const admittedAlone = world.replicas.reduce(
+    (sum, replica) => sum + world.redis.amounts(name, replica.name).s,
+    0,
+  )
+  assert.ok(admittedAlone > 500, `Redis heard of ${admittedAlone} calls`)
+})
+
+test('Without Redis from the beginning replicas admit no more than the quota, or nothing where that is wanted.', () => {
+  for (const [fallback, expected] of [
+    ['share', 1000],
+    ['closed', 0],
+  ] as const) {
+    const world = new World(1000, 4, fallback)
+    world.isRedisAway = true
+    world.run(3000, (at) => world.ask(at))
+    assert.equal(world.admitted, expected)
+  }
+})
+
+test('A quota that is changed within the hour counts at once.', () => {
+  const world = new World(1000, 2)
+  world.run(LEARNING_MS)
+  world.run(1500, (at) => world.ask(at))
+  assert.equal(world.admitted, 1000)
+  world.quota = 1500
+  for (const { book } of world.replicas) book.setKeys([{ id: 'k_0123456789', slot: 0, quota: 1500 }])
+  world.run(1500, (at) => world.ask(at))
+  assert.equal(world.admitted, 1500)
+})
+
+/** What can happen, with how often it does. */
+const EVENTS = {
+  ask: 30,
+  'ask often': 8,
+  pass: 20,
+  deliver: 25,
+  settle: 4,
+  lose: 4,
+  repeat: 4,
+  crash: 1,
+  start: 1,
+} as const
+type Event = keyof typeof EVENTS | 'empty' | 'save' | 'fail over' | 'away' | 'back'
+
+function happenings(more: Event[] = []): fc.Arbitrary<[Event, number][]> {
+  const events = Object.entries(EVENTS).map(([name, weight]) => ({
+    weight,
+    arbitrary: fc.constant<Event>(name as Event),
+  }))
+  const rare = more.map((name) => ({ weight: 1, arbitrary: fc.constant(name) }))
+  return fc.array(fc.tuple(fc.oneof(...events, ...rare), fc.nat(1000)), { minLength: 50, maxLength: 400 })
+}
+
+function happen(world: World, [event, number]: [Event, number]): void {
+  switch (event) {
+    case 'ask':
+      return world.ask(number)
+    case 'ask often':
+      for (let i = 0; i < 40; i++) world.ask(number)
+      return
+    case 'pass':
+      return world.pass((number % 20) + 1)
+    case 'deliver':
+      return world.deliver(number)
+    case 'settle':
+      return world.settle()
+    case 'lose':
+      return world.lose(number)
+    case 'repeat':
+      return world.deliver(number, true)
+    case 'crash':
+      return world.replicas.length > 1 ? world.crash(number) : undefined
+    case 'start':
+      return world.replicas.length < 6 ? world.start() : undefined
+    case 'empty':
+      return world.redis.empty()
+    case 'save':
+      return world.save()
+    case 'away':
+      world.isRedisAway = true
+      return
+    case 'back':
+      world.isRedisAway = false
+      return
+    case 'fail over':
+      world.failOver()
+  }
+}
+
+test('However messages are lost, late and repeated, and replicas die, no more than the quota is admitted.', () => {
+  fc.assert(
+    fc.property(
+      happenings(),
+      fc.integer({ min: 1, max: 400 }),
+      fc.integer({ min: 1, max: 5 }),
+      (events, quota, replicas) => {
+        const world = new World(quota, replicas)
+        world.run(LEARNING_MS)
+        for (const event of events) {
+          happen(world, event)
+          assert.ok(world.redis.out(world.name) <= quota, 'Redis has leased more than the quota')
+          assert.ok(world.admitted <= quota, `${world.admitted} of ${quota}`)
+        }
+        // With a good network again, what no dead replica has taken along is found.
+        world.settle()
+        world.run(800)
+        for (let i = 0; i < quota + 50; i++) world.run(2, () => world.ask(i))
+        const gone = world.dead.reduce((sum, { name }) => {
+          const { g, b } = world.redis.amounts(world.name, name)
+          return sum + g - b
+        }, 0)
+        const used = world.replicas.reduce((sum, { admitted }) => sum + admitted, 0)
+        assert.equal(used, quota - gone)
+      },
+    ),
+    { numRuns: 150 },
+  )
+})
+
+test('With Redis emptied at any time, no more is admitted than what dead replicas had used besides.', () => {
+  fc.assert(
+    fc.property(happenings(['empty']), fc.integer({ min: 10, max: 400 }), (events, quota) => {
+      const world = new World(quota, 3)
+      world.checkRefusal = () => {}
+      world.run(LEARNING_MS)
+      for (const event of events) {
+        happen(world, event)
+        // Each replica reaches Redis before it leases again.
+        if (event[0] === 'empty') {
+          world.settle()
+          world.run(700)
+        }
+      }
+      world.run(3000)
+      for (let i = 0; i < quota + 50; i++) world.run(2, () => world.ask(i))
+      const ofDead = world.dead.reduce((sum, { admitted }) => sum + admitted, 0)
+      assert.ok(world.admitted - ofDead <= quota, `${world.admitted} of ${quota}, ${ofDead} by dead replicas`)
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('After a failover to a copy that lags, no more is admitted besides than was leased in between.', () => {
+  fc.assert(
+    fc.property(
+      happenings(['save', 'save', 'fail over']),
+      fc.integer({ min: 10, max: 400 }),
+      (events, quota) => {
+        const world = new World(quota, 3)
+        world.checkRefusal = () => {}
+        world.run(LEARNING_MS)
+        let lost = 0
+        for (const event of events) {
+          if (event[0] === 'fail over') lost += world.failOver() ?? 0
+          else happen(world, event)
+        }
+        world.settle()
+        world.run(3000)
+        for (let i = 0; i < quota + 50; i++) world.run(2, () => world.ask(i))
+        assert.ok(world.admitted <= quota + lost, `${world.admitted} of ${quota}, ${lost} leased in the lag`)
+      },
+    ),
+    { numRuns: 100 },
+  )
+})
+
+test('With Redis away for any times, replicas admit less than twice the quota by their shares.', () => {
+  fc.assert(
+    fc.property(happenings(['away', 'back']), fc.integer({ min: 1, max: 400 }), (events, quota) => {
+      const world = new World(quota, 4, 'share')
+      world.checkRefusal = () => {}
+      world.run(LEARNING_MS)
+      for (const event of events.filter(([name]) => name !== 'start')) happen(world, event)
+      world.isRedisAway = true
+      for (let i = 0; i < quota * 2; i++) world.run(2, () => world.ask(i))
+      assert.ok(world.admitted <= 2 * quota, `${world.admitted} of ${quota}`)
+    }),
+    { numRuns: 60 },
+  )
+})

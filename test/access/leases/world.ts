@@ -1,0 +1,223 @@
+/** Replicas, a Redis and a network between them, all of them bad when a test wants it, in a time of their own. */
+import assert from 'node:assert/strict'
+import { LeaseBook } from '../../../src/access/leases/book.ts'
+import type { LeaseCall } from '../../../src/access/leases/bucket.ts'
+import { bucketName, bucketOf, type SyncReply } from '../../../src/access/leases/function.ts'
+import { hourOf } from '../../../src/access/hours.ts'
+import { ASK, LeaseCounters, REFUSED } from '../../../src/access/lease-counters.ts'
+import { ModelRedis } from './model.ts'
+
+export const KEY = 'k_0123456789'
+const PREFIX = 'test'
+const CALL_TIMEOUT_MS = 250
+const WAIT_MS = 50
+const ALIVE_MS = 2000
+const BEGIN = Date.parse('2026-03-27T12:10:00Z') / 1000
+
+export interface Replica {
+  readonly name: string
+  readonly counters: LeaseCounters
+  readonly book: LeaseBook
+  /** Since when requests wait, ms. */
+  waiting: number[]
+  sent: Map<LeaseCall, number>
+  heardAt: number
+  admitted: number
+}
+
+type Message =
+  | { to: 'redis'; from: Replica; call: LeaseCall }
+  | { to: 'replica'; from: Replica; call: LeaseCall; reply: SyncReply }
+  | { to: 'recall'; from: Replica; tag: string }
+
+export class World {
+  quota: number
+  readonly redis: ModelRedis
+  readonly replicas: Replica[] = []
+  readonly dead: Replica[] = []
+  messages: Message[] = []
+  admitted = 0
+  /** Requests that were refused for the rest of the hour, and those that waited in vain. */
+  refused = 0
+  late = 0
+  calls = 0
+  /** Waits that ended in a call, ms. */
+  waits: number[] = []
+  isRedisAway = false
+  readonly #fallback: 'share' | 'closed'
+  readonly #assumed: number
+  #started = 0
+  #copy: { data: ReturnType<ModelRedis['copy']>; leased: number } | null = null
+
+  constructor(quota: number, replicas: number, fallback: 'share' | 'closed' = 'closed') {
+    this.quota = quota
+    this.#fallback = fallback
+    this.#assumed = replicas
+    this.redis = new ModelRedis((tag) => {
+      for (const from of this.replicas) this.messages.push({ to: 'recall', from, tag })
+    })
+    for (let i = 0; i < replicas; i++) this.start()
+  }
+
+  get now(): number {
+    return this.redis.now
+  }
+
+  get clock(): number {
+    return BEGIN + this.now / 1000
+  }
+
+  get name(): string {
+    return `${bucketName(PREFIX, bucketOf(KEY))}:${hourOf(this.clock)}:${KEY}`
+  }
+
+  start(): void {
+    const name = `r${this.#started++}`
+    const counters = new LeaseCounters(LeaseCounters.allocate(1))
+    const book = new LeaseBook({
+      counters,
+      prefix: PREFIX,
+      replica: name,
+      replicas: this.#assumed,
+      fallback: this.#fallback,
+      clock: () => this.clock,
+    })
+    book.setKeys([{ id: KEY, slot: 0, quota: this.quota }])
+    this.replicas.push({
+      name,
+      counters,
+      book,
+      waiting: [],
+      sent: new Map(),
+      heardAt: -Infinity,
+      admitted: 0,
+    })
+  }
+
+  crash(i: number): void {
+    const [replica] = this.replicas.splice(i % this.replicas.length, 1)
+    this.dead.push(replica)
+    // What it had sent may still arrive.
+    this.messages = this.messages.filter(({ to, from }) => to === 'redis' || from !== replica)
+  }
+
+  /** One request at a replica. */
+  ask(i: number): void {
+    if (this.replicas.length === 0) return
+    const replica = this.replicas[i % this.replicas.length]
+    if (this.#take(replica) === ASK) {
+      replica.waiting.push(this.now)
+      replica.book.wanted(0, hourOf(this.clock), 1, this.now)
+      this.pump(replica)
+    }
+  }
+
+  #take(replica: Replica): number {
+    const left = replica.counters.take(0, this.quota, this.clock)
+    if (left >= 0) {
+      this.admitted++
+      replica.admitted++
+    } else if (left === REFUSED) {
+      this.refused++
+      this.checkRefusal()
+    }
+    return left
+  }
+
+  /** Nobody is refused for the rest of the hour while a call is in the pool or with a live replica. */
+  checkRefusal = (): void => {
+    assert.ok(this.redis.pool(this.name, this.quota) <= 0, 'refused although the pool has calls')
+    for (const { name, counters, heardAt } of this.replicas) {
+      if (this.now - heardAt > ALIVE_MS) continue
+      assert.equal(counters.left(0, hourOf(this.clock)), 0, `refused although ${name} has calls`)
+    }
+  }
+
+  pump(replica: Replica): void {
+    const { book, sent } = replica
+    for (let call = book.next(this.now); call !== null; call = book.next(this.now)) {
+      sent.set(call, this.now)
+      this.calls++
+      this.messages.push({ to: 'redis', from: replica, call })
+    }
+    const woken = book.takeWoken()
+    if (woken.length === 0) return
+    const waiting = replica.waiting
+    replica.waiting = []
+    for (const since of waiting) {
+      if (this.#take(replica) === ASK) replica.waiting.push(since)
+      else this.waits.push(this.now - since)
+    }
+    if (replica.waiting.length > 0) book.wanted(0, hourOf(this.clock), replica.waiting.length, this.now)
+    this.pump(replica)
+  }
+
+  /** Time goes on by up to 20 ms, and every replica looks at its leases. */
+  pass(ms: number): void {
+    this.redis.now += ms
+    for (const replica of this.replicas) {
+      for (const [call, since] of replica.sent) {
+        if (this.now - since <= CALL_TIMEOUT_MS) continue
+        replica.sent.delete(call)
+        replica.book.failed(call, this.now)
+      }
+      const late = replica.waiting.filter((since) => this.now - since > WAIT_MS)
+      this.late += late.length
+      replica.waiting = replica.waiting.filter((since) => this.now - since <= WAIT_MS)
+      replica.book.look(this.now)
+      this.pump(replica)
+    }
+  }
+
+  /** The message at a position arrives; `stays`: and once more later. */
+  deliver(i: number, stays = false): void {
+    if (this.messages.length === 0) return
+    const at = i % this.messages.length
+    const message = this.messages[at]
+    if (!stays || message.to !== 'redis') this.messages.splice(at, 1)
+    const { from } = message
+    if (message.to === 'recall') from.book.recalled(message.tag, this.now)
+    else if (message.to === 'redis') {
+      if (this.isRedisAway) return
+      const reply = this.redis.call(message.call.keys, message.call.args)
+      from.heardAt = this.now
+      this.messages.push({ to: 'replica', from, call: message.call, reply })
+      return
+    } else if (from.sent.delete(message.call)) from.book.answered(message.call, message.reply, this.now)
+    if (this.replicas.includes(from)) this.pump(from)
+  }
+
+  lose(i: number): void {
+    if (this.messages.length > 0) this.messages.splice(i % this.messages.length, 1)
+  }
+
+  /** All messages arrive, also those that follow from them. */
+  settle(): void {
+    for (let count = 0; this.messages.length > 0; count++) {
+      assert.ok(count < 10_000, 'the messages do not end')
+      this.deliver(0)
+    }
+  }
+
+  /** A good network for a while. */
+  run(ms: number, ask: (at: number) => void = () => {}): void {
+    for (let at = 0; at < ms; at++) {
+      ask(at)
+      this.pass(1)
+      this.settle()
+    }
+  }
+
+  save(): void {
+    this.#copy = { data: this.redis.copy(), leased: this.redis.leased }
+  }
+
+  /** A copy of Redis from before takes its place. @returns calls leased since then; null without a copy */
+  failOver(): number | null {
+    if (this.#copy === null) return null
+    const { data, leased } = this.#copy
+    this.redis.data = structuredClone(data)
+    this.#copy = null
+    return this.redis.leased - leased
+  }
+}

@@ -1,0 +1,233 @@
+/** Requests that wait and are handled later, on both engines. */
+import assert from 'node:assert/strict'
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { loadEngine } from '../../src/http/engine.ts'
+import {
+  ACCEPT_LANGUAGE,
+  AUTHORIZATION,
+  X_FORWARDED_FOR,
+  type Engine,
+  type Exchange,
+} from '../../src/http/exchange.ts'
+import { ParkedRequests, type Wait } from '../../src/http/parked.ts'
+import { until } from '../redis/server.ts'
+import { ENGINES, missing, TEXT_HEAD } from './server_for_tests.ts'
+
+const LONG_LENGTH = 3_000_000
+const LONG = Buffer.alloc(LONG_LENGTH, 'swell ')
+const KEY = 7
+
+interface Whole {
+  status: number
+  headers: IncomingMessage['headers']
+  text: string
+}
+
+for (const kind of ENGINES) {
+  describe(`parked requests of the ${kind} engine`, { skip: missing(kind), timeout: 120_000 }, () => {
+    let engine: Engine
+    let port = 0
+    let isOpen = false
+    let isLate = 0
+    let handled: string[] = []
+    const thrown: unknown[] = []
+    const parked = new ParkedRequests(
+      (exchange, handler) => handler(exchange),
+      (error) => thrown.push(error),
+    )
+    const agent = new Agent({ keepAlive: true, maxSockets: 2000 })
+
+    const answer = (exchange: Exchange): void => {
+      const { path, query, method } = exchange
+      if (!isOpen && isLate === 0) {
+        const isParked = parked.park(exchange, KEY, path === '/short' ? { ...waits, ms: 30 } : waits)
+        if (!isParked) exchange.send('503 Service Unavailable', Buffer.from('cannot wait'))
+        return
+      }
+      handled.push(path)
+      if (path === '/throw') throw new Error('a fault')
+      if (path === '/forget') return
+      if (path === '/long') return exchange.send(TEXT_HEAD, LONG, () => LONG)
+      if (path === '/304') return exchange.send('304 Not Modified\r\nETag: W/"a"', null)
+      if (path === '/twice') {
+        const reply = exchange.later({ onRoom: () => {}, onGone: () => {} })
+        setTimeout(() => reply?.send(TEXT_HEAD, Buffer.from('deferred again')), 5)
+        return
+      }
+      const scratch = Buffer.from(
+        [
+          method,
+          path,
+          query,
+          exchange.header(AUTHORIZATION),
+          exchange.header(ACCEPT_LANGUAGE),
+          exchange.headerValues(X_FORWARDED_FOR),
+          exchange.address(),
+          isLate > 0 ? 'late' : 'in time',
+        ].join('|'),
+      )
+      exchange.send(TEXT_HEAD, scratch)
+      // The buffer of an answer is used again at once.
+      scratch.fill(0x2d)
+    }
+    const waits: Wait = {
+      ms: 60_000,
+      run: answer,
+      late: (exchange) => {
+        isLate++
+        answer(exchange)
+        isLate--
+      },
+    }
+
+    function ask(
+      path: string,
+      method = 'GET',
+      headers: { [name: string]: string | string[] } = {},
+      body = '',
+    ): Promise<Whole> {
+      return new Promise((resolve, reject) => {
+        const call = httpRequest({ agent, port, path, method, headers, host: '127.0.0.1' }, (reply) => {
+          const chunks: Buffer[] = []
+          reply.on('data', (chunk: Buffer) => chunks.push(chunk))
+          reply.once('error', reject)
+          reply.once('end', () =>
+            resolve({
+              status: reply.statusCode ?? 0,
+              headers: reply.headers,
+              text: Buffer.concat(chunks).toString(),
+            }),
+          )
+        })
+        call.once('error', reject)
+        call.end(body)
+      })
+    }
+
+    const parkedAre = (count: number): Promise<void> =>
+      until(() => parked.count === count, 30_000, `${parked.count} requests wait instead of ${count}`)
+
+    function open(): number {
+      isOpen = true
+      return parked.wake(KEY)
+    }
+
+    before(async () => {
+      engine = loadEngine(kind).create(answer, { onThrow: (error) => thrown.push(error) })
+      port = await engine.listen('127.0.0.1', 0)
+    })
+
+    beforeEach(() => {
+      isOpen = false
+      handled = []
+      thrown.length = 0
+    })
+
+    after(() => {
+      agent.destroy()
+      engine.close()
+    })
+
+    it('A request that is woken is handled with all that it was.', async () => {
+      const answers = ask('/some/path?a=%20b&c', 'GET', {
+        authorization: 'Bearer x',
+        'accept-language': 'fr',
+        'x-forwarded-for': ['192.0.2.1', '192.0.2.2'],
+      })
+      await parkedAre(1)
+      assert.equal(parked.wake(KEY + 1), 0)
+      assert.equal(parked.count, 1)
+      assert.equal(open(), 0)
+      const { status, text, headers } = await answers
+      assert.equal(status, 200)
+      assert.equal(text, 'GET|/some/path|a=%20b&c|Bearer x|fr|192.0.2.1, 192.0.2.2|127.0.0.1|in time')
+      assert.equal(headers['x-served-by'], 'test')
+      assert.equal(parked.count, 0)
+    })
+
+    it('Requests are handled in their order, until one has to wait on.', async () => {
+      const answers: Promise<Whole>[] = []
+      for (let i = 0; i < 5; i++) {
+        answers.push(ask(`/${i}`))
+        await parkedAre(i + 1)
+      }
+      assert.equal(parked.wake(KEY), 5)
+      assert.deepEqual(handled, [])
+      assert.equal(open(), 0)
+      await Promise.all(answers)
+      assert.deepEqual(handled, ['/0', '/1', '/2', '/3', '/4'])
+    })
+
+    it('A request that has waited for its time is answered as late.', async () => {
+      const { text } = await ask('/short')
+      assert.match(text, /late$/)
+      assert.equal(parked.count, 0)
+    })
+
+    it('A request whose client goes is dropped.', async () => {
+      const socket = connect(port, '127.0.0.1', () => socket.write('GET /gone HTTP/1.1\r\nHost: a\r\n\r\n'))
+      await parkedAre(1)
+      socket.destroy()
+      await parkedAre(0)
+      open()
+      assert.deepEqual(handled, [])
+    })
+
+    it('A long answer arrives whole, and the connection serves the next request.', async () => {
+      const answers = ask('/long')
+      await parkedAre(1)
+      open()
+      const { text, headers } = await answers
+      assert.equal(headers['content-length'], String(LONG_LENGTH))
+      assert.ok(Buffer.from(text).equals(LONG))
+      assert.equal((await ask('/next')).status, 200)
+    })
+
+    it('A client that does not read makes no copy of a long answer grow.', async () => {
+      const socket = connect(port, '127.0.0.1', () => socket.write('GET /long HTTP/1.1\r\nHost: a\r\n\r\n'))
+      socket.pause()
+      await parkedAre(1)
+      open()
+      await wait(50)
+      let received = 0
+      socket.on('data', (bytes) => (received += bytes.length))
+      socket.resume()
+      await until(() => received > LONG_LENGTH)
+      socket.destroy()
+    })
+
+    it('HEAD, 304 and an answer that is deferred once more are sent as without a wait.', async () => {
+      const answers = [ask('/head', 'HEAD'), ask('/304'), ask('/twice')]
+      await parkedAre(3)
+      open()
+      const [head, notModified, twice] = await Promise.all(answers)
+      assert.deepEqual([head.status, head.text], [200, ''])
+      assert.ok(Number(head.headers['content-length']) > 10)
+      assert.deepEqual([notModified.status, notModified.headers['content-length']], [304, undefined])
+      assert.equal(twice.text, 'deferred again')
+    })
+
+    it('A handler that throws or forgets to answer makes a 500, and the others are handled.', async () => {
+      const answers = [ask('/throw'), ask('/forget'), ask('/fine')]
+      await parkedAre(3)
+      open()
+      const statuses = (await Promise.all(answers)).map(({ status }) => status)
+      assert.deepEqual(statuses, [500, 500, 200])
+      assert.equal(thrown.length, 2)
+    })
+
+    it('Too many requests do not wait, and neither does one that announces a body.', async () => {
+      const answers = Array.from({ length: 512 }, (_, i) => ask(`/many/${i}`))
+      await parkedAre(512)
+      assert.equal((await ask('/one-more')).text, 'cannot wait')
+      open()
+      for (const { status } of await Promise.all(answers)) assert.equal(status, 200)
+      isOpen = false
+      assert.equal((await ask('/body', 'GET', { 'content-length': '1' }, 'x')).text, 'cannot wait')
+      await parked.empty()
+    })
+  })
+}
