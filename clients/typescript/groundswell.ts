@@ -614,6 +614,25 @@ export type ErrorAnswer = {
   }
 }
 
+/** The body of a 410. */
+export type SnapshotGoneAnswer = {
+  /** The code for programs. */
+  error: 'snapshot_gone'
+  /** Text for people. It names the parameter, what is wrong with it and what is allowed. */
+  message: string
+  /** Time of the answer, UTC. */
+  timestamp: string
+  /** The `X-Request-Id` of the request if that is a UUID, else a new one. */
+  request_id: string
+  /** What was asked for, and what there is. */
+  details: {
+    /** Name of the parameter that names the snapshot. */
+    parameter: string
+    /** The snapshot that is served now. */
+    current: string
+  }
+}
+
 /** The body of a 429. */
 export type RateLimitAnswer = {
   /** The code for programs. Codes never change; messages may. */
@@ -650,6 +669,8 @@ export type ListBuoysAnswer = {
     total_pages: number
     /** Time of the answer, UTC. */
     timestamp: string
+    /** The snapshot that the list is of, where the request pins one with `snapshot`. */
+    snapshot?: string
   }
 }
 
@@ -732,6 +753,8 @@ export type ListReadingsAnswer = {
     }
     /** Time of the answer, UTC. */
     timestamp: string
+    /** The snapshot that the list is of, where the request pins one with `snapshot`. */
+    snapshot?: string
   }
 }
 
@@ -873,6 +896,14 @@ export type ListBuoysParameters = {
   page?: number
   /** Buoys a page: default 50, with `country` 500; more than 500 is taken as 500. Allowed: an integer of at least 1. */
   per_page?: number
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
+}
+
+/** Parameters of `getBuoy`. */
+export type GetBuoyParameters = {
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
 }
 
 /** Parameters of `lastReadings`. */
@@ -881,6 +912,8 @@ export type LastReadingsParameters = {
   ids: number[]
   /** Only this many of the ids are processed. Allowed: an integer from 1 to 100. Default: 3. */
   limit?: number
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
 }
 
 /** Parameters of `searchBuoys`. */
@@ -889,6 +922,8 @@ export type SearchBuoysParameters = {
   query: string
   /** Most buoys to answer. Allowed: an integer from 1 to 50. Default: 10. */
   limit?: number
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
 }
 
 /** Parameters of `nearestBuoys`. */
@@ -901,6 +936,8 @@ export type NearestBuoysParameters = {
   max_distance?: number
   /** Most buoys to answer. Allowed: an integer from 1 to 20. Default: 1. */
   limit?: number
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
 }
 
 /** Parameters of `listReadings`. */
@@ -919,6 +956,8 @@ export type ListReadingsParameters = {
   page?: number
   /** Readings a page; more than 100 is taken as 100. Allowed: an integer of at least 1. Default: 20. */
   per_page?: number
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
 }
 
 /** Parameters of `closestReading`. */
@@ -929,6 +968,14 @@ export type ClosestReadingParameters = {
   time: string
   /** How far from the moment a reading may lie, both ends included. Allowed: a plain decimal number from 1 to 24. Default: 3. */
   tolerance_hours?: number
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
+}
+
+/** Parameters of `getReading`. */
+export type GetReadingParameters = {
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
 }
 
 /** Parameters of `chart`. */
@@ -941,6 +988,8 @@ export type ChartParameters = {
   optimized?: boolean
   /** Accepted for older clients; changes nothing. Allowed: true, false, 1 or 0, in any case. Default: false. */
   debug?: boolean
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
 }
 
 /** Parameters of `readingSeries`. */
@@ -965,12 +1014,16 @@ export type ReadingSeriesParameters = {
   end_day?: number
   /** IANA zone of days and weeks; default the buoy's. Allowed: text of 1 to 100 characters without control characters. */
   timezone?: string
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
 }
 
 /** Parameters of `listSatellites`. */
 export type ListSatellitesParameters = {
   /** Language of the descriptions; without it `Accept-Language` decides, else en. Allowed: one of en, fr. */
   locale?: 'en' | 'fr'
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
 }
 
 /** Parameters of `listSatellitePasses`. */
@@ -983,6 +1036,8 @@ export type ListSatellitePassesParameters = {
   since?: string
   /** Most passes to answer. Allowed: an integer from 1 to 100. Default: 20. */
   limit?: number
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
 }
 
 /** Parameters of `conditions`. */
@@ -995,6 +1050,14 @@ export type ConditionsParameters = {
   time?: string
   /** A named place; adds `spot` and `nearby` to the answer. Allowed: an integer from 1 to 9007199254740991. */
   spot_id?: number
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
+}
+
+/** Parameters of `listCountries`. */
+export type ListCountriesParameters = {
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
 }
 
 /** Parameters of `mapBuoys`. */
@@ -1006,6 +1069,8 @@ export type MapBuoysParameters = {
     east: number
     west: number
   } | string
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
 }
 
 export interface Settings {
@@ -1040,7 +1105,7 @@ export class GroundswellError extends Error {
   /** HTTP status. */
   readonly status: number
   /** The code for programs; `unknown` if something other than groundswell answered. */
-  readonly code: ErrorAnswer['error'] | 'unknown'
+  readonly code: ErrorAnswer['error'] | SnapshotGoneAnswer['error'] | 'unknown'
   /** Quote it when you ask for help. */
   readonly requestId: string | null
   /** Name of the wrong parameter, if the error is about one. */
@@ -1048,7 +1113,7 @@ export class GroundswellError extends Error {
   /** Seconds to wait before a retry, if the answer gives them. */
   readonly retryAfter: number | null
 
-  constructor(status: number, body: Partial<ErrorAnswer>, retryAfter: number | null) {
+  constructor(status: number, body: Partial<ErrorAnswer | SnapshotGoneAnswer>, retryAfter: number | null) {
     super(body.message ?? `the answer was ${status}`)
     this.status = status
     this.code = body.error ?? 'unknown'
@@ -1087,8 +1152,8 @@ export class Groundswell {
    *
    * One buoy by id or slug, active or not. `country` is an English name. `dtz` repeats `timezone` for clients that expect it there.
    */
-  getBuoy(buoyId: string | number, options: CallOptions = {}): Promise<GetBuoyAnswer> {
-    return this.#get(`/buoys/${encodeURIComponent(buoyId)}`, {}, options)
+  getBuoy(buoyId: string | number, parameters: GetBuoyParameters = {}, options: CallOptions = {}): Promise<GetBuoyAnswer> {
+    return this.#get(`/buoys/${encodeURIComponent(buoyId)}`, parameters, options)
   }
 
   /**
@@ -1141,8 +1206,8 @@ export class Groundswell {
    *
    * One reading by its integer id or its UUID. Both are made of buoy and time, so they stay the same in every later snapshot. The id of a reading of another buoy gives a 404.
    */
-  getReading(buoyId: string | number, readingId: string | number, options: CallOptions = {}): Promise<GetReadingAnswer> {
-    return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings/${encodeURIComponent(readingId)}`, {}, options)
+  getReading(buoyId: string | number, readingId: string | number, parameters: GetReadingParameters = {}, options: CallOptions = {}): Promise<GetReadingAnswer> {
+    return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings/${encodeURIComponent(readingId)}`, parameters, options)
   }
 
   /**
@@ -1201,8 +1266,8 @@ export class Groundswell {
    *
    * The countries that have active buoys, by English name, with the number of these buoys.
    */
-  listCountries(options: CallOptions = {}): Promise<ListCountriesAnswer> {
-    return this.#get('/countries', {}, options)
+  listCountries(parameters: ListCountriesParameters = {}, options: CallOptions = {}): Promise<ListCountriesAnswer> {
+    return this.#get('/countries', parameters, options)
   }
 
   /**
@@ -1235,7 +1300,7 @@ export class Groundswell {
     }
     if (answer.ok) return (await answer.json()) as Answer
     const retryAfter = answer.headers.get('Retry-After')
-    const body = (await answer.json().catch(() => ({}))) as Partial<ErrorAnswer>
+    const body = (await answer.json().catch(() => ({}))) as Partial<ErrorAnswer | SnapshotGoneAnswer>
     throw new GroundswellError(answer.status, body, retryAfter === null ? null : Number(retryAfter))
   }
 }

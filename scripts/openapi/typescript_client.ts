@@ -196,7 +196,7 @@ export class GroundswellError extends Error {
   /** HTTP status. */
   readonly status: number
   /** The code for programs; \`unknown\` if something other than groundswell answered. */
-  readonly code: ErrorAnswer['error'] | 'unknown'
+  readonly code: ErrorAnswer['error'] | SnapshotGoneAnswer['error'] | 'unknown'
   /** Quote it when you ask for help. */
   readonly requestId: string | null
   /** Name of the wrong parameter, if the error is about one. */
@@ -204,7 +204,7 @@ export class GroundswellError extends Error {
   /** Seconds to wait before a retry, if the answer gives them. */
   readonly retryAfter: number | null
 
-  constructor(status: number, body: Partial<ErrorAnswer>, retryAfter: number | null) {
+  constructor(status: number, body: Partial<ErrorAnswer | SnapshotGoneAnswer>, retryAfter: number | null) {
     super(body.message ?? \`the answer was \${status}\`)
     this.status = status
     this.code = body.error ?? 'unknown'
@@ -252,7 +252,7 @@ METHODS
     }
     if (answer.ok) return (await answer.json()) as Answer
     const retryAfter = answer.headers.get('Retry-After')
-    const body = (await answer.json().catch(() => ({}))) as Partial<ErrorAnswer>
+    const body = (await answer.json().catch(() => ({}))) as Partial<ErrorAnswer | SnapshotGoneAnswer>
     throw new GroundswellError(answer.status, body, retryAfter === null ? null : Number(retryAfter))
   }
 }

@@ -13,8 +13,18 @@ import type { Steps } from '../system/steps.ts'
 export const PRELUDE_BYTES = 256
 
 export const META = new Literal(',"meta":{')
-export const META_BEGUN = 'meta begun'
-export type MetaBegun = typeof META_BEGUN
+
+/** What a paged list says of its pages in `meta`. */
+export interface Paging {
+  /** From 1; may be past the last. */
+  page: number
+  /** Pages in all. */
+  pages: number
+}
+
+/** Of the list that was written last: one object serves all, since one answer is written at a time. */
+const PAGING: Paging = { page: 0, pages: 0 }
+
 /** More than the beginning of `meta` and the members of a paged list take. */
 const PAGING_BYTES = 160
 
@@ -40,12 +50,18 @@ export const EXPENSIVE_US = 1000
 export interface ExpensiveAnswer {
   /** Bytes that `data` takes at most. */
   readonly bytes: number
+  /** Where it is a paged list. */
+  readonly paging?: Paging
   /**
    * Writes what `answer` would have written, into a writer that may begin anew after each step: hold nothing
    * of it from one step to the next. A step takes some 50 µs, writes 16 KB at most, and makes room
    * for that itself.
    */
-  steps(writer: JsonWriter): Steps<MetaBegun | void>
+  steps(writer: JsonWriter): Steps<Paging | void>
+}
+
+export function isExpensive(begun: Paging | ExpensiveAnswer | void): begun is ExpensiveAnswer {
+  return begun !== undefined && 'steps' in begun
 }
 
 /** One snapshot as a worker serves it. */
@@ -72,8 +88,7 @@ export interface Operation<P extends Parameters = Parameters> {
   readonly language?: true
   /**
    * Writes the value of `data` into the view's writer. An answer with more in its `meta` than the timestamp
-   * goes on with `META` and its members, each followed by a comma, and returns `META_BEGUN`. An expensive
-   * answer is not written but returned. The writer has `PRELUDE_BYTES` of room. `path` holds the decoded
+   * goes on with `META` and its members, each followed by a comma, and returns its paging. An expensive answer is not written but returned. The writer has `PRELUDE_BYTES` of room. `path` holds the decoded
    * arguments of the path, `now` the time of the answer in epoch seconds, `language` that of the answer.
    * @throws ApiError for what the parameters' schemas cannot say.
    */
@@ -83,7 +98,7 @@ export interface Operation<P extends Parameters = Parameters> {
     path: readonly string[],
     now: number,
     language: Language,
-  ): MetaBegun | ExpensiveAnswer | void
+  ): Paging | ExpensiveAnswer | void
 }
 
 /** Keeps the parameters' types for `answer` and forgets them for the route table. */
@@ -127,7 +142,7 @@ export function endList(writer: JsonWriter, count: number): void {
 }
 
 /** Begins `meta` with what a paged list says there. */
-export function writePaging(writer: JsonWriter, count: number, page: number, perPage: number): MetaBegun {
+export function writePaging(writer: JsonWriter, count: number, page: number, perPage: number): Paging {
   writer.ensure(PAGING_BYTES)
   writer.literal(META)
   writer.literal(PAGE)
@@ -135,7 +150,9 @@ export function writePaging(writer: JsonWriter, count: number, page: number, per
   writer.literal(PER_PAGE)
   writer.integer(perPage)
   writer.literal(TOTAL_PAGES)
-  writer.integer(Math.ceil(count / perPage))
+  PAGING.page = page
+  PAGING.pages = Math.ceil(count / perPage)
+  writer.integer(PAGING.pages)
   writer.comma()
-  return META_BEGUN
+  return PAGING
 }

@@ -137,6 +137,21 @@ export class QueryReader<P extends Parameters> {
     return -1
   }
 
+  /**
+   * The parameters that a query gives, which `read` has read before, under their own names and encoded anew:
+   * `&order=asc&per_page=5`. Without `page`.
+   */
+  given(raw: RawQuery): string {
+    const texts = this.#locate(raw)
+    let given = ''
+    for (let i = 0; i < this.#names.length; i++) {
+      if (this.#from[i] === ABSENT || this.#names[i] === 'page') continue
+      const value = texts?.[i] ?? raw.text.slice(this.#from[i], this.#to[i])
+      given += `&${this.#names[i]}=${encodeURIComponent(value)}`
+    }
+    return given
+  }
+
   /** One text for all queries that ask for the same: typed values in the order of declaration. */
   canonical(query: QueryOf<P>): string {
     return canonicalText(this.#names, query)

@@ -25,6 +25,16 @@ import { ANSWERS, SCHEMAS, type Schema } from './schemas.ts'
  */
 const VERSION = '2.0.0'
 
+/** Written out in each operation: programs that make clients mostly pass over references to parameters. */
+const SNAPSHOT_PARAMETER = {
+  name: 'snapshot',
+  in: 'query',
+  required: false,
+  description:
+    'Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f.',
+  schema: { type: 'string', pattern: '^[0-9a-f]{24}$' },
+}
+
 interface Described {
   readonly operationId: string
   readonly parameters: readonly Schema[]
@@ -102,6 +112,7 @@ function describe(operation: Operation, answers: ExampleAnswers): Described {
   const keyed = access === 'keyed'
   const failures: ErrorCode[] = [
     ...errors,
+    'snapshot_gone',
     ...(keyed ? (['unauthorized'] as const) : []),
     'rate_limit_exceeded',
     'internal_error',
@@ -118,6 +129,7 @@ function describe(operation: Operation, answers: ExampleAnswers): Described {
       ...Object.entries(operation.parameters).map(([parameter, declared]) =>
         queryParameter(parameter, declared, exampleOf(texts.examples, parameter)),
       ),
+      SNAPSHOT_PARAMETER,
       ...(operation.language === true ? [{ $ref: '#/components/parameters/AcceptLanguage' }] : []),
       { $ref: '#/components/parameters/IfNoneMatch' },
       { $ref: '#/components/parameters/XRequestId' },
@@ -125,6 +137,7 @@ function describe(operation: Operation, answers: ExampleAnswers): Described {
     responses: {
       '200': success(operation, answers),
       '304': { $ref: '#/components/responses/NotModified' },
+      '400': { $ref: '#/components/responses/MalformedSnapshot' },
       ...Object.fromEntries(
         failures
           .map(
@@ -184,6 +197,9 @@ function typedExample(wire: object, example: string): unknown {
   return type === 'array' ? example.split(',').map(Number) : example
 }
 
+/** Whether its answers come in pages. */
+const isPaged = ({ parameters }: Operation): boolean => 'page' in parameters
+
 /** `ListBuoysAnswer` of `listBuoys`. */
 const answerName = ({ name }: Operation): string => `${pascal(name)}Answer`
 
@@ -208,6 +224,7 @@ function success(operation: Operation, answers: ExampleAnswers): Schema {
     headers: {
       ...SUCCESS_HEADERS,
       ...(operation.access === 'keyed' ? RATE_HEADERS : ANONYMOUS_RATE_HEADERS),
+      ...(isPaged(operation) ? { Link: { $ref: '#/components/headers/Link' } } : {}),
       ...(operation.language === true ? { Vary: { $ref: '#/components/headers/VaryLanguage' } } : {}),
     },
     content: {

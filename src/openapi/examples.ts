@@ -1130,6 +1130,14 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
     timestamp: '2026-11-01T06:00:00Z',
     request_id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff',
   },
+  '410 not_held /buoys?snapshot=000000000000000000000000': {
+    error: 'snapshot_gone',
+    message:
+      'Parameter snapshot names a snapshot that is not held any more, or never was. Current: e217410abe153e9683dcbd45',
+    timestamp: '2026-11-01T06:00:00Z',
+    request_id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff',
+    details: { parameter: 'snapshot', current: 'e217410abe153e9683dcbd45' },
+  },
   '422 out_of_range /buoys/satellite_passes?limit=500': {
     error: 'validation_failed',
     message: 'Parameter limit is out of range. Allowed: an integer from 1 to 100',

@@ -76,7 +76,8 @@ names the parameter, what is wrong with it and what is allowed. \`details.parame
 | 401 | \`unauthorized\` | the key is missing or wrong |
 | 404 | \`resource_not_found\` | the path, buoy, reading, mission or spot does not exist, or nothing is near enough |
 | 405 | \`method_not_allowed\` | the method is not \`GET\`, \`HEAD\` or \`OPTIONS\`; \`Allow\` names them |
-| 422 | \`validation_failed\` | the request is well-formed, but impossible; on operations that do not list 400 also a missing or malformed parameter |
+| 410 | \`snapshot_gone\` | \`snapshot\` names a snapshot that is not held any more; \`details.current\` is the one to begin anew with |
+| 422 | \`validation_failed\` | the request is well-formed, but impossible; on operations where 400 is for \`snapshot\` alone also a missing or malformed parameter |
 | 429 | \`rate_limit_exceeded\` | the quota of this hour is used up; \`Retry-After\` |
 | 500 | \`internal_error\` | a fault of the server |
 | 503 | \`service_unavailable\` | no data is loaded yet, or too many long answers are being made; \`Retry-After\` |
@@ -89,6 +90,11 @@ UUID, the answer uses that one. An empty list is a success. The server refuses h
     text: `Every success has an \`ETag\`. It depends on the data and the request, not on the key. Send it back in \`If-None-Match\`: as long as nothing has
 changed, the answer is 304 without a body. Such a call counts, too. \`Cache-Control\` ends no later than the next data are expected; answers to a key are
 \`private\`. \`X-Snapshot-Id\` names the snapshot of the data that an answer comes from. Answers with the same \`X-Snapshot-Id\` fit together.
+
+**Pages that hold still.** A new snapshot may come between two pages, and then a list slips: items come twice or not at all. Send the
+\`X-Snapshot-Id\` of the first page as \`snapshot\` with the others. Such an answer is from that snapshot, whatever has come since. Lists then say
+so in \`meta.snapshot\`, and have a \`Link\` header with the addresses of the pages around (\`next\`, \`prev\`, \`first\`, \`last\`). The server holds a
+few snapshots; one that has left is a 410 \`snapshot_gone\`, and you begin anew.
 
 \`HEAD\` gives the headers of \`GET\`. \`OPTIONS\` answers 204, needs no key and does not count. Answers may be compressed if the request has
 \`Accept-Encoding\`.`,

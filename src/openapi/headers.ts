@@ -48,8 +48,13 @@ export const HEADERS: { readonly [name: string]: Schema } = {
     type: 'string',
     pattern: '^W/"[0-9A-Za-z_-]+"$',
   }),
+  Link: header(
+    'With `snapshot`: the addresses of the pages `next`, `prev`, `first` and `last` of the same snapshot (RFC 8288), without a key.',
+    { type: 'string' },
+    false,
+  ),
   CacheControl: header(
-    'At most a minute, and never past the time when the next data are expected. `private` on answers to a key or with a quota.',
+    'At most a minute, and never past the time when the next data are expected; with `snapshot` until that may leave by the schedule of builds. `private` on answers to a key or with a quota.',
     {
       type: 'string',
       pattern: '^(private|public), max-age=[0-9]+$',

@@ -159,7 +159,7 @@ export const OPERATION_TEXTS: { readonly [operation: string]: OperationTexts } =
 }
 
 export interface Refused {
-  status: 400 | 401 | 404 | 422 | 429
+  status: 400 | 401 | 404 | 410 | 422 | 429
   word: string
   request: string
   /** What the request carries instead of a good key. */
@@ -187,6 +187,7 @@ export const REFUSED: readonly Refused[] = [
   { status: 404, word: 'reading', request: '/buoys/anglet/readings/1' },
   { status: 404, word: 'mission', request: '/buoys/satellite_passes?mission=apollo-11' },
   { status: 404, word: 'nothing_near', request: '/buoys/nearest?lat=0&lng=-140' },
+  { status: 410, word: 'not_held', request: '/buoys?snapshot=000000000000000000000000' },
   { status: 422, word: 'out_of_range', request: '/buoys/satellite_passes?limit=500' },
   { status: 422, word: 'two_ways', request: '/buoys/anglet/readings?date=2026-10-31&timestamp=1793512800' },
   {

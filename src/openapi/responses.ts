@@ -45,6 +45,12 @@ export function responses(answers: ExampleAnswers): { readonly [name: string]: S
       'A parameter is missing, malformed, given twice or outside its range.',
       REFUSAL_HEADERS,
     ),
+    MalformedSnapshot: failure(
+      answers,
+      'bad_request',
+      '`snapshot` is malformed. Other parameters that are malformed give a 422 on this operation.',
+      REFUSAL_HEADERS,
+    ),
     Unauthorized: failure(
       answers,
       'unauthorized',
@@ -60,10 +66,17 @@ export function responses(answers: ExampleAnswers): { readonly [name: string]: S
       'The path, or what a parameter names, does not exist, or nothing is near enough.',
       REFUSAL_HEADERS,
     ),
+    SnapshotGone: failure(
+      answers,
+      'snapshot_gone',
+      'A parameter names a snapshot that the server does not hold any more, or never did. `details.current` is the one that it serves now: begin anew with that.',
+      REFUSAL_HEADERS,
+      'SnapshotGoneAnswer',
+    ),
     ValidationFailed: failure(
       answers,
       'validation_failed',
-      'The request is impossible. On operations that do not list 400, also a missing, malformed or out-of-range parameter.',
+      'The request is impossible. On operations where 400 is for `snapshot` alone, also a missing, malformed or out-of-range parameter.',
       REFUSAL_HEADERS,
     ),
     RateLimitExceeded: failure(

@@ -2,7 +2,7 @@
  * The forms of answers as JSON Schema 2020-12, under the names of the contract. Each field has its meaning
  * and its unit. Objects require all their keys: a missing measurement is `null`, never a missing key.
  */
-import { ERRORS } from '../answers/errors.ts'
+import { ERRORS, type ErrorCode } from '../answers/errors.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
 type Properties = { readonly [name: string]: Schema }
@@ -160,9 +160,14 @@ const monthAndDay = (description: string): Schema =>
     description,
   )
 
+/** Only requests that name a snapshot get it. Others must not have to know it, so it has a schema of its own. */
+const PINNED_ERROR = 'snapshot_gone' satisfies ErrorCode
+
 /** What every error has. */
 const error = {
-  error: text('The code for programs. Codes never change; messages may.', { enum: Object.keys(ERRORS) }),
+  error: text('The code for programs. Codes never change; messages may.', {
+    enum: Object.keys(ERRORS).filter((code) => code !== PINNED_ERROR),
+  }),
   message: text('Text for people. It names the parameter, what is wrong with it and what is allowed.'),
   timestamp: time('Time of the answer'),
   request_id: text('The `X-Request-Id` of the request if that is a UUID, else a new one.', {
@@ -497,6 +502,20 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       },
     },
   },
+  SnapshotGoneAnswer: object(
+    {
+      ...error,
+      error: text('The code for programs.', { const: PINNED_ERROR }),
+      details: object(
+        {
+          parameter: text('Name of the parameter that names the snapshot.'),
+          current: text('The snapshot that is served now.'),
+        },
+        'What was asked for, and what there is.',
+      ),
+    },
+    'The body of a 410.',
+  ),
   RateLimitAnswer: object(
     {
       ...error,
@@ -509,7 +528,8 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
 
 /** `meta` of lists that come in pages. */
 function pagedMeta(more: Properties = {}): Schema {
-  return object(
+  const snapshot = text('The snapshot that the list is of, where the request pins one with `snapshot`.')
+  const paged = object(
     {
       page: { type: 'integer', minimum: 1, description: 'The page that was asked for.' },
       per_page: { type: 'integer', minimum: 1, description: 'Items in a page, at most the maximum.' },
@@ -519,6 +539,7 @@ function pagedMeta(more: Properties = {}): Schema {
     },
     'About the answer and its page.',
   )
+  return { ...paged, properties: { ...(paged.properties as Properties), snapshot } }
 }
 
 const counted = (key: string, item: string, description: string, of: string): Schema =>

@@ -7,7 +7,12 @@ import { SnapshotError } from '../snapshot/format.ts'
 import { MANIFEST_FILE } from '../snapshot/manifest.ts'
 import { Loader } from '../snapshot/load.ts'
 import { memoryLimit, refuseOverLimit } from '../snapshot/memory.ts'
-import { readManifest, type LoadedSnapshot, type PublishedManifest } from '../snapshot/read.ts'
+import {
+  readManifest,
+  type LoadedSnapshot,
+  type PartsInMemory,
+  type PublishedManifest,
+} from '../snapshot/read.ts'
 import { leastThreadBytes } from '../snapshot/summary.ts'
 
 /** Time between two looks at the folder. A watch on it mostly notices sooner. */
@@ -42,7 +47,9 @@ export interface ReloadState {
 
 export interface ReloaderOptions {
   dir: string
-  /** Bytes that the served snapshot and a new one beside it may take together; 0 for what the machine has. */
+  /** Snapshots that stay in memory, the current one included, for those who pin them. */
+  hold?: number
+  /** Bytes that the held snapshots and a new one beside them may take together; 0 for what the machine has. */
   maxMemory: number
   /** Number of workers: each makes indexes and fragments of its own. */
   threads: number
@@ -52,8 +59,13 @@ export interface ReloaderOptions {
   refusedForGood?: (id: string) => string | null
   clock: () => number
   log: (line: string) => void
-  /** Makes a loaded snapshot the served one; rejects when it cannot be served. */
-  serve: (snapshot: LoadedSnapshot) => Promise<void>
+  /**
+   * Serves the last of `held`, which is new, and to those who pin them the others, oldest first; rejects when
+   * it cannot be served.
+   */
+  serve: (held: readonly LoadedSnapshot[]) => Promise<void>
+  /** Serves only these of the held snapshots from now on. */
+  letGo?: (held: readonly LoadedSnapshot[]) => Promise<void>
 }
 
 export class Reloader {
@@ -68,7 +80,10 @@ export class Reloader {
     loading: null,
   }
   readonly #options: ReloaderOptions
-  #snapshot: LoadedSnapshot | null = null
+  /** Oldest first; the last is the current one. */
+  #held: readonly LoadedSnapshot[] = []
+  /** Whether memory was too small for the snapshots that should be held, and that was said. */
+  #isShort = false
   /** The manifest that was refused last, known by its id or, where it cannot be read, by its fault. */
   #refused: { mark: string; retryAt: number; wait: number } | null = null
   #running: Promise<void> | null = null
@@ -84,7 +99,12 @@ export class Reloader {
   }
 
   get snapshot(): LoadedSnapshot | null {
-    return this.#snapshot
+    return this.#held.at(-1) ?? null
+  }
+
+  /** The snapshots that are held, oldest first; the last is the current one. */
+  get held(): readonly LoadedSnapshot[] {
+    return this.#held
   }
 
   /** From now on looks at the folder by itself. */
@@ -140,10 +160,10 @@ export class Reloader {
     try {
       const manifest = await readManifest(dir)
       if (manifest === null) {
-        if (this.#snapshot === null) return
+        if (this.snapshot === null) return
         throw new SnapshotError(`${MANIFEST_FILE}: is missing`)
       }
-      if (manifest.id === this.#snapshot?.id) {
+      if (manifest.id === this.snapshot?.id) {
         // The refused snapshot has been taken back.
         this.#refused = null
         this.state.error = null
@@ -158,8 +178,9 @@ export class Reloader {
       const snapshot = await this.#load(manifest)
       if (this.#isStopping) return
       const loadedAt = performance.now()
-      await this.#options.serve(snapshot)
-      this.#snapshot = snapshot
+      const held = heldWith(snapshot, this.#held, this.#options.hold ?? 1)
+      await this.#options.serve(held)
+      this.#held = held
       this.#refused = null
       this.state.at = clock()
       this.state.error = null
@@ -187,7 +208,7 @@ export class Reloader {
     this.state.error = message
     this.state.refused++
     if (!isNews) return
-    const stays = this.#snapshot === null ? '' : `; snapshot ${this.#snapshot.id} keeps serving`
+    const stays = this.snapshot === null ? '' : `; snapshot ${this.snapshot.id} keeps serving`
     log(`warning: the snapshot in ${dir} was refused: ${message}${stays}`)
   }
 
@@ -196,10 +217,10 @@ export class Reloader {
     let manifest = published
     for (let attempt = 1; ; attempt++) {
       // Checked with what the manifest says before anything is read, then with what was read.
-      this.#refuseOverLimit(manifest, leastThreadBytes(manifest.parts))
+      await this.#makeRoom(manifest, leastThreadBytes(manifest.parts))
       try {
-        const loaded = await this.#loader.load(manifest, this.#snapshot)
-        this.#refuseOverLimit(manifest, loaded.threadBytes)
+        const loaded = await this.#loader.load(manifest, partsOf(this.#held))
+        await this.#makeRoom(manifest, loaded.threadBytes)
         return loaded
       } catch (error) {
         if (this.#isStopping) throw error
@@ -210,8 +231,56 @@ export class Reloader {
     }
   }
 
-  #refuseOverLimit({ id, parts }: PublishedManifest, threadBytes: number): void {
-    const { maxMemory, threads } = this.#options
-    refuseOverLimit({ id, parts, threadBytes }, this.#snapshot, threads, memoryLimit(maxMemory))
+  /**
+   * Lets go of held snapshots, the oldest first, until the new one fits into memory.
+   * @throws SnapshotError where it does not fit beside the current one either; then none leaves
+   */
+  async #makeRoom({ id, parts }: PublishedManifest, threadBytes: number): Promise<void> {
+    const { maxMemory, threads, hold = 1, log, letGo } = this.#options
+    const limit = memoryLimit(maxMemory)
+    const refuse = (held: readonly LoadedSnapshot[]): void =>
+      refuseOverLimit({ id, parts, threadBytes }, held, threads, limit)
+    let held = this.#held
+    while (held.length > 1 && !fits(() => refuse(held))) held = held.slice(1)
+    refuse(held)
+    if (held.length === this.#held.length) {
+      if (held.length + 1 >= hold) this.#isShort = false
+      return
+    }
+    this.#held = held
+    await letGo?.(held)
+    if (this.#isShort || held.length + 1 >= hold) return
+    this.#isShort = true
+    log(
+      `warning: ${held.length + 1} snapshots are held for pinned reads and changes, --hold-snapshots says ${hold}: more would pass ${limit.bytes} bytes (${limit.name})`,
+    )
+  }
+}
+
+/** Whether a check passes that throws a SnapshotError where it does not. */
+function fits(check: () => void): boolean {
+  try {
+    check()
+    return true
+  } catch (error) {
+    if (error instanceof SnapshotError) return false
+    throw error
+  }
+}
+
+/** `snapshot` and the newest of `held` before it, `most` in all. One that is held already moves to the end. */
+function heldWith(
+  snapshot: LoadedSnapshot,
+  held: readonly LoadedSnapshot[],
+  most: number,
+): readonly LoadedSnapshot[] {
+  return [...held.filter(({ id }) => id !== snapshot.id), snapshot].slice(-most)
+}
+
+/** The parts of held snapshots, each once; null where there are none. */
+function partsOf(held: readonly LoadedSnapshot[]): PartsInMemory | null {
+  if (held.length === 0) return null
+  return {
+    parts: [...new Map(held.flatMap(({ parts }) => parts).map((part) => [part.entry.file, part])).values()],
   }
 }

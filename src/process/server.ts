@@ -116,7 +116,7 @@ export class RunningServer {
     this.failed = new Promise<string>((resolve) => (fail = resolve))
     this.#workers = new Workers({
       count,
-      startOf: (thread, snapshot) => ({ ...common, thread, keys: this.#keys.ring(), snapshot }),
+      startOf: (thread, snapshots) => ({ ...common, thread, keys: this.#keys.ring(), snapshots }),
       log,
       // The new worker began with the keys of that moment.
       onReplaced: () => this.#workers.send({ type: 'keys', keys: this.#keys.ring() }),
@@ -132,12 +132,14 @@ export class RunningServer {
     })
     this.#reloader = new Reloader({
       dir: config.snapshots,
+      hold: config['hold-snapshots'],
       maxMemory: config['max-memory'],
       threads: count,
       refusedForGood: (id) => this.#workers.stalledBy(id),
       clock,
       log,
-      serve: (snapshot) => this.#serve(snapshot),
+      serve: (held) => this.#serve(held),
+      letGo: (held) => this.#workers.letGo(held),
     })
     this.#status = new Status(config.snapshots, clock, () => ({
       ...(this.#quotas === null ? {} : { quotas: this.#quotas.status() }),
@@ -229,13 +231,13 @@ export class RunningServer {
     return this.#close(true)
   }
 
-  async #serve(snapshot: LoadedSnapshot): Promise<void> {
-    await this.#workers.serve(snapshot)
+  async #serve(held: readonly LoadedSnapshot[]): Promise<void> {
+    await this.#workers.serve(held)
     const { snapshots } = this.#config
     const hold = readHold(snapshots)
-    const held = hold === null ? '' : `, ${holdText(hold, snapshots)}`
-    const { id, asOf } = snapshot
-    this.#surroundings.log(`serving snapshot ${id}, data as of ${timestampText(asOf)}${held}`)
+    const rolledBack = hold === null ? '' : `, ${holdText(hold, snapshots)}`
+    const { id, asOf } = held.at(-1)!
+    this.#surroundings.log(`serving snapshot ${id}, data as of ${timestampText(asOf)}${rolledBack}`)
   }
 
   #openAdminPort(): Promise<AdminPort | null> {
@@ -254,6 +256,7 @@ export class RunningServer {
   #observed(): Observed {
     return {
       snapshot: this.#reloader.snapshot,
+      held: this.#reloader.held,
       reload: this.#reloader.state,
       workers: {
         wanted: this.#count,

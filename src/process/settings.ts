@@ -152,6 +152,12 @@ export const SERVE_SETTINGS = {
     default: '64MiB',
     parse: bytes,
   } satisfies Setting<number>,
+  'hold-snapshots': {
+    placeholder: 'N',
+    help: 'snapshots that stay in memory for pinned reads and changes, the current one included',
+    default: '3',
+    parse: wholeNumber(1, 100),
+  } satisfies Setting<number>,
   'max-memory': {
     placeholder: 'SIZE',
     help: 'memory that snapshots, and what workers make of them, may take while one is loaded; 0 for what the machine has',

@@ -11,6 +11,8 @@ import type { ReloadState } from './reload.ts'
 /** What the status is made of, as it is at the moment. */
 export interface Observed {
   snapshot: LoadedSnapshot | null
+  /** The snapshots that are held, oldest first; the last is the served one. */
+  held: readonly LoadedSnapshot[]
   reload: ReloadState
   workers: { wanted: number; serving: number; replaced: number }
   totals: Totals
@@ -50,9 +52,10 @@ export class Status {
     this.#silentOf = silentSources(dir)
   }
 
-  document({ snapshot, reload, workers, totals, connections, isDraining }: Observed): object {
+  document({ snapshot, held, reload, workers, totals, connections, isDraining }: Observed): object {
     return {
       ...snapshotStatus(snapshot, this.#clock()),
+      held_snapshots: held.map(({ id, asOf }) => ({ id, as_of: timestampText(asOf) })),
       silent_sources: snapshot === null ? [] : this.#silentOf(snapshot.id, this.#clock()),
       hold: holdStatus(this.#dir),
       reload: reloadStatus(reload),

@@ -36,7 +36,7 @@ export interface Surroundings {
 }
 
 /** What all workers begin with, apart from what changes while the server runs. */
-export type CommonStart = Omit<WorkerStart, 'thread' | 'snapshot' | 'keys' | 'pulse' | 'refused'>
+export type CommonStart = Omit<WorkerStart, 'thread' | 'snapshots' | 'keys' | 'pulse' | 'refused'>
 
 /**
  * Allocates the memory that all workers share, and gathers their settings.
@@ -68,6 +68,7 @@ export function commonStart(
     maxConnections: connectionsWithin(config['max-connections'], workers, openFilesLimit(), log),
     maxConnectionsPerAddress: config['max-connections-per-address'],
     answerCache: config['answer-cache'],
+    holdSnapshots: config['hold-snapshots'],
     refreshEvery,
     settingsTag: settingsTag(config),
   }

@@ -65,14 +65,18 @@ export interface WorkerStart {
   site: SharedSite
   /** One Float64: seconds by which its clock is ahead of the machine's. */
   clockShift: SharedArrayBuffer
-  snapshot: LoadedSnapshot | null
+  /** The snapshots that are held, oldest first; the last is served. */
+  snapshots: readonly LoadedSnapshot[]
+  /** How many are held at a time. */
+  holdSnapshots: number
 }
 
 /** A snapshot is taken over in two steps, so that all threads switch together or none does. */
 export type ToWorker =
   | { type: 'listen'; port: number }
   | { type: 'prepare'; snapshot: LoadedSnapshot }
-  | { type: 'switch' }
+  /** Serves the last of these snapshots, and holds the others: ids, oldest first. */
+  | { type: 'switch'; held: readonly string[] }
   | { type: 'discard' }
   | { type: 'keys'; keys: SharedArrayBuffer }
   /** Slots and hours, in turn, whose waiting requests should try again. */
@@ -167,10 +171,16 @@ function faultText(error: unknown): string {
 
 let hasServed = false
 let prepared: View | null = null
+/** Of the snapshots that are held, by id. */
+const views = new Map<string, View>()
+
+function* openView(snapshot: LoadedSnapshot): Steps<View> {
+  const dataset = yield* openDataset(snapshot, start.activeWithin)
+  return { dataset, fragments: yield* renderFragments(dataset) }
+}
 
 function* viewOf(snapshot: LoadedSnapshot): Steps<View> {
-  const dataset = yield* openDataset(snapshot, start.activeWithin)
-  const view = { dataset, fragments: yield* renderFragments(dataset) }
+  const view = yield* openView(snapshot)
   yield* warmUp(view, !hasServed)
   return view
 }
@@ -185,8 +195,17 @@ function* alive<T>(steps: Steps<T>): Steps<T> {
   }
 }
 
-function serve(view: View): void {
-  requests.setView(view)
+/** Takes over the view that was got ready, if there is one, and serves the last of `held`. */
+function serve(held: readonly string[]): void {
+  if (prepared !== null) views.set(prepared.dataset.snapshotId, prepared)
+  prepared = null
+  for (const id of views.keys()) if (!held.includes(id)) views.delete(id)
+  // A worker that has just come may have none of them yet.
+  if (held.length === 0) return
+  requests.hold(
+    held.map((id) => views.get(id)!),
+    start.holdSnapshots,
+  )
   hasServed = true
 }
 
@@ -199,7 +218,13 @@ async function prepare(snapshot: LoadedSnapshot): Promise<void> {
   }
 }
 
-if (start.snapshot !== null) serve(finish(alive(viewOf(start.snapshot))))
+if (start.snapshots.length > 0) {
+  for (const snapshot of start.snapshots.slice(0, -1)) {
+    views.set(snapshot.id, finish(alive(openView(snapshot))))
+  }
+  prepared = finish(alive(viewOf(start.snapshots.at(-1)!)))
+  serve(start.snapshots.map(({ id }) => id))
+}
 
 /** A hash of a request, the same whatever the order of its parameters and whoever asks. */
 function hashOf({ path, query }: Exchange): string {
@@ -270,8 +295,7 @@ main.on('message', (message: ToWorker) => {
       void prepare(message.snapshot)
       break
     case 'switch':
-      if (prepared !== null) serve(prepared)
-      prepared = null
+      serve(message.held)
       send({ type: 'switched' })
       break
     case 'discard':

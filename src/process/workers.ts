@@ -46,7 +46,8 @@ interface Member {
   thread: number
   worker: Worker
   pulse: Pulse
-  snapshot: LoadedSnapshot | null
+  /** The snapshots that it holds, oldest first; it serves the last. */
+  held: readonly LoadedSnapshot[]
   /** The snapshot that it gets ready beside the one it serves. */
   preparing: LoadedSnapshot | null
   /** The answer that the main thread waits for, at most one at a time. */
@@ -75,7 +76,7 @@ export interface LastAct {
 export interface WorkersOptions {
   count: number
   /** What the worker with the number `thread` starts with; asked anew for each. */
-  startOf: (thread: number, snapshot: LoadedSnapshot | null) => Omit<WorkerStart, 'pulse' | 'refused'>
+  startOf: (thread: number, held: readonly LoadedSnapshot[]) => Omit<WorkerStart, 'pulse' | 'refused'>
   /** Requests that workers with this number have served so far. */
   requestsOf: (thread: number) => number
   log: (line: string) => void
@@ -96,7 +97,8 @@ export class Workers {
   /** All threads that run, also those that are not ready yet. */
   readonly #threads = new Set<Member>()
   #looks: NodeJS.Timeout | null = null
-  #snapshot: LoadedSnapshot | null = null
+  /** The snapshots that are held, oldest first; the last is served. */
+  #held: readonly LoadedSnapshot[] = []
   /** Null until the workers listen. */
   #port: number | null = null
   /** Resolves when the snapshot that is being handed to the workers has been: one at a time. */
@@ -152,19 +154,28 @@ export class Workers {
   }
 
   /**
-   * Makes all workers get `snapshot` ready beside the one they serve, then switch. One goes first, so that a
-   * snapshot that stalls a worker stalls only that one.
+   * Makes all workers get the last of `held` ready beside the one they serve, then switch to it; they hold the
+   * others. One goes first, so that a snapshot that stalls a worker stalls only that one.
    * @throws SnapshotError when a worker cannot serve it, Error when one dies over it; then none serves it.
    */
-  serve(snapshot: LoadedSnapshot): Promise<void> {
+  serve(held: readonly LoadedSnapshot[]): Promise<void> {
+    const snapshot = held.at(-1)!
     return this.#inTurn(async () => {
       const why = this.stalledBy(snapshot.id)
       if (why !== null) throw new SnapshotError(why)
       const members = this.#ready()
       await getReady(members.slice(0, 1), snapshot, members)
       await getReady(members.slice(1), snapshot, members)
-      this.#snapshot = snapshot
-      await makeSwitch(members, snapshot)
+      this.#held = held
+      await makeSwitch(members, held, snapshot)
+    })
+  }
+
+  /** Makes all workers hold only these of the snapshots that they hold. */
+  letGo(held: readonly LoadedSnapshot[]): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#held = held
+      await makeSwitch(this.#ready(), held)
     })
   }
 
@@ -216,12 +227,15 @@ export class Workers {
     return done
   }
 
-  /** Gives a worker the snapshot that has come since it began. */
+  /** Gives a worker the snapshots that have come since it began. */
   async #catchUp(member: Member): Promise<void> {
-    const snapshot = this.#snapshot
-    if (snapshot === null || member.snapshot === snapshot) return
-    await getReady([member], snapshot, [member])
-    await makeSwitch([member], snapshot)
+    const held = this.#held
+    // The newest first: it is the one to serve.
+    for (const snapshot of held.filter((one) => !member.held.includes(one)).toReversed()) {
+      await getReady([member], snapshot, [member])
+      await makeSwitch([member], held, snapshot)
+    }
+    if (held.length > 0) await makeSwitch([member], held)
   }
 
   /** Resolves when a new worker is ready, and listens if the others do. @throws Error when it ends before. */
@@ -238,9 +252,9 @@ export class Workers {
 
   #startThread(thread: number): Promise<Member> {
     const { startOf, log } = this.#options
-    const snapshot = this.#snapshot
+    const held = this.#held
     const pulse = Pulse.allocate()
-    const start: WorkerStart = { ...startOf(thread, snapshot), pulse, refused: this.#refused }
+    const start: WorkerStart = { ...startOf(thread, held), pulse, refused: this.#refused }
     // A flag of the process, but only what starts after it reads it.
     setFlagsFromString(`--initial-old-space-size=${INITIAL_OLD_SPACE_MIB}`)
     const worker = startThread(new URL('./worker', import.meta.url), start)
@@ -249,7 +263,7 @@ export class Workers {
       thread,
       worker,
       pulse: new Pulse(pulse),
-      snapshot,
+      held,
       preparing: null,
       waiting: null,
       hasEnded: false,
@@ -425,10 +439,21 @@ async function getReady(
   throw refusal.reason
 }
 
-/** A worker that dies meanwhile is replaced by one that begins with the snapshot that is served. */
-async function makeSwitch(members: readonly Member[], snapshot: LoadedSnapshot): Promise<void> {
-  for (const member of members) member.snapshot = snapshot
-  await ask(members, { type: 'switch' })
+/**
+ * Makes each serve the last of `held` that it has; `prepared` is what it has got ready. A worker that dies
+ * meanwhile is replaced by one that begins with what is held.
+ */
+async function makeSwitch(
+  members: readonly Member[],
+  held: readonly LoadedSnapshot[],
+  prepared: LoadedSnapshot | null = null,
+): Promise<void> {
+  await Promise.all(
+    members.map((member) => {
+      member.held = held.filter((one) => one === prepared || member.held.includes(one))
+      return ask([member], { type: 'switch', held: member.held.map(({ id }) => id) })
+    }),
+  )
 }
 
 /** Sends `members` a message, and waits until each has done it, has said that it cannot, or has died. */

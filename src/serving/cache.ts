@@ -126,6 +126,8 @@ class Slabs {
 export class AnswerCache {
   readonly #limit: number
   readonly #answers = new Map<string, KeptAnswer>()
+  /** Not in the answers themselves: few have any, and an answer is to fit into two cache lines. */
+  readonly #links = new Map<KeptAnswer, string>()
   readonly #slabs: Slabs
   #targets: RequestTargets<KeptAnswer> | null = null
   #bytes = 0
@@ -164,14 +166,23 @@ export class AnswerCache {
     this.#targets.add(path, query, answer)
   }
 
-  /** Keeps a copy of `answer`, whatever its tail says. @returns what is kept, null where it is too large */
-  put(canonical: string, request: AnsweredRequest, answer: Uint8Array): KeptAnswer | null {
+  /** The header lines of the links of a kept answer; '' where it has none. */
+  linkOf(kept: KeptAnswer): string {
+    return this.#links.get(kept) ?? ''
+  }
+
+  /**
+   * Keeps a copy of `answer`, whatever its tail says, and the header lines of its links.
+   * @returns what is kept, null where it is too large
+   */
+  put(canonical: string, request: AnsweredRequest, answer: Uint8Array, link = ''): KeptAnswer | null {
     const before = this.#answers.get(canonical)
     if (before !== undefined) return before
-    const size = answer.length + canonical.length * 2 + ENTRY_BYTES
+    const size = answer.length + canonical.length * 2 + link.length + ENTRY_BYTES
     if (size > this.#limit * LARGEST_SHARE) return null
     const kept = new KeptAnswer(request, this.#slabs.keep(answer), size)
     this.#answers.set(canonical, kept)
+    if (link !== '') this.#links.set(kept, link)
     this.#grow(size)
     return kept
   }
@@ -213,6 +224,7 @@ export class AnswerCache {
     for (const [oldest, dropped] of this.#answers) {
       if (this.#bytes <= this.#limit) break
       this.#answers.delete(oldest)
+      this.#links.delete(dropped)
       dropped.leave()
       this.#bytes -= dropped.size
     }

@@ -3,10 +3,9 @@ import type { JsonWriter } from '../answers/json.ts'
 import { Literal } from '../answers/literals.ts'
 import {
   META,
-  META_BEGUN,
   PRELUDE_BYTES,
   type ExpensiveAnswer,
-  type MetaBegun,
+  type Paging,
   type Operation,
   type View,
 } from '../answers/operation.ts'
@@ -15,11 +14,13 @@ import { timestampText } from '../sea/time.ts'
 import type { Steps } from '../system/steps.ts'
 
 const ENVELOPE_START = new Literal('{"status":"success","data":')
+const SNAPSHOT = new Literal('"snapshot":"')
+const SNAPSHOT_END = new Literal('",')
 const TIMESTAMP = new Literal('"timestamp":')
 const ENVELOPE_END = new Literal('}}')
 
 /** More than what follows the data and the members of `meta`. */
-const ENVELOPE_END_BYTES = 64
+const ENVELOPE_END_BYTES = 128
 
 /** `2026-03-27T09:00:00Z"}}` ends every answer: the bytes of a kept one that change. */
 export const TAIL_BYTES = 23
@@ -47,18 +48,28 @@ export function beginAnswer(
   return operation.answer(view, query, path, now, language)
 }
 
-/** Ends an answer of `second`, epoch seconds. */
-export function endAnswer(writer: JsonWriter, begun: MetaBegun | void, second: number): void {
+/** Ends an answer of `second`, epoch seconds. A list of a pinned snapshot names it by its id, `pin`. */
+export function endAnswer(writer: JsonWriter, begun: Paging | void, second: number, pin = ''): void {
   writer.ensure(ENVELOPE_END_BYTES)
-  if (begun !== META_BEGUN) writer.literal(META)
+  if (begun === undefined) writer.literal(META)
+  else if (pin !== '') {
+    writer.literal(SNAPSHOT)
+    writer.text(pin)
+    writer.literal(SNAPSHOT_END)
+  }
   writer.literal(TIMESTAMP)
   writer.timestamp(second)
   writer.literal(ENVELOPE_END)
 }
 
 /** A whole expensive answer of `second`, step by step. */
-export function* answerInSteps(answer: ExpensiveAnswer, writer: JsonWriter, second: number): Steps<void> {
+export function* answerInSteps(
+  answer: ExpensiveAnswer,
+  writer: JsonWriter,
+  second: number,
+  pin: string,
+): Steps<void> {
   writer.ensure(PRELUDE_BYTES)
   writer.literal(ENVELOPE_START)
-  endAnswer(writer, yield* answer.steps(writer), second)
+  endAnswer(writer, yield* answer.steps(writer), second, pin)
 }

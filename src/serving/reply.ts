@@ -7,6 +7,7 @@ import type { Encoding } from './encoding.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../answers/errors.ts'
 import { KEPT, X_REQUEST_ID, type Exchange } from '../http/exchange.ts'
 import { ETAG_NUMBER_LENGTH, JsonWriter } from '../answers/json.ts'
+import { MOST_LINK_BYTES } from './links.ts'
 import { Literal } from '../answers/literals.ts'
 import type { Operation } from '../answers/operation.ts'
 import { timestampText } from '../sea/time.ts'
@@ -77,6 +78,8 @@ export interface HeadFields {
   encoding: Encoding | null
   /** As it came, if it was a UUID; else ''. */
   requestId: string
+  /** The header lines of its links, each begun by CRLF; '' where it has none. */
+  link: string
 }
 
 /** The end of the ETag and `Vary`. */
@@ -112,7 +115,7 @@ const CONTENT_ENCODING: { [coding in Encoding]: Literal } = {
 }
 
 /** More than the longest head. */
-const HEAD_BYTES = 2048
+const HEAD_BYTES = 2048 + MOST_LINK_BYTES
 
 /**
  * Heads of one snapshot's successes, or of its 304s, written as bytes. Most of a head equals that of the
@@ -166,6 +169,7 @@ export class Heads {
       writer.literal(REQUEST_ID)
       writer.text(fields.requestId)
     }
+    if (fields.link !== '') writer.text(fields.link)
     return (this.#views[writer.at] ??= writer.bytes.subarray(0, writer.at))
   }
 

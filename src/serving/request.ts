@@ -1,7 +1,7 @@
 /**
  * The way of a request, in this order:
  *
- *   method → route → snapshot → key → quota → query → cache or handler → conditional → reply
+ *   method → route → snapshot → key → quota → pin → query → cache or handler → conditional → reply
  *
  * Synchronous from end to end, since the engine's request object is dead once a handler has returned; but for
  * expensive answers, which take what they need of the request and are made later, in slices.
@@ -11,7 +11,8 @@ import type { KeyRing } from '../access/key-ring.ts'
 import { SEPARATOR } from '../answers/canonical.ts'
 import { Digest } from '../answers/digest.ts'
 import { ApiError } from '../answers/errors.ts'
-import type { ExpensiveAnswer, Operation, View } from '../answers/operation.ts'
+import { isExpensive, type ExpensiveAnswer, type Operation, type View } from '../answers/operation.ts'
+import { snapshotGone, snapshotId } from '../answers/pins.ts'
 import { readerOf, type QueryReader } from '../answers/query.ts'
 import { RawQuery } from '../answers/raw-query.ts'
 import {
@@ -28,16 +29,16 @@ import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
 import { MINUTE } from '../sea/time.ts'
 import { finish } from '../system/steps.ts'
 import { Admission, type AdmissionOptions } from './admission.ts'
-import { AnswerCache, type AnsweredRequest, type KeptAnswer } from './cache.ts'
+import type { AnsweredRequest, KeptAnswer } from './cache.ts'
 import { ENCODINGS, type CompressedAnswer } from './compressed.ts'
 import { EncodingPreference, type Encoding } from './encoding.ts'
 import { answerInSteps, beginAnswer, endAnswer, TAIL_BYTES, tailAt } from './envelope.ts'
 import { BUSY_RETRY_SECONDS, type ExpensiveAnswers, type Kept } from './expensive-answers.ts'
 import { preferredLanguage } from './language.ts'
+import { linkHeader } from './links.ts'
 import {
   callersRequestId,
   errorAnswer,
-  Heads,
   rateHeaders,
   sendError,
   sendPreflight,
@@ -45,15 +46,12 @@ import {
   VARY_BY_KEY,
   type HeadFields,
 } from './reply.ts'
+import { HeldViews, type ServedOptions, type ServedSnapshot } from './served.ts'
 import type { Site } from './site.ts'
 
-export interface RequestPathOptions extends AdmissionOptions {
+export interface RequestPathOptions extends AdmissionOptions, ServedOptions {
   operations: readonly Operation[]
   basePath: string
-  /** Bytes of answers kept per snapshot; 0 keeps none. */
-  answerCache: number
-  /** What decides an answer beside snapshot and query: part of every ETag. */
-  settingsTag: string
   /** Seconds between two scheduled builds, which begin at multiples of it; 0 where none are scheduled. */
   refreshEvery: number
   /** Makes expensive answers in slices; null where nobody waits meanwhile, and all are made at once. */
@@ -89,8 +87,6 @@ const LONGEST_LIFETIME_SECONDS = 60
 const LONGEST_LEASE_WAIT_MS = 50
 /** A longer answer may have to be made again for a client that is slow to read it. */
 const LONG_BYTES = 64 * 1024
-/** A client that is slow to read may hold on to a snapshot that has left for so long. */
-const LONGEST_HOLD_MS = 120_000
 
 /** An expensive answer of more bytes is not kept: it would push out what many ask for. */
 const MOST_KEPT_BYTES = 1024 * 1024
@@ -102,11 +98,6 @@ const TAKES_NO_BODY = 'A request for so long an answer has no body'
 const STATIC = OTHER_ROUTES.indexOf('static')
 const UNMATCHED = OTHER_ROUTES.indexOf('unmatched')
 
-/** What slow readers hold on to, so that it can be taken from them. */
-interface Hold {
-  view: View | null
-}
-
 export class RequestPath {
   readonly #options: RequestPathOptions
   readonly #router: Router<Target>
@@ -114,12 +105,10 @@ export class RequestPath {
   readonly #digest = new Digest()
   readonly #encodings = new EncodingPreference(ENCODINGS)
   readonly #admission: Admission
-  #view: View | null = null
-  #hold: Hold = { view: null }
-  #cache = new AnswerCache(0)
-  #snapshotHeader = ''
-  #heads = new Heads('success', '', '')
-  #notModifiedHeads = new Heads('not modified', '', '')
+  readonly #held: HeldViews
+  #current: ServedSnapshot
+  /** What the request that is being answered is answered from: the current snapshot, or a pinned one. */
+  #served: ServedSnapshot
   /** Of the head that is written next; one object serves all, since one answer is written at a time. */
   readonly #fields: HeadFields = {
     low: 0,
@@ -130,7 +119,10 @@ export class RequestPath {
     charge: null,
     encoding: null,
     requestId: '',
+    link: '',
   }
+  /** The links of the answer that was written last. */
+  #link = ''
   #second = 0
   #mayPark = true
   readonly #leaseWait: Wait = {
@@ -154,6 +146,8 @@ export class RequestPath {
   constructor(options: RequestPathOptions, keys: KeyRing) {
     this.#options = options
     this.#admission = new Admission(options, keys)
+    this.#held = new HeldViews(options)
+    this.#served = this.#current = this.#held.current
     this.#router = new Router(
       options.basePath,
       options.operations.map((operation, index) => ({
@@ -169,19 +163,21 @@ export class RequestPath {
 
   /** Bytes that kept answers take. */
   get cacheBytes(): number {
-    return this.#cache.bytes
+    return this.#held.cacheBytes
   }
 
+  /** Serves one snapshot and holds no other. */
   setView(view: View): void {
-    const { snapshotId } = view.dataset
-    const { answerCache, settingsTag } = this.#options
-    if (this.#view !== null) letGoLater(this.#hold)
-    this.#hold = { view }
-    this.#view = view
-    this.#cache = new AnswerCache(answerCache)
-    this.#snapshotHeader = `\r\nX-Snapshot-Id: ${snapshotId}`
-    this.#heads = new Heads('success', snapshotId, settingsTag)
-    this.#notModifiedHeads = new Heads('not modified', snapshotId, settingsTag)
+    this.hold([view], 1)
+  }
+
+  /**
+   * Serves the last of `views`, and the others, which were served before it, to those who pin them. `most`:
+   * how many are held at a time.
+   */
+  hold(views: readonly View[], most: number): void {
+    this.#held.hold(views, most)
+    this.#served = this.#current = this.#held.current
     this.#second = 0
   }
 
@@ -198,8 +194,9 @@ export class RequestPath {
       else sendError(exchange, 'method_not_allowed', 'Only GET, HEAD and OPTIONS are allowed', now)
       return
     }
+    const served = (this.#served = this.#current)
     this.#tick(now)
-    const kept = this.#cache.getByTarget(path, query)
+    const kept = served.cache.getByTarget(path, query)
     if (kept !== undefined && this.#isFor(exchange, kept)) {
       exchange.route = kept.index
       // No key is in its query: the target of such a request is never remembered.
@@ -216,8 +213,7 @@ export class RequestPath {
       return
     }
     exchange.route = route.target.index
-    const view = this.#view
-    if (view === null) {
+    if (served.view === null) {
       sendError(exchange, 'service_unavailable', 'No snapshot is loaded yet', now, {
         headers: `\r\nRetry-After: ${NO_SNAPSHOT_RETRY_SECONDS}`,
       })
@@ -226,7 +222,9 @@ export class RequestPath {
     this.#raw.split(query)
     if (!this.#admit(exchange, route.target.operation, now)) return
     try {
-      this.#answer(exchange, view, route, now)
+      const pin = this.#raw.get('snapshot')
+      if (pin !== '') this.#pin(pin)
+      this.#answer(exchange, this.#served.view!, route, now)
     } catch (error) {
       this.#refuse(exchange, error, route.target.operation, now)
     }
@@ -261,10 +259,17 @@ export class RequestPath {
     return true
   }
 
+  /** Answers from the snapshot that the request names. @throws ApiError 400, 410 */
+  #pin(value: string | null): void {
+    const pinned = this.#held.pinned(snapshotId('snapshot', value))
+    if (pinned === null) throw snapshotGone('snapshot', this.#current.view!.dataset.snapshotId)
+    this.#served = pinned
+  }
+
   /** What the errors of an operation share with its successes; rate headers once a request was charged. */
   #commonHeaders(operation: Operation): string {
     const vary = operation.access === 'keyed' ? VARY_BY_KEY : ''
-    return this.#snapshotHeader + vary + rateHeaders(this.#fields.charge)
+    return this.#served.header + vary + rateHeaders(this.#fields.charge)
   }
 
   /** @throws ApiError */
@@ -278,40 +283,41 @@ export class RequestPath {
     const minute = operation.perMinute === true && query.time === undefined ? Math.floor(now / MINUTE) : 0
     if (minute !== 0) digest.number(minute)
     const { low, high } = digest
-    if (this.#cache.isOff) {
-      const body = this.#written(view, operation, query, path, now, language)
+    const { cache, isPinned } = this.#served
+    if (cache.isOff) {
+      const body = this.#written(view, target, query, path, now, language)
       this.#describe(operation, low, high, minute)
       if (body instanceof Uint8Array) this.#send(exchange, body, null, null)
       else this.#sendLater(exchange, operation, body, now, null)
       return
     }
     const canonical = [operation.name, ...path, reader.canonical(query), minute, language].join(SEPARATOR)
-    const kept = this.#cache.get(canonical)
+    const kept = cache.get(canonical)
     if (kept === undefined) {
       this.#options.totals.count('made')
       const negotiated = operation.language === true && query.locale === undefined
-      const body = this.#written(view, operation, query, path, now, language)
+      const body = this.#written(view, target, query, path, now, language)
+      const link = this.#link
       const request = { operation, index: target.index, low, high, minute, negotiated }
       this.#describe(operation, low, high, minute)
       if (body instanceof Uint8Array) {
-        const put = this.#cache.put(canonical, request, body)
+        const put = cache.put(canonical, request, body, link)
         this.#send(exchange, body, put, null)
         return
       }
-      const cache = this.#cache
       const isKept = body.bytes <= MOST_KEPT_BYTES
       this.#sendLater(
         exchange,
         operation,
         body,
         now,
-        isKept ? (answer) => keptBytes(cache.put(canonical, request, answer), answer) : null,
+        isKept ? (answer) => keptBytes(cache.put(canonical, request, answer, link), answer) : null,
       )
       return
     }
-    // Not where a key in the query or a language other than the default decides.
-    const isForAll = !kept.negotiated || language === DEFAULT_LANGUAGE
-    if (isForAll && this.#raw.get('api_key') === '') this.#cache.remember(exchange.path, exchange.query, kept)
+    // Not where a key in the query, a pin, or a language other than the default decides.
+    const isForAll = !isPinned && (!kept.negotiated || language === DEFAULT_LANGUAGE)
+    if (isForAll && this.#raw.get('api_key') === '') cache.remember(exchange.path, exchange.query, kept)
     this.#sendKept(exchange, kept)
   }
 
@@ -326,10 +332,12 @@ export class RequestPath {
   #sendKept(exchange: Exchange, kept: KeptAnswer): void {
     const { operation, low, high, minute } = kept
     this.#options.totals.count('kept')
+    const served = this.#served
     const encoding = this.#encodings.of(exchange.header(ACCEPT_ENCODING))
     const compressed =
-      encoding === null ? null : this.#cache.compressed(kept, encoding, this.#second, this.#tail)
+      encoding === null ? null : served.cache.compressed(kept, encoding, this.#second, this.#tail)
     const body = (compressed ?? kept).bytesAt(this.#second, this.#tail)
+    if (served.isPinned) this.#link = served.cache.linkOf(kept)
     this.#describe(operation, low, high, minute)
     this.#send(exchange, body, kept, compressed === null ? null : encoding)
   }
@@ -337,19 +345,29 @@ export class RequestPath {
   /** Says in the fields of the head what answer it is. */
   #describe(operation: Operation, low: number, high: number, minute: number): void {
     const fields = this.#fields
+    const { isPinned } = this.#served
+    const lifetime = isPinned ? this.#pinnedLifetime() : this.#lifetime
     fields.low = low
     fields.high = high
     fields.vary = varyOf(operation)
+    fields.link = isPinned ? this.#link : ''
     // An answer about this minute is wrong in the next.
-    fields.lifetime =
-      minute === 0 ? this.#lifetime : Math.min(this.#lifetime, MINUTE - (this.#second % MINUTE))
+    fields.lifetime = minute === 0 ? lifetime : Math.min(lifetime, MINUTE - (this.#second % MINUTE))
+  }
+
+  /** Seconds that a pinned snapshot will at least be held, as far as the schedule says. */
+  #pinnedLifetime(): number {
+    const { refreshEvery } = this.#options
+    if (refreshEvery === 0) return LONGEST_LIFETIME_SECONDS
+    const swapsLeft = this.#held.swapsLeft(this.#served.pin)
+    return refreshEvery - (this.#second % refreshEvery) + (swapsLeft - 1) * refreshEvery
   }
 
   /** `kept`: what is kept of the answer, in `encoding`; null where nothing is. */
   #send(exchange: Exchange, body: Uint8Array, kept: KeptAnswer | null, encoding: Encoding | null): void {
     if (this.#sendNotModified(exchange)) return
     this.#fields.encoding = encoding
-    const head = this.#heads.write(this.#fields)
+    const head = this.#served.heads.write(this.#fields)
     if (body.length <= LONG_BYTES) exchange.send(head, body)
     else exchange.send(head, body, this.#again(exchange, kept, encoding))
   }
@@ -359,13 +377,16 @@ export class RequestPath {
    * knows no encodings.
    */
   #again({ path, query }: Exchange, kept: KeptAnswer | null, encoding: Encoding | null): Again {
-    const [hold, second, tail] = [this.#hold, this.#second, this.#tail]
+    const { hold, pin } = this.#served
+    const [second, tail] = [this.#second, this.#tail]
     return () => {
       if (kept?.kept === true) {
         const compressed = encoding === null ? null : (kept[encoding] as CompressedAnswer)
         return compressed === null ? kept.bytesWith(tail) : compressed.bytesAt(second, tail)
       }
-      return encoding !== null || hold.view === null ? null : this.#rewritten(hold.view, path, query, second)
+      return encoding !== null || hold.view === null
+        ? null
+        : this.#rewritten(hold.view, pin, path, query, second)
     }
   }
 
@@ -373,7 +394,7 @@ export class RequestPath {
    * The answer to a request that was admitted and answered at `second`. None of a language is so long that it
    * is made again.
    */
-  #rewritten(view: View, path: string, query: string, second: number): Uint8Array | null {
+  #rewritten(view: View, pin: string, path: string, query: string, second: number): Uint8Array | null {
     const route = this.#router.find(path)
     if (route === null) return null
     const { operation, reader, index } = route.target
@@ -381,7 +402,7 @@ export class RequestPath {
     const values = reader.read(this.#raw, this.#digest.begin(index))
     const { writer } = view.fragments
     const begun = beginAnswer(view, operation, values, route.path, second, DEFAULT_LANGUAGE)
-    endAnswer(writer, typeof begun === 'object' ? finish(begun.steps(writer)) : begun, second)
+    endAnswer(writer, isExpensive(begun) ? finish(begun.steps(writer)) : begun, second, pin)
     return writer.answer()
   }
 
@@ -393,16 +414,16 @@ export class RequestPath {
     // The first line mostly decides, and reading one costs a tenth of reading all.
     const holds =
       condition !== '' &&
-      (this.#heads.matches(condition, fields) ||
-        this.#heads.matches(exchange.headerValues(IF_NONE_MATCH), fields))
+      (this.#served.heads.matches(condition, fields) ||
+        this.#served.heads.matches(exchange.headerValues(IF_NONE_MATCH), fields))
     if (!holds) return false
     fields.encoding = null
-    exchange.send(this.#notModifiedHeads.write(fields), null)
+    exchange.send(this.#served.notModifiedHeads.write(fields), null)
     return true
   }
 
   /**
-   * Has an expensive answer made and sent in slices, from the present snapshot. `keep` gets it in the end.
+   * Has an expensive answer made and sent in slices, from the snapshot of its request. `keep` gets it in the end.
    */
   #sendLater(
     exchange: Exchange,
@@ -416,7 +437,7 @@ export class RequestPath {
     if (this.#sendNotModified(exchange)) return
     const headers = this.#commonHeaders(operation)
     const busy = { headers: `${headers}\r\nRetry-After: ${BUSY_RETRY_SECONDS}` }
-    const heads = this.#heads
+    const { heads, pin } = this.#served
     const fields = {
       ...this.#fields,
       encoding: null,
@@ -424,7 +445,7 @@ export class RequestPath {
     }
     const head = (): Uint8Array => {
       this.#tick(this.#options.clock())
-      fields.lifetime = this.#lifetime
+      if (pin === '') fields.lifetime = this.#lifetime
       return heads.write(fields)
     }
     if (!expensive.hasSlot(client)) {
@@ -436,7 +457,7 @@ export class RequestPath {
       {
         client,
         head,
-        steps: (writer) => answerInSteps(answer, writer, Math.floor(this.#options.clock())),
+        steps: (writer) => answerInSteps(answer, writer, Math.floor(this.#options.clock()), pin),
         refuse: (reply, fault) => {
           const { clock } = this.#options
           if (fault !== null) this.#reportFault(fault, operation)
@@ -474,7 +495,7 @@ export class RequestPath {
   /** What depends on the second of the answer is made once a second. */
   #tick(now: number): void {
     const second = Math.floor(now)
-    if (second === this.#second || this.#view === null) return
+    if (second === this.#second || this.#current.view === null) return
     this.#second = second
     this.#tail = tailAt(second)
     const { refreshEvery } = this.#options
@@ -486,31 +507,27 @@ export class RequestPath {
 
   #written(
     view: View,
-    operation: Operation,
+    { operation, reader }: Target,
     query: Parameters<Operation['answer']>[1],
     path: readonly string[],
     now: number,
     language: Language,
   ): Uint8Array | ExpensiveAnswer {
     const { writer } = view.fragments
+    const { pin } = this.#served
     let begun = beginAnswer(view, operation, query, path, now, language)
-    if (typeof begun === 'object') {
+    const paging = isExpensive(begun) ? begun.paging : begun
+    this.#link =
+      pin === '' || paging === undefined
+        ? ''
+        : linkHeader(this.#options.basePath, operation.path, path, reader.given(this.#raw), pin, paging)
+    if (isExpensive(begun)) {
       if (this.#options.expensive !== null) return begun
       begun = finish(begun.steps(writer))
     }
-    endAnswer(writer, begun, this.#second)
+    endAnswer(writer, begun, this.#second, pin)
     return writer.answer()
   }
-}
-
-/** Through a weak reference: a timer would hold on to the snapshot by itself. */
-function letGoLater(hold: Hold): void {
-  const held = new WeakRef(hold)
-  const letGo = (): void => {
-    const left = held.deref()
-    if (left !== undefined) left.view = null
-  }
-  setTimeout(letGo, LONGEST_HOLD_MS).unref()
 }
 
 /** What is kept of `answer`, with its own tail. */

@@ -3,12 +3,12 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { SnapshotError } from './format.ts'
-import { loadManifest, type LoadedSnapshot, type PublishedManifest } from './read.ts'
+import { loadManifest, type LoadedSnapshot, type PartsInMemory, type PublishedManifest } from './read.ts'
 import type { PartSummary } from './summary.ts'
 
 export interface ToLoad {
   manifest: PublishedManifest
-  previous: LoadedSnapshot | null
+  previous: PartsInMemory | null
 }
 
 export type FromLoading = { loaded: LoadedSnapshot } | { refusal: string }

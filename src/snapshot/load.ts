@@ -6,7 +6,7 @@ import type { Worker } from 'node:worker_threads'
 import { startThread } from '../system/thread.ts'
 import { SnapshotError } from './format.ts'
 import type { FromLoading, ToLoad } from './load-thread.ts'
-import type { LoadedSnapshot, PublishedManifest } from './read.ts'
+import type { LoadedSnapshot, PartsInMemory, PublishedManifest } from './read.ts'
 
 /** For the smallest snapshot: a machine may be busy, a disk asleep. */
 const LEAST_LIMIT_MS = 60_000
@@ -43,7 +43,7 @@ export class Loader {
    * @throws SnapshotError for whatever keeps it from being loaded, also when it takes too long or `end` is
    * called.
    */
-  async load(manifest: PublishedManifest, previous: LoadedSnapshot | null): Promise<LoadedSnapshot> {
+  async load(manifest: PublishedManifest, previous: PartsInMemory | null): Promise<LoadedSnapshot> {
     const held = new Map(previous?.parts.map((part) => [part.entry.file, part]))
     const bytes = manifest.parts.reduce((sum, { file, bytes }) => (held.has(file) ? sum : sum + bytes), 0)
     const limit = this.#limitMs(bytes)

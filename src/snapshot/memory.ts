@@ -33,26 +33,30 @@ export interface Cost {
 
 /**
  * Refuses what would pass the limit while it is loaded: the parts in memory and the new ones, and for each of
- * `threads` what it makes of the snapshot that is served and, beside it, of the new one.
+ * `threads` what it makes of the snapshots that are in memory and, beside them, of the new one.
  * @throws SnapshotError that gives the sums
  */
 export function refuseOverLimit(
   next: Cost,
-  served: LoadedSnapshot | null,
+  inMemory: readonly LoadedSnapshot[],
   threads: number,
   limit: MemoryLimit,
 ): void {
-  const held = new Map(served?.parts.map(({ entry }) => [entry.file, entry.bytes]))
+  const held = new Map(
+    inMemory.flatMap(({ parts }) => parts.map(({ entry }) => [entry.file, entry.bytes] as const)),
+  )
   const heldBytes = [...held.values()].reduce((sum, bytes) => sum + bytes, 0)
   const newBytes = next.parts.reduce((sum, { file, bytes }) => (held.has(file) ? sum : sum + bytes), 0)
-  const served1 = served?.threadBytes ?? 0
-  const total = heldBytes + newBytes + threads * (served1 + next.threadBytes)
+  const heldThreadBytes = inMemory.reduce((sum, { threadBytes }) => sum + threadBytes, 0)
+  const total = heldBytes + newBytes + threads * (heldThreadBytes + next.threadBytes)
   if (total <= limit.bytes) return
   const worker = `${threads} ${threads === 1 ? 'worker' : 'workers'}`
+  const isServing = inMemory.length > 0
+  const served = inMemory.length > 1 ? `${inMemory.length} served snapshots` : 'the served snapshot'
   const sums = [
-    ...(served === null ? [] : [`${heldBytes} of the parts that are served`]),
+    ...(isServing ? [`${heldBytes} of the parts that are served`] : []),
     `${newBytes} of new parts`,
-    ...(served === null ? [] : [`${worker} with ${served1} each for the served snapshot`]),
+    ...(isServing ? [`${worker} with ${heldThreadBytes} each for ${served}`] : []),
     `${worker} with ${next.threadBytes} each for this one`,
   ]
   throw new SnapshotError(

@@ -126,7 +126,7 @@ async function scene(
     threads: 2,
     clock,
     log: (line) => log.push(line),
-    serve: async (_snapshot: LoadedSnapshot) => {},
+    serve: async (_held: readonly LoadedSnapshot[]) => {},
   })
   await reloader.look()
   assert.equal(reloader.snapshot?.id, prepared.ids[0])

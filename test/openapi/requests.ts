@@ -34,7 +34,7 @@ export interface DocumentedOperation {
   inPath: { name: string; example: string }[]
   /** Documented statuses. */
   statuses: number[]
-  /** The status of a malformed parameter. */
+  /** The status of a malformed parameter other than `snapshot`, which is a 400 everywhere. */
   refusal: 400 | 422
 }
 
@@ -56,15 +56,15 @@ export function operationsOf(document: Json): DocumentedOperation[] {
   const [{ url }] = document.servers as [{ url: string }]
   return Object.entries(document.paths as { [path: string]: { get: Json } }).map(([path, { get }]) => {
     const parameters = get.parameters as (QueryParameter & { in?: string; example: string })[]
-    const statuses = Object.keys(get.responses as object).map(Number)
+    const responses = get.responses as { [status: string]: { $ref?: string } }
     return {
       id: get.operationId as string,
       path: url + path,
       isPublic: (get.security as object[]).some((way) => Object.keys(way).length === 0),
       query: parameters.filter((parameter) => parameter.in === 'query'),
       inPath: parameters.filter((parameter) => parameter.in === 'path'),
-      statuses,
-      refusal: statuses.includes(400) ? 400 : 422,
+      statuses: Object.keys(responses).map(Number),
+      refusal: responses['400']?.$ref === '#/components/responses/BadRequest' ? 400 : 422,
     }
   })
 }

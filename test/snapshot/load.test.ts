@@ -40,8 +40,8 @@ function sceneOf(
     loadLimitMs: loadLimit,
     clock: () => 1_800_000_000,
     log: (line) => log.push(line),
-    serve: (snapshot) => {
-      served.push(snapshot)
+    serve: (held) => {
+      served.push(held.at(-1)!)
       return Promise.resolve()
     },
   })
@@ -259,7 +259,7 @@ test('The limit counts parts once and what threads make of snapshots for each of
     while (low < high) {
       const middle = Math.floor((low + high) / 2)
       try {
-        refuseOverLimit(next, one, threads, { bytes: middle, name: '--max-memory' })
+        refuseOverLimit(next, one === null ? [] : [one], threads, { bytes: middle, name: '--max-memory' })
         high = middle
       } catch {
         low = middle + 1

@@ -1,0 +1,128 @@
+/**
+ * What the answers of one snapshot are made and sent with. A snapshot that is served to those who name none
+ * and to those who pin it (`snapshot=ID`) has two of these: their answers differ in heads and in `meta`.
+ */
+import type { View } from '../answers/operation.ts'
+import { AnswerCache } from './cache.ts'
+import { Heads } from './reply.ts'
+
+/** What slow readers hold on to, so that it can be taken from them. */
+export interface Hold {
+  view: View | null
+}
+
+/** A client that is slow to read may hold on to a snapshot that has left for so long. */
+const LONGEST_HOLD_MS = 120_000
+/**
+ * Pinned answers of one snapshot may take this share of the answer cache. Few clients pin, and one that asks
+ * for everything must not take as much memory for each snapshot as all the others together.
+ */
+const PINNED_CACHE_SHARE = 1 / 16
+
+export interface ServedOptions {
+  /** Bytes of answers kept per snapshot; 0 keeps none. */
+  answerCache: number
+  /** What decides an answer beside snapshot and query: part of every ETag. */
+  settingsTag: string
+}
+
+export class ServedSnapshot {
+  readonly hold: Hold
+  readonly cache: AnswerCache
+  readonly isPinned: boolean
+  /** The id where the snapshot is pinned, else ''. */
+  readonly pin: string
+  /** Begun by CRLF. */
+  readonly header: string
+  readonly heads: Heads
+  readonly notModifiedHeads: Heads
+
+  /** `view` is null before the first snapshot. */
+  constructor(view: View | null, isPinned: boolean, { answerCache, settingsTag }: ServedOptions) {
+    const id = view === null ? '' : view.dataset.snapshotId
+    // The bodies of lists differ, and a client must not take one for the other.
+    const tag = isPinned ? `${settingsTag}p` : settingsTag
+    this.hold = { view }
+    this.isPinned = isPinned
+    this.pin = isPinned ? id : ''
+    this.cache = new AnswerCache(isPinned ? answerCache * PINNED_CACHE_SHARE : answerCache)
+    this.header = view === null ? '' : `\r\nX-Snapshot-Id: ${id}`
+    this.heads = new Heads('success', id, tag)
+    this.notModifiedHeads = new Heads('not modified', id, tag)
+  }
+
+  get view(): View | null {
+    return this.hold.view
+  }
+
+  /** Has slow readers let go of it after a while. */
+  leave(): void {
+    // Through a weak reference: a timer would hold on to the snapshot by itself.
+    const held = new WeakRef(this.hold)
+    const letGo = (): void => {
+      const left = held.deref()
+      if (left !== undefined) left.view = null
+    }
+    setTimeout(letGo, LONGEST_HOLD_MS).unref()
+  }
+}
+
+/** The snapshots that are held, oldest first; the last is the current one. */
+export class HeldViews {
+  readonly #options: ServedOptions
+  #views: readonly View[] = []
+  /** Made when somebody pins them. */
+  readonly #pinned = new Map<string, ServedSnapshot>()
+  /** How many may be held: so many swaps from now on the current one leaves. */
+  #most = 1
+  /** What those get who pin nothing. */
+  current: ServedSnapshot
+
+  constructor(options: ServedOptions) {
+    this.#options = options
+    this.current = new ServedSnapshot(null, false, options)
+  }
+
+  /** Bytes that kept answers take, pinned ones included. */
+  get cacheBytes(): number {
+    let bytes = this.current.cache.bytes
+    for (const { cache } of this.#pinned.values()) bytes += cache.bytes
+    return bytes
+  }
+
+  /** Of `views`, oldest first, the last is served from now on; those that are not among them leave. */
+  hold(views: readonly View[], most: number): void {
+    this.#views = views
+    this.#most = most
+    for (const [id, pinned] of this.#pinned) {
+      if (views.some((view) => view === pinned.view)) continue
+      this.#pinned.delete(id)
+      pinned.leave()
+    }
+    const view = views.at(-1)!
+    if (this.current.view === view) return
+    if (this.current.view !== null) this.current.leave()
+    this.current = new ServedSnapshot(view, false, this.#options)
+  }
+
+  /** The snapshot of this id as pinned, or null where it is not held. */
+  pinned(id: string): ServedSnapshot | null {
+    const known = this.#pinned.get(id)
+    if (known !== undefined) return known
+    const view = this.viewOf(id)
+    if (view === null) return null
+    const served = new ServedSnapshot(view, true, this.#options)
+    this.#pinned.set(id, served)
+    return served
+  }
+
+  viewOf(id: string): View | null {
+    return this.#views.find(({ dataset }) => dataset.snapshotId === id) ?? null
+  }
+
+  /** After how many more swaps a held snapshot leaves; 1: with the next. */
+  swapsLeft(id: string): number {
+    const at = this.#views.findIndex(({ dataset }) => dataset.snapshotId === id)
+    return at + 1 + Math.max(0, this.#most - this.#views.length)
+  }
+}
