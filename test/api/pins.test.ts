@@ -106,13 +106,11 @@ test('Lists name the pages beside them, with the filters of the request and with
     assert.equal(status, 200, url)
     assert.equal(headers['access-control-expose-headers'], 'Link')
     return Object.fromEntries(
-      String(headers.link)
-        .split(', ')
-        .map((link) => {
-          const match = /^<([^<>]+)>; rel="([a-z]+)"$/.exec(link)
-          assert.ok(match !== null, link)
-          return [match[2], match[1]]
-        }),
+      headers.link.split(', ').map((link) => {
+        const match = /^<([^<>]+)>; rel="([a-z]+)"$/.exec(link)
+        assert.ok(match !== null, link)
+        return [match[2], match[1]]
+      }),
     )
   }
   const at = (rest: string): string => `/v2/buoys/alpha-2/readings?snapshot=${id}${rest}`

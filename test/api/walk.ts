@@ -56,7 +56,7 @@ export interface Snapshots {
   dir: string
   truths: ReadonlyMap<string, Truth>
   /** Makes the next snapshot in rotation the current one. */
-  swap(): void
+  swap: () => void
 }
 
 export async function buildSnapshots(dir: string, buoys: number): Promise<Snapshots> {
@@ -171,7 +171,7 @@ export async function serveSwapping(
   { dir, swap }: Snapshots,
   everyMs: number,
   args: string[] = [],
-): Promise<{ live: Live; end(): Promise<void> }> {
+): Promise<{ live: Live; end: () => Promise<void> }> {
   let endLive = (): Promise<void> => Promise.resolve()
   const live = await startServer(
     { snapshots: dir, quota: QUOTA, args: [`--hold-snapshots=${STEPS}`, ...args] },
