@@ -17,3 +17,9 @@ export function oldNodeFault(): string | null
 
 /** Catches the signals that ask for an end or a reload. Those that come before somebody listens wait for him. */
 export function catchSignals(): Signals
+
+/** Whether the log is to be JSON, as far as arguments and environment say so before they are read. */
+export function wantsJson(argv: readonly string[]): boolean
+
+/** Writes lines to standard error that come before the program's own log, as JSON objects where they are to be. */
+export function writeEarly(text: string, isJson: boolean): void

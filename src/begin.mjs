@@ -15,6 +15,27 @@ export function oldNodeFault() {
 }
 
 /**
+ * Whether the log is to be JSON, as far as arguments and environment say so before they are read. As in
+ * `commands/arguments.ts` an option counts before the variable.
+ */
+export function wantsJson(argv) {
+  let format = process.env.GROUNDSWELL_LOG_FORMAT
+  for (let i = 0; i < argv.length && argv[i] !== '--'; i++) {
+    if (argv[i] === '--log-format') format = argv[i + 1]
+    else if (argv[i].indexOf('--log-format=') === 0) format = argv[i].slice('--log-format='.length)
+  }
+  return format === 'json'
+}
+
+/** Writes what comes before the program's own log to standard error: each line as it is, or as a JSON object. */
+export function writeEarly(text, isJson) {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  const line = (message) =>
+    isJson ? JSON.stringify({ time: new Date().toISOString(), level: 'error', message }) : message
+  process.stderr.write(lines.map((message) => line(message) + '\n').join(''))
+}
+
+/**
  * Catches the signals that ask for an end or a reload. Those that come before there is a listener wait for
  * it.
  * @returns {import('./begin.mjs').Signals}

@@ -22,6 +22,10 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { wantsJson, writeEarly } from './begin.mjs'
+
+/** Whether lines are to be JSON objects. */
+let isJson = false
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
@@ -35,6 +39,9 @@ const UNUSED_MS = 172_800_000
 /** No compilation takes an hour. */
 const ABANDONED_MS = 3_600_000
 
+/** Of the compiler's output, where its lines become objects. */
+const OUTPUT_CHARACTERS = 100_000
+
 /** Exit codes of a shell for a process that such a signal has ended. */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 }
 
@@ -45,6 +52,7 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 }
  * @param {import('./begin.mjs').Signals} signals
  */
 export async function launch(argv, signals) {
+  isJson = wantsJson(argv)
   // A service that is stopped before it serves has stopped in good order.
   const isService = argv[0] === 'serve' || argv[0] === 'run'
   const stopping = new AbortController()
@@ -104,8 +112,9 @@ async function buildOf(stamp, signal) {
       return made
     } catch (error) {
       if (error.code === undefined) throw error
-      process.stderr.write(
-        `groundswell: ${root} cannot be written (${error.code}), and its sources have changed since they were compiled: run "npm run build" there as its owner\n`,
+      writeEarly(
+        `groundswell: ${root} cannot be written (${error.code}), and its sources have changed since they were compiled: run "npm run build" there as its owner`,
+        isJson,
       )
       process.exitCode = 1
       return null
@@ -159,7 +168,7 @@ async function compile(named, stamp, signal) {
 /** Runs a script in a process group of its own, which `signal` ends. Resolves to its exit code. */
 function run(script, args, temporary, signal) {
   const child = spawn(process.execPath, [script, ...args], {
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: isJson ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
     detached: true,
     env: { ...process.env, TMPDIR: temporary },
   })
@@ -172,9 +181,16 @@ function run(script, args, temporary, signal) {
   }
   if (signal.aborted) end()
   signal.addEventListener('abort', end)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text) => (output = (output + text).slice(-OUTPUT_CHARACTERS)))
+  }
   return new Promise((resolve, reject) => {
     child.once('error', reject)
-    child.once('exit', resolve)
+    child.once('close', (code) => {
+      writeEarly(output, isJson)
+      resolve(code)
+    })
   })
 }
 

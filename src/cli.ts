@@ -5,7 +5,7 @@
  */
 import { realpathSync, utimesSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { catchSignals, oldNodeFault, type Signals } from './begin.mjs'
+import { catchSignals, oldNodeFault, wantsJson, writeEarly, type Signals } from './begin.mjs'
 
 /**
  * Time between two marks that the compiled code is in use: `builds.mjs` removes builds without one for days.
@@ -38,7 +38,7 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(realpathS
   const fault = oldNodeFault()
   if (fault === null) void main(process.argv.slice(2))
   else {
-    process.stderr.write(fault)
+    writeEarly(fault, wantsJson(process.argv.slice(2)))
     process.exitCode = 1
   }
 }

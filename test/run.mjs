@@ -36,6 +36,7 @@ const SLOW = [
   'test/http/limits',
   'test/http/stream',
   'test/http/timeouts',
+  'test/logs/live',
   'test/metrics/live',
   'test/openapi/docs',
   'test/openapi/fuzz',

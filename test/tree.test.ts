@@ -93,6 +93,7 @@ const RANKS = [
   'http/',
   'redis/',
   'metrics/',
+  'logs/',
   'sea/',
   'store/',
   'system/',
@@ -290,6 +291,7 @@ test('The clock is read where a process or thread begins, and handed on from the
   // stopwatch: it measures how long something takes.
   const reading = filesWith(/Date\.now|new Date\(\)|performance\.timeOrigin/)
   assert.deepEqual(reading, [
+    'src/begin.mjs',
     'src/builds.mjs',
     'src/cli.ts',
     'src/commands/build.ts',
@@ -310,8 +312,8 @@ test('Arguments, environment and exit code belong to the commands.', () => {
     'src/launch.mjs',
     'src/system/thread.dev.mjs',
   ])
-  // The launcher passes its environment on. uWebSockets.js takes one setting from there and nowhere else.
-  assert.deepEqual(elsewhere(/process\.env/), ['src/builds.mjs', 'src/http/binding.ts'])
+  // Whether what comes before the log is JSON, a variable says. The launcher passes its environment on. uWebSockets.js takes one setting from there and nowhere else.
+  assert.deepEqual(elsewhere(/process\.env/), ['src/begin.mjs', 'src/builds.mjs', 'src/http/binding.ts'])
   // In a worker thread it ends the thread.
   assert.deepEqual(elsewhere(/process\.exit(Code)?\b/), [
     'src/builds.mjs',

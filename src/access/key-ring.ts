@@ -14,9 +14,12 @@ export interface KeyEntry {
   readonly slot: number
 }
 
-// Rows of 32-bit words: eight of the hash, the slot, the quota. A quota of 0 marks an empty row.
+// Rows of 32-bit words: eight of the hash, the slot, the quota. A quota of 0 marks an empty row. Behind all rows
+// come the ids, which requests do not need, each in a place of its own.
 const DIGEST_WORDS = 8
 const ROW_WORDS = 10
+const ID_BYTES = 16
+const ID_WORDS = ID_BYTES / Int32Array.BYTES_PER_ELEMENT
 const SLOT = 8
 const QUOTA = 9
 
@@ -49,11 +52,14 @@ export class KeyRing {
   readonly #words: Int32Array
   readonly #mask: number
 
-  /** At most half full: 80 to 160 bytes a key. */
+  /** At most half full: 112 to 224 bytes a key. */
   static build(entries: readonly KeyEntry[]): SharedArrayBuffer {
     const rows = 2 ** Math.ceil(Math.log2(2 * entries.length + 2))
-    const words = new Int32Array(new SharedArrayBuffer(rows * ROW_WORDS * Int32Array.BYTES_PER_ELEMENT))
-    for (const { hash, slot, quota } of entries) {
+    const words = new Int32Array(
+      new SharedArrayBuffer(rows * (ROW_WORDS + ID_WORDS) * Int32Array.BYTES_PER_ELEMENT),
+    )
+    const ids = Buffer.from(words.buffer, rows * ROW_WORDS * Int32Array.BYTES_PER_ELEMENT)
+    for (const { id, hash, slot, quota } of entries) {
       const bytes = Buffer.from(hash, 'hex')
       let row = bytes.readInt32BE(0) & (rows - 1)
       while (words[row * ROW_WORDS + QUOTA] !== 0) row = (row + 1) & (rows - 1)
@@ -61,13 +67,14 @@ export class KeyRing {
         words[row * ROW_WORDS + word] = bytes.readInt32BE(4 * word)
       words[row * ROW_WORDS + SLOT] = slot
       words[row * ROW_WORDS + QUOTA] = quota
+      ids.write(id, row * ID_BYTES, ID_BYTES, 'latin1')
     }
     return words.buffer
   }
 
   constructor(buffer: SharedArrayBuffer) {
     this.#words = new Int32Array(buffer)
-    this.#mask = this.#words.length / ROW_WORDS - 1
+    this.#mask = this.#words.length / (ROW_WORDS + ID_WORDS) - 1
   }
 
   /**
@@ -88,6 +95,14 @@ export class KeyRing {
       for (let word = 0; word < DIGEST_WORDS; word++) difference |= words[at + word] ^ DIGEST[word]
       if (difference === 0) return row
     }
+  }
+
+  /** Id of the key of a row that `find` gave. */
+  id(row: number): string {
+    const start = ((this.#mask + 1) * ROW_WORDS + row * ID_WORDS) * Int32Array.BYTES_PER_ELEMENT
+    // A copy: texts are not read from shared memory.
+    const bytes = Buffer.from(new Uint8Array(this.#words.buffer, start, ID_BYTES))
+    return bytes.toString('latin1').replace(/\0+$/, '')
   }
 
   /** Slot of the counter of a row that `find` gave. */

@@ -10,7 +10,7 @@ import type { Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
 import { command } from './command.ts'
 import { kindsHelp } from './help.ts'
-import { clock, environment, print, random } from './surroundings.ts'
+import { clock, environment, logSettings, note, print, random } from './surroundings.ts'
 
 /** Seconds by which a network's clock may be ahead of ours. */
 const CLOCK_TOLERANCE_S = 3600
@@ -38,10 +38,15 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
     print(`would publish in ${config.out}`)
     return
   }
+  const isTerminal = process.stderr.isTTY && logSettings.format === 'text'
   const report = new BuildReport({
     maxBadShare: config['max-bad'],
-    write: (text) => void process.stderr.write(text),
-    terminal: process.stderr.isTTY,
+    // Only a terminal gets lines that are written over.
+    write: (text) => {
+      if (isTerminal) process.stderr.write(text)
+      else text.split('\n').forEach((line) => line !== '' && note(line))
+    },
+    terminal: isTerminal,
     clock: Date.now,
   })
   if (configuration !== null) {

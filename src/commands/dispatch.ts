@@ -1,8 +1,10 @@
 /** Finds the command of a command line, runs it, and sets the exit code. */
-import type { Signals } from '../begin.mjs'
+import { wantsJson, type Signals } from '../begin.mjs'
 import { existsSync, statSync } from 'node:fs'
 import { KeysFileError } from '../access/keys-file.ts'
 import { Stops } from './stops.ts'
+import type { LOG_SETTINGS } from '../process/log-settings.ts'
+import type { ConfigOf } from '../process/settings.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { noFolder } from '../snapshot/write.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -12,7 +14,7 @@ import { expectedFault } from './faults.ts'
 import { commandHelp, overview } from './help.ts'
 import { ServerFailure } from './serve.ts'
 import { suggestion } from './suggest.ts'
-import { environment, note, print, programVersion } from './surroundings.ts'
+import { environment, logSettings, note, print, programVersion, setLog } from './surroundings.ts'
 import { COMMANDS } from './table.ts'
 
 const HELP = /^(-h|--help|help)$/
@@ -27,15 +29,35 @@ const MISUSED = 2
 /** @param argv what follows the program's name */
 export async function runCommand(argv: readonly string[], signals: Signals): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
+  if (wantsJson(argv)) logAsJson()
   try {
     await dispatch(argv, signals)
   } catch (error) {
     if (error instanceof ServerFailure) Stops.endAbruptly()
     const fault = expectedFault(error)
-    if (fault === null) throw error
-    note(`groundswell: ${fault}`)
+    if (fault === null) {
+      if (logSettings.format === 'text') throw error
+      note(`fault: ${error instanceof Error ? error.stack : String(error)}`)
+      process.exitCode = FAILED
+      return
+    }
+    note(logSettings.format === 'json' ? `fault: ${fault}` : `groundswell: ${fault}`)
     process.exitCode = error instanceof UsageError ? MISUSED : FAILED
   }
+}
+
+/** Takes over what Node itself would write as text, before the command line has been read. */
+function logAsJson(): void {
+  setLog('json', 'info', false)
+  process.removeAllListeners('warning')
+  process.on('warning', ({ name, message }) => note(`warning: ${name}: ${message}`))
+  const onFault = (error: unknown): void => {
+    // A server that serves ends in good order, by a listener of its own.
+    if (process.listenerCount('uncaughtException') > 1) return
+    note(`fault: ${error instanceof Error ? error.stack : String(error)}`)
+    process.exit(FAILED)
+  }
+  process.on('uncaughtException', onFault)
 }
 
 /** A reader such as `head` may have read enough. The work goes on without it. */
@@ -80,6 +102,8 @@ async function dispatch(given: readonly string[], signals: Signals): Promise<voi
     print(commandHelp(name, found))
     return
   }
+  const { 'log-format': format, 'log-level': level } = config as Partial<ConfigOf<typeof LOG_SETTINGS>>
+  if (format !== undefined && level !== undefined) setLog(format, level, true)
   expectPositionals(positionals, found.positionals, `groundswell ${name} ${found.usage}`)
   if (found.inFolder) expectFolder(positionals[0])
   if (found.existing !== null) expectFile(found.existing, config, named)

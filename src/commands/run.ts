@@ -3,7 +3,7 @@
  * schedule.
  */
 import type { Signals } from '../begin.mjs'
-import { issueKey, KeyCommandError } from '../access/keys.ts'
+import { issueKey, KeyCommandError, type IssuedKey } from '../access/keys.ts'
 import { loadKeys } from '../access/keys-file.ts'
 import { findFreePort } from '../http/port.ts'
 import type { BuildFigures } from '../metrics/figures.ts'
@@ -19,7 +19,7 @@ import { service } from './command.ts'
 import { makeDataFolder } from './data-folder.ts'
 import { kindsHelp } from './help.ts'
 import { serveUntilStopped } from './serve.ts'
-import { clock, note, print, random } from './surroundings.ts'
+import { clock, logSettings, note, print, random } from './surroundings.ts'
 
 const FIRST_OWNER = 'demo'
 
@@ -64,7 +64,7 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
     await serveUntilStopped(config, stops, signals, {
       onListening: (address) => {
         isShown = true
-        greet(address, key)
+        greet(address, key, config.keys)
       },
       moreStatus: () =>
         schedule === null ? {} : { build: buildStatus(schedule.state, config['build-timeout']) },
@@ -72,7 +72,7 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
       refreshEvery: config.every,
     })
   } finally {
-    if (key !== null && !isShown) print(keyText(key))
+    if (key !== null && !isShown) print(keyText(key, config.keys))
     schedule?.stop()
     ending.abort()
     await endChildren()
@@ -92,6 +92,8 @@ function buildOf(config: RunConfig): Build {
         `--max-bad=${percent(config['max-bad'])}`,
         `--allow-loss=${percent(config['allow-loss'])}`,
         `--keep=${config.keep}`,
+        `--log-format=${logSettings.format}`,
+        `--log-level=${logSettings.level}`,
       ],
       limit: config['build-timeout'],
       signal,
@@ -119,11 +121,11 @@ async function buildFirst(
   }
 }
 
-/** The text of a new key, or null where the keys file has keys already. */
-function firstKey(path: string): string | null {
+/** A new key, or null where the keys file has keys already. */
+function firstKey(path: string): IssuedKey | null {
   if (loadKeys(path).length > 0) return null
   try {
-    return issueKey(path, { owner: FIRST_OWNER, now: clock() }).key
+    return issueKey(path, { owner: FIRST_OWNER, now: clock() })
   } catch (error) {
     // Another start has issued it at the same moment, and shows it.
     if (error instanceof KeyCommandError && loadKeys(path).length > 0) return null
@@ -131,17 +133,22 @@ function firstKey(path: string): string | null {
   }
 }
 
-const keyText = (key: string): string =>
-  `A key was issued for "${FIRST_OWNER}" and is shown this once: ${key}`
+/** A log is no place for a key. */
+const keyText = ({ key, record: { id } }: IssuedKey, file: string): string =>
+  logSettings.format === 'json'
+    ? `the key ${id} was issued for "${FIRST_OWNER}" and is not shown in a log: "groundswell keys rotate ${id} --keys ${file}" replaces it and prints the new one`
+    : `A key was issued for "${FIRST_OWNER}" and is shown this once: ${key}`
 
-function greet(address: string, key: string | null): void {
+function greet(address: string, issued: IssuedKey | null, file: string): void {
   const explorer = new URL('/', address).href
-  if (key === null) {
+  if (issued === null || logSettings.format === 'json') {
+    if (issued !== null) print(keyText(issued, file))
     print(`the explorer is at ${explorer}`)
     return
   }
+  const { key } = issued
   print('')
-  print(keyText(key))
+  print(keyText(issued, file))
   // A fragment stays in the browser, which also takes it off the address bar at once.
   print(`  look around: ${explorer}#key=${key}`)
   print(`  curl -H 'Authorization: Bearer ${key}' '${address}/buoys?per_page=3'`)

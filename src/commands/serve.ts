@@ -5,7 +5,7 @@ import type { BuildFigures } from '../metrics/figures.ts'
 import { SERVE_SETTINGS, type ServeConfig } from '../process/settings.ts'
 import type { Stops } from './stops.ts'
 import { service } from './command.ts'
-import { clock, note, print, programVersion } from './surroundings.ts'
+import { clock, logSettings, note, print, programVersion } from './surroundings.ts'
 
 export const serve = service({
   usage: '[--snapshots DIR] [--port PORT] [--keys FILE] [options]',
@@ -38,6 +38,9 @@ export async function serveUntilStopped(
 ): Promise<void> {
   const starting = startServer(config, {
     log: note,
+    logLevel: logSettings,
+    logFormat: logSettings.format,
+    writeAccess: (lines, written) => void process.stdout.write(lines, () => written()),
     clock,
     refreshEvery,
     moreStatus,
@@ -52,7 +55,7 @@ export async function serveUntilStopped(
   )
   stops.beforeEnd(async () => (await started)?.stopAtOnce() ?? true)
   process.on('uncaughtException', (error) => {
-    note(error.stack ?? String(error))
+    note(logSettings.format === 'json' ? `fault: ${error.stack}` : (error.stack ?? String(error)))
     void stops.end(1)
   })
   let server: RunningServer

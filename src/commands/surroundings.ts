@@ -2,17 +2,52 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Log, type Format, type Level } from '../logs/log.ts'
 
 /** Writes one line to standard output: what the operator asked for. */
-export const print = (line: string): void => void process.stdout.write(`${line}\n`)
+export const print = (line: string): void => {
+  if (printed === null) process.stdout.write(`${line}\n`)
+  else if (line.trim() !== '') printed.always(line.trim())
+}
 
-/** Writes one line to standard error: what happens meanwhile, warnings and faults. */
-export const note = (line: string): void => void process.stderr.write(`${line}\n`)
+/** Writes one event to standard error: what happens meanwhile, warnings and faults. */
+export const note = (line: string): void => noted.line(line)
+
+/** Where what is printed is a log as well; null where it goes out as it is. */
+let printed: Log | null = null
+let noted = logTo(process.stderr, 'text', 'info')
+
+/**
+ * How lines are written from now on.
+ * @param isService whether standard output is a log, too, and not what the operator asked for
+ */
+export function setLog(format: Format, level: Level, isService: boolean): void {
+  noted = logTo(process.stderr, format, level)
+  printed = isService && format === 'json' ? logTo(process.stdout, format, level) : null
+}
+
+export const logSettings = {
+  get format(): Format {
+    return noted.format
+  },
+  get level(): Level {
+    return noted.level
+  },
+  set level(level: Level) {
+    noted.level = level
+  },
+}
+
+function logTo(stream: NodeJS.WriteStream, format: Format, level: Level): Log {
+  return new Log({ format, level, write: (text) => void stream.write(text), clock })
+}
 
 export const environment: { readonly [name: string]: string | undefined } = process.env
 
 /** Epoch seconds. */
-export const clock = (): number => Date.now() / 1000
+export function clock(): number {
+  return Date.now() / 1000
+}
 
 /** The folder of the package or clone that this program runs from, without a slash at its end. */
 export const packageFolder: string = folderAbove(fileURLToPath(import.meta.url))

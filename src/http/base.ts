@@ -22,6 +22,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   keyRow = NO_KEY
   status = 0
   bytes = 0
+  head: string | Uint8Array = ''
   draining = false
   /**
    * `begun` lasts only while bytes are handed over: seen from outside, it means that this failed half-way.
@@ -106,6 +107,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   protected note(head: string | Uint8Array, body: Uint8Array | null): void {
     this.refuseSecond()
     this.status = statusOf(head)
+    this.head = head
     this.bytes = body === null || this.method === 'HEAD' ? 0 : body.length
   }
 

@@ -42,6 +42,7 @@ export const IF_NONE_MATCH = new HeaderName('if-none-match')
 export const X_REQUEST_ID = new HeaderName('x-request-id')
 export const X_FORWARDED_FOR = new HeaderName('x-forwarded-for')
 export const FORWARDED = new HeaderName('forwarded')
+export const TRACEPARENT = new HeaderName('traceparent')
 
 /**
  * Makes a whole body once more, the same bytes as before, in a buffer that may be used again at once. Null
@@ -112,6 +113,8 @@ export interface Answered extends Exchange {
   readonly status: number
   /** Of the body that is sent, so 0 on HEAD. */
   readonly bytes: number
+  /** As it was sent; as bytes it may be in a buffer that is used again at once. */
+  readonly head: string | Uint8Array
 }
 
 /** Records every request that gets as far as a handler, or that the engine answers in its place. */
@@ -124,8 +127,11 @@ export interface Recorder {
    * The reply of a request was deferred. @returns what is to be called once, when its first bytes are handed
    * over, or with `GONE` when they will not be
    */
-  deferred(exchange: Exchange, begun: number): (status: number, bytes: number) => void
+  deferred(exchange: Exchange, begun: number): OnAnswer
 }
+
+/** @param head '' where the client has gone */
+export type OnAnswer = (status: number, bytes: number, head: string | Uint8Array) => void
 
 /** In place of a status: the client has gone before its deferred reply began, or was cut off. */
 export const GONE = 499

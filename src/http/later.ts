@@ -1,11 +1,11 @@
 /** What the later replies of both engines share. */
-import { GONE, statusOf, type LaterEvents, type LaterReply } from './exchange.ts'
+import { GONE, statusOf, type LaterEvents, type LaterReply, type OnAnswer } from './exchange.ts'
 
 export abstract class BaseLaterReply<Response> implements LaterReply {
   readonly isHead: boolean
   isOver = false
   /** Called once with the status of the answer and the bytes of its body when it begins, or `GONE`. */
-  onAnswer: (status: number, bytes: number) => void = () => {}
+  onAnswer: OnAnswer = () => {}
   #hasBegun = false
   protected readonly response: Response
   /** Whether an answer that begins now is the last of its connection. */
@@ -22,13 +22,13 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   send(head: string | Uint8Array, body: Uint8Array | null): void {
     if (this.isOver) return
     this.isOver = true
-    this.#begin(statusOf(head), body?.length ?? 0)
+    this.#begin(statusOf(head), body?.length ?? 0, head)
     this.sendWhole(head, this.isHead ? null : body, body?.length ?? null)
   }
 
   begin(head: string | Uint8Array, length: number): void {
     if (this.isOver) return
-    this.#begin(statusOf(head), length)
+    this.#begin(statusOf(head), length, head)
     if (this.isHead) {
       this.isOver = true
       this.sendWhole(head, null, length)
@@ -60,10 +60,10 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
     this.destroy()
   }
 
-  #begin(status: number, bytes: number): void {
+  #begin(status: number, bytes: number, head: string | Uint8Array = ''): void {
     if (this.#hasBegun) return
     this.#hasBegun = true
-    this.onAnswer(status, this.isHead ? 0 : bytes)
+    this.onAnswer(status, this.isHead ? 0 : bytes, head)
   }
 
   /** An answer without a body has the header of its length unless `length` is null. */

@@ -14,7 +14,10 @@ export const DEFAULT_ADMIN_PORT = 8081
 export async function openAdminPort(
   config: ServeConfig,
   log: (line: string) => void,
-  options: Pick<AdminOptions, 'notReady' | 'onReadinessAsked' | 'status' | 'metrics' | 'reload' | 'onFault'>,
+  options: Pick<
+    AdminOptions,
+    'notReady' | 'onReadinessAsked' | 'status' | 'metrics' | 'reload' | 'logLevel' | 'onFault'
+  >,
 ): Promise<AdminPort | null> {
   const wanted = config['admin-port']
   if (wanted === 'off') return null

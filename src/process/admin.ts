@@ -10,6 +10,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { isIP, type AddressInfo } from 'node:net'
+import { LEVELS, type Level } from '../logs/log.ts'
 import { EXPOSITION_TYPE } from '../metrics/exposition.ts'
 import { readRegularFileSync } from '../system/files.ts'
 import { unmapped } from '../http/exchange.ts'
@@ -30,6 +31,8 @@ export interface AdminOptions {
   /** The text of `/metrics`. */
   metrics: () => string
   reload: () => Promise<void>
+  /** The level of the log, which `POST /log-level` changes; null where it cannot be changed. */
+  logLevel: { level: Level } | null
   /** Called when the status or the metrics cannot be made. */
   onFault: (path: string, error: unknown) => void
 }
@@ -72,11 +75,8 @@ export async function startAdmin(options: AdminOptions): Promise<{ port: number;
   }
 }
 
-function route(
-  { method, url, socket }: IncomingMessage,
-  response: ServerResponse,
-  options: AdminOptions,
-): void {
+function route(request: IncomingMessage, response: ServerResponse, options: AdminOptions): void {
+  const { method, url, socket } = request
   const path = (url ?? '').split('?')[0]
   switch (`${method === 'HEAD' ? 'GET' : method} ${path}`) {
     case 'GET /livez':
@@ -95,13 +95,17 @@ function route(
     case 'GET /metrics':
       answerMetrics(response, options)
       break
+    case 'GET /log-level':
+    case 'POST /log-level':
+      answerLogLevel(request, response, options)
+      break
     case 'POST /reload':
       void options.reload().then(() => answerStatus(response, options))
       break
     default:
       answer(response, 404, {
         error: 'resource_not_found',
-        message: 'Known are GET /livez, /readyz, /status, /metrics and POST /reload',
+        message: 'Known are GET /livez, /readyz, /status, /metrics, /log-level and POST /reload, /log-level',
       })
   }
 }
@@ -120,6 +124,31 @@ function answerStatus(response: ServerResponse, options: AdminOptions): void {
     return
   }
   answer(response, 200, status)
+}
+
+/** `POST /log-level?level=debug` changes the level; both it and GET answer with that of the moment. */
+function answerLogLevel(
+  { method, url }: IncomingMessage,
+  response: ServerResponse,
+  { logLevel }: AdminOptions,
+): void {
+  if (logLevel === null) {
+    answer(response, 404, { error: 'resource_not_found', message: 'The log of this server has no level' })
+    return
+  }
+  if (method === 'POST') {
+    const wanted = new URLSearchParams((url ?? '').split('?')[1] ?? '').getAll('level')
+    const level = LEVELS.find((each) => each === wanted[0])
+    if (level === undefined || wanted.length > 1) {
+      answer(response, 400, {
+        error: 'bad_request',
+        message: `Parameter level: expected one of ${LEVELS.join(', ')}, as in POST /log-level?level=debug`,
+      })
+      return
+    }
+    logLevel.level = level
+  }
+  answer(response, 200, { level: logLevel.level, levels: LEVELS })
 }
 
 function answerMetrics(response: ServerResponse, options: AdminOptions): void {

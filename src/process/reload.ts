@@ -155,7 +155,7 @@ export class Reloader {
   }
 
   async #lookOnce(): Promise<void> {
-    const { dir, clock } = this.#options
+    const { dir, clock, log } = this.#options
     let seen = ''
     try {
       const manifest = await readManifest(dir)
@@ -175,6 +175,7 @@ export class Reloader {
       if (why !== null) throw new SnapshotError(why)
       const began = performance.now()
       this.state.loading = { id: seen, since: clock() }
+      log(`debug: loading snapshot ${seen}`)
       const snapshot = await this.#load(manifest)
       if (this.#isStopping) return
       const loadedAt = performance.now()
@@ -187,6 +188,10 @@ export class Reloader {
       this.state.took = (performance.now() - began) / 1000
       this.state.loadTook = (loadedAt - began) / 1000
       this.state.swapTook = (performance.now() - loadedAt) / 1000
+      const { loadTook, swapTook } = this.state
+      log(
+        `debug: snapshot ${seen} was read in ${loadTook.toFixed(3)} s and taken over in ${swapTook.toFixed(3)} s`,
+      )
       this.state.loaded++
     } catch (error) {
       if (!this.#isStopping) this.#refuse(seen, (error as Error).message)

@@ -10,6 +10,8 @@ import { holdText, readHold } from '../build/hold.ts'
 import { countConnections } from '../http/connections.ts'
 import { loadEngine } from '../http/engine.ts'
 import { findFreePort, openPort } from '../http/port.ts'
+import { LEVELS, type Level } from '../logs/log.ts'
+import { readWorkers } from '../metrics/worker-figures.ts'
 import { timestampText } from '../sea/time.ts'
 import { Totals } from '../serving/totals.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
@@ -24,6 +26,9 @@ import { QuotaStore } from './quota-store.ts'
 import { metricsText } from './metrics.ts'
 import { notReady, Status, type Observed } from './status.ts'
 import { Workers } from './workers.ts'
+
+/** How often the operator hears that lines of the access log are dropped, while they are. */
+const DROPPED_INTERVAL_MS = 5000
 
 /** What to do when the port cannot be opened. */
 export const PORT_ADVICE =
@@ -73,6 +78,7 @@ export class RunningServer {
   readonly #reloader: Reloader
   readonly #status: Status
   readonly #metrics: () => string
+  readonly #droppedTimer: NodeJS.Timeout | null
   #admin: AdminPort | null = null
   #port = 0
   #isOpen = false
@@ -83,7 +89,14 @@ export class RunningServer {
 
   /** Puts the parts together. Only the keys file and the clock are followed from here on. */
   constructor(config: ServeConfig, surroundings: Surroundings, count: number) {
-    const { log, clock, moreStatus = () => ({}), builds = () => null, version = 'unknown' } = surroundings
+    const {
+      log,
+      clock,
+      moreStatus = () => ({}),
+      builds = () => null,
+      version = 'unknown',
+      writeAccess = () => {},
+    } = surroundings
     this.host = config.host
     this.basePath = config['base-path']
     this.#config = config
@@ -118,6 +131,7 @@ export class RunningServer {
       count,
       startOf: (thread, snapshots) => ({ ...common, thread, keys: this.#keys.ring(), snapshots }),
       log,
+      writeAccess,
       // The new worker began with the keys of that moment.
       onReplaced: () => this.#workers.send({ type: 'keys', keys: this.#keys.ring() }),
       onWanted: (wanted) => {
@@ -145,6 +159,7 @@ export class RunningServer {
       ...(this.#quotas === null ? {} : { quotas: this.#quotas.status() }),
       ...moreStatus(),
     }))
+    this.#droppedTimer = common.accessLog === null ? null : reportDropped(common.workerFigures, log)
     this.#metrics = metricsText({
       dir: config.snapshots,
       version,
@@ -248,9 +263,29 @@ export class RunningServer {
       status: () => this.#status.document(this.#observed()),
       metrics: this.#metrics,
       reload: () => this.reload(),
+      logLevel: this.#announcedLevel(),
       onFault: (path, error) =>
         log(`fault: ${path}: ${error instanceof Error ? error.stack : String(error)}`),
     })
+  }
+
+  /** The level of the log; a change of it is in the log, with the level that shows it. */
+  #announcedLevel(): { level: Level } | null {
+    const { log, logLevel } = this.#surroundings
+    if (logLevel === undefined) return null
+    return {
+      get level() {
+        return logLevel.level
+      },
+      set level(level) {
+        const before = logLevel.level
+        const line = `warning: the level of the log is ${level} from now on, and was ${before}`
+        const showsMore = LEVELS.indexOf(level) > LEVELS.indexOf(before)
+        if (!showsMore) log(line)
+        logLevel.level = level
+        if (showsMore) log(line)
+      },
+    }
   }
 
   #observed(): Observed {
@@ -293,9 +328,23 @@ export class RunningServer {
     if (!this.#hasClosed) {
       this.#hasClosed = true
       this.#hours.stop()
+      if (this.#droppedTimer !== null) clearInterval(this.#droppedTimer)
       this.#keys.close()
       this.#admin?.close()
     }
     return allEnded
   }
+}
+
+function reportDropped(workerFigures: SharedArrayBuffer, log: (line: string) => void): NodeJS.Timeout {
+  let before = 0
+  return setInterval(() => {
+    const dropped = readWorkers(workerFigures).reduce((sum, row) => sum + row.dropped_lines, 0)
+    if (dropped > before) {
+      log(
+        `warning: ${dropped} lines of the access log were dropped since the start: standard output is not read fast enough`,
+      )
+    }
+    before = dropped
+  }, DROPPED_INTERVAL_MS)
 }

@@ -10,6 +10,7 @@ import { DEFAULT_ALLOWED_LOSS } from '../build/losses.ts'
 import { DEFAULT_KEPT } from '../build/kept.ts'
 import { parseAddress, type RedisAddress } from '../redis/address.ts'
 import { parseTimestamp } from '../sea/time.ts'
+import { ACCESS_LOG_SETTINGS, LOG_SETTINGS } from './log-settings.ts'
 import {
   bytes,
   duration,
@@ -226,6 +227,8 @@ export const SERVE_SETTINGS = {
     default: 'auto',
     parse: oneOf(['auto', 'uws', 'node']),
   } satisfies Setting<'auto' | 'uws' | 'node'>,
+  ...LOG_SETTINGS,
+  ...ACCESS_LOG_SETTINGS,
 } as const
 
 export type ServeConfig = ConfigOf<typeof SERVE_SETTINGS>
@@ -300,6 +303,7 @@ export const BUILD_SETTINGS = {
     default: String(DEFAULT_KEPT),
     parse: wholeNumber(1, 10000),
   } satisfies Setting<number>,
+  ...LOG_SETTINGS,
 } as const
 
 export const RUN_SETTINGS = {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { AddressCounters } from '../access/address-counters.ts'
 import { Connections } from '../http/connections.ts'
 import { connectionsWithin, openFilesLimit } from '../http/files.ts'
+import type { Format, Level } from '../logs/log.ts'
 import type { BuildFigures } from '../metrics/figures.ts'
 import { RequestCounts } from '../metrics/requests.ts'
 import { WorkerFiguresRow } from '../metrics/worker-figures.ts'
@@ -27,6 +28,12 @@ export interface Surroundings {
   refreshEvery?: number
   /** More members of `/status`. */
   moreStatus?: () => object
+  /** The level of the log, which an operator may change. */
+  logLevel?: { level: Level }
+  /** How lines of the access log are written. */
+  logFormat?: Format
+  /** Writes lines of the access log, and says when they have left. Without it there is no such log. */
+  writeAccess?: (lines: Uint8Array, written: () => void) => void
   /** Builds that this process starts, for the metrics; null where it starts none. */
   builds?: () => BuildFigures | null
   /** The version of the program, for the metrics. */
@@ -44,7 +51,13 @@ export type CommonStart = Omit<WorkerStart, 'thread' | 'snapshots' | 'keys' | 'p
  */
 export function commonStart(
   config: ServeConfig,
-  { log, clockShift = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT), refreshEvery = 0 }: Surroundings,
+  {
+    log,
+    clockShift = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT),
+    refreshEvery = 0,
+    writeAccess,
+    logFormat = 'text',
+  }: Surroundings,
   workers: number,
   quota: SharedArrayBuffer,
 ): CommonStart {
@@ -58,6 +71,10 @@ export function commonStart(
     workerFigures: WorkerFiguresRow.allocate(workers),
     connections: Connections.allocate(workers),
     site: startSite(config['base-path'], log),
+    accessLog:
+      config['access-log'] === null || writeAccess === undefined
+        ? null
+        : { rules: config['access-log'], format: logFormat },
     clockShift,
     host: config.host,
     engine: config.engine,

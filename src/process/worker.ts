@@ -26,9 +26,12 @@ import { warmUp } from '../serving/warm-up.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
 import { finish, finishInSlices, type Steps } from '../system/steps.ts'
-import { RequestCounts } from '../metrics/requests.ts'
+import { AccessLog } from '../logs/access-log.ts'
+import type { AccessRules } from '../logs/access-rules.ts'
+import type { Format } from '../logs/log.ts'
+import { OTHER_ROUTES, RequestCounts } from '../metrics/requests.ts'
 import { WorkerFiguresRow } from '../metrics/worker-figures.ts'
-import { RequestRecorder, routeNames } from '../serving/recorder.ts'
+import { RequestRecorder, routeNames, type Lines } from '../serving/recorder.ts'
 import { Totals } from '../serving/totals.ts'
 import type { LastAct } from './workers.ts'
 
@@ -63,6 +66,8 @@ export interface WorkerStart {
   /** Hashes of requests that have stalled a thread. */
   refused: readonly string[]
   site: SharedSite
+  /** Which requests the access log shows, and how; null for none. */
+  accessLog: { rules: AccessRules; format: Format } | null
   /** One Float64: seconds by which its clock is ahead of the machine's. */
   clockShift: SharedArrayBuffer
   /** The snapshots that are held, oldest first; the last is served. */
@@ -86,6 +91,8 @@ export type ToWorker =
   | { type: 'drain' }
   | { type: 'stop-listening' }
   | { type: 'close' }
+  /** So many bytes of the access log have been written. */
+  | { type: 'written'; bytes: number }
   /** Fails as a bug would, for drills. */
   | { type: 'fail' }
 
@@ -99,6 +106,9 @@ export type FromWorker =
   /** More requests wait for calls of keys: slot, hour and count, in turn. */
   | { type: 'wanted'; wanted: readonly number[] }
   | { type: 'fault'; message: string }
+  | { type: 'warning'; message: string }
+  /** Lines of the access log. */
+  | { type: 'lines'; lines: Uint8Array }
 
 /**
  * A worker gets a snapshot ready in slices of this length, and answers requests between them. With 1,200
@@ -118,9 +128,14 @@ pulse.identify()
 const shift = new Float64Array(start.clockShift)
 const send = (message: FromWorker): void => main.postMessage(message)
 
+// Node would write it past the log.
+process.removeAllListeners('warning')
+process.on('warning', ({ name, message }) => send({ type: 'warning', message: `${name}: ${message}` }))
+
+const clock = (): number => Date.now() / 1000 + shift[0]
 const totals = new Totals(start.totals, start.thread)
-const routes = routeNames(OPERATIONS, start.basePath).length
-const counts = new RequestCounts(start.requests, routes, start.thread)
+const routes = routeNames(OPERATIONS, start.basePath)
+const counts = new RequestCounts(start.requests, routes.length, start.thread)
 const figures = new WorkerFiguresRow(start.workerFigures, start.thread)
 const expensive = new ExpensiveAnswers(() => totals.counted('requests'))
 const refused = new Set(start.refused)
@@ -141,6 +156,7 @@ function askForLease(slot: number, hour: number, count: number): void {
   wanted.push(slot, hour, count)
 }
 
+let ring = new KeyRing(start.keys)
 const requests = new RequestPath(
   {
     operations: OPERATIONS,
@@ -156,10 +172,10 @@ const requests = new RequestPath(
     totals,
     expensive,
     site: new Site(start.site),
-    clock: () => Date.now() / 1000 + shift[0],
+    clock,
     onFault: (error, operation) => send({ type: 'fault', message: `${operation}: ${faultText(error)}` }),
   },
-  new KeyRing(start.keys),
+  ring,
 )
 
 /** Where a fault happened, without its message: messages of errors may quote a request. */
@@ -234,6 +250,24 @@ function hashOf({ path, query }: Exchange): string {
     .digest('hex')
 }
 
+const access =
+  start.accessLog === null
+    ? null
+    : new AccessLog({
+        ...start.accessLog,
+        worker: start.thread,
+        clock,
+        hand: (bytes) =>
+          main.postMessage({ type: 'lines', lines: bytes } satisfies FromWorker, [bytes.buffer]),
+        onDropped: (count) => figures.dropped(count),
+      })
+const lines: Lines | null = access && {
+  log: access,
+  routes,
+  operations: [...OPERATIONS.map(({ name }) => name), ...OTHER_ROUTES],
+  keyId: (row) => ring.id(row),
+}
+
 /** Has a request answered by `handler`, unless it has stalled a thread. */
 function answer(exchange: Exchange, handler: OnRequest): void {
   if (refused.size > 0 && refused.has(hashOf(exchange))) {
@@ -256,7 +290,7 @@ const engine = loadEngine(start.engine).create((exchange) => answer(exchange, ha
     perAddress: start.maxConnectionsPerAddress,
     isExempt: (address) => neighbours.trusts(address),
   }),
-  recorder: new RequestRecorder(counts, routes),
+  recorder: new RequestRecorder(counts, routes.length, lines),
   onProgress: () => pulse.advance(),
   onThrow: (error) => send({ type: 'fault', message: faultText(error) }),
 })
@@ -302,7 +336,8 @@ main.on('message', (message: ToWorker) => {
       prepared = null
       break
     case 'keys':
-      requests.setKeys(new KeyRing(message.keys))
+      ring = new KeyRing(message.keys)
+      requests.setKeys(ring)
       break
     case 'leased':
       for (let at = 0; at < message.woken.length; at += 2) {
@@ -325,10 +360,14 @@ main.on('message', (message: ToWorker) => {
       void engine.finish(LAST_ANSWERS_MS).then(async () => {
         await parked.empty()
         close()
+        access?.close()
         // The event loop releases in this turn what was closed just now. A snapshot that is being got ready
         // does not delay the end.
         setImmediate(() => process.exit(0))
       })
+      break
+    case 'written':
+      access?.written(message.bytes)
       break
     case 'fail':
       throw new Error('a drill')

@@ -80,6 +80,8 @@ export interface WorkersOptions {
   /** Requests that workers with this number have served so far. */
   requestsOf: (thread: number) => number
   log: (line: string) => void
+  /** Writes lines of the access log, and says when they have left. */
+  writeAccess: (lines: Uint8Array, written: () => void) => void
   onReplaced: () => void
   /** Called when more requests wait for calls of keys: slot, hour and count, in turn. */
   onWanted: (wanted: readonly number[]) => void
@@ -285,6 +287,7 @@ export class Workers {
         if (message.type === 'ready') {
           this.#members[thread] = member
           member.since = performance.now()
+          log(`debug: worker ${thread} is ready`)
           resolve(member)
         } else this.#take(message, member)
       })
@@ -313,6 +316,15 @@ export class Workers {
       case 'wanted':
         this.#options.onWanted(message.wanted)
         break
+      case 'warning':
+        this.#options.log(`warning: worker ${member.thread}: ${message.message}`)
+        break
+      case 'lines': {
+        const { lines } = message
+        const reply = { type: 'written', bytes: lines.length } satisfies ToWorker
+        this.#options.writeAccess(lines, () => member.worker.postMessage(reply))
+        break
+      }
       case 'fault':
         this.#options.log(`fault in worker ${member.thread}: ${message.message}`)
         break

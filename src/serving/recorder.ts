@@ -1,7 +1,13 @@
-/** Records the requests of one worker: counts and times each. */
-import type { Answered, Exchange, Recorder } from '../http/exchange.ts'
-import { OTHER_ROUTES, type RequestCounts } from '../metrics/requests.ts'
+/** Records the requests of one worker: counts and times each, and writes lines of the access log. */
 import type { Operation } from '../answers/operation.ts'
+import { TRACEPARENT, type Answered, type Exchange, type OnAnswer, type Recorder } from '../http/exchange.ts'
+import type { AccessLog } from '../logs/access-log.ts'
+import type { Trace } from '../logs/traceparent.ts'
+import { METHODS, OTHER, OTHER_ROUTES, type RequestCounts } from '../metrics/requests.ts'
+import { callersRequestId } from './reply.ts'
+
+const REQUEST_ID = '\r\nX-Request-Id: '
+const UUID_LENGTH = 36
 
 /**
  * The routes by their ordinals, as labels: those of operations, then `OTHER_ROUTES`.
@@ -11,28 +17,117 @@ export function routeNames(operations: readonly Operation[], basePath: string): 
   return [...operations.map(({ path }) => `${basePath}${path}`), ...OTHER_ROUTES]
 }
 
+/** The access log of a worker, with what its lines call things. */
+export interface Lines {
+  readonly log: AccessLog
+  /** By ordinal of the route. */
+  readonly routes: readonly string[]
+  readonly operations: readonly string[]
+  /** The id of the key in a row of the key ring of the moment. */
+  readonly keyId: (row: number) => string
+}
+
+/** What a line says of a request, taken while the request can be read. */
+interface Noted {
+  route: number
+  method: string
+  keyId: string
+  /** The caller's, if it was a UUID; else ''. */
+  requestId: string
+  trace: Trace | null
+}
+
 export class RequestRecorder implements Recorder {
   readonly #counts: RequestCounts
   /** Of requests that were not routed. */
   readonly #none: number
+  readonly #lines: Lines | null
 
-  /** @param routes how many there are */
-  constructor(counts: RequestCounts, routes: number) {
+  /**
+   * @param routes how many there are
+   * @param lines null where there is no access log
+   */
+  constructor(counts: RequestCounts, routes: number, lines: Lines | null) {
     this.#counts = counts
     this.#none = routes - OTHER_ROUTES.length + OTHER_ROUTES.indexOf('none')
+    this.#lines = lines
   }
 
   begin(): number {
-    return this.#counts.begin()
+    return this.#lines === null ? this.#counts.begin() : performance.now()
   }
 
-  answered({ route, method, status, bytes }: Answered, begun: number): void {
-    this.#counts.count(route < 0 ? this.#none : route, method, status, bytes, begun)
+  answered(exchange: Answered, begun: number): void {
+    const route = exchange.route < 0 ? this.#none : exchange.route
+    this.#counts.count(route, exchange.method, exchange.status, exchange.bytes, begun)
+    if (this.#lines !== null) this.#writeAnswered(this.#lines, exchange, performance.now() - begun)
   }
 
-  deferred({ route, method }: Exchange, begun: number): (status: number, bytes: number) => void {
+  deferred(exchange: Exchange, begun: number): OnAnswer {
+    const { method } = exchange
+    const route = exchange.route < 0 ? this.#none : exchange.route
     // It takes so long that being timed costs it nothing.
     const since = begun === 0 ? performance.now() : begun
-    return (status, bytes) => this.#counts.count(route < 0 ? this.#none : route, method, status, bytes, since)
+    const lines = this.#lines
+    const noted = lines === null ? null : note(lines, exchange, route, traceOf(lines, exchange))
+    return (status, bytes, head) => {
+      this.#counts.count(route, method, status, bytes, since)
+      if (lines === null || noted === null) return
+      const ms = performance.now() - since
+      if (lines.log.wants(status, ms, noted.trace)) write(lines, noted, status, bytes, head, ms)
+    }
   }
+
+  #writeAnswered(lines: Lines, exchange: Answered, ms: number): void {
+    const { status, bytes, head } = exchange
+    const trace = traceOf(lines, exchange)
+    if (!lines.log.wants(status, ms, trace)) return
+    const route = exchange.route < 0 ? this.#none : exchange.route
+    write(lines, note(lines, exchange, route, trace), status, bytes, head, ms)
+  }
+}
+
+function traceOf({ log }: Lines, exchange: Exchange): Trace | null {
+  // Several of them say nothing together.
+  return exchange.header(TRACEPARENT) === '' ? null : log.trace(exchange.headerValues(TRACEPARENT))
+}
+
+function note({ keyId }: Lines, exchange: Exchange, route: number, trace: Trace | null): Noted {
+  const { method, keyRow } = exchange
+  return {
+    route,
+    // Any other would be text of the request.
+    method: (METHODS as readonly string[]).includes(method) ? method : OTHER,
+    keyId: keyRow < 0 ? '' : keyId(keyRow),
+    requestId: callersRequestId(exchange),
+    trace,
+  }
+}
+
+function write(
+  { log, routes, operations }: Lines,
+  { route, method, keyId, requestId, trace }: Noted,
+  status: number,
+  bytes: number,
+  head: string | Uint8Array,
+  durationMs: number,
+): void {
+  log.add({
+    method,
+    operation: operations[route],
+    route: routes[route],
+    status,
+    bytes,
+    durationMs,
+    keyId,
+    requestId: requestId || sentRequestId(head),
+    trace,
+  })
+}
+
+/** The id that an answer was given; '' where it has none. Only those to callers without one have it as text. */
+function sentRequestId(head: string | Uint8Array): string {
+  if (typeof head !== 'string') return ''
+  const at = head.indexOf(REQUEST_ID)
+  return at === -1 ? '' : head.slice(at + REQUEST_ID.length, at + REQUEST_ID.length + UUID_LENGTH)
 }

@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { AdminTokenError, readToken, startAdmin, type AdminOptions } from '../../src/process/admin.ts'
+import type { Level } from '../../src/logs/log.ts'
 import { runCli, temporaryFolder } from '../live.ts'
 
 interface Asked {
@@ -32,6 +33,7 @@ async function start(t: TestContext, options: Partial<AdminOptions> = {}): Promi
     status: () => ({ secret: 'what only the operator knows' }),
     metrics: () => '# HELP a_metric\n',
     reload: async () => void reloads++,
+    logLevel: null,
     onFault: (_path, error) => assert.fail(error as Error),
     ...options,
   })
@@ -51,6 +53,52 @@ async function start(t: TestContext, options: Partial<AdminOptions> = {}): Promi
       }),
   }
 }
+
+test('The level of the log is changed by a POST alone, to one that there is, under the rules of the port.', async (t) => {
+  const logLevel: { level: Level } = { level: 'info' }
+  const admin = await start(t, { logLevel })
+  const levelOf = (body: string): unknown => (JSON.parse(body) as { level: unknown }).level
+  assert.equal(levelOf((await admin.ask('/log-level')).body), 'info')
+  assert.equal((await admin.ask('/log-level?level=debug')).status, 200)
+  assert.equal(logLevel.level, 'info')
+  for (const query of [
+    '',
+    '?level',
+    '?level=',
+    '?level=DEBUG',
+    '?level=degub',
+    '?level=debug&level=info',
+    '?l=debug',
+  ]) {
+    const { status, body } = await admin.ask(`/log-level${query}`, {}, 'POST')
+    assert.equal(status, 400, query)
+    assert.match(body, /level: expected one of error, warning, info, debug/)
+    assert.ok(!body.includes('degub'))
+  }
+  assert.equal(
+    (await admin.ask('/log-level?level=error', { origin: 'https://evil.example' }, 'POST')).status,
+    403,
+  )
+  assert.equal(logLevel.level, 'info')
+  const { status, body } = await admin.ask('/log-level?level=debug', {}, 'POST')
+  assert.deepEqual([status, levelOf(body), logLevel.level], [200, 'debug', 'debug'])
+})
+
+test('Metrics come as Prometheus reads them; what cannot be made is reported.', async (t) => {
+  const faults: string[] = []
+  const good = await start(t)
+  const { status, headers, body } = await good.ask('/metrics')
+  assert.deepEqual([status, body], [200, '# HELP a_metric\n'])
+  assert.equal(headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8')
+  const bad = await start(t, {
+    metrics: () => {
+      throw new Error('a fault of the program')
+    },
+    onFault: (path) => void faults.push(path),
+  })
+  assert.equal((await bad.ask('/metrics')).status, 500)
+  assert.deepEqual(faults, ['/metrics'])
+})
 
 test('A status that cannot be made is reported as a fault, and the port goes on.', async (t) => {
   const faults: unknown[] = []

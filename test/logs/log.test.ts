@@ -1,0 +1,207 @@
+/** Lines for the operator: levels, formats, and that nothing in a message makes a line of its own. */
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'node:test'
+import { parseAccessRules } from '../../src/logs/access-rules.ts'
+import { AccessLog, type AccessEntry } from '../../src/logs/access-log.ts'
+import { LEVELS, Log, type Format, type Level } from '../../src/logs/log.ts'
+import { readTraceparent, sampleOf } from '../../src/logs/traceparent.ts'
+
+const NOW = 1_774_602_000
+
+function logged(format: Format, level: Level, lines: readonly string[]): string {
+  let text = ''
+  const log = new Log({ format, level, write: (more) => (text += more), clock: () => NOW })
+  for (const line of lines) log.line(line)
+  return text
+}
+
+const message = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string(),
+  fc.constantFrom(
+    'a\nb',
+    'a\r\n{"level":"info"}',
+    '\u2028',
+    '"}\n{"time":"x"}',
+    '\x1b[2J\x07',
+    '\u202Eevil',
+    'warning: x\ny',
+  ),
+)
+
+test('Whatever a message holds, an event is one line: one object of JSON, or a text without what steers a terminal.', () => {
+  fc.assert(
+    fc.property(fc.array(message, { maxLength: 8 }), (messages) => {
+      const json = logged('json', 'debug', messages)
+      assert.equal(json.split('\n').length - 1, messages.length)
+      for (const line of json.split('\n').slice(0, -1)) {
+        const event = JSON.parse(line) as { [name: string]: unknown }
+        assert.deepEqual(Object.keys(event), ['time', 'level', 'message'])
+        assert.ok((LEVELS as readonly unknown[]).includes(event['level']))
+        assert.equal(event['time'], '2026-03-27T09:00:00.000Z')
+      }
+      const text = logged('text', 'debug', messages)
+      assert.equal(text.split('\n').length - 1, messages.length)
+      assert.doesNotMatch(text.replaceAll('\n', ''), /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u)
+    }),
+  )
+})
+
+test('A level shows its own lines and the graver ones; the beginning of a line says how grave it is.', () => {
+  const lines = [
+    'fault in worker 1: Error',
+    'warning: no explorer',
+    'serving snapshot a',
+    'debug: worker 0 is ready',
+  ]
+  LEVELS.forEach((level, i) => {
+    assert.equal(
+      logged('text', level, lines),
+      lines
+        .slice(0, i + 1)
+        .map((line) => `${line}\n`)
+        .join(''),
+    )
+    const levels = logged('json', level, lines)
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => (JSON.parse(line) as { level: string }).level)
+    assert.deepEqual(levels, LEVELS.slice(0, i + 1))
+  })
+})
+
+test('Of traceparent only what the standard says is taken, however long or odd it is.', () => {
+  const good = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  assert.deepEqual(readTraceparent(good), {
+    traceId: '0af7651916cd43dd8448eb211c80319c',
+    spanId: 'b7ad6b7169203331',
+  })
+  const bad = [
+    '',
+    good.toUpperCase(),
+    `ff${good.slice(2)}`,
+    `${good}, ${good}`,
+    `${good}\n`,
+    good.replaceAll(/0af7\w+/g, '0'.repeat(32)),
+    good.replace('b7ad6b7169203331', '0'.repeat(16)),
+    good.replaceAll('-', '"'),
+    'x'.repeat(1_000_000),
+  ]
+  for (const value of bad) assert.equal(readTraceparent(value), null, value.slice(0, 80))
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', minLength: 50, maxLength: 60 }), (value) => {
+      const trace = readTraceparent(value)
+      if (trace !== null) assert.match(`${trace.traceId}${trace.spanId}`, /^[0-9a-f]{48}$/)
+    }),
+  )
+})
+
+test('Rules of the access log: each is taken, and what is not one is refused with what is expected.', () => {
+  assert.equal(parseAccessRules(''), null)
+  assert.deepEqual(parseAccessRules('errors,slow=50ms,1%'), { errors: true, slowMs: 50, share: 0.01 })
+  assert.deepEqual(parseAccessRules('100%'), { errors: false, slowMs: Infinity, share: 1 })
+  assert.deepEqual(parseAccessRules('slow=250us'), { errors: false, slowMs: 0.25, share: 0 })
+  assert.deepEqual(parseAccessRules('slow=1.5s, 0.1%'), { errors: false, slowMs: 1500, share: 0.001 })
+  for (const text of [
+    'all',
+    'errors,errors',
+    '1%,2%',
+    '101%',
+    'slow',
+    'slow=50',
+    'slow=-1ms',
+    ',',
+    'errors,',
+    '%',
+  ]) {
+    assert.throws(() => parseAccessRules(text), /rules with commas between them: errors, slow=TIME/, text)
+  }
+})
+
+const ENTRY: AccessEntry = {
+  method: 'GET',
+  operation: 'getBuoy',
+  route: '/v2/buoys/{buoy_id}',
+  status: 200,
+  bytes: 546,
+  durationMs: 0.0213,
+  keyId: 'k_0123456789',
+  requestId: '',
+  trace: null,
+}
+
+function accessLog(rules: string, format: Format = 'json') {
+  const handed: Uint8Array[] = []
+  let dropped = 0
+  const log = new AccessLog({
+    rules: parseAccessRules(rules)!,
+    format,
+    worker: 1,
+    clock: () => NOW,
+    hand: (lines) => handed.push(lines),
+    onDropped: (lines) => (dropped += lines),
+  })
+  return { log, handed, dropped: () => dropped }
+}
+
+test('A line of the access log says what was asked, how it went, and whose key it was.', () => {
+  const { log, handed } = accessLog('100%')
+  log.add(ENTRY)
+  log.close()
+  assert.deepEqual(JSON.parse(Buffer.concat(handed).toString()), {
+    time: '2026-03-27T09:00:00.000Z',
+    level: 'info',
+    message: 'request',
+    worker: 1,
+    http_request_method: 'GET',
+    http_route: '/v2/buoys/{buoy_id}',
+    operation: 'getBuoy',
+    http_response_status_code: 200,
+    body_bytes: 546,
+    duration_ms: 0.021,
+    key: 'k_0123456789',
+  })
+  const text = accessLog('100%', 'text')
+  text.log.add(ENTRY)
+  text.log.close()
+  assert.equal(
+    Buffer.concat(text.handed).toString(),
+    'request time=2026-03-27T09:00:00.000Z worker=1 http_request_method=GET http_route=/v2/buoys/{buoy_id} operation=getBuoy http_response_status_code=200 body_bytes=546 duration_ms=0.021 key=k_0123456789\n',
+  )
+})
+
+test('Errors and slow requests are shown, of the rest a share, and of one trace all or none.', (t) => {
+  const { log } = accessLog('errors,slow=50ms,10%')
+  t.after(() => log.close())
+  assert.ok(log.wants(404, 0, null) && log.wants(503, 0, null) && log.wants(200, 50, null))
+  const taken = Array.from({ length: 100_000 }, () => log.wants(200, 1, null)).filter((each) => each).length
+  assert.ok(taken > 9_000 && taken < 11_000, `${taken}`)
+  const traces = Array.from({ length: 2000 }, (_, i) => ({
+    traceId: ((i * 2_654_435_761) % 2 ** 32).toString(16).padStart(32, '1'),
+    spanId: '1'.repeat(16),
+  }))
+  const other = accessLog('10%').log
+  t.after(() => other.close())
+  const sampled = traces.filter((trace) => log.wants(200, 1, trace))
+  assert.ok(sampled.length > 140 && sampled.length < 260, `${sampled.length}`)
+  for (const trace of traces) assert.equal(log.wants(200, 1, trace), other.wants(200, 1, trace))
+  assert.ok(sampled.every((trace) => sampleOf(trace) < 0.1))
+})
+
+test('Where nobody takes the lines, no more than half a megabyte waits; the rest is counted as dropped.', (t) => {
+  const { log, handed, dropped } = accessLog('100%')
+  t.after(() => log.close())
+  const count = 20_000
+  for (let i = 0; i < count; i++) log.add(ENTRY)
+  log.flush()
+  const lines = (): number => Buffer.concat(handed).toString().split('\n').length - 1
+  assert.equal(lines() + dropped(), count)
+  assert.ok(Buffer.concat(handed).length < 600 * 1024)
+  // What was taken makes room again.
+  const before = lines()
+  for (const each of handed) log.written(each.length)
+  for (let i = 0; i < 100; i++) log.add(ENTRY)
+  log.flush()
+  assert.equal(lines(), before + 100)
+})
