@@ -38,6 +38,7 @@ const SLOW = [
   'test/http/timeouts',
   'test/logs/live',
   'test/metrics/live',
+  'test/mirror/mirror',
   'test/openapi/docs',
   'test/openapi/fuzz',
   'test/process/drain',

@@ -79,6 +79,7 @@ const RANKS = [
   'index.ts',
   'library/',
   'process/',
+  'mirror/',
   'openapi/',
   'serving/',
   'routes.ts',

@@ -11,6 +11,7 @@ import { endChildren, runBuild } from '../process/build-child.ts'
 import { PORT_ADVICE } from '../process/server.ts'
 import { Schedule, type ScheduleState } from '../process/schedule.ts'
 import { RUN_SETTINGS, type ConfigOf } from '../process/settings.ts'
+import { UsageError } from '../process/usage-error.ts'
 import type { Stops } from './stops.ts'
 import { timestampText } from '../sea/time.ts'
 import { readManifest } from '../snapshot/read.ts'
@@ -18,7 +19,7 @@ import { BuildError } from '../system/build-error.ts'
 import { service } from './command.ts'
 import { makeDataFolder } from './data-folder.ts'
 import { kindsHelp } from './help.ts'
-import { serveUntilStopped } from './serve.ts'
+import { serveUntilStopped, type ServeHooks } from './serve.ts'
 import { clock, logSettings, note, print, random } from './surroundings.ts'
 
 const FIRST_OWNER = 'demo'
@@ -38,13 +39,16 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
   // A port that is taken is found before anything is built, and before a key is shown to nobody.
   await findFreePort(config.host, config.port, PORT_ADVICE)
   makeDataFolder(config.data)
+  if (config.from !== null) {
+    expectNoSources(config)
+    await serveWithKey(config, stops, signals, {})
+    return
+  }
   const build = buildOf(config)
   stops.beforeEnd(() => endChildren())
   const published = await readManifest(config.snapshots)
   const first = published === null ? await buildFirst(build, config, stops.signal) : { failure: null }
   if (first === null) return
-  const key = firstKey(config.keys)
-  let isShown = false
   // Builds end last, when nobody is served any more.
   const ending = new AbortController()
   const schedule =
@@ -61,21 +65,46 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
           log: note,
         })
   try {
-    await serveUntilStopped(config, stops, signals, {
-      onListening: (address) => {
-        isShown = true
-        greet(address, key, config.keys)
-      },
+    await serveWithKey(config, stops, signals, {
       moreStatus: () =>
         schedule === null ? {} : { build: buildStatus(schedule.state, config['build-timeout']) },
       builds: () => schedule && buildFigures(schedule.state, published === null && first.failure === null),
       refreshEvery: config.every,
     })
   } finally {
-    if (key !== null && !isShown) print(keyText(key, config.keys))
     schedule?.stop()
     ending.abort()
     await endChildren()
+  }
+}
+
+/** With `--from` nothing is built here. @throws UsageError for sources beside it */
+function expectNoSources(config: RunConfig): void {
+  for (const option of ['source', 'config'] as const) {
+    if ((config[option]?.length ?? 0) === 0) continue
+    throw new UsageError(`--${option} and --from exclude each other: with --from nothing is built here`)
+  }
+}
+
+/** Issues a key where there is none and serves. A key that nobody has seen is shown at the end. */
+async function serveWithKey(
+  config: RunConfig,
+  stops: Stops,
+  signals: Signals,
+  hooks: Omit<ServeHooks, 'onListening'>,
+): Promise<void> {
+  const key = firstKey(config.keys)
+  let isShown = false
+  try {
+    await serveUntilStopped(config, stops, signals, {
+      ...hooks,
+      onListening: (address) => {
+        isShown = true
+        greet(address, key, config.keys)
+      },
+    })
+  } finally {
+    if (key !== null && !isShown) print(keyText(key, config.keys))
   }
 }
 

@@ -5,11 +5,12 @@ import type { BuildFigures } from '../metrics/figures.ts'
 import { SERVE_SETTINGS, type ServeConfig } from '../process/settings.ts'
 import type { Stops } from './stops.ts'
 import { service } from './command.ts'
+import { openMirror } from './mirror.ts'
 import { clock, logSettings, note, print, programVersion } from './surroundings.ts'
 
 export const serve = service({
-  usage: '[--snapshots DIR] [--port PORT] [--keys FILE] [options]',
-  summary: 'serve the snapshot of a folder',
+  usage: '[--snapshots DIR] [--from ADDRESS] [--port PORT] [--keys FILE] [options]',
+  summary: 'serve the snapshot of a folder, or of a bucket or web server that it mirrors',
   settings: SERVE_SETTINGS,
   existing: 'keys',
   serve: (config, stops, signals) => serveUntilStopped(config, stops, signals),
@@ -36,6 +37,7 @@ export async function serveUntilStopped(
   signals: Signals,
   { onListening = () => {}, moreStatus = () => ({}), builds = () => null, refreshEvery = 0 }: ServeHooks = {},
 ): Promise<void> {
+  const mirror = await openMirror(config)
   const starting = startServer(config, {
     log: note,
     logLevel: logSettings,
@@ -43,7 +45,8 @@ export async function serveUntilStopped(
     writeAccess: (lines, written) => void process.stdout.write(lines, () => written()),
     clock,
     refreshEvery,
-    moreStatus,
+    moreStatus: () => ({ ...(mirror !== null && { mirror: mirror.status() }), ...moreStatus() }),
+    mirror,
     builds,
     version: programVersion(),
     signal: stops.signal,

@@ -55,6 +55,8 @@ export interface ReloaderOptions {
   threads: number
   /** Milliseconds that loading so many bytes may take, in place of the usual limit. */
   loadLimitMs?: (bytes: number) => number
+  /** Called with the id of a snapshot each time that it is refused. */
+  onRefused?: (id: string) => void
   /** Why the snapshot with this id must never be tried again; null where it may be. */
   refusedForGood?: (id: string) => string | null
   clock: () => number
@@ -109,6 +111,7 @@ export class Reloader {
 
   /** From now on looks at the folder by itself. */
   start(): void {
+    if (this.#timer !== null) return
     this.#timer = setInterval(() => void this.look(), POLL_INTERVAL_MS)
     try {
       // Some file systems cannot be watched. Polling is enough then.
@@ -212,6 +215,7 @@ export class Reloader {
     this.state.at = clock()
     this.state.error = message
     this.state.refused++
+    if (id !== '') this.#options.onRefused?.(id)
     if (!isNews) return
     const stays = this.snapshot === null ? '' : `; snapshot ${this.snapshot.id} keeps serving`
     log(`warning: the snapshot in ${dir} was refused: ${message}${stays}`)

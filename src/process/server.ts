@@ -18,6 +18,7 @@ import type { LoadedSnapshot } from '../snapshot/read.ts'
 import { openAdminPort, type AdminPort } from './admin-port.ts'
 import { commonStart, type Surroundings } from './worker-settings.ts'
 import { drain } from './drain.ts'
+import { orLate, orStopped } from './mirroring.ts'
 import { startKeys, type ServedKeys } from './keys.ts'
 import { ReadinessProbes } from './readiness-probes.ts'
 import { Reloader } from './reload.ts'
@@ -80,6 +81,9 @@ export class RunningServer {
   readonly #metrics: () => string
   readonly #droppedTimer: NodeJS.Timeout | null
   #admin: AdminPort | null = null
+  /** Resolves when the first snapshot is served. */
+  readonly #served: Promise<void>
+  #onServed: () => void = () => {}
   #port = 0
   #isOpen = false
   #isDraining = false
@@ -125,6 +129,7 @@ export class RunningServer {
     this.#hours = prepareHours(hourly, clock)
     this.#totals = new Totals(common.totals, 0)
     this.#probes = new ReadinessProbes(config['drain-time'] * 1000, log, () => performance.now())
+    this.#served = new Promise((resolve) => (this.#onServed = resolve))
     let fail: (reason: string) => void = () => {}
     this.failed = new Promise<string>((resolve) => (fail = resolve))
     this.#workers = new Workers({
@@ -149,12 +154,14 @@ export class RunningServer {
       hold: config['hold-snapshots'],
       maxMemory: config['max-memory'],
       threads: count,
+      onRefused: (id) => surroundings.mirror?.refused(id),
       refusedForGood: (id) => this.#workers.stalledBy(id),
       clock,
       log,
       serve: (held) => this.#serve(held),
       letGo: (held) => this.#workers.letGo(held),
     })
+    if (surroundings.mirror) surroundings.mirror.onPublished = () => void this.#reloader.look(true)
     this.#status = new Status(config.snapshots, clock, () => ({
       ...(this.#quotas === null ? {} : { quotas: this.#quotas.status() }),
       ...moreStatus(),
@@ -191,12 +198,21 @@ export class RunningServer {
       // 2. The operator's port opens, and can be asked while the first snapshot loads.
       signal?.throwIfAborted()
       this.#admin = await this.#openAdminPort()
-      // 3. The first snapshot is loaded and got ready.
+      // 3. The first snapshot is loaded and got ready; a mirror is given a moment to bring the newest one.
+      await orLate(this.#surroundings.mirror?.start(), signal)
+      signal?.throwIfAborted()
       await this.#reloader.look()
       signal?.throwIfAborted()
-      if (this.#reloader.snapshot === null && this.#reloader.state.error === null) {
-        log(`warning: ${snapshots} holds no snapshot; answering 503 until one is published there`)
+      if (this.#reloader.snapshot === null) {
+        if (this.#surroundings.mirror) {
+          log('no snapshot to serve yet: the port opens when the mirror has brought one')
+          this.#reloader.start()
+          await orStopped(this.#served, signal)
+        } else if (this.#reloader.state.error === null) {
+          log(`warning: ${snapshots} holds no snapshot; answering 503 until one is published there`)
+        }
       }
+      signal?.throwIfAborted()
       // 4. The store of quotas leases, or is away. Then the port opens to clients.
       await this.#quotas?.ready(signal)
       signal?.throwIfAborted()
@@ -223,8 +239,9 @@ export class RunningServer {
   }
 
   /** Looks for a new snapshot now, also for one that was refused before. */
-  reload(): Promise<void> {
-    return this.#reloader.look(true)
+  async reload(): Promise<void> {
+    await orLate(this.#surroundings.mirror?.look(true), this.#surroundings.signal)
+    await this.#reloader.look(true)
   }
 
   /** Makes a worker fail as a bug would. */
@@ -248,6 +265,7 @@ export class RunningServer {
 
   async #serve(held: readonly LoadedSnapshot[]): Promise<void> {
     await this.#workers.serve(held)
+    this.#onServed()
     const { snapshots } = this.#config
     const hold = readHold(snapshots)
     const rolledBack = hold === null ? '' : `, ${holdText(hold, snapshots)}`
@@ -258,7 +276,7 @@ export class RunningServer {
   #openAdminPort(): Promise<AdminPort | null> {
     const { log } = this.#surroundings
     return openAdminPort(this.#config, log, {
-      notReady: () => notReady(this.#observed()),
+      notReady: () => this.#notReady(),
       onReadinessAsked: (address) => this.#probes.asked(address),
       status: () => this.#status.document(this.#observed()),
       metrics: this.#metrics,
@@ -286,6 +304,12 @@ export class RunningServer {
         if (showsMore) log(line)
       },
     }
+  }
+
+  #notReady(): string | null {
+    const why = notReady(this.#observed())
+    const isWaiting = this.#reloader.snapshot === null && this.#surroundings.mirror && !this.#isDraining
+    return why !== null && isWaiting === true ? `${why}: waiting for the source of the mirror` : why
   }
 
   #observed(): Observed {
@@ -322,7 +346,9 @@ export class RunningServer {
   async #close(atOnce: boolean): Promise<boolean> {
     this.#isDraining = true
     this.#reloader.stop()
+    const mirrored = this.#surroundings.mirror?.stop()
     const allEnded = await this.#workers.close(atOnce)
+    if (!atOnce) await mirrored
     // Nobody takes calls any more.
     await this.#quotas?.close()
     if (!this.#hasClosed) {

@@ -68,6 +68,24 @@ const keys: Setting<string> = {
 }
 
 export const SERVE_SETTINGS = {
+  from: {
+    placeholder: 'ADDRESS',
+    help: 'what to mirror into the folder of snapshots: s3://BUCKET/PREFIX or http(s)://HOST/PATH/',
+    default: '',
+    parse: textOrNull,
+  } satisfies Setting<string | null>,
+  poll: {
+    placeholder: 'TIME',
+    help: 'time between two looks at what is mirrored',
+    default: '5s',
+    parse: duration,
+  } satisfies Setting<number>,
+  'mirror-disk': {
+    placeholder: 'SIZE',
+    help: 'what the files of a mirror may take; 0 for what the disk has',
+    default: '0',
+    parse: bytes,
+  } satisfies Setting<number>,
   data,
   snapshots,
   port: {

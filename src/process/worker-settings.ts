@@ -9,6 +9,7 @@ import { RequestCounts } from '../metrics/requests.ts'
 import { WorkerFiguresRow } from '../metrics/worker-figures.ts'
 import { OPERATIONS } from '../routes.ts'
 import { routeNames } from '../serving/recorder.ts'
+import type { Mirror } from '../mirror/mirror.ts'
 import { Totals } from '../serving/totals.ts'
 import type { ServeConfig } from './settings.ts'
 import { startSite } from './site.ts'
@@ -38,6 +39,8 @@ export interface Surroundings {
   builds?: () => BuildFigures | null
   /** The version of the program, for the metrics. */
   version?: string
+  /** Fills the folder of the snapshots from elsewhere. */
+  mirror?: Mirror | null
   /** Aborted when the server is no longer wanted before it serves. */
   signal?: AbortSignal
 }

@@ -9,6 +9,7 @@ import { errorCode, lock, LockError, randomName, type Lock } from '../system/loc
 import { BuildError } from '../system/build-error.ts'
 import { partFile, sha256, type Part, type PartEntry } from './format.ts'
 import { MANIFEST_FILE } from './manifest.ts'
+import { mirroredSource } from './mirror-mark.ts'
 import { encodePart } from './part.ts'
 
 /** Temporary names begin like this, so that what a killed builder left behind is recognised. */
@@ -17,8 +18,21 @@ export const TEMPORARY_PREFIX = '.tmp-'
 /** Long enough to replace a holder that was killed, and for a rollback to finish. */
 const LOCK_PATIENCE_MS = 1000
 
-/** Keeps others from writing to `dir` until the lock is released. @throws BuildError while another writes */
+/**
+ * Keeps others from writing to `dir` until the lock is released.
+ * @throws BuildError while another writes, and for a folder that mirrors another one
+ */
 export function lockFolder(dir: string): Lock {
+  const held = lockOf(dir)
+  const source = mirroredSource(dir)
+  if (source === null) return held
+  held.release()
+  throw new BuildError(
+    `${dir}: mirrors ${source === '' ? 'another folder' : source}, and only its mirror writes there: build, roll back and resume where that is published, or give another folder`,
+  )
+}
+
+function lockOf(dir: string): Lock {
   try {
     return lock(join(dir, 'builder.lock'), { patienceMs: LOCK_PATIENCE_MS, longWork: true })
   } catch (error) {

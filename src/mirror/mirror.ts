@@ -1,0 +1,462 @@
+/**
+ * Keeps a folder as a source has it: a bucket, or a folder behind a web server. The source is asked for its
+ * manifest again and again; the parts that the folder does not have are brought, then the manifest, which
+ * makes them the folder's snapshot. The server loads it from there as it loads what a builder publishes.
+ *
+ * Whatever a source does, the folder keeps a whole snapshot. What keeps a mirror from going on is logged when
+ * it begins and when it ends, not each time that it is met.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { timestampText } from '../sea/time.ts'
+import { SnapshotError, type PartEntry } from '../snapshot/format.ts'
+import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from '../snapshot/manifest.ts'
+import { StoreError } from '../store/store.ts'
+import { BuildError } from '../system/build-error.ts'
+import { LockError, type Lock } from '../system/lock.ts'
+import { MirrorFault } from './fault.ts'
+import { megabytes, MirrorFolder, type Wanted } from './folder.ts'
+import { whyOlder } from './order.ts'
+import { fetchPart, folderFault, type Source } from './part.ts'
+
+/** Parts that are fetched at a time. */
+const CONNECTIONS = 4
+/** For the whole of a manifest. */
+const MANIFEST_MS = 30_000
+/** Longest wait after failures in a row, unless the time between two looks is longer. */
+const LONGEST_RETRY_S = 60
+/** Longest wait that a source is granted by its `Retry-After`. */
+const LONGEST_RETRY_AFTER_S = 300
+/** A wait is longer or shorter by up to this share, so that many mirrors do not ask at once. */
+const JITTER = 0.1
+/**
+ * Looks of which one asks without the ETag. Web servers make it of the time in whole seconds and the size:
+ * two manifests may have the same.
+ */
+const LOOKS_PER_FULL_ONE = 12
+/** How long a mirror that stops waits for what it is doing. */
+const LONGEST_STOP_MS = 1000
+/** Different faults of one outage that are logged. */
+const FAULTS_LOGGED = 10
+
+export interface MirrorOptions {
+  source: Source
+  dir: string
+  /** Seconds between two looks at the source. */
+  poll: number
+  /** What the files of the folder may take, in bytes; 0 for what the disk has. */
+  maxBytes: number
+  /** Epoch seconds. */
+  clock: () => number
+  /** A number in [0, 1). */
+  random: () => number
+  log: (line: string) => void
+}
+
+/** In the message of a lock that another process has. */
+const HELD = 'held by another process'
+
+/** How a mirror is: `following` while another process mirrors into its folder. */
+export type MirrorState = 'starting' | 'current' | 'fetching' | 'following' | 'older' | 'failing'
+
+/** What the last look at the source found. */
+type Found =
+  | { state: 'current' }
+  | { state: 'following' | 'older' | 'failing'; why: string; retryAfter: number }
+
+export class Mirror {
+  readonly #options: MirrorOptions
+  readonly #folder: MirrorFolder
+  readonly #stopping = new AbortController()
+  /** Called when the folder has got another snapshot. */
+  onPublished: () => void = () => {}
+
+  #state: MirrorState = 'starting'
+  #error: string | null = null
+  #lastSuccess: number | null = null
+  #failures = 0
+  #nextAt = 0
+  #loading: { id: string; parts: number; partsDone: number; bytes: number; bytesDone: number } | null = null
+  readonly #fetched = { snapshots: 0, parts: 0, bytes: 0 }
+
+  /** Of the manifest that was dealt with last, and what came of it. */
+  #known: { etag: string; found: Found } | null = null
+  #looks = 0
+  /** The parts of the folder may be damaged, or not there: they are to be looked at. */
+  #doubts: 'none' | 'sizes' | 'hashes' = 'sizes'
+  /** The snapshot that was looked through after its loading failed. */
+  #lookedThrough: string | null = null
+  readonly #logged = new Set<string>()
+  #isOutage = false
+  #looking: Promise<void> | null = null
+  /** Seconds that the source asked to wait. */
+  #retryAfter = 0
+
+  /** @throws BuildError when the folder cannot be made, or when a builder works in it */
+  constructor(options: MirrorOptions) {
+    const { dir, source, maxBytes, clock } = options
+    this.#options = options
+    this.#folder = new MirrorFolder(dir, source.address, maxBytes, clock)
+  }
+
+  /** The first look, then one after the other until `stop`. Resolves when the first one has ended. */
+  start(): Promise<void> {
+    const { source, dir, log } = this.#options
+    const before = this.#folder.formerSource
+    log(
+      `mirroring ${source.address} into ${dir}${before === null ? '' : `, which mirrored ${before || 'something else'} until now`}`,
+    )
+    const first = this.look()
+    void first.then(() => this.#follow())
+    return first
+  }
+
+  /**
+   * Looks at the source now. Never rejects.
+   * @param force also takes a manifest that is older than what is held: the operator asks for it
+   */
+  async look(force = false): Promise<void> {
+    while (this.#looking !== null) await this.#looking
+    if (this.#stopping.signal.aborted) return
+    if (force) this.#known = null
+    this.#looking = this.#lookOnce(force).finally(() => (this.#looking = null))
+    await this.#looking
+  }
+
+  /**
+   * The loader refused the snapshot of the folder: each of its parts is read again once, and fetched again
+   * where it is damaged.
+   */
+  refused(id: string): void {
+    if (id === this.#lookedThrough || this.#folder.held()?.id !== id) return
+    this.#lookedThrough = id
+    this.#doubts = 'hashes'
+    this.#known = null
+    void this.look()
+  }
+
+  /** Gives up what is being fetched. What has come of it stays for the next start. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    // Waiting for a lock cannot be given up at once.
+    await Promise.race([this.#looking, sleep(LONGEST_STOP_MS, undefined, { ref: false })])
+    await this.#options.source.close()
+  }
+
+  /** The member `mirror` of `/status`. */
+  status(): object {
+    const { source, clock } = this.#options
+    const held = this.#folder.held()
+    const since = this.#lastSuccess ?? held?.publishedAt ?? null
+    const loading = this.#loading
+    return {
+      source: source.address,
+      state: this.#state,
+      snapshot: held?.id ?? null,
+      last_success_at: textOf(this.#lastSuccess),
+      age_seconds: since === null ? null : Math.max(0, Math.round(clock() - since)),
+      last_error: this.#error,
+      failures_in_row: this.#failures,
+      next_at: this.#nextAt === 0 ? null : textOf(this.#nextAt),
+      loading:
+        loading === null
+          ? null
+          : {
+              id: loading.id,
+              parts: loading.parts,
+              parts_done: loading.partsDone,
+              bytes: loading.bytes,
+              bytes_done: loading.bytesDone,
+            },
+      fetched: { ...this.#fetched },
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      await this.#wait()
+      if (!signal.aborted) await this.look()
+    }
+  }
+
+  /** Until the next look is due. */
+  async #wait(): Promise<void> {
+    const { poll, clock, random } = this.#options
+    const longest = Math.max(poll, LONGEST_RETRY_S)
+    const doublings = Math.min(Math.max(this.#failures - 1, 0), 16)
+    const regular = Math.min(longest, poll * 2 ** doublings)
+    const seconds = Math.max(this.#retryAfter, regular * (1 + JITTER * (2 * random() - 1)))
+    this.#nextAt = clock() + seconds
+    await sleep(seconds * 1000, undefined, { signal: this.#stopping.signal }).catch(() => {})
+  }
+
+  async #lookOnce(force: boolean): Promise<void> {
+    let found: Found
+    try {
+      found = await this.#find(force)
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return
+      found = foundFault(folderFault(this.#options.dir, error))
+    } finally {
+      this.#loading = null
+    }
+    if (!this.#stopping.signal.aborted) this.#report(found)
+  }
+
+  /** Asks for the manifest, and brings the folder to what it says. */
+  async #find(force: boolean): Promise<Found> {
+    const { source } = this.#options
+    const isFull = this.#looks++ % LOOKS_PER_FULL_ONE === 0 || this.#doubts !== 'none'
+    const known = isFull ? null : this.#known
+    const shown = await readShown(source, known?.etag ?? null, this.#stopping.signal)
+    if (shown === 'unchanged') return known!.found
+    const found = await this.#bringTo(shown, force)
+    // What another process does may end at any time, so it is asked again in full.
+    this.#known = shown.etag === null || found.state === 'following' ? null : { etag: shown.etag, found }
+    return found
+  }
+
+  async #bringTo(wanted: Wanted, force: boolean): Promise<Found> {
+    const folder = this.#folder
+    const { manifest } = wanted
+    if (this.#isThere(manifest)) return { state: 'current' }
+    const lock = await this.#lock()
+    if ('state' in lock) return lock
+    try {
+      // Another process may have brought it meanwhile.
+      if (this.#isThere(manifest)) return { state: 'current' }
+      const held = folder.held()
+      const shown = { id: manifest.id, asOf: manifest.asOf, publishedAt: wanted.publishedAt }
+      if (held !== null && held.id !== manifest.id && folder.isOurs() && !force) {
+        const older = whyOlder(shown, held, folder.wasLeft(manifest.id))
+        if (older !== null) return this.#older(shown.id, older)
+      }
+      const missing = await this.#missing(manifest)
+      await this.#bring(wanted, missing, lock)
+      return { state: 'current' }
+    } finally {
+      lock.release()
+    }
+  }
+
+  /** The folder's lock, or what it means that another process has it. */
+  async #lock(): Promise<Lock | Found> {
+    try {
+      return await this.#folder.lock()
+    } catch (error) {
+      if (!(error instanceof LockError)) throw error
+      if (!error.message.includes(HELD)) throw new MirrorFault(error.message, { cause: error })
+      return {
+        state: 'following',
+        why: `${error.message}, which mirrors into this folder; this process serves what that one brings`,
+        retryAfter: 0,
+      }
+    }
+  }
+
+  /** Whether nothing is to be done for a manifest. */
+  #isThere(manifest: Manifest): boolean {
+    const folder = this.#folder
+    if (folder.held()?.id !== manifest.id || !folder.isOurs() || this.#doubts === 'hashes') return false
+    if (this.#doubts === 'sizes' && folder.missing(manifest).length > 0) return false
+    this.#doubts = 'none'
+    return true
+  }
+
+  async #missing(manifest: Manifest): Promise<PartEntry[]> {
+    const { signal } = this.#stopping
+    return this.#doubts === 'hashes' ? this.#folder.damaged(manifest, signal) : this.#folder.missing(manifest)
+  }
+
+  #older(id: string, why: string): Found {
+    return {
+      state: 'older',
+      why: `${this.#options.source.address}: shows snapshot ${id}, which is not taken: ${why}; a lagging cache or store, or else POST /reload takes it`,
+      retryAfter: 0,
+    }
+  }
+
+  async #bring(wanted: Wanted, missing: readonly PartEntry[], lock: Lock): Promise<void> {
+    const { source, dir, log } = this.#options
+    const { manifest } = wanted
+    if (missing.length === 0 && this.#folder.held()?.id === manifest.id && this.#folder.isOurs()) {
+      this.#doubts = 'none'
+      return
+    }
+    await this.#folder.makeRoom(missing, lock)
+    const began = performance.now()
+    const total = missing.reduce((sum, { bytes }) => sum + bytes, 0)
+    this.#loading = { id: manifest.id, parts: missing.length, partsDone: 0, bytes: total, bytesDone: 0 }
+    this.#state = 'fetching'
+    const came = this.#fetched.bytes
+    await this.#fetchAll(missing)
+    this.#stopping.signal.throwIfAborted()
+    this.#folder.publish(wanted, lock)
+    this.#doubts = 'none'
+    this.#fetched.snapshots++
+    const seconds = ((performance.now() - began) / 1000).toFixed(1)
+    log(
+      `mirrored snapshot ${manifest.id} from ${source.address} into ${dir}: ${missing.length} of ${manifest.parts.length} parts, ${megabytes(this.#fetched.bytes - came)} in ${seconds} s`,
+    )
+    this.onPublished()
+  }
+
+  /** A few parts at a time, the largest first. The first that fails ends the others. */
+  async #fetchAll(missing: readonly PartEntry[]): Promise<void> {
+    const { source, dir } = this.#options
+    const failing = new AbortController()
+    const signal = AbortSignal.any([this.#stopping.signal, failing.signal])
+    const queue = missing.toSorted((a, b) => b.bytes - a.bytes)
+    const onBytes = (count: number): void => {
+      this.#fetched.bytes += count
+      if (this.#loading !== null) this.#loading.bytesDone += count
+    }
+    const connection = async (): Promise<void> => {
+      for (let entry = queue.shift(); entry !== undefined; entry = queue.shift()) {
+        await fetchPart({ source, dir, entry, signal, onBytes })
+        this.#fetched.parts++
+        if (this.#loading !== null) this.#loading.partsDone++
+      }
+    }
+    let first: unknown = null
+    const all = Array.from({ length: Math.min(CONNECTIONS, queue.length) }, () =>
+      connection().catch((error: unknown) => {
+        first ??= error
+        queue.length = 0
+        failing.abort()
+      }),
+    )
+    await Promise.all(all)
+    if (first !== null) throw first
+  }
+
+  /** Keeps what a look found, and logs what is new in it. */
+  #report(found: Found): void {
+    const { source, clock, log } = this.#options
+    this.#state = found.state
+    if (found.state === 'current') {
+      this.#error = null
+      this.#failures = 0
+      this.#retryAfter = 0
+      this.#lastSuccess = clock()
+      this.#logged.clear()
+      if (this.#isOutage) log(`the mirror of ${source.address} is current again`)
+      this.#isOutage = false
+      return
+    }
+    this.#error = found.why
+    // Following another process is no failure: it is asked as often as ever.
+    this.#failures = found.state === 'failing' ? this.#failures + 1 : 0
+    this.#retryAfter = Math.min(found.retryAfter, LONGEST_RETRY_AFTER_S)
+    if (found.state === 'following') return
+    this.#isOutage = true
+    // The same fault with another byte or another number of attempts is the same fault.
+    const kind = found.why.replaceAll(/\d+/g, '0')
+    if (this.#logged.has(kind) || this.#logged.size >= FAULTS_LOGGED) return
+    this.#logged.add(kind)
+    log(`warning: ${found.why}; ${this.#stays()}`)
+  }
+
+  /** What a server goes on with, in words. */
+  #stays(): string {
+    const held = this.#folder.held()
+    if (held === null) return 'there is no snapshot yet, so it is tried again'
+    const age = Math.max(0, this.#options.clock() - held.asOf)
+    return `snapshot ${held.id} stays, its data ${ageText(age)} old (${timestampText(held.asOf)})`
+  }
+}
+
+type Shown = Wanted & { etag: string | null }
+
+/** The source's manifest. @throws StoreError, MirrorFault when it shows none */
+async function readShown(
+  source: Source,
+  etag: string | null,
+  stopping: AbortSignal,
+): Promise<Shown | 'unchanged'> {
+  const limit = AbortSignal.timeout(MANIFEST_MS)
+  try {
+    return await shownBy(source, etag, AbortSignal.any([stopping, limit]))
+  } catch (error) {
+    if (!limit.aborted) throw error
+    throw new MirrorFault(`${source.address}: ${MANIFEST_FILE} did not come within ${MANIFEST_MS / 1000} s`)
+  }
+}
+
+async function shownBy(
+  source: Source,
+  etag: string | null,
+  signal: AbortSignal,
+): Promise<Shown | 'unchanged'> {
+  const what = `${source.address}: ${MANIFEST_FILE}`
+  const { status, headers, body } = await source.get(MANIFEST_FILE, { ifNoneMatch: etag, signal })
+  if (status === 304 && etag !== null) return 'unchanged'
+  if (status === 404) {
+    throw new MirrorFault(`${what} is not there (404); is this the address of a snapshot folder?`)
+  }
+  if (status !== 200) {
+    body.destroy()
+    throw new MirrorFault(`${what} is answered with ${status}, which was not asked for`)
+  }
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length > MAX_MANIFEST_BYTES)
+      throw new MirrorFault(`${what} has more than ${MAX_MANIFEST_BYTES} bytes`)
+  }
+  const bytes = Buffer.concat(chunks, length)
+  if (headers['content-length'] !== undefined && Number(headers['content-length']) !== length) {
+    throw new MirrorFault(`${what} ends at byte ${length} of ${headers['content-length']}`)
+  }
+  return {
+    manifest: readManifestOf(bytes, what),
+    bytes,
+    publishedAt: modifiedTime(headers),
+    etag: headers.etag ?? null,
+  }
+}
+
+function readManifestOf(bytes: Buffer, what: string): Manifest {
+  try {
+    return decodeManifest(bytes, MANIFEST_FILE)
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error
+    if (/^\s*</.test(bytes.toString('latin1', 0, 100))) {
+      throw new MirrorFault(
+        `${what} is a web page, not a manifest; is this the address of a snapshot folder?`,
+      )
+    }
+    throw new MirrorFault(`${what.slice(0, -MANIFEST_FILE.length)}${error.message}`)
+  }
+}
+
+/** `Last-Modified` in epoch seconds; null where it is missing or malformed. */
+function modifiedTime(headers: { readonly [name: string]: string | undefined }): number | null {
+  const time = Date.parse(headers['last-modified'] ?? '') / 1000
+  return Number.isFinite(time) && time > 0 && time < 2 ** 32 ? time : null
+}
+
+function foundFault(error: unknown): Found {
+  const isKnown = error instanceof StoreError || error instanceof MirrorFault || error instanceof BuildError
+  const why = isKnown
+    ? error.message
+    : `a fault of this program: ${error instanceof Error ? error.stack : String(error)}`
+  return { state: 'failing', why, retryAfter: isKnown && 'retryAfter' in error ? error.retryAfter : 0 }
+}
+
+function textOf(time: number | null): string | null {
+  return time === null ? null : timestampText(Math.floor(time))
+}
+
+/** A length of time in its largest unit. */
+function ageText(seconds: number): string {
+  const units: [number, string][] = [
+    [86_400, 'days'],
+    [3600, 'hours'],
+    [60, 'minutes'],
+  ]
+  const [length, unit] = units.find(([each]) => seconds >= 2 * each) ?? [1, 'seconds']
+  return `${Math.floor(seconds / length)} ${unit}`
+}
