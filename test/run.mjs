@@ -25,6 +25,7 @@ const SLOW = [
   'test/build/replay',
   'test/build/silent',
   'test/commands/launch',
+  'test/deploy/',
   'test/explorer/explorer',
   'test/faults/',
   'test/fetch/command',
