@@ -153,6 +153,12 @@ const OTHER_OPTIONS = new Set([
   'build',
   'pack',
   'breaking',
+  // Of deploy/fleet/fleet.mjs.
+  'rolling',
+  'rate',
+  'restarts',
+  'connections',
+  'balancer',
 ])
 
 test('Every option that a document names is one of a command.', () => {
