@@ -21,8 +21,14 @@ interface CommandResult {
 }
 
 /** Runs one command of the compiled command line to its end. */
-export async function runCli(args: string[]): Promise<CommandResult> {
-  const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+export async function runCli(
+  args: string[],
+  environment: { [name: string]: string } = {},
+): Promise<CommandResult> {
+  const child = spawn(process.execPath, [CLI, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...environment },
+  })
   const output = collect(child)
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)

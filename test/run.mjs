@@ -22,6 +22,7 @@ const SLOW = [
   'test/api/wire',
   'test/bench/',
   'test/build/hold',
+  'test/build/publishing/',
   'test/build/replay',
   'test/build/silent',
   'test/commands/launch',

@@ -7,6 +7,7 @@ import { SnapshotError } from '../snapshot/format.ts'
 import { type Manifest } from '../snapshot/manifest.ts'
 import { decodePart } from '../snapshot/part.ts'
 import { readHold, type Hold } from './hold.ts'
+import { readAgreed } from './publishing/agreed.ts'
 import { readGiven, type SourceState } from './given.ts'
 import { listKept, type KeptSnapshot } from './kept.ts'
 import { loadPart, readManifest } from '../snapshot/read.ts'
@@ -32,7 +33,8 @@ export interface Base {
 
 /**
  * Reads what the next build goes upon: the published snapshot, or the newest one that was built while a
- * rollback holds, since what feeds of the latest rows gave then comes only once. Run under the builder's
+ * rollback holds or while the store could not be reached, since what feeds of the latest rows gave then comes
+ * only once. Run under the builder's
  * lock. `warn` takes what was lost and made good.
  * @throws SnapshotError when the folder has a snapshot that cannot be read
  */
@@ -71,7 +73,7 @@ async function baseManifest(out: string, hold: Hold | null): Promise<Manifest | 
   // No manifest: it was lost, or the first build was killed before it published what it had kept.
   const lost = (): KeptSnapshot | undefined => kept.findLast(({ id }) => id === hold?.snapshot) ?? kept.at(-1)
   const other =
-    (hold === null ? undefined : kept.findLast(({ sequence }) => sequence > hold.after)) ??
+    kept.findLast(({ sequence }) => sequence > (hold?.after ?? readAgreed(out)?.after ?? Infinity)) ??
     (published === null ? lost() : undefined)
   if (other === undefined) return published
   if (other.manifest !== null) return other.manifest

@@ -20,7 +20,8 @@ import { Journal, JOURNAL_FILE } from './journal.ts'
 import type { BuildOptions } from './options.ts'
 import { reportOutcome } from './outcome.ts'
 import { writeParts } from './parts.ts'
-import { publish, type BuiltSnapshot } from './publish.ts'
+import { publish, publishingOptions, type BuiltSnapshot } from './publish.ts'
+import { Publishing } from './publishing/publishing.ts'
 import { Spool } from './spool.ts'
 
 /** @throws BuildError for faults in the input or a second builder, SnapshotError for faults in the folder */
@@ -32,14 +33,21 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapsho
     // Before anything is written: on a full disk, what failed builds left would make every later one fail.
     removeLeftovers(out, JOURNAL_FILE)
     collectGarbage(out, keep, now, new Journal(out).files(), () => lock.isHeld())
+    const elsewhere = publishingOptions(options)
+    const publishing = elsewhere === null ? null : await Publishing.beginIfThere(elsewhere, lock)
     const base = await readBase(out, fresh, (message) => report.warn(message))
-    return await build(options, base, lock)
+    return await build(options, base, lock, publishing)
   } finally {
     lock.release()
   }
 }
 
-async function build(options: BuildOptions, base: Base, lock: Lock): Promise<BuiltSnapshot> {
+async function build(
+  options: BuildOptions,
+  base: Base,
+  lock: Lock,
+  publishing: Publishing | null,
+): Promise<BuiltSnapshot> {
   const { out, keep = DEFAULT_KEPT, now } = options
   const spool = new Spool(join(out, `${TEMPORARY_PREFIX}${randomName()}-spool`))
   const journal = new Journal(out)
@@ -53,7 +61,7 @@ async function build(options: BuildOptions, base: Base, lock: Lock): Promise<Bui
     // 4. Check that little is lost, and that what is on the disk is what was written.
     await checkBuild(options, base, written.parts, journal)
     // 5. Publish, unless a rollback holds; then nothing needs what this build and dropped snapshots left.
-    const built = publish(options, base, gathered, identified, written, lock)
+    const built = await publish(options, base, gathered, identified, written, { lock, publishing })
     journal.remove()
     collectGarbage(out, keep, now, new Set(), () => lock.isHeld())
     // 6. Report what came of it.

@@ -52,7 +52,8 @@ export interface SourceState {
   parts: PartEntry[]
 }
 
-const fileOf = (id: string): string => `given-${id}.jsonl`
+/** The file of a snapshot's states. */
+export const givenFile = (id: string): string => `given-${id}.jsonl`
 
 /** The snapshot that a file of this kind belongs to; null for other files. */
 export function givenSnapshot(file: string): string | null {
@@ -66,17 +67,17 @@ export function givenSnapshot(file: string): string | null {
  * program wrote it
  */
 export function readGiven(dir: string, id: string): SourceState[] | null {
-  const states = readStateFile(dir, fileOf(id), FORMAT) as SourceState[] | null
+  const states = readStateFile(dir, givenFile(id), FORMAT) as SourceState[] | null
   for (const state of states ?? []) {
     const lists = [state?.networks, state?.buoys, state?.spots, state?.parts]
-    if (!lists.every(Array.isArray)) throw new SnapshotError(`${fileOf(id)}: a source is malformed`)
+    if (!lists.every(Array.isArray)) throw new SnapshotError(`${givenFile(id)}: a source is malformed`)
   }
   return states
 }
 
 /** @throws BuildError when it cannot be written */
 export function writeGiven(dir: string, id: string, states: readonly SourceState[], lock: Lock): void {
-  writeStateFile(dir, fileOf(id), FORMAT, states, lock)
+  writeStateFile(dir, givenFile(id), FORMAT, states, lock)
 }
 
 /** A buoy of a catalogue as a source would have given it. */
@@ -169,7 +170,7 @@ export interface SilentSource {
 export function silentSources(dir: string): (id: string, now: number) => SilentSource[] {
   let known: { mark: string; silent: SourceState[] } = { mark: '', silent: [] }
   return (id, now) => {
-    const changed = changedAt(join(dir, fileOf(id)))
+    const changed = changedAt(join(dir, givenFile(id)))
     const mark = `${id} ${changed}`
     if (mark !== known.mark) known = { mark, silent: readSilent(dir, id) }
     return known.silent.map(({ name, refused, read_at: lastRead }) => {

@@ -1,5 +1,6 @@
 /** What a build is asked to do. */
 import type { Source } from '../sources/source.ts'
+import type { Store } from '../store/store.ts'
 import type { BuildReport } from './report.ts'
 
 export interface BuildOptions {
@@ -21,6 +22,8 @@ export interface BuildOptions {
    */
   prefer?: readonly string[]
   sameWithinKm?: number
+  /** Publishes to a store first, and in the folder only what the store has accepted. */
+  publishTo?: { store: Store; singleWriter: boolean } | null
   /** Readings later than this come from a clock gone wrong, epoch seconds; absent: any time is possible. */
   latest?: number
 }

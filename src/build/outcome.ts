@@ -8,21 +8,28 @@ import { holdText } from './hold.ts'
 import type { Identified } from './identify.ts'
 import type { BuildOptions } from './options.ts'
 import type { BuiltSnapshot } from './publish.ts'
+import { outcomeLines } from './publishing/publishing.ts'
 import type { BuildReport } from './report.ts'
 
 export function reportOutcome(
-  { out, report }: BuildOptions,
+  { out, report, publishTo }: BuildOptions,
   { hold }: Base,
   { input }: Gathered,
   { buoys }: Identified,
-  { id, asOf, published }: BuiltSnapshot,
+  { id, asOf, published, outcome }: BuiltSnapshot,
 ): void {
   reportNetworks(report, input, buoys)
   report.summary()
   report.built(id, asOf, published)
   const about = `snapshot ${id}, data as of ${timestampText(asOf)}`
-  if (hold === null) report.line(`published ${about}`)
+  if (outcome?.kind === 'lost') {
+    report.line(
+      `did not publish ${about}: another builder published number ${outcome.number} first, and ${out} has taken over its snapshot ${outcome.id}`,
+    )
+  } else if (hold === null) report.line(`published ${about}`)
   else report.line(`kept ${about}, and did not publish it: ${holdText(hold, out)}`)
+  if (outcome !== null)
+    for (const line of outcomeLines(outcome, publishTo?.store.address ?? '')) report.line(line)
 }
 
 /** A network that sources mention and that has no buoys is reported, too. */

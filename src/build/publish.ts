@@ -1,34 +1,64 @@
 /**
  * Step 5 of a build: puts the manifest into the folder, with what the next build has to know beside it. While
- * a rollback holds, the snapshot is only kept.
+ * a rollback holds, the snapshot is only kept. Where the folder is published to a store, the store comes first:
+ * what it does not accept is only kept, too.
  */
 import { encodeManifest, type Manifest } from '../snapshot/manifest.ts'
 import { keepManifest, publishManifest, syncFolder } from '../snapshot/write.ts'
+import { StoreError } from '../store/store.ts'
+import { BuildError } from '../system/build-error.ts'
 import type { Lock } from '../system/lock.ts'
 import type { Base } from './base.ts'
 import type { Gathered } from './gather.ts'
 import { writeGiven } from './given.ts'
-import { listKept, nextKeptFile } from './kept.ts'
+import { DEFAULT_KEPT, listKept, nextKeptFile } from './kept.ts'
+import { readHold } from './hold.ts'
 import type { Identified } from './identify.ts'
 import type { BuildOptions } from './options.ts'
 import type { Written } from './parts.ts'
+import { Prefix } from './publishing/prefix.ts'
+import { Publishing, type Outcome, type PublishingOptions } from './publishing/publishing.ts'
 import { writeRegistryFile } from './registry.ts'
 import { statesNow } from './silent.ts'
 
 /** What was built, and whether it was published: a build is only kept while a rollback holds. */
 export interface BuiltSnapshot extends Manifest {
   published: boolean
+  /** What became of it in a store; null where it was not published to one. */
+  outcome: Outcome | null
 }
 
-/** @throws BuildError when a file cannot be written, or another builder took over */
-export function publish(
-  { out, sources, now }: BuildOptions,
+/** How a build publishes to a store; null where it does not. */
+export function publishingOptions({
+  out,
+  keep,
+  now,
+  report,
+  publishTo,
+}: BuildOptions): PublishingOptions | null {
+  if (publishTo == null) return null
+  return {
+    dir: out,
+    prefix: new Prefix(publishTo.store, publishTo.singleWriter),
+    keep: keep ?? DEFAULT_KEPT,
+    now,
+    log: (line) => report.line(line),
+  }
+}
+
+/**
+ * @param work `publishing` is null without a store, and where it did not answer before the build
+ * @throws BuildError when a file cannot be written, or another builder took over; StoreError
+ */
+export async function publish(
+  options: BuildOptions,
   { previous, registry, states, hold }: Base,
   { input, asOf, silent }: Gathered,
   identified: Identified,
   { parts, own }: Written,
-  lock: Lock,
-): BuiltSnapshot {
+  { lock, publishing }: { lock: Lock; publishing: Publishing | null },
+): Promise<BuiltSnapshot> {
+  const { out, sources, now } = options
   const { id, bytes } = encodeManifest({ asOf, parts })
   // What the next build counts on comes first: a build that is killed here has published nothing.
   if (sources.some(({ terms }) => terms !== undefined)) {
@@ -37,7 +67,38 @@ export function publish(
   }
   writeRegistryFile(out, { entries: identified.registry, former: registry.former }, lock)
   if (id !== listKept(out).at(-1)?.id) keepManifest(out, nextKeptFile(out, id), bytes, lock)
-  if (hold === null) publishManifest(out, bytes, lock)
-  else syncFolder(out)
-  return { id, asOf, parts, published: hold === null }
+  const elsewhere = publishingOptions(options)
+  if (elsewhere === null) {
+    if (hold === null) publishManifest(out, bytes, lock)
+    else syncFolder(out)
+    return { id, asOf, parts, published: hold === null, outcome: null }
+  }
+  syncFolder(out)
+  const outcome = await publishElsewhere(elsewhere, { id, bytes }, lock, publishing)
+  return { id, asOf, parts, published: readHold(out) === null && outcome.kind !== 'lost', outcome }
+}
+
+/** @throws BuildError that says where the snapshot is */
+async function publishElsewhere(
+  options: PublishingOptions,
+  built: { id: string; bytes: Uint8Array },
+  lock: Lock,
+  begun: Publishing | null,
+): Promise<Outcome> {
+  try {
+    const publishing = begun ?? (await Publishing.begin(options, lock))
+    const { takenOver } = publishing
+    // It was not there before the build, and another builder published meanwhile.
+    if (begun === null && takenOver !== null) {
+      return { kind: 'lost', number: takenOver.number, id: takenOver.manifest.id }
+    }
+    return await publishing.publish(publishing.pending() ?? built)
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    const { dir, prefix } = options
+    throw new BuildError(
+      `${error.message}; snapshot ${built.id} is kept in ${dir} and not published: the next build tries again, or: groundswell publish ${dir} ${prefix.address}`,
+      { cause: error },
+    )
+  }
 }

@@ -15,7 +15,7 @@ import { MAX_BUOY_ID, type RegistryEntry } from '../snapshot/catalog.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import { readStateFile, writeStateFile } from './state-file.ts'
 
-const REGISTRY_FILE = 'registry.jsonl'
+export const REGISTRY_FILE = 'registry.jsonl'
 
 const FORMAT = { format: 'groundswell-registry', version: 1 } as const
 

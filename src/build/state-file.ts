@@ -13,7 +13,7 @@ import { sha256, SnapshotError } from '../snapshot/format.ts'
 import { holds, writeDurably } from '../snapshot/write.ts'
 
 /** 900,000 buoys, the most that can have an id, take less. */
-const MAX_BYTES = 512 * 1024 * 1024
+export const MAX_STATE_BYTES = 512 * 1024 * 1024
 
 type Head = { [name: string]: unknown }
 
@@ -30,7 +30,7 @@ export interface StateFormat {
 export function readStateFile(dir: string, file: string, { format, version }: StateFormat): unknown[] | null {
   let bytes: Buffer
   try {
-    bytes = readRegularFileSync(join(dir, file), MAX_BYTES)
+    bytes = readRegularFileSync(join(dir, file), MAX_STATE_BYTES)
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null
     throw new SnapshotError(`${file}: cannot be read (${errorCode(error)})`)

@@ -10,6 +10,7 @@ import type { Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
 import { command } from './command.ts'
 import { kindsHelp } from './help.ts'
+import { openPublishing } from './publishing.ts'
 import { clock, environment, logSettings, note, print, random } from './surroundings.ts'
 
 /** Seconds by which a network's clock may be ahead of ours. */
@@ -18,7 +19,8 @@ const CLOCK_TOLERANCE_S = 3600
 const ADDRESSES_SHOWN = 20
 
 export const build = command({
-  usage: '--source KIND:PATH [--source …] | --config FILE [--out DIR] [--as-of TIME] [--dry-run]',
+  usage:
+    '--source KIND:PATH [--source …] | --config FILE [--out DIR] [--publish URL] [--as-of TIME] [--dry-run]',
   summary: 'fetch what the configuration says, build a snapshot from source files and publish it',
   settings: BUILD_SETTINGS,
   more: kindsHelp(),
@@ -36,9 +38,11 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
     for (const { kind, argument } of config.source) print(`would read ${kind} ${argument}`.trimEnd())
     if (configuration !== null) for (const line of await dryRunLines(configuration)) print(line)
     print(`would publish in ${config.out}`)
+    if (config.publish !== null) print(`would publish to ${config.publish}`)
     return
   }
   const isTerminal = process.stderr.isTTY && logSettings.format === 'text'
+  const store = config.publish === null ? null : openPublishing('--publish', config.publish)
   const report = new BuildReport({
     maxBadShare: config['max-bad'],
     // Only a terminal gets lines that are written over.
@@ -54,7 +58,7 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
     const outcomes = await fetchSources(configuration, { clock, random, report })
     for (const outcome of outcomes) report.fetched(outcome)
   }
-  await buildSnapshot({
+  const built = await buildSnapshot({
     sources,
     out: config.out,
     asOf: config['as-of'],
@@ -64,12 +68,15 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
     fresh: config.fresh,
     allowLoss: config['allow-loss'],
     keep: config.keep,
+    publishTo: store === null ? null : { store, singleWriter: config['single-writer'] },
     ...(configuration !== null && {
       prefer: configuration.prefer,
       sameWithinKm: configuration.sameWithinKm,
     }),
   })
-  writeReport(config.out, report.document())
+  await store?.close()
+  // What another builder was faster with has gone, and its report would stand beside nothing.
+  if (built.outcome?.kind !== 'lost') writeReport(config.out, report.document())
 }
 
 /**

@@ -123,6 +123,8 @@ function buildOf(config: RunConfig): Build {
         `--keep=${config.keep}`,
         `--log-format=${logSettings.format}`,
         `--log-level=${logSettings.level}`,
+        ...(config.publish === null ? [] : [`--publish=${config.publish}`]),
+        ...(config['single-writer'] ? ['--single-writer'] : []),
       ],
       limit: config['build-timeout'],
       signal,

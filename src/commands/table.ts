@@ -9,6 +9,7 @@ import { inspect } from './inspect.ts'
 import { KEYS_COMMANDS } from './keys.ts'
 import { list } from './list.ts'
 import { pin, unpin } from './pin.ts'
+import { publish } from './publishing.ts'
 import { report } from './report.ts'
 import { resume, rollback } from './rollback.ts'
 import { run } from './run.ts'
@@ -16,6 +17,7 @@ import { serve } from './serve.ts'
 
 export const COMMANDS: { readonly [name: string]: Command | Service } = {
   build,
+  publish,
   serve,
   run,
   init,

@@ -273,6 +273,22 @@ const configuration: Setting<string | null> = {
   parse: textOrNull,
 }
 
+/** Where a folder's snapshots go beside the folder. */
+const PUBLISH_SETTINGS = {
+  publish: {
+    placeholder: 'URL',
+    help: 'bucket to publish to as well, s3://BUCKET/PREFIX; it decides between several builders',
+    default: '',
+    parse: textOrNull,
+  } satisfies Setting<string | null>,
+  'single-writer': {
+    placeholder: '',
+    help: 'no other builder publishes there: goes without conditional writes, which some stores ignore',
+    flag: true,
+    parse: isOn,
+  } satisfies Setting<boolean>,
+} as const
+
 export const BUILD_SETTINGS = {
   source,
   config: configuration,
@@ -322,6 +338,7 @@ export const BUILD_SETTINGS = {
     parse: wholeNumber(1, 10000),
   } satisfies Setting<number>,
   ...LOG_SETTINGS,
+  ...PUBLISH_SETTINGS,
 } as const
 
 export const RUN_SETTINGS = {
@@ -349,6 +366,15 @@ export const RUN_SETTINGS = {
     default: '2h',
     parse: duration,
   } satisfies Setting<number>,
+  ...PUBLISH_SETTINGS,
+} as const
+
+export const PUBLISH_COMMAND_SETTINGS = {
+  'single-writer': PUBLISH_SETTINGS['single-writer'],
+  keep: {
+    ...BUILD_SETTINGS.keep,
+    help: 'commits to keep in the bucket; older ones, and parts that none of the kept names, go after a day',
+  },
 } as const
 
 const json: Setting<boolean> = {

@@ -40,25 +40,26 @@ export class WebStore implements Store {
   }
 
   put(): Promise<never> {
-    return Promise.reject(this.#readOnly())
+    return Promise.reject(WebStore.readOnly(this.#base))
   }
 
   list(): Promise<Listing> {
-    return Promise.reject(this.#readOnly())
+    return Promise.reject(WebStore.readOnly(this.#base))
   }
 
   remove(): Promise<never> {
-    return Promise.reject(this.#readOnly())
+    return Promise.reject(WebStore.readOnly(this.#base))
   }
 
   close(): Promise<void> {
     return this.#calls.close()
   }
 
-  #readOnly(): StoreError {
-    const bucket = asBucket(this.#base)
+  /** The fault of writing to a web server. */
+  static readOnly(base: URL): StoreError {
+    const bucket = asBucket(base)
     return new StoreError(
-      `${this.address}: a web server can be read and not written to${bucket === null ? '; expected s3://BUCKET/PREFIX' : `, did you mean "${bucket}"?`}`,
+      `${base.href}: a web server can be read and not written to${bucket === null ? '; expected s3://BUCKET/PREFIX' : `, did you mean "${bucket}"?`}`,
     )
   }
 

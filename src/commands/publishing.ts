@@ -1,0 +1,66 @@
+/** `publish`: brings a bucket up to a folder; and how the commands that build open a bucket. */
+import { Prefix } from '../build/publishing/prefix.ts'
+import { outcomeLines, Publishing } from '../build/publishing/publishing.ts'
+import { PUBLISH_COMMAND_SETTINGS } from '../process/settings.ts'
+import { UsageError } from '../process/usage-error.ts'
+import { lockFolder } from '../snapshot/write.ts'
+import { parseAddress } from '../store/address.ts'
+import { openStore } from '../store/open.ts'
+import { StoreError, type Store } from '../store/store.ts'
+import { WebStore } from '../store/web.ts'
+import { BuildError } from '../system/build-error.ts'
+import { command } from './command.ts'
+import { clock, environment, note, print, random } from './surroundings.ts'
+
+export const publish = command({
+  usage: 'DIR URL [--single-writer] [--keep N]',
+  summary: 'put the snapshot of a folder into a bucket, s3://BUCKET/PREFIX, for replicas to mirror',
+  settings: PUBLISH_COMMAND_SETTINGS,
+  positionals: 2,
+  inFolder: true,
+  run: async (config, [dir, url]) => {
+    const store = openPublishing('URL', url)
+    const lock = lockFolder(dir)
+    try {
+      const prefix = new Prefix(store, config['single-writer'])
+      const publishing = await Publishing.begin(
+        { dir, prefix, keep: config.keep, now: clock(), log: note },
+        lock,
+      )
+      const pending = publishing.pending()
+      if (pending === null) {
+        throw new BuildError(
+          `${dir}: there is no snapshot to publish; "groundswell build --out ${dir}" makes one`,
+        )
+      }
+      const outcome = await publishing.publish(pending)
+      if (outcome.kind === 'lost') {
+        throw new BuildError(
+          `${dir}: another builder published number ${outcome.number} first; its snapshot ${outcome.id} is taken over, and ${pending.id} is not published`,
+        )
+      }
+      if (outcome.kind === 'published') print(`published snapshot ${pending.id}`)
+      for (const line of outcomeLines(outcome, prefix.address)) print(line)
+    } finally {
+      lock.release()
+      await store.close()
+    }
+  },
+})
+
+/**
+ * The bucket of an address on the command line.
+ * @param option how the operator knows the address
+ * @throws UsageError for an address that cannot be written to
+ */
+export function openPublishing(option: string, address: string): Store {
+  try {
+    const parsed = parseAddress(address)
+    if (parsed.kind === 'web') throw WebStore.readOnly(parsed.base)
+  } catch (error) {
+    throw error instanceof StoreError
+      ? new UsageError(`${option}: ${error.message}`, { cause: error })
+      : error
+  }
+  return openStore(address, { environment, clock, random, warn: (message) => note(`warning: ${message}`) })
+}
