@@ -16,6 +16,7 @@ const SLOW = [
   'test/access/keys-many',
   'test/access/keys-memory',
   'test/access/quota-hour',
+  'test/access/redis-',
   'test/api/compression',
   'test/api/expensive',
   'test/api/snapshots',

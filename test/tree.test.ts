@@ -32,7 +32,9 @@ interface Import {
   typeOnly: boolean
 }
 
-const IMPORT = /\b(?:(import|export)(\s+type)?\b[^'"`;]*?\bfrom\s*|(import)\s*\(?\s*)(['"])([^'"]+)\4/g
+/** A command of the program is called `keys import`. */
+const IMPORT =
+  /(?<!'keys )\b(?:(import|export)(\s+type)?\b[^'"`;]*?\bfrom\s*|(import)\s*\(?\s*)(['"])([^'"]+)\4/g
 
 function importsOf(file: string): Import[] {
   const code = textOf(file).replaceAll(/\/\*[^]*?\*\//g, '')

@@ -174,6 +174,16 @@ function recordFault(item: unknown): string | null {
   return null
 }
 
+/** The record in a text, or null where it holds none. */
+export function recordOf(text: string): KeyRecord | null {
+  try {
+    const item: unknown = JSON.parse(text)
+    return recordFault(item) === null ? (item as KeyRecord) : null
+  } catch {
+    return null
+  }
+}
+
 export function ownerFault(owner: string): string | null {
   if (owner !== owner.trim().normalize('NFC')) return 'must be trimmed and in NFC'
   if (owner === '' || owner.length > MAX_OWNER_LENGTH) return `must have 1 to ${MAX_OWNER_LENGTH} characters`
@@ -190,10 +200,11 @@ function isTime(value: unknown): value is string {
   return typeof value === 'string' && TIME_PATTERN.test(value) && !Number.isNaN(Date.parse(value))
 }
 
-function keysText(records: readonly KeyRecord[]): string {
+/** The text of a keys file. @param more members before the keys, as `"name":value,` */
+export function keysText(records: readonly KeyRecord[], more = ''): string {
   // One line per key: a person can read it, and a difference between two versions shows the key that changed.
   const lines = records.map((record) => JSON.stringify(record))
-  return `{"format":${FORMAT},"keys":[\n${lines.join(',\n')}\n]}\n`
+  return `{"format":${FORMAT},${more}"keys":[\n${lines.join(',\n')}\n]}\n`
 }
 
 /**

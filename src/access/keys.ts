@@ -35,33 +35,53 @@ export class KeyCommandError extends Error {
  * @throws KeyCommandError for an owner that is malformed or has a key, a quota out of range, a full file.
  * @throws KeysFileError
  */
-export function issueKey(
-  path: string,
-  request: { readonly owner: string; readonly quota?: number; readonly now: number },
-): IssuedKey {
+export function issueKey(path: string, request: KeyRequest): IssuedKey {
+  const { record: first, key } = newKey(request)
+  return changeKeys(path, (records) => {
+    const other = records.find(({ owner }) => owner === first.owner)
+    if (other !== undefined) throw ownerHasKey(other.id)
+    if (records.length >= MAX_KEYS) throw tooManyKeys()
+    let { id } = first
+    while (records.some((record) => record.id === id)) id = newId()
+    const record = { ...first, id }
+    return [[...records, record], { record, key }]
+  })
+}
+
+export interface KeyRequest {
+  readonly owner: string
+  readonly quota?: number
+  /** Epoch seconds. */
+  readonly now: number
+}
+
+/** A new key for an owner, kept nowhere yet. @throws KeyCommandError for a malformed owner, a quota out of range */
+export function newKey(request: KeyRequest): IssuedKey {
   const owner = request.owner.trim().normalize('NFC')
   const fault = ownerFault(owner)
   if (fault !== null) throw new KeyCommandError(`owner ${fault}`)
   const quota = checkedQuota(request.quota ?? DEFAULT_QUOTA)
-  return changeKeys(path, (records) => {
-    const other = records.find((record) => record.owner === owner)
-    if (other !== undefined) {
-      throw new KeyCommandError(
-        `owner already has the key ${other.id}: "keys rotate ${other.id}" replaces it, "keys revoke ${other.id}" ends it`,
-      )
-    }
-    if (records.length >= MAX_KEYS)
-      throw new KeyCommandError(`${MAX_KEYS} keys are the most a keys file holds`)
-    const key = newKeyText()
-    const record = {
-      id: newId(records),
-      owner,
-      hash: hashOf(key),
-      quota,
-      created: timestampText(request.now),
-    }
-    return [[...records, record], { record, key }]
-  })
+  const key = newKeyText()
+  return {
+    record: { id: newId(), owner, hash: hashOf(key), quota, created: timestampText(request.now) },
+    key,
+  }
+}
+
+export function ownerHasKey(id: string): KeyCommandError {
+  return new KeyCommandError(
+    `owner already has the key ${id}: "keys rotate ${id}" replaces it, "keys revoke ${id}" ends it`,
+  )
+}
+
+export function tooManyKeys(): KeyCommandError {
+  return new KeyCommandError(`${MAX_KEYS} keys are the most that there can be`)
+}
+
+/** The record with another key. `now` is epoch seconds. */
+export function withNewKey(record: KeyRecord, now: number): IssuedKey {
+  const key = newKeyText()
+  return { record: { ...record, hash: hashOf(key), rotated: timestampText(now) }, key }
 }
 
 /**
@@ -73,9 +93,8 @@ export function issueKey(
  */
 export function rotateKey(path: string, id: string, now: number): IssuedKey {
   return changeKeys(path, (records) => {
-    const key = newKeyText()
-    const record = { ...findKey(records, id), hash: hashOf(key), rotated: timestampText(now) }
-    return [withRecord(records, record), { record, key }]
+    const issued = withNewKey(findKey(records, id), now)
+    return [withRecord(records, issued.record), issued]
   })
 }
 
@@ -106,26 +125,32 @@ export function setQuota(path: string, id: string, quota: number): KeyRecord {
   })
 }
 
-function checkedQuota(quota: number): number {
+/** @throws KeyCommandError */
+export function checkedQuota(quota: number): number {
   if (!isQuota(quota)) throw new KeyCommandError(`quota must be an integer from 1 to ${MAX_QUOTA}`)
   return quota
 }
 
-function newId(records: readonly KeyRecord[]): string {
-  for (;;) {
-    const id = `k_${randomBase62(ID_RANDOM_BYTES, ID_LETTERS)}`
-    if (!records.some((record) => record.id === id)) return id
-  }
+function newId(): string {
+  return `k_${randomBase62(ID_RANDOM_BYTES, ID_LETTERS)}`
 }
 
 /** The record of an id. @throws KeyCommandError when there is none. */
 export function findKey(records: readonly KeyRecord[], id: string): KeyRecord {
-  // Only an id is repeated in the message: a key given in its place by mistake must not end in a terminal's
-  // log.
-  if (!ID_PATTERN.test(id)) throw new KeyCommandError('not an id of a key (k_ and ten letters or digits)')
+  checkId(id)
   const record = records.find((record) => record.id === id)
-  if (record === undefined) throw new KeyCommandError(`no key has the id ${id}`)
+  if (record === undefined) throw noSuchKey(id)
   return record
+}
+
+/** @throws KeyCommandError */
+export function checkId(id: string): void {
+  // Only an id is repeated in a message: a key given in its place by mistake must not end in a terminal's log.
+  if (!ID_PATTERN.test(id)) throw new KeyCommandError('not an id of a key (k_ and ten letters or digits)')
+}
+
+export function noSuchKey(id: string): KeyCommandError {
+  return new KeyCommandError(`no key has the id ${id}`)
 }
 
 function withRecord(records: readonly KeyRecord[], changed: KeyRecord): KeyRecord[] {

@@ -131,6 +131,24 @@ export class KeySlots {
     return records.map(({ id, hash, quota }) => ({ id, hash, quota, slot: this.#slot(id) }))
   }
 
+  /** As `assign` for one record beside those that are there. @throws RangeError likewise */
+  assignOne({ id, hash, quota }: KeyRecord): KeyEntry {
+    const slot = this.#retired.get(id)
+    if (slot !== undefined) {
+      this.#retired.delete(id)
+      this.#live.set(id, slot)
+    }
+    return { id, hash, quota, slot: this.#slot(id) }
+  }
+
+  /** Retires the slot of a key that has ended. */
+  retire(id: string): void {
+    const slot = this.#live.get(id)
+    if (slot === undefined) return
+    this.#live.delete(id)
+    this.#retired.set(id, slot)
+  }
+
   /** Calls counted in the hour of `now`, by id, without the keys that made none. */
   usage(now: number): Map<string, number> {
     const counts = new Map<string, number>()

@@ -8,7 +8,8 @@ import type { ConfigOf } from '../process/settings.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { noFolder } from '../snapshot/write.ts'
 import { BuildError } from '../system/build-error.ts'
-import { readCommandLine } from './arguments.ts'
+import { isAddress, parseAddress } from '../redis/address.ts'
+import { readCommandLine, variableOf } from './arguments.ts'
 import { usualDataFolder } from './data-folder.ts'
 import { expectedFault } from './faults.ts'
 import { commandHelp, overview } from './help.ts'
@@ -106,6 +107,7 @@ async function dispatch(given: readonly string[], signals: Signals): Promise<voi
   if (format !== undefined && level !== undefined) setLog(format, level, true)
   expectPositionals(positionals, found.positionals, `groundswell ${name} ${found.usage}`)
   if (found.inFolder) expectFolder(positionals[0])
+  warnOfPasswords(config, named)
   if (found.existing !== null) expectFile(found.existing, config, named)
   if ('run' in found) {
     signals.letGo()
@@ -134,10 +136,27 @@ function expectFolder(dir: string): void {
   if (!found.isDirectory()) throw new BuildError(`${dir}: is not a folder`)
 }
 
+/** Every user of the machine can read the arguments of a process; its environment only its own user can. */
+function warnOfPasswords(config: object, given: ReadonlyMap<string, string>): void {
+  for (const [option, value] of Object.entries(config) as [string, unknown][]) {
+    if (given.get(option) !== `--${option}` || !holdsPassword(value)) continue
+    note(
+      `warning: --${option} holds a password, which every user of this machine can see: give the address in ${variableOf(option)}, or the password in a file (--redis-password-file)`,
+    )
+  }
+}
+
+/** Whether a setting is an address of Redis with a password, as a text or read already. */
+function holdsPassword(value: unknown): boolean {
+  if (typeof value === 'string') return /^rediss?:/i.test(value) && parseAddress(value).password !== null
+  return typeof value === 'object' && value !== null && 'password' in value && value.password !== null
+}
+
 /** @throws KeysFileError */
 function expectFile(option: string, config: object, given: ReadonlyMap<string, string>): void {
   const name = given.get(option)
   const path = String((config as { [option: string]: unknown })[option])
+  if (isAddress(path)) return
   if (name !== undefined && !existsSync(path)) {
     throw new KeysFileError(`${path}: there is no such file (${name}); "keys issue" makes one`)
   }

@@ -6,6 +6,7 @@ import { AdminTokenError } from '../process/admin.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { KeyCommandError } from '../access/keys.ts'
 import { KeysFileError } from '../access/keys-file.ts'
+import { RedisKeysError } from '../access/keys-table.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import { StoreError } from '../store/store.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -18,6 +19,7 @@ const EXPECTED = [
   StoreError,
   KeysFileError,
   KeyCommandError,
+  RedisKeysError,
 ]
 
 const SYSTEM_FAULTS: { readonly [code: string]: string } = {

@@ -1,21 +1,40 @@
-/** `keys …`: issues, lists, rotates and revokes keys, and sets their quotas. */
-import { findKey, issueKey, revokeKey, rotateKey, setQuota, type IssuedKey } from '../access/keys.ts'
-import { loadKeys, type KeyRecord } from '../access/keys-file.ts'
-import { readUsage, usagePath } from '../access/usage-file.ts'
-import { ISSUE_SETTINGS, KEYS_FILE_SETTINGS } from '../process/settings.ts'
+/** `keys …`: issues, lists, rotates and revokes keys, sets their quotas, and moves them between files and Redis. */
+import { existsSync } from 'node:fs'
+import { fileStore, merged, redisStore, type KeyStore } from '../access/key-store.ts'
+import { KeyCommandError, type IssuedKey } from '../access/keys.ts'
+import { changeKeys, KeysFileError, loadKeys, type KeyRecord } from '../access/keys-file.ts'
+import { openRedis, type RedisConfig } from '../process/redis.ts'
+import { IMPORT_SETTINGS, ISSUE_SETTINGS, KEYS_FILE_SETTINGS } from '../process/settings.ts'
 import { UsageError } from '../process/usage-error.ts'
+import { isAddress, parseAddress } from '../redis/address.ts'
 import { command, type Command } from './command.ts'
 import { makeDataFolder } from './data-folder.ts'
-import { clock, print } from './surroundings.ts'
+import { clock, note, print, random } from './surroundings.ts'
+
+type StoreConfig = RedisConfig & { readonly keys: string }
+
+/** Opens where the keys are kept, for one command. */
+async function withStore<T>(config: StoreConfig, use: (store: KeyStore) => Promise<T>): Promise<T> {
+  const store = isAddress(config.keys)
+    ? // The command says itself what is wrong with the connection, once.
+      redisStore(openRedis(config.keys, config, { log: () => {}, clock, random }), note)
+    : fileStore(config.keys)
+  try {
+    return await use(store)
+  } finally {
+    store.close()
+  }
+}
 
 export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
   'keys issue': command({
     usage: '--owner NAME [--keys FILE] [--quota N] [--json]',
     summary: 'issue a key; it is shown once',
     settings: ISSUE_SETTINGS,
-    run: async ({ data, keys, owner, quota, json }) => {
+    run: async (config) => {
+      const { data, owner, quota, json } = config
       makeDataFolder(data)
-      printIssued(issueKey(keys, { owner, quota, now: clock() }), json)
+      printIssued(await withStore(config, (store) => store.issue({ owner, quota, now: clock() })), json)
     },
   }),
   'keys list': command({
@@ -23,9 +42,10 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
     summary: "list keys with this hour's use",
     settings: KEYS_FILE_SETTINGS,
     existing: 'keys',
-    run: async ({ keys, json }) => {
-      for (const line of keyLines(keys, loadKeys(keys), json)) print(line)
-    },
+    run: (config) =>
+      withStore(config, async (store) => {
+        for (const line of keyLines(store, await store.all(), config.json)) print(line)
+      }),
   }),
   'keys show': command({
     usage: 'ID [--keys FILE] [--json]',
@@ -33,9 +53,10 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
     settings: KEYS_FILE_SETTINGS,
     existing: 'keys',
     positionals: 1,
-    run: async ({ keys, json }, [id]) => {
-      for (const line of keyLines(keys, [findKey(loadKeys(keys), id)], json)) print(line)
-    },
+    run: (config, [id]) =>
+      withStore(config, async (store) => {
+        for (const line of keyLines(store, [await store.find(id)], config.json)) print(line)
+      }),
   }),
   'keys rotate': command({
     usage: 'ID [--keys FILE] [--json]',
@@ -43,7 +64,8 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
     settings: KEYS_FILE_SETTINGS,
     existing: 'keys',
     positionals: 1,
-    run: async ({ keys, json }, [id]) => printIssued(rotateKey(keys, id, clock()), json),
+    run: async (config, [id]) =>
+      printIssued(await withStore(config, (store) => store.rotate(id, clock())), config.json),
   }),
   'keys revoke': command({
     usage: 'ID [--keys FILE] [--json]',
@@ -51,9 +73,11 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
     settings: KEYS_FILE_SETTINGS,
     existing: 'keys',
     positionals: 1,
-    run: async ({ keys, json }, [id]) => {
-      const { owner } = revokeKey(keys, id)
-      print(json ? JSON.stringify({ id, owner, revoked: true }) : `Key ${id} of ${owner} is revoked.`)
+    run: async (config, [id]) => {
+      const gone = await withStore(config, (store) => store.revoke(id))
+      const owner = gone?.owner ?? null
+      const whose = owner === null ? '' : ` of ${owner}`
+      print(config.json ? JSON.stringify({ id, owner, revoked: true }) : `Key ${id}${whose} is revoked.`)
     },
   }),
   'keys set-quota': command({
@@ -62,15 +86,74 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
     settings: KEYS_FILE_SETTINGS,
     existing: 'keys',
     positionals: 2,
-    run: async ({ keys, json }, [id, text]) => {
-      const { owner, quota } = setQuota(keys, id, parseQuota(text))
+    run: async (config, [id, text]) => {
+      const wanted = parseQuota(text)
+      const { owner, quota } = await withStore(config, (store) => store.setQuota(id, wanted))
       print(
-        json
+        config.json
           ? JSON.stringify({ id, owner, quota })
           : `Key ${id} of ${owner} has ${quota} requests an hour now.`,
       )
     },
   }),
+  'keys import': command({
+    usage: 'FILE [--keys ADDRESS] [--replace] [--json]',
+    summary: 'take over the keys of a keys file, as into Redis',
+    settings: IMPORT_SETTINGS,
+    positionals: 1,
+    run: importKeys,
+  }),
+  'keys export': command({
+    usage: 'FILE [--keys ADDRESS] [--json]',
+    summary: 'write all keys to a new keys file, as from Redis',
+    settings: KEYS_FILE_SETTINGS,
+    existing: 'keys',
+    positionals: 1,
+    run: exportKeys,
+  }),
+}
+
+async function importKeys(
+  config: StoreConfig & { readonly replace: boolean; readonly json: boolean; readonly data: string | null },
+  [path]: string[],
+): Promise<void> {
+  const { keys, replace, json, data } = config
+  if (!existsSync(path)) throw new KeysFileError(`${path}: there is no such file`)
+  const imported = loadKeys(path)
+  // An empty file in place of the right one would end every key.
+  if (imported.length === 0) throw new KeyCommandError(`${path}: holds no keys`)
+  makeDataFolder(data)
+  const counts = await withStore(config, async (store) => {
+    let done = { added: 0, changed: 0, removed: 0, same: 0 }
+    await store.replaceAll((there) => {
+      const { records, counts } = merged(there, imported, replace)
+      done = counts
+      return records
+    })
+    return done
+  })
+  const { added, changed, removed, same } = counts
+  print(
+    json
+      ? JSON.stringify(counts)
+      : `Imported into ${shownPlace(keys)}: ${added} added, ${changed} replaced, ${removed} ended, ${same} there already.`,
+  )
+}
+
+async function exportKeys(config: StoreConfig & { readonly json: boolean }, [path]: string[]): Promise<void> {
+  if (existsSync(path)) throw new KeysFileError(`${path}: is there already; give the name of a new file`)
+  const records = await withStore(config, (store) => store.all())
+  changeKeys(path, () => [records, undefined])
+  print(
+    config.json
+      ? JSON.stringify({ keys: records.length })
+      : `Exported ${records.length} keys from ${shownPlace(config.keys)} to ${path}.`,
+  )
+}
+
+/** A file's path, or an address without user and password. */
+function shownPlace(keys: string): string {
+  return isAddress(keys) ? parseAddress(keys).place : keys
 }
 
 /** The N of `keys set-quota ID N`. @throws UsageError */
@@ -90,21 +173,24 @@ function printIssued({ record: { id, owner, quota }, key }: IssuedKey, json: boo
   }
 }
 
-/** Keys with what they used of this hour's quota, as the servers last saved it (every two seconds). */
-function keyLines(path: string, records: readonly KeyRecord[], json: boolean): string[] {
-  const { counts } = readUsage(usagePath(path), clock())
+/**
+ * Keys with what they used of this hour's quota, as the servers last saved it (every two seconds). With keys in Redis
+ * each server has its own counts, so none are shown.
+ */
+function keyLines(store: KeyStore, records: readonly KeyRecord[], json: boolean): string[] {
+  const counts = store.used(clock())
   const rows = records.map(({ id, owner, quota, created, rotated }) => ({
     id,
     owner,
     quota,
-    used: counts.get(id) ?? 0,
+    used: counts === null ? null : (counts.get(id) ?? 0),
     created,
     rotated: rotated ?? null,
   }))
   if (json) return rows.map((row) => JSON.stringify(row))
   if (rows.length === 0) return ['no keys']
-  return rows.map(
-    ({ id, owner, quota, used, created, rotated }) =>
-      `${id}  ${used} of ${quota} used this hour  issued ${created}${rotated === null ? '' : `, rotated ${rotated}`}  ${owner}`,
-  )
+  return rows.map(({ id, owner, quota, used, created, rotated }) => {
+    const calls = used === null ? `${quota} an hour` : `${used} of ${quota} used this hour`
+    return `${id}  ${calls}  issued ${created}${rotated === null ? '' : `, rotated ${rotated}`}  ${owner}`
+  })
 }

@@ -12,6 +12,7 @@ import { PORT_ADVICE } from '../process/server.ts'
 import { Schedule, type ScheduleState } from '../process/schedule.ts'
 import { RUN_SETTINGS, type ConfigOf } from '../process/settings.ts'
 import { UsageError } from '../process/usage-error.ts'
+import { isAddress } from '../redis/address.ts'
 import type { Stops } from './stops.ts'
 import { timestampText } from '../sea/time.ts'
 import { readManifest } from '../snapshot/read.ts'
@@ -154,6 +155,8 @@ async function buildFirst(
 
 /** A new key, or null where the keys file has keys already. */
 function firstKey(path: string): IssuedKey | null {
+  // Keys that servers share are the operator's: after a loss, a first key would begin another set of them.
+  if (isAddress(path)) return null
   if (loadKeys(path).length > 0) return null
   try {
     return issueKey(path, { owner: FIRST_OWNER, now: clock() })

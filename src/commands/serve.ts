@@ -6,7 +6,7 @@ import { SERVE_SETTINGS, type ServeConfig } from '../process/settings.ts'
 import type { Stops } from './stops.ts'
 import { service } from './command.ts'
 import { openMirror } from './mirror.ts'
-import { clock, logSettings, note, print, programVersion } from './surroundings.ts'
+import { clock, logSettings, note, print, programVersion, random } from './surroundings.ts'
 
 export const serve = service({
   usage: '[--snapshots DIR] [--from ADDRESS] [--port PORT] [--keys FILE] [options]',
@@ -44,6 +44,7 @@ export async function serveUntilStopped(
     logFormat: logSettings.format,
     writeAccess: (lines, written) => void process.stdout.write(lines, () => written()),
     clock,
+    random,
     refreshEvery,
     moreStatus: () => ({ ...(mirror !== null && { mirror: mirror.status() }), ...moreStatus() }),
     mirror,

@@ -12,7 +12,12 @@ export interface ServerOptions {
   /** Folder of `snapshots` and `keys.json`. Needed unless `snapshots` and `keys` are given. */
   readonly data?: string
   readonly snapshots?: string
+  /** A file, or the address of a Redis. */
   readonly keys?: string
+  readonly keysCopy?: string
+  readonly redisPasswordFile?: string
+  readonly redisCa?: string
+  readonly redisCert?: string
   /** 0 takes any free port. */
   readonly port?: number
   readonly host?: string

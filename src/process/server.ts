@@ -20,6 +20,7 @@ import { commonStart, type Surroundings } from './worker-settings.ts'
 import { drain } from './drain.ts'
 import { orLate, orStopped } from './mirroring.ts'
 import { startKeys, type ServedKeys } from './keys.ts'
+import { redisOf } from './redis.ts'
 import { ReadinessProbes } from './readiness-probes.ts'
 import { Reloader } from './reload.ts'
 import type { ServeConfig } from './settings.ts'
@@ -86,6 +87,7 @@ export class RunningServer {
   #onServed: () => void = () => {}
   #port = 0
   #isOpen = false
+  #hasKeys = false
   #isDraining = false
   #hasClosed = false
   #failure: string | null = null
@@ -100,6 +102,7 @@ export class RunningServer {
       builds = () => null,
       version = 'unknown',
       writeAccess = () => {},
+      random = () => 0.5,
     } = surroundings
     this.host = config.host
     this.basePath = config['base-path']
@@ -108,12 +111,11 @@ export class RunningServer {
     this.#count = count
     const quota = config['quota-store'] === null ? QuotaCounters.allocate() : LeaseCounters.allocate()
     const counters = config['quota-store'] === null ? new QuotaCounters(quota) : new LeaseCounters(quota)
-    this.#keys = startKeys(config.keys, counters, log, clock)
+    this.#keys = startKeys(config, counters, { log, clock, random })
     this.#quotas =
       counters instanceof LeaseCounters && config['quota-store'] !== null
         ? new QuotaStore({
-            address: config['quota-store'],
-            tls: { authorities: null, own: null },
+            ...redisOf(config['quota-store'], config),
             counters,
             fallback: config['quota-fallback'],
             replicas: config['quota-replicas'],
@@ -163,6 +165,7 @@ export class RunningServer {
     })
     if (surroundings.mirror) surroundings.mirror.onPublished = () => void this.#reloader.look(true)
     this.#status = new Status(config.snapshots, clock, () => ({
+      keys: this.#keys.status(),
       ...(this.#quotas === null ? {} : { quotas: this.#quotas.status() }),
       ...moreStatus(),
     }))
@@ -212,13 +215,16 @@ export class RunningServer {
           log(`warning: ${snapshots} holds no snapshot; answering 503 until one is published there`)
         }
       }
+      // 4. It is known which keys there are: Redis may have to come first.
+      await orStopped(this.#keys.known, signal)
       signal?.throwIfAborted()
-      // 4. The store of quotas leases, or is away. Then the port opens to clients.
+      this.#hasKeys = true
+      // 5. The store of quotas leases, or is away. Then the port opens to clients.
       await this.#quotas?.ready(signal)
       signal?.throwIfAborted()
       this.#port = await openPort(host, port, (free) => this.#workers.listen(free), PORT_ADVICE)
       this.#isOpen = true
-      // 5. From now on the folder is followed.
+      // 6. From now on the folder is followed.
       signal?.throwIfAborted()
       this.#reloader.start()
     } catch (error) {
@@ -326,6 +332,7 @@ export class RunningServer {
       connections: this.#connections,
       isDraining: this.#isDraining,
       isOpen: this.#isOpen,
+      hasKeys: this.#hasKeys,
       failure: this.#failure,
     }
   }

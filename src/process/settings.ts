@@ -8,7 +8,7 @@ import { DEFAULT_QUOTA } from '../access/keys.ts'
 import { MAX_QUOTA } from '../access/keys-file.ts'
 import { DEFAULT_ALLOWED_LOSS } from '../build/losses.ts'
 import { DEFAULT_KEPT } from '../build/kept.ts'
-import { parseAddress, type RedisAddress } from '../redis/address.ts'
+import { isAddress, parseAddress, type RedisAddress } from '../redis/address.ts'
 import { parseTimestamp } from '../sea/time.ts'
 import { ACCESS_LOG_SETTINGS, LOG_SETTINGS } from './log-settings.ts'
 import {
@@ -62,10 +62,36 @@ const snapshots: Setting<string> = {
 
 const keys: Setting<string> = {
   placeholder: 'FILE',
-  help: 'file of API keys (hashes only)',
+  help: 'file of API keys (hashes only), or redis://HOST:PORT/DB or rediss://… for keys that servers share',
   under: 'keys.json',
-  parse: text,
+  parse: (texts) => {
+    const value = text(texts)
+    if (isAddress(value)) parseAddress(value)
+    return value
+  },
 }
+
+/** For every option that takes the address of a Redis. */
+export const REDIS_SETTINGS = {
+  'redis-password-file': {
+    placeholder: 'FILE',
+    help: 'file of the password for Redis, in place of one in its address',
+    default: '',
+    parse: textOrNull,
+  } satisfies Setting<string | null>,
+  'redis-ca': {
+    placeholder: 'FILE',
+    help: "authorities (PEM) that a rediss:// server's certificate may come from, instead of the public ones",
+    default: '',
+    parse: textOrNull,
+  } satisfies Setting<string | null>,
+  'redis-cert': {
+    placeholder: 'FILE',
+    help: 'certificate and private key (PEM, one file) for a rediss:// server that requires them',
+    default: '',
+    parse: textOrNull,
+  } satisfies Setting<string | null>,
+} as const
 
 export const SERVE_SETTINGS = {
   from: {
@@ -118,6 +144,13 @@ export const SERVE_SETTINGS = {
     },
   } satisfies Setting<string>,
   keys,
+  'keys-copy': {
+    placeholder: 'FILE',
+    help: 'private file of the last good keys from Redis, for a start without it (default: keys-copy.json beside the folder of snapshots)',
+    default: '',
+    parse: textOrNull,
+  } satisfies Setting<string | null>,
+  ...REDIS_SETTINGS,
   'active-within': {
     placeholder: 'TIME',
     help: 'a buoy is active when its newest reading is no older than this at the time of the snapshot',
@@ -250,6 +283,8 @@ export const SERVE_SETTINGS = {
 } as const
 
 export type ServeConfig = ConfigOf<typeof SERVE_SETTINGS>
+/** What the keys of a server need. */
+export type KeysConfig = Pick<ServeConfig, 'keys' | 'keys-copy' | 'snapshots' | keyof typeof REDIS_SETTINGS>
 
 const source: Setting<{ kind: string; argument: string }[]> = {
   placeholder: 'KIND:PATH',
@@ -395,11 +430,22 @@ export const ROLLBACK_SETTINGS = {
   } satisfies Setting<string | null>,
 } as const
 
-export const KEYS_FILE_SETTINGS = { data, keys, json } as const
+export const KEYS_FILE_SETTINGS = { data, keys, ...REDIS_SETTINGS, json } as const
+
+export const IMPORT_SETTINGS = {
+  ...KEYS_FILE_SETTINGS,
+  replace: {
+    placeholder: '',
+    help: 'take exactly the imported keys: others end, and those that differ are replaced',
+    flag: true,
+    parse: isOn,
+  } satisfies Setting<boolean>,
+} as const
 
 export const ISSUE_SETTINGS = {
   data,
   keys,
+  ...REDIS_SETTINGS,
   json,
   owner: {
     placeholder: 'NAME',

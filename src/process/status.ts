@@ -20,16 +20,26 @@ export interface Observed {
   connections: SharedArrayBuffer
   isDraining: boolean
   isOpen: boolean
+  /** Whether it is known which keys there are. */
+  hasKeys: boolean
   /** Why this process cannot go on; null while it can. */
   failure: string | null
 }
 
 /** Why requests should not be sent here now; null when they should. */
-export function notReady({ failure, isDraining, isOpen, snapshot, workers }: Observed): string | null {
+export function notReady({
+  failure,
+  hasKeys,
+  isDraining,
+  isOpen,
+  snapshot,
+  workers,
+}: Observed): string | null {
   if (failure !== null) return failure
   if (isDraining) return 'stopping'
   // A snapshot is the served one only after each worker has answered questions about it.
   if (snapshot === null) return 'no snapshot is loaded'
+  if (!hasKeys) return 'the keys are not known yet: Redis has to be reached once'
   if (!isOpen) return 'the port is not open yet'
   return workers.serving === 0 ? `0 of ${workers.wanted} workers are serving` : null
 }

@@ -20,6 +20,8 @@ export interface Surroundings {
   log: (line: string) => void
   /** Epoch seconds. */
   clock: () => number
+  /** A number in [0, 1). */
+  random?: () => number
   /**
    * One Float64: seconds by which the workers' clocks are ahead of the machine's, so that a test can bring a
    * new hour under load.

@@ -27,6 +27,8 @@ export interface RedisAddress {
   readonly prefix: string
   /** The address without password, for messages. */
   readonly name: string
+  /** The address without user and password: where the data are. */
+  readonly place: string
 }
 
 /** Whether a text is meant as an address (`redis://…`) rather than as the path of a file. */
@@ -55,10 +57,11 @@ export function parseAddress(text: string): RedisAddress {
   const { user, password } = parseLogin(login)
   const prefix = parsePrefix(query)
   const shown = hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(',')
-  const as = user === null ? '' : `${encodeURIComponent(user)}@`
   const within = prefix === DEFAULT_PREFIX ? '' : `?prefix=${prefix}`
-  const name = `${tls ? 'rediss' : 'redis'}://${as}${shown}/${database}${within}`
-  return { hosts, tls, database, user, password, prefix, name }
+  const behind = `${shown}/${database}${within}`
+  const before = tls ? 'rediss://' : 'redis://'
+  const name = user === null ? before + behind : `${before}${encodeURIComponent(user)}@${behind}`
+  return { hosts, tls, database, user, password, prefix, name, place: before + behind }
 }
 
 function parseHost(text: string): RedisHost {

@@ -45,6 +45,8 @@ export class RedisConnection {
   readonly tried: Promise<void>
   readonly #options: ConnectionOptions
   readonly #subscriptions = new Map<string, (message: string) => void>()
+  /** Channels that the user may not subscribe to. */
+  readonly #unheard = new Set<string>()
   readonly #readyListeners: (() => void)[] = []
   readonly #looks: NodeJS.Timeout
   #link: Link | null = null
@@ -76,6 +78,11 @@ export class RedisConnection {
   /** Whether calls can be sent now. */
   get isReady(): boolean {
     return this.#link !== null
+  }
+
+  /** Whether calls are answered, as far as is known; also by a copy that takes no writes. */
+  get isAnswering(): boolean {
+    return this.#link !== null && (this.#state.state === 'connected' || this.#state.state === 'read-only')
   }
 
   /** Whether the server takes writes, as far as is known. */
@@ -124,7 +131,7 @@ export class RedisConnection {
    * @param keys names that it uses, at least one; in a cluster all of one hash tag.
    * @throws RedisFault as `send`.
    */
-  async callFunction(
+  callFunction(
     library: RedisLibrary,
     name: string,
     keys: readonly string[],
@@ -132,20 +139,55 @@ export class RedisConnection {
     timeoutMs = CALL_TIMEOUT_MS,
   ): Promise<Reply> {
     const command = ['FCALL', library.nameOf(name), String(keys.length), ...keys, ...args]
+    return this.#callOf(library, keys[0], command, timeoutMs)
+  }
+
+  /** As `callFunction`, for a function with the flag `no-writes`: an ACL may allow it on names that it keeps from writes. */
+  callReader(
+    library: RedisLibrary,
+    name: string,
+    keys: readonly string[],
+    args: readonly string[],
+    timeoutMs = CALL_TIMEOUT_MS,
+  ): Promise<Reply> {
+    const command = ['FCALL_RO', library.nameOf(name), String(keys.length), ...keys, ...args]
+    return this.#callOf(library, keys[0], command, timeoutMs)
+  }
+
+  async #callOf(
+    library: RedisLibrary,
+    key: string,
+    command: readonly string[],
+    timeoutMs: number,
+  ): Promise<Reply> {
     try {
-      return await this.send(keys[0], command, timeoutMs)
+      return await this.send(key, command, timeoutMs)
     } catch (error) {
       if (!isMissingFunction(error)) throw error
     }
     await this.#load(library)
-    return this.send(keys[0], command, timeoutMs)
+    return this.send(key, command, timeoutMs)
   }
 
-  /** Hands messages of a channel to `listener`, now and after each reconnection. Some may be lost. */
+  /**
+   * Hands messages of a channel to `listener`, now and after each reconnection. Some may be lost, and all of them
+   * where the user may not subscribe, which is logged.
+   */
   async subscribe(channel: string, listener: (message: string) => void): Promise<void> {
     this.#subscriptions.set(channel, listener)
-    const link = this.#link
-    if (link !== null) await this.#bounded(link, link.subscribe(channel, listener), CALL_TIMEOUT_MS)
+    if (this.#link !== null) await this.#subscribeOn(this.#link, channel, listener)
+  }
+
+  async #subscribeOn(link: Link, channel: string, listener: (message: string) => void): Promise<void> {
+    try {
+      await this.#bounded(link, link.subscribe(channel, listener), CALL_TIMEOUT_MS)
+    } catch (error) {
+      if (faultOf(error).kind !== 'forbidden' || this.#unheard.has(channel)) return
+      this.#unheard.add(channel)
+      this.#say(
+        `warning: Redis ${this.address.name}: its user may not subscribe to ${channel}: changes are found by polling alone`,
+      )
+    }
   }
 
   /** A caller saw that the server takes no writes, or none any more: the state says so. */
@@ -190,7 +232,7 @@ export class RedisConnection {
     void link.ended.then((error) => this.#onEnd(link, error))
     this.#enter(link.isPrimary ? null : new RedisFault('read-only', 'is a read-only copy'), link.version)
     for (const [channel, listener] of this.#subscriptions) {
-      this.#bounded(link, link.subscribe(channel, listener), CALL_TIMEOUT_MS).catch(() => {})
+      void this.#subscribeOn(link, channel, listener)
     }
     for (const listener of this.#readyListeners) listener()
     void this.#measureSkew()

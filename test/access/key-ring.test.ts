@@ -44,6 +44,41 @@ test('a hash that differs in a single bit of any of its words is another key', (
   }
 })
 
+test('a ring that is changed step by step finds what a new ring of the same keys finds', () => {
+  const keys = Array.from({ length: 40 }, (_, at) => `gsw_${String(at).padStart(49, '0')}`)
+  const hashes = keys.map((key) => createHash('sha256').update(key).digest('hex'))
+  // Each step names keys that change sides: those in the ring end, the others are added.
+  const steps = fc.array(fc.uniqueArray(fc.nat(keys.length - 1), { maxLength: 6 }), { maxLength: 30 })
+  fc.assert(
+    fc.property(steps, (changes) => {
+      const live = new Set<number>()
+      let buffer = KeyRing.build([])
+      for (const change of changes) {
+        const ended = change.filter((at) => live.has(at))
+        const added = change.filter((at) => !live.has(at))
+        for (const at of ended) live.delete(at)
+        for (const at of added) live.add(at)
+        const entryOf = (at: number) => ({ id: '', hash: hashes[at], quota: at + 1, slot: at })
+        const before = Buffer.from(new Uint8Array(buffer))
+        const changed = KeyRing.changed(
+          buffer,
+          ended.map((at) => hashes[at]),
+          added.map(entryOf),
+          live.size,
+        )
+        assert.ok(Buffer.from(new Uint8Array(buffer)).equals(before))
+        buffer = changed ?? KeyRing.build([...live].map(entryOf))
+        const ring = new KeyRing(buffer)
+        for (const [at, key] of keys.entries()) {
+          const row = ring.find(key)
+          if (live.has(at)) assert.deepEqual([ring.slot(row), ring.quota(row)], [at, at + 1])
+          else assert.equal(row, -1)
+        }
+      }
+    }),
+  )
+})
+
 test('any other text is not a key, and the ring neither throws nor hangs', () => {
   const key = `gsw_${'a'.repeat(49)}`
   const hash = createHash('sha256').update(key).digest('hex')

@@ -19,6 +19,7 @@ test('An address has hosts, a database, a user, a password, a prefix and a name 
       password: 'p@ss/word',
       prefix: 'buoys',
       name: 'rediss://rider@[::1]:7000,db.example:6379,10.0.0.1:1/3?prefix=buoys',
+      place: 'rediss://[::1]:7000,db.example:6379,10.0.0.1:1/3?prefix=buoys',
     },
   )
   const { user, password, database, prefix, name } = parseAddress('redis://:secret@localhost')
@@ -83,11 +84,11 @@ test('Neither a fault nor the name of an address repeats its password, whatever 
     fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
       const text = pieces.join('')
       try {
-        const { name, user, hosts, prefix } = parseAddress(text)
+        const { name, place, user, hosts, prefix } = parseAddress(text)
         const elsewhere = [user, prefix, ...hosts.map(({ host }) => host)].some((part) =>
           part?.includes(secret),
         )
-        assert.ok(elsewhere || !name.includes(secret), text)
+        assert.ok(elsewhere || !(name + place).includes(secret), text)
       } catch (error) {
         assert.ok(!(error as Error).message.includes(secret), text)
       }

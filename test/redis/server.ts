@@ -55,6 +55,9 @@ export async function startRedis(t: TestContext, options: RedisOptions = {}): Pr
     'notice',
   ]
   args.push(
+    // A copy of it begins at once.
+    '--repl-diskless-sync-delay',
+    '0',
     '--enable-debug-command',
     'yes',
     ...(options.tls === true ? tlsArgs(folder, port) : ['--port', String(port)]),
