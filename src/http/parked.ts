@@ -44,6 +44,8 @@ export interface Wait {
   /** Answers the request, or parks it again: then it keeps its turn and its deadline. */
   readonly run: OnRequest
   readonly late: OnRequest
+  /** Called with the milliseconds that a request has waited when it is answered. */
+  readonly onAnswered?: (waitedMs: number) => void
 }
 
 /** Calls a handler as the engine would. */
@@ -82,11 +84,9 @@ export class ParkedRequests {
     if (this.#count >= MOST_PARKED || (queue?.length ?? 0) >= MOST_FOR_ONE) return false
     const parked = new ParkedExchange(exchange, key, wait)
     if (this.#characters + parked.characters > MOST_PARKED_CHARACTERS) return false
-    if (!parked.defer(exchange, () => this.#remove(parked))) return false
-    parked.timer = setTimeout(() => {
-      this.#remove(parked)
-      this.#handle(parked, wait.late)
-    }, wait.ms)
+    if (!parked.defer(exchange, () => void this.#remove(parked))) return false
+    // On a busy thread what it waits for may have come, and is read only after the timers.
+    parked.timer = setTimeout(() => setImmediate(() => this.#late(parked)), wait.ms)
     if (queue === undefined) this.#queues.set(key, [parked])
     else queue.push(parked)
     this.#count++
@@ -104,6 +104,7 @@ export class ParkedRequests {
       const [first] = queue
       if (!this.#handle(first, first.wait.run)) return queue.length
       this.#remove(first)
+      first.wait.onAnswered?.(performance.now() - first.since)
     }
   }
 
@@ -127,19 +128,27 @@ export class ParkedRequests {
     return !parked.isParked
   }
 
-  #remove(parked: ParkedExchange): void {
+  #late(parked: ParkedExchange): void {
+    if (!this.#remove(parked)) return
+    this.#handle(parked, parked.wait.late)
+    parked.wait.onAnswered?.(performance.now() - parked.since)
+  }
+
+  /** @returns whether it was still waiting */
+  #remove(parked: ParkedExchange): boolean {
     const queue = this.#queues.get(parked.key)
     const at = queue?.indexOf(parked) ?? -1
-    if (queue === undefined || at === -1) return
+    if (queue === undefined || at === -1) return false
     clearTimeout(parked.timer)
     queue.splice(at, 1)
     if (queue.length === 0) this.#queues.delete(parked.key)
     this.#count--
     this.#characters -= parked.characters
-    if (this.#count > 0) return
+    if (this.#count > 0) return true
     const resolves = this.#whenEmpty
     this.#whenEmpty = []
     for (const resolve of resolves) resolve()
+    return true
   }
 }
 
@@ -150,6 +159,8 @@ class ParkedExchange implements Exchange, LaterEvents {
   readonly path: string
   readonly query: string
   readonly characters: number
+  /** Of `performance.now`. */
+  readonly since = performance.now()
   route: number
   keyRow: number
   isParked = true

@@ -16,10 +16,18 @@ import { faultOf } from '../redis/fault.ts'
 import { redisLibrary } from '../redis/library.ts'
 import type { TlsFiles } from '../redis/link.ts'
 import { timestampText } from '../sea/time.ts'
+import { WAIT_BOUNDS_MS, type TotalName } from '../serving/totals.ts'
 
 const LIBRARY = redisLibrary('quota', LEASE_LIBRARY)
 /** Between two looks at the leases in use. */
 const LOOK_INTERVAL_MS = 20
+/**
+ * A call without an answer for so many looks counts as failed. Looks rather than milliseconds: after a pause of this
+ * thread the answer may be there and only be unread.
+ */
+const PATIENT_LOOKS = 50
+/** The connection is given up after so long without an answer. */
+const CALL_TIMEOUT_MS = 5000
 /** A key for which requests wait is asked for again, while others give back or Redis learns. */
 const RETRY_MS = 3
 /** A fault that is over sooner is not worth a line. */
@@ -53,7 +61,11 @@ export class QuotaStore {
   readonly #connection: RedisConnection
   readonly #looks: NodeJS.Timeout
   #retry: NodeJS.Timeout | null = null
+  /** Looks that each call under way has seen. */
+  readonly #unanswered = new Map<LeaseCall, number>()
   #calls = 0
+  /** Of these, calls that only ask whether Redis is whole. */
+  #idleCalls = 0
   #failedCalls = 0
   /** Since when calls fail, ms and epoch seconds, and whether that was logged. */
   #fault: { at: number; since: number; message: string; isLogged: boolean; aloneBefore: number } | null = null
@@ -93,6 +105,10 @@ export class QuotaStore {
         // Without publication a recall is heard at the next call, up to 0.4 s later.
       })
     this.#looks = setInterval(() => {
+      for (const [call, looks] of this.#unanswered) {
+        if (looks < PATIENT_LOOKS) this.#unanswered.set(call, looks + 1)
+        else this.#fail(call, `does not answer within ${(PATIENT_LOOKS * LOOK_INTERVAL_MS) / 1000} s`)
+      }
       this.#book.look(performance.now())
       this.#go()
       this.#report()
@@ -122,8 +138,8 @@ export class QuotaStore {
     }
   }
 
-  /** For `/status`. */
-  status(): object {
+  /** For `/status`. `totals`: what the workers have counted. */
+  status(totals: { readonly [name in TotalName]: number }): object {
     const book = this.#book
     const now = performance.now()
     const state = this.#fault !== null || book.isAway ? 'away' : book.isLearning(now) ? 'learning' : 'leasing'
@@ -135,8 +151,18 @@ export class QuotaStore {
       replicas: book.replicas,
       keys: book.size,
       calls: this.#calls,
+      idle_calls: this.#idleCalls,
       failed_calls: this.#failedCalls,
-      admitted_alone: book.admittedAlone,
+      leased_alone: book.admittedAlone,
+      requests: {
+        waited: totals.parked,
+        waited_in_vain: totals.parked_late,
+        refused_while_away: totals.quota_away,
+        waits_ms: Object.fromEntries([
+          ...WAIT_BOUNDS_MS.map((bound) => [`up_to_${bound}`, totals[`wait_${bound}`]]),
+          ['longer', totals.wait_more],
+        ]),
+      },
       redis: this.#connection.status(),
     }
   }
@@ -172,22 +198,32 @@ export class QuotaStore {
 
   async #send(call: LeaseCall): Promise<void> {
     this.#calls++
+    if (call.items.length === 0) this.#idleCalls++
+    this.#unanswered.set(call, 0)
     try {
-      const reply = await this.#connection.callFunction(LIBRARY, LEASE_FUNCTION, call.keys, call.args)
+      const { keys, args } = call
+      const reply = await this.#connection.callFunction(LIBRARY, LEASE_FUNCTION, keys, args, CALL_TIMEOUT_MS)
+      // An answer that comes after it was given up is as one that was lost.
+      if (!this.#unanswered.delete(call)) return
       this.#book.answered(call, reply as unknown as SyncReply, performance.now())
       if (!this.#book.isAway) this.#recover()
     } catch (error) {
-      this.#failedCalls++
-      this.#book.failed(call, performance.now())
-      const { aloneBefore, at, since, isLogged } = this.#fault ?? {
-        at: performance.now(),
-        since: this.#options.clock(),
-        aloneBefore: this.#book.admittedAlone,
-        isLogged: false,
-      }
-      this.#fault = { at, since, aloneBefore, isLogged, message: faultOf(error).message }
+      this.#fail(call, faultOf(error).message)
     }
     this.#go()
+  }
+
+  #fail(call: LeaseCall, message: string): void {
+    if (!this.#unanswered.delete(call)) return
+    this.#failedCalls++
+    this.#book.failed(call, performance.now())
+    const { aloneBefore, at, since, isLogged } = this.#fault ?? {
+      at: performance.now(),
+      since: this.#options.clock(),
+      aloneBefore: this.#book.admittedAlone,
+      isLogged: false,
+    }
+    this.#fault = { at, since, aloneBefore, isLogged, message }
   }
 
   /** One line for a fault that lasts. */

@@ -166,7 +166,7 @@ export class RunningServer {
     if (surroundings.mirror) surroundings.mirror.onPublished = () => void this.#reloader.look(true)
     this.#status = new Status(config.snapshots, clock, () => ({
       keys: this.#keys.status(),
-      ...(this.#quotas === null ? {} : { quotas: this.#quotas.status() }),
+      ...(this.#quotas === null ? {} : { quotas: this.#quotas.status(this.#totals.sums()) }),
       ...moreStatus(),
     }))
     this.#droppedTimer = common.accessLog === null ? null : reportDropped(common.workerFigures, log)

@@ -128,6 +128,7 @@ export class RequestPath {
   readonly #leaseWait: Wait = {
     ms: LONGEST_LEASE_WAIT_MS,
     run: (exchange) => this.#serve(exchange),
+    onAnswered: (waitedMs) => this.#options.totals.countWait(waitedMs),
     late: (exchange) => {
       this.#options.totals.count('parked_late')
       this.#mayPark = false

@@ -24,11 +24,20 @@ const TOTALS = {
   parked_late: 11,
   /** Refused since the store of quotas is away. */
   quota_away: 12,
+  /** Waits for a lease that took no longer than so many milliseconds, and longer than the number before. */
+  wait_1: 13,
+  wait_2: 14,
+  wait_5: 15,
+  wait_10: 16,
+  wait_20: 17,
+  wait_50: 18,
+  wait_more: 19,
 } as const
 export type TotalName = keyof typeof TOTALS
+export const WAIT_BOUNDS_MS = [1, 2, 5, 10, 20, 50] as const
 
 /** Rows are a cache line apart, so that threads do not slow each other down. */
-const ROW = 16
+const ROW = 24
 
 export class Totals {
   readonly #counts: Float64Array
@@ -46,6 +55,12 @@ export class Totals {
 
   count(name: TotalName): void {
     this.#counts[this.#at + TOTALS[name]]++
+  }
+
+  /** Counts a wait for a lease. */
+  countWait(ms: number): void {
+    const bound = WAIT_BOUNDS_MS.find((most) => ms <= most)
+    this.count(bound === undefined ? 'wait_more' : `wait_${bound}`)
   }
 
   /** What this thread has counted. */

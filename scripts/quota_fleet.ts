@@ -1,0 +1,296 @@
+/** Several real servers that share quotas through one Redis, and clients that ask them for more than the quota. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { Agent, request as httpRequest } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { issueKey } from '../src/access/keys.ts'
+
+const CLI = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
+const START_MS = 300_000
+const STOP_MS = 15_000
+const PATH = '/v2/countries'
+const SOCKETS = 64
+const MOST_TRIES = 20
+/** A run must not see two hours. */
+const LEAST_REST_S = 120
+
+export interface FleetServer {
+  readonly port: number
+  readonly adminPort: number
+  readonly process: ChildProcess
+  output(): string
+}
+
+/** How a run shares out its requests: the number of the server for a request at a share of the run's time. */
+export type Demand = (share: number, request: number, servers: number) => number
+
+export const DEMANDS = {
+  even: (_share, request, servers) => request % servers,
+  /** Nine in ten of one server, two thirds of the rest of another. */
+  skewed: (_share, request, servers) => {
+    const at = (request * 7919) % 100
+    return at < 90 ? 0 : at < 96 ? 1 % servers : at < 99 ? 2 % servers : request % servers
+  },
+  /** Nine in ten of one server, in each quarter of the run of another. */
+  moving: (share, request, servers) =>
+    request % 10 < 9 ? (Math.floor(share * 4) * 5) % servers : request % servers,
+} satisfies { [name: string]: Demand }
+
+export interface Run {
+  quota: number
+  requests: number
+  seconds: number
+  demand: Demand
+  /** Whether a request that is put off for a second is asked again. */
+  patient?: boolean
+  /** Called once when a share of the requests was sent. */
+  events?: readonly { at: number; happen: () => unknown }[]
+}
+
+interface Counts {
+  admitted: number
+  /** Refused until the end of the hour; of them, before the quota was used up. */
+  refused: number
+  refusedEarly: number
+  /** Refused for a second, and 503. */
+  putOff: number
+  unavailable: number
+  /** Other statuses, and calls without an answer. */
+  failed: number
+}
+
+export interface Outcome extends Counts {
+  /** Milliseconds, of all calls. */
+  latency: { p50: number; p99: number; max: number }
+  /** Of all servers that are alive at the end, from `/status`. */
+  waited: number
+  waitedInVain: number
+  /** By the bounds of `/status`. */
+  waits: { [bound: string]: number }
+  /** Calls for keys, without those that ask whether Redis is whole. */
+  redisCalls: number
+  idleCalls: number
+  callsPerAdmitted: number
+  leasedAlone: number
+}
+
+interface QuotaStatus {
+  /** Of the server. */
+  port: number
+  state: string
+  calls: number
+  idle_calls: number
+  leased_alone: number
+  requests: { waited: number; waited_in_vain: number; waits_ms: { [bound: string]: number } }
+}
+
+export class QuotaFleet {
+  readonly servers: FleetServer[] = []
+  readonly keysFile: string
+  readonly #snapshots: string
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: SOCKETS })
+  readonly #issued: { quota: number; key: string }[] = []
+  #keys = 0
+
+  /** `quotas`: of keys that are issued before any server starts. */
+  constructor(folder: string, snapshots: string, quotas: readonly number[] = [1]) {
+    this.keysFile = join(folder, 'keys.json')
+    this.#snapshots = snapshots
+    for (const quota of quotas) this.#issued.push({ quota, key: this.#issue(quota) })
+  }
+
+  /** Starts servers side by side, each with `args`. Resolves when all listen. */
+  async start(count: number, args: readonly string[]): Promise<void> {
+    const begun = Array.from({ length: count }, () => this.#startOne(args))
+    for (const server of begun) this.servers.push(await server)
+  }
+
+  async #startOne(args: readonly string[]): Promise<FleetServer> {
+    const usual = ['--port=0', '--admin-port=0', '--workers=1', '--anonymous-quota=0', '--drain-time=1s']
+    const folders = [`--snapshots=${this.#snapshots}`, `--keys=${this.keysFile}`]
+    const child = spawn(process.execPath, [CLI, 'serve', ...folders, ...usual, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let text = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+    }
+    const until = performance.now() + START_MS
+    for (;;) {
+      const port = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(text)?.[1]
+      const adminPort = /admin port on http:\/\/127\.0\.0\.1:(\d+)/.exec(text)?.[1]
+      if (port !== undefined && adminPort !== undefined) {
+        return { port: Number(port), adminPort: Number(adminPort), process: child, output: () => text }
+      }
+      if (child.exitCode !== null || performance.now() > until)
+        throw new Error(`a server does not listen: ${text}`)
+      await sleep(20)
+    }
+  }
+
+  /** Ends a server by its process id. */
+  async stop(server: FleetServer, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const { process: child } = server
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((resolve) => child.once('close', resolve))
+    child.kill(signal)
+    const impatient = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+    await ended
+    clearTimeout(impatient)
+  }
+
+  async close(): Promise<void> {
+    this.#agent.destroy()
+    await Promise.all(this.servers.map((server) => this.stop(server, 'SIGKILL')))
+  }
+
+  /** A key that was not used yet and that every server knows. */
+  async newKey(quota: number): Promise<string> {
+    const at = this.#issued.findIndex((issued) => issued.quota === quota)
+    if (at >= 0) return this.#issued.splice(at, 1)[0].key
+    const key = this.#issue(quota)
+    await sleep(1500)
+    return key
+  }
+
+  #issue(quota: number): string {
+    return issueKey(this.keysFile, { owner: `owner ${++this.#keys}`, quota, now: Date.now() / 1000 }).key
+  }
+
+  /** Asks for `requests` in `seconds`, none of which waits for another one. */
+  async run({ quota, requests, seconds, demand, patient = false, events = [] }: Run): Promise<Outcome> {
+    const rest = 3600 - ((Date.now() / 1000) % 3600)
+    if (rest < LEAST_REST_S) await sleep((rest + 1) * 1000)
+    const key = await this.newKey(quota)
+    const before = await this.statuses()
+    const outcome: Counts = { admitted: 0, refused: 0, refusedEarly: 0, putOff: 0, unavailable: 0, failed: 0 }
+    const took: number[] = []
+    const calls: Promise<void>[] = []
+    const pending = [...events]
+    const from = performance.now()
+    for (let sent = 0; sent < requests;) {
+      const share = Math.min(1, (performance.now() - from) / (seconds * 1000))
+      while (pending.length > 0 && pending[0].at * requests <= sent) void pending.shift()!.happen()
+      for (const due = Math.floor(share * requests); sent < due; sent++) {
+        const request = sent
+        const choose = (): FleetServer => {
+          const alive = this.servers.filter(({ process: child }) => child.exitCode === null && !child.killed)
+          return alive[demand(share, request, alive.length) % alive.length]
+        }
+        calls.push(this.#ask(choose, { key, quota, patient }, outcome, took))
+      }
+      await sleep(2)
+    }
+    await Promise.all(calls)
+    const statuses = await this.statuses()
+    const after = sumsOf(statuses)
+    // Of those that are alive at the end.
+    const earlier = sumsOf(before.filter(({ port }) => statuses.some((status) => status.port === port)))
+    took.sort((a, b) => a - b)
+    const at = (share: number): number =>
+      Number((took[Math.floor(share * (took.length - 1))] ?? 0).toFixed(1))
+    const idleCalls = after.idle - earlier.idle
+    const redisCalls = after.calls - earlier.calls - idleCalls
+    const bounds = Object.keys(after.waits)
+    return {
+      ...outcome,
+      latency: { p50: at(0.5), p99: at(0.99), max: at(1) },
+      waited: after.waited - earlier.waited,
+      waitedInVain: after.inVain - earlier.inVain,
+      waits: Object.fromEntries(
+        bounds.map((bound) => [bound, after.waits[bound] - (earlier.waits[bound] ?? 0)]),
+      ),
+      redisCalls,
+      idleCalls,
+      callsPerAdmitted: Number((redisCalls / Math.max(1, outcome.admitted)).toFixed(3)),
+      leasedAlone: after.alone - earlier.alone,
+    }
+  }
+
+  async #ask(
+    choose: () => FleetServer,
+    { key, quota, patient }: { key: string; quota: number; patient: boolean },
+    outcome: Counts,
+    took: number[],
+  ): Promise<void> {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const from = performance.now()
+      const { status, wait } = await this.#call(choose().port, key)
+      took.push(performance.now() - from)
+      if (status === 200) outcome.admitted++
+      else if (status === 503) outcome.unavailable++
+      else if (status !== 429) outcome.failed++
+      else if (wait !== '1') {
+        outcome.refused++
+        if (outcome.admitted < quota) outcome.refusedEarly++
+      } else {
+        outcome.putOff++
+        if (!patient) return
+        await sleep(1000)
+        continue
+      }
+      return
+    }
+  }
+
+  /** Status 0 for a call without an answer. */
+  #call(port: number, key: string): Promise<{ status: number; wait: string | undefined }> {
+    return new Promise((resolve) => {
+      const call = httpRequest(
+        {
+          agent: this.#agent,
+          host: '127.0.0.1',
+          port,
+          path: PATH,
+          headers: { authorization: `Bearer ${key}` },
+        },
+        (reply) => {
+          reply.resume().once('end', () => {
+            resolve({ status: reply.statusCode ?? 0, wait: reply.headers['retry-after'] })
+          })
+        },
+      )
+      call.once('error', () => {
+        // The server may close a connection that was idle just as it is used again.
+        resolve(call.reusedSocket ? this.#call(port, key) : { status: 0, wait: undefined })
+      })
+      call.end()
+    })
+  }
+
+  /** The `quotas` of each live server's status. */
+  async statuses(): Promise<QuotaStatus[]> {
+    const found: QuotaStatus[] = []
+    for (const { adminPort, port, process: child } of this.servers) {
+      if (child.exitCode !== null || child.killed) continue
+      const reply = await fetch(`http://127.0.0.1:${adminPort}/status`)
+      found.push({ ...((await reply.json()) as { quotas: QuotaStatus }).quotas, port })
+    }
+    return found
+  }
+}
+
+function sumsOf(statuses: readonly QuotaStatus[]): Sums {
+  const sums: Sums = { calls: 0, idle: 0, waited: 0, inVain: 0, alone: 0, waits: {} }
+  for (const { calls, idle_calls: idle, leased_alone: alone, requests } of statuses) {
+    sums.calls += calls
+    sums.idle += idle
+    sums.alone += alone
+    sums.waited += requests.waited
+    sums.inVain += requests.waited_in_vain
+    for (const [bound, count] of Object.entries(requests.waits_ms)) {
+      sums.waits[bound] = (sums.waits[bound] ?? 0) + count
+    }
+  }
+  return sums
+}
+
+interface Sums {
+  calls: number
+  idle: number
+  waited: number
+  inVain: number
+  alone: number
+  waits: { [bound: string]: number }
+}
