@@ -21,7 +21,8 @@ export function metricsPage(): string {
 
 const HEAD = `# Metrics
 
-Made from \`src/metrics/table.ts\` by \`npm run metrics\`; a test compares.
+Made from \`src/metrics/table.ts\` by \`npm run metrics\`; a test compares. Alerts, their runbook and the dashboard are in
+[operations.md](operations.md).
 
 \`GET /metrics\` on the admin port answers ${METRICS.length} metrics in the Prometheus text format 0.0.4. The rules of the port
 hold: \`Host\` is an address, \`localhost\` or a name of \`--admin-name\`, and with \`--admin-token-file\` the token

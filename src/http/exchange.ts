@@ -124,14 +124,17 @@ export interface Recorder {
   /** The answer was handed over, or the connection cut. */
   answered(exchange: Answered, begun: number): void
   /**
-   * The reply of a request was deferred. @returns what is to be called once, when its first bytes are handed
-   * over, or with `GONE` when they will not be
+   * The reply of a request was deferred. @returns what is to be called once: when its first bytes are handed
+   * over, when a stream ends, or with `GONE` when nothing will be handed over
    */
   deferred(exchange: Exchange, begun: number): OnAnswer
 }
 
-/** @param head '' where the client has gone */
-export type OnAnswer = (status: number, bytes: number, head: string | Uint8Array) => void
+/**
+ * @param head '' where the client has gone
+ * @param at when the answer began, in ms of `performance.now`; now where it is not given
+ */
+export type OnAnswer = (status: number, bytes: number, head: string | Uint8Array, at?: number) => void
 
 /** In place of a status: the client has gone before its deferred reply began, or was cut off. */
 export const GONE = 499

@@ -7,6 +7,8 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   /** Called once with the status of the answer and the bytes of its body when it begins, or `GONE`. */
   onAnswer: OnAnswer = () => {}
   #hasBegun = false
+  /** Of a stream, which is recorded when it ends: its status and head, when it began, and the bytes so far. */
+  #stream: { status: number; head: string; at: number; bytes: number } | null = null
   protected readonly response: Response
   /** Whether an answer that begins now is the last of its connection. */
   protected readonly isLast: () => boolean
@@ -37,19 +39,25 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
 
   stream(head: string | Uint8Array): void {
     if (this.isOver) return
+    const text = typeof head === 'string' ? head : ''
+    this.#stream = { status: statusOf(head), head: text, at: performance.now(), bytes: 0 }
     if (this.isHead) {
       this.isOver = true
+      this.#begin(GONE, 0)
       this.sendWhole(head, null, null)
     } else this.sendHead(head, null)
   }
 
   write(bytes: Uint8Array): boolean {
+    if (this.#stream !== null) this.#stream.bytes += bytes.length
     return this.isOver || this.offer(bytes)
   }
 
   end(): void {
     if (this.isOver) return
     this.isOver = true
+    // Of a stream; anything else has begun.
+    this.#begin(GONE, 0)
     this.finish()
   }
 
@@ -63,6 +71,11 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   #begin(status: number, bytes: number, head: string | Uint8Array = ''): void {
     if (this.#hasBegun) return
     this.#hasBegun = true
+    if (this.#stream !== null) {
+      const { status: sent, head: text, at, bytes: streamed } = this.#stream
+      this.onAnswer(sent, streamed, text, at)
+      return
+    }
     this.onAnswer(status, this.isHead ? 0 : bytes, head)
   }
 

@@ -36,6 +36,8 @@ export interface Figures {
   built: { at: number; seconds: number; rows: number; badLines: number } | null
   /** Builds that this process has started; null where it starts none. */
   builds: BuildFigures | null
+  /** Snapshots that are held: the served one, and older ones for those who pin them. */
+  snapshotsHeld: number
   /** Whether a rollback holds the folder. */
   isHeld: boolean
   keys: KeyFigures
@@ -105,12 +107,16 @@ export interface QuotaFigures {
   /** Where calls are counted: `memory`, or a backend that replicas share. */
   backend: string
   isUp: boolean
+  /** What replicas that share quotas say; null where calls are counted in memory. */
+  leases: { replicas: number; calls: number; failedCalls: number; admittedAlone: number } | null
 }
 
 export interface ProcessFigures {
   startedAt: number
   cpuSeconds: number
   residentBytes: number
+  /** Memory of the machine or its container. */
+  memoryBytes: number
   heapBytes: number
   /** Open files, and how many may be; null where the system does not say. */
   openFiles: number | null

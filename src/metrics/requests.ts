@@ -107,15 +107,16 @@ export class RequestCounts {
    * Counts a request.
    * @param route ordinal of its route, below the number of routes
    * @param begunAt what `begin` gave, or another time of that clock
+   * @param endedAt the same of its end; now where it is not given
    */
-  count(route: number, method: string, status: number, bytes: number, begunAt: number): void {
+  count(route: number, method: string, status: number, bytes: number, begunAt: number, endedAt = 0): void {
     const series = route * ROUTE_SERIES + methodOrdinal(method) * STATUSES.length + STATUS_ORDINALS[status]
     const at = series * SERIES_CELLS
     const cells = this.#cells
     let bucket = this.#bucket[series]
     let seconds = this.#seconds[series]
     if (begunAt !== 0) {
-      seconds = Math.max(0, performance.now() - begunAt) / 1000
+      seconds = Math.max(0, (endedAt === 0 ? performance.now() : endedAt) - begunAt) / 1000
       bucket = bucketOf(seconds)
       this.#lastBucket = this.#bucket[series] = bucket
       this.#lastSeconds = this.#seconds[series] = seconds

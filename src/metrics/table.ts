@@ -265,6 +265,12 @@ const SNAPSHOT: readonly Metric[] = [
     ({ reload }) => reload.isLoading,
   ),
   metric(
+    'groundswell_snapshots',
+    'gauge',
+    'Snapshots in memory: the served one, and older ones for requests that pin them',
+    ({ snapshotsHeld }) => snapshotsHeld,
+  ),
+  metric(
     'groundswell_snapshot_held',
     'gauge',
     'Whether a rollback holds the folder, so that builds are kept and not published',
@@ -419,6 +425,29 @@ const ACCESS: readonly Metric[] = [
     ({ quota }) => [[quota.backend, Number(quota.isUp)]],
     ['backend'],
   ),
+  metric(
+    'groundswell_quota_replicas',
+    'gauge',
+    'Replicas that share quotas, as far as this one knows',
+    ({ quota: { leases } }) => leases && leases.replicas,
+  ),
+  metric(
+    'groundswell_quota_lease_calls_total',
+    'counter',
+    'Calls to the backend of quotas, by outcome',
+    ({ quota: { leases } }) =>
+      leases && [
+        ['succeeded', leases.calls - leases.failedCalls],
+        ['failed', leases.failedCalls],
+      ],
+    ['outcome'],
+  ),
+  metric(
+    'groundswell_quota_admitted_alone_total',
+    'counter',
+    'Requests that were admitted without a lease while the backend was away',
+    ({ quota: { leases } }) => leases && leases.admittedAlone,
+  ),
 ]
 
 const PROCESS: readonly Metric[] = [
@@ -502,6 +531,12 @@ const PROCESS: readonly Metric[] = [
     'gauge',
     'Memory of the process that is in RAM',
     ({ process: { residentBytes } }) => residentBytes,
+  ),
+  metric(
+    'groundswell_memory_limit_bytes',
+    'gauge',
+    'Memory of the machine, or of the container where that is less',
+    ({ process: { memoryBytes } }) => memoryBytes,
   ),
   metric(
     'process_cpu_seconds_total',

@@ -4,12 +4,19 @@ import { readHold } from '../build/hold.ts'
 import { countConnections } from '../http/connections.ts'
 import { openFilesLimit } from '../http/files.ts'
 import { exposition } from '../metrics/exposition.ts'
-import type { BuildFigures, Figures, ProcessFigures, SnapshotFigures } from '../metrics/figures.ts'
+import type {
+  BuildFigures,
+  Figures,
+  ProcessFigures,
+  QuotaFigures,
+  SnapshotFigures,
+} from '../metrics/figures.ts'
 import { readRequests, requestsByWorker } from '../metrics/requests.ts'
 import { METRICS } from '../metrics/table.ts'
 import { readWorkers } from '../metrics/worker-figures.ts'
 import { OPERATIONS } from '../routes.ts'
 import { routeNames } from '../serving/recorder.ts'
+import { memoryLimit } from '../snapshot/memory.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
 import { builtOf } from './built.ts'
 import type { ServedKeys } from './keys.ts'
@@ -30,6 +37,7 @@ export interface MetricsOptions {
   clock: () => number
   common: CommonStart
   keys: ServedKeys
+  quota: () => QuotaFigures
   observed: () => Observed
   /** Builds that this process starts; null where it starts none. */
   builds: () => BuildFigures | null
@@ -53,12 +61,12 @@ export function metricsText(options: MetricsOptions): () => string {
 }
 
 function figuresOf(
-  { dir, version, clock, common, keys, observed, builds }: MetricsOptions,
+  { dir, version, clock, common, keys, quota, observed, builds }: MetricsOptions,
   builtNow: ReturnType<typeof builtOf>,
   routes: readonly string[],
 ): Figures {
   const now = observed()
-  const { snapshot, reload, workers, totals } = now
+  const { snapshot, held, reload, workers, totals } = now
   const connections = countConnections(common.connections)
   const { built, sources, suspect } = builtNow()
   const rows = readWorkers(common.workerFigures)
@@ -91,10 +99,11 @@ function figuresOf(
     sources,
     built,
     builds: builds(),
+    snapshotsHeld: held.length,
     isHeld: readHold(dir) !== null,
     keys: keys.state,
-    quota: { backend: 'memory', isUp: true },
-    process: processFigures(clock(), sharedBytes(common, snapshot)),
+    quota: quota(),
+    process: processFigures(clock(), sharedBytes(common, held)),
     log: { dropped: rows.reduce((sum, { dropped_lines: dropped }) => sum + dropped, 0) },
   }
 }
@@ -112,13 +121,14 @@ function snapshotFigures({ id, asOf, publishedAt, parts }: LoadedSnapshot): Snap
   }
 }
 
-function sharedBytes(common: CommonStart, snapshot: LoadedSnapshot | null): ProcessFigures['shared'] {
+function sharedBytes(common: CommonStart, held: readonly LoadedSnapshot[]): ProcessFigures['shared'] {
   const counters = [common.quota, common.addresses, common.totals, common.connections]
   const metrics = [common.requests, common.workerFigures]
   const bytes = (buffers: readonly SharedArrayBuffer[]): number =>
     buffers.reduce((sum, { byteLength }) => sum + byteLength, 0)
   return [
-    ['snapshot', bytes((snapshot?.parts ?? []).map(({ buffer }) => buffer))],
+    // Snapshots share parts.
+    ['snapshot', bytes([...new Set(held.flatMap(({ parts }) => parts.map(({ buffer }) => buffer)))])],
     ['counters', bytes(counters)],
     ['metrics', bytes(metrics)],
     ['site', common.site.memory.byteLength],
@@ -133,6 +143,7 @@ function processFigures(now: number, shared: ProcessFigures['shared']): ProcessF
     startedAt: now - process.uptime(),
     cpuSeconds: (user + system) / 1e6,
     residentBytes: rss,
+    memoryBytes: memoryLimit(0).bytes,
     heapBytes: heapUsed,
     openFiles: openFiles(),
     maxFiles: openFilesLimit(),

@@ -11,6 +11,7 @@ import { recallChannel, type LeaseCall } from '../access/leases/bucket.ts'
 import { LEASE_FUNCTION, LEASE_LIBRARY, type SyncReply } from '../access/leases/function.ts'
 import type { LeaseCounters } from '../access/lease-counters.ts'
 import type { RedisAddress } from '../redis/address.ts'
+import type { QuotaFigures } from '../metrics/figures.ts'
 import { RedisConnection } from '../redis/connection.ts'
 import { faultOf } from '../redis/fault.ts'
 import { redisLibrary } from '../redis/library.ts'
@@ -164,6 +165,20 @@ export class QuotaStore {
         ]),
       },
       redis: this.#connection.status(),
+    }
+  }
+
+  /** For the metrics. */
+  figures(): QuotaFigures {
+    return {
+      backend: 'redis',
+      isUp: this.#fault === null && !this.#book.isAway,
+      leases: {
+        replicas: this.#book.replicas,
+        calls: this.#calls,
+        failedCalls: this.#failedCalls,
+        admittedAlone: this.#book.admittedAlone,
+      },
     }
   }
 

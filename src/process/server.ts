@@ -176,6 +176,7 @@ export class RunningServer {
       clock,
       common,
       keys: this.#keys,
+      quota: () => this.#quotas?.figures() ?? { backend: 'memory', isUp: true, leases: null },
       observed: () => this.#observed(),
       builds,
     })

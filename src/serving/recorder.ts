@@ -70,10 +70,10 @@ export class RequestRecorder implements Recorder {
     const since = begun === 0 ? performance.now() : begun
     const lines = this.#lines
     const noted = lines === null ? null : note(lines, exchange, route, traceOf(lines, exchange))
-    return (status, bytes, head) => {
-      this.#counts.count(route, method, status, bytes, since)
+    return (status, bytes, head, at = performance.now()) => {
+      this.#counts.count(route, method, status, bytes, since, at)
       if (lines === null || noted === null) return
-      const ms = performance.now() - since
+      const ms = at - since
       if (lines.log.wants(status, ms, noted.trace)) write(lines, noted, status, bytes, head, ms)
     }
   }
