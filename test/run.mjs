@@ -28,7 +28,6 @@ const SLOW = [
   'test/build/silent',
   'test/commands/launch',
   'test/deploy/',
-  'test/deploy/alerts',
   'test/explorer/explorer',
   'test/faults/',
   'test/fetch/command',

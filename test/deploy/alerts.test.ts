@@ -49,9 +49,9 @@ test('Every alert has its paragraph in the runbook, which its annotation leads t
 })
 
 test('deploy/grafana-dashboard.json is what the script makes, with an expression in each panel.', () => {
-  assert.equal(
-    readFileSync(DASHBOARD_FILE, 'utf8'),
-    dashboardText(),
+  assert.deepEqual(
+    JSON.parse(readFileSync(DASHBOARD_FILE, 'utf8')),
+    JSON.parse(dashboardText()),
     'run `npm run metrics` and commit what it changes',
   )
   const { panels } = JSON.parse(dashboardText()) as {
