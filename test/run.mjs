@@ -44,6 +44,7 @@ const SLOW = [
   'test/mirror/mirror',
   'test/openapi/docs',
   'test/openapi/fuzz',
+  'test/package/',
   'test/process/drain',
   'test/real/',
   'test/redis/connection',

@@ -1,0 +1,224 @@
+/**
+ * The package as its users get it: packed, installed into an empty project from npm's cache, and used there.
+ * One archive and one installation for everything, since each takes seconds.
+ */
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, normalize } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { launchBrowser } from '../../scripts/browser.ts'
+import { linksOf } from '../docs/markdown.ts'
+import { temporaryFolder } from '../live.ts'
+import { altimetrySample } from '../sources/altimetry_sample.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const run = promisify(execFile)
+/** Everything that a server needs to run, in MB. It was 69 with the builders' packages as they come. */
+const MAX_INSTALLED_MB = 45
+
+/** What `npm run package` packs, from a copy, so that the tests beside this one keep their `dist`. */
+async function pack(t: TestContext): Promise<string> {
+  const folder = temporaryFolder(t)
+  const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
+  for (const entry of ['package.json', ...files.map((pattern) => pattern.replace(/\/\*.*$/, ''))]) {
+    cpSync(join(ROOT, entry), join(folder, entry), { recursive: true, dereference: true })
+  }
+  const { stdout } = await run('npm', ['pack', '--json'], { cwd: folder, maxBuffer: 2 ** 26 })
+  const [{ filename }] = JSON.parse(stdout) as { filename: string }[]
+  return join(folder, filename)
+}
+
+/** Files below a folder, as paths from it. */
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+}
+
+test('The package', { timeout: 600_000 }, async (t) => {
+  const archive = await pack(t)
+  const project = temporaryFolder(t)
+  writeFileSync(join(project, 'package.json'), '{"name":"empty","private":true,"type":"module"}')
+  const options = ['--omit=dev', '--prefer-offline', '--no-audit', '--no-fund']
+  const installed = await run('npm', ['install', ...options, archive], { cwd: project })
+  const own = join(project, 'node_modules', 'groundswell')
+  const cli = join(project, 'node_modules', '.bin', 'groundswell')
+  const env = { PATH: process.env['PATH'] ?? '', HOME: project }
+  const command = (...args: string[]) => run(cli, args, { cwd: project, env })
+
+  await t.test('installs without a warning, without a script, and small.', () => {
+    // What npm says about the machine's own settings is not about the package.
+    const said = (installed.stdout + installed.stderr)
+      .split('\n')
+      .filter((line) => /warn|EBADENGINE|script|deprecated|vulnerab/i.test(line))
+      .filter((line) => !/Unknown (user|env|project|global|builtin) config/.test(line))
+    assert.deepEqual(said, [])
+    const lock = JSON.parse(readFileSync(join(project, 'node_modules', '.package-lock.json'), 'utf8')) as {
+      packages: { [path: string]: { hasInstallScript?: boolean } }
+    }
+    assert.deepEqual(
+      Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript === true),
+      [],
+    )
+    const sizes = filesBelow(join(project, 'node_modules')).map(
+      (file) => statSync(join(project, 'node_modules', file)).size,
+    )
+    const megabytes = sizes.reduce((sum, size) => sum + size, 0) / 1e6
+    t.diagnostic(
+      `archive ${(statSync(archive).size / 1e6).toFixed(1)} MB, installed ${megabytes.toFixed(1)} MB in ${Object.keys(lock.packages).length} packages`,
+    )
+    assert.ok(megabytes < MAX_INSTALLED_MB, `${megabytes} MB`)
+  })
+
+  await t.test('holds the client, the examples for operators, and no document with a dead link.', () => {
+    for (const file of [
+      'clients/typescript/groundswell.ts',
+      'clients/openapi.json',
+      'deploy/Dockerfile',
+      'deploy/kubernetes/deployment.yaml',
+      'deploy/systemd/groundswell.service',
+      'THIRD_PARTY.md',
+      'dist/vendor/LICENCES.txt',
+      'dist/index.d.ts',
+    ]) {
+      assert.ok(existsSync(join(own, file)), file)
+    }
+    assert.ok(!existsSync(join(own, 'src')) && !existsSync(join(own, 'test')))
+    const documents = filesBelow(own).filter((file) => file.endsWith('.md'))
+    assert.ok(documents.length > 10)
+    const dead = documents.flatMap((path) => {
+      const text = readFileSync(join(own, path), 'utf8')
+      return linksOf({ path, text, prose: text })
+        .filter((link) => !/^([a-z][a-z0-9+.-]*:|#)/i.test(link))
+        .map((link) => normalize(join(dirname(path), decodeURI(link.split('#')[0]))))
+        .filter((target) => !existsSync(join(own, target)))
+        .map((target) => `${path} links ${target}`)
+    })
+    assert.deepEqual(dead, [])
+  })
+
+  await t.test('reads harbours and NetCDF files without the packages that these come from.', async (t) => {
+    for (const name of ['h5wasm', 'msgpackr', '@neaps/tide-database'])
+      assert.ok(!existsSync(join(project, 'node_modules', name)), name)
+    const altimetry = join(temporaryFolder(t), 'altimetry')
+    mkdirSync(altimetry)
+    writeFileSync(join(altimetry, 'sample.nc'), await altimetrySample(join(altimetry, 'made.nc')))
+    const out = join(project, 'sea')
+    const sources = [
+      '--source',
+      'tides:database',
+      '--source',
+      `altimetry:${altimetry}`,
+      '--source',
+      'demo:scale,buoys=3,days=5',
+    ]
+    await command('build', ...sources, '--as-of', '2026-11-01T06:00:00Z', '--out', out)
+    const { stdout } = await command('inspect', out)
+    assert.ok(Number(/^tides +1 +(\d+)/m.exec(stdout)?.[1]) > 3000, stdout)
+    assert.match(stdout, /^passes +1 +[1-9]/m)
+  })
+
+  await t.test('shows itself in an empty folder: demo, key, explorer and documentation.', async (t) => {
+    const folder = temporaryFolder(t)
+    const server = spawn(cli, ['--port=0', '--admin-port=off', '--workers=1'], {
+      cwd: folder,
+      env: { ...env, XDG_DATA_HOME: join(folder, 'xdg') },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    t.after(() => server.kill('SIGKILL'))
+    const ended = new Promise<number | null>((resolve) => server.once('close', resolve))
+    let said = ''
+    const address = await new Promise<string>((resolve, reject) => {
+      server.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+        said += chunk
+        const found = /look around: (\S+)\n/.exec(said)
+        if (found !== null) resolve(found[1])
+      })
+      void ended.then(() => reject(new Error(said)))
+    })
+    assert.ok(existsSync(join(folder, 'xdg', 'groundswell', 'keys.json')))
+    assert.deepEqual(readdirSync(folder), ['xdg'])
+
+    const browser = await launchBrowser()
+    t.after(() => browser.close())
+    const page = await browser.newPage()
+    const errors: string[] = []
+    page.on('pageerror', (error) => errors.push(String(error)))
+    await page.goto(address)
+    await page.locator('#content .buoys a').first().waitFor()
+    await page.locator('#map[data-drawn]:not([data-drawn="0"])').waitFor({ state: 'attached' })
+    await page.goto(new URL('/docs', address).href)
+    await page.getByText('Nearest').first().waitFor()
+    assert.ok((await page.content()).includes('/docs/scalar-'), 'the page with Scalar, not the plain one')
+    assert.deepEqual(errors, [])
+    await browser.close()
+
+    server.kill('SIGTERM')
+    assert.equal(await ended, 0)
+  })
+
+  await t.test('has a doctor and a first configuration.', async () => {
+    const { stdout } = await command('doctor', '--port=0', '--admin-port=off')
+    assert.match(stdout, /^(ok|advice) +engine +\S/m)
+    assert.match(stdout, /\na start is possible/)
+    await command('init')
+    const dry = await command('build', '--config', 'groundswell.config.json', '--dry-run')
+    assert.match(dry.stdout, /would fetch 6 of 6 files/)
+  })
+
+  await t.test('has a library with types, and a client that compiles as it is.', async () => {
+    cpSync(join(own, 'clients', 'typescript', 'groundswell.ts'), join(project, 'client.ts'))
+    writeFileSync(
+      join(project, 'program.ts'),
+      `import { openSnapshot, startServer, type Reading, type Server } from 'groundswell'
+import { Groundswell } from './client.ts'
+
+const snapshot = await openSnapshot('sea')
+const server: Server = await startServer({ snapshots: 'sea', keys: 'none.json', port: 0, adminPort: 'off', workers: 1, log: () => {} })
+const [buoy] = snapshot.buoys
+const newest: Reading | null = snapshot.newestReading(buoy)
+const { data } = await new Groundswell({ baseUrl: server.url }).nearestBuoys({ lat: buoy.lat, lng: buoy.lng })
+const found = 'buoy' in data ? data.buoy.name : ''
+const rows = [...snapshot.readings(buoy, { until: newest?.time ?? new Date() })].length
+console.log(JSON.stringify({ id: snapshot.id, found, rows, count: buoy.readingCount }))
+await server.stop()
+`,
+    )
+    writeFileSync(
+      join(project, 'tsconfig.json'),
+      JSON.stringify({
+        compilerOptions: {
+          target: 'es2023',
+          module: 'nodenext',
+          strict: true,
+          // Also those of the package.
+          skipLibCheck: false,
+          allowImportingTsExtensions: true,
+          rewriteRelativeImportExtensions: true,
+          typeRoots: [join(ROOT, 'node_modules', '@types')],
+          types: ['node'],
+          outDir: 'out',
+        },
+        files: ['program.ts'],
+      }),
+    )
+    const require = createRequire(import.meta.url)
+    const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc')
+    await run(process.execPath, [tsc, '--project', project]).catch((error: { stdout: string }) =>
+      assert.fail(error.stdout),
+    )
+    const { stdout } = await run(process.execPath, ['out/program.js'], { cwd: project, env })
+    const { id, found, rows, count } = JSON.parse(stdout) as {
+      [name: string]: unknown
+      rows: number
+      count: number
+    }
+    assert.match(String(id), /^[0-9a-f]{24}$/)
+    assert.ok(typeof found === 'string' && found !== '')
+    assert.ok(count > 1 && rows === count - 1, stdout)
+  })
+})
