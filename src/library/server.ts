@@ -5,8 +5,8 @@ import { UsageError } from '../process/usage-error.ts'
 import { join } from 'node:path'
 
 /**
- * The options of `groundswell serve`, in camel case, with the same defaults; `groundswell serve --help` has
- * them in full. Durations and sizes are texts such as `'30m'` and `'64MiB'`. The environment is not read.
+ * The options of `groundswell serve`, in camel case, with the same defaults, but for those of the mirror and
+ * the log, which are the command's. `groundswell serve --help` has them in full. Durations and sizes are texts such as `'30m'` and `'64MiB'`. The environment is not read.
  */
 export interface ServerOptions {
   /** Folder of `snapshots` and `keys.json`. Needed unless `snapshots` and `keys` are given. */
@@ -24,9 +24,13 @@ export interface ServerOptions {
   readonly workers?: number
   readonly basePath?: string
   readonly activeWithin?: string
+  readonly quotaStore?: string
+  readonly quotaFallback?: 'share' | 'closed'
+  readonly quotaReplicas?: number
   readonly anonymousQuota?: number
   readonly trustedProxy?: readonly string[]
   readonly answerCache?: string | number
+  readonly holdSnapshots?: number
   readonly maxMemory?: string | number
   readonly maxConnections?: number
   readonly maxConnectionsPerAddress?: number
@@ -56,6 +60,16 @@ export interface Server {
   /** Stops in good order: each connection is closed after its answer, within `drainTime`. */
   stop(): Promise<void>
 }
+
+/** Settings of `serve` that its command, and not the server, makes use of. */
+export const OF_THE_COMMAND: ReadonlySet<string> = new Set([
+  'from',
+  'poll',
+  'mirror-disk',
+  'log-format',
+  'log-level',
+  'access-log',
+])
 
 /** Options that are not settings. */
 type Surrounding = 'log' | 'signal'
@@ -93,11 +107,10 @@ function configOf(options: Omit<ServerOptions, Surrounding>): ServeConfig {
   const known = Object.entries(SERVE_SETTINGS).map(
     ([option, setting]) => [optionName(option), option, setting as Setting<unknown>] as const,
   )
-  const unknown = Object.keys(given).find((name) => !known.some(([own]) => own === name))
+  const taken = known.filter(([, option]) => !OF_THE_COMMAND.has(option)).map(([name]) => name)
+  const unknown = Object.keys(given).find((name) => !taken.includes(name))
   if (unknown !== undefined) {
-    throw new UsageError(
-      `unknown option ${unknown}; there are ${known.map(([name]) => name).join(', ')}, log and signal`,
-    )
+    throw new UsageError(`unknown option ${unknown}; there are ${taken.join(', ')}, log and signal`)
   }
   return Object.freeze(
     Object.fromEntries(

@@ -7,6 +7,7 @@ import { newestReport } from '../../build/report/files.ts'
 import { findFreePort } from '../../http/port.ts'
 import { DEFAULT_ADMIN_PORT } from '../../process/admin-port.ts'
 import type { ServeConfig } from '../../process/settings.ts'
+import { isAddress } from '../../redis/address.ts'
 import { timestampText } from '../../sea/time.ts'
 import { readManifest, verifyParts, type PublishedManifest } from '../../snapshot/read.ts'
 import { expectedFault } from '../faults.ts'
@@ -37,22 +38,21 @@ function isWritable(path: string): boolean {
 
 export function dataFindings({ snapshots, keys }: ServeConfig, hasSnapshot: boolean): Finding[] {
   const user = process.getuid === undefined ? 'this user' : `user ${process.getuid()}`
-  return [
-    ['snapshots', snapshots],
-    ['keys', dirname(keys)],
-  ].map(([name, path]) => {
-    const check = `folder of ${name}`
-    const place = existing(path)
-    if (!statSync(place).isDirectory()) {
-      return impossible(check, `${place} is not a folder`, `name another one with --data or --${name}`)
-    }
-    if (isWritable(place)) return ok(check, place === path ? path : `${path} will be made`)
-    const found = `${place} belongs to user ${statSync(place).uid}, and ${user} cannot write to it`
-    const advice = `give it to ${user}, or name another one with --data or --${name}`
-    if (hasSnapshot)
-      return advise(check, found, `${advice}; what it has is served, and builds and counts are not saved`)
-    return impossible(check, found, advice)
-  })
+  return [['snapshots', snapshots], ...(isAddress(keys) ? [] : [['keys', dirname(keys)]])].map(
+    ([name, path]) => {
+      const check = `folder of ${name}`
+      const place = existing(path)
+      if (!statSync(place).isDirectory()) {
+        return impossible(check, `${place} is not a folder`, `name another one with --data or --${name}`)
+      }
+      if (isWritable(place)) return ok(check, place === path ? path : `${path} will be made`)
+      const found = `${place} belongs to user ${statSync(place).uid}, and ${user} cannot write to it`
+      const advice = `give it to ${user}, or name another one with --data or --${name}`
+      if (hasSnapshot)
+        return advise(check, found, `${advice}; what it has is served, and builds and counts are not saved`)
+      return impossible(check, found, advice)
+    },
+  )
 }
 
 export function diskFinding({ snapshots }: ServeConfig, snapshotBytes: number): Finding {
@@ -104,6 +104,8 @@ async function portFinding(check: string, host: string, port: number, option: st
 }
 
 export function keysFinding({ keys }: ServeConfig): Finding {
+  // An address may hold a password. The commands say what is wrong with a Redis.
+  if (isAddress(keys)) return ok('keys', 'in a Redis; "groundswell keys list" with the same settings asks it')
   let count: number
   try {
     count = loadKeys(keys).length
@@ -122,7 +124,7 @@ export function keysFinding({ keys }: ServeConfig): Finding {
 
 /** @param now epoch seconds */
 export async function snapshotFindings(
-  { snapshots }: ServeConfig,
+  { snapshots, from }: ServeConfig,
   now: number,
 ): Promise<{ findings: Finding[]; bytes: number; manifest: PublishedManifest | null }> {
   let manifest: PublishedManifest | null
@@ -135,7 +137,10 @@ export async function snapshotFindings(
     return { findings: [advise('snapshot', found, advice)], bytes: 0, manifest: null }
   }
   if (manifest === null) {
-    const advice = '"groundswell run" builds one; "serve" answers 503 until one is published'
+    const advice =
+      from === null
+        ? '"groundswell run" builds one; "serve" answers 503 until one is published'
+        : 'the server opens its port when the mirror has brought one (--from)'
     return { findings: [advise('snapshot', `${snapshots} has none`, advice)], bytes: 0, manifest }
   }
   const { id, asOf, parts } = manifest
