@@ -40,6 +40,14 @@ export const WAITING_REQUESTS = 256
  */
 export const HELD_LIMIT_BYTES = 64 * 1024 * 1024
 
+/**
+ * A turn of the loop without work takes some 0.02 ms. A port is closed behind a short one: closing resets who
+ * has connected since the turn accepted all that had.
+ */
+export const SHORT_TURN_MS = 0.1
+/** Time after which a port is closed although there was none. */
+export const CLOSING_PATIENCE_MS = 1000
+
 /** The bytes that one thread holds for clients that are slow to read. */
 export class HeldBytes {
   readonly #limit: number

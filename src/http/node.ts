@@ -12,9 +12,11 @@ import { REFUSED } from './connections.ts'
 import { HEADER_LIMIT_BYTES, TOO_MANY_CONNECTIONS } from './exchange.ts'
 import type { Engine, OnRequest, Pressure, Surroundings } from './exchange.ts'
 import {
+  CLOSING_PATIENCE_MS,
   NODE_BUSY_TURN_REQUESTS,
   NODE_REQUESTS_PER_BUSY_TURN,
   REQUESTS_PER_TURN,
+  SHORT_TURN_MS,
   WAITING_REQUESTS,
 } from './limits.ts'
 import { NodeExchange } from './node-exchange.ts'
@@ -26,7 +28,7 @@ import { Relief } from './relief.ts'
 const TIMEOUT_MS = 10_000
 /** How often Node looks for late requests; its default of 30 s would make 40 s of the limit above. */
 const TIMEOUT_CHECK_MS = 1_000
-/** Turns of the loop without a connection to accept after which none is waiting. */
+/** Short turns of the loop without a connection to accept after which none is waiting. */
 const QUIET_TURNS = 3
 /**
  * Connections that wait to be accepted, as far as the system allows. Node's own 511 fill up when 2,000 come
@@ -215,10 +217,16 @@ export class NodeEngine implements Engine {
     handle?.listen(0)
     let before = this.#accepted
     let quiet = 0
+    const asked = performance.now()
+    let began = asked
     const look = (): void => {
-      quiet = this.#accepted === before ? quiet + 1 : 0
+      const now = performance.now()
+      // In a long turn somebody may have connected behind the look at who has.
+      const isQuiet = this.#accepted === before && now - began < SHORT_TURN_MS
+      quiet = isQuiet ? quiet + 1 : 0
       before = this.#accepted
-      if (quiet < QUIET_TURNS) setImmediate(look)
+      began = now
+      if (quiet < QUIET_TURNS && now - asked < CLOSING_PATIENCE_MS) setImmediate(look)
       // The HTTP server's own `close` would also close idle connections and stop looking for late requests.
       else NetServer.prototype.close.call(this.#server)
     }
@@ -231,6 +239,7 @@ export class NodeEngine implements Engine {
 
   finish(withinMs: number): Promise<void> {
     return untilQuiet(
+      () => this.#server.listening,
       () => this.#arrived,
       () => this.#arrived - this.#done,
       withinMs,

@@ -7,9 +7,11 @@ const LOOK_INTERVAL_MS = 10
 const QUIET_LOOKS = 5
 
 /**
- * Resolves when `arrived` has not changed and `unanswered` was 0 for 50 ms, at the latest after `withinMs`.
+ * Resolves when the port was closed, `arrived` has not changed and `unanswered` was 0 for 50 ms, at the latest
+ * after `withinMs`.
  */
 export async function untilQuiet(
+  isListening: () => boolean,
   arrived: () => number,
   unanswered: () => number,
   withinMs: number,
@@ -20,7 +22,7 @@ export async function untilQuiet(
   for (let waited = 0; waited < withinMs && quiet < QUIET_LOOKS; waited += LOOK_INTERVAL_MS) {
     await setTimeout(LOOK_INTERVAL_MS)
     const now = arrived()
-    quiet = now === before && unanswered() === 0 ? quiet + 1 : 0
+    quiet = !isListening() && now === before && unanswered() === 0 ? quiet + 1 : 0
     before = now
   }
 }

@@ -7,8 +7,10 @@ import type { Engine, OnRequest, Pressure, Surroundings } from './exchange.ts'
 import {
   BUSY_TURN_UNITS,
   BYTES_PER_UNIT,
+  CLOSING_PATIENCE_MS,
   REQUESTS_PER_BUSY_TURN,
   REQUESTS_PER_TURN,
+  SHORT_TURN_MS,
   UNITS_PER_BUSY_TURN,
 } from './limits.ts'
 import { findFreePort, listenError } from './port.ts'
@@ -24,10 +26,6 @@ const LANES = 8
  * it ends costs 0.5 µs.
  */
 const UNWATCHED_REQUESTS = 32
-/** A turn of the loop without work takes some 0.02 ms. */
-const SHORT_TURN_MS = 0.1
-/** Time after which a port is closed although there was no short turn. */
-const CLOSING_PATIENCE_MS = 50
 
 /**
  * An engine with its native apps. Several of them, in as many threads, may listen on the same host and port;
@@ -202,6 +200,7 @@ export class UwsEngine implements Engine {
 
   finish(withinMs: number): Promise<void> {
     return untilQuiet(
+      () => this.#lanes.some(({ token }) => token !== null),
       () => this.#exchange.begun,
       () => this.#exchange.unfinished,
       withinMs,

@@ -8,6 +8,8 @@ import { setTimeout } from 'node:timers/promises'
 export const LAST_ANSWERS_MS = 500
 
 const LOOK_INTERVAL_MS = 20
+/** Looks in a row that find no connection: clients that still ask open the next one sooner. */
+const EMPTY_LOOKS = 5
 
 export interface Draining {
   drainMs: number
@@ -26,9 +28,14 @@ export interface Draining {
  */
 export async function drain({ drainMs, isWatched, open, stopListening }: Draining): Promise<void> {
   const lastAnswersMs = Math.min(LAST_ANSWERS_MS, drainMs / 4)
-  await until(() => !isWatched && open() === 0, drainMs - lastAnswersMs)
+  let empty = 0
+  const isEmpty = (): boolean => {
+    empty = open() === 0 ? empty + 1 : 0
+    return empty >= EMPTY_LOOKS
+  }
+  await until(() => isEmpty() && !isWatched, drainMs - lastAnswersMs)
   stopListening()
-  await until(() => open() === 0, lastAnswersMs)
+  await until(isEmpty, lastAnswersMs)
 }
 
 /** Resolves when `holds`, at the latest after `ms`. */
