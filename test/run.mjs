@@ -42,6 +42,7 @@ const SLOW = [
   'test/logs/live',
   'test/metrics/live',
   'test/mirror/mirror',
+  'test/mirror/serve',
   'test/openapi/docs',
   'test/openapi/fuzz',
   'test/package/',

@@ -22,6 +22,8 @@ import type { Publication } from './order.ts'
 const KEPT = 3
 /** When room is wanted, nothing stays but the current snapshot. */
 const KEPT_WITHOUT_ROOM = 1
+/** Long enough to replace a holder that was killed. */
+const LOCK_PATIENCE_MS = 200
 /** Room on the disk that a mirror leaves to others. */
 const SPARE_BYTES = 16 * 2 ** 20
 const HASHED_AT_A_TIME_BYTES = 1024 * 1024
@@ -91,7 +93,10 @@ export class MirrorFolder {
    * @throws LockError while another process does, MirrorFault when the folder became another one's
    */
   async lock(): Promise<Lock> {
-    const held = await lockInTurn(join(this.dir, 'builder.lock'), { patienceMs: 0, longWork: true })
+    const held = await lockInTurn(join(this.dir, 'builder.lock'), {
+      patienceMs: LOCK_PATIENCE_MS,
+      longWork: true,
+    })
     try {
       this.#expectNoBuilder()
       const marked = mirroredSource(this.dir)
