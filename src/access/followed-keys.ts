@@ -20,7 +20,7 @@ import {
 const LOOK_INTERVAL_MS = 200
 /**
  * Between two looks that are asked for by publication: a burst of changes is taken over in batches. With many keys
- * a batch takes longer, since the key ring is copied; the pause is in proportion.
+ * a batch may take longer; the pause is in proportion.
  */
 const LEAST_PAUSE_MS = 20
 const PAUSE_SHARE = 20

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { FollowedKeys, type KeyChange } from '../access/followed-keys.ts'
 import { readCopy, writeCopy } from '../access/keys-copy.ts'
-import { KeyRing, type KeyEntry } from '../access/key-ring.ts'
+import { KeyRing, RingEditor, type KeyEntry } from '../access/key-ring.ts'
 import { watchKeys, type KeyRecord } from '../access/keys-file.ts'
 import { KeySlots, type SlotCounters } from '../access/quota.ts'
 import type { KeyFigures } from '../metrics/figures.ts'
@@ -94,13 +94,14 @@ interface Followed {
   close(): void
 }
 
-/** The ring of the moment, made anew or from the last one. */
+/** The ring of the moment, made anew or changed. */
 class Rings {
   ring = KeyRing.build([])
   listen: (ring: SharedArrayBuffer) => void = () => {}
   /** By id. */
   readonly entries = new Map<string, KeyEntry>()
   readonly #slots: KeySlots
+  #editor = new RingEditor(this.ring)
 
   constructor(slots: KeySlots) {
     this.#slots = slots
@@ -115,7 +116,6 @@ class Rings {
 
   change(changes: readonly KeyChange[], records: ReadonlyMap<string, KeyRecord>): void {
     if (changes.length === 0) return
-    const ended = changes.flatMap(({ before }) => (before === null ? [] : [before.hash]))
     for (const { before, after } of changes) {
       if (before === null || after !== null) continue
       this.#slots.retire(before.id)
@@ -123,13 +123,25 @@ class Rings {
     }
     const added = changes.flatMap(({ after }) => (after === null ? [] : [this.#slots.assignOne(after)]))
     for (const entry of added) this.entries.set(entry.id, entry)
-    const ring = KeyRing.changed(this.ring, ended, added, records.size)
-    if (ring === null) this.set([...records.values()])
-    else this.#hand(ring)
+    if (!this.#editor.hasRoom(added.length)) {
+      this.set([...records.values()])
+      return
+    }
+    for (const { before, after } of changes) {
+      const entry = after === null ? undefined : this.entries.get(after.id)
+      if (before !== null && entry?.hash === before.hash) this.#editor.setQuota(entry.hash, entry.quota)
+      else {
+        if (before !== null) this.#editor.end(before.hash)
+        if (entry !== undefined) this.#editor.insert(entry)
+      }
+    }
+    // The same ring again: serving threads forget which rows they have found.
+    this.listen(this.ring)
   }
 
   #hand(ring: SharedArrayBuffer): void {
     this.ring = ring
+    this.#editor = new RingEditor(ring)
     this.listen(ring)
   }
 }
