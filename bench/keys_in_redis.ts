@@ -5,6 +5,7 @@
  * ends is refused everywhere, with publication and by the poll alone.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { randomInt } from 'node:crypto'
 import { mkdtempSync, rmSync, readFileSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -208,7 +209,7 @@ async function main(): Promise<void> {
   children.push(changing)
   let changes = 0
   changing.stdout.on('data', (bytes: Buffer) => (changes += bytes.length))
-  while (changes === 0) await sleep(20)
+  await once(changing.stdout, 'data')
   const before = changes
   print(
     `with changes: ${shown(await load(servers, key, SECONDS))}; ${((changes - before) / SECONDS).toFixed(0)} changes a second`,
