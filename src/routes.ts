@@ -1,6 +1,7 @@
 /** One row per operation: what the service answers, in the order of the contract. Read this first. */
 import { getBuoy } from './handlers/buoy.ts'
 import { listBuoys } from './handlers/buoys.ts'
+import { listChanges } from './handlers/changes.ts'
 import { chart } from './handlers/chart.ts'
 import { closestReading } from './handlers/closest-reading.ts'
 import { conditions } from './handlers/conditions.ts'
@@ -32,6 +33,7 @@ export const OPERATIONS: readonly Operation[] = [
   conditions,
   listCountries,
   mapBuoys,
+  listChanges,
 ]
 
 export interface Route<T> {

@@ -591,6 +591,41 @@ export type Country = {
   buoy_count: number
 }
 
+/** A buoy that differs. */
+export type ChangedBuoy = {
+  /** Identifier of the buoy; it never changes. */
+  id: number
+  /** Readable identifier, for use in paths like the `id`; it never changes. */
+  slug: string
+  /** What came of it: new, different in itself or in its readings, or left out. */
+  change: 'added' | 'changed' | 'removed'
+  /** Its readings that differ, by months. */
+  readings: ChangedSpan[]
+}
+
+/** Readings of a buoy that differ, in one month. */
+export type ChangedSpan = {
+  /** The first reading that differs, UTC. */
+  from: string
+  /** The last reading that differs, UTC. */
+  to: string
+  /** Readings that are new. */
+  added: number
+  /** Readings with other values. */
+  changed: number
+  /** Readings that are gone. */
+  removed: number
+}
+
+/** A reading that differs; one that is gone as it was. */
+export type ChangedReading = {
+  /** Identifier of the buoy; it never changes. */
+  buoy_id: number
+  /** What came of it: new, with other values, or gone. */
+  change: 'added' | 'changed' | 'removed'
+  reading: Reading
+}
+
 /** About the answer. */
 export type Meta = {
   /** Time of the answer, UTC. */
@@ -669,7 +704,7 @@ export type ListBuoysAnswer = {
     total_pages: number
     /** Time of the answer, UTC. */
     timestamp: string
-    /** The snapshot that the list is of, where the request pins one with `snapshot`. */
+    /** The snapshot of the answer, where the request pins one with `snapshot`. */
     snapshot?: string
   }
 }
@@ -753,7 +788,7 @@ export type ListReadingsAnswer = {
     }
     /** Time of the answer, UTC. */
     timestamp: string
-    /** The snapshot that the list is of, where the request pins one with `snapshot`. */
+    /** The snapshot of the answer, where the request pins one with `snapshot`. */
     snapshot?: string
   }
 }
@@ -871,6 +906,41 @@ export type MapBuoysAnswer = {
     virtual_count: number
   }
   meta: Meta
+}
+
+export type ListChangesAnswer = {
+  /** Marks a success. */
+  status: 'success'
+  /** What differs. */
+  data: {
+    /** The snapshot that is compared with. */
+    since: string
+    /** The snapshot that the answer is of: ask since this one next time. */
+    until: string
+    /** All buoys that differ, by id; with readings on the first page alone. */
+    buoys: ChangedBuoy[]
+    /** Whether the satellite passes differ. */
+    passes: boolean
+    /** Whether the forecast differs. */
+    forecast: boolean
+    /** With `include=readings`: the readings of this page. */
+    readings?: ChangedReading[]
+    /** With `include=readings`: readings that differ, over all pages. */
+    count?: number
+  }
+  /** About the answer, and with readings its page. */
+  meta: {
+    /** Time of the answer, UTC. */
+    timestamp: string
+    /** The page that was asked for. */
+    page?: number
+    /** Readings in a page, at most the maximum. */
+    per_page?: number
+    /** Number of pages; 0 where no reading differs. */
+    total_pages?: number
+    /** The snapshot of the answer, where the request pins one with `snapshot`. */
+    snapshot?: string
+  }
 }
 
 /** Parameters of `listBuoys`. */
@@ -1069,6 +1139,20 @@ export type MapBuoysParameters = {
     east: number
     west: number
   } | string
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
+}
+
+/** Parameters of `listChanges`. */
+export type ListChangesParameters = {
+  /** The snapshot to compare with: the `until` of the last answer, or an `X-Snapshot-Id`. Allowed: the id of a snapshot, as X-Snapshot-Id names it. */
+  since: string
+  /** With `readings` the answer also has the readings themselves, in pages. Allowed: one of readings. */
+  include?: 'readings'
+  /** Page of readings, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
+  page?: number
+  /** Readings a page; more than 1000 is taken as 1000. Allowed: an integer of at least 1. Default: 500. */
+  per_page?: number
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }
@@ -1277,6 +1361,19 @@ export class Groundswell {
    */
   mapBuoys(parameters: MapBuoysParameters = {}, options: CallOptions = {}): Promise<MapBuoysAnswer> {
     return this.#get('/buoys/map', parameters, options)
+  }
+
+  /**
+   * What has changed since a snapshot.
+   *
+   * What distinguishes the current snapshot, or the one of `snapshot`, from the one of `since`. `buoys` is not paged. It has every buoy that came (`added`), left (`removed`), moved, was renamed or described in another way, became active or inactive, or has readings that are new, differ or are gone (`changed`). `readings` of a buoy counts these by months: `from` and `to` are the times of the first and the last of them. `passes` and `forecast` say whether anything of them differs.
+   *
+   * `include=readings` adds the readings themselves, in pages, by buoy and time; `buoys` is on the first page alone. A removed reading comes as it was. Follow the pages with `snapshot` set to the `until` of the first: `Link` does.
+   *
+   * Ask next time since the `until` of this answer. A `since` that the server does not hold any more gives a 410: take the lists anew. `since` the current snapshot gives an answer without changes.
+   */
+  listChanges(parameters: ListChangesParameters, options: CallOptions = {}): Promise<ListChangesAnswer> {
+    return this.#get('/changes', parameters, options)
   }
 
   /** @throws GroundswellError for every answer that is not a success, and what `fetch` throws */

@@ -7,6 +7,7 @@ import type { Language } from '../sea/languages.ts'
 import { idOf } from '../sea/numerals.ts'
 import type { Parameters, QueryOf } from './parameters.ts'
 import type { SnapshotFragments } from './fragments.ts'
+import type { Changes } from '../snapshot/changes.ts'
 import type { Steps } from '../system/steps.ts'
 
 /** Room that an operation finds in the writer: more than what stands before its first item. */
@@ -68,6 +69,14 @@ export function isExpensive(begun: Paging | ExpensiveAnswer | void): begun is Ex
 export interface View {
   readonly dataset: Dataset
   readonly fragments: SnapshotFragments
+  /** What distinguishes it from another held snapshot; null where that is not held. */
+  readonly changesSince?: (id: string) => ChangesSince | null
+}
+
+export interface ChangesSince {
+  readonly changes: Changes
+  /** The snapshot that the changes are counted from. */
+  readonly before: Dataset
 }
 
 export interface Operation<P extends Parameters = Parameters> {

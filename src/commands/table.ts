@@ -2,6 +2,7 @@
 import { build } from './build.ts'
 import { check } from './check.ts'
 import type { Command, Service } from './command.ts'
+import { diff } from './diff.ts'
 import { doctor } from './doctor/doctor.ts'
 import { health } from './health.ts'
 import { init } from './init.ts'
@@ -27,6 +28,7 @@ export const COMMANDS: { readonly [name: string]: Command | Service } = {
   check,
   report,
   list,
+  diff,
   pin,
   unpin,
   rollback,

@@ -342,6 +342,17 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
     },
     meta: { timestamp: '2026-11-01T06:00:00Z' },
   },
+  '/changes?since=e217410abe153e9683dcbd45': {
+    status: 'success',
+    data: {
+      since: 'e217410abe153e9683dcbd45',
+      until: 'e217410abe153e9683dcbd45',
+      buoys: [],
+      passes: false,
+      forecast: false,
+    },
+    meta: { timestamp: '2026-11-01T06:00:00Z' },
+  },
   '/countries': {
     status: 'success',
     data: {

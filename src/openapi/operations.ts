@@ -3,13 +3,14 @@
  * its answer, and example requests to the demo data. The answers to these are in `examples.ts`.
  */
 
-type Tag = 'Buoys' | 'Readings' | 'Satellites' | 'Conditions'
+type Tag = 'Buoys' | 'Readings' | 'Satellites' | 'Conditions' | 'Changes'
 
 export const TAGS: { readonly [tag in Tag]: string } = {
   Buoys: 'Where the buoys are, which of them report now, and how to find one.',
   Readings: 'What a buoy has measured: pages of readings, a chart, seasons of several years.',
   Satellites: 'Altimeter missions and their passes over virtual buoys.',
   Conditions: 'Forecast, nearest reading and tide of one point.',
+  Changes: 'What is new since a snapshot, for those who keep a copy.',
 }
 
 interface OperationTexts {
@@ -22,6 +23,8 @@ interface OperationTexts {
 
 /** The time of the demo snapshot behind the examples, and of their answers. */
 export const EXAMPLES_AS_OF = '2026-11-01T06:00:00Z'
+/** Its id, which changes with the demo data. */
+const EXAMPLES_SNAPSHOT = 'e217410abe153e9683dcbd45'
 /** The UUID in the examples of errors. */
 export const EXAMPLES_REQUEST_ID = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
 
@@ -86,6 +89,12 @@ export const OPERATION_TEXTS: { readonly [operation: string]: OperationTexts } =
       box: '/buoys/map?bounds={"north":44,"south":43,"east":-1,"west":-2}',
       virtual: '/buoys/map?bounds={"north":47,"south":46,"east":-7,"west":-8}',
     },
+  },
+  listChanges: {
+    tag: 'Changes',
+    description:
+      'What distinguishes the current snapshot, or the one of `snapshot`, from the one of `since`. `buoys` is not paged. It has every buoy that came (`added`), left (`removed`), moved, was renamed or described in another way, became active or inactive, or has readings that are new, differ or are gone (`changed`). `readings` of a buoy counts these by months: `from` and `to` are the times of the first and the last of them. `passes` and `forecast` say whether anything of them differs.\n\n`include=readings` adds the readings themselves, in pages, by buoy and time; `buoys` is on the first page alone. A removed reading comes as it was. Follow the pages with `snapshot` set to the `until` of the first: `Link` does.\n\nAsk next time since the `until` of this answer. A `since` that the server does not hold any more gives a 410: take the lists anew. `since` the current snapshot gives an answer without changes.',
+    examples: { nothing: `/changes?since=${EXAMPLES_SNAPSHOT}` },
   },
   listCountries: {
     tag: 'Buoys',

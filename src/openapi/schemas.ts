@@ -175,6 +175,12 @@ const error = {
   }),
 }
 
+const CHANGE_WORDS = { enum: ['added', 'changed', 'removed'] }
+const CHANGE_OF_BUOY = text(
+  'What came of it: new, different in itself or in its readings, or left out.',
+  CHANGE_WORDS,
+)
+
 /** `spot` and `nearby` come together or not at all. */
 function conditionsSchema(): Schema {
   const always = {
@@ -490,6 +496,33 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     },
     'A country that has active buoys.',
   ),
+  ChangedBuoy: object(
+    {
+      id,
+      slug,
+      change: CHANGE_OF_BUOY,
+      readings: list(ref('ChangedSpan'), 'Its readings that differ, by months.'),
+    },
+    'A buoy that differs.',
+  ),
+  ChangedSpan: object(
+    {
+      from: time('The first reading that differs'),
+      to: time('The last reading that differs'),
+      added: count('Readings that are new.'),
+      changed: count('Readings with other values.'),
+      removed: count('Readings that are gone.'),
+    },
+    'Readings of a buoy that differ, in one month.',
+  ),
+  ChangedReading: object(
+    {
+      buoy_id: id,
+      change: text('What came of it: new, with other values, or gone.', CHANGE_WORDS),
+      reading: ref('Reading'),
+    },
+    'A reading that differs; one that is gone as it was.',
+  ),
   Meta: object({ timestamp: time('Time of the answer') }, 'About the answer.'),
   ErrorAnswer: {
     ...object(error, 'The body of every error.'),
@@ -526,20 +559,28 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
   ),
 }
 
+const PINNED = text('The snapshot of the answer, where the request pins one with `snapshot`.')
+
 /** `meta` of lists that come in pages. */
 function pagedMeta(more: Properties = {}): Schema {
-  const snapshot = text('The snapshot that the list is of, where the request pins one with `snapshot`.')
-  const paged = object(
-    {
-      page: { type: 'integer', minimum: 1, description: 'The page that was asked for.' },
-      per_page: { type: 'integer', minimum: 1, description: 'Items in a page, at most the maximum.' },
-      total_pages: count('Number of pages; 0 for an empty result.'),
-      ...more,
-      timestamp: time('Time of the answer'),
-    },
-    'About the answer and its page.',
+  return withOptional(
+    object(
+      {
+        page: { type: 'integer', minimum: 1, description: 'The page that was asked for.' },
+        per_page: { type: 'integer', minimum: 1, description: 'Items in a page, at most the maximum.' },
+        total_pages: count('Number of pages; 0 for an empty result.'),
+        ...more,
+        timestamp: time('Time of the answer'),
+      },
+      'About the answer and its page.',
+    ),
+    { snapshot: PINNED },
   )
-  return { ...paged, properties: { ...(paged.properties as Properties), snapshot } }
+}
+
+/** An object that may also have the properties of `more`. */
+function withOptional(schema: Schema, more: Properties): Schema {
+  return { ...schema, properties: { ...(schema.properties as Properties), ...more } }
 }
 
 const counted = (key: string, item: string, description: string, of: string): Schema =>
@@ -635,6 +676,36 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
     ),
   },
   conditions: { data: ref('Conditions') },
+  listChanges: {
+    data: withOptional(
+      object(
+        {
+          since: text('The snapshot that is compared with.'),
+          until: text('The snapshot that the answer is of: ask since this one next time.'),
+          buoys: list(
+            ref('ChangedBuoy'),
+            'All buoys that differ, by id; with readings on the first page alone.',
+          ),
+          passes: { type: 'boolean', description: 'Whether the satellite passes differ.' },
+          forecast: { type: 'boolean', description: 'Whether the forecast differs.' },
+        },
+        'What differs.',
+      ),
+      {
+        readings: list(ref('ChangedReading'), 'With `include=readings`: the readings of this page.'),
+        count: count('With `include=readings`: readings that differ, over all pages.'),
+      },
+    ),
+    meta: withOptional(
+      object({ timestamp: time('Time of the answer') }, 'About the answer, and with readings its page.'),
+      {
+        page: { type: 'integer', minimum: 1, description: 'The page that was asked for.' },
+        per_page: { type: 'integer', minimum: 1, description: 'Readings in a page, at most the maximum.' },
+        total_pages: count('Number of pages; 0 where no reading differs.'),
+        snapshot: PINNED,
+      },
+    ),
+  },
   listCountries: { data: counted('countries', 'Country', 'The countries, by name.', IN_ANSWER) },
   mapBuoys: {
     data: object(

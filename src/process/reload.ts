@@ -5,6 +5,7 @@
 import { watch, type FSWatcher } from 'node:fs'
 import { SnapshotError } from '../snapshot/format.ts'
 import { MANIFEST_FILE } from '../snapshot/manifest.ts'
+import type { Changes } from '../snapshot/changes.ts'
 import { Loader } from '../snapshot/load.ts'
 import { memoryLimit, refuseOverLimit } from '../snapshot/memory.ts'
 import {
@@ -47,6 +48,8 @@ export interface ReloadState {
 
 export interface ReloaderOptions {
   dir: string
+  /** A buoy is active with a reading in so many seconds before the time of its snapshot. */
+  activeWithin?: number
   /** Snapshots that stay in memory, the current one included, for those who pin them. */
   hold?: number
   /** Bytes that the held snapshots and a new one beside them may take together; 0 for what the machine has. */
@@ -63,9 +66,9 @@ export interface ReloaderOptions {
   log: (line: string) => void
   /**
    * Serves the last of `held`, which is new, and to those who pin them the others, oldest first; rejects when
-   * it cannot be served.
+   * it cannot be served. `changes`: between any two of them.
    */
-  serve: (held: readonly LoadedSnapshot[]) => Promise<void>
+  serve: (held: readonly LoadedSnapshot[], changes: readonly Changes[]) => Promise<void>
   /** Serves only these of the held snapshots from now on. */
   letGo?: (held: readonly LoadedSnapshot[]) => Promise<void>
 }
@@ -84,6 +87,8 @@ export class Reloader {
   readonly #options: ReloaderOptions
   /** Oldest first; the last is the current one. */
   #held: readonly LoadedSnapshot[] = []
+  /** Between any two of them, one way round. */
+  #changes: readonly Changes[] = []
   /** Whether memory was too small for the snapshots that should be held, and that was said. */
   #isShort = false
   /** The manifest that was refused last, known by its id or, where it cannot be read, by its fault. */
@@ -183,8 +188,11 @@ export class Reloader {
       if (this.#isStopping) return
       const loadedAt = performance.now()
       const held = heldWith(snapshot, this.#held, this.#options.hold ?? 1)
-      await this.#options.serve(held)
+      const changes = await this.#compare(held)
+      if (this.#isStopping) return
+      await this.#options.serve(held, changes)
       this.#held = held
+      this.#changes = changes
       this.#refused = null
       this.state.at = clock()
       this.state.error = null
@@ -240,6 +248,26 @@ export class Reloader {
     }
   }
 
+  /** The changes between any two of `held`; those that are known are not looked for again. */
+  async #compare(held: readonly LoadedSnapshot[]): Promise<readonly Changes[]> {
+    const ids = new Set(held.map(({ id }) => id))
+    const changes = this.#changes.filter(({ since, until }) => ids.has(since) && ids.has(until))
+    const after = held.at(-1)!
+    for (const before of held.slice(0, -1)) {
+      if (changes.some(({ since, until }) => isPair(since, until, before.id, after.id))) continue
+      try {
+        changes.push(await this.#loader.compare(before, after, this.#options.activeWithin ?? 0))
+      } catch (error) {
+        // Not a reason to keep an old snapshot: who asks for these changes gets 410, and takes the lists.
+        if (this.#isStopping) return changes
+        this.#options.log(
+          `warning: the changes from snapshot ${before.id} to ${after.id} are not known: ${(error as Error).message}`,
+        )
+      }
+    }
+    return changes
+  }
+
   /**
    * Lets go of held snapshots, the oldest first, until the new one fits into memory.
    * @throws SnapshotError where it does not fit beside the current one either; then none leaves
@@ -265,6 +293,9 @@ export class Reloader {
     )
   }
 }
+
+const isPair = (a: string, b: string, c: string, d: string): boolean =>
+  (a === c && b === d) || (a === d && b === c)
 
 /** Whether a check passes that throws a SnapshotError where it does not. */
 function fits(check: () => void): boolean {

@@ -14,6 +14,7 @@ import { LEVELS, type Level } from '../logs/log.ts'
 import { readWorkers } from '../metrics/worker-figures.ts'
 import { timestampText } from '../sea/time.ts'
 import { Totals } from '../serving/totals.ts'
+import type { Changes } from '../snapshot/changes.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
 import { openAdminPort, type AdminPort } from './admin-port.ts'
 import { commonStart, type Surroundings } from './worker-settings.ts'
@@ -136,7 +137,13 @@ export class RunningServer {
     this.failed = new Promise<string>((resolve) => (fail = resolve))
     this.#workers = new Workers({
       count,
-      startOf: (thread, snapshots) => ({ ...common, thread, keys: this.#keys.ring(), snapshots }),
+      startOf: (thread, snapshots, changes) => ({
+        ...common,
+        thread,
+        keys: this.#keys.ring(),
+        snapshots,
+        changes,
+      }),
       log,
       writeAccess,
       // The new worker began with the keys of that moment.
@@ -153,6 +160,7 @@ export class RunningServer {
     })
     this.#reloader = new Reloader({
       dir: config.snapshots,
+      activeWithin: config['active-within'],
       hold: config['hold-snapshots'],
       maxMemory: config['max-memory'],
       threads: count,
@@ -160,7 +168,7 @@ export class RunningServer {
       refusedForGood: (id) => this.#workers.stalledBy(id),
       clock,
       log,
-      serve: (held) => this.#serve(held),
+      serve: (held, changes) => this.#serve(held, changes),
       letGo: (held) => this.#workers.letGo(held),
     })
     if (surroundings.mirror) surroundings.mirror.onPublished = () => void this.#reloader.look(true)
@@ -270,8 +278,8 @@ export class RunningServer {
     return this.#close(true)
   }
 
-  async #serve(held: readonly LoadedSnapshot[]): Promise<void> {
-    await this.#workers.serve(held)
+  async #serve(held: readonly LoadedSnapshot[], changes: readonly Changes[]): Promise<void> {
+    await this.#workers.serve(held, changes)
     this.#onServed()
     const { snapshots } = this.#config
     const hold = readHold(snapshots)

@@ -421,6 +421,11 @@ const json: Setting<boolean> = {
 
 export const REPORT_SETTINGS = { json: { ...json, help: 'print the JSON document' } } as const
 
+export const DIFF_SETTINGS = {
+  json: { ...json, help: 'print what GET /changes answers, as one line of JSON' },
+  'active-within': SERVE_SETTINGS['active-within'],
+} as const
+
 export const ROLLBACK_SETTINGS = {
   to: {
     placeholder: 'ID',

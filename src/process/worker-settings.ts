@@ -48,7 +48,7 @@ export interface Surroundings {
 }
 
 /** What all workers begin with, apart from what changes while the server runs. */
-export type CommonStart = Omit<WorkerStart, 'thread' | 'snapshots' | 'keys' | 'pulse' | 'refused'>
+export type CommonStart = Omit<WorkerStart, 'thread' | 'snapshots' | 'changes' | 'keys' | 'pulse' | 'refused'>
 
 /**
  * Allocates the memory that all workers share, and gathers their settings.

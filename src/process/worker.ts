@@ -21,8 +21,9 @@ import { RequestPath } from '../serving/request.ts'
 import { OPERATIONS } from '../routes.ts'
 import { renderFragments } from '../answers/fragments.ts'
 import { Site, type SharedSite } from '../serving/site.ts'
-import type { View } from '../answers/operation.ts'
+import type { ChangesSince, View } from '../answers/operation.ts'
 import { warmUp } from '../serving/warm-up.ts'
+import { reversed, type Changes } from '../snapshot/changes.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
 import { finish, finishInSlices, type Steps } from '../system/steps.ts'
@@ -72,6 +73,8 @@ export interface WorkerStart {
   clockShift: SharedArrayBuffer
   /** The snapshots that are held, oldest first; the last is served. */
   snapshots: readonly LoadedSnapshot[]
+  /** Between any two of them, one way round. */
+  changes: readonly Changes[]
   /** How many are held at a time. */
   holdSnapshots: number
 }
@@ -81,7 +84,7 @@ export type ToWorker =
   | { type: 'listen'; port: number }
   | { type: 'prepare'; snapshot: LoadedSnapshot }
   /** Serves the last of these snapshots, and holds the others: ids, oldest first. */
-  | { type: 'switch'; held: readonly string[] }
+  | { type: 'switch'; held: readonly string[]; changes: readonly Changes[] }
   | { type: 'discard' }
   | { type: 'keys'; keys: SharedArrayBuffer }
   /** Slots and hours, in turn, whose waiting requests should try again. */
@@ -189,10 +192,22 @@ let hasServed = false
 let prepared: View | null = null
 /** Of the snapshots that are held, by id. */
 const views = new Map<string, View>()
+let changes: readonly Changes[] = start.changes
+
+/** The changes from the snapshot `since` to the snapshot `until`; null where one of them is not held. */
+function changesTo(until: string, since: string): ChangesSince | null {
+  const before = views.get(since)?.dataset
+  if (before === undefined) return null
+  const known = changes.find((one) => one.since === since && one.until === until)
+  if (known !== undefined) return { changes: known, before }
+  const other = changes.find((one) => one.since === until && one.until === since)
+  return other === undefined ? null : { changes: reversed(other), before }
+}
 
 function* openView(snapshot: LoadedSnapshot): Steps<View> {
   const dataset = yield* openDataset(snapshot, start.activeWithin)
-  return { dataset, fragments: yield* renderFragments(dataset) }
+  const fragments = yield* renderFragments(dataset)
+  return { dataset, fragments, changesSince: (id) => changesTo(snapshot.id, id) }
 }
 
 function* viewOf(snapshot: LoadedSnapshot): Steps<View> {
@@ -329,6 +344,7 @@ main.on('message', (message: ToWorker) => {
       void prepare(message.snapshot)
       break
     case 'switch':
+      changes = message.changes
       serve(message.held)
       send({ type: 'switched' })
       break

@@ -7,6 +7,7 @@ import { callLastAct } from './interrupt.ts'
 import { Pulse } from './pulse.ts'
 import { LOOK_INTERVAL_MS, StallDetector } from './stalls.ts'
 import { SnapshotError } from '../snapshot/format.ts'
+import type { Changes } from '../snapshot/changes.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
 import { startThread } from '../system/thread.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './worker.ts'
@@ -76,7 +77,11 @@ export interface LastAct {
 export interface WorkersOptions {
   count: number
   /** What the worker with the number `thread` starts with; asked anew for each. */
-  startOf: (thread: number, held: readonly LoadedSnapshot[]) => Omit<WorkerStart, 'pulse' | 'refused'>
+  startOf: (
+    thread: number,
+    held: readonly LoadedSnapshot[],
+    changes: readonly Changes[],
+  ) => Omit<WorkerStart, 'pulse' | 'refused'>
   /** Requests that workers with this number have served so far. */
   requestsOf: (thread: number) => number
   log: (line: string) => void
@@ -101,6 +106,8 @@ export class Workers {
   #looks: NodeJS.Timeout | null = null
   /** The snapshots that are held, oldest first; the last is served. */
   #held: readonly LoadedSnapshot[] = []
+  /** Between any two of them. */
+  #changes: readonly Changes[] = []
   /** Null until the workers listen. */
   #port: number | null = null
   /** Resolves when the snapshot that is being handed to the workers has been: one at a time. */
@@ -160,7 +167,7 @@ export class Workers {
    * others. One goes first, so that a snapshot that stalls a worker stalls only that one.
    * @throws SnapshotError when a worker cannot serve it, Error when one dies over it; then none serves it.
    */
-  serve(held: readonly LoadedSnapshot[]): Promise<void> {
+  serve(held: readonly LoadedSnapshot[], changes: readonly Changes[] = []): Promise<void> {
     const snapshot = held.at(-1)!
     return this.#inTurn(async () => {
       const why = this.stalledBy(snapshot.id)
@@ -169,7 +176,8 @@ export class Workers {
       await getReady(members.slice(0, 1), snapshot, members)
       await getReady(members.slice(1), snapshot, members)
       this.#held = held
-      await makeSwitch(members, held, snapshot)
+      this.#changes = changes
+      await makeSwitch(members, held, changes, snapshot)
     })
   }
 
@@ -177,7 +185,7 @@ export class Workers {
   letGo(held: readonly LoadedSnapshot[]): Promise<void> {
     return this.#inTurn(async () => {
       this.#held = held
-      await makeSwitch(this.#ready(), held)
+      await makeSwitch(this.#ready(), held, this.#changes)
     })
   }
 
@@ -235,9 +243,9 @@ export class Workers {
     // The newest first: it is the one to serve.
     for (const snapshot of held.filter((one) => !member.held.includes(one)).toReversed()) {
       await getReady([member], snapshot, [member])
-      await makeSwitch([member], held, snapshot)
+      await makeSwitch([member], held, this.#changes, snapshot)
     }
-    if (held.length > 0) await makeSwitch([member], held)
+    if (held.length > 0) await makeSwitch([member], held, this.#changes)
   }
 
   /** Resolves when a new worker is ready, and listens if the others do. @throws Error when it ends before. */
@@ -256,7 +264,7 @@ export class Workers {
     const { startOf, log } = this.#options
     const held = this.#held
     const pulse = Pulse.allocate()
-    const start: WorkerStart = { ...startOf(thread, held), pulse, refused: this.#refused }
+    const start: WorkerStart = { ...startOf(thread, held, this.#changes), pulse, refused: this.#refused }
     // A flag of the process, but only what starts after it reads it.
     setFlagsFromString(`--initial-old-space-size=${INITIAL_OLD_SPACE_MIB}`)
     const worker = startThread(new URL('./worker', import.meta.url), start)
@@ -458,12 +466,13 @@ async function getReady(
 async function makeSwitch(
   members: readonly Member[],
   held: readonly LoadedSnapshot[],
+  changes: readonly Changes[],
   prepared: LoadedSnapshot | null = null,
 ): Promise<void> {
   await Promise.all(
     members.map((member) => {
       member.held = held.filter((one) => one === prepared || member.held.includes(one))
-      return ask([member], { type: 'switch', held: member.held.map(({ id }) => id) })
+      return ask([member], { type: 'switch', held: member.held.map(({ id }) => id), changes })
     }),
   )
 }

@@ -402,7 +402,14 @@ export class RequestPath {
     this.#raw.split(query)
     const values = reader.read(this.#raw, this.#digest.begin(index))
     const { writer } = view.fragments
-    const begun = beginAnswer(view, operation, values, route.path, second, DEFAULT_LANGUAGE)
+    let begun: ReturnType<Operation['answer']>
+    try {
+      begun = beginAnswer(view, operation, values, route.path, second, DEFAULT_LANGUAGE)
+    } catch (error) {
+      // Changes since a snapshot that has left meanwhile.
+      if (error instanceof ApiError) return null
+      throw error
+    }
     endAnswer(writer, isExpensive(begun) ? finish(begun.steps(writer)) : begun, second, pin)
     return writer.answer()
   }

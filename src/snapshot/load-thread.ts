@@ -2,16 +2,29 @@
  * The thread on which `load.ts` loads snapshots: a manifest in, the snapshot or what is wrong with it out.
  */
 import { parentPort, workerData } from 'node:worker_threads'
+import { finishInSlices } from '../system/steps.ts'
+import { changesBetween, type Changes, type ComparedSnapshot } from './changes.ts'
 import { SnapshotError } from './format.ts'
 import { loadManifest, type LoadedSnapshot, type PartsInMemory, type PublishedManifest } from './read.ts'
 import type { PartSummary } from './summary.ts'
 
 export interface ToLoad {
+  type: 'load'
   manifest: PublishedManifest
   previous: PartsInMemory | null
 }
 
-export type FromLoading = { loaded: LoadedSnapshot } | { refusal: string }
+export interface ToCompare {
+  type: 'compare'
+  before: ComparedSnapshot
+  after: ComparedSnapshot
+  activeWithin: number
+}
+
+export type FromLoading = { loaded: LoadedSnapshot } | { changes: Changes } | { refusal: string }
+
+/** As in `read.ts`: serving threads may share this one's core. */
+const SLICE_MS = 0.2
 
 const dir = workerData as string
 const main = parentPort!
@@ -28,6 +41,16 @@ async function load({ manifest, previous }: ToLoad): Promise<FromLoading> {
   }
 }
 
-main.on('message', (message: ToLoad) => {
-  void load(message).then((answer) => main.postMessage(answer))
+async function compare({ before, after, activeWithin }: ToCompare): Promise<FromLoading> {
+  try {
+    return { changes: await finishInSlices(changesBetween(before, after, activeWithin), SLICE_MS) }
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error
+    return { refusal: error.message }
+  }
+}
+
+main.on('message', (message: ToLoad | ToCompare) => {
+  const answer = message.type === 'load' ? load(message) : compare(message)
+  void answer.then((each) => main.postMessage(each))
 })

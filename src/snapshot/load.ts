@@ -5,7 +5,8 @@
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../system/thread.ts'
 import { SnapshotError } from './format.ts'
-import type { FromLoading, ToLoad } from './load-thread.ts'
+import type { Changes } from './changes.ts'
+import type { FromLoading, ToCompare, ToLoad } from './load-thread.ts'
 import type { LoadedSnapshot, PartsInMemory, PublishedManifest } from './read.ts'
 
 /** For the smallest snapshot: a machine may be busy, a disk asleep. */
@@ -47,11 +48,29 @@ export class Loader {
     const held = new Map(previous?.parts.map((part) => [part.entry.file, part]))
     const bytes = manifest.parts.reduce((sum, { file, bytes }) => (held.has(file) ? sum : sum + bytes), 0)
     const limit = this.#limitMs(bytes)
-    const answer = await this.#ask({ manifest, previous }, limit)
-    if ('refusal' in answer) throw new SnapshotError(answer.refusal)
-    const { loaded } = answer
+    const answer = await this.#ask({ type: 'load', manifest, previous }, manifest.id, limit)
+    const { loaded } = answer as { loaded: LoadedSnapshot }
     // What was in memory stays the very object that it was.
     return { ...loaded, parts: loaded.parts.map((part) => held.get(part.entry.file) ?? part) }
+  }
+
+  /**
+   * Compares two loaded snapshots, one pair at a time, and not while one is loaded.
+   * @param activeWithin seconds
+   * @throws SnapshotError as `load` does
+   */
+  async compare(before: LoadedSnapshot, after: LoadedSnapshot, activeWithin: number): Promise<Changes> {
+    const known = new Set(before.parts.map(({ entry }) => entry.file))
+    const differing = after.parts.filter(({ entry }) => !known.has(entry.file))
+    const limit = this.#limitMs(differing.reduce((sum, { entry }) => sum + entry.bytes, 0))
+    const plain = ({ id, asOf, parts }: LoadedSnapshot): ToCompare['before'] => ({ id, asOf, parts })
+    const question: ToCompare = {
+      type: 'compare',
+      before: plain(before),
+      after: plain(after),
+      activeWithin,
+    }
+    return ((await this.#ask(question, after.id, limit)) as { changes: Changes }).changes
   }
 
   /** Ends the thread; what it was loading is broken off. */
@@ -60,8 +79,11 @@ export class Loader {
     this.#drop()
   }
 
-  #ask(message: ToLoad, limit: number): Promise<FromLoading> {
-    const { id } = message.manifest
+  #ask(
+    message: ToLoad | ToCompare,
+    id: string,
+    limit: number,
+  ): Promise<Exclude<FromLoading, { refusal: string }>> {
     return new Promise((resolve, reject) => {
       const thread = (this.#thread ??= this.#start())
       const settle = (): void => {
@@ -81,7 +103,8 @@ export class Loader {
       }, limit)
       thread.on('message', (answer: FromLoading) => {
         settle()
-        resolve(answer)
+        if ('refusal' in answer) reject(new SnapshotError(answer.refusal))
+        else resolve(answer)
       })
       thread.ref()
       thread.postMessage(message)

@@ -1,0 +1,111 @@
+/**
+ * `GET /changes`: what distinguishes the snapshot from one that was served before it. A copy that asks again
+ * and again, each time since the `until` of its last answer, stays equal to the data without fetching them
+ * anew.
+ */
+import {
+  changedBuoysBytes,
+  writeChangedReadings,
+  writeChanges,
+  type ComparedCatalogs,
+  type ComparedMonths,
+} from '../answers/changes.ts'
+import type { Dataset } from '../answers/dataset.ts'
+import type { JsonWriter } from '../answers/json.ts'
+import {
+  EXPENSIVE_BYTES,
+  MAX_PAGE,
+  operation,
+  rowsOfPage,
+  writePaging,
+  type ChangesSince,
+  type Paging,
+  type View,
+} from '../answers/operation.ts'
+import { choice, integer, text } from '../answers/parameters.ts'
+import { snapshotGone } from '../answers/pins.ts'
+import { READING_BYTES } from '../answers/reading.ts'
+import type { MonthRows } from '../index/segments.ts'
+import { noChanges } from '../snapshot/changes.ts'
+import { finish, type Steps } from '../system/steps.ts'
+
+const MAX_PER_PAGE = 1000
+/** More than what surrounds a reading takes. */
+const AROUND_BYTES = 96
+
+const END = '}'
+
+export const listChanges = operation({
+  name: 'listChanges',
+  path: '/changes',
+  access: 'keyed',
+  summary: 'What has changed since a snapshot',
+  parameters: {
+    since: text({
+      required: true,
+      pattern: '^[0-9a-f]{24}$',
+      allowed: 'the id of a snapshot, as X-Snapshot-Id names it',
+      description: 'The snapshot to compare with: the `until` of the last answer, or an `X-Snapshot-Id`.',
+    }),
+    include: choice({
+      values: ['readings'],
+      description: 'With `readings` the answer also has the readings themselves, in pages.',
+    }),
+    page: integer({ minimum: 1, maximum: MAX_PAGE, default: 1, description: 'Page of readings, from 1.' }),
+    per_page: integer({
+      minimum: 1,
+      default: 500,
+      description: `Readings a page; more than ${MAX_PER_PAGE} is taken as ${MAX_PER_PAGE}.`,
+    }),
+  },
+  refusal: 'bad_request',
+  errors: ['bad_request'],
+  answer(view, query) {
+    const { snapshotId } = view.dataset
+    const since = changesSince(view, query.since)
+    if (since === null) throw snapshotGone('since', snapshotId)
+    const { changes } = since
+    const compared: ComparedCatalogs = {
+      changes,
+      before: since.before.catalog,
+      after: view.dataset.catalog,
+    }
+    const withRows = query.include === 'readings'
+    const perPage = Math.min(query.per_page, MAX_PER_PAGE)
+    const count = changes.before.at(-1)!
+    const rows = rowsOfPage(count, query.page, perPage)
+    const months: ComparedMonths = {
+      before: monthsOf(since.before),
+      after: monthsOf(view.dataset),
+    }
+    // On the first page of readings alone: what it says holds for all of them.
+    const withBuoys = !withRows || query.page === 1
+    const steps = function* (writer: JsonWriter): Steps<Paging | void> {
+      yield* writeChanges(writer, compared, withBuoys)
+      if (!withRows) {
+        writer.text(END)
+        return undefined
+      }
+      yield* writeChangedReadings(writer, changes, months, rows.from, rows.to)
+      writer.text(END)
+      return writePaging(writer, count, query.page, perPage)
+    }
+    const { writer } = view.fragments
+    const bytes =
+      (withBuoys ? changedBuoysBytes(compared) : AROUND_BYTES) +
+      (withRows ? (rows.to - rows.from) * (READING_BYTES + AROUND_BYTES) : 0)
+    if (bytes <= EXPENSIVE_BYTES) return finish(steps(writer))
+    const paging = { page: query.page, pages: Math.ceil(count / perPage) }
+    return { bytes, steps, ...(withRows && { paging }) }
+  },
+})
+
+function changesSince(view: View, id: string): ChangesSince | null {
+  const { dataset } = view
+  if (id === dataset.snapshotId) return { changes: noChanges(id), before: dataset }
+  return view.changesSince?.(id) ?? null
+}
+
+function monthsOf({ readings }: Dataset): (month: number) => MonthRows | null {
+  return (month) => readings.months.find((rows) => rows.month === month) ?? null
+}

@@ -1,0 +1,287 @@
+/** `GET /changes`: what distinguishes two held snapshots, and copies that live on it. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import type { View } from '../../src/answers/operation.ts'
+import { ExpensiveAnswers } from '../../src/serving/expensive-answers.ts'
+import { changesBetween, reversed } from '../../src/snapshot/changes.ts'
+import { loadSnapshot } from '../../src/snapshot/read.ts'
+import { finish } from '../../src/system/steps.ts'
+import { AskedPath, viewOf } from '../answered.ts'
+import { build, fakeSource, SMALL_WORLD, type FakeBuoy } from '../build/fake_source.ts'
+import { Client, runCli, runCliWell, startLive } from '../live.ts'
+import { follow } from './copy.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'groundswell-changes-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+const key = Buffer.from(`gsw_${'A'.repeat(49)}`)
+const KEYED = { authorization: `Bearer ${key.toString()}` }
+const DAY = 86_400
+const UNKNOWN = '0123456789abcdef01234567'
+const at = (text: string): number => Date.parse(text) / 1000
+const dir = join(folder, 'snapshots')
+
+const [alpha, bravo, silent, far] = SMALL_WORLD
+/** Alpha is corrected in February and has two readings more; Bravo leaves; Silent moves; Delta comes. */
+const LATER: FakeBuoy[] = [
+  {
+    ...alpha,
+    rows: [
+      { ...alpha.rows[0], significantHeight: 1600 },
+      ...alpha.rows.slice(1),
+      { time: at('2026-03-27T09:30:00Z'), significantHeight: 1000 },
+      { time: at('2026-03-27T10:00:00Z'), significantHeight: 1100 },
+    ],
+  },
+  { ...silent, lat: 44 },
+  far,
+  {
+    ...bravo,
+    identifier: 'D',
+    name: 'Delta',
+    rows: [{ time: at('2026-03-27T10:00:00Z'), significantHeight: 1 }],
+  },
+]
+
+const first = await build([fakeSource(SMALL_WORLD)], dir, { fresh: true })
+const firstLoaded = await loadSnapshot(dir)
+const firstView = await viewOf(dir)
+const second = await build([fakeSource(LATER)], dir, { fresh: true, allowLoss: 1 })
+const secondLoaded = await loadSnapshot(dir)
+const secondView = await viewOf(dir)
+const changes = finish(changesBetween(firstLoaded, secondLoaded, DAY))
+
+const views: View[] = [
+  {
+    ...firstView,
+    changesSince: (id) =>
+      id === second.id ? { changes: reversed(changes), before: secondView.dataset } : null,
+  },
+  {
+    ...secondView,
+    changesSince: (id) => (id === first.id ? { changes, before: firstView.dataset } : null),
+  },
+]
+
+function path(expensive: ExpensiveAnswers | null = null): AskedPath {
+  const asked = new AskedPath(views[0], { expensive }, [key])
+  asked.path.hold(views, 3)
+  return asked
+}
+
+interface Data {
+  since: string
+  until: string
+  buoys: { slug: string; change: string; readings: { added: number; changed: number; removed: number }[] }[]
+  passes: boolean
+  forecast: boolean
+  readings?: { buoy_id: number; change: string; reading: { time: string; significient_height: number } }[]
+  count?: number
+}
+interface Body {
+  data: Data
+  meta: { page?: number; total_pages?: number; snapshot?: string }
+}
+
+const ask = (query: string): Body => {
+  const { status, text } = path().get(`/v2/changes?${query}`, KEYED)
+  assert.equal(status, 200, text)
+  return JSON.parse(text) as Body
+}
+
+const EXPECTED = {
+  since: first.id,
+  until: second.id,
+  buoys: [
+    { id: 1, slug: 'alpha', change: 'changed', readings: [] },
+    {
+      id: 2,
+      slug: 'alpha-2',
+      change: 'changed',
+      readings: [
+        { from: '2026-02-28T23:30:00Z', to: '2026-02-28T23:30:00Z', added: 0, changed: 1, removed: 0 },
+        { from: '2026-03-27T09:30:00Z', to: '2026-03-27T10:00:00Z', added: 2, changed: 0, removed: 0 },
+      ],
+    },
+    {
+      id: 3,
+      slug: 'bravo',
+      change: 'removed',
+      readings: [
+        { from: '2026-03-02T12:00:00Z', to: '2026-03-02T12:00:00Z', added: 0, changed: 0, removed: 1 },
+      ],
+    },
+    {
+      id: 5,
+      slug: 'delta',
+      change: 'added',
+      readings: [
+        { from: '2026-03-27T10:00:00Z', to: '2026-03-27T10:00:00Z', added: 1, changed: 0, removed: 0 },
+      ],
+    },
+  ],
+  passes: false,
+  forecast: false,
+}
+
+test('Every buoy and month that differs is named, with what came of it, and nothing else.', () => {
+  assert.deepEqual(ask(`since=${first.id}`).data, EXPECTED)
+  const back = ask(`since=${second.id}&snapshot=${first.id}`).data
+  assert.deepEqual(
+    back.buoys.map(({ slug, change }) => [slug, change]),
+    [
+      ['alpha', 'changed'],
+      ['alpha-2', 'changed'],
+      ['bravo', 'added'],
+      ['delta', 'removed'],
+    ],
+  )
+  assert.deepEqual(back.buoys[1].readings[1], {
+    ...EXPECTED.buoys[1].readings[1],
+    added: 0,
+    removed: 2,
+  })
+  const none = ask(`since=${second.id}&include=readings`)
+  assert.deepEqual(none.data, {
+    ...{ since: second.id, until: second.id, buoys: [], passes: false, forecast: false },
+    readings: [],
+    count: 0,
+  })
+  assert.equal(none.meta.total_pages, 0)
+})
+
+test('The readings that differ come in pages, removed ones as they were, and links lead through them.', () => {
+  const asked = path()
+  const seen: string[] = []
+  const buoys: number[] = []
+  let next: string | null = `/v2/changes?since=${first.id}&include=readings&per_page=2&snapshot=${second.id}`
+  while (next !== null) {
+    const { text, headers } = asked.get(next, KEYED)
+    const { data, meta } = JSON.parse(text) as Body
+    assert.equal(meta.snapshot, second.id)
+    assert.equal(data.count, 5)
+    buoys.push(data.buoys.length)
+    for (const { buoy_id: id, change, reading } of data.readings!) {
+      seen.push(`${id} ${change} ${reading.time} ${reading.significient_height}`)
+    }
+    next = /<([^>]*)>; rel="next"/.exec(headers.link)?.[1] ?? null
+  }
+  assert.deepEqual(seen, [
+    '2 changed 2026-02-28T23:30:00Z 1.6',
+    '2 added 2026-03-27T09:30:00Z 1',
+    '2 added 2026-03-27T10:00:00Z 1.1',
+    '3 removed 2026-03-02T12:00:00Z 1.234',
+    '5 added 2026-03-27T10:00:00Z 0.001',
+  ])
+  assert.deepEqual(buoys, [4, 0, 0], 'the buoys are on the first page alone')
+  assert.deepEqual(ask(`since=${first.id}&include=readings&page=9`).data.readings, [])
+})
+
+test('Without an id the answer is 400, with one that is not held 410, and both name the parameter.', () => {
+  for (const [query, status, error] of [
+    ['', 400, 'bad_request'],
+    ['since=', 400, 'bad_request'],
+    ['since=x', 400, 'bad_request'],
+    [`since=${first.id}&since=${first.id}`, 400, 'bad_request'],
+    [`since=${UNKNOWN}`, 410, 'snapshot_gone'],
+    [`since=${first.id}&include=buoys`, 400, 'bad_request'],
+  ] as const) {
+    const answer = path().get(`/v2/changes?${query}`, KEYED)
+    const body = JSON.parse(answer.text) as {
+      error: string
+      details: { parameter: string; current?: string }
+    }
+    assert.deepEqual([answer.status, body.error], [status, error], query)
+    assert.equal(body.details.parameter, query.includes('include') ? 'include' : 'since')
+    if (status === 410) assert.equal(body.details.current, second.id)
+  }
+  assert.equal(path().get(`/v2/changes?since=${first.id}`).status, 401)
+})
+
+test('Many changes are made in slices, the same bytes as at once.', { timeout: 60_000 }, async () => {
+  const many = join(folder, 'many')
+  const buoysAt = (step: number): FakeBuoy[] =>
+    Array.from({ length: 900 }, (_, i) => ({
+      ...alpha,
+      identifier: `M${i}`,
+      name: `Buoy number ${i}`,
+      rows: [
+        { time: at('2026-03-01T00:00:00Z'), significantHeight: 1000 + step },
+        { time: at('2026-02-01T00:00:00Z'), significantHeight: 1000 + step },
+      ],
+    }))
+  const loaded = []
+  const opened: View[] = []
+  for (const step of [0, 1]) {
+    await build([fakeSource(buoysAt(step))], many, { fresh: true })
+    loaded.push(await loadSnapshot(many))
+    opened.push(await viewOf(many))
+  }
+  const all = finish(changesBetween(loaded[0], loaded[1], DAY))
+  const view = { ...opened[1], changesSince: () => ({ changes: all, before: opened[0].dataset }) }
+  const atOnce = new AskedPath(view, { clock: () => 1_800_000_000 }, [key])
+  const sliced = new AskedPath(
+    view,
+    { clock: () => 1_800_000_000, expensive: new ExpensiveAnswers(() => 0) },
+    [key],
+  )
+  for (const query of ['', '&include=readings&per_page=1000', '&include=readings&per_page=1000&page=2']) {
+    const url = `/v2/changes?since=${loaded[0].id}${query}`
+    const expected = atOnce.get(url, KEYED)
+    const answer = await sliced.getLater(url, KEYED)
+    assert.ok(answer.isLater, url)
+    assert.equal(answer.text, expected.text)
+    assert.equal(Number(answer.headers['content-length']), expected.bytes.length)
+    const { data } = JSON.parse(answer.text) as Body
+    assert.equal(data.readings?.length ?? 1000, query.includes('page=2') ? 800 : 1000)
+  }
+})
+
+test(
+  'A copy that is kept by the changes alone is the world after every build.',
+  { timeout: 600_000 },
+  async (t) => {
+    const counts = await follow(24, Number(process.env.GROUNDSWELL_SEED ?? 1))
+    t.diagnostic(JSON.stringify(counts))
+    assert.ok(counts.rows > 0 && counts.changed > 0 && counts.added > 0 && counts.removed > 0)
+  },
+)
+
+test(
+  'A live server answers with the changes since what it served before.',
+  { timeout: 600_000 },
+  async (t) => {
+    await runCliWell(['rollback', dir, '--to', first.id])
+    const live = await startLive(t, { snapshots: dir })
+    const client = new Client(live)
+    t.after(() => client.close())
+    assert.deepEqual((await client.get(`/changes?since=${second.id}`)).status, 410)
+    await runCliWell(['resume', dir])
+    for (;;) {
+      const { headers } = await client.get('/countries')
+      if (headers['x-snapshot-id'] === second.id) break
+    }
+    for (let round = 0; round < 8; round++) {
+      const { status, text } = await client.get(`/changes?since=${first.id}`)
+      assert.equal(status, 200, text)
+      assert.deepEqual((JSON.parse(text) as Body).data, EXPECTED)
+    }
+  },
+)
+
+test('`diff` prints the same from the files, as JSON or for people.', { timeout: 600_000 }, async () => {
+  const json = await runCliWell(['diff', dir, first.id, second.id, '--json'])
+  assert.deepEqual(JSON.parse(json), EXPECTED)
+  const lines = (await runCliWell(['diff', dir, first.id, second.id])).split('\n')
+  assert.match(lines[0], new RegExp(`^from ${first.id}`))
+  assert.ok(
+    lines.some((line) => /^removed +3 +bravo +1 reading$/.test(line)),
+    lines.join('\n'),
+  )
+  const { code, stderr } = await runCli(['diff', dir, first.id, UNKNOWN])
+  assert.equal(code, 1)
+  assert.match(stderr, new RegExp(`no kept snapshot has the id ${UNKNOWN}`))
+})
