@@ -15,6 +15,8 @@ import type { Steps } from '../system/steps.ts'
 import type { JsonWriter } from './json.ts'
 import { READING_BYTES, writeReadings } from './reading.ts'
 
+export { noChanges } from '../snapshot/changes.ts'
+
 export const CHANGE_WORDS = { [CHANGED]: 'changed', [ADDED]: 'added', [REMOVED]: 'removed' } as const
 const wordOf = (change: number): string => CHANGE_WORDS[change as keyof typeof CHANGE_WORDS]
 

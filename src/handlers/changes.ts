@@ -5,6 +5,7 @@
  */
 import {
   changedBuoysBytes,
+  noChanges,
   writeChangedReadings,
   writeChanges,
   type ComparedCatalogs,
@@ -26,7 +27,6 @@ import { choice, integer, text } from '../answers/parameters.ts'
 import { snapshotGone } from '../answers/pins.ts'
 import { READING_BYTES } from '../answers/reading.ts'
 import type { MonthRows } from '../index/segments.ts'
-import { noChanges } from '../snapshot/changes.ts'
 import { finish, type Steps } from '../system/steps.ts'
 
 const MAX_PER_PAGE = 1000

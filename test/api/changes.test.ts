@@ -146,7 +146,11 @@ test('Every buoy and month that differs is named, with what came of it, and noth
   })
   const none = ask(`since=${second.id}&include=readings`)
   assert.deepEqual(none.data, {
-    ...{ since: second.id, until: second.id, buoys: [], passes: false, forecast: false },
+    since: second.id,
+    until: second.id,
+    buoys: [],
+    passes: false,
+    forecast: false,
     readings: [],
     count: 0,
   })

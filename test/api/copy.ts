@@ -29,6 +29,28 @@ const KEYED = { authorization: `Bearer ${key.toString()}` }
 type World = ReadonlyMap<string, FakeBuoy>
 type Rows = Map<number, string>
 
+interface ReadingBody {
+  time: string
+  significient_height: number
+  period: number | null
+  water_temperature: number | null
+}
+
+/** What is used of the answers' bodies. */
+interface Body {
+  data: {
+    until: string
+    count: number
+    buoy: { source_identifier: string; name: string; lat: number; slug: string }
+    buoys: {
+      id: number
+      change: string
+      readings: { added: number; changed: number; removed: number }[]
+    }[]
+    readings: (ReadingBody & { buoy_id: number; change: string; reading: ReadingBody })[]
+  }
+}
+
 /** What somebody knows who has only asked the API. */
 interface Copy {
   since: string
@@ -211,11 +233,11 @@ export class Follower {
     return other === undefined ? null : { changes: reversed(other), before }
   }
 
-  async #ask(url: string): Promise<{ status: number; body: any; next: string | null }> {
+  async #ask(url: string): Promise<{ status: number; body: Body; next: string | null }> {
     const { status, text, headers, isLater } = await this.#path!.getLater(url, KEYED)
     if (isLater) this.counts.expensive++
     const next = /<([^>]*)>; rel="next"/.exec(headers.link ?? '')
-    return { status, body: JSON.parse(text), next: next === null ? null : next[1] }
+    return { status, body: JSON.parse(text) as Body, next: next === null ? null : next[1] }
   }
 
   /** Brings the copy up to date. */
@@ -254,7 +276,7 @@ export class Follower {
   }
 
   /** What the answer counts is what a naive comparison of the two worlds counts. */
-  #expectExact(before: World, { buoys, count }: { buoys: any[]; count: number }): void {
+  #expectExact(before: World, { buoys, count }: Body['data']): void {
     const rows = (buoy: FakeBuoy | undefined): Map<number, string> =>
       new Map((buoy?.rows ?? []).filter(isReading).map((row) => [row.time, JSON.stringify(sorted(row))]))
     let differing = 0
