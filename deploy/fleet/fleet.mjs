@@ -31,6 +31,8 @@ what clients saw, and ends with code 1 if a request failed.
   --rolling SIGNAL   SIGTERM or SIGKILL, or several with commas: a rolling restart under load
   --rate N           requests a second of that (default 400)
   --connections N    kept connections of that (default 32)
+  --redis            the replicas share quotas through a Redis, which keeps its data; with --rolling it is
+                     killed and started again, too, in the middle of each restart (Debian: redis-server)
   --restarts N       restarts in all, one replica at a time (default 3)
   --json             the report as JSON
 `
@@ -43,6 +45,8 @@ const READY_MS = 120_000
 const CALM_MS = 1500
 /** After a replica is ready: two checks of HAProxy and Caddy, and nginx's `fail_timeout`. */
 const SETTLE_MS = 2500
+/** Between the end of Redis and its next start. */
+const REDIS_AWAY_MS = 1000
 /** Half hours of the demo's data that the builder goes through, so that each build has something new. */
 const FIRST_AS_OF = Date.UTC(2026, 2, 1)
 const STEP_MS = 1_800_000
@@ -64,6 +68,7 @@ function readOptions() {
       rate: text('400'),
       connections: text('32'),
       restarts: text('3'),
+      redis: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -129,6 +134,7 @@ class Fleet {
   #builds = 0
   #builder = null
   #replicas = []
+  #redis = null
   #note
   key = ''
   /** Set by whoever stops it; programs that end from then on do so as they should. */
@@ -156,6 +162,7 @@ class Fleet {
     await this.#issueKey()
     this.#files = await serveFiles(join(this.#place, 'built'), this.#ports.files)
     this.#note(`file server on http://127.0.0.1:${this.#ports.files}/`)
+    if (this.#options.redis) await this.startRedis()
     await Promise.all(REPLICA_HOSTS.map((_, i) => this.startReplica(i)))
     const program = await startBalancer(balancer, this.#place, this.#ports)
     this.#watch(program)
@@ -195,6 +202,36 @@ class Fleet {
     this.key = JSON.parse(await runWell('keys', process.execPath, [CLI, ...issue])).key
   }
 
+  /** Resolves when Redis takes calls. Its data outlives it. */
+  async startRedis() {
+    this.#ports.redis ??= await freePort()
+    const { redis: port } = this.#ports
+    const data = ['--dir', this.#place, '--appendonly', 'yes', '--save', '']
+    const args = ['--port', String(port), '--bind', '127.0.0.1', ...data]
+    const program = new Program('Redis', 'redis-server', args, { installs: 'redis-server' })
+    this.#redis = program
+    await program.says(/Ready to accept connections/)
+    this.#watch(program)
+    this.#note(`Redis on redis://127.0.0.1:${port}/0 (process ${program.pid})`)
+  }
+
+  /** Ends Redis by SIGKILL, and starts it again after a second; nothing where there is none. */
+  async restartRedis() {
+    if (this.#redis === null) return
+    this.#redis.isExpected = true
+    await this.#redis.stop('SIGKILL')
+    this.#note('Redis was killed')
+    await wait(REDIS_AWAY_MS)
+    await this.startRedis()
+  }
+
+  /** What the replicas say of their quotas; nothing where each counts alone. */
+  async quotas() {
+    if (this.#redis === null) return []
+    const replies = REPLICA_HOSTS.map(async (host) => fetch(`http://${host}:${this.#ports.admin}/status`))
+    return Promise.all(replies.map(async (reply) => (await (await reply).json()).quotas))
+  }
+
   /** Resolves when the replica is ready. */
   async startReplica(i) {
     const host = REPLICA_HOSTS[i]
@@ -216,6 +253,12 @@ class Fleet {
       '--workers=1',
       '--anonymous-quota=0',
       '--trusted-proxy=127.0.0.1',
+      ...(this.#redis === null
+        ? []
+        : [
+            `--quota-store=redis://127.0.0.1:${this.#ports.redis}/0`,
+            `--quota-replicas=${REPLICA_HOSTS.length}`,
+          ]),
     ])
     this.#replicas[i] = program
     await program.says(/listening on /)
@@ -286,7 +329,10 @@ async function rolling(fleet, { rolling: signal, rate, connections, restarts, ba
   try {
     await wait(CALM_MS)
     for (let i = 0; i < restarts; i++) {
-      await fleet.restartReplica(i % REPLICA_HOSTS.length, signals[i % signals.length])
+      await Promise.all([
+        fleet.restartReplica(i % REPLICA_HOSTS.length, signals[i % signals.length]),
+        wait(CALM_MS).then(() => fleet.restartRedis()),
+      ])
       await wait(SETTLE_MS)
     }
   } finally {
@@ -306,6 +352,12 @@ async function rolling(fleet, { rolling: signal, rate, connections, restarts, ba
     failed,
     kinds,
     milliseconds: { p50: at(0.5), p99: at(0.99), max: at(1) },
+    quotas: (await fleet.quotas()).map(({ state, replicas, calls, requests }) => ({
+      state,
+      replicas,
+      calls,
+      ...requests,
+    })),
   }
 }
 
@@ -376,6 +428,7 @@ function reportText({
   failed,
   kinds,
   milliseconds,
+  quotas,
 }) {
   const { p50, p99, max } = milliseconds
   const causes = Object.entries(kinds).map(([kind, count]) => `  ${count} × ${kind}`)
@@ -383,6 +436,7 @@ function reportText({
     `${restarts} restarts by ${signal} behind ${balancer}, ${rate} requests a second over ${connections} kept connections, ${seconds} s:`,
     `${sent} sent, ${answered} answered, ${failed} failed; ${p50} ms median, ${p99} ms p99, ${max} ms at most`,
     ...causes,
+    ...quotas.map((said) => `  quotas: ${JSON.stringify(said)}`),
   ].join('\n')
 }
 

@@ -159,6 +159,7 @@ const OTHER_OPTIONS = new Set([
   'restarts',
   'connections',
   'balancer',
+  'redis',
 ])
 
 /** Options of npm, docker, kubectl and systemctl on the page about installing. */
