@@ -232,7 +232,7 @@ test('However messages are lost, late and repeated, and replicas die, no more th
         assert.equal(used, quota - gone)
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 60 },
   )
 })
 
@@ -255,7 +255,7 @@ test('With Redis emptied at any time, no more is admitted than what dead replica
       const ofDead = world.dead.reduce((sum, { admitted }) => sum + admitted, 0)
       assert.ok(world.admitted - ofDead <= quota, `${world.admitted} of ${quota}, ${ofDead} by dead replicas`)
     }),
-    { numRuns: 100 },
+    { numRuns: 40 },
   )
 })
 
@@ -279,7 +279,7 @@ test('After a failover to a copy that lags, no more is admitted besides than was
         assert.ok(world.admitted <= quota + lost, `${world.admitted} of ${quota}, ${lost} leased in the lag`)
       },
     ),
-    { numRuns: 100 },
+    { numRuns: 40 },
   )
 })
 
