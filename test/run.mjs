@@ -54,6 +54,7 @@ const SLOW = [
   'test/sources/reader-process',
   'test/sources/hostile',
   'test/sources/siege',
+  'test/store/moto',
   'test/system/lock',
 ]
 const TIERS = {

@@ -28,6 +28,7 @@ export const build = command({
 })
 
 async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> {
+  const store = config.publish === null ? null : openPublishing('--publish', config.publish)
   const configuration = config.config === null ? null : await configurationOf(config.config)
   const sources = [
     ...openSources(config.source),
@@ -42,7 +43,6 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
     return
   }
   const isTerminal = process.stderr.isTTY && logSettings.format === 'text'
-  const store = config.publish === null ? null : openPublishing('--publish', config.publish)
   const report = new BuildReport({
     maxBadShare: config['max-bad'],
     // Only a terminal gets lines that are written over.

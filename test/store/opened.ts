@@ -3,11 +3,14 @@ import { openStore } from '../../src/store/open.ts'
 import type { Store, StoreLimits } from '../../src/store/store.ts'
 import type { StubS3 } from './stub_s3.ts'
 
+/** For tests that wait for a limit of time to pass. */
+export const IMPATIENT = { answerMs: 300, stallMs: 300 }
+
 export const SHORT_LIMITS: StoreLimits = {
   attempts: 4,
   connectMs: 2000,
-  answerMs: 400,
-  stallMs: 400,
+  answerMs: 10_000,
+  stallMs: 10_000,
   slowestBytesPerSecond: 16 * 1024,
   retryFirstMs: 1,
   retryLongestMs: 4,

@@ -19,6 +19,8 @@ export interface StubOptions {
   conditions?: 'honour' | 'ignore' | 'refuse'
   /** Epoch milliseconds; what Date and LastModified say, and what signatures are compared with. */
   clock?: () => number
+  /** By so much faster objects age in listings: 288 makes a day of five minutes. */
+  ageFactor?: number
   /** Objects of one page of a listing. */
   pageSize?: number
   port?: number
@@ -92,6 +94,8 @@ export class StubS3 {
   readonly log: string[] = []
   /** Decides what goes wrong with a request. */
   faultOf: (request: StubRequest) => Fault | null = () => null
+  /** Called when an object was stored by a request. */
+  onStored: (key: string) => void = () => {}
   readonly #server: Server
   #requests = 0
   port = 0
@@ -106,6 +110,7 @@ export class StubS3 {
       anonymous: 'nothing',
       conditions: 'honour',
       clock: Date.now,
+      ageFactor: 1,
       pageSize: 1000,
       ...options,
     }
@@ -304,6 +309,7 @@ export class StubS3 {
         if (typeof headers[name] === 'string') kept[name] = headers[name]
       }
       this.set(key, body, this.options.clock(), kept)
+      this.onStored(key)
       return {
         status: 200,
         headers: { date, etag: this.objects.get(key)!.at(-1)!.etag },
@@ -351,7 +357,7 @@ export class StubS3 {
       const { bytes, etag, modified } = this.objects.get(key)!.at(-1)!
       const name =
         query.get('encoding-type') === 'url' ? escapeUri(key).replaceAll('%2F', '/') : escapeXml(key)
-      return `<Contents><Key>${name}</Key><LastModified>${new Date(modified).toISOString()}</LastModified><ETag>${escapeXml(etag)}</ETag><Size>${bytes.length}</Size><StorageClass>STANDARD</StorageClass></Contents>`
+      return `<Contents><Key>${name}</Key><LastModified>${new Date(this.#aged(modified)).toISOString()}</LastModified><ETag>${escapeXml(etag)}</ETag><Size>${bytes.length}</Size><StorageClass>STANDARD</StorageClass></Contents>`
     })
     const next = isTruncated
       ? `<NextContinuationToken>${Buffer.from(page.at(-1)!).toString('base64')}</NextContinuationToken>`
@@ -359,6 +365,11 @@ export class StubS3 {
     return Buffer.from(
       `<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${this.options.bucket}</Name><KeyCount>${page.length}</KeyCount>${query.get('encoding-type') === 'url' ? '<EncodingType>url</EncodingType>' : ''}<IsTruncated>${isTruncated}</IsTruncated>${next}${entries.join('')}</ListBucketResult>`,
     )
+  }
+
+  #aged(modified: number): number {
+    const now = this.options.clock()
+    return now - (now - modified) * this.options.ageFactor
   }
 
   async #send(

@@ -19,15 +19,20 @@ export const COLLECTED_AFTER_S = 86_400
 
 /**
  * Brings files into a folder that are not there in their size.
+ * @returns their names
  * @throws StoreError, or BuildError when the disk is full or the store has other bytes
  */
-export async function fetchFiles(store: Store, dir: string, files: readonly StoredFile[]): Promise<number> {
+export async function fetchFiles(
+  store: Store,
+  dir: string,
+  files: readonly StoredFile[],
+): Promise<Set<string>> {
   const missing = files.filter(({ file, bytes }) => {
     const info = statSync(join(dir, file), { throwIfNoEntry: false })
     return info === undefined || info.size !== bytes
   })
   await eachOf(missing, async (file) => fetchFile(store, dir, file))
-  return missing.length
+  return new Set(missing.map(({ file }) => file))
 }
 
 async function fetchFile(store: Store, dir: string, stored: StoredFile): Promise<void> {

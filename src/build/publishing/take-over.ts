@@ -17,6 +17,7 @@ import { givenFile } from '../given.ts'
 import { readHold, removeHold, writeHold } from '../hold.ts'
 import { keptFiles, listKept, manifestOf, nextKeptFile } from '../kept.ts'
 import { REGISTRY_FILE } from '../registry.ts'
+import { MAX_STATE_BYTES } from '../state-file.ts'
 import { writeAgreed, type Agreed } from './agreed.ts'
 import { fetchFiles } from './files.ts'
 import type { Prefix } from './prefix.ts'
@@ -35,8 +36,8 @@ export async function takeOver(
   lock: Lock,
 ): Promise<Agreed> {
   const { manifest, stateParts, registry, states, hold } = commit
-  await fetchFiles(prefix.store, dir, [...manifest.parts, ...stateParts])
-  await expectWhole(dir, prefix, commit)
+  const came = await fetchFiles(prefix.store, dir, [...manifest.parts, ...stateParts])
+  await expectWhole(dir, prefix, commit, came)
   const registryBytes = await fetched(prefix, registry)
   const statesBytes = states === null ? null : await fetched(prefix, states)
   // The registry first: a snapshot must never have ids that the next build does not know of.
@@ -66,10 +67,18 @@ export async function takeOver(
   return agreed
 }
 
-/** Reads the parts as a server would. @throws SnapshotError that names the store */
-async function expectWhole(dir: string, prefix: Prefix, { manifest, number }: Commit): Promise<void> {
+/** Reads the parts that came as a server would. @throws SnapshotError that names the store */
+async function expectWhole(
+  dir: string,
+  prefix: Prefix,
+  { manifest, number }: Commit,
+  came: ReadonlySet<string>,
+): Promise<void> {
   try {
-    await verifyParts(dir, manifest.parts)
+    await verifyParts(
+      dir,
+      manifest.parts.filter(({ file }) => came.has(file)),
+    )
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error
     throw new SnapshotError(`${prefix.address}, number ${number}: ${error.message}; it is not taken over`)
@@ -77,7 +86,7 @@ async function expectWhole(dir: string, prefix: Prefix, { manifest, number }: Co
 }
 
 async function fetched(prefix: Prefix, stored: StoredFile): Promise<Buffer> {
-  const object = await prefix.store.read(stored.file, { maxBytes: stored.bytes })
+  const object = await prefix.store.read(stored.file, { maxBytes: Math.min(stored.bytes, MAX_STATE_BYTES) })
   const what = `${prefix.address}/${stored.file}`
   if (object === null || object === 'unchanged') {
     throw new StoreError(`${what}: is missing, although the newest commit needs it`)

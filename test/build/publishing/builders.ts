@@ -11,7 +11,7 @@ import { readCatalog } from '../../../src/snapshot/catalog.ts'
 import type { Manifest } from '../../../src/snapshot/manifest.ts'
 import { decodePart } from '../../../src/snapshot/part.ts'
 import { lockFolder } from '../../../src/snapshot/write.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { Store, StoreLimits } from '../../../src/store/store.ts'
 import type { Source } from '../../../src/sources/source.ts'
 import { openStub } from '../../store/opened.ts'
 import type { StubS3 } from '../../store/stub_s3.ts'
@@ -39,6 +39,7 @@ export interface BuilderOptions {
   clock?: () => number
   store?: Store
   environment?: { [name: string]: string | undefined }
+  limits?: Partial<StoreLimits>
 }
 
 export class Builder {
@@ -56,6 +57,7 @@ export class Builder {
         warn: (message) => this.lines.push(message),
         ...(options.clock !== undefined && { clock: options.clock }),
         ...(options.environment !== undefined && { environment: options.environment }),
+        ...(options.limits !== undefined && { limits: options.limits }),
       })
   }
 

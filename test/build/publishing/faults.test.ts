@@ -7,6 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { checkFolder } from '../../../src/build/folder-check.ts'
 import { readManifest } from '../../../src/snapshot/read.ts'
 import { runCli, temporaryFolder } from '../../live.ts'
+import { IMPATIENT } from '../../store/opened.ts'
 import { StubS3, type Fault, type StubOptions } from '../../store/stub_s3.ts'
 import { Builder, buoyAt, commitsOf, expectSound } from './builders.ts'
 
@@ -148,8 +149,9 @@ const WAITING: [fault: Fault, method: string, message: RegExp][] = [
 
 test('A store that answers 503, hangs, or cuts connections leaves the folder as it was, with one line.', async (t) => {
   const stub = await stubFor(t)
-  const one = new Builder(temporaryFolder(t), 'one', stub)
-  const first = await one.build([buoyAt('A', 0)])
+  const folder = temporaryFolder(t)
+  const first = await new Builder(folder, 'one', stub).build([buoyAt('A', 0)])
+  const one = new Builder(folder, 'one', stub, { limits: IMPATIENT })
   for (const [i, [fault, method, message]] of WAITING.entries()) {
     stub.faultOf = (request) => (request.method === method ? fault : null)
     await assert.rejects(one.build([buoyAt('A', i + 1)]), (error: Error) => {
@@ -164,7 +166,7 @@ test('A store that answers 503, hangs, or cuts connections leaves the folder as 
     assert.equal(await currentId(one.dir), first.id)
   }
   stub.faultOf = () => null
-  assert.equal((await one.publish())?.kind, 'published')
+  assert.equal((await new Builder(folder, 'one', stub).publish())?.kind, 'published')
   expectSound(stub)
 })
 

@@ -304,7 +304,7 @@ test('With one call in ten failing, builders in turn and at once end on the same
   const stub = await stubFor(t)
   const folder = temporaryFolder(t)
   const [one, two] = ['one', 'two'].map((name) => new Builder(folder, name, stub))
-  stub.faultOf = sometimes(10, ['503', '500', 'reset', 'lost', 'truncate', 'hang', 'wrong'])
+  stub.faultOf = sometimes(10, ['503', '500', 'reset', 'lost', 'truncate', 'wrong'])
   const settle = async (building: Promise<unknown>): Promise<void> => {
     await building.catch((error: unknown) => assert.match(String(error), /BuildError|StoreError/))
   }
