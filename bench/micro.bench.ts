@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { Bench } from 'tinybench'
 import { TrustedProxies } from '../src/access/trusted-proxies.ts'
-import { AUTHORIZATION } from '../src/http/exchange.ts'
+import { AUTHORIZATION, statusOf } from '../src/http/exchange.ts'
 import { KEY_LENGTH } from '../src/access/key-text.ts'
 import { hourOf } from '../src/access/hours.ts'
 import { KeyRing } from '../src/access/key-ring.ts'
@@ -18,6 +18,8 @@ import { pathWithoutSocket, SilentExchange } from '../src/serving/warm-up.ts'
 import { RequestPath } from '../src/serving/request.ts'
 import { OPERATIONS } from '../src/routes.ts'
 import { dateText, DAY, timestampText } from '../src/sea/time.ts'
+import { RequestCounts } from '../src/metrics/requests.ts'
+import { RequestRecorder, routeNames } from '../src/serving/recorder.ts'
 import { Totals } from '../src/serving/totals.ts'
 import { corpusView, seededRandom } from './corpus.ts'
 
@@ -134,6 +136,9 @@ class KeyedExchange extends SilentExchange {
 }
 
 const ROUNDS = 201
+/** The difference is some hundredths of a request. */
+const METRICS_ROUNDS = 4001
+const REFILL_INTERVAL_MS = 250
 const ROUND_REQUESTS = 1000
 
 /**
@@ -237,11 +242,69 @@ function benchQuotas(): void {
       'ns, counted alone': median(pairs.map(([alone]) => alone)),
       'ns, of a lease': median(pairs.map(([, leased]) => leased)),
       'ns, median of differences': median(pairs.map(([alone, leased]) => leased - alone)),
+/** As `SilentExchange`, with what a recorder reads. */
+class RecordedExchange extends SilentExchange {
+  head: string | Uint8Array = ''
+
+  override send(head: string | Uint8Array, body: Uint8Array | null): void {
+    this.head = head
+    this.status = statusOf(head)
+    this.bytes = body?.length ?? 0
+  }
+}
+
+/**
+ * What counting and timing add to a request: the same details asked without and with a recorder, in turns. The
+ * recorder's worker is refilled four times a second, as a real one is.
+ */
+function benchMetrics(view: View): void {
+  const routes = routeNames(OPERATIONS, '').length
+  const counts = new RequestCounts(RequestCounts.allocate(1, routes), routes, 0)
+  const recorder = new RequestRecorder(counts, routes, null)
+  const path = pathWithoutSocket(view, () => Date.now() / 1000)
+  const random = seededRandom(13)
+  const exchange = new RecordedExchange()
+  const urls = Array.from({ length: REQUESTS }, () => `/buoys/${pick(random, view.dataset.catalog.id)}`)
+  const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]
+  let i = 0
+  let refilledAt = 0
+  const timed = (isRecorded: boolean): number => {
+    const start = performance.now()
+    if (start - refilledAt > REFILL_INTERVAL_MS) {
+      counts.refill()
+      refilledAt = start
+    }
+    for (let request = 0; request < ROUND_REQUESTS; request++, i++) {
+      exchange.ask(urls[i % REQUESTS])
+      if (isRecorded) {
+        const begun = recorder.begin()
+        path.handle(exchange)
+        recorder.answered(exchange, begun)
+      } else path.handle(exchange)
+      if (exchange.status !== 200) throw new Error(`${exchange.status}`)
+    }
+    return ((performance.now() - start) * 1e6) / ROUND_REQUESTS
+  }
+  // Both ways are compiled before they are compared.
+  for (let round = 0; round < ROUNDS; round++) timed(round % 2 === 0)
+  const pairs = Array.from({ length: METRICS_ROUNDS }, (_, round) => {
+    // Whichever comes first finds the caches of the other.
+    const first = timed(round % 2 === 0)
+    const second = timed(round % 2 !== 0)
+    return round % 2 === 0 ? [second, first] : [first, second]
+  })
+  console.table([
+    {
+      case: 'detail, metrics',
+      'ns without': Math.round(median(pairs.map(([without]) => without))),
+      'ns with': Math.round(median(pairs.map(([, recorded]) => recorded))),
+      'ns, median of differences': Math.round(median(pairs.map(([without, recorded]) => recorded - without))),
     },
   ])
 }
 
 if ('quotas'.includes(NAME)) benchQuotas()
+if ('metrics'.includes(NAME)) benchMetrics(await corpusView('world'))
 if ('authentication'.includes(NAME)) benchAuthentication(await corpusView('world'))
 
 const bench = new Bench({ time: 1000, warmupTime: 300 })

@@ -5,6 +5,7 @@ import {
   DURATION_BOUNDS_S,
   METHODS,
   OTHER_ROUTES,
+  SAMPLED,
   STATUSES,
   TIMED_PER_REFILL,
 } from '../../src/metrics/requests.ts'
@@ -60,7 +61,7 @@ one before, so no counter falls while the process lives.
 - Buckets end at ${DURATION_BOUNDS_S.map((bound) => time(bound)).join(', ')}: most answers take microseconds.
 
 Reading a clock costs more than counting, so not every request is timed. Each worker times all requests up to
-${TIMED_PER_REFILL * REFILLS} a second, and beyond that one in 16, chosen at random. A request that is not timed is counted in the
+${TIMED_PER_REFILL * REFILLS} a second, and beyond that one in ${SAMPLED}, chosen at random. A request that is not timed is counted in the
 bucket, and with the duration, of the last one of its series that was timed; in a new series, of the last one
 of its worker. So \`_count\` is exact and equals the \`+Inf\` bucket, no bucket ever falls, and \`_sum\` and the
 buckets are estimates without bias. Long answers are always timed.

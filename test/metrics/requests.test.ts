@@ -74,14 +74,14 @@ test('A worker that takes the place of another goes on with its counts.', () => 
   assert.deepEqual([sum(series.buckets), series.bytes], [2, 11])
 })
 
-test('Few requests are all timed; of many one in sixteen is, at distances that nobody can foresee.', () => {
+test('Few requests are all timed; of many one in sixty-four is, at distances that nobody can foresee.', () => {
   const counts = new RequestCounts(RequestCounts.allocate(1, ROUTES.length), ROUTES.length, 0)
   const isTimed = (): boolean => counts.begin() !== 0
   assert.ok(Array.from({ length: 256 }, isTimed).every((each) => each))
-  const timed = Array.from({ length: 160_000 }, isTimed)
+  const timed = Array.from({ length: 640_000 }, isTimed)
   const at = timed.flatMap((each, i) => (each ? [i] : []))
   assert.ok(at.length > 9_000 && at.length < 11_000, `${at.length}`)
-  assert.ok(new Set(at.map((each, i) => each - (at[i - 1] ?? 0))).size > 25)
+  assert.ok(new Set(at.map((each, i) => each - (at[i - 1] ?? 0))).size > 100)
   counts.refill()
   assert.ok(Array.from({ length: 256 }, isTimed).every((each) => each))
 })
