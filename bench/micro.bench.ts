@@ -242,6 +242,11 @@ function benchQuotas(): void {
       'ns, counted alone': median(pairs.map(([alone]) => alone)),
       'ns, of a lease': median(pairs.map(([, leased]) => leased)),
       'ns, median of differences': median(pairs.map(([alone, leased]) => leased - alone)),
+    },
+  ])
+}
+
+if ('quotas'.includes(NAME)) benchQuotas()
 /** As `SilentExchange`, with what a recorder reads. */
 class RecordedExchange extends SilentExchange {
   head: string | Uint8Array = ''
@@ -303,7 +308,6 @@ function benchMetrics(view: View): void {
   ])
 }
 
-if ('quotas'.includes(NAME)) benchQuotas()
 if ('metrics'.includes(NAME)) benchMetrics(await corpusView('world'))
 if ('authentication'.includes(NAME)) benchAuthentication(await corpusView('world'))
 
