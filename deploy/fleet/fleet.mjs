@@ -235,14 +235,16 @@ class Fleet {
   /** Resolves when the replica is ready. */
   async startReplica(i) {
     const host = REPLICA_HOSTS[i]
-    const { api, admin } = this.#ports
+    const { api, admin, files } = this.#ports
     // Each counts for itself, beside a keys file of its own.
     const keys = join(this.#place, `keys-${i + 1}.json`)
     if (!existsSync(keys)) copyFileSync(join(this.#place, 'keys.json'), keys)
     const program = new Program(`replica ${i + 1}`, process.execPath, [
       CLI,
       'serve',
-      `--snapshots=${join(this.#place, 'built')}`,
+      `--from=http://127.0.0.1:${files}/`,
+      '--poll=2s',
+      `--snapshots=${join(this.#place, `replica-${i + 1}`)}`,
       `--keys=${keys}`,
       `--host=${host}`,
       `--port=${api}`,
