@@ -1,6 +1,6 @@
 /** Servers whose keys are in Redis: a change is in force everywhere within a second, and no fault of Redis shows to a client. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,7 +10,7 @@ import { readCommandLine } from '../../src/commands/arguments.ts'
 import { startServer, type RunningServer } from '../../src/process/server.ts'
 import { openRedis } from '../../src/process/redis.ts'
 import { SERVE_SETTINGS } from '../../src/process/settings.ts'
-import { temporaryFolder } from '../live.ts'
+import { runCli, runCliWell, temporaryFolder } from '../live.ts'
 import { freePort, noRedis, startRedis, until } from '../redis/server.ts'
 import { aclOf } from '../redis/acl.ts'
 import { smallSnapshot } from './turned_clock.ts'
@@ -219,5 +219,84 @@ test(
     assert.ok(isListening)
     assert.equal(await replica.ask(`gsw_${'a'.repeat(49)}`), 401)
     assert.ok(log.some((line) => line.includes('no keys in redis://')))
+  },
+)
+
+test(
+  'With the documented ACL a server leases quotas, too, and Redis has refused it nothing.',
+  { skip },
+  async (t) => {
+    const redis = await startRedis(t)
+    for (const words of [...aclOf('replica', 'r'), ...aclOf('operator', 'o')]) await redis.command(...words)
+    const address = (login: string): string => redis.address.replace('//', `//${login}@`)
+    const files = { 'redis-ca': null, 'redis-cert': null, 'redis-password-file': null }
+    const store = redisStore(openRedis(address('operator:o'), files, { log: () => {}, clock }), () => {})
+    t.after(() => store.close())
+    const { key } = await store.issue({ owner: 'Surf Club', quota: 3, now: clock() })
+    const args = [`--keys=${address('replica:r')}`, `--quota-store=${address('replica:r')}`]
+    const copies = temporaryFolder(t)
+    const replicas = await Promise.all(
+      [1, 2].map(async (number) =>
+        begin(t, await snapshots, [...args, `--keys-copy=${join(copies, `${number}.json`)}`]),
+      ),
+    )
+    // Both together admit the quota, and not twice of it.
+    const statuses: number[] = []
+    for (let round = 0; round < 4; round++)
+      for (const replica of replicas) statuses.push(await replica.ask(key))
+    assert.ok(
+      statuses.includes(200) && statuses.filter((status) => status === 200).length <= 3,
+      statuses.join(),
+    )
+    // A call that the ACL does not allow is logged there.
+    assert.deepEqual(await redis.command('ACL', 'LOG'), [])
+    assert.equal(replicas.flatMap(({ log }) => log).filter((line) => /allow|refuse/.test(line)).length, 0)
+  },
+)
+
+test(
+  'The commands keep keys in Redis; a password among the arguments is warned of, one in a file is not.',
+  { skip },
+  async (t) => {
+    const redis = await startRedis(t, { args: ['--requirepass', 'hunter2'] })
+    const folder = temporaryFolder(t)
+    const password = join(folder, 'password')
+    writeFileSync(password, 'hunter2\n')
+    const inFile = ['--keys', redis.address, '--redis-password-file', password]
+    const open = await runCli([
+      'keys',
+      'issue',
+      '--owner',
+      'Surf Club',
+      '--json',
+      '--keys',
+      redis.address.replace('//', '//:hunter2@'),
+    ])
+    assert.equal(open.code, 0, open.stderr)
+    assert.match(
+      open.stderr,
+      /^warning: --keys holds a password, which every user of this machine can see: give the address in GROUNDSWELL_KEYS, or .*--redis-password-file/,
+    )
+    const { id } = JSON.parse(open.stdout) as { id: string }
+    const listed = await runCli(['keys', 'list', ...inFile])
+    assert.deepEqual([listed.code, listed.stderr], [0, ''])
+    assert.match(listed.stdout, new RegExp(`^${id}  1000 an hour  issued \\S+  Surf Club\n$`))
+    const exported = join(folder, 'exported.json')
+    await runCliWell(['keys', 'export', exported, ...inFile])
+    assert.equal(statSync(exported).mode & 0o777, 0o600)
+    const imported = await runCliWell(['keys', 'import', exported, ...inFile])
+    assert.match(
+      imported,
+      /^Imported into redis:\/\/127\.0\.0\.1:\d+\/0: 0 added, 0 replaced, 0 ended, 1 there already\.\n$/,
+    )
+    for (const [keys, fault] of [
+      ['reddis://x:hunter2@h', /--keys: expected an address such as redis:\/\/host:6379\/0/],
+      [redis.address.replace('//', '//:hunter3@'), /refuses the user or the password/],
+    ] as const) {
+      const { code, stderr } = await runCli(['keys', 'list', '--keys', keys])
+      assert.notEqual(code, 0)
+      assert.match(stderr, fault)
+      assert.ok(!/hunter/.test(stderr), stderr)
+    }
   },
 )
