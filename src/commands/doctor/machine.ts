@@ -54,7 +54,7 @@ function engineAdvice(): string {
   const [needed, found] = [neededGlibc(), glibcVersion()]
   if (found === null) return 'use a system with glibc; Alpine has another C library'
   if (needed !== null && compareVersions(found, needed) < 0)
-    return `use a newer system, or Node 22 (glibc ${needed} is needed)`
+    return `the engine of this Node needs glibc ${needed}: use a newer system, or Node 22`
   return 'install again without --omit=optional, or see docs/operating.md, "The HTTP engine"'
 }
 
