@@ -1,6 +1,7 @@
 /** The function in a real Redis answers as the model does, call for call. */
 import assert from 'node:assert/strict'
 import { createClient } from '@redis/client'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { LEASE_FUNCTION, LEASE_LIBRARY, type SyncReply } from '../../../src/access/leases/function.ts'
@@ -138,3 +139,43 @@ test('Names that another program uses are left alone, and said so.', { skip: noR
   await assert.rejects(call(), /WRONGTYPE/)
   assert.equal(await redis.command('GET', NAMES[0]), 'theirs')
 })
+
+test(
+  'A user with the rights that the documents give can lease and call leases back.',
+  { skip: noRedis() },
+  async (t) => {
+    const redis = await startRedis(t)
+    const page = readFileSync('docs/scaling.md', 'utf8')
+    const rules = [...page.matchAll(/^ {4}ACL SETUSER replica (.*)$/gm)].map(([, rule]) => rule)
+    assert.equal(rules.length, 2)
+    for (const rule of rules) {
+      // A selector in parentheses is one argument.
+      const words = rule.match(/\([^)]*\)|\S+/g) ?? []
+      await redis.command(
+        'ACL',
+        'SETUSER',
+        'replica',
+        ...words.map((word) => word.replace('PASSWORD', 'secret')),
+      )
+    }
+    const client = createClient({ url: redis.address, username: 'replica', password: 'secret', RESP: 3 })
+    client.on('error', () => {})
+    await client.connect()
+    await client.sendCommand(['FUNCTION', 'LOAD', LIBRARY.code])
+    await client.subscribe('groundswell:recall', () => {})
+    const lease = async (replica: string, want: number, leaves = false): Promise<SyncReply> => {
+      const name = 'groundswell:{q3}'
+      const head = [replica, '', leaves ? '1' : '0', '2', '0', '0', '0', '9999', '0', 'groundswell:recall']
+      const keys = [`${name}:generation`, `${name}:members`, `${name}:recalls`, `${name}:1:k`]
+      const item = ['1:k', 10, 0, 0, 0, 0, want, want, 0].map(String)
+      const command = ['FCALL', LIBRARY.nameOf(LEASE_FUNCTION), '4', ...keys, ...head, ...item]
+      return (await client.sendCommand(command)) as unknown as SyncReply
+    }
+    assert.deepEqual((await lease('a', 10))[5], [10, 0, -1, 0])
+    // A recall is published, and its list kept.
+    const recalling = await lease('b', 1)
+    assert.deepEqual([recalling[4], recalling[5]], [['1:k'], [0, 0, 10, 0]])
+    assert.equal((await lease('b', 0, true))[3], 1)
+    client.destroy()
+  },
+)
