@@ -12,6 +12,8 @@
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from '../snapshot/manifest.ts'
+import { timestampText } from '../sea/time.ts'
+import type { PublishedManifest } from '../snapshot/read.ts'
 import { BuildError } from '../system/build-error.ts'
 import { readRegularFileSync } from '../system/files.ts'
 import { readHold } from './hold.ts'
@@ -54,6 +56,35 @@ export function listKept(dir: string): KeptSnapshot[] {
     builtAt: modifiedAt(join(dir, file)) ?? 0,
   }))
   return [...new Map(kept.map((one) => [one.id, one])).values()].sort((a, b) => a.sequence - b.sequence)
+}
+
+/** Which kept snapshot: the one of an id, or the last whose data's time, epoch seconds, is not later. */
+export type Wanted = { readonly id: string } | { readonly time: number }
+
+/**
+ * A kept snapshot to serve again. One that waits for the end of a rollback was never served: only its id finds
+ * it.
+ * @throws BuildError where none is as wanted
+ */
+export function keptSnapshot(dir: string, wanted: Wanted): PublishedManifest {
+  const whole = listKept(dir).flatMap(({ manifest, builtAt, waiting }) =>
+    manifest === null ? [] : [{ ...manifest, publishedAt: Math.floor(builtAt), waiting }],
+  )
+  const found =
+    'id' in wanted
+      ? whole.find(({ id }) => id === wanted.id)
+      : whole
+          .filter(({ asOf, waiting }) => asOf <= wanted.time && !waiting)
+          .reduce<(typeof whole)[number] | undefined>(
+            (last, one) => (last === undefined || one.asOf >= last.asOf ? one : last),
+            undefined,
+          )
+  if (found !== undefined) {
+    const { id, asOf, parts, publishedAt } = found
+    return { id, asOf, parts, publishedAt }
+  }
+  const what = 'id' in wanted ? `has the id ${wanted.id}` : `is as of ${timestampText(wanted.time)} or before`
+  throw new BuildError(`no kept snapshot ${what}; groundswell list ${dir} names them, --keep keeps more`)
 }
 
 /** Files of kept manifests, oldest first; a snapshot that was built again has several. */

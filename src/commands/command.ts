@@ -10,6 +10,8 @@ interface Described {
   readonly settings: Settings
   /** How many arguments the command takes that are not options. */
   readonly positionals: number
+  /** How many more it may take. */
+  readonly optional: number
   /** Whether the first of them is a folder that has to exist. */
   readonly inFolder: boolean
   /** The option of a file that has to exist where the operator names it; the default file may be missing. */
@@ -37,11 +39,12 @@ type Definition<S extends Settings> = Pick<Described, 'usage' | 'summary'> & {
 export function command<const S extends Settings>(
   definition: Definition<S> & {
     readonly positionals?: number
+    readonly optional?: number
     readonly inFolder?: boolean
     run(config: ConfigOf<S>, positionals: string[]): Promise<void>
   },
 ): Command {
-  return { positionals: 0, inFolder: false, existing: null, more: '', ...definition }
+  return { positionals: 0, optional: 0, inFolder: false, existing: null, more: '', ...definition }
 }
 
 export function service<const S extends Settings>(
@@ -49,5 +52,5 @@ export function service<const S extends Settings>(
     serve(config: ConfigOf<S>, stops: Stops, signals: Signals): Promise<void>
   },
 ): Service {
-  return { positionals: 0, inFolder: false, existing: null, more: '', ...definition }
+  return { positionals: 0, optional: 0, inFolder: false, existing: null, more: '', ...definition }
 }

@@ -105,7 +105,7 @@ async function dispatch(given: readonly string[], signals: Signals): Promise<voi
   }
   const { 'log-format': format, 'log-level': level } = config as Partial<ConfigOf<typeof LOG_SETTINGS>>
   if (format !== undefined && level !== undefined) setLog(format, level, true)
-  expectPositionals(positionals, found.positionals, `groundswell ${name} ${found.usage}`)
+  expectPositionals(positionals, found.positionals, found.optional, `groundswell ${name} ${found.usage}`)
   if (found.inFolder) expectFolder(positionals[0])
   warnOfPasswords(config, named)
   if (found.existing !== null) expectFile(found.existing, config, named)
@@ -120,12 +120,16 @@ async function dispatch(given: readonly string[], signals: Signals): Promise<voi
   await stops.end(0)
 }
 
-function expectPositionals(positionals: readonly string[], expected: number, usage: string): void {
-  if (positionals.length === expected) return
+function expectPositionals(
+  positionals: readonly string[],
+  expected: number,
+  optional: number,
+  usage: string,
+): void {
+  const most = expected + optional
+  if (positionals.length >= expected && positionals.length <= most) return
   const fault =
-    positionals.length > expected
-      ? `unexpected argument "${positionals[expected]}"`
-      : 'an argument is missing'
+    positionals.length > most ? `unexpected argument "${positionals[most]}"` : 'an argument is missing'
   throw new UsageError(`${fault}; usage: ${usage}`)
 }
 

@@ -1,15 +1,19 @@
-/** `inspect`: shows what a snapshot holds. */
+/** `inspect`: shows what a snapshot holds: the published one, or a kept one by its id. */
+import { keptSnapshot } from '../build/kept.ts'
 import { inspectSnapshot } from '../snapshot/inspect.ts'
 import { command } from './command.ts'
 import { print } from './surroundings.ts'
 
 export const inspect = command({
-  usage: 'DIR',
+  usage: 'DIR [ID]',
   summary: 'show what a snapshot holds',
   settings: {},
   positionals: 1,
+  optional: 1,
   inFolder: true,
-  run: async (_config, [dir]) => {
-    for (const line of await inspectSnapshot(dir)) print(line)
+  run: async (_config, [dir, id]) => {
+    const kept = id === undefined ? null : keptSnapshot(dir, { id })
+    for (const line of await inspectSnapshot(dir, kept)) print(line)
+    if (kept !== null) print(`serve it: groundswell serve --snapshots ${dir} --as-of ${id}`)
   },
 })

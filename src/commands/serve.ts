@@ -2,7 +2,10 @@
 import type { Signals } from '../begin.mjs'
 import { StoppedEarly, startServer, type RunningServer } from '../process/server.ts'
 import type { BuildFigures } from '../metrics/figures.ts'
-import { SERVE_SETTINGS, type ServeConfig } from '../process/settings.ts'
+import { SERVE_ALONE_SETTINGS, type ConfigOf, type ServeConfig } from '../process/settings.ts'
+import { UsageError } from '../process/usage-error.ts'
+import type { PublishedManifest } from '../snapshot/read.ts'
+import { keptSnapshot } from '../build/kept.ts'
 import type { Stops } from './stops.ts'
 import { service } from './command.ts'
 import { openMirror } from './mirror.ts'
@@ -11,10 +14,19 @@ import { clock, logSettings, note, print, programVersion, random } from './surro
 export const serve = service({
   usage: '[--snapshots DIR] [--from ADDRESS] [--port PORT] [--keys FILE] [options]',
   summary: 'serve the snapshot of a folder, or of a bucket or web server that it mirrors',
-  settings: SERVE_SETTINGS,
+  settings: SERVE_ALONE_SETTINGS,
   existing: 'keys',
-  serve: (config, stops, signals) => serveUntilStopped(config, stops, signals),
+  serve: (config, stops, signals) => serveUntilStopped(config, stops, signals, fixedBy(config)),
 })
+
+/** The kept snapshot that `--as-of` names. @throws BuildError, UsageError */
+function fixedBy({ 'as-of': wanted, from, snapshots }: ConfigOf<typeof SERVE_ALONE_SETTINGS>): ServeHooks {
+  if (wanted === null) return {}
+  if (from !== null) throw new UsageError('--as-of serves a snapshot that the folder keeps: leave --from out')
+  const fixed = keptSnapshot(snapshots, wanted)
+  note(`--as-of: only the kept snapshot ${fixed.id} is served, the folder is not followed`)
+  return { fixed }
+}
 
 /** A server that cannot go on. The process has to end, whatever still runs in it. */
 export class ServerFailure extends Error {}
@@ -28,6 +40,8 @@ export interface ServeHooks {
   builds?: () => BuildFigures | null
   /** Seconds between two scheduled builds, 0 where none are scheduled. */
   refreshEvery?: number
+  /** Serves this snapshot of the folder and never another one. */
+  fixed?: PublishedManifest
 }
 
 /** @throws ServerFailure, after it has drained what still works. */
@@ -35,7 +49,13 @@ export async function serveUntilStopped(
   config: ServeConfig,
   stops: Stops,
   signals: Signals,
-  { onListening = () => {}, moreStatus = () => ({}), builds = () => null, refreshEvery = 0 }: ServeHooks = {},
+  {
+    onListening = () => {},
+    moreStatus = () => ({}),
+    builds = () => null,
+    refreshEvery = 0,
+    fixed,
+  }: ServeHooks = {},
 ): Promise<void> {
   const mirror = await openMirror(config)
   const starting = startServer(config, {
@@ -46,6 +66,7 @@ export async function serveUntilStopped(
     clock,
     random,
     refreshEvery,
+    fixed: fixed ?? null,
     moreStatus: () => ({ ...(mirror !== null && { mirror: mirror.status() }), ...moreStatus() }),
     mirror,
     builds,

@@ -50,6 +50,8 @@ export interface ReloaderOptions {
   dir: string
   /** A buoy is active with a reading in so many seconds before the time of its snapshot. */
   activeWithin?: number
+  /** The snapshot to serve, whatever the folder publishes. */
+  fixed?: PublishedManifest | null
   /** Snapshots that stay in memory, the current one included, for those who pin them. */
   hold?: number
   /** Bytes that the held snapshots and a new one beside them may take together; 0 for what the machine has. */
@@ -116,6 +118,7 @@ export class Reloader {
 
   /** From now on looks at the folder by itself. */
   start(): void {
+    if (this.#options.fixed) return
     if (this.#timer !== null) return
     this.#timer = setInterval(() => void this.look(), POLL_INTERVAL_MS)
     try {
@@ -166,7 +169,7 @@ export class Reloader {
     const { dir, clock, log } = this.#options
     let seen = ''
     try {
-      const manifest = await readManifest(dir)
+      const manifest = this.#options.fixed ?? (await readManifest(dir))
       if (manifest === null) {
         if (this.snapshot === null) return
         throw new SnapshotError(`${MANIFEST_FILE}: is missing`)
@@ -241,7 +244,7 @@ export class Reloader {
         return loaded
       } catch (error) {
         if (this.#isStopping) throw error
-        const now = await readManifest(dir)
+        const now = this.#options.fixed ?? (await readManifest(dir))
         if (attempt === ATTEMPTS || now === null || now.id === manifest.id) throw error
         manifest = now
       }

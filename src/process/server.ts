@@ -15,6 +15,7 @@ import { readWorkers } from '../metrics/worker-figures.ts'
 import { timestampText } from '../sea/time.ts'
 import { Totals } from '../serving/totals.ts'
 import type { Changes } from '../snapshot/changes.ts'
+import { SnapshotError } from '../snapshot/format.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
 import { openAdminPort, type AdminPort } from './admin-port.ts'
 import { commonStart, type Surroundings } from './worker-settings.ts'
@@ -161,6 +162,7 @@ export class RunningServer {
     this.#reloader = new Reloader({
       dir: config.snapshots,
       activeWithin: config['active-within'],
+      fixed: surroundings.fixed ?? null,
       hold: config['hold-snapshots'],
       maxMemory: config['max-memory'],
       threads: count,
@@ -214,6 +216,9 @@ export class RunningServer {
       await orLate(this.#surroundings.mirror?.start(), signal)
       signal?.throwIfAborted()
       await this.#reloader.look()
+      if (this.#surroundings.fixed && this.#reloader.snapshot === null && signal?.aborted !== true) {
+        throw new SnapshotError(this.#reloader.state.error ?? 'the snapshot cannot be served')
+      }
       signal?.throwIfAborted()
       if (this.#reloader.snapshot === null) {
         if (this.#surroundings.mirror) {

@@ -7,9 +7,9 @@ import { TrustedProxies } from '../access/trusted-proxies.ts'
 import { DEFAULT_QUOTA } from '../access/keys.ts'
 import { MAX_QUOTA } from '../access/keys-file.ts'
 import { DEFAULT_ALLOWED_LOSS } from '../build/losses.ts'
-import { DEFAULT_KEPT } from '../build/kept.ts'
+import { DEFAULT_KEPT, type Wanted } from '../build/kept.ts'
 import { isAddress, parseAddress, type RedisAddress } from '../redis/address.ts'
-import { parseTimestamp } from '../sea/time.ts'
+import { endOf, parseTimestamp } from '../sea/time.ts'
 import { ACCESS_LOG_SETTINGS, LOG_SETTINGS } from './log-settings.ts'
 import {
   bytes,
@@ -283,6 +283,25 @@ export const SERVE_SETTINGS = {
 } as const
 
 export type ServeConfig = ConfigOf<typeof SERVE_SETTINGS>
+
+/** Of `serve` alone: who builds, too, serves what is built. */
+export const SERVE_ALONE_SETTINGS = {
+  ...SERVE_SETTINGS,
+  'as-of': {
+    placeholder: 'ID_OR_TIME',
+    help: 'serve this kept snapshot and no later one: its id, or the last whose data are not newer than a time',
+    default: '',
+    parse: (texts) => {
+      const wanted = last(texts)
+      if (wanted === '') return null
+      if (/^[0-9a-f]{24}$/.test(wanted)) return { id: wanted }
+      const time = parseTimestamp(wanted)
+      if (time === null)
+        throw new Error('the id of a snapshot, or an ISO 8601 time such as 2026-03-27T09:00:00Z')
+      return { time: Math.floor(endOf(time)) }
+    },
+  } satisfies Setting<Wanted | null>,
+} as const
 /** What the keys of a server need. */
 export type KeysConfig = Pick<ServeConfig, 'keys' | 'keys-copy' | 'snapshots' | keyof typeof REDIS_SETTINGS>
 

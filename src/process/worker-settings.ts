@@ -9,6 +9,7 @@ import { RequestCounts } from '../metrics/requests.ts'
 import { WorkerFiguresRow } from '../metrics/worker-figures.ts'
 import { OPERATIONS } from '../routes.ts'
 import { routeNames } from '../serving/recorder.ts'
+import type { PublishedManifest } from '../snapshot/read.ts'
 import type { Mirror } from '../mirror/mirror.ts'
 import { Totals } from '../serving/totals.ts'
 import type { ServeConfig } from './settings.ts'
@@ -43,6 +44,8 @@ export interface Surroundings {
   version?: string
   /** Fills the folder of the snapshots from elsewhere. */
   mirror?: Mirror | null
+  /** Serves this snapshot of the folder and never another one. */
+  fixed?: PublishedManifest | null
   /** Aborted when the server is no longer wanted before it serves. */
   signal?: AbortSignal
 }

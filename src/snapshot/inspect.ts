@@ -2,12 +2,15 @@
 import { readCatalog } from './catalog.ts'
 import { SnapshotError, type PartEntry, type PartKind } from './format.ts'
 import { decodePart } from './part.ts'
-import { loadSnapshot, type LoadedSnapshot } from './read.ts'
+import { loadManifest, loadSnapshot, type LoadedSnapshot, type PublishedManifest } from './read.ts'
 import { timestampText } from '../sea/time.ts'
 
-/** Lines to print. @throws SnapshotError when the folder holds no whole snapshot. */
-export async function inspectSnapshot(dir: string): Promise<string[]> {
-  const snapshot = await loadSnapshot(dir)
+/**
+ * Lines to print, of the published snapshot or of a kept one. @throws SnapshotError when it is not there or
+ * not whole.
+ */
+export async function inspectSnapshot(dir: string, kept: PublishedManifest | null = null): Promise<string[]> {
+  const snapshot = kept === null ? await loadSnapshot(dir) : await loadManifest(dir, kept)
   const entries = snapshot.parts.map(({ entry }) => entry)
   const catalogPart = snapshot.parts.find(({ entry }) => entry.kind === 'catalog')
   if (catalogPart === undefined) throw new SnapshotError(`${dir}: the snapshot has no catalogue`)
