@@ -33,6 +33,8 @@ export interface AdminOptions {
   reload: () => Promise<void>
   /** The level of the log, which `POST /log-level` changes; null where it cannot be changed. */
   logLevel: { level: Level } | null
+  /** In place of `UNREAD_TIMEOUT_MS`, so that a test need not wait so long. */
+  unreadTimeoutMs?: number
   /** Called when the status or the metrics cannot be made. */
   onFault: (path: string, error: unknown) => void
 }
@@ -64,7 +66,7 @@ export async function startAdmin(options: AdminOptions): Promise<{ port: number;
     }
   })
   server.maxConnections = MOST_CONNECTIONS
-  server.timeout = UNREAD_TIMEOUT_MS
+  server.timeout = options.unreadTimeoutMs ?? UNREAD_TIMEOUT_MS
   await listen(server, options.host, options.port)
   return {
     port: (server.address() as AddressInfo).port,
@@ -100,6 +102,8 @@ function route(request: IncomingMessage, response: ServerResponse, options: Admi
       answerLogLevel(request, response, options)
       break
     case 'POST /reload':
+      // A load may take minutes, in which nothing is sent.
+      response.setTimeout(0)
       void options.reload().then(() => answerStatus(response, options))
       break
     default:
@@ -163,7 +167,13 @@ function answerMetrics(response: ServerResponse, options: AdminOptions): void {
     })
     return
   }
-  response.writeHead(200, { 'Content-Type': EXPOSITION_TYPE, 'Cache-Control': 'no-store' })
+  // A text fits into what the kernel holds for a connection: one that does not read, or asks again and again
+  // without reading, is done with here.
+  response.writeHead(200, {
+    'Content-Type': EXPOSITION_TYPE,
+    'Cache-Control': 'no-store',
+    Connection: 'close',
+  })
   response.end(text)
 }
 

@@ -5,6 +5,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { AdminTokenError, readToken, startAdmin, type AdminOptions } from '../../src/process/admin.ts'
 import type { Level } from '../../src/logs/log.ts'
 import { runCli, temporaryFolder } from '../live.ts'
@@ -98,6 +99,31 @@ test('Metrics come as Prometheus reads them; what cannot be made is reported.', 
   })
   assert.equal((await bad.ask('/metrics')).status, 500)
   assert.deepEqual(faults, ['/metrics'])
+})
+
+test('Scrapers that never read keep nobody from asking, and a reload may take longer than a connection may be silent.', async (t) => {
+  let finish = (): void => {}
+  const admin = await start(t, {
+    metrics: () => `# ${'x'.repeat(100_000)}\n`,
+    reload: () => new Promise((resolve) => (finish = resolve)),
+    unreadTimeoutMs: 700,
+  })
+  const reloading = admin.ask('/reload', {}, 'POST')
+  const deaf = Array.from({ length: 200 }, () => {
+    const socket = connect(admin.port, '127.0.0.1', () =>
+      socket.write('GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'.repeat(100)),
+    )
+    socket.on('error', () => {})
+    socket.pause()
+    return socket
+  })
+  t.after(() => deaf.forEach((socket) => socket.destroy()))
+  await setTimeout(500)
+  assert.equal((await admin.ask('/livez')).status, 200)
+  assert.equal((await admin.ask('/metrics')).status, 200)
+  await setTimeout(1500)
+  finish()
+  assert.equal((await reloading).status, 200)
 })
 
 test('A status that cannot be made is reported as a fault, and the port goes on.', async (t) => {
