@@ -49,7 +49,8 @@ async function fetchFile(store: Store, dir: string, stored: StoredFile): Promise
     renameSync(temporary, join(dir, stored.file))
   } catch (error) {
     rmSync(temporary, { force: true })
-    if (error instanceof StoreError || error instanceof BuildError) throw error
+    // Only the file system's own faults have a number.
+    if (!(error instanceof Error) || !('errno' in error)) throw error
     const code = errorCode(error)
     const what = code === 'ENOSPC' || code === 'EDQUOT' ? `no space is left on the disk (${code})` : code
     throw new BuildError(`${join(dir, stored.file)}: cannot be written: ${what}`)
