@@ -28,7 +28,8 @@ what clients saw, and ends with code 1 if a request failed.
   --drain-time TIME  of the replicas (default 3s)
   --every SECONDS    between two builds (default 60; 0 builds once)
   --minutes N        after which it ends by itself (default 60)
-  --rolling SIGNAL   SIGTERM or SIGKILL, or several with commas: a rolling restart under load
+  --rolling SIGNAL   a rolling restart under load, by SIGTERM or SIGKILL; by SIGTERM+SIGKILL or SIGTERM+SIGTERM,
+                     the second half a second after the first; or by several of these with commas, in turn
   --rate N           requests a second of that (default 400)
   --connections N    kept connections of that (default 32)
   --redis            the replicas share quotas through a Redis, which keeps its data; with --rolling it is
@@ -36,6 +37,8 @@ what clients saw, and ends with code 1 if a request failed.
   --restarts N       restarts in all, one replica at a time (default 3)
   --json             the report as JSON
 `
+const SIGNALS = new Set(['SIGTERM', 'SIGKILL', 'SIGTERM+SIGKILL', 'SIGTERM+SIGTERM'])
+const SECOND_SIGNAL_MS = 500
 const NUMBER = /^\d+$/
 const MS_PER_S = 1000
 const MS_PER_MINUTE = 60_000
@@ -76,8 +79,10 @@ function readOptions() {
   if (!(values.balancer in BALANCERS)) {
     throw new Error(`--balancer: ${Object.keys(BALANCERS).join(', ')}, not ${String(values.balancer)}`)
   }
-  if (!/^((SIGTERM|SIGKILL)(,(?!$)|$))*$/.test(values.rolling)) {
-    throw new Error(`--rolling: SIGTERM, SIGKILL or both with a comma, not ${String(values.rolling)}`)
+  if (values.rolling !== '' && !values.rolling.split(',').every((each) => SIGNALS.has(each))) {
+    throw new Error(
+      `--rolling: ${[...SIGNALS].join(', ')} or several with commas, not ${String(values.rolling)}`,
+    )
   }
   const numbers = {}
   for (const name of [
@@ -274,7 +279,10 @@ class Fleet {
     const program = this.#replicas[i]
     program.isExpected = true
     const began = performance.now()
-    const end = await program.stop(signal)
+    const [first, second] = signal.split('+')
+    const again = setTimeout(() => second !== undefined && program.signal(second), SECOND_SIGNAL_MS)
+    const end = await program.stop(first)
+    clearTimeout(again)
     this.#note(
       `replica ${i + 1} ended with ${end}, ${((performance.now() - began) / MS_PER_S).toFixed(1)} s after ${signal}`,
     )

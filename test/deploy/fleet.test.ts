@@ -123,7 +123,10 @@ test(
 test('A fleet refuses options that mean nothing, with what is allowed.', async (t) => {
   for (const [argument, message] of [
     ['--balancer=apache', '--balancer: haproxy, nginx, caddy, not apache'],
-    ['--rolling=SIGHUP', '--rolling: SIGTERM, SIGKILL or both with a comma, not SIGHUP'],
+    [
+      '--rolling=SIGHUP',
+      '--rolling: SIGTERM, SIGKILL, SIGTERM+SIGKILL, SIGTERM+SIGTERM or several with commas, not SIGHUP',
+    ],
     ['--rate=fast', '--rate: a whole number, not fast'],
     ['--rate=0', '--rate: a number above zero'],
   ]) {
