@@ -134,17 +134,21 @@ export class FollowedKeys {
       await this.#update()
     } catch (error) {
       this.#meet(error)
+    } finally {
+      this.#isLooking = false
     }
-    this.#isLooking = false
     if (this.#isAskedAgain) setTimeout(() => void this.#look(), this.#pauseMs).unref()
   }
 
   /** The connection reports what concerns it as a whole; the rest is reported here. */
   #meet(error: unknown): void {
+    const { name } = this.#table
     if (error instanceof RedisKeysError) this.#enter(error.message)
-    else if (!(error instanceof RedisFault)) throw error
-    else if (error.kind === 'forbidden' || error.kind === 'refused')
-      this.#enter(`${this.#table.name}: ${error.message}`)
+    else if (!(error instanceof RedisFault)) {
+      // A fault of the program must not end a server that has good keys.
+      this.#enter(`${name}: fault: ${error instanceof Error ? error.stack : String(error)}`)
+    } else if (error.kind === 'forbidden' || error.kind === 'refused')
+      this.#enter(`${name}: ${error.message}`)
   }
 
   async #update(): Promise<void> {

@@ -209,9 +209,11 @@ test(
     void beginning.then(() => (isListening = true))
     await until(() => log.some((line) => line.startsWith('serving snapshot')))
     await until(() => log.some((line) => line.includes('cannot be reached (ECONNREFUSED)')))
-    // Another program's data do not tell which keys there are.
-    const redis = await startRedis(t, { port })
+    // Neither an ACL that is too narrow nor another program's data tell which keys there are.
+    const narrow = ['--user', 'default', 'on', 'nopass', '~*', '&*', '+@all', '-fcall_ro']
+    const redis = await startRedis(t, { port, args: narrow })
     await redis.command('SET', 'groundswell:{keys}:log', 'x')
+    await redis.command('ACL', 'SETUSER', 'default', '+fcall_ro')
     await until(() => log.some((line) => line.includes('another program')))
     assert.equal(isListening, false)
     await redis.command('DEL', 'groundswell:{keys}:log')
