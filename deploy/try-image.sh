@@ -102,7 +102,7 @@ data=$work/data
 mkdir -m 0700 "$data"
 chown 1000:1000 "$data"
 podman create --name "$name" --read-only --read-only-tmpfs=false --user 1000:1000 --cap-drop ALL \
-  --security-opt no-new-privileges --security-opt seccomp=unconfined --network host --no-healthcheck --ulimit host --volume "$data:/data" \
+  --security-opt no-new-privileges --network host --no-healthcheck --ulimit host --volume "$data:/data" \
   --env GROUNDSWELL_HOST=127.0.0.1 --env GROUNDSWELL_PORT=18080 --env GROUNDSWELL_ADMIN_PORT=18081 \
   localhost/groundswell > /dev/null
 podman start "$name" > /dev/null
