@@ -1,4 +1,5 @@
 /** A server within another program. */
+import { levelOf } from '../logs/log.ts'
 import { startServer as start } from '../process/server.ts'
 import { SERVE_SETTINGS, type ServeConfig, type Setting } from '../process/settings.ts'
 import { UsageError } from '../process/usage-error.ts'
@@ -81,7 +82,10 @@ type Surrounding = 'log' | 'signal'
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { log = (line) => void process.stderr.write(`${line}\n`), signal, ...settings } = options
   const server = await start(configOf(settings), {
-    log,
+    // Without a level that somebody could change, what only helps to find a fault stays out.
+    log: (line) => {
+      if (levelOf(line) !== 'debug') log(line)
+    },
     clock: () => Date.now() / 1000,
     ...(signal !== undefined && { signal }),
   })
