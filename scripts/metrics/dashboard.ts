@@ -211,6 +211,11 @@ const ROWS: readonly { title: string; panels: readonly Panel[] }[] = [
         ],
       },
       {
+        title: 'Mirror',
+        unit: 'bool',
+        lines: [[`groundswell_mirror_up${I}`, '{{instance}} reaches its source']],
+      },
+      {
         title: 'Keys and quotas',
         unit: 'short',
         lines: [

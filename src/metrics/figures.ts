@@ -23,9 +23,11 @@ export interface Figures {
     readonly made: number
     readonly long: number
     readonly long_refused: number
+    readonly parked: number
+    readonly parked_late: number
   }
   workers: { wanted: number; serving: number; replaced: number; rows: readonly WorkerFigures[] }
-  connections: { open: number; limit: number; refusedInAll: number; refusedByAddress: number }
+  connections: { open: number; limit: number; refusedInAll: number; refusedByAddress: number; reset: number }
   snapshot: SnapshotFigures | null
   reload: ReloadFigures
   /** Networks of the served snapshot, and the time of each one's newest reading; −1 for none. */
@@ -40,6 +42,8 @@ export interface Figures {
   snapshotsHeld: number
   /** Whether a rollback holds the folder. */
   isHeld: boolean
+  /** What is known of the source that is mirrored; null where nothing is. */
+  mirror: MirrorFigures | null
   keys: KeyFigures
   quota: QuotaFigures
   process: ProcessFigures
@@ -93,6 +97,15 @@ export interface BuildFigures {
   failedInRow: number
   isRunning: boolean
   nextAt: number
+}
+
+export interface MirrorFigures {
+  /** Whether the last look at the source reached it. */
+  isUp: boolean
+  /** When one last did; null for never. */
+  lastSuccess: number | null
+  /** Of parts, since the process began. */
+  fetchedBytes: number
 }
 
 export interface KeyFigures {

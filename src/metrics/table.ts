@@ -172,6 +172,12 @@ const CONNECTIONS: readonly Metric[] = [
     ['limit'],
   ),
   metric(
+    'groundswell_connections_reset_total',
+    'counter',
+    "Connections reset because they took nothing while the system's memory for TCP was tight (engine node)",
+    ({ connections }) => connections.reset,
+  ),
+  metric(
     'groundswell_answers_waiting',
     'gauge',
     'Answers whose body waits for a client that is slow to read',
@@ -409,6 +415,27 @@ const BUILDS: readonly Metric[] = [
   ),
 ]
 
+const MIRROR: readonly Metric[] = [
+  metric(
+    'groundswell_mirror_up',
+    'gauge',
+    'Whether the last look at the source that is mirrored reached it',
+    ({ mirror }) => mirror && mirror.isUp,
+  ),
+  metric(
+    'groundswell_mirror_last_success_timestamp_seconds',
+    'gauge',
+    'When a look at that source last reached it',
+    ({ mirror }) => mirror && mirror.lastSuccess,
+  ),
+  metric(
+    'groundswell_mirror_fetched_bytes_total',
+    'counter',
+    'Bytes of parts fetched from that source',
+    ({ mirror }) => mirror && mirror.fetchedBytes,
+  ),
+]
+
 const ACCESS: readonly Metric[] = [
   metric('groundswell_keys', 'gauge', 'API keys in force', ({ keys }) => keys.count),
   metric(
@@ -441,6 +468,17 @@ const ACCESS: readonly Metric[] = [
         ['failed', leases.failedCalls],
       ],
     ['outcome'],
+  ),
+  metric(
+    'groundswell_quota_parked_total',
+    'counter',
+    'Requests that waited for a lease, and those of them that waited in vain',
+    ({ quota: { leases }, totals }) =>
+      leases && [
+        ['waited', totals.parked],
+        ['in_vain', totals.parked_late],
+      ],
+    ['result'],
   ),
   metric(
     'groundswell_quota_admitted_alone_total',
@@ -566,6 +604,7 @@ export const METRIC_GROUPS: readonly { title: string; metrics: readonly Metric[]
   { title: 'Snapshot', metrics: SNAPSHOT },
   { title: 'Sources', metrics: SOURCES },
   { title: 'Builds', metrics: BUILDS },
+  { title: 'Mirror', metrics: MIRROR },
   { title: 'Keys and quotas', metrics: ACCESS },
   { title: 'Process', metrics: PROCESS },
 ]

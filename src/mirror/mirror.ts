@@ -7,6 +7,7 @@
  * it begins and when it ends, not each time that it is met.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { MirrorFigures } from '../metrics/figures.ts'
 import { timestampText } from '../sea/time.ts'
 import { SnapshotError, type PartEntry } from '../snapshot/format.ts'
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from '../snapshot/manifest.ts'
@@ -140,6 +141,15 @@ export class Mirror {
     // Waiting for a lock cannot be given up at once.
     await Promise.race([this.#looking, sleep(LONGEST_STOP_MS, undefined, { ref: false })])
     await this.#options.source.close()
+  }
+
+  /** For the metrics. */
+  figures(): MirrorFigures {
+    return {
+      isUp: this.#state !== 'failing' && this.#lastSuccess !== null,
+      lastSuccess: this.#lastSuccess,
+      fetchedBytes: this.#fetched.bytes,
+    }
   }
 
   /** The member `mirror` of `/status`. */

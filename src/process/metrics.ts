@@ -8,6 +8,7 @@ import type {
   BuildFigures,
   Figures,
   ProcessFigures,
+  MirrorFigures,
   QuotaFigures,
   SnapshotFigures,
 } from '../metrics/figures.ts'
@@ -36,6 +37,7 @@ export interface MetricsOptions {
   /** Epoch seconds. */
   clock: () => number
   common: CommonStart
+  mirror: () => MirrorFigures | null
   keys: ServedKeys
   quota: () => QuotaFigures
   observed: () => Observed
@@ -61,7 +63,7 @@ export function metricsText(options: MetricsOptions): () => string {
 }
 
 function figuresOf(
-  { dir, version, clock, common, keys, quota, observed, builds }: MetricsOptions,
+  { dir, version, clock, common, mirror, keys, quota, observed, builds }: MetricsOptions,
   builtNow: ReturnType<typeof builtOf>,
   routes: readonly string[],
 ): Figures {
@@ -83,6 +85,7 @@ function figuresOf(
       limit: common.maxConnections,
       refusedInAll: connections.refused.in_all,
       refusedByAddress: connections.refused.by_address,
+      reset: connections.reset,
     },
     snapshot: snapshot && snapshotFigures(snapshot),
     reload: {
@@ -101,6 +104,7 @@ function figuresOf(
     builds: builds(),
     snapshotsHeld: held.length,
     isHeld: readHold(dir) !== null,
+    mirror: mirror(),
     keys: keys.state,
     quota: quota(),
     process: processFigures(clock(), sharedBytes(common, held)),

@@ -185,6 +185,7 @@ export class RunningServer {
       version,
       clock,
       common,
+      mirror: () => surroundings.mirror?.figures() ?? null,
       keys: this.#keys,
       quota: () => this.#quotas?.figures() ?? { backend: 'memory', isUp: true, leases: null },
       observed: () => this.#observed(),

@@ -45,9 +45,11 @@ export function someFigures(changes: Partial<Figures> = {}): Figures {
       made: 9,
       long: 4,
       long_refused: 2,
+      parked: 6,
+      parked_late: 1,
     },
     workers: { wanted: 2, serving: 1, replaced: 3, rows: [row, row] },
-    connections: { open: 10, limit: 100, refusedInAll: 2, refusedByAddress: 1 },
+    connections: { open: 10, limit: 100, refusedInAll: 2, refusedByAddress: 1, reset: 4 },
     snapshot: {
       id: 'a'.repeat(24),
       asOf: NOW - 1800,
@@ -78,6 +80,7 @@ export function someFigures(changes: Partial<Figures> = {}): Figures {
     builds: { published: 3, failed: 1, failedInRow: 1, isRunning: true, nextAt: NOW + 60 },
     snapshotsHeld: 2,
     isHeld: false,
+    mirror: { isUp: true, lastSuccess: NOW - 4, fetchedBytes: 777 },
     keys: { backend: 'file', count: 4, isUp: true },
     quota: {
       backend: 'redis',
