@@ -286,7 +286,7 @@ test('A command line that cannot be understood ends with exit code 2 and one lin
     [['build', '--source=demo', '--as-of=tomorrow'], '--as-of'],
     [['build', '--source=demo', '--max-bad=10'], '--max-bad'],
     [['inspect'], 'inspect DIR'],
-    [['inspect', 'a', 'b'], '"b"'],
+    [['inspect', 'a', 'b', 'c'], '"c"'],
     [['keys', 'issue'], '--owner'],
     [['keys', 'issue', '--owner=a', '--quota=0'], '--quota'],
     [['keys', 'issue', '--owner=a', '--json=1'], '--json'],
