@@ -25,6 +25,7 @@ const REQUESTS = [
   '/v2/conditions?lat=43.5&lng=-1.6',
   '/v2/countries',
   '/v2/buoys/map',
+  `/v2/changes?since=${view.dataset.snapshotId}`,
 ]
 
 const maxAge = (cacheControl: string): number => Number(/max-age=(\d+)/.exec(cacheControl)?.[1] ?? NaN)
