@@ -125,7 +125,8 @@ async function scene(
     maxMemory,
     threads: 2,
     clock,
-    log: (line) => log.push(line),
+    // What was read, and how long it took, is for those who look for a fault.
+    log: (line) => void (line.startsWith('debug: ') || log.push(line)),
     serve: async (_held: readonly LoadedSnapshot[]) => {},
   })
   await reloader.look()

@@ -48,6 +48,8 @@ test(
         args: ['serve', `--snapshots=${folder}`, '--workers=2', `--engine=${engine}`, '--drain-time=60s'],
         folder: own,
         wait: { from: 'listening', ms: 100 },
+        // Without a connection it would be done before the second signal.
+        staysConnected: true,
         signals: [first, second],
         gapMs,
       })

@@ -13,6 +13,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -54,6 +55,8 @@ export interface StartAndEnd {
   wait: { from: 'start' | 'listening'; ms: number }
   /** Asked over the API between listening and the first signal, for so many milliseconds. */
   requestsMs?: number
+  /** Whether a connection stays open until the end. */
+  staysConnected?: boolean
   /** One or two, with milliseconds between them. */
   signals: readonly NodeJS.Signals[]
   gapMs?: number
@@ -61,7 +64,7 @@ export interface StartAndEnd {
 
 /** Starts a server, signals it, waits for its end and looks at what it leaves. */
 export async function startAndEnd(plan: StartAndEnd): Promise<Ended> {
-  const { starter, args, folder, wait, requestsMs = 0, signals, gapMs = 0 } = plan
+  const { starter, args, folder, wait, requestsMs = 0, staysConnected = false, signals, gapMs = 0 } = plan
   const keys = join(folder, 'keys.json')
   issueKey(keys, { owner: 'ends', now: Date.now() / 1000 })
   const all = [...args, '--port=0', '--admin-port=0', `--keys=${keys}`]
@@ -89,6 +92,7 @@ export async function startAndEnd(plan: StartAndEnd): Promise<Ended> {
     looks = setInterval(() => endLeft(folder, left), 100)
   })
   const hasEnded = (): boolean => server.exitCode !== null || server.signalCode !== null
+  const client = new Socket().on('error', () => {})
   const trees: string[] = []
   const caught: boolean[] = []
   let isLate = false
@@ -101,6 +105,7 @@ export async function startAndEnd(plan: StartAndEnd): Promise<Ended> {
     const base = /listening on (\S+)/.exec(output)?.[1]
     for (const until = performance.now() + requestsMs; performance.now() < until && !hasEnded();)
       await fetch(`${base}/buoys/nearest?lat=43.5&lng=-1.6`).then((answer) => answer.arrayBuffer())
+    if (staysConnected) client.connect(Number(new URL(base!).port), '127.0.0.1')
   }
   await setTimeout(wait.ms)
   for (const [i, signal] of signals.entries()) {
@@ -110,6 +115,7 @@ export async function startAndEnd(plan: StartAndEnd): Promise<Ended> {
     server.kill(signal)
   }
   const code = await end
+  client.destroy()
   clearTimeout(late)
   clearInterval(looks)
   const ownCode = ownCodeIn(folder)
