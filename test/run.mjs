@@ -95,7 +95,7 @@ const options = [
   '--import=tsx',
   '--import=./test/setup.mjs',
   '--test',
-  '--test-concurrency=2',
+  `--test-concurrency=${tier === 'slow' ? 4 : 3}`,
   ...['tap', './test/slowest.mjs'].flatMap((reporter) => [
     `--test-reporter=${reporter}`,
     '--test-reporter-destination=stdout',
