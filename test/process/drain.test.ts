@@ -1,9 +1,9 @@
 /** How a server leaves: what it waits for, and for how long. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it, test, type TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -185,7 +185,7 @@ test(
   'As process 1 it ends by SIGTERM, during its start and while it serves.',
   { skip: noNamespaces, timeout: 600_000 },
   async (t) => {
-    const end = async (when: RegExp | number): Promise<unknown> => {
+    const end = async (isReady: (pid: number, output: string) => boolean): Promise<unknown> => {
       const outer = spawn('unshare', [...asFirst, process.execPath, CLI, 'serve', ...usual], {
         stdio: ['ignore', 'pipe', 'pipe'],
       })
@@ -195,14 +195,20 @@ test(
         stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
       }
       const ended = new Promise((resolve) => outer.once('exit', (code, signal) => resolve(signal ?? code)))
-      if (typeof when === 'number') await wait(when)
-      else while (!when.test(output)) await wait(10)
-      const inner = spawnSync('pgrep', ['-P', String(outer.pid)], { encoding: 'utf8' }).stdout.trim()
-      process.kill(Number(inner), 'SIGTERM')
+      let inner = 0
+      for (; inner === 0 || !isReady(inner, output); await wait(10))
+        inner = Number(spawnSync('pgrep', ['-P', String(outer.pid)], { encoding: 'utf8' }).stdout)
+      process.kill(inner, 'SIGTERM')
       return Promise.race([ended, wait(30_000).then(() => `does not end\n${output}`)])
     }
-    // Node itself takes some 50 ms to begin with the program.
-    assert.equal(await end(300), 0)
-    assert.equal(await end(/listening on/), 0)
+    // Node itself takes some 50 ms to begin with the program; until then nothing can catch a signal.
+    assert.equal(await end(catchesSigterm), 0)
+    assert.equal(await end((_pid, output) => output.includes('listening on')), 0)
   },
 )
+
+/** Whether a process has a handler of SIGTERM (proc(5), `SigCgt`). */
+function catchesSigterm(pid: number): boolean {
+  const mask = /^SigCgt:\s*(\w+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0'
+  return ((BigInt(`0x${mask}`) >> BigInt(constants.signals.SIGTERM - 1)) & 1n) === 1n
+}

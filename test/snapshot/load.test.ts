@@ -39,7 +39,7 @@ function sceneOf(
     threads: 2,
     loadLimitMs: loadLimit,
     clock: () => 1_800_000_000,
-    log: (line) => log.push(line),
+    log: (line) => void (line.startsWith('debug: ') || log.push(line)),
     serve: (held) => {
       served.push(held.at(-1)!)
       return Promise.resolve()
