@@ -30,13 +30,20 @@ export function writeHead(
 }
 
 export class NodeLaterReply extends BaseLaterReply<ServerResponse> {
+  /** Milliseconds that the connection may be silent while an answer goes out. */
+  readonly #silenceMs: number
+
   constructor(response: ServerResponse, isHead: boolean, isLast: () => boolean, events: LaterEvents) {
     super(response, isHead, isLast, events)
+    // The silence of a client that waits for its answer is no fault of it.
+    this.#silenceMs = response.socket?.timeout ?? 0
+    response.socket?.setTimeout(0)
     response.once('close', () => this.gone())
     response.on('drain', () => this.room())
   }
 
   protected sendWhole(head: string | Uint8Array, body: Uint8Array | null, length: number | null): void {
+    this.response.socket?.setTimeout(this.#silenceMs)
     writeHead(this.response, head, length, this.isLast())
     if (body === null) this.response.end()
     else this.response.end(body)
@@ -45,9 +52,7 @@ export class NodeLaterReply extends BaseLaterReply<ServerResponse> {
   protected sendHead(head: string | Uint8Array, length: number | null): void {
     const isStream = length === null
     writeHead(this.response, head, length, isStream || this.isLast())
-    if (!isStream) return
-    // Silence is no fault of its client.
-    this.response.socket?.setTimeout(0)
+    if (!isStream) this.response.socket?.setTimeout(this.#silenceMs)
   }
 
   protected offer(bytes: Uint8Array): boolean {

@@ -12,6 +12,9 @@ import { ENGINES, missing, request, TEXT_HEAD } from './server_for_tests.ts'
 /** More than the kernel's buffers of a connection hold. */
 const LONG_LENGTH = 12_000_000
 
+/** Longer than both engines give a silent connection. */
+const LATE_MS = 13_000
+
 /** What a reply did, in order. */
 interface Seen {
   reply: LaterReply
@@ -106,6 +109,7 @@ for (const kind of ENGINES) {
           last = seen
           if (path === '/throw') throw new Error('a fault')
           if (path === '/one-piece') setTimeout(() => reply.send(TEXT_HEAD, Buffer.from('one piece')), 5)
+          if (path === '/late') setTimeout(() => reply.send(TEXT_HEAD, Buffer.from('late')), LATE_MS)
           if (path === '/empty') setTimeout(() => reply.send('304 Not Modified\r\nETag: W/"a"', null), 5)
           if (path === '/large-piece') {
             const body = Buffer.from(longText())
@@ -179,6 +183,11 @@ for (const kind of ENGINES) {
         assert.equal((await ask(port, '/at-once', agent)).text, 'at once')
       }
       assert.equal(last.gone, 0)
+    })
+
+    it('may come later than a silent connection is kept', async () => {
+      assert.equal((await ask(port, '/late', agent)).text, 'late')
+      assert.equal((await ask(port, '/at-once', agent)).text, 'at once')
     })
 
     it('is not touched any more once its last byte is out, whatever comes after it', async () => {
