@@ -189,7 +189,8 @@ test(
     await admin.connect()
     // A connection that is there stays logged in, this one too.
     await admin.sendCommand(['CONFIG', 'SET', 'requirepass', 'secret'])
-    await admin.sendCommand(['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'])
+    // Servers are subscribed.
+    await admin.sendCommand(['CLIENT', 'KILL', 'TYPE', 'pubsub'])
     admin.destroy()
     await ask()
     await until(() => /warning: .*Redis .*(requires a password|refuses the)/.test(output()))
