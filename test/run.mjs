@@ -57,9 +57,21 @@ const SLOW = [
   'test/store/moto',
   'test/system/lock',
 ]
+/**
+ * The long tier: minutes of waiting for faults of Redis, and damage by the hundred. Before a release, and
+ * after changes of what they test; the others must be done within 20 minutes.
+ */
+const LONG = [
+  'test/access/redis-live',
+  'test/build/publishing/chaos',
+  'test/faults/damage-live',
+  'test/faults/quotas',
+]
+const isLong = (file) => LONG.some((start) => file.startsWith(start))
 const TIERS = {
-  fast: (file) => !isSlow(file),
-  slow: isSlow,
+  fast: (file) => !isSlow(file) && !isLong(file),
+  slow: (file) => isSlow(file) && !isLong(file),
+  long: isLong,
 }
 
 function isSlow(file) {
@@ -76,7 +88,7 @@ const parts = args.filter((arg) => !arg.startsWith('--'))
 const all = readdirSync('test', { recursive: true })
   .map((file) => join('test', file).replaceAll('\\', '/'))
   .filter((file) => file.endsWith('.test.ts'))
-const stale = SLOW.filter((start) => !all.some((file) => file.startsWith(start)))
+const stale = [...SLOW, ...LONG].filter((start) => !all.some((file) => file.startsWith(start)))
 if (tier === 'slow' && stale.length > 0) {
   process.stderr.write(
     `no test file begins with ${stale.join(', ')}: mend the list of slow ones in test/run.mjs\n`,
