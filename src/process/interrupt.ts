@@ -4,9 +4,57 @@
  * (`uv_loop_close() while having open handles`). A debugger's question, though, is answered in the middle of
  * an endless loop, a regular expression or a wait. It needs no port.
  */
+import type { Worker } from 'node:worker_threads'
 
 /** The name of the function, a global symbol of the thread. It gets a thread id and returns a JSON value. */
 export const LAST_ACT = 'groundswell.lastAct'
+
+/** Time in which a stalled thread has to answer the debugger. A thread in native code cannot. */
+const ANSWER_PATIENCE_MS = 5000
+/** Time in which a terminated thread is gone. */
+export const TERMINATE_PATIENCE_MS = 2000
+
+/** Resolves when no thread is being interrupted. */
+let turn: Promise<unknown> = Promise.resolve()
+
+/** A thread that is to be ended, whatever it does. */
+export interface Doomed {
+  worker: Pick<Worker, 'threadId' | 'terminate'>
+  /** Resolves when the thread has ended. */
+  exit: Promise<void>
+  /** Whether it has no open engine, so that it may be terminated without its last act. */
+  mayTerminate: boolean
+}
+
+/**
+ * Makes a thread call `LAST_ACT`, and terminates it. Resolves to the result, or to null when it did not
+ * answer; then it goes on, unless it may be terminated all the same.
+ *
+ * One thread at a time, for every question goes to all threads: a thread that is terminated while it answers
+ * a question about another loses the termination and goes on, and one in `Atomics.wait` takes the whole
+ * process with it (a failed check of V8; Node 20.20).
+ */
+export function endInterrupted(doomed: Doomed): Promise<unknown> {
+  const done = turn.then(async () => {
+    const { worker, exit, mayTerminate } = doomed
+    const lastAct = await callLastAct(worker.threadId)
+    if (lastAct === null && !mayTerminate) return null
+    void worker.terminate()
+    await within(TERMINATE_PATIENCE_MS, exit)
+    return lastAct
+  })
+  turn = done.catch(() => {})
+  return done
+}
+
+/** Whether `event` comes within `ms`. */
+export async function within(ms: number, event: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), ms)))
+  const inTime = await Promise.race([event.then(() => true), late])
+  clearTimeout(timer)
+  return inTime
+}
 
 interface Answer {
   id?: number
@@ -15,9 +63,9 @@ interface Answer {
 
 /**
  * Calls `LAST_ACT` of the thread `threadId`, whatever it does at the moment. Resolves to the result, or to
- * null when the thread did not answer within `patienceMs` or when this Node has no debugger.
+ * null when the thread did not answer in time or when this Node has no debugger.
  */
-export async function callLastAct(threadId: number, patienceMs: number): Promise<unknown> {
+async function callLastAct(threadId: number): Promise<unknown> {
   const inspector = await import('node:inspector').catch(() => null)
   if (inspector === null) return null
   const session = new inspector.Session()
@@ -25,7 +73,7 @@ export async function callLastAct(threadId: number, patienceMs: number): Promise
   try {
     session.connect()
     return await new Promise((resolve) => {
-      giveUp = setTimeout(() => resolve(null), patienceMs)
+      giveUp = setTimeout(() => resolve(null), ANSWER_PATIENCE_MS)
       // All threads are asked: releases of Node differ in how a session says which thread it belongs to.
       const expression = `globalThis[Symbol.for(${JSON.stringify(LAST_ACT)})]?.(${threadId}) ?? null`
       const message = JSON.stringify({

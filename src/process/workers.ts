@@ -3,7 +3,7 @@
  */
 import { setFlagsFromString } from 'node:v8'
 import type { Worker } from 'node:worker_threads'
-import { callLastAct } from './interrupt.ts'
+import { endInterrupted, TERMINATE_PATIENCE_MS, within } from './interrupt.ts'
 import { Pulse } from './pulse.ts'
 import { LOOK_INTERVAL_MS, StallDetector } from './stalls.ts'
 import { SnapshotError } from '../snapshot/format.ts'
@@ -21,14 +21,9 @@ const YOUNG_MS = 1000
 const REPLACE_AFTER_MS = 100
 const LONGEST_REPLACE_AFTER_MS = 5000
 
-/** Time in which a stalled thread has to answer the debugger. A thread in native code cannot. */
-const INTERRUPT_PATIENCE_MS = 5000
-/**
- * Time in which a thread that is asked to end does so by itself, and in which a terminated thread is gone.
- */
+/** Time in which a thread that is asked to end does so by itself. */
 const CLOSE_PATIENCE_MS = 3000
 const CLOSE_PATIENCE_AT_ONCE_MS = 300
-const TERMINATE_PATIENCE_MS = 2000
 
 /** Requests that stalled a thread and are refused from then on. With more, the oldest are forgotten. */
 const REFUSED_KEPT = 1000
@@ -220,9 +215,8 @@ export class Workers {
     else {
       worker.postMessage({ type: 'close' } satisfies ToWorker)
       if (await within(patience, exit)) return true
-      if ((await callLastAct(worker.threadId, INTERRUPT_PATIENCE_MS)) === null)
-        return !this.#threads.has(member)
-      void worker.terminate()
+      const lastAct = await endInterrupted({ worker, exit, mayTerminate: false })
+      if (lastAct === null) return !this.#threads.has(member)
     }
     return within(TERMINATE_PATIENCE_MS, exit)
   }
@@ -363,14 +357,14 @@ export class Workers {
 
   /** Ends a stalled thread, finds out over what it stalled, and refuses that from now on. */
   async #giveUp(member: Member): Promise<void> {
-    const { thread, worker, pulse, preparing } = member
+    const { thread, worker, exit, pulse, preparing } = member
     const { log, onStuck } = this.#options
     const seconds = member.stalls.seconds(performance.now())
     const wasReady = this.#members[thread] === member
     if (wasReady) this.#members[thread] = null
     member.hasEnded = true
     const mayTerminate = pulse.mayTerminate()
-    const lastAct = (await callLastAct(worker.threadId, INTERRUPT_PATIENCE_MS)) as LastAct | null
+    const lastAct = (await endInterrupted({ worker, exit, mayTerminate })) as LastAct | null
     if (lastAct === null && !mayTerminate && this.#threads.has(member)) {
       // Should it go on after all, it ends in good order.
       worker.postMessage({ type: 'close' } satisfies ToWorker)
@@ -379,8 +373,7 @@ export class Workers {
       onStuck(thread)
       return
     }
-    void worker.terminate()
-    await member.exit
+    await exit
     const { request = null, at = '' } = lastAct ?? {}
     let over = ''
     if (request !== null) {
@@ -424,15 +417,6 @@ export class Workers {
         })
     }, afterMs)
   }
-}
-
-/** Whether `event` comes within `ms`. */
-async function within(ms: number, event: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), ms)))
-  const inTime = await Promise.race([event.then(() => true), late])
-  clearTimeout(timer)
-  return inTime
 }
 
 /** Ends the wait for `member`: its answer has come, or will not. */
