@@ -36,6 +36,8 @@ export interface Dataset {
   /** The data's time, epoch seconds. */
   readonly asOf: number
   readonly publishedAt: number
+  /** Whether any of its data are made up. */
+  readonly demo: boolean
   readonly catalog: Catalog
   readonly buoyCount: number
   /**
@@ -110,6 +112,7 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
     snapshotId: snapshot.id,
     asOf: snapshot.asOf,
     publishedAt: snapshot.publishedAt,
+    demo: snapshot.demo,
     catalog,
     buoyCount: id.length,
     readings: readingSegments,

@@ -13,6 +13,7 @@ import { randomName, type Lock } from '../system/lock.ts'
 import { readBase, type Base } from './base.ts'
 import { checkBuild } from './check.ts'
 import { gather } from './gather.ts'
+import { keptApart } from './made-up.ts'
 import { collectGarbage, removeLeftovers } from './garbage.ts'
 import { DEFAULT_KEPT } from './kept.ts'
 import { identify } from './identify.ts'
@@ -35,7 +36,8 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapsho
     collectGarbage(out, keep, now, new Journal(out).files(), () => lock.isHeld())
     const elsewhere = publishingOptions(options)
     const publishing = elsewhere === null ? null : await Publishing.beginIfThere(elsewhere, lock)
-    const base = await readBase(out, fresh, (message) => report.warn(message))
+    const found = await readBase(out, fresh, (message) => report.warn(message))
+    const base = keptApart(options, found)
     return await build(options, base, lock, publishing)
   } finally {
     lock.release()

@@ -16,12 +16,12 @@ export function reportOutcome(
   { hold }: Base,
   { input }: Gathered,
   { buoys }: Identified,
-  { id, asOf, published, outcome }: BuiltSnapshot,
+  { id, asOf, demo = false, published, outcome }: BuiltSnapshot,
 ): void {
   reportNetworks(report, input, buoys)
   report.summary()
   report.built(id, asOf, published)
-  const about = `snapshot ${id}, data as of ${timestampText(asOf)}`
+  const about = `snapshot ${id}, data as of ${timestampText(asOf)}${demo ? ' (demo: its data are made up)' : ''}`
   if (outcome?.kind === 'lost') {
     report.line(
       `did not publish ${about}: another builder published number ${outcome.number} first, and ${out} has taken over its snapshot ${outcome.id}`,

@@ -14,6 +14,7 @@ import { writeGiven } from './given.ts'
 import { DEFAULT_KEPT, listKept, nextKeptFile } from './kept.ts'
 import { readHold } from './hold.ts'
 import type { Identified } from './identify.ts'
+import { isMadeUp } from './made-up.ts'
 import type { BuildOptions } from './options.ts'
 import type { Written } from './parts.ts'
 import { Prefix } from './publishing/prefix.ts'
@@ -59,7 +60,8 @@ export async function publish(
   { lock, publishing }: { lock: Lock; publishing: Publishing | null },
 ): Promise<BuiltSnapshot> {
   const { out, sources, now } = options
-  const { id, bytes } = encodeManifest({ asOf, parts })
+  const mark = isMadeUp(sources) ? { demo: true } : {}
+  const { id, bytes } = encodeManifest({ asOf, ...mark, parts })
   // What the next build counts on comes first: a build that is killed here has published nothing.
   if (sources.some(({ terms }) => terms !== undefined)) {
     const before = previous === null ? null : states
@@ -71,11 +73,11 @@ export async function publish(
   if (elsewhere === null) {
     if (hold === null) publishManifest(out, bytes, lock)
     else syncFolder(out)
-    return { id, asOf, parts, published: hold === null, outcome: null }
+    return { id, asOf, ...mark, parts, published: hold === null, outcome: null }
   }
   syncFolder(out)
   const outcome = await publishElsewhere(elsewhere, { id, bytes }, lock, publishing)
-  return { id, asOf, parts, published: readHold(out) === null && outcome.kind !== 'lost', outcome }
+  return { id, asOf, ...mark, parts, published: readHold(out) === null && outcome.kind !== 'lost', outcome }
 }
 
 /** @throws BuildError that says where the snapshot is */

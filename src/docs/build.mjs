@@ -76,13 +76,20 @@ export async function build(cache = join(dirname(dirname(here)), 'node_modules',
 /** @param {Uint8Array | null} scalar null for the plain page */
 function pageFiles(scalar) {
   const style = hashed('docs', 'css', readFileSync(join(here, 'page.css')), 'text/css; charset=utf-8')
-  if (scalar === null) return [page('plain.html', { STYLE: style.path }), style]
+  const demo = hashed('demo', 'js', readFileSync(join(here, 'demo.js')), 'text/javascript; charset=utf-8')
+  if (scalar === null) return [page('plain.html', { STYLE: style.path, DEMO: demo.path }), style, demo]
   const code = new TextDecoder().decode(scalar).replace(/\/\/# sourceMappingURL=\S+\s*$/, '')
   const library = hashed('scalar', 'js', Buffer.from(SCALAR.notice + code), 'text/javascript; charset=utf-8')
   const start = hashed('start', 'js', readFileSync(join(here, 'start.js')), 'text/javascript; charset=utf-8')
   return [
-    page('page.html', { STYLE: style.path, LIBRARY: library.path, START: start.path }),
+    page('page.html', {
+      STYLE: style.path,
+      LIBRARY: library.path,
+      START: start.path,
+      DEMO: demo.path,
+    }),
     style,
+    demo,
     library,
     start,
   ]

@@ -33,6 +33,8 @@ export class Api {
   /** As the newest answer gave it; null before the first one. */
   quota: Quota | null = null
   onQuota: () => void = () => {}
+  /** Called with each answer: whether the data are made up. */
+  onMark: (isDemo: boolean) => void = () => {}
 
   /** `base` is the path of the operations, `clock` gives epoch milliseconds. */
   constructor(base: string, key: string, clock: () => number) {
@@ -80,6 +82,7 @@ export class Api {
       throw new ApiTrouble('offline', 'The server cannot be reached.', this.#clock() + RETRY_MS)
     }
     this.#readQuota(answer.headers)
+    if (answer.headers.has('X-Snapshot-Id')) this.onMark(answer.headers.has('X-Demo'))
     const body = (await answer.json().catch(() => null)) as { data?: unknown; message?: string } | null
     signal?.throwIfAborted()
     if (answer.ok && body?.data !== undefined) {

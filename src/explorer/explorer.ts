@@ -6,6 +6,7 @@ import { buoyAddress, isOfNow, mapAddress } from './addresses.ts'
 import { Answers, type Answer } from './answers.ts'
 import { Api, type ActiveBuoy, type ApiTrouble } from './api.ts'
 import { Banner } from './banner.ts'
+import { followDemo } from './demo.ts'
 import { byId, element, tickAges } from './dom.ts'
 import { keptKey, takeKeyFromAddress } from './key.ts'
 import { openKeyDialog } from './key_dialog.ts'
@@ -71,6 +72,7 @@ export class Explorer implements Scene {
 
   /** Draws the page, and keeps it right from here on. */
   start(): void {
+    followDemo(this.api)
     this.#followEvents()
     startSheet()
     drawLegend(this.theme)

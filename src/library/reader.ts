@@ -8,7 +8,7 @@ import { cataloguedBuoys, readCatalog, type CataloguedBuoy } from '../snapshot/c
 import { SnapshotError } from '../snapshot/format.ts'
 import { readMonth } from '../snapshot/months.ts'
 import { decodePart } from '../snapshot/part.ts'
-import { loadSnapshot, type LoadedPart } from '../snapshot/read.ts'
+import { loadSnapshot, type LoadedPart, type LoadedSnapshot } from '../snapshot/read.ts'
 import { finish } from '../system/steps.ts'
 
 /** A buoy of a snapshot. */
@@ -72,6 +72,8 @@ export interface Snapshot {
   /** The data's time. */
   readonly asOf: Date
   readonly publishedAt: Date
+  /** Whether any of its data are made up, as those of the demo. */
+  readonly demo: boolean
   /** Ascending by id. */
   readonly buoys: readonly Buoy[]
   /** The buoy with this id or slug; null where there is none. */
@@ -95,7 +97,8 @@ export interface Snapshot {
  * changed or malformed; the message names the file
  */
 export async function openSnapshot(dir: string): Promise<Snapshot> {
-  const { id, asOf, publishedAt, parts } = await loadSnapshot(dir)
+  const snapshot = await loadSnapshot(dir)
+  const { parts } = snapshot
   const catalogue = parts.find(({ entry }) => entry.kind === 'catalog')
   if (catalogue === undefined) throw new SnapshotError(`${dir}: the snapshot has no catalogue`)
   const catalog = readCatalog(decoded(catalogue), catalogue.entry.file)
@@ -105,7 +108,7 @@ export async function openSnapshot(dir: string): Promise<Snapshot> {
     .sort((a, b) => a.month - b.month)
   const segments = finish(segmentsOf(catalog.id, months))
   const buoys = cataloguedBuoys(catalog).map((buoy, ordinal) => buoyOf(buoy, segments.count(ordinal)))
-  return new OpenSnapshot(id, new Date(asOf * 1000), new Date(publishedAt * 1000), buoys, segments)
+  return new OpenSnapshot(snapshot, buoys, segments)
 }
 
 const decoded = ({ entry, buffer }: LoadedPart): ReturnType<typeof decodePart> =>
@@ -132,14 +135,16 @@ class OpenSnapshot implements Snapshot {
   readonly id: string
   readonly asOf: Date
   readonly publishedAt: Date
+  readonly demo: boolean
   readonly buoys: readonly Buoy[]
   readonly #segments: Segments
   readonly #ordinals = new Map<number | string, number>()
 
-  constructor(id: string, asOf: Date, publishedAt: Date, buoys: readonly Buoy[], segments: Segments) {
+  constructor({ id, asOf, publishedAt, demo }: LoadedSnapshot, buoys: readonly Buoy[], segments: Segments) {
     this.id = id
-    this.asOf = asOf
-    this.publishedAt = publishedAt
+    this.asOf = new Date(asOf * 1000)
+    this.publishedAt = new Date(publishedAt * 1000)
+    this.demo = demo
     this.buoys = Object.freeze(buoys)
     this.#segments = segments
     for (const [ordinal, buoy] of buoys.entries())

@@ -342,11 +342,11 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
     },
     meta: { timestamp: '2026-11-01T06:00:00Z' },
   },
-  '/changes?since=e217410abe153e9683dcbd45': {
+  '/changes?since=2a7d6191f34506ea8ac51d9e': {
     status: 'success',
     data: {
-      since: 'e217410abe153e9683dcbd45',
-      until: 'e217410abe153e9683dcbd45',
+      since: '2a7d6191f34506ea8ac51d9e',
+      until: '2a7d6191f34506ea8ac51d9e',
       buoys: [],
       passes: false,
       forecast: false,
@@ -1144,10 +1144,10 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
   '410 not_held /buoys?snapshot=000000000000000000000000': {
     error: 'snapshot_gone',
     message:
-      'Parameter snapshot names a snapshot that is not held any more, or never was. Current: e217410abe153e9683dcbd45',
+      'Parameter snapshot names a snapshot that is not held any more, or never was. Current: 2a7d6191f34506ea8ac51d9e',
     timestamp: '2026-11-01T06:00:00Z',
     request_id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff',
-    details: { parameter: 'snapshot', current: 'e217410abe153e9683dcbd45' },
+    details: { parameter: 'snapshot', current: '2a7d6191f34506ea8ac51d9e' },
   },
   '422 out_of_range /buoys/satellite_passes?limit=500': {
     error: 'validation_failed',

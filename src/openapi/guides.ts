@@ -122,7 +122,7 @@ licence. Show their credit where you show the data:
 | Tides | the text of \`tide_source\` | as it says |
 
 A server may have data of other sources; its operator knows their terms. The demo data that groundswell starts with are real places with
-made-up readings: do not sail by them.`,
+made-up readings: do not sail by them. Every answer that is made from them has the header \`X-Demo: true\`.`,
   },
 ]
 

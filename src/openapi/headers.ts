@@ -77,6 +77,11 @@ export const HEADERS: { readonly [name: string]: Schema } = {
     { type: 'string', minLength: 1 },
     false,
   ),
+  Demo: header(
+    'The data are made up, not measured: they are those of the demo. Absent on measured data.',
+    { type: 'string', const: 'true' },
+    false,
+  ),
   RequestId: header(
     'The `X-Request-Id` of the request, if that is a UUID.',
     { type: 'string', format: 'uuid' },
@@ -109,9 +114,10 @@ const VALIDATORS = {
   'Cache-Control': 'CacheControl',
   Vary: 'Vary',
   'X-Snapshot-Id': 'SnapshotId',
+  'X-Demo': 'Demo',
   'X-Request-Id': 'RequestId',
 }
 export const SUCCESS_HEADERS = headerRefs(VALIDATORS)
 export const ERROR_HEADERS = headerRefs({ 'Cache-Control': 'NoStore', 'X-Request-Id': 'ErrorRequestId' })
-export const SNAPSHOT_HEADER = headerRefs({ 'X-Snapshot-Id': 'SnapshotId' })
+export const SNAPSHOT_HEADER = headerRefs({ 'X-Snapshot-Id': 'SnapshotId', 'X-Demo': 'Demo' })
 export const RETRY = headerRefs({ 'Retry-After': 'RetryAfter' })

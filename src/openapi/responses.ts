@@ -96,7 +96,11 @@ export function responses(answers: ExampleAnswers): { readonly [name: string]: S
       answers,
       'service_unavailable',
       'No data is loaded yet, or too many long answers are being made. `Retry-After` says when to ask again.',
-      { ...headerRefs({ 'X-Snapshot-Id': 'LoadedSnapshotId' }), ...ANONYMOUS_RATE_HEADERS, ...RETRY },
+      {
+        ...headerRefs({ 'X-Snapshot-Id': 'LoadedSnapshotId', 'X-Demo': 'Demo' }),
+        ...ANONYMOUS_RATE_HEADERS,
+        ...RETRY,
+      },
     ),
   }
 }

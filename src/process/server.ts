@@ -290,8 +290,9 @@ export class RunningServer {
     const { snapshots } = this.#config
     const hold = readHold(snapshots)
     const rolledBack = hold === null ? '' : `, ${holdText(hold, snapshots)}`
-    const { id, asOf } = held.at(-1)!
-    this.#surroundings.log(`serving snapshot ${id}, data as of ${timestampText(asOf)}${rolledBack}`)
+    const { id, asOf, demo } = held.at(-1)!
+    const madeUp = demo ? ' (demo: its data are made up)' : ''
+    this.#surroundings.log(`serving snapshot ${id}, data as of ${timestampText(asOf)}${madeUp}${rolledBack}`)
   }
 
   #openAdminPort(): Promise<AdminPort | null> {

@@ -15,7 +15,7 @@ import { timestampText } from '../sea/time.ts'
 const ALLOWED_METHODS = 'GET, HEAD, OPTIONS'
 const ALLOWED_HEADERS = 'Authorization, X-Visitor-ID, X-Request-Id, Accept, Content-Type, If-None-Match'
 const EXPOSED_HEADERS =
-  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id, X-Snapshot-Id'
+  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id, X-Snapshot-Id, X-Demo'
 
 /** CORS on every answer, errors too, a ban on guessing another type from the body, and how long a connection is kept. */
 const EVERY_ANSWER =
@@ -82,6 +82,14 @@ export interface HeadFields {
   link: string
 }
 
+/** On answers that are made from a demo, and on the pages around them. */
+export const DEMO_HEADER = '\r\nX-Demo: true'
+
+/** What all answers of a snapshot say of it, each header begun by CRLF. */
+export function snapshotHeaders(snapshotId: string, demo: boolean): string {
+  return `\r\nX-Snapshot-Id: ${snapshotId}${demo ? DEMO_HEADER : ''}`
+}
+
 /** The end of the ETag and `Vary`. */
 const VARY = {
   public: varyOn('Accept-Encoding'),
@@ -139,10 +147,15 @@ export class Heads {
   #reset = 0
 
   /** `settingsTag`: what decides all answers beside the snapshot. */
-  constructor(kind: 'success' | 'not modified', snapshotId: string, settingsTag: string) {
+  constructor(
+    kind: 'success' | 'not modified',
+    snapshot: { snapshotId: string; demo: boolean } | null,
+    settingsTag: string,
+  ) {
+    const { snapshotId, demo } = snapshot ?? { snapshotId: '', demo: false }
     this.#tagStart = `W/"${snapshotId}-${settingsTag}-`
     this.#writer.text(
-      `${kind === 'success' ? OK : NOT_MODIFIED}\r\nX-Snapshot-Id: ${snapshotId}\r\nETag: ${this.#tagStart}`,
+      `${kind === 'success' ? OK : NOT_MODIFIED}${snapshotHeaders(snapshotId, demo)}\r\nETag: ${this.#tagStart}`,
     )
     this.#tagAt = this.#writer.at
   }

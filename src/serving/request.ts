@@ -208,7 +208,7 @@ export class RequestPath {
     const route = this.#router.find(path)
     if (route === null) {
       exchange.route = this.#options.operations.length + STATIC
-      if (this.#options.site?.serve(exchange) === true) return
+      if (this.#options.site?.serve(exchange, served.mark) === true) return
       exchange.route = this.#options.operations.length + UNMATCHED
       sendError(exchange, 'resource_not_found', 'No such path', now)
       return

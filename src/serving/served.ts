@@ -4,7 +4,7 @@
  */
 import type { View } from '../answers/operation.ts'
 import { AnswerCache } from './cache.ts'
-import { Heads } from './reply.ts'
+import { DEMO_HEADER, Heads, snapshotHeaders } from './reply.ts'
 
 /** What slow readers hold on to, so that it can be taken from them. */
 export interface Hold {
@@ -32,8 +32,10 @@ export class ServedSnapshot {
   readonly isPinned: boolean
   /** The id where the snapshot is pinned, else ''. */
   readonly pin: string
-  /** Begun by CRLF. */
+  /** Each begun by CRLF. */
   readonly header: string
+  /** What pages say of the data behind them: a header, begun by CRLF, where those are made up. */
+  readonly mark: string
   readonly heads: Heads
   readonly notModifiedHeads: Heads
 
@@ -46,9 +48,10 @@ export class ServedSnapshot {
     this.isPinned = isPinned
     this.pin = isPinned ? id : ''
     this.cache = new AnswerCache(isPinned ? answerCache * PINNED_CACHE_SHARE : answerCache)
-    this.header = view === null ? '' : `\r\nX-Snapshot-Id: ${id}`
-    this.heads = new Heads('success', id, tag)
-    this.notModifiedHeads = new Heads('not modified', id, tag)
+    this.header = view === null ? '' : snapshotHeaders(id, view.dataset.demo)
+    this.mark = view?.dataset.demo === true ? DEMO_HEADER : ''
+    this.heads = new Heads('success', view?.dataset ?? null, tag)
+    this.notModifiedHeads = new Heads('not modified', view?.dataset ?? null, tag)
   }
 
   get view(): View | null {

@@ -207,8 +207,11 @@ export class Site {
     }
   }
 
-  /** Answers GET and HEAD of a file; false, and no answer, where the path names none. */
-  serve(exchange: Exchange): boolean {
+  /**
+   * Answers GET and HEAD of a file; false, and no answer, where the path names none. `more` ends the head:
+   * headers, each begun by CRLF.
+   */
+  serve(exchange: Exchange, more = ''): boolean {
     const file = this.#files.get(exchange.path)
     if (file === undefined) return false
     const encoding = file.preference.of(exchange.header(ACCEPT_ENCODING))
@@ -216,9 +219,9 @@ export class Site {
     // Reading one value costs a tenth of reading all.
     const conditional = exchange.header(IF_NONE_MATCH) !== ''
     if (conditional && namesEtag(exchange.headerValues(IF_NONE_MATCH), variant.etag)) {
-      exchange.send(`${file.notModified}\r\nETag: ${variant.etag}`, null)
+      exchange.send(`${file.notModified}\r\nETag: ${variant.etag}${more}`, null)
     } else {
-      exchange.send(variant.head, variant.body, true)
+      exchange.send(variant.head + more, variant.body, true)
     }
     return true
   }

@@ -34,6 +34,8 @@ export interface Manifest {
   id: string
   /** The data's time, epoch seconds: "now" for everything that is fresh, active or complete. */
   asOf: number
+  /** Whether any of it is made up. Absent where all of it was measured, as in manifests that are older than this. */
+  demo?: boolean
   parts: PartEntry[]
 }
 
@@ -57,8 +59,11 @@ export function decodeManifest(bytes: Uint8Array, file: string): Manifest {
   if (!isCount(body.as_of) || body.as_of > LAST_SECOND) {
     throw new SnapshotError(`${file}: has no as_of: whole epoch seconds from 0 to ${LAST_SECOND}`)
   }
+  if (body.demo !== undefined && body.demo !== true) {
+    throw new SnapshotError(`${file}: demo has to be true or absent`)
+  }
   const parts = list(body.parts, `${file}: parts`).map((entry) => decodeEntry(entry, file))
-  const manifest = { asOf: body.as_of, parts }
+  const manifest = { asOf: body.as_of, ...(body.demo === true && { demo: true }), parts }
   const id = manifestId(manifest)
   if (body.id !== id) throw new SnapshotError(`${file}: its id does not agree with its content`)
   expectDistinct(parts, file)
@@ -121,11 +126,13 @@ function manifestId(manifest: Omit<Manifest, 'id'>): string {
   return sha256(pack(manifestBody(manifest))).slice(0, 24)
 }
 
-function manifestBody({ asOf, parts }: Omit<Manifest, 'id'>): Meta {
+function manifestBody({ asOf, demo, parts }: Omit<Manifest, 'id'>): Meta {
   return {
     format: MANIFEST_FORMAT,
     version: FORMAT_VERSION,
     as_of: asOf,
+    // Absent, not false: manifests of measured data keep the ids that they had before there was a mark.
+    ...(demo === true && { demo: true }),
     parts: parts.map(({ kind, file, bytes, sha256, rows, month }) => ({
       kind,
       file,

@@ -24,6 +24,8 @@ export interface LoadedSnapshot extends Summary {
   asOf: number
   /** When the manifest was published, epoch seconds (its file's mtime: no clock is in the bytes). */
   publishedAt: number
+  /** Whether any of its data are made up. */
+  demo: boolean
   parts: LoadedPart[]
 }
 
@@ -110,7 +112,8 @@ export async function loadManifest(
   summaries.clear()
   for (const [file, summary] of now) summaries.set(file, summary)
   const summary = summaryOf(parts.map(({ entry }) => ({ entry, summary: now.get(entry.file)! })))
-  return { id: manifest.id, asOf: manifest.asOf, publishedAt: manifest.publishedAt, parts, ...summary }
+  const { id, asOf, publishedAt, demo = false } = manifest
+  return { id, asOf, publishedAt, demo, parts, ...summary }
 }
 
 /** The parts of a manifest that are in memory. @throws SnapshotError when it contradicts one of them */

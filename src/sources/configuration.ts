@@ -254,6 +254,7 @@ function open(entry: FileSource, folder: string, fail: (what: string) => never):
   return {
     complete: complete ?? source.complete ?? true,
     isControlled: source.isControlled ?? false,
+    isMadeUp: source.isMadeUp ?? false,
     terms,
     ...(source.folder !== undefined && { folder: source.folder }),
     ...(source.defaultAsOf !== undefined && { defaultAsOf: (now: number) => source.defaultAsOf!(now) }),

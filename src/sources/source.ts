@@ -59,6 +59,8 @@ export interface Source {
   readonly folder?: string
   /** The operator's own rows, which quality control does not touch. */
   readonly isControlled?: boolean
+  /** It gives made-up data: the snapshot is marked for good. */
+  readonly isMadeUp?: boolean
   /** What the operator's configuration says of this source, beyond its format. */
   readonly terms?: SourceTerms
   /** The data's time when `--as-of` is not given; absent: the newest reading. */

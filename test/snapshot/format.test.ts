@@ -225,6 +225,7 @@ test('A manifest comes back, and any two manifests have different ids.', () => {
   const [catalog, readings, weather] = MANIFEST.parts
   const others: Omit<Manifest, 'id'>[] = [
     { ...MANIFEST, asOf: MANIFEST.asOf + 1 },
+    { ...MANIFEST, demo: true },
     { ...MANIFEST, parts: [catalog, readings] },
     { ...MANIFEST, parts: [catalog, weather, readings] },
     { ...MANIFEST, parts: [catalog, { ...readings, rows: 8 }, weather] },
@@ -233,6 +234,13 @@ test('A manifest comes back, and any two manifests have different ids.', () => {
   ]
   const ids = others.map((other) => encodeManifest(other).id)
   assert.equal(new Set([id, ...ids]).size, others.length + 1)
+})
+
+test('The mark of a demo comes back, and measured data have the id that they had before there was a mark.', () => {
+  const marked = encodeManifest({ ...MANIFEST, demo: true })
+  assert.deepEqual(decodeManifest(marked.bytes, 'm'), { id: marked.id, ...MANIFEST, demo: true })
+  assert.equal(encodeManifest({ ...MANIFEST, demo: false }).id, encodeManifest(MANIFEST).id)
+  assert.equal(encodeManifest(MANIFEST).id, 'ed82775f0f7f7abbbff36725')
 })
 
 test('A manifest that is malformed, of a newer version or not of its id is refused.', () => {
@@ -254,6 +262,9 @@ test('A manifest that is malformed, of a newer version or not of its id is refus
       { ...body, as_of: asOf },
       /has no as_of: whole epoch seconds from 0 to 4294967295/,
     ]),
+    [{ ...body, demo: false }, /demo has to be true or absent/],
+    [{ ...body, demo: 1 }, /demo has to be true or absent/],
+    [{ ...body, demo: true }, /does not agree/],
     [{ ...body, parts: null }, /parts: is not a list/],
     [{ ...body, parts: [null] }, /part: is not a map/],
     [{ ...body, as_of: body.as_of + 1 }, /does not agree/],

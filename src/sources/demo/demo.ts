@@ -62,6 +62,7 @@ export const openDemo: OpenSource = (argument) => {
 }
 
 const demo: Source = {
+  isMadeUp: true,
   defaultAsOf: lastHalfHour,
   async read(sink: Sink, context: SourceContext): Promise<void> {
     const asOf = context.asOf ?? lastHalfHour(context.now)

@@ -208,6 +208,7 @@ function scaleSource(options: ScaleOptions): ScaleSource {
 
   return {
     options,
+    isMadeUp: true,
     monthKey(month, asOf) {
       const { from, to } = stepsOf(month, asOf)
       return `scale law ${LAW} seed ${options.seed} buoys ${options.buoys} from ${from} to ${to}`
