@@ -91,7 +91,9 @@ const RANKS = [
   'build/',
   'fetch/',
   'sources/',
+  'bulk/',
   'snapshot/',
+  'parquet/',
   'index/',
   'http/',
   'redis/',
@@ -433,7 +435,8 @@ test('The lock file names no address, each entry has the hash of what it stands 
     )
   }
   for (const table of [PACKAGE.dependencies, PACKAGE.optionalDependencies, PACKAGE.devDependencies]) {
-    for (const [name, version] of Object.entries(table)) assert.match(version, /^\d+\.\d+\.\d+$/, name)
+    for (const [name, version] of Object.entries(table))
+      assert.match(version, /^\d+\.\d+\.\d+(-r\.\d+)?$/, name)
   }
 })
 

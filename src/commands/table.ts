@@ -4,6 +4,7 @@ import { check } from './check.ts'
 import type { Command, Service } from './command.ts'
 import { diff } from './diff.ts'
 import { doctor } from './doctor/doctor.ts'
+import { exportCommand } from './export.ts'
 import { health } from './health.ts'
 import { init } from './init.ts'
 import { inspect } from './inspect.ts'
@@ -29,6 +30,7 @@ export const COMMANDS: { readonly [name: string]: Command | Service } = {
   report,
   list,
   diff,
+  export: exportCommand,
   pin,
   unpin,
   rollback,

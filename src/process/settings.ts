@@ -8,6 +8,7 @@ import { DEFAULT_QUOTA } from '../access/keys.ts'
 import { MAX_QUOTA } from '../access/keys-file.ts'
 import { DEFAULT_ALLOWED_LOSS } from '../build/losses.ts'
 import { DEFAULT_KEPT, type Wanted } from '../build/kept.ts'
+import { EXPORT_FORMATS, type ExportFormat } from '../bulk/file-list.ts'
 import { isAddress, parseAddress, type RedisAddress } from '../redis/address.ts'
 import { endOf, parseTimestamp } from '../sea/time.ts'
 import { ACCESS_LOG_SETTINGS, LOG_SETTINGS } from './log-settings.ts'
@@ -443,6 +444,27 @@ export const REPORT_SETTINGS = { json: { ...json, help: 'print the JSON document
 export const DIFF_SETTINGS = {
   json: { ...json, help: 'print what GET /changes answers, as one line of JSON' },
   'active-within': SERVE_SETTINGS['active-within'],
+} as const
+
+export const EXPORT_SETTINGS = {
+  format: {
+    placeholder: 'FORMAT',
+    help: 'parquet or csv',
+    default: 'parquet',
+    parse: oneOf(EXPORT_FORMATS),
+  } satisfies Setting<ExportFormat>,
+  out: {
+    placeholder: 'DIR_OR_URL',
+    help: 'folder or bucket, s3://BUCKET/PREFIX, that the files go to; what it has of the same data stays',
+    required: true,
+    parse: text,
+  } satisfies Setting<string>,
+  since: {
+    placeholder: 'ID',
+    help: 'export only the months that changed after this kept snapshot (default: all months)',
+    default: '',
+    parse: textOrNull,
+  } satisfies Setting<string | null>,
 } as const
 
 export const ROLLBACK_SETTINGS = {

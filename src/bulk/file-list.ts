@@ -1,0 +1,218 @@
+/**
+ * The list of exported files, `files.json`: what a snapshot was exported as. It is written last, and a file
+ * that it does not name is not part of the export.
+ *
+ *   files.json                                     the list
+ *   readings/NETWORK/2026-03-HASH.parquet          readings of a network and month, or .csv
+ *   buoys-HASH.parquet, buoys-HASH.geojson         all buoys
+ *
+ * A file is named by the hash of its bytes and never changes.
+ */
+import { LAST_SECOND, monthText, parseTimestamp, timestampText } from '../sea/time.ts'
+import { BuildError } from '../system/build-error.ts'
+
+export const LIST_FILE = 'files.json'
+const LIST_FORMAT = 'groundswell-files'
+const LIST_VERSION = 1
+/** Ten networks over all months that 32 bits of seconds can name take 8 MB. */
+export const MAX_LIST_BYTES = 64 * 2 ** 20
+
+export const EXPORT_FORMATS = ['parquet', 'csv'] as const
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+
+const KINDS = ['readings', 'buoys'] as const
+const FILE_FORMATS = [...EXPORT_FORMATS, 'geojson'] as const
+type FileFormat = (typeof FILE_FORMATS)[number]
+
+/** Digits of a file's hash in its name. */
+const NAME_DIGITS = 32
+const CONTENT =
+  /^(?:readings\/[a-z0-9][a-z0-9-]{0,79}\/\d{4}-\d{2}-[0-9a-f]{32}\.(?:parquet|csv)|buoys-[0-9a-f]{32}\.(?:parquet|csv|geojson))$/
+const SHA256 = /^[0-9a-f]{64}$/
+const SNAPSHOT_ID = /^[0-9a-f]{24}$/
+const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/
+
+/** Whether a path below the target is that of a file named by its content, which collecting may remove. */
+export const isContent = (path: string): boolean => CONTENT.test(path)
+
+export interface ExportedFile {
+  /** From the folder of the list, with slashes. */
+  path: string
+  kind: (typeof KINDS)[number]
+  format: FileFormat
+  /** Name of the network whose readings they are; null for buoys. */
+  network: string | null
+  /** `2026-03`; null for buoys. */
+  month: string | null
+  rows: number
+  bytes: number
+  sha256: string
+  /** Times of the first and the last reading, epoch seconds; null for buoys. */
+  start: number | null
+  end: number | null
+  /** The snapshot that the file was first exported from: its data have not changed since. */
+  snapshot: string
+  /** Hash of what the file was made from. */
+  madeFrom: string
+}
+
+/** A network as its files show it. */
+export interface ExportedNetwork {
+  name: string
+  /** The name on the wire. */
+  source: string
+  credit: string | null
+  licence: string | null
+  /** Hash of all that the files of its readings have from the catalogue. */
+  madeFrom: string
+}
+
+/** A month of readings that a snapshot has. */
+export interface ExportedMonth {
+  month: string
+  /** SHA-256 of the snapshot's part. */
+  part: string
+}
+
+export interface FileList {
+  snapshot: string
+  /** The data's time, epoch seconds. */
+  asOf: number
+  format: ExportFormat
+  /** The list has only what changed after this snapshot; null where it has everything. */
+  since: string | null
+  networks: ExportedNetwork[]
+  months: ExportedMonth[]
+  /** By kind, network and month. */
+  files: ExportedFile[]
+  /** With `since`: the network had readings in the month, and has none now. */
+  removed: { network: string; month: string }[]
+}
+
+/** The path of a file with these bytes. */
+export function readingsPath(folder: string, month: number, sha256: string, format: ExportFormat): string {
+  return `readings/${folder}/${monthText(month)}-${sha256.slice(0, NAME_DIGITS)}.${format}`
+}
+
+export function buoysPath(sha256: string, format: FileFormat): string {
+  return `buoys-${sha256.slice(0, NAME_DIGITS)}.${format}`
+}
+
+/** The same list gives the same bytes. */
+export function encodeList(list: FileList): Buffer {
+  const { snapshot, asOf, format, since, networks, months, files, removed } = list
+  const text = (time: number | null): string | null => (time === null ? null : timestampText(time))
+  const document = {
+    format: LIST_FORMAT,
+    version: LIST_VERSION,
+    as: format,
+    snapshot,
+    as_of: timestampText(asOf),
+    since,
+    networks: networks.map(({ madeFrom, ...network }) => ({ ...network, made_from: madeFrom })),
+    months,
+    files: files.map(({ start, end, madeFrom, ...file }) => ({
+      ...file,
+      start: text(start),
+      end: text(end),
+      made_from: madeFrom,
+    })),
+    removed,
+  }
+  return Buffer.from(`${JSON.stringify(document, null, 1)}\n`)
+}
+
+/**
+ * Reads a list that anybody may have written.
+ * @param where what a message begins with
+ * @throws BuildError where it is not one of ours
+ */
+export function decodeList(bytes: Uint8Array, where: string): FileList {
+  const list = listOf(bytes)
+  if (list === null) {
+    throw new BuildError(
+      `${where}: is not a list of exported files that this program can read; export to another place, or remove it`,
+    )
+  }
+  return list
+}
+
+type Fields = { readonly [name: string]: unknown }
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= 2000
+const isTextOrNull = (value: unknown): value is string | null => value === null || isText(value)
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+const matches = (value: unknown, pattern: RegExp): value is string => isText(value) && pattern.test(value)
+
+/** Every entry as `read` makes it; null where one is not what it should be. */
+function all<T>(value: unknown, read: (fields: Fields) => T | null): T[] | null {
+  if (!Array.isArray(value)) return null
+  const entries: T[] = []
+  for (const entry of value as unknown[]) {
+    const read1 = typeof entry === 'object' && entry !== null ? read(entry as Fields) : null
+    if (read1 === null) return null
+    entries.push(read1)
+  }
+  return entries
+}
+
+function listOf(bytes: Uint8Array): FileList | null {
+  let fields: Fields
+  try {
+    fields = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')) as Fields
+  } catch {
+    return null
+  }
+  if (typeof fields !== 'object' || fields === null) return null
+  const asOf = timeOf(fields.as_of)
+  const as = EXPORT_FORMATS.find((known) => known === fields.as)
+  const { snapshot, since } = fields
+  const networks = all(fields.networks, networkOf)
+  const months = all(fields.months, ({ month, part }) =>
+    matches(month, MONTH) && matches(part, SHA256) ? { month, part } : null,
+  )
+  const files = all(fields.files, fileOf)
+  const removed = all(fields.removed, ({ network, month }) =>
+    isText(network) && matches(month, MONTH) ? { network, month } : null,
+  )
+  const isList =
+    fields.format === LIST_FORMAT &&
+    fields.version === LIST_VERSION &&
+    matches(snapshot, SNAPSHOT_ID) &&
+    (since === null || matches(since, SNAPSHOT_ID))
+  if (!isList || as === undefined || asOf === null) return null
+  if (networks === null || months === null || files === null || removed === null) return null
+  return { snapshot, asOf, format: as, since, networks, months, files, removed }
+}
+
+function timeOf(value: unknown): number | null {
+  const time = isText(value) ? parseTimestamp(value) : null
+  return time !== null && time.epoch >= 0 && time.epoch <= LAST_SECOND ? time.epoch : null
+}
+
+function networkOf({ name, source, credit, licence, made_from: madeFrom }: Fields): ExportedNetwork | null {
+  const isNetwork = isText(name) && isText(source) && isTextOrNull(credit) && isTextOrNull(licence)
+  return isNetwork && matches(madeFrom, SHA256) ? { name, source, credit, licence, madeFrom } : null
+}
+
+function fileOf(fields: Fields): ExportedFile | null {
+  const { path, network, month, rows, bytes, sha256, snapshot, made_from: madeFrom } = fields
+  const kind = KINDS.find((known) => known === fields.kind)
+  const format = FILE_FORMATS.find((known) => known === fields.format)
+  const [start, end] = [timeOf(fields.start), timeOf(fields.end)]
+  const isFile =
+    matches(path, CONTENT) &&
+    isTextOrNull(network) &&
+    (month === null || matches(month, MONTH)) &&
+    isCount(rows) &&
+    isCount(bytes) &&
+    matches(sha256, SHA256) &&
+    path.includes(sha256.slice(0, NAME_DIGITS)) &&
+    matches(snapshot, SNAPSHOT_ID) &&
+    matches(madeFrom, SHA256)
+  if (!isFile || kind === undefined || format === undefined) return null
+  if ((kind === 'readings') !== (network !== null && month !== null && start !== null && end !== null)) {
+    return null
+  }
+  return { path, kind, format, network, month, rows, bytes, sha256, start, end, snapshot, madeFrom }
+}

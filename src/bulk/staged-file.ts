@@ -1,0 +1,60 @@
+/** A file on its way: written where nobody looks, hashed meanwhile, and named when it is whole. */
+import { createHash } from 'node:crypto'
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { BuildError } from '../system/build-error.ts'
+import { errorCode } from '../system/lock.ts'
+
+export interface StagedFile {
+  path: string
+  bytes: number
+  sha256: string
+}
+
+export class StagedFileWriter {
+  readonly #path: string
+  readonly #file: number
+  readonly #hash = createHash('sha256')
+  #bytes = 0
+
+  /** @throws BuildError where it cannot be made */
+  constructor(folder: string, name: string) {
+    this.#path = join(folder, name)
+    this.#file = faultsAt(this.#path, () => openSync(this.#path, 'w', 0o644))
+  }
+
+  /** @throws BuildError, on a full disk above all; then the file is gone */
+  write(bytes: Uint8Array): void {
+    this.#hash.update(bytes)
+    faultsAt(this.#path, () => {
+      for (let at = 0; at < bytes.length;) at += writeSync(this.#file, bytes, at)
+    })
+    this.#bytes += bytes.length
+  }
+
+  /** Ends the file, its bytes safely on the disk. @throws BuildError */
+  end(): StagedFile {
+    faultsAt(this.#path, () => fsyncSync(this.#file))
+    closeSync(this.#file)
+    return { path: this.#path, bytes: this.#bytes, sha256: this.#hash.digest('hex') }
+  }
+
+  /** Leaves nothing of it. */
+  drop(): void {
+    closeSync(this.#file)
+    rmSync(this.#path, { force: true })
+  }
+}
+
+/** Runs `task`. @throws BuildError that names the path, for what the file system refuses */
+export function faultsAt<T>(path: string, task: () => T): T {
+  try {
+    return task()
+  } catch (error) {
+    // Only the file system's own faults have a number.
+    if (!(error instanceof Error) || !('errno' in error)) throw error
+    const code = errorCode(error)
+    const what = code === 'ENOSPC' || code === 'EDQUOT' ? `no space is left on the disk (${code})` : code
+    throw new BuildError(`${path}: cannot be written: ${what}; the export before this one stays as it was`)
+  }
+}

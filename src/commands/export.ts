@@ -1,0 +1,96 @@
+/** `export`: a snapshot as files that databases read, in a folder or a bucket. */
+import { realpathSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, relative, isAbsolute, resolve, sep } from 'node:path'
+import { keptSnapshot } from '../build/kept.ts'
+import { BucketTarget } from '../bulk/bucket-target.ts'
+import type { Exported } from '../bulk/export.ts'
+import { FolderTarget } from '../bulk/folder-target.ts'
+import type { Target } from '../bulk/target.ts'
+import { EXPORT_SETTINGS } from '../process/settings.ts'
+import { UsageError } from '../process/usage-error.ts'
+import { timestampText } from '../sea/time.ts'
+import { readManifest } from '../snapshot/read.ts'
+import type { Store } from '../store/store.ts'
+import { BuildError } from '../system/build-error.ts'
+import { command } from './command.ts'
+import { openPublishing } from './publishing.ts'
+import { clock, note, print } from './surroundings.ts'
+
+export const exportCommand = command({
+  usage: 'DIR --out DIR_OR_URL [--format parquet|csv] [--since ID]',
+  summary: 'write the readings of a snapshot as files, one for each network and month, and all buoys',
+  settings: EXPORT_SETTINGS,
+  positionals: 1,
+  inFolder: true,
+  run: async ({ format, out, since }, [dir]) => {
+    const manifest = await readManifest(dir)
+    if (manifest === null) {
+      throw new BuildError(
+        `${dir}: there is no snapshot to export; "groundswell build --out ${dir}" makes one`,
+      )
+    }
+    const { target, store } = openTarget('--out', out, dir)
+    // Other commands do not load the writer of Parquet.
+    const { exportSnapshot } = await import('../bulk/export.ts')
+    try {
+      const exported = await exportSnapshot(
+        { dir, manifest, format, since: since === null ? null : keptSnapshot(dir, { id: since }), log: note },
+        target,
+      )
+      for (const line of linesOf(exported, target.address)) print(line)
+    } finally {
+      await store?.close()
+    }
+  },
+})
+
+/**
+ * The folder or bucket of an address on the command line. Asks nothing yet.
+ * @param option how the operator knows the address
+ * @param dir the folder of snapshots, which an export must not lie in
+ * @throws UsageError
+ */
+export function openTarget(
+  option: string,
+  address: string,
+  dir: string,
+): { target: Target; store: Store | null } {
+  if (/^[a-z0-9+.-]+:\/\//i.test(address)) {
+    const store = openPublishing(option, address)
+    return { target: new BucketTarget(store, tmpdir(), note), store }
+  }
+  const between = relative(realPath(dir), realPath(address))
+  const isInside = between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between)
+  if (isInside) {
+    throw new UsageError(
+      `${option}: ${address} is or lies in the folder of snapshots ${dir}; name a folder beside it`,
+    )
+  }
+  return { target: new FolderTarget(address, clock()), store: null }
+}
+
+/** A path without links, also where the end of it is not there yet. */
+function realPath(path: string): string {
+  const whole = resolve(path)
+  try {
+    return realpathSync(whole)
+  } catch {
+    const above = dirname(whole)
+    return above === whole ? whole : join(realPath(above), basename(whole))
+  }
+}
+
+/** What an operator should know of an export. */
+export function linesOf({ list, written }: Exported, address: string): string[] {
+  const { files, snapshot, asOf, since, removed } = list
+  const [rows, bytes] = [
+    files.reduce((sum, file) => sum + (file.month === null ? 0 : file.rows), 0),
+    files.reduce((sum, file) => sum + file.bytes, 0),
+  ]
+  return [
+    `exported snapshot ${snapshot}, data as of ${timestampText(asOf)}${since === null ? '' : `, since ${since}`}, to ${address}`,
+    `${files.length} files of ${bytes} bytes, ${rows} readings; ${written.files} files of ${written.bytes} bytes were written`,
+    ...removed.map(({ network, month }) => `${network} has no readings in ${month} any more`),
+  ]
+}

@@ -1,0 +1,174 @@
+/**
+ * Readings as columns of a Parquet file: the names of the JSON answers, physical and logical types, units, and
+ * how the snapshot's codes become values.
+ */
+import type { ColumnSource, SchemaElement } from 'hyparquet-writer'
+import type { MeasureColumn, MonthRows } from '../index/segments.ts'
+import { MEASURES, type MeasureName } from '../sea/columns.ts'
+
+/** What the rows of a buoy share. */
+export interface RunBuoy {
+  id: number
+  slug: string
+  /** The network's name on the wire. */
+  source: string
+}
+
+/** Rows `from` up to `to` of a month, all of one buoy. */
+export interface Run {
+  buoy: RunBuoy
+  rows: MonthRows
+  from: number
+  to: number
+}
+
+/** Nulls stand for what was not measured. */
+export type Values = (number | bigint | string | boolean | null)[]
+
+export type Encoding = NonNullable<ColumnSource['encoding']>
+
+export interface ReadingColumn {
+  readonly name: string
+  readonly element: SchemaElement
+  /** As in the README of the API; null for what has none. */
+  readonly unit: string | null
+  /** Without one the writer chooses between a dictionary and plain values. */
+  readonly encoding?: Encoding
+  /** The values of some runs, `count` rows in all. */
+  readonly values: (runs: readonly Run[], count: number) => Values
+}
+
+const MS_PER_S = 1000
+/** A reading's id is its buoy's id times this, plus its time in epoch seconds. */
+const READING_ID_FACTOR = 10_000_000_000n
+/** Codes have 16 bits. */
+const CODES = 2 ** 16
+
+/** One value for all rows of a run. */
+function perBuoy(valueOf: (buoy: RunBuoy) => number | string): ReadingColumn['values'] {
+  return (runs, count) => {
+    const values: Values = Array.from({ length: count }, () => null)
+    let at = 0
+    for (const { buoy, from, to } of runs) {
+      const value = valueOf(buoy)
+      values.fill(value, at, (at += to - from))
+    }
+    return values
+  }
+}
+
+function perTime(valueOf: (time: number, buoy: RunBuoy) => bigint | number): ReadingColumn['values'] {
+  return (runs, count) => {
+    const values: Values = Array.from({ length: count }, () => null)
+    let at = 0
+    for (const { buoy, rows, from, to } of runs) {
+      for (let row = from; row < to; row++) values[at++] = valueOf(rows.time[row], buoy)
+    }
+    return values
+  }
+}
+
+/** Values of all codes, as the 32 bits of a float hold them; made when a measure is first written. */
+const tables = new Map<MeasureName, (number | null)[]>()
+
+function tableOf(name: MeasureName): (number | null)[] {
+  const known = tables.get(name)
+  if (known !== undefined) return known
+  const { scale, signed, missing } = MEASURES[name]
+  const table = Array.from({ length: CODES }, (_, bits) => {
+    const code = signed ? (bits << 16) >> 16 : bits
+    return code === missing ? null : Math.fround(code / scale)
+  })
+  tables.set(name, table)
+  return table
+}
+
+function perMeasure(name: MeasureName): ReadingColumn['values'] {
+  return (runs, count) => {
+    const table = tableOf(name)
+    const values: Values = Array.from({ length: count }, () => null)
+    let at = 0
+    for (const { rows, from, to } of runs) {
+      const { codes, mask }: MeasureColumn = rows.measures[name]
+      for (let row = from; row < to; row++) values[at++] = table[codes[row & mask] & 0xffff]
+    }
+    return values
+  }
+}
+
+export const textElement = (name: string): SchemaElement => ({
+  name,
+  type: 'BYTE_ARRAY',
+  converted_type: 'UTF8',
+  logical_type: { type: 'STRING' },
+  repetition_type: 'OPTIONAL',
+})
+
+export const integerElement = (name: string): SchemaElement => ({
+  name,
+  type: 'INT32',
+  repetition_type: 'OPTIONAL',
+})
+
+function measureColumn(name: string, measure: MeasureName): ReadingColumn {
+  const { unit } = MEASURES[measure]
+  return {
+    name,
+    element: { name, type: 'FLOAT', repetition_type: 'OPTIONAL' },
+    unit: unit === 'degree' ? 'degrees clockwise from north' : unit,
+    values: perMeasure(measure),
+  }
+}
+
+/** All columns that readings can have, by their names on the wire. */
+export const READING_COLUMNS = {
+  buoy_id: {
+    name: 'buoy_id',
+    element: integerElement('buoy_id'),
+    unit: null,
+    encoding: 'DELTA_BINARY_PACKED',
+    values: perBuoy(({ id }) => id),
+  },
+  buoy_slug: {
+    name: 'buoy_slug',
+    element: textElement('buoy_slug'),
+    unit: null,
+    encoding: 'RLE_DICTIONARY',
+    values: perBuoy(({ slug }) => slug),
+  },
+  source: {
+    name: 'source',
+    element: textElement('source'),
+    unit: null,
+    encoding: 'RLE_DICTIONARY',
+    values: perBuoy(({ source }) => source),
+  },
+  id: {
+    name: 'id',
+    element: { name: 'id', type: 'INT64', repetition_type: 'OPTIONAL' },
+    unit: null,
+    encoding: 'DELTA_BINARY_PACKED',
+    values: perTime((time, { id }) => BigInt(id) * READING_ID_FACTOR + BigInt(time)),
+  },
+  time: {
+    name: 'time',
+    element: {
+      name: 'time',
+      type: 'INT64',
+      converted_type: 'TIMESTAMP_MILLIS',
+      logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+      repetition_type: 'OPTIONAL',
+    },
+    unit: 'UTC',
+    values: perTime((time) => time * MS_PER_S),
+  },
+  significient_height: measureColumn('significient_height', 'significantHeight'),
+  maximum_height: measureColumn('maximum_height', 'maximumHeight'),
+  period: measureColumn('period', 'period'),
+  peak_period: measureColumn('peak_period', 'peakPeriod'),
+  direction: measureColumn('direction', 'direction'),
+  water_temperature: measureColumn('water_temperature', 'waterTemperature'),
+  wind_speed: measureColumn('wind_speed', 'windSpeed'),
+  wind_direction: measureColumn('wind_direction', 'windDirection'),
+  gust_speed: measureColumn('gust_speed', 'gustSpeed'),
+} as const satisfies { [name: string]: ReadingColumn }
