@@ -42,7 +42,7 @@ export class Banner {
     byId('banner').hidden = true
   }
 
-  #textOf({ kind, message, again }: ApiTrouble): string {
+  #textOf({ kind, again }: ApiTrouble): string {
     if (kind === 'quota' && again !== null) {
       const { quota } = this.#api
       const count = quota === null ? '' : `${quota.limit.toLocaleString('en')} `
@@ -54,6 +54,6 @@ export class Banner {
     if (kind === 'offline') {
       return 'No connection to the server. What you see may be old; the page tries again by itself.'
     }
-    return `${message}. The page tries again by itself.`.replace('..', '.')
+    return 'The server cannot answer at the moment. The page tries again by itself.'
   }
 }

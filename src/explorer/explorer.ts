@@ -13,6 +13,8 @@ import { openKeyDialog } from './key_dialog.ts'
 import { drawLegend } from './legend.ts'
 import type { Target } from './map/features.ts'
 import type { BuoyMap, Look, MapEvents } from './map/map.ts'
+import { chosenUnits, openUnits, unitsOf } from './mine/own_units.ts'
+import type { SomeUnits, Units } from './mine/units.ts'
 import { drawBuoy } from './panel/buoy.ts'
 import type { Drawn } from './panel/drawn.ts'
 import { PanelFrame } from './panel/frame.ts'
@@ -37,6 +39,7 @@ export class Explorer implements Scene {
   readonly api: Api
   readonly answers: Answers
   view: ViewState
+  units: Units
   buoys: readonly ActiveBuoy[] | null = null
   chosenPass: SatellitePass | null = null
 
@@ -59,7 +62,8 @@ export class Explorer implements Scene {
       if (trouble !== null) this.#report(trouble)
       this.#redraw()
     })
-    this.view = parseView(location.hash.slice(1))
+    this.view = viewOfAddress()
+    this.units = unitsOf(this.view.units)
     this.#theme = new PageTheme(() => this.#recolour())
     this.#banner = new Banner(this.api, clock, () => this.#retry())
     this.#list = {
@@ -75,7 +79,7 @@ export class Explorer implements Scene {
     followDemo(this.api)
     this.#followEvents()
     startSheet()
-    drawLegend(this.theme)
+    drawLegend(this.theme, this.units)
     this.#drawTools()
     addSearchBox(byId('search'), this.api, {
       onChosen: (buoy) => this.update({ buoy, point: null }),
@@ -145,8 +149,9 @@ export class Explorer implements Scene {
       this.#retry()
     }
     const before = this.view
-    this.view = parseView(location.hash.slice(1))
+    this.view = viewOfAddress()
     this.#arrive(before)
+    this.#takeUnits(this.view.units)
     const { camera } = this.view
     if (camera !== null && JSON.stringify(camera) !== JSON.stringify(before.camera)) this.#map?.moveTo(camera)
     this.#showLook()
@@ -258,13 +263,19 @@ export class Explorer implements Scene {
   }
 
   #recolour(): void {
-    drawLegend(this.theme)
+    drawLegend(this.theme, this.units)
     this.#showLook()
     this.#redraw()
   }
 
+  #takeUnits(units: SomeUnits): void {
+    this.units = unitsOf(units)
+    drawLegend(this.theme, this.units)
+    this.#map?.setLook(this.#look())
+  }
+
   #look(): Look {
-    return { theme: this.theme, satellites: this.view.satellites, globe: this.view.globe }
+    return { theme: this.theme, satellites: this.view.satellites, globe: this.view.globe, units: this.units }
   }
 
   /** Brings map and buttons in line with theme and view. */
@@ -280,6 +291,11 @@ export class Explorer implements Scene {
   readonly #toolEvents: ToolEvents = {
     onKey: () => this.#askForKey(''),
     onTheme: () => this.#theme.toggle(),
+    onUnits: () =>
+      openUnits(this.view.units, (units) => {
+        this.#takeUnits(units)
+        this.update({ units })
+      }),
     onZoom: (levels) => this.#map?.zoomBy(levels),
     onGlobe: () => {
       this.update({ globe: !this.view.globe })
@@ -330,4 +346,10 @@ export class Explorer implements Scene {
       },
     }
   }
+}
+
+/** The view of the address; units that it leaves open are those that the visitor once chose here. */
+function viewOfAddress(): ViewState {
+  const view = parseView(location.hash.slice(1))
+  return { ...view, units: { ...chosenUnits(), ...view.units } }
 }

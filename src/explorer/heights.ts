@@ -4,6 +4,8 @@
  * light one.
  */
 
+import { decimalText, type Scale } from './mine/units.ts'
+
 /** Metres at which the next class begins. */
 export const CLASS_STARTS = [0.5, 1, 1.5, 2.5, 4, 6] as const
 
@@ -18,11 +20,14 @@ export function classOf(height: number): number {
   return next === -1 ? CLASS_STARTS.length : next
 }
 
-/** Names of the classes for the legend, in metres. */
-export function classLabels(): string[] {
+/** Names of the classes for the legend: the same classes in every unit. */
+export function classLabels({ from, unit }: Scale): string[] {
+  const starts = CLASS_STARTS.map((start) =>
+    unit === 'm' ? String(start) : decimalText(from(start), 1).replace('.0', ''),
+  )
   return [
-    `0–${CLASS_STARTS[0]}`,
-    ...CLASS_STARTS.slice(0, -1).map((start, i) => `${start}–${CLASS_STARTS[i + 1]}`),
-    `${CLASS_STARTS[CLASS_STARTS.length - 1]}+`,
+    `0–${starts[0]}`,
+    ...starts.slice(0, -1).map((start, i) => `${start}–${starts[i + 1]}`),
+    `${starts.at(-1)}+`,
   ]
 }

@@ -3,6 +3,7 @@ import type { SatellitePass } from '../../clients/typescript/groundswell.ts'
 import type { Answers } from './answers.ts'
 import type { ActiveBuoy, Api } from './api.ts'
 import { UTC, viewerZone, zoneOf, type Zone } from './format.ts'
+import type { Units } from './mine/units.ts'
 import type { Theme } from './theme.ts'
 import type { ViewState } from './view.ts'
 
@@ -11,6 +12,8 @@ export interface Scene {
   readonly answers: Answers
   readonly theme: Theme
   view: ViewState
+  /** The units of all that the page shows. */
+  readonly units: Units
   /** Epoch milliseconds. */
   readonly clock: () => number
   /** Changes the view, the address and the page. */

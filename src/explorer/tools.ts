@@ -3,6 +3,7 @@ import { byId, element, icon } from './dom.ts'
 import type { Look } from './map/map.ts'
 
 const ICONS = {
+  ruler: 'M3 15.5L15.5 3 21 8.5 8.5 21zM7 11.5l2 2M10 8.5l3 3M13 5.5l2 2',
   key: 'M8 11a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM11.2 12.3L19.5 4M16 7.5l3.5 3.5M13.5 10l2 2',
   book: 'M5 4h9a4 4 0 0 1 4 4v12H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h10',
   sun: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6L19 19M5 19l1.4-1.4M17.6 6.4L19 5',
@@ -20,6 +21,7 @@ const SUCCESSORS: { readonly [id: string]: string } = { 'tool-sun': 'tool-moon',
 export interface ToolEvents {
   onKey: () => void
   onTheme: () => void
+  onUnits: () => void
   onZoom: (levels: number) => void
   onGlobe: () => void
   onSatellites: () => void
@@ -38,9 +40,10 @@ export function drawTools(state: ToolState, events: ToolEvents): void {
   if (focused.startsWith('tool-')) document.getElementById(SUCCESSORS[focused] ?? focused)?.focus()
 }
 
-function pageTools({ hasKey, theme }: ToolState, { onKey, onTheme }: ToolEvents): HTMLElement[] {
+function pageTools({ hasKey, theme }: ToolState, { onKey, onTheme, onUnits }: ToolEvents): HTMLElement[] {
   const docs = { class: 'tool', href: 'docs', title: 'API documentation', 'aria-label': 'API documentation' }
   return [
+    button('ruler', 'Units', onUnits),
     button('key', hasKey ? 'API key' : 'Enter an API key', onKey),
     theme === 'dark'
       ? button('sun', 'Switch to light colours', onTheme)

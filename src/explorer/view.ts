@@ -1,5 +1,7 @@
 /** What the explorer shows, as a fragment of the address that visitors bookmark and share. Holds no key. */
 
+import { formatUnits, parseUnits, type SomeUnits } from './mine/units.ts'
+
 export const ZONES = ['utc', 'buoy', 'viewer'] as const
 /** Whose clock the times are given by. */
 type ZoneChoice = (typeof ZONES)[number]
@@ -49,6 +51,8 @@ export interface ViewState {
   /** The highlighted year and the one beside it; null for the newest two. */
   year: number | null
   against: number | null
+  /** The units that the address asks for; it leaves the others to the visitor. */
+  units: SomeUnits
 }
 
 export const FIRST_VIEW: ViewState = {
@@ -64,6 +68,7 @@ export const FIRST_VIEW: ViewState = {
   season: 'year',
   year: null,
   against: null,
+  units: {},
 }
 
 /** The form of a buoy's slug. */
@@ -95,6 +100,7 @@ export function parseView(fragment: string): ViewState {
     season: oneOf('season', SEASONS, FIRST_VIEW.season),
     year: number('year', 1900, 2200),
     against: number('against', 1900, 2200),
+    units: parseUnits(fields.get('units') ?? ''),
   }
 }
 
@@ -134,5 +140,6 @@ export function formatView(view: ViewState): string {
   add('season', view.season, FIRST_VIEW.season)
   add('year', view.year, null)
   add('against', view.against, null)
+  add('units', formatUnits(view.units), '')
   return fields.join('&')
 }

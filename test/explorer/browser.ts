@@ -125,6 +125,8 @@ export async function visit(
   const context = await browser.newContext({
     viewport: { width: 1100, height: 720 },
     timezoneId: 'UTC',
+    // Metres; the browser's own locale would have feet.
+    locale: 'fr-FR',
     ...options,
   })
   t.after(() => context.close())

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { CLASS_STARTS, classLabels, classOf, HEIGHT_COLORS } from '../../src/explorer/heights.ts'
+import { scaleOf } from '../../src/explorer/mine/units.ts'
 import { curlLine } from '../../src/explorer/shell.ts'
 import {
   FIRST_VIEW,
@@ -35,6 +36,11 @@ const views: fc.Arbitrary<ViewState> = fc
     season: fc.constantFrom(...SEASONS),
     year: fc.option(fc.integer({ min: 1900, max: 2200 })),
     against: fc.option(fc.integer({ min: 1900, max: 2200 })),
+    units: fc.constantFrom(
+      {},
+      { height: 'ft' as const },
+      { speed: 'kn' as const, temperature: 'f' as const },
+    ),
   })
   // Without the null prototypes of fast-check's records.
   .map((view) => structuredClone(view))
@@ -71,6 +77,8 @@ test('The first view has an empty address, and any text in an address is a view.
     'year=x',
     'days=3',
     'zone=mars',
+    'units=parsec,<script>',
+    'units=',
   ]) {
     assert.deepEqual(parseView(nonsense), FIRST_VIEW, nonsense)
   }
@@ -83,8 +91,14 @@ test('A key never gets into the address of a view.', () => {
 test('Every height has one class, named in the legend and coloured on both maps.', () => {
   assert.deepEqual([0, 0.49, 0.5, 0.99, 1, 2.49, 5.99, 6, 25].map(classOf), [0, 0, 1, 1, 2, 3, 5, 6, 6])
   const classes = CLASS_STARTS.length + 1
-  assert.equal(classLabels().length, classes)
-  assert.equal(classLabels()[3], '1.5–2.5')
+  for (const [unit, fourth] of [
+    ['m', '1.5–2.5'],
+    ['ft', '4.9–8.2'],
+  ] as const) {
+    const labels = classLabels(scaleOf('height', { height: unit, speed: 'kmh', temperature: 'c' }))
+    assert.equal(labels.length, classes)
+    assert.equal(labels[3], fourth)
+  }
   for (const colors of Object.values(HEIGHT_COLORS)) assert.equal(new Set(colors).size, classes)
 })
 

@@ -1,14 +1,26 @@
 /** One plot: lines over one x axis, with a legend. Its colours are those of the page's style. */
 import UPlot from 'uplot'
+import { decimalText, type Scale } from '../mine/units.ts'
+import type { Range } from './range.ts'
 
+/** Of plots; on wide panels the tall one grows with the width. */
 export const HEIGHT_PIXELS = { tall: 230, short: 130 } as const
-const LEAST_WIDTH_PIXELS = 200
+/** Width over height of a tall plot that is wide enough. */
+const TALL_SHAPE = 2.2
+const TALLEST_PIXELS = 380
+const LEAST_WIDTH_PIXELS = 120
 /** Space of the time axis: two rows where the day is below the hour, else one. */
 const TIME_AXIS_PIXELS = { two: 42, one: 28 } as const
 const VALUE_AXIS_PIXELS = 44
 const TICK_PIXELS = 4
-/** In the place of the time while the pointer is elsewhere. */
-const HINT = 'Drag to zoom, double-click for all'
+const DOT_PIXELS = 4
+const LONE_DOT_PIXELS = 6
+
+/** In the place of the time while nothing is pointed at. */
+const HINTS = {
+  touch: 'Tap or drag to read, pinch or double-tap to zoom',
+  mouse: 'Point to read, drag to zoom, double-click for all',
+} as const
 
 /**
  * A cell of a series: `undefined` where only another series has a value on the shared axis, null where the
@@ -19,27 +31,36 @@ export type Cell = number | null | undefined
 export interface Line {
   label: string
   color: string
+  /** In the unit of the API. */
   values: readonly (number | null)[]
-  digits: number
-  unit: string
+  scale: Scale
   dash?: number[]
   /** Pixels; 2 where it is left out. */
   width?: number
   fill?: string
   /** Of its row in the legend. */
   class?: string
+  /** As dots, without a line between them: a direction goes from 359° to 0° by one degree. */
+  dots?: boolean
+  /** Of its mark in the legend, where that is not the line's. */
+  mark?: string
+  /** Text of a value in the API's unit, where that is not the number with the unit. */
+  textOf?: (value: number, index: number) => string
 }
 
 export interface Plot {
-  height: number
+  size: keyof typeof HEIGHT_PIXELS
   axes: UPlot.Axis[]
   scales: UPlot.Scales
   cursor: UPlot.Cursor
+  bands?: UPlot.Band[]
   tzDate?: (epoch: number) => Date
   /** Text of a value of the x axis. */
   textOfX: (x: number) => string
   /** The cells of a line, as many as `x`. */
   cellsOf: (line: Line) => Cell[]
+  /** Called when the visitor has zoomed with the mouse. */
+  onRange: (range: Range) => void
 }
 
 /** A variable of the page's style. */
@@ -47,56 +68,118 @@ export function variable(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 }
 
-/** Draws lines into `place`, as wide as it is, now and later. Returns what removes them. */
+function sizeOf(place: HTMLElement, size: Plot['size']): { width: number; height: number } {
+  const width = Math.max(LEAST_WIDTH_PIXELS, place.clientWidth)
+  const tall = Math.min(TALLEST_PIXELS, Math.max(HEIGHT_PIXELS.tall, Math.round(width / TALL_SHAPE)))
+  return { width, height: size === 'tall' ? tall : HEIGHT_PIXELS.short }
+}
+
+/** Draws lines into `place`, as wide as it is, now and later. `remove` takes everything away again. */
 export function draw(
   place: HTMLElement,
   x: readonly number[],
   lines: readonly Line[],
-  options: Plot,
-): () => void {
-  const { textOfX, cellsOf, ...own } = options
+  { textOfX, cellsOf, onRange, size, cursor, ...own }: Plot,
+): { plot: UPlot; remove: () => void } {
+  const hint = matchMedia('(pointer: coarse)').matches ? HINTS.touch : HINTS.mouse
+  let pointer = 'mouse'
+  const cells = lines.map((line) =>
+    cellsOf(line).map((value) => (typeof value === 'number' ? line.scale.from(value) : value)),
+  )
   const plot = new UPlot(
     {
       ...own,
-      width: Math.max(LEAST_WIDTH_PIXELS, place.clientWidth),
+      ...sizeOf(place, size),
+      cursor: {
+        ...cursor,
+        bind: {
+          // Browsers make one of a double-tap, which has its own meaning.
+          dblclick: (_plot, _target, showAll) => (event) => {
+            if (pointer === 'mouse') showAll(event)
+            return null
+          },
+        },
+      },
       padding: [10, 8, 0, 0],
-      legend: { live: true },
+      legend: { live: true, markers: { fill: (_plot, i) => lines[i - 1]?.mark ?? 'transparent' } },
+      hooks: {
+        setScale: [({ scales }, key) => key === 'x' && onRange([scales.x?.min ?? 0, scales.x?.max ?? 0])],
+      },
       series: [
-        { label: 'Time', value: (_plot, at) => (at === null ? HINT : textOfX(at)) },
-        ...lines.map(seriesOf),
+        { label: 'Time', value: (_plot, at) => (at === null ? hint : textOfX(at)) },
+        ...lines.map((line, i) => seriesOf(line, cells[i] ?? [])),
       ],
     },
-    [[...x], ...lines.map(cellsOf)] as UPlot.AlignedData,
+    [[...x], ...cells] as UPlot.AlignedData,
     place,
   )
+  plot.over.addEventListener('pointerdown', ({ pointerType }) => {
+    pointer = pointerType
+  })
+  // Now, not in the next microtask: whoever drew it may want to read a value at once.
+  plot.batch(() => {})
   const watch = new ResizeObserver(() => {
-    if (place.clientWidth > 0 && place.clientWidth !== plot.width) {
-      plot.setSize({ width: place.clientWidth, height: options.height })
-    }
+    if (place.clientWidth > 0 && place.clientWidth !== plot.width) plot.setSize(sizeOf(place, size))
   })
   watch.observe(place)
-  return () => {
-    watch.disconnect()
-    plot.destroy()
+  return {
+    plot,
+    remove: () => {
+      watch.disconnect()
+      plot.destroy()
+    },
   }
 }
 
-function seriesOf({ label, color, width = 2, class: row, digits, unit, dash, fill }: Line): UPlot.Series {
+function seriesOf(
+  { label, color, width = 2, class: row, values, scale, dash, fill, dots = false, textOf }: Line,
+  cells: readonly Cell[],
+): UPlot.Series {
+  const text = textOf ?? ((value: number) => `${decimalText(scale.from(value), scale.digits)} ${scale.unit}`)
+  const lone = lonely(cells)
   return {
     label,
     stroke: color,
     width,
-    points: { show: false },
+    points: dots
+      ? { show: true, size: DOT_PIXELS, width: 0, fill: color }
+      : { show: lone.length > 0, filter: () => lone, size: LONE_DOT_PIXELS, width: 0, fill: color },
+    ...(dots ? { paths: () => null } : {}),
     ...(dash === undefined ? {} : { dash }),
     ...(fill === undefined ? {} : { fill }),
     ...(row === undefined ? {} : { class: row }),
-    value: (_plot: UPlot, value: Cell) =>
-      value === null || value === undefined ? '' : `${value.toFixed(digits)} ${unit}`,
+    value: (_plot: UPlot, _shown: Cell, _series: number, index: number | null) => {
+      const value = index === null ? null : values[index]
+      return value === null || value === undefined || index === null ? '' : text(value, index)
+    },
   }
 }
 
-/** The axes of a plot: `xAxis` adds what is special about the lower one; `unit` is that of the values. */
-export function axes(xAxis: Partial<UPlot.Axis>, unit: string): UPlot.Axis[] {
+/** Indexes of values that no line leads to: a plot without dots would not show them. */
+export function lonely(cells: readonly Cell[]): number[] {
+  const found: number[] = []
+  let [isOpen, last] = [false, -1]
+  const end = (): void => {
+    if (last !== -1 && !isOpen) found.push(last)
+    isOpen = false
+    last = -1
+  }
+  for (const [i, cell] of cells.entries()) {
+    if (cell === null) end()
+    if (typeof cell !== 'number') continue
+    if (last !== -1) isOpen = true
+    last = i
+  }
+  end()
+  return found
+}
+
+/** The axes of a plot: `xAxis` adds what is special about the lower one, `yAxis` about the left one. */
+export function axes(
+  xAxis: Partial<UPlot.Axis>,
+  { unit }: Scale,
+  yAxis: Partial<UPlot.Axis> = {},
+): UPlot.Axis[] {
   const base: UPlot.Axis = {
     stroke: variable('--muted'),
     font: `12px ${variable('--font')}`,
@@ -108,6 +191,7 @@ export function axes(xAxis: Partial<UPlot.Axis>, unit: string): UPlot.Axis[] {
     size: VALUE_AXIS_PIXELS,
     values: (_plot, splits) =>
       splits.map((split, i) => `${Number(split.toFixed(2))}${i === splits.length - 1 ? ` ${unit}` : ''}`),
+    ...yAxis,
   }
   return [{ ...base, space: 64, size: timeAxisSize, grid: { show: false }, ...xAxis }, value]
 }

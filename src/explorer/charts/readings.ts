@@ -1,8 +1,13 @@
-/** The readings of a buoy over some days: heights with the forecast, and below them periods and the tide. */
+/**
+ * The readings of a buoy over some days: heights with the forecast, and below them all else that it measures.
+ */
 import UPlot from 'uplot'
 import type { Chart } from '../../../clients/typescript/groundswell.ts'
 import { dayAndTime, type Zone } from '../format.ts'
-import { axes, draw, HEIGHT_PIXELS, variable, type Cell, type Line, type Plot } from './plot.ts'
+import { scaleOf, type Scale, type Units } from '../mine/units.ts'
+import { PlotGroup, type Memory } from './group.ts'
+import { axes, draw, variable, type Cell, type Line, type Plot } from './plot.ts'
+import type { Range } from './range.ts'
 
 /** Longest pause that a line bridges: readings come every half hour or hour, forecast and tide hourly. */
 const LONGEST_PAUSE_S = 3 * 3600
@@ -12,6 +17,9 @@ const LONGEST_PAUSE_S = 3 * 3600
  */
 const HOVER_PIXELS = 12
 const MARK_PIXELS = 6
+/** A zoom goes no further. */
+const LEAST_RANGE_S = 3 * 3600
+const DAY_S = 86_400
 
 /** Ticks by length of step: hours and minutes with the day below where it changes, as 24-hour clocks. */
 const AXIS_TIMES: UPlot.Axis.Values = [
@@ -19,81 +27,155 @@ const AXIS_TIMES: UPlot.Axis.Values = [
   [60, '{HH}:{mm}', '\n{DD} {MMM}', null, '\n{DD} {MMM}', null, null, null, 1],
 ]
 
-/** Draws the plots that have values. One cursor runs through all. Returns what removes them. */
+/** The lines that one plot shows. */
+interface Part {
+  /** As a heading for those who do not see it. */
+  name: string
+  lines: Line[]
+  scale: Scale
+  plot: Partial<Plot>
+}
+
+/** Draws a plot for each quantity that has values into `place`. One cursor runs through all. */
 export function drawReadings(
-  places: { heights: HTMLElement; periods: HTMLElement; tide: HTMLElement },
+  place: HTMLElement,
   data: Chart,
   zone: Zone,
+  units: Units,
+  memory: Memory,
 ): () => void {
-  const x = data.time.map((time) => Date.parse(time) / 1000)
-  const plotOf = (unit: string, special: Partial<Plot>): Plot => ({
-    height: HEIGHT_PIXELS.short,
-    axes: axes({ values: AXIS_TIMES }, unit),
-    scales: { x: { time: true } },
+  const times = data.time.map((time) => Date.parse(time) / 1000)
+  const { x, from, pauses } = withPauses(times)
+  let group: PlotGroup | null = null
+  const textOfX = (at: number): string => dayAndTime(new Date(at * 1000), zone)
+  const plotOf = ({ scale, plot: special }: Part): Plot => ({
+    size: 'short',
+    axes: axes({ values: AXIS_TIMES }, scale),
+    scales: { x: { time: true, range: widened } },
     cursor: {
+      y: false,
       sync: { key: 'readings' },
       drag: { x: true, y: false },
       points: { size: MARK_PIXELS },
       hover: { prox: HOVER_PIXELS },
     },
     tzDate: (epoch) => UPlot.tzDate(new Date(epoch * 1000), zone.name),
-    textOfX: (at) => dayAndTime(new Date(at * 1000), zone),
+    textOfX,
     cellsOf: ({ values }) => breakLongPauses(x, values),
+    onRange: (range) => group?.follow(range),
     ...special,
   })
-  const heights = plotOf('m', {
-    height: HEIGHT_PIXELS.tall,
-    scales: { x: { time: true }, y: { range: fromZero } },
+  const onAxis = (each: Line): Line => ({ ...each, values: from.map((i) => each.values[i] ?? null) })
+  const parts = partsOf(data, units)
+    .map((part) => ({ ...part, lines: part.lines.filter(hasValues).map(onAxis) }))
+    .filter(({ lines }) => lines.length > 0)
+  const drawn = parts.map((part) => {
+    const own = document.createElement('div')
+    own.className = `plot ${part.plot.size ?? 'short'}`
+    own.dataset.name = part.name
+    place.append(own)
+    return draw(own, x, part.lines, plotOf(part))
   })
-  const removers = [draw(places.heights, x, heightLines(data).filter(hasValues), heights)]
-  const below = [
-    { place: places.periods, line: periodLine(data) },
-    { place: places.tide, line: tideLine(data) },
-  ]
-  for (const { place, line } of below) {
-    if (hasValues(line)) removers.push(draw(place, x, [line], plotOf(line.unit, {})))
+  group = new PlotGroup({
+    plots: drawn.map(({ plot }) => plot),
+    x,
+    memory,
+    leastWidth: LEAST_RANGE_S,
+    bigStep: DAY_S,
+    label: 'Time in the chart',
+    textOfX: (at) => `${textOfX(at)} ${zone.label}`,
+    skip: pauses,
+    first: Math.max(
+      0,
+      from.findLastIndex((i) => (data.significant_height[i] ?? null) !== null),
+    ),
+  })
+  return () => {
+    group.remove()
+    for (const { remove } of drawn) remove()
   }
-  return () => removers.forEach((remove) => remove())
 }
 
 const hasValues = ({ values }: Line): boolean => values.some((value) => value !== null)
 
-function heightLines(data: Chart): Line[] {
-  const height = { digits: 2, unit: 'm' }
+/** A buoy with a single reading has a chart of an hour. */
+function widened(_plot: UPlot, low: number, high: number): Range & [number, number] {
+  return low === high ? [low - 1800, high + 1800] : [low, high]
+}
+
+function partsOf(data: Chart, units: Units): Part[] {
+  const height = scaleOf('height', units)
+  const fromZero = (least: number) => (_plot: UPlot, _low: number, high: number | null) =>
+    [0, Math.max(least, (high ?? 0) * 1.08)] as [number, number]
+  const scales = { x: { time: true, range: widened } }
   return [
     {
-      ...height,
-      label: 'Significant',
-      values: data.significant_height,
-      color: variable('--chart-1'),
-      fill: variable('--chart-1-fill'),
+      name: 'Heights',
+      lines: heightLines(data, height),
+      scale: height,
+      plot: { size: 'tall', scales: { ...scales, y: { range: fromZero(height.from(1)) } } },
     },
-    { ...height, label: 'Maximum', values: data.maximum_height, color: variable('--chart-2'), width: 1 },
     {
-      ...height,
-      label: 'Forecast',
-      values: data.forecast_wave_height,
-      color: variable('--chart-3'),
-      dash: [6, 4],
+      name: 'Periods',
+      lines: periodLines(data, scaleOf('period', units)),
+      scale: scaleOf('period', units),
+      plot: {},
+    },
+    {
+      name: 'Tide',
+      lines: [line('Tide', data.tide_level, '--chart-5', height)],
+      scale: height,
+      plot: {},
     },
   ]
 }
 
-function periodLine({ period }: Chart): Line {
-  return { label: 'Period', values: period, color: variable('--chart-4'), digits: 1, unit: 's' }
+function line(
+  label: string,
+  values: readonly (number | null)[] | undefined,
+  color: string,
+  scale: Scale,
+  more: Partial<Line> = {},
+): Line {
+  return { label, values: values ?? [], color: variable(color), scale, ...more }
 }
 
-function tideLine({ tide_level: level }: Chart): Line {
-  return { label: 'Tide', values: level, color: variable('--chart-5'), digits: 2, unit: 'm' }
+function heightLines(data: Chart, scale: Scale): Line[] {
+  return [
+    line('Significant', data.significant_height, '--chart-1', scale, { fill: variable('--chart-1-fill') }),
+    line('Maximum', data.maximum_height, '--chart-2', scale, { width: 1 }),
+    line('Forecast', data.forecast_wave_height, '--chart-3', scale, { dash: [6, 4] }),
+  ]
 }
 
-const fromZero = (_plot: UPlot, _low: number, high: number): [number, number] => [0, Math.max(1, high * 1.08)]
+function periodLines(data: Chart, scale: Scale): Line[] {
+  return [line('Period', data.period, '--chart-4', scale)]
+}
+
+/**
+ * A time axis on which every line can break: where nothing at all comes for long, a slot follows the last
+ * value. `times` in seconds; `from` gives each slot's place in them, −1 for those of `pauses`.
+ */
+export function withPauses(times: readonly number[]): { x: number[]; from: number[]; pauses: Set<number> } {
+  const [x, from, pauses]: [number[], number[], Set<number>] = [[], [], new Set()]
+  for (const [i, time] of times.entries()) {
+    const before = times[i - 1]
+    if (before !== undefined && time - before > LONGEST_PAUSE_S) {
+      pauses.add(x.length)
+      x.push(before + 1)
+      from.push(-1)
+    }
+    x.push(time)
+    from.push(i)
+  }
+  return { x, from, pauses }
+}
 
 /**
  * The line goes on where only another series has a value, but not over a long pause of its own. `x` in
  * seconds.
  */
-function breakLongPauses(x: readonly number[], values: readonly (number | null)[]): Cell[] {
+export function breakLongPauses(x: readonly number[], values: readonly (number | null)[]): Cell[] {
   const cells: Cell[] = values.map((value) => value ?? undefined)
   let last = -1
   for (let i = 0; i < values.length; i++) {

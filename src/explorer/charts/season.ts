@@ -1,75 +1,127 @@
-/** The same season of several years: one year in front, one beside it, all others behind them. */
-import type { SeriesYear } from '../../../clients/typescript/groundswell.ts'
-import { axes, draw, HEIGHT_PIXELS, variable, type Line } from './plot.ts'
+/**
+ * The same season of several years: one year in front, another one beside it, and behind them what is usual:
+ * the median of the other years, and between which values eight of ten lie.
+ */
+import type { Season, SeriesYear } from '../../../clients/typescript/groundswell.ts'
+import type { Scale } from '../mine/units.ts'
+import { decimalText } from '../mine/units.ts'
+import { bucketsOf, bucketText, monthStarts } from './calendar.ts'
+import { PlotGroup, type Memory } from './group.ts'
+import { axes, draw, variable, type Line } from './plot.ts'
+import { usual, type Usual } from './season_stats.ts'
 
-interface Highlighted {
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+/** Names of months have room from this many pixels on, else their first letters. */
+const MONTH_PIXELS = 27
+/** Buckets of a zoomed range. */
+const LEAST_RANGE = { day: 7, week: 4 } as const
+/** Buckets of a month, about: the step of Page Up and Page Down. */
+const BIG_STEP = { day: 30, week: 4 } as const
+const MARK_PIXELS = 6
+
+export interface SeasonView {
+  years: readonly SeriesYear[]
+  season: Season
+  bucket: 'day' | 'week'
   year: number
   against: number | null
+  scale: Scale
+  /** Names a year in the legend. */
+  nameOf: (year: SeriesYear) => string
 }
 
-/** `nameOf` names a year in the legend. Returns what removes the chart. */
-export function drawSeason(
-  place: HTMLElement,
-  years: readonly SeriesYear[],
-  highlighted: Highlighted,
-  { unit, digits }: { unit: string; digits: number },
-  nameOf: (year: SeriesYear) => string,
-): () => void {
-  const labels = labelsOf(years)
-  const x = Array.from({ length: Math.max(1, ...labels.keys()) }, (_, i) => i + 1)
-  const lines = years
-    .toSorted((a, b) => rank(a, highlighted) - rank(b, highlighted) || a.year - b.year)
-    .map((each) => ({
-      label: nameOf(each),
-      values: valuesOf(each, x.length),
-      unit,
-      digits,
-      ...styleOf(rank(each, highlighted)),
-    }))
-  const month = (at: number): string => (labels.get(at) ?? '').slice(0, 3)
-  const monthStarts = x.filter((at) => month(at) !== month(at - 1) && month(at) !== '')
-  return draw(place, x, lines, {
-    height: HEIGHT_PIXELS.tall,
+/** Returns what removes the chart. */
+export function drawSeason(place: HTMLElement, view: SeasonView, memory: Memory): () => void {
+  const { season, bucket, scale } = view
+  const count = bucketsOf(season, bucket)
+  const x = Array.from({ length: count }, (_, i) => i + 1)
+  const others = usual(
+    view.years.filter(({ year }) => year !== view.year),
+    count,
+  )
+  const textOfX = (at: number): string => bucketText(season, bucket, at)
+  const months = monthStarts(season, bucket)
+  let group: PlotGroup | null = null
+  const { plot, remove } = draw(place, x, [...usualLines(others, scale), ...yearLines(view, count)], {
+    size: 'tall',
     scales: { x: { time: false } },
-    cursor: { drag: { x: true, y: false }, points: { size: 6 } },
+    cursor: { y: false, drag: { x: true, y: false }, points: { size: MARK_PIXELS } },
+    ...(others === null ? {} : { bands: [{ series: [2, 1], fill: variable('--chart-band') }] }),
     axes: axes(
       {
-        values: (_plot, splits) => splits.map((at) => month(Math.round(at))),
-        splits: () => monthStarts,
-        space: 34,
+        splits: () => months.map(({ at }) => at),
+        values: (drawn, splits) =>
+          splits.map((at) => monthName(months, at, drawn.bbox.width / devicePixelRatio)),
+        space: 0,
       },
-      unit,
+      scale,
     ),
-    textOfX: (at) => labels.get(at) ?? '',
+    textOfX,
     cellsOf: ({ values }) => [...values],
+    onRange: (range) => group?.follow(range),
   })
-}
-
-/** The labels of buckets, as in `Nov 21`, by their number from 1. */
-function labelsOf(years: readonly SeriesYear[]): Map<number, string> {
-  const labels = new Map<number, string>()
-  for (const { points } of years) for (const { bucket_index: at, label } of points) labels.set(at, label)
-  return labels
-}
-
-function valuesOf({ points }: SeriesYear, length: number): (number | null)[] {
-  const values = Array.from<number | null>({ length }).fill(null)
-  for (const { bucket_index: at, value } of points) values[at - 1] = value
-  return values
-}
-
-/** The later a year is drawn, the more it stands out: 2 in front, 1 beside it, 0 behind. */
-function rank({ year }: SeriesYear, highlighted: Highlighted): 0 | 1 | 2 {
-  return year === highlighted.year ? 2 : year === highlighted.against ? 1 : 0
-}
-
-function styleOf(rank: 0 | 1 | 2): Pick<Line, 'color' | 'width' | 'dash' | 'class'> {
-  switch (rank) {
-    case 0:
-      return { color: variable('--chart-faint'), width: 1, class: 'behind' }
-    case 1:
-      return { color: variable('--chart-3'), width: 2, dash: [6, 4] }
-    case 2:
-      return { color: variable('--chart-1'), width: 2.5, class: 'front' }
+  group = new PlotGroup({
+    plots: [plot],
+    x,
+    memory,
+    leastWidth: LEAST_RANGE[bucket],
+    bigStep: BIG_STEP[bucket],
+    label: 'Part of the season in the chart',
+    textOfX,
+    first: Math.max(
+      0,
+      valuesOf(
+        view.years.find(({ year }) => year === view.year),
+        count,
+      ).findLastIndex((value) => value !== null),
+    ),
+    skip: new Set(),
+  })
+  return () => {
+    group.remove()
+    remove()
   }
+}
+
+function monthName(months: readonly { at: number; month: number }[], at: number, pixels: number): string {
+  const name = MONTHS[months.find((each) => each.at === at)?.month ?? -1] ?? ''
+  return pixels / months.length < MONTH_PIXELS ? name.slice(0, 1) : name
+}
+
+/** The band's lower edge, its upper edge with the text of both, and the median. */
+function usualLines(others: Usual | null, scale: Scale): Line[] {
+  if (others === null) return []
+  const { low, high, median, from, to } = others
+  const edge = { color: 'transparent', width: 0, scale }
+  const text = (value: number | null): string =>
+    value === null ? '' : decimalText(scale.from(value), scale.digits)
+  return [
+    { ...edge, label: '', values: low, class: 'behind', textOf: () => '' },
+    {
+      ...edge,
+      label: `10–90 % of ${from}–${to}`,
+      values: high,
+      mark: variable('--chart-band'),
+      textOf: (value, i) => `${text(low[i] ?? null)}–${text(value)} ${scale.unit}`,
+    },
+    { label: 'Median', values: median, color: variable('--chart-2'), width: 1.5, scale },
+  ]
+}
+
+/** The year in front is drawn last, and stands first in the legend. */
+function yearLines({ years, year, against, scale, nameOf }: SeasonView, count: number): Line[] {
+  const lineOf = (which: number | null, style: Pick<Line, 'color' | 'width' | 'dash' | 'class'>): Line[] =>
+    years
+      .filter((each) => each.year === which)
+      .map((each) => ({ label: nameOf(each), values: valuesOf(each, count), scale, ...style }))
+  return [
+    ...lineOf(against, { color: variable('--chart-3'), width: 2, dash: [6, 4] }),
+    ...lineOf(year, { color: variable('--chart-1'), width: 2.5, class: 'front' }),
+  ]
+}
+
+function valuesOf(year: SeriesYear | undefined, length: number): (number | null)[] {
+  const values = Array.from<number | null>({ length }).fill(null)
+  for (const { bucket_index: at, value } of year?.points ?? []) if (at <= length) values[at - 1] = value
+  return values
 }

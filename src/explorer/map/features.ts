@@ -1,6 +1,7 @@
 /** Buoys, marks and passes as GeoJSON. */
 import type { ReadingSummary, SatellitePass } from '../../../clients/typescript/groundswell.ts'
 import type { ActiveBuoy } from '../api.ts'
+import { quantityText, type Units } from '../mine/units.ts'
 import type { Position } from '../view.ts'
 
 export const EMPTY = { type: 'FeatureCollection' as const, features: [] }
@@ -8,7 +9,7 @@ export const EMPTY = { type: 'FeatureCollection' as const, features: [] }
 /** What the panel is about: a buoy with or without a reading, or a point of the sea. */
 export type Target = Position & { last_reading?: ReadingSummary | null }
 
-export function buoyFeatures(buoys: readonly ActiveBuoy[]) {
+export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units) {
   return {
     type: 'FeatureCollection' as const,
     features: buoys.map(({ id, slug, name, virtual, lat, lng, last_reading: reading }) => ({
@@ -19,7 +20,7 @@ export function buoyFeatures(buoys: readonly ActiveBuoy[]) {
         name,
         virtual,
         height: reading?.significient_height ?? null,
-        label: reading === null ? '' : `${reading.significient_height.toFixed(1)} m`,
+        label: reading === null ? '' : quantityText('height', units, reading.significient_height, 1),
       },
       geometry: { type: 'Point' as const, coordinates: [lng, lat] },
     })),

@@ -11,6 +11,7 @@ import {
 } from 'maplibre-gl'
 import type { SatellitePass } from '../../../clients/typescript/groundswell.ts'
 import type { ActiveBuoy } from '../api.ts'
+import type { Units } from '../mine/units.ts'
 import type { Theme } from '../theme.ts'
 import type { Camera, Position } from '../view.ts'
 import { bringIntoView, fitBounds, fitPositions, zoomBy, type Covered } from './camera.ts'
@@ -32,6 +33,7 @@ export interface Look {
   theme: Theme
   satellites: boolean
   globe: boolean
+  units: Units
 }
 
 export interface BuoyMap {
@@ -82,7 +84,7 @@ export async function openMap(
   await new Promise<void>((resolve) => void map.once('load', () => resolve()))
   keepCoastFine(map, sourceOf(map, 'basemap'), addressOf(host, 'fineBasemap'))
   reportMoves(map, events)
-  return controlsOf(map, host, first)
+  return controlsOf(map, host, first, first.buoys)
 }
 
 const addressOf = (host: HTMLElement, name: string): string =>
@@ -96,7 +98,7 @@ function styleOf(basemap: Basemap, look: Look, buoys: readonly ActiveBuoy[]): St
     sources: {
       basemap: { type: 'geojson', data: basemap.shapes, tolerance: 0.3 },
       names: { type: 'geojson', data: basemap.names },
-      buoys: { type: 'geojson', data: buoyFeatures(buoys) },
+      buoys: { type: 'geojson', data: buoyFeatures(buoys, look.units) },
       pass: { type: 'geojson', data: EMPTY },
       mark: { type: 'geojson', data: EMPTY },
     },
@@ -146,10 +148,20 @@ function centerOf(map: MapView): Position {
   return { lat, lng }
 }
 
-function controlsOf(map: MapView, host: HTMLElement, first: Look): BuoyMap {
+function controlsOf(
+  map: MapView,
+  host: HTMLElement,
+  first: Look,
+  firstBuoys: readonly ActiveBuoy[],
+): BuoyMap {
   let look = first
+  let buoys = firstBuoys
+  const drawBuoys = (): void => void sourceOf(map, 'buoys').setData(buoyFeatures(buoys, look.units))
   return {
-    setBuoys: (buoys) => void sourceOf(map, 'buoys').setData(buoyFeatures(buoys)),
+    setBuoys(next) {
+      buoys = next
+      drawBuoys()
+    },
     mark: (target) => void sourceOf(map, 'mark').setData(target === null ? EMPTY : markFeature(target)),
     goTo: (target, covered) => bringIntoView(map, host, target, covered),
     moveTo: ({ zoom, lat, lng }) => void map.jumpTo({ center: [lng, lat], zoom }),
@@ -158,7 +170,9 @@ function controlsOf(map: MapView, host: HTMLElement, first: Look): BuoyMap {
     setLook(next) {
       if (next.theme !== look.theme || next.satellites !== look.satellites) restyle(map, next)
       if (next.globe !== look.globe) map.setProjection(projectionOf(next))
+      const hasNewUnits = next.units.height !== look.units.height
       look = next
+      if (hasNewUnits) drawBuoys()
     },
     setPass(pass, covered) {
       void sourceOf(map, 'pass').setData(pass === null ? EMPTY : passFeature(pass))

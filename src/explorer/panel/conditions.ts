@@ -2,6 +2,7 @@
 import type { Conditions } from '../../../clients/typescript/groundswell.ts'
 import { ago, element } from '../dom.ts'
 import { clockTime, dayAndTime, decimals, type Zone } from '../format.ts'
+import { quantityText, type Units } from '../mine/units.ts'
 import type { Scene } from '../scene.ts'
 import { note } from './pieces.ts'
 
@@ -14,9 +15,9 @@ export function conditionsOf(
 ): HTMLElement {
   const facts = [
     withReading ? readingFact(scene, reading) : null,
-    wavesFact('Waves', forecast.waves_height, forecast.waves_period, forecast.waves_direction),
-    wavesFact('Swell', forecast.swell_height, forecast.swell_period, forecast.swell_direction),
-    windFact(forecast),
+    wavesFact(scene.units, 'Waves', forecast.waves_height, forecast.waves_period, forecast.waves_direction),
+    wavesFact(scene.units, 'Swell', forecast.swell_height, forecast.swell_period, forecast.swell_direction),
+    windFact(scene.units, forecast),
     tideFact(scene, tide, zone),
   ].filter((each) => each !== null)
   if (facts.length === 0) return note('No forecast, buoy or tide harbour is near enough to this place.')
@@ -37,13 +38,14 @@ function readingFact(scene: Scene, reading: Conditions['reading']): HTMLElement 
   if (!reading.exists) return null
   return fact(
     'Nearest buoy',
-    `${decimals(reading.significient_height, 2)} m `,
+    `${quantityText('height', scene.units, reading.significient_height)} `,
     ago(reading.time, scene.clock()),
     ` at ${reading.buoy.name}, ${Math.round(reading.buoy.distance_km)} km away`,
   )
 }
 
 function wavesFact(
+  units: Units,
   label: string,
   height: number | null,
   period: number | null,
@@ -51,23 +53,27 @@ function wavesFact(
 ): HTMLElement | null {
   if (height === null) return null
   const parts = [
-    `${decimals(height, 1)} m`,
+    quantityText('height', units, height, 1),
     period === null ? null : `${decimals(period, 0)} s`,
     from === null ? null : `from ${from}`,
   ]
   return fact(label, parts.filter((part) => part !== null).join(', '))
 }
 
-function windFact({ wind_speed: speed, wind_direction: from }: Conditions['forecast']): HTMLElement | null {
+function windFact(
+  units: Units,
+  { wind_speed: speed, wind_direction: from }: Conditions['forecast'],
+): HTMLElement | null {
   if (speed === null) return null
-  return fact('Wind', `${decimals(speed, 0)} km/h${from === null ? '' : ` from ${from}`}`)
+  return fact('Wind', `${quantityText('speed', units, speed, 0)}${from === null ? '' : ` from ${from}`}`)
 }
 
 function tideFact(scene: Scene, tide: Conditions['tide'], zone: Zone): HTMLElement | null {
   if (tide.height === null || tide.seconds_to_next_tide_change === null) return null
   const nextAt = new Date(scene.clock() + tide.seconds_to_next_tide_change * 1000)
-  const now = `${decimals(tide.height, 2)} m, ${tide.direction ?? ''}`
-  const next = `${tide.next_tide ?? ''} ${decimals(tide.next_tide_height, 2)} m`
+  const level = (metres: number): string => quantityText('height', scene.units, metres)
+  const now = `${level(tide.height)}, ${tide.direction ?? ''}`
+  const next = `${tide.next_tide ?? ''} ${level(tide.next_tide_height ?? 0)}`
   return fact(
     'Tide',
     `${now}; ${next} at ${clockTime(nextAt, zone)} ${zone.label}`,

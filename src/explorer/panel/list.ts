@@ -3,6 +3,7 @@ import { mapAddress, passesAddress } from '../addresses.ts'
 import type { ActiveBuoy } from '../api.ts'
 import { curlBox } from '../curl.ts'
 import { ago, choices, element } from '../dom.ts'
+import { quantityText } from '../mine/units.ts'
 import type { Scene } from '../scene.ts'
 import type { Drawn } from './drawn.ts'
 import { passList } from './passes.ts'
@@ -104,7 +105,11 @@ function buoyRow(
       { href: `#buoy=${slug}`, id: `row-${slug}`, onclick: open },
       chip(scene, height, virtual),
       element('span', { class: 'row-name' }, name, element('small', {}, `${source} · `, age)),
-      element('span', { class: 'row-height' }, height === null ? '–' : `${height.toFixed(1)} m`),
+      element(
+        'span',
+        { class: 'row-height' },
+        height === null ? '–' : quantityText('height', scene.units, height, 1),
+      ),
     ),
   )
 }

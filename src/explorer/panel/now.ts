@@ -7,12 +7,14 @@ import type { Answer } from '../answers.ts'
 import { chartsModule } from '../charts/loading.ts'
 import { curlBox } from '../curl.ts'
 import { ago, choices, element, icon } from '../dom.ts'
-import { compass, dayAndTime, decimals, type Zone } from '../format.ts'
+import { compass, dayAndTime, type Zone } from '../format.ts'
+import { decimalText, quantityText, scaleOf, type Quantity } from '../mine/units.ts'
 import type { Scene } from '../scene.ts'
 import type { Span } from '../view.ts'
 import { chartTable, describeChart } from './chart_text.ts'
 import { conditionsOf } from './conditions.ts'
 import type { Drawn } from './drawn.ts'
+import { memoryOf } from './memory.ts'
 import { chip, instead, note, waiting, zoneSwitch } from './pieces.ts'
 
 const ARROW_ICON = 'M12 20V4M6 10l6-6 6 6'
@@ -25,13 +27,6 @@ const SPAN_LABELS: readonly { value: Span; label: string }[] = [
   { value: 28, label: '4 weeks' },
 ]
 
-/** The places of the charts in the page. */
-interface Plots {
-  heights: HTMLElement
-  periods: HTMLElement
-  tide: HTMLElement
-}
-
 export function drawNow(scene: Scene, buoy: BuoyDetail, zone: Zone, redraw: () => void): Drawn {
   const addresses = {
     buoy: buoyAddress(scene, buoy.slug),
@@ -41,7 +36,7 @@ export function drawNow(scene: Scene, buoy: BuoyDetail, zone: Zone, redraw: () =
   const chart = scene.answers.get(addresses.chart)
   const conditions = scene.answers.get(addresses.conditions)
   const charts = chartsModule(redraw)
-  const plots: Plots = { heights: plot(), periods: plot(), tide: plot() }
+  const plots = element('div', { class: 'plots' })
   const nodes = [
     latest(scene, buoy.last_reading, zone),
     zoneSwitch(scene, 'Buoy’s'),
@@ -58,23 +53,23 @@ export function drawNow(scene: Scene, buoy: BuoyDetail, zone: Zone, redraw: () =
   ]
   const title = buoy.name
   if (charts === null || chart.state !== 'here' || chart.data.time.length === 0) return { title, nodes }
-  return { title, nodes, afterwards: () => charts.drawReadings(plots, chart.data, zone) }
+  const memory = memoryOf(`${buoy.slug} ${scene.view.span}`)
+  const afterwards = (): (() => void) => charts.drawReadings(plots, chart.data, zone, scene.units, memory)
+  return { title, nodes, afterwards }
 }
-
-const plot = (): HTMLElement => element('div', { class: 'plot' })
 
 function chartSection(
   scene: Scene,
   chart: Answer<Chart>,
   canDraw: boolean,
-  { heights, periods, tide }: Plots,
+  plots: HTMLElement,
   zone: Zone,
 ): HTMLElement {
   const spans = choices('span', 'Days of the chart', SPAN_LABELS, scene.view.span, (span) =>
     scene.update({ span }),
   )
   const data = chart.state === 'here' ? chart.data : null
-  const description = data === null ? 'Chart' : describeChart(data, zone)
+  const description = data === null ? 'Chart' : describeChart(data, zone, scene.units)
   return element(
     'section',
     { 'aria-label': 'Chart' },
@@ -82,14 +77,15 @@ function chartSection(
     instead(chart, 'the chart') ?? (canDraw ? null : waiting('the chart')),
     data?.time.length === 0
       ? note('No readings in these days.')
-      : element('figure', { role: 'group', 'aria-label': description }, heights, periods, tide),
-    data === null ? null : chartTable(data, zone),
+      : element('figure', { role: 'group', 'aria-label': description }, plots),
+    data === null ? null : chartTable(data, zone, scene.units),
   )
 }
 
 function latest(scene: Scene, reading: ReadingSummary | null, zone: Zone): HTMLElement {
   if (reading === null) return element('p', { class: 'trouble' }, 'This buoy has no reading.')
   const time = new Date(reading.time)
+  const height = scaleOf('height', scene.units)
   const isOld = scene.clock() - time.getTime() > OLD_MS
   return element(
     'div',
@@ -98,8 +94,8 @@ function latest(scene: Scene, reading: ReadingSummary | null, zone: Zone): HTMLE
       'p',
       { class: 'hero' },
       chip(scene, reading.significient_height),
-      element('strong', {}, decimals(reading.significient_height, 2)),
-      ' m',
+      element('strong', {}, decimalText(height.from(reading.significient_height), height.digits)),
+      ` ${height.unit}`,
       element('span', { class: 'hero-label' }, 'significant height'),
     ),
     element(
@@ -111,10 +107,10 @@ function latest(scene: Scene, reading: ReadingSummary | null, zone: Zone): HTMLE
     element(
       'dl',
       { class: 'figures' },
-      figure('Maximum', withUnit(reading.maximum_height, 1, 'm')),
-      figure('Period', withUnit(reading.period, 1, 's')),
+      figure('Maximum', withUnit(scene, 'height', reading.maximum_height)),
+      figure('Period', withUnit(scene, 'period', reading.period)),
       figure('From', direction(reading.direction)),
-      figure('Water', withUnit(reading.water_temperature, 1, '°C')),
+      figure('Water', withUnit(scene, 'temperature', reading.water_temperature)),
     ),
   )
 }
@@ -123,8 +119,9 @@ function figure(label: string, value: Node | string): HTMLElement {
   return element('div', {}, element('dt', {}, label), element('dd', {}, value))
 }
 
-function withUnit(value: number | null, digits: number, unit: string): string | HTMLElement {
-  return value === null ? notMeasured() : `${decimals(value, digits)} ${unit}`
+/** Beside the newest height a tenth is enough. */
+function withUnit(scene: Scene, quantity: Quantity, value: number | null): string | HTMLElement {
+  return value === null ? notMeasured() : quantityText(quantity, scene.units, value, 1)
 }
 
 function notMeasured(): HTMLElement {

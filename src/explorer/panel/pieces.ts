@@ -7,11 +7,14 @@ import type { Scene } from '../scene.ts'
 
 const BACK_ICON = 'M15 5l-7 7 7 7'
 
-/** What the panel says of a failure; of any other kind it shows the server's own message. */
-const TROUBLE_TEXTS: { readonly [kind in TroubleKind]?: string } = {
+/** What the panel says of a failure: the server's messages are for those who write programs. */
+const TROUBLE_TEXTS: { readonly [kind in TroubleKind]: string } = {
   quota: 'This comes when the hour’s quota is renewed.',
   unauthorized: 'This needs an API key.',
   offline: 'No connection.',
+  unavailable: 'The server cannot answer at the moment.',
+  'not found': 'The server knows nothing of this.',
+  refused: 'The server has no answer to this choice.',
 }
 
 /** A spot in the colour of a height; a ring for a virtual buoy. */
@@ -31,8 +34,8 @@ export function waiting(what: string): HTMLElement {
 export function instead(answer: Answer<unknown>, what: string): HTMLElement | null {
   if (answer.state === 'waiting') return waiting(what)
   if (answer.state === 'here') return null
-  const { kind, message } = answer.trouble
-  return element('p', { class: 'trouble' }, TROUBLE_TEXTS[kind] ?? message)
+  const { kind } = answer.trouble
+  return element('p', { class: 'trouble' }, TROUBLE_TEXTS[kind])
 }
 
 export function note(text: string): HTMLElement {

@@ -6,25 +6,26 @@ import { chartsModule } from '../charts/loading.ts'
 import { curlBox } from '../curl.ts'
 import { element, select, type Option } from '../dom.ts'
 import type { Scene } from '../scene.ts'
+import { decimalText, scaleOf, type Quantity, type Scale } from '../mine/units.ts'
 import { METRICS, SEASONS, type Metric, type SeasonName } from '../view.ts'
 import type { Drawn } from './drawn.ts'
+import { memoryOf } from './memory.ts'
 import { instead, note, waiting } from './pieces.ts'
 
 /** How a measure is written. */
 interface Look {
   label: string
-  unit: string
-  digits: number
+  quantity: Quantity
 }
 
 const LOOKS: { readonly [metric in Metric]: Look } = {
-  significient_height: { label: 'Significant height', unit: 'm', digits: 2 },
-  maximum_height: { label: 'Maximum height', unit: 'm', digits: 2 },
-  period: { label: 'Period', unit: 's', digits: 1 },
-  peak_period: { label: 'Peak period', unit: 's', digits: 1 },
-  water_temperature: { label: 'Water temperature', unit: '°C', digits: 1 },
-  wind_speed: { label: 'Wind speed', unit: 'km/h', digits: 0 },
-  gust_speed: { label: 'Gusts', unit: 'km/h', digits: 0 },
+  significient_height: { label: 'Significant height', quantity: 'height' },
+  maximum_height: { label: 'Maximum height', quantity: 'height' },
+  period: { label: 'Period', quantity: 'period' },
+  peak_period: { label: 'Peak period', quantity: 'period' },
+  water_temperature: { label: 'Water temperature', quantity: 'temperature' },
+  wind_speed: { label: 'Wind speed', quantity: 'speed' },
+  gust_speed: { label: 'Gusts', quantity: 'speed' },
 }
 
 const SEASON_LABELS: { readonly [season in SeasonName]: string } = {
@@ -57,22 +58,27 @@ export function drawSeasons(scene: Scene, buoy: BuoyDetail, redraw: () => void):
   const answer = scene.answers.get(address)
   const charts = chartsModule(redraw)
   const years = compared(scene, answer.state === 'here' ? answer.data.years : [])
-  const plot = element('div', { class: 'plot' })
+  const plot = element('div', { class: 'plot tall' })
+  const scale = scaleOf(LOOKS[metric].quantity, scene.units)
   const nodes = [
     selects(scene, years),
     instead(answer, 'the seasons') ?? (charts === null ? waiting('the chart') : null),
-    ...seasonParts(answer, years, plot, LOOKS[metric], season),
+    ...seasonParts(answer, years, plot, LOOKS[metric].label, scale, season),
     curlBox(scene, [{ label: 'This season over the years', address }]),
   ]
   const title = buoy.name
-  if (years.year === null || charts === null) return { title, nodes }
-  const highlighted = { year: years.year, against: years.against }
-  const nameOf = (each: SeriesYear): string => seasonName(each, season)
-  return {
-    title,
-    nodes,
-    afterwards: () => charts.drawSeason(plot, years.all, highlighted, LOOKS[metric], nameOf),
+  if (years.year === null || charts === null || answer.state !== 'here') return { title, nodes }
+  const view = {
+    years: years.all,
+    season: answer.data.season,
+    bucket: answer.data.bucket === 'week' ? ('week' as const) : ('day' as const),
+    year: years.year,
+    against: years.against,
+    scale,
+    nameOf: (each: SeriesYear): string => seasonName(each, season),
   }
+  const memory = memoryOf(`${buoy.slug} ${season}`)
+  return { title, nodes, afterwards: () => charts.drawSeason(plot, view, memory) }
 }
 
 /** The visitor's choice where it has readings, else the newest two years. */
@@ -106,7 +112,8 @@ function seasonParts(
   answer: Answer<unknown>,
   years: Years,
   plot: HTMLElement,
-  look: Look,
+  label: string,
+  scale: Scale,
   season: SeasonName,
 ): (HTMLElement | null)[] {
   const { year, against } = years
@@ -114,10 +121,10 @@ function seasonParts(
     return [answer.state === 'here' ? note('No readings in this season of the last ten years.') : null]
   }
   const beside = against === null ? '' : ` beside ${against}`
-  const description = `${look.label} in ${year}${beside}. A summary follows.`
+  const description = `${label} in ${year}${beside}. A summary follows.`
   return [
     element('figure', { role: 'group', 'aria-label': description }, plot),
-    against === null ? null : summary(years.all, year, against, look, season),
+    against === null ? null : summary(years.all, year, against, scale, season),
   ]
 }
 
@@ -135,14 +142,14 @@ function summary(
   years: readonly SeriesYear[],
   year: number,
   against: number,
-  { unit, digits }: Look,
+  { unit, digits, from }: Scale,
   season: SeasonName,
 ): HTMLElement {
   const [mine, theirs] = [valuesOf(years, year), valuesOf(years, against)]
   const buckets = [...mine.keys()].filter((at) => theirs.has(at))
   if (buckets.length === 0) return note(`${year} and ${against} have no days in common.`)
-  const [own, other] = [mean(mine, buckets), mean(theirs, buckets)]
-  const text = (value: number): string => `${value.toFixed(digits)} ${unit}`
+  const [own, other] = [mean(mine, buckets), mean(theirs, buckets)].map(from) as [number, number]
+  const text = (value: number): string => `${decimalText(value, digits)} ${unit}`
   const name = (of: number): string => seasonName({ year: of, complete: true }, season)
   const sign = own < other ? '−' : '+'
   const both = `${text(own)} in ${name(year)}, ${text(other)} in ${name(against)}`

@@ -1,0 +1,174 @@
+/** Charts read by finger and by keyboard, and units that a visitor chooses and shares. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
+import { openBrowser, serveWorld, visit } from './browser.ts'
+import { Fingers } from './touch.ts'
+
+const PHONE = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true }
+
+/** After this a tap is no second one. */
+const DOUBLE_TAP_MS = 400
+
+/** Time and significant height in the legend of the first chart; the height is '' while nothing is read. */
+async function readOff(page: Page): Promise<{ time: string; height: string }> {
+  const [time = '', height = ''] = await page.locator('.u-legend').first().locator('.u-value').allInnerTexts()
+  return { time, height }
+}
+
+/** The hours that the first chart shows. */
+async function hoursShown(page: Page): Promise<number> {
+  const [low = 0, high = 0] = String(await page.locator('.uplot').first().getAttribute('data-range'))
+    .split('/')
+    .map(Number)
+  return (high - low) / 3600
+}
+
+/** Waits until an expression holds; the page's policy forbids `waitForFunction` with a text. */
+async function until(page: Page, expression: string): Promise<void> {
+  const deadline = Date.now() + 60_000
+  while ((await page.evaluate(expression)) !== true) {
+    assert.ok(Date.now() < deadline, expression)
+    await wait(50)
+  }
+}
+
+test('Charts and units', { timeout: 600_000 }, async (t) => {
+  const live = await serveWorld(t)
+  const browser = await openBrowser(t)
+
+  await t.test(
+    'a stranger with a phone finds a buoy and reads, zooms and scrolls its chart by touch',
+    async (t) => {
+      const { page, errors } = await visit(t, browser, live, `#key=${live.key}`, PHONE)
+      const fingers = await Fingers.on(page)
+      await page.locator('#query').tap()
+      await page.keyboard.type('angl')
+      await page.getByRole('option', { name: /Anglet/ }).tap()
+      await page.locator('#handle').tap()
+      const chart = page.locator('.u-over').first()
+      await chart.waitFor()
+      await until(page, 'document.getAnimations().length === 0')
+      assert.match((await readOff(page)).time, /^Tap or drag to read, pinch or double-tap/)
+      // Forecast and tide may still be on their way and draw the panel anew.
+      await page.locator('.facts').waitFor()
+      await chart.scrollIntoViewIfNeeded()
+      const box = (await chart.boundingBox())!
+      const at = (share: number, down = 0.5) => ({
+        x: box.x + box.width * share,
+        y: box.y + box.height * down,
+      })
+
+      await fingers.tap(at(0.3))
+      const first = await readOff(page)
+      assert.match(first.time, /^\w{3},? \d{1,2} \w{3}, \d\d:\d\d$/)
+      assert.match(first.height, /^\d\.\d\d m$/)
+      await fingers.drag([at(0.3)], [at(0.5)])
+      const second = await readOff(page)
+      assert.notEqual(second.time, first.time)
+      assert.match(second.height, /^\d\.\d\d m$/)
+      assert.ok(
+        Number.isNaN(await hoursShown(page)) || (await hoursShown(page)) > 200,
+        'a drag reads, it does not zoom',
+      )
+
+      await fingers.drag([at(0.4), at(0.6)], [at(0.2), at(0.8)])
+      const pinched = await hoursShown(page)
+      assert.ok(
+        pinched > 48 && pinched < 120,
+        `${pinched} hours after fingers moved to three times their distance`,
+      )
+      await wait(DOUBLE_TAP_MS)
+      await fingers.tap(at(0.5))
+      await fingers.tap(at(0.5))
+      assert.ok((await hoursShown(page)) > 200, 'a double-tap shows everything again')
+      await wait(DOUBLE_TAP_MS)
+      await fingers.tap(at(0.5))
+      await fingers.tap(at(0.5))
+      assert.ok((await hoursShown(page)) < 120, 'and one more zooms')
+
+      const before = await page.evaluate<number>(`document.querySelector('#content').scrollTop`)
+      await fingers.drag([at(0.5, 0.9)], [{ x: at(0.5).x, y: box.y - 100 }])
+      await until(page, `document.querySelector('#content').scrollTop > ${before + 100}`)
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  await t.test('the keyboard reads and zooms a chart, whose slider says time and values', async (t) => {
+    const { page, errors } = await visit(t, browser, live, `#key=${live.key}`)
+    await page.locator('#query').pressSequentially('angl')
+    await page.getByRole('option', { name: /Anglet/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.locator('.facts').waitFor()
+    const slider = page.getByRole('slider', { name: 'Time in the chart' })
+    // From the days of the chart one Tab leads into it.
+    await page.locator('input[name=span]:checked').focus()
+    await page.keyboard.press('Tab')
+    const text = async (): Promise<string> => String(await slider.getAttribute('aria-valuetext'))
+    const newest = await text()
+    assert.match(
+      newest,
+      /^\w{3},? \d{1,2} \w{3}, \d\d:\d\d Paris, Significant \d\.\d\d m, Maximum \d\.\d\d m/,
+    )
+    assert.match(newest, /Period 8\.5 s/)
+    await page.keyboard.press('ArrowLeft')
+    const before = await text()
+    assert.notEqual(before, newest)
+    assert.match((await readOff(page)).height, /^\d\.\d\d m$/)
+    await page.keyboard.press('+')
+    await page.keyboard.press('+')
+    const zoomed = await hoursShown(page)
+    assert.ok(zoomed < 60, `${zoomed} hours`)
+    // Beyond the edge the range moves along.
+    await page.keyboard.press('Home')
+    assert.ok(Math.abs((await hoursShown(page)) - zoomed) < 0.01)
+    assert.notEqual(await text(), before)
+    await page.keyboard.press('Escape')
+    assert.ok((await hoursShown(page)) > 200)
+    // A drawing anew leaves zoom, time and focus where they were.
+    await page.keyboard.press('PageUp')
+    const kept = await text()
+    await page.evaluate(`document.querySelector('#tool-moon, #tool-sun').click()`)
+    await slider.waitFor()
+    assert.equal(await text(), kept)
+    assert.equal(await page.evaluate('document.activeElement.id'), 'chart-cursor')
+    assert.deepEqual(errors, [])
+  })
+
+  await t.test(
+    'feet are kept, go with the address, and win elsewhere without being kept there',
+    async (t) => {
+      const { page, origin } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`, {
+        locale: 'fr-FR',
+      })
+      await page.locator('.hero').getByText(' m').waitFor()
+      const metres = Number(await page.locator('.hero strong').textContent())
+      await page.locator('#tool-ruler').focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('radio', { name: 'Metres' }).focus()
+      await page.keyboard.press('ArrowRight')
+      await page.keyboard.press('Escape')
+      await page.locator('.hero').getByText(' ft').waitFor()
+      const feet = Number(await page.locator('.hero strong').textContent())
+      assert.ok(Math.abs(feet - metres / 0.3048) < 0.07, `${metres} m and ${feet} ft`)
+      assert.match(page.url(), /units=ft,kn,c/)
+      assert.match(await page.locator('#legend').innerText(), /height, ft/)
+      await page.getByText('Readings as a table').click()
+      assert.match(await page.locator('thead').innerText(), /Height ft/)
+      const shared = page.url().slice(origin.length)
+      await page.goto(`${origin}#key=${live.key}`)
+      await page.reload()
+      await page.locator('#row-anglet .row-height').getByText('ft').waitFor()
+
+      const other = await visit(t, browser, live, `${shared}&key=${live.key}`, { locale: 'de-DE' })
+      await other.page.locator('.hero').getByText(' ft').waitFor()
+      assert.equal(await other.page.locator('.hero strong').textContent(), feet.toFixed(1))
+      assert.equal(await other.page.evaluate(`localStorage.getItem('groundswell-units')`), null)
+      await other.page.locator('#tool-ruler').click()
+      await other.page.getByRole('button', { name: 'Use mine' }).click()
+      await other.page.locator('.hero').getByText(' m').waitFor()
+      assert.ok(!other.page.url().includes('units='))
+    },
+  )
+})

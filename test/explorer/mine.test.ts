@@ -1,0 +1,255 @@
+/** What a visitor's own page is made of: units, favourites, and the ranges of a zoomed chart. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { bucketsOf, bucketText, monthStarts } from '../../src/explorer/charts/calendar.ts'
+import { inside, nearestIndex, pinched, zoomed } from '../../src/explorer/charts/range.ts'
+import { quantile, usual } from '../../src/explorer/charts/season_stats.ts'
+import {
+  favourites,
+  isFavourite,
+  parseFavourites,
+  toggleFavourite,
+} from '../../src/explorer/mine/favourites.ts'
+import {
+  decimalText,
+  formatUnits,
+  parseUnits,
+  quantityText,
+  scaleOf,
+  UNIT_CHOICES,
+  unitsOfLocales,
+  type Units,
+} from '../../src/explorer/mine/units.ts'
+
+const units: fc.Arbitrary<Units> = fc
+  .record({
+    height: fc.constantFrom(...UNIT_CHOICES.height),
+    speed: fc.constantFrom(...UNIT_CHOICES.speed),
+    temperature: fc.constantFrom(...UNIT_CHOICES.temperature),
+  })
+  .map((each) => structuredClone(each))
+
+const METRIC: Units = { height: 'm', speed: 'kmh', temperature: 'c' }
+const AMERICAN: Units = { height: 'ft', speed: 'kn', temperature: 'f' }
+
+test('Units are converted as their definitions say, with rounding that fits them.', () => {
+  for (const [quantity, value, text] of [
+    ['height', 1.524, '5.0 ft'],
+    ['height', 3.048, '10.0 ft'],
+    ['height', 0, '0.0 ft'],
+    ['height', -0.01, '0.0 ft'],
+    ['height', -0.61, '-2.0 ft'],
+    ['speed', 1.852, '1 kn'],
+    ['speed', 92.6, '50 kn'],
+    ['temperature', 0, '32.0 °F'],
+    ['temperature', 100, '212.0 °F'],
+    ['temperature', -40, '-40.0 °F'],
+    ['period', 8.25, '8.3 s'],
+    ['direction', 270, '270°'],
+  ] as const) {
+    assert.equal(quantityText(quantity, AMERICAN, value), text)
+  }
+  assert.equal(quantityText('height', METRIC, 1.524), '1.52 m')
+  assert.equal(quantityText('height', METRIC, 1.524, 1), '1.5 m')
+  assert.equal(quantityText('height', AMERICAN, 1.524, 2), '5.0 ft')
+  assert.equal(quantityText('speed', { ...METRIC, speed: 'ms' }, 36), '10.0 m/s')
+})
+
+test('Every conversion keeps the order of values, their differences in proportion, and can be undone.', () => {
+  const value = fc.double({ min: -100, max: 500, noNaN: true })
+  const quantity = fc.constantFrom('height' as const, 'speed' as const, 'temperature' as const)
+  fc.assert(
+    fc.property(quantity, units, value, value, (what, which, a, b) => {
+      const { from } = scaleOf(what, which)
+      assert.ok(a <= b ? from(a) <= from(b) : from(a) >= from(b))
+      // Two known points make the line; a third lies on it.
+      const [zero, one] = [from(0), from(1)]
+      assert.ok(Math.abs((from(a) - zero) / (one - zero) - a) < 1e-9)
+    }),
+  )
+})
+
+test('A written number is never farther from the value than half of its last digit, and never a minus zero.', () => {
+  fc.assert(
+    fc.property(
+      units,
+      fc.constantFrom('height' as const, 'speed' as const, 'temperature' as const),
+      fc.double({ min: -60, max: 300, noNaN: true }),
+      (which, what, value) => {
+        const { from, digits, unit } = scaleOf(what, which)
+        const text = quantityText(what, which, value)
+        assert.ok(text.endsWith(` ${unit}`))
+        assert.ok(Math.abs(Number.parseFloat(text) - from(value)) <= 0.5 / 10 ** digits + 1e-9)
+        assert.doesNotMatch(text, /^-0(\.0*)? /)
+      },
+    ),
+  )
+  assert.equal(decimalText(-0.04, 1), '0.0')
+  assert.equal(decimalText(-0.05, 1), '-0.1')
+})
+
+test('Units follow the region of the first locale that has one, and are those of the API without any.', () => {
+  assert.deepEqual(unitsOfLocales(['en-US']), AMERICAN)
+  assert.deepEqual(unitsOfLocales(['fr-FR']), { ...METRIC, speed: 'kn' })
+  assert.deepEqual(unitsOfLocales(['de-DE', 'en-US']), METRIC)
+  assert.deepEqual(unitsOfLocales(['nb-NO']), { ...METRIC, speed: 'ms' })
+  assert.deepEqual(unitsOfLocales(['zh-Hant-TW']), { ...METRIC, speed: 'ms' })
+  // A language alone says nothing of feet: English is read everywhere.
+  for (const locales of [['en'], ['fr'], [], [''], ['C'], ['en_US.UTF-8'], ['x'], ['en-150']]) {
+    assert.deepEqual(unitsOfLocales(locales), METRIC, locales.join())
+  }
+  assert.deepEqual(unitsOfLocales(['en', 'en-US']), AMERICAN)
+  fc.assert(
+    fc.property(fc.array(fc.string()), (locales) => {
+      assert.equal(Object.keys(unitsOfLocales(locales)).length, 3)
+    }),
+  )
+})
+
+test('Units in an address are read back, and what is no unit is left to the visitor.', () => {
+  fc.assert(fc.property(units, (each) => assert.deepEqual(parseUnits(formatUnits(each)), each)))
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const found = parseUnits(text)
+      assert.deepEqual(parseUnits(formatUnits(found)), found)
+    }),
+  )
+  assert.deepEqual(parseUnits('parsec,<script>,kn,FT, f'), { speed: 'kn' })
+  assert.deepEqual(parseUnits('ft,m'), { height: 'ft' })
+  assert.deepEqual(parseUnits('__proto__,constructor'), {})
+})
+
+test('Favourites last without a storage, newest first, and a damaged list is what is left of it.', () => {
+  // Node has no storage of a browser: the page then keeps them itself.
+  assert.deepEqual(favourites(), [])
+  assert.equal(toggleFavourite({ slug: 'anglet', name: 'Anglet' }), true)
+  assert.equal(toggleFavourite({ slug: 'lion', name: 'Lion' }), true)
+  assert.deepEqual(
+    favourites().map(({ slug }) => slug),
+    ['lion', 'anglet'],
+  )
+  assert.equal(toggleFavourite({ slug: 'anglet', name: 'Anglet' }), false)
+  assert.ok(isFavourite('lion') && !isFavourite('anglet'))
+  for (const damaged of [
+    '',
+    '{',
+    'null',
+    '7',
+    '{"slug":"a"}',
+    '[null,7,"a",{"slug":1,"name":"x"},{"slug":"../x","name":"x"}]',
+  ]) {
+    assert.deepEqual(parseFavourites(damaged), [], damaged)
+  }
+  assert.deepEqual(parseFavourites('[{"slug":"a","name":"A"},{"slug":"a","name":"B"}]'), [
+    { slug: 'a', name: 'A' },
+  ])
+  fc.assert(fc.property(fc.json(), (text) => void parseFavourites(text)))
+})
+
+test('A zoomed range stays inside of the whole and is never narrower than the least.', () => {
+  const number = fc.double({ min: -1e6, max: 1e6, noNaN: true })
+  fc.assert(
+    fc.property(number, number, fc.double({ min: 1, max: 100, noNaN: true }), (low, high, least) => {
+      const whole = [0, 1000] as const
+      const [from, to] = inside([Math.min(low, high), Math.max(low, high)], whole, least)
+      assert.ok(from >= whole[0] - 1e-9 && to <= whole[1] + 1e-9)
+      assert.ok(to - from >= least - 1e-9)
+    }),
+  )
+  assert.deepEqual(inside([10, 20], [0, 5], 1), [0, 5])
+  assert.deepEqual(zoomed([0, 100], 25, 0.5), [12.5, 62.5])
+})
+
+test('Two fingers keep the values that they were put down on, and crossing fingers change nothing.', () => {
+  const pixel = fc.integer({ min: 0, max: 300 })
+  fc.assert(
+    fc.property(pixel, pixel, pixel, pixel, (a, b, c, d) => {
+      const range = [1000, 2000] as const
+      const next = pinched(range, [a, b], [c, d], 300)
+      if (Math.sign(b - a) !== Math.sign(d - c) || Math.abs(d - c) < 16) {
+        assert.deepEqual(next, range)
+        return
+      }
+      const valueAt = ([low, high]: readonly [number, number], at: number): number =>
+        low + (at / 300) * (high - low)
+      assert.ok(Math.abs(valueAt(range, a) - valueAt(next, c)) < 1e-6 * Math.max(1, next[1] - next[0]))
+      assert.ok(Math.abs(valueAt(range, b) - valueAt(next, d)) < 1e-6 * Math.max(1, next[1] - next[0]))
+    }),
+  )
+})
+
+test('The nearest value of a list is found as by looking at all of them.', () => {
+  const list = fc.uniqueArray(fc.integer({ min: -1000, max: 1000 }), { minLength: 1 })
+  fc.assert(
+    fc.property(list, fc.integer({ min: -2000, max: 2000 }), (values, at) => {
+      const sorted = values.toSorted((a, b) => a - b)
+      const best = Math.min(...sorted.map((value) => Math.abs(value - at)))
+      assert.equal(Math.abs(sorted[nearestIndex(sorted, at)] - at), best)
+    }),
+  )
+  assert.equal(nearestIndex([], 1), -1)
+})
+
+test('What is usual in a season is the median and the 10–90 % of its years, where there are five or more.', () => {
+  // As R's quantile(1:11, c(.1, .5, .9)) and numpy.quantile say.
+  const eleven = Array.from({ length: 11 }, (_, i) => i + 1)
+  assert.deepEqual(
+    [0.1, 0.5, 0.9].map((share) => quantile(eleven, share)),
+    [2, 6, 10],
+  )
+  assert.ok(Math.abs(quantile([1, 2, 3, 4], 0.1) - 1.3) < 1e-12)
+  const year = (number: number, values: readonly (number | null)[]) => ({
+    year: number,
+    complete: true,
+    point_count: values.length,
+    points: values.map((value, i) => ({
+      bucket_index: i + 1,
+      label: '',
+      bucket_start: '',
+      bucket_end: '',
+      value,
+      sample_count: 1,
+    })),
+  })
+  assert.equal(
+    usual(
+      [1, 2, 3, 4].map((each) => year(2020 + each, [each])),
+      2,
+    ),
+    null,
+  )
+  const five = usual(
+    [1, 2, 3, 4, 5].map((each) => year(2020 + each, [each, each === 1 ? null : each])),
+    3,
+  )
+  assert.deepEqual(five, {
+    median: [3, null, null],
+    low: [1.4, null, null],
+    high: [4.6, null, null],
+    from: 2021,
+    to: 2025,
+    years: 5,
+  })
+})
+
+test('The buckets of a season have the days and months of the calendar, with a place for 29 February.', () => {
+  const year = { start: { month: 1, day: 1 }, end: { month: 12, day: 31 } }
+  const winter = { start: { month: 12, day: 1 }, end: { month: 2, day: 29 } }
+  assert.equal(bucketsOf(year, 'week'), 53)
+  assert.equal(bucketsOf(year, 'day'), 366)
+  assert.equal(bucketsOf(winter, 'day'), 91)
+  assert.deepEqual(monthStarts(winter, 'day'), [
+    { at: 1, month: 11 },
+    { at: 32, month: 0 },
+    { at: 63, month: 1 },
+  ])
+  assert.equal(bucketText(winter, 'day', 91), '29 Feb')
+  assert.equal(bucketText(year, 'week', 2), 'Week from 8 Jan')
+  const months = monthStarts(year, 'week')
+  assert.deepEqual(
+    months.map(({ month }) => month),
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+  )
+  assert.ok(months.every(({ at }, i) => i === 0 || at > months[i - 1].at + 3.9))
+})
