@@ -12,6 +12,7 @@ import { loadEngine } from '../http/engine.ts'
 import { findFreePort, openPort } from '../http/port.ts'
 import { LEVELS, type Level } from '../logs/log.ts'
 import { readWorkers } from '../metrics/worker-figures.ts'
+import { collectGarbage } from '../system/collect.ts'
 import { timestampText } from '../sea/time.ts'
 import { Totals } from '../serving/totals.ts'
 import type { Changes } from '../snapshot/changes.ts'
@@ -172,6 +173,11 @@ export class RunningServer {
       log,
       serve: (held, changes) => this.#serve(held, changes),
       letGo: (held) => this.#workers.letGo(held),
+      collect: () => {
+        // Now the caller still refers to what it lets go of.
+        setImmediate(collectGarbage)
+        this.#workers.collect()
+      },
     })
     if (surroundings.mirror) surroundings.mirror.onPublished = () => void this.#reloader.look(true)
     this.#status = new Status(config.snapshots, clock, () => ({

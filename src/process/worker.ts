@@ -26,6 +26,7 @@ import { warmUp } from '../serving/warm-up.ts'
 import { reversed, type Changes } from '../snapshot/changes.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
+import { collectGarbage } from '../system/collect.ts'
 import { finish, finishInSlices, type Steps } from '../system/steps.ts'
 import { AccessLog } from '../logs/access-log.ts'
 import type { AccessRules } from '../logs/access-rules.ts'
@@ -86,6 +87,7 @@ export type ToWorker =
   /** Serves the last of these snapshots, and holds the others: ids, oldest first. */
   | { type: 'switch'; held: readonly string[]; changes: readonly Changes[] }
   | { type: 'discard' }
+  | { type: 'collect' }
   | { type: 'keys'; keys: SharedArrayBuffer }
   /** Slots and hours, in turn, whose waiting requests should try again. */
   | { type: 'leased'; woken: readonly number[] }
@@ -350,6 +352,9 @@ main.on('message', (message: ToWorker) => {
       break
     case 'discard':
       prepared = null
+      break
+    case 'collect':
+      collectGarbage()
       break
     case 'keys':
       ring = new KeyRing(message.keys)

@@ -25,6 +25,9 @@ const LONGEST_REPLACE_AFTER_MS = 5000
 const CLOSE_PATIENCE_MS = 3000
 const CLOSE_PATIENCE_AT_ONCE_MS = 300
 
+/** Time between the pauses of two workers that collect garbage. */
+const COLLECT_APART_MS = 200
+
 /** Requests that stalled a thread and are refused from then on. With more, the oldest are forgotten. */
 const REFUSED_KEPT = 1000
 
@@ -182,6 +185,14 @@ export class Workers {
       this.#held = held
       await makeSwitch(this.#ready(), held, this.#changes)
     })
+  }
+
+  /** Makes all workers free what they hold no longer, one after another. */
+  collect(): void {
+    for (const [i, { worker }] of this.#ready().entries()) {
+      const ask = (): void => worker.postMessage({ type: 'collect' } satisfies ToWorker)
+      setTimeout(ask, i * COLLECT_APART_MS).unref()
+    }
   }
 
   /**

@@ -2,6 +2,7 @@
  * The thread on which `load.ts` loads snapshots: a manifest in, the snapshot or what is wrong with it out.
  */
 import { parentPort, workerData } from 'node:worker_threads'
+import { collectGarbage } from '../system/collect.ts'
 import { finishInSlices } from '../system/steps.ts'
 import { changesBetween, type Changes, type ComparedSnapshot } from './changes.ts'
 import { SnapshotError } from './format.ts'
@@ -52,5 +53,8 @@ async function compare({ before, after, activeWithin }: ToCompare): Promise<From
 
 main.on('message', (message: ToLoad | ToCompare) => {
   const answer = message.type === 'load' ? load(message) : compare(message)
-  void answer.then((each) => main.postMessage(each))
+  void answer.then((each) => {
+    main.postMessage(each)
+    setImmediate(collectGarbage)
+  })
 })

@@ -13,7 +13,7 @@ import { SERVE_SETTINGS } from '../../src/process/settings.ts'
 import { startServer, type RunningServer } from '../../src/process/server.ts'
 import { listKept } from '../../src/build/kept.ts'
 import { loadSnapshot } from '../../src/snapshot/read.ts'
-import { Client, startLive, temporaryFolder, type Live, type Reply } from '../live.ts'
+import { Client, runCliWell, startLive, temporaryFolder, type Live, type Reply } from '../live.ts'
 import { startDrill } from './drill.ts'
 import { amount, asOf, build } from './folder.ts'
 
@@ -342,5 +342,38 @@ test(
     )
     assert.equal((await status(await adminPort(live))).snapshot.id, two.ids[0])
     assert.ok(readFileSync(join(two.folder, 'manifest.msgpack')).length > 0)
+  },
+)
+
+test(
+  'Parts that no held snapshot has any more are freed, also while nobody asks for anything.',
+  { timeout: 600_000 },
+  async (t) => {
+    const folder = join(temporaryFolder(t), 'snapshots')
+    // In one month's part: 25 MB that each swap brings and takes.
+    for (const time of ['22:00', '22:30']) {
+      const from = ['--source', 'demo:scale,buoys=800,days=31', '--as-of', `2026-01-31T${time}:00Z`]
+      await runCliWell(['build', ...from, '--out', folder])
+    }
+    const [first, second] = listKept(folder)
+    const partBytes = Math.max(...second.manifest!.parts.map(({ bytes }) => bytes))
+    assert.ok(partBytes > 20e6, `${partBytes}`)
+    const drill = await startDrill(t, folder)
+    const swap = async (i: number): Promise<void> => {
+      copyFileSync(join(folder, (i % 2 === 0 ? first : second).file), join(folder, 'next'))
+      renameSync(join(folder, 'next'), join(folder, 'manifest.msgpack'))
+      const { reload } = await drill.reload()
+      assert.equal(reload.last_error, null)
+    }
+    // What the first swaps make the threads take stays.
+    for (let i = 0; i < 2; i++) await swap(i)
+    const before = (await drill.status()).memory.rss
+    const SWAPS = 12
+    for (let i = 0; i < SWAPS; i++) await swap(i)
+    // Without a collection all of them stay; with it less than three parts wait to be freed.
+    const grown = async (): Promise<number> => ((await drill.status()).memory.rss - before) / partBytes
+    for (let tries = 0; tries < 600 && (await grown()) > SWAPS / 2; tries++) await setTimeout(100)
+    t.diagnostic(`after ${SWAPS} swaps memory has grown by ${(await grown()).toFixed(1)} parts`)
+    assert.ok((await grown()) <= SWAPS / 2, `${await grown()} parts`)
   },
 )
