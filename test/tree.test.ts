@@ -60,6 +60,7 @@ function whoImports(pattern: RegExp, from: (file: string) => boolean = () => tru
 
 /** The one file outside of the program that it may name, and only the explorer: for the types of answers. */
 const PUBLISHED_CLIENT = 'clients/typescript/groundswell.ts'
+const STREAMS_OF_CLIENT = 'scripts/openapi/client_streams.ts'
 
 test('Every import within the program names a file that is there, with its ending.', () => {
   assert.ok(IMPORTS.length > 100)
@@ -267,6 +268,8 @@ test('Scripts know the program alone: tests and benches may use them, not the ot
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => importsOf(file))
     .filter(({ target }) => target !== null && !/^(src|scripts)\//.test(target))
+    // The hand-written part of the client knows the types that are made.
+    .filter(({ file, target }) => file !== STREAMS_OF_CLIENT || target !== PUBLISHED_CLIENT)
     .map(({ file, specifier }) => `${file} imports ${specifier}: move what both need into scripts/`)
   assert.deepEqual(outside, [])
 })

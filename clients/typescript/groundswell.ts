@@ -1194,6 +1194,8 @@ export class GroundswellError extends Error {
   readonly requestId: string | null
   /** Name of the wrong parameter, if the error is about one. */
   readonly parameter: string | null
+  /** With `snapshot_gone`: the snapshot that is served now. */
+  readonly current: string | null
   /** Seconds to wait before a retry, if the answer gives them. */
   readonly retryAfter: number | null
 
@@ -1203,6 +1205,7 @@ export class GroundswellError extends Error {
     this.code = body.error ?? 'unknown'
     this.requestId = body.request_id ?? null
     this.parameter = body.details?.parameter ?? null
+    this.current = body.error === 'snapshot_gone' ? (body.details?.current ?? null) : null
     this.retryAfter = retryAfter
   }
 }
@@ -1376,8 +1379,58 @@ export class Groundswell {
     return this.#get('/changes', parameters, options)
   }
 
+  /**
+   * The readings of a buoy, one after the other: `for await (const reading of api.readings('anglet', { since }))`.
+   *
+   * They are those of one snapshot, the current one at the first call, each exactly once, whatever is published
+   * meanwhile. Where the server stops to hold that snapshot, what is left comes from its current one, from the last
+   * reading on: no time comes twice, and none that both snapshots have is left out. Corrections of what has come already
+   * do not come again: `changes` has them. With `snapshot` the walk throws instead. Its calls are tried again
+   * for as long as `patience` says.
+   */
+  readings(buoyId: string | number, options: ReadingsOptions = {}): AsyncGenerator<Reading, void, undefined> {
+    const path = `/buoys/${encodeURIComponent(buoyId)}/readings`
+    return walkReadings((...call) => this.#ask(...call), path, options)
+  }
+
+  /**
+   * What distinguishes the current snapshot from the one of `since`, in pages: buoys on the first, readings on all.
+   * All pages compare the same two snapshots. Ask next time since the `until` of the pages, after the last one.
+   *
+   * Throws a `snapshot_gone` where one of the two is not held any more. What has come then is a part: undo it, and
+   * ask once more since the same snapshot. Where that throws at once, take the lists.
+   */
+  changes(since: string, options: ChangesOptions = {}): AsyncGenerator<ChangesPage, void, undefined> {
+    return walkChanges((...call) => this.#ask(...call), since, options)
+  }
+
+  /**
+   * Every snapshot that is published, from the current one on: `for await (const { snapshot } of api.events())`.
+   *
+   * Lost connections are made anew, a while after what the server asks for, at a random moment; then the newest
+   * snapshot comes, not each one in between. Ends when you leave the loop; throws when `signal` aborts, and where the
+   * server refuses for good (a wrong key, no such buoy, a server without events).
+   */
+  events(options: EventsOptions = {}): AsyncGenerator<SnapshotEvent, void, undefined> {
+    return followEvents((...call) => this.#open(...call), options)
+  }
+
+  async #get<Answer>(path: string, parameters: object, options: CallOptions): Promise<Answer> {
+    return (await this.#ask(path, parameters, options)).body as Answer
+  }
+
+  async #ask(
+    path: string,
+    parameters: object,
+    options: CallOptions,
+  ): Promise<{ body: unknown; snapshot: string | null }> {
+    const answer = await this.#open(path, parameters, options)
+    const body: unknown = await answer.json()
+    return { body, snapshot: answer.headers.get('X-Snapshot-Id') }
+  }
+
   /** @throws GroundswellError for every answer that is not a success, and what `fetch` throws */
-  async #get<Answer>(path: string, parameters: object, { signal, headers }: CallOptions): Promise<Answer> {
+  async #open(path: string, parameters: object, { signal, headers }: CallOptions): Promise<Response> {
     const query = new URLSearchParams()
     for (const [name, value] of Object.entries(parameters) as [string, Value | null | undefined][]) {
       if (value !== undefined && value !== null) query.set(name, textOf(value))
@@ -1395,7 +1448,7 @@ export class Groundswell {
         resetAt: new Date(Number(answer.headers.get('X-RateLimit-Reset')) * 1000),
       }
     }
-    if (answer.ok) return (await answer.json()) as Answer
+    if (answer.ok) return answer
     const retryAfter = answer.headers.get('Retry-After')
     const body = (await answer.json().catch(() => ({}))) as Partial<ErrorAnswer | SnapshotGoneAnswer>
     throw new GroundswellError(answer.status, body, retryAfter === null ? null : Number(retryAfter))
@@ -1410,4 +1463,376 @@ function textOf(value: Value): string {
   // The API takes no exponents.
   if (typeof value === 'number' && /e-/.test(String(value))) return value.toFixed(12)
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+
+/** How often a call is tried again: after lost connections, 429 and answers from 500 on. */
+export interface PatientOptions extends CallOptions {
+  /** Seconds until a call that fails again and again throws. Default: 60; 0 tries once. */
+  patience?: number
+}
+
+export interface ReadingsOptions extends PatientOptions {
+  /** First and last moment, both included. Text is as in `start_date` and `end_date` of `listReadings`. */
+  since?: Date | string
+  until?: Date | string
+  /** By time, oldest or newest first. Default: `asc`. */
+  order?: 'asc' | 'desc'
+  /** Readings a call, at most 100, which is the default. */
+  perPage?: number
+  /** Of this snapshot alone: throws where it is gone, instead of going on with another one. */
+  snapshot?: string
+}
+
+export interface ChangesOptions extends PatientOptions {
+  /** Readings a call, at most 1000, which is the default. */
+  perPage?: number
+}
+
+/** A page of `changes`. `buoys` is empty on all but the first. */
+export type ChangesPage = ListChangesAnswer['data'] & {
+  readings: ChangedReading[]
+  /** Readings that differ, over all pages. */
+  count: number
+}
+
+interface ChangeCounts {
+  added: number
+  changed: number
+  removed: number
+}
+
+/** A snapshot that is served now. */
+export interface SnapshotEvent {
+  /** Its id: `snapshot` of any call reads from it, `changes` asks since it. */
+  snapshot: string
+  /** The time of its data, UTC. */
+  as_of: string
+  /** The snapshot that `changes` counts from; `null` where the server cannot say: then take the lists. */
+  since: string | null
+  changes: { buoys: ChangeCounts; readings: ChangeCounts; passes: boolean; forecast: boolean } | null
+  /** With `buoys`: those of them that changed. */
+  ids?: number[]
+}
+
+/** How the connection of `events` is. `waitMs` is the time until the next try. */
+export type EventsState =
+  | { state: 'connecting' }
+  | { state: 'live' }
+  | { state: 'waiting'; waitMs: number; error: Error }
+
+export interface EventsOptions extends CallOptions {
+  /** Ids or slugs, at most 20: then an event comes where one of these has changed, and first of all. */
+  buoys?: readonly (string | number)[]
+  /** A snapshot that is known already: the first event counts from it where the server still holds it. */
+  lastEventId?: string
+  /** Called whenever the connection comes, goes or is tried. */
+  onState?: (state: EventsState) => void
+  /** A connection that brings nothing for so long counts as lost. Default: 65000, three signs of life. */
+  silenceMs?: number
+}
+
+/** A call below the base path. `snapshot` is the one of the answer. */
+type Ask = (
+  path: string,
+  parameters: object,
+  options: CallOptions,
+) => Promise<{ body: unknown; snapshot: string | null }>
+
+/** Opens a stream below the base path. @throws GroundswellError for an answer that is not a success */
+type Open = (path: string, parameters: object, options: CallOptions) => Promise<Response>
+
+const PATIENCE_S = 60
+/** Waits double from the first to the longest. */
+const FIRST_WAIT_MS = 500
+const LONGEST_WAIT_MS = 60_000
+/** What a server may ask for with `retry`. */
+const LEAST_RETRY_MS = 100
+const MOST_RETRY_MS = 300_000
+const MOST_DOUBLINGS = 10
+const SILENCE_MS = 65_000
+/** Characters. An event of twenty buoys has 600. */
+const LONGEST_LINE = 65_536
+const LONGEST_DATA = 262_144
+const TOO_LONG = 'the stream of events has a line or an event that is too long'
+const SECOND_MS = 1000
+const DAY_MS = 86_400_000
+
+export async function* walkReadings(
+  ask: Ask,
+  path: string,
+  { since, until, order = 'asc', perPage = 100, snapshot, patience, ...call }: ReadingsOptions,
+): AsyncGenerator<Reading, void, undefined> {
+  let [from, to] = [timeText(since), timeText(until)]
+  let pin = snapshot ?? null
+  let last: string | null = null
+  for (let page = 1; ; page++) {
+    const parameters = { start_date: from, end_date: to, order, per_page: perPage, page, snapshot: pin }
+    let answer
+    try {
+      answer = await patiently(() => ask(path, parameters, call), patience, call.signal)
+    } catch (error) {
+      if (snapshot !== undefined || pin === null || !isSnapshotGone(error)) throw error
+      // A buoy has one reading at a time, so the rest of another snapshot begins a second further.
+      if (last !== null) {
+        const next = Date.parse(last) + (order === 'asc' ? SECOND_MS : -SECOND_MS)
+        if (order === 'asc' ? next > endOf(to) : next < startOf(from)) return
+        if (order === 'asc') from = timeText(new Date(next))
+        else to = timeText(new Date(next))
+      }
+      pin = null
+      page = 0
+      continue
+    }
+    const { data, meta } = answer.body as ListReadingsAnswer
+    pin ??= answer.snapshot
+    if (pin === null && meta.total_pages > 1) {
+      throw new Error('the answer has no X-Snapshot-Id: the server is too old for it, or a proxy drops it')
+    }
+    for (const reading of data.readings) {
+      last = reading.time
+      yield reading
+    }
+    if (page >= meta.total_pages) return
+  }
+}
+
+export async function* walkChanges(
+  ask: Ask,
+  since: string,
+  { perPage = 1000, patience, ...call }: ChangesOptions,
+): AsyncGenerator<ChangesPage, void, undefined> {
+  let until: string | null = null
+  for (let page = 1; ; page++) {
+    const parameters: object = { since, include: 'readings', per_page: perPage, page, snapshot: until }
+    const { body } = await patiently(() => ask('/changes', parameters, call), patience, call.signal)
+    const { data, meta } = body as ListChangesAnswer
+    until = data.until
+    yield { ...data, readings: data.readings ?? [], count: data.count ?? 0 }
+    if (page >= (meta.total_pages ?? 0)) return
+  }
+}
+
+/**
+ * The snapshots that a server publishes, one after the other, over as many connections as it takes. Ends with
+ * its consumer alone. @throws GroundswellError where the server refuses for good
+ */
+export async function* followEvents(
+  open: Open,
+  { buoys = [], lastEventId, onState = () => {}, silenceMs = SILENCE_MS, ...call }: EventsOptions,
+): AsyncGenerator<SnapshotEvent, void, undefined> {
+  const parameters = { buoy: buoys.length === 0 ? null : buoys }
+  const waits = { retryMs: FIRST_WAIT_MS }
+  let last = lastEventId
+  let shown: string | null = null
+  for (let failures = 0; ; failures++) {
+    call.signal?.throwIfAborted()
+    onState({ state: 'connecting' })
+    const known = last === undefined ? {} : { 'Last-Event-ID': last }
+    const headers = { ...call.headers, ...known, Accept: 'text/event-stream' }
+    let error = new Error('the server ended the connection')
+    try {
+      for await (const event of connectionEvents(open, parameters, { ...call, headers }, silenceMs, waits)) {
+        failures = 0
+        last = event.snapshot
+        onState({ state: 'live' })
+        // A new connection begins with the current snapshot, which mostly is no news.
+        if (event.snapshot !== shown) yield event
+        shown = event.snapshot
+      }
+    } catch (cause) {
+      call.signal?.throwIfAborted()
+      if (cause instanceof GroundswellError && !mayPass(cause)) throw cause
+      error = asError(cause)
+    }
+    const waitMs = waitAfter(error, failures, waits.retryMs)
+    onState({ state: 'waiting', waitMs, error })
+    await pause(waitMs, call.signal)
+  }
+}
+
+/** The events of one connection; its end is theirs. What the server says of waiting goes into `waits`. */
+async function* connectionEvents(
+  open: Open,
+  parameters: object,
+  { signal, ...call }: CallOptions,
+  silenceMs: number,
+  waits: { retryMs: number },
+): AsyncGenerator<SnapshotEvent, void, undefined> {
+  const connection = new AbortController()
+  const stop = (): void => connection.abort(signal?.reason)
+  signal?.addEventListener('abort', stop)
+  let silence: ReturnType<typeof setTimeout> | undefined
+  const hear = (): void => {
+    clearTimeout(silence)
+    silence = setTimeout(() => connection.abort(new Error('the connection was silent')), silenceMs)
+  }
+  try {
+    hear()
+    const answer = await open('/events', parameters, { ...call, signal: connection.signal })
+    if (!/^text\/event-stream\b/i.test(answer.headers.get('Content-Type') ?? '') || answer.body === null) {
+      throw new Error('the answer is no stream of events')
+    }
+    const parser = new EventParser()
+    for await (const chunk of chunksOf(answer.body)) {
+      hear()
+      for (const { event, data } of parser.push(chunk)) {
+        waits.retryMs = parser.retryMs ?? waits.retryMs
+        if (event === 'snapshot') yield snapshotEventOf(data)
+      }
+    }
+  } finally {
+    clearTimeout(silence)
+    signal?.removeEventListener('abort', stop)
+    connection.abort()
+  }
+}
+
+/** Tries a call until it succeeds, its failure is final, or `patience` (seconds) is over. */
+async function patiently<T>(call: () => Promise<T>, patience = PATIENCE_S, signal?: AbortSignal): Promise<T> {
+  const end = performance.now() + patience * SECOND_MS
+  for (let failures = 0; ; failures++) {
+    try {
+      return await call()
+    } catch (error) {
+      signal?.throwIfAborted()
+      // What fetch throws for a lost connection is a TypeError.
+      const isPassing = error instanceof GroundswellError ? mayPass(error) : error instanceof TypeError
+      const waitMs = waitAfter(error, failures, FIRST_WAIT_MS)
+      if (!isPassing || performance.now() + waitMs > end) throw error
+      await pause(waitMs, signal)
+    }
+  }
+}
+
+const mayPass = ({ status }: GroundswellError): boolean => status === 429 || status >= 500
+
+const isSnapshotGone = (error: unknown): boolean =>
+  error instanceof GroundswellError && error.code === 'snapshot_gone'
+
+const asError = (cause: unknown): Error => (cause instanceof Error ? cause : new Error(String(cause)))
+
+/** Half to one and a half of the doubled wait, so that clients do not come back all at once. */
+function waitAfter(error: unknown, failures: number, firstMs: number): number {
+  const doubled = Math.min(
+    Math.max(LONGEST_WAIT_MS, firstMs),
+    firstMs * 2 ** Math.min(failures, MOST_DOUBLINGS),
+  )
+  const askedFor = error instanceof GroundswellError ? (error.retryAfter ?? 0) * SECOND_MS : 0
+  return Math.max(askedFor, doubled / 2) + Math.random() * doubled
+}
+
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      reject(asError(signal?.reason))
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', end, { once: true })
+    if (signal?.aborted === true) end()
+  })
+}
+
+function timeText(time: Date | string | undefined): string | undefined {
+  return time instanceof Date ? time.toISOString().replace(/\.\d+Z$/, 'Z') : time
+}
+
+/** Milliseconds of the first moment that a text names; a date alone names a day. */
+const startOf = (text: string | undefined): number => (text === undefined ? -Infinity : Date.parse(text))
+
+function endOf(text: string | undefined): number {
+  if (text === undefined) return Infinity
+  return Date.parse(text) + (/^\d{4}-\d\d-\d\d$/.test(text) ? DAY_MS - SECOND_MS : 0)
+}
+
+/** The chunks of a body as text. Not every browser can iterate over a stream. */
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield decoder.decode(value, { stream: true })
+    }
+  } finally {
+    // The connection may be gone already.
+    reader.cancel().catch(() => {})
+  }
+}
+
+interface ServerSentEvent {
+  event: string
+  data: string
+}
+
+/** Reads a stream of Server-Sent Events, in pieces as they come. `id` repeats what is in the data. */
+class EventParser {
+  /** What the server asks clients to wait before they come again; null where it does not. */
+  retryMs: number | null = null
+  #text = ''
+  /** Characters of the text that hold no end of a line. */
+  #searched = 0
+  /** The last piece ended with a carriage return, which ended its line. */
+  #isHalf = false
+  #event = ''
+  #data: string[] = []
+  #size = 0
+
+  /** The events that the next piece completes. @throws Error for a line or an event beyond all measure */
+  push(piece: string): ServerSentEvent[] {
+    const events: ServerSentEvent[] = []
+    // The second half of an end that came in two pieces.
+    const rest = this.#isHalf && piece.startsWith('\n') ? piece.slice(1) : piece
+    if (piece !== '') this.#isHalf = piece.endsWith('\r')
+    this.#text += rest
+    let start = 0
+    const ends = /\r\n|\n|\r/g
+    ends.lastIndex = this.#searched
+    for (let end = ends.exec(this.#text); end !== null; end = ends.exec(this.#text)) {
+      const line = this.#text.slice(start, end.index)
+      start = ends.lastIndex
+      if (line === '') this.#complete(events)
+      else this.#take(line)
+    }
+    this.#text = this.#text.slice(start)
+    this.#searched = this.#text.length
+    if (this.#text.length > LONGEST_LINE) throw new Error(TOO_LONG)
+    return events
+  }
+
+  #take(line: string): void {
+    if (line.length > LONGEST_LINE) throw new Error(TOO_LONG)
+    const colon = line.indexOf(':')
+    const name = colon === -1 ? line : line.slice(0, colon)
+    const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '')
+    if (name === 'event') this.#event = value
+    else if (name === 'data') {
+      this.#size += value.length
+      if (this.#size > LONGEST_DATA) throw new Error(TOO_LONG)
+      this.#data.push(value)
+    } else if (name === 'retry' && /^\d{1,9}$/.test(value)) {
+      this.retryMs = Math.min(MOST_RETRY_MS, Math.max(LEAST_RETRY_MS, Number(value)))
+    }
+  }
+
+  #complete(events: ServerSentEvent[]): void {
+    if (this.#data.length > 0) events.push({ event: this.#event, data: this.#data.join('\n') })
+    this.#event = ''
+    this.#data = []
+    this.#size = 0
+  }
+}
+
+/** @throws Error for what is no event of a snapshot; the connection is then made anew */
+function snapshotEventOf(data: string): SnapshotEvent {
+  const event = JSON.parse(data) as Partial<SnapshotEvent> | null
+  if (typeof event?.snapshot !== 'string' || typeof event.as_of !== 'string') {
+    throw new Error('an event of the server cannot be understood')
+  }
+  return { ...event, since: event.since ?? null, changes: event.changes ?? null } as SnapshotEvent
 }

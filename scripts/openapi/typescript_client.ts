@@ -3,6 +3,13 @@
  * short runtime over `fetch` without dependencies. Knows the part of JSON Schema that the document uses, and
  * fails on anything else.
  */
+import { readFileSync } from 'node:fs'
+
+/** What walks over pages and follows events, as it stands behind its imports. */
+const STREAMS = readFileSync(new URL('client_streams.ts', import.meta.url), 'utf8').replace(
+  /^[^]*?from '[^']*'\n/,
+  '',
+)
 
 interface Schema {
   $ref?: string
@@ -45,7 +52,10 @@ interface Document {
 /** The text of `groundswell.ts`. @throws Error for a schema of an unknown kind */
 export function typeScriptClient(document: unknown): string {
   const { info, paths, components } = document as Document
-  const operations = Object.entries(paths).map(([path, { get }]) => ({ path, ...get }))
+  // Streams have methods of their own.
+  const operations = Object.entries(paths)
+    .map(([path, { get }]) => ({ path, ...get }))
+    .filter(({ responses }) => responses['200'].content?.['application/json'] !== undefined)
   const types = Object.entries(components.schemas).map(
     ([name, schema]) => `${comment(schema.description, '')}export type ${name} = ${typeOf(schema, '')}\n`,
   )
@@ -60,6 +70,7 @@ export function typeScriptClient(document: unknown): string {
     ...parameters,
     RUNTIME_TYPES,
     RUNTIME_CLASS.replace('METHODS', () => methods.join('\n')),
+    STREAMS,
   ].join('\n')
 }
 
@@ -201,6 +212,8 @@ export class GroundswellError extends Error {
   readonly requestId: string | null
   /** Name of the wrong parameter, if the error is about one. */
   readonly parameter: string | null
+  /** With \`snapshot_gone\`: the snapshot that is served now. */
+  readonly current: string | null
   /** Seconds to wait before a retry, if the answer gives them. */
   readonly retryAfter: number | null
 
@@ -210,6 +223,7 @@ export class GroundswellError extends Error {
     this.code = body.error ?? 'unknown'
     this.requestId = body.request_id ?? null
     this.parameter = body.details?.parameter ?? null
+    this.current = body.error === 'snapshot_gone' ? (body.details?.current ?? null) : null
     this.retryAfter = retryAfter
   }
 }
@@ -231,8 +245,58 @@ export class Groundswell {
   }
 
 METHODS
+  /**
+   * The readings of a buoy, one after the other: \`for await (const reading of api.readings('anglet', { since }))\`.
+   *
+   * They are those of one snapshot, the current one at the first call, each exactly once, whatever is published
+   * meanwhile. Where the server stops to hold that snapshot, what is left comes from its current one, from the last
+   * reading on: no time comes twice, and none that both snapshots have is left out. Corrections of what has come already
+   * do not come again: \`changes\` has them. With \`snapshot\` the walk throws instead. Its calls are tried again
+   * for as long as \`patience\` says.
+   */
+  readings(buoyId: string | number, options: ReadingsOptions = {}): AsyncGenerator<Reading, void, undefined> {
+    const path = \`/buoys/\${encodeURIComponent(buoyId)}/readings\`
+    return walkReadings((...call) => this.#ask(...call), path, options)
+  }
+
+  /**
+   * What distinguishes the current snapshot from the one of \`since\`, in pages: buoys on the first, readings on all.
+   * All pages compare the same two snapshots. Ask next time since the \`until\` of the pages, after the last one.
+   *
+   * Throws a \`snapshot_gone\` where one of the two is not held any more. What has come then is a part: undo it, and
+   * ask once more since the same snapshot. Where that throws at once, take the lists.
+   */
+  changes(since: string, options: ChangesOptions = {}): AsyncGenerator<ChangesPage, void, undefined> {
+    return walkChanges((...call) => this.#ask(...call), since, options)
+  }
+
+  /**
+   * Every snapshot that is published, from the current one on: \`for await (const { snapshot } of api.events())\`.
+   *
+   * Lost connections are made anew, a while after what the server asks for, at a random moment; then the newest
+   * snapshot comes, not each one in between. Ends when you leave the loop; throws when \`signal\` aborts, and where the
+   * server refuses for good (a wrong key, no such buoy, a server without events).
+   */
+  events(options: EventsOptions = {}): AsyncGenerator<SnapshotEvent, void, undefined> {
+    return followEvents((...call) => this.#open(...call), options)
+  }
+
+  async #get<Answer>(path: string, parameters: object, options: CallOptions): Promise<Answer> {
+    return (await this.#ask(path, parameters, options)).body as Answer
+  }
+
+  async #ask(
+    path: string,
+    parameters: object,
+    options: CallOptions,
+  ): Promise<{ body: unknown; snapshot: string | null }> {
+    const answer = await this.#open(path, parameters, options)
+    const body: unknown = await answer.json()
+    return { body, snapshot: answer.headers.get('X-Snapshot-Id') }
+  }
+
   /** @throws GroundswellError for every answer that is not a success, and what \`fetch\` throws */
-  async #get<Answer>(path: string, parameters: object, { signal, headers }: CallOptions): Promise<Answer> {
+  async #open(path: string, parameters: object, { signal, headers }: CallOptions): Promise<Response> {
     const query = new URLSearchParams()
     for (const [name, value] of Object.entries(parameters) as [string, Value | null | undefined][]) {
       if (value !== undefined && value !== null) query.set(name, textOf(value))
@@ -250,7 +314,7 @@ METHODS
         resetAt: new Date(Number(answer.headers.get('X-RateLimit-Reset')) * 1000),
       }
     }
-    if (answer.ok) return (await answer.json()) as Answer
+    if (answer.ok) return answer
     const retryAfter = answer.headers.get('Retry-After')
     const body = (await answer.json().catch(() => ({}))) as Partial<ErrorAnswer | SnapshotGoneAnswer>
     throw new GroundswellError(answer.status, body, retryAfter === null ? null : Number(retryAfter))

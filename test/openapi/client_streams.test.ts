@@ -1,0 +1,489 @@
+/** What the TypeScript client does beyond single calls: walks that hold still, changes, and events. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import fc from 'fast-check'
+import {
+  Groundswell,
+  GroundswellError,
+  type EventsState,
+  type Reading,
+  type SnapshotEvent,
+} from '../../clients/typescript/groundswell.ts'
+import { openDataset } from '../../src/answers/dataset.ts'
+import { renderFragments } from '../../src/answers/fragments.ts'
+import type { View } from '../../src/answers/operation.ts'
+import { changesBetween } from '../../src/snapshot/changes.ts'
+import { loadSnapshot, type LoadedSnapshot } from '../../src/snapshot/read.ts'
+import { finish } from '../../src/system/steps.ts'
+import { AskedPath } from '../answered.ts'
+import { build, fakeSource, type FakeBuoy } from '../build/fake_source.ts'
+import { temporaryFolder } from '../live.ts'
+
+const START = Date.parse('2026-03-20T00:00:00Z') / 1000
+const HALF_HOUR = 1800
+const DAY = 86_400
+const ROWS = 250
+/** Snapshots of the folder; each has a reading more and another correction. */
+const STEPS = 4
+const HELD = 2
+
+/** What a snapshot holds of the buoy: `TIME HEIGHT`, oldest first. */
+const truthAt = (step: number): string[] =>
+  Array.from({ length: ROWS + step }, (_, row) => {
+    const height = 1 + (row % 50) / 10 + (row === 3 * step ? 0.05 : 0)
+    return `${START + row * HALF_HOUR} ${Number(height.toFixed(2))}`
+  })
+
+const buoyAt = (step: number): FakeBuoy => ({
+  source: 'North',
+  identifier: 'N1',
+  name: 'Alpha',
+  lat: 45,
+  lng: -3,
+  country: 'FR',
+  timezone: 'Europe/Paris',
+  rows: truthAt(step).map((text) => {
+    const [time, height] = text.split(' ').map(Number)
+    return { time, significantHeight: Math.round(height * 1000) }
+  }),
+})
+
+const textOf = ({ time, significient_height: height }: Reading): string =>
+  `${Date.parse(time) / 1000} ${height}`
+const timeOf = (text: string): number => Number(text.split(' ')[0])
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const item of items) all.push(item)
+  return all
+}
+
+const KEY = `gsw_${'A'.repeat(49)}`
+const BASE = 'http://groundswell.test/v2'
+
+/** Snapshots of the steps, served in this process. */
+class Steps {
+  readonly ids: string[] = []
+  readonly #loaded: LoadedSnapshot[] = []
+  readonly #views: View[] = []
+  #held: number[] = []
+  #path: AskedPath | null = null
+
+  async build(dir: string): Promise<void> {
+    for (let step = 0; step < STEPS; step++) {
+      const { id } = await build([fakeSource([buoyAt(step)])], dir, { fresh: true, allowLoss: 1 })
+      const loaded = await loadSnapshot(dir, this.#loaded.at(-1))
+      const dataset = finish(openDataset(loaded, DAY))
+      const changesSince: View['changesSince'] = (since) => {
+        const at = this.#held.find((held) => this.ids[held] === since)
+        if (at === undefined) return null
+        const changes = finish(changesBetween(this.#loaded[at], loaded, DAY))
+        return { changes, before: this.#views[at].dataset }
+      }
+      this.ids.push(id)
+      this.#loaded.push(loaded)
+      this.#views.push({ dataset, fragments: finish(renderFragments(dataset)), changesSince })
+    }
+  }
+
+  /** Makes a step the current one; as many as may be held stay so. */
+  publish(...steps: number[]): void {
+    for (const step of steps) this.#held = [...this.#held.filter((held) => held !== step), step].slice(-HELD)
+    const views = this.#held.map((held) => this.#views[held])
+    this.#path ??= new AskedPath(views[0], {}, [Buffer.from(KEY)])
+    this.#path.path.hold(views, HELD)
+  }
+
+  /** Answers as a server would. */
+  readonly fetch: typeof fetch = (address, init) => {
+    init?.signal?.throwIfAborted()
+    const { pathname, search } = new URL(address instanceof Request ? address.url : address)
+    const authorization = new Headers(init?.headers).get('authorization') ?? ''
+    const { status, headers, text } = this.#path!.get(pathname + search, { authorization })
+    return Promise.resolve(new Response(text, { status, headers }))
+  }
+}
+
+test('Walks of the client over snapshots that change.', async (t) => {
+  const steps = new Steps()
+  await steps.build(temporaryFolder(t))
+  const { ids } = steps
+  const plain = new Groundswell({ baseUrl: BASE, key: KEY, fetch: steps.fetch })
+  /** A client that does something before its calls, which are numbered from 1. */
+  const meddling = (before: (call: number) => void): Groundswell => {
+    let calls = 0
+    return new Groundswell({
+      baseUrl: BASE,
+      key: KEY,
+      fetch: (...call) => {
+        before(++calls)
+        return steps.fetch(...call)
+      },
+    })
+  }
+
+  await t.test('All readings come once and in order, oldest or newest first, of a range too.', async () => {
+    steps.publish(0)
+    const rows = truthAt(0)
+    assert.deepEqual((await collect(plain.readings('alpha'))).map(textOf), rows)
+    const newest = await collect(plain.readings('alpha', { order: 'desc', perPage: 7 }))
+    assert.deepEqual(newest.map(textOf), rows.toReversed())
+    const since = new Date(timeOf(rows[100]) * 1000)
+    const until = new Date(timeOf(rows[149]) * 1000).toISOString()
+    const some = await collect(plain.readings('alpha', { since, until, perPage: 20 }))
+    assert.deepEqual(some.map(textOf), rows.slice(100, 150))
+    assert.deepEqual(await collect(plain.readings('alpha', { since: '2030-01-01' })), [])
+  })
+
+  for (const order of ['asc', 'desc'] as const) {
+    await t.test(`A walk (${order}) is of the snapshot that it began with while that is held.`, async () => {
+      steps.publish(0)
+      const api = meddling((call) => {
+        if (call === 2) steps.publish(1)
+      })
+      const rows = (await collect(api.readings('alpha', { order }))).map(textOf)
+      assert.deepEqual(order === 'asc' ? rows : rows.toReversed(), truthAt(0))
+    })
+
+    await t.test(`A walk (${order}) goes on in another snapshot where its own is gone.`, async () => {
+      steps.publish(0)
+      const api = meddling((call) => {
+        if (call === 2) steps.publish(1, 2, 3)
+      })
+      const rows = (await collect(api.readings('alpha', { order, perPage: 100 }))).map(textOf)
+      // The first page is of step 0, the rest of step 3, each time once.
+      const [old, now] = [truthAt(0), truthAt(3)]
+      const expected =
+        order === 'asc'
+          ? [...old.slice(0, 100), ...now.slice(100)]
+          : [...old.toReversed().slice(0, 100), ...now.slice(0, old.length - 100).toReversed()]
+      assert.deepEqual(rows, expected)
+    })
+  }
+
+  await t.test('A walk over a range that ends where its snapshot goes has no more rows.', async () => {
+    steps.publish(0)
+    const rows = truthAt(0)
+    const until = new Date(timeOf(rows[9]) * 1000)
+    const api = meddling((call) => {
+      if (call === 2) steps.publish(1, 2, 3)
+    })
+    const some = await collect(api.readings('alpha', { until, perPage: 5 }))
+    // Row 9 is another one in step 3.
+    assert.deepEqual(some.map(textOf), [...rows.slice(0, 5), ...truthAt(3).slice(5, 10)])
+  })
+
+  await t.test('A walk of a named snapshot throws where that is gone.', async () => {
+    steps.publish(0)
+    const api = meddling((call) => {
+      if (call === 2) steps.publish(1, 2, 3)
+    })
+    const seen: string[] = []
+    await assert.rejects(
+      async () => {
+        for await (const reading of api.readings('alpha', { snapshot: ids[0] })) seen.push(textOf(reading))
+      },
+      { name: 'GroundswellError', code: 'snapshot_gone', current: ids[3] },
+    )
+    assert.deepEqual(seen, truthAt(0).slice(0, 100))
+  })
+
+  await t.test('A walk survives lost connections and busy answers, and ends with its patience.', async () => {
+    steps.publish(0)
+    let failing = 0
+    const api = new Groundswell({
+      baseUrl: BASE,
+      key: KEY,
+      fetch: (...call) => {
+        failing++
+        if (failing === 2) return Promise.reject(new TypeError('fetch failed'))
+        if (failing === 4) return Promise.resolve(new Response('<html>', { status: 502 }))
+        return steps.fetch(...call)
+      },
+    })
+    assert.deepEqual((await collect(api.readings('alpha'))).map(textOf), truthAt(0))
+    const gone = new Groundswell({ baseUrl: BASE, fetch: () => Promise.reject(new TypeError('gone')) })
+    await assert.rejects(collect(gone.readings('alpha', { patience: 0 })), { message: 'gone' })
+    await assert.rejects(collect(plain.readings('atlantis')), { status: 404 })
+    const abort = new AbortController()
+    const walk = plain.readings('alpha', { signal: abort.signal, perPage: 1 })
+    await walk.next()
+    abort.abort(new Error('enough'))
+    await assert.rejects(walk.next(), { message: 'enough' })
+  })
+
+  await t.test('Changes come in pages that compare the same two snapshots.', async () => {
+    steps.publish(0)
+    steps.publish(1)
+    const api = meddling((call) => {
+      if (call === 2) steps.publish(0)
+    })
+    const pages = await collect(api.changes(ids[0], { perPage: 1 }))
+    assert.deepEqual(
+      new Set(pages.map(({ since, until }) => `${since} ${until}`)),
+      new Set([`${ids[0]} ${ids[1]}`]),
+    )
+    assert.deepEqual(
+      pages.map(({ buoys }) => buoys.length),
+      [1, 0, 0],
+    )
+    const rows = pages.flatMap(({ readings }) =>
+      readings.map(({ change, reading }) => `${change} ${textOf(reading)}`),
+    )
+    const now = truthAt(1)
+    assert.deepEqual(rows, [`changed ${now[0]}`, `changed ${now[3]}`, `added ${now.at(-1)}`])
+    const [same] = await collect(plain.changes(ids[0]))
+    assert.deepEqual([same.until, same.buoys, same.readings, same.count], [ids[0], [], [], 0])
+    await assert.rejects(collect(plain.changes(ids[3])), { code: 'snapshot_gone' })
+  })
+})
+
+const eventOf = (id: string, since: string | null = null): SnapshotEvent => ({
+  snapshot: id,
+  as_of: '2026-03-20T00:00:00Z',
+  since,
+  changes: null,
+})
+const frame = (event: object, id = ''): string =>
+  `event: snapshot\nid: ${id}\ndata: ${JSON.stringify(event)}\n\n`
+
+type Script = (response: ServerResponse, request: IncomingMessage) => void
+
+/** A server that does with each connection what the next script says, and with all others what the last one says. */
+async function scripted(
+  t: TestContext,
+  scripts: Script[],
+): Promise<{ api: Groundswell; requests: IncomingMessage[]; ends: number[]; states: EventsState[] }> {
+  const requests: IncomingMessage[] = []
+  const ends: number[] = []
+  const server = createServer((request, response) => {
+    const at = requests.push(request) - 1
+    response.on('close', () => ends.push(at))
+    scripts[Math.min(at, scripts.length - 1)](response, request)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const api = new Groundswell({ baseUrl: `http://127.0.0.1:${port}/v2`, key: 'KEY' })
+  return { api, requests, ends, states: [] }
+}
+
+const stream = (response: ServerResponse, text: string): ServerResponse => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  response.write(text)
+  return response
+}
+
+/** The first `count` events. */
+async function take(events: AsyncIterable<SnapshotEvent>, count: number): Promise<string[]> {
+  const ids: string[] = []
+  for await (const { snapshot } of events) if (ids.push(snapshot) === count) break
+  return ids
+}
+
+test('Events go on over connections that end, from the last one, and each snapshot comes once.', async (t) => {
+  const { api, requests, ends, states } = await scripted(t, [
+    (response) => stream(response, `retry: 100\n\n: \n\n${frame(eventOf('A'))}`).end(),
+    (response) => stream(response, frame(eventOf('A'))).end(),
+    (response) => response.destroy(),
+    (response) =>
+      stream(response, `${frame(eventOf('B', 'A'))}event: other\ndata: x\n\n${frame(eventOf('C'))}`),
+  ])
+  const ids = await take(api.events({ buoys: [7, 'anglet'], onState: (state) => states.push(state) }), 3)
+  assert.deepEqual(ids, ['A', 'B', 'C'])
+  assert.deepEqual(
+    requests.map(({ headers, url }) => [
+      headers['last-event-id'],
+      headers.authorization,
+      headers.accept,
+      url,
+    ]),
+    [undefined, 'A', 'A', 'A'].map((id) => [
+      id,
+      'Bearer KEY',
+      'text/event-stream',
+      '/v2/events?buoy=7%2Canglet',
+    ]),
+  )
+  // Who leaves the loop leaves the connection.
+  for (const deadline = Date.now() + 30_000; ends.length < 4; await wait(10)) {
+    assert.ok(Date.now() < deadline, 'the connection is still open')
+  }
+  const waits = states.flatMap((state) => (state.state === 'waiting' ? [state.waitMs] : []))
+  assert.equal(waits.length, 3)
+  // Half to one and a half of what the server asks for, doubled where a connection brought nothing.
+  for (const [i, ms] of waits.entries()) {
+    const middle = i === 2 ? 200 : 100
+    assert.ok(ms >= middle / 2 && ms <= middle * 1.5, `${i}: ${ms} ms`)
+  }
+  assert.deepEqual(
+    states.map(({ state }) => state),
+    [
+      'connecting',
+      'live',
+      'waiting',
+      'connecting',
+      'live',
+      'waiting',
+      'connecting',
+      'waiting',
+      'connecting',
+      'live',
+      'live',
+    ],
+  )
+})
+
+test('A stream of garbage, a line without end and silence cost one connection each.', async (t) => {
+  const { api, states } = await scripted(t, [
+    (response) =>
+      stream(response, 'retry: 100\n\n\0\xff{"event"}\n\n\n:::\ndata\n\nevent: snapshot\ndata: {"sna\n\n'),
+    (response) => stream(response, `${frame(eventOf('A'))}event: snapshot\ndata: ${'x'.repeat(70_000)}`),
+    (response) => stream(response, `event: snapshot\n${`data: ${'x'.repeat(60_000)}\n`.repeat(5)}`),
+    (response) => stream(response, `${frame(eventOf('A'))}event: snapshot\ndata: null\n\n`),
+    (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+    (response) => stream(response, `${frame(eventOf('A'))}: still there\n`),
+    (response) => stream(response, frame(eventOf('B'))),
+  ])
+  const onState = (state: EventsState): void => void states.push(state)
+  assert.deepEqual(await take(api.events({ onState, silenceMs: 400 }), 2), ['A', 'B'])
+  const errors = states.flatMap((state) => (state.state === 'waiting' ? [state.error.message] : []))
+  assert.match(errors[0], /JSON/)
+  assert.match(errors[1], /too long/)
+  assert.match(errors[2], /too long/)
+  assert.match(errors[3], /cannot be understood/)
+  assert.match(errors[4], /no stream of events/)
+  assert.match(errors[5], /silent/)
+  assert.equal(errors.length, 6)
+})
+
+test('A server that is full is asked again when it says; one that refuses is not.', async (t) => {
+  const refuse =
+    (status: number, headers = {}): Script =>
+    (response) =>
+      void response.writeHead(status, headers).end(JSON.stringify({ error: 'unauthorized', message: 'no' }))
+  const full = await scripted(t, [
+    refuse(503, { 'retry-after': '1' }),
+    (response) => stream(response, frame(eventOf('A'))),
+  ])
+  const states: EventsState[] = []
+  assert.deepEqual(await take(full.api.events({ onState: (state) => states.push(state) }), 1), ['A'])
+  const [first] = states.flatMap((state) => (state.state === 'waiting' ? [state] : []))
+  assert.ok(first.waitMs >= 1000 && first.waitMs < 2000, `${first.waitMs} ms`)
+  assert.equal((first.error as GroundswellError).status, 503)
+  for (const status of [400, 401, 404]) {
+    const { api, requests } = await scripted(t, [refuse(status)])
+    await assert.rejects(take(api.events(), 1), { name: 'GroundswellError', status })
+    assert.equal(requests.length, 1)
+  }
+})
+
+test('A signal ends events wherever they are: waiting, connecting and reading.', async (t) => {
+  const scripts: Script[] = [
+    (response) => response.writeHead(503).end(),
+    () => {},
+    (response) => stream(response, frame(eventOf('A'))),
+  ]
+  for (const script of scripts) {
+    const { api, ends } = await scripted(t, [script])
+    const abort = new AbortController()
+    const events = collect(api.events({ signal: abort.signal }))
+    setTimeout(() => abort.abort(new Error('enough')), 200)
+    await assert.rejects(events, { message: 'enough' })
+    for (const deadline = Date.now() + 30_000; ends.length < 1; await wait(10)) {
+      assert.ok(Date.now() < deadline, 'the connection is still open')
+    }
+  }
+  await assert.rejects(
+    collect(new Groundswell({ baseUrl: 'http://127.0.0.1:1' }).events({ signal: AbortSignal.abort() })),
+    { name: 'AbortError' },
+  )
+})
+
+/** The ids of snapshots in a whole stream, read in the simplest way. */
+function oracle(text: string): string[] {
+  const ids: string[] = []
+  for (const block of text
+    .split(/\r\n|\n|\r/)
+    .join('\n')
+    .split(/\n\n+/)
+    .slice(0, -1)) {
+    const lines = block.split('\n').filter((line) => line !== '' && !line.startsWith(':'))
+    const valuesOf = (name: string): string[] =>
+      lines.flatMap((line) =>
+        line.startsWith(`${name}:`) ? [line.slice(name.length + 1).replace(/^ /, '')] : [],
+      )
+    if (valuesOf('event').at(-1) !== 'snapshot' || valuesOf('data').length === 0) continue
+    const { snapshot } = JSON.parse(valuesOf('data').join('\n')) as SnapshotEvent
+    if (snapshot !== ids.at(-1)) ids.push(snapshot)
+  }
+  return ids
+}
+
+test('Events are the same in whatever pieces and with whatever ends of lines a stream comes.', async () => {
+  const end = fc.constantFrom('\n', '\r\n', '\r')
+  const line = fc.oneof(
+    fc.constantFrom(
+      'event: snapshot',
+      'event:snapshot',
+      'event: other',
+      ': ',
+      ':x',
+      'retry: 100',
+      'retry: x',
+      'id: 7',
+      '',
+    ),
+    fc.constantFrom('é', 'date', 'foo: bar'),
+    fc.nat(5).map((id) => `data: ${JSON.stringify(eventOf(`S${id} é\u2028`))}`),
+    // In two lines.
+    fc.nat(5).map((id) => `data: {"snapshot":"S${id}",\ndata:"as_of":"x"}`),
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.constantFrom('event: snapshot\n', ''), line, fc.boolean()), { maxLength: 30 }),
+      end,
+      fc.array(fc.nat(400), { maxLength: 20 }),
+      async (lines, lineEnd, cuts) => {
+        // Every block has one line of data at most, so that each is one whole value.
+        const body = lines.map(
+          ([event, text, isLast]) => `${event}${text}\n${isLast || text.startsWith('data: ') ? '\n' : ''}`,
+        )
+        const whole = `${body.join('')}\n\n${frame(eventOf('END'))}`.replaceAll('\n', lineEnd)
+        const bytes = Buffer.from(whole)
+        const places = [
+          0,
+          ...cuts.filter((cut) => cut < bytes.length).toSorted((a, b) => a - b),
+          bytes.length,
+        ]
+        const pieces = places.slice(1).map((to, i) => bytes.subarray(places[i], to))
+        const api = new Groundswell({
+          baseUrl: 'http://test',
+          fetch: () => {
+            const stream = new ReadableStream<Uint8Array>({
+              start(controller) {
+                for (const piece of pieces) controller.enqueue(new Uint8Array(piece))
+              },
+            })
+            return Promise.resolve(new Response(stream, { headers: { 'content-type': 'text/event-stream' } }))
+          },
+        })
+        const ids: string[] = []
+        for await (const { snapshot } of api.events({ signal: AbortSignal.timeout(20_000) })) {
+          ids.push(snapshot)
+          if (snapshot === 'END') break
+        }
+        assert.deepEqual(ids, oracle(whole))
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
