@@ -988,7 +988,7 @@ export type LastReadingsParameters = {
 
 /** Parameters of `searchBuoys`. */
 export type SearchBuoysParameters = {
-  /** Matched without case or accents against name, slug and source identifier. Allowed: text of 2 to 100 characters without control characters. */
+  /** Matched without case or accents against name, slug and source identifier; looser matches follow: blanks and hyphens left out, `st` for `saint`, a country, one typing error. Allowed: text of 2 to 100 characters without control characters. */
   query: string
   /** Most buoys to answer. Allowed: an integer from 1 to 50. Default: 10. */
   limit?: number

@@ -14,6 +14,8 @@ import { NearestPoints } from '../index/nearest.ts'
 import { Points } from '../index/points.ts'
 import { Segments, segmentsOf } from '../index/segments.ts'
 import { Tides } from '../index/tides.ts'
+import { Ranking } from '../index/ranking.ts'
+import { Spellings } from '../index/spellings.ts'
 import { Words } from '../index/words.ts'
 import { readCatalog, type Catalog } from '../snapshot/catalog.ts'
 import { readForecast } from '../snapshot/forecast.ts'
@@ -57,6 +59,8 @@ export interface Dataset {
   readonly around: Around
   readonly boxes: Boxes
   readonly words: Words
+  /** What a search finds beyond `words`. */
+  readonly spellings: Spellings
   readonly passes: Passes
   /** Null when the snapshot has no forecast. */
   readonly forecast: Forecast | null
@@ -106,6 +110,10 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
   yield
   const words = new Words(catalog.words, active)
   yield
+  const countries = Array.from(catalog.country, (country) => catalog.countries[country]?.name ?? '')
+  const ranking = new Ranking(active, catalog.words.rank)
+  const spellings = yield* Spellings.open({ ...catalog, countries }, ranking)
+  yield
   const ordinalOfId = (wanted: number): number => findId(id, wanted)
   const ordinalBySlug = new Map(slugs.map((slug, ordinal) => [slug, ordinal]))
   return {
@@ -125,6 +133,7 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
     around,
     boxes: new Boxes(catalog.boxes),
     words,
+    spellings,
     passes: new Passes(passes, id.length, ordinalOfId, activeSince),
     forecast,
     tides,

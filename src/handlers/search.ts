@@ -1,6 +1,7 @@
 /**
  * Operation 4, `GET /buoys/search`: exact slug or source identifier, then name prefix, then word prefix, then
- * substring; active before inactive, then by name. `count` is the number of buoys in the answer.
+ * substring; active before inactive, then by name. Looser matches fill what is left of the limit
+ * (`index/spellings.ts`). `count` is the number of buoys in the answer.
  */
 import { Literal } from '../answers/literals.ts'
 import { endList, operation } from '../answers/operation.ts'
@@ -18,7 +19,9 @@ export const searchBuoys = operation({
       required: true,
       minLength: 2,
       trim: true,
-      description: 'Matched without case or accents against name, slug and source identifier.',
+      description:
+        'Matched without case or accents against name, slug and source identifier; looser matches follow: ' +
+        'blanks and hyphens left out, `st` for `saint`, a country, one typing error.',
     }),
     limit: integer({ minimum: 1, maximum: 50, default: 10, description: 'Most buoys to answer.' }),
   },
@@ -26,7 +29,9 @@ export const searchBuoys = operation({
   errors: ['bad_request'],
   answer(view, { query, limit }) {
     const { writer, search } = view.fragments
-    const found = view.dataset.words.search(query, limit)
+    const { words, spellings } = view.dataset
+    const found = words.search(query, limit)
+    if (found.length < limit) spellings.extend(found, query, limit)
     writer.literal(BUOYS)
     search.writeList(found, 0, found.length)
     endList(writer, found.length)

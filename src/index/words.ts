@@ -9,10 +9,11 @@
  *   suffixes  positions ordered by the text that follows them
  *   rank      where each ordinal stands in the order of names
  *
- * Not wanted here: typing errors, stemming, scores. Rejected: a trie (more memory, no substrings), trigrams
+ * Looser matches are those of `spellings.ts`. Not wanted: stemming, scores. Rejected: a trie (more memory, no substrings), trigrams
  * (no queries of two characters).
  */
 import { partitionPoint } from './bisect.ts'
+import { Ranking } from './ranking.ts'
 import type { Column } from '../sea/columns.ts'
 import { compareText } from '../system/compare-text.ts'
 import { finish, type Steps } from '../system/steps.ts'
@@ -213,13 +214,7 @@ export class Words {
   readonly #owner: Uint32Array
   readonly #flags: Uint8Array
   readonly #suffixes: Uint32Array
-  readonly #rank: Uint32Array
-  readonly #active: Uint8Array
-  readonly #byRank: Uint32Array
-  /** In the query under way: the best match of each buoy, the buoys found, and the best keys so far. */
-  readonly #best: Uint8Array
-  readonly #found: Uint32Array
-  #keys = new Float64Array(64)
+  readonly #ranking: Ranking
 
   /** `columns` as checked; `active` says of each ordinal whether the buoy is active. */
   constructor({ text, owner, flags, suffixes, rank }: WordColumns, active: Uint8Array) {
@@ -227,12 +222,7 @@ export class Words {
     this.#owner = owner
     this.#flags = flags
     this.#suffixes = suffixes
-    this.#rank = rank
-    this.#active = active
-    this.#byRank = new Uint32Array(this.#rank.length)
-    this.#rank.forEach((rank, ordinal) => (this.#byRank[rank] = ordinal))
-    this.#best = new Uint8Array(this.#rank.length)
-    this.#found = new Uint32Array(this.#rank.length)
+    this.#ranking = new Ranking(active, rank)
   }
 
   /**
@@ -241,44 +231,13 @@ export class Words {
   search(query: string, limit: number): number[] {
     const wanted = fold(query)
     if (wanted === '') return []
-    const [best, found] = [this.#best, this.#found]
-    let count = 0
     const start = this.#bound(wanted, 0, this.#suffixes.length, false)
     const end = this.#endOf(wanted, start)
     for (let i = start; i < end; i++) {
       const at = this.#suffixes[i]
-      const ordinal = this.#owner[at]
-      const match = this.#matchAt(at, wanted.length)
-      // 0 stands for "not found yet", so matches are kept one higher.
-      if (best[ordinal] === 0) found[count++] = ordinal
-      else if (best[ordinal] <= match + 1) continue
-      best[ordinal] = match + 1
+      this.#ranking.add(this.#owner[at], this.#matchAt(at, wanted.length))
     }
-    return this.#first(count, limit)
-  }
-
-  /**
-   * The first `limit` of the `count` buoys found, in their order; forgets what was found. Most drop out at
-   * one comparison.
-   */
-  #first(count: number, limit: number): number[] {
-    if (this.#keys.length <= limit) this.#keys = new Float64Array(limit + 1)
-    const keys = this.#keys
-    const buoys = this.#rank.length
-    let kept = 0
-    for (let i = 0; i < count; i++) {
-      const ordinal = this.#found[i]
-      const key = (this.#best[ordinal] * 2 + 1 - this.#active[ordinal]) * buoys + this.#rank[ordinal]
-      this.#best[ordinal] = 0
-      if (kept === limit && key > keys[limit - 1]) continue
-      let at = kept
-      for (; at > 0 && keys[at - 1] > key; at--) keys[at] = keys[at - 1]
-      keys[at] = key
-      if (kept < limit) kept++
-    }
-    const first: number[] = []
-    for (let i = 0; i < kept; i++) first.push(this.#byRank[keys[i] % buoys])
-    return first
+    return this.#ranking.first(limit)
   }
 
   #matchAt(at: number, length: number): number {

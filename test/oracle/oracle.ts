@@ -5,6 +5,7 @@
  * be the same one. It takes requests whose parameters are known to be well formed or known to be faulty
  * (`requests.ts` says which).
  */
+import { looserRanks } from './spelling.ts'
 import type { Measures, World, WorldBuoy, WorldRow } from './world.ts'
 
 /** A JSON value. */
@@ -455,10 +456,20 @@ function searchRank(buoy: Known, query: string): number | null {
 
 // Operation 4.
 function search(buoys: Known[], parameters: ReadonlyMap<string, string>): Answer {
-  const query = fold(parameters.get('query')!.trim())
+  const asked = parameters.get('query')!.trim()
+  const query = fold(asked)
+  const exact = buoys.map((buoy) => searchRank(buoy, query))
+  const isAny = exact.some((place) => place !== null)
+  const spelled = buoys.map(({ record, slug, countryName }) => ({
+    name: record.name,
+    slug,
+    identifier: record.identifier,
+    country: countryName ?? '',
+  }))
+  const looser = looserRanks(spelled, asked, isAny)
   const ranked = buoys
-    .flatMap((buoy) => {
-      const place = searchRank(buoy, query)
+    .flatMap((buoy, i) => {
+      const place = exact[i] ?? (looser.has(i) ? 10 + looser.get(i)! : null)
       return place === null ? [] : [{ buoy, place }]
     })
     .toSorted(

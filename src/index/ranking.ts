@@ -1,0 +1,62 @@
+/**
+ * The buoys that a search has found so far, each with its best match, and the first of them in order: best
+ * match first, then active before inactive, then by name. One of these serves query after query.
+ */
+export class Ranking {
+  readonly #active: Uint8Array
+  readonly #rank: Uint32Array
+  readonly #byRank: Uint32Array
+  /** In the query under way: the best match of each buoy, one higher; 0 stands for "not found yet". */
+  readonly #best: Uint8Array
+  readonly #found: Uint32Array
+  #count = 0
+  #keys = new Float64Array(64)
+
+  /** Of each ordinal, `active` says whether the buoy is active and `rank` where it stands by name. */
+  constructor(active: Uint8Array, rank: Uint32Array) {
+    this.#active = active
+    this.#rank = rank
+    this.#byRank = new Uint32Array(rank.length)
+    rank.forEach((place, ordinal) => (this.#byRank[place] = ordinal))
+    this.#best = new Uint8Array(rank.length)
+    this.#found = new Uint32Array(rank.length)
+  }
+
+  /** How many buoys are found so far. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** `match` is 0 for the best, below 255. */
+  add(ordinal: number, match: number): void {
+    const best = this.#best[ordinal]
+    if (best === 0) this.#found[this.#count++] = ordinal
+    else if (best <= match + 1) return
+    this.#best[ordinal] = match + 1
+  }
+
+  /**
+   * The first `limit` of the buoys found, in their order; forgets what was found. Most drop out at one
+   * comparison.
+   */
+  first(limit: number): number[] {
+    if (this.#keys.length <= limit) this.#keys = new Float64Array(limit + 1)
+    const keys = this.#keys
+    const buoys = this.#rank.length
+    let kept = 0
+    for (let i = 0; i < this.#count; i++) {
+      const ordinal = this.#found[i]
+      const key = (this.#best[ordinal] * 2 + 1 - this.#active[ordinal]) * buoys + this.#rank[ordinal]
+      this.#best[ordinal] = 0
+      if (kept === limit && key > keys[limit - 1]) continue
+      let at = kept
+      for (; at > 0 && keys[at - 1] > key; at--) keys[at] = keys[at - 1]
+      keys[at] = key
+      if (kept < limit) kept++
+    }
+    this.#count = 0
+    const first: number[] = []
+    for (let i = 0; i < kept; i++) first.push(this.#byRank[keys[i] % buoys])
+    return first
+  }
+}

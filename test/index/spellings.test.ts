@@ -1,0 +1,192 @@
+/** Search as people type, against a look at every run of words of every buoy. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Ranking } from '../../src/index/ranking.ts'
+import { Spellings } from '../../src/index/spellings.ts'
+import { buildWords, fold, readWords, Words } from '../../src/index/words.ts'
+import { finish } from '../../src/system/steps.ts'
+import { readDocument } from '../docs/markdown.ts'
+import { slugOf } from '../oracle/oracle.ts'
+import { distance, looserRanks, type Spelled } from '../oracle/spelling.ts'
+import { SPELLED_BUOYS } from './spelled_buoys.ts'
+
+interface Buoy extends Spelled {
+  active: boolean
+}
+
+interface Search {
+  exact(query: string, limit: number): number[]
+  all(query: string, limit: number): number[]
+}
+
+function searchOf(buoys: readonly Buoy[]): Search {
+  const input = {
+    names: buoys.map(({ name }) => name),
+    slugs: buoys.map(({ slug }) => slug),
+    identifiers: buoys.map(({ identifier }) => identifier),
+    countries: buoys.map(({ country }) => country),
+  }
+  const columns = buildWords(input)
+  const stored = readWords((name, type) => {
+    const column = columns.get(name)
+    return column instanceof type ? column : assert.fail(name)
+  })
+  const active = Uint8Array.from(buoys, ({ active }) => Number(active))
+  const words = new Words(stored, active)
+  const spellings = finish(Spellings.open(input, new Ranking(active, stored.rank)))
+  const exact = (query: string, limit: number): number[] => words.search(query, limit)
+  return {
+    exact,
+    all(query, limit) {
+      const found = exact(query, limit)
+      if (found.length < limit) spellings.extend(found, query, limit)
+      return found
+    },
+  }
+}
+
+/** What follows the exact matches, in its order. */
+function looserOrder(buoys: readonly Buoy[], query: string, exact: readonly number[]): number[] {
+  const ranks = looserRanks(buoys, query, exact.length > 0)
+  const name = (i: number): string => fold(buoys[i].name)
+  return [...ranks.keys()]
+    .filter((i) => !exact.includes(i))
+    .toSorted(
+      (a, b) =>
+        ranks.get(a)! - ranks.get(b)! ||
+        Number(buoys[b].active) - Number(buoys[a].active) ||
+        (name(a) < name(b) ? -1 : name(a) > name(b) ? 1 : 0) ||
+        a - b,
+    )
+}
+
+const PIECES = 'saint Sainte St ste jean Luz été Etienne brest crest a ab ba 41 7 Ærø ʻ œil n d 東京 🌊'
+const pieces = fc.constantFrom(...PIECES.split(' '))
+const gaps = fc.constantFrom(' ', '-', '’', '', ', ')
+const texts = fc
+  .array(fc.tuple(pieces, gaps), { maxLength: 4 })
+  .map((parts) => parts.map(([piece, gap]) => piece + gap).join(''))
+const buoyLists = fc.array(
+  fc.record({
+    name: texts,
+    slug: fc.constantFrom('brest', 'saint-jean-2', 'st-jean', 'ab-ba', 'x'),
+    identifier: fc.constantFrom('41001', '41002', 'ABBA7', '02B04', 'x'),
+    country: fc.constantFrom('', 'France', 'Saint Lucia', 'South Korea', 'Åland Islands'),
+    active: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 8 },
+)
+
+/** A text as somebody types it, with a slip or two. */
+const slips = fc.array(
+  fc.record({
+    at: fc.nat({ max: 12 }),
+    kind: fc.constantFrom('missing', 'extra', 'wrong', 'swapped', 'gap'),
+    letter: fc.constantFrom('a', 'e', 't', '4', 's'),
+  }),
+  { maxLength: 2 },
+)
+type Slip = typeof slips extends fc.Arbitrary<(infer S)[]> ? S : never
+
+function withSlip(text: string, { at, kind, letter }: Slip): string {
+  const i = at % (text.length + 1)
+  const [before, unit, after] = [text.slice(0, i), text.slice(i, i + 1), text.slice(i + 1)]
+  if (kind === 'missing') return before + after
+  if (kind === 'extra') return before + letter + unit + after
+  if (kind === 'wrong') return before + letter + after
+  if (kind === 'swapped') return before + after.slice(0, 1) + unit + after.slice(1)
+  return before + (unit === ' ' || unit === '-' ? '' : ' ') + (unit === ' ' ? '' : unit) + after
+}
+
+test('Looser matches follow the exact ones, and are those that a look at every run of words finds.', () => {
+  const seen = new Set<number>()
+  fc.assert(
+    fc.property(
+      buoyLists,
+      fc.nat({ max: 7 }),
+      fc.constantFrom('name', 'slug', 'identifier', 'country', 'mixed' as const),
+      fc.tuple(fc.nat({ max: 3 }), fc.integer({ min: 4, max: 24 })),
+      slips,
+      texts,
+      fc.integer({ min: 1, max: 12 }),
+      (buoys, which, field, [from, length], changes, other, limit) => {
+        const buoy = buoys[which % buoys.length]
+        const text = field === 'mixed' ? `${other} ${buoy.country}` : buoy[field]
+        const query = changes.reduce(withSlip, text.slice(from, from + length)).trim()
+        if (fold(query) === '') return
+        const search = searchOf(buoys)
+        // One index answers query after query: nothing of one may stay for the next.
+        search.all(other, limit)
+        const exact = search.exact(query, 50)
+        const expected = [...exact, ...looserOrder(buoys, query, exact)]
+        assert.deepEqual(search.all(query, limit), expected.slice(0, limit), query)
+        for (const rank of looserRanks(buoys, query, exact.length > 0).values()) seen.add(rank)
+      },
+    ),
+    { numRuns: 500 },
+  )
+  assert.deepEqual(
+    [...seen].toSorted((a, b) => a - b),
+    [0, 1, 2, 3, 4, 5, 6],
+  )
+})
+
+test('One error is a letter missing, extra, wrong, or swapped with its neighbour, and never a digit.', () => {
+  const buoy = { name: 'Biarritz', slug: 'biarritz', identifier: '41001', country: '', active: true }
+  const search = searchOf([buoy])
+  const names = (query: string): number => search.all(query, 5).length
+  for (const query of ['biaritz', 'biarrritz', 'biarrutz', 'bairritz', 'biarrit', 'iarritz', 'xbiarritz']) {
+    assert.equal(distance(query, 'biarritz'), 1)
+    assert.equal(names(query), 1, query)
+  }
+  for (const query of ['biaritzz', 'bairrizt', 'biarutz', '41003', '14001', '4l001']) {
+    assert.equal(names(query), 0, query)
+  }
+})
+
+test('Three letters are too few for an error.', () => {
+  const buoy = { name: 'Yeu', slug: 'yeu', identifier: '9', country: 'Peru', active: true }
+  const search = searchOf([buoy])
+  assert.deepEqual(search.all('yue', 5), [])
+  assert.deepEqual(search.all('yeux', 5), [0])
+  assert.deepEqual(search.all('per', 5), [])
+  assert.deepEqual(search.all('peru', 5), [0])
+})
+
+test('Garbage of any length ends soon, also among ten thousand buoys.', () => {
+  const buoys = Array.from({ length: 10_000 }, (_, i) => ({
+    name: `Saint-${'abcdefgh'[i % 8].repeat(1 + (i % 5))}-${(i * 7919).toString(26)}`,
+    slug: `buoy-${i}`,
+    identifier: `S${i}`,
+    country: ['France', 'Ireland', ''][i % 3],
+    active: i % 2 === 0,
+  }))
+  const search = searchOf(buoys)
+  const long = ['q', 'saint', 'ab', 'zz ', '東京', 'q1', 's t '].map((text) => text.repeat(100 / text.length))
+  const queries = [...long, 'q'.repeat(64), 's a b c d e f g', 'st st st st', 'saint aaaaa francx']
+  const before = performance.now()
+  for (let round = 0; round < 20; round++) for (const query of queries) search.all(query, 50)
+  // Some 0.3 ms a query; a look at every name takes ten times as long as this allows.
+  const took = performance.now() - before
+  assert.ok(took < 20_000, `${took} ms`)
+})
+
+const ROW = /^\| `([^`]*)` \| (.*) \|$/gm
+
+test('The table of spellings in the documents says what is found.', () => {
+  const buoys = SPELLED_BUOYS.map(([identifier, name, country]) => ({
+    name,
+    slug: slugOf(name),
+    identifier,
+    country,
+    active: true,
+  }))
+  const search = searchOf(buoys)
+  const rows = [...readDocument('docs/search.md').text.matchAll(ROW)]
+  assert.ok(rows.length >= 40, `${rows.length} spellings`)
+  for (const [, query, found] of rows) {
+    const names = search.all(query, 10).map((i) => buoys[i].name)
+    assert.equal(names.join('; ') || 'nothing', found, query)
+  }
+})
