@@ -87,6 +87,7 @@ const RANKS = [
   'serving/',
   'routes.ts',
   'handlers/',
+  'formats/',
   'answers/',
   'access/',
   'build/',
@@ -107,7 +108,7 @@ const RANKS = [
 
 /** Rooms of one life that must not know those of the other: the two meet in the rooms below both. */
 const LIVES = {
-  request: ['serving/', 'routes.ts', 'handlers/', 'answers/', 'access/', 'http/'],
+  request: ['serving/', 'routes.ts', 'handlers/', 'formats/', 'answers/', 'access/', 'http/'],
   build: ['build/', 'fetch/', 'sources/'],
 }
 const KNOWN_TO_ADAPTERS = new Set(['sources/', 'index/', 'sea/', 'system/'])

@@ -684,6 +684,33 @@ export type RateLimitAnswer = {
   reset_at: string
 }
 
+/** Features in WGS 84, longitude first (RFC 7946). The properties are the members of the items. */
+export type FeatureCollection = {
+  type: 'FeatureCollection'
+  features: {
+    type: 'Feature'
+    /** The `id` of the item. */
+    id?: number
+    geometry: {
+      type: 'Point' | 'LineString' | 'MultiLineString'
+      coordinates: (number | number[] | number[][])[]
+    } | null
+    properties: {
+    }
+  }[]
+  meta: {
+    /** The snapshot that the answer comes from. */
+    snapshot: string
+    /** Items on all pages. */
+    count?: number
+    page?: number
+    per_page?: number
+    total_pages?: number
+    /** Features in this answer. */
+    returned: number
+  }
+}
+
 export type ListBuoysAnswer = {
   /** Marks a success. */
   status: 'success'

@@ -136,8 +136,10 @@ const literal = (value: unknown): string =>
 const pascal = (name: string): string => name[0].toUpperCase() + name.slice(1)
 const camel = (name: string): string =>
   name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase())
+/** The methods answer with typed JSON, so they do not take what shapes answers. */
+const SHAPES = new Set(['format', 'fields', 'layout', 'units'])
 const queryOf = ({ parameters }: Operation): Parameter[] =>
-  parameters.filter((parameter) => parameter.in === 'query')
+  parameters.filter((parameter) => parameter.in === 'query' && !SHAPES.has(parameter.name))
 
 function parametersType(operation: Operation): string[] {
   const query = queryOf(operation)

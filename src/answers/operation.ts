@@ -8,6 +8,8 @@ import { idOf } from '../sea/numerals.ts'
 import type { Parameters, QueryOf } from './parameters.ts'
 import type { SnapshotFragments } from './fragments.ts'
 import type { Changes } from '../snapshot/changes.ts'
+import type { Offered } from './shape.ts'
+import type { Table, TableRequest } from './table.ts'
 import type { Steps } from '../system/steps.ts'
 
 /** Room that an operation finds in the writer: more than what stands before its first item. */
@@ -95,6 +97,8 @@ export interface Operation<P extends Parameters = Parameters> {
   readonly perMinute?: true
   /** The answer depends on a language: that of the parameter `locale`, else of `Accept-Language`. */
   readonly language?: true
+  /** The answer as a table, in the formats that make sense of it. */
+  readonly tables?: Tables<P>
   /**
    * Writes the value of `data` into the view's writer. An answer with more in its `meta` than the timestamp
    * goes on with `META` and its members, each followed by a comma, and returns its paging. An expensive answer is not written but returned. The writer has `PRELUDE_BYTES` of room. `path` holds the decoded
@@ -108,6 +112,11 @@ export interface Operation<P extends Parameters = Parameters> {
     now: number,
     language: Language,
   ): Paging | ExpensiveAnswer | void
+}
+
+export interface Tables<P extends Parameters = Parameters> extends Offered {
+  /** @throws ApiError for what the parameters' schemas cannot say. */
+  make(request: TableRequest<P>): Table
 }
 
 /** Keeps the parameters' types for `answer` and forgets them for the route table. */
@@ -140,6 +149,17 @@ export function refuseBackwards(start: number, end: number): void {
 export function rowsOfPage(count: number, page: number, perPage: number): { from: number; to: number } {
   const from = Math.min(count, (page - 1) * perPage)
   return { from, to: Math.min(count, from + perPage) }
+}
+
+/** The rows of a table: all of them, or those of a page, which `paging` says. */
+export function tablePage(
+  count: number,
+  isWhole: boolean,
+  page: number,
+  perPage: number,
+): { from: number; to: number; paging?: Table['paging'] } {
+  if (isWhole) return { from: 0, to: count }
+  return { ...rowsOfPage(count, page, perPage), paging: { page, perPage, pages: Math.ceil(count / perPage) } }
 }
 
 /** Ends the list that `data` is, with its `count`. */

@@ -6,6 +6,13 @@ const EQUALS = 0x3d
 const PERCENT = 0x25
 const PLUS = 0x2b
 
+const SMALL_F = 0x66
+const SMALL_L = 0x6c
+const SMALL_U = 0x75
+/** Of `format`, `fields` and `layout`, and of `units`. */
+const SHAPES_LENGTH = 6
+const UNITS_LENGTH = 5
+
 /** Bits of `#encoded`. */
 const NAME_ENCODED = 1
 const VALUE_ENCODED = 2
@@ -17,6 +24,8 @@ const VALUE_ENCODED = 2
 export class RawQuery {
   text = ''
   length = 0
+  /** Whether a name may be one of `format`, `fields`, `layout` and `units`. */
+  mayShape = false
   readonly #nameFrom: number[] = []
   readonly #nameTo: number[] = []
   readonly #valueTo: number[] = []
@@ -25,6 +34,7 @@ export class RawQuery {
   split(query: string): void {
     this.text = query
     this.length = 0
+    this.mayShape = false
     let from = 0
     let equals = -1
     let encoded = 0
@@ -46,6 +56,7 @@ export class RawQuery {
   /** Makes it an empty query. */
   clear(): void {
     this.length = 0
+    this.mayShape = false
   }
 
   #add(from: number, nameTo: number, valueTo: number, encoded: number): void {
@@ -54,6 +65,12 @@ export class RawQuery {
     this.#nameTo[at] = nameTo
     this.#valueTo[at] = valueTo
     this.#encoded[at] = encoded
+    const length = nameTo - from
+    if (length === SHAPES_LENGTH) {
+      const first = this.text.charCodeAt(from)
+      if (first === SMALL_F || first === SMALL_L) this.mayShape = true
+    } else if (length === UNITS_LENGTH && this.text.charCodeAt(from) === SMALL_U) this.mayShape = true
+    if ((encoded & NAME_ENCODED) !== 0) this.mayShape = true
   }
 
   /** Where value `i` begins in `text`. It is empty when it begins where it ends. */

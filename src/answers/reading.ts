@@ -25,7 +25,7 @@ import { DAY, MINUTE } from '../sea/time.ts'
  * A reading's id is its buoy's id times this, plus its time in epoch seconds: below 2^53 for ids up to
  * `MAX_BUOY_ID`.
  */
-const READING_ID_FACTOR = 1e10
+export const READING_ID_FACTOR = 1e10
 
 /** More than any reading takes in JSON. */
 export const READING_BYTES = 384

@@ -1,8 +1,19 @@
 /** Operation 1, `GET /buoys`: by id ascending, with `near` by distance; filters combine. */
 import { boundsContain, boundsOnGlobe } from '../sea/geo.ts'
 import { EMPTY_GROUP, holds, sourceKey, type Group } from '../index/groups.ts'
+import { buoyColumns, buoyPlace, hasNoReading, lastReadingColumns } from '../answers/buoy-table.ts'
+import { FORMATS } from '../answers/shape.ts'
+import { allRows, type Table, type TableRequest } from '../answers/table.ts'
 import { Literal } from '../answers/literals.ts'
-import { endList, MAX_PAGE, operation, rowsOfPage, writePaging, type View } from '../answers/operation.ts'
+import {
+  endList,
+  MAX_PAGE,
+  operation,
+  rowsOfPage,
+  tablePage,
+  writePaging,
+  type View,
+} from '../answers/operation.ts'
 import { boolean, bounds, integer, point, text, type QueryOf } from '../answers/parameters.ts'
 
 const MAX_PER_PAGE = 500
@@ -53,18 +64,58 @@ export const listBuoys = operation({
   errors: ['bad_request'],
   answer(view, query) {
     const { writer, list } = view.fragments
-    const perPage = Math.min(
-      query.per_page ?? (query.country === undefined ? DEFAULT_PER_PAGE : MAX_PER_PAGE),
-      MAX_PER_PAGE,
-    )
-    const { ordinals, count } = matching(view, query, perPage)
+    const perPage = perPageOf(query)
+    const { ordinals, count } = matching(view, query, (query.page - 1) * perPage, perPage)
     const { from, to } = rowsOfPage(count, query.page, perPage)
     writer.literal(BUOYS)
     list.writeList(ordinals, from, to)
     endList(writer, count)
     return writePaging(writer, count, query.page, perPage)
   },
+  tables: { formats: FORMATS, isList: true, make: tableOf },
 })
+
+function tableOf({ view, query, isWhole }: TableRequest<typeof parameters>): Table {
+  const { dataset } = view
+  const perPage = perPageOf(query)
+  const matches = isWhole
+    ? matching(view, query, 0, dataset.buoyCount)
+    : matching(view, query, (query.page - 1) * perPage, perPage)
+  const { from, to, paging } = tablePage(matches.count, isWhole, query.page, perPage)
+  // What a search found lies where the next one finds.
+  const ordinals = Uint32Array.from({ length: to - from }, (_, i) => matches.ordinals[from + i])
+  const ordinalOf = (row: number): number => ordinals[row]
+  const { id, name, slug, lat, lng, source, identifier, lastReadingTime, readingsCount, timezone } =
+    buoyColumns(dataset, ordinalOf)
+  return {
+    columns: [
+      id,
+      name,
+      slug,
+      lat,
+      lng,
+      source,
+      identifier,
+      lastReadingTime,
+      readingsCount,
+      ...lastReadingColumns(dataset, ordinalOf, 'subset'),
+      timezone,
+    ],
+    rows: ordinals.length,
+    runs: () => allRows(ordinals.length),
+    absent: { last_reading: hasNoReading(dataset, ordinalOf) },
+    place: buoyPlace(dataset, ordinalOf),
+    id: 'id',
+    ...(paging && { paging }),
+    total: matches.count,
+    name: 'buoys',
+    list: { key: 'buoys', after: `,"count":${matches.count}` },
+  }
+}
+
+function perPageOf({ per_page: perPage, country }: QueryOf<typeof parameters>): number {
+  return Math.min(perPage ?? (country === undefined ? DEFAULT_PER_PAGE : MAX_PER_PAGE), MAX_PER_PAGE)
+}
 
 interface Matches {
   /** In the order of the answer, as far as they belong to the page asked for. */
@@ -72,8 +123,8 @@ interface Matches {
   count: number
 }
 
-/** The buoys that pass every filter. */
-function matching({ dataset }: View, query: QueryOf<typeof parameters>, perPage: number): Matches {
+/** The buoys that pass every filter. Those from `from` on, `most` of them, are wanted. */
+function matching({ dataset }: View, query: QueryOf<typeof parameters>, from: number, most: number): Matches {
   const { catalog, groups, active, around, boxes } = dataset
   const { near, source, country, active_only: activeOnly } = query
   const box = query.bounds === undefined ? null : boundsOnGlobe(query.bounds)
@@ -96,8 +147,7 @@ function matching({ dataset }: View, query: QueryOf<typeof parameters>, perPage:
     const ordinals = boxes.within(box!, accept)
     return { ordinals, count: ordinals.length }
   }
-  const from = (query.page - 1) * perPage
-  const count = around.find(near.lat, near.lng, query.radius, accept, from, from + perPage)
+  const count = around.find(near.lat, near.lng, query.radius, accept, from, from + most)
   return { ordinals: around.ordinals, count }
 }
 

@@ -2,6 +2,10 @@
  * Operation 3, `GET /buoys/last_readings`: in the order asked for, each buoy once. Only the first `limit`
  * supplied ids are processed, repeats counted; ids past them are neither answered nor missing.
  */
+import { buoyColumns, buoyPlace, hasNoReading, lastReadingColumns } from '../answers/buoy-table.ts'
+import type { Dataset } from '../answers/dataset.ts'
+import { FORMATS } from '../answers/shape.ts'
+import { allRows, type Table } from '../answers/table.ts'
 import { Literal } from '../answers/literals.ts'
 import { operation } from '../answers/operation.ts'
 import { integer, integerList } from '../answers/parameters.ts'
@@ -38,17 +42,8 @@ export const lastReadings = operation({
   errors: ['bad_request'],
   answer(view, { ids, limit }) {
     const { writer, lastReading } = view.fragments
-    let found = 0
     const missing: number[] = []
-    const end = Math.min(limit, ids.length)
-    for (let i = 0; i < end; i++) {
-      const id = ids[i]
-      // A look through the list is cheaper than a set.
-      if (ids.indexOf(id) !== i) continue
-      const ordinal = view.dataset.ordinalOfId(id)
-      if (ordinal === -1) missing.push(id)
-      else ordinals[found++] = ordinal
-    }
+    const found = find(view.dataset, ids, limit, missing)
     writer.literal(BUOYS)
     lastReading.writeList(ordinals, 0, found)
     writer.ensure(MISSING_BYTES + missing.length * ID_BYTES)
@@ -59,4 +54,44 @@ export const lastReadings = operation({
     }
     writer.literal(END)
   },
+  tables: {
+    formats: FORMATS,
+    isList: true,
+    make({ view: { dataset }, query: { ids, limit } }) {
+      const missing: number[] = []
+      const found = find(dataset, ids, limit, missing)
+      return tableOf(dataset, ordinals.slice(0, found), missing)
+    },
+  },
 })
+
+/** Finds the buoys in `ordinals`. @returns how many */
+function find(dataset: Dataset, ids: readonly number[], limit: number, missing: number[]): number {
+  let found = 0
+  const end = Math.min(limit, ids.length)
+  for (let i = 0; i < end; i++) {
+    const id = ids[i]
+    // A look through the list is cheaper than a set.
+    if (ids.indexOf(id) !== i) continue
+    const ordinal = dataset.ordinalOfId(id)
+    if (ordinal === -1) missing.push(id)
+    else ordinals[found++] = ordinal
+  }
+  return found
+}
+
+function tableOf(dataset: Dataset, buoys: Uint32Array, missing: readonly number[]): Table {
+  const ordinalOf = (row: number): number => buoys[row]
+  const { id, name, lat, lng, source } = buoyColumns(dataset, ordinalOf)
+  return {
+    columns: [id, name, lat, lng, source, ...lastReadingColumns(dataset, ordinalOf, 'full')],
+    rows: buoys.length,
+    runs: () => allRows(buoys.length),
+    absent: { last_reading: hasNoReading(dataset, ordinalOf) },
+    place: buoyPlace(dataset, ordinalOf),
+    id: 'id',
+    total: buoys.length,
+    name: 'last-readings',
+    list: { key: 'buoys', after: `,"missing_ids":${JSON.stringify(missing)}` },
+  }
+}

@@ -3,6 +3,17 @@
  * slug `map`.
  */
 import { boundsOnGlobe } from '../sea/geo.ts'
+import {
+  buoyColumns,
+  buoyPlace,
+  hasNoReading,
+  lastReadingColumns,
+  mapPassColumns,
+} from '../answers/buoy-table.ts'
+import type { Dataset } from '../answers/dataset.ts'
+import { FORMATS } from '../answers/shape.ts'
+import { allRows, type Table } from '../answers/table.ts'
+import type { Bounds } from '../sea/geo.ts'
 import { operation } from '../answers/operation.ts'
 import { bounds } from '../answers/parameters.ts'
 
@@ -19,16 +30,59 @@ export const mapBuoys = operation({
   refusal: 'bad_request',
   errors: ['bad_request'],
   answer({ dataset, fragments }, query) {
-    const { active, boxes, catalog, groups } = dataset
-    const ordinals =
-      query.bounds === undefined
-        ? groups.everywhere.active
-        : boxes.within(boundsOnGlobe(query.bounds), (ordinal) => active[ordinal] === 1)
-    let virtual = 0
-    for (let i = 0; i < ordinals.length; i++) virtual += catalog.virtual[ordinals[i]]
-    const count = ordinals.length
+    const ordinals = within(dataset, query.bounds)
     fragments.writer.text('{"buoys":[')
-    fragments.map.writeList(ordinals, 0, count)
-    fragments.writer.text(`],"count":${count},"real_count":${count - virtual},"virtual_count":${virtual}}`)
+    fragments.map.writeList(ordinals, 0, ordinals.length)
+    fragments.writer.text(`]${countsText(dataset, ordinals)}}`)
+  },
+  tables: {
+    formats: FORMATS,
+    isList: true,
+    make: ({ view: { dataset }, query: { bounds: box } }) => tableOf(dataset, within(dataset, box)),
   },
 })
+
+function within({ active, boxes, groups }: Dataset, box: Bounds | undefined): ArrayLike<number> {
+  return box === undefined
+    ? groups.everywhere.active
+    : boxes.within(boundsOnGlobe(box), (ordinal) => active[ordinal] === 1)
+}
+
+function countsText({ catalog }: Dataset, ordinals: ArrayLike<number>): string {
+  const count = ordinals.length
+  let virtual = 0
+  for (let i = 0; i < count; i++) virtual += catalog.virtual[ordinals[i]]
+  return `,"count":${count},"real_count":${count - virtual},"virtual_count":${virtual}`
+}
+
+function tableOf(dataset: Dataset, found: ArrayLike<number>): Table {
+  const ordinals = Uint32Array.from(found)
+  const ordinalOf = (row: number): number => ordinals[row]
+  const { id, name, slug, lat, lng, timezone, source, virtual, lastReadingTime } = buoyColumns(
+    dataset,
+    ordinalOf,
+  )
+  return {
+    columns: [
+      id,
+      name,
+      slug,
+      lat,
+      lng,
+      timezone,
+      source,
+      virtual,
+      lastReadingTime,
+      ...lastReadingColumns(dataset, ordinalOf, 'subset'),
+      ...mapPassColumns(dataset, ordinalOf),
+    ],
+    rows: ordinals.length,
+    runs: () => allRows(ordinals.length),
+    absent: { last_reading: hasNoReading(dataset, ordinalOf) },
+    place: buoyPlace(dataset, ordinalOf),
+    id: 'id',
+    total: ordinals.length,
+    name: 'buoys-map',
+    list: { key: 'buoys', after: countsText(dataset, ordinals) },
+  }
+}

@@ -10,14 +10,20 @@ import {
   refuseBackwards,
   requireBuoy,
   rowsOfPage,
+  tablePage,
   writePaging,
+  type View,
 } from '../answers/operation.ts'
 import { choice, date, integer, timestamp, type QueryOf } from '../answers/parameters.ts'
 import { READING_BYTES, writeReadings } from '../answers/reading.ts'
+import { buoyBeside, buoyPlace } from '../answers/buoy-table.ts'
+import { readingColumns, type ReadingCursor } from '../answers/reading-table.ts'
+import { FORMATS } from '../answers/shape.ts'
+import type { Run, Table, TableRequest } from '../answers/table.ts'
 import type { Segments } from '../index/segments.ts'
 import { Literal } from '../answers/literals.ts'
-import { type JsonWriter } from '../answers/json.ts'
-import { DAY, endOf, MINUTE } from '../sea/time.ts'
+import { JsonWriter } from '../answers/json.ts'
+import { DAY, endOf, MINUTE, timestampText } from '../sea/time.ts'
 
 const MAX_PER_PAGE = 100
 /** `timestamp` asks for this much before and after it: a window of three hours. */
@@ -73,14 +79,9 @@ export const listReadings = operation({
   errors: ['resource_not_found', 'validation_failed'],
   answer(view, query, [buoyId]) {
     const ordinal = requireBuoy(view, buoyId)
-    const range = rangeOf(query)
     const { readings, catalog } = view.dataset
     const { writer, summary } = view.fragments
-    const total = readings.count(ordinal)
-    const first = range.start === null ? 0 : readings.positionOf(ordinal, Math.ceil(range.start))
-    // Times are whole seconds, so "up to and including" is "before the next second".
-    const end = range.end === null ? total : readings.positionOf(ordinal, Math.floor(range.end) + 1)
-    const count = Math.max(0, end - first)
+    const { first, end, count, oldest, newest } = positionsOf(readings, ordinal, rangeOf(query))
     const perPage = Math.min(query.per_page, MAX_PER_PAGE)
     const { from, to } = rowsOfPage(count, query.page, perPage)
     writer.literal(BUOY)
@@ -92,8 +93,6 @@ export const listReadings = operation({
     writeRows(writer, readings, ordinal, catalog.id[ordinal], position, to - from, ascending)
     endList(writer, count)
     const meta = writePaging(writer, count, query.page, perPage)
-    const oldest = range.start ?? (total === 0 ? null : readings.timeAt(ordinal, 0))
-    const newest = range.end ?? (total === 0 ? null : readings.timeAt(ordinal, total - 1))
     writer.ensure(DATE_RANGE_BYTES)
     writer.literal(DATE_RANGE)
     writeTimeOrNull(writer, oldest)
@@ -102,7 +101,100 @@ export const listReadings = operation({
     writer.literal(END)
     return meta
   },
+  tables: { formats: FORMATS, isList: true, make: tableOf },
 })
+
+/** The readings of a range: positions from `first` up to `end`, and the ends of the range as `meta` has them. */
+interface Positions {
+  first: number
+  end: number
+  count: number
+  /** Epoch seconds; null where the buoy has no readings. */
+  oldest: number | null
+  newest: number | null
+}
+
+function positionsOf(readings: Segments, ordinal: number, { start, end: last }: Range): Positions {
+  const total = readings.count(ordinal)
+  const first = start === null ? 0 : readings.positionOf(ordinal, Math.ceil(start))
+  // Times are whole seconds, so "up to and including" is "before the next second".
+  const end = last === null ? total : readings.positionOf(ordinal, Math.floor(last) + 1)
+  return {
+    first,
+    end,
+    count: Math.max(0, end - first),
+    oldest: start ?? (total === 0 ? null : readings.timeAt(ordinal, 0)),
+    newest: last ?? (total === 0 ? null : readings.timeAt(ordinal, total - 1)),
+  }
+}
+
+function tableOf({ view, query, path: [buoyId], isWhole }: TableRequest<typeof parameters>): Table {
+  const ordinal = requireBuoy(view, buoyId)
+  const { dataset } = view
+  const { readings, catalog } = dataset
+  const { first, end, count, oldest, newest } = positionsOf(readings, ordinal, rangeOf(query))
+  const perPage = Math.min(query.per_page, MAX_PER_PAGE)
+  const { from, to, paging } = tablePage(count, isWhole, query.page, perPage)
+  const ascending = query.order === 'asc'
+  const position = ascending ? first + from : end - 1 - from
+  const cursor: ReadingCursor = { id: catalog.id[ordinal], month: readings.months[0] }
+  const start = timeText(oldest)
+  const stop = timeText(newest)
+  return {
+    columns: [...readingColumns(cursor), ...buoyBeside(dataset, ordinal, false)],
+    rows: to - from,
+    runs: () => monthRuns(readings, ordinal, cursor, position, to - from, ascending),
+    place: buoyPlace(dataset, () => ordinal),
+    id: 'id',
+    ...(paging && { paging }),
+    total: count,
+    name: [catalog.slugs[ordinal], 'readings', start.slice(0, DATE_LENGTH), stop.slice(0, DATE_LENGTH)]
+      .filter((part) => part !== '')
+      .join('_'),
+    list: {
+      key: 'readings',
+      before: `"buoy":${summaryText(view, ordinal)},`,
+      after: `,"count":${count}`,
+      meta: `"date_range":${JSON.stringify({ start: start || null, end: stop || null })},`,
+    },
+  }
+}
+
+const DATE_LENGTH = 10
+
+/** '' where there is none. */
+const timeText = (epoch: number | null): string => (epoch === null ? '' : timestampText(Math.floor(epoch)))
+
+/** The buoy of the answer as JSON. */
+function summaryText({ fragments: { summary } }: View, ordinal: number): string {
+  const writer = new JsonWriter(SUMMARY_BYTES)
+  summary.writeTo(writer, ordinal)
+  return Buffer.from(writer.answer()).toString()
+}
+
+const SUMMARY_BYTES = 1024
+
+/** `count` rows from `position` on, forwards or backwards in time, month by month. */
+function* monthRuns(
+  readings: Segments,
+  ordinal: number,
+  cursor: ReadingCursor,
+  position: number,
+  count: number,
+  ascending: boolean,
+): Generator<Run, void, undefined> {
+  const step = ascending ? 1 : -1
+  for (let at = position, left = count; left > 0;) {
+    const segment = readings.segmentOf(ordinal, at)
+    const from = readings.from[segment]
+    const row = from + at - readings.before[segment]
+    const inSegment = Math.min(left, ascending ? readings.to[segment] - row : row - from + 1)
+    cursor.month = readings.months[readings.month[segment]]
+    yield { from: row, step, count: inSegment }
+    left -= inSegment
+    at += step * inSegment
+  }
+}
 
 /** @throws ApiError 422 when ways of asking are mixed, or the range ends before it starts. */
 function rangeOf({

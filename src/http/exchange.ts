@@ -36,6 +36,7 @@ export class HeaderName {
 }
 
 export const AUTHORIZATION = new HeaderName('authorization')
+export const ACCEPT = new HeaderName('accept')
 export const ACCEPT_ENCODING = new HeaderName('accept-encoding')
 export const ACCEPT_LANGUAGE = new HeaderName('accept-language')
 export const IF_NONE_MATCH = new HeaderName('if-none-match')

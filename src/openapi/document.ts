@@ -15,6 +15,7 @@ import {
   RATE_HEADERS,
   SUCCESS_HEADERS,
 } from './headers.ts'
+import { FEATURE_COLLECTION, shapeContents, shapeHeaders, shapeParameters } from './formats.ts'
 import { OPERATION_TEXTS, PATH_PARAMETERS, TAGS, type ExampleAnswers } from './operations.ts'
 import { pascal, responses } from './responses.ts'
 import { ANSWERS, SCHEMAS, type Schema } from './schemas.ts'
@@ -81,7 +82,7 @@ export function openApiDocument(
     info: {
       title: 'groundswell',
       version: VERSION,
-      summary: 'Ocean wave-buoy data: read-only, over HTTP, in JSON.',
+      summary: 'Ocean wave-buoy data: read-only, over HTTP, in JSON, CSV, NDJSON and GeoJSON.',
       description: guidesText(basePath),
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -97,6 +98,7 @@ export function openApiDocument(
       responses: responses(examples),
       schemas: {
         ...SCHEMAS,
+        FeatureCollection: FEATURE_COLLECTION,
         ...Object.fromEntries(
           operations.map((operation) => [answerName(operation), answerSchema(operation.name)]),
         ),
@@ -129,7 +131,9 @@ function describe(operation: Operation, answers: ExampleAnswers): Described {
       ...Object.entries(operation.parameters).map(([parameter, declared]) =>
         queryParameter(parameter, declared, exampleOf(texts.examples, parameter)),
       ),
+      ...shapeParameters(operation),
       SNAPSHOT_PARAMETER,
+      ...(operation.tables === undefined ? [] : [{ $ref: '#/components/parameters/Accept' }]),
       ...(operation.language === true ? [{ $ref: '#/components/parameters/AcceptLanguage' }] : []),
       { $ref: '#/components/parameters/IfNoneMatch' },
       { $ref: '#/components/parameters/XRequestId' },
@@ -225,6 +229,7 @@ function success(operation: Operation, answers: ExampleAnswers): Schema {
       ...SUCCESS_HEADERS,
       ...(operation.access === 'keyed' ? RATE_HEADERS : ANONYMOUS_RATE_HEADERS),
       ...(isPaged(operation) ? { Link: { $ref: '#/components/headers/Link' } } : {}),
+      ...shapeHeaders(operation),
       ...(operation.language === true ? { Vary: { $ref: '#/components/headers/VaryLanguage' } } : {}),
     },
     content: {
@@ -237,6 +242,7 @@ function success(operation: Operation, answers: ExampleAnswers): Schema {
           ]),
         ),
       },
+      ...shapeContents(operation),
     },
   }
 }

@@ -7,7 +7,7 @@ interface Guide {
 
 const INTRODUCTION = `Ocean wave-buoy data over HTTP, read-only. The API answers where buoys are, what they measure now and
 what they have measured, with charts and seasons. It has satellite altimeter passes, and forecast, reading and tide of any point.
-All operations are \`GET\`. Answers are JSON in UTF-8.`
+All operations are \`GET\`. Answers are JSON in UTF-8; lists, charts and series are also CSV, NDJSON and GeoJSON.`
 
 const GUIDES: readonly Guide[] = [
   {
@@ -44,6 +44,25 @@ they become HTML.
 Web pages of any origin may call the API from a browser.`,
   },
   {
+    title: 'Formats',
+    text: `\`format=csv\`, \`ndjson\` or \`geojson\`, or the header \`Accept\`, gives an answer as a table or as features, where that makes sense. The
+columns are the members of the JSON answer, nested ones with a dot. With \`page\` or \`per_page\` the answer is one page; without them it has
+everything, for instance all readings of a buoy:
+
+\`\`\`sh
+curl -H "Authorization: Bearer $KEY" -OJ "$URL/buoys/anglet/readings?format=csv&start_date=2026-01-01"
+\`\`\`
+
+- CSV: names of the columns in the first line, with \`units=1\` their units in the second. Times are UTC, and a missing value is an empty field. A text that a spreadsheet would run as a formula begins with \`'\`.
+- NDJSON: one item of the list a line, the same object as in JSON.
+- GeoJSON: a feature for each item, with the item as its properties. A pass is the line through the virtual buoys it saw.
+
+\`fields=time,period\` picks columns. \`layout=columns\` turns a list of JSON into arrays by column. An answer that breaks off ends its
+connection before its last chunk or byte, so that your program sees it: there is no line to look for.
+
+A whole range of readings costs one call for each 10,000 rows, at least one, and is charged at the start. \`HEAD\` and a 304 cost one.`,
+  },
+  {
     title: 'Keys and quota',
     text: `Send the key in the header \`Authorization: Bearer KEY\`. A client that cannot set headers may use the parameter \`api_key=KEY\`, but addresses
 end up in logs and history. The header counts where a request has both. The operator of the server issues keys. A key is shown once; nobody can look it
@@ -53,8 +72,8 @@ Without a key the answer is 401 \`API key required\`, with a wrong one 401 \`Inv
 \`GET /buoys/nearest\` need no key and ignore a wrong one. Calls without a key count for the address that they come from: it has 1,000 an hour,
 unless the operator has set another number.
 
-A key has a quota per clock hour in UTC: 1,000 calls unless agreed otherwise. Each call counts as one, whatever its size and its answer,
-304, 400, 404 and 422 included. Every answer to a valid key shows the state of its quota:
+A key has a quota per clock hour in UTC: 1,000 calls unless agreed otherwise. Each call counts as one, whatever its answer,
+304, 400, 404 and 422 included; only a whole range of readings in another format than JSON counts as more. Every answer to a valid key shows the state of its quota:
 
 | Header | Meaning |
 |---|---|
@@ -77,7 +96,7 @@ names the parameter, what is wrong with it and what is allowed. \`details.parame
 | 404 | \`resource_not_found\` | the path, buoy, reading, mission or spot does not exist, or nothing is near enough |
 | 405 | \`method_not_allowed\` | the method is not \`GET\`, \`HEAD\` or \`OPTIONS\`; \`Allow\` names them |
 | 410 | \`snapshot_gone\` | \`snapshot\` names a snapshot that is not held any more; \`details.current\` is the one to begin anew with |
-| 422 | \`validation_failed\` | the request is well-formed, but impossible; on operations where 400 is for \`snapshot\` alone also a missing or malformed parameter |
+| 422 | \`validation_failed\` | the request is well-formed, but impossible; on operations where 400 is for \`snapshot\` and the parameters of formats alone also a missing or malformed parameter |
 | 429 | \`rate_limit_exceeded\` | the quota of this hour is used up; \`Retry-After\` |
 | 500 | \`internal_error\` | a fault of the server |
 | 503 | \`service_unavailable\` | no data is loaded yet, or too many long answers are being made; \`Retry-After\` |

@@ -15,6 +15,14 @@ export const HEADER_PARAMETERS: { readonly [name: string]: Schema } = {
     description: 'A UUID of your own for this request. The answer has it, too. Other values are ignored.',
     schema: { type: 'string', format: 'uuid' },
   },
+  Accept: {
+    name: 'Accept',
+    in: 'header',
+    description:
+      'Sets the format of a request without `format`: `text/csv`, `application/x-ndjson` or `application/geo+json`, where the operation has it; else JSON.',
+    schema: { type: 'string' },
+    example: 'text/csv',
+  },
   AcceptLanguage: {
     name: 'Accept-Language',
     in: 'header',
@@ -49,10 +57,16 @@ export const HEADERS: { readonly [name: string]: Schema } = {
     pattern: '^W/"[0-9A-Za-z_-]+"$',
   }),
   Link: header(
-    'With `snapshot`: the addresses of the pages `next`, `prev`, `first` and `last` of the same snapshot (RFC 8288), without a key.',
+    'With `snapshot`, and on a page in another format than JSON: the addresses of the pages `next`, `prev`, `first` and `last` of the same snapshot (RFC 8288), without a key.',
     { type: 'string' },
     false,
   ),
+  ContentDisposition: header(
+    'A name for the file, in other formats than JSON.',
+    { type: 'string', pattern: '^attachment; filename="[A-Za-z0-9._-]+"$' },
+    false,
+  ),
+  TotalCount: header('Items on all pages, in other formats than JSON.', WHOLE, false),
   CacheControl: header(
     'At most a minute, and never past the time when the next data are expected; with `snapshot` until that may leave by the schedule of builds. `private` on answers to a key or with a quota.',
     {

@@ -48,7 +48,7 @@ export function responses(answers: ExampleAnswers): { readonly [name: string]: S
     MalformedSnapshot: failure(
       answers,
       'bad_request',
-      '`snapshot` is malformed. Other parameters that are malformed give a 422 on this operation.',
+      '`snapshot`, or a parameter that shapes the answer (`format`, `fields`, `layout`, `units`), is malformed or does not fit. Other parameters that are malformed give a 422 on this operation.',
       REFUSAL_HEADERS,
     ),
     Unauthorized: failure(
@@ -76,7 +76,7 @@ export function responses(answers: ExampleAnswers): { readonly [name: string]: S
     ValidationFailed: failure(
       answers,
       'validation_failed',
-      'The request is impossible. On operations where 400 is for `snapshot` alone, also a missing, malformed or out-of-range parameter.',
+      'The request is impossible. On operations where 400 is for `snapshot` and the shape of the answer alone, also a missing, malformed or out-of-range parameter.',
       REFUSAL_HEADERS,
     ),
     RateLimitExceeded: failure(

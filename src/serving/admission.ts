@@ -115,6 +115,25 @@ export class Admission {
   }
 
   /**
+   * Charges the request that was admitted last `calls` more, all of them or none; null where it may go on. Calls
+   * without a quota cost nothing.
+   */
+  chargeMore(calls: number, now: number): Refusal | null {
+    const { quota } = this.#options
+    if (this.client === -1 || this.charge === null) return null
+    const { limit, remaining } = this.charge
+    const row = this.keyRow
+    if (remaining < calls) return this.#charged(limit, -1, now)
+    let left = remaining
+    for (let i = 0; i < calls; i++) {
+      left = quota.take(this.client, this.#keys.quota(row), now)
+      if (left < REFUSED) return this.#unsettled(limit, left, now)
+      if (left === REFUSED) break
+    }
+    return this.#charged(limit, left, now)
+  }
+
+  /**
    * Many clients behind a proxy that is not trusted share one quota. An address that has used half of it and
    * says that it speaks for others is worth a line to the operator.
    */

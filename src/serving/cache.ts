@@ -4,6 +4,7 @@
  */
 import type { Encoding } from './encoding.ts'
 import type { Operation } from '../answers/operation.ts'
+import type { Format } from '../answers/shape.ts'
 import { compressAnswer, LEAST_COMPRESSED_BYTES, type CompressedAnswer } from './compressed.ts'
 import { RequestTargets } from './request-targets.ts'
 
@@ -37,7 +38,13 @@ export interface AnsweredRequest {
   readonly minute: number
   /** `Accept-Language` decided: it is the answer for those who send none. */
   readonly negotiated: boolean
+  readonly format: Format
 }
+
+/**
+ * What the tail of an answer is long in bytes, of one without a timestamp too: its last bytes then stand for it.
+ */
+const OWN_TAIL_BYTES = 23
 
 /** All in one object, which is one or two cache lines. */
 export class KeptAnswer implements AnsweredRequest {
@@ -47,6 +54,9 @@ export class KeptAnswer implements AnsweredRequest {
   readonly high: number
   readonly minute: number
   readonly negotiated: boolean
+  readonly format: Format
+  /** In place of a timestamp, where the format has none: the last bytes. */
+  readonly ownTail: Uint8Array | null
   /** Bytes it takes in the cache, and whether it is still in there. */
   size: number
   kept = true
@@ -58,7 +68,7 @@ export class KeptAnswer implements AnsweredRequest {
 
   /** Over `bytes`, whose last are the tail. */
   constructor(
-    { operation, index, low, high, minute, negotiated }: AnsweredRequest,
+    { operation, index, low, high, minute, negotiated, format }: AnsweredRequest,
     bytes: Uint8Array,
     size: number,
   ) {
@@ -68,6 +78,8 @@ export class KeptAnswer implements AnsweredRequest {
     this.high = high
     this.minute = minute
     this.negotiated = negotiated
+    this.format = format
+    this.ownTail = format === 'json' ? null : bytes.slice(-OWN_TAIL_BYTES)
     this.#bytes = bytes
     this.size = size
   }
@@ -198,7 +210,10 @@ export class AnswerCache {
     tail: Uint8Array,
   ): CompressedAnswer | null {
     const compressed = answer[encoding]
-    if (compressed === null) this.#compress(answer, encoding, answer.bytesAt(second, tail), tail.length)
+    if (compressed === null) {
+      const own = answer.ownTail ?? tail
+      this.#compress(answer, encoding, answer.bytesAt(second, own), own.length)
+    }
     return compressed === 'under way' ? null : compressed
   }
 

@@ -41,6 +41,8 @@ const LONGEST_WAIT_MS = 8000
  * with.
  */
 const LONGEST_MS = 120_000
+/** 1.2 Mbit/s: the rate of the line above. */
+const LEAST_BYTES_PER_MS = 150
 /**
  * A reader that leaves no room for so long is given up. uws does so by itself; Node takes up to twice
  * as long.
@@ -70,7 +72,7 @@ export interface ExpensiveRequest {
    * Writes the answer into a writer that may begin anew after each step; a step takes some 50 µs and writes
    * 16 KB at most. Called again, it writes as many bytes.
    */
-  steps(writer: JsonWriter): Steps<void>
+  steps(writer: JsonWriter): Steps<unknown>
   /** It waited too long (`fault` is null), or failed before any of it was sent: says so in `reply`. */
   refuse(reply: LaterReply, fault: unknown): void
   /** It failed after it had begun; its connection was cut. */
@@ -79,6 +81,11 @@ export interface ExpensiveRequest {
    * Gets all of it once it is made; null where it is not to be kept. @returns null where it could not be kept
    */
   readonly keep: ((answer: Uint8Array) => Kept | null) | null
+  /**
+   * For an answer that is sent while it is made, so that it has no length in its head: bytes that it takes at
+   * most. Null for one that is made first.
+   */
+  readonly streamedBytes?: number | null
 }
 
 /** What is kept of an answer, the same bytes each time; null when it is kept no longer. */
@@ -89,7 +96,7 @@ class Answer implements LaterEvents {
   readonly request: ExpensiveRequest
   readonly #answers: ExpensiveAnswers
   reply: LaterReply | null = null
-  steps: Steps<void> | null = null
+  steps: Steps<unknown> | null = null
   /** Whether its length is known and its head is out. */
   isBegun = false
   /** Bytes of all of it, as far as they are counted, and bytes that are sent. */
@@ -111,6 +118,10 @@ class Answer implements LaterEvents {
     this.request = request
     this.askedAt = askedAt
     this.pieces = request.keep === null ? null : []
+  }
+
+  get isStream(): boolean {
+    return typeof this.request.streamedBytes === 'number'
   }
 
   readonly onRoom = (): void => this.#answers.goOn(this)
@@ -192,7 +203,7 @@ export class ExpensiveAnswers {
     remove(this.#waiting, answer)
     remove(this.#working, answer)
     // Lets go of what its steps hold.
-    answer.steps?.return()
+    answer.steps?.return(undefined)
     if (this.#waiting.length + this.#begun > 0) this.#workSoon()
     else if (this.#looks !== null) {
       clearInterval(this.#looks)
@@ -297,7 +308,10 @@ export class ExpensiveAnswers {
     while (!isDone && writer.length < FLUSH_BYTES && performance.now() < end)
     // Less is not worth a call, unless it is all.
     if (!isDone && writer.length < LEAST_FLUSH_BYTES) return
-    if (!answer.isBegun) {
+    if (!answer.isBegun && answer.isStream) {
+      this.#beginStream(answer)
+      if (answer.reply!.isOver) return
+    } else if (!answer.isBegun) {
       this.#count(answer)
       if (isDone) this.#beginSending(answer)
       this.#atWork = null
@@ -311,7 +325,8 @@ export class ExpensiveAnswers {
     if (answer.reply!.isOver) return
     this.#atWork = null
     if (isDone) {
-      if (answer.sent !== answer.length) throw new Error('made again, an answer has another length')
+      if (answer.sent !== answer.length && !answer.isStream)
+        throw new Error('made again, an answer has another length')
       answer.reply!.end()
       this.leave(answer)
     } else if (!hasRoom) {
@@ -341,13 +356,20 @@ export class ExpensiveAnswers {
     if (reply.isHead) this.leave(answer)
   }
 
+  #beginStream(answer: Answer): void {
+    const reply = answer.reply!
+    answer.isBegun = true
+    reply.stream(answer.request.head())
+    if (reply.isHead) this.leave(answer)
+  }
+
   /** Sends what was written. @returns whether there is room for more */
   #flush(answer: Answer): boolean {
     const made = this.#writer.answer()
     const bytes = made.subarray(Math.min(answer.skipped, made.length))
     answer.skipped -= made.length - bytes.length
     answer.sent += bytes.length
-    if (answer.sent > answer.length) throw new Error('made again, an answer is longer')
+    if (answer.sent > answer.length && !answer.isStream) throw new Error('made again, an answer is longer')
     // Its last step may come after its last byte, when the response can no longer be written to.
     const hasRoom = bytes.length === 0 || answer.reply!.write(bytes)
     this.#writer.begin()
@@ -362,6 +384,11 @@ export class ExpensiveAnswers {
     } else answer.request.refuse(answer.reply!, error)
   }
 
+  /** A stream has the time that its length needs at the least rate. */
+  #longestOf({ request: { streamedBytes } }: Answer): number {
+    return Math.max(this.#longestMs, (streamedBytes ?? 0) / LEAST_BYTES_PER_MS)
+  }
+
   /** Ends what takes too long. */
   #look(): void {
     const now = performance.now()
@@ -371,7 +398,7 @@ export class ExpensiveAnswers {
     }
     for (const answer of [...this.#working, ...this.#unread]) {
       const unread = this.#unread.has(answer) ? now - answer.unreadSince : 0
-      if (unread <= LONGEST_UNREAD_MS && now - answer.begunAt <= this.#longestMs) continue
+      if (unread <= LONGEST_UNREAD_MS && now - answer.begunAt <= this.#longestOf(answer)) continue
       this.leave(answer)
       answer.reply!.cut()
     }

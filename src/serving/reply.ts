@@ -10,6 +10,7 @@ import { ETAG_NUMBER_LENGTH, JsonWriter } from '../answers/json.ts'
 import { MOST_LINK_BYTES } from './links.ts'
 import { Literal } from '../answers/literals.ts'
 import type { Operation } from '../answers/operation.ts'
+import { CONTENT_TYPES, type Format } from '../answers/shape.ts'
 import { timestampText } from '../sea/time.ts'
 
 const ALLOWED_METHODS = 'GET, HEAD, OPTIONS'
@@ -23,9 +24,12 @@ const EVERY_ANSWER =
   '\r\nAccess-Control-Allow-Origin: *' +
   `\r\nAccess-Control-Expose-Headers: ${EXPOSED_HEADERS}` +
   '\r\nX-Content-Type-Options: nosniff'
-const JSON_ANSWER = `\r\nContent-Type: application/json${EVERY_ANSWER}`
+const JSON_ANSWER = answerOf('json')
 
-const OK = `200 OK${JSON_ANSWER}`
+function answerOf(format: Format): string {
+  return `\r\nContent-Type: ${CONTENT_TYPES[format]}${EVERY_ANSWER}`
+}
+
 const NOT_MODIFIED = `304 Not Modified${EVERY_ANSWER}`
 const PREFLIGHT =
   `204 No Content${EVERY_ANSWER}` +
@@ -97,6 +101,13 @@ const VARY = {
   keyed: varyOn('Accept-Encoding, Authorization'),
   keyedByLanguage: varyOn('Accept-Encoding, Authorization, Accept-Language'),
 }
+/** Of operations that `Accept` chooses a format of. */
+const VARY_BY_FORMAT = {
+  public: varyOn('Accept, Accept-Encoding'),
+  publicByLanguage: varyOn('Accept, Accept-Encoding, Accept-Language'),
+  keyed: varyOn('Accept, Accept-Encoding, Authorization'),
+  keyedByLanguage: varyOn('Accept, Accept-Encoding, Authorization, Accept-Language'),
+}
 /** On errors of keyed operations. */
 export const VARY_BY_KEY = '\r\nVary: Authorization'
 
@@ -105,9 +116,14 @@ function varyOn(names: string): Literal {
 }
 
 /** What decides the answers of an operation. */
-export function varyOf({ access, language }: Pick<Operation, 'access' | 'language'>): Literal {
-  if (access === 'keyed') return language === true ? VARY.keyedByLanguage : VARY.keyed
-  return language === true ? VARY.publicByLanguage : VARY.public
+export function varyOf({
+  access,
+  language,
+  tables,
+}: Pick<Operation, 'access' | 'language' | 'tables'>): Literal {
+  const vary = tables === undefined ? VARY : VARY_BY_FORMAT
+  if (access === 'keyed') return language === true ? vary.keyedByLanguage : vary.keyed
+  return language === true ? vary.publicByLanguage : vary.public
 }
 
 const PUBLIC = new Literal('\r\nCache-Control: public, max-age=')
@@ -122,8 +138,10 @@ const CONTENT_ENCODING: { [coding in Encoding]: Literal } = {
   gzip: new Literal('\r\nContent-Encoding: gzip'),
 }
 
-/** More than the longest head. */
-const HEAD_BYTES = 2048 + MOST_LINK_BYTES
+/** File name, count of all rows, and what exposes them. */
+const FILE_BYTES = 512
+/** More than the longest head takes, with the room that the writer asks for before it writes a text. */
+const HEAD_BYTES = 2048 + 3 * (MOST_LINK_BYTES + FILE_BYTES)
 
 /**
  * Heads of one snapshot's successes, or of its 304s, written as bytes. Most of a head equals that of the
@@ -151,12 +169,12 @@ export class Heads {
     kind: 'success' | 'not modified',
     snapshot: { snapshotId: string; demo: boolean } | null,
     settingsTag: string,
+    format: Format = 'json',
   ) {
     const { snapshotId, demo } = snapshot ?? { snapshotId: '', demo: false }
     this.#tagStart = `W/"${snapshotId}-${settingsTag}-`
-    this.#writer.text(
-      `${kind === 'success' ? OK : NOT_MODIFIED}${snapshotHeaders(snapshotId, demo)}\r\nETag: ${this.#tagStart}`,
-    )
+    const start = kind === 'success' ? `200 OK${answerOf(format)}` : NOT_MODIFIED
+    this.#writer.text(`${start}${snapshotHeaders(snapshotId, demo)}\r\nETag: ${this.#tagStart}`)
     this.#tagAt = this.#writer.at
   }
 

@@ -11,11 +11,22 @@ import type { KeyRing } from '../access/key-ring.ts'
 import { SEPARATOR } from '../answers/canonical.ts'
 import { Digest } from '../answers/digest.ts'
 import { ApiError } from '../answers/errors.ts'
-import { isExpensive, type ExpensiveAnswer, type Operation, type View } from '../answers/operation.ts'
+import {
+  EXPENSIVE_BYTES,
+  EXPENSIVE_US,
+  isExpensive,
+  type ExpensiveAnswer,
+  type Operation,
+  type View,
+} from '../answers/operation.ts'
 import { snapshotGone, snapshotId } from '../answers/pins.ts'
 import { readerOf, type QueryReader } from '../answers/query.ts'
 import { RawQuery } from '../answers/raw-query.ts'
+import { shapeKey, shapeOf, type Format, type Shape } from '../answers/shape.ts'
+import type { JsonWriter } from '../answers/json.ts'
+import type { Steps } from '../system/steps.ts'
 import {
+  ACCEPT,
   ACCEPT_ENCODING,
   ACCEPT_LANGUAGE,
   IF_NONE_MATCH,
@@ -28,6 +39,7 @@ import { Router, type Route } from '../routes.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
 import { MINUTE } from '../sea/time.ts'
 import { finish } from '../system/steps.ts'
+import { FormatPreference } from './accept.ts'
 import { Admission, type AdmissionOptions } from './admission.ts'
 import type { AnsweredRequest, KeptAnswer } from './cache.ts'
 import { ENCODINGS, type CompressedAnswer } from './compressed.ts'
@@ -46,6 +58,7 @@ import {
   VARY_BY_KEY,
   type HeadFields,
 } from './reply.ts'
+import { priceOf, shapedAnswer } from './shaped.ts'
 import { HeldViews, type ServedOptions, type ServedSnapshot } from './served.ts'
 import type { Site } from './site.ts'
 
@@ -95,6 +108,27 @@ const FAULT = 'Internal error'
 const BUSY = 'Too many long answers are being made. Try again later, or ask for less'
 const TAKES_NO_BODY = 'A request for so long an answer has no body'
 
+const JSON_FORMAT: Format = 'json'
+
+/** How an expensive answer is sent, and who gets it in the end. */
+interface Later {
+  readonly format: Format
+  readonly isStream: boolean
+  /** In calls of the quota. */
+  readonly price: number
+  readonly keep: ((answer: Uint8Array) => Kept | null) | null
+}
+
+const NOT_KEPT: Later = { format: JSON_FORMAT, isStream: false, price: 1, keep: null }
+
+/** What was read of a request. */
+interface Asked {
+  readonly query: Parameters<Operation['answer']>[1]
+  readonly now: number
+  readonly language: Language
+  readonly minute: number
+}
+
 const STATIC = OTHER_ROUTES.indexOf('static')
 const UNMATCHED = OTHER_ROUTES.indexOf('unmatched')
 
@@ -104,6 +138,7 @@ export class RequestPath {
   readonly #raw = new RawQuery()
   readonly #digest = new Digest()
   readonly #encodings = new EncodingPreference(ENCODINGS)
+  readonly #formats = new FormatPreference()
   readonly #admission: Admission
   readonly #held: HeldViews
   #current: ServedSnapshot
@@ -277,19 +312,24 @@ export class RequestPath {
   #answer(exchange: Exchange, view: View, { target, path }: Route<Target>, now: number): void {
     const { operation, reader } = target
     const digest = this.#digest.begin(target.index)
+    const shape = this.#shapeOf(exchange, operation)
     const query = reader.read(this.#raw, digest)
     for (let i = 0; i < path.length; i++) digest.text(path[i])
     const language = languageOf(operation, query, exchange)
     if (operation.language === true) digest.text(language)
     const minute = operation.perMinute === true && query.time === undefined ? Math.floor(now / MINUTE) : 0
     if (minute !== 0) digest.number(minute)
+    if (shape !== null) {
+      this.#answerShaped(exchange, view, { target, path }, shape, { query, now, language, minute })
+      return
+    }
     const { low, high } = digest
     const { cache, isPinned } = this.#served
     if (cache.isOff) {
       const body = this.#written(view, target, query, path, now, language)
-      this.#describe(operation, low, high, minute)
+      this.#describe(operation, low, high, minute, this.#link)
       if (body instanceof Uint8Array) this.#send(exchange, body, null, null)
-      else this.#sendLater(exchange, operation, body, now, null)
+      else this.#sendLater(exchange, operation, body, now, NOT_KEPT)
       return
     }
     const canonical = [operation.name, ...path, reader.canonical(query), minute, language].join(SEPARATOR)
@@ -299,21 +339,20 @@ export class RequestPath {
       const negotiated = operation.language === true && query.locale === undefined
       const body = this.#written(view, target, query, path, now, language)
       const link = this.#link
-      const request = { operation, index: target.index, low, high, minute, negotiated }
-      this.#describe(operation, low, high, minute)
+      const request = { operation, index: target.index, low, high, minute, negotiated, format: JSON_FORMAT }
+      this.#describe(operation, low, high, minute, link)
       if (body instanceof Uint8Array) {
         const put = cache.put(canonical, request, body, link)
         this.#send(exchange, body, put, null)
         return
       }
       const isKept = body.bytes <= MOST_KEPT_BYTES
-      this.#sendLater(
-        exchange,
-        operation,
-        body,
-        now,
-        isKept ? (answer) => keptBytes(cache.put(canonical, request, answer, link), answer) : null,
-      )
+      this.#sendLater(exchange, operation, body, now, {
+        ...NOT_KEPT,
+        keep: isKept
+          ? (answer) => keptBytes(cache.put(canonical, request, answer, link), answer, JSON_FORMAT)
+          : null,
+      })
       return
     }
     // Not where a key in the query, a pin, or a language other than the default decides.
@@ -322,11 +361,90 @@ export class RequestPath {
     this.#sendKept(exchange, kept)
   }
 
+  /** The shape that a request asks for, null for the usual JSON. @throws ApiError 400 */
+  #shapeOf(exchange: Exchange, { tables }: Operation): Shape | null {
+    if (!this.#raw.mayShape && (tables === undefined || hasUsualAccept(exchange))) return null
+    return shapeOf(tables, this.#raw, (formats) => this.#formats.of(exchange.headerValues(ACCEPT), formats))
+  }
+
+  /**
+   * Answers as a table. A short answer is made now and kept, a longer one is made in slices, and one that is too
+   * long to be kept is sent as it is made. @throws ApiError
+   */
+  #answerShaped(
+    exchange: Exchange,
+    view: View,
+    { target, path }: Route<Target>,
+    shape: Shape,
+    { query, now, language, minute }: Asked,
+  ): void {
+    const { operation, reader, index } = target
+    const { cache, pin, isPinned } = this.#served
+    const isPaged = this.#raw.get('page') !== '' || this.#raw.get('per_page') !== ''
+    const key = `${shapeKey(shape)}|${isPaged ? 'p' : ''}`
+    const { low, high } = this.#digest.text(key)
+    const { format } = shape
+    const canonical = [operation.name, ...path, reader.canonical(query), minute, language, key].join(
+      SEPARATOR,
+    )
+    const kept = cache.isOff ? undefined : cache.get(canonical)
+    if (kept !== undefined) {
+      const isForAll = !isPinned && shape.isExplicit && this.#raw.get('api_key') === '' && !kept.negotiated
+      if (isForAll) cache.remember(exchange.path, exchange.query, kept)
+      this.#sendKept(exchange, kept)
+      return
+    }
+    this.#options.totals.count('made')
+    const isWhole = format !== 'json' && !isPaged
+    const { basePath } = this.#options
+    const request = { view, query, path, now, language, isWhole }
+    const { expensive, rows, microseconds, headers } = shapedAnswer(
+      operation,
+      request,
+      shape,
+      basePath,
+      reader.given(this.#raw),
+      isPinned,
+    )
+    this.#link = headers
+    this.#describe(operation, low, high, minute, headers)
+    const negotiated = operation.language === true && query.locale === undefined
+    const answered = { operation, index, low, high, minute, negotiated, format }
+    if (
+      this.#options.expensive === null ||
+      (expensive.bytes <= EXPENSIVE_BYTES && microseconds <= EXPENSIVE_US)
+    ) {
+      const { writer } = view.fragments
+      writer.begin()
+      finish(stepsOf(expensive, writer, format, this.#second, pin))
+      const body = writer.answer()
+      this.#send(
+        exchange,
+        body,
+        cache.isOff ? null : cache.put(canonical, answered, body, headers),
+        null,
+        format,
+      )
+      return
+    }
+    const isKept = !cache.isOff && expensive.bytes <= MOST_KEPT_BYTES
+    this.#sendLater(exchange, operation, expensive, now, {
+      format,
+      isStream: expensive.bytes > MOST_KEPT_BYTES,
+      price: isWhole ? priceOf(rows) : 1,
+      keep: isKept
+        ? (answer) => keptBytes(cache.put(canonical, answered, answer, headers), answer, format)
+        : null,
+    })
+  }
+
   /** Whether an answer is right for a request of the same target now. */
-  #isFor(exchange: Exchange, { minute, negotiated }: AnsweredRequest): boolean {
+  #isFor(exchange: Exchange, { operation, minute, negotiated, format }: AnsweredRequest): boolean {
     return (
       (minute === 0 || minute === Math.floor(this.#second / MINUTE)) &&
-      (!negotiated || exchange.header(ACCEPT_LANGUAGE) === '')
+      (!negotiated || exchange.header(ACCEPT_LANGUAGE) === '') &&
+      // Targets of other formats are remembered where the query says the format.
+      (format !== JSON_FORMAT || operation.tables === undefined || hasUsualAccept(exchange))
     )
   }
 
@@ -337,21 +455,21 @@ export class RequestPath {
     const encoding = this.#encodings.of(exchange.header(ACCEPT_ENCODING))
     const compressed =
       encoding === null ? null : served.cache.compressed(kept, encoding, this.#second, this.#tail)
-    const body = (compressed ?? kept).bytesAt(this.#second, this.#tail)
-    if (served.isPinned) this.#link = served.cache.linkOf(kept)
-    this.#describe(operation, low, high, minute)
-    this.#send(exchange, body, kept, compressed === null ? null : encoding)
+    const body = (compressed ?? kept).bytesAt(this.#second, kept.ownTail ?? this.#tail)
+    const hasLink = served.isPinned || kept.format !== JSON_FORMAT
+    this.#describe(operation, low, high, minute, hasLink ? served.cache.linkOf(kept) : '')
+    this.#send(exchange, body, kept, compressed === null ? null : encoding, kept.format)
   }
 
   /** Says in the fields of the head what answer it is. */
-  #describe(operation: Operation, low: number, high: number, minute: number): void {
+  #describe(operation: Operation, low: number, high: number, minute: number, link: string): void {
     const fields = this.#fields
     const { isPinned } = this.#served
     const lifetime = isPinned ? this.#pinnedLifetime() : this.#lifetime
     fields.low = low
     fields.high = high
     fields.vary = varyOf(operation)
-    fields.link = isPinned ? this.#link : ''
+    fields.link = link
     // An answer about this minute is wrong in the next.
     fields.lifetime = minute === 0 ? lifetime : Math.min(lifetime, MINUTE - (this.#second % MINUTE))
   }
@@ -365,27 +483,40 @@ export class RequestPath {
   }
 
   /** `kept`: what is kept of the answer, in `encoding`; null where nothing is. */
-  #send(exchange: Exchange, body: Uint8Array, kept: KeptAnswer | null, encoding: Encoding | null): void {
+  #send(
+    exchange: Exchange,
+    body: Uint8Array,
+    kept: KeptAnswer | null,
+    encoding: Encoding | null,
+    format: Format = JSON_FORMAT,
+  ): void {
     if (this.#sendNotModified(exchange)) return
     this.#fields.encoding = encoding
-    const head = this.#served.heads.write(this.#fields)
+    const served = this.#served
+    const heads = format === JSON_FORMAT ? served.heads : served.headsOf(format)
+    const head = heads.write(this.#fields)
     if (body.length <= LONG_BYTES) exchange.send(head, body)
-    else exchange.send(head, body, this.#again(exchange, kept, encoding))
+    else exchange.send(head, body, this.#again(exchange, kept, encoding, format))
   }
 
   /**
    * Makes an answer that was sent just now once more: from what is kept of it, else from the snapshot, which
-   * knows no encodings.
+   * knows no encodings and only the usual JSON.
    */
-  #again({ path, query }: Exchange, kept: KeptAnswer | null, encoding: Encoding | null): Again {
+  #again(
+    { path, query }: Exchange,
+    kept: KeptAnswer | null,
+    encoding: Encoding | null,
+    format: Format,
+  ): Again {
     const { hold, pin } = this.#served
-    const [second, tail] = [this.#second, this.#tail]
+    const [second, tail] = [this.#second, kept?.ownTail ?? this.#tail]
     return () => {
       if (kept?.kept === true) {
         const compressed = encoding === null ? null : (kept[encoding] as CompressedAnswer)
         return compressed === null ? kept.bytesWith(tail) : compressed.bytesAt(second, tail)
       }
-      return encoding !== null || hold.view === null
+      return encoding !== null || format !== JSON_FORMAT || hold.view === null
         ? null
         : this.#rewritten(hold.view, pin, path, query, second)
     }
@@ -400,6 +531,8 @@ export class RequestPath {
     if (route === null) return null
     const { operation, reader, index } = route.target
     this.#raw.split(query)
+    // Long ones with fewer fields are made in slices, so that it is hardly ever one of these.
+    if (shapeOf(operation.tables, this.#raw, () => JSON_FORMAT) !== null) return null
     const values = reader.read(this.#raw, this.#digest.begin(index))
     const { writer } = view.fragments
     let begun: ReturnType<Operation['answer']>
@@ -431,21 +564,29 @@ export class RequestPath {
   }
 
   /**
-   * Has an expensive answer made and sent in slices, from the snapshot of its request. `keep` gets it in the end.
+   * Has an expensive answer made and sent in slices, from the snapshot of its request. `keep` gets it in the end. A
+   * stream is sent while it is made, and never kept.
    */
   #sendLater(
     exchange: Exchange,
     operation: Operation,
     answer: ExpensiveAnswer,
     now: number,
-    keep: ((answer: Uint8Array) => Kept | null) | null,
+    { format, isStream, price, keep }: Later,
   ): void {
     const expensive = this.#options.expensive!
     const { client } = this.#admission
     if (this.#sendNotModified(exchange)) return
     const headers = this.#commonHeaders(operation)
     const busy = { headers: `${headers}\r\nRetry-After: ${BUSY_RETRY_SECONDS}` }
-    const { heads, pin } = this.#served
+    if (!expensive.hasSlot(client)) {
+      this.#options.totals.count('long_refused')
+      sendError(exchange, 'service_unavailable', BUSY, now, busy)
+      return
+    }
+    if (this.#refuseUnpaid(exchange, operation, price, now)) return
+    const { pin } = this.#served
+    const heads = this.#served.headsOf(format)
     const fields = {
       ...this.#fields,
       encoding: null,
@@ -456,16 +597,12 @@ export class RequestPath {
       if (pin === '') fields.lifetime = this.#lifetime
       return heads.write(fields)
     }
-    if (!expensive.hasSlot(client)) {
-      this.#options.totals.count('long_refused')
-      sendError(exchange, 'service_unavailable', BUSY, now, busy)
-      return
-    }
     const isTaken = expensive.add(
       {
         client,
         head,
-        steps: (writer) => answerInSteps(answer, writer, Math.floor(this.#options.clock()), pin),
+        steps: (writer) => stepsOf(answer, writer, format, Math.floor(this.#options.clock()), pin),
+        streamedBytes: isStream ? answer.bytes : null,
         refuse: (reply, fault) => {
           const { clock } = this.#options
           if (fault !== null) this.#reportFault(fault, operation)
@@ -483,6 +620,16 @@ export class RequestPath {
     )
     if (isTaken) this.#options.totals.count('long')
     else sendError(exchange, 'bad_request', TAKES_NO_BODY, now, { headers })
+  }
+
+  /** Charges the calls that an answer costs beyond the one that every request does. @returns whether it is refused */
+  #refuseUnpaid(exchange: Exchange, operation: Operation, price: number, now: number): boolean {
+    if (price === 1 || exchange.method === 'HEAD') return false
+    const refusal = this.#admission.chargeMore(price - 1, now)
+    if (refusal === null) return false
+    const { code, message, headers, more } = refusal
+    sendError(exchange, code, message, now, { headers: this.#commonHeaders(operation) + headers, more })
+    return true
   }
 
   #reportFault(error: unknown, operation: Operation): void {
@@ -538,9 +685,27 @@ export class RequestPath {
   }
 }
 
+/** All of an answer, step by step. */
+function stepsOf(
+  answer: ExpensiveAnswer,
+  writer: JsonWriter,
+  format: Format,
+  second: number,
+  pin: string,
+): Steps<unknown> {
+  return format === JSON_FORMAT ? answerInSteps(answer, writer, second, pin) : answer.steps(writer)
+}
+
+/** Most clients say no more. */
+function hasUsualAccept(exchange: Exchange): boolean {
+  const accept = exchange.header(ACCEPT)
+  return accept === '' || accept === '*/*' || accept === 'application/json'
+}
+
 /** What is kept of `answer`, with its own tail. */
-function keptBytes(kept: KeptAnswer | null, answer: Uint8Array): Kept | null {
+function keptBytes(kept: KeptAnswer | null, answer: Uint8Array, format: Format): Kept | null {
   if (kept === null) return null
+  if (format !== JSON_FORMAT) return () => (kept.kept ? kept.bytesWith(kept.ownTail!) : null)
   const tail = new Uint8Array(answer.subarray(-TAIL_BYTES))
   return () => (kept.kept ? kept.bytesWith(tail) : null)
 }

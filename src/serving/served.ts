@@ -4,6 +4,7 @@
  */
 import type { View } from '../answers/operation.ts'
 import { AnswerCache } from './cache.ts'
+import type { Format } from '../answers/shape.ts'
 import { DEMO_HEADER, Heads, snapshotHeaders } from './reply.ts'
 
 /** What slow readers hold on to, so that it can be taken from them. */
@@ -36,7 +37,10 @@ export class ServedSnapshot {
   readonly header: string
   /** What pages say of the data behind them: a header, begun by CRLF, where those are made up. */
   readonly mark: string
+  /** Those of answers in the usual JSON. */
   readonly heads: Heads
+  readonly #headsOf = new Map<Format, Heads>()
+  readonly #headsFor: (format: Format) => Heads
   readonly notModifiedHeads: Heads
 
   /** `view` is null before the first snapshot. */
@@ -50,8 +54,15 @@ export class ServedSnapshot {
     this.cache = new AnswerCache(isPinned ? answerCache * PINNED_CACHE_SHARE : answerCache)
     this.header = view === null ? '' : snapshotHeaders(id, view.dataset.demo)
     this.mark = view?.dataset.demo === true ? DEMO_HEADER : ''
-    this.heads = new Heads('success', view?.dataset ?? null, tag)
+    this.#headsFor = (format) => new Heads('success', view?.dataset ?? null, tag, format)
+    this.heads = this.headsOf('json')
     this.notModifiedHeads = new Heads('not modified', view?.dataset ?? null, tag)
+  }
+
+  headsOf(format: Format): Heads {
+    let heads = this.#headsOf.get(format)
+    if (heads === undefined) this.#headsOf.set(format, (heads = this.#headsFor(format)))
+    return heads
   }
 
   get view(): View | null {

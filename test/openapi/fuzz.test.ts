@@ -209,9 +209,11 @@ const ODD_HEADERS = [
   { 'accept-language': 'fr;q=nonsense' },
 ]
 
+const SHAPES = new Set(['format', 'fields', 'layout', 'units'])
+
 /** A word that could be a mission is a 404. Other faults get the refusal of the operation. */
 function expectedStatus(operation: DocumentedOperation, parameter: string, fault: string): number {
   const isWord = parameter === 'mission' && /^value "(?!abc|a{20}|9{20})/.test(fault)
-  if (parameter === 'snapshot') return 400
+  if (SHAPES.has(parameter) || parameter === 'snapshot') return 400
   return isWord ? 404 : operation.refusal
 }

@@ -6,7 +6,15 @@ import fc from 'fast-check'
 import { AnswerCache } from '../../src/serving/cache.ts'
 import { listCountries } from '../../src/handlers/countries.ts'
 
-const REQUEST = { operation: listCountries, index: 13, low: 1, high: 0, minute: 0, negotiated: false }
+const REQUEST = {
+  operation: listCountries,
+  index: 13,
+  low: 1,
+  high: 0,
+  minute: 0,
+  negotiated: false,
+  format: 'json' as const,
+}
 const TAIL = Buffer.from('2026-03-27T09:00:00Z"}}')
 
 const answerOf = (length: number): Buffer => Buffer.concat([Buffer.alloc(length, 'x'), TAIL])

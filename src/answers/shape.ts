@@ -1,0 +1,105 @@
+/**
+ * In which form an answer is wanted: the parameters `format`, `fields`, `layout` and `units`, which every
+ * operation that has a table takes, and the header `Accept`.
+ */
+import { ApiError } from './errors.ts'
+import type { RawQuery } from './raw-query.ts'
+
+export const FORMATS = ['json', 'csv', 'ndjson', 'geojson'] as const
+export type Format = (typeof FORMATS)[number]
+
+export const CONTENT_TYPES: { readonly [format in Format]: string } = {
+  json: 'application/json',
+  csv: 'text/csv; charset=utf-8; header=present',
+  ndjson: 'application/x-ndjson; charset=utf-8',
+  geojson: 'application/geo+json',
+}
+
+/** In what form an answer is wanted, where that is not the usual JSON. */
+export interface Shape {
+  readonly format: Format
+  /** Names of columns or of what nests them, in the order asked for; null for all. */
+  readonly fields: readonly string[] | null
+  readonly byColumns: boolean
+  readonly withUnits: boolean
+  /** The query says the format, so `Accept` does not. */
+  readonly isExplicit: boolean
+}
+
+/** What an operation offers. */
+export interface Offered {
+  readonly formats: readonly Format[]
+  /** Whether its JSON is a list, which `fields` and `layout` can shape. */
+  readonly isList: boolean
+}
+
+const ONLY_JSON: readonly Format[] = ['json']
+
+/** The longest list of names: every column of an operation fits. */
+const MOST_FIELDS_TEXT = 2000
+
+/**
+ * The shape that a query asks for, null for the usual JSON. `accepted` is the format that `Accept` chooses.
+ * @throws ApiError 400 that names the parameter and what is allowed for this operation
+ */
+export function shapeOf(
+  offered: Offered | undefined,
+  raw: RawQuery,
+  accepted: (formats: readonly Format[]) => Format,
+): Shape | null {
+  if (offered === undefined) {
+    choiceOf(raw, 'format', ONLY_JSON)
+    return null
+  }
+  const asked = choiceOf(raw, 'format', offered.formats)
+  const format = asked ?? accepted(offered.formats)
+  const canShape = format !== 'json' || offered.isList
+  const layouts = format === 'json' && offered.isList ? ['rows', 'columns'] : ['rows']
+  const byColumns = choiceOf(raw, 'layout', layouts) === 'columns'
+  const withUnits = choiceOf(raw, 'units', format === 'csv' ? ['0', '1'] : ['0']) === '1'
+  const fields = fieldsOf(raw)
+  if (fields !== null && !canShape) {
+    const others = offered.formats.filter((other) => other !== 'json')
+    throw refused('fields', `does not fit this answer as JSON. Allowed: with format=${others.join(' or ')}`)
+  }
+  if (format === 'json' && fields === null && !byColumns) return null
+  return { format, fields, byColumns, withUnits, isExplicit: asked !== null }
+}
+
+/** One text for all shapes that are the same. */
+export function shapeKey({ format, fields, byColumns, withUnits }: Shape): string {
+  return `${format}|${fields?.join() ?? ''}|${byColumns ? 'c' : ''}|${withUnits ? 'u' : ''}`
+}
+
+/** The query parameters of a shape, encoded, each begun by `&`. */
+export function shapeQuery({ format, fields, byColumns, withUnits }: Shape): string {
+  return (
+    `&format=${format}` +
+    (fields === null ? '' : `&fields=${encodeURIComponent(fields.join())}`) +
+    (byColumns ? '&layout=columns' : '') +
+    (withUnits ? '&units=1' : '')
+  )
+}
+
+function choiceOf<W extends string>(raw: RawQuery, name: string, words: readonly W[]): W | null {
+  const value = raw.get(name)
+  if (value === '') return null
+  const word = words.find((candidate) => candidate === value)
+  if (word !== undefined) return word
+  const problem =
+    value === null ? 'is given more than once or is not percent-encoded UTF-8' : 'is not offered'
+  throw refused(name, `${problem} here. Allowed: ${words.length === 1 ? '' : 'one of '}${words.join(', ')}`)
+}
+
+function fieldsOf(raw: RawQuery): string[] | null {
+  const value = raw.get('fields')
+  if (value === '') return null
+  if (value === null || value.length > MOST_FIELDS_TEXT) {
+    throw refused('fields', `is malformed. Allowed: names of columns, separated by commas, once each`)
+  }
+  return value.split(',')
+}
+
+function refused(parameter: string, problem: string): ApiError {
+  return new ApiError('bad_request', `Parameter ${parameter} ${problem}`, { parameter })
+}

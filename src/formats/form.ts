@@ -1,0 +1,92 @@
+/** A table in the form that was asked for. */
+import { ApiError } from '../answers/errors.ts'
+import type { JsonWriter } from '../answers/json.ts'
+import type { Shape } from '../answers/shape.ts'
+import type { Column, Table } from '../answers/table.ts'
+import type { Steps } from '../system/steps.ts'
+import { csvForm } from './csv.ts'
+import { geojsonForm } from './geojson.ts'
+import { jsonListForm, ndjsonForm, objectBytes, writeJsonColumns } from './json-rows.ts'
+import { writeRows, type RowForm } from './rows.ts'
+
+/** What surrounds the rows of any form. */
+const AROUND_BYTES = 4096
+
+export interface Formed {
+  /** Bytes of the body at most, but for long texts. */
+  readonly bytes: number
+  /** Writes the body, or the value of `data` where the format is JSON. Can be called again. */
+  steps(writer: JsonWriter): Steps<void>
+}
+
+/** @throws ApiError 400 that names the parameter `fields` */
+export function formed(table: Table, shape: Shape, snapshotId: string): Formed {
+  const columns = selected(table, shape)
+  if (shape.format === 'json' && shape.byColumns) {
+    const bytes = AROUND_BYTES + table.rows * objectBytes(columns)
+    return { bytes, steps: (writer) => writeJsonColumns(table, table.list!, columns, writer) }
+  }
+  const form = formOf(table, columns, shape, snapshotId)
+  return {
+    bytes: AROUND_BYTES + table.rows * form.rowBytes,
+    steps: (writer) => writeRows(table, form, writer),
+  }
+}
+
+function formOf(table: Table, columns: readonly Column[], shape: Shape, snapshotId: string): RowForm {
+  switch (shape.format) {
+    case 'json':
+      return jsonListForm(table, table.list!, columns)
+    case 'csv':
+      return csvForm(columns, shape.withUnits)
+    case 'ndjson':
+      return ndjsonForm(table, columns)
+    case 'geojson':
+      return geojsonForm(table, columns, metaOf(table, snapshotId))
+  }
+}
+
+/** `meta` without the time of the answer, so that one snapshot gives the same bytes. */
+function metaOf({ paging, total }: Table, snapshotId: string): string {
+  const members: { [name: string]: string | number } = { snapshot: snapshotId }
+  if (total !== null) members.count = total
+  if (paging !== undefined) {
+    members.page = paging.page
+    members.per_page = paging.perPage
+    members.total_pages = paging.pages
+  }
+  return JSON.stringify(members).slice(1, -1)
+}
+
+/**
+ * The columns that are asked for, in that order; all that the form has by default where none are named.
+ * @throws ApiError 400
+ */
+export function selected(
+  table: Table,
+  { fields, format }: Pick<Shape, 'fields' | 'format'>,
+): readonly Column[] {
+  if (fields === null) {
+    const isTable = format === 'csv'
+    return table.columns.filter(({ beside }) => beside === undefined || (isTable && beside === 'tables'))
+  }
+  const columns = new Set<Column>()
+  for (const field of fields) {
+    const named = table.columns.filter(({ name }) => name === field || name.startsWith(`${field}.`))
+    if (named.length === 0) throw refusedField(table, field === '' ? 'has an empty name' : 'names no column')
+    for (const column of named) {
+      if (columns.has(column)) throw refusedField(table, 'names a column twice')
+      columns.add(column)
+    }
+  }
+  return [...columns]
+}
+
+function refusedField({ columns }: Table, problem: string): ApiError {
+  const names = columns.map(({ name }) => name).join(', ')
+  return new ApiError(
+    'bad_request',
+    `Parameter fields ${problem}. Allowed: names once each, separated by commas, of ${names}`,
+    { parameter: 'fields' },
+  )
+}

@@ -1,0 +1,104 @@
+/**
+ * GeoJSON by RFC 7946: a FeatureCollection in WGS 84, longitude first, with the rows' columns as properties. What
+ * the JSON answer says of its pages is a foreign member `meta`.
+ */
+import type { JsonWriter } from '../answers/json.ts'
+import { Literal } from '../answers/literals.ts'
+import type { Column, Line, Place, Table } from '../answers/table.ts'
+import { jsonCell, ROW_REST_BYTES, type Cell } from './cells.ts'
+import { objectBytes, objectCell } from './json-rows.ts'
+import type { RowForm } from './rows.ts'
+
+/** What surrounds a feature, its point and its identifier. */
+const FEATURE_BYTES = 256
+
+const FEATURE = new Literal('{"type":"Feature",')
+const ID = new Literal('"id":')
+const GEOMETRY = new Literal('"geometry":')
+const ID_END = new Literal(',"geometry":')
+const POINT = new Literal('{"type":"Point","coordinates":[')
+const POINT_END = new Literal(']}')
+const PROPERTIES = new Literal(',"properties":')
+const FEATURE_END = new Literal('}')
+
+/** `meta`: members of the collection's `meta`, JSON without braces. */
+export function geojsonForm(table: Table, columns: readonly Column[], meta: string): RowForm {
+  const properties = objectCell(columns, table.absent)
+  const geometry = geometryCell(table.place!)
+  const idColumn = table.columns.find(({ name }) => name === table.id)
+  const id = idColumn === undefined ? null : jsonCell(idColumn)
+  let isFirst = true
+  return {
+    rowBytes: objectBytes(columns) + FEATURE_BYTES,
+    begin(writer) {
+      isFirst = true
+      writer.text('{"type":"FeatureCollection","features":[')
+    },
+    row(writer, row) {
+      if (!isFirst) writer.comma()
+      isFirst = false
+      writer.literal(FEATURE)
+      if (id === null) writer.literal(GEOMETRY)
+      else {
+        writer.literal(ID)
+        id(writer, row)
+        writer.literal(ID_END)
+      }
+      geometry(writer, row)
+      writer.literal(PROPERTIES)
+      properties(writer, row)
+      writer.literal(FEATURE_END)
+    },
+    end(writer, count) {
+      writer.text(`],"meta":{${meta}${meta === '' ? '' : ','}"returned":${count}}}`)
+    },
+  }
+}
+
+function geometryCell(place: Place): Cell {
+  if (place.kind === 'line') return (writer, row) => writeLine(writer, place.line(row))
+  return (writer, row) => {
+    writer.literal(POINT)
+    writer.number(place.lng(row))
+    writer.comma()
+    writer.number(place.lat(row))
+    writer.literal(POINT_END)
+  }
+}
+
+/**
+ * Writes a line as a geometry: one over the antimeridian as several that meet there (RFC 7946, section 3.1.9), one
+ * point as a point, none as null.
+ */
+function writeLine(writer: JsonWriter, { lat, lng }: Line): void {
+  if (lat.length === 0) {
+    writer.null()
+    return
+  }
+  if (lat.length === 1) {
+    writer.text(`{"type":"Point","coordinates":[${lng[0]},${lat[0]}]}`)
+    return
+  }
+  const lines: string[][] = [[]]
+  for (let i = 0; i < lat.length; i++) {
+    const before = lng[i - 1]
+    if (i > 0 && Math.abs(lng[i] - before) > 180) {
+      const edge = before > 0 ? 180 : -180
+      // Degrees from the point before to the edge, and from the edge to this point.
+      const toEdge = Math.abs(edge - before)
+      const fromEdge = Math.abs(-edge - lng[i])
+      const share = toEdge + fromEdge === 0 ? 0 : toEdge / (toEdge + fromEdge)
+      const crossing = Number((lat[i - 1] + (lat[i] - lat[i - 1]) * share).toFixed(5))
+      lines.at(-1)!.push(`[${edge},${crossing}]`)
+      lines.push([`[${-edge},${crossing}]`])
+    }
+    lines.at(-1)!.push(`[${lng[i]},${lat[i]}]`)
+  }
+  const texts = lines.map((points) => `[${points.join(',')}]`)
+  writer.text(
+    lines.length === 1
+      ? `{"type":"LineString","coordinates":${texts[0]}}`
+      : `{"type":"MultiLineString","coordinates":[${texts.join(',')}]}`,
+  )
+  writer.ensure(ROW_REST_BYTES)
+}

@@ -1,0 +1,89 @@
+/** Answers in another form than the usual JSON: what is sent of them, and what their heads say. */
+import type { ExpensiveAnswer, Operation, Paging } from '../answers/operation.ts'
+import type { JsonWriter } from '../answers/json.ts'
+import { shapeQuery, type Shape } from '../answers/shape.ts'
+import type { Table, TableRequest } from '../answers/table.ts'
+import { formed } from '../formats/form.ts'
+import { linkHeader } from './links.ts'
+
+/** An answer as a table in the form that was asked for. */
+export interface ShapedAnswer {
+  /** Writes the body, or in JSON the value of `data`. */
+  readonly expensive: ExpensiveAnswer
+  /** Rows of the answer at most. */
+  readonly rows: number
+  /** Time that it takes to make, about. */
+  readonly microseconds: number
+  /** What its head has beside what all heads have, each line begun by CRLF. */
+  readonly headers: string
+}
+
+/** Rows that one call of the quota pays for. */
+export const ROWS_OF_A_CALL = 10_000
+
+/** What an answer of so many rows costs, in calls. */
+export function priceOf(rows: number): number {
+  return Math.max(1, Math.ceil(rows / ROWS_OF_A_CALL))
+}
+
+const EXPOSED = '\r\nAccess-Control-Expose-Headers: Content-Disposition, Link, X-Total-Count'
+const LONGEST_NAME = 120
+/** Made in some 0.1 µs a row. */
+const US_PER_ROW = 0.3
+
+/** @param given the operation's own parameters, encoded: `&order=asc` */
+export function shapedAnswer(
+  operation: Operation,
+  request: TableRequest,
+  shape: Shape,
+  basePath: string,
+  given: string,
+  isPinned: boolean,
+): ShapedAnswer {
+  const { snapshotId } = request.view.dataset
+  const table = operation.tables!.make(request)
+  const body = formed(table, shape, snapshotId)
+  const { paging } = table
+  const link =
+    paging === undefined
+      ? ''
+      : linkHeader(basePath, operation.path, request.path, given + shapeQuery(shape), snapshotId, paging)
+  const isJson = shape.format === 'json'
+  return {
+    expensive: {
+      bytes: body.bytes,
+      ...(paging && { paging }),
+      *steps(writer) {
+        yield* body.steps(writer)
+        if (isJson) return writeMeta(writer, table)
+        return undefined
+      },
+    },
+    rows: table.rows,
+    microseconds: (table.microseconds ?? 0) + table.rows * US_PER_ROW,
+    headers: isJson ? (isPinned ? link : '') : fileHeaders(table, shape, snapshotId) + link,
+  }
+}
+
+function fileHeaders({ name, total }: Table, { format }: Shape, snapshotId: string): string {
+  return (
+    EXPOSED +
+    `\r\nContent-Disposition: attachment; filename="${fileName(name, snapshotId)}.${format}"` +
+    (total === null ? '' : `\r\nX-Total-Count: ${total}`)
+  )
+}
+
+/** Of letters, digits, `-`, `_` and `.` alone, whatever the name holds. */
+function fileName(name: string, snapshotId: string): string {
+  const safe = name.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, LONGEST_NAME)
+  return `groundswell_${safe === '' ? snapshotId : safe}`
+}
+
+/** Begins `meta`, where there is something to say beside the time. */
+function writeMeta(writer: JsonWriter, { paging, list }: Table): Paging | undefined {
+  if (paging === undefined) return undefined
+  writer.text(
+    `,"meta":{"page":${paging.page},"per_page":${paging.perPage},"total_pages":${paging.pages},${list?.meta ?? ''}`,
+  )
+  return paging
+}
