@@ -686,25 +686,36 @@ export type RateLimitAnswer = {
 
 /** Features in WGS 84, longitude first (RFC 7946). The properties are the members of the items. */
 export type FeatureCollection = {
+  /** Says what it is. */
   type: 'FeatureCollection'
+  /** One for each item, in the order of the list. */
   features: {
+    /** Says what it is. */
     type: 'Feature'
     /** The `id` of the item. */
     id?: number
+    /** Where the item is. Of a pass: the virtual buoys that it saw, in their order. */
     geometry: {
+      /** A line over the antimeridian is in parts. */
       type: 'Point' | 'LineString' | 'MultiLineString'
+      /** Longitude and latitude in degrees, of a line a list of them. */
       coordinates: (number | number[] | number[][])[]
     } | null
+    /** The item. */
     properties: {
     }
   }[]
+  /** What the collection is part of. */
   meta: {
     /** The snapshot that the answer comes from. */
     snapshot: string
     /** Items on all pages. */
     count?: number
+    /** The page, from 1. */
     page?: number
+    /** Items a page. */
     per_page?: number
+    /** Pages in all. */
     total_pages?: number
     /** Features in this answer. */
     returned: number

@@ -93,6 +93,11 @@ export class JsonWriter {
     return (this.#views[length] ??= this.bytes.subarray(this.#mark, this.at))
   }
 
+  /** Bytes that stand in this buffer as text. */
+  textOf(from: number, to: number): string {
+    return Buffer.from(this.bytes.buffer, this.bytes.byteOffset + from, to - from).toString()
+  }
+
   /** Makes room for `count` more bytes. Call it once per row or item, not per value. */
   ensure(count: number): void {
     const needed = this.at + count + OVERSHOOT

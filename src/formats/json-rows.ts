@@ -58,7 +58,10 @@ function nested(members: readonly Member[], absent: NonNullable<Table['absent']>
             if (isAbsent(row)) writer.null()
             else inner(writer, row)
           }
-    return { start, cell, isLeftOut: null }
+    // What nests members that are all left out is left out.
+    const outs = own.map((member) => member.column.isLeftOut)
+    const isLeftOut = outs.includes(undefined) ? null : (row: number) => outs.every((out) => out!(row))
+    return { start, cell, isLeftOut }
   })
   return (writer, row) => {
     const first = writer.at

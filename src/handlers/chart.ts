@@ -5,8 +5,10 @@
  * The largest answer: 31 days of a buoy that reports every minute are 44,640 slots of six arrays, some 3 MB;
  * half-hourly ones make 120 kB.
  */
-import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import { ApiError } from '../answers/errors.ts'
+import { buoyBeside } from '../answers/buoy-table.ts'
+import { MEASURES, MISSING_I16, MISSING_U16, type MeasureName } from '../sea/columns.ts'
+import { allRows, type Column, type Table, type TableRequest } from '../answers/table.ts'
 import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../answers/number-tables.ts'
 import { Literal, type TextTable } from '../answers/literals.ts'
 import { type JsonWriter } from '../answers/json.ts'
@@ -81,7 +83,70 @@ export const chart = operation({
     writeHourly(view, SIGNED_HUNDREDTHS, axis.hasTide, axis.tideLevel)
     writer.literal(END)
   },
+  tables: { formats: ['json', 'csv', 'ndjson'], isList: false, make: tableOf },
 })
+
+/** A row for each slot of the axis, which is copied: the next chart lays its own over it. */
+function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters>): Table {
+  const ordinal = requireBuoy(view, buoyId)
+  const { dataset } = view
+  const { start, end } = rangeOf(query, dataset.asOf)
+  layAxis(view, ordinal, start, end)
+  const { length } = axis
+  const { months } = dataset.readings
+  const time = new Uint32Array(length)
+  const measured = {
+    significantHeight: new Uint16Array(length).fill(MISSING_U16),
+    maximumHeight: new Uint16Array(length).fill(MISSING_U16),
+    period: new Uint16Array(length).fill(MISSING_U16),
+  }
+  let slot = 0
+  for (let run = 0; run < axis.runs; run++) {
+    const [month, from, to] = [axis.month[run], axis.from[run], axis.to[run]]
+    time.set((month === NO_MONTH ? axis.hours : months[month].time).subarray(from, to), slot)
+    for (const name of month === NO_MONTH ? [] : CHARTED) {
+      const { codes, mask } = months[month].measures[name]
+      if (mask !== 0) measured[name].set(codes.subarray(from, to), slot)
+    }
+    slot += to - from
+  }
+  const none = new Uint16Array(length).fill(MISSING_U16)
+  const forecast = axis.hasForecast ? axis.waveHeight.slice(0, length) : none
+  const tide = axis.hasTide ? axis.tideLevel.slice(0, length) : new Uint16Array(length).fill(MISSING_I16)
+  const coded = (
+    name: string,
+    scale: 1000 | 100,
+    signed: boolean,
+    codes: Uint16Array,
+    unit: string,
+  ): Column => ({
+    kind: 'code',
+    name,
+    unit,
+    scale,
+    signed,
+    code: (row) => codes[row],
+  })
+  return {
+    columns: [
+      { kind: 'time', name: 'time', unit: 'UTC', epoch: (row) => time[row] },
+      coded('significant_height', 1000, false, measured.significantHeight, MEASURES.significantHeight.unit),
+      coded('maximum_height', 1000, false, measured.maximumHeight, MEASURES.maximumHeight.unit),
+      coded('period', 1000, false, measured.period, MEASURES.period.unit),
+      coded('forecast_wave_height', 100, false, forecast, 'm'),
+      coded('tide_level', 100, true, tide, 'm'),
+      ...buoyBeside(dataset, ordinal, true),
+    ],
+    rows: length,
+    runs: () => allRows(length),
+    place: null,
+    total: length,
+    name: `${dataset.catalog.slugs[ordinal]}_chart`,
+    list: null,
+  }
+}
+
+const CHARTED = ['significantHeight', 'maximumHeight', 'period'] as const satisfies readonly MeasureName[]
 
 /** Both ends included, epoch seconds. @throws ApiError 422 for a range that is backwards or too long. */
 function rangeOf(

@@ -13,8 +13,11 @@ import type { Tides } from '../index/tides.ts'
 import { COMPASS_TEXT, compassIndex, HUNDREDTHS, THOUSANDTHS } from '../answers/number-tables.ts'
 import { Literal } from '../answers/literals.ts'
 import { type JsonWriter } from '../answers/json.ts'
-import { operation, type View } from '../answers/operation.ts'
-import { integer, number, timestamp } from '../answers/parameters.ts'
+import { operation, PRELUDE_BYTES, type View } from '../answers/operation.ts'
+import { integer, number, timestamp, type QueryOf } from '../answers/parameters.ts'
+import { recordTable, type JsonRecord, type RecordColumn } from '../answers/record-table.ts'
+import { FORMATS } from '../answers/shape.ts'
+import type { Table, TableRequest } from '../answers/table.ts'
 import { waveEnergy } from '../answers/reading.ts'
 import { writeNearest, type SnapshotFragments } from '../answers/fragments.ts'
 import type { SpotRecord } from '../sea/records.ts'
@@ -28,56 +31,134 @@ const NEARBY_KM = 150
 /** More than an answer takes without the texts of its buoys and its harbour. */
 const ANSWER_BYTES = 4096
 
+const parameters = {
+  lat: number({ required: true, minimum: -90, maximum: 90, description: 'Latitude, decimal degrees.' }),
+  lng: number({ required: true, minimum: -180, maximum: 180, description: 'Longitude, decimal degrees.' }),
+  time: timestamp({ description: 'The moment asked for; default now. A date alone is its first second.' }),
+  spot_id: integer({
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'A named place; adds `spot` and `nearby` to the answer.',
+  }),
+}
+
 export const conditions = operation({
   name: 'conditions',
   path: '/conditions',
   access: 'keyed',
   summary: 'Forecast, nearest buoy reading and tide of a point',
-  parameters: {
-    lat: number({ required: true, minimum: -90, maximum: 90, description: 'Latitude, decimal degrees.' }),
-    lng: number({ required: true, minimum: -180, maximum: 180, description: 'Longitude, decimal degrees.' }),
-    time: timestamp({ description: 'The moment asked for; default now. A date alone is its first second.' }),
-    spot_id: integer({
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'A named place; adds `spot` and `nearby` to the answer.',
-    }),
-  },
+  parameters,
   refusal: 'bad_request',
   errors: ['bad_request', 'resource_not_found'],
   perMinute: true,
-  answer(view, query, _path, now) {
-    const { lat, lng } = query
-    const spot = query.spot_id === undefined ? null : view.dataset.spots.get(query.spot_id)
-    if (spot === undefined) throw notFound('Spot')
-    const time = query.time === undefined ? Math.floor(now / MINUTE) * MINUTE : Math.floor(query.time.epoch)
-    const { writer } = view.fragments
-    const { forecast, tides } = view.dataset
-    const point = forecast === null ? -1 : forecast.nearest(lat, lng)
-    writer.ensure(ANSWER_BYTES)
-    writeLocation(writer, lat, lng)
-    if (point === -1) writer.literal(NO_FORECAST)
-    else writeForecast(writer, forecast!, point, time)
-    const readingTime = writeReading(view, lat, lng, time)
-    writer.ensure(ANSWER_BYTES)
-    const harbour = tides === null ? -1 : tides.nearest(lat, lng)
-    if (harbour === -1) writer.literal(NO_TIDE)
-    else writeTide(view, tides!, harbour, time)
-    writer.literal(FORECAST_UPDATED_AT)
-    if (point === -1) writer.null()
-    else writer.timestamp(forecast!.runAt(point))
-    writer.literal(READING_AGE)
-    if (readingTime === -1) writer.null()
-    else writer.integer(Math.round((time - readingTime) / MINUTE))
-    writer.literal(TIDE_SOURCE)
-    if (harbour === -1) writer.null()
-    else view.fragments.tideSource.write(tides!.columns.credit[harbour])
-    // The credit may have been of any length.
-    writer.ensure(ANSWER_BYTES)
-    writer.literal(UNITS)
-    if (spot !== null) writeSpot(view, spot)
-    writer.literal(END)
-  },
+  answer: (view, query, _path, now) => write(view, query, now),
+  tables: { formats: FORMATS, isList: false, make: tableOf },
+})
+
+function write(view: View, query: QueryOf<typeof parameters>, now: number): void {
+  const { lat, lng } = query
+  const spot = query.spot_id === undefined ? null : view.dataset.spots.get(query.spot_id)
+  if (spot === undefined) throw notFound('Spot')
+  const time = query.time === undefined ? Math.floor(now / MINUTE) * MINUTE : Math.floor(query.time.epoch)
+  const { writer } = view.fragments
+  const { forecast, tides } = view.dataset
+  const point = forecast === null ? -1 : forecast.nearest(lat, lng)
+  writer.ensure(ANSWER_BYTES)
+  writeLocation(writer, lat, lng)
+  if (point === -1) writer.literal(NO_FORECAST)
+  else writeForecast(writer, forecast!, point, time)
+  const readingTime = writeReading(view, lat, lng, time)
+  writer.ensure(ANSWER_BYTES)
+  const harbour = tides === null ? -1 : tides.nearest(lat, lng)
+  if (harbour === -1) writer.literal(NO_TIDE)
+  else writeTide(view, tides!, harbour, time)
+  writer.literal(FORECAST_UPDATED_AT)
+  if (point === -1) writer.null()
+  else writer.timestamp(forecast!.runAt(point))
+  writer.literal(READING_AGE)
+  if (readingTime === -1) writer.null()
+  else writer.integer(Math.round((time - readingTime) / MINUTE))
+  writer.literal(TIDE_SOURCE)
+  if (harbour === -1) writer.null()
+  else view.fragments.tideSource.write(tides!.columns.credit[harbour])
+  // The credit may have been of any length.
+  writer.ensure(ANSWER_BYTES)
+  writer.literal(UNITS)
+  if (spot !== null) writeSpot(view, spot)
+  writer.literal(END)
+}
+
+/** One row. The buoys near a spot are a list of their own and not in it: `GET /buoys/nearest` has them. */
+function tableOf({ view, query, now }: TableRequest<typeof parameters>): Table {
+  const { writer } = view.fragments
+  writer.begin()
+  writer.ensure(PRELUDE_BYTES)
+  const from = writer.at
+  write(view, query, now)
+  const data = JSON.parse(writer.textOf(from, writer.at)) as JsonRecord
+  const columns = data.spot === undefined ? COLUMNS : [...COLUMNS, ...SPOT_COLUMNS]
+  return recordTable([data], columns, {
+    name: `conditions_${query.lat}_${query.lng}`,
+    place: { kind: 'point', lat: () => query.lat, lng: () => query.lng },
+    list: null,
+  })
+}
+
+const columnsOf = (
+  member: string,
+  names: { readonly [name: string]: readonly [RecordColumn['kind'], string?] },
+): RecordColumn[] =>
+  Object.entries(names).map(([name, [kind, unit = kind === 'time' ? 'UTC' : '']]) => ({
+    name: `${member}.${name}`,
+    kind,
+    unit,
+  }))
+
+const COLUMNS: readonly RecordColumn[] = [
+  ...columnsOf('location', { lat: ['number', 'degree'], lng: ['number', 'degree'], timezone: ['text'] }),
+  ...columnsOf('forecast', {
+    waves_height: ['number', 'm'],
+    waves_period: ['number', 's'],
+    waves_direction: ['text'],
+    wind_speed: ['number', 'km/h'],
+    wind_direction: ['text'],
+    swell_height: ['number', 'm'],
+    swell_period: ['number', 's'],
+    swell_direction: ['text'],
+    wave_energy: ['number', 'kJ/m'],
+  }),
+  ...columnsOf('reading', {
+    exists: ['flag'],
+    significient_height: ['number', 'm'],
+    maximum_height: ['number', 'm'],
+    direction_degrees: ['number', 'degree'],
+    period: ['number', 's'],
+    time: ['time'],
+    wave_energy: ['number', 'kJ/m'],
+  }),
+  ...columnsOf('reading.buoy', { id: ['integer'], name: ['text'], distance_km: ['number', 'km'] }),
+  ...columnsOf('tide', {
+    height: ['number', 'm'],
+    time: ['time'],
+    direction: ['text'],
+    seconds_to_next_tide_change: ['integer', 's'],
+    next_tide: ['text'],
+    next_tide_height: ['number', 'm'],
+    harbor: ['text'],
+  }),
+  ...columnsOf('metadata', {
+    forecast_updated_at: ['time'],
+    reading_age_minutes: ['number', 'min'],
+    tide_source: ['text'],
+  }),
+  ...columnsOf('units', { height: ['text'], speed: ['text'] }),
+]
+
+const SPOT_COLUMNS = columnsOf('spot', {
+  id: ['integer'],
+  name: ['text'],
+  lat: ['number', 'degree'],
+  lng: ['number', 'degree'],
 })
 
 const LOCATION = new Literal('{"location":{"lat":')

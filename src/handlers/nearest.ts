@@ -4,6 +4,16 @@
  * `last_reading` too, which clients rely on.
  */
 import { notFound } from '../answers/errors.ts'
+import {
+  buoyColumns,
+  buoyPlace,
+  hasNoReading,
+  lastReadingColumns,
+  type OrdinalOf,
+} from '../answers/buoy-table.ts'
+import type { Dataset } from '../answers/dataset.ts'
+import { FORMATS } from '../answers/shape.ts'
+import { allRows, type Table } from '../answers/table.ts'
 import { Literal } from '../answers/literals.ts'
 import { endList, operation } from '../answers/operation.ts'
 import { integer, number } from '../answers/parameters.ts'
@@ -41,4 +51,41 @@ export const nearestBuoys = operation({
     writeNearest(view.fragments, nearest, count)
     endList(writer, count)
   },
+  tables: {
+    formats: FORMATS,
+    isList: true,
+    make({ view: { dataset }, query: { lat, lng, max_distance: maxDistance, limit } }) {
+      const count = dataset.nearest.find(lat, lng, limit, maxDistance)
+      if (count === 0) throw notFound('An active buoy within max_distance')
+      return tableOf(dataset, count, limit === 1)
+    },
+  },
 })
+
+/** The `count` buoys that were found last. */
+function tableOf(dataset: Dataset, count: number, isSingle: boolean): Table {
+  const ordinals = dataset.nearest.ordinals.slice(0, count)
+  const hundredths = dataset.nearest.hundredths.slice(0, count)
+  const ordinalOf: OrdinalOf = (row) => ordinals[row]
+  const { id, name, lat, lng, source, identifier } = buoyColumns(dataset, ordinalOf)
+  return {
+    columns: [
+      id,
+      name,
+      lat,
+      lng,
+      source,
+      identifier,
+      ...lastReadingColumns(dataset, ordinalOf, 'subset'),
+      { kind: 'number', name: 'distance_km', unit: 'km', value: (row) => hundredths[row] / 100 },
+    ],
+    rows: count,
+    runs: () => allRows(count),
+    absent: { last_reading: hasNoReading(dataset, ordinalOf) },
+    place: buoyPlace(dataset, ordinalOf),
+    id: 'id',
+    total: count,
+    name: 'nearest-buoys',
+    list: isSingle ? { key: 'buoy', isSingle } : { key: 'buoys', after: `,"count":${count}` },
+  }
+}

@@ -169,7 +169,7 @@ const timeText = (epoch: number | null): string => (epoch === null ? '' : timest
 function summaryText({ fragments: { summary } }: View, ordinal: number): string {
   const writer = new JsonWriter(SUMMARY_BYTES)
   summary.writeTo(writer, ordinal)
-  return Buffer.from(writer.answer()).toString()
+  return writer.textOf(0, writer.at)
 }
 
 const SUMMARY_BYTES = 1024

@@ -4,41 +4,78 @@
  */
 import { notFound } from '../answers/errors.ts'
 import { missionOfSlug } from '../sea/missions.ts'
+import type { Dataset } from '../answers/dataset.ts'
+import { passColumns, passLine } from '../answers/pass-table.ts'
+import { FORMATS } from '../answers/shape.ts'
+import { allRows, type Table } from '../answers/table.ts'
 import { Literal } from '../answers/literals.ts'
 import { endList, operation } from '../answers/operation.ts'
-import { boolean, integer, text, timestamp } from '../answers/parameters.ts'
+import { boolean, integer, text, timestamp, type QueryOf } from '../answers/parameters.ts'
 
 const PASSES = new Literal('{"satellite_passes":[')
+
+const parameters = {
+  mission: text({ description: 'Only passes of this mission, a `slug` of `GET /buoys/satellites`.' }),
+  active_only: boolean({
+    default: true,
+    description: 'Only passes that gave a virtual buoy a reading inside the active window.',
+  }),
+  since: timestamp({
+    description: 'Only passes that started at or after this time; a date is its first second.',
+  }),
+  limit: integer({ minimum: 1, maximum: 100, default: 20, description: 'Most passes to answer.' }),
+}
 
 export const listSatellitePasses = operation({
   name: 'listSatellitePasses',
   path: '/buoys/satellite_passes',
   access: 'keyed',
   summary: 'Satellite passes over virtual buoys',
-  parameters: {
-    mission: text({ description: 'Only passes of this mission, a `slug` of `GET /buoys/satellites`.' }),
-    active_only: boolean({
-      default: true,
-      description: 'Only passes that gave a virtual buoy a reading inside the active window.',
-    }),
-    since: timestamp({
-      description: 'Only passes that started at or after this time; a date is its first second.',
-    }),
-    limit: integer({ minimum: 1, maximum: 100, default: 20, description: 'Most passes to answer.' }),
-  },
+  parameters,
   refusal: 'validation_failed',
   errors: ['resource_not_found', 'validation_failed'],
-  answer({ dataset, fragments }, { mission: slug, active_only: activeOnly, since, limit }) {
+  answer({ dataset, fragments }, query) {
     const { writer, pass } = fragments
-    const { passes } = dataset
-    const mission = slug === undefined ? null : missionOfSlug(slug)
-    if (mission === undefined) throw notFound('Satellite mission')
-    const group = mission === null ? passes.everywhere : passes.ofMission(mission.index)
-    const rows = activeOnly ? group.fresh : group.all
-    const matching = since === undefined ? rows.length : passes.countSince(rows, since.epoch)
-    const count = Math.min(limit, matching)
+    const rows = matching(dataset, query)
+    const count = Math.min(query.limit, countSince(dataset, rows, query))
     writer.literal(PASSES)
     pass.writeList(rows, 0, count)
     endList(writer, count)
   },
+  tables: {
+    formats: FORMATS,
+    isList: true,
+    make({ view: { dataset }, query }) {
+      const rows = matching(dataset, query)
+      return tableOf(dataset, rows.slice(0, Math.min(query.limit, countSince(dataset, rows, query))))
+    },
+  },
 })
+
+type Query = QueryOf<typeof parameters>
+
+/** Rows of the passes, newest first, whenever they started. */
+function matching({ passes }: Dataset, { mission: slug, active_only: activeOnly }: Query): Uint32Array {
+  const mission = slug === undefined ? null : missionOfSlug(slug)
+  if (mission === undefined) throw notFound('Satellite mission')
+  const group = mission === null ? passes.everywhere : passes.ofMission(mission.index)
+  return activeOnly ? group.fresh : group.all
+}
+
+function countSince({ passes }: Dataset, rows: Uint32Array, { since }: Query): number {
+  return since === undefined ? rows.length : passes.countSince(rows, since.epoch)
+}
+
+function tableOf(dataset: Dataset, passes: Uint32Array): Table {
+  const rowOf = (row: number): number => passes[row]
+  return {
+    columns: Object.values(passColumns(dataset, rowOf)),
+    rows: passes.length,
+    runs: () => allRows(passes.length),
+    place: { kind: 'line', line: (row) => passLine(dataset, passes[row]) },
+    id: 'id',
+    total: passes.length,
+    name: 'satellite-passes',
+    list: { key: 'satellite_passes', after: `,"count":${passes.length}` },
+  }
+}

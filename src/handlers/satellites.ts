@@ -3,6 +3,7 @@
  * snapshot. `locale` beats `Accept-Language`, whose quality values count.
  */
 import { LANGUAGES } from '../sea/languages.ts'
+import { recordTable, type JsonRecord } from '../answers/record-table.ts'
 import { operation } from '../answers/operation.ts'
 import { choice } from '../answers/parameters.ts'
 
@@ -24,4 +25,26 @@ export const listSatellites = operation({
     const { from, to } = fragments.satellites[language]
     fragments.writer.copy(from, to)
   },
+  tables: {
+    formats: ['json', 'csv', 'ndjson'],
+    isList: true,
+    make({ view: { fragments }, language }) {
+      const { from, to } = fragments.satellites[language]
+      const { satellites: rows } = JSON.parse(fragments.writer.textOf(from, to)) as {
+        satellites: JsonRecord[]
+      }
+      const list = { key: 'satellites', after: `,"count":${rows.length}` }
+      return recordTable(rows, COLUMNS, { name: 'satellites', place: null, list })
+    },
+  },
 })
+
+const COLUMNS = [
+  { name: 'slug', kind: 'text' },
+  { name: 'name', kind: 'text' },
+  { name: 'agency', kind: 'text' },
+  { name: 'instrument', kind: 'text' },
+  { name: 'description', kind: 'text' },
+  { name: 'image_url', kind: 'text' },
+  { name: 'pass_count', kind: 'integer' },
+] as const

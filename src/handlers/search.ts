@@ -3,6 +3,10 @@
  * substring; active before inactive, then by name. Looser matches fill what is left of the limit
  * (`index/spellings.ts`). `count` is the number of buoys in the answer.
  */
+import { buoyColumns, buoyPlace, type OrdinalOf } from '../answers/buoy-table.ts'
+import type { Dataset } from '../answers/dataset.ts'
+import { FORMATS } from '../answers/shape.ts'
+import { allRows, type Table } from '../answers/table.ts'
 import { Literal } from '../answers/literals.ts'
 import { endList, operation } from '../answers/operation.ts'
 import { integer, text } from '../answers/parameters.ts'
@@ -36,4 +40,26 @@ export const searchBuoys = operation({
     search.writeList(found, 0, found.length)
     endList(writer, found.length)
   },
+  tables: {
+    formats: FORMATS,
+    isList: true,
+    make: ({ view: { dataset }, query: { query, limit } }) =>
+      tableOf(dataset, Uint32Array.from(dataset.words.search(query, limit))),
+  },
 })
+
+function tableOf(dataset: Dataset, ordinals: Uint32Array): Table {
+  const count = ordinals.length
+  const ordinalOf: OrdinalOf = (row) => ordinals[row]
+  const { id, name, slug, lat, lng, source, identifier, country } = buoyColumns(dataset, ordinalOf)
+  return {
+    columns: [id, name, slug, lat, lng, source, identifier, country],
+    rows: count,
+    runs: () => allRows(count),
+    place: buoyPlace(dataset, ordinalOf),
+    id: 'id',
+    total: count,
+    name: 'found-buoys',
+    list: { key: 'buoys', after: `,"count":${count}` },
+  }
+}

@@ -24,6 +24,8 @@ import {
   type SeriesRows,
 } from '../index/seasons.ts'
 import type { Segments } from '../index/segments.ts'
+import { buoyBeside } from '../answers/buoy-table.ts'
+import type { Column, Run, Table, TableRequest } from '../answers/table.ts'
 import { Literal } from '../answers/literals.ts'
 import { type JsonWriter } from '../answers/json.ts'
 import {
@@ -133,26 +135,9 @@ export const readingSeries = operation({
   refusal: 'bad_request',
   errors: ['bad_request', 'resource_not_found', 'validation_failed'],
   answer(view, query, [buoyId]) {
-    const ordinal = requireBuoy(view, buoyId)
-    const { dataset, fragments } = view
-    const measure = measureOf(view, ordinal, query)
-    const dates = seasonOf(query)
-    const clock = zoneOf(query.timezone ?? dataset.catalog.timezones[ordinal])
-    const { startYear, endYear } = yearsOf(query, clock, dates, dataset.asOf)
-    const asked = {
-      zone: clock,
-      dates,
-      bucket: query.bucket,
-      aggregation: query.aggregation,
-      measure,
-      asOf: dataset.asOf,
-      startYear,
-      endYear,
-    }
-    const rows = [
-      rowsOf(dataset.readings, ordinal, measure.name),
-      rowsOf(dataset.weather, ordinal, measure.name),
-    ]
+    const { fragments } = view
+    const { ordinal, asked, rows } = askedOf(view, query, buoyId)
+    const { startYear, endYear } = asked
     const steps = (writer: JsonWriter): Steps<void> =>
       writeSeries(writer, fragments.identifiedSummary, ordinal, query.metric, asked, rows)
     const { samples, points } = boundsOf(asked, rows)
@@ -162,7 +147,108 @@ export const readingSeries = operation({
     finish(steps(fragments.writer))
     return undefined
   },
+  tables: { formats: ['json', 'csv', 'ndjson'], isList: false, make: tableOf },
 })
+
+interface Asked {
+  ordinal: number
+  asked: SeriesQuery
+  rows: readonly (readonly SeriesRows[])[]
+}
+
+/** What a request asks for. @throws ApiError */
+function askedOf(view: View, query: Query, buoyId: string): Asked {
+  const ordinal = requireBuoy(view, buoyId)
+  const { dataset } = view
+  const measure = measureOf(view, ordinal, query)
+  const dates = seasonOf(query)
+  const clock = zoneOf(query.timezone ?? dataset.catalog.timezones[ordinal])
+  const { bucket, aggregation } = query
+  const { asOf } = dataset
+  const years = yearsOf(query, clock, dates, asOf)
+  const rows = [dataset.readings, dataset.weather].map((segments) => rowsOf(segments, ordinal, measure.name))
+  return { ordinal, asked: { zone: clock, dates, bucket, aggregation, measure, asOf, ...years }, rows }
+}
+
+/** A row for each point of each season. */
+function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters>): Table {
+  const { ordinal, asked, rows } = askedOf(view, query, buoyId)
+  const { catalog } = view.dataset
+  const { samples, points } = boundsOf(asked, rows)
+  const { zone: clock, measure, bucket, startYear, endYear } = asked
+  const circular = isDirection(measure)
+  const season = { year: 0, complete: false, series: new Series(asked, rows) }
+  const integer = (name: string, value: (point: number) => number): Column => ({
+    kind: 'integer',
+    name,
+    unit: '',
+    value,
+  })
+  const moment = (name: string, at: (point: number) => number): Column => ({
+    kind: 'word',
+    name,
+    unit: '',
+    width: MOMENT_BYTES,
+    write(writer, point) {
+      const epoch = at(point)
+      writer.localTime(epoch, clock.offsetAt(epoch))
+      // Its quotes.
+      const start = writer.at - MOMENT_BYTES
+      writer.bytes.copyWithin(start, start + 1, writer.at - 1)
+      writer.at -= 2
+    },
+  })
+  return {
+    columns: [
+      integer('year', () => season.year),
+      { kind: 'flag', name: 'complete', unit: '', is: () => season.complete },
+      integer('bucket_index', (point) => season.series.ordinal(point)),
+      {
+        kind: 'word',
+        name: 'label',
+        unit: '',
+        width: LABEL_BYTES,
+        write(writer, point) {
+          const start = season.series.start(point)
+          writer.dayLabel(start + clock.offsetAt(start), bucket === 'hour')
+        },
+      },
+      moment('bucket_start', (point) => season.series.start(point)),
+      moment('bucket_end', (point) => season.series.end(point)),
+      {
+        kind: 'number',
+        name: 'value',
+        unit: measure.unit,
+        value(point) {
+          const value = season.series.value[point]
+          if (value === NO_VALUE) return NaN
+          return circular ? value : value / 100
+        },
+      },
+      integer('sample_count', (point) => season.series.count[point]),
+      ...buoyBeside(view.dataset, ordinal, true),
+    ],
+    rows: points,
+    microseconds: samples * US_PER_SAMPLE + points * US_PER_POINT,
+    *runs(): Generator<Run | undefined, void, undefined> {
+      season.series = new Series(asked, rows)
+      for (let year = startYear; year <= endYear; year++) {
+        const { complete } = yield* season.series.season(year)
+        season.year = year
+        season.complete = complete
+        if (season.series.length > 0) yield { from: 0, step: 1, count: season.series.length }
+      }
+    },
+    place: null,
+    total: null,
+    name: `${catalog.slugs[ordinal]}_${query.metric}_${startYear}-${endYear}`,
+    list: null,
+  }
+}
+
+/** `"2026-03-29T00:00:00+01:00"` and `Mar 29 05:00`. */
+const MOMENT_BYTES = 27
+const LABEL_BYTES = 16
 
 /** How many samples and points a series has at most. */
 function boundsOf(

@@ -108,7 +108,9 @@ test('Every field of an answer has a description, and every measurement a unit.'
       const hasUnit = typeof field['x-unit'] === 'string'
       assert.ok(!isNumber || !measurement.test(name) || hasUnit, `${path}.${name} has no unit`)
     }
-    for (const [key, part] of Object.entries(schema)) look(part, `${path}.${key}`)
+    // A member may itself be called `properties`, as in GeoJSON.
+    for (const field of Object.values(properties)) look(field, `${path}.properties`)
+    for (const [key, part] of Object.entries(schema)) if (key !== 'properties') look(part, `${path}.${key}`)
   }
   look(components.schemas, 'schemas')
 })
