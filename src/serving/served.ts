@@ -54,9 +54,11 @@ export class ServedSnapshot {
     this.cache = new AnswerCache(isPinned ? answerCache * PINNED_CACHE_SHARE : answerCache)
     this.header = view === null ? '' : snapshotHeaders(id, view.dataset.demo)
     this.mark = view?.dataset.demo === true ? DEMO_HEADER : ''
-    this.#headsFor = (format) => new Heads('success', view?.dataset ?? null, tag, format)
+    // Without the view: heads of answers to slow readers outlive it.
+    const named = view === null ? null : { snapshotId: id, demo: view.dataset.demo }
+    this.#headsFor = (format) => new Heads('success', named, tag, format)
     this.heads = this.headsOf('json')
-    this.notModifiedHeads = new Heads('not modified', view?.dataset ?? null, tag)
+    this.notModifiedHeads = new Heads('not modified', named, tag)
   }
 
   headsOf(format: Format): Heads {
