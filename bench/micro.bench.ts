@@ -163,6 +163,8 @@ function benchAuthentication(view: View): void {
       addresses: null,
       proxies: new TrustedProxies([]),
       anonymousQuota: 0,
+      doors: 'keyed',
+      explorerQuota: 1,
       answerCache: 0,
       settingsTag: '',
       refreshEvery: 1800,

@@ -159,6 +159,8 @@ export class AskedPath {
         addresses: null,
         proxies: new TrustedProxies([]),
         anonymousQuota: 0,
+        doors: 'keyed',
+        explorerQuota: 1,
         answerCache: 2 ** 20,
         settingsTag: '',
         refreshEvery: 1800,

@@ -1,6 +1,6 @@
 /**
  * Anonymous calls by address and clock hour: those of the two public operations without a valid key
- * (decisions, "Two public operations").
+ * (decisions, "Two public operations"), and reads of the server's own pages without one.
  */
 import { randomFillSync } from 'node:crypto'
 import { addressText, isIpv4, parseAddress } from './address.ts'
@@ -30,6 +30,13 @@ const SEEN = 2
 const SITE_SHARES = 16
 const SITE_BYTES = 6
 const MAX_COUNT = 0x7fff_ffff
+
+/**
+ * What an address is counted for; each is a count of its own. It is added to the length that the hash is made
+ * over, which no address has.
+ */
+const PURPOSES = { public: 0, page: 64 } as const
+export type Purpose = keyof typeof PURPOSES
 
 /**
  * Anonymous calls by address and clock hour, exact over all threads, in 47.1 MB of shared memory whatever the
@@ -71,15 +78,16 @@ export class AddressCounters {
    * @param now epoch seconds.
    * @returns calls left after this one, or -1 when the hour's limit is used up.
    */
-  take(address: string, limit: number, now: number): number {
+  take(address: string, limit: number, now: number, purpose: Purpose = 'public'): number {
     const { words } = this.#banks
+    const mark = PURPOSES[purpose]
     const count = this.#read(address)
-    this.#digest(count, count * Int32Array.BYTES_PER_ELEMENT)
+    this.#digest(count, count * Int32Array.BYTES_PER_ELEMENT, mark)
     const at = this.#placeOf(now)
     if (count < 2) return charge(words, at, limit)
     if (Atomics.load(words, at) >= limit) return -1
     this.#words[1] >>>= 16
-    this.#digest(1, SITE_BYTES)
+    this.#digest(1, SITE_BYTES, mark)
     const site = this.#placeOf(now)
     const ofSite = charge(words, site, Math.min(limit * SITE_SHARES, MAX_COUNT))
     if (ofSite < 0) return -1
@@ -154,10 +162,11 @@ export class AddressCounters {
   }
 
   // HalfSipHash-2-4 with 64 bits of output (Aumasson and Bernstein), over the four bytes of an IPv4 address,
-  // the eight of an IPv6 /64, the six of a /48 (the last two in the lower half of their word), or none.
-  #digest(count: number, bytes: number): void {
+  // the eight of an IPv6 /64, the six of a /48 (the last two in the lower half of their word), or none. `mark`
+  // is the purpose.
+  #digest(count: number, bytes: number, mark: number): void {
     const words = this.#words
-    words[count] = (bytes << 24) | (bytes > count * Int32Array.BYTES_PER_ELEMENT ? words[count] : 0)
+    words[count] = ((bytes + mark) << 24) | (bytes > count * Int32Array.BYTES_PER_ELEMENT ? words[count] : 0)
     let v0 = this.#seed[0]
     let v1 = this.#seed[1] ^ 0xee
     let v2 = 0x6c796765 ^ this.#seed[0]

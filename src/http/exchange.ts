@@ -43,6 +43,9 @@ export const IF_NONE_MATCH = new HeaderName('if-none-match')
 export const X_REQUEST_ID = new HeaderName('x-request-id')
 export const X_FORWARDED_FOR = new HeaderName('x-forwarded-for')
 export const FORWARDED = new HeaderName('forwarded')
+export const SEC_FETCH_SITE = new HeaderName('sec-fetch-site')
+export const SEC_FETCH_MODE = new HeaderName('sec-fetch-mode')
+export const SEC_FETCH_DEST = new HeaderName('sec-fetch-dest')
 export const TRACEPARENT = new HeaderName('traceparent')
 
 /**

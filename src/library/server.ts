@@ -29,6 +29,9 @@ export interface ServerOptions {
   readonly quotaFallback?: 'share' | 'closed'
   readonly quotaReplicas?: number
   readonly anonymousQuota?: number
+  readonly explorer?: 'auto' | 'open' | 'keyed'
+  readonly explorerQuota?: number
+  readonly contact?: string
   readonly trustedProxy?: readonly string[]
   readonly answerCache?: string | number
   readonly holdSnapshots?: number

@@ -18,6 +18,8 @@ export interface Figures {
     readonly bad_keys: number
     readonly rate_limited: number
     readonly rate_limited_addresses: number
+    readonly explorer_reads: number
+    readonly explorer_refused: number
     readonly faults: number
     readonly kept: number
     readonly made: number

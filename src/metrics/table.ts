@@ -113,12 +113,19 @@ const REQUESTS: readonly Metric[] = [
   metric(
     'groundswell_quota_refusals_total',
     'counter',
-    'Requests refused because the hourly quota of their key, or of their address without a key, was used up',
+    'Requests refused because an hourly quota was used up: of their key, of their address on the public operations, or of their address in the open explorer',
     ({ totals }) => [
-      ['key', totals.rate_limited - totals.rate_limited_addresses],
+      ['key', totals.rate_limited - totals.rate_limited_addresses - totals.explorer_refused],
       ['address', totals.rate_limited_addresses],
+      ['explorer', totals.explorer_refused],
     ],
     ['of'],
+  ),
+  metric(
+    'groundswell_explorer_reads_total',
+    'counter',
+    'Requests of the pages of this server without a key, where the explorer is open, those refused for their quota included',
+    ({ totals }) => totals.explorer_reads,
   ),
   metric(
     'groundswell_faults_total',

@@ -3,6 +3,7 @@
  * serves nothing itself.
  */
 import { AddressCounters, ProxyWarnings } from '../access/address-counters.ts'
+import type { Doors } from '../access/page-reads.ts'
 import { prepareHours } from '../access/hours.ts'
 import { LeaseCounters } from '../access/lease-counters.ts'
 import { QuotaCounters } from '../access/quota.ts'
@@ -78,6 +79,7 @@ export class RunningServer {
   readonly #totals: Totals
   /** Shared memory of the connections of all workers. */
   readonly #connections: SharedArrayBuffer
+  readonly #explorer: Observed['explorer']
   readonly #workers: Workers
   readonly #probes: ReadinessProbes
   readonly #reloader: Reloader
@@ -129,6 +131,7 @@ export class RunningServer {
         : null
     const common = commonStart(config, surroundings, count, quota)
     this.#connections = common.connections
+    this.#explorer = { doors: common.doors, quota: common.explorerQuota }
     const addresses = new AddressCounters(common.addresses)
     const hourly = [counters, addresses, new ProxyWarnings(addresses, log)]
     this.#hours = prepareHours(hourly, clock)
@@ -260,6 +263,11 @@ export class RunningServer {
     return this.#port
   }
 
+  /** Whose pages may read without a key. */
+  get doors(): Doors {
+    return this.#explorer.doors
+  }
+
   /** Null without an admin port. */
   get adminPort(): number | null {
     return this.#admin?.port ?? null
@@ -352,6 +360,7 @@ export class RunningServer {
       },
       totals: this.#totals,
       connections: this.#connections,
+      explorer: this.#explorer,
       isDraining: this.#isDraining,
       isOpen: this.#isOpen,
       hasKeys: this.#hasKeys,

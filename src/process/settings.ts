@@ -9,6 +9,7 @@ import { MAX_QUOTA } from '../access/keys-file.ts'
 import { DEFAULT_ALLOWED_LOSS } from '../build/losses.ts'
 import { DEFAULT_KEPT, type Wanted } from '../build/kept.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../bulk/file-list.ts'
+import { EXPLORER_CHOICES, type ExplorerChoice } from '../access/page-reads.ts'
 import { isAddress, parseAddress, type RedisAddress } from '../redis/address.ts'
 import { endOf, parseTimestamp } from '../sea/time.ts'
 import { ACCESS_LOG_SETTINGS, LOG_SETTINGS } from './log-settings.ts'
@@ -19,6 +20,7 @@ import {
   isOn,
   last,
   oneOf,
+  plainLine,
   share,
   text,
   textOrNull,
@@ -46,6 +48,9 @@ export type Settings = { readonly [option: string]: Setting<any> }
 export type ConfigOf<S extends Settings> = Readonly<{
   [option in keyof S]: S[option] extends Setting<infer T> ? T : never
 }>
+
+/** A sentence with an address. */
+const MOST_CONTACT_CHARACTERS = 300
 
 const data: Setting<string | null> = {
   placeholder: 'DIR',
@@ -182,6 +187,24 @@ export const SERVE_SETTINGS = {
     default: '1000',
     parse: wholeNumber(0, MAX_QUOTA),
   } satisfies Setting<number>,
+  explorer: {
+    placeholder: 'WAY',
+    help: 'open lets the pages of this server read without a key, keyed does not; auto opens them for the demo, and on a loopback address for this machine',
+    default: 'auto',
+    parse: oneOf(EXPLORER_CHOICES),
+  } satisfies Setting<ExplorerChoice>,
+  'explorer-quota': {
+    placeholder: 'N',
+    help: 'reads per hour and address of the pages without a key, where the explorer is open',
+    default: '5000',
+    parse: wholeNumber(1, MAX_QUOTA),
+  } satisfies Setting<number>,
+  contact: {
+    placeholder: 'TEXT',
+    help: 'who issues keys, for visitors of the pages without one: an https:// or mailto: address, an e-mail address, or a text',
+    default: '',
+    parse: (texts) => (last(texts) === '' ? null : plainLine(MOST_CONTACT_CHARACTERS)(texts)),
+  } satisfies Setting<string | null>,
   'trusted-proxy': {
     placeholder: 'CIDR',
     help: 'proxies whose X-Forwarded-For and Forwarded headers count; may be given several times',

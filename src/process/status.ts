@@ -2,6 +2,7 @@
 import { silentSources } from '../build/given.ts'
 import { holdStatus } from '../build/rollback.ts'
 import { countConnections } from '../http/connections.ts'
+import type { Doors } from '../access/page-reads.ts'
 import { timestampText } from '../sea/time.ts'
 import type { Totals } from '../serving/totals.ts'
 import { snapshotStatus } from '../snapshot/inspect.ts'
@@ -18,6 +19,8 @@ export interface Observed {
   totals: Totals
   /** Shared memory of the connections of all workers. */
   connections: SharedArrayBuffer
+  /** Whose pages may read without a key, and how often an hour. */
+  explorer: { doors: Doors; quota: number }
   isDraining: boolean
   isOpen: boolean
   /** Whether it is known which keys there are. */
@@ -62,7 +65,8 @@ export class Status {
     this.#silentOf = silentSources(dir)
   }
 
-  document({ snapshot, held, reload, workers, totals, connections, isDraining }: Observed): object {
+  document(observed: Observed): object {
+    const { snapshot, held, reload, workers, totals, connections, isDraining } = observed
     return {
       ...snapshotStatus(snapshot, this.#clock()),
       held_snapshots: held.map(({ id, asOf }) => ({ id, as_of: timestampText(asOf) })),
@@ -72,6 +76,7 @@ export class Status {
       workers,
       memory: process.memoryUsage(),
       answered: answeredStatus(totals),
+      explorer: explorerStatus(observed),
       connections: countConnections(connections),
       draining: isDraining,
       ...this.#more(),
@@ -82,6 +87,11 @@ export class Status {
 function answeredStatus(totals: Totals): object {
   const { requests, unauthorized, rate_limited: limited, faults } = totals.sums()
   return { requests, unauthorized, rate_limited: limited, faults }
+}
+
+function explorerStatus({ explorer: { doors, quota }, totals }: Observed): object {
+  const { explorer_reads: reads, explorer_refused: refused } = totals.sums()
+  return { access: doors, quota, reads, refused }
 }
 
 function reloadStatus({ at, error, took, loaded, refused, loading }: ReloadState): object {

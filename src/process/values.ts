@@ -20,6 +20,17 @@ export function textOrNull(texts: readonly string[]): string | null {
   return last(texts) === '' ? null : last(texts)
 }
 
+/** One line that people read. */
+export function plainLine(mostCharacters: number): Parser<string> {
+  return (texts) => {
+    const line = last(texts).trim()
+    if (line === '' || line.length > mostCharacters || /\p{C}/u.test(line)) {
+      throw new Error(`one line of at most ${mostCharacters} characters`)
+    }
+    return line
+  }
+}
+
 export function oneOf<const Name extends string>(names: readonly Name[]): Parser<Name> {
   return (texts) => {
     const found = names.find((name) => name === last(texts))

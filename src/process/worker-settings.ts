@@ -1,6 +1,7 @@
 /** What all workers of a server begin with: shared memory and settings. */
 import { createHash } from 'node:crypto'
 import { AddressCounters } from '../access/address-counters.ts'
+import { doorsOf } from '../access/page-reads.ts'
 import { Connections } from '../http/connections.ts'
 import { connectionsWithin, openFilesLimit } from '../http/files.ts'
 import type { Format, Level } from '../logs/log.ts'
@@ -46,6 +47,8 @@ export interface Surroundings {
   mirror?: Mirror | null
   /** Serves this snapshot of the folder and never another one. */
   fixed?: PublishedManifest | null
+  /** Whether the data are those of the built-in demo alone. */
+  isDemo?: boolean
   /** Aborted when the server is no longer wanted before it serves. */
   signal?: AbortSignal
 }
@@ -65,11 +68,14 @@ export function commonStart(
     refreshEvery = 0,
     writeAccess,
     logFormat = 'text',
+    isDemo = false,
   }: Surroundings,
   workers: number,
   quota: SharedArrayBuffer,
 ): CommonStart {
   const routes = routeNames(OPERATIONS, config['base-path']).length
+  const hasProxies = config['trusted-proxy'].length > 0
+  const doors = doorsOf(config.explorer, { host: config.host, isDemo, hasProxies })
   return {
     quota,
     hasLeases: config['quota-store'] !== null,
@@ -78,7 +84,7 @@ export function commonStart(
     requests: RequestCounts.allocate(workers, routes),
     workerFigures: WorkerFiguresRow.allocate(workers),
     connections: Connections.allocate(workers),
-    site: startSite(config['base-path'], log),
+    site: startSite({ basePath: config['base-path'], doors, contact: config.contact }, log),
     accessLog:
       config['access-log'] === null || writeAccess === undefined
         ? null
@@ -89,6 +95,8 @@ export function commonStart(
     basePath: config['base-path'],
     activeWithin: config['active-within'],
     anonymousQuota: config['anonymous-quota'],
+    doors,
+    explorerQuota: config['explorer-quota'],
     trustedProxies: config['trusted-proxy'],
     maxConnections: connectionsWithin(config['max-connections'], workers, openFilesLimit(), log),
     maxConnectionsPerAddress: config['max-connections-per-address'],

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { AddressCounters } from '../access/address-counters.ts'
+import type { Doors } from '../access/page-reads.ts'
 import { TrustedProxies } from '../access/trusted-proxies.ts'
 import { openDataset } from '../answers/dataset.ts'
 import { ExpensiveAnswers } from '../serving/expensive-answers.ts'
@@ -46,6 +47,8 @@ export interface WorkerStart {
   basePath: string
   activeWithin: number
   anonymousQuota: number
+  doors: Doors
+  explorerQuota: number
   trustedProxies: readonly string[]
   /** Connections at a time, of all workers and of one address. */
   maxConnections: number
@@ -171,6 +174,8 @@ const requests = new RequestPath(
     addresses: new AddressCounters(start.addresses),
     proxies: new TrustedProxies(start.trustedProxies),
     anonymousQuota: start.anonymousQuota,
+    doors: start.doors,
+    explorerQuota: start.explorerQuota,
     answerCache: start.answerCache,
     settingsTag: start.settingsTag,
     refreshEvery: start.refreshEvery,

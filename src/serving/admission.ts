@@ -4,6 +4,7 @@ import { hourOf, resetAt, retryAfter } from '../access/hours.ts'
 import type { KeyRing } from '../access/key-ring.ts'
 import { KnownKeys } from '../access/known-keys.ts'
 import { ASK, CLOSED, LeaseCounters, REFUSED } from '../access/lease-counters.ts'
+import { isPageRead, type Doors } from '../access/page-reads.ts'
 import type { QuotaCounters } from '../access/quota.ts'
 import type { TrustedProxies } from '../access/trusted-proxies.ts'
 import type { ErrorDetails } from '../answers/errors.ts'
@@ -16,11 +17,15 @@ import type { Totals } from './totals.ts'
 export interface AdmissionOptions {
   /** Leases where several replicas share the quotas. */
   quota: QuotaCounters | LeaseCounters
-  /** Null where the public operations have no quota. */
+  /** Null where nobody without a key is counted. */
   addresses: AddressCounters | null
   proxies: TrustedProxies
   /** Calls per hour and address on the public operations without a key; 0 is unlimited. */
   anonymousQuota: number
+  /** Whose pages may read keyed operations without a key. */
+  doors: Doors
+  /** Reads per hour and address of such pages, at least 1. */
+  explorerQuota: number
   totals: Totals
 }
 
@@ -59,6 +64,8 @@ export class Admission {
    * Whether the answer is for the client alone: a key, good or bad, came with the request, or it was charged.
    */
   isPersonal = false
+  /** Whether a page of this server was let in without a key. */
+  isPage = false
   /** The row of the key in the key ring, or −1 without a good one. */
   keyRow = -1
   /** The client, where clients have shares of something: the slot of its key, or −1 without one. */
@@ -66,15 +73,12 @@ export class Admission {
 
   readonly #options: AdmissionOptions
   readonly #charge: Charge = { limit: 0, remaining: 0, reset: 0 }
-  /** An address passes this number of calls left once in an hour. */
-  readonly #halfOfQuota: number
   #keys: KeyRing
   /** `Authorization` values seen since the keys changed. */
   readonly #knownKeys = new KnownKeys()
 
   constructor(options: AdmissionOptions, keys: KeyRing) {
     this.#options = options
-    this.#halfOfQuota = options.anonymousQuota >> 1
     this.#keys = keys
   }
 
@@ -85,8 +89,9 @@ export class Admission {
 
   /** Charges a request, and says why it is refused; null where it is not. */
   admit(exchange: Exchange, access: 'keyed' | 'public', query: RawQuery, now: number): Refusal | null {
-    const { quota, addresses, anonymousQuota, proxies, totals } = this.#options
+    const { quota, addresses, anonymousQuota, doors, explorerQuota, totals } = this.#options
     this.charge = null
+    this.isPage = false
     const row = this.#keyRow(exchange, query)
     this.isPersonal = row !== NO_KEY
     this.client = -1
@@ -99,19 +104,31 @@ export class Admission {
         ? this.#charged(limit, remaining, now)
         : this.#unsettled(limit, remaining, now)
     }
-    if (access === 'keyed') {
-      totals.count('unauthorized')
-      if (row === BAD_KEY) totals.count('bad_keys')
-      return row === NO_KEY ? NO_KEY_REFUSAL : BAD_KEY_REFUSAL
+    if (access === 'public') {
+      return anonymousQuota === 0 ? null : this.#chargeAddress(exchange, anonymousQuota, now)
     }
-    if (anonymousQuota === 0 || addresses === null) return null
+    if (row === NO_KEY && addresses !== null && isPageRead(exchange, doors)) {
+      this.isPage = true
+      totals.count('explorer_reads')
+      return this.#chargeAddress(exchange, explorerQuota, now)
+    }
+    totals.count('unauthorized')
+    if (row === BAD_KEY) totals.count('bad_keys')
+    return row === NO_KEY ? NO_KEY_REFUSAL : BAD_KEY_REFUSAL
+  }
+
+  /** Charges a request without a key to the address of its client. */
+  #chargeAddress(exchange: Exchange, limit: number, now: number): Refusal | null {
+    const { addresses, proxies } = this.#options
+    if (addresses === null) return null
     const peer = exchange.address()
     const address = proxies.isEmpty
       ? peer
       : proxies.clientAddress(peer, exchange.headerValues(X_FORWARDED_FOR), exchange.headerValues(FORWARDED))
-    const remaining = addresses.take(address, anonymousQuota, now)
-    if (remaining === this.#halfOfQuota) this.#lookForProxy(exchange, peer)
-    return this.#charged(anonymousQuota, remaining, now)
+    const remaining = addresses.take(address, limit, now, this.isPage ? 'page' : 'public')
+    // An address passes this number of calls left once in an hour.
+    if (remaining === limit >> 1) this.#lookForProxy(exchange, peer)
+    return this.#charged(limit, remaining, now)
   }
 
   /**
@@ -175,7 +192,8 @@ export class Admission {
     this.isPersonal = true
     if (remaining >= 0) return null
     this.#options.totals.count('rate_limited')
-    if (this.keyRow === -1) this.#options.totals.count('rate_limited_addresses')
+    if (this.isPage) this.#options.totals.count('explorer_refused')
+    else if (this.keyRow === -1) this.#options.totals.count('rate_limited_addresses')
     const wait = retryAfter(now)
     return {
       code: 'rate_limit_exceeded',

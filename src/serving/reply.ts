@@ -100,6 +100,8 @@ const VARY = {
   publicByLanguage: varyOn('Accept-Encoding, Accept-Language'),
   keyed: varyOn('Accept-Encoding, Authorization'),
   keyedByLanguage: varyOn('Accept-Encoding, Authorization, Accept-Language'),
+  page: varyOn('Accept, Accept-Encoding, Authorization, Origin, Sec-Fetch-Site'),
+  pageByLanguage: varyOn('Accept, Accept-Encoding, Authorization, Origin, Sec-Fetch-Site, Accept-Language'),
 }
 /** Of operations that `Accept` chooses a format of. */
 const VARY_BY_FORMAT = {
@@ -124,6 +126,14 @@ export function varyOf({
   const vary = tables === undefined ? VARY : VARY_BY_FORMAT
   if (access === 'keyed') return language === true ? vary.keyedByLanguage : vary.keyed
   return language === true ? vary.publicByLanguage : vary.public
+}
+
+/**
+ * What decides an answer that a page of this server got without a key. Without `Origin` and `Sec-Fetch-Site`
+ * a page of another port could read it from the browser's cache (`cache: 'force-cache'`).
+ */
+export function varyOfPage({ language }: Pick<Operation, 'language'>): Literal {
+  return language === true ? VARY.pageByLanguage : VARY.page
 }
 
 const PUBLIC = new Literal('\r\nCache-Control: public, max-age=')

@@ -55,6 +55,7 @@ import {
   sendError,
   sendPreflight,
   varyOf,
+  varyOfPage,
   VARY_BY_KEY,
   type HeadFields,
 } from './reply.ts'
@@ -468,7 +469,7 @@ export class RequestPath {
     const lifetime = isPinned ? this.#pinnedLifetime() : this.#lifetime
     fields.low = low
     fields.high = high
-    fields.vary = varyOf(operation)
+    fields.vary = this.#admission.isPage ? varyOfPage(operation) : varyOf(operation)
     fields.link = link
     // An answer about this minute is wrong in the next.
     fields.lifetime = minute === 0 ? lifetime : Math.min(lifetime, MINUTE - (this.#second % MINUTE))

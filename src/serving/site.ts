@@ -35,7 +35,7 @@ export interface SiteEntry {
   type: string
   cache: StaticFile['cache']
   contentSecurityPolicy?: string
-  /** `{{base_path}}` in its text stands for the path that all operations begin with. */
+  /** Its text has marks such as `{{base_path}}`, for which the server puts in its `PageValues`. */
   template?: true
 }
 
@@ -73,16 +73,26 @@ export interface SharedSite {
   files: { path: string; variants: Variant[]; notModified: string }[]
 }
 
-const BASE_PATH = '{{base_path}}'
+const MARK = /\{\{(base_path|explorer|contact)\}\}/g
+
+/** What a server puts in for the marks of pages: `{{base_path}}`, `{{explorer}}` and `{{contact}}`. */
+export interface PageValues {
+  /** The path that all operations begin with. */
+  base_path: string
+  /** Whether the pages may read without a key. */
+  explorer: 'open' | 'keyed'
+  /** Who issues keys; may be ''. */
+  contact: string
+}
 
 /**
  * The files of every part below `folder`; none where nothing was built.
  * @throws Error when a part's list or one of its files cannot be read
  */
-export function readSite(folder: string, basePath: string): StaticFile[] {
+export function readSite(folder: string, values: PageValues): StaticFile[] {
   return partsOf(folder).flatMap((part) => {
     const entries = JSON.parse(readFileSync(join(part, 'files.json'), 'utf8')) as SiteEntry[]
-    return entries.map((entry) => readEntry(part, entry, basePath))
+    return entries.map((entry) => readEntry(part, entry, values))
   })
 }
 
@@ -97,11 +107,13 @@ function partsOf(folder: string): string[] {
   }
 }
 
-function readEntry(part: string, { file, template, ...entry }: SiteEntry, basePath: string): StaticFile {
+function readEntry(part: string, { file, template, ...entry }: SiteEntry, values: PageValues): StaticFile {
   const bytes = readFileSync(join(part, file))
   if (template === true) {
-    // A base path holds no character that means something to HTML or JavaScript.
-    return { ...entry, bytes: Buffer.from(bytes.toString('utf8').replaceAll(BASE_PATH, basePath)) }
+    const text = bytes
+      .toString('utf8')
+      .replaceAll(MARK, (_mark, name: string) => htmlText(values[name as keyof PageValues]))
+    return { ...entry, bytes: Buffer.from(text) }
   }
   const compressed: { [encoding in Compression]?: Uint8Array } = {}
   for (const encoding of COMPRESSIONS) {
@@ -109,6 +121,11 @@ function readEntry(part: string, { file, template, ...entry }: SiteEntry, basePa
     if (form !== null) compressed[encoding] = form
   }
   return { ...entry, bytes, compressed }
+}
+
+/** A text as HTML, also within quotation marks. */
+function htmlText(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
 function readIfThere(path: string): Uint8Array | null {

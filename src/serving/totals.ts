@@ -9,7 +9,7 @@ const TOTALS = {
   /** Refused for want of a good key; of them, those with a bad one. */
   unauthorized: 1,
   bad_keys: 2,
-  /** Refused for a used-up quota; of them, those of addresses without a key. */
+  /** Refused for a used-up quota; of them, those of addresses on public operations. */
   rate_limited: 3,
   rate_limited_addresses: 4,
   faults: 5,
@@ -32,6 +32,9 @@ const TOTALS = {
   wait_20: 17,
   wait_50: 18,
   wait_more: 19,
+  /** Asked by pages of this server without a key; of them, those refused for the used-up quota of their address. */
+  explorer_reads: 20,
+  explorer_refused: 21,
 } as const
 export type TotalName = keyof typeof TOTALS
 export const WAIT_BOUNDS_MS = [1, 2, 5, 10, 20, 50] as const

@@ -46,6 +46,8 @@ export function pathWithoutSocket(view: View, clock: () => number): RequestPath 
       addresses: null,
       proxies: new TrustedProxies([]),
       anonymousQuota: 0,
+      doors: 'keyed',
+      explorerQuota: 1,
       answerCache: 0,
       settingsTag: '',
       refreshEvery: 0,

@@ -40,6 +40,8 @@ export function someFigures(changes: Partial<Figures> = {}): Figures {
       bad_keys: 2,
       rate_limited: 7,
       rate_limited_addresses: 3,
+      explorer_reads: 12,
+      explorer_refused: 1,
       faults: 1,
       kept: 8,
       made: 9,

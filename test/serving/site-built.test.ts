@@ -8,7 +8,11 @@ import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { readSite, type StaticFile } from '../../src/serving/site.ts'
 
-const FILES = readSite(fileURLToPath(new URL('../../dist/site', import.meta.url)), '/v2')
+const FILES = readSite(fileURLToPath(new URL('../../dist/site', import.meta.url)), {
+  base_path: '/v2',
+  explorer: 'open',
+  contact: '',
+})
 
 const textOf = (file: StaticFile): string => Buffer.from(file.bytes).toString('utf8')
 

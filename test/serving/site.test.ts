@@ -37,6 +37,10 @@ const NOISE: StaticFile = {
   cache: 'immutable',
 }
 
+const CONTACT = '<b onclick="x"> & {{base_path}}'
+const VALUES = { base_path: '/v2', explorer: 'keyed', contact: CONTACT } as const
+const PAGE_OF_MARKS = '<a href="{{base_path}}/buoys" title="{{contact}}">{{explorer}}</a>'
+
 for (const kind of ENGINES) {
   describe(`static files over ${kind}`, { skip: missing(kind) }, () => {
     /** The answer to one request, its body as bytes. */
@@ -183,11 +187,14 @@ describe('the files of the site', () => {
       { path: '/assets/a.js', file: 'a.js', type: 'text/javascript', cache: 'immutable' },
     ]
     writeFileSync(join(folder, 'part', 'files.json'), JSON.stringify(list))
-    writeFileSync(join(folder, 'part', 'page.html'), '<a href="{{base_path}}/buoys">{{base_path}}</a>')
+    writeFileSync(join(folder, 'part', 'page.html'), PAGE_OF_MARKS)
     writeFileSync(join(folder, 'part', 'a.js'), 'one')
     writeFileSync(join(folder, 'part', 'a.js.gz'), gzipSync('one'))
-    const [page, asset] = readSite(folder, '/api/v2')
-    assert.equal(Buffer.from(page.bytes).toString(), '<a href="/api/v2/buoys">/api/v2</a>')
+    const [page, asset] = readSite(folder, { ...VALUES, base_path: '/api/v2' })
+    assert.equal(
+      Buffer.from(page.bytes).toString(),
+      '<a href="/api/v2/buoys" title="&#60;b onclick=&#34;x&#34;&#62; &#38; {{base_path}}">keyed</a>',
+    )
     assert.deepEqual(
       [page.path, page.type, page.cache, page.contentSecurityPolicy],
       ['/', 'text/html', 'revalidate', 'x'],
@@ -198,9 +205,9 @@ describe('the files of the site', () => {
 
   it('are none without a build, and an error if a part is broken', (t) => {
     const folder = temporaryFolder(t)
-    assert.deepEqual(readSite(join(folder, 'nowhere'), '/v2'), [])
+    assert.deepEqual(readSite(join(folder, 'nowhere'), VALUES), [])
     mkdirSync(join(folder, 'part'))
-    assert.throws(() => readSite(folder, '/v2'), /files\.json/)
+    assert.throws(() => readSite(folder, VALUES), /files\.json/)
   })
 
   it('have different paths', () => {

@@ -1,0 +1,68 @@
+/**
+ * Who may ask a keyed operation without a key: nobody, or the pages of this server, where its operator opens
+ * the explorer. A browser says in `Sec-Fetch-*` which page asks, and lets no page write these headers itself
+ * (W3C Fetch Metadata; Fetch, "forbidden request-header"). A script outside of a browser can: the quota of its
+ * address bounds what it takes.
+ */
+import {
+  FORWARDED,
+  SEC_FETCH_DEST,
+  SEC_FETCH_MODE,
+  SEC_FETCH_SITE,
+  X_FORWARDED_FOR,
+  type Exchange,
+} from '../http/exchange.ts'
+import { parseAddress } from './address.ts'
+
+/**
+ * Whose pages may read without a key: those of every visitor, of visitors that no proxy speaks for, or of
+ * nobody.
+ */
+export type Doors = 'open' | 'direct' | 'keyed'
+
+/** What the operator says. `auto` is for `doorsOf` to decide. */
+export const EXPLORER_CHOICES = ['auto', 'open', 'keyed'] as const
+export type ExplorerChoice = (typeof EXPLORER_CHOICES)[number]
+
+const LOOPBACK_IPV4 = 127
+const IPV4_MAPPED = 0xffff
+
+/**
+ * What `auto` is: open for the demo, whose data are nobody's secret; on a loopback address open for whoever
+ * sits at the machine, and not for what a proxy there forwards from elsewhere; keyed in all other cases.
+ */
+export function doorsOf(
+  choice: ExplorerChoice,
+  { host, isDemo, hasProxies }: { host: string; isDemo: boolean; hasProxies: boolean },
+): Doors {
+  if (choice !== 'auto') return choice
+  if (isDemo) return 'open'
+  return isLoopback(host) && !hasProxies ? 'direct' : 'keyed'
+}
+
+/** Whether only this machine reaches the address that a server listens on. */
+export function isLoopback(host: string): boolean {
+  if (host === 'localhost') return true
+  const words = new Int32Array(4)
+  if (!parseAddress(host, words)) return false
+  const [first, second, third, last] = words
+  if (first !== 0 || second !== 0) return false
+  return third === IPV4_MAPPED ? last >>> 24 === LOOPBACK_IPV4 : third === 0 && last === 1
+}
+
+/**
+ * Whether a page of this server asks, by `fetch` or `EventSource`: neither a page of another origin (another
+ * port is one, `same-site`), nor an address that somebody opens, nor a link, a frame or an image. Browsers
+ * send these headers to HTTPS and to loopback addresses only, so neither does a foreign name that was made to
+ * resolve to this server (DNS rebinding) pass.
+ */
+export function isPageRead(exchange: Exchange, doors: Doors): boolean {
+  if (doors === 'keyed') return false
+  // All lines of a header, so that two of them do not pass for one.
+  if (exchange.headerValues(SEC_FETCH_SITE) !== 'same-origin') return false
+  const mode = exchange.headerValues(SEC_FETCH_MODE)
+  if (mode !== 'cors' && mode !== 'same-origin') return false
+  if (exchange.headerValues(SEC_FETCH_DEST) !== 'empty') return false
+  if (doors === 'open') return true
+  return exchange.headerValues(X_FORWARDED_FOR) === '' && exchange.headerValues(FORWARDED) === ''
+}

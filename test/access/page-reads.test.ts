@@ -1,0 +1,84 @@
+/** Whose pages may read without a key: what the operator's choice means, and which requests are a page's own. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { AddressCounters } from '../../src/access/address-counters.ts'
+import { doorsOf, isLoopback, isPageRead, type Doors } from '../../src/access/page-reads.ts'
+import type { Exchange, HeaderName } from '../../src/http/exchange.ts'
+
+test('Loopback addresses are those that only the machine itself reaches.', () => {
+  for (const host of ['127.0.0.1', '127.8.9.10', '::1', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1', 'localhost']) {
+    assert.ok(isLoopback(host), host)
+  }
+  for (const host of [
+    '0.0.0.0',
+    '::',
+    '::2',
+    '1::1',
+    '10.0.0.1',
+    '128.0.0.1',
+    '::ffff:10.0.0.1',
+    'a.example',
+  ]) {
+    assert.ok(!isLoopback(host), host)
+  }
+})
+
+test('By default the doors are open for the demo, and on loopback for whoever asks directly.', () => {
+  const local = { host: '127.0.0.1', isDemo: false, hasProxies: false }
+  const cases: [Parameters<typeof doorsOf>, Doors][] = [
+    [['auto', local], 'direct'],
+    [['auto', { ...local, host: '::1' }], 'direct'],
+    [['auto', { ...local, hasProxies: true }], 'keyed'],
+    [['auto', { ...local, host: '0.0.0.0' }], 'keyed'],
+    [['auto', { ...local, host: '0.0.0.0', isDemo: true }], 'open'],
+    [['auto', { ...local, isDemo: true, hasProxies: true }], 'open'],
+    [['keyed', { ...local, isDemo: true }], 'keyed'],
+    [['open', { ...local, host: '0.0.0.0', hasProxies: true }], 'open'],
+  ]
+  for (const [given, expected] of cases) assert.equal(doorsOf(...given), expected, JSON.stringify(given))
+})
+
+const OWN = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
+
+const asked = (headers: { readonly [name: string]: string }): Exchange => {
+  const header = ({ text }: HeaderName): string => headers[text] ?? ''
+  return { header, headerValues: header } as unknown as Exchange
+}
+
+test('Only what a page fetches from its own origin is its own, and nothing that a proxy forwards to direct doors.', () => {
+  const cases: [string, { readonly [name: string]: string }, readonly Doors[]][] = [
+    ['fetch of the page', OWN, ['open', 'direct']],
+    ['fetch with mode same-origin', { ...OWN, 'sec-fetch-mode': 'same-origin' }, ['open', 'direct']],
+    ['a script', {}, []],
+    ['another port', { ...OWN, 'sec-fetch-site': 'same-site' }, []],
+    ['another origin', { ...OWN, 'sec-fetch-site': 'cross-site' }, []],
+    ['an address that somebody opens', { ...OWN, 'sec-fetch-site': 'none' }, []],
+    ['capitals', { ...OWN, 'sec-fetch-site': 'Same-Origin' }, []],
+    ['two lines', { ...OWN, 'sec-fetch-site': 'same-origin, same-origin' }, []],
+    ['a link', { ...OWN, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }, []],
+    ['an image', { ...OWN, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }, []],
+    ['a module', { ...OWN, 'sec-fetch-dest': 'script' }, []],
+    ['the site alone', { 'sec-fetch-site': 'same-origin' }, []],
+    ['through a proxy', { ...OWN, 'x-forwarded-for': '192.0.2.1' }, ['open']],
+    ['through a proxy that says Forwarded', { ...OWN, forwarded: 'for=192.0.2.1' }, ['open']],
+  ]
+  for (const [what, headers, expected] of cases) {
+    const open = (['open', 'direct', 'keyed'] as const).filter((doors) => isPageRead(asked(headers), doors))
+    assert.deepEqual(open, expected, what)
+  }
+})
+
+test('An address has one count for public operations and another for reads of pages.', () => {
+  const addresses = new AddressCounters(AddressCounters.allocate())
+  const now = Date.parse('2026-03-27T12:00:00Z') / 1000
+  for (const address of ['192.0.2.1', '2001:db8::1', '', '5.0.0.64']) {
+    assert.equal(addresses.take(address, 3, now), 2, address)
+    assert.equal(addresses.take(address, 2, now, 'page'), 1, address)
+    assert.equal(addresses.take(address, 2, now, 'page'), 0, address)
+    assert.equal(addresses.take(address, 2, now, 'page'), -1, address)
+    assert.equal(addresses.take(address, 3, now), 1, address)
+  }
+  // A /48 of IPv6 may have as much as sixteen of its /64.
+  const taken = Array.from({ length: 20 }, (_, i) => addresses.take(`2001:db8:9:${i}::1`, 1, now, 'page'))
+  assert.equal(taken.filter((left) => left >= 0).length, 16)
+})
