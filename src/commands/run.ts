@@ -5,20 +5,20 @@
 import type { Signals } from '../begin.mjs'
 import { issueKey, KeyCommandError, type IssuedKey } from '../access/keys.ts'
 import { loadKeys } from '../access/keys-file.ts'
-import { findFreePort } from '../http/port.ts'
 import type { BuildFigures } from '../metrics/figures.ts'
 import { endChildren, runBuild } from '../process/build-child.ts'
-import { PORT_ADVICE } from '../process/server.ts'
 import { Schedule, type ScheduleState } from '../process/schedule.ts'
 import { RUN_SETTINGS, type ConfigOf } from '../process/settings.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { isAddress } from '../redis/address.ts'
+import type { Doors } from '../access/page-reads.ts'
 import type { Stops } from './stops.ts'
 import { timestampText } from '../sea/time.ts'
 import { readManifest } from '../snapshot/read.ts'
 import { BuildError } from '../system/build-error.ts'
 import { service } from './command.ts'
 import { makeDataFolder } from './data-folder.ts'
+import { expectFreePort } from './free-port.ts'
 import { kindsHelp } from './help.ts'
 import { serveUntilStopped, type ServeHooks } from './serve.ts'
 import { clock, logSettings, note, print, random } from './surroundings.ts'
@@ -38,7 +38,7 @@ export const run = service({
 
 async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promise<void> {
   // A port that is taken is found before anything is built, and before a key is shown to nobody.
-  await findFreePort(config.host, config.port, PORT_ADVICE)
+  await expectFreePort(config)
   makeDataFolder(config.data)
   if (config.from !== null) {
     expectNoSources(config)
@@ -71,6 +71,7 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
         schedule === null ? {} : { build: buildStatus(schedule.state, config['build-timeout']) },
       builds: () => schedule && buildFigures(schedule.state, published === null && first.failure === null),
       refreshEvery: config.every,
+      isDemo: isDemo(config),
     })
   } finally {
     schedule?.stop()
@@ -99,9 +100,9 @@ async function serveWithKey(
   try {
     await serveUntilStopped(config, stops, signals, {
       ...hooks,
-      onListening: (address) => {
+      onListening: (address, doors) => {
         isShown = true
-        greet(address, key, config.keys)
+        greet(address, key, config.keys, doors)
       },
     })
   } finally {
@@ -109,13 +110,20 @@ async function serveWithKey(
   }
 }
 
+/** Whether all data are those of the built-in demo. */
+function isDemo({ source, config }: RunConfig): boolean {
+  return config === null && source.every(({ kind }) => kind === 'demo')
+}
+
 /** Builds in a process of its own, from the demo where the operator names no source. */
 function buildOf(config: RunConfig): Build {
-  const isDemo = config.source.length === 0 && config.config === null
   const percent = (share: number): string => `${(share * 100).toFixed(3)}%`
   return (signal) =>
     runBuild({
-      sources: isDemo ? [{ kind: 'demo', argument: '' }] : config.source,
+      sources:
+        config.source.length === 0 && config.config === null
+          ? [{ kind: 'demo', argument: '' }]
+          : config.source,
       configuration: config.config,
       out: config.snapshots,
       options: [
@@ -173,20 +181,21 @@ const keyText = ({ key, record: { id } }: IssuedKey, file: string): string =>
     ? `the key ${id} was issued for "${FIRST_OWNER}" and is not shown in a log: "groundswell keys rotate ${id} --keys ${file}" replaces it and prints the new one`
     : `A key was issued for "${FIRST_OWNER}" and is shown this once: ${key}`
 
-function greet(address: string, issued: IssuedKey | null, file: string): void {
+/** The same way to the explorer at the first start and at every later one. */
+function greet(address: string, issued: IssuedKey | null, file: string, doors: Doors): void {
   const explorer = new URL('/', address).href
-  if (issued === null || logSettings.format === 'json') {
+  if (logSettings.format === 'json') {
     if (issued !== null) print(keyText(issued, file))
     print(`the explorer is at ${explorer}`)
     return
   }
-  const { key } = issued
+  const isKeyed = doors === 'keyed'
   print('')
-  print(keyText(issued, file))
   // A fragment stays in the browser, which also takes it off the address bar at once.
-  print(`  look around: ${explorer}#key=${key}`)
-  print(`  curl -H 'Authorization: Bearer ${key}' '${address}/buoys?per_page=3'`)
-  print(`  curl '${address}/buoys/nearest?lat=43.5&lng=-1.6'`)
+  print(`look around: ${explorer}${isKeyed && issued !== null ? `#key=${issued.key}` : ''}`)
+  if (issued === null) return
+  print(keyText(issued, file))
+  print(`  curl -H 'Authorization: Bearer ${issued.key}' '${address}/buoys?per_page=3'`)
 }
 
 /** `hasBuilt`: whether this process has built the first snapshot, before the schedule began. */

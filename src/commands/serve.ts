@@ -1,6 +1,7 @@
 /** `serve`: serves the snapshot of a folder until a signal stops it. */
 import type { Signals } from '../begin.mjs'
 import { StoppedEarly, startServer, type RunningServer } from '../process/server.ts'
+import type { Doors } from '../access/page-reads.ts'
 import type { BuildFigures } from '../metrics/figures.ts'
 import { SERVE_ALONE_SETTINGS, type ConfigOf, type ServeConfig } from '../process/settings.ts'
 import { UsageError } from '../process/usage-error.ts'
@@ -8,6 +9,7 @@ import type { PublishedManifest } from '../snapshot/read.ts'
 import { keptSnapshot } from '../build/kept.ts'
 import type { Stops } from './stops.ts'
 import { service } from './command.ts'
+import { expectFreePort } from './free-port.ts'
 import { openMirror } from './mirror.ts'
 import { clock, logSettings, note, print, programVersion, random } from './surroundings.ts'
 
@@ -16,7 +18,10 @@ export const serve = service({
   summary: 'serve the snapshot of a folder, or of a bucket or web server that it mirrors',
   settings: SERVE_ALONE_SETTINGS,
   existing: 'keys',
-  serve: (config, stops, signals) => serveUntilStopped(config, stops, signals, fixedBy(config)),
+  serve: async (config, stops, signals) => {
+    await expectFreePort(config)
+    return serveUntilStopped(config, stops, signals, fixedBy(config))
+  },
 })
 
 /** The kept snapshot that `--as-of` names. @throws BuildError, UsageError */
@@ -32,14 +37,16 @@ function fixedBy({ 'as-of': wanted, from, snapshots }: ConfigOf<typeof SERVE_ALO
 export class ServerFailure extends Error {}
 
 export interface ServeHooks {
-  /** Called with the URL of the API. */
-  onListening?: (address: string) => void
+  /** Called with the URL of the API, and who may look at the pages without a key. */
+  onListening?: (address: string, doors: Doors) => void
   /** More members of `/status`. */
   moreStatus?: () => object
   /** Builds that this process starts, for the metrics; null where it starts none. */
   builds?: () => BuildFigures | null
   /** Seconds between two scheduled builds, 0 where none are scheduled. */
   refreshEvery?: number
+  /** Whether the data are those of the built-in demo alone. */
+  isDemo?: boolean
   /** Serves this snapshot of the folder and never another one. */
   fixed?: PublishedManifest
 }
@@ -54,6 +61,7 @@ export async function serveUntilStopped(
     moreStatus = () => ({}),
     builds = () => null,
     refreshEvery = 0,
+    isDemo = false,
     fixed,
   }: ServeHooks = {},
 ): Promise<void> {
@@ -66,6 +74,7 @@ export async function serveUntilStopped(
     clock,
     random,
     refreshEvery,
+    isDemo,
     fixed: fixed ?? null,
     moreStatus: () => ({ ...(mirror !== null && { mirror: mirror.status() }), ...moreStatus() }),
     mirror,
@@ -94,7 +103,7 @@ export async function serveUntilStopped(
   const address = `http://${host}:${server.port}${server.basePath}`
   print(`groundswell listening on ${address}`)
   if (server.adminPort !== null) note(`admin port on http://${config['admin-host']}:${server.adminPort}`)
-  onListening(address)
+  onListening(address, server.doors)
   signals.onReload(() => void server.reload())
   const failure = await Promise.race([stops.asked.then(() => null), server.failed])
   note(failure === null ? 'stopping' : `fault: ${failure}: stopping, to be started anew`)

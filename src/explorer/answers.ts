@@ -10,6 +10,8 @@ export type Answer<T> =
   | { state: 'here'; data: T }
   | { state: 'failed'; trouble: ApiTrouble }
 
+/** The operations that need no key. */
+const PUBLIC = /\/buoys\/(search|nearest)\?/
 /** As many as the panels that somebody goes through in an hour; a chart is some 40 KB. */
 const KEPT_ANSWERS = 60
 /**
@@ -62,7 +64,11 @@ export class Answers {
     this.#asking.add(address)
     const { signal } = this.#abort
     try {
-      const { data, snapshot } = await this.#api.ask(address, 'keyed', signal)
+      const { data, snapshot } = await this.#api.ask(
+        address,
+        PUBLIC.test(address) ? 'public' : 'keyed',
+        signal,
+      )
       this.#asking.delete(address)
       this.#take(address, { state: 'here', data }, snapshot)
     } catch (error) {

@@ -35,12 +35,20 @@ export class Api {
   onQuota: () => void = () => {}
   /** Called with each answer: whether the data are made up. */
   onMark: (isDemo: boolean) => void = () => {}
+  /** Whether the server lets its pages read without a key. */
+  isOpen: boolean
 
   /** `base` is the path of the operations, `clock` gives epoch milliseconds. */
-  constructor(base: string, key: string, clock: () => number) {
+  constructor(base: string, key: string, clock: () => number, isOpen = false) {
     this.#base = base
     this.key = key
     this.#clock = clock
+    this.isOpen = isOpen
+  }
+
+  /** Whether the visitor has no key and needs one for all but the public operations. */
+  get isGuest(): boolean {
+    return this.key === '' && !this.isOpen
   }
 
   /** `path` is below the base path. */
@@ -67,7 +75,7 @@ export class Api {
     signal: AbortSignal | null = null,
   ): Promise<{ data: Data; snapshot: string | null }> {
     // Without a key the server could only refuse.
-    if (access === 'keyed' && this.key === '') throw new ApiTrouble('unauthorized', 'API key required')
+    if (access === 'keyed' && this.isGuest) throw new ApiTrouble('unauthorized', 'API key required')
     // The tests are checked under Node's types, which know nothing of browsers' caches.
     const how: RequestInit & { cache: 'no-cache' } = {
       headers: this.key === '' ? {} : { Authorization: `Bearer ${this.key}` },

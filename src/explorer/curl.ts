@@ -1,9 +1,11 @@
 /** The calls behind a panel, as curl lines to copy. */
+import { whereKeysComeFrom } from './contact.ts'
 import { element } from './dom.ts'
 import type { Scene } from './scene.ts'
 import { curlLine } from './shell.ts'
 
 const HIDDEN_KEY = 'YOUR_KEY'
+const NEEDS_KEY = 'This page reads without a key; programs need one in place of YOUR_KEY.'
 
 /** `calls` are addresses from the server's root. The key is copied but not shown, as screens are shared. */
 export function curlBox(scene: Scene, calls: readonly { label: string; address: string }[]): HTMLElement {
@@ -20,7 +22,7 @@ export function curlBox(scene: Scene, calls: readonly { label: string; address: 
           type: 'button',
           class: 'small',
           'aria-label': `Copy curl: ${label}`,
-          onclick: () => void copyLine(scene, copy, curlLine(whole, key)),
+          onclick: () => void copyLine(scene, copy, curlLine(whole, key === '' ? HIDDEN_KEY : key)),
         },
         'Copy curl',
       )
@@ -28,10 +30,11 @@ export function curlBox(scene: Scene, calls: readonly { label: string; address: 
         'div',
         { class: 'call' },
         element('div', { class: 'call-head' }, element('span', {}, label), copy),
-        element('pre', { tabindex: 0 }, element('code', {}, curlLine(whole, key === '' ? '' : HIDDEN_KEY))),
+        element('pre', { tabindex: 0 }, element('code', {}, curlLine(whole, HIDDEN_KEY))),
       )
     }),
-    key === '' ? null : element('p', { class: 'note' }, 'The copied line has your key in it.'),
+    element('p', { class: 'note' }, key === '' ? NEEDS_KEY : 'The copied line has your key in it.'),
+    key === '' ? whereKeysComeFrom() : null,
   )
 }
 

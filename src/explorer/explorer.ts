@@ -11,6 +11,7 @@ import { byId, element, tickAges } from './dom.ts'
 import { keptKey, takeKeyFromAddress } from './key.ts'
 import { openKeyDialog } from './key_dialog.ts'
 import { drawLegend } from './legend.ts'
+import { Guest } from './guest.ts'
 import type { Target } from './map/features.ts'
 import type { BuoyMap, Look, MapEvents } from './map/map.ts'
 import { chosenUnits, openUnits, unitsOf } from './mine/own_units.ts'
@@ -18,6 +19,7 @@ import type { SomeUnits, Units } from './mine/units.ts'
 import { drawBuoy } from './panel/buoy.ts'
 import type { Drawn } from './panel/drawn.ts'
 import { PanelFrame } from './panel/frame.ts'
+import { drawForGuest } from './panel/guest.ts'
 import { drawList, type ListState } from './panel/list.ts'
 import { drawPoint } from './panel/point.ts'
 import type { Scene } from './scene.ts'
@@ -47,6 +49,7 @@ export class Explorer implements Scene {
   readonly #banner: Banner
   readonly #frame = new PanelFrame()
   readonly #list: ListState
+  readonly #guest = new Guest(this)
   #map: BuoyMap | null = null
   #refreshedAt: number
   #isRedrawAsked = false
@@ -57,7 +60,8 @@ export class Explorer implements Scene {
     this.#refreshedAt = clock()
     const keyOfAddress = takeKeyFromAddress()
     const basePath = document.documentElement.dataset.basePath ?? ''
-    this.api = new Api(basePath, keyOfAddress || keptKey(), clock)
+    const isOpen = document.documentElement.dataset.explorer === 'open'
+    this.api = new Api(basePath, keyOfAddress || keptKey(), clock, isOpen)
     this.answers = new Answers(this.api, (trouble) => {
       if (trouble !== null) this.#report(trouble)
       this.#redraw()
@@ -86,7 +90,8 @@ export class Explorer implements Scene {
       onTrouble: (trouble) => this.#report(trouble),
       announce: (text) => this.announce(text),
     })
-    if (!this.#isList() && isSheet()) setSheet('half')
+    // Also so that the invitation to enter a key is seen, and after a phone was turned.
+    if (this.api.isGuest || (!this.#isList() && isSheet())) setSheet('half')
     this.#draw()
     void this.#startMap()
   }
@@ -135,7 +140,7 @@ export class Explorer implements Scene {
   #arrive(before: ViewState): void {
     const isList = this.#isList()
     this.#frame.turnTo(isList && before.buoy !== null ? `row-${before.buoy}` : null)
-    if (isSheet()) setSheet(isList ? 'peek' : 'half')
+    if (isSheet()) setSheet(isList && !this.api.isGuest ? 'peek' : 'half')
     this.#showOnMap()
   }
 
@@ -170,7 +175,7 @@ export class Explorer implements Scene {
 
   #draw(): void {
     this.answers.beginDrawing()
-    this.#takeBuoys(this.answers.get(mapAddress(this)))
+    this.#takeBuoys(this.api.isGuest ? this.#guest.buoys() : this.answers.get(mapAddress(this)))
     const { buoy, point } = this.view
     if (buoy !== null && this.#activeBuoy(buoy) === undefined) this.#map?.mark(this.#targetOf(buoy))
     const drawn = this.#drawPanel()
@@ -180,11 +185,12 @@ export class Explorer implements Scene {
 
   #drawPanel(): Drawn {
     const { buoy, point } = this.view
+    if (this.api.isGuest) return drawForGuest(this, this.#guest, this.#list)
     if (buoy !== null) return drawBuoy(this, buoy, () => this.#redraw())
     return point === null ? drawList(this, this.#list) : drawPoint(this, point)
   }
 
-  #takeBuoys(answer: Answer<MapBuoysAnswer['data']>): void {
+  #takeBuoys(answer: Answer<Pick<MapBuoysAnswer['data'], 'buoys'>>): void {
     if (answer.state !== 'here' || answer.data.buoys === this.buoys) return
     this.buoys = answer.data.buoys
     this.#map?.setBuoys(this.buoys)
@@ -215,6 +221,10 @@ export class Explorer implements Scene {
   #targetOf(slug: string): Target | null {
     const active = this.#activeBuoy(slug)
     if (active !== undefined) return active
+    if (this.api.isGuest) {
+      const found = this.#guest.buoy(slug)
+      return found.state === 'here' ? found.data.buoy : null
+    }
     const answer = this.answers.get(buoyAddress(this, slug))
     return answer.state === 'here' ? answer.data.buoy : null
   }
@@ -224,11 +234,24 @@ export class Explorer implements Scene {
     if (trouble.kind === 'unauthorized') {
       if (this.api.key !== '')
         this.#askForKey('The server does not know this key. It may have been replaced.')
+      else this.#becomeGuest()
       return
     }
     // The panel says these.
     if (trouble.kind === 'not found' || trouble.kind === 'refused') return
     this.#banner.show(trouble)
+  }
+
+  /**
+   * The server opens its pages to others, not to this visitor: a proxy is on the way, or neither HTTPS nor a
+   * loopback address, and the browser does not say which page asks.
+   */
+  #becomeGuest(): void {
+    if (this.api.isGuest) return
+    this.api.isOpen = false
+    this.answers.clear()
+    setSheet('half')
+    this.#redraw()
   }
 
   #retry(): void {
@@ -238,7 +261,8 @@ export class Explorer implements Scene {
   }
 
   #askForKey(message: string): void {
-    openKeyDialog({ key: this.api.key, quota: this.api.quota, message }, (key) => {
+    const { key: current, quota, isOpen } = this.api
+    openKeyDialog({ key: current, quota, isOpen, message }, (key) => {
       this.api.key = key
       this.api.quota = null
       this.buoys = null
@@ -339,7 +363,11 @@ export class Explorer implements Scene {
     return {
       onBuoy: (buoy) => this.update({ buoy, point: null }),
       onPoint: (point) => this.update({ buoy: null, point }),
-      onMove: (camera) => this.update({ camera }),
+      onMove: (camera) => {
+        this.update({ camera })
+        // There may be more to find where the visitor looks now.
+        if (this.api.isGuest) this.#redraw()
+      },
       onDrawn: (count) => {
         if (count > 0 && host.dataset.drawn === undefined) performance.mark('buoys-drawn')
         host.dataset.drawn = String(count)

@@ -1,5 +1,6 @@
 /** The dialog that asks for the visitor's key. */
 import type { Quota } from '../../clients/typescript/groundswell.ts'
+import { whereKeysComeFrom } from './contact.ts'
 import { byId, element } from './dom.ts'
 import { clockTime, UTC } from './format.ts'
 import { isKey, keepKey, MOST_CHARACTERS } from './key.ts'
@@ -8,12 +9,15 @@ interface CurrentKey {
   /** '' where the visitor has none. */
   key: string
   quota: Quota | null
+  /** Whether the page needs none. */
+  isOpen: boolean
   /** Why the dialog opens; may be ''. */
   message: string
 }
 
-const PURPOSE =
-  'The explorer reads the public API with your key. The key stays in this browser and goes only to this server.'
+const STAYS = 'The key stays in this browser and goes only to this server.'
+const PURPOSE = `The explorer reads the public API with your key. ${STAYS}`
+const PURPOSE_OPEN = `You see everything here without a key, too. With one, the page uses the quota of your key. ${STAYS}`
 
 /** Opens the dialog. `onKey` gets a new key, or '' when the visitor wants it forgotten. */
 export function openKeyDialog(current: CurrentKey, onKey: (key: string) => void): void {
@@ -40,7 +44,8 @@ export function openKeyDialog(current: CurrentKey, onKey: (key: string) => void)
     'form',
     { method: 'dialog', onsubmit },
     element('h2', { id: 'key-title' }, 'API key'),
-    element('p', {}, PURPOSE),
+    element('p', {}, current.isOpen ? PURPOSE_OPEN : PURPOSE),
+    current.key === '' ? whereKeysComeFrom() : null,
     element('label', { for: 'key' }, current.key === '' ? 'Your key' : 'Another key'),
     input,
     error,

@@ -1,5 +1,6 @@
 /** A real browser for the tests of pages, and a server over a small world with hostile names. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
@@ -146,4 +147,20 @@ export async function visit(
   })
   await page.goto(origin + path)
   return { page, origin, errors, foreign }
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Violation {
+  id: string
+  nodes: { target: string[]; failureSummary: string }[]
+}
+
+/** Faults of accessibility that axe finds, as lines. The page's policy does not apply to the code of axe. */
+export async function faults(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  const found = await page.evaluate<Violation[]>('axe.run().then((result) => result.violations)')
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+  )
 }

@@ -1,8 +1,6 @@
 /** The explorer in a real browser, over a real server: what a visitor sees, presses and copies. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -10,6 +8,7 @@ import type { Page } from 'playwright-core'
 import { Client, runCliWell, startLive, temporaryFolder } from '../live.ts'
 import {
   ACTIVE,
+  faults,
   IMAGE_NAME,
   openBrowser,
   PHYSICAL,
@@ -19,25 +18,9 @@ import {
   writeWorld,
 } from './browser.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
 /** Waits until the map has drawn `count` buoys. */
 const drawn = (page: Page, count: number): Promise<unknown> =>
   page.locator(`#map[data-drawn="${count}"]`).waitFor({ state: 'attached' })
-
-interface Violation {
-  id: string
-  nodes: { target: string[]; failureSummary: string }[]
-}
-
-/** Faults of accessibility that axe finds, as lines. The page's policy does not apply to the code of axe. */
-async function faults(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
-  const found = await page.evaluate<Violation[]>('axe.run().then((result) => result.violations)')
-  return found.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
-  )
-}
 
 test('The explorer', { timeout: 600_000 }, async (t) => {
   const live = await serveWorld(t)
@@ -246,24 +229,6 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
     assert.equal(await page.locator('body').getAttribute('data-sheet'), 'full')
     assert.deepEqual(await faults(page), [])
     assert.deepEqual(errors, [])
-  })
-
-  await t.test('asks for a key when it has none or a wrong one, and lets everybody search', async (t) => {
-    const { page } = await visit(t, browser, live, '')
-    await page.getByText('Readings need an API key').waitFor()
-    await page.locator('#query').fill('anglet')
-    await page.getByRole('option', { name: /Anglet/ }).waitFor()
-    await page.keyboard.press('Escape')
-    await page.locator('#invite-key').click()
-    await page.getByLabel('Your key').fill('two words')
-    await page.getByRole('button', { name: 'Use this key' }).click()
-    await page.getByText('one word, without blanks').waitFor()
-    await page.getByLabel('Your key').fill('gsw_wrong')
-    await page.getByRole('button', { name: 'Use this key' }).click()
-    await page.getByText('The server does not know this key').waitFor()
-    await page.getByLabel('Another key').fill(live.key)
-    await page.getByRole('button', { name: 'Use this key' }).click()
-    await drawn(page, PHYSICAL)
   })
 
   await t.test('says that the quota is used up and when the page goes on', async (t) => {

@@ -41,14 +41,10 @@ export interface ListState {
 export function drawList(scene: Scene, list: ListState): Drawn {
   const answer = scene.answers.get(mapAddress(scene))
   if (answer.state !== 'here') {
-    const needsKey = answer.state === 'failed' && answer.trouble.kind === 'unauthorized'
-    const missing = needsKey ? keyInvitation(list.onKey) : instead(answer, 'the buoys')
-    return { title: TITLE, nodes: [heading(TITLE), missing] }
+    return { title: TITLE, nodes: [heading(TITLE), instead(answer, 'the buoys')] }
   }
   const { satellites } = scene.view
   const buoys = satellites ? answer.data.buoys : answer.data.buoys.filter(({ virtual }) => !virtual)
-  const sorted = buoys.toSorted(ORDERS[list.order])
-  const rows = list.all ? sorted : sorted.slice(0, FIRST_ROWS)
   return {
     title: TITLE,
     nodes: [
@@ -56,15 +52,28 @@ export function drawList(scene: Scene, list: ListState): Drawn {
       element('p', { class: 'sub' }, countText(buoys.length)),
       satellites ? passList(scene) : null,
       satellites ? element('h3', {}, 'Readings') : null,
-      buoys.length === 0 ? null : orderSwitch(list),
-      element('ul', { class: 'buoys' }, ...rows.map((buoy) => buoyRow(scene, buoy))),
-      rows.length === sorted.length ? null : allButton(list, sorted.length),
+      ...buoyRows(scene, list, buoys),
       curlBox(scene, [
         { label: 'All buoys of the map', address: mapAddress(scene) },
         ...(satellites ? [{ label: 'Latest satellite passes', address: passesAddress(scene) }] : []),
       ]),
     ],
   }
+}
+
+/** A row for each buoy, below the choice of their order. */
+export function buoyRows(
+  scene: Scene,
+  list: ListState,
+  buoys: readonly ActiveBuoy[],
+): (HTMLElement | null)[] {
+  const sorted = buoys.toSorted(ORDERS[list.order])
+  const rows = list.all ? sorted : sorted.slice(0, FIRST_ROWS)
+  return [
+    buoys.length === 0 ? null : orderSwitch(list),
+    element('ul', { class: 'buoys' }, ...rows.map((buoy) => buoyRow(scene, buoy))),
+    rows.length === sorted.length ? null : allButton(list, sorted.length),
+  ]
 }
 
 function countText(count: number): string {
@@ -111,14 +120,5 @@ function buoyRow(
         height === null ? '–' : quantityText('height', scene.units, height, 1),
       ),
     ),
-  )
-}
-
-function keyInvitation(onKey: () => void): HTMLElement {
-  return element(
-    'div',
-    { class: 'invitation' },
-    element('p', {}, 'Readings need an API key. Searching for a buoy needs none.'),
-    element('button', { type: 'button', class: 'primary', id: 'invite-key', onclick: onKey }, 'Enter a key'),
   )
 }

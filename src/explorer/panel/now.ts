@@ -82,7 +82,7 @@ function chartSection(
   )
 }
 
-function latest(scene: Scene, reading: ReadingSummary | null, zone: Zone): HTMLElement {
+export function latest(scene: Scene, reading: ReadingSummary | null, zone: Zone): HTMLElement {
   if (reading === null) return element('p', { class: 'trouble' }, 'This buoy has no reading.')
   const time = new Date(reading.time)
   const height = scaleOf('height', scene.units)

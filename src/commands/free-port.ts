@@ -1,0 +1,44 @@
+/** Finds out before anything is done whether a server can listen, and what is there where it cannot. */
+import { findFreePort, listenError } from '../http/port.ts'
+import { PORT_ADVICE } from '../process/server.ts'
+
+/** A server on this machine answers within milliseconds. */
+const ANSWER_MS = 2000
+/** The guides of a groundswell begin so, whatever its base path. */
+const OURS = '# groundswell'
+/** Who listens on all addresses is asked on this machine's own. */
+const OWN: { readonly [host: string]: string } = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+
+/** @throws Error naming the address and what to do; where a groundswell listens there, the address of its pages */
+export async function expectFreePort({ host, port }: { host: string; port: number }): Promise<void> {
+  try {
+    await findFreePort(host, port, PORT_ADVICE)
+  } catch (error) {
+    const name = OWN[host] ?? host
+    const pages = `http://${name.includes(':') ? `[${name}]` : name}:${port}/`
+    if (port === 0 || !(await isOurs(pages))) throw error
+    throw listenError(
+      host,
+      port,
+      'groundswell is running there already',
+      `open ${pages}, or run another beside it with --port (0 takes any free one)`,
+    )
+  }
+}
+
+async function isOurs(pages: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${pages}llms.txt`, {
+      redirect: 'error',
+      signal: AbortSignal.timeout(ANSWER_MS),
+    })
+    const reader = answer.body?.getReader()
+    const first = await reader?.read()
+    await reader?.cancel()
+    return Buffer.from(first?.value ?? [])
+      .toString('utf8')
+      .startsWith(OURS)
+  } catch {
+    return false
+  }
+}

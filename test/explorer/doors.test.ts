@@ -1,0 +1,221 @@
+/**
+ * Who sees what without a key, in a real browser: a stranger at the open explorer, pages of other origins at the
+ * same server, and a guest at one that asks for a key.
+ */
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import type { TestContext } from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { faults, IMAGE_NAME, openBrowser, PHYSICAL, serveWorld, visit } from './browser.ts'
+
+/** Desktop, laptop, tablet both ways, phone both ways, and a small phone. */
+const SIZES = [
+  [1920, 1080],
+  [1280, 720],
+  [1024, 768],
+  [768, 1024],
+  [844, 390],
+  [390, 844],
+  [320, 568],
+] as const
+const CONTACT = 'Ask <b>the harbour</b> & "crew"'
+
+const drawn = (page: Page, count: number): Promise<unknown> =>
+  page.locator(`#map[data-drawn="${count}"]`).waitFor({ state: 'attached' })
+
+/** A site of its own on another port of the same machine: another origin, and the same site. */
+async function otherSite(t: TestContext): Promise<number> {
+  const server = createServer((_request, response) => {
+    response.setHeader('Content-Type', 'text/html')
+    response.end('<!doctype html><title>other</title>')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** What a page gets that asks with `fetch`: a status, or the name of the error. */
+const fetched = (page: Page, address: string, how: object = {}): Promise<unknown> =>
+  page.evaluate(
+    `fetch(${JSON.stringify(address)}, ${JSON.stringify(how)}).then(({ status }) => status, ({ name }) => name)`,
+  )
+
+test('The open explorer', { timeout: 600_000 }, async (t) => {
+  const live = await serveWorld(t)
+  const browser = await openBrowser(t)
+
+  await t.test('leads a stranger by the keyboard alone from a name to a value of its chart', async (t) => {
+    const { page, errors } = await visit(t, browser, live, '')
+    await drawn(page, PHYSICAL)
+    await page.locator('#query').focus()
+    await page.keyboard.type('angl')
+    await page.getByRole('option', { name: /Anglet/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Anglet' }).waitFor()
+    await page.locator('.plot canvas').first().waitFor()
+    const table = page.getByText('Readings as a table')
+    await table.focus()
+    await page.keyboard.press('Enter')
+    await page
+      .locator('#content table')
+      .getByText(/^\d\.\d\d$/)
+      .first()
+      .waitFor()
+    assert.deepEqual(await faults(page), [])
+    assert.deepEqual(errors, [])
+  })
+
+  await t.test('leads a stranger by touch alone from a name to a value of its chart', async (t) => {
+    const phone = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true }
+    const { page, errors } = await visit(t, browser, live, '', phone)
+    await drawn(page, PHYSICAL)
+    await page.locator('#query').tap()
+    await page.keyboard.type('angl')
+    await page.getByRole('option', { name: /Anglet/ }).tap()
+    await page.locator('.hero').waitFor()
+    await page.locator('.plot canvas').first().waitFor()
+    const plot = page.locator('.plot .u-over').first()
+    await plot.scrollIntoViewIfNeeded()
+    await plot.tap({ position: { x: 60, y: 50 } })
+    await valueOf(page).waitFor()
+    assert.match(await valueOf(page).innerText(), /\d\.\d\d/)
+    assert.deepEqual(await faults(page), [])
+    assert.deepEqual(errors, [])
+  })
+
+  await t.test(
+    'is open to the documentation and to nobody who only pretends to be a page of it',
+    async (t) => {
+      const context = await browser.newContext()
+      t.after(() => context.close())
+      const page = await context.newPage()
+      const origin = `http://127.0.0.1:${live.port}`
+      const address = `${origin}/v2/buoys/map`
+      await page.goto(`${origin}/`)
+      await page.locator('#row-anglet').waitFor()
+      assert.equal(await fetched(page, '/v2/buoys/map'), 200)
+      assert.equal(
+        await fetched(page, '/v2/buoys/map', { headers: { Authorization: 'Bearer gsw_wrong' } }),
+        401,
+      )
+
+      // The answer is in the browser's cache now, and the other site is of the same site.
+      const other = await context.newPage()
+      const port = await otherSite(t)
+      for (const host of [`127.0.0.1:${port}`, `localhost:${port}`]) {
+        await other.goto(`http://${host}/`)
+        for (const how of [
+          {},
+          { credentials: 'include' },
+          { cache: 'force-cache' },
+          { mode: 'cors', cache: 'default' },
+          { referrer: '', referrerPolicy: 'no-referrer' },
+          // A browser lets no page write this.
+          { headers: { 'Sec-Fetch-Site': 'same-origin' } },
+        ]) {
+          const got = await fetched(other, address, how)
+          assert.ok(got === 401 || got === 'TypeError', `${host} ${JSON.stringify(how)}: ${String(got)}`)
+        }
+        assert.equal(
+          await fetched(other, address, { cache: 'only-if-cached', mode: 'same-origin' }),
+          'TypeError',
+        )
+        const seen = await other.evaluate<string>(
+          `new Promise((done) => {
+          const source = new EventSource(${JSON.stringify(address)})
+          source.onerror = () => done('refused')
+          source.onopen = () => done('open')
+        })`,
+        )
+        assert.equal(seen, 'refused')
+        // Neither a link nor a frame makes a page of it.
+        const [answer] = await Promise.all([
+          other.waitForResponse(address),
+          other.evaluate(
+            `document.body.append(Object.assign(document.createElement('iframe'), { src: '${address}' }))`,
+          ),
+        ])
+        assert.equal(answer.status(), 401)
+      }
+      const answer = await page.goto(address)
+      assert.equal(answer?.status(), 401)
+    },
+  )
+})
+
+/** The height that the chart says of the place that was touched. */
+const valueOf = (page: Page): Locator => page.locator('.u-legend .u-value').nth(1)
+
+test('An explorer that asks for a key', { timeout: 600_000 }, async (t) => {
+  const live = await serveWorld(t, { args: ['--explorer=keyed', `--contact=${CONTACT}`] })
+  const browser = await openBrowser(t)
+
+  await t.test(
+    'shows a guest names, positions and newest readings, and never leads into a dead end',
+    async (t) => {
+      const { page, errors } = await visit(t, browser, live, '')
+      await drawn(page, PHYSICAL)
+      assert.equal(await page.locator('#content .buoys a').count(), PHYSICAL)
+      await page.locator('#query').fill('reef')
+      await page.getByRole('option', { name: /Reef/ }).waitFor()
+      await page.locator('#query').press('Enter')
+      await page.getByRole('heading', { name: IMAGE_NAME }).waitFor()
+      await page.locator('.sub').getByText('48.30° N').waitFor()
+      await page.locator('.hero').waitFor()
+      await page.getByText('need an API key').waitFor()
+      await page.getByText(`For a key: ${CONTACT}`).waitFor()
+      assert.equal(await page.locator('#content b').count(), 0)
+      assert.deepEqual(await faults(page), [])
+      // A shared address works as well.
+      await page.reload()
+      await page.getByRole('heading', { name: IMAGE_NAME }).waitFor()
+      await page.locator('#back').click()
+      await page.locator('#content .buoys a').first().click()
+      await page.locator('.hero').waitFor()
+      await page.locator('#map canvas').focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: /^Sea at/ }).waitFor()
+      await page.locator('#invite-key').waitFor()
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  await t.test('takes a key from a guest, and says what is wrong with one', async (t) => {
+    const { page } = await visit(t, browser, live, '')
+    await page.locator('#invite-key').click()
+    await page.getByLabel('Your key').fill('two words')
+    await page.getByRole('button', { name: 'Use this key' }).click()
+    await page.getByText('one word, without blanks').waitFor()
+    await page.getByLabel('Your key').fill('gsw_wrong')
+    await page.getByRole('button', { name: 'Use this key' }).click()
+    await page.getByText('The server does not know this key').waitFor()
+    await page.getByLabel('Another key').fill(live.key)
+    await page.getByRole('button', { name: 'Use this key' }).click()
+    await page.locator('#row-anglet').waitFor()
+    await drawn(page, PHYSICAL)
+  })
+
+  await t.test('shows a guest the way to a key at every size', async (t) => {
+    const { page } = await visit(t, browser, live, '')
+    const button = page.locator('#invite-key')
+    for (const [width, height] of SIZES) {
+      await page.setViewportSize({ width, height })
+      await button.waitFor()
+      // Above all else: nothing lies over it.
+      const visible = `(() => {
+        const { left, right, top, bottom } = document.getElementById('invite-key').getBoundingClientRect()
+        const above = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
+        return above?.id === 'invite-key' && left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight
+      })()`
+      // The sheet slides.
+      await page.waitForFunction(visible, null, { timeout: 30_000 })
+      const scrolled = await page.evaluate('document.documentElement.scrollWidth')
+      assert.equal(scrolled, width, `${width} by ${height}`)
+    }
+  })
+})
