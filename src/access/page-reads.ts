@@ -15,10 +15,10 @@ import {
 import { parseAddress } from './address.ts'
 
 /**
- * Whose pages may read without a key: those of every visitor, of visitors that no proxy speaks for, or of
- * nobody.
+ * Whose pages may read without a key: those of every visitor, of every visitor as long as the data served are a
+ * demo, of visitors that no proxy speaks for, or of nobody.
  */
-export type Doors = 'open' | 'direct' | 'keyed'
+export type Doors = 'open' | 'demo' | 'direct' | 'keyed'
 
 /** What the operator says. `auto` is for `doorsOf` to decide. */
 export const EXPLORER_CHOICES = ['auto', 'open', 'keyed'] as const
@@ -36,7 +36,7 @@ export function doorsOf(
   { host, isDemo, hasProxies }: { host: string; isDemo: boolean; hasProxies: boolean },
 ): Doors {
   if (choice !== 'auto') return choice
-  if (isDemo) return 'open'
+  if (isDemo) return 'demo'
   return isLoopback(host) && !hasProxies ? 'direct' : 'keyed'
 }
 
@@ -55,14 +55,16 @@ export function isLoopback(host: string): boolean {
  * port is one, `same-site`), nor an address that somebody opens, nor a link, a frame or an image. Browsers
  * send these headers to HTTPS and to loopback addresses only, so neither does a foreign name that was made to
  * resolve to this server (DNS rebinding) pass.
+ *
+ * @param isDemo whether the data served are a demo
  */
-export function isPageRead(exchange: Exchange, doors: Doors): boolean {
-  if (doors === 'keyed') return false
+export function isPageRead(exchange: Exchange, doors: Doors, isDemo: boolean): boolean {
+  if (doors === 'keyed' || (doors === 'demo' && !isDemo)) return false
   // All lines of a header, so that two of them do not pass for one.
   if (exchange.headerValues(SEC_FETCH_SITE) !== 'same-origin') return false
   const mode = exchange.headerValues(SEC_FETCH_MODE)
   if (mode !== 'cors' && mode !== 'same-origin') return false
   if (exchange.headerValues(SEC_FETCH_DEST) !== 'empty') return false
-  if (doors === 'open') return true
+  if (doors !== 'direct') return true
   return exchange.headerValues(X_FORWARDED_FOR) === '' && exchange.headerValues(FORWARDED) === ''
 }

@@ -71,7 +71,6 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
         schedule === null ? {} : { build: buildStatus(schedule.state, config['build-timeout']) },
       builds: () => schedule && buildFigures(schedule.state, published === null && first.failure === null),
       refreshEvery: config.every,
-      isDemo: isDemo(config),
     })
   } finally {
     schedule?.stop()
@@ -110,20 +109,13 @@ async function serveWithKey(
   }
 }
 
-/** Whether all data are those of the built-in demo. */
-function isDemo({ source, config }: RunConfig): boolean {
-  return config === null && source.every(({ kind }) => kind === 'demo')
-}
-
 /** Builds in a process of its own, from the demo where the operator names no source. */
 function buildOf(config: RunConfig): Build {
+  const isDemo = config.source.length === 0 && config.config === null
   const percent = (share: number): string => `${(share * 100).toFixed(3)}%`
   return (signal) =>
     runBuild({
-      sources:
-        config.source.length === 0 && config.config === null
-          ? [{ kind: 'demo', argument: '' }]
-          : config.source,
+      sources: isDemo ? [{ kind: 'demo', argument: '' }] : config.source,
       configuration: config.config,
       out: config.snapshots,
       options: [

@@ -45,8 +45,6 @@ export interface ServeHooks {
   builds?: () => BuildFigures | null
   /** Seconds between two scheduled builds, 0 where none are scheduled. */
   refreshEvery?: number
-  /** Whether the data are those of the built-in demo alone. */
-  isDemo?: boolean
   /** Serves this snapshot of the folder and never another one. */
   fixed?: PublishedManifest
 }
@@ -61,7 +59,6 @@ export async function serveUntilStopped(
     moreStatus = () => ({}),
     builds = () => null,
     refreshEvery = 0,
-    isDemo = false,
     fixed,
   }: ServeHooks = {},
 ): Promise<void> {
@@ -74,7 +71,6 @@ export async function serveUntilStopped(
     clock,
     random,
     refreshEvery,
-    isDemo,
     fixed: fixed ?? null,
     moreStatus: () => ({ ...(mirror !== null && { mirror: mirror.status() }), ...moreStatus() }),
     mirror,

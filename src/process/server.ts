@@ -18,7 +18,7 @@ import { timestampText } from '../sea/time.ts'
 import { Totals } from '../serving/totals.ts'
 import type { Changes } from '../snapshot/changes.ts'
 import { SnapshotError } from '../snapshot/format.ts'
-import type { LoadedSnapshot } from '../snapshot/read.ts'
+import { readManifest, type LoadedSnapshot } from '../snapshot/read.ts'
 import { openAdminPort, type AdminPort } from './admin-port.ts'
 import { commonStart, type Surroundings } from './worker-settings.ts'
 import { drain } from './drain.ts'
@@ -56,9 +56,19 @@ export async function startServer(config: ServeConfig, surroundings: Surrounding
   const count = Math.min(config.workers, engine.maxWorkers)
   // A taken port is reported before anything is loaded. Whether it is still free then, its opening shows.
   await findFreePort(config.host, config.port, PORT_ADVICE)
-  const server = new RunningServer(config, surroundings, count)
+  const server = new RunningServer(
+    config,
+    { isDemo: await isDemo(config, surroundings), ...surroundings },
+    count,
+  )
   await server.start()
   return server
+}
+
+/** Whether the snapshot that the server is about to load is a demo. One that cannot be read is reported later. */
+async function isDemo({ snapshots }: ServeConfig, { fixed }: Surroundings): Promise<boolean> {
+  const manifest = fixed ?? (await readManifest(snapshots).catch(() => null))
+  return manifest?.demo === true
 }
 
 export class RunningServer {

@@ -47,7 +47,7 @@ export interface Surroundings {
   mirror?: Mirror | null
   /** Serves this snapshot of the folder and never another one. */
   fixed?: PublishedManifest | null
-  /** Whether the data are those of the built-in demo alone. */
+  /** Whether the data that the server begins with are a demo. */
   isDemo?: boolean
   /** Aborted when the server is no longer wanted before it serves. */
   signal?: AbortSignal

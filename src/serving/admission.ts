@@ -64,6 +64,8 @@ export class Admission {
    * Whether the answer is for the client alone: a key, good or bad, came with the request, or it was charged.
    */
   isPersonal = false
+  /** Whether the data served are a demo. */
+  isDemo = false
   /** Whether a page of this server was let in without a key. */
   isPage = false
   /** The row of the key in the key ring, or −1 without a good one. */
@@ -107,7 +109,7 @@ export class Admission {
     if (access === 'public') {
       return anonymousQuota === 0 ? null : this.#chargeAddress(exchange, anonymousQuota, now)
     }
-    if (row === NO_KEY && addresses !== null && isPageRead(exchange, doors)) {
+    if (row === NO_KEY && addresses !== null && isPageRead(exchange, doors, this.isDemo)) {
       this.isPage = true
       totals.count('explorer_reads')
       return this.#chargeAddress(exchange, explorerQuota, now)

@@ -215,6 +215,7 @@ export class RequestPath {
   hold(views: readonly View[], most: number): void {
     this.#held.hold(views, most)
     this.#served = this.#current = this.#held.current
+    this.#admission.isDemo = this.#current.view?.dataset.demo === true
     this.#second = 0
   }
 

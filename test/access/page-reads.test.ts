@@ -30,8 +30,8 @@ test('By default the doors are open for the demo, and on loopback for whoever as
     [['auto', { ...local, host: '::1' }], 'direct'],
     [['auto', { ...local, hasProxies: true }], 'keyed'],
     [['auto', { ...local, host: '0.0.0.0' }], 'keyed'],
-    [['auto', { ...local, host: '0.0.0.0', isDemo: true }], 'open'],
-    [['auto', { ...local, isDemo: true, hasProxies: true }], 'open'],
+    [['auto', { ...local, host: '0.0.0.0', isDemo: true }], 'demo'],
+    [['auto', { ...local, isDemo: true, hasProxies: true }], 'demo'],
     [['keyed', { ...local, isDemo: true }], 'keyed'],
     [['open', { ...local, host: '0.0.0.0', hasProxies: true }], 'open'],
   ]
@@ -63,8 +63,14 @@ test('Only what a page fetches from its own origin is its own, and nothing that 
     ['through a proxy that says Forwarded', { ...OWN, forwarded: 'for=192.0.2.1' }, ['open']],
   ]
   for (const [what, headers, expected] of cases) {
-    const open = (['open', 'direct', 'keyed'] as const).filter((doors) => isPageRead(asked(headers), doors))
-    assert.deepEqual(open, expected, what)
+    const letIn = (isDemo: boolean): Doors[] =>
+      (['open', 'direct', 'keyed', 'demo'] as const).filter((doors) =>
+        isPageRead(asked(headers), doors, isDemo),
+      )
+    assert.deepEqual(letIn(false), expected, what)
+    // Doors for the demo are open as long as there is nothing but the demo.
+    const isOpen = expected.includes('open')
+    assert.deepEqual(letIn(true), [...expected, ...(isOpen ? (['demo'] as const) : [])], what)
   }
 })
 
