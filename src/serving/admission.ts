@@ -76,6 +76,8 @@ export class Admission {
   readonly #options: AdmissionOptions
   readonly #charge: Charge = { limit: 0, remaining: 0, reset: 0 }
   #keys: KeyRing
+  /** Of the client that was charged last without a key. */
+  #address = ''
   /** `Authorization` values seen since the keys changed. */
   readonly #knownKeys = new KnownKeys()
 
@@ -127,7 +129,8 @@ export class Admission {
     const address = proxies.isEmpty
       ? peer
       : proxies.clientAddress(peer, exchange.headerValues(X_FORWARDED_FOR), exchange.headerValues(FORWARDED))
-    const remaining = addresses.take(address, limit, now, this.isPage ? 'page' : 'public')
+    this.#address = address
+    const remaining = this.#takeOfAddress(limit, now)
     // An address passes this number of calls left once in an hour.
     if (remaining === limit >> 1) this.#lookForProxy(exchange, peer)
     return this.#charged(limit, remaining, now)
@@ -139,17 +142,25 @@ export class Admission {
    */
   chargeMore(calls: number, now: number): Refusal | null {
     const { quota } = this.#options
-    if (this.client === -1 || this.charge === null) return null
+    if ((this.client === -1 && !this.isPage) || this.charge === null) return null
     const { limit, remaining } = this.charge
     const row = this.keyRow
     if (remaining < calls) return this.#charged(limit, -1, now)
     let left = remaining
+    if (this.isPage) {
+      for (let i = 0; i < calls && left >= 0; i++) left = this.#takeOfAddress(limit, now)
+      return this.#charged(limit, left, now)
+    }
     for (let i = 0; i < calls; i++) {
       left = quota.take(this.client, this.#keys.quota(row), now)
       if (left < REFUSED) return this.#unsettled(limit, left, now)
       if (left === REFUSED) break
     }
     return this.#charged(limit, left, now)
+  }
+
+  #takeOfAddress(limit: number, now: number): number {
+    return this.#options.addresses?.take(this.#address, limit, now, this.isPage ? 'page' : 'public') ?? -1
   }
 
   /**
