@@ -75,13 +75,13 @@ export interface Followed {
   expensive: number
 }
 
-const textOf = (height: number, period: number | null, temperature: number | null): string =>
+export const textOf = (height: number, period: number | null, temperature: number | null): string =>
   `${height} ${period} ${temperature}`
 const isReading = ({ significantHeight }: FakeRow): boolean => significantHeight !== undefined
 const valueOf = (code: number | undefined, scale: number): number | null =>
   code === undefined ? null : code / scale
 
-function rowsOf({ rows }: FakeBuoy): Rows {
+export function rowsOf({ rows }: FakeBuoy): Rows {
   return new Map(
     rows
       .filter(isReading)
@@ -122,10 +122,27 @@ export class Follower {
     return Math.floor(this.#random() * limit)
   }
 
-  /** One build, or a rollback; then the copy follows, mostly. */
-  async step(): Promise<void> {
+  /** What is published now. */
+  get world(): ReadonlyMap<string, FakeBuoy> {
+    return this.#world
+  }
+
+  /** Answers as the server of what is published would. */
+  readonly fetch = async (url: string): Promise<Response> => {
+    const { pathname, search } = new URL(url)
+    const { status, headers, text } = await this.#path!.getLater(pathname + search, KEYED)
+    return new Response(text, { status, headers })
+  }
+
+  /** One build, or a rollback. */
+  async publish(): Promise<void> {
     if (this.#held.length > 1 && this.#random() < 0.12) this.#rollBack()
     else await this.#build()
+  }
+
+  /** Something is published; then the copy follows, mostly. */
+  async step(): Promise<void> {
+    await this.publish()
     if (this.#copy !== null && this.#random() < 0.15) return
     await this.#follow()
     this.#compare()
