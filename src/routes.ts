@@ -6,6 +6,7 @@ import { chart } from './handlers/chart.ts'
 import { closestReading } from './handlers/closest-reading.ts'
 import { conditions } from './handlers/conditions.ts'
 import { listCountries } from './handlers/countries.ts'
+import { streamEvents } from './handlers/events.ts'
 import { lastReadings } from './handlers/last-readings.ts'
 import { mapBuoys } from './handlers/map.ts'
 import { nearestBuoys } from './handlers/nearest.ts'
@@ -15,7 +16,7 @@ import { listSatellitePasses } from './handlers/satellite-passes.ts'
 import { listSatellites } from './handlers/satellites.ts'
 import { searchBuoys } from './handlers/search.ts'
 import { readingSeries } from './handlers/series.ts'
-import type { Operation } from './answers/operation.ts'
+import type { Operation, StreamOperation } from './answers/operation.ts'
 
 export const OPERATIONS: readonly Operation[] = [
   listBuoys,
@@ -35,6 +36,11 @@ export const OPERATIONS: readonly Operation[] = [
   mapBuoys,
   listChanges,
 ]
+
+export const STREAM: StreamOperation = streamEvents
+
+/** All that has a path and a description. */
+export const ROUTED = [...OPERATIONS, STREAM] as const
 
 export interface Route<T> {
   target: T

@@ -626,6 +626,40 @@ export type ChangedReading = {
   reading: Reading
 }
 
+/** How many differ. */
+export type ChangeCounts = {
+  /** Those that are new. */
+  added: number
+  /** Those that differ. */
+  changed: number
+  /** Those that are gone. */
+  removed: number
+}
+
+/** The `data` of an event of `/events`. */
+export type SnapshotEvent = {
+  /** The snapshot that is served now. */
+  snapshot: string
+  /** The time of the snapshot's data, UTC. */
+  as_of: string
+  /** The snapshot that the changes are counted from; null where there is none, or the server does not hold it any more. */
+  since: string | null
+  /** What distinguishes the two; null where `since` is. */
+  changes: SnapshotChanges | null
+  /** With `buoy`: those of these buoys that changed; null where `since` is. */
+  ids?: number[] | null
+}
+
+/** How much distinguishes two snapshots; with `buoy` the counts are those of these buoys. */
+export type SnapshotChanges = {
+  buoys: ChangeCounts
+  readings: ChangeCounts
+  /** Whether the satellite passes differ. */
+  passes: boolean
+  /** Whether the forecast differs. */
+  forecast: boolean
+}
+
 /** About the answer. */
 export type Meta = {
   /** Time of the answer, UTC. */
@@ -1532,25 +1566,6 @@ export type ChangesPage = ListChangesAnswer['data'] & {
   readings: ChangedReading[]
   /** Readings that differ, over all pages. */
   count: number
-}
-
-interface ChangeCounts {
-  added: number
-  changed: number
-  removed: number
-}
-
-/** A snapshot that is served now. */
-export interface SnapshotEvent {
-  /** Its id: `snapshot` of any call reads from it, `changes` asks since it. */
-  snapshot: string
-  /** The time of its data, UTC. */
-  as_of: string
-  /** The snapshot that `changes` counts from; `null` where the server cannot say: then take the lists. */
-  since: string | null
-  changes: { buoys: ChangeCounts; readings: ChangeCounts; passes: boolean; forecast: boolean } | null
-  /** With `buoys`: those of them that changed. */
-  ids?: number[]
 }
 
 /** How the connection of `events` is. `waitMs` is the time until the next try. */

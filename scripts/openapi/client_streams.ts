@@ -9,6 +9,7 @@ import {
   type ListChangesAnswer,
   type ListReadingsAnswer,
   type Reading,
+  type SnapshotEvent,
 } from '../../clients/typescript/groundswell.ts'
 
 /** How often a call is tried again: after lost connections, 429 and answers from 500 on. */
@@ -39,25 +40,6 @@ export type ChangesPage = ListChangesAnswer['data'] & {
   readings: ChangedReading[]
   /** Readings that differ, over all pages. */
   count: number
-}
-
-interface ChangeCounts {
-  added: number
-  changed: number
-  removed: number
-}
-
-/** A snapshot that is served now. */
-export interface SnapshotEvent {
-  /** Its id: `snapshot` of any call reads from it, `changes` asks since it. */
-  snapshot: string
-  /** The time of its data, UTC. */
-  as_of: string
-  /** The snapshot that `changes` counts from; `null` where the server cannot say: then take the lists. */
-  since: string | null
-  changes: { buoys: ChangeCounts; readings: ChangeCounts; passes: boolean; forecast: boolean } | null
-  /** With `buoys`: those of them that changed. */
-  ids?: number[]
 }
 
 /** How the connection of `events` is. `waitMs` is the time until the next try. */

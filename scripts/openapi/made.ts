@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { openApiDocument } from '../../src/openapi/document.ts'
 import type { ExampleAnswers } from '../../src/openapi/operations.ts'
-import { OPERATIONS } from '../../src/routes.ts'
+import { ROUTED } from '../../src/routes.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
@@ -12,5 +12,5 @@ export const CLIENT_FILE = at('clients/typescript/groundswell.ts')
 
 /** The text of `clients/openapi.json`. */
 export function descriptionText(examples?: ExampleAnswers): string {
-  return `${JSON.stringify(openApiDocument(OPERATIONS, '/v2', examples), null, 2)}\n`
+  return `${JSON.stringify(openApiDocument(ROUTED, '/v2', examples), null, 2)}\n`
 }

@@ -40,7 +40,7 @@ interface Operation {
   summary: string
   description: string
   parameters: Parameter[]
-  responses: { [status: string]: { content?: { 'application/json': { schema: Schema } } } }
+  responses: { [status: string]: { content?: { 'application/json'?: { schema: Schema } } } }
 }
 
 interface Document {
@@ -60,7 +60,8 @@ export function typeScriptClient(document: unknown): string {
     ([name, schema]) => `${comment(schema.description, '')}export type ${name} = ${typeOf(schema, '')}\n`,
   )
   const parameters = operations.flatMap((operation) => parametersType(operation))
-  const methods = operations.map((operation) => method(operation))
+  // A stream of events has no answer that a call could resolve to.
+  const methods = operations.filter((operation) => answerOf(operation)).map((operation) => method(operation))
   return [
     `/**
  * Client of the groundswell wave-buoy API, version ${info.version}. It needs only \`fetch\`: Node 20, Deno, Bun, browsers.
@@ -153,9 +154,13 @@ function parametersType(operation: Operation): string[] {
   return [`${head}${members.join('')}}\n`]
 }
 
+function answerOf({ responses }: Operation): { schema: Schema } | undefined {
+  return responses['200'].content?.['application/json']
+}
+
 function method(operation: Operation & { path: string }): string {
-  const { operationId, path, summary, description, parameters, responses } = operation
-  const answer = typeOf(responses['200'].content!['application/json'].schema, '')
+  const { operationId, path, summary, description, parameters } = operation
+  const answer = typeOf(answerOf(operation)!.schema, '')
   const inPath = parameters.filter((parameter) => parameter.in === 'path')
   const query = queryOf(operation)
   const type = `${pascal(operationId)}Parameters`

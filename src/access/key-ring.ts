@@ -142,14 +142,24 @@ export class KeyRing {
   find(text: string): number {
     if (text.length !== KEY_LENGTH || !text.startsWith(KEY_PREFIX)) return -1
     digest(text)
+    return this.findDigest(DIGEST)
+  }
+
+  /** The row of the key with this hash, as `digest` gives it, or −1. */
+  findDigest(wanted: Int32Array): number {
     const words = this.#words
-    for (let row = DIGEST[0] & this.#mask; ; row = (row + 1) & this.#mask) {
+    for (let row = wanted[0] & this.#mask; ; row = (row + 1) & this.#mask) {
       const at = row * ROW_WORDS
       if (words[at + QUOTA] === 0) return -1
       let difference = 0
-      for (let word = 0; word < DIGEST_WORDS; word++) difference |= words[at + word] ^ DIGEST[word]
+      for (let word = 0; word < DIGEST_WORDS; word++) difference |= words[at + word] ^ wanted[word]
       if (difference === 0) return row
     }
+  }
+
+  /** A copy of the hash in a row that `find` gave: what finds the key again when the keys have changed. */
+  digest(row: number): Int32Array {
+    return new Int32Array(this.#words.subarray(row * ROW_WORDS, row * ROW_WORDS + DIGEST_WORDS))
   }
 
   /** Id of the key of a row that `find` gave. */

@@ -52,3 +52,8 @@ export function feedNumbers(values: number[], digest: Digest): void {
   digest.number(values.length)
   for (let i = 0; i < values.length; i++) digest.number(values[i])
 }
+
+export function feedTexts(values: string[], digest: Digest): void {
+  digest.number(values.length)
+  for (const value of values) digest.text(value)
+}

@@ -119,6 +119,24 @@ export interface Tables<P extends Parameters = Parameters> extends Offered {
   make(request: TableRequest<P>): Table
 }
 
+/** What admits, routes and documents a request: all of an operation but its answer. */
+export type Declared<P extends Parameters = Parameters> = Omit<Operation<P>, 'answer'>
+
+/** An operation that is answered with a stream of events (Server-Sent Events). */
+export interface StreamOperation<P extends Parameters = Parameters> extends Declared<P> {
+  /** Ids of the buoys that a client asks about, ascending; null for all. @throws ApiError */
+  buoys(view: View, query: QueryOf<P>): readonly number[] | null
+}
+
+export function isStream(declared: Declared): declared is StreamOperation {
+  return 'buoys' in declared
+}
+
+/** As `operation`, for a stream. */
+export function streamOperation<const P extends Parameters>(definition: StreamOperation<P>): StreamOperation {
+  return definition
+}
+
 /** Keeps the parameters' types for `answer` and forgets them for the route table. */
 export function operation<const P extends Parameters>(definition: Operation<P>): Operation {
   return definition

@@ -9,6 +9,7 @@ import {
   feedNumbers,
   feedPoint,
   feedText,
+  feedTexts,
   feedTime,
 } from './canonical.ts'
 import type { Digest } from './digest.ts'
@@ -27,6 +28,7 @@ import {
   parsePlain,
   parsePoint,
   parseTime,
+  parseTexts,
   parseTimeOfDay,
   parseWord,
   WITHOUT_CONTROL_CHARACTERS,
@@ -283,5 +285,19 @@ export function integerList(options: Common & { required: true }): Given<number[
     repeatable: true,
     parse: parseIntegers,
     feed: feedNumbers,
+  })
+}
+
+/** Texts such as ids and slugs, `most` at most, separated by commas or given several times, also as `name[]`. */
+export function textList(options: Common & { most: number; allowed: string }): Parameter<string[]> {
+  const items = { type: 'string', minLength: 1, maxLength: MAX_TEXT }
+  const schema = { type: 'array', maxItems: options.most, items }
+  return declare(options, {
+    allowed: options.allowed,
+    schema,
+    wire: { ...schema, items: { ...items, pattern: WITHOUT_CONTROL_CHARACTERS } },
+    repeatable: true,
+    parse: parseTexts,
+    feed: feedTexts,
   })
 }

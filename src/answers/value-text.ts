@@ -167,3 +167,9 @@ export function parseIntegers(text: string, from: number, to: number): number[] 
   }
   return values
 }
+
+/** Texts without control characters, separated by commas. */
+export function parseTexts(text: string, from: number, to: number): string[] | Malformed {
+  const value = text.slice(from, to)
+  return hasControlCharacter(value) ? MALFORMED : value.split(',')
+}

@@ -76,9 +76,8 @@ export class Connections {
   opened(address: string): number {
     const words = this.#words
     if (this.#sum(0) >= this.#limits.total) return this.#refuse(REFUSED_IN_ALL)
-    let slot = 0
-    if (this.countsAddresses && address !== '' && !this.#limits.isExempt(address)) {
-      slot = 1 + (hash(networkOf(address), words[0]) % ADDRESS_SLOTS)
+    const slot = this.#slotOf(address)
+    if (slot > 0) {
       if (this.#sum(slot) >= this.#limits.perAddress) return this.#refuse(REFUSED_BY_ADDRESS)
       words[this.#row + slot]++
     }
@@ -86,9 +85,30 @@ export class Connections {
     return slot
   }
 
+  /** 0 for an address without a limit. */
+  #slotOf(address: string): number {
+    if (!this.countsAddresses || address === '' || this.#limits.isExempt(address)) return 0
+    return 1 + (hash(networkOf(address), this.#words[0]) % ADDRESS_SLOTS)
+  }
+
   left(slot: number): void {
     this.#words[this.#row]--
     if (slot > 0) this.#words[this.#row + slot]--
+  }
+
+  /**
+   * Takes a connection from `address` out of the counts while it carries a stream: the limits are for those on
+   * which requests come. @returns what `returned` has to be called with before the connection has left
+   */
+  lent(address: string): number {
+    const slot = this.#slotOf(address)
+    this.left(slot)
+    return slot
+  }
+
+  returned(slot: number): void {
+    this.#words[this.#row]++
+    if (slot > 0) this.#words[this.#row + slot]++
   }
 
   /** Counts a connection that was reset because it did not read and the system's TCP memory was tight. */

@@ -46,6 +46,7 @@ export const FORWARDED = new HeaderName('forwarded')
 export const SEC_FETCH_SITE = new HeaderName('sec-fetch-site')
 export const SEC_FETCH_MODE = new HeaderName('sec-fetch-mode')
 export const SEC_FETCH_DEST = new HeaderName('sec-fetch-dest')
+export const LAST_EVENT_ID = new HeaderName('last-event-id')
 export const TRACEPARENT = new HeaderName('traceparent')
 
 /**

@@ -38,6 +38,8 @@ export interface ServerOptions {
   readonly maxMemory?: string | number
   readonly maxConnections?: number
   readonly maxConnectionsPerAddress?: number
+  readonly maxListeners?: number
+  readonly maxListenersPerKey?: number
   readonly drainTime?: string
   readonly adminPort?: number | 'auto' | 'off'
   readonly adminHost?: string

@@ -4,7 +4,7 @@
  * in `operations.ts` and `guides.ts`, answers of the demo snapshot in `examples.ts`.
  */
 import { ERRORS, type ErrorCode } from '../answers/errors.ts'
-import type { Operation } from '../answers/operation.ts'
+import type { Declared, Operation } from '../answers/operation.ts'
 import type { Parameter } from '../answers/parameters.ts'
 import { EXAMPLE_ANSWERS } from './examples.ts'
 import { guidesText } from './guides.ts'
@@ -13,10 +13,11 @@ import {
   HEADER_PARAMETERS,
   HEADERS,
   RATE_HEADERS,
+  STREAM_HEADERS,
   SUCCESS_HEADERS,
 } from './headers.ts'
 import { FEATURE_COLLECTION, shapeContents, shapeHeaders, shapeParameters } from './formats.ts'
-import { OPERATION_TEXTS, PATH_PARAMETERS, TAGS, type ExampleAnswers } from './operations.ts'
+import { OPERATION_TEXTS, PATH_PARAMETERS, STREAM_EXAMPLES, TAGS, type ExampleAnswers } from './operations.ts'
 import { pascal, responses } from './responses.ts'
 import { ANSWERS, SCHEMAS, type Schema } from './schemas.ts'
 
@@ -73,7 +74,7 @@ const WITH_KEY = [{ bearer: [] }, { api_key: [] }]
 
 /** `basePath` as in `/v2`. @throws Error when an operation has no texts or no schema of its answer */
 export function openApiDocument(
-  operations: readonly Operation[],
+  operations: readonly (Operation | Declared)[],
   basePath: string,
   examples: ExampleAnswers = EXAMPLE_ANSWERS,
 ): OpenApiDocument {
@@ -100,21 +101,27 @@ export function openApiDocument(
         ...SCHEMAS,
         FeatureCollection: FEATURE_COLLECTION,
         ...Object.fromEntries(
-          operations.map((operation) => [answerName(operation), answerSchema(operation.name)]),
+          operations
+            .filter((operation) => !isStream(operation))
+            .map((operation) => [answerName(operation), answerSchema(operation.name)]),
         ),
       },
     },
   }
 }
 
-function describe(operation: Operation, answers: ExampleAnswers): Described {
+/** Whether it is answered with a stream of events. */
+const isStream = (operation: Declared): boolean => !('answer' in operation)
+
+function describe(operation: Operation | Declared, answers: ExampleAnswers): Described {
   const { name, path, access, summary, errors } = operation
   const texts = OPERATION_TEXTS[name]
   if (texts === undefined) throw new Error(`operation ${name} has no texts`)
   const keyed = access === 'keyed'
+  const hasStream = isStream(operation)
   const failures: ErrorCode[] = [
     ...errors,
-    'snapshot_gone',
+    ...(hasStream ? [] : (['snapshot_gone'] as const)),
     ...(keyed ? (['unauthorized'] as const) : []),
     'rate_limit_exceeded',
     'internal_error',
@@ -132,15 +139,19 @@ function describe(operation: Operation, answers: ExampleAnswers): Described {
         queryParameter(parameter, declared, exampleOf(texts.examples, parameter)),
       ),
       ...shapeParameters(operation),
-      SNAPSHOT_PARAMETER,
+      ...(hasStream ? [] : [SNAPSHOT_PARAMETER]),
       ...(operation.tables === undefined ? [] : [{ $ref: '#/components/parameters/Accept' }]),
       ...(operation.language === true ? [{ $ref: '#/components/parameters/AcceptLanguage' }] : []),
-      { $ref: '#/components/parameters/IfNoneMatch' },
+      { $ref: `#/components/parameters/${hasStream ? 'LastEventId' : 'IfNoneMatch'}` },
       { $ref: '#/components/parameters/XRequestId' },
     ],
     responses: {
-      '200': success(operation, answers),
-      '304': { $ref: '#/components/responses/NotModified' },
+      ...(hasStream
+        ? { '200': streamOf() }
+        : {
+            '200': success(operation, answers),
+            '304': { $ref: '#/components/responses/NotModified' },
+          }),
       '400': { $ref: '#/components/responses/MalformedSnapshot' },
       ...Object.fromEntries(
         failures
@@ -202,10 +213,10 @@ function typedExample(wire: object, example: string): unknown {
 }
 
 /** Whether its answers come in pages. */
-const isPaged = ({ parameters }: Operation): boolean => 'page' in parameters
+const isPaged = ({ parameters }: Declared): boolean => 'page' in parameters
 
 /** `ListBuoysAnswer` of `listBuoys`. */
-const answerName = ({ name }: Operation): string => `${pascal(name)}Answer`
+const answerName = ({ name }: Declared): string => `${pascal(name)}Answer`
 
 function answerSchema(name: string): Schema {
   const answer = ANSWERS[name]
@@ -221,7 +232,7 @@ function answerSchema(name: string): Schema {
   }
 }
 
-function success(operation: Operation, answers: ExampleAnswers): Schema {
+function success(operation: Declared, answers: ExampleAnswers): Schema {
   const { examples } = OPERATION_TEXTS[operation.name]
   return {
     description: ANSWERS[operation.name].data.description ?? 'The answer.',
@@ -243,6 +254,27 @@ function success(operation: Operation, answers: ExampleAnswers): Schema {
         ),
       },
       ...shapeContents(operation),
+    },
+  }
+}
+
+function streamOf(): Schema {
+  return {
+    description:
+      'A stream that goes on: the snapshot that is served now, and an event for each later one. `data` of an event is a `SnapshotEvent`.',
+    headers: STREAM_HEADERS,
+    content: {
+      'text/event-stream': {
+        schema: {
+          type: 'string',
+          description: 'Server-Sent Events; the `data` of each is JSON on one line, whose schema this is.',
+          contentMediaType: 'application/json',
+          contentSchema: { $ref: '#/components/schemas/SnapshotEvent' },
+        },
+        examples: Object.fromEntries(
+          Object.entries(STREAM_EXAMPLES).map(([word, value]) => [word, { summary: word, value }]),
+        ),
+      },
     },
   }
 }

@@ -2,14 +2,14 @@
  * The files that describe the service: `openapi.json` below the base path for programs, `/llms.txt` for
  * language models.
  */
-import type { Operation } from '../answers/operation.ts'
+import type { Declared } from '../answers/operation.ts'
 import type { StaticFile } from '../serving/site.ts'
 import { openApiDocument, type OpenApiDocument } from './document.ts'
 
 const ENCODER = new TextEncoder()
 
 /** `basePath` as in `/v2`. The files need no key and are made once, when the server starts. */
-export function descriptionFiles(operations: readonly Operation[], basePath: string): StaticFile[] {
+export function descriptionFiles(operations: readonly Declared[], basePath: string): StaticFile[] {
   const document = openApiDocument(operations, basePath)
   return [
     {

@@ -1,5 +1,5 @@
 /** What the description says of answers in other forms than JSON: parameters, headers and contents. */
-import type { Operation, Tables } from '../answers/operation.ts'
+import type { Declared, Tables } from '../answers/operation.ts'
 import type { Format } from '../answers/shape.ts'
 import type { Schema } from './schemas.ts'
 
@@ -82,7 +82,7 @@ export const FEATURE_COLLECTION: Schema = {
 }
 
 /** The query parameters that shape answers. */
-export function shapeParameters({ tables }: Operation): Schema[] {
+export function shapeParameters({ tables }: Declared): Schema[] {
   if (tables === undefined) return []
   return [
     query('format', formatText(tables), { type: 'string', enum: tables.formats, default: 'json' }),
@@ -121,14 +121,14 @@ function query(name: string, description: string, schema: Schema): Schema {
 }
 
 /** The contents of a success beside JSON. */
-export function shapeContents({ tables }: Operation): { [type: string]: Schema } {
+export function shapeContents({ tables }: Declared): { [type: string]: Schema } {
   const contents: { [type: string]: Schema } = {}
   for (const format of tables?.formats ?? []) if (format !== 'json') Object.assign(contents, CONTENTS[format])
   return contents
 }
 
 /** The headers that only answers in other formats have. */
-export function shapeHeaders({ tables }: Operation): Schema {
+export function shapeHeaders({ tables }: Declared): Schema {
   if (tables === undefined) return {}
   return {
     'Content-Disposition': { $ref: '#/components/headers/ContentDisposition' },

@@ -23,6 +23,13 @@ export const HEADER_PARAMETERS: { readonly [name: string]: Schema } = {
     schema: { type: 'string' },
     example: 'text/csv',
   },
+  LastEventId: {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description:
+      'The `id` of the last event that came. Browsers send it by themselves. The first event then has the changes since that snapshot, as long as the server holds it; any other value counts as none.',
+    schema: { type: 'string' },
+  },
   AcceptLanguage: {
     name: 'Accept-Language',
     in: 'header',
@@ -74,6 +81,11 @@ export const HEADERS: { readonly [name: string]: Schema } = {
       pattern: '^(private|public), max-age=[0-9]+$',
     },
   ),
+  StreamCacheControl: header('Nobody on the way may keep or compress a stream.', {
+    type: 'string',
+    const: 'no-store, no-transform',
+  }),
+  AccelBuffering: header('nginx passes each event on at once.', { type: 'string', const: 'no' }),
   NoStore: header('Caches do not keep errors.', { type: 'string', const: 'no-store' }),
   Vary: header('The headers of the request that the answer depends on: `Authorization` if it needs a key.', {
     type: 'string',
@@ -135,3 +147,14 @@ export const SUCCESS_HEADERS = headerRefs(VALIDATORS)
 export const ERROR_HEADERS = headerRefs({ 'Cache-Control': 'NoStore', 'X-Request-Id': 'ErrorRequestId' })
 export const SNAPSHOT_HEADER = headerRefs({ 'X-Snapshot-Id': 'SnapshotId', 'X-Demo': 'Demo' })
 export const RETRY = headerRefs({ 'Retry-After': 'RetryAfter' })
+export const STREAM_HEADERS = {
+  ...headerRefs({
+    'Cache-Control': 'StreamCacheControl',
+    Vary: 'Vary',
+    'X-Accel-Buffering': 'AccelBuffering',
+    'X-Snapshot-Id': 'SnapshotId',
+    'X-Demo': 'Demo',
+    'X-Request-Id': 'RequestId',
+  }),
+  ...RATE_HEADERS,
+}

@@ -10,7 +10,7 @@ export const TAGS: { readonly [tag in Tag]: string } = {
   Readings: 'What a buoy has measured: pages of readings, a chart, seasons of several years.',
   Satellites: 'Altimeter missions and their passes over virtual buoys.',
   Conditions: 'Forecast, nearest reading and tide of one point.',
-  Changes: 'What is new since a snapshot, for those who keep a copy.',
+  Changes: 'What is new since a snapshot, for those who keep a copy, and an event when there is more.',
 }
 
 interface OperationTexts {
@@ -27,6 +27,12 @@ export const EXAMPLES_AS_OF = '2026-11-01T06:00:00Z'
 const EXAMPLES_SNAPSHOT = '2a7d6191f34506ea8ac51d9e'
 /** The UUID in the examples of errors. */
 export const EXAMPLES_REQUEST_ID = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
+
+/** Texts of a stream, by a word for the documentation's list. */
+export const STREAM_EXAMPLES: { readonly [word: string]: string } = {
+  begin: `retry: 5000\n\nevent: snapshot\nid: ${EXAMPLES_SNAPSHOT}\ndata: {"snapshot":"${EXAMPLES_SNAPSHOT}","as_of":"${EXAMPLES_AS_OF}","since":null,"changes":null}\n\n`,
+  later: `event: snapshot\nid: ${EXAMPLES_SNAPSHOT}\ndata: {"snapshot":"${EXAMPLES_SNAPSHOT}","as_of":"${EXAMPLES_AS_OF}","since":"0123456789abcdef01234567","changes":{"buoys":{"added":0,"changed":2,"removed":0},"readings":{"added":2,"changed":0,"removed":0},"passes":false,"forecast":true}}\n\n`,
+}
 
 /** The arguments of paths. */
 export const PATH_PARAMETERS: { readonly [name: string]: { description: string; example: string } } = {
@@ -95,6 +101,12 @@ export const OPERATION_TEXTS: { readonly [operation: string]: OperationTexts } =
     description:
       'What distinguishes the current snapshot, or the one of `snapshot`, from the one of `since`. `buoys` is not paged. It has every buoy that came (`added`), left (`removed`), moved, was renamed or described in another way, became active or inactive, or has readings that are new, differ or are gone (`changed`). `readings` of a buoy counts these by months: `from` and `to` are the times of the first and the last of them. `passes` and `forecast` say whether anything of them differs.\n\n`include=readings` adds the readings themselves, in pages, by buoy and time; `buoys` is on the first page alone. A removed reading comes as it was. Follow the pages with `snapshot` set to the `until` of the first: `Link` does.\n\nAsk next time since the `until` of this answer. A `since` that the server does not hold any more gives a 410: take the lists anew. `since` the current snapshot gives an answer without changes.',
     examples: { nothing: `/changes?since=${EXAMPLES_SNAPSHOT}` },
+  },
+  streamEvents: {
+    tag: 'Changes',
+    description:
+      'A stream of Server-Sent Events that says when there is a new snapshot. It begins with `retry: 5000` and the event `snapshot` of what is served now; then one comes for each later snapshot. `data` is JSON on one line: `snapshot` is its id, which is the `id` of the event too, `as_of` its time. `changes` counts what distinguishes it from the snapshot `since`, in the words of `/changes`, where the readings are. Both are `null` in the first event, unless the header `Last-Event-ID` names a snapshot that the server still holds, and where it does not hold that any more: take the lists anew then. Who falls behind gets one event over several snapshots.\n\nWith `buoy` an event comes only where one of these buoys changed. It counts these alone and has the ids of the changed ones in `ids`; the first event always comes. An id that no buoy has is watched for, a slug that no buoy has gives a 404.\n\nA line that begins with a colon comes after 20 s of silence. A client that does not read is cut off. A stream ends when the server stops, when its key is revoked or its quota is used up: come again after `retry`. It costs one call of the quota, and one more each hour that it lasts. A key may have 8 streams at a time (a setting of the server); one more gives a 429, and too many in all a 503.',
+    examples: {},
   },
   listCountries: {
     tag: 'Buoys',

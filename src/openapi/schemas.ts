@@ -523,6 +523,48 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     },
     'A reading that differs; one that is gone as it was.',
   ),
+  ChangeCounts: object(
+    {
+      added: count('Those that are new.'),
+      changed: count('Those that differ.'),
+      removed: count('Those that are gone.'),
+    },
+    'How many differ.',
+  ),
+  SnapshotEvent: withOptional(
+    object(
+      {
+        snapshot: text('The snapshot that is served now.'),
+        as_of: time("The time of the snapshot's data"),
+        since: {
+          type: ['string', 'null'],
+          description:
+            'The snapshot that the changes are counted from; null where there is none, or the server does not hold it any more.',
+        },
+        changes: {
+          anyOf: [ref('SnapshotChanges'), { type: 'null' }],
+          description: 'What distinguishes the two; null where `since` is.',
+        },
+      },
+      'The `data` of an event of `/events`.',
+    ),
+    {
+      ids: {
+        type: ['array', 'null'],
+        items: { type: 'integer', minimum: 1 },
+        description: 'With `buoy`: those of these buoys that changed; null where `since` is.',
+      },
+    },
+  ),
+  SnapshotChanges: object(
+    {
+      buoys: ref('ChangeCounts'),
+      readings: ref('ChangeCounts'),
+      passes: { type: 'boolean', description: 'Whether the satellite passes differ.' },
+      forecast: { type: 'boolean', description: 'Whether the forecast differs.' },
+    },
+    'How much distinguishes two snapshots; with `buoy` the counts are those of these buoys.',
+  ),
   Meta: object({ timestamp: time('Time of the answer') }, 'About the answer.'),
   ErrorAnswer: {
     ...object(error, 'The body of every error.'),

@@ -15,7 +15,7 @@ import type {
 import { readRequests, requestsByWorker } from '../metrics/requests.ts'
 import { METRICS } from '../metrics/table.ts'
 import { readWorkers } from '../metrics/worker-figures.ts'
-import { OPERATIONS } from '../routes.ts'
+import { ROUTED } from '../routes.ts'
 import { routeNames } from '../serving/recorder.ts'
 import { memoryLimit } from '../snapshot/memory.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
@@ -48,7 +48,7 @@ export interface MetricsOptions {
 /** Makes the text; asked again and again without a pause, it takes a tenth of the thread's time. */
 export function metricsText(options: MetricsOptions): () => string {
   const builtNow = builtOf(options.dir)
-  const routes = routeNames(OPERATIONS, options.common.basePath)
+  const routes = routeNames(ROUTED, options.common.basePath)
   const figures = (): Figures => figuresOf(options, builtNow, routes)
   let text = ''
   let until = -Infinity

@@ -15,6 +15,7 @@ import { LEVELS, type Level } from '../logs/log.ts'
 import { readWorkers } from '../metrics/worker-figures.ts'
 import { collectGarbage } from '../system/collect.ts'
 import { timestampText } from '../sea/time.ts'
+import { countListeners } from '../serving/listener-counts.ts'
 import { Totals } from '../serving/totals.ts'
 import type { Changes } from '../snapshot/changes.ts'
 import { SnapshotError } from '../snapshot/format.ts'
@@ -90,6 +91,9 @@ export class RunningServer {
   /** Shared memory of the connections of all workers. */
   readonly #connections: SharedArrayBuffer
   readonly #explorer: Observed['explorer']
+  /** The same of their streams of events. */
+  readonly #listeners: SharedArrayBuffer
+  readonly #maxListeners: number
   readonly #workers: Workers
   readonly #probes: ReadinessProbes
   readonly #reloader: Reloader
@@ -142,6 +146,8 @@ export class RunningServer {
     const common = commonStart(config, surroundings, count, quota)
     this.#connections = common.connections
     this.#explorer = { doors: common.doors, quota: common.explorerQuota }
+    this.#listeners = common.listeners
+    this.#maxListeners = common.maxListeners
     const addresses = new AddressCounters(common.addresses)
     const hourly = [counters, addresses, new ProxyWarnings(addresses, log)]
     this.#hours = prepareHours(hourly, clock)
@@ -371,6 +377,8 @@ export class RunningServer {
       totals: this.#totals,
       connections: this.#connections,
       explorer: this.#explorer,
+      listeners: this.#listeners,
+      maxListeners: this.#maxListeners,
       isDraining: this.#isDraining,
       isOpen: this.#isOpen,
       hasKeys: this.#hasKeys,
@@ -385,7 +393,7 @@ export class RunningServer {
     await drain({
       drainMs: this.#config['drain-time'] * 1000,
       isWatched: this.#probes.isWatched,
-      open: () => countConnections(this.#connections).open,
+      open: () => countConnections(this.#connections).open + countListeners(this.#listeners).open,
       stopListening: () => this.#workers.send({ type: 'stop-listening' }),
     })
     return this.#close(false)

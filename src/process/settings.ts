@@ -252,6 +252,18 @@ export const SERVE_SETTINGS = {
     default: '256',
     parse: wholeNumber(0, 1_000_000),
   } satisfies Setting<number>,
+  'max-listeners': {
+    placeholder: 'N',
+    help: 'streams of events at a time, in all workers, beside the connections; one more is answered 503',
+    default: '10000',
+    parse: wholeNumber(1, 1_000_000),
+  } satisfies Setting<number>,
+  'max-listeners-per-key': {
+    placeholder: 'N',
+    help: 'streams of events at a time with one key; one more is answered 429',
+    default: '8',
+    parse: wholeNumber(1, 65_535),
+  } satisfies Setting<number>,
   'drain-time': {
     placeholder: 'TIME',
     help: 'how long a stopping server goes on answering, at most; twice the interval of the balancer’s checks and 0.5 s',

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import type { Doors } from '../access/page-reads.ts'
 import { descriptionFiles } from '../openapi/files.ts'
-import { OPERATIONS } from '../routes.ts'
+import { ROUTED } from '../routes.ts'
 import { readSite, shareSite, type SharedSite } from '../serving/site.ts'
 
 /** Lies beside the compiled code. */
@@ -18,7 +18,7 @@ export interface SiteSettings {
 /** Reads the site into shared memory. Without the built pages the operations are served all the same. */
 export function startSite(settings: SiteSettings, log: (line: string) => void): SharedSite {
   const { basePath, doors, contact } = settings
-  const described = descriptionFiles(OPERATIONS, basePath)
+  const described = descriptionFiles(ROUTED, basePath)
   try {
     const files = readSite(SITE_FOLDER, {
       base_path: basePath,

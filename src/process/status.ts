@@ -4,6 +4,7 @@ import { holdStatus } from '../build/rollback.ts'
 import { countConnections } from '../http/connections.ts'
 import type { Doors } from '../access/page-reads.ts'
 import { timestampText } from '../sea/time.ts'
+import { countListeners } from '../serving/listener-counts.ts'
 import type { Totals } from '../serving/totals.ts'
 import { snapshotStatus } from '../snapshot/inspect.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
@@ -21,6 +22,9 @@ export interface Observed {
   connections: SharedArrayBuffer
   /** Whose pages may read without a key, and how often an hour. */
   explorer: { doors: Doors; quota: number }
+  /** The same of their streams of events, and how many there may be. */
+  listeners: SharedArrayBuffer
+  maxListeners: number
   isDraining: boolean
   isOpen: boolean
   /** Whether it is known which keys there are. */
@@ -78,6 +82,7 @@ export class Status {
       answered: answeredStatus(totals),
       explorer: explorerStatus(observed),
       connections: countConnections(connections),
+      listeners: listenersStatus(observed),
       draining: isDraining,
       ...this.#more(),
     }
@@ -92,6 +97,25 @@ function answeredStatus(totals: Totals): object {
 function explorerStatus({ explorer: { doors, quota }, totals }: Observed): object {
   const { explorer_reads: reads, explorer_refused: refused } = totals.sums()
   return { access: doors, quota, reads, refused }
+}
+
+function listenersStatus({ listeners, maxListeners, totals }: Observed): object {
+  const sums = totals.sums()
+  return {
+    open: countListeners(listeners).open,
+    limit: maxListeners,
+    begun: sums.streams,
+    events: sums.events,
+    refused: { in_all: sums.streams_refused_in_all, by_key: sums.streams_refused_of_one },
+    ended: {
+      client: sums.streams_client,
+      slow: sums.streams_slow,
+      key: sums.streams_key,
+      quota: sums.streams_quota,
+      drain: sums.streams_drain,
+      lost: sums.streams_lost,
+    },
+  }
 }
 
 function reloadStatus({ at, error, took, loaded, refused, loading }: ReloadState): object {

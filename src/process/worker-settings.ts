@@ -8,10 +8,11 @@ import type { Format, Level } from '../logs/log.ts'
 import type { BuildFigures } from '../metrics/figures.ts'
 import { RequestCounts } from '../metrics/requests.ts'
 import { WorkerFiguresRow } from '../metrics/worker-figures.ts'
-import { OPERATIONS } from '../routes.ts'
+import { ROUTED } from '../routes.ts'
 import { routeNames } from '../serving/recorder.ts'
 import type { PublishedManifest } from '../snapshot/read.ts'
 import type { Mirror } from '../mirror/mirror.ts'
+import { ListenerCounts } from '../serving/listener-counts.ts'
 import { Totals } from '../serving/totals.ts'
 import type { ServeConfig } from './settings.ts'
 import { startSite } from './site.ts'
@@ -73,7 +74,7 @@ export function commonStart(
   workers: number,
   quota: SharedArrayBuffer,
 ): CommonStart {
-  const routes = routeNames(OPERATIONS, config['base-path']).length
+  const routes = routeNames(ROUTED, config['base-path']).length
   const hasProxies = config['trusted-proxy'].length > 0
   const doors = doorsOf(config.explorer, { host: config.host, isDemo, hasProxies })
   return {
@@ -84,6 +85,7 @@ export function commonStart(
     requests: RequestCounts.allocate(workers, routes),
     workerFigures: WorkerFiguresRow.allocate(workers),
     connections: Connections.allocate(workers),
+    listeners: ListenerCounts.allocate(workers),
     site: startSite({ basePath: config['base-path'], doors, contact: config.contact }, log),
     accessLog:
       config['access-log'] === null || writeAccess === undefined
@@ -98,7 +100,13 @@ export function commonStart(
     doors,
     explorerQuota: config['explorer-quota'],
     trustedProxies: config['trusted-proxy'],
-    maxConnections: connectionsWithin(config['max-connections'], workers, openFilesLimit(), log),
+    ...connectionsWithin(
+      { connections: config['max-connections'], listeners: config['max-listeners'] },
+      workers,
+      openFilesLimit(),
+      log,
+    ),
+    maxListenersPerKey: config['max-listeners-per-key'],
     maxConnectionsPerAddress: config['max-connections-per-address'],
     answerCache: config['answer-cache'],
     holdSnapshots: config['hold-snapshots'],

@@ -18,8 +18,11 @@ import { LeaseCounters } from '../access/lease-counters.ts'
 import { LAST_ACT } from './interrupt.ts'
 import { Pulse } from './pulse.ts'
 import { QuotaCounters } from '../access/quota.ts'
+import { EventStreams } from '../serving/event-streams.ts'
+import { ListenerCounts } from '../serving/listener-counts.ts'
+import { Listeners } from '../serving/listeners.ts'
 import { RequestPath } from '../serving/request.ts'
-import { OPERATIONS } from '../routes.ts'
+import { OPERATIONS, ROUTED, STREAM } from '../routes.ts'
 import { renderFragments } from '../answers/fragments.ts'
 import { Site, type SharedSite } from '../serving/site.ts'
 import type { ChangesSince, View } from '../answers/operation.ts'
@@ -54,6 +57,10 @@ export interface WorkerStart {
   maxConnections: number
   maxConnectionsPerAddress: number
   connections: SharedArrayBuffer
+  /** Streams of events at a time, of all workers and of one key, and shared memory of their counts. */
+  maxListeners: number
+  maxListenersPerKey: number
+  listeners: SharedArrayBuffer
   answerCache: number
   refreshEvery: number
   settingsTag: string
@@ -142,7 +149,7 @@ process.on('warning', ({ name, message }) => send({ type: 'warning', message: `$
 
 const clock = (): number => Date.now() / 1000 + shift[0]
 const totals = new Totals(start.totals, start.thread)
-const routes = routeNames(OPERATIONS, start.basePath)
+const routes = routeNames(ROUTED, start.basePath)
 const counts = new RequestCounts(start.requests, routes.length, start.thread)
 const figures = new WorkerFiguresRow(start.workerFigures, start.thread)
 const expensive = new ExpensiveAnswers(() => totals.counted('requests'))
@@ -164,6 +171,23 @@ function askForLease(slot: number, hour: number, count: number): void {
   wanted.push(slot, hour, count)
 }
 
+const neighbours = new TrustedProxies(['127.0.0.0/8', '::1', ...start.trustedProxies])
+const connections = new Connections(start.connections, start.thread, {
+  total: start.maxConnections,
+  perAddress: start.maxConnectionsPerAddress,
+  isExempt: (address) => neighbours.trusts(address),
+})
+const listeners = new Listeners({ onSent: (events) => totals.countMany('events', events) })
+const streams = new EventStreams({
+  listeners,
+  counts: new ListenerCounts(start.listeners, start.thread, {
+    total: start.maxListeners,
+    perHolder: start.maxListenersPerKey,
+  }),
+  connections,
+  totals,
+})
+
 let ring = new KeyRing(start.keys)
 const requests = new RequestPath(
   {
@@ -181,6 +205,7 @@ const requests = new RequestPath(
     refreshEvery: start.refreshEvery,
     totals,
     expensive,
+    stream: { operation: STREAM, streams },
     site: new Site(start.site),
     clock,
     onFault: (error, operation) => send({ type: 'fault', message: `${operation}: ${faultText(error)}` }),
@@ -286,7 +311,7 @@ const access =
 const lines: Lines | null = access && {
   log: access,
   routes,
-  operations: [...OPERATIONS.map(({ name }) => name), ...OTHER_ROUTES],
+  operations: [...ROUTED.map(({ name }) => name), ...OTHER_ROUTES],
   keyId: (row) => ring.id(row),
 }
 
@@ -305,13 +330,8 @@ function answer(exchange: Exchange, handler: OnRequest): void {
 }
 
 const handle: OnRequest = (exchange) => requests.handle(exchange)
-const neighbours = new TrustedProxies(['127.0.0.0/8', '::1', ...start.trustedProxies])
 const engine = loadEngine(start.engine).create((exchange) => answer(exchange, handle), {
-  connections: new Connections(start.connections, start.thread, {
-    total: start.maxConnections,
-    perAddress: start.maxConnectionsPerAddress,
-    isExempt: (address) => neighbours.trusts(address),
-  }),
+  connections,
   recorder: new RequestRecorder(counts, routes.length, lines),
   onProgress: () => pulse.advance(),
   onThrow: (error) => send({ type: 'fault', message: faultText(error) }),
@@ -377,12 +397,14 @@ main.on('message', (message: ToWorker) => {
       break
     case 'drain':
       engine.drain()
+      listeners.drain()
       break
     case 'stop-listening':
       engine.stopListening()
       break
     case 'close':
       engine.stopListening()
+      listeners.close()
       void engine.finish(LAST_ANSWERS_MS).then(async () => {
         await parked.empty()
         close()

@@ -11,6 +11,8 @@ import type { ErrorDetails } from '../answers/errors.ts'
 import type { RawQuery } from '../answers/raw-query.ts'
 import { AUTHORIZATION, FORWARDED, X_FORWARDED_FOR, type Exchange } from '../http/exchange.ts'
 import { timestampText } from '../sea/time.ts'
+import { placeOfAddress, placeOfKey } from './listener-counts.ts'
+import type { Holder } from './listeners.ts'
 import type { Charge } from './reply.ts'
 import type { Totals } from './totals.ts'
 
@@ -161,6 +163,37 @@ export class Admission {
 
   #takeOfAddress(limit: number, now: number): number {
     return this.#options.addresses?.take(this.#address, limit, now, this.isPage ? 'page' : 'public') ?? -1
+  }
+
+  /**
+   * Who holds a stream that the last request, which was admitted, begins. `clock`: epoch seconds; `ask` has calls
+   * leased of the key in a slot.
+   */
+  holder(clock: () => number, ask: (slot: number, hour: number) => void): Holder & { place: number } {
+    const { quota, addresses, doors, explorerQuota } = this.#options
+    if (this.keyRow === -1) {
+      const address = this.#address
+      const take = (): number => addresses?.take(address, explorerQuota, clock(), 'page') ?? -1
+      return {
+        place: placeOfAddress(address),
+        isGood: () => doors !== 'demo' || this.isDemo,
+        pay: () => (take() >= 0 ? 'paid' : 'refused'),
+      }
+    }
+    const digest = this.#keys.digest(this.keyRow)
+    return {
+      place: placeOfKey(this.client),
+      isGood: () => this.#keys.findDigest(digest) !== -1,
+      pay: () => {
+        const row = this.#keys.findDigest(digest)
+        if (row === -1) return 'refused'
+        const [slot, now] = [this.#keys.slot(row), clock()]
+        const remaining = quota.take(slot, this.#keys.quota(row), now)
+        if (remaining >= 0) return 'paid'
+        if (remaining === ASK) ask(slot, hourOf(now))
+        return remaining === REFUSED ? 'refused' : 'later'
+      },
+    }
   }
 
   /**

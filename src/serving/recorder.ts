@@ -1,5 +1,5 @@
 /** Records the requests of one worker: counts and times each, and writes lines of the access log. */
-import type { Operation } from '../answers/operation.ts'
+import type { Declared } from '../answers/operation.ts'
 import { TRACEPARENT, type Answered, type Exchange, type OnAnswer, type Recorder } from '../http/exchange.ts'
 import type { AccessLog } from '../logs/access-log.ts'
 import type { Trace } from '../logs/traceparent.ts'
@@ -13,7 +13,7 @@ const UUID_LENGTH = 36
  * The routes by their ordinals, as labels: those of operations, then `OTHER_ROUTES`.
  * @param basePath as in `/v2`
  */
-export function routeNames(operations: readonly Operation[], basePath: string): string[] {
+export function routeNames(operations: readonly Declared[], basePath: string): string[] {
   return [...operations.map(({ path }) => `${basePath}${path}`), ...OTHER_ROUTES]
 }
 

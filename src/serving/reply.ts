@@ -14,7 +14,8 @@ import { CONTENT_TYPES, type Format } from '../answers/shape.ts'
 import { timestampText } from '../sea/time.ts'
 
 const ALLOWED_METHODS = 'GET, HEAD, OPTIONS'
-const ALLOWED_HEADERS = 'Authorization, X-Visitor-ID, X-Request-Id, Accept, Content-Type, If-None-Match'
+const ALLOWED_HEADERS =
+  'Authorization, X-Visitor-ID, X-Request-Id, Accept, Content-Type, If-None-Match, Last-Event-ID'
 const EXPOSED_HEADERS =
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id, X-Snapshot-Id, X-Demo'
 
@@ -261,6 +262,19 @@ export function rateHeaders(charge: Charge | null): string {
     `\r\nX-RateLimit-Limit: ${charge.limit}` +
     `\r\nX-RateLimit-Remaining: ${charge.remaining}` +
     `\r\nX-RateLimit-Reset: ${charge.reset}`
+  )
+}
+
+/**
+ * The head of a stream of events. nginx would gather them in its buffer, and others might compress them, which
+ * delays them. `headers`: each begun by CRLF.
+ */
+export function streamHead(callersId: string, headers: string): string {
+  return (
+    `200 OK\r\nContent-Type: text/event-stream${EVERY_ANSWER}` +
+    '\r\nCache-Control: no-store, no-transform\r\nX-Accel-Buffering: no' +
+    headers +
+    requestIdHeader(callersId)
   )
 }
 

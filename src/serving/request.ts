@@ -15,8 +15,10 @@ import {
   EXPENSIVE_BYTES,
   EXPENSIVE_US,
   isExpensive,
+  type Declared,
   type ExpensiveAnswer,
   type Operation,
+  type StreamOperation,
   type View,
 } from '../answers/operation.ts'
 import { snapshotGone, snapshotId } from '../answers/pins.ts'
@@ -37,11 +39,12 @@ import type { ParkedRequests, Wait } from '../http/parked.ts'
 import { OTHER_ROUTES } from '../metrics/requests.ts'
 import { Router, type Route } from '../routes.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
-import { MINUTE } from '../sea/time.ts'
+import { MINUTE, timestampText } from '../sea/time.ts'
 import { finish } from '../system/steps.ts'
 import { FormatPreference } from './accept.ts'
 import { Admission, type AdmissionOptions } from './admission.ts'
 import type { AnsweredRequest, KeptAnswer } from './cache.ts'
+import { FULL_RETRY_SECONDS, type EventStreams } from './event-streams.ts'
 import { ENCODINGS, type CompressedAnswer } from './compressed.ts'
 import { EncodingPreference, type Encoding } from './encoding.ts'
 import { answerInSteps, beginAnswer, endAnswer, TAIL_BYTES, tailAt } from './envelope.ts'
@@ -54,6 +57,7 @@ import {
   rateHeaders,
   sendError,
   sendPreflight,
+  streamHead,
   varyOf,
   varyOfPage,
   VARY_BY_KEY,
@@ -70,6 +74,8 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions {
   refreshEvery: number
   /** Makes expensive answers in slices; null where nobody waits meanwhile, and all are made at once. */
   expensive: ExpensiveAnswers | null
+  /** What is answered with streams of events; without it there are none. */
+  stream?: { operation: StreamOperation; streams: EventStreams }
   /** Pages and their files, beside the operations. */
   site?: Site
   /** Where several replicas share the quotas: holds requests that find none of theirs leased. */
@@ -84,6 +90,12 @@ export interface LeaseWaits {
   readonly parked: ParkedRequests
   /** `count` requests wait for calls of the key in `slot`; they are woken by the slot. */
   ask(slot: number, hour: number, count: number): void
+}
+
+interface StreamTarget {
+  stream: StreamOperation
+  index: number
+  reader: QueryReader<StreamOperation['parameters']>
 }
 
 interface Target {
@@ -108,6 +120,9 @@ const MOST_KEPT_BYTES = 1024 * 1024
 const FAULT = 'Internal error'
 const BUSY = 'Too many long answers are being made. Try again later, or ask for less'
 const TAKES_NO_BODY = 'A request for so long an answer has no body'
+const NOT_PINNED = 'Parameter snapshot is not for streams. Allowed: nothing; they follow the current snapshot'
+const TOO_MANY_STREAMS = 'Too many streams of events are open. Try again later'
+const TOO_MANY_STREAMS_OF_ONE = 'Too many streams of events are open with this key. Close one first'
 
 const JSON_FORMAT: Format = 'json'
 
@@ -135,7 +150,9 @@ const UNMATCHED = OTHER_ROUTES.indexOf('unmatched')
 
 export class RequestPath {
   readonly #options: RequestPathOptions
-  readonly #router: Router<Target>
+  readonly #router: Router<Target | StreamTarget>
+  /** Ordinal of the first route beside those of operations and streams. */
+  readonly #otherRoutes: number
   readonly #raw = new RawQuery()
   readonly #digest = new Digest()
   readonly #encodings = new EncodingPreference(ENCODINGS)
@@ -185,17 +202,23 @@ export class RequestPath {
     this.#admission = new Admission(options, keys)
     this.#held = new HeldViews(options)
     this.#served = this.#current = this.#held.current
-    this.#router = new Router(
-      options.basePath,
-      options.operations.map((operation, index) => ({
-        path: operation.path,
-        target: { operation, index, reader: readerOf(operation.parameters, operation.refusal) },
-      })),
-    )
+    const { basePath, operations, stream } = options
+    const targets: { path: string; target: Target | StreamTarget }[] = operations.map((operation, index) => ({
+      path: operation.path,
+      target: { operation, index, reader: readerOf(operation.parameters, operation.refusal) },
+    }))
+    if (stream !== undefined) {
+      const { path, parameters, refusal } = stream.operation
+      const reader = readerOf(parameters, refusal)
+      targets.push({ path, target: { stream: stream.operation, index: operations.length, reader } })
+    }
+    this.#router = new Router(basePath, targets)
+    this.#otherRoutes = targets.length
   }
 
   setKeys(keys: KeyRing): void {
     this.#admission.setKeys(keys)
+    this.#options.stream?.streams.keysChanged()
   }
 
   /** Bytes that kept answers take. */
@@ -217,6 +240,7 @@ export class RequestPath {
     this.#served = this.#current = this.#held.current
     this.#admission.isDemo = this.#current.view?.dataset.demo === true
     this.#second = 0
+    this.#options.stream?.streams.serve(views.at(-1)!)
   }
 
   handle(exchange: Exchange): void {
@@ -244,9 +268,9 @@ export class RequestPath {
     }
     const route = this.#router.find(path)
     if (route === null) {
-      exchange.route = this.#options.operations.length + STATIC
+      exchange.route = this.#otherRoutes + STATIC
       if (this.#options.site?.serve(exchange, served.mark) === true) return
-      exchange.route = this.#options.operations.length + UNMATCHED
+      exchange.route = this.#otherRoutes + UNMATCHED
       sendError(exchange, 'resource_not_found', 'No such path', now)
       return
     }
@@ -258,18 +282,50 @@ export class RequestPath {
       return
     }
     this.#raw.split(query)
-    if (!this.#admit(exchange, route.target.operation, now)) return
+    const { target, path: args } = route
+    const operation = 'stream' in target ? target.stream : target.operation
+    if (!this.#admit(exchange, operation, now)) return
     try {
       const pin = this.#raw.get('snapshot')
+      if ('stream' in target) {
+        if (pin !== '') throw new ApiError('bad_request', NOT_PINNED, { parameter: 'snapshot' })
+        this.#stream(exchange, this.#served.view!, target, now)
+        return
+      }
       if (pin !== '') this.#pin(pin)
-      this.#answer(exchange, this.#served.view!, route, now)
+      this.#answer(exchange, this.#served.view!, { target, path: args }, now)
     } catch (error) {
-      this.#refuse(exchange, error, route.target.operation, now)
+      this.#refuse(exchange, error, operation, now)
     }
   }
 
+  /** Answers with a stream of events. @throws ApiError */
+  #stream(exchange: Exchange, view: View, { stream, reader, index }: StreamTarget, now: number): void {
+    const { clock, leases } = this.#options
+    const buoys = stream.buoys(view, reader.read(this.#raw, this.#digest.begin(index)))
+    const holder = this.#admission.holder(clock, (slot, hour) => leases?.ask(slot, hour, 1))
+    const headers = this.#commonHeaders(stream)
+    const head = streamHead(callersRequestId(exchange), headers)
+    const { place } = holder
+    const refusal = this.#options.stream!.streams.begin(exchange, { head, buoys, holder, place })
+    if (refusal === null) return
+    if (refusal === 'body') {
+      sendError(exchange, 'bad_request', TAKES_NO_BODY, now, { headers })
+      return
+    }
+    const full = { headers: `${headers}\r\nRetry-After: ${FULL_RETRY_SECONDS}` }
+    if (refusal === 'in all') {
+      sendError(exchange, 'service_unavailable', TOO_MANY_STREAMS, now, full)
+      return
+    }
+    sendError(exchange, 'rate_limit_exceeded', TOO_MANY_STREAMS_OF_ONE, now, {
+      ...full,
+      more: { retry_after: FULL_RETRY_SECONDS, reset_at: timestampText(now + FULL_RETRY_SECONDS) },
+    })
+  }
+
   /** Key and quota. False when the request was answered with a refusal. */
-  #admit(exchange: Exchange, operation: Operation, now: number): boolean {
+  #admit(exchange: Exchange, operation: Declared, now: number): boolean {
     const admission = this.#admission
     const refusal = admission.admit(exchange, operation.access, this.#raw, now)
     exchange.keyRow = admission.keyRow
@@ -305,7 +361,7 @@ export class RequestPath {
   }
 
   /** What the errors of an operation share with its successes; rate headers once a request was charged. */
-  #commonHeaders(operation: Operation): string {
+  #commonHeaders(operation: Declared): string {
     const vary = operation.access === 'keyed' ? VARY_BY_KEY : ''
     return this.#served.header + vary + rateHeaders(this.#fields.charge)
   }
@@ -530,7 +586,7 @@ export class RequestPath {
    */
   #rewritten(view: View, pin: string, path: string, query: string, second: number): Uint8Array | null {
     const route = this.#router.find(path)
-    if (route === null) return null
+    if (route === null || 'stream' in route.target) return null
     const { operation, reader, index } = route.target
     this.#raw.split(query)
     // Long ones with fewer fields are made in slices, so that it is hardly ever one of these.
@@ -634,12 +690,12 @@ export class RequestPath {
     return true
   }
 
-  #reportFault(error: unknown, operation: Operation): void {
+  #reportFault(error: unknown, operation: Declared): void {
     this.#options.totals.count('faults')
     this.#options.onFault(error, operation.name)
   }
 
-  #refuse(exchange: Exchange, error: unknown, operation: Operation, now: number): void {
+  #refuse(exchange: Exchange, error: unknown, operation: Declared, now: number): void {
     const headers = this.#commonHeaders(operation)
     if (error instanceof ApiError) {
       sendError(exchange, error.code, error.message, now, { headers, details: error.details })

@@ -35,12 +35,25 @@ const TOTALS = {
   /** Asked by pages of this server without a key; of them, those refused for the used-up quota of their address. */
   explorer_reads: 20,
   explorer_refused: 21,
+  /** Streams of events that have begun, and events that went into them. */
+  streams: 22,
+  events: 23,
+  /** Streams that were refused: one too many of a key or address, and in all. */
+  streams_refused_of_one: 24,
+  streams_refused_in_all: 25,
+  /** Streams that are over, by why: see `End` of listeners.ts; `lost` ended with their thread. */
+  streams_client: 26,
+  streams_slow: 27,
+  streams_key: 28,
+  streams_quota: 29,
+  streams_drain: 30,
+  streams_lost: 31,
 } as const
 export type TotalName = keyof typeof TOTALS
 export const WAIT_BOUNDS_MS = [1, 2, 5, 10, 20, 50] as const
 
 /** Rows are a cache line apart, so that threads do not slow each other down. */
-const ROW = 24
+const ROW = 32
 
 export class Totals {
   readonly #counts: Float64Array
@@ -58,6 +71,10 @@ export class Totals {
 
   count(name: TotalName): void {
     this.#counts[this.#at + TOTALS[name]]++
+  }
+
+  countMany(name: TotalName, many: number): void {
+    this.#counts[this.#at + TOTALS[name]] += many
   }
 
   /** Counts a wait for a lease. */

@@ -7,7 +7,7 @@ import { variableOf } from '../../src/commands/arguments.ts'
 import { COMMANDS } from '../../src/commands/table.ts'
 import { openApiDocument } from '../../src/openapi/document.ts'
 import type { Settings } from '../../src/process/settings.ts'
-import { OPERATIONS } from '../../src/routes.ts'
+import { ROUTED } from '../../src/routes.ts'
 import {
   anchorsOf,
   filesBelow,
@@ -240,9 +240,9 @@ test('The HTTP reference has every operation with all of its parameters, and no 
   const headings = [...reference.prose.matchAll(/^### GET (\S+)$/gm)].map(([, path]) => path)
   assert.deepEqual(
     headings,
-    OPERATIONS.map(({ path }) => path),
+    ROUTED.map(({ path }) => path),
   )
-  for (const { path, parameters } of OPERATIONS) {
+  for (const { path, parameters } of ROUTED) {
     const [, ...rows] = tableRows(reference, `GET ${path}`)
     const named = rows.flatMap(([cell]) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name))
     assert.deepEqual(named.toSorted(), Object.keys(parameters).toSorted(), path)
@@ -287,7 +287,7 @@ test('The changelog has the version of the package, and says which one the API h
   const versions = [...prose.matchAll(/^## \[([^\]]+)\](?: - \d{4}-\d{2}-\d{2})?$/gm)].map(([, name]) => name)
   assert.equal(versions[0], 'Unreleased')
   assert.equal(versions[1], PACKAGE.version)
-  const { version } = openApiDocument(OPERATIONS, '/v2').info
+  const { version } = openApiDocument(ROUTED, '/v2').info
   assert.ok(prose.includes(`version ${version}`))
   assert.ok(prose.includes(`\`/v${version.split('.')[0]}\``))
 })

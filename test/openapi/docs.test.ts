@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { OPERATIONS } from '../../src/routes.ts'
+import { ROUTED } from '../../src/routes.ts'
 import { openBrowser, serveWorld, visit } from '../explorer/browser.ts'
 import { Client, temporaryFolder } from '../live.ts'
 
@@ -42,7 +42,7 @@ test('The documentation', { timeout: 600_000 }, async (t) => {
     const reply = await client.getAbsolute('/llms.txt')
     assert.equal(reply.status, 200)
     assert.match(reply.text, /^# groundswell\n\n> /)
-    assert.equal(reply.text.match(/^### GET \/api\/v2\//gm)?.length, OPERATIONS.length)
+    assert.equal(reply.text.match(/^### GET \/api\/v2\//gm)?.length, ROUTED.length)
     for (const guide of [
       'Quick start',
       'Keys and quota',

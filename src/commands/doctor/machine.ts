@@ -97,14 +97,20 @@ export function compareVersions(a: string, b: string): number {
   return 0
 }
 
-export function filesFinding({ workers, 'max-connections': wanted }: ServeConfig): Finding {
+export function filesFinding({
+  workers,
+  'max-connections': connections,
+  'max-listeners': listeners,
+}: ServeConfig): Finding {
   const limit = openFilesLimit()
   if (limit === null) return ok('files', 'this system does not say how many files a process may have open')
-  const possible = connectionsWithin(wanted, workers, limit, () => {})
-  if (possible === wanted) return ok('files', `${limit} may be open, enough for ${wanted} connections`)
+  let isEnough = true
+  const warn = (): void => void (isEnough = false)
+  const { maxConnections, maxListeners } = connectionsWithin({ connections, listeners }, workers, limit, warn)
+  if (isEnough) return ok('files', `${limit} may be open, enough for ${maxConnections} connections`)
   return advise(
     'files',
-    `${limit} may be open, enough for ${possible} of ${wanted} connections (--max-connections)`,
+    `${limit} may be open, enough for ${maxConnections} of ${connections} connections (--max-connections) and ${maxListeners} of ${listeners} streams of events (--max-listeners)`,
     'raise the limit: ulimit -n 65536, LimitNOFILE=65536 of systemd, or --ulimit nofile=65536 of a container',
   )
 }

@@ -1,0 +1,87 @@
+/** Limits of streams that hold over all threads. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { QUOTA_SLOTS } from '../../src/access/quota.ts'
+import {
+  countListeners,
+  ListenerCounts,
+  placeOfAddress,
+  placeOfKey,
+} from '../../src/serving/listener-counts.ts'
+
+const LIMITS = { total: 5, perHolder: 3 }
+
+test('A holder has as many streams as it may over all threads, and all together as many as there may be.', () => {
+  const buffer = ListenerCounts.allocate(2)
+  const [a, b] = [0, 1].map((thread) => new ListenerCounts(buffer, thread, LIMITS))
+  const [one, other] = [placeOfKey(7), placeOfKey(8)]
+  assert.deepEqual(
+    [a.opened(one), b.opened(one), a.opened(one), b.opened(one)],
+    [null, null, null, 'of one holder'],
+  )
+  assert.deepEqual([b.opened(other), b.opened(other), a.opened(other)], [null, null, 'in all'])
+  assert.deepEqual(countListeners(buffer), { open: 5, byThread: [2, 3] })
+  a.left(one)
+  assert.equal(a.opened(other), null)
+  a.left(other)
+  assert.equal(b.opened(one), null)
+})
+
+test('A thread that is replaced leaves no streams behind.', () => {
+  const buffer = ListenerCounts.allocate(2)
+  const [a, b] = [0, 1].map((thread) => new ListenerCounts(buffer, thread, LIMITS))
+  for (const place of [1, 1, 2]) a.opened(place)
+  b.opened(1)
+  const next = new ListenerCounts(buffer, 0, LIMITS)
+  assert.equal(next.lost, 3)
+  assert.deepEqual(countListeners(buffer), { open: 1, byThread: [0, 1] })
+  assert.deepEqual([next.opened(1), next.opened(1), next.opened(1)], [null, null, 'of one holder'])
+})
+
+test('Addresses have places of their own, and of IPv6 the first half counts.', () => {
+  const place = placeOfAddress('2001:db8::1')
+  assert.ok(place >= QUOTA_SLOTS)
+  assert.equal(placeOfAddress('2001:db8::2'), place)
+  assert.notEqual(placeOfAddress('192.0.2.1'), placeOfAddress('192.0.2.2'))
+})
+
+const THREADS = 2
+
+/** One thread of several; says how often more were open than may be. */
+const CODE = `
+  const { workerData, parentPort } = require('node:worker_threads')
+  import(workerData.tsx).then(async ({ register }) => {
+    register()
+    const { ListenerCounts } = await import(workerData.counts)
+    const { buffer, thread } = workerData
+    const counts = new ListenerCounts(buffer, thread, { total: 5, perHolder: 3 })
+    const all = new Int32Array(buffer)
+    let tooMany = 0
+    for (let round = 0; round < 50000; round++) {
+      const place = round % 2
+      if (counts.opened(place) !== null) continue
+      if (Atomics.load(all, 0) > 5) tooMany++
+      counts.left(place)
+    }
+    parentPort.postMessage(tooMany)
+  })`
+
+test('Two threads that open and close without a pause never have more than they may, and end with none.', async () => {
+  const buffer = ListenerCounts.allocate(THREADS)
+  const workerData = {
+    tsx: import.meta.resolve('tsx/esm/api'),
+    counts: new URL('../../src/serving/listener-counts.ts', import.meta.url).href,
+    buffer,
+  }
+  const tooMany = await Promise.all(
+    Array.from({ length: THREADS }, async (_, thread) => {
+      const worker = new Worker(CODE, { eval: true, workerData: { ...workerData, thread } })
+      return new Promise<number>((resolve, reject) => {
+        worker.once('message', resolve).once('error', reject)
+      })
+    }),
+  )
+  assert.deepEqual(tooMany, [0, 0])
+  assert.deepEqual(countListeners(buffer), { open: 0, byThread: [0, 0] })
+})
