@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import type { MeasureName, RowBatch } from '../../src/sea/columns.ts'
 import { openDemo } from '../../src/sources/demo/demo.ts'
@@ -93,11 +94,24 @@ async function readDemo(asOf: number | null, now = AS_OF): Promise<Collector> {
   return collector
 }
 
+/** Buoys whose history is hourly; that of the others is six-hourly. */
+const HOURLY = new Set(['46042', '46240', '06403', '61001', '62001'])
+
 const newest = (buoy: Collected): number => buoy.times.at(-1) ?? -Infinity
 const measured = (buoy: Collected, name: MeasureName): number =>
   buoy.codes[name].filter((code) => code !== missingCode(name)).length
 const values = (buoy: Collected, name: MeasureName): number[] =>
   buoy.codes[name].filter((code) => code !== missingCode(name)).map((code) => code / perUnit(name))
+
+/** Of all that was collected; to compare millions of values one by one takes too long. */
+function digestOf({ all, sources, passes, forecasts, harbours, spots }: Collector): string {
+  const hash = createHash('sha256')
+  for (const { record, times, codes } of all) {
+    hash.update(JSON.stringify(record)).update(Uint32Array.from(times))
+    for (const name of NAMES) hash.update(Int32Array.from(codes[name]))
+  }
+  return hash.update(JSON.stringify([sources, passes, forecasts, harbours, spots])).digest('hex')
+}
 
 const demo = await readDemo(AS_OF)
 
@@ -109,9 +123,9 @@ void describe('the demo source', () => {
 
   void it('uses the clock only where --as-of is not given', async () => {
     const fromClock = await readDemo(null, AS_OF + 900)
-    assert.deepEqual(fromClock, demo)
+    assert.equal(digestOf(fromClock), digestOf(demo))
     const given = await readDemo(AS_OF, AS_OF + 40 * DAY)
-    assert.deepEqual(given, demo)
+    assert.equal(digestOf(given), digestOf(demo))
   })
 
   void it('keeps every older reading when it is built half an hour later', async () => {
@@ -120,23 +134,24 @@ void describe('the demo source', () => {
       const next = later.buoys[i]
       assert.deepEqual(next.record, record)
       assert.ok(next.times.length - times.length <= 1, record.name)
-      assert.deepEqual(next.times.slice(0, times.length), times)
-      for (const name of NAMES) assert.deepEqual(next.codes[name].slice(0, times.length), codes[name])
+      assert.ok(times.every((time, row) => next.times[row] === time))
+      for (const name of NAMES) assert.ok(codes[name].every((code, row) => next.codes[name][row] === code))
     }
   })
 
-  void it('only drops whole months and thins them to hours when the window moves on', async () => {
+  void it('only drops whole months and thins the others when the window moves on', async () => {
     const later = await readDemo(AS_OF + 30 * DAY)
     const moved = Date.UTC(2026, 5, 1) / 1000
     for (const [i, { times, codes, record }] of demo.buoys.entries()) {
       const next = later.buoys[i]
-      const history = times[0] < AS_OF - 300 * DAY
+      const step = HOURLY.has(record.identifier) ? HOUR : 6 * HOUR
       const rowAt = new Map(next.times.map((time, row) => [time, row]))
       for (const [row, time] of times.entries()) {
-        if (time < moved && !(history && time % HOUR === 0)) continue
+        if (time < moved && time % step !== 0) continue
         const other = rowAt.get(time)
-        assert.ok(other !== undefined, `${record.name} lost its reading of ${time}`)
-        for (const name of NAMES) assert.equal(next.codes[name][other], codes[name][row])
+        if (other === undefined) assert.fail(`${record.name} lost its reading of ${time}`)
+        const changed = NAMES.find((name) => next.codes[name][other] !== codes[name][row])
+        assert.equal(changed, undefined)
       }
     }
   })
@@ -166,7 +181,7 @@ void describe('the demo source', () => {
       report.rows,
       demo.all.reduce((sum, { times }) => sum + times.length, 0),
     )
-    assert.ok(report.rows > 450_000 && report.rows < 750_000)
+    assert.ok(report.rows > 1_000_000 && report.rows < 1_400_000)
   })
 
   void it('has forty-five half-hourly days for every buoy that reports, without a gap of a day', () => {
@@ -184,26 +199,25 @@ void describe('the demo source', () => {
 
   void it('ascends in time, on half-hours, up to --as-of and not beyond', () => {
     for (const { times } of demo.buoys) {
-      for (const [i, time] of times.entries()) {
-        assert.ok(time % 1800 === 0 && time <= AS_OF)
-        assert.ok(i === 0 || time > times[i - 1])
-      }
+      const wrong = times.find(
+        (time, i) => !(time % 1800 === 0 && time <= AS_OF && (i === 0 || time > times[i - 1])),
+      )
+      assert.equal(wrong, undefined)
     }
     assert.ok(demo.buoys.some((buoy) => newest(buoy) === AS_OF))
   })
 
-  void it('has eleven hourly years for at least four buoys, two of them with wind', () => {
+  void it('has eleven years for every buoy that reports, hourly for five, two of them with wind', () => {
     const start = Date.UTC(2015, 0, 1) / 1000
-    const long = demo.buoys.filter(({ times }) => times.length > 11 * 8766 * 0.93)
-    assert.deepEqual(
-      long.map(({ record }) => record.identifier),
-      ['46042', '46240', '06403', '61001', '62001'],
-    )
-    for (const { times } of long) {
-      assert.ok(times[0] - start < DAY)
+    for (const { times, record } of demo.buoys) {
+      if (record.identifier === '05008') continue
+      const step = HOURLY.has(record.identifier) ? HOUR : 6 * HOUR
+      assert.ok(times[0] - start < 2 * DAY, record.name)
       const old = times.filter((time) => time < AS_OF - 80 * DAY)
-      assert.ok(old.every((time) => time % HOUR === 0))
+      assert.ok(old.every((time) => time % step === 0))
+      assert.ok(old.length > (11.2 * 365 * 0.93 * DAY) / step, record.name)
     }
+    const long = demo.buoys.filter(({ record }) => HOURLY.has(record.identifier))
     assert.ok(long.filter((buoy) => measured(buoy, 'windSpeed') > 90_000).length >= 2)
   })
 
@@ -243,10 +257,9 @@ void describe('the demo source', () => {
   void it('has rows with wind and no waves at one buoy, on every half-hour that is no full hour', () => {
     const { times, codes } = demo.find('41002')
     for (const [row, time] of times.entries()) {
-      assert.equal(codes.significantHeight[row] === 65535, time % HOUR !== 0)
-      assert.equal(codes.period[row] === 65535, time % HOUR !== 0)
-      assert.equal(codes.direction[row] === 65535, time % HOUR !== 0)
-      assert.notEqual(codes.windSpeed[row], 65535)
+      const waves = [codes.significantHeight[row], codes.period[row], codes.direction[row]]
+      if (waves.some((code) => (code === 65535) !== (time % HOUR !== 0))) assert.fail(`${time}`)
+      if (codes.windSpeed[row] === 65535) assert.fail(`${time}`)
     }
   })
 
@@ -266,7 +279,7 @@ void describe('the demo source', () => {
   void it('rounds like the source', () => {
     const stepOf = (identifier: string, name: MeasureName, step: number): void => {
       for (const code of demo.find(identifier).codes[name]) {
-        if (code !== missingCode(name)) assert.equal(code % step, 0, `${identifier} ${name} ${code}`)
+        if (code !== missingCode(name) && code % step !== 0) assert.fail(`${identifier} ${name} ${code}`)
       }
     }
     stepOf('46042', 'significantHeight', 100)
@@ -294,9 +307,9 @@ void describe('the demo source', () => {
     for (const buoy of demo.buoys) {
       for (const name of NAMES) {
         const [low, high] = limits[name]
-        for (const value of values(buoy, name)) {
-          assert.ok(value >= low && value <= high, `${buoy.record.name} ${name} ${value}`)
-        }
+        // Asserted once: there are ten million values.
+        const outside = values(buoy, name).find((value) => !(value >= low && value <= high))
+        assert.equal(outside, undefined, `${buoy.record.name} ${name} ${outside}`)
       }
     }
   })
@@ -307,17 +320,18 @@ void describe('the demo source', () => {
         const height = codes.significantHeight[row] / 1000
         if (codes.maximumHeight[row] !== 65535) {
           const ratio = codes.maximumHeight[row] / 1000 / height
-          assert.ok(ratio >= 1 && ratio <= 2.6, `${record.name} ${ratio}`)
+          if (!(ratio >= 1 && ratio <= 2.6)) assert.fail(`${record.name} ${ratio}`)
         }
         if (codes.peakPeriod[row] !== 65535) {
           const period = codes.peakPeriod[row] / 1000
           // 0.06 by the law; rounding a short period to whole seconds adds to it.
-          assert.ok(
-            (2 * Math.PI * height) / (9.81 * period * period) < 0.1,
-            `${record.name} ${height} ${period}`,
-          )
+          if (!((2 * Math.PI * height) / (9.81 * period * period) < 0.1)) {
+            assert.fail(`${record.name} ${height} ${period}`)
+          }
         }
-        if (codes.windSpeed[row] !== 65535) assert.ok(codes.gustSpeed[row] >= codes.windSpeed[row])
+        if (codes.windSpeed[row] !== 65535 && codes.gustSpeed[row] < codes.windSpeed[row]) {
+          assert.fail(`${record.name} has gusts below its wind`)
+        }
       }
     }
   })
@@ -334,7 +348,7 @@ void describe('the demo source', () => {
 
   void it('is warmest in late summer on both sides of the equator', async () => {
     const meanWater = (collector: Collector, identifier: string): number => {
-      const water = values(collector.find(identifier), 'waterTemperature')
+      const water = values(collector.find(identifier), 'waterTemperature').slice(-45 * 48)
       return water.reduce((sum, value) => sum + value, 0) / water.length
     }
     const march = await readDemo(Date.UTC(2026, 2, 1) / 1000)

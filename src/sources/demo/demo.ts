@@ -4,7 +4,7 @@
  * same sea, harbours with their real tides, and spots.
  *
  * Names, positions, networks and identifiers are facts of the public station lists; every reading follows the
- * law of `waves.ts`. A reading depends on buoy and time alone: a later `--as-of` moves the window and changes
+ * law of `sea.ts`: one sea for all. A reading depends on buoy and time alone: a later `--as-of` moves the window and changes
  * nothing inside it.
  */
 import { parseDate } from '../../sea/time.ts'
@@ -14,7 +14,8 @@ import { CLIMATES } from './climates.ts'
 import { INSTRUMENTS, SOURCES, SPOTS, type Station, STATIONS, VIRTUAL_STATIONS } from './stations.ts'
 import type { OpenSource, Sink, Source, SourceContext } from '../source.ts'
 import { RowBatch } from '../../sea/columns.ts'
-import { fillRows, type Site, STEP } from './waves.ts'
+import { fillBuoyRows, type DemoBuoy } from './buoys.ts'
+import { STEP } from './waves.ts'
 import { demoHarbours } from './harbours.ts'
 import { forecastsAround } from './forecast.ts'
 import { openScale } from './scale.ts'
@@ -27,8 +28,12 @@ const DAY = 86_400 / STEP
 /** Half-hourly readings reach back at least this long: the longest period that NDBC keeps in real time. */
 const RECENT_DAYS = 45
 
-/** Whole years of hourly readings before the year of `--as-of`: ten complete seasons, and one more. */
+/** Whole years of readings before the year of `--as-of`: ten complete seasons, and one more. */
 const HISTORY_YEARS = 11
+
+/** Half-hours. */
+const HOURLY = 2
+const SIX_HOURLY = 12
 
 /**
  * Random outages stay below a day, so that the same buoys are active whenever the demonstration starts. The
@@ -48,8 +53,8 @@ const LAST_YEAR = 2105
  * Opens `demo` (argument '') or the scale generator (argument `scale,…`, see `openScale`).
  *
  * The demonstration holds about forty buoys: half-hourly from the first of the month in which the 45th day
- * before `--as-of` lies, and for five of them hourly from 1 January eleven years earlier. Windows begin on
- * those marks so that a build half an hour later leaves the closed months as they are. There are passes and
+ * before `--as-of` lies, and before that from 1 January eleven years earlier, hourly for five of them and
+ * six-hourly for the others. Windows begin on those marks so that a build half an hour later leaves the closed months as they are. There are passes and
  * readings of virtual buoys from when the satellites flew (2016), a forecast at most 20 km from every buoy, a
  * dozen harbours and ten spots.
  *
@@ -76,19 +81,18 @@ const demo: Source = {
     const batch = new RowBatch()
     for (const source of Object.values(SOURCES)) sink.source(source)
     const places = STATIONS.map((station) => {
-      const { lat, lng } = station
-      const [buoy, site] = [sink.buoy(recordOf(station)), siteOf(station)]
-      for (const { from, to, stride } of spansOf(station, asOf)) {
-        fillRows(batch, site, from, to, stride)
+      const [buoy, place] = [sink.buoy(recordOf(station)), placeOf(station)]
+      for (const { from, to, every } of spansOf(station, asOf)) {
+        fillBuoyRows(batch, place, from, to, every)
         if (batch.length > 0) sink.rows(buoy, batch)
         file.rows(batch.length)
       }
-      return { lat, lng, site }
+      return place
     })
-    const virtual = VIRTUAL_STATIONS.map((station) => {
-      const { lat, lng } = station
-      return { buoy: sink.buoy(recordOf(station)), lat, lng, site: siteOf(station) }
-    })
+    const virtual = VIRTUAL_STATIONS.map((station) => ({
+      ...placeOf(station),
+      buoy: sink.buoy(recordOf(station)),
+    }))
     sendPasses(sink, file, virtual, asOf)
     for (const forecast of forecastsAround([...places, ...virtual], asOf)) sink.forecast(forecast)
     for (const harbour of demoHarbours()) sink.harbour(harbour)
@@ -113,17 +117,16 @@ function recordOf({ source, identifier, name, lat, lng, country }: Station): Buo
   }
 }
 
-function siteOf(station: Station): Site {
+function placeOf(station: Station): DemoBuoy {
   return {
     key: siteKey(SEED, station.identifier),
     climate: CLIMATES[station.climate],
     exposure: station.exposure,
     direction: station.direction,
+    lat: station.lat,
     lng: station.lng,
     instrument: { ...INSTRUMENTS[station.source], ...station.instrument },
     longestOutage: LONGEST_RANDOM_OUTAGE,
-    // A satellite does not fail as a mooring does.
-    ...(station.source === 'altimetry' && { gapless: true }),
   }
 }
 
@@ -131,7 +134,8 @@ interface Span {
   /** Half-hours since the epoch; `to` is exclusive. */
   from: number
   to: number
-  stride: 1 | 2
+  /** Half-hours from one reading to the next. */
+  every: number
 }
 
 /** The months of a station's window, ascending, cut at its outage on fixed dates. */
@@ -139,8 +143,8 @@ function spansOf(station: Station, asOf: number): Span[] {
   const end = Math.floor(asOf / STEP) + 1 - (station.silentDays ?? 0) * DAY
   const recent = new Date((asOf - RECENT_DAYS * 86_400) * 1000)
   const recentMonth = recent.getUTCFullYear() * 12 + recent.getUTCMonth()
-  const firstMonth =
-    station.history === true ? (new Date(asOf * 1000).getUTCFullYear() - HISTORY_YEARS) * 12 : recentMonth
+  const firstMonth = (new Date(asOf * 1000).getUTCFullYear() - HISTORY_YEARS) * 12
+  const before = station.history === true ? HOURLY : SIX_HOURLY
   const outage = station.outage === undefined ? Infinity : parseDate(station.outage[0])! / STEP
   const outageEnd = outage + (station.outage?.[1] ?? 0) * DAY
 
@@ -148,11 +152,11 @@ function spansOf(station: Station, asOf: number): Span[] {
   for (let month = firstMonth; monthStart(month) < end; month++) {
     const from = monthStart(month)
     const to = Math.min(monthStart(month + 1), end)
-    const stride = month < recentMonth ? 2 : 1
-    const before: Span = { from, to: Math.min(to, outage), stride }
-    const after: Span = { from: Math.max(from, outageEnd), to, stride }
-    if (outage >= to || outageEnd <= from) spans.push({ from, to, stride })
-    else spans.push(...[before, after].filter((span) => span.from < span.to))
+    const every = month < recentMonth ? before : 1
+    const until: Span = { from, to: Math.min(to, outage), every }
+    const after: Span = { from: Math.max(from, outageEnd), to, every }
+    if (outage >= to || outageEnd <= from) spans.push({ from, to, every })
+    else spans.push(...[until, after].filter((span) => span.from < span.to))
   }
   return spans
 }

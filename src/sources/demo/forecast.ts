@@ -1,16 +1,17 @@
 /**
- * The forecast of the demonstration: the sea to come, which follows from the law of `waves.ts`, as a model
+ * The forecast of the demonstration: the sea to come, which follows from the law of `sea.ts`, as a model
  * would see it. It lies on a grid, is smoother than measurements, and is more wrong the farther ahead.
  */
-import { RowBatch } from '../../sea/columns.ts'
 import { DAY } from '../../sea/time.ts'
 import type { ForecastRecord } from '../../sea/records.ts'
-import { STEP, fillRows, type Site } from './waves.ts'
+import { fillSea, SEA, type Place, type SeaState } from './sea.ts'
+import { STEP, wholeDegrees } from './waves.ts'
 import { gaussian, siteKey } from './chance.ts'
 
 /** Degrees: a grid point is at most 20 km from its buoy. */
 const GRID = 0.25
 const HOUR = 3600
+const STEPS_AN_HOUR = HOUR / STEP
 /** A run every six hours, as the large centres make them. */
 const RUN_EVERY = 6 * HOUR
 const HOURS_BEFORE = 24
@@ -22,15 +23,11 @@ const SMOOTHING = 3
  */
 const ERROR = 0.03
 const ERROR_A_DAY = 0.03
-/** m; `fillRows` makes no higher sea either. */
+/** m; the law makes no higher sea either. */
 const HIGHEST_SEA = 20
+/** A metre per second in km/h. */
+const KMH = 3.6
 const RADIANS = Math.PI / 180
-
-interface Place {
-  lat: number
-  lng: number
-  site: Site
-}
 
 /**
  * Hourly forecasts of the newest run at `asOf` (epoch seconds) from a day before it to seven days ahead, one
@@ -39,28 +36,29 @@ interface Place {
 export function forecastsAround(places: readonly Place[], asOf: number): ForecastRecord[] {
   const runAt = Math.floor(asOf / RUN_EVERY) * RUN_EVERY
   const records = new Map<string, ForecastRecord>()
-  for (const { lat, lng, site } of places) {
-    const [gridLat, gridLng] = [Math.round(lat / GRID) * GRID, Math.round(lng / GRID) * GRID]
-    const key = `${gridLat},${gridLng}`
-    if (!records.has(key)) records.set(key, forecastAt(gridLat, gridLng, site, runAt))
+  for (const place of places) {
+    const [lat, lng] = [Math.round(place.lat / GRID) * GRID, Math.round(place.lng / GRID) * GRID]
+    const key = `${lat},${lng}`
+    if (!records.has(key)) records.set(key, forecastAt(lat, lng, place, runAt))
   }
   return [...records.values()]
 }
 
-function forecastAt(lat: number, lng: number, site: Site, runAt: number): ForecastRecord {
+function forecastAt(lat: number, lng: number, place: Place, runAt: number): ForecastRecord {
   const from = runAt - HOURS_BEFORE * HOUR
   const count = HOURS_BEFORE + HOURS_AHEAD + 1
-  const sea = seaOf(site, from - SMOOTHING * HOUR, count + 2 * SMOOTHING)
-  const height = smoothed(sea.height)
-  const period = smoothed(sea.period)
-  const wind = smoothed(sea.windSpeed)
-  const direction = smoothedDirection(sea.direction)
-  const windDirection = smoothedDirection(sea.windDirection)
+  const sea = seaOf(place, from - SMOOTHING * HOUR, count + 2 * SMOOTHING)
+  const [height, period, wind] = [sea.height, sea.period, sea.windSpeed].map(smoothed)
+  const [share, swellPeriod] = [sea.swellShare, sea.swellPeriod].map(smoothed)
+  const [direction, swellDirection, windDirection] = [
+    sea.direction,
+    sea.swellDirection,
+    sea.windDirection,
+  ].map(smoothedDirection)
 
   const times = height.map((_, i) => from + i * HOUR)
   // Each run has errors of its own; the swell is the sea's own.
   const errorKey = siteKey(runAt, `${lat} ${lng}`)
-  const swellKey = siteKey(site.key, 'swell')
   const values: Required<ForecastRecord['values']> = {
     waveHeight: [],
     wavePeriod: [],
@@ -73,60 +71,34 @@ function forecastAt(lat: number, lng: number, site: Site, runAt: number): Foreca
   }
   times.forEach((time, i) => {
     const spread = ERROR + (ERROR_A_DAY * Math.max(time - runAt, 0)) / DAY
-    const error = spread * wave(errorKey, time)
-    const waves = Math.min(height[i] * Math.exp(error), HIGHEST_SEA)
-    const variety = wave(swellKey, time)
-    // Share of the energy, of which the height is the root.
-    const share = Math.min(Math.max(0.65 + 0.12 * variety, 0.3), 0.95)
+    const error = Math.exp(spread * wave(errorKey, time))
+    const waves = Math.min(height[i] * error, HIGHEST_SEA)
     values.waveHeight.push(rounded(waves, 100))
     values.wavePeriod.push(rounded(period[i], 10))
     values.waveDirection.push(wholeDegrees(direction[i]))
-    values.swellHeight.push(rounded(waves * Math.sqrt(share), 100))
-    values.swellPeriod.push(rounded(period[i] * (1.08 - 0.03 * variety), 10))
-    values.swellDirection.push(wholeDegrees(direction[i] + 8 * variety))
-    values.windSpeed.push(rounded(wind[i] * Math.exp(error), 10))
+    // The height is the root of the energy.
+    values.swellHeight.push(rounded(waves * Math.sqrt(share[i]), 100))
+    values.swellPeriod.push(rounded(swellPeriod[i], 10))
+    values.swellDirection.push(wholeDegrees(swellDirection[i]))
+    values.windSpeed.push(rounded(wind[i] * KMH * error, 10))
     values.windDirection.push(wholeDegrees(windDirection[i]))
   })
   return { lat, lng, runAt, times, values }
 }
 
-/** The law's values hour by hour: m, s, degrees and km/h. */
-interface Sea {
-  height: number[]
-  period: number[]
-  direction: number[]
-  windSpeed: number[]
-  windDirection: number[]
-}
-
-function seaOf(site: Site, from: number, hours: number): Sea {
-  // Whatever the buoy itself can measure, and without its gaps.
-  const everything: Site = {
-    ...site,
-    gapless: true,
-    instrument: {
-      heightStep: 0.01,
-      periodStep: 0.1,
-      periods: 'significant',
-      direction: true,
-      water: false,
-      wind: true,
-    },
+/** The law's values hour by hour. */
+function seaOf(place: Place, from: number, hours: number): { [name in keyof SeaState]: number[] } {
+  const names = Object.keys(SEA) as (keyof SeaState)[]
+  const sea = Object.fromEntries(names.map((name) => [name, [] as number[]])) as {
+    [name in keyof SeaState]: number[]
   }
-  const sea: Sea = { height: [], period: [], direction: [], windSpeed: [], windDirection: [] }
-  const batch = new RowBatch(hours)
   const last = from + hours * HOUR
   for (let at = from; at < last;) {
     const date = new Date(at * 1000)
     const end = Math.min(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) / 1000, last)
-    fillRows(batch, everything, at / STEP, end / STEP, 2)
-    const { significantHeight, period, direction, windSpeed, windDirection } = batch.columns
-    for (let row = 0; row < batch.length; row++) {
-      sea.height.push(significantHeight[row] / 1000)
-      sea.period.push(period[row] / 1000)
-      sea.direction.push(direction[row] / 100)
-      sea.windSpeed.push(windSpeed[row] / 100)
-      sea.windDirection.push(windDirection[row] / 100)
+    fillSea(place, at / STEP, end / STEP, STEPS_AN_HOUR)
+    for (let i = 0; i < (end - at) / STEP; i += STEPS_AN_HOUR) {
+      for (const name of names) sea[name].push(SEA[name][i])
     }
     at = end
   }
@@ -160,9 +132,4 @@ function wave(key: number, time: number): number {
 
 function rounded(value: number, perUnit: number): number {
   return Math.round(value * perUnit) / perUnit
-}
-
-/** Rounded and brought to 0 … 359. */
-function wholeDegrees(degrees: number): number {
-  return (Math.round(degrees) + 720) % 360
 }

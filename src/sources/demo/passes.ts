@@ -13,7 +13,8 @@ import { MISSIONS, passAt } from '../../sea/missions.ts'
 import { DAY } from '../../sea/time.ts'
 import type { FileReport, Sink } from '../source.ts'
 import type { PassRecord } from '../../sea/records.ts'
-import { STEP, fillRows, type Site } from './waves.ts'
+import { fillSea, SEA, type Place } from './sea.ts'
+import { STEP } from './waves.ts'
 
 /** Passes reach back at least this long: the ten-day orbits pass every point once in that time. */
 const WINDOW_DAYS = 10
@@ -53,11 +54,8 @@ const ORBITS: { readonly [slug: string]: Orbit } = {
 }
 
 /** A virtual buoy with its handle. */
-interface VirtualBuoy {
+interface VirtualBuoy extends Place {
   buoy: number
-  lat: number
-  lng: number
-  site: Site
 }
 
 /** Half an orbit on the ground, around its crossing of the equator. */
@@ -88,13 +86,14 @@ export function sendPasses(sink: Sink, file: FileReport, buoys: readonly Virtual
     for (const { buoy, time } of pass.observations) times.get(buoy)?.push(time)
   }
   const batch = new RowBatch(256)
-  const sea = new RowBatch(1)
-  for (const { buoy, site } of buoys) {
+  for (const place of buoys) {
+    const { buoy } = place
     batch.clear()
     for (const time of times.get(buoy)?.sort((a, b) => a - b) ?? []) {
       const step = Math.floor(time / STEP)
-      fillRows(sea, site, step, step + 1, 1)
-      batch.columns.significantHeight[batch.add(time)] = sea.columns.significantHeight[0]
+      fillSea(place, step, step + 1, 1)
+      // Centimetres, in thousandths.
+      batch.columns.significantHeight[batch.add(time)] = Math.round(SEA.height[0] * 100) * 10
     }
     if (batch.length > 0) sink.rows(buoy, batch)
     file.rows(batch.length)

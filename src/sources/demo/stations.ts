@@ -15,7 +15,7 @@ export interface Station {
   /** Mean direction that waves come from. */
   readonly direction: number
   readonly instrument?: Partial<Instrument>
-  /** Hourly readings from eleven years back. */
+  /** Hourly readings from eleven years back; those of the others are six-hourly. */
   readonly history?: true
   /** Days before `--as-of` at which the buoy fell silent; Infinity: it never reported. */
   readonly silentDays?: number

@@ -17,10 +17,10 @@ import { gaussian, mix, randomBits, uniform } from './chance.ts'
 /** Seconds between two grid times; a step number is epoch seconds / STEP. */
 export const STEP = 1800
 
-const STEPS_A_DAY = 48
+export const STEPS_A_DAY = 48
 
 /** The half-hours of a month of 31 days: the most that `fillRows` makes at once. */
-const STEPS_A_MONTH = 31 * STEPS_A_DAY
+export const STEPS_A_MONTH = 31 * STEPS_A_DAY
 
 /** Spread of the logarithm of the significant height around its seasonal median. */
 const LOG_HEIGHT_SPREAD = 0.5
@@ -41,7 +41,7 @@ const DIRECTION_SPREAD = 25
 const WATER_SPREAD = 0.8
 
 /** A sea state does not pass this deep-water steepness 2πH/(gT²), as seconds per √metre. */
-const SHORTEST_PERIOD = Math.sqrt((2 * Math.PI) / (9.80665 * 0.06))
+export const SHORTEST_PERIOD = Math.sqrt((2 * Math.PI) / (9.80665 * 0.06))
 
 /** What a network's buoys publish, and how finely. */
 export interface Instrument {
@@ -80,7 +80,7 @@ export interface Site {
 }
 
 /** A stationary path with mean 0, variance 1 and correlation e^(−lag/τ). */
-interface Path {
+export interface Path {
   readonly salt: number
   /** Half-hours between independent knots, a power of two. */
   readonly span: number
@@ -90,7 +90,7 @@ interface Path {
 }
 
 /** Makes the path with time constant `hours`; paths of one buoy with different salts are independent. */
-function path(hours: number, salt: number): Path {
+export function path(hours: number, salt: number): Path {
   const tau = (hours * 3600) / STEP
   // Beyond 12 τ the correlation is below 1e-5: knots can be drawn independently.
   const levels = Math.ceil(Math.log2(12 * tau))
@@ -121,10 +121,17 @@ const SALT_OUTAGE_LENGTH = mix(14)
 const knots = new Float64Array(SLOW_WAVES.span + 1)
 
 /**
- * Writes the path of `key` at steps from … to−1 into `out` (out[0] is step `from`); with `stride` 2 only the
- * even steps, and `from` must be even.
+ * Writes the path of `key` at steps from … to−1 into `out` (out[0] is step `from`), every `stride` steps: a power of
+ * two that divides `from`.
  */
-function fillPath(path: Path, key: number, from: number, to: number, stride: 1 | 2, out: Float64Array): void {
+export function fillPath(
+  path: Path,
+  key: number,
+  from: number,
+  to: number,
+  stride: number,
+  out: Float64Array,
+): void {
   const { span, weight, spread } = path
   const seed = mix(key ^ path.salt)
   for (let start = Math.floor(from / span) * span; start < to; start += span) {
@@ -163,7 +170,7 @@ const FAST_SCALE = LOG_HEIGHT_SPREAD * Math.sqrt(FAST_SHARE)
 const SLOW_SCALE = LOG_HEIGHT_SPREAD * Math.sqrt(1 - FAST_SHARE)
 
 /** A climate day by day: constant within a day, which changes a height by less than one per cent. */
-interface Season {
+export interface Season {
   readonly logHeight: Float64Array
   readonly peakPeriod: Float64Array
   readonly water: Float64Array
@@ -173,7 +180,7 @@ interface Season {
 
 const seasons = new Map<Climate, Season>()
 
-function seasonOf(climate: Climate): Season {
+export function seasonOf(climate: Climate): Season {
   const known = seasons.get(climate)
   if (known !== undefined) return known
   const logHeights = climate.height.map((height) => Math.log(height))
@@ -208,6 +215,11 @@ const breeze = Float64Array.from(
   (_, step) => 1 + 0.15 * Math.cos((2 * Math.PI * (step - 30)) / STEPS_A_DAY),
 )
 
+/** Factor on the wind at a step and a longitude. */
+export function breezeAt(step: number, lng: number): number {
+  return breeze[(step + Math.round((lng / 360) * STEPS_A_DAY) + STEPS_A_DAY) % STEPS_A_DAY]
+}
+
 const MISSING_SHARE = 0.02
 
 /** One outage at most begins in each stretch of this many half-hours (ten days), with this chance. */
@@ -226,7 +238,13 @@ export const LONGEST_OUTAGE = 60 * STEPS_A_DAY
  * Marks the steps from … to−1 that a buoy did not report with 1 in `absent`, the others with 0: 2 % single
  * samples, and outages with a median of two hours.
  */
-function fillAbsent(key: number, longestOutage: number, from: number, to: number, absent: Uint8Array): void {
+export function fillAbsent(
+  key: number,
+  longestOutage: number,
+  from: number,
+  to: number,
+  absent: Uint8Array,
+): void {
   const missing = mix(key ^ SALT_MISSING)
   const limit = MISSING_SHARE * 0x100000000
   for (let step = from; step < to; step++) absent[step - from] = randomBits(missing, step) < limit ? 1 : 0
@@ -407,6 +425,6 @@ function fillWind(
 }
 
 /** Rounded and brought to 0 … 359. */
-function wholeDegrees(degrees: number): number {
+export function wholeDegrees(degrees: number): number {
   return (Math.round(degrees) + 720) % 360
 }
