@@ -1,4 +1,5 @@
 /** One row per operation: what the service answers, in the order of the contract. Read this first. */
+import { listFiles } from './handlers/files.ts'
 import { getBuoy } from './handlers/buoy.ts'
 import { listBuoys } from './handlers/buoys.ts'
 import { listChanges } from './handlers/changes.ts'
@@ -35,6 +36,7 @@ export const OPERATIONS: readonly Operation[] = [
   listCountries,
   mapBuoys,
   listChanges,
+  listFiles,
 ]
 
 export const STREAM: StreamOperation = streamEvents

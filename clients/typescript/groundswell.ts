@@ -617,6 +617,42 @@ export type ChangedSpan = {
   removed: number
 }
 
+/** A file of readings of a network and month, or of all buoys. */
+export type BulkFile = {
+  /** Where it lies, from `address` on. */
+  path: string
+  /** What is in it. */
+  kind: 'readings' | 'buoys'
+  /** How it is written. */
+  format: 'parquet' | 'csv' | 'geojson'
+  /** Name of the network whose readings they are. All buoys have none: `null` where there is none. */
+  source: string | null
+  /** Month of the readings (UTC), such as `2026-03`. `null` where there is none. */
+  month: string | null
+  /** Rows in it. */
+  rows: number
+  /** Its length. */
+  bytes: number
+  /** SHA-256 of its bytes, in hexadecimal. */
+  sha256: string
+  /** Time of the first reading, UTC. `null` where there is none. */
+  start: string | null
+  /** Time of the last reading, UTC. `null` where there is none. */
+  end: string | null
+  /** The snapshot that it was first exported from: its data have not changed since. */
+  snapshot: string
+}
+
+/** A network whose readings are in the files. */
+export type BulkSource = {
+  /** Name of the network. */
+  source: string
+  /** The line that the owner of the data wants to see. `null` where there is none. */
+  credit: string | null
+  /** Licence of the data. `null` where there is none. */
+  licence: string | null
+}
+
 /** A reading that differs; one that is gone as it was. */
 export type ChangedReading = {
   /** Identifier of the buoy; it never changes. */
@@ -1015,6 +1051,27 @@ export type ListChangesAnswer = {
   }
 }
 
+export type ListFilesAnswer = {
+  /** Marks a success. */
+  status: 'success'
+  /** The files that the snapshot was exported as. */
+  data: {
+    /** The bucket that the files are in. `null` where there is none. */
+    address: string | null
+    /** The snapshot whose data the files are. `null` where there is none. */
+    snapshot: string | null
+    /** Time of the data, UTC. `null` where there is none. */
+    as_of: string | null
+    /** Whose data they are: pass the credit on with them. */
+    sources: BulkSource[]
+    /** The files; empty where nothing is exported. */
+    files: BulkFile[]
+    /** Items in the answer. */
+    count: number
+  }
+  meta: Meta
+}
+
 /** Parameters of `listBuoys`. */
 export type ListBuoysParameters = {
   /** Only buoys in this box, as JSON object text with numeric north, south, east and west. West greater than east crosses the antimeridian. Allowed: a JSON object with numbers north, south, east and west, south not above north. */
@@ -1225,6 +1282,12 @@ export type ListChangesParameters = {
   page?: number
   /** Readings a page; more than 1000 is taken as 1000. Allowed: an integer of at least 1. Default: 500. */
   per_page?: number
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
+}
+
+/** Parameters of `listFiles`. */
+export type ListFilesParameters = {
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }
@@ -1449,6 +1512,15 @@ export class Groundswell {
    */
   listChanges(parameters: ListChangesParameters, options: CallOptions = {}): Promise<ListChangesAnswer> {
     return this.#get('/changes', parameters, options)
+  }
+
+  /**
+   * Bulk files of all readings.
+   *
+   * The files that the snapshot was exported as, for databases that read all readings without asking here: one file for each network and month, and all buoys. `path` is relative to `address`, where that is a bucket; else ask the operator where the files are. A file is named by its content and never changes; a month that changes gets a file of a new name. `snapshot` is the one whose data the files are: after an export that failed an earlier one. Where nothing is exported, the list is empty.
+   */
+  listFiles(parameters: ListFilesParameters = {}, options: CallOptions = {}): Promise<ListFilesAnswer> {
+    return this.#get('/files', parameters, options)
   }
 
   /**

@@ -67,6 +67,8 @@ export interface Dataset {
   /** Null when the snapshot has no harbours. */
   readonly tides: Tides | null
   readonly spots: ReadonlyMap<number, SpotRecord>
+  /** The files that it was exported as: the value of `data` on the wire. */
+  readonly files: Uint8Array
   ordinalOfId(id: number): number
   ordinalOfSlug(slug: string): number
 }
@@ -138,6 +140,7 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
     forecast,
     tides,
     spots: new Map(catalog.spots.map((spot) => [spot.id, spot])),
+    files: new Uint8Array(snapshot.files),
     ordinalOfId,
     ordinalOfSlug: (slug) => ordinalBySlug.get(slug) ?? -1,
   }

@@ -4,6 +4,7 @@
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { listedSnapshot } from '../snapshot/file-list.ts'
 import { PART_KINDS, SnapshotError } from '../snapshot/format.ts'
 import { MANIFEST_FILE } from '../snapshot/manifest.ts'
 import { TEMPORARY_PREFIX } from '../snapshot/write.ts'
@@ -57,7 +58,7 @@ export function collectGarbage(
     if (!listed.has(file) && isOld(file)) remove(file)
   }
   for (const file of readdirSync(dir)) {
-    const belongsTo = reportedSnapshot(file) ?? givenSnapshot(file)
+    const belongsTo = reportedSnapshot(file) ?? givenSnapshot(file) ?? listedSnapshot(file)
     if (belongsTo !== null && !named.snapshots.has(belongsTo) && isOld(file)) remove(file)
     if (PART.test(file) && !named.parts.has(file) && !needed.has(file) && isOld(file)) remove(file)
   }

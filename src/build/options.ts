@@ -1,5 +1,6 @@
 /** What a build is asked to do. */
 import type { Source } from '../sources/source.ts'
+import type { Target } from '../bulk/target.ts'
 import type { Store } from '../store/store.ts'
 import type { BuildReport } from './report.ts'
 
@@ -24,6 +25,8 @@ export interface BuildOptions {
   sameWithinKm?: number
   /** Publishes to a store first, and in the folder only what the store has accepted. */
   publishTo?: { store: Store; singleWriter: boolean } | null
+  /** Exports each snapshot there as files, for databases. */
+  exportTo?: Target | null
   /** Readings later than this come from a clock gone wrong, epoch seconds; absent: any time is possible. */
   latest?: number
 }

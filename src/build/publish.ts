@@ -4,11 +4,13 @@
  * what it does not accept is only kept, too.
  */
 import { encodeManifest, type Manifest } from '../snapshot/manifest.ts'
+import { readManifest } from '../snapshot/read.ts'
 import { keepManifest, publishManifest, syncFolder } from '../snapshot/write.ts'
 import { StoreError } from '../store/store.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { Lock } from '../system/lock.ts'
 import type { Base } from './base.ts'
+import { exportBuilt } from './exporting.ts'
 import type { Gathered } from './gather.ts'
 import { writeGiven } from './given.ts'
 import { DEFAULT_KEPT, listKept, nextKeptFile } from './kept.ts'
@@ -68,6 +70,7 @@ export async function publish(
     writeGiven(out, id, statesNow({ input, silent, identified, own, before, now }), lock)
   }
   writeRegistryFile(out, { entries: identified.registry, former: registry.former }, lock)
+  await exported(options, { id, asOf, ...mark, parts }, hold !== null, lock)
   if (id !== listKept(out).at(-1)?.id) keepManifest(out, nextKeptFile(out, id), bytes, lock)
   const elsewhere = publishingOptions(options)
   if (elsewhere === null) {
@@ -78,6 +81,24 @@ export async function publish(
   syncFolder(out)
   const outcome = await publishElsewhere(elsewhere, { id, bytes }, lock, publishing)
   return { id, asOf, ...mark, parts, published: readHold(out) === null && outcome.kind !== 'lost', outcome }
+}
+
+/** While a rollback holds, the files are those of the snapshot that is published. */
+async function exported(
+  { out, exportTo, report }: BuildOptions,
+  built: Manifest,
+  isHeld: boolean,
+  lock: Lock,
+): Promise<void> {
+  const manifest = isHeld ? await readManifest(out) : built
+  if (exportTo == null || manifest === null) return
+  const exporting = {
+    dir: out,
+    target: exportTo,
+    log: (line: string) => report.line(line),
+    warn: (message: string) => report.warn(message),
+  }
+  await exportBuilt(exporting, manifest, lock)
 }
 
 /** @throws BuildError that says where the snapshot is */

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { StoreError, type Store, type StoredObject } from '../store/store.ts'
-import { isContent, LIST_FILE, MAX_LIST_BYTES, type FileList } from './file-list.ts'
+import { isContent, LIST_FILE, MAX_LIST_BYTES, type FileList } from '../snapshot/file-list.ts'
 import { faultsAt, type StagedFile } from './staged-file.ts'
 import { listBefore, type Target, type TargetFile } from './target.ts'
 
@@ -38,6 +38,10 @@ export class BucketTarget implements Target {
   }
 
   get address(): string {
+    return this.#store.address
+  }
+
+  get publicAddress(): string {
     return this.#store.address
   }
 
@@ -100,13 +104,13 @@ export class BucketTarget implements Target {
     this.#before = list
   }
 
-  async collect(files: readonly TargetFile[]): Promise<void> {
+  async collect(named: ReadonlySet<string>): Promise<void> {
     const now = this.#storeNow
     // Ages are those of the store's clock alone: ours may be wrong.
     if (now === null) return
-    const named = new Set([...this.#named, ...files.map(({ path }) => path)])
     const garbage = [...this.#objects.values()].filter(
-      ({ name, modified }) => isContent(name) && !named.has(name) && now - modified > COLLECTED_AFTER_S,
+      ({ name, modified }) =>
+        isContent(name) && !named.has(name) && !this.#named.has(name) && now - modified > COLLECTED_AFTER_S,
     )
     if (garbage.length === 0) return
     try {

@@ -5,7 +5,7 @@ import { ParquetFile, type ByteSink, type ParquetColumn } from '../parquet/write
 import { NO_COUNTRY } from '../sea/columns.ts'
 import type { Catalog } from '../snapshot/catalog.ts'
 import { csvText } from './csv.ts'
-import type { ExportFormat } from './file-list.ts'
+import type { ExportFormat } from '../snapshot/file-list.ts'
 import { CREATED_BY } from './readings-file.ts'
 
 type Value = number | string | boolean | null

@@ -23,7 +23,7 @@ import {
   type ExportedFile,
   type ExportFormat,
   type FileList,
-} from './file-list.ts'
+} from '../snapshot/file-list.ts'
 import { contentHash, networksOf, runsOf, type BulkNetwork } from './networks.ts'
 import { metadataOf, UNITS, writeReadings } from './readings-file.ts'
 import { StagedFileWriter, type StagedFile } from './staged-file.ts'
@@ -36,6 +36,8 @@ export interface ExportOptions {
   format: ExportFormat
   /** Exports only what changed after this snapshot, which the folder still keeps; null for everything. */
   since: Manifest | null
+  /** Paths of files that stay although this export does not have them: lists of kept snapshots name them. */
+  named: ReadonlySet<string>
   /** Takes what happens, one line at a time. */
   log: (line: string) => void
 }
@@ -56,7 +58,7 @@ export async function exportSnapshot(options: ExportOptions, target: Target): Pr
     const isSame = before !== null && encodeList(before).equals(bytes)
     // A file that somebody removed comes back under the list that named it.
     if (!isSame || job.written.files > 0) await target.publish(bytes, list.files)
-    await target.collect(list.files)
+    await target.collect(new Set([...options.named, ...list.files.map(({ path }) => path)]))
     return { list, written: job.written }
   } finally {
     await target.end()
@@ -125,6 +127,7 @@ class Export {
     files.sort((a, b) => (order(a) < order(b) ? -1 : 1))
     files.push(...(await this.#buoys(catalog)))
     return {
+      address: this.#target.publicAddress,
       snapshot: manifest.id,
       asOf: manifest.asOf,
       format,

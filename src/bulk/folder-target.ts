@@ -4,13 +4,14 @@
  * once, but for the moment in which files are renamed.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { TEMPORARY_PREFIX, syncFolder, writeDurably } from '../snapshot/write.ts'
 import { BuildError } from '../system/build-error.ts'
 import { makeFolder, readRegularFileSync, UnfitFile } from '../system/files.ts'
 import { errorCode, lock, LockError, randomName, type Lock } from '../system/lock.ts'
-import { isContent, LIST_FILE, MAX_LIST_BYTES, type FileList } from './file-list.ts'
-import { faultsAt, type StagedFile } from './staged-file.ts'
+import { isContent, LIST_FILE, MAX_LIST_BYTES, type FileList } from '../snapshot/file-list.ts'
+import { faultAt, faultsAt, type StagedFile } from './staged-file.ts'
 import { listBefore, type Target, type TargetFile } from './target.ts'
 
 const LOCK_FILE = 'export.lock'
@@ -19,13 +20,33 @@ const LOCK_PATIENCE_MS = 1000
 /** As with the parts of a snapshot: a reader may be about to open what the list named a moment ago. */
 const GRACE_S = 120
 
+/** Files that are on their way to the disk at a time. */
+const SYNCS = 8
+
+/** @throws BuildError */
+async function synced(path: string): Promise<void> {
+  try {
+    const file = await open(path, 'r+')
+    try {
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    throw faultAt(path, error)
+  }
+}
+
 export class FolderTarget implements Target {
   readonly address: string
+  readonly publicAddress = null
   staging = ''
   /** Epoch seconds. */
   readonly #now: number
   #lock: Lock | null = null
   #staged: { path: string; from: string }[] = []
+  /** The last files on their way to the disk. */
+  #syncs: Promise<void>[] = Array.from({ length: SYNCS }, () => Promise.resolve())
 
   constructor(dir: string, now: number) {
     this.address = dir
@@ -72,12 +93,17 @@ export class FolderTarget implements Target {
     return info?.isFile() === true && info.size === bytes
   }
 
-  add({ path }: TargetFile, staged: StagedFile): Promise<void> {
+  async add({ path }: TargetFile, staged: StagedFile): Promise<void> {
     this.#staged.push({ path, from: staged.path })
-    return Promise.resolve()
+    // A disk may take seconds for it: the next file is made meanwhile.
+    await this.#syncs.shift()
+    const sync = synced(staged.path)
+    sync.catch(() => {})
+    this.#syncs.push(sync)
   }
 
-  publish(list: Buffer): Promise<void> {
+  async publish(list: Buffer): Promise<void> {
+    await Promise.all(this.#syncs)
     const held = this.#lock!
     if (!held.isHeld()) {
       throw new BuildError(`${this.address}: another export took over while this one stood still`)
@@ -91,11 +117,9 @@ export class FolderTarget implements Target {
     this.#staged = []
     writeDurably(this.address, LIST_FILE, list, held.folder)
     syncFolder(this.address)
-    return Promise.resolve()
   }
 
-  collect(files: readonly TargetFile[]): Promise<void> {
-    const named = new Set(files.map(({ path }) => path))
+  collect(named: ReadonlySet<string>): Promise<void> {
     for (const path of this.#contents()) {
       if (named.has(path) || !this.#lock!.isHeld()) continue
       const info = statSync(this.#at(path), { throwIfNoEntry: false })
@@ -115,10 +139,10 @@ export class FolderTarget implements Target {
     ].filter(isContent)
   }
 
-  end(): Promise<void> {
+  async end(): Promise<void> {
+    await Promise.allSettled(this.#syncs)
     if (this.staging !== '') rmSync(this.staging, { recursive: true, force: true })
     this.#lock?.release()
     this.#lock = null
-    return Promise.resolve()
   }
 }

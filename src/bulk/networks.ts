@@ -4,7 +4,7 @@ import type { MonthRows } from '../index/segments.ts'
 import { MEASURE_NAMES, MEASURES } from '../sea/columns.ts'
 import type { Run, RunBuoy } from '../parquet/columns.ts'
 import type { Catalog } from '../snapshot/catalog.ts'
-import type { ExportedNetwork, ExportFormat } from './file-list.ts'
+import type { ExportedNetwork, ExportFormat } from '../snapshot/file-list.ts'
 
 /** Raised when the same rows are to give other bytes: every file is then written anew. */
 const LAYOUT = 'groundswell-bulk 1'

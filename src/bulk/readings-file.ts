@@ -5,11 +5,11 @@ import { ParquetFile, type ByteSink } from '../parquet/writer.ts'
 import { timestampText } from '../sea/time.ts'
 import { MEASURES } from '../sea/columns.ts'
 import { csvText } from './csv.ts'
-import type { ExportFormat } from './file-list.ts'
+import type { ExportFormat } from '../snapshot/file-list.ts'
 import { groupsOf, type BulkNetwork } from './networks.ts'
 
-/** A row group: some 10 MB of values in memory, and a quarter of a second of work. */
-const GROUP_ROWS = 100_000
+/** A row group: some 5 MB of values in memory, and an eighth of a second of work. */
+const GROUP_ROWS = 50_000
 /** Rows of CSV that are written at a time. */
 const CSV_ROWS = 5000
 export const CREATED_BY = 'groundswell'

@@ -1,6 +1,6 @@
 /** A file on its way: written where nobody looks, hashed meanwhile, and named when it is whole. */
 import { createHash } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { BuildError } from '../system/build-error.ts'
 import { errorCode } from '../system/lock.ts'
@@ -16,6 +16,7 @@ export class StagedFileWriter {
   readonly #file: number
   readonly #hash = createHash('sha256')
   #bytes = 0
+  #isOpen = true
 
   /** @throws BuildError where it cannot be made */
   constructor(folder: string, name: string) {
@@ -32,16 +33,16 @@ export class StagedFileWriter {
     this.#bytes += bytes.length
   }
 
-  /** Ends the file, its bytes safely on the disk. @throws BuildError */
+  /** Ends the file. Its bytes may not be on the disk yet. @throws BuildError */
   end(): StagedFile {
-    faultsAt(this.#path, () => fsyncSync(this.#file))
-    closeSync(this.#file)
+    faultsAt(this.#path, () => closeSync(this.#file))
+    this.#isOpen = false
     return { path: this.#path, bytes: this.#bytes, sha256: this.#hash.digest('hex') }
   }
 
   /** Leaves nothing of it. */
   drop(): void {
-    closeSync(this.#file)
+    if (this.#isOpen) closeSync(this.#file)
     rmSync(this.#path, { force: true })
   }
 }
@@ -51,10 +52,15 @@ export function faultsAt<T>(path: string, task: () => T): T {
   try {
     return task()
   } catch (error) {
-    // Only the file system's own faults have a number.
-    if (!(error instanceof Error) || !('errno' in error)) throw error
-    const code = errorCode(error)
-    const what = code === 'ENOSPC' || code === 'EDQUOT' ? `no space is left on the disk (${code})` : code
-    throw new BuildError(`${path}: cannot be written: ${what}; the export before this one stays as it was`)
+    throw faultAt(path, error)
   }
+}
+
+/** What the file system refuses, in words; other errors as they are. */
+export function faultAt(path: string, error: unknown): unknown {
+  // Only the file system's own faults have a number.
+  if (!(error instanceof Error) || !('errno' in error)) return error
+  const code = errorCode(error)
+  const what = code === 'ENOSPC' || code === 'EDQUOT' ? `no space is left on the disk (${code})` : code
+  return new BuildError(`${path}: cannot be written: ${what}; the export before this one stays as it was`)
 }

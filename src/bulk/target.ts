@@ -1,5 +1,5 @@
 /** Where an export goes: a folder or a bucket, under the same names. */
-import { decodeList, LIST_FILE, type FileList } from './file-list.ts'
+import { decodeList, LIST_FILE, type FileList } from '../snapshot/file-list.ts'
 import type { StagedFile } from './staged-file.ts'
 
 /** A file that a target has, or is to have. */
@@ -14,6 +14,8 @@ export interface TargetFile {
 export interface Target {
   /** As the operator wrote it. */
   readonly address: string
+  /** What clients may know of it; null for a folder. */
+  readonly publicAddress: string | null
   /** A folder for files that are being written. */
   readonly staging: string
   /**
@@ -27,8 +29,8 @@ export interface Target {
   add(file: TargetFile, staged: StagedFile): Promise<void>
   /** Makes a list the target's own, and its files visible. @throws BuildError or StoreError */
   publish(list: Buffer, files: readonly TargetFile[]): Promise<void>
-  /** Removes old files that the list does not name. Never throws for what stores do: the next export collects. */
-  collect(files: readonly TargetFile[]): Promise<void>
+  /** Removes old files that are not among those that are named. Never throws for what stores do: the next export collects. */
+  collect(named: ReadonlySet<string>): Promise<void>
   /** Leaves nothing half-written. */
   end(): Promise<void>
 }

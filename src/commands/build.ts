@@ -9,6 +9,7 @@ import { openSource } from '../sources/kinds.ts'
 import type { Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
 import { command } from './command.ts'
+import { openTarget } from './export.ts'
 import { kindsHelp } from './help.ts'
 import { openPublishing } from './publishing.ts'
 import { clock, environment, logSettings, note, print, random } from './surroundings.ts'
@@ -29,6 +30,7 @@ export const build = command({
 
 async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> {
   const store = config.publish === null ? null : openPublishing('--publish', config.publish)
+  const exporting = config.export === null ? null : openTarget('--export', config.export, config.out)
   const configuration = config.config === null ? null : await configurationOf(config.config)
   const sources = [
     ...openSources(config.source),
@@ -40,6 +42,7 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
     if (configuration !== null) for (const line of await dryRunLines(configuration)) print(line)
     print(`would publish in ${config.out}`)
     if (config.publish !== null) print(`would publish to ${config.publish}`)
+    if (config.export !== null) print(`would export to ${config.export}`)
     return
   }
   const isTerminal = process.stderr.isTTY && logSettings.format === 'text'
@@ -68,6 +71,7 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
     fresh: config.fresh,
     allowLoss: config['allow-loss'],
     keep: config.keep,
+    exportTo: exporting?.target ?? null,
     publishTo: store === null ? null : { store, singleWriter: config['single-writer'] },
     ...(configuration !== null && {
       prefer: configuration.prefer,
@@ -75,6 +79,7 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
     }),
   })
   await store?.close()
+  await exporting?.store?.close()
   // What another builder was faster with has gone, and its report would stand beside nothing.
   if (built.outcome?.kind !== 'lost') writeReport(config.out, report.document())
 }

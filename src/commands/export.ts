@@ -2,6 +2,7 @@
 import { realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative, isAbsolute, resolve, sep } from 'node:path'
+import { filesOfLists } from '../build/exporting.ts'
 import { keptSnapshot } from '../build/kept.ts'
 import { BucketTarget } from '../bulk/bucket-target.ts'
 import type { Exported } from '../bulk/export.ts'
@@ -35,7 +36,14 @@ export const exportCommand = command({
     const { exportSnapshot } = await import('../bulk/export.ts')
     try {
       const exported = await exportSnapshot(
-        { dir, manifest, format, since: since === null ? null : keptSnapshot(dir, { id: since }), log: note },
+        {
+          dir,
+          manifest,
+          format,
+          since: since === null ? null : keptSnapshot(dir, { id: since }),
+          named: filesOfLists(dir),
+          log: note,
+        },
         target,
       )
       for (const line of linesOf(exported, target.address)) print(line)

@@ -81,7 +81,7 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
 
 /** With `--from` nothing is built here. @throws UsageError for sources beside it */
 function expectNoSources(config: RunConfig): void {
-  for (const option of ['source', 'config', 'publish'] as const) {
+  for (const option of ['source', 'config', 'publish', 'export'] as const) {
     if ((config[option]?.length ?? 0) === 0) continue
     throw new UsageError(`--${option} and --from exclude each other: with --from nothing is built here`)
   }
@@ -124,6 +124,7 @@ function buildOf(config: RunConfig): Build {
         `--keep=${config.keep}`,
         `--log-format=${logSettings.format}`,
         `--log-level=${logSettings.level}`,
+        ...(config.export === null ? [] : [`--export=${config.export}`]),
         ...(config.publish === null ? [] : [`--publish=${config.publish}`]),
         ...(config['single-writer'] ? ['--single-writer'] : []),
       ],

@@ -15,6 +15,7 @@ import { StoreError } from '../store/store.ts'
 import { BuildError } from '../system/build-error.ts'
 import { LockError, type Lock } from '../system/lock.ts'
 import { MirrorFault } from './fault.ts'
+import { fetchFileList } from './file-list.ts'
 import { megabytes, MirrorFolder, type Wanted } from './folder.ts'
 import { whyOlder } from './order.ts'
 import { fetchPart, folderFault, type Source } from './part.ts'
@@ -300,7 +301,11 @@ export class Mirror {
     this.#state = 'fetching'
     const came = this.#fetched.bytes
     await this.#fetchAll(missing)
-    this.#stopping.signal.throwIfAborted()
+    const { signal } = this.#stopping
+    const isNew = this.#folder.held()?.id !== manifest.id
+    const why = isNew ? await fetchFileList({ source, dir, signal }, manifest.id, lock) : null
+    if (why !== null) log(`warning: ${why}; snapshot ${manifest.id} comes without its list of bulk files`)
+    signal.throwIfAborted()
     this.#folder.publish(wanted, lock)
     this.#doubts = 'none'
     this.#fetched.snapshots++

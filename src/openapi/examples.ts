@@ -353,6 +353,11 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
     },
     meta: { timestamp: '2026-11-01T06:00:00Z' },
   },
+  '/files': {
+    status: 'success',
+    data: { address: null, snapshot: null, as_of: null, sources: [], files: [], count: 0 },
+    meta: { timestamp: '2026-11-01T06:00:00Z' },
+  },
   '/countries': {
     status: 'success',
     data: {

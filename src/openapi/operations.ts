@@ -108,6 +108,12 @@ export const OPERATION_TEXTS: { readonly [operation: string]: OperationTexts } =
       'A stream of Server-Sent Events that says when there is a new snapshot. It begins with `retry: 5000` and the event `snapshot` of what is served now; then one comes for each later snapshot. `data` is JSON on one line: `snapshot` is its id, which is the `id` of the event too, `as_of` its time. `changes` counts what distinguishes it from the snapshot `since`, in the words of `/changes`, where the readings are. Both are `null` in the first event, unless the header `Last-Event-ID` names a snapshot that the server still holds, and where it does not hold that any more: take the lists anew then. Who falls behind gets one event over several snapshots.\n\nWith `buoy` an event comes only where one of these buoys changed. It counts these alone and has the ids of the changed ones in `ids`; the first event always comes. An id that no buoy has is watched for, a slug that no buoy has gives a 404.\n\nA line that begins with a colon comes after 20 s of silence. A client that does not read is cut off. A stream ends when the server stops, when its key is revoked or its quota is used up: come again after `retry`. It costs one call of the quota, and one more each hour that it lasts. A key may have 8 streams at a time (a setting of the server); one more gives a 429, and too many in all a 503.',
     examples: {},
   },
+  listFiles: {
+    tag: 'Changes',
+    description:
+      'The files that the snapshot was exported as, for databases that read all readings without asking here: one file for each network and month, and all buoys. `path` is relative to `address`, where that is a bucket; else ask the operator where the files are. A file is named by its content and never changes; a month that changes gets a file of a new name. `snapshot` is the one whose data the files are: after an export that failed an earlier one. Where nothing is exported, the list is empty.',
+    examples: { all: '/files' },
+  },
   listCountries: {
     tag: 'Buoys',
     description: 'The countries that have active buoys, by English name, with the number of these buoys.',

@@ -515,6 +515,30 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     },
     'Readings of a buoy that differ, in one month.',
   ),
+  BulkFile: object(
+    {
+      path: text('Where it lies, from `address` on.'),
+      kind: text('What is in it.', { enum: ['readings', 'buoys'] }),
+      format: text('How it is written.', { enum: ['parquet', 'csv', 'geojson'] }),
+      source: orNull(text('Name of the network whose readings they are. All buoys have none:')),
+      month: orNull(text('Month of the readings (UTC), such as `2026-03`.')),
+      rows: count('Rows in it.'),
+      bytes: count('Its length.'),
+      sha256: text('SHA-256 of its bytes, in hexadecimal.', { pattern: '^[0-9a-f]{64}$' }),
+      start: orNull(time('Time of the first reading')),
+      end: orNull(time('Time of the last reading')),
+      snapshot: text('The snapshot that it was first exported from: its data have not changed since.'),
+    },
+    'A file of readings of a network and month, or of all buoys.',
+  ),
+  BulkSource: object(
+    {
+      source: text('Name of the network.'),
+      credit: orNull(text('The line that the owner of the data wants to see.')),
+      licence: orNull(text('Licence of the data.')),
+    },
+    'A network whose readings are in the files.',
+  ),
   ChangedReading: object(
     {
       buoy_id: id,
@@ -746,6 +770,19 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
         total_pages: count('Number of pages; 0 where no reading differs.'),
         snapshot: PINNED,
       },
+    ),
+  },
+  listFiles: {
+    data: object(
+      {
+        address: orNull(text('The bucket that the files are in.')),
+        snapshot: orNull(text('The snapshot whose data the files are.')),
+        as_of: orNull(time('Time of the data')),
+        sources: list(ref('BulkSource'), 'Whose data they are: pass the credit on with them.'),
+        files: list(ref('BulkFile'), 'The files; empty where nothing is exported.'),
+        count: count(IN_ANSWER),
+      },
+      'The files that the snapshot was exported as.',
     ),
   },
   listCountries: { data: counted('countries', 'Country', 'The countries, by name.', IN_ANSWER) },

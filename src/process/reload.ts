@@ -200,6 +200,7 @@ export class Reloader {
       const snapshot = await this.#load(manifest)
       if (this.#isStopping) return
       const loadedAt = performance.now()
+      if (snapshot.filesFault !== null) log(`warning: ${snapshot.filesFault}; GET /files lists nothing`)
       const held = heldWith(snapshot, this.#held, this.#options.hold ?? 1)
       const changes = await this.#compare(held)
       if (this.#isStopping) return

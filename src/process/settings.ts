@@ -8,8 +8,8 @@ import { DEFAULT_QUOTA } from '../access/keys.ts'
 import { MAX_QUOTA } from '../access/keys-file.ts'
 import { DEFAULT_ALLOWED_LOSS } from '../build/losses.ts'
 import { DEFAULT_KEPT, type Wanted } from '../build/kept.ts'
-import { EXPORT_FORMATS, type ExportFormat } from '../bulk/file-list.ts'
 import { EXPLORER_CHOICES, type ExplorerChoice } from '../access/page-reads.ts'
+import { EXPORT_FORMATS, type ExportFormat } from '../snapshot/file-list.ts'
 import { isAddress, parseAddress, type RedisAddress } from '../redis/address.ts'
 import { endOf, parseTimestamp } from '../sea/time.ts'
 import { ACCESS_LOG_SETTINGS, LOG_SETTINGS } from './log-settings.ts'
@@ -365,6 +365,12 @@ const configuration: Setting<string | null> = {
 
 /** Where a folder's snapshots go beside the folder. */
 const PUBLISH_SETTINGS = {
+  export: {
+    placeholder: 'DIR_OR_URL',
+    help: 'folder or bucket, s3://BUCKET/PREFIX, that each snapshot is exported to as Parquet files',
+    default: '',
+    parse: textOrNull,
+  } satisfies Setting<string | null>,
   publish: {
     placeholder: 'URL',
     help: 'bucket to publish to as well, s3://BUCKET/PREFIX; it decides between several builders',

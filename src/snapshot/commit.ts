@@ -18,6 +18,7 @@ import {
   text,
   type Meta,
 } from './format.ts'
+import { snapshotList } from './file-list.ts'
 import { decodeManifest, MAX_MANIFEST_BYTES, type Manifest } from './manifest.ts'
 
 const COMMIT_FORMAT = 'groundswell-commit'
@@ -136,9 +137,10 @@ function storedFile(value: unknown, commit: string): StoredFile {
   return { file, bytes, sha256 }
 }
 
-/** All files that a commit needs. */
+/** All files that a commit needs, and the list of exported files, which it may have. */
 export function filesNamed({ manifest, stateParts: parts, registry, states }: Commit): string[] {
-  return [...manifest.parts, ...parts, registry, ...(states === null ? [] : [states])].map(({ file }) => file)
+  const stored = [...manifest.parts, ...parts, registry, ...(states === null ? [] : [states])]
+  return [...stored.map(({ file }) => file), snapshotList(manifest.id)]
 }
 
 /** A commit for people. */

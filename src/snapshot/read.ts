@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { openRegularFile, openRegularFileSync, UnfitFile } from '../system/files.ts'
 import { finish, finishInSlices, type Steps } from '../system/steps.ts'
 import { startThread } from '../system/thread.ts'
+import { BuildError } from '../system/build-error.ts'
+import { listAnswer, readSnapshotList } from './file-list.ts'
 import { SnapshotError, type PartEntry } from './format.ts'
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from './manifest.ts'
 import { decodePart, expectHeader } from './part.ts'
@@ -27,6 +29,10 @@ export interface LoadedSnapshot extends Summary {
   /** Whether any of its data are made up. */
   demo: boolean
   parts: LoadedPart[]
+  /** The files that it was exported as: the value of `data` on the wire. */
+  files: SharedArrayBuffer
+  /** What is wrong with the list of these files, which is empty then; null where nothing is. */
+  filesFault: string | null
 }
 
 /** What was loaded before, whose parts need not be read again. */
@@ -113,7 +119,23 @@ export async function loadManifest(
   for (const [file, summary] of now) summaries.set(file, summary)
   const summary = summaryOf(parts.map(({ entry }) => ({ entry, summary: now.get(entry.file)! })))
   const { id, asOf, publishedAt, demo = false } = manifest
-  return { id, asOf, publishedAt, demo, parts, ...summary }
+  return { id, asOf, publishedAt, demo, parts, ...listOf(dir, id), ...summary }
+}
+
+/** A list that cannot be read keeps no snapshot from being served. */
+function listOf(dir: string, id: string): Pick<LoadedSnapshot, 'files' | 'filesFault'> {
+  try {
+    return { files: shared(listAnswer(readSnapshotList(dir, id))), filesFault: null }
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error
+    return { files: shared(listAnswer(null)), filesFault: error.message }
+  }
+}
+
+function shared(bytes: Uint8Array): SharedArrayBuffer {
+  const buffer = new SharedArrayBuffer(bytes.length)
+  new Uint8Array(buffer).set(bytes)
+  return buffer
 }
 
 /** The parts of a manifest that are in memory. @throws SnapshotError when it contradicts one of them */

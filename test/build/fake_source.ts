@@ -1,6 +1,7 @@
 /** A source that a test writes down as lists, and builds from it in this process. */
 import { RowBatch, type MeasureName } from '../../src/sea/columns.ts'
 import { buildSnapshot } from '../../src/build/build.ts'
+import type { Target } from '../../src/bulk/target.ts'
 import type { Manifest } from '../../src/snapshot/manifest.ts'
 import { BuildReport } from '../../src/build/report.ts'
 import type { Source } from '../../src/sources/source.ts'
@@ -53,6 +54,7 @@ export interface FakeBuild {
   fresh?: boolean
   allowLoss?: number
   keep?: number
+  exportTo?: Target
   /** Takes every line of the report. */
   write?: (text: string) => void
 }

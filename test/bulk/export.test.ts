@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { rollback } from '../../src/build/rollback.ts'
-import { decodeList, encodeList, type FileList } from '../../src/bulk/file-list.ts'
+import { decodeList, encodeList, type FileList } from '../../src/snapshot/file-list.ts'
 import { FolderTarget } from '../../src/bulk/folder-target.ts'
 import { folderOf } from '../../src/bulk/networks.ts'
 import { SnapshotError } from '../../src/snapshot/format.ts'
@@ -401,6 +401,7 @@ const lists: fc.Arbitrary<FileList> = fc
     name: fc.string(),
   })
   .map(({ hash, snapshot, rows, time, since, name }) => ({
+    address: since === null ? null : 's3://bucket/bulk',
     snapshot,
     asOf: time,
     format: 'parquet' as const,

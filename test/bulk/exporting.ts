@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { filesOfLists } from '../../src/build/exporting.ts'
 import { keptSnapshot } from '../../src/build/kept.ts'
 import { exportSnapshot, type Exported } from '../../src/bulk/export.ts'
-import { decodeList, type ExportFormat, type FileList } from '../../src/bulk/file-list.ts'
+import { decodeList, type ExportFormat, type FileList } from '../../src/snapshot/file-list.ts'
 import { FolderTarget } from '../../src/bulk/folder-target.ts'
 import type { Target } from '../../src/bulk/target.ts'
 import { readManifest } from '../../src/snapshot/read.ts'
@@ -21,7 +22,14 @@ export async function exportTo(
   const manifest = await readManifest(dir)
   assert.ok(manifest !== null)
   return exportSnapshot(
-    { dir, manifest, format, since: since === null ? null : keptSnapshot(dir, { id: since }), log: () => {} },
+    {
+      dir,
+      manifest,
+      format,
+      since: since === null ? null : keptSnapshot(dir, { id: since }),
+      named: filesOfLists(dir),
+      log: () => {},
+    },
     typeof out === 'string' ? new FolderTarget(out, MUCH_LATER) : out,
   )
 }

@@ -7,6 +7,7 @@
  *   KIND-HASH.msgpack               parts of snapshots, and of the states of sources
  *   registry-HASH.jsonl             all ids ever given, as of a commit
  *   given-HASH.jsonl                the last known states of sources, as of a commit
+ *   files-ID.json                   which files a snapshot was exported as
  *   probe-…                         for a moment, while conditions are probed
  */
 import { decodeCommit, MAX_COMMIT_BYTES, type Commit } from '../../snapshot/commit.ts'
@@ -19,7 +20,7 @@ import { randomName } from '../../system/lock.ts'
 /** In the order of their numbers, also as texts. */
 const COMMIT = /^manifests\/(\d{10})\.msgpack$/
 const CONTENT = new RegExp(
-  `^(?:(?:${PART_KINDS.join('|')})-[0-9a-f]{32}\\.msgpack|(?:registry|given)-[0-9a-f]{32}\\.jsonl)$`,
+  `^(?:(?:${PART_KINDS.join('|')})-[0-9a-f]{32}\\.msgpack|(?:registry|given)-[0-9a-f]{32}\\.jsonl|files-[0-9a-f]{24}\\.json)$`,
 )
 const PROBE = /^probe-[0-9a-f]{16}$/
 const HIGHEST_NUMBER = 9_999_999_999

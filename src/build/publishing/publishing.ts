@@ -9,6 +9,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { commitText, encodeCommit, filesNamed, type Commit, type StoredFile } from '../../snapshot/commit.ts'
+import { encodeList, readSnapshotList, snapshotList } from '../../snapshot/file-list.ts'
 import { sha256 } from '../../snapshot/format.ts'
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES } from '../../snapshot/manifest.ts'
 import { lostLock, publishManifest } from '../../snapshot/write.ts'
@@ -24,7 +25,7 @@ import { REGISTRY_FILE } from '../registry.ts'
 import { readAgreed, writeAgreed, type Agreed } from './agreed.ts'
 import { collectObjects } from './collect.ts'
 import { expectStored, storeFiles, type FileToStore } from './files.ts'
-import type { Prefix } from './prefix.ts'
+import { CHANGING, type Prefix } from './prefix.ts'
 import { newestSequence, takeOver } from './take-over.ts'
 
 export interface PublishingOptions {
@@ -154,6 +155,7 @@ export class Publishing {
     const named = new Set(newest === null ? [] : filesNamed(newest))
     const needed = isSame ? files.filter(({ file }) => named.has(file)) : files
     const put = await storeFiles(prefix.store, listing, needed, named, prefix.singleWriter)
+    await this.#putList(id)
     if (put.files > 0) expectStored(prefix.store, await prefix.listing(), needed)
     if (isSame) {
       this.#agree(newest, id, bytes)
@@ -178,6 +180,15 @@ export class Publishing {
     this.#agree(commit, id, bytes)
     await collectObjects(prefix, commit, keep, log)
     return { kind: 'published', number, ...put }
+  }
+
+  /** Readers find the list by the snapshot's id. What it says may change, after an export that failed before. */
+  async #putList(id: string): Promise<void> {
+    const { dir, prefix } = this.#options
+    const list = readSnapshotList(dir, id)
+    if (list === null) return
+    const type = 'application/json'
+    await prefix.store.put(snapshotList(id), encodeList(list), { type, cacheControl: CHANGING })
   }
 
   /** Another builder was first: its snapshot is the folder's now. */

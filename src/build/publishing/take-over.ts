@@ -5,6 +5,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { plainManifest, type Commit, type StoredFile } from '../../snapshot/commit.ts'
+import { MAX_LIST_BYTES, snapshotList } from '../../snapshot/file-list.ts'
 import { SnapshotError } from '../../snapshot/format.ts'
 import { MANIFEST_FILE } from '../../snapshot/manifest.ts'
 import { verifyParts } from '../../snapshot/read.ts'
@@ -45,6 +46,10 @@ export async function takeOver(
   if (statesBytes !== null) writeDurably(dir, givenFile(manifest.id), statesBytes, lock.folder)
   const ownHold = readHold(dir) !== null && before?.held !== true
   if (before !== null && !ownHold) dropUnpublished(dir, before, manifest.id, lock)
+  const list = await prefix.store.read(snapshotList(manifest.id), { maxBytes: MAX_LIST_BYTES })
+  if (list !== null && list !== 'unchanged') {
+    writeDurably(dir, snapshotList(manifest.id), list.bytes, lock.folder)
+  }
   const bytes = plainManifest(commit.bytes)
   if (listKept(dir).at(-1)?.id !== manifest.id) {
     keepManifest(dir, nextKeptFile(dir, manifest.id), bytes, lock)

@@ -6,10 +6,13 @@
  *   readings/NETWORK/2026-03-HASH.parquet          readings of a network and month, or .csv
  *   buoys-HASH.parquet, buoys-HASH.geojson         all buoys
  *
- * A file is named by the hash of its bytes and never changes.
+ * A file is named by the hash of its bytes and never changes. A build that exports puts the list beside its
+ * snapshot as well, as `files-ID.json`, for servers to show.
  */
+import { join } from 'node:path'
 import { LAST_SECOND, monthText, parseTimestamp, timestampText } from '../sea/time.ts'
 import { BuildError } from '../system/build-error.ts'
+import { readRegularFileSync } from '../system/files.ts'
 
 export const LIST_FILE = 'files.json'
 const LIST_FORMAT = 'groundswell-files'
@@ -31,6 +34,16 @@ const CONTENT =
 const SHA256 = /^[0-9a-f]{64}$/
 const SNAPSHOT_ID = /^[0-9a-f]{24}$/
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/
+
+const OF_SNAPSHOT = /^files-([0-9a-f]{24})\.json$/
+
+/** The list beside a snapshot. */
+export const snapshotList = (id: string): string => `files-${id}.json`
+
+/** The snapshot that a file of this kind belongs to; null for other files. */
+export function listedSnapshot(file: string): string | null {
+  return OF_SNAPSHOT.exec(file)?.[1] ?? null
+}
 
 /** Whether a path below the target is that of a file named by its content, which collecting may remove. */
 export const isContent = (path: string): boolean => CONTENT.test(path)
@@ -75,6 +88,8 @@ export interface ExportedMonth {
 }
 
 export interface FileList {
+  /** The bucket that the files are in; null for a folder, whose place is nobody else's business. */
+  address: string | null
   snapshot: string
   /** The data's time, epoch seconds. */
   asOf: number
@@ -100,11 +115,12 @@ export function buoysPath(sha256: string, format: FileFormat): string {
 
 /** The same list gives the same bytes. */
 export function encodeList(list: FileList): Buffer {
-  const { snapshot, asOf, format, since, networks, months, files, removed } = list
+  const { address, snapshot, asOf, format, since, networks, months, files, removed } = list
   const text = (time: number | null): string | null => (time === null ? null : timestampText(time))
   const document = {
     format: LIST_FORMAT,
     version: LIST_VERSION,
+    address,
     as: format,
     snapshot,
     as_of: timestampText(asOf),
@@ -166,7 +182,7 @@ function listOf(bytes: Uint8Array): FileList | null {
   if (typeof fields !== 'object' || fields === null) return null
   const asOf = timeOf(fields.as_of)
   const as = EXPORT_FORMATS.find((known) => known === fields.as)
-  const { snapshot, since } = fields
+  const { address, snapshot, since } = fields
   const networks = all(fields.networks, networkOf)
   const months = all(fields.months, ({ month, part }) =>
     matches(month, MONTH) && matches(part, SHA256) ? { month, part } : null,
@@ -178,11 +194,12 @@ function listOf(bytes: Uint8Array): FileList | null {
   const isList =
     fields.format === LIST_FORMAT &&
     fields.version === LIST_VERSION &&
+    isTextOrNull(address) &&
     matches(snapshot, SNAPSHOT_ID) &&
     (since === null || matches(since, SNAPSHOT_ID))
   if (!isList || as === undefined || asOf === null) return null
   if (networks === null || months === null || files === null || removed === null) return null
-  return { snapshot, asOf, format: as, since, networks, months, files, removed }
+  return { address, snapshot, asOf, format: as, since, networks, months, files, removed }
 }
 
 function timeOf(value: unknown): number | null {
@@ -215,4 +232,49 @@ function fileOf(fields: Fields): ExportedFile | null {
     return null
   }
   return { path, kind, format, network, month, rows, bytes, sha256, start, end, snapshot, madeFrom }
+}
+
+/** The list beside a snapshot; null where there is none. @throws BuildError for one that cannot be read */
+export function readSnapshotList(dir: string, id: string): FileList | null {
+  const path = join(dir, snapshotList(id))
+  let bytes: Buffer
+  try {
+    bytes = readRegularFileSync(path, MAX_LIST_BYTES)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return null
+    throw new BuildError(`${path}: cannot be read (${code})`)
+  }
+  return decodeList(bytes, path)
+}
+
+/** The list as clients see it: the value of `data`. Without one it is empty. */
+export function listAnswer(list: FileList | null): Buffer {
+  const files = list?.files ?? []
+  const sources = new Map(list?.networks.map(({ name, source }) => [name, source]))
+  const text = (time: number | null): string | null => (time === null ? null : timestampText(time))
+  return Buffer.from(
+    JSON.stringify({
+      address: list?.address ?? null,
+      snapshot: list?.snapshot ?? null,
+      as_of: text(list?.asOf ?? null),
+      sources: list?.networks.map(({ source, credit, licence }) => ({ source, credit, licence })) ?? [],
+      files: files.map(
+        ({ path, kind, format, network, month, rows, bytes, sha256, start, end, snapshot }) => ({
+          path,
+          kind,
+          format,
+          source: network === null ? null : (sources.get(network) ?? network),
+          month,
+          rows,
+          bytes,
+          sha256,
+          start: text(start),
+          end: text(end),
+          snapshot,
+        }),
+      ),
+      count: files.length,
+    }),
+  )
 }

@@ -1,0 +1,59 @@
+/**
+ * A build exports its snapshot on request, before it is published: the list of the files comes beside the
+ * snapshot, so who serves it can show the files. An export that fails keeps no data from being published.
+ */
+import { readdirSync } from 'node:fs'
+import type { Target } from '../bulk/target.ts'
+import { SnapshotError } from '../snapshot/format.ts'
+import { encodeList, listedSnapshot, readSnapshotList, snapshotList } from '../snapshot/file-list.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
+import { readManifest } from '../snapshot/read.ts'
+import { writeDurably } from '../snapshot/write.ts'
+import { StoreError } from '../store/store.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { Lock } from '../system/lock.ts'
+
+export interface Exporting {
+  dir: string
+  target: Target
+  log: (line: string) => void
+  warn: (message: string) => void
+}
+
+/**
+ * Exports `manifest`, whose parts are in the folder, and puts the list beside it. Where that fails, the list of
+ * the current snapshot is put there: its files are still in their place.
+ * @throws BuildError when the list cannot be written
+ */
+export async function exportBuilt(
+  { dir, target, log, warn }: Exporting,
+  manifest: Manifest,
+  lock: Lock,
+): Promise<void> {
+  try {
+    // Builds that do not export do not load the writer of Parquet.
+    const { exportSnapshot } = await import('../bulk/export.ts')
+    const { list, written } = await exportSnapshot(
+      { dir, manifest, format: 'parquet', since: null, named: filesOfLists(dir), log: () => {} },
+      target,
+    )
+    writeDurably(dir, snapshotList(manifest.id), encodeList(list), lock.folder)
+    log(
+      `exported to ${target.address}: ${written.files} of ${list.files.length} files were written, ${written.bytes} bytes`,
+    )
+  } catch (error) {
+    const isExpected =
+      error instanceof BuildError || error instanceof StoreError || error instanceof SnapshotError
+    if (!isExpected) throw error
+    warn(`snapshot ${manifest.id} was not exported: ${error.message}; the next build tries again`)
+    const current = await readManifest(dir)
+    const before = current === null ? null : readSnapshotList(dir, current.id)
+    if (before !== null) writeDurably(dir, snapshotList(manifest.id), encodeList(before), lock.folder)
+  }
+}
+
+/** Paths of all exported files that a list beside a kept snapshot names. @throws BuildError */
+export function filesOfLists(dir: string): Set<string> {
+  const ids = readdirSync(dir).flatMap((file) => listedSnapshot(file) ?? [])
+  return new Set(ids.flatMap((id) => readSnapshotList(dir, id)?.files.map(({ path }) => path) ?? []))
+}
