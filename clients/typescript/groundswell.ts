@@ -312,6 +312,22 @@ export type ChartFields = {
   forecast_wave_height: ChartField
   /** About `tide_level`. */
   tide_level: ChartField
+  /** About `direction`. */
+  direction?: ChartField
+  /** About `peak_period`. */
+  peak_period?: ChartField
+  /** About `water_temperature`. */
+  water_temperature?: ChartField
+  /** About `wind_speed`. */
+  wind_speed?: ChartField
+  /** About `wind_direction`. */
+  wind_direction?: ChartField
+  /** About `gust_speed`. */
+  gust_speed?: ChartField
+  /** About `forecast_wind_speed`. */
+  forecast_wind_speed?: ChartField
+  /** About `forecast_wind_direction`. */
+  forecast_wind_direction?: ChartField
 }
 
 /** What one array holds. */
@@ -340,6 +356,22 @@ export type Chart = {
   forecast_wave_height: (number | null)[]
   /** Water level above the harbour's chart datum, at full hours, in m. `null` where there is none. As long as `time`. */
   tide_level: (number | null)[]
+  /** Direction that waves come from, clockwise from north, in degrees. `null` where there is none. As long as `time`. Only with `include=measures`. */
+  direction?: (number | null)[]
+  /** Peak period, in s. `null` where there is none. As long as `time`. Only with `include=measures`. */
+  peak_period?: (number | null)[]
+  /** Water temperature, in °C. `null` where there is none. As long as `time`. Only with `include=measures`. */
+  water_temperature?: (number | null)[]
+  /** Wind speed, in km/h. `null` where there is none. As long as `time`. Only with `include=measures`. */
+  wind_speed?: (number | null)[]
+  /** Direction that wind comes from, clockwise from north, in degrees. `null` where there is none. As long as `time`. Only with `include=measures`. */
+  wind_direction?: (number | null)[]
+  /** Speed of gusts, in km/h. `null` where there is none. As long as `time`. Only with `include=measures`. */
+  gust_speed?: (number | null)[]
+  /** Forecast of the wind speed, at full hours, in km/h. `null` where there is none. As long as `time`. Only with `include=measures`. */
+  forecast_wind_speed?: (number | null)[]
+  /** Forecast of the direction that wind comes from, at full hours, clockwise from north, in degrees. `null` where there is none. As long as `time`. Only with `include=measures`. */
+  forecast_wind_direction?: (number | null)[]
 }
 
 /** The season that is compared. A season over New Year belongs to the year in which it starts. */
@@ -1183,6 +1215,8 @@ export type ChartParameters = {
   start_date?: string
   /** Last moment, included; default three days after the snapshot's time. At most 31 days. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z, with Z or an offset) or a date (2026-03-27). */
   end_date?: string
+  /** Adds all else that readings and forecast hold: wave direction, peak period, water temperature, wind, and the forecast of wind. Without it the answer is as the contract has it. Allowed: one of measures. */
+  include?: 'measures'
   /** Accepted for older clients; changes nothing. Allowed: true, false, 1 or 0, in any case. Default: false. */
   optimized?: boolean
   /** Accepted for older clients; changes nothing. Allowed: true, false, 1 or 0, in any case. Default: false. */

@@ -52,7 +52,7 @@ export function chartAddress(
   { slug, last_reading_time: newest }: BuoyDetail,
   span: Span,
 ): Address<Chart> {
-  return api.address(`${buoyPath(slug)}/readings/chart`, chartRange(span, newest))
+  return api.address(`${buoyPath(slug)}/readings/chart`, { ...chartRange(span, newest), include: 'measures' })
 }
 
 /** Without dates the operation gives a week back and three days ahead. */

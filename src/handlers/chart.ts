@@ -7,13 +7,13 @@
  */
 import { ApiError } from '../answers/errors.ts'
 import { buoyBeside } from '../answers/buoy-table.ts'
-import { MEASURES, MISSING_I16, MISSING_U16, type MeasureName } from '../sea/columns.ts'
+import { MEASURES, MISSING_I16, MISSING_U16, type Codes, type MeasureName } from '../sea/columns.ts'
 import { allRows, type Column, type Table, type TableRequest } from '../answers/table.ts'
 import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../answers/number-tables.ts'
 import { Literal, type TextTable } from '../answers/literals.ts'
 import { type JsonWriter } from '../answers/json.ts'
 import { operation, refuseBackwards, requireBuoy, type View } from '../answers/operation.ts'
-import { boolean, timestamp, type QueryOf } from '../answers/parameters.ts'
+import { boolean, choice, timestamp, type QueryOf } from '../answers/parameters.ts'
 import { DAY, endOf, HOUR, LAST_SECOND } from '../sea/time.ts'
 
 /** Without dates: from seven days before the snapshot's time to three days after it. */
@@ -25,11 +25,18 @@ const LONGEST_SECONDS = 31 * DAY
  * arrays.
  */
 const SLOT_BYTES = 24 + 5 * 8
+/** Eight more values. */
+const MEASURES_SLOT_BYTES = SLOT_BYTES + 8 * 8
 
 const parameters = {
   start_date: timestamp({ description: "First moment; default seven days before the snapshot's time." }),
   end_date: timestamp({
     description: "Last moment, included; default three days after the snapshot's time. At most 31 days.",
+  }),
+  include: choice({
+    values: ['measures'],
+    description:
+      'Adds all else that readings and forecast hold: wave direction, peak period, water temperature, wind, and the forecast of wind. Without it the answer is as the contract has it.',
   }),
   optimized: boolean({ default: false, description: 'Accepted for older clients; changes nothing.' }),
   debug: boolean({ default: false, description: 'Accepted for older clients; changes nothing.' }),
@@ -43,13 +50,46 @@ const FIELDS = {
   tide_level: { label: 'Tide level above chart datum', unit: 'm', field: null },
 }
 
+/** What `include=measures` adds, in this order. */
+const INCLUDED = {
+  direction: ['direction', HUNDREDTHS],
+  peak_period: ['peakPeriod', THOUSANDTHS],
+  water_temperature: ['waterTemperature', SIGNED_HUNDREDTHS],
+  wind_speed: ['windSpeed', HUNDREDTHS],
+  wind_direction: ['windDirection', HUNDREDTHS],
+  gust_speed: ['gustSpeed', HUNDREDTHS],
+} as const satisfies { [array: string]: readonly [MeasureName, TextTable] }
+const MEASURE_NAMES = Object.keys(INCLUDED) as (keyof typeof INCLUDED)[]
+const MORE_FIELDS = {
+  direction: { label: 'Direction that waves come from', unit: 'degrees', field: 'direction' },
+  peak_period: { label: 'Peak period', unit: 's', field: null },
+  water_temperature: { label: 'Water temperature', unit: '°C', field: 'water_temperature' },
+  wind_speed: { label: 'Wind speed', unit: 'km/h', field: null },
+  wind_direction: { label: 'Direction that wind comes from', unit: 'degrees', field: null },
+  gust_speed: { label: 'Speed of gusts', unit: 'km/h', field: null },
+  forecast_wind_speed: { label: 'Forecast wind speed', unit: 'km/h', field: null },
+  forecast_wind_direction: {
+    label: 'Forecast of the direction that wind comes from',
+    unit: 'degrees',
+    field: null,
+  },
+}
+
 const BUOY = new Literal('{"buoy":')
 const FIELDS_TEXT = new Literal(`,"fields":${JSON.stringify(FIELDS)},"time":[`)
+/** The names of the arrays, and what the stores of eight bytes overshoot. */
+const MEASURES_START_BYTES = 512
+const ALL_FIELDS_TEXT = new Literal(
+  `,"fields":${JSON.stringify({ ...FIELDS, ...MORE_FIELDS }).replaceAll('°', '\\u00b0')},"time":[`,
+)
 const SIGNIFICANT_HEIGHT = new Literal('],"significant_height":[')
 const MAXIMUM_HEIGHT = new Literal('],"maximum_height":[')
 const PERIOD = new Literal('],"period":[')
 const FORECAST_WAVE_HEIGHT = new Literal('],"forecast_wave_height":[')
 const TIDE_LEVEL = new Literal('],"tide_level":[')
+const MEASURE_STARTS = MEASURE_NAMES.map((name) => new Literal(`],"${name}":[`))
+const FORECAST_WIND_SPEED = new Literal('],"forecast_wind_speed":[')
+const FORECAST_WIND_DIRECTION = new Literal('],"forecast_wind_direction":[')
 const END = new Literal(']}')
 
 export const chart = operation({
@@ -64,23 +104,28 @@ export const chart = operation({
     const ordinal = requireBuoy(view, buoyId)
     const { start, end } = rangeOf(query, view.dataset.asOf)
     const { writer, identifiedSummary } = view.fragments
-    layAxis(view, ordinal, start, end)
+    const withMeasures = query.include === 'measures'
+    layAxis(view, ordinal, start, end, withMeasures)
     writer.literal(BUOY)
     identifiedSummary.write(ordinal)
     const { length } = axis
-    writer.ensure(FIELDS_TEXT.length + length * SLOT_BYTES)
-    writer.literal(FIELDS_TEXT)
+    const fields = withMeasures ? ALL_FIELDS_TEXT : FIELDS_TEXT
+    writer.ensure(
+      fields.length + MEASURES_START_BYTES + length * (withMeasures ? MEASURES_SLOT_BYTES : SLOT_BYTES),
+    )
+    writer.literal(fields)
     writeTimes(view)
     writer.literal(SIGNIFICANT_HEIGHT)
-    writeMeasure(view, 'significantHeight')
+    writeMeasure(view, 'significantHeight', THOUSANDTHS)
     writer.literal(MAXIMUM_HEIGHT)
-    writeMeasure(view, 'maximumHeight')
+    writeMeasure(view, 'maximumHeight', THOUSANDTHS)
     writer.literal(PERIOD)
-    writeMeasure(view, 'period')
+    writeMeasure(view, 'period', THOUSANDTHS)
     writer.literal(FORECAST_WAVE_HEIGHT)
     writeHourly(view, HUNDREDTHS, axis.hasForecast, axis.waveHeight)
     writer.literal(TIDE_LEVEL)
     writeHourly(view, SIGNED_HUNDREDTHS, axis.hasTide, axis.tideLevel)
+    if (withMeasures) writeMeasures(view)
     writer.literal(END)
   },
   tables: { formats: ['json', 'csv', 'ndjson'], isList: false, make: tableOf },
@@ -91,22 +136,24 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
   const ordinal = requireBuoy(view, buoyId)
   const { dataset } = view
   const { start, end } = rangeOf(query, dataset.asOf)
-  layAxis(view, ordinal, start, end)
+  const withMeasures = query.include === 'measures'
+  layAxis(view, ordinal, start, end, withMeasures)
   const { length } = axis
   const { months } = dataset.readings
   const time = new Uint32Array(length)
-  const measured = {
-    significantHeight: new Uint16Array(length).fill(MISSING_U16),
-    maximumHeight: new Uint16Array(length).fill(MISSING_U16),
-    period: new Uint16Array(length).fill(MISSING_U16),
-  }
+  const more = withMeasures ? MEASURE_NAMES.map((name) => [name, INCLUDED[name][0]] as const) : []
+  const charted = [...CHARTED, ...more].map(([name, measure]) => ({
+    name,
+    measure: MEASURES[measure],
+    codes: new Uint16Array(length).fill(MEASURES[measure].missing),
+  }))
   let slot = 0
   for (let run = 0; run < axis.runs; run++) {
     const [month, from, to] = [axis.month[run], axis.from[run], axis.to[run]]
     time.set((month === NO_MONTH ? axis.hours : months[month].time).subarray(from, to), slot)
-    for (const name of month === NO_MONTH ? [] : CHARTED) {
-      const { codes, mask } = months[month].measures[name]
-      if (mask !== 0) measured[name].set(codes.subarray(from, to), slot)
+    for (const { measure, codes: target } of month === NO_MONTH ? [] : charted) {
+      const { codes, mask } = months[month].measures[measure.name]
+      if (mask !== 0) target.set(bitsOf(codes).subarray(from, to), slot)
     }
     slot += to - from
   }
@@ -127,14 +174,24 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
     signed,
     code: (row) => codes[row],
   })
+  const measured = charted.map(({ name, measure: { scale, signed, unit }, codes }) =>
+    coded(name, scale === 1000 ? 1000 : 100, signed, codes, unit),
+  )
+  const [speed, direction] = axis.hasWind
+    ? [axis.windSpeed.slice(0, length), axis.windDirection.slice(0, length)]
+    : [none, none]
+  const wind = [
+    coded('forecast_wind_speed', 100, false, speed, MEASURES.windSpeed.unit),
+    coded('forecast_wind_direction', 100, false, direction, MEASURES.windDirection.unit),
+  ]
   return {
     columns: [
       { kind: 'time', name: 'time', unit: 'UTC', epoch: (row) => time[row] },
-      coded('significant_height', 1000, false, measured.significantHeight, MEASURES.significantHeight.unit),
-      coded('maximum_height', 1000, false, measured.maximumHeight, MEASURES.maximumHeight.unit),
-      coded('period', 1000, false, measured.period, MEASURES.period.unit),
+      ...measured.slice(0, CHARTED.length),
       coded('forecast_wave_height', 100, false, forecast, 'm'),
       coded('tide_level', 100, true, tide, 'm'),
+      ...measured.slice(CHARTED.length),
+      ...(withMeasures ? wind : []),
       ...buoyBeside(dataset, ordinal, true),
     ],
     rows: length,
@@ -146,7 +203,12 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
   }
 }
 
-const CHARTED = ['significantHeight', 'maximumHeight', 'period'] as const satisfies readonly MeasureName[]
+/** Arrays of readings that every chart has, and their measures. */
+const CHARTED = [
+  ['significant_height', 'significantHeight'],
+  ['maximum_height', 'maximumHeight'],
+  ['period', 'period'],
+] as const satisfies readonly (readonly [string, MeasureName])[]
 
 /** Both ends included, epoch seconds. @throws ApiError 422 for a range that is backwards or too long. */
 function rangeOf(
@@ -187,26 +249,32 @@ const axis = {
   hours: new Uint32Array(LONGEST_SECONDS / HOUR + 1),
   hasForecast: false,
   hasTide: false,
+  hasWind: false,
   /**
    * By slot, where there is a forecast or tide at all: hundredths of a metre, the tide's as 16 bits with
    * sign; 180 kB at most.
    */
   waveHeight: new Uint16Array(0),
   tideLevel: new Uint16Array(0),
+  /** Hundredths of a km/h and of a degree. */
+  windSpeed: new Uint16Array(0),
+  windDirection: new Uint16Array(0),
 }
 /** Values at the full hours of the longest range. */
 const hourly = {
   waveHeight: new Uint16Array(LONGEST_SECONDS / HOUR + 1),
   tideLevel: new Int16Array(LONGEST_SECONDS / HOUR + 1),
+  windSpeed: new Uint16Array(LONGEST_SECONDS / HOUR + 1),
+  windDirection: new Uint16Array(LONGEST_SECONDS / HOUR + 1),
 }
 
-function layAxis(view: View, ordinal: number, start: number, end: number): void {
+function layAxis(view: View, ordinal: number, start: number, end: number, withWind: boolean): void {
   const { readings } = view.dataset
   const last = readings.positionOf(ordinal, end + 1)
   let position = readings.positionOf(ordinal, start)
   const firstHour = Math.ceil(start / HOUR) * HOUR
   const hoursInRange = Math.max(0, Math.floor((end - firstHour) / HOUR) + 1)
-  layHours(view, ordinal, firstHour, hoursInRange)
+  layHours(view, ordinal, firstHour, hoursInRange, withWind)
   const hours = axis.hasForecast || axis.hasTide ? hoursInRange : 0
   clearAxis(Math.max(0, last - position) + hours)
   let hour = 0
@@ -246,6 +314,14 @@ function clearAxis(capacity: number): void {
     axis.waveHeight = new Uint16Array(capacity)
     axis.tideLevel = new Uint16Array(capacity)
   }
+  if (axis.hasWind && axis.windSpeed.length < capacity) {
+    axis.windSpeed = new Uint16Array(capacity)
+    axis.windDirection = new Uint16Array(capacity)
+  }
+  if (axis.hasWind) {
+    axis.windSpeed.fill(MISSING_U16, 0, capacity)
+    axis.windDirection.fill(MISSING_U16, 0, capacity)
+  }
   axis.waveHeight.fill(MISSING_U16, 0, capacity)
   axis.tideLevel.fill(MISSING_I16, 0, capacity)
 }
@@ -265,7 +341,8 @@ function addRun(month: number, from: number, to: number): void {
 
 /** Adds a slot without a reading where forecast or tide has a value. */
 function addHour(time: number, hour: number): void {
-  if (hourly.waveHeight[hour] === MISSING_U16 && hourly.tideLevel[hour] === MISSING_I16) return
+  const hasWaves = hourly.waveHeight[hour] !== MISSING_U16 || hourly.tideLevel[hour] !== MISSING_I16
+  if (!hasWaves && !(axis.hasWind && hourly.windSpeed[hour] !== MISSING_U16)) return
   setHour(axis.length, hour)
   axis.hours[axis.hourCount] = time
   addRun(NO_MONTH, axis.hourCount, ++axis.hourCount)
@@ -274,6 +351,9 @@ function addHour(time: number, hour: number): void {
 function setHour(slot: number, hour: number): void {
   axis.waveHeight[slot] = hourly.waveHeight[hour]
   axis.tideLevel[slot] = hourly.tideLevel[hour]
+  if (!axis.hasWind) return
+  axis.windSpeed[slot] = hourly.windSpeed[hour]
+  axis.windDirection[slot] = hourly.windDirection[hour]
 }
 
 function writeTimes({ dataset, fragments: { writer } }: View): void {
@@ -285,17 +365,32 @@ function writeTimes({ dataset, fragments: { writer } }: View): void {
   endArray(writer)
 }
 
-function writeMeasure(
-  { dataset, fragments: { writer } }: View,
-  name: 'significantHeight' | 'maximumHeight' | 'period',
-): void {
+function writeMeasure({ dataset, fragments: { writer } }: View, name: MeasureName, table: TextTable): void {
   for (let run = 0; run < axis.runs; run++) {
     const month = axis.month[run]
     const column = month === NO_MONTH ? null : dataset.readings.months[month].measures[name]
     if (column === null || column.mask === 0) writer.nulls(axis.to[run] - axis.from[run])
-    else writer.entries(THOUSANDTHS, column.codes as Uint16Array, axis.from[run], axis.to[run])
+    else writer.entries(table, bitsOf(column.codes), axis.from[run], axis.to[run])
   }
   endArray(writer)
+}
+
+/** The table of a signed column is indexed by the 16 bits of its codes. */
+function bitsOf(codes: Codes): Uint16Array {
+  return codes instanceof Uint16Array ? codes : new Uint16Array(codes.buffer, codes.byteOffset, codes.length)
+}
+
+function writeMeasures(view: View): void {
+  const { writer } = view.fragments
+  for (const [i, name] of MEASURE_NAMES.entries()) {
+    writer.literal(MEASURE_STARTS[i])
+    const [measure, table] = INCLUDED[name]
+    writeMeasure(view, measure, table)
+  }
+  writer.literal(FORECAST_WIND_SPEED)
+  writeHourly(view, HUNDREDTHS, axis.hasWind, axis.windSpeed)
+  writer.literal(FORECAST_WIND_DIRECTION)
+  writeHourly(view, HUNDREDTHS, axis.hasWind, axis.windDirection)
 }
 
 function writeHourly(
@@ -323,6 +418,7 @@ function layHours(
   ordinal: number,
   first: number,
   count: number,
+  withWind: boolean,
 ): void {
   const lat = catalog.lat[ordinal]
   const lng = catalog.lng[ordinal]
@@ -330,6 +426,8 @@ function layHours(
   const harbour = tides === null ? -1 : tides.nearest(lat, lng)
   axis.hasForecast = point !== -1
   axis.hasTide = harbour !== -1
+  axis.hasWind = withWind && axis.hasForecast
+  if (axis.hasWind) forecast!.windInto(point, first, count, hourly.windSpeed, hourly.windDirection)
   if (axis.hasForecast) forecast!.hoursInto(point, first, count, hourly.waveHeight)
   else hourly.waveHeight.fill(MISSING_U16, 0, count)
   if (axis.hasTide) tides!.hoursInto(harbour, first, count, hourly.tideLevel)

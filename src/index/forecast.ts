@@ -98,7 +98,30 @@ export class Forecast {
       target[i] = code === MISSING_U16 ? MISSING_U16 : Math.round((code / 1000) * 100)
     }
   }
+
+  /**
+   * Writes wind at `count` full hours from `from` (epoch seconds) on: speeds in hundredths of a km/h, rounded
+   * to tenths, and directions in hundredths of a degree, rounded to whole degrees.
+   */
+  windInto(point: number, from: number, count: number, speed: Uint16Array, direction: Uint16Array): void {
+    const { codes } = this.#columns
+    for (let i = 0; i < count; i++) {
+      const time = from + i * HOUR
+      const row = this.rowAt(point, time)
+      const share = row === -1 ? 0 : this.shareAt(row, time)
+      const kmh = row === -1 ? MISSING_U16 : valueAt(codes.windSpeed, row, share)
+      const degrees = row === -1 ? MISSING_U16 : directionAt(codes.windDirection, row, share)
+      speed[i] = kmh === MISSING_U16 ? MISSING_U16 : Math.round(kmh / TENTH) * TENTH
+      direction[i] =
+        degrees === MISSING_U16 ? MISSING_U16 : (Math.round(degrees / DEGREE) % WHOLE_CIRCLE) * DEGREE
+    }
+  }
 }
+
+/** See `Forecast.windInto`. */
+const TENTH = 10
+const DEGREE = 100
+const WHOLE_CIRCLE = 360
 
 /**
  * A quantity other than a direction, `share` of the way from `row` to the next. Between two rows both must

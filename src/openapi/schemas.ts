@@ -36,9 +36,14 @@ function orNull(schema: Schema): Schema {
   }
 }
 
-/** An object that requires all of `properties`. */
-function object(properties: Properties, description: string): Schema {
-  return { type: 'object', required: Object.keys(properties), properties, description }
+/** An object that requires all of `properties`; `optional` ones come where a parameter asks for them. */
+function object(properties: Properties, description: string, optional: Properties = {}): Schema {
+  return {
+    type: 'object',
+    required: Object.keys(properties),
+    properties: { ...properties, ...optional },
+    description,
+  }
 }
 
 /** Times in answers are UTC in whole seconds. */
@@ -151,6 +156,28 @@ const CHART_ARRAYS = {
   forecast_wave_height: orNull(height('Forecast of the significant wave height, at full hours')),
   tide_level: orNull(measure('m', "Water level above the harbour's chart datum, at full hours")),
 }
+/** Only with `include=measures`. */
+const MEASURE_ARRAYS = {
+  direction: orNull(degrees('Direction that waves come from')),
+  peak_period: orNull(seconds('Peak period')),
+  water_temperature: orNull(measure('°C', 'Water temperature')),
+  wind_speed: orNull(speed('Wind speed')),
+  wind_direction: orNull(degrees('Direction that wind comes from')),
+  gust_speed: orNull(speed('Speed of gusts')),
+  forecast_wind_speed: orNull(speed('Forecast of the wind speed, at full hours')),
+  forecast_wind_direction: orNull(degrees('Forecast of the direction that wind comes from, at full hours')),
+}
+const chartArrays = (arrays: Properties, when: string): Properties =>
+  Object.fromEntries(
+    Object.entries(arrays).map(([array, item]) => [
+      array,
+      list(item, `${String(item.description)} As long as \`time\`.${when}`),
+    ]),
+  )
+const chartFields = (arrays: readonly string[]): Properties =>
+  Object.fromEntries(
+    arrays.map((array) => [array, { ...ref('ChartField'), description: `About \`${array}\`.` }]),
+  )
 const monthAndDay = (description: string): Schema =>
   object(
     {
@@ -288,13 +315,9 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     'What was searched for.',
   ),
   ChartFields: object(
-    Object.fromEntries(
-      Object.keys(CHART_ARRAYS).map((array) => [
-        array,
-        { ...ref('ChartField'), description: `About \`${array}\`.` },
-      ]),
-    ),
+    chartFields(Object.keys(CHART_ARRAYS)),
     'What each array of the chart holds.',
+    chartFields(Object.keys(MEASURE_ARRAYS)),
   ),
   ChartField: object(
     {
@@ -312,14 +335,10 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
         time('Time of this position in all arrays'),
         'The time axis that all arrays share, ascending.',
       ),
-      ...Object.fromEntries(
-        Object.entries(CHART_ARRAYS).map(([array, item]) => [
-          array,
-          list(item, `${String(item.description)} As long as \`time\`.`),
-        ]),
-      ),
+      ...chartArrays(CHART_ARRAYS, ''),
     },
     'Parallel arrays over one time axis.',
+    chartArrays(MEASURE_ARRAYS, ' Only with `include=measures`.'),
   ),
   Season: object(
     { start: monthAndDay('First day.'), end: monthAndDay('Last day, included.') },

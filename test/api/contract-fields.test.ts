@@ -350,6 +350,26 @@ test(
         [buoys.length, virtual, buoys.length - virtual],
       )
     })
+    await t.test('A chart with all measures has the wind of the conditions at its hours.', async () => {
+      const buoy = '/buoys/san-francisco'
+      const { data } = await ask(`${buoy}/readings/chart?include=measures`)
+      const { lat, lng } = data.buoy as { lat: number; lng: number }
+      const [time, speed] = [data.time, data.forecast_wind_speed] as [string[], (number | null)[]]
+      const hours = time.flatMap((_, i) => (speed[i] === null ? [] : [i]))
+      assert.ok(hours.length > 24)
+      for (const i of [hours[0], hours[Math.floor(hours.length / 2)], hours[hours.length - 1]]) {
+        const { data: there } = await ask(`/conditions?lat=${lat}&lng=${lng}&time=${time[i]}`)
+        assert.equal((there.forecast as { wind_speed: number }).wind_speed, speed[i], time[i])
+      }
+      for (const array of ['direction', 'water_temperature', 'wind_speed', 'wind_direction', 'gust_speed']) {
+        const values = data[array] as (number | null)[]
+        assert.equal(values.length, time.length, array)
+        assert.ok(
+          values.some((value) => value !== null),
+          `${array} is null throughout`,
+        )
+      }
+    })
     await t.test('The arrays of a chart go along one axis and each holds a value somewhere.', async () => {
       const { data } = await ask('/buoys/saint-jean-de-luz/readings/chart')
       const arrays = ARRAYS.map((name) => data[name] as unknown[])

@@ -256,3 +256,45 @@ test('Full hours hold what each hour alone is answered, in hundredths.', () => {
     { numRuns: 300 },
   )
 })
+
+test('Wind at full hours is what each hour alone is answered, in tenths of a km/h and whole degrees.', () => {
+  const code = fc.option(fc.integer({ min: 0, max: 30_000 }))
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(code, code), { minLength: 2, maxLength: 12 }),
+      fc.integer({ min: -3, max: 20 }),
+      fc.integer({ min: 0, max: 40 }),
+      (rows, firstHour, count) => {
+        const times = rows.map((_, i) => START + i * 3 * HOUR)
+        const index = indexOf([
+          recordAt(10, 20, {
+            times,
+            values: {
+              waveHeight: rows.map(() => 1),
+              windSpeed: rows.map(([speed]) => (speed === null ? null : speed / 100)),
+              windDirection: rows.map(([, from]) => (from === null ? null : from / 100)),
+            },
+          }),
+        ])
+        const from = START + firstHour * HOUR
+        const [speeds, directions] = [new Uint16Array(count + 1).fill(7), new Uint16Array(count + 1).fill(7)]
+        index.windInto(0, from, count, speeds, directions)
+        for (let i = 0; i < count; i++) {
+          const time = from + i * HOUR
+          const row = index.rowAt(0, time)
+          const share = row === -1 ? 0 : index.shareAt(row, time)
+          const speed = row === -1 ? NONE : valueAt(index.codes.windSpeed, row, share)
+          const direction = row === -1 ? NONE : directionAt(index.codes.windDirection, row, share)
+          assert.equal(speeds[i], speed === NONE ? NONE : Math.round(speed / 10) * 10, `hour ${i}`)
+          assert.equal(directions[i] === NONE, direction === NONE, `hour ${i}`)
+          if (direction === NONE) continue
+          assert.ok(directions[i] < 36_000 && directions[i] % 100 === 0)
+          const apart = Math.abs(directions[i] - direction)
+          assert.ok(Math.min(apart, 36_000 - apart) <= 50, `hour ${i}`)
+        }
+        assert.deepEqual([speeds[count], directions[count]], [7, 7])
+      },
+    ),
+    { numRuns: 300 },
+  )
+})

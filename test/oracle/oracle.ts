@@ -629,6 +629,18 @@ function chart(buoys: Known[], question: Question, asOf: number): Answer {
     period: found.map((row) => row.period),
     forecast_wave_height: found.map(() => null),
     tide_level: found.map(() => null),
+    ...(parameters.get('include') !== 'measures'
+      ? {}
+      : {
+          direction: found.map((row) => row.direction),
+          peak_period: found.map((row) => row.peakPeriod),
+          water_temperature: found.map((row) => row.waterTemperature),
+          wind_speed: found.map((row) => row.windSpeed),
+          wind_direction: found.map((row) => row.windDirection),
+          gust_speed: found.map((row) => row.gustSpeed),
+          forecast_wind_speed: found.map(() => null),
+          forecast_wind_direction: found.map(() => null),
+        }),
   })
 }
 

@@ -934,6 +934,11 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
         kinds: [
           { name: 'optimized', ...booleans },
           { name: 'debug', ...booleans, rare: true },
+          {
+            name: 'include',
+            valid: fc.constant('measures'),
+            invalid: fc.constantFrom('Measures', 'all', 'wind'),
+          },
         ],
         special: fc
           .tuple(

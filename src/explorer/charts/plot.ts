@@ -100,7 +100,8 @@ export function draw(
           },
         },
       },
-      padding: [10, 8, 0, 0],
+      // The last day's name needs some room behind it.
+      padding: [10, 22, 0, 0],
       legend: { live: true, markers: { fill: (_plot, i) => lines[i - 1]?.mark ?? 'transparent' } },
       hooks: {
         setScale: [({ scales }, key) => key === 'x' && onRange([scales.x?.min ?? 0, scales.x?.max ?? 0])],

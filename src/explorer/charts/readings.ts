@@ -3,7 +3,7 @@
  */
 import UPlot from 'uplot'
 import type { Chart } from '../../../clients/typescript/groundswell.ts'
-import { dayAndTime, type Zone } from '../format.ts'
+import { compass, dayAndTime, type Zone } from '../format.ts'
 import { scaleOf, type Scale, type Units } from '../mine/units.ts'
 import { PlotGroup, type Memory } from './group.ts'
 import { axes, draw, variable, type Cell, type Line, type Plot } from './plot.ts'
@@ -26,6 +26,9 @@ const AXIS_TIMES: UPlot.Axis.Values = [
   [3600 * 24, '{DD} {MMM}', null, null, null, null, null, null, 1],
   [60, '{HH}:{mm}', '\n{DD} {MMM}', null, '\n{DD} {MMM}', null, null, null, 1],
 ]
+
+const QUARTERS = [0, 90, 180, 270, 360]
+const QUARTER_NAMES = ['N', 'E', 'S', 'W', 'N']
 
 /** The lines that one plot shows. */
 interface Part {
@@ -104,7 +107,12 @@ function widened(_plot: UPlot, low: number, high: number): Range & [number, numb
 }
 
 function partsOf(data: Chart, units: Units): Part[] {
-  const height = scaleOf('height', units)
+  const [height, period, direction] = [
+    scaleOf('height', units),
+    scaleOf('period', units),
+    scaleOf('direction', units),
+  ]
+  const [speed, temperature] = [scaleOf('speed', units), scaleOf('temperature', units)]
   const fromZero = (least: number) => (_plot: UPlot, _low: number, high: number | null) =>
     [0, Math.max(least, (high ?? 0) * 1.08)] as [number, number]
   const scales = { x: { time: true, range: widened } }
@@ -115,10 +123,29 @@ function partsOf(data: Chart, units: Units): Part[] {
       scale: height,
       plot: { size: 'tall', scales: { ...scales, y: { range: fromZero(height.from(1)) } } },
     },
+    { name: 'Periods', lines: periodLines(data, period), scale: period, plot: {} },
     {
-      name: 'Periods',
-      lines: periodLines(data, scaleOf('period', units)),
-      scale: scaleOf('period', units),
+      name: 'Directions',
+      lines: directionLines(data, direction),
+      scale: direction,
+      plot: {
+        axes: axes({ values: AXIS_TIMES }, direction, {
+          splits: () => QUARTERS,
+          values: () => QUARTER_NAMES,
+        }),
+        scales: { ...scales, y: { range: [0, 360] } },
+      },
+    },
+    {
+      name: 'Wind',
+      lines: windLines(data, speed),
+      scale: speed,
+      plot: { scales: { ...scales, y: { range: fromZero(speed.from(1)) } } },
+    },
+    {
+      name: 'Water',
+      lines: [line('Water', data.water_temperature, '--chart-6', temperature)],
+      scale: temperature,
       plot: {},
     },
     {
@@ -149,7 +176,27 @@ function heightLines(data: Chart, scale: Scale): Line[] {
 }
 
 function periodLines(data: Chart, scale: Scale): Line[] {
-  return [line('Period', data.period, '--chart-4', scale)]
+  return [
+    line('Period', data.period, '--chart-4', scale),
+    line('Peak', data.peak_period, '--chart-2', scale, { width: 1 }),
+  ]
+}
+
+/** Where waves and wind come from. */
+function directionLines(data: Chart, scale: Scale): Line[] {
+  const dots = { dots: true, textOf: (degrees: number) => `${compass(degrees)} ${degrees}°` }
+  return [
+    line('Waves from', data.direction, '--chart-1', scale, dots),
+    line('Wind from', data.wind_direction, '--chart-3', scale, dots),
+  ]
+}
+
+function windLines(data: Chart, scale: Scale): Line[] {
+  return [
+    line('Wind', data.wind_speed, '--chart-1', scale),
+    line('Gusts', data.gust_speed, '--chart-2', scale, { width: 1 }),
+    line('Forecast', data.forecast_wind_speed, '--chart-3', scale, { dash: [6, 4] }),
+  ]
 }
 
 /**

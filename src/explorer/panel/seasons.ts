@@ -1,14 +1,15 @@
 /** The seasons of a buoy: one measure over the same part of several years, two of them beside each other. */
 import type { BuoyDetail, SeriesYear } from '../../../clients/typescript/groundswell.ts'
-import { seriesAddress } from '../addresses.ts'
+import { chartAddress, seriesAddress } from '../addresses.ts'
 import type { Answer } from '../answers.ts'
 import { chartsModule } from '../charts/loading.ts'
 import { curlBox } from '../curl.ts'
 import { element, select, type Option } from '../dom.ts'
 import type { Scene } from '../scene.ts'
 import { decimalText, scaleOf, type Quantity, type Scale } from '../mine/units.ts'
-import { METRICS, SEASONS, type Metric, type SeasonName } from '../view.ts'
+import { SEASONS, type Metric, type SeasonName } from '../view.ts'
 import type { Drawn } from './drawn.ts'
+import { measuresOf } from './measures.ts'
 import { memoryOf } from './memory.ts'
 import { instead, note, waiting } from './pieces.ts'
 
@@ -36,10 +37,6 @@ const SEASON_LABELS: { readonly [season in SeasonName]: string } = {
   autumn: 'Sep to Nov',
 }
 
-const METRIC_OPTIONS: readonly Option<Metric>[] = METRICS.map((metric) => ({
-  value: metric,
-  label: LOOKS[metric].label,
-}))
 const SEASON_OPTIONS: readonly Option<SeasonName>[] = SEASONS.map((season) => ({
   value: season,
   label: SEASON_LABELS[season],
@@ -57,12 +54,14 @@ export function drawSeasons(scene: Scene, buoy: BuoyDetail, redraw: () => void):
   const address = seriesAddress(scene, buoy.slug)
   const answer = scene.answers.get(address)
   const charts = chartsModule(redraw)
+  // The same one that the other tab shows, so it is here already as a rule.
+  const chart = scene.answers.get(chartAddress(scene, buoy, scene.view.span))
   const years = compared(scene, answer.state === 'here' ? answer.data.years : [])
   const plot = element('div', { class: 'plot tall' })
   const scale = scaleOf(LOOKS[metric].quantity, scene.units)
   const nodes = [
-    selects(scene, years),
-    instead(answer, 'the seasons') ?? (charts === null ? waiting('the chart') : null),
+    selects(scene, years, measuresOf(buoy, chart.state === 'here' ? chart.data : null, metric)),
+    insteadOfSeasons(answer, LOOKS[metric].label) ?? (charts === null ? waiting('the chart') : null),
     ...seasonParts(answer, years, plot, LOOKS[metric].label, scale, season),
     curlBox(scene, [{ label: 'This season over the years', address }]),
   ]
@@ -81,6 +80,12 @@ export function drawSeasons(scene: Scene, buoy: BuoyDetail, redraw: () => void):
   return { title, nodes, afterwards: () => charts.drawSeason(plot, view, memory) }
 }
 
+/** A measure that only the address asks for may be none of this buoy's. */
+function insteadOfSeasons(answer: Answer<unknown>, label: string): HTMLElement | null {
+  if (answer.state !== 'failed' || answer.trouble.kind !== 'refused') return instead(answer, 'the seasons')
+  return note(`${label}: this buoy does not measure it.`)
+}
+
 /** The visitor's choice where it has readings, else the newest two years. */
 function compared({ view }: Scene, years: readonly SeriesYear[]): Years {
   const all = years.filter((each) => each.point_count > 0)
@@ -91,14 +96,15 @@ function compared({ view }: Scene, years: readonly SeriesYear[]): Years {
   return { all, year, against }
 }
 
-function selects(scene: Scene, { all, year, against }: Years): HTMLElement {
+function selects(scene: Scene, { all, year, against }: Years, measures: readonly Metric[]): HTMLElement {
+  const measureOptions = measures.map((value) => ({ value, label: LOOKS[value].label }))
   const { metric, season } = scene.view
   const years = all.toReversed().map((each) => ({ value: each.year, label: seasonName(each, season) }))
   const others = years.filter(({ value }) => value !== year)
   return element(
     'div',
     { class: 'selects' },
-    select('Measure', METRIC_OPTIONS, metric, (value) => scene.update({ metric: value })),
+    select('Measure', measureOptions, metric, (value) => scene.update({ metric: value })),
     select('Season', SEASON_OPTIONS, season, (value) => scene.update({ season: value })),
     year === null ? null : select('Year', years, year, (value) => scene.update({ year: value })),
     against === null
