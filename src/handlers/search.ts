@@ -33,9 +33,7 @@ export const searchBuoys = operation({
   errors: ['bad_request'],
   answer(view, { query, limit }) {
     const { writer, search } = view.fragments
-    const { words, spellings } = view.dataset
-    const found = words.search(query, limit)
-    if (found.length < limit) spellings.extend(found, query, limit)
+    const found = find(view.dataset, query, limit)
     writer.literal(BUOYS)
     search.writeList(found, 0, found.length)
     endList(writer, found.length)
@@ -44,9 +42,15 @@ export const searchBuoys = operation({
     formats: FORMATS,
     isList: true,
     make: ({ view: { dataset }, query: { query, limit } }) =>
-      tableOf(dataset, Uint32Array.from(dataset.words.search(query, limit))),
+      tableOf(dataset, Uint32Array.from(find(dataset, query, limit))),
   },
 })
+
+function find({ words, spellings }: Dataset, query: string, limit: number): number[] {
+  const found = words.search(query, limit)
+  if (found.length < limit) spellings.extend(found, query, limit)
+  return found
+}
 
 function tableOf(dataset: Dataset, ordinals: Uint32Array): Table {
   const count = ordinals.length

@@ -1,0 +1,336 @@
+/** What the formats promise beside the values: rules of CSV, parameters, `Accept`, heads, lines and prices. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import * as fc from 'fast-check'
+import { JsonWriter } from '../../src/answers/json.ts'
+import type { Table } from '../../src/answers/table.ts'
+import { csvText } from '../../src/formats/cells.ts'
+import { formed } from '../../src/formats/form.ts'
+import { OPERATIONS } from '../../src/routes.ts'
+import { preferredFormat } from '../../src/serving/accept.ts'
+import { finish } from '../../src/system/steps.ts'
+import { AskedPath, viewOf } from '../answered.ts'
+import { runCliWell } from '../live.ts'
+import type { JsonObject } from '../oracle/oracle.ts'
+import { parseCsv } from './parse.ts'
+import { assertSameCsv, assertSameGeojson, assertSameNdjson, rowsOf } from './same.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'groundswell-formats-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+await runCliWell(['build', '--source', 'demo', '--as-of', '2026-11-01T06:00:00Z', '--out', folder])
+const view = await viewOf(folder)
+const key = `gsw_${'A'.repeat(49)}`
+const headers = { authorization: `Bearer ${key}` }
+const pathOf = (options = {}): AskedPath => new AskedPath(view, options, [Buffer.from(key)])
+const path = pathOf()
+const get = (url: string, more: { [name: string]: string } = {}) =>
+  path.get(`/v2${url}`, { ...headers, ...more })
+
+test('Every text comes out of CSV as it went in, and none begins like a formula.', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(fc.string({ unit: 'binary' }), nasty), { minLength: 1 }), (texts) => {
+      const [fields] = parseCsv(`${texts.map(csvText).join(',')}\r\n`)
+      fields.forEach((field, i) => {
+        assert.doesNotMatch(field, /^[=+\-@\t\r\n]/)
+        assert.equal(field.startsWith("'") && field.slice(1) === texts[i] ? texts[i] : field, texts[i])
+      })
+    }),
+    { numRuns: 500 },
+  )
+})
+
+const nasty = fc.constantFrom(
+  '=1+1',
+  '+A1',
+  '-2',
+  '@SUM(A1)',
+  '\t=1',
+  '\r\n=1',
+  '"',
+  'a,b',
+  'a\nb',
+  '',
+  "'",
+  `=HYPERLINK("http://x","y")`,
+)
+
+test('Names that spreadsheets would run, quotes and line ends stay text in every format; numbers stay numbers.', () => {
+  const names = ['=cmd|x', 'a,"b"\r\nc', '-5', '\tx', 'plain', '']
+  const table: Table = {
+    columns: [
+      { kind: 'text', name: 'name', unit: '', text: (row) => names[row] },
+      { kind: 'number', name: 'value', unit: 'm', value: (row) => (row === 4 ? NaN : -1.5 - row) },
+    ],
+    rows: names.length,
+    *runs() {
+      yield { from: 0, step: 1, count: 3 }
+      yield undefined
+      yield { from: 3, step: 1, count: 3 }
+    },
+    place: { kind: 'point', lat: (row) => row, lng: (row) => -row },
+    total: null,
+    name: '',
+    list: null,
+  }
+  const written = (format: 'csv' | 'ndjson' | 'geojson'): string => {
+    const writer = new JsonWriter(16)
+    const shape = { format, fields: null, byColumns: false, withUnits: false, isExplicit: true }
+    finish(formed(table, shape, 'abc').steps(writer))
+    return Buffer.from(writer.answer()).toString()
+  }
+  assert.equal(
+    written('csv'),
+    'name,value\r\n\'=cmd|x,-1.5\r\n"a,""b""\r\nc",-2.5\r\n\'-5,-3.5\r\n\'\tx,-4.5\r\nplain,\r\n,-6.5\r\n',
+  )
+  const items = names.map((name, row) => ({ name, value: row === 4 ? null : -1.5 - row }))
+  assert.deepEqual(
+    written('ndjson')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object),
+    items,
+  )
+  const { features } = JSON.parse(written('geojson')) as { features: { properties: object }[] }
+  assert.deepEqual(
+    features.map(({ properties }) => properties),
+    items,
+  )
+})
+
+test('Passes are lines through the buoys they saw, in parts where they cross the antimeridian.', () => {
+  const { text } = get('/buoys/satellite_passes?limit=100&active_only=false&format=geojson')
+  const { features } = JSON.parse(text) as {
+    features: {
+      geometry: { type: string; coordinates: unknown } | null
+      properties: { buoy_count: number }
+    }[]
+  }
+  assert.ok(features.length > 50)
+  for (const { geometry, properties } of features) {
+    if (geometry === null) {
+      assert.equal(properties.buoy_count, 0)
+      continue
+    }
+    if (properties.buoy_count === 1) assert.equal(geometry.type, 'Point')
+    if (geometry.type === 'Point') continue
+    const { coordinates } = geometry
+    const lines = (geometry.type === 'LineString' ? [coordinates] : coordinates) as [number, number][][]
+    for (const line of lines) {
+      assert.ok(line.length >= 2)
+      for (let i = 1; i < line.length; i++) assert.ok(Math.abs(line[i][0] - line[i - 1][0]) <= 180)
+    }
+    for (let i = 1; i < lines.length; i++) {
+      const [end, start] = [lines[i - 1].at(-1)!, lines[i][0]]
+      assert.deepEqual([Math.abs(end[0]), start[0], start[1]], [180, -end[0], end[1]])
+    }
+  }
+})
+
+test('Passes, satellites and conditions say in every format what they say as JSON.', () => {
+  for (const url of [
+    '/buoys/satellite_passes?limit=100&active_only=false',
+    '/buoys/satellite_passes?mission=swot',
+    '/buoys/satellites?locale=fr',
+  ]) {
+    const rows = rowsOf('', JSON.parse(get(url).text) as JsonObject)!
+    const joined = `${url}&format=`
+    assertSameCsv(get(`${joined}csv`).text, rows, url)
+    assertSameNdjson(get(`${joined}ndjson`).text, rows, url)
+    if (url.includes('passes')) assertSameGeojson(get(`${joined}geojson`).text, rows, url)
+  }
+  for (const where of ['lat=43.4&lng=-1.7', 'lat=0&lng=-140', 'lat=37.4953&lng=-122.4969&spot_id=1']) {
+    const url = `/conditions?time=2026-11-01T06:00:00Z&${where}`
+    const { nearby: _, ...data } = (JSON.parse(get(url).text) as { data: JsonObject }).data
+    const { lat, lng } = data.location as { lat: number; lng: number }
+    const rows = { items: [data], beside: {}, places: [[lng, lat] as [number, number]] }
+    assertSameCsv(get(`${url}&format=csv`).text, rows, url)
+    assertSameNdjson(get(`${url}&format=ndjson`).text, rows, url)
+    assertSameGeojson(get(`${url}&format=geojson`).text, rows, url)
+  }
+})
+
+test('A format that is unknown, or makes no sense of an operation, is a 400 that names those it has.', () => {
+  const refused = (url: string): string => {
+    const answer = get(url)
+    assert.equal(answer.status, 400, url)
+    assert.equal(answer.headers['content-type'], 'application/json')
+    const { message, details } = JSON.parse(answer.text) as {
+      message: string
+      details: { parameter: string }
+    }
+    return `${details.parameter}: ${message.slice(message.indexOf('Allowed'))}`
+  }
+  for (const { path: template } of OPERATIONS.filter(({ tables }) => tables === undefined)) {
+    const url = template.replace('{buoy_id}', 'anglet').replace('{reading_id}', '1')
+    assert.equal(refused(`${url}?format=csv`), 'format: Allowed: json')
+    assert.notEqual(get(`${url}?format=json`).text.includes('Parameter format'), true)
+  }
+  for (const format of ['xml', 'CSV', 'csv,json', '%00', 'csv&format=json', '%ff']) {
+    assert.equal(refused(`/buoys?format=${format}`), 'format: Allowed: one of json, csv, ndjson, geojson')
+  }
+  assert.equal(refused('/countries?format=geojson'), 'format: Allowed: one of json, csv, ndjson')
+  assert.equal(refused('/buoys?layout=columns&format=csv'), 'layout: Allowed: rows')
+  assert.equal(refused('/buoys?units=1'), 'units: Allowed: 0')
+  assert.equal(
+    refused('/buoys/anglet/readings/chart?fields=time'),
+    'fields: Allowed: with format=csv or ndjson',
+  )
+  const countries = 'fields: Allowed: names once each, separated by commas, of code, name, buoy_count'
+  for (const fields of [
+    'x',
+    'code,code',
+    'code,',
+    ',',
+    'code,name,x',
+    'CODE',
+    Array(500).fill('code').join(),
+  ]) {
+    const outcome = refused(`/countries?format=csv&fields=${fields}`)
+    assert.ok(outcome === countries || outcome.includes('separated by commas, once each'), outcome)
+  }
+  assert.equal(get('/buoys?format=csv&format=').status, 200, 'an empty value counts as absent')
+})
+
+test('fields picks columns in the order asked for, and what nests them; units adds a line.', () => {
+  assert.deepEqual(parseCsv(get('/countries?format=csv&fields=buoy_count,code').text)[0], [
+    'buoy_count',
+    'code',
+  ])
+  const [names, units, first] = parseCsv(
+    get('/buoys?format=csv&units=1&fields=last_reading.period,last_reading.time,id&per_page=1').text,
+  )
+  assert.deepEqual(names, ['last_reading.period', 'last_reading.time', 'id'])
+  assert.deepEqual(units, ['s', 'UTC', ''])
+  assert.equal(first.length, 3)
+  const nested = get('/buoys?format=ndjson&fields=last_reading,id&per_page=1').text
+  assert.deepEqual(Object.keys(JSON.parse(nested) as object), ['last_reading', 'id'])
+  const beside = parseCsv(get('/buoys/anglet/readings?format=csv&fields=buoy.name,time&per_page=1').text)
+  assert.equal(beside[1][0], 'Anglet')
+  const rows = get('/buoys?fields=id,name&per_page=2').text
+  assert.deepEqual(
+    (JSON.parse(rows) as { data: { buoys: object[] } }).data.buoys.map((buoy) => Object.keys(buoy)),
+    [
+      ['id', 'name'],
+      ['id', 'name'],
+    ],
+  )
+  const single = parseCsv(get('/buoys/map?format=csv&fields=pass_id').text)
+  assert.ok(
+    single.length > 40 && single.every((fields) => fields.length === 1),
+    'a line without a value is no empty line',
+  )
+})
+
+test('Accept chooses a format where the query does not; what we do not offer is JSON.', () => {
+  const all = ['json', 'csv', 'ndjson', 'geojson'] as const
+  const cases: [string, string][] = [
+    ['', 'json'],
+    ['*/*', 'json'],
+    ['text/csv', 'csv'],
+    ['TEXT/CSV; header=present', 'csv'],
+    ['application/x-ndjson, application/json;q=0.5', 'ndjson'],
+    ['application/json, text/csv', 'json'],
+    ['text/csv;q=0.5, application/geo+json;q=0.9, */*;q=1', 'geojson'],
+    ['text/csv;q=0', 'json'],
+    ['text/csv;q=0, application/geo+json', 'geojson'],
+    ['application/json;q=0, */*', 'json'],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'json'],
+    ['application/pdf', 'json'],
+    ['text/csv;q=2', 'json'],
+    ['text/csv;q=x', 'json'],
+    ['text/csv;;;', 'csv'],
+    ['csv', 'json'],
+    ['text/csv, <script>', 'json'],
+    [',,text/csv,,', 'csv'],
+    [`text/csv, ${'a/b,'.repeat(400)}`, 'json'],
+    ['\u0000', 'json'],
+  ]
+  for (const [accept, format] of cases) assert.equal(preferredFormat(accept, all), format, accept)
+  assert.equal(preferredFormat('application/geo+json', ['json', 'csv']), 'json')
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), (accept) => void preferredFormat(accept, all)))
+  for (const url of ['/buoys', '/countries', '/buoys/nearest?lat=43&lng=-2']) {
+    const json = get(url)
+    const csv = get(url, { accept: 'text/csv' })
+    assert.match(csv.headers['content-type'], /^text\/csv/)
+    assert.match(json.headers.vary, /\bAccept,/)
+    assert.equal(csv.headers.vary, json.headers.vary)
+    assert.notEqual(csv.headers.etag, json.headers.etag)
+    assert.match(
+      get(`${url}${url.includes('?') ? '&' : '?'}format=json`, { accept: 'text/csv' }).text,
+      /^\{"status"/,
+    )
+    // A client with the one is not told that the other has not changed.
+    assert.equal(get(url, { 'if-none-match': csv.headers.etag }).status, 200)
+    assert.equal(get(url, { accept: 'text/csv', 'if-none-match': csv.headers.etag }).status, 304)
+  }
+  const { length } = get('/buoys/anglet', { accept: 'text/csv' }).headers.vary.split(', ')
+  assert.equal(length, 2, 'an operation without tables does not depend on Accept')
+})
+
+test('Kept answers of one target never take the place of each other, whatever is asked in which order.', () => {
+  const urls = [
+    '/buoys?per_page=3',
+    '/buoys?per_page=3&format=csv',
+    '/buoys?per_page=3&format=json',
+    '/countries',
+  ]
+  const accepts = ['', 'text/csv', 'application/x-ndjson', 'application/json', '*/*']
+  const asked = fc.array(fc.tuple(fc.constantFrom(...urls), fc.constantFrom(...accepts)), { maxLength: 30 })
+  const fresh = pathOf({ answerCache: 0 })
+  fc.assert(
+    fc.property(asked, (requests) => {
+      const keeps = pathOf()
+      for (const [url, accept] of requests) {
+        const [one, other] = [keeps, fresh].map((each) => each.get(`/v2${url}`, { ...headers, accept }))
+        assert.equal(one.headers['content-type'], other.headers['content-type'], `${url} ${accept}`)
+        assert.equal(one.headers['content-disposition'], other.headers['content-disposition'])
+        assert.equal(one.headers.link, other.headers.link)
+        assert.equal(one.text.replace(/"timestamp.*/, ''), other.text.replace(/"timestamp.*/, ''))
+      }
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('The name of the file is of our own making, and a page says how many there are and where the others are.', () => {
+  const { headers: head } = get(
+    '/buoys/anglet/readings?format=csv&per_page=5&page=2&start_date=2026-10-30&end_date=2026-10-31',
+  )
+  assert.equal(
+    head['content-disposition'],
+    'attachment; filename="groundswell_anglet_readings_2026-10-30_2026-10-31.csv"',
+  )
+  const total = Number(head['x-total-count'])
+  assert.ok(total > 50)
+  assert.match(head.link, /rel="next".*rel="prev".*rel="first".*rel="last"/)
+  const next = /<([^>]*)>; rel="next"/.exec(head.link)![1]
+  const lines = parseCsv(get(next.slice('/v2'.length)).text)
+  assert.equal(lines.length, 6)
+  for (const url of [
+    '/buoys/search?query=%22%0d%0aX-Evil:%201&format=csv',
+    '/conditions?lat=1&lng=2&format=csv',
+  ]) {
+    const answer = get(url)
+    if (answer.status !== 200) continue
+    assert.match(answer.headers['content-disposition'], /^attachment; filename="[A-Za-z0-9._-]+"$/)
+  }
+})
+
+test('Without a page there is everything; a range without readings has the names of the columns alone.', () => {
+  const whole = parseCsv(get('/buoys/anglet/readings?format=csv&order=asc').text)
+  const { count } = (JSON.parse(get('/buoys/anglet/readings').text) as { data: { count: number } }).data
+  assert.equal(whole.length, count + 1)
+  const at = whole[0].indexOf('time')
+  const times = whole.slice(1).map((fields) => fields[at])
+  assert.deepEqual(times, [...new Set(times)].toSorted())
+  for (const format of ['csv', 'ndjson', 'geojson']) {
+    const { status, text } = get(`/buoys/anglet/readings?format=${format}&date=1999-01-01`)
+    assert.equal(status, 200)
+    if (format === 'csv') assert.match(text, /^id,uuid,[^\r]*\r\n$/)
+    if (format === 'ndjson') assert.equal(text, '')
+    if (format === 'geojson') assert.deepEqual((JSON.parse(text) as { features: object[] }).features, [])
+  }
+})

@@ -1,0 +1,121 @@
+/** Whether an answer in each format says what the JSON answer to the same request says, value by value. */
+import assert from 'node:assert/strict'
+import type { Json, JsonObject } from '../oracle/oracle.ts'
+import { fieldOf, flat, parseCsv } from './parse.ts'
+
+/** What a JSON answer is as a table. */
+export interface Rows {
+  items: JsonObject[]
+  /** Columns that CSV has beside those of the items. */
+  beside: JsonObject
+  /** Where each item lies; null where the operation has no features. */
+  places: ([number, number] | null)[] | null
+}
+
+export type Ask = (url: string, headers?: { [name: string]: string }) => { status: number; text: string }
+
+const LISTS = ['buoys', 'readings', 'satellite_passes', 'satellites', 'countries']
+
+/** The rows of the body of a success; null where the operation has no table. */
+export function rowsOf(operation: string, body: JsonObject): Rows | null {
+  const data = body.data as JsonObject
+  const buoy = data.buoy as JsonObject | undefined
+  const beside = buoy === undefined ? {} : { 'buoy.lat': buoy.lat, 'buoy.lng': buoy.lng }
+  if (operation === 'nearest' && buoy !== undefined) return listed([buoy])
+  if (operation === 'chart') {
+    const names = [
+      'time',
+      'significant_height',
+      'maximum_height',
+      'period',
+      'forecast_wave_height',
+      'tide_level',
+    ]
+    const items = (data.time as Json[]).map((_, i) =>
+      Object.fromEntries(names.map((name) => [name, (data[name] as Json[])[i]])),
+    )
+    return { items, beside, places: null }
+  }
+  if (operation === 'series') {
+    const years = data.years as { year: number; complete: boolean; points: JsonObject[] }[]
+    const items = years.flatMap(({ year, complete, points }) =>
+      points.map((point): JsonObject => ({ year, complete, ...point })),
+    )
+    return { items, beside, places: null }
+  }
+  const key = LISTS.find((name) => name in data)
+  if (key === undefined) return null
+  const items = data[key] as JsonObject[]
+  if (key === 'readings') {
+    const place: [number, number] = [buoy!.lng as number, buoy!.lat as number]
+    return { items, beside, places: items.map(() => place) }
+  }
+  return key === 'buoys' ? listed(items) : { items, beside: {}, places: null }
+}
+
+function listed(items: JsonObject[]): Rows {
+  return { items, beside: {}, places: items.map(({ lng, lat }) => [lng as number, lat as number]) }
+}
+
+/** @throws AssertionError at the first difference */
+export function assertSameCsv(text: string, { items, beside }: Rows, what: string): void {
+  const [names, ...lines] = parseCsv(text)
+  assert.equal(new Set(names).size, names.length, `a column twice: ${what}`)
+  assert.equal(lines.length, items.length, `rows: ${what}`)
+  items.forEach((item, i) => {
+    const members = flat(item)
+    for (const name of members.keys()) {
+      // Of what is null as a whole, CSV has the members.
+      const isKnown = names.includes(name) || names.some((column) => column.startsWith(`${name}.`))
+      assert.ok(isKnown, `no column ${name}: ${what}`)
+    }
+    const wanted = names.map((name) => fieldOf(name in beside ? beside[name] : members.get(name)))
+    assert.deepEqual(lines[i], wanted, `row ${i}: ${what}`)
+  })
+}
+
+export function assertSameNdjson(text: string, { items }: Rows, what: string): void {
+  const lines = text.split('\n')
+  assert.equal(lines.pop(), '', `the last line has no end: ${what}`)
+  assert.equal(lines.length, items.length, `lines: ${what}`)
+  // As text: members stand in the same order, and numbers are written in the same way.
+  items.forEach((item, i) => assert.equal(lines[i], JSON.stringify(item), `line ${i}: ${what}`))
+}
+
+interface Collection {
+  type: string
+  features: { type: string; id?: number; geometry: { type: string; coordinates: Json }; properties: Json }[]
+}
+
+export function assertSameGeojson(text: string, { items, places }: Rows, what: string): void {
+  const { type, features } = JSON.parse(text) as Collection
+  assert.equal(type, 'FeatureCollection', what)
+  assert.equal(features.length, items.length, what)
+  items.forEach((item, i) => {
+    const feature = features[i]
+    assert.equal(feature.type, 'Feature', what)
+    assert.equal(JSON.stringify(feature.properties), JSON.stringify(item), `feature ${i}: ${what}`)
+    if ('id' in item) assert.equal(feature.id, item.id, what)
+    const place = places?.[i] ?? null
+    if (place !== null) assert.deepEqual(feature.geometry, { type: 'Point', coordinates: place }, what)
+  })
+}
+
+/** The list of a JSON answer by columns. */
+export function assertSameColumns(text: string, { items }: Rows, what: string): void {
+  const { data } = JSON.parse(text) as { data: { [key: string]: Json } }
+  const key = [...LISTS, 'buoy'].find((name) => name in data)!
+  const columns = data[key] as { [name: string]: Json[] }
+  const flatItems = items.map((item) => flat(item))
+  for (const name of new Set(flatItems.flatMap((members) => [...members.keys()]))) {
+    if (!(name in columns)) {
+      assert.ok(
+        Object.keys(columns).some((column) => column.startsWith(`${name}.`)),
+        `no column ${name}: ${what}`,
+      )
+      continue
+    }
+    const wanted = flatItems.map((members) => members.get(name) ?? null)
+    assert.deepEqual(columns[name], wanted, `${name}: ${what}`)
+  }
+}
