@@ -23,6 +23,8 @@ export const CORPORA = {
   world: 'scale,buoys=1200,days=90',
   /** Few buoys over a long time: 8.4 million readings. */
   history: 'scale,buoys=50,years=10',
+  /** Two buoys over ten years: 336,000 readings. */
+  pair: 'scale,buoys=2,years=10',
   /** Both: 84 million readings, 1.9 GB. */
   large: 'scale,buoys=500,years=10',
 } as const

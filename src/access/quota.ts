@@ -45,6 +45,19 @@ export class QuotaCounters implements SlotCounters {
     return charge(this.#banks.words, this.#at(slot, now), limit)
   }
 
+  /**
+   * Counts `calls` more of the key in `slot`, all or none. @returns whether the hour's `limit` had room for them
+   */
+  takeMore(slot: number, calls: number, limit: number, now: number): boolean {
+    const { words } = this.#banks
+    const at = this.#at(slot, now)
+    for (;;) {
+      const used = Atomics.load(words, at)
+      if (used + calls > limit) return false
+      if (Atomics.compareExchange(words, at, used, used + calls) === used) return true
+    }
+  }
+
   /** Calls counted in the hour of `now`. */
   used(slot: number, now: number): number {
     return Atomics.load(this.#banks.words, this.#at(slot, now))

@@ -1,6 +1,6 @@
 /** Readings as columns, under their names on the wire (contract, "Reading"). */
 import { MEASURES, type MeasureName } from '../sea/columns.ts'
-import type { MonthRows } from '../index/segments.ts'
+import type { MeasureColumn, MonthRows } from '../index/segments.ts'
 import type { JsonWriter } from './json.ts'
 import { Literal } from './literals.ts'
 import { compassIndex, compassPoint } from './number-tables.ts'
@@ -24,6 +24,9 @@ export interface ReadingCursor {
 /** A measured column as it is kept. */
 export function measureColumn(cursor: ReadingCursor, name: string, measure: MeasureName): CodeColumn {
   const { unit, scale, signed } = MEASURES[measure]
+  // A month serves hundreds of rows, and looking a measure up by its name takes as long as writing it.
+  let seen: MonthRows | null = null
+  let column: MeasureColumn = { codes: new Uint16Array(0), mask: 0 }
   return {
     kind: 'code',
     name,
@@ -31,8 +34,11 @@ export function measureColumn(cursor: ReadingCursor, name: string, measure: Meas
     scale: scale as CodeColumn['scale'],
     signed,
     code(row) {
-      const { codes, mask } = cursor.month.measures[measure]
-      return codes[row & mask]
+      if (cursor.month !== seen) {
+        seen = cursor.month
+        column = seen.measures[measure]
+      }
+      return column.codes[row & column.mask]
     },
   }
 }

@@ -94,6 +94,11 @@ export interface Table {
    * read. Undefined after a piece of work that gave no rows. May be called again once it has ended.
    */
   runs(): Generator<Run | undefined, void, undefined>
+  /**
+   * Writers of rows with the columns that a format has by default, each row with the end of its line: for tables of
+   * so many rows that a call for each cell is too slow.
+   */
+  readonly bulk?: { readonly csv: BulkWriter; readonly ndjson: BulkWriter }
   /** Nested members that JSON has as one `null`. */
   readonly absent?: { readonly [member: string]: (row: number) => boolean }
   /** For features; null where the operation has none. */
@@ -108,6 +113,13 @@ export interface Table {
   readonly name: string
   /** How JSON says it; null where its data are not a list. */
   readonly list: JsonList | null
+}
+
+/** Writes `count` rows from `from` on, `step` apart. */
+export interface BulkWriter {
+  /** A row takes at most. */
+  readonly rowBytes: number
+  write(writer: JsonWriter, from: number, step: number, count: number): void
 }
 
 /** `data` is `before`, `key`, the list, and `after`. Texts of JSON members with their commas. */

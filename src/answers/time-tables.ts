@@ -46,6 +46,19 @@ export function fillDate(day: number): void {
   DATE_TAIL[day] = word(`-${padded(dayOfMonth, 2)}T`)
 }
 
+/** `2026-03-` by day since 1970, filled as days come up. */
+const PLAIN_DATE_HEAD = new Float64Array(49711)
+
+/** `2026-03-`, without a quote in front; the other tables of the day are filled, too. */
+export function plainDateHead(day: number): number {
+  if (PLAIN_DATE_HEAD[day] === 0) {
+    fillDate(day)
+    const { year, month } = civilFromDays(day)
+    PLAIN_DATE_HEAD[day] = word(`${padded(year, 4)}-${padded(month, 2)}-`)
+  }
+  return PLAIN_DATE_HEAD[day]
+}
+
 export function dayLabel(day: number): number {
   const { month, day: dayOfMonth } = civilFromDays(day)
   return word(`${MONTHS[month - 1]} ${padded(dayOfMonth, 2)}`)

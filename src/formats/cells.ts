@@ -1,11 +1,11 @@
 /** Cells of tables as JSON and as CSV: one closure for each column, which writes the cell of a row. */
 import type { JsonWriter } from '../answers/json.ts'
-import { Literal, padded, word, type TextTable } from '../answers/literals.ts'
+import { Literal, type TextTable } from '../answers/literals.ts'
 import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../answers/number-tables.ts'
 import type { CodeColumn, Column } from '../answers/table.ts'
-import { DATE_TAIL, fillDate, MINUTE_TEXT, SECOND_TEXT } from '../answers/time-tables.ts'
+import { DATE_TAIL, MINUTE_TEXT, plainDateHead, SECOND_TEXT } from '../answers/time-tables.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
-import { civilFromDays, DAY, LAST_SECOND, MINUTE, timestampText } from '../sea/time.ts'
+import { DAY, LAST_SECOND, MINUTE, timestampText } from '../sea/time.ts'
 
 /** Writes the cell of a row, for which there is room: see `cellBytes`. Texts make room for themselves. */
 export type Cell = (writer: JsonWriter, row: number) => void
@@ -196,9 +196,6 @@ export function csvText(text: string): string {
   return MUST_BE_QUOTED.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }
 
-/** `2026-03-` by day since 1970, filled as days come up. */
-const PLAIN_DATE_HEAD = new Float64Array(49711)
-
 /** `2026-03-27T09:00:00Z`, without quotes. */
 function writePlainTime(writer: JsonWriter, epoch: number): void {
   if (epoch < 0 || epoch > LAST_SECOND) {
@@ -207,19 +204,12 @@ function writePlainTime(writer: JsonWriter, epoch: number): void {
   }
   const whole = epoch >>> 0
   const day = (whole / DAY) >>> 0
-  if (PLAIN_DATE_HEAD[day] === 0) fillPlainDate(day)
   const second = whole - day * DAY
   const minute = (second / MINUTE) >>> 0
   const { view, at } = writer
-  view.setFloat64(at, PLAIN_DATE_HEAD[day], true)
+  view.setFloat64(at, plainDateHead(day), true)
   view.setFloat64(at + 7, DATE_TAIL[day], true)
   view.setFloat64(at + 11, MINUTE_TEXT.words[minute], true)
   view.setFloat64(at + 17, SECOND_TEXT.words[second - minute * MINUTE], true)
   writer.at = at + 20
-}
-
-function fillPlainDate(day: number): void {
-  fillDate(day)
-  const { year, month } = civilFromDays(day)
-  PLAIN_DATE_HEAD[day] = word(`${padded(year, 4)}-${padded(month, 2)}-`)
 }

@@ -2,7 +2,7 @@
 import { ApiError } from '../answers/errors.ts'
 import type { JsonWriter } from '../answers/json.ts'
 import type { Shape } from '../answers/shape.ts'
-import type { Column, Table } from '../answers/table.ts'
+import type { BulkWriter, Column, Table } from '../answers/table.ts'
 import type { Steps } from '../system/steps.ts'
 import { csvForm } from './csv.ts'
 import { geojsonForm } from './geojson.ts'
@@ -38,12 +38,17 @@ function formOf(table: Table, columns: readonly Column[], shape: Shape, snapshot
     case 'json':
       return jsonListForm(table, table.list!, columns)
     case 'csv':
-      return csvForm(columns, shape.withUnits)
+      return withBulk(csvForm(columns, shape.withUnits), shape, table.bulk?.csv)
     case 'ndjson':
-      return ndjsonForm(table, columns)
+      return withBulk(ndjsonForm(table, columns), shape, table.bulk?.ndjson)
     case 'geojson':
       return geojsonForm(table, columns, metaOf(table, snapshotId))
   }
+}
+
+/** A table's own writer knows all columns alone. */
+function withBulk(form: RowForm, { fields }: Shape, bulk: BulkWriter | undefined): RowForm {
+  return fields !== null || bulk === undefined ? form : { ...form, bulk, rowBytes: bulk.rowBytes }
 }
 
 /** `meta` without the time of the answer, so that one snapshot gives the same bytes. */

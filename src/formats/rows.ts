@@ -1,6 +1,6 @@
 /** How the rows of a table become bytes: a way to begin, one to write a row, and one to end. */
 import type { JsonWriter } from '../answers/json.ts'
-import type { Table } from '../answers/table.ts'
+import type { BulkWriter, Table } from '../answers/table.ts'
 import type { Steps } from '../system/steps.ts'
 
 /** One form of one table. Each of the three makes room for itself. */
@@ -10,6 +10,8 @@ export interface RowForm {
   begin(writer: JsonWriter): void
   /** There is room for `rowBytes`. */
   row(writer: JsonWriter, row: number): void
+  /** In place of `row`. */
+  readonly bulk?: BulkWriter | null
   /** `count`: rows that were written. */
   end(writer: JsonWriter, count: number): void
 }
@@ -20,6 +22,7 @@ const MOST_ROWS_OF_STEP = 128
 
 export function* writeRows(table: Table, form: RowForm, writer: JsonWriter): Steps<void> {
   const most = Math.max(1, Math.min(MOST_ROWS_OF_STEP, Math.floor(STEP_BYTES / form.rowBytes)))
+  const { bulk = null } = form
   let written = 0
   form.begin(writer)
   for (const run of table.runs()) {
@@ -32,7 +35,8 @@ export function* writeRows(table: Table, form: RowForm, writer: JsonWriter): Ste
     for (let left = count; left > 0;) {
       const rows = Math.min(left, most)
       writer.ensure(rows * form.rowBytes)
-      writeBatch(form, writer, row, step, rows)
+      if (bulk === null) writeBatch(form, writer, row, step, rows)
+      else bulk.write(writer, row, step, rows)
       row += rows * step
       left -= rows
       yield

@@ -17,6 +17,7 @@ import {
 import { choice, date, integer, timestamp, type QueryOf } from '../answers/parameters.ts'
 import { READING_BYTES, writeReadings } from '../answers/reading.ts'
 import { buoyBeside, buoyPlace } from '../answers/buoy-table.ts'
+import { csvReadings } from '../answers/reading-csv.ts'
 import { readingColumns, type ReadingCursor } from '../answers/reading-table.ts'
 import { FORMATS } from '../answers/shape.ts'
 import type { Run, Table, TableRequest } from '../answers/table.ts'
@@ -144,6 +145,14 @@ function tableOf({ view, query, path: [buoyId], isWhole }: TableRequest<typeof p
     columns: [...readingColumns(cursor), ...buoyBeside(dataset, ordinal, false)],
     rows: to - from,
     runs: () => monthRuns(readings, ordinal, cursor, position, to - from, ascending),
+    bulk: {
+      csv: csvReadings(cursor, `${catalog.lat[ordinal]},${catalog.lng[ordinal]}`),
+      ndjson: {
+        rowBytes: READING_BYTES,
+        write: (writer, row, step, rows) =>
+          writeReadings(writer, cursor.id, cursor.month, row, step, rows, true),
+      },
+    },
     place: buoyPlace(dataset, () => ordinal),
     id: 'id',
     ...(paging && { paging }),

@@ -140,25 +140,25 @@ export class Admission {
 
   /**
    * Charges the request that was admitted last `calls` more, all of them or none; null where it may go on. Calls
-   * without a quota cost nothing.
+   * without a quota cost nothing. Where replicas share the quotas, it is as many as this one has leased just now: a
+   * lease is a small part of the quota, so that a request for all of its price at once would mostly be refused.
    */
   chargeMore(calls: number, now: number): Refusal | null {
     const { quota } = this.#options
-    if ((this.client === -1 && !this.isPage) || this.charge === null) return null
-    const { limit, remaining } = this.charge
-    const row = this.keyRow
-    if (remaining < calls) return this.#charged(limit, -1, now)
-    let left = remaining
+    const { client, charge } = this
+    if ((client === -1 && !this.isPage) || charge === null) return null
+    const { limit, remaining } = charge
+    if (remaining < calls) return this.#charged(limit, REFUSED, now)
     if (this.isPage) {
+      let left = remaining
       for (let i = 0; i < calls && left >= 0; i++) left = this.#takeOfAddress(limit, now)
       return this.#charged(limit, left, now)
     }
-    for (let i = 0; i < calls; i++) {
-      left = quota.take(this.client, this.#keys.quota(row), now)
-      if (left < REFUSED) return this.#unsettled(limit, left, now)
-      if (left === REFUSED) break
+    if (quota instanceof LeaseCounters) {
+      return this.#charged(limit, remaining - quota.takeBack(client, hourOf(now), calls), now)
     }
-    return this.#charged(limit, left, now)
+    if (!quota.takeMore(client, calls, limit, now)) return this.#charged(limit, REFUSED, now)
+    return this.#charged(limit, remaining - calls, now)
   }
 
   #takeOfAddress(limit: number, now: number): number {

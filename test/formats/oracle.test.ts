@@ -39,9 +39,9 @@ const OPERATIONS = [
   'series',
   'countries',
 ] as const
-const PAGED: readonly string[] = ['list', 'readings']
-const WITH_PLACES: readonly string[] = ['list', 'map', 'last_readings', 'search', 'nearest', 'readings']
-const NOT_LISTS: readonly string[] = ['chart', 'series']
+const PAGED = new Set<string>(['list', 'readings'])
+const WITH_PLACES = new Set<string>(['list', 'map', 'last_readings', 'search', 'nearest', 'readings'])
+const NOT_LISTS = new Set<string>(['chart', 'series'])
 
 const dataOf = (text: string): unknown => (JSON.parse(text) as { data: unknown }).data
 
@@ -59,7 +59,7 @@ for (const operation of OPERATIONS) {
       if (answer.unsure === null) assertAnswer(json, answer, url)
       const shaped = `${url}${url.includes('?') ? '&' : '?'}`
       // Without a page the other formats have everything.
-      const isPage = !PAGED.includes(operation) || /[?&](page|per_page)=[^&]/.test(url)
+      const isPage = !PAGED.has(operation) || /[?&](page|per_page)=[^&]/.test(url)
       const paged = isPage ? shaped : `${shaped}page=1&`
       if (json.status !== 200) {
         for (const format of ['csv', 'ndjson']) {
@@ -75,10 +75,10 @@ for (const operation of OPERATIONS) {
         assert.equal(csv.headers['content-type'], 'text/csv; charset=utf-8; header=present')
         assertSameCsv(csv.text, rows, url)
         assertSameNdjson(path.get(`${paged}format=ndjson`, headers).text, rows, url)
-        if (WITH_PLACES.includes(operation)) {
+        if (WITH_PLACES.has(operation)) {
           assertSameGeojson(path.get(`${paged}format=geojson`, headers).text, rows, url)
         }
-        if (!NOT_LISTS.includes(operation)) {
+        if (!NOT_LISTS.has(operation)) {
           assertSameColumns(path.get(`${shaped}layout=columns`, headers).text, rows, url)
         }
         const again = path.get(url, { ...headers, accept: 'text/html, */*;q=0.8' })
