@@ -1123,6 +1123,10 @@ export type ListBuoysParameters = {
   country?: string
   /** Only buoys with a recent reading. Allowed: true, false, 1 or 0, in any case. Default: true. */
   active_only?: boolean
+  /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, separated by commas. */
+  has?: string
+  /** Only buoys whose last reading is at most so old at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
+  max_age?: string
   /** Page, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
   page?: number
   /** Buoys a page: default 50, with `country` 500; more than 500 is taken as 500. Allowed: an integer of at least 1. */
@@ -1167,6 +1171,10 @@ export type NearestBuoysParameters = {
   max_distance?: number
   /** Most buoys to answer. Allowed: an integer from 1 to 20. Default: 1. */
   limit?: number
+  /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, separated by commas. */
+  has?: string
+  /** Only buoys whose last reading is at most so old at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
+  max_age?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }
@@ -1302,6 +1310,10 @@ export type MapBuoysParameters = {
     east: number
     west: number
   } | string
+  /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, separated by commas. */
+  has?: string
+  /** Only buoys whose last reading is at most so old at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
+  max_age?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }

@@ -12,6 +12,7 @@ import { Passes } from '../index/passes.ts'
 import { Nearby } from '../index/nearby.ts'
 import { NearestPoints } from '../index/nearest.ts'
 import { Points } from '../index/points.ts'
+import { latestOf, type Latest } from '../index/latest.ts'
 import { Segments, segmentsOf } from '../index/segments.ts'
 import { Tides } from '../index/tides.ts'
 import { Ranking } from '../index/ranking.ts'
@@ -49,6 +50,7 @@ export interface Dataset {
   readonly weather: Segments
   /** 1 for a buoy whose newest reading is no older than the active window at the snapshot's time. */
   readonly active: Uint8Array
+  readonly latest: Latest
   readonly groups: Groups
   readonly points: Points
   /** Active physical buoys: the nearest few to a position. */
@@ -98,6 +100,7 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
   const readingSegments = yield* segmentsOf(id, readings.sort(byMonth))
   const weatherSegments = yield* segmentsOf(id, weather.sort(byMonth))
   const activeSince = snapshot.asOf - activeWithin
+  const latest = yield* latestOf(readingSegments)
   const active = activeBuoys(id.length, readingSegments, activeSince)
   yield
   const groups = buildGroups(catalog, active)
@@ -128,6 +131,7 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
     readings: readingSegments,
     weather: weatherSegments,
     active,
+    latest,
     groups,
     points,
     nearest,

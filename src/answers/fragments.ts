@@ -8,7 +8,6 @@
 import { newestReadingTime, type Dataset } from './dataset.ts'
 import { NO_COUNTRY } from '../sea/columns.ts'
 import { LANGUAGES, type Language } from '../sea/languages.ts'
-import type { NearestPoints } from '../index/nearest.ts'
 import { JsonWriter } from './json.ts'
 import { Literal } from './literals.ts'
 import {
@@ -231,10 +230,16 @@ function textFragments(writer: JsonWriter, texts: readonly string[]): Steps<Frag
 /** More than the distance of an item takes. */
 const DISTANCE_BYTES = 24
 
+/** Nearest first: ordinals, and distances in hundredths of a km, rounded. */
+export interface NearestFound {
+  ordinals: Uint32Array
+  hundredths: Uint32Array
+}
+
 /** The nearest buoys found by `find`, `count` of them, separated by commas. */
 export function writeNearest(
   { writer, nearest }: SnapshotFragments,
-  { ordinals, hundredths }: NearestPoints,
+  { ordinals, hundredths }: NearestFound,
   count: number,
 ): void {
   for (let i = 0; i < count; i++) {

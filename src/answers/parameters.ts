@@ -19,9 +19,12 @@ import {
   MALFORMED,
   MAX_BOUNDS_TEXT,
   MAX_TEXT,
+  MAX_WORDS_TEXT,
+  DURATION_PATTERN,
   parseBoolean,
   parseBounds,
   parseDay,
+  parseDuration,
   parseInteger,
   parseIntegers,
   parseNumber,
@@ -31,6 +34,7 @@ import {
   parseTexts,
   parseTimeOfDay,
   parseWord,
+  parseWordSet,
   WITHOUT_CONTROL_CHARACTERS,
   type LatLng,
   type Malformed,
@@ -299,5 +303,32 @@ export function textList(options: Common & { most: number; allowed: string }): P
     repeatable: true,
     parse: parseTexts,
     feed: feedTexts,
+  })
+}
+
+/** Some of a list of words, separated by commas: a bit for each word, the first one's the lowest. */
+export function wordSet(options: Common & { values: readonly string[] }): Parameter<number> {
+  const { values } = options
+  return declare(options, {
+    allowed: `one or more of ${values.join(', ')}, separated by commas`,
+    schema: { type: 'integer' },
+    wire: {
+      type: 'string',
+      maxLength: MAX_WORDS_TEXT,
+      pattern: `^(${values.join('|')})(,(${values.join('|')}))*$`,
+    },
+    parse: (given, from, to) => parseWordSet(values, given, from, to),
+    feed: feedNumber,
+  })
+}
+
+/** Seconds, given as such or with a letter. */
+export function duration(options: Common): Parameter<number> {
+  return declare(options, {
+    allowed: 'seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits',
+    schema: { type: 'integer' },
+    wire: { type: 'string', pattern: DURATION_PATTERN },
+    parse: parseDuration,
+    feed: feedNumber,
   })
 }

@@ -7,7 +7,7 @@
  */
 import type { Bounds } from '../sea/geo.ts'
 import { decimalAt, digitsAt, integerAt } from '../sea/numerals.ts'
-import { HOUR, MINUTE, parseDate, parseTimestamp, type ParsedTime } from '../sea/time.ts'
+import { DAY, HOUR, MINUTE, parseDate, parseTimestamp, type ParsedTime } from '../sea/time.ts'
 
 /** The text is not of the parameter's form. */
 export const MALFORMED = Symbol('malformed')
@@ -27,6 +27,15 @@ const MAX_DIGITS = 400
 
 /** Difference between a small letter of ASCII and its capital. */
 const LOWER_TO_UPPER = 0x20
+
+/** Longest list of words: each of them several times over. */
+export const MAX_WORDS_TEXT = 400
+
+/** What a number of a duration counts; seconds without a letter. */
+const DURATION = /^([1-9][0-9]{0,8})([smhd]?)$/
+const SECONDS_OF: { readonly [letter: string]: number } = { '': 1, s: 1, m: MINUTE, h: HOUR, d: DAY }
+/** As a pattern of JSON Schema. */
+export const DURATION_PATTERN = '^[1-9][0-9]{0,8}[smhd]?$'
 
 const COLON = 0x3a
 const COMMA = 0x2c
@@ -172,4 +181,27 @@ export function parseIntegers(text: string, from: number, to: number): number[] 
 export function parseTexts(text: string, from: number, to: number): string[] | Malformed {
   const value = text.slice(from, to)
   return hasControlCharacter(value) ? MALFORMED : value.split(',')
+}
+
+/** Some of `words`, separated by commas, as a number with a bit for each, the first word's the lowest. */
+export function parseWordSet(
+  words: readonly string[],
+  text: string,
+  from: number,
+  to: number,
+): number | Malformed {
+  if (to - from > MAX_WORDS_TEXT) return MALFORMED
+  let set = 0
+  for (const word of text.slice(from, to).split(',')) {
+    const index = words.indexOf(word)
+    if (index === -1) return MALFORMED
+    set |= 1 << index
+  }
+  return set
+}
+
+/** `90`, `90s`, `15m`, `2h` or `7d` as seconds. */
+export function parseDuration(text: string, from: number, to: number): number | Malformed {
+  const match = DURATION.exec(text.slice(from, to))
+  return match === null ? MALFORMED : Number(match[1]) * SECONDS_OF[match[2]]
 }

@@ -4,6 +4,7 @@ import { EMPTY_GROUP, holds, sourceKey, type Group } from '../index/groups.ts'
 import { buoyColumns, buoyPlace, hasNoReading, lastReadingColumns } from '../answers/buoy-table.ts'
 import { FORMATS } from '../answers/shape.ts'
 import { allRows, type Table, type TableRequest } from '../answers/table.ts'
+import { latestFilter, latestFilters } from '../answers/measures.ts'
 import { Literal } from '../answers/literals.ts'
 import {
   endList,
@@ -45,6 +46,7 @@ const parameters = {
     description: 'Only buoys of this country. Raises the default page size to 500.',
   }),
   active_only: boolean({ default: true, description: 'Only buoys with a recent reading.' }),
+  ...latestFilters,
   page: integer({ minimum: 1, maximum: MAX_PAGE, default: 1, description: 'Page, from 1.' }),
   per_page: integer({
     minimum: 1,
@@ -127,6 +129,7 @@ interface Matches {
 function matching({ dataset }: View, query: QueryOf<typeof parameters>, from: number, most: number): Matches {
   const { catalog, groups, active, around, boxes } = dataset
   const { near, source, country, active_only: activeOnly } = query
+  const filter = latestFilter(dataset, query)
   const box = query.bounds === undefined ? null : boundsOnGlobe(query.bounds)
   const ofSource = source === undefined ? null : (groups.bySource.get(sourceKey(source)) ?? EMPTY_GROUP)
   const ofCountry = country === undefined ? null : (groups.byCountry.get(country) ?? EMPTY_GROUP)
@@ -136,10 +139,12 @@ function matching({ dataset }: View, query: QueryOf<typeof parameters>, from: nu
       ofSource === null || ofCountry === null
         ? pick(ofSource ?? ofCountry ?? groups.everywhere)
         : intersect(pick(ofSource), pick(ofCountry))
-    return { ordinals, count: ordinals.length }
+    const taken = filter === null ? ordinals : ordinals.filter(filter)
+    return { ordinals: taken, count: taken.length }
   }
   const accept = (ordinal: number): boolean =>
     (!activeOnly || active[ordinal] === 1) &&
+    (filter === null || filter(ordinal)) &&
     (ofSource === null || holds(ofSource.all, ordinal)) &&
     (ofCountry === null || holds(ofCountry.all, ordinal)) &&
     (near === undefined || box === null || boundsContain(box, catalog.lat[ordinal], catalog.lng[ordinal]))

@@ -13,24 +13,27 @@ import {
 import type { Dataset } from '../answers/dataset.ts'
 import { FORMATS } from '../answers/shape.ts'
 import { allRows, type Table } from '../answers/table.ts'
-import type { Bounds } from '../sea/geo.ts'
 import { operation } from '../answers/operation.ts'
-import { bounds } from '../answers/parameters.ts'
+import { latestFilter, latestFilters } from '../answers/measures.ts'
+import { bounds, type QueryOf } from '../answers/parameters.ts'
+
+const parameters = {
+  bounds: bounds({
+    description: 'Only buoys in this box, as JSON object text with numeric north, south, east and west.',
+  }),
+  ...latestFilters,
+}
 
 export const mapBuoys = operation({
   name: 'mapBuoys',
   path: '/buoys/map',
   access: 'keyed',
   summary: 'All active buoys for a map',
-  parameters: {
-    bounds: bounds({
-      description: 'Only buoys in this box, as JSON object text with numeric north, south, east and west.',
-    }),
-  },
+  parameters,
   refusal: 'bad_request',
   errors: ['bad_request'],
   answer({ dataset, fragments }, query) {
-    const ordinals = within(dataset, query.bounds)
+    const ordinals = within(dataset, query)
     fragments.writer.text('{"buoys":[')
     fragments.map.writeList(ordinals, 0, ordinals.length)
     fragments.writer.text(`]${countsText(dataset, ordinals)}}`)
@@ -38,14 +41,19 @@ export const mapBuoys = operation({
   tables: {
     formats: FORMATS,
     isList: true,
-    make: ({ view: { dataset }, query: { bounds: box } }) => tableOf(dataset, within(dataset, box)),
+    make: ({ view: { dataset }, query }) => tableOf(dataset, within(dataset, query)),
   },
 })
 
-function within({ active, boxes, groups }: Dataset, box: Bounds | undefined): ArrayLike<number> {
-  return box === undefined
-    ? groups.everywhere.active
-    : boxes.within(boundsOnGlobe(box), (ordinal) => active[ordinal] === 1)
+function within(dataset: Dataset, query: QueryOf<typeof parameters>): ArrayLike<number> {
+  const { active, boxes, groups } = dataset
+  const filter = latestFilter(dataset, query)
+  if (query.bounds === undefined) {
+    const all = groups.everywhere.active
+    return filter === null ? all : all.filter(filter)
+  }
+  const isTaken = (ordinal: number): boolean => active[ordinal] === 1 && (filter === null || filter(ordinal))
+  return boxes.within(boundsOnGlobe(query.bounds), isTaken)
 }
 
 function countsText({ catalog }: Dataset, ordinals: ArrayLike<number>): string {

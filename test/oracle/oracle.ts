@@ -287,9 +287,10 @@ export function makeOracle(world: World): (question: Question) => Answer {
   const buoys = knownBuoys(world)
   const networks = new Map(world.sources.map((source) => [source.name, source.network]))
   return (question) => {
+    const wanted = (): Known[] => buoys.filter((buoy) => isWanted(buoy, world.asOf, question.parameters))
     switch (question.operation) {
       case 'list':
-        return list(buoys, question.parameters)
+        return list(wanted(), question.parameters)
       case 'detail':
         return detail(buoys, question)
       case 'last_readings':
@@ -297,7 +298,7 @@ export function makeOracle(world: World): (question: Question) => Answer {
       case 'search':
         return search(buoys, question.parameters)
       case 'nearest':
-        return nearest(buoys, question.parameters)
+        return nearest(wanted(), question.parameters)
       case 'readings':
         return readingsList(buoys, question)
       case 'readings_search':
@@ -311,7 +312,7 @@ export function makeOracle(world: World): (question: Question) => Answer {
       case 'countries':
         return countries(buoys)
       case 'map':
-        return map(buoys, question.parameters)
+        return map(wanted(), question.parameters)
     }
   }
 }
@@ -379,6 +380,29 @@ const onBorder = (ranking: Ranked[], km: number) =>
   ranking.some((entry) => entry.km !== km && Math.abs(entry.km - km) < SAME_KM)
     ? 'a buoy lies on the border of the radius'
     : null
+
+const MEASURE_OF: { [field: string]: keyof Measures } = {
+  significient_height: 'significantHeight',
+  maximum_height: 'maximumHeight',
+  period: 'period',
+  peak_period: 'peakPeriod',
+  direction: 'direction',
+  water_temperature: 'waterTemperature',
+  wind_speed: 'windSpeed',
+  wind_direction: 'windDirection',
+  gust_speed: 'gustSpeed',
+}
+
+/** What `has` and `max_age` say of the newest reading. */
+function isWanted({ newest }: Known, asOf: number, parameters: ReadonlyMap<string, string>): boolean {
+  const [has, age] = [parameters.get('has'), parameters.get('max_age')]
+  if (has === undefined && age === undefined) return true
+  if (newest === null) return false
+  if (has !== undefined && has.split(',').some((field) => newest[MEASURE_OF[field]] === null)) return false
+  if (age === undefined) return true
+  const unit = { m: 60, h: 3600, d: 86_400 }[age.slice(-1)] ?? 1
+  return asOf - newest.time <= Number.parseInt(age) * unit
+}
 
 // Operation 1.
 function list(buoys: Known[], parameters: ReadonlyMap<string, string>): Answer {

@@ -480,7 +480,32 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
   const nothing = fc.constant({ path: '', ids: {} })
   const at = (path: string) => nothing.map((one) => Object.assign(one, { path }))
 
-  const listKinds = [bounds, source, country, activeOnly, page, perPage]
+  const has: ParameterKind = {
+    name: 'has',
+    valid: fc
+      .array(fc.constantFrom(...METRIC_WORDS), { minLength: 1, maxLength: 3 })
+      .map((words) => words.join()),
+    invalid: fc.constantFrom(
+      'wind',
+      'Period',
+      'period,',
+      ',period',
+      'period,,period',
+      'period, direction',
+      '1',
+      'water_temperature,foo',
+      Array(100).fill('period').join(),
+    ),
+    rare: true,
+  }
+  const noAges = '0|-1|1e99|NaN|1.5h|2 h|h|2H|2w|01|+1|0h|PT2H|9999999999|1000000000s'
+  const maxAge: ParameterKind = {
+    name: 'max_age',
+    valid: fc.constantFrom('1', '60', '3600s', '45m', '2h', '24h', '86400', '3d', '40d', '999999999d'),
+    invalid: fc.constantFrom(...noAges.split('|')),
+    rare: true,
+  }
+  const listKinds = [bounds, source, country, activeOnly, has, maxAge, page, perPage]
   const special = fc
     .tuple(
       part('near', near.valid),
@@ -1005,6 +1030,8 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
             invalid: fc.constantFrom(...notNumbers, '-1', '-0.01'),
           },
           { name: 'limit', ...integers(1, 20, [1, 2, 5, 20], [0, 21, 1000, MANY_DIGITS]) },
+          has,
+          maxAge,
         ],
         malformed: 400,
       }),
@@ -1012,7 +1039,7 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
       requestsOf({
         operation: 'nearest',
         path: at('/buoys/nearest'),
-        kinds: [],
+        kinds: [has, maxAge],
         special: fc
           .tuple(
             somewhere,
@@ -1062,7 +1089,7 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
     map: requestsOf({
       operation: 'map',
       path: at('/buoys/map'),
-      kinds: [{ ...bounds, rare: false }],
+      kinds: [{ ...bounds, rare: false }, has, maxAge],
       malformed: 400,
     }),
   }
