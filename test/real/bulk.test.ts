@@ -1,0 +1,73 @@
+/**
+ * Ten years of two buoys as Parquet, read by DuckDB, against a naive reading of the networks' own files. They
+ * are not part of the repository, so this file is skipped without them; test/bulk has made-up data.
+ */
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { duck } from '../bulk/duck.ts'
+import { assertWhole } from '../bulk/exporting.ts'
+import { runCliWell, temporaryFolder } from '../live.ts'
+import { readBuoys } from './read-files.ts'
+
+const DATA = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
+const FOLDERS = { ndbc: join(DATA, 'ndbc'), candhis: join(DATA, 'candhis') }
+const skip = existsSync(DATA)
+  ? false
+  : 'needs real files of NDBC and Candhis, which are not part of the repository'
+
+/** The buoys with ten seasons of rows. */
+const LONG = ['06403', '46240']
+const COLUMNS = {
+  significient_height: 'significantHeight',
+  maximum_height: 'maximumHeight',
+  period: 'period',
+  peak_period: 'peakPeriod',
+  direction: 'direction',
+  water_temperature: 'waterTemperature',
+  wind_speed: 'windSpeed',
+  wind_direction: 'windDirection',
+  gust_speed: 'gustSpeed',
+} as const
+
+test(
+  'Ten years of two buoys as Parquet have every value of their sources.',
+  { skip, timeout: 600_000 },
+  async (t) => {
+    const folder = temporaryFolder(t)
+    const [dir, out] = [join(folder, 'snapshots'), join(folder, 'bulk')]
+    const sources = ['--source', `ndbc:${FOLDERS.ndbc}`, '--source', `candhis:${FOLDERS.candhis}`]
+    await runCliWell(['build', ...sources, '--out', dir, '--export', out])
+    assertWhole(out)
+    const { ask, close } = await duck()
+    t.after(close)
+    const buoys = readBuoys(FOLDERS).filter(({ identifier }) => LONG.includes(identifier))
+    assert.equal(buoys.length, LONG.length)
+    for (const { identifier, rows } of buoys) {
+      const expected = rows
+        .filter(({ significantHeight }) => significantHeight !== null)
+        .toSorted((a, b) => a.time - b.time)
+      assert.ok(expected.length > 150_000, `${expected.length} rows of ${identifier}`)
+      const found = await ask(
+        `SELECT CAST(epoch(time) AS INTEGER) AS time, ${Object.keys(COLUMNS).join(', ')} FROM '${out}/readings/*/*.parquet'
+       WHERE buoy_id = (SELECT id FROM '${out}/buoys-*.parquet' WHERE source_identifier = '${identifier}') ORDER BY time`,
+      )
+      assert.equal(found.length, expected.length)
+      let values = 0
+      found.forEach((row, i) => {
+        const source = expected[i]
+        assert.equal(row['time'], source.time)
+        for (const [column, name] of Object.entries(COLUMNS)) {
+          // North is 0 in a snapshot, and 0 or 360 in files.
+          const value = source[name] === 360 && name.endsWith('irection') ? 0 : source[name]
+          if (value !== null) values++
+          const shown = row[column]
+          if (shown !== (value === null ? null : Math.fround(value)))
+            assert.fail(`${identifier} ${source.time} ${column}: ${shown}, and the source has ${value}`)
+        }
+      })
+      t.diagnostic(`${identifier}: ${found.length} readings, ${values} values`)
+    }
+  },
+)
