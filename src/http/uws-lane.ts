@@ -20,6 +20,10 @@ export class Lane {
   readonly #slots: number[] = []
   /** The slot of a connection that is just being closed from here. */
   #leaving: number | null = null
+  /** Streams under way. */
+  #streams = 0
+  /** Where the connection that was opened behind the last one that closed may be. */
+  #next = 0
   /** Bytes of answers without a body, and how many of them end the connection that gets the next one. */
   #bodyless = 0
   #bodylessLimit = BODYLESS_LIMIT_BYTES
@@ -33,15 +37,40 @@ export class Lane {
     this.#slots.push(slot)
   }
 
+  streamBegan(): void {
+    this.#streams++
+  }
+
+  streamEnded(): void {
+    this.#streams--
+  }
+
   /** Forgets the connection that `closed`, another object, stands for too. @returns its slot */
   closed(closed: UwsResponse): number {
     if (this.#leaving !== null) return this.#leaving
     if (this.#connections.length === 1) return this.#forget(0)
+    // A stream would be ended by the mark, and then not say that its client has gone.
+    if (this.#streams > 0) return this.#forget(this.#withoutAddress())
     // Written to a connection that is closed, bytes only move its write offset, which both objects show.
     closed.cork(() => closed.tryEnd(new Uint8Array(MARK), Number.MAX_SAFE_INTEGER))
-    return this.#forget(
-      this.#connections.findIndex((connection) => connection.getWriteOffset() >= MARK.byteLength),
-    )
+    const at = this.#connections.findIndex((connection) => connection.getWriteOffset() >= MARK.byteLength)
+    // Behind a stream that has ended, the offset does not move.
+    return this.#forget(at === -1 ? this.#withoutAddress() : at)
+  }
+
+  /**
+   * Where the connection is that has just been closed: it alone has no address any more. A look takes a call into
+   * the system (1 µs), so it begins where it is likely: clients that go together mostly do so in the order in which
+   * they came, and of others the newest go first.
+   */
+  #withoutAddress(): number {
+    const connections = this.#connections
+    const isClosed = (at: number): boolean => connections[at].getRemoteAddressAsText().byteLength === 0
+    for (const at of [this.#next, this.#next - 1]) {
+      if (at >= 0 && at < connections.length && isClosed(at)) return at
+    }
+    for (let at = connections.length - 1; at > 0; at--) if (isClosed(at)) return at
+    return 0
   }
 
   /** Closes `connection` if it is still there. */
@@ -55,6 +84,7 @@ export class Lane {
   }
 
   #forget(at: number): number {
+    this.#next = at + 1
     const slot = this.#slots[at]
     this.#connections[at] = this.#connections.at(-1)!
     this.#slots[at] = this.#slots.at(-1)!

@@ -76,6 +76,14 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
 
   protected sendHead(head: string | Uint8Array, length: number | null): void {
     this.#length = length
+    if (length === null) {
+      this.#lane.streamBegan()
+      const onDone = this.#onDone
+      this.#onDone = () => {
+        this.#lane.streamEnded()
+        onDone()
+      }
+    }
     const whole = length === null ? withClosing(head) : this.#wholeHead(head)
     this.response.cork(() => this.response.writeStatus(whole))
   }

@@ -4,6 +4,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { Connections, countConnections } from '../../src/http/connections.ts'
 import { loadEngine } from '../../src/http/engine.ts'
 import { MOST_WRITE_BYTES, type Engine, type LaterReply } from '../../src/http/exchange.ts'
 import { RawClient } from './raw_client.ts'
@@ -14,9 +15,9 @@ const SILENCE_MS = 13_000
 /** More than the kernel's buffers of a connection hold. */
 const MANY_BYTES = 64_000_000
 
-async function until(holds: () => boolean, what: string): Promise<void> {
-  for (const end = performance.now() + 60_000; !holds(); await wait(10)) {
-    assert.ok(performance.now() < end, what)
+async function until(holds: () => boolean, what: string | (() => string)): Promise<void> {
+  for (const end = performance.now() + 30_000; !holds(); await wait(10)) {
+    assert.ok(performance.now() < end, typeof what === 'string' ? what : what())
   }
 }
 
@@ -94,6 +95,59 @@ for (const kind of ENGINES) {
       await until(() => gone === before + 1, 'not said')
       assert.equal(reply!.isOver, true)
       assert.equal(reply!.write(Buffer.from('to nobody')), true)
+    })
+
+    it('knows which of many connections has closed, so that the others are served on and none is counted for ever', async () => {
+      const shared = Connections.allocate(1)
+      const limits = { total: Infinity, perAddress: 1000, isExempt: () => false }
+      const connections = new Connections(shared, 0, limits)
+      let gone = 0
+      const crowded = loadEngine(kind).create(
+        (exchange) => {
+          if (exchange.path === '/') exchange.send(TEXT_HEAD, Buffer.from('plain'))
+          else {
+            const stream = exchange.later({ onRoom() {}, onGone: () => gone++ })!
+            stream.stream(TEXT_HEAD)
+            stream.write(Buffer.from('begun,'))
+          }
+        },
+        { connections },
+      )
+      try {
+        const crowdedPort = await crowded.listen('127.0.0.1', 0)
+        const plain = Array.from({ length: 40 }, () => new RawClient(crowdedPort))
+        const streams = Array.from({ length: 80 }, () => new RawClient(crowdedPort))
+        const ask = async (client: RawClient, target: string, word: string): Promise<void> => {
+          const before = client.received.length
+          client.write(request(target))
+          await client.until(() => client.received.subarray(before).includes(word))
+        }
+        await Promise.all(streams.map((client) => ask(client, 'GET /stream', 'begun,')))
+        await Promise.all(plain.map((client) => ask(client, 'GET /', 'plain')))
+        assert.equal(countConnections(shared).open, 120)
+        // Neither in the order in which they were opened nor in that of their last bytes.
+        const inTurn = (i: number): number => (i * 37) % 80
+        for (let i = 0; i < 80; i++) {
+          streams[inTurn(i)].socket.destroy()
+          if (i % 8 === 7) await ask(plain[i >> 1], 'GET /', 'plain')
+        }
+        await until(
+          () => countConnections(shared).open === 40,
+          () => `${countConnections(shared).open} are open`,
+        )
+        await until(
+          () => gone === 80,
+          () => `${gone} streams of 80 know that their clients have gone`,
+        )
+        await Promise.all(plain.map((client) => ask(client, 'GET /', 'plain')))
+        for (const { socket } of plain) socket.destroy()
+        await until(
+          () => countConnections(shared).open === 0,
+          () => `${countConnections(shared).open} are open`,
+        )
+      } finally {
+        crowded.close()
+      }
     })
 
     it('leaves no room for a client that does not read, and cuts it', async () => {
