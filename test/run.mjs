@@ -34,6 +34,7 @@ const SLOW = [
   'test/fetch/command',
   'test/fetch/hour',
   'test/fetch/mirror',
+  'test/formats/stream',
   'test/histories/',
   'test/http/few-files',
   'test/http/later',

@@ -1,0 +1,103 @@
+/** Whole ranges over real connections: sent while they are made, on the terms of expensive answers. */
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { runCliWell, startLive, type Live } from '../live.ts'
+
+/** Two buoys, half-hourly: 35,000 readings and 4 MB each. */
+const SOURCE = ['--source', 'demo:scale,buoys=2,days=730', '--as-of', '2026-11-01T06:00:00Z']
+
+interface Got {
+  status: number
+  headers: Headers
+  text: string
+}
+
+async function get({ base, key }: Live, path: string, method = 'GET'): Promise<Got> {
+  const reply = await fetch(base + path, { method, headers: { authorization: `Bearer ${key}` } })
+  return { status: reply.status, headers: reply.headers, text: await reply.text() }
+}
+
+/** A client that reads nothing, and gives what had come when its connection ended. */
+async function readNothing({ base, key }: Live, path: string): Promise<() => Promise<Buffer>> {
+  const { hostname, port, pathname } = new URL(base + path)
+  const socket = connect(Number(port), hostname)
+  const chunks: Buffer[] = []
+  socket.on('error', () => {})
+  socket.write(
+    `GET ${pathname}${new URL(base + path).search} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+  )
+  socket.pause()
+  await wait(500)
+  return () =>
+    new Promise((resolve) => {
+      socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+      socket.once('close', () => resolve(Buffer.concat(chunks)))
+      socket.resume()
+    })
+}
+
+const lastChunk = (bytes: Buffer): boolean => bytes.subarray(-5).equals(Buffer.from('0\r\n\r\n'))
+
+test('Whole ranges are sent while they are made, and hold to what heads, quotas and framing promise.', async (t) => {
+  const live = await startLive(t, { sourceArgs: SOURCE })
+
+  await t.test(
+    'It is one chunked answer that costs a call for each 10,000 rows; HEAD costs one.',
+    async () => {
+      const path = '/buoys/1/readings?format=csv&order=asc'
+      const left = ({ headers }: Got): number => Number(headers.get('x-ratelimit-remaining'))
+      const before = left(await get(live, '/countries'))
+      const head = await get(live, path, 'HEAD')
+      assert.equal(head.text, '')
+      assert.equal(left(head), before - 1)
+      const whole = await get(live, path)
+      assert.equal(whole.status, 200)
+      assert.equal(whole.headers.get('content-length'), null)
+      assert.equal(whole.headers.get('etag'), head.headers.get('etag'))
+      assert.equal(whole.headers.get('content-disposition'), head.headers.get('content-disposition'))
+      const rows = whole.text.split('\r\n').length - 2
+      assert.equal(rows, Number(whole.headers.get('x-total-count')))
+      assert.ok(rows > 30_000)
+      assert.equal(left(whole), before - 1 - Math.ceil(rows / 10_000))
+      const unchanged = await fetch(live.base + path, {
+        headers: { authorization: `Bearer ${live.key}`, 'if-none-match': whole.headers.get('etag')! },
+      })
+      assert.equal(unchanged.status, 304)
+      const lines = (await get(live, '/buoys/1/readings?format=ndjson&order=asc')).text.trimEnd().split('\n')
+      assert.equal(lines.length, rows)
+      const page = await get(live, '/buoys/1/readings?per_page=100&order=asc')
+      const { data } = JSON.parse(page.text) as { data: { readings: object[] } }
+      assert.deepEqual(
+        lines.slice(0, 100),
+        data.readings.map((reading) => JSON.stringify(reading)),
+      )
+    },
+  )
+
+  await t.test(
+    'A new snapshot changes nothing of it; one that is cut ends without its last chunk.',
+    async () => {
+      const path = '/buoys/1/readings?format=ndjson&order=asc'
+      const whole = await get(live, path)
+      const reading = await readNothing(live, path)
+      const given = await readNothing(live, path)
+      const asOf = ['--as-of', '2026-11-01T06:30:00Z']
+      await runCliWell(['build', ...SOURCE.slice(0, 2), ...asOf, '--out', live.snapshots])
+      for (;;) {
+        const { headers } = await get(live, '/countries')
+        if (headers.get('x-snapshot-id') !== whole.headers.get('x-snapshot-id')) break
+        await wait(100)
+      }
+      const bytes = await reading()
+      assert.ok(lastChunk(bytes))
+      const lines = (text: string): string[] => text.split('\n').filter((line) => line.startsWith('{"id"'))
+      assert.ok(lines(bytes.toString()).length > lines(whole.text).length * 0.9)
+      assert.match(bytes.toString('latin1', 0, 2000), new RegExp(whole.headers.get('x-snapshot-id')!))
+      // Readers that take nothing for ten seconds are cut off.
+      await wait(13_000)
+      assert.ok(!lastChunk(await given()))
+    },
+  )
+})
