@@ -33,6 +33,8 @@ export class Api {
   /** As the newest answer gave it; null before the first one. */
   quota: Quota | null = null
   onQuota: () => void = () => {}
+  /** The snapshot of the newest answer; null before the first one. */
+  snapshot: string | null = null
   /** Called with each answer: whether the data are made up. */
   onMark: (isDemo: boolean) => void = () => {}
   /** Whether the server lets its pages read without a key. */
@@ -90,11 +92,15 @@ export class Api {
       throw new ApiTrouble('offline', 'The server cannot be reached.', this.#clock() + RETRY_MS)
     }
     this.#readQuota(answer.headers)
-    if (answer.headers.has('X-Snapshot-Id')) this.onMark(answer.headers.has('X-Demo'))
+    const snapshot = answer.headers.get('X-Snapshot-Id')
+    if (snapshot !== null) {
+      this.snapshot = snapshot
+      this.onMark(answer.headers.has('X-Demo'))
+    }
     const body = (await answer.json().catch(() => null)) as { data?: unknown; message?: string } | null
     signal?.throwIfAborted()
     if (answer.ok && body?.data !== undefined) {
-      return { data: body.data as Data, snapshot: answer.headers.get('X-Snapshot-Id') }
+      return { data: body.data as Data, snapshot }
     }
     throw this.#trouble(answer, body?.message ?? `The server answered ${answer.status}.`)
   }

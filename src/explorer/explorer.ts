@@ -27,6 +27,7 @@ import { addSearchBox } from './search.ts'
 import { coveredByPanel, isSheet, setSheet, startSheet } from './sheet.ts'
 import { PageTheme, type Theme } from './theme.ts'
 import { drawTools, type ToolEvents } from './tools.ts'
+import { watchSnapshot } from './watch.ts'
 import { formatView, isSamePoint, parseView, type ViewState } from './view.ts'
 
 /** A new snapshot is seen within this. Mostly that costs one call a minute, with an answer without a body. */
@@ -100,6 +101,7 @@ export class Explorer implements Scene {
     addEventListener('popstate', () => this.#followAddress())
     addEventListener('online', () => this.#retry())
     setInterval(() => this.#refresh(), REFRESH_MS)
+    watchSnapshot(this.api, () => this.#refresh())
     setInterval(() => tickAges(this.clock()), TICK_MS)
     document.addEventListener('visibilitychange', () => this.#comeBack())
   }

@@ -23,7 +23,21 @@ export function zoneOf(name: string): Zone {
   } catch {
     return UTC
   }
-  return name === 'UTC' ? UTC : { name, label: name.slice(name.lastIndexOf('/') + 1).replaceAll('_', ' ') }
+  return name === 'UTC' ? UTC : { name, label: labelOf(name) }
+}
+
+/** The zones of the open sea have the sign of POSIX: `Etc/GMT+6` is behind UTC. */
+const AT_SEA = /^Etc\/GMT([+-])(\d{1,2})$/
+
+/** `New York`, and for zones of the open sea `UTC−6`. */
+function labelOf(name: string): string {
+  const atSea = AT_SEA.exec(name)
+  if (atSea === null) {
+    return name.startsWith('Etc/') ? 'UTC' : name.slice(name.lastIndexOf('/') + 1).replaceAll('_', ' ')
+  }
+  const hours = Number(atSea[2])
+  if (hours === 0) return 'UTC'
+  return `UTC${atSea[1] === '+' ? '−' : '+'}${hours}`
 }
 
 /** The zone of the visitor's system. */

@@ -87,8 +87,8 @@ export interface HeadFields {
   link: string
 }
 
-/** On answers that are made from a demo, and on the pages around them. */
-export const DEMO_HEADER = '\r\nX-Demo: true'
+/** On answers that are made from a demo. */
+const DEMO_HEADER = '\r\nX-Demo: true'
 
 /** What all answers of a snapshot say of it, each header begun by CRLF. */
 export function snapshotHeaders(snapshotId: string, demo: boolean): string {

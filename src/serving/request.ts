@@ -269,7 +269,7 @@ export class RequestPath {
     const route = this.#router.find(path)
     if (route === null) {
       exchange.route = this.#otherRoutes + STATIC
-      if (this.#options.site?.serve(exchange, served.mark) === true) return
+      if (this.#options.site?.serve(exchange, served.header) === true) return
       exchange.route = this.#otherRoutes + UNMATCHED
       sendError(exchange, 'resource_not_found', 'No such path', now)
       return

@@ -5,7 +5,7 @@
 import type { View } from '../answers/operation.ts'
 import { AnswerCache } from './cache.ts'
 import type { Format } from '../answers/shape.ts'
-import { DEMO_HEADER, Heads, snapshotHeaders } from './reply.ts'
+import { Heads, snapshotHeaders } from './reply.ts'
 
 /** What slow readers hold on to, so that it can be taken from them. */
 export interface Hold {
@@ -35,8 +35,6 @@ export class ServedSnapshot {
   readonly pin: string
   /** Each begun by CRLF. */
   readonly header: string
-  /** What pages say of the data behind them: a header, begun by CRLF, where those are made up. */
-  readonly mark: string
   /** Those of answers in the usual JSON. */
   readonly heads: Heads
   readonly #headsOf = new Map<Format, Heads>()
@@ -53,7 +51,6 @@ export class ServedSnapshot {
     this.pin = isPinned ? id : ''
     this.cache = new AnswerCache(isPinned ? answerCache * PINNED_CACHE_SHARE : answerCache)
     this.header = view === null ? '' : snapshotHeaders(id, view.dataset.demo)
-    this.mark = view?.dataset.demo === true ? DEMO_HEADER : ''
     // Without the view: heads of answers to slow readers outlive it.
     const named = view === null ? null : { snapshotId: id, demo: view.dataset.demo }
     this.#headsFor = (format) => new Heads('success', named, tag, format)

@@ -3,6 +3,7 @@ import type { ReadingSummary, SatellitePass } from '../../../clients/typescript/
 import type { ActiveBuoy } from '../api.ts'
 import { quantityText, type Units } from '../mine/units.ts'
 import type { Position } from '../view.ts'
+import { withoutTwins } from './twins.ts'
 
 export const EMPTY = { type: 'FeatureCollection' as const, features: [] }
 
@@ -12,7 +13,7 @@ export type Target = Position & { last_reading?: ReadingSummary | null }
 export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units) {
   return {
     type: 'FeatureCollection' as const,
-    features: buoys.map(({ id, slug, name, virtual, lat, lng, last_reading: reading }) => ({
+    features: withoutTwins(buoys).map(({ id, slug, name, virtual, lat, lng, last_reading: reading }) => ({
       type: 'Feature' as const,
       properties: {
         id,

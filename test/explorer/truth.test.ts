@@ -1,0 +1,120 @@
+/** What the explorer says is so: made-up data are marked, a swap is seen, and no view mixes two snapshots. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { ActiveBuoy } from '../../src/explorer/api.ts'
+import { zoneOf } from '../../src/explorer/format.ts'
+import { withoutTwins } from '../../src/explorer/map/twins.ts'
+import { runCliWell, startLive, temporaryFolder } from '../live.ts'
+import { openBrowser, visit, writeWorld } from './browser.ts'
+
+const HALF_HOUR_S = 1800
+/** The page looks every five seconds; what comes later than this was not seen by looking. */
+const SEEN_MS = 10_000
+
+test('Zones of the open sea read as hours from UTC, with the sign that people expect.', () => {
+  const labels = ['Etc/GMT+6', 'Etc/GMT-11', 'Etc/GMT+12', 'Etc/GMT', 'Etc/UTC', 'UTC', 'America/New_York']
+  assert.deepEqual(
+    labels.map((name) => zoneOf(name).label),
+    ['UTC−6', 'UTC+11', 'UTC−12', 'UTC', 'UTC', 'UTC', 'New York'],
+  )
+})
+
+test('One buoy of two networks is one dot: that of the newer reading, else of the lower id.', () => {
+  const buoy = (
+    id: number,
+    source: string,
+    name: string,
+    lat: number,
+    lng: number,
+    time: string,
+  ): ActiveBuoy => ({ id, source, name, lat, lng, virtual: false, last_reading_time: time }) as ActiveBuoy
+  const noon = '2026-11-22T12:00:00Z'
+  const later = '2026-11-22T13:00:00Z'
+  const shown = (...buoys: ActiveBuoy[]): number[] => withoutTwins(buoys).map(({ id }) => id)
+  const one = buoy(1, 'A', 'Brittany', 47.55, -8.47, noon)
+  assert.deepEqual(shown(one, buoy(2, 'B', 'BRITTANY', 47.555, -8.465, noon)), [1])
+  assert.deepEqual(shown(one, buoy(2, 'B', 'Brittany', 47.55, -8.47, later)), [2])
+  assert.deepEqual(shown(one, buoy(2, 'B', 'Other words', 47.5502, -8.4701, noon)), [1])
+  assert.deepEqual(shown(one, buoy(2, 'B', 'Other words', 47.555, -8.465, noon)), [1, 2])
+  assert.deepEqual(shown(one, buoy(2, 'B', 'Brittany', 47.57, -8.47, noon)), [1, 2])
+  assert.deepEqual(shown(one, buoy(2, 'A', 'Brittany', 47.55, -8.47, noon)), [1, 2])
+  const [west, east] = [buoy(1, 'A', 'Date', 51, -179.999, noon), buoy(2, 'B', 'Date', 51, 179.999, noon)]
+  assert.deepEqual(shown(west, east), [1])
+})
+
+/** Reads of the panel at each change of it: the newest height, and the newest of the table, which another answer has. */
+const OBSERVE = `(() => {
+  window.mixed = []
+  addEventListener('DOMContentLoaded', () => {
+    new MutationObserver(() => {
+      const [shown, age] = ['.hero strong', '.age'].map((at) => document.querySelector('#content ' + at)?.textContent)
+      const row = document.querySelector('#table tbody tr')
+      if (shown === undefined || row === null) return
+      const height = row.querySelector('td').textContent
+      const time = row.querySelector('th').textContent
+      if (!height.startsWith(shown) || !age.includes(time)) window.mixed.push([shown, age, height, time])
+    }).observe(document.getElementById('content'), { childList: true, subtree: true })
+  })
+})()`
+
+test(
+  'A page that is open through a swap shows the new reading within ten seconds, and never two snapshots.',
+  {
+    timeout: 300_000,
+  },
+  async (t) => {
+    const folder = join(temporaryFolder(t), 'world')
+    const now = Math.floor(Date.now() / 1000 / HALF_HOUR_S) * HALF_HOUR_S - 2 * HALF_HOUR_S
+    writeWorld(folder, now)
+    const live = await startLive(t, { sourceArgs: ['--source', `csv:${folder}`] })
+    const browser = await openBrowser(t)
+    const { page } = await visit(t, browser, live, '')
+    await page.addInitScript(OBSERVE)
+    // Answers of one view come at different times, some before a swap and some after it.
+    await page.route('**/readings/chart*', async (route) => {
+      await wait(700)
+      await route.continue().catch(() => {})
+    })
+    // What is published is not pushed to this page: it has to look.
+    await page.route('**/events*', (route) => route.abort())
+    await page.goto(`http://127.0.0.1:${live.port}/#buoy=anglet&key=${live.key}`)
+    await page.reload()
+    const newest = page.locator('#table tbody tr th').first()
+    await newest.waitFor({ state: 'attached' })
+    let before = await newest.textContent()
+    for (const step of [1, 2]) {
+      writeWorld(folder, now + step * HALF_HOUR_S)
+      await runCliWell(['build', '--source', `csv:${folder}`, '--out', live.snapshots])
+      const swaps = new RegExp(`(serving snapshot [^]*){${step + 1}}`)
+      while (!swaps.test(live.output().stderr)) await wait(20)
+      const from = performance.now()
+      while ((await newest.textContent()) === before) await wait(20)
+      const tookMs = performance.now() - from
+      t.diagnostic(`the new reading was shown after ${(tookMs / 1000).toFixed(1)} s`)
+      assert.ok(tookMs < SEEN_MS, `${tookMs} ms`)
+      before = await newest.textContent()
+    }
+    assert.deepEqual(await page.evaluate('window.mixed'), [])
+  },
+)
+
+test(
+  'Explorer and documentation have a badge while the data are made up, with a key and without one.',
+  {
+    timeout: 300_000,
+  },
+  async (t) => {
+    const live = await startLive(t, {
+      sourceArgs: ['--source', 'demo:scale,buoys=3,days=2'],
+      args: ['--workers=1'],
+    })
+    const browser = await openBrowser(t)
+    for (const path of [`#key=${live.key}`, '', 'docs']) {
+      const { page } = await visit(t, browser, live, path)
+      await page.locator('#demo').waitFor({ state: 'visible' })
+      assert.match((await page.locator('#demo').textContent()) ?? '', /Demo.*made.up/s)
+    }
+  },
+)
