@@ -35,6 +35,8 @@ export class Api {
   onQuota: () => void = () => {}
   /** The snapshot of the newest answer; null before the first one. */
   snapshot: string | null = null
+  /** Whether the data of the newest answer are made up. */
+  isDemo = false
   /** Called with each answer: whether the data are made up. */
   onMark: (isDemo: boolean) => void = () => {}
   /** Whether the server lets its pages read without a key. */
@@ -95,7 +97,8 @@ export class Api {
     const snapshot = answer.headers.get('X-Snapshot-Id')
     if (snapshot !== null) {
       this.snapshot = snapshot
-      this.onMark(answer.headers.has('X-Demo'))
+      this.isDemo = answer.headers.has('X-Demo')
+      this.onMark(this.isDemo)
     }
     const body = (await answer.json().catch(() => null)) as { data?: unknown; message?: string } | null
     signal?.throwIfAborted()

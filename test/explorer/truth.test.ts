@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { ActiveBuoy } from '../../src/explorer/api.ts'
 import { zoneOf } from '../../src/explorer/format.ts'
 import { withoutTwins } from '../../src/explorer/map/twins.ts'
+import { stationPage } from '../../src/explorer/stations.ts'
 import { runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { openBrowser, visit, writeWorld } from './browser.ts'
 
@@ -118,3 +119,22 @@ test(
     }
   },
 )
+
+test("A station's page is its network's own, and no identifier can make it lead elsewhere.", () => {
+  assert.equal(stationPage('NDBC', '41001'), 'https://www.ndbc.noaa.gov/station_page.php?station=41001')
+  assert.equal(stationPage('NDBC', 'FWYF1'), 'https://www.ndbc.noaa.gov/station_page.php?station=fwyf1')
+  assert.equal(
+    stationPage('Candhis', '06403'),
+    'https://candhis.cerema.fr/_public_/campagne.php?Y2FtcD0wNjQwMw==',
+  )
+  for (const [source, identifier] of [
+    ['NDBC', '41001&x=1'],
+    ['NDBC', '"><script>'],
+    ['Candhis', 'é'],
+    ['Candhis', '../06403'],
+    ['Somebody', '41001'],
+    ['constructor', '41001'],
+  ] as const) {
+    assert.equal(stationPage(source, identifier), null, `${source} ${identifier}`)
+  }
+})

@@ -18,7 +18,7 @@ export function conditionsOf(
     wavesFact(scene.units, 'Waves', forecast.waves_height, forecast.waves_period, forecast.waves_direction),
     wavesFact(scene.units, 'Swell', forecast.swell_height, forecast.swell_period, forecast.swell_direction),
     windFact(scene.units, forecast),
-    tideFact(scene, tide, zone),
+    tideFact(scene, tide, metadata.tide_source, zone),
   ].filter((each) => each !== null)
   if (facts.length === 0) return note('No forecast, buoy or tide harbour is near enough to this place.')
   const run = forecast.waves_height === null ? null : metadata.forecast_updated_at
@@ -26,7 +26,11 @@ export function conditionsOf(
     'div',
     {},
     element('dl', { class: 'facts' }, ...facts),
-    run === null ? null : note(`Forecast of ${dayAndTime(new Date(run), zone)} ${zone.label}.`),
+    run === null
+      ? null
+      : note(
+          `${scene.api.isDemo ? 'Made-up forecast' : 'Forecast'}: run of ${dayAndTime(new Date(run), zone)} ${zone.label}.`,
+        ),
   )
 }
 
@@ -68,7 +72,12 @@ function windFact(
   return fact('Wind', `${quantityText('speed', units, speed, 0)}${from === null ? '' : ` from ${from}`}`)
 }
 
-function tideFact(scene: Scene, tide: Conditions['tide'], zone: Zone): HTMLElement | null {
+function tideFact(
+  scene: Scene,
+  tide: Conditions['tide'],
+  source: string | null,
+  zone: Zone,
+): HTMLElement | null {
   if (tide.height === null || tide.seconds_to_next_tide_change === null) return null
   const nextAt = new Date(scene.clock() + tide.seconds_to_next_tide_change * 1000)
   const level = (metres: number): string => quantityText('height', scene.units, metres)
@@ -77,6 +86,6 @@ function tideFact(scene: Scene, tide: Conditions['tide'], zone: Zone): HTMLEleme
   return fact(
     'Tide',
     `${now}; ${next} at ${clockTime(nextAt, zone)} ${zone.label}`,
-    element('small', {}, tide.harbor ?? ''),
+    element('small', {}, [tide.harbor, 'heights above chart datum', source].filter(Boolean).join(' · ')),
   )
 }

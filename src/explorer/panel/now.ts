@@ -13,6 +13,7 @@ import type { Scene } from '../scene.ts'
 import type { Span } from '../view.ts'
 import { chartTable, describeChart } from './chart_text.ts'
 import { conditionsOf } from './conditions.ts'
+import { readingsCredit } from './credits.ts'
 import type { Drawn } from './drawn.ts'
 import { memoryOf } from './memory.ts'
 import { chip, instead, note, waiting, zoneSwitch } from './pieces.ts'
@@ -39,6 +40,7 @@ export function drawNow(scene: Scene, buoy: BuoyDetail, zone: Zone, redraw: () =
   const plots = element('div', { class: 'plots' })
   const nodes = [
     latest(scene, buoy.last_reading, zone),
+    readingsCredit(buoy, scene.api.isDemo),
     zoneSwitch(scene, 'Buoy’s'),
     chartSection(scene, chart, charts !== null, plots, zone),
     element('h3', {}, 'Forecast and tide now'),
