@@ -211,7 +211,9 @@ class Export {
   async #readings(network: BulkNetwork, month: number, runs: Run[], madeFrom: string): Promise<ExportedFile> {
     const { manifest, format } = this.#options
     const staged = await this.#stage((writer) =>
-      writeReadings(format, runs, metadataOf(network, manifest.id), (bytes) => writer.write(bytes)),
+      writeReadings(format, runs, metadataOf(network, manifest.id, manifest.demo === true), (bytes) =>
+        writer.write(bytes),
+      ),
     )
     const times = runs.map(({ rows, from, to }) => [rows.time[from], rows.time[to - 1]])
     return this.#add(staged, {

@@ -42,9 +42,11 @@ export const UNITS = JSON.stringify(
 export function metadataOf(
   { source, credit, licence }: Pick<BulkNetwork, 'source' | 'credit' | 'licence'>,
   snapshot: string,
+  isDemo: boolean,
 ): { [key: string]: string } {
   return {
     snapshot,
+    ...(isDemo && { demo: 'true' }),
     source,
     ...(credit !== null && { credit }),
     ...(licence !== null && { licence }),
