@@ -27,9 +27,20 @@ export interface Figures {
     readonly long_refused: number
     readonly parked: number
     readonly parked_late: number
+    readonly events: number
+    readonly streams_refused_of_one: number
+    readonly streams_refused_in_all: number
+    readonly streams_client: number
+    readonly streams_slow: number
+    readonly streams_key: number
+    readonly streams_quota: number
+    readonly streams_drain: number
+    readonly streams_lost: number
   }
   workers: { wanted: number; serving: number; replaced: number; rows: readonly WorkerFigures[] }
   connections: { open: number; limit: number; refusedInAll: number; refusedByAddress: number; reset: number }
+  /** Open streams of events. */
+  listeners: { byWorker: readonly number[]; limit: number }
   snapshot: SnapshotFigures | null
   reload: ReloadFigures
   /** Networks of the served snapshot, and the time of each one's newest reading; −1 for none. */

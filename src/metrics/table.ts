@@ -204,6 +204,52 @@ const CONNECTIONS: readonly Metric[] = [
   ),
 ]
 
+const LISTENERS: readonly Metric[] = [
+  metric(
+    'groundswell_listeners',
+    'gauge',
+    'Open streams of events, by worker; their connections are not among groundswell_connections',
+    ({ listeners }) => listeners.byWorker.map((open, worker) => [String(worker), open]),
+    ['worker'],
+  ),
+  metric(
+    'groundswell_listeners_limit',
+    'gauge',
+    'Streams of events that may be open at a time',
+    ({ listeners }) => listeners.limit,
+  ),
+  metric(
+    'groundswell_listeners_refused_total',
+    'counter',
+    'Streams refused beyond the limit of all (total), or of one key or address (key)',
+    ({ totals }) => [
+      ['total', totals.streams_refused_in_all],
+      ['key', totals.streams_refused_of_one],
+    ],
+    ['limit'],
+  ),
+  metric(
+    'groundswell_listeners_ended_total',
+    'counter',
+    'Streams that are over, by why: the client left (client) or did not read (slow), its key was revoked (key), its quota used up (quota), the server stopped (drain), a worker died (lost)',
+    ({ totals }) => [
+      ['client', totals.streams_client],
+      ['slow', totals.streams_slow],
+      ['key', totals.streams_key],
+      ['quota', totals.streams_quota],
+      ['drain', totals.streams_drain],
+      ['lost', totals.streams_lost],
+    ],
+    ['reason'],
+  ),
+  metric(
+    'groundswell_events_sent_total',
+    'counter',
+    'Events that went into streams, the first of each included, comments not',
+    ({ totals }) => totals.events,
+  ),
+]
+
 const SNAPSHOT: readonly Metric[] = [
   metric(
     'groundswell_snapshot_info',
@@ -608,6 +654,7 @@ const PROCESS: readonly Metric[] = [
 export const METRIC_GROUPS: readonly { title: string; metrics: readonly Metric[] }[] = [
   { title: 'Requests', metrics: REQUESTS },
   { title: 'Connections and slow readers', metrics: CONNECTIONS },
+  { title: 'Streams of events', metrics: LISTENERS },
   { title: 'Snapshot', metrics: SNAPSHOT },
   { title: 'Sources', metrics: SOURCES },
   { title: 'Builds', metrics: BUILDS },

@@ -16,6 +16,7 @@ import { readRequests, requestsByWorker } from '../metrics/requests.ts'
 import { METRICS } from '../metrics/table.ts'
 import { readWorkers } from '../metrics/worker-figures.ts'
 import { ROUTED } from '../routes.ts'
+import { countListeners } from '../serving/listener-counts.ts'
 import { routeNames } from '../serving/recorder.ts'
 import { memoryLimit } from '../snapshot/memory.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
@@ -87,6 +88,7 @@ function figuresOf(
       refusedByAddress: connections.refused.by_address,
       reset: connections.reset,
     },
+    listeners: { byWorker: countListeners(common.listeners).byThread, limit: common.maxListeners },
     snapshot: snapshot && snapshotFigures(snapshot),
     reload: {
       served: reload.loaded,
@@ -126,7 +128,7 @@ function snapshotFigures({ id, asOf, publishedAt, parts }: LoadedSnapshot): Snap
 }
 
 function sharedBytes(common: CommonStart, held: readonly LoadedSnapshot[]): ProcessFigures['shared'] {
-  const counters = [common.quota, common.addresses, common.totals, common.connections]
+  const counters = [common.quota, common.addresses, common.totals, common.connections, common.listeners]
   const metrics = [common.requests, common.workerFigures]
   const bytes = (buffers: readonly SharedArrayBuffer[]): number =>
     buffers.reduce((sum, { byteLength }) => sum + byteLength, 0)
