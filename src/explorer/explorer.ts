@@ -12,7 +12,7 @@ import { keptKey, takeKeyFromAddress } from './key.ts'
 import { openKeyDialog } from './key_dialog.ts'
 import { drawLegend } from './legend.ts'
 import { Guest } from './guest.ts'
-import type { Target } from './map/features.ts'
+import { passPoints, type Target } from './map/features.ts'
 import type { BuoyMap, Look, MapEvents } from './map/map.ts'
 import { chosenUnits, openUnits, unitsOf } from './mine/own_units.ts'
 import type { SomeUnits, Units } from './mine/units.ts'
@@ -84,7 +84,7 @@ export class Explorer implements Scene {
     followDemo(this.api)
     this.#followEvents()
     startSheet()
-    drawLegend(this.theme, this.units)
+    drawLegend(this.units)
     this.#drawTools()
     addSearchBox(byId('search'), this.api, {
       onChosen: (buoy) => this.update({ buoy, point: null }),
@@ -103,6 +103,8 @@ export class Explorer implements Scene {
     setInterval(() => this.#refresh(), REFRESH_MS)
     watchSnapshot(this.api, () => this.#refresh())
     setInterval(() => tickAges(this.clock()), TICK_MS)
+    // Another page of this browser changed units or favourites.
+    addEventListener('storage', () => this.#followAddress())
     document.addEventListener('visibilitychange', () => this.#comeBack())
   }
 
@@ -130,7 +132,7 @@ export class Explorer implements Scene {
   choosePass(pass: SatellitePass | null): void {
     this.chosenPass = pass
     if (isSheet() && pass !== null) setSheet('half')
-    this.#map?.setPass(pass, coveredByPanel())
+    this.#map?.setPass(pass === null ? [] : passPoints(pass, this.buoys ?? []), coveredByPanel())
     this.#redraw()
   }
 
@@ -201,7 +203,9 @@ export class Explorer implements Scene {
 
   /** Brings new buoys into view, unless the visitor looks at something already. */
   #showBuoys(buoys: readonly ActiveBuoy[]): void {
-    if (this.view.camera === null && this.view.buoy === null) this.#map?.fit(buoys)
+    if (this.view.camera === null && this.view.buoy === null) {
+      this.#map?.fit(this.view.satellites ? buoys : buoys.filter(({ virtual }) => !virtual), coveredByPanel())
+    }
     this.#showOnMap()
   }
 
@@ -289,14 +293,14 @@ export class Explorer implements Scene {
   }
 
   #recolour(): void {
-    drawLegend(this.theme, this.units)
+    drawLegend(this.units)
     this.#showLook()
     this.#redraw()
   }
 
   #takeUnits(units: SomeUnits): void {
     this.units = unitsOf(units)
-    drawLegend(this.theme, this.units)
+    drawLegend(this.units)
     this.#map?.setLook(this.#look())
   }
 

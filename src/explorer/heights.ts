@@ -1,7 +1,8 @@
 /**
- * Colours of significant wave height: seven classes of Viridis, which keeps its order for every kind of
- * colour vision and in grey. High seas stand out on both maps, so the dark map has the reverse order of the
- * light one.
+ * Colours of significant wave height: seven classes, the same in light and dark, from pale yellow over green
+ * and blue to dark violet. Lightness falls from class to class, so their order can be seen in grey and with
+ * every kind of colour vision; `test/explorer/view.test.ts` simulates them. What stands out less on a dark
+ * map has a light outline there, and higher seas have larger dots.
  */
 
 import { decimalText, type Scale } from './mine/units.ts'
@@ -9,10 +10,15 @@ import { decimalText, type Scale } from './mine/units.ts'
 /** Metres at which the next class begins. */
 export const CLASS_STARTS = [0.5, 1, 1.5, 2.5, 4, 6] as const
 
-export const HEIGHT_COLORS = {
-  light: ['#e3df3a', '#9bd93c', '#48b971', '#218f8d', '#2d6f8e', '#403f86', '#440f5a'],
-  dark: ['#5a4fb0', '#4573a6', '#3a93a0', '#35b37e', '#7ad151', '#c5e021', '#fdf06a'],
-} as const
+export const HEIGHT_COLORS = [
+  '#fbf08a',
+  '#b8e04a',
+  '#55c57a',
+  '#1fa08f',
+  '#2d7ca8',
+  '#4a55a8',
+  '#5a1480',
+] as const
 
 /** The class of a height in metres, from 0. */
 export function classOf(height: number): number {

@@ -2,15 +2,17 @@
 import { byId, element } from './dom.ts'
 import { classLabels, HEIGHT_COLORS } from './heights.ts'
 import { scaleOf, type Units } from './mine/units.ts'
-import type { Theme } from './theme.ts'
 
-export function drawLegend(theme: Theme, units: Units): void {
+export function drawLegend(units: Units): void {
   const scale = scaleOf('height', units)
   const labels = classLabels(scale)
-  const rows = HEIGHT_COLORS[theme].map((color, i) => {
+  const rows = HEIGHT_COLORS.map((color, i) => {
     const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' })
     swatch.style.background = color
-    return element('li', {}, swatch, labels[i] ?? '')
+    const label = labels[i] ?? ''
+    // Narrow screens have room for the lower limit alone.
+    const from = element('span', { class: 'from', 'aria-hidden': 'true' }, label.replace(/–.*/, ''))
+    return element('li', {}, swatch, element('span', { class: 'range' }, label), from)
   })
   byId('legend').replaceChildren(
     element('h2', {}, `Significant wave height, ${scale.unit}`),

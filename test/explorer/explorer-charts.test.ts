@@ -171,4 +171,43 @@ test('Charts and units', { timeout: 600_000 }, async (t) => {
       assert.ok(!other.page.url().includes('units='))
     },
   )
+
+  await t.test(
+    'favourites come first, without a storage too, and a narrow page holds garbage in its address',
+    async (t) => {
+      const { page, errors } = await visit(t, browser, live, 'docs', {
+        viewport: { width: 320, height: 640 },
+      })
+      await page.addInitScript(`Object.defineProperty(window, 'localStorage', {
+      get() { throw new DOMException('blocked', 'SecurityError') },
+    })`)
+      await page.goto(`http://127.0.0.1:${live.port}/#key=${live.key}&units=parsec,<script>,ft&buoy=anglet`)
+      await page.locator('.hero').getByText(' ft').waitFor()
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320)
+      await page.locator('#handle').click()
+      const star = page.getByRole('button', { name: 'Favourite' })
+      await star.focus()
+      await page.keyboard.press('Enter')
+      await page.locator('#star[aria-pressed=true]').waitFor()
+      await page.locator('#back').focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Favourites' }).waitFor()
+      assert.match(await page.locator('.favourites li').first().innerText(), /Anglet/)
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  await t.test('a click far out on the sea says which buoy is nearest, and what is missing', async (t) => {
+    const { page } = await visit(t, browser, live, `#key=${live.key}&map=4/30/-30`)
+    await page.locator('#map[data-drawn]').waitFor({ state: 'attached' })
+    await page.locator('#map canvas').click({ position: { x: 300, y: 300 } })
+    await page
+      .locator('.facts')
+      .getByText(/, [\d,]+ km away/)
+      .waitFor()
+    await page.getByText('No forecast reaches this place').waitFor()
+    await page.getByText('No harbour with a tide').waitFor()
+    await page.locator('.facts a').click()
+    await page.locator('.hero').waitFor()
+  })
 })

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { bucketsOf, bucketText, monthStarts } from '../../src/explorer/charts/calendar.ts'
 import { inside, nearestIndex, pinched, zoomed } from '../../src/explorer/charts/range.ts'
 import { quantile, usual } from '../../src/explorer/charts/season_stats.ts'
+import { arcOf, distanceKm } from '../../src/explorer/map/arc.ts'
 import {
   favourites,
   isFavourite,
@@ -252,4 +253,27 @@ test('The buckets of a season have the days and months of the calendar, with a p
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
   )
   assert.ok(months.every(({ at }, i) => i === 0 || at > months[i - 1].at + 3.9))
+})
+
+test('The arc of a map holds all longitudes, is the shortest one, and goes over the antimeridian where that is so.', () => {
+  assert.deepEqual(arcOf([170, -170]), [170, 190])
+  assert.deepEqual(arcOf([-10, 20, 5]), [-10, 20])
+  assert.deepEqual(arcOf([144.8, 179.8, -158, -70, 10]), [144.8, 370])
+  assert.deepEqual(arcOf([7]), [7, 7])
+  const longitude = fc.integer({ min: -180, max: 179 })
+  fc.assert(
+    fc.property(fc.uniqueArray(longitude, { minLength: 1, maxLength: 12 }), (all) => {
+      const [west, east] = arcOf(all)
+      const ahead = (from: number, to: number): number => (((to - from) % 360) + 360) % 360
+      for (const each of all) assert.ok(ahead(west, each) <= east - west)
+      const widths = all.map((start) => Math.max(...all.map((each) => ahead(start, each))))
+      assert.equal(east - west, Math.min(...widths))
+    }),
+  )
+})
+
+test('Distances are those of the sphere of the API.', () => {
+  assert.ok(Math.abs(distanceKm({ lat: 0, lng: 0 }, { lat: 0, lng: 180 }) - Math.PI * 6371) < 1e-6)
+  assert.ok(Math.abs(distanceKm({ lat: 43.5, lng: -1.7 }, { lat: 43.532, lng: -1.615 }) - 7.72) < 0.01)
+  assert.ok(distanceKm({ lat: 10, lng: 179.5 }, { lat: 10, lng: -179.5 }) < 110)
 })

@@ -1,9 +1,8 @@
 /** Movements of the map. They are jumps for visitors who ask their system for less motion. */
 import { LngLatBounds, type Map as MapView } from 'maplibre-gl'
-import type { SatellitePass } from '../../../clients/typescript/groundswell.ts'
 import type { Position } from '../view.ts'
 import { FINE_COAST_ZOOM } from './coast.ts'
-import { unwrapped } from './features.ts'
+import { arcOf } from './arc.ts'
 
 /** Pixels of the map that the panel covers, at its left and at its bottom. */
 export interface Covered {
@@ -18,11 +17,12 @@ const EDGE_PIXELS = 40
 /** From here on the surroundings of a buoy can be made out. */
 const CLOSE_ZOOM = 3
 const BUOY_ZOOM = 4.5
-const FIT_PIXELS = 60
-const PASS_PIXELS = 30
-const PASS_ZOOM = 5
-/** Nearer to the poles a flat map has no room for a pass. */
-const PASS_LATITUDE = 80
+/** Room for the buttons at the right of the map and the legend at its bottom. */
+const FRAME_PIXELS = { top: 40, right: 74, bottom: 96, left: 40 } as const
+const NARROW_PIXELS = 500
+const NARROW_FRAME_PIXELS = { top: 24, right: 62, bottom: 84, left: 24 } as const
+/** Tells movements of the page's own from those of the visitor. */
+export const OWN_MOVE = { isOwn: true } as const
 
 const duration = (ms: number): number => (matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : ms)
 
@@ -45,28 +45,27 @@ export function bringIntoView(
   })
 }
 
-/** Shows all positions at once where they lie within half of the world. */
-export function fitPositions(map: MapView, positions: readonly Position[]): void {
-  const bounds = positions.reduce((box, { lat, lng }) => box.extend([lng, lat]), new LngLatBounds())
-  if (bounds.isEmpty() || bounds.getEast() - bounds.getWest() > 180) return
-  map.fitBounds(bounds, { padding: FIT_PIXELS, maxZoom: FINE_COAST_ZOOM, duration: 0 })
-}
-
-/** Shows the box of a pass. */
-export function fitBounds(
+/** Shows all positions at once, over the antimeridian where that is the shorter way around. */
+export function fitPositions(
   map: MapView,
-  { south, west, north, east }: SatellitePass['bounds'],
+  host: HTMLElement,
+  positions: readonly Position[],
   { left, bottom }: Covered,
+  { maxZoom = FINE_COAST_ZOOM, isFlight = false } = {},
 ): void {
-  const bounds = new LngLatBounds(
-    [west, Math.max(south, -PASS_LATITUDE)],
-    [unwrapped(west, east), Math.min(north, PASS_LATITUDE)],
+  if (positions.length === 0) return
+  const [west, east] = arcOf(positions.map(({ lng }) => lng))
+  const lats = positions.map(({ lat }) => lat)
+  const frame = host.clientWidth < NARROW_PIXELS ? NARROW_FRAME_PIXELS : FRAME_PIXELS
+  map.fitBounds(
+    new LngLatBounds([west, Math.min(...lats)], [east, Math.max(...lats)]),
+    {
+      padding: { ...frame, left: frame.left + left, bottom: Math.max(frame.bottom, bottom + frame.top) },
+      maxZoom,
+      duration: isFlight ? duration(FLIGHT_MS) : 0,
+    },
+    OWN_MOVE,
   )
-  map.fitBounds(bounds, {
-    padding: { top: PASS_PIXELS, right: PASS_PIXELS, left: left + PASS_PIXELS, bottom: bottom + PASS_PIXELS },
-    duration: duration(FLIGHT_MS),
-    maxZoom: PASS_ZOOM,
-  })
 }
 
 export function zoomBy(map: MapView, levels: number): void {

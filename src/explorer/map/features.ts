@@ -36,22 +36,54 @@ export function markFeature({ lat, lng, last_reading: reading }: Target) {
   }
 }
 
-/** Bounds over the antimeridian have west greater than east. */
-export const unwrapped = (west: number, east: number): number => (east < west ? east + 360 : east)
+/** A point that a pass measured, in the order of the track. */
+export interface PassPoint extends Position {
+  slug: string
+  name: string
+  /** Metres. */
+  height: number
+  /** ISO 8601. */
+  time: string
+}
 
-/** The box of a pass. */
-export function passFeature({ bounds: { south, west, north, east } }: SatellitePass) {
-  const right = unwrapped(west, east)
-  const corners = [
-    [west, south],
-    [right, south],
-    [right, north],
-    [west, north],
-    [west, south],
-  ]
+/** The points that `pass` measured, where no later one has measured them since. */
+export function passPoints(pass: SatellitePass, buoys: readonly ActiveBuoy[]): PassPoint[] {
+  return buoys
+    .flatMap(({ slug, name, lat, lng, last_reading: reading, ...more }) =>
+      reading !== null && 'pass_id' in more && more.pass_id === pass.id
+        ? [{ slug, name, lat, lng, height: reading.significient_height, time: reading.time }]
+        : [],
+    )
+    .toSorted((a, b) => a.time.localeCompare(b.time))
+}
+
+/** The points of a pass, and the shorter way from each to the next. */
+export function passFeatures(points: readonly PassPoint[]) {
+  const coordinates: [number, number][] = []
+  for (const { lat, lng } of points) {
+    const before = coordinates.at(-1)?.[0] ?? lng
+    coordinates.push([before + wrapped(lng - before), lat])
+  }
   return {
-    type: 'Feature' as const,
-    properties: {},
-    geometry: { type: 'Polygon' as const, coordinates: [corners] },
+    type: 'FeatureCollection' as const,
+    features: [
+      ...(coordinates.length < 2
+        ? []
+        : [
+            {
+              type: 'Feature' as const,
+              properties: {},
+              geometry: { type: 'LineString' as const, coordinates },
+            },
+          ]),
+      ...coordinates.map((each) => ({
+        type: 'Feature' as const,
+        properties: {},
+        geometry: { type: 'Point' as const, coordinates: each },
+      })),
+    ],
   }
 }
+
+/** Degrees between −180 and 180. */
+const wrapped = (degrees: number): number => ((((degrees + 180) % 360) + 360) % 360) - 180

@@ -34,20 +34,44 @@ const COLORS = {
 
 const HEIGHT: ExpressionSpecification = ['coalesce', ['get', 'height'], -1]
 
-function heightColor(theme: Theme): ExpressionSpecification {
-  const colors = HEIGHT_COLORS[theme]
-  return [
+/** One value for each class of height. */
+const byClass = (values: readonly (string | number)[]): ExpressionSpecification =>
+  [
     'step',
     HEIGHT,
-    colors[0],
-    ...CLASS_STARTS.flatMap((start, i) => [start, colors[i + 1]]),
+    values[0],
+    ...CLASS_STARTS.flatMap((start, i) => [start, values[i + 1]]),
   ] as unknown as ExpressionSpecification
-}
+
+const HEIGHT_COLOR = byClass(HEIGHT_COLORS)
 
 const kindIs = (kind: string): FilterSpecification => ['==', ['get', 'kind'], kind]
 const PHYSICAL: FilterSpecification = ['!', ['get', 'virtual']]
 const VIRTUAL: FilterSpecification = ['get', 'virtual']
-const RADIUS: ExpressionSpecification = ['interpolate', ['linear'], ['zoom'], 0, 5, 3, 6.5, 7, 10]
+/** Pixels by zoom for the lowest and the highest seas: the larger a dot, the higher they are. */
+const RADII = [
+  [0, 4, 6.5],
+  [3, 5.5, 8],
+  [7, 8.5, 11.5],
+] as const
+const RADIUS = [
+  'interpolate',
+  ['linear'],
+  ['zoom'],
+  ...RADII.flatMap(([zoom, low, high]) => [
+    zoom,
+    byClass(HEIGHT_COLORS.map((_, i, { length }) => low + ((high - low) * i) / (length - 1))),
+  ]),
+] as unknown as ExpressionSpecification
+/** The side of a square around the largest dot, in which no label may lie. */
+const BOX: ExpressionSpecification = [
+  'interpolate',
+  ['linear'],
+  ['zoom'],
+  ...RADII.flatMap(([zoom, , high]) => [zoom, high * 1.7]),
+] as unknown as ExpressionSpecification
+/** An image without colour: labels avoid images, but not circles. */
+export const BOX_IMAGE = 'box'
 
 /** The layers that draw buoys. */
 export const BUOY_LAYERS = ['buoys', 'virtual-buoys']
@@ -62,6 +86,8 @@ export function layers(theme: Theme, satellites: boolean): LayerSpecification[] 
     ...buoyLayers(theme, visibility),
     markLayer(theme),
     buoyLabels(theme, satellites),
+    // The highest layer is placed first.
+    labelObstacles(satellites),
   ]
 }
 
@@ -88,23 +114,30 @@ function basemapLayers(theme: Theme): LayerSpecification[] {
   ]
 }
 
-/** The region of the chosen pass. */
+/** The chosen pass: the points that it measured, and the way from one to the next. */
 function passLayers(theme: Theme, visibility: Visibility): LayerSpecification[] {
   const color = COLORS[theme]
   return [
     {
-      id: 'pass-area',
-      type: 'fill',
-      source: 'pass',
-      layout: { visibility },
-      paint: { 'fill-color': color.pass, 'fill-opacity': 0.1 },
-    },
-    {
-      id: 'pass-edge',
+      id: 'pass-track',
       type: 'line',
       source: 'pass',
       layout: { visibility },
-      paint: { 'line-color': color.pass, 'line-width': 1.5, 'line-dasharray': [3, 2] },
+      paint: { 'line-color': color.pass, 'line-width': 2, 'line-dasharray': [3, 2] },
+    },
+    {
+      id: 'pass-points',
+      type: 'circle',
+      source: 'pass',
+      filter: ['==', ['geometry-type'], 'Point'],
+      layout: { visibility },
+      paint: {
+        'circle-radius': 14,
+        'circle-color': color.pass,
+        'circle-opacity': 0.25,
+        'circle-stroke-width': 2,
+        'circle-stroke-color': color.pass,
+      },
     },
   ]
 }
@@ -123,7 +156,7 @@ function buoyLayers(theme: Theme, visibility: Visibility): LayerSpecification[] 
         'circle-radius': RADIUS,
         'circle-color': color.sea,
         'circle-stroke-width': 3,
-        'circle-stroke-color': heightColor(theme),
+        'circle-stroke-color': HEIGHT_COLOR,
       },
     },
     {
@@ -134,8 +167,8 @@ function buoyLayers(theme: Theme, visibility: Visibility): LayerSpecification[] 
       layout: { 'circle-sort-key': HEIGHT },
       paint: {
         'circle-radius': RADIUS,
-        'circle-color': heightColor(theme),
-        'circle-stroke-width': 1,
+        'circle-color': HEIGHT_COLOR,
+        'circle-stroke-width': 1.3,
         'circle-stroke-color': color.outline,
       },
     },
@@ -171,7 +204,7 @@ function markLayer(theme: Theme): LayerSpecification {
     paint: {
       'circle-radius': ['interpolate', ['linear'], ['zoom'], 0, 7, 3, 9, 7, 12],
       // The buoy in the panel lies above its neighbours.
-      'circle-color': ['case', ['has', 'height'], heightColor(theme), 'rgba(0,0,0,0)'],
+      'circle-color': ['case', ['has', 'height'], HEIGHT_COLOR, 'rgba(0,0,0,0)'],
       'circle-stroke-width': 3,
       'circle-stroke-color': color.mark,
     },
@@ -185,7 +218,7 @@ function buoyLabels(theme: Theme, satellites: boolean): LayerSpecification {
     id: 'labels',
     type: 'symbol',
     source: 'buoys',
-    filter: satellites ? ['!=', ['get', 'id'], -1] : PHYSICAL,
+    filter: shown(satellites),
     layout: {
       'text-field': [
         'step',
@@ -197,7 +230,7 @@ function buoyLabels(theme: Theme, satellites: boolean): LayerSpecification {
       'text-font': FONT,
       'text-size': 13,
       'text-variable-anchor': ['left', 'right', 'bottom', 'top'],
-      'text-radial-offset': 0.85,
+      'text-radial-offset': ['interpolate', ['linear'], ['zoom'], 0, 0.75, 3, 0.9, 7, 1.15],
       'text-justify': 'auto',
       'text-max-width': 12,
       // Where labels do not all fit, the highest seas keep theirs.
@@ -206,3 +239,22 @@ function buoyLabels(theme: Theme, satellites: boolean): LayerSpecification {
     paint: { 'text-color': color.text, 'text-halo-color': color.halo, 'text-halo-width': 1.4 },
   }
 }
+
+/** Keeps labels off the dots: nothing is drawn. */
+function labelObstacles(satellites: boolean): LayerSpecification {
+  return {
+    id: 'label-obstacles',
+    type: 'symbol',
+    source: 'buoys',
+    filter: shown(satellites),
+    layout: {
+      'icon-image': BOX_IMAGE,
+      'icon-size': BOX,
+      'icon-allow-overlap': true,
+      'icon-padding': 0,
+    },
+  }
+}
+
+const shown = (satellites: boolean): FilterSpecification =>
+  satellites ? ['!=', ['get', 'id'], -1] : PHYSICAL

@@ -3,21 +3,22 @@
  * of the API.
  */
 import {
+  LngLat,
   Map as MapView,
   prewarm,
   setWorkerUrl,
   type GeoJSONSource,
   type StyleSpecification,
 } from 'maplibre-gl'
-import type { SatellitePass } from '../../../clients/typescript/groundswell.ts'
 import type { ActiveBuoy } from '../api.ts'
 import type { Units } from '../mine/units.ts'
 import type { Theme } from '../theme.ts'
 import type { Camera, Position } from '../view.ts'
-import { bringIntoView, fitBounds, fitPositions, zoomBy, type Covered } from './camera.ts'
+import { bringIntoView, fitPositions, zoomBy, type Covered } from './camera.ts'
 import { keepCoastFine, loadBasemap, type Basemap } from './coast.ts'
-import { buoyFeatures, EMPTY, markFeature, passFeature, type Target } from './features.ts'
-import { BUOY_LAYERS, layers } from './layers.ts'
+import { buoyFeatures, EMPTY, markFeature, passFeatures, type PassPoint, type Target } from './features.ts'
+import { HoverText } from './hover.ts'
+import { BOX_IMAGE, BUOY_LAYERS, layers } from './layers.ts'
 import { answerPointer } from './pointer.ts'
 
 export interface MapEvents {
@@ -43,13 +44,13 @@ export interface BuoyMap {
   /** Brings a position into view, unless it is there already. */
   goTo(target: Position, covered: Covered): void
   moveTo(camera: Camera): void
-  /** Shows all positions at once where they lie within half of the world. */
-  fit(positions: readonly Position[]): void
+  /** Shows all positions at once, and again when the map changes its size, until the visitor moves it. */
+  fit(positions: readonly Position[], covered: Covered): void
   zoomBy(levels: number): void
   /** Changes what differs from the look so far. */
   setLook(look: Look): void
-  /** Draws the region of a pass and goes there; null draws none. */
-  setPass(pass: SatellitePass | null, covered: Covered): void
+  /** Draws the points that a pass measured and goes there. */
+  setPass(points: readonly PassPoint[], covered: Covered): void
   center(): Position
 }
 
@@ -57,7 +58,13 @@ export interface BuoyMap {
 const FIRST_CENTER: Position = { lat: 25, lng: -30 }
 const FIRST_ZOOM = { narrow: 0.6, wide: 1.4 } as const
 const NARROW_PIXELS = 600
+/** The whole world on a watch. */
+const MIN_ZOOM = -2
 const MAX_ZOOM = 10
+/** Of the middle of the map: a flat one ends at 85°. */
+const MOST_LATITUDE = 80
+/** Points that lie close together are not brought closer than this. */
+const PASS_ZOOM = 5
 
 const DESCRIPTION = [
   'Map of buoys. Arrow keys move it, plus and minus zoom, Enter shows the conditions at its middle.',
@@ -78,8 +85,12 @@ export async function openMap(
   prewarm()
   const basemap = await loadBasemap(addressOf(host, 'basemap'))
   const map = createMap(host, styleOf(basemap, first, first.buoys), first.camera)
+  map.setMissingStyleImageResolver((id) => {
+    if (id === BOX_IMAGE) map.addImage(id, { width: 1, height: 1, data: new Uint8Array(4) })
+    return Promise.resolve()
+  })
   map.getCanvas().setAttribute('aria-label', DESCRIPTION)
-  answerPointer(map, events)
+  answerPointer(map, new HoverText(host), events)
   reportDrawn(map, events)
   await new Promise<void>((resolve) => void map.once('load', () => resolve()))
   keepCoastFine(map, sourceOf(map, 'basemap'), addressOf(host, 'fineBasemap'))
@@ -119,7 +130,9 @@ function createMap(host: HTMLElement, style: StyleSpecification, camera: Camera 
     style,
     center: [lng, lat],
     zoom,
+    minZoom: MIN_ZOOM,
     maxZoom: MAX_ZOOM,
+    transformConstrain,
     maxPitch: 0,
     dragRotate: false,
     pitchWithRotate: false,
@@ -132,6 +145,18 @@ function createMap(host: HTMLElement, style: StyleSpecification, camera: Camera 
   return map
 }
 
+/**
+ * Without it the world is never smaller than the map is high, and an upright phone cannot show all of it at
+ * once.
+ */
+function transformConstrain(center: LngLat, zoom: number): { center: LngLat; zoom: number } {
+  const lat = Math.min(MOST_LATITUDE, Math.max(-MOST_LATITUDE, center.lat))
+  return {
+    center: new LngLat(center.lng, lat),
+    zoom: Math.min(MAX_ZOOM, Math.max(MIN_ZOOM, zoom)),
+  }
+}
+
 function reportDrawn(map: MapView, { onDrawn }: MapEvents): void {
   map.on('idle', () => {
     const drawn = map.queryRenderedFeatures({ layers: BUOY_LAYERS })
@@ -140,7 +165,9 @@ function reportDrawn(map: MapView, { onDrawn }: MapEvents): void {
 }
 
 function reportMoves(map: MapView, { onMove }: MapEvents): void {
-  map.on('moveend', () => onMove({ zoom: map.getZoom(), ...centerOf(map) }))
+  map.on('moveend', (event) => {
+    if (!('isOwn' in event)) onMove({ zoom: map.getZoom(), ...centerOf(map) })
+  })
 }
 
 function centerOf(map: MapView): Position {
@@ -156,6 +183,14 @@ function controlsOf(
 ): BuoyMap {
   let look = first
   let buoys = firstBuoys
+  let fitted: { positions: readonly Position[]; covered: Covered } | null = null
+  map.on('resize', () => {
+    if (fitted !== null) fitPositions(map, host, fitted.positions, fitted.covered)
+  })
+  map.on('movestart', (event) => {
+    // By hand or by a search; resizing moves nothing.
+    if (!('isOwn' in event)) fitted = null
+  })
   const drawBuoys = (): void => void sourceOf(map, 'buoys').setData(buoyFeatures(buoys, look.units))
   return {
     setBuoys(next) {
@@ -165,7 +200,10 @@ function controlsOf(
     mark: (target) => void sourceOf(map, 'mark').setData(target === null ? EMPTY : markFeature(target)),
     goTo: (target, covered) => bringIntoView(map, host, target, covered),
     moveTo: ({ zoom, lat, lng }) => void map.jumpTo({ center: [lng, lat], zoom }),
-    fit: (positions) => fitPositions(map, positions),
+    fit(positions, covered) {
+      fitted = { positions, covered }
+      fitPositions(map, host, positions, covered)
+    },
     zoomBy: (levels) => zoomBy(map, levels),
     setLook(next) {
       if (next.theme !== look.theme || next.satellites !== look.satellites) restyle(map, next)
@@ -174,9 +212,10 @@ function controlsOf(
       look = next
       if (hasNewUnits) drawBuoys()
     },
-    setPass(pass, covered) {
-      void sourceOf(map, 'pass').setData(pass === null ? EMPTY : passFeature(pass))
-      if (pass !== null) fitBounds(map, pass.bounds, covered)
+    setPass(points, covered) {
+      void sourceOf(map, 'pass').setData(passFeatures(points))
+      fitted = null
+      fitPositions(map, host, points, covered, { maxZoom: PASS_ZOOM, isFlight: true })
     },
     center: () => centerOf(map),
   }

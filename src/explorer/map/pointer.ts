@@ -1,10 +1,14 @@
 /** Pointer and keyboard on the map: a click near a buoy means that buoy, any other on the sea that point. */
 import type { Map as MapView } from 'maplibre-gl'
 import type { Position } from '../view.ts'
+import type { HoverText } from './hover.ts'
 import { BUOY_LAYERS } from './layers.ts'
 
 /** A click within this distance of a buoy means the buoy: a finger's width on a phone. */
 const NEAR_PIXELS = 14
+/** The coast is coarse: a click this near to the sea means the sea. */
+const COAST_PIXELS = 12
+const LAND_TEXT = 'Land. Click on the sea for its conditions.'
 
 interface Pixel {
   x: number
@@ -13,24 +17,39 @@ interface Pixel {
 
 export function answerPointer(
   map: MapView,
+  hover: HoverText,
   events: { onBuoy: (slug: string) => void; onPoint: (point: Position) => void },
 ): void {
   const canvas = map.getCanvas()
   map.on('click', ({ point, lngLat }) => {
-    const slug = buoyAt(map, point)
-    if (slug !== null) events.onBuoy(slug)
-    else if (!isLand(map, point)) events.onPoint(lngLat.wrap())
+    const buoy = buoyAt(map, point)
+    hover.hide()
+    if (buoy !== null) events.onBuoy(buoy.slug)
+    else if (isLand(map, point)) hover.answer(LAND_TEXT, point)
+    else events.onPoint(lngLat.wrap())
   })
   map.on('mousemove', ({ point }) => {
-    canvas.style.cursor = buoyAt(map, point) === null ? '' : 'pointer'
+    const buoy = buoyAt(map, point)
+    canvas.style.cursor = buoy === null ? '' : 'pointer'
+    if (buoy === null) hover.hide()
+    else hover.show(buoy.label === '' ? buoy.name : `${buoy.name}, ${buoy.label}`, point)
   })
+  map.on('mouseout', () => hover.hide())
+  map.on('movestart', () => hover.hide())
   canvas.addEventListener('keydown', (event) => {
     if (event.key === 'Enter') events.onPoint(map.getCenter().wrap())
   })
 }
 
-/** The slug of the nearest buoy that is near enough, or null. */
-function buoyAt(map: MapView, { x, y }: Pixel): string | null {
+interface DrawnBuoy {
+  slug: string
+  name: string
+  /** Its height, or ''. */
+  label: string
+}
+
+/** The nearest buoy that is near enough, or null. */
+function buoyAt(map: MapView, { x, y }: Pixel): DrawnBuoy | null {
   const found = map.queryRenderedFeatures(
     [
       [x - NEAR_PIXELS, y - NEAR_PIXELS],
@@ -38,16 +57,19 @@ function buoyAt(map: MapView, { x, y }: Pixel): string | null {
     ],
     { layers: BUOY_LAYERS },
   )
-  let [nearest, best] = [null as string | null, Infinity]
+  let [nearest, best] = [null as DrawnBuoy | null, Infinity]
   for (const { geometry, properties } of found) {
     if (geometry.type !== 'Point') continue
     const at = map.project(geometry.coordinates as [number, number])
     const distance = Math.hypot(at.x - x, at.y - y)
-    if (distance < best) [nearest, best] = [properties.slug as string, distance]
+    if (distance < best) [nearest, best] = [properties as DrawnBuoy, distance]
   }
   return nearest
 }
 
 function isLand(map: MapView, { x, y }: Pixel): boolean {
-  return map.queryRenderedFeatures([x, y], { layers: ['land'] }).length > 0
+  const isLandAt = (dx: number, dy: number): boolean =>
+    map.queryRenderedFeatures([x + dx, y + dy], { layers: ['land'] }).length > 0
+  const around = [-COAST_PIXELS, 0, COAST_PIXELS]
+  return around.every((dx) => around.every((dy) => isLandAt(dx, dy)))
 }

@@ -2,14 +2,17 @@
 import type { BuoyDetail } from '../../../clients/typescript/groundswell.ts'
 import { buoyAddress } from '../addresses.ts'
 import type { Answer } from '../answers.ts'
-import { element } from '../dom.ts'
+import { element, icon } from '../dom.ts'
 import { position } from '../format.ts'
+import { isFavourite, toggleFavourite } from '../mine/favourites.ts'
 import { chosenZone, type Scene } from '../scene.ts'
 import type { ViewState } from '../view.ts'
 import type { Drawn } from './drawn.ts'
 import { drawNow } from './now.ts'
 import { back, heading, instead } from './pieces.ts'
 import { drawSeasons } from './seasons.ts'
+
+const STAR_ICON = 'M12 3.5l2.6 5.4 5.9.8-4.3 4.1 1 5.9-5.2-2.8-5.2 2.8 1-5.9L3.5 9.7l5.9-.8z'
 
 type Tab = ViewState['tab']
 
@@ -27,7 +30,7 @@ export function drawBuoy(scene: Scene, slug: string, redraw: () => void): Drawn 
     ...body,
     nodes: [
       back(scene),
-      heading(buoy.name),
+      element('div', { class: 'title' }, heading(buoy.name), star(scene, buoy, redraw)),
       element('p', { class: 'sub' }, whereaboutsOf(buoy)),
       element(
         'div',
@@ -42,6 +45,30 @@ export function drawBuoy(scene: Scene, slug: string, redraw: () => void): Drawn 
       ),
     ],
   }
+}
+
+/** Puts the buoy on the visitor's list, or takes it off. */
+function star(scene: Scene, { slug, name }: BuoyDetail, redraw: () => void): HTMLElement {
+  const isOn = isFavourite(slug)
+  const label = isOn ? 'Remove from favourites' : 'Add to favourites'
+  const toggle = (): void => {
+    const isNowOn = toggleFavourite({ slug, name })
+    scene.announce(`${name} is ${isNowOn ? 'now' : 'no longer'} a favourite.`)
+    redraw()
+  }
+  return element(
+    'button',
+    {
+      type: 'button',
+      class: 'tool star',
+      id: 'star',
+      title: label,
+      'aria-label': 'Favourite',
+      'aria-pressed': String(isOn),
+      onclick: toggle,
+    },
+    icon(STAR_ICON),
+  )
 }
 
 function drawMissing(scene: Scene, slug: string, answer: Answer<unknown>): Drawn {

@@ -2,30 +2,35 @@
 import type { Conditions } from '../../../clients/typescript/groundswell.ts'
 import { ago, element } from '../dom.ts'
 import { clockTime, dayAndTime, decimals, type Zone } from '../format.ts'
+import { distanceKm } from '../map/arc.ts'
 import { quantityText, type Units } from '../mine/units.ts'
 import type { Scene } from '../scene.ts'
+import type { Position } from '../view.ts'
 import { note } from './pieces.ts'
 
 /** `withReading` adds the nearest buoy's reading, which the panel of a buoy shows already. */
 export function conditionsOf(
   scene: Scene,
-  { forecast, reading, tide, metadata }: Conditions,
+  { forecast, reading, tide, metadata, location }: Conditions,
   zone: Zone,
   { withReading }: { withReading: boolean },
 ): HTMLElement {
   const facts = [
-    withReading ? readingFact(scene, reading) : null,
+    withReading ? (readingFact(scene, reading) ?? nearestFact(scene, location)) : null,
     wavesFact(scene.units, 'Waves', forecast.waves_height, forecast.waves_period, forecast.waves_direction),
     wavesFact(scene.units, 'Swell', forecast.swell_height, forecast.swell_period, forecast.swell_direction),
     windFact(scene.units, forecast),
     tideFact(scene, tide, metadata.tide_source, zone),
   ].filter((each) => each !== null)
+  const has = { forecast: forecast.waves_height !== null, tide: tide.height !== null }
   if (facts.length === 0) return note('No forecast, buoy or tide harbour is near enough to this place.')
   const run = forecast.waves_height === null ? null : metadata.forecast_updated_at
   return element(
     'div',
     {},
     element('dl', { class: 'facts' }, ...facts),
+    has.forecast ? null : note('No forecast reaches this place.'),
+    has.tide ? null : note('No harbour with a tide lies within 100 km.'),
     run === null
       ? null
       : note(
@@ -44,8 +49,41 @@ function readingFact(scene: Scene, reading: Conditions['reading']): HTMLElement 
     'Nearest buoy',
     `${quantityText('height', scene.units, reading.significient_height)} `,
     ago(reading.time, scene.clock()),
-    ` at ${reading.buoy.name}, ${Math.round(reading.buoy.distance_km)} km away`,
+    ' at ',
+    buoyLink(scene, scene.buoys?.find(({ id }) => id === reading.buoy.id)?.slug, reading.buoy.name),
+    `, ${Math.round(reading.buoy.distance_km)} km away`,
   )
+}
+
+/** The nearest buoy however far it is: beyond 50 km its reading says little of the point. */
+function nearestFact(scene: Scene, point: Position): HTMLElement | null {
+  const [nearest] = (scene.buoys ?? [])
+    .filter(({ virtual, last_reading: reading }) => !virtual && reading !== null)
+    .map((buoy) => ({ buoy, km: distanceKm(buoy, point) }))
+    .toSorted((a, b) => a.km - b.km)
+  if (nearest === undefined) return null
+  const { buoy, km } = nearest
+  const reading = buoy.last_reading
+  return fact(
+    'Nearest buoy',
+    buoyLink(scene, buoy.slug, buoy.name),
+    `, ${Math.round(km).toLocaleString('en')} km away`,
+    ...(reading === null
+      ? []
+      : [
+          `: ${quantityText('height', scene.units, reading.significient_height)} `,
+          ago(reading.time, scene.clock()),
+        ]),
+  )
+}
+
+function buoyLink(scene: Scene, slug: string | undefined, name: string): Node | string {
+  if (slug === undefined) return name
+  const open: EventListener = (event) => {
+    event.preventDefault()
+    scene.update({ buoy: slug, point: null })
+  }
+  return element('a', { href: `#buoy=${slug}`, onclick: open }, name)
 }
 
 function wavesFact(

@@ -3,6 +3,7 @@ import { mapAddress, passesAddress } from '../addresses.ts'
 import type { ActiveBuoy } from '../api.ts'
 import { curlBox } from '../curl.ts'
 import { ago, choices, element } from '../dom.ts'
+import { favourites } from '../mine/favourites.ts'
 import { quantityText } from '../mine/units.ts'
 import type { Scene } from '../scene.ts'
 import type { Drawn } from './drawn.ts'
@@ -50,6 +51,7 @@ export function drawList(scene: Scene, list: ListState): Drawn {
     nodes: [
       heading(TITLE),
       element('p', { class: 'sub' }, countText(buoys.length)),
+      ...favouriteRows(scene, answer.data.buoys),
       satellites ? passList(scene) : null,
       satellites ? element('h3', {}, 'Readings') : null,
       ...buoyRows(scene, list, buoys),
@@ -59,6 +61,39 @@ export function drawList(scene: Scene, list: ListState): Drawn {
       ]),
     ],
   }
+}
+
+/** The visitor's own buoys come first, those without a recent reading too. */
+function favouriteRows(scene: Scene, buoys: readonly ActiveBuoy[]): HTMLElement[] {
+  const own = favourites()
+  if (own.length === 0) return []
+  const rows = own.map(({ slug, name }) => {
+    const active = buoys.find((buoy) => buoy.slug === slug)
+    return active === undefined ? silentRow(scene, slug, name) : buoyRow(scene, active, 'favourite')
+  })
+  return [
+    element('h3', { class: 'first' }, 'Favourites'),
+    element('ul', { class: 'buoys favourites' }, ...rows),
+    element('h3', {}, 'All buoys'),
+  ]
+}
+
+function silentRow(scene: Scene, slug: string, name: string): HTMLElement {
+  const open: EventListener = (event) => {
+    event.preventDefault()
+    scene.update({ buoy: slug, point: null })
+  }
+  return element(
+    'li',
+    {},
+    element(
+      'a',
+      { href: `#buoy=${slug}`, id: `favourite-${slug}`, onclick: open },
+      chip(null),
+      element('span', { class: 'row-name' }, name, element('small', {}, 'no reading of the last day')),
+      element('span', { class: 'row-height' }, '–'),
+    ),
+  )
 }
 
 /** A row for each buoy, below the choice of their order. */
@@ -99,6 +134,7 @@ function allButton(list: ListState, count: number): HTMLElement {
 function buoyRow(
   scene: Scene,
   { slug, name, source, virtual, last_reading: reading }: ActiveBuoy,
+  idStart = 'row',
 ): HTMLElement {
   const height = reading?.significient_height ?? null
   const age = reading === null ? 'no reading' : ago(reading.time, scene.clock())
@@ -111,8 +147,8 @@ function buoyRow(
     {},
     element(
       'a',
-      { href: `#buoy=${slug}`, id: `row-${slug}`, onclick: open },
-      chip(scene, height, virtual),
+      { href: `#buoy=${slug}`, id: `${idStart}-${slug}`, onclick: open },
+      chip(height, virtual),
       element('span', { class: 'row-name' }, name, element('small', {}, `${source} · `, age)),
       element(
         'span',

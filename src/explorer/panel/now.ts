@@ -95,7 +95,7 @@ export function latest(scene: Scene, reading: ReadingSummary | null, zone: Zone)
     element(
       'p',
       { class: 'hero' },
-      chip(scene, reading.significient_height),
+      chip(reading.significient_height),
       element('strong', {}, decimalText(height.from(reading.significient_height), height.digits)),
       ` ${height.unit}`,
       element('span', { class: 'hero-label' }, 'significant height'),

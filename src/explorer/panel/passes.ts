@@ -3,8 +3,10 @@ import type { SatellitePass } from '../../../clients/typescript/groundswell.ts'
 import { passesAddress } from '../addresses.ts'
 import { element } from '../dom.ts'
 import { clockTime, dayAndTime, UTC } from '../format.ts'
+import { quantityText } from '../mine/units.ts'
 import type { Scene } from '../scene.ts'
-import { instead, note } from './pieces.ts'
+import { passPoints } from '../map/features.ts'
+import { chip, instead, note } from './pieces.ts'
 
 export function passList(scene: Scene): HTMLElement {
   const answer = scene.answers.get(passesAddress(scene))
@@ -22,7 +24,14 @@ function passRows(scene: Scene, passes: readonly SatellitePass[]): HTMLElement {
   return element(
     'ul',
     { class: 'buoys' },
-    ...passes.map((pass) => element('li', {}, passButton(scene, pass))),
+    ...passes.map((pass) =>
+      element(
+        'li',
+        {},
+        passButton(scene, pass),
+        scene.chosenPass?.id === pass.id ? pointsOf(scene, pass) : null,
+      ),
+    ),
   )
 }
 
@@ -42,5 +51,46 @@ function passButton(scene: Scene, pass: SatellitePass): HTMLElement {
     },
     element('span', { class: 'row-name' }, pass.platform, element('small', {}, times)),
     element('span', { class: 'row-height' }, points),
+  )
+}
+
+/** The points along the track with their heights; each leads to its virtual buoy. */
+function pointsOf(scene: Scene, pass: SatellitePass): HTMLElement {
+  const points = passPoints(pass, scene.buoys ?? [])
+  const missing = pass.buoy_count - points.length
+  return element(
+    'div',
+    { class: 'pass-points' },
+    element(
+      'ul',
+      {},
+      ...points.map(({ slug, name, height, time }) =>
+        element(
+          'li',
+          {},
+          element(
+            'a',
+            {
+              href: `#buoy=${slug}`,
+              onclick: (event) => {
+                event.preventDefault()
+                scene.update({ buoy: slug, point: null })
+              },
+            },
+            chip(height, true),
+            element(
+              'span',
+              { class: 'row-name' },
+              name,
+              element('small', {}, `${clockTime(new Date(time), UTC)} UTC`),
+            ),
+            element('span', { class: 'row-height' }, quantityText('height', scene.units, height, 1)),
+          ),
+        ),
+      ),
+    ),
+    missing > 0
+      ? note(`A later pass has measured ${missing === 1 ? 'one point' : `${missing} points`} again since.`)
+      : null,
   )
 }

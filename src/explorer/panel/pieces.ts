@@ -18,10 +18,9 @@ const TROUBLE_TEXTS: { readonly [kind in TroubleKind]: string } = {
 }
 
 /** A spot in the colour of a height; a ring for a virtual buoy. */
-export function chip(scene: Scene, height: number | null, isVirtual = false): HTMLElement {
+export function chip(height: number | null, isVirtual = false): HTMLElement {
   const made = element('span', { class: isVirtual ? 'chip ring' : 'chip', 'aria-hidden': 'true' })
-  if (height !== null)
-    made.style.setProperty('--height-color', HEIGHT_COLORS[scene.theme][classOf(height)] ?? null)
+  if (height !== null) made.style.setProperty('--height-color', HEIGHT_COLORS[classOf(height)] ?? null)
   return made
 }
 

@@ -1,0 +1,35 @@
+/** Longitudes on their circle. Numbers in, numbers out. */
+
+/**
+ * The shortest arc that holds all longitudes (degrees), from west to east. East is greater than 180 where the
+ * arc goes over the antimeridian.
+ */
+export function arcOf(longitudes: readonly number[]): [number, number] {
+  const sorted = longitudes.toSorted((a, b) => a - b)
+  const [first = 0, last = 0] = [sorted[0], sorted.at(-1)]
+  // Without the widest gap the rest of the circle is left.
+  let [west, east, widest] = [first, last, first + 360 - last]
+  for (const [i, longitude] of sorted.entries()) {
+    const next = sorted[i + 1]
+    if (next !== undefined && next - longitude > widest) {
+      ;[west, east, widest] = [next, longitude + 360, next - longitude]
+    }
+  }
+  return [west, east]
+}
+
+const RADIANS = Math.PI / 180
+/** Of the sphere that the API's distances are on. */
+const EARTH_KM = 6371
+
+interface Position {
+  lat: number
+  lng: number
+}
+
+/** Kilometres on the great circle. */
+export function distanceKm(a: Position, b: Position): number {
+  const half = (degrees: number): number => Math.sin((degrees * RADIANS) / 2) ** 2
+  const h = half(b.lat - a.lat) + Math.cos(a.lat * RADIANS) * Math.cos(b.lat * RADIANS) * half(b.lng - a.lng)
+  return 2 * EARTH_KM * Math.asin(Math.min(1, Math.sqrt(h)))
+}
