@@ -57,8 +57,8 @@ curl -H "Authorization: Bearer $KEY" -OJ "$URL/buoys/anglet/readings?format=csv&
 - NDJSON: one item of the list a line, the same object as in JSON.
 - GeoJSON: a feature for each item, with the item as its properties. A pass is the line through the virtual buoys it saw.
 
-\`fields=time,period\` picks columns. \`layout=columns\` turns a list of JSON into arrays by column. An answer that breaks off ends its
-connection before its last chunk or byte, so that your program sees it: there is no line to look for.
+\`fields=time,period\` picks columns. \`layout=columns\` turns a list of JSON into arrays by column. An answer that breaks off has
+fewer bytes than its \`Content-Length\`, so that your program sees it: there is no line to look for.
 
 A whole range of readings costs one call for each 10,000 rows, at least one, and is charged at the start. \`HEAD\` and a 304 cost one.`,
   },

@@ -81,11 +81,8 @@ export interface ExpensiveRequest {
    * Gets all of it once it is made; null where it is not to be kept. @returns null where it could not be kept
    */
   readonly keep: ((answer: Uint8Array) => Kept | null) | null
-  /**
-   * For an answer that is sent while it is made, so that it has no length in its head: bytes that it takes at
-   * most. Null for one that is made first.
-   */
-  readonly streamedBytes?: number | null
+  /** Bytes that it takes at most, where it may take longer than others for them. */
+  readonly mostBytes?: number
 }
 
 /** What is kept of an answer, the same bytes each time; null when it is kept no longer. */
@@ -118,10 +115,6 @@ class Answer implements LaterEvents {
     this.request = request
     this.askedAt = askedAt
     this.pieces = request.keep === null ? null : []
-  }
-
-  get isStream(): boolean {
-    return typeof this.request.streamedBytes === 'number'
   }
 
   readonly onRoom = (): void => this.#answers.goOn(this)
@@ -308,10 +301,7 @@ export class ExpensiveAnswers {
     while (!isDone && writer.length < FLUSH_BYTES && performance.now() < end)
     // Less is not worth a call, unless it is all.
     if (!isDone && writer.length < LEAST_FLUSH_BYTES) return
-    if (!answer.isBegun && answer.isStream) {
-      this.#beginStream(answer)
-      if (answer.reply!.isOver) return
-    } else if (!answer.isBegun) {
+    if (!answer.isBegun) {
       this.#count(answer)
       if (isDone) this.#beginSending(answer)
       this.#atWork = null
@@ -325,8 +315,7 @@ export class ExpensiveAnswers {
     if (answer.reply!.isOver) return
     this.#atWork = null
     if (isDone) {
-      if (answer.sent !== answer.length && !answer.isStream)
-        throw new Error('made again, an answer has another length')
+      if (answer.sent !== answer.length) throw new Error('made again, an answer has another length')
       answer.reply!.end()
       this.leave(answer)
     } else if (!hasRoom) {
@@ -356,20 +345,13 @@ export class ExpensiveAnswers {
     if (reply.isHead) this.leave(answer)
   }
 
-  #beginStream(answer: Answer): void {
-    const reply = answer.reply!
-    answer.isBegun = true
-    reply.stream(answer.request.head())
-    if (reply.isHead) this.leave(answer)
-  }
-
   /** Sends what was written. @returns whether there is room for more */
   #flush(answer: Answer): boolean {
     const made = this.#writer.answer()
     const bytes = made.subarray(Math.min(answer.skipped, made.length))
     answer.skipped -= made.length - bytes.length
     answer.sent += bytes.length
-    if (answer.sent > answer.length && !answer.isStream) throw new Error('made again, an answer is longer')
+    if (answer.sent > answer.length) throw new Error('made again, an answer is longer')
     // Its last step may come after its last byte, when the response can no longer be written to.
     const hasRoom = bytes.length === 0 || answer.reply!.write(bytes)
     this.#writer.begin()
@@ -384,9 +366,9 @@ export class ExpensiveAnswers {
     } else answer.request.refuse(answer.reply!, error)
   }
 
-  /** A stream has the time that its length needs at the least rate. */
-  #longestOf({ request: { streamedBytes } }: Answer): number {
-    return Math.max(this.#longestMs, (streamedBytes ?? 0) / LEAST_BYTES_PER_MS)
+  /** A long one has the time that its bytes need at the least rate. */
+  #longestOf({ request: { mostBytes = 0 } }: Answer): number {
+    return Math.max(this.#longestMs, mostBytes / LEAST_BYTES_PER_MS)
   }
 
   /** Ends what takes too long. */

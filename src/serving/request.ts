@@ -129,13 +129,13 @@ const JSON_FORMAT: Format = 'json'
 /** How an expensive answer is sent, and who gets it in the end. */
 interface Later {
   readonly format: Format
-  readonly isStream: boolean
+  readonly isLong: boolean
   /** In calls of the quota. */
   readonly price: number
   readonly keep: ((answer: Uint8Array) => Kept | null) | null
 }
 
-const NOT_KEPT: Later = { format: JSON_FORMAT, isStream: false, price: 1, keep: null }
+const NOT_KEPT: Later = { format: JSON_FORMAT, isLong: false, price: 1, keep: null }
 
 /** What was read of a request. */
 interface Asked {
@@ -427,7 +427,7 @@ export class RequestPath {
 
   /**
    * Answers as a table. A short answer is made now and kept, a longer one is made in slices, and one that is too
-   * long to be kept is sent as it is made. @throws ApiError
+   * long to be kept has more time. @throws ApiError
    */
   #answerShaped(
     exchange: Exchange,
@@ -488,7 +488,7 @@ export class RequestPath {
     const isKept = !cache.isOff && expensive.bytes <= MOST_KEPT_BYTES
     this.#sendLater(exchange, operation, expensive, now, {
       format,
-      isStream: expensive.bytes > MOST_KEPT_BYTES,
+      isLong: expensive.bytes > MOST_KEPT_BYTES,
       price: isWhole ? priceOf(rows) : 1,
       keep: isKept
         ? (answer) => keptBytes(cache.put(canonical, answered, answer, headers), answer, format)
@@ -623,14 +623,14 @@ export class RequestPath {
 
   /**
    * Has an expensive answer made and sent in slices, from the snapshot of its request. `keep` gets it in the end. A
-   * stream is sent while it is made, and never kept.
+   * long one has more time, and is never kept.
    */
   #sendLater(
     exchange: Exchange,
     operation: Operation,
     answer: ExpensiveAnswer,
     now: number,
-    { format, isStream, price, keep }: Later,
+    { format, isLong, price, keep }: Later,
   ): void {
     const expensive = this.#options.expensive!
     const { client } = this.#admission
@@ -660,7 +660,7 @@ export class RequestPath {
         client,
         head,
         steps: (writer) => stepsOf(answer, writer, format, Math.floor(this.#options.clock()), pin),
-        streamedBytes: isStream ? answer.bytes : null,
+        ...(isLong && { mostBytes: answer.bytes }),
         refuse: (reply, fault) => {
           const { clock } = this.#options
           if (fault !== null) this.#reportFault(fault, operation)
