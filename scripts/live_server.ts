@@ -102,7 +102,9 @@ export async function startServer(
     await runCliWell(['build', ...options.sourceArgs, '--out', snapshots])
   }
   const issued = await issueKey(keysFile, 'test', options.quota ?? 1_000_000)
-  const server = serve([`--snapshots=${snapshots}`, `--keys=${keysFile}`], options.args ?? [])
+  const own = [`--snapshots=${snapshots}`, `--keys=${keysFile}`]
+  const isGiven = options.args?.some((arg) => arg.startsWith('--keys=')) === true
+  const server = serve(isGiven ? own.slice(0, 1) : own, options.args ?? [])
   stop = server.stop
   const { port, basePath } = await server.listening
   return {

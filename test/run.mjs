@@ -30,6 +30,7 @@ const SLOW = [
   'test/commands/launch',
   'test/deploy/',
   'test/explorer/explorer',
+  'test/explorer/live',
   'test/faults/',
   'test/fetch/command',
   'test/fetch/hour',

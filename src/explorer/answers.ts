@@ -30,7 +30,7 @@ interface Next {
 
 export class Answers {
   readonly #api: Api
-  readonly #onChange: (trouble: ApiTrouble | null) => void
+  readonly #onChange: (trouble: ApiTrouble | null, isNews: boolean) => void
   #kept = new Map<string, Answer<unknown>>()
   /** The snapshot of all that is kept; null before the first answer. */
   #snapshot: string | null = null
@@ -41,8 +41,11 @@ export class Answers {
   readonly #used = new Set<string>()
   #abort = new AbortController()
 
-  /** `onChange` is called for each answer that has come, and with the trouble for each that has failed. */
-  constructor(api: Api, onChange: (trouble: ApiTrouble | null) => void) {
+  /**
+   * `onChange` is called for each answer that has come, and with the trouble for each that has failed. `isNews`
+   * says that all answers are those of another snapshot now.
+   */
+  constructor(api: Api, onChange: (trouble: ApiTrouble | null, isNews: boolean) => void) {
     this.#api = api
     this.#onChange = onChange
   }
@@ -86,7 +89,7 @@ export class Answers {
     if (isOfShown && this.#next === null) {
       this.#rounds = 0
       this.#kept.set(address, answer)
-      this.#onChange(null)
+      this.#onChange(null, false)
       return
     }
     if (snapshot !== null && this.#next?.snapshot !== snapshot) {
@@ -107,7 +110,7 @@ export class Answers {
       this.#snapshot = next.snapshot
       this.#next = null
       this.#rounds = 0
-      this.#onChange(null)
+      this.#onChange(null, true)
     } else if (this.#rounds > MOST_ROUNDS) {
       this.#giveUp(new ApiTrouble('unavailable', 'The server answers from several snapshots at once', null))
     } else if (this.#rounds === 1) for (const address of missing) void this.#ask(address)
@@ -129,7 +132,7 @@ export class Answers {
     }
     // An old answer is better than none.
     if (this.#kept.get(address)?.state !== 'here') this.#kept.set(address, { state: 'failed', trouble })
-    if (this.#next === null) this.#onChange(trouble)
+    if (this.#next === null) this.#onChange(trouble, false)
     else this.#giveUp(trouble)
   }
 
@@ -140,7 +143,17 @@ export class Answers {
     for (const address of this.#used) {
       if (this.#kept.get(address)?.state !== 'here') this.#kept.set(address, { state: 'failed', trouble })
     }
-    this.#onChange(trouble)
+    this.#onChange(trouble, false)
+  }
+
+  /** The snapshot of all that is shown; null before the first answer. */
+  get snapshot(): string | null {
+    return this.#snapshot
+  }
+
+  /** Whether an answer that the page is drawn from has not come yet. */
+  get isWaiting(): boolean {
+    return [...this.#used].some((address) => this.#kept.get(address)?.state === 'waiting')
   }
 
   /** Forgets failures, so that the next drawing asks again. */
@@ -156,12 +169,12 @@ export class Answers {
   /**
    * Asks again for the first address of the page, and for those that `change` with the minute; a new snapshot
    * brings the rest. The page stays as it is until new answers are there. Answers that it does not show are
-   * forgotten.
+   * forgotten. `withFirst` is false where the page knows that there is no new snapshot.
    */
-  refresh(change: (address: string) => boolean): void {
+  refresh(change: (address: string) => boolean, withFirst = true): void {
     for (const address of this.#kept.keys()) if (!this.#used.has(address)) this.#kept.delete(address)
     for (const [i, address] of [...this.#used].entries()) {
-      if (i === 0 || change(address)) void this.#ask(address)
+      if ((i === 0 && withFirst) || change(address)) void this.#ask(address)
     }
   }
 

@@ -11,6 +11,9 @@ import { byId, element, tickAges } from './dom.ts'
 import { keptKey, takeKeyFromAddress } from './key.ts'
 import { openKeyDialog } from './key_dialog.ts'
 import { drawLegend } from './legend.ts'
+import { Calm } from './live/calm.ts'
+import { LiveDot } from './live/dot.ts'
+import { Live } from './live/live.ts'
 import { Guest } from './guest.ts'
 import { passPoints, type Target } from './map/features.ts'
 import type { BuoyMap, Look, MapEvents } from './map/map.ts'
@@ -30,8 +33,13 @@ import { drawTools, type ToolEvents } from './tools.ts'
 import { watchSnapshot } from './watch.ts'
 import { formatView, isSamePoint, parseView, type ViewState } from './view.ts'
 
-/** A new snapshot is seen within this. Mostly that costs one call a minute, with an answer without a body. */
+/**
+ * Without events a new snapshot is seen within this. Mostly that costs one call a minute, with an answer without a
+ * body.
+ */
 const REFRESH_MS = 60_000
+/** A published snapshot that does not come by then is on other servers alone: the page asks again after these. */
+const ASK_AGAIN_MS = [1000, 4000, 15_000] as const
 /** Ages in the page are this much behind at most. */
 const TICK_MS = 10_000
 
@@ -53,7 +61,12 @@ export class Explorer implements Scene {
   readonly #guest = new Guest(this)
   #map: BuoyMap | null = null
   #refreshedAt: number
+  readonly #calm = new Calm(byId('content'))
+  readonly #dot: LiveDot
+  readonly #live: Live
   #isRedrawAsked = false
+  /** The next drawing shows another snapshot. */
+  #isNews = false
 
   /** `clock` gives epoch milliseconds. */
   constructor(clock: () => number) {
@@ -63,14 +76,30 @@ export class Explorer implements Scene {
     const basePath = document.documentElement.dataset.basePath ?? ''
     const isOpen = document.documentElement.dataset.explorer === 'open'
     this.api = new Api(basePath, keyOfAddress || keptKey(), clock, isOpen)
-    this.answers = new Answers(this.api, (trouble) => {
-      if (trouble !== null) this.#report(trouble)
-      this.#redraw()
+    this.answers = new Answers(this.api, (trouble, isNews) => {
+      if (trouble === null) this.#dot.confirm()
+      else this.#report(trouble)
+      if (isNews) this.#isNews = true
+      this.#calm.whenLetGo(() => this.#redraw())
+    })
+    this.#dot = new LiveDot(
+      () => performance.now(),
+      (text) => this.announce(text),
+    )
+    this.#live = new Live(this.api, {
+      onSnapshot: ({ snapshot }) => this.#follow(snapshot),
+      onState: (state) => {
+        if (state === 'live') this.#retry()
+        this.#dot.show(state)
+      },
     })
     this.view = viewOfAddress()
     this.units = unitsOf(this.view.units)
     this.#theme = new PageTheme(() => this.#recolour())
-    this.#banner = new Banner(this.api, clock, () => this.#retry())
+    this.#banner = new Banner(this.api, clock, () => {
+      this.#live.hurry()
+      this.#retry()
+    })
     this.#list = {
       order: 'height',
       all: false,
@@ -94,15 +123,26 @@ export class Explorer implements Scene {
     // Also so that the invitation to enter a key is seen, and after a phone was turned.
     if (this.api.isGuest || (!this.#isList() && isSheet())) setSheet('half')
     this.#draw()
+    this.#live.start()
     void this.#startMap()
   }
 
   #followEvents(): void {
     addEventListener('popstate', () => this.#followAddress())
-    addEventListener('online', () => this.#retry())
+    addEventListener('online', () => {
+      this.#live.hurry()
+      this.#retry()
+    })
     setInterval(() => this.#refresh(), REFRESH_MS)
-    watchSnapshot(this.api, () => this.#refresh())
-    setInterval(() => tickAges(this.clock()), TICK_MS)
+    watchSnapshot(
+      this.api,
+      () => this.#live.state !== 'live',
+      () => this.#refresh(),
+    )
+    setInterval(() => {
+      tickAges(this.clock())
+      this.#dot.tick()
+    }, TICK_MS)
     // Another page of this browser changed units or favourites.
     addEventListener('storage', () => this.#followAddress())
     document.addEventListener('visibilitychange', () => this.#comeBack())
@@ -156,6 +196,7 @@ export class Explorer implements Scene {
       this.api.key = key
       this.answers.clear()
       this.#retry()
+      this.#live.start()
     }
     const before = this.view
     this.view = viewOfAddress()
@@ -183,7 +224,11 @@ export class Explorer implements Scene {
     const { buoy, point } = this.view
     if (buoy !== null && this.#activeBuoy(buoy) === undefined) this.#map?.mark(this.#targetOf(buoy))
     const drawn = this.#drawPanel()
-    this.#frame.show(drawn, `${buoy ?? ''} ${point?.lat ?? ''} ${point?.lng ?? ''}`)
+    const about = `${buoy ?? ''} ${point?.lat ?? ''} ${point?.lng ?? ''}`
+    // The charts of some days have other dates in another snapshot: what is read stays until they have come.
+    if (this.#isNews && this.answers.isWaiting && this.#frame.isAbout(about)) return
+    this.#frame.show(drawn, about, this.#isNews)
+    this.#isNews = false
     document.title = this.#isList() ? 'groundswell · wave buoys now' : `${drawn.title} · groundswell`
   }
 
@@ -275,6 +320,7 @@ export class Explorer implements Scene {
       this.#map?.setBuoys([])
       this.answers.clear()
       this.#retry()
+      this.#live.start()
       this.#drawTools()
     })
   }
@@ -282,11 +328,21 @@ export class Explorer implements Scene {
   #refresh(): void {
     if (document.visibilityState !== 'visible') return
     this.#refreshedAt = this.clock()
-    this.answers.refresh(isOfNow)
+    this.answers.refresh(isOfNow, this.#live.state !== 'live')
+  }
+
+  /** A snapshot is published: shows it, and asks again where the server that answers does not have it yet. */
+  #follow(snapshot: string, tries = 0): void {
+    const wait = ASK_AGAIN_MS[tries]
+    if (this.answers.snapshot === snapshot) return
+    if (this.answers.snapshot !== null) this.answers.refresh(isOfNow)
+    if (wait !== undefined)
+      setTimeout(() => this.#live.last === snapshot && this.#follow(snapshot, tries + 1), wait)
   }
 
   /** A page that comes into view again shows what is so now. */
   #comeBack(): void {
+    this.#live.see(document.visibilityState === 'visible')
     if (document.visibilityState !== 'visible') return
     tickAges(this.clock())
     if (this.clock() - this.#refreshedAt >= REFRESH_MS) this.#refresh()

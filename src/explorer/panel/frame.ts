@@ -24,9 +24,18 @@ export class PanelFrame {
     this.#content.scrollTop = 0
   }
 
-  /** `about` is the same for drawings of the same thing. */
-  show({ title, nodes, afterwards }: Drawn, about: string): void {
+  isAbout(about: string): boolean {
+    return this.#about === about
+  }
+
+  /**
+   * `about` is the same for drawings of the same thing. With `isNews` what the visitor reads keeps its place on
+   * the screen, also where rows come above it.
+   */
+  show({ title, nodes, afterwards }: Drawn, about: string, isNews = false): void {
     const isSame = this.#about === about
+    const anchor = isSame && isNews ? this.#anchor() : null
+    const inner = isSame ? this.#innerScrolls() : []
     const focused = this.#focusedSelector()
     const open = isSame ? this.#openDetails() : []
     const { scrollTop } = this.#content
@@ -36,9 +45,32 @@ export class PanelFrame {
     for (const id of open) document.getElementById(id)?.setAttribute('open', '')
     if (afterwards !== undefined) this.#removeCharts = afterwards()
     this.#content.scrollTop = isSame ? scrollTop : 0
+    for (const [i, node] of [...this.#content.querySelectorAll('.scroll')].entries()) {
+      node.scrollTop = inner[i] ?? 0
+    }
+    const kept = anchor === null ? null : document.getElementById(anchor.id)
+    if (anchor !== null && kept !== null) {
+      this.#content.scrollTop += kept.getBoundingClientRect().top - anchor.top
+    }
     this.#about = about
     this.#name(title)
     this.#focus(focused)
+  }
+
+  /** The control with the focus, else the first one in sight, and where it is; null at the top of the panel. */
+  #anchor(): { id: string; top: number } | null {
+    const frame = this.#content.getBoundingClientRect()
+    const topOf = (node: Element): number => node.getBoundingClientRect().top
+    const inSight = (node: Element): boolean => topOf(node) >= frame.top && topOf(node) < frame.bottom
+    if (this.#content.scrollTop === 0) return null
+    const named = [...this.#content.querySelectorAll('[id]')]
+    const focused = named.find((node) => node === document.activeElement && inSight(node))
+    const found = focused ?? named.find((node) => inSight(node))
+    return found === undefined ? null : { id: found.id, top: topOf(found) }
+  }
+
+  #innerScrolls(): number[] {
+    return [...this.#content.querySelectorAll('.scroll')].map((node) => node.scrollTop)
   }
 
   #openDetails(): string[] {

@@ -1,0 +1,194 @@
+/** The explorer follows what the server publishes: in a real browser, over a real server that goes and comes. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
+import { runCliWell, startLive, temporaryFolder, type Live } from '../live.ts'
+import { openBrowser, visit, writeWorld } from './browser.ts'
+
+const HALF_HOUR_S = 1800
+
+const dot = (page: Page, state: string): Promise<void> =>
+  page.locator(`#live[data-state="${state}"]`).waitFor({ state: 'visible' })
+
+/** What the visitor has before their eyes. */
+const sight = (page: Page): Promise<unknown> =>
+  page.evaluate(`(() => {
+    const content = document.getElementById('content')
+    return {
+      scroll: content.scrollTop,
+      table: document.querySelector('#table .scroll')?.scrollTop,
+      open: document.getElementById('table')?.open,
+      focus: document.activeElement?.id,
+      range: document.querySelector('.uplot')?.dataset.range,
+      title: document.title,
+    }
+  })()`)
+
+/** Waits until an expression holds. The policy of the page lets it evaluate none by itself. */
+async function until(page: Page, expression: string): Promise<void> {
+  for (const deadline = Date.now() + 60_000; (await page.evaluate(expression)) !== true; await wait(20)) {
+    assert.ok(Date.now() < deadline, expression)
+  }
+}
+
+test('The explorer follows what is published', { timeout: 600_000 }, async (t) => {
+  const folder = join(temporaryFolder(t), 'world')
+  const now = Date.now() / 1000
+  writeWorld(folder, now - HALF_HOUR_S)
+  const args = ['--hold-snapshots=3']
+  const live = await startLive(t, { sourceArgs: ['--source', `csv:${folder}`], args })
+  const browser = await openBrowser(t)
+  /** Publishes the world half an hour later; epoch milliseconds of it. */
+  const publish = async (server: Live, to: number): Promise<number> => {
+    writeWorld(folder, to)
+    await runCliWell(['build', '--source', `csv:${folder}`, '--out', server.snapshots])
+    return Date.now()
+  }
+
+  await t.test(
+    'and shows it where the visitor is, with everything as it was but for the values',
+    async (t) => {
+      const { page, errors } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet&days=2`)
+      const requests: string[] = []
+      page.on('request', (request) => requests.push(new URL(request.url()).pathname))
+      await dot(page, 'live')
+      await page.locator('.plot canvas').nth(2).waitFor()
+      await page.getByText('Readings as a table').click()
+      await page.evaluate(`document.querySelector('#table .scroll').scrollTop = 90`)
+      await page.locator('#chart-cursor').focus()
+      await page.keyboard.press('+')
+      await page.locator('.uplot[data-range]').first().waitFor({ state: 'attached' })
+      await page.evaluate(`(() => {
+      document.getElementById('content').scrollTop = 260
+      document.getElementById('tab-seasons').focus({ preventScroll: true })
+    })()`)
+      const before = await sight(page)
+      const reading = page.locator('.latest time.ago')
+      const old = await reading.getAttribute('datetime')
+      requests.length = 0
+      const publishedAt = await publish(live, now)
+      await until(page, `document.querySelector('.latest time.ago').dateTime !== '${old}'`)
+      t.diagnostic(`shown ${Date.now() - publishedAt} ms after the build had ended`)
+      assert.deepEqual(await sight(page), before)
+      // Nothing was loaded anew but the answers, over the connection that was there.
+      assert.deepEqual(
+        requests.filter((path) => /^\/v2\/(?!buoys|conditions)/.test(path)),
+        [],
+      )
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  await t.test('keeps the row in its place that the visitor looks at in the list', async (t) => {
+    const small = { viewport: { width: 1100, height: 420 } }
+    const { page } = await visit(t, browser, live, `#key=${live.key}`, small)
+    await dot(page, 'live')
+    await page.locator('#row-anglet').waitFor()
+    const place = (): Promise<number> =>
+      page.evaluate(`document.getElementById('row-anglet').getBoundingClientRect().top`)
+    await page.locator('#row-anglet').scrollIntoViewIfNeeded()
+    await page.locator('#row-anglet').focus()
+    await page.evaluate(`document.getElementById('content').scrollTop -= 20`)
+    const before = await place()
+    const newest = `[...document.querySelectorAll('.buoys time.ago')].map((age) => age.dateTime).toSorted().at(-1)`
+    const old = String(await page.evaluate(newest))
+    await publish(live, now + HALF_HOUR_S)
+    await until(page, `${newest} > '${old}'`)
+    assert.equal(await place(), before)
+    assert.equal(await page.evaluate('document.activeElement.id'), 'row-anglet')
+  })
+
+  await t.test(
+    'says that the server is away and that it is back, and shows what was published meanwhile',
+    async (t) => {
+      const server = await startLive(t, { snapshots: live.snapshots, args })
+      const { page } = await visit(t, browser, server, `#key=${server.key}&buoy=anglet`)
+      await dot(page, 'live')
+      assert.equal(await page.locator('#live').textContent(), 'Live')
+      const age = page.locator('.latest time.ago')
+      const old = await age.getAttribute('datetime')
+      await server.stop()
+      await dot(page, 'lost')
+      await page.locator('#live').getByText('Reconnecting').waitFor()
+      await page.locator('#announcer').getByText('connection to the server is lost').waitFor()
+      assert.equal(await age.getAttribute('datetime'), old, 'what was there stays')
+      await publish(live, now + 2 * HALF_HOUR_S)
+      await startLive(t, {
+        snapshots: live.snapshots,
+        args: [...args, `--port=${server.port}`, `--keys=${server.keysFile}`],
+      })
+      await dot(page, 'live')
+      await page.locator('#announcer').getByText('The server is back').waitFor()
+      await until(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
+      assert.ok(await page.locator('#banner').isHidden(), 'nothing is wrong any more')
+    },
+  )
+
+  await t.test('asks every minute where the server gives no events, and says how old it is', async (t) => {
+    const { page } = await visit(t, browser, live, '', {}, { clock: true })
+    let isAway = false
+    await page.route('**/v2/events', (route) =>
+      route.fulfill({ status: 503, headers: { 'retry-after': '3600' } }),
+    )
+    await page.route('**/v2/buoys/**', (route) => (isAway ? route.abort() : route.continue()))
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await page.evaluate(`location.hash = 'key=${live.key}'`)
+    await page.locator('#row-anglet').waitFor()
+    await dot(page, 'refused')
+    const minutes = asked.filter((path) => path === '/v2/buoys/map').length
+    await page.clock.fastForward(61_000)
+    await until(page, `document.getElementById('live').textContent === 'Every minute'`)
+    for (
+      const deadline = Date.now() + 60_000;
+      asked.filter((path) => path === '/v2/buoys/map').length <= minutes;
+    ) {
+      assert.ok(Date.now() < deadline, 'the map is not asked for')
+      await wait(50)
+    }
+    isAway = true
+    await page.clock.fastForward(10 * 60_000)
+    await page.locator('#live').getByText('10 min old').waitFor()
+    assert.equal(asked.filter((path) => path === '/v2/events').length, 1, 'the server has asked for an hour')
+  })
+
+  await t.test(
+    'leaves its connection while the page is hidden, and is up to date when it is seen',
+    async (t) => {
+      const { page } = await visit(t, browser, live, '', {}, { clock: true })
+      await page.evaluate(`location.hash = 'key=${live.key}&buoy=anglet'`)
+      await page.locator('.latest').waitFor()
+      await dot(page, 'live')
+      const streams = { begun: 0, ended: 0 }
+      const isStream = (url: string): boolean => url.endsWith('/v2/events')
+      page.on('request', (request) => void (isStream(request.url()) && streams.begun++))
+      page.on('requestfailed', (request) => void (isStream(request.url()) && streams.ended++))
+      const see = (state: string): Promise<unknown> =>
+        page.evaluate(`(() => {
+        Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))
+      })()`)
+      // A glance at another tab costs no connection.
+      await see('hidden')
+      await page.clock.fastForward(5000)
+      await see('visible')
+      assert.deepEqual(streams, { begun: 0, ended: 0 })
+      await see('hidden')
+      await page.clock.fastForward(11_000)
+      for (const deadline = Date.now() + 60_000; streams.ended < 1; await wait(50)) {
+        assert.ok(Date.now() < deadline, 'the connection is still there')
+      }
+      const old = await page.locator('.latest time.ago').getAttribute('datetime')
+      await publish(live, now + 3 * HALF_HOUR_S)
+      assert.equal(streams.begun, 0)
+      await see('visible')
+      await until(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
+      for (const deadline = Date.now() + 60_000; streams.begun < 1; await wait(50)) {
+        assert.ok(Date.now() < deadline, 'there is no new connection')
+      }
+      assert.equal(streams.begun, 1)
+    },
+  )
+})
