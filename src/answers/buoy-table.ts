@@ -81,6 +81,7 @@ export function lastReadingColumns(
   { catalog, readings }: Dataset,
   ordinalOf: OrdinalOf,
   which: 'subset' | 'full',
+  included?: number,
 ): Column[] {
   const cursor: ReadingCursor = { id: 0, month: readings.months[0] }
   let sought = -1
@@ -97,7 +98,8 @@ export function lastReadingColumns(
     cursor.month = readings.months[readings.month[segment]]
     return (newest = readings.to[segment] - 1)
   }
-  const columns = which === 'subset' ? readingSubsetColumns(cursor) : readingColumns(cursor)
+  const columns =
+    which === 'subset' ? readingSubsetColumns(cursor, included) : readingColumns(cursor, included)
   return columns.map((column) => elsewhere(column, `last_reading.${column.name}`, seek))
 }
 

@@ -32,6 +32,28 @@ interface LatestQuery {
   readonly max_age: number | undefined
 }
 
+/** What `include` may name, and the measures that each adds to a reading, in the order of `EXTRAS`. */
+export const EXTRA_GROUPS = ['wind', 'peak_period'] as const
+const EXTRAS: readonly [group: (typeof EXTRA_GROUPS)[number], measure: MeasureName][] = [
+  ['peak_period', 'peakPeriod'],
+  ['wind', 'windSpeed'],
+  ['wind', 'windDirection'],
+  ['wind', 'gustSpeed'],
+]
+
+export const include = wordSet({
+  values: EXTRA_GROUPS,
+  description:
+    'More members of readings: `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`.',
+})
+
+/** The measures that `included`, bits by `EXTRA_GROUPS`, adds to a reading. */
+export function extraMeasures(included: number | undefined): MeasureName[] {
+  return EXTRAS.flatMap(([group, measure]) =>
+    (((included ?? 0) >> EXTRA_GROUPS.indexOf(group)) & 1) === 1 ? [measure] : [],
+  )
+}
+
 /** Which buoys `has` and `max_age` take; null where they take all. */
 export function latestFilter(
   { latest, asOf }: Dataset,

@@ -7,11 +7,13 @@ const PERCENT = 0x25
 const PLUS = 0x2b
 
 const SMALL_F = 0x66
+const SMALL_I = 0x69
 const SMALL_L = 0x6c
 const SMALL_U = 0x75
 /** Of `format`, `fields` and `layout`, and of `units`. */
 const SHAPES_LENGTH = 6
 const UNITS_LENGTH = 5
+const INCLUDE_LENGTH = 7
 
 /** Bits of `#encoded`. */
 const NAME_ENCODED = 1
@@ -24,7 +26,7 @@ const VALUE_ENCODED = 2
 export class RawQuery {
   text = ''
   length = 0
-  /** Whether a name may be one of `format`, `fields`, `layout` and `units`. */
+  /** Whether a name may be one of `format`, `fields`, `layout`, `units` and `include`. */
   mayShape = false
   readonly #nameFrom: number[] = []
   readonly #nameTo: number[] = []
@@ -69,6 +71,8 @@ export class RawQuery {
     if (length === SHAPES_LENGTH) {
       const first = this.text.charCodeAt(from)
       if (first === SMALL_F || first === SMALL_L) this.mayShape = true
+    } else if (length === INCLUDE_LENGTH) {
+      if (this.text.charCodeAt(from) === SMALL_I) this.mayShape = true
     } else if (length === UNITS_LENGTH && this.text.charCodeAt(from) === SMALL_U) this.mayShape = true
     if ((encoded & NAME_ENCODED) !== 0) this.mayShape = true
   }

@@ -3,6 +3,7 @@ import { MEASURES, type MeasureName } from '../sea/columns.ts'
 import type { MeasureColumn, MonthRows } from '../index/segments.ts'
 import type { JsonWriter } from './json.ts'
 import { Literal } from './literals.ts'
+import { extraMeasures, WIRE_NAMES } from './measures.ts'
 import { compassIndex, compassPoint } from './number-tables.ts'
 import { READING_ID_FACTOR, waveEnergy } from './reading.ts'
 import type { CodeColumn, Column } from './table.ts'
@@ -70,8 +71,13 @@ const UNIT: Column = {
   write: (writer) => writer.literal(METRE),
 }
 
+/** What `include` adds to a reading, behind its other members. */
+function extraColumns(cursor: ReadingCursor, included: number | undefined): Column[] {
+  return extraMeasures(included).map((name) => measureColumn(cursor, WIRE_NAMES[name], name))
+}
+
 /** The full Reading; rows are those of the cursor's month. */
-export function readingColumns(cursor: ReadingCursor): Column[] {
+export function readingColumns(cursor: ReadingCursor, included?: number): Column[] {
   return [
     {
       kind: 'integer',
@@ -110,11 +116,12 @@ export function readingColumns(cursor: ReadingCursor): Column[] {
         return waveEnergy(metres / MEASURES.significantHeight.scale, seconds / MEASURES.period.scale) ?? NaN
       },
     },
+    ...extraColumns(cursor, included),
   ]
 }
 
 /** The subset of a Reading that is embedded in buoy lists and details. */
-export function readingSubsetColumns(cursor: ReadingCursor): Column[] {
+export function readingSubsetColumns(cursor: ReadingCursor, included?: number): Column[] {
   return [
     uuidColumn(cursor),
     measureColumn(cursor, 'significient_height', 'significantHeight'),
@@ -124,5 +131,6 @@ export function readingSubsetColumns(cursor: ReadingCursor): Column[] {
     measureColumn(cursor, 'water_temperature', 'waterTemperature'),
     measureColumn(cursor, 'direction', 'direction'),
     UNIT,
+    ...extraColumns(cursor, included),
   ]
 }

@@ -3,7 +3,8 @@
  * them, so their writer is one flat function: every literal and every number is stored eight bytes at a time,
  * and what overshoots is overwritten by what follows.
  */
-import { MEASURES } from '../sea/columns.ts'
+import { MEASURE_NAMES, MEASURES } from '../sea/columns.ts'
+import { extraMeasures, WIRE_NAMES } from './measures.ts'
 import {
   COMPASS_TEXT,
   compassIndex,
@@ -237,6 +238,26 @@ export function writeReading(out: JsonWriter, buoyId: number, rows: MonthRows, r
   writeReadings(out, buoyId, rows, row, 1, 1)
   // Its comma.
   out.at--
+}
+
+const EXTRA_LITERALS = new Map(
+  MEASURE_NAMES.map((name) => [name, new Literal(`,"${WIRE_NAMES[name]}":`)] as const),
+)
+
+/** More than all that `include` can add to a reading takes. */
+const EXTRA_BYTES = 160
+
+/** Adds what `included` (see `extraMeasures`) names to the reading that was written last. */
+export function addExtras(out: JsonWriter, { measures }: MonthRows, row: number, included: number): void {
+  out.ensure(EXTRA_BYTES)
+  // Before its closing brace.
+  out.at--
+  for (const name of extraMeasures(included)) {
+    const { codes, mask } = measures[name]
+    out.literal(EXTRA_LITERALS.get(name)!)
+    out.entry(MEASURES[name].scale === 1000 ? THOUSANDTHS : HUNDREDTHS, codes[row & mask])
+  }
+  out.text('}')
 }
 
 const UUID_ALONE = new Literal('{"uuid":"')

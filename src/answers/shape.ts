@@ -44,9 +44,14 @@ const MOST_FIELDS_TEXT = 2000
  */
 export function shapeOf(
   offered: Offered | undefined,
+  canInclude: boolean,
   raw: RawQuery,
   accepted: (formats: readonly Format[]) => Format,
 ): Shape | null {
+  const includes = raw.get('include') !== ''
+  if (includes && !canInclude) {
+    throw refused('include', 'is not offered here. Allowed: on operations that answer readings')
+  }
   if (offered === undefined) {
     choiceOf(raw, 'format', ONLY_JSON)
     return null
@@ -62,7 +67,8 @@ export function shapeOf(
     const others = offered.formats.filter((other) => other !== 'json')
     throw refused('fields', `does not fit this answer as JSON. Allowed: with format=${others.join(' or ')}`)
   }
-  if (format === 'json' && fields === null && !byColumns) return null
+  // What `include` adds is written from the table.
+  if (format === 'json' && fields === null && !byColumns && !(includes && offered.isList)) return null
   return { format, fields, byColumns, withUnits, isExplicit: asked !== null }
 }
 

@@ -2,8 +2,14 @@
  * Operation 2, `GET /buoys/{buoy_id}`: digits are an id first, then a slug; the detail adds `country` and
  * `dtz`, the zone again.
  */
+import { addExtras } from '../answers/reading.ts'
+import { EXTRA_GROUPS, WIRE_NAMES } from '../answers/measures.ts'
+import { wordSet } from '../answers/parameters.ts'
+import { JsonWriter } from '../answers/json.ts'
+import { availableOf } from '../index/available.ts'
+import { timestampText } from '../sea/time.ts'
 import { Literal } from '../answers/literals.ts'
-import { operation, requireBuoy } from '../answers/operation.ts'
+import { operation, requireBuoy, type View } from '../answers/operation.ts'
 
 const BUOY = new Literal('{"buoy":')
 const END = new Literal('}')
@@ -15,15 +21,57 @@ export const getBuoy = operation({
   path: '/buoys/{buoy_id}',
   access: 'keyed',
   summary: 'One buoy',
-  parameters: {},
+  parameters: {
+    include: wordSet({
+      values: [...EXTRA_GROUPS, 'available'],
+      description:
+        'More members: of the last reading `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`; of the buoy `available`, the fields that it has had, each with the times of its first and last value.',
+    }),
+  },
   refusal: 'bad_request',
   errors: ['resource_not_found'],
-  answer(view, _query, [buoyId]) {
+  answer(view, query, [buoyId]) {
     const { writer, detail } = view.fragments
     const ordinal = requireBuoy(view, buoyId)
+    if (query.include !== undefined) {
+      writer.text(moreText(view, ordinal, query.include))
+      return
+    }
     writer.literal(BUOY)
     detail.write(ordinal)
     writer.ensure(END_BYTES)
     writer.literal(END)
   },
 })
+
+const AVAILABLE = 1 << EXTRA_GROUPS.length
+/** Room to begin with; it grows. */
+const TEXT_BYTES = 1024
+
+/** `data` with what `included` names. */
+function moreText({ dataset, fragments }: View, ordinal: number, included: number): string {
+  const { readings, weather } = dataset
+  const writer = new JsonWriter(TEXT_BYTES)
+  fragments.detail.writeTo(writer, ordinal)
+  const buoy = JSON.parse(writer.textOf(0, writer.at)) as { last_reading: object | null; available?: object }
+  const count = readings.count(ordinal)
+  if (count > 0) {
+    const segment = readings.segmentOf(ordinal, count - 1)
+    writer.begin()
+    const start = writer.at
+    writer.text('{"uuid":null}')
+    addExtras(writer, readings.months[readings.month[segment]], readings.to[segment] - 1, included)
+    const { uuid: _, ...extras } = JSON.parse(writer.textOf(start, writer.at)) as { uuid: null }
+    buoy.last_reading = { ...buoy.last_reading, ...extras }
+  }
+  if ((included & AVAILABLE) !== 0) {
+    const spans = [...availableOf([readings, weather], ordinal)]
+    buoy.available = Object.fromEntries(
+      spans.map(([name, { first, last }]) => [
+        WIRE_NAMES[name],
+        { first: timestampText(first), last: timestampText(last) },
+      ]),
+    )
+  }
+  return JSON.stringify({ buoy })
+}

@@ -4,7 +4,7 @@ import { EMPTY_GROUP, holds, sourceKey, type Group } from '../index/groups.ts'
 import { buoyColumns, buoyPlace, hasNoReading, lastReadingColumns } from '../answers/buoy-table.ts'
 import { FORMATS } from '../answers/shape.ts'
 import { allRows, type Table, type TableRequest } from '../answers/table.ts'
-import { latestFilter, latestFilters } from '../answers/measures.ts'
+import { include, latestFilter, latestFilters } from '../answers/measures.ts'
 import { Literal } from '../answers/literals.ts'
 import {
   endList,
@@ -47,6 +47,7 @@ const parameters = {
   }),
   active_only: boolean({ default: true, description: 'Only buoys with a recent reading.' }),
   ...latestFilters,
+  include,
   page: integer({ minimum: 1, maximum: MAX_PAGE, default: 1, description: 'Page, from 1.' }),
   per_page: integer({
     minimum: 1,
@@ -100,7 +101,7 @@ function tableOf({ view, query, isWhole }: TableRequest<typeof parameters>): Tab
       identifier,
       lastReadingTime,
       readingsCount,
-      ...lastReadingColumns(dataset, ordinalOf, 'subset'),
+      ...lastReadingColumns(dataset, ordinalOf, 'subset', query.include),
       timezone,
     ],
     rows: ordinals.length,

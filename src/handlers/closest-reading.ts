@@ -6,7 +6,8 @@ import { notFound } from '../answers/errors.ts'
 import { Literal } from '../answers/literals.ts'
 import { operation, requireBuoy } from '../answers/operation.ts'
 import { date, number, timeOfDay } from '../answers/parameters.ts'
-import { READING_BYTES, writeReading } from '../answers/reading.ts'
+import { include } from '../answers/measures.ts'
+import { addExtras, READING_BYTES, writeReading } from '../answers/reading.ts'
 import { HOUR, MINUTE } from '../sea/time.ts'
 
 const CLOSEST = new Literal('{"closest_reading":')
@@ -33,10 +34,12 @@ export const closestReading = operation({
       default: 3,
       description: 'How far from the moment a reading may lie, both ends included.',
     }),
+    include,
   },
   refusal: 'bad_request',
   errors: ['bad_request', 'resource_not_found'],
-  answer(view, { date: day, time, tolerance_hours: hours }, [buoyId]) {
+  answer(view, query, [buoyId]) {
+    const { date: day, time, tolerance_hours: hours } = query
     const ordinal = requireBuoy(view, buoyId)
     const { readings, catalog } = view.dataset
     const target = day + time
@@ -51,6 +54,7 @@ export const closestReading = operation({
     writer.literal(CLOSEST)
     writer.ensure(READING_BYTES)
     writeReading(writer, catalog.id[ordinal], rows, row)
+    if (query.include !== undefined) addExtras(writer, rows, row, query.include)
     // One more member before the closing brace.
     writer.at--
     writer.ensure(PARAMETERS_BYTES)

@@ -8,6 +8,7 @@ import { FORMATS } from '../answers/shape.ts'
 import { allRows, type Table } from '../answers/table.ts'
 import { Literal } from '../answers/literals.ts'
 import { operation } from '../answers/operation.ts'
+import { include } from '../answers/measures.ts'
 import { integer, integerList } from '../answers/parameters.ts'
 
 const BUOYS = new Literal('{"buoys":[')
@@ -37,6 +38,7 @@ export const lastReadings = operation({
       default: 3,
       description: 'Only this many of the ids are processed.',
     }),
+    include,
   },
   refusal: 'bad_request',
   errors: ['bad_request'],
@@ -57,10 +59,10 @@ export const lastReadings = operation({
   tables: {
     formats: FORMATS,
     isList: true,
-    make({ view: { dataset }, query: { ids, limit } }) {
+    make({ view: { dataset }, query: { ids, limit, include: included } }) {
       const missing: number[] = []
       const found = find(dataset, ids, limit, missing)
-      return tableOf(dataset, ordinals.slice(0, found), missing)
+      return tableOf(dataset, ordinals.slice(0, found), missing, included)
     },
   },
 })
@@ -80,11 +82,16 @@ function find(dataset: Dataset, ids: readonly number[], limit: number, missing: 
   return found
 }
 
-function tableOf(dataset: Dataset, buoys: Uint32Array, missing: readonly number[]): Table {
+function tableOf(
+  dataset: Dataset,
+  buoys: Uint32Array,
+  missing: readonly number[],
+  included: number | undefined,
+): Table {
   const ordinalOf = (row: number): number => buoys[row]
   const { id, name, lat, lng, source } = buoyColumns(dataset, ordinalOf)
   return {
-    columns: [id, name, lat, lng, source, ...lastReadingColumns(dataset, ordinalOf, 'full')],
+    columns: [id, name, lat, lng, source, ...lastReadingColumns(dataset, ordinalOf, 'full', included)],
     rows: buoys.length,
     runs: () => allRows(buoys.length),
     absent: { last_reading: hasNoReading(dataset, ordinalOf) },

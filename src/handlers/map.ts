@@ -14,7 +14,7 @@ import type { Dataset } from '../answers/dataset.ts'
 import { FORMATS } from '../answers/shape.ts'
 import { allRows, type Table } from '../answers/table.ts'
 import { operation } from '../answers/operation.ts'
-import { latestFilter, latestFilters } from '../answers/measures.ts'
+import { include, latestFilter, latestFilters } from '../answers/measures.ts'
 import { bounds, type QueryOf } from '../answers/parameters.ts'
 
 const parameters = {
@@ -22,6 +22,7 @@ const parameters = {
     description: 'Only buoys in this box, as JSON object text with numeric north, south, east and west.',
   }),
   ...latestFilters,
+  include,
 }
 
 export const mapBuoys = operation({
@@ -41,7 +42,7 @@ export const mapBuoys = operation({
   tables: {
     formats: FORMATS,
     isList: true,
-    make: ({ view: { dataset }, query }) => tableOf(dataset, within(dataset, query)),
+    make: ({ view: { dataset }, query }) => tableOf(dataset, within(dataset, query), query.include),
   },
 })
 
@@ -63,7 +64,7 @@ function countsText({ catalog }: Dataset, ordinals: ArrayLike<number>): string {
   return `,"count":${count},"real_count":${count - virtual},"virtual_count":${virtual}`
 }
 
-function tableOf(dataset: Dataset, found: ArrayLike<number>): Table {
+function tableOf(dataset: Dataset, found: ArrayLike<number>, included: number | undefined): Table {
   const ordinals = Uint32Array.from(found)
   const ordinalOf = (row: number): number => ordinals[row]
   const { id, name, slug, lat, lng, timezone, source, virtual, lastReadingTime } = buoyColumns(
@@ -81,7 +82,7 @@ function tableOf(dataset: Dataset, found: ArrayLike<number>): Table {
       source,
       virtual,
       lastReadingTime,
-      ...lastReadingColumns(dataset, ordinalOf, 'subset'),
+      ...lastReadingColumns(dataset, ordinalOf, 'subset', included),
       ...mapPassColumns(dataset, ordinalOf),
     ],
     rows: ordinals.length,

@@ -18,7 +18,7 @@ import { Literal } from '../answers/literals.ts'
 import { endList, operation } from '../answers/operation.ts'
 import { integer, number, type QueryOf } from '../answers/parameters.ts'
 import { writeNearest, type NearestFound } from '../answers/fragments.ts'
-import { latestFilter, latestFilters } from '../answers/measures.ts'
+import { include, latestFilter, latestFilters } from '../answers/measures.ts'
 import { MOST_NEAREST } from '../index/nearest.ts'
 import { haversineKm } from '../sea/geo.ts'
 
@@ -32,6 +32,7 @@ const parameters = {
   max_distance: number({ minimum: 0, default: 150, description: 'Greatest distance in km.' }),
   limit: integer({ minimum: 1, maximum: MOST_NEAREST, default: 1, description: 'Most buoys to answer.' }),
   ...latestFilters,
+  include,
 }
 
 export const nearestBuoys = operation({
@@ -58,7 +59,7 @@ export const nearestBuoys = operation({
   tables: {
     formats: FORMATS,
     isList: true,
-    make: ({ view: { dataset }, query }) => tableOf(dataset, find(dataset, query), query.limit === 1),
+    make: ({ view: { dataset }, query }) => tableOf(dataset, find(dataset, query), query),
   },
 })
 
@@ -95,7 +96,8 @@ function find(dataset: Dataset, query: QueryOf<typeof parameters>): typeof FOUND
   return FOUND
 }
 
-function tableOf(dataset: Dataset, found: typeof FOUND, isSingle: boolean): Table {
+function tableOf(dataset: Dataset, found: typeof FOUND, query: QueryOf<typeof parameters>): Table {
+  const isSingle = query.limit === 1
   const { count } = found
   // What was found lies where the next request finds.
   const ordinals = found.ordinals.slice(0, count)
@@ -110,7 +112,7 @@ function tableOf(dataset: Dataset, found: typeof FOUND, isSingle: boolean): Tabl
       lng,
       source,
       identifier,
-      ...lastReadingColumns(dataset, ordinalOf, 'subset'),
+      ...lastReadingColumns(dataset, ordinalOf, 'subset', query.include),
       { kind: 'number', name: 'distance_km', unit: 'km', value: (row) => hundredths[row] / 100 },
     ],
     rows: count,

@@ -5,23 +5,24 @@
 import { notFound } from '../answers/errors.ts'
 import { Literal } from '../answers/literals.ts'
 import { operation, requireBuoy } from '../answers/operation.ts'
-import { READING_BYTES, readingTime, writeReading } from '../answers/reading.ts'
+import { include } from '../answers/measures.ts'
+import { addExtras, READING_BYTES, readingTime, writeReading } from '../answers/reading.ts'
 
 const READING = new Literal('{"reading":')
 const BUOY = new Literal(',"buoy":')
 const END = new Literal('}')
 /** More than what follows the buoy. */
-const END_BYTES = 8
+const END_BYTES = 16
 
 export const getReading = operation({
   name: 'getReading',
   path: '/buoys/{buoy_id}/readings/{reading_id}',
   access: 'keyed',
   summary: 'One reading',
-  parameters: {},
+  parameters: { include },
   refusal: 'validation_failed',
   errors: ['resource_not_found'],
-  answer(view, _query, [buoyId, readingId]) {
+  answer(view, query, [buoyId, readingId]) {
     const ordinal = requireBuoy(view, buoyId)
     const { readings, catalog } = view.dataset
     const id = catalog.id[ordinal]
@@ -33,7 +34,10 @@ export const getReading = operation({
     const row = readings.from[segment] + position - readings.before[segment]
     writer.literal(READING)
     writer.ensure(READING_BYTES)
-    writeReading(writer, id, readings.months[readings.month[segment]], row)
+    const rows = readings.months[readings.month[segment]]
+    writeReading(writer, id, rows, row)
+    if (query.include !== undefined) addExtras(writer, rows, row, query.include)
+    writer.ensure(END_BYTES)
     writer.literal(BUOY)
     idAndName.write(ordinal)
     writer.ensure(END_BYTES)

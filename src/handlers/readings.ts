@@ -14,6 +14,7 @@ import {
   writePaging,
   type View,
 } from '../answers/operation.ts'
+import { include } from '../answers/measures.ts'
 import { choice, date, integer, timestamp, type QueryOf } from '../answers/parameters.ts'
 import { READING_BYTES, writeReadings } from '../answers/reading.ts'
 import { buoyBeside, buoyPlace } from '../answers/buoy-table.ts'
@@ -54,6 +55,7 @@ const parameters = {
     default: 20,
     description: `Readings a page; more than ${MAX_PER_PAGE} is taken as ${MAX_PER_PAGE}.`,
   }),
+  include,
 }
 
 const BUOY = new Literal('{"buoy":')
@@ -142,7 +144,7 @@ function tableOf({ view, query, path: [buoyId], isWhole }: TableRequest<typeof p
   const start = timeText(oldest)
   const stop = timeText(newest)
   return {
-    columns: [...readingColumns(cursor), ...buoyBeside(dataset, ordinal, false)],
+    columns: [...readingColumns(cursor, query.include), ...buoyBeside(dataset, ordinal, false)],
     rows: to - from,
     runs: () => monthRuns(readings, ordinal, cursor, position, to - from, ascending),
     bulk: {

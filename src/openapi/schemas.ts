@@ -112,6 +112,19 @@ const reading = {
   unit,
   energy_per_wave: orNull(energy('Energy of one wave of this height and period')),
 }
+const extras = {
+  peak_period: orNull(seconds('With `include=peak_period`: period at the peak of the spectrum')),
+  wind_speed: orNull(measure('km/h', 'With `include=wind`: speed of the wind', { minimum: 0 })),
+  wind_direction: orNull(degrees('With `include=wind`: direction the wind comes from')),
+  gust_speed: orNull(measure('km/h', 'With `include=wind`: speed of gusts', { minimum: 0 })),
+}
+const spans = {
+  ...object({}, 'With `include=available`: the fields that the buoy has had, in readings or in series.'),
+  additionalProperties: object(
+    { first: time('When it had its first value'), last: time('When it had its last value') },
+    'Times of the first and the last value.',
+  ),
+}
 const lastReading = refOrNull('ReadingSummary', 'The newest reading; `null` while the buoy has none.')
 const listed = {
   id,
@@ -235,10 +248,11 @@ function conditionsSchema(): Schema {
 
 /** `components.schemas` without the answers as a whole. */
 export const SCHEMAS: { readonly [name: string]: Schema } = {
-  Reading: object(reading, 'One measurement of the waves at a buoy.'),
+  Reading: object(reading, 'One measurement of the waves at a buoy.', extras),
   ReadingSummary: object(
     { uuid, ...measured, unit },
     'The part of a reading that lists and details of buoys contain.',
+    extras,
   ),
   ClosestReading: object(
     {
@@ -252,9 +266,10 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       ),
     },
     'A reading and its distance in time from the moment asked for.',
+    extras,
   ),
   Buoy: object(listed, 'A buoy in a list.'),
-  BuoyDetail: object({ ...listed, country, dtz }, 'Everything about a buoy.'),
+  BuoyDetail: object({ ...listed, country, dtz }, 'Everything about a buoy.', { available: spans }),
   BuoySearchItem: object(
     { id, name, slug, ...position, source, source_identifier: sourceIdentifier, country },
     'A buoy that a search found.',

@@ -420,9 +420,12 @@ export class RequestPath {
   }
 
   /** The shape that a request asks for, null for the usual JSON. @throws ApiError 400 */
-  #shapeOf(exchange: Exchange, { tables }: Operation): Shape | null {
+  #shapeOf(exchange: Exchange, { tables, parameters }: Operation): Shape | null {
     if (!this.#raw.mayShape && (tables === undefined || hasUsualAccept(exchange))) return null
-    return shapeOf(tables, this.#raw, (formats) => this.#formats.of(exchange.headerValues(ACCEPT), formats))
+    const canInclude = 'include' in parameters
+    return shapeOf(tables, canInclude, this.#raw, (formats) =>
+      this.#formats.of(exchange.headerValues(ACCEPT), formats),
+    )
   }
 
   /**
@@ -590,7 +593,8 @@ export class RequestPath {
     const { operation, reader, index } = route.target
     this.#raw.split(query)
     // Long ones with fewer fields are made in slices, so that it is hardly ever one of these.
-    if (shapeOf(operation.tables, this.#raw, () => JSON_FORMAT) !== null) return null
+    if (shapeOf(operation.tables, 'include' in operation.parameters, this.#raw, () => JSON_FORMAT) !== null)
+      return null
     const values = reader.read(this.#raw, this.#digest.begin(index))
     const { writer } = view.fragments
     let begun: ReturnType<Operation['answer']>

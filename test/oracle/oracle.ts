@@ -185,6 +185,20 @@ function rowsInOrder(record: WorldBuoy, asOf: number): WorldRow[] {
   return [...byTime.values()].toSorted((a, b) => a.time - b.time)
 }
 
+/** What `include` of the question under way names. */
+let included: readonly string[] = []
+
+function extras(row: Reading): JsonObject {
+  return {
+    ...(included.includes('peak_period') && { peak_period: row.peakPeriod }),
+    ...(included.includes('wind') && {
+      wind_speed: row.windSpeed,
+      wind_direction: row.windDirection === 360 ? 0 : row.windDirection,
+      gust_speed: row.gustSpeed,
+    }),
+  }
+}
+
 function fullReading(buoy: Known, row: Reading): JsonObject {
   return {
     id: buoy.id * 10 ** 10 + row.time,
@@ -198,6 +212,7 @@ function fullReading(buoy: Known, row: Reading): JsonObject {
     direction_compass: row.direction === null ? null : compass(row.direction),
     unit: 'm',
     energy_per_wave: energy(row.significantHeight, row.period),
+    ...extras(row),
   }
 }
 
@@ -213,6 +228,7 @@ function lastReading(buoy: Known): Json {
     time: time!,
     water_temperature: water_temperature!,
     direction: direction!,
+    ...extras(buoy.newest),
     unit: unit!,
   }
 }
@@ -288,6 +304,7 @@ export function makeOracle(world: World): (question: Question) => Answer {
   const networks = new Map(world.sources.map((source) => [source.name, source.network]))
   return (question) => {
     const wanted = (): Known[] => buoys.filter((buoy) => isWanted(buoy, world.asOf, question.parameters))
+    included = question.parameters.get('include')?.split(',') ?? []
     switch (question.operation) {
       case 'list':
         return list(wanted(), question.parameters)
@@ -434,12 +451,27 @@ function list(buoys: Known[], parameters: ReadonlyMap<string, string>): Answer {
   })
 }
 
+function availableOf({ rows }: Known): JsonObject {
+  return Object.fromEntries(
+    Object.entries(MEASURE_OF).flatMap(([field, measure]) => {
+      const times = rows.filter((row) => row[measure] !== null).map(({ time }) => time)
+      if (times.length === 0) return []
+      return [[field, { first: isoTime(Math.min(...times)), last: isoTime(Math.max(...times)) }]]
+    }),
+  )
+}
+
 // Operation 2.
 function detail(buoys: Known[], question: Question): Answer {
   const buoy = find(buoys, question.buoyId)
   if (buoy === undefined) return failure(404)
   return success({
-    buoy: { ...listItem(buoy), country: buoy.countryName, dtz: buoy.record.timezone },
+    buoy: {
+      ...listItem(buoy),
+      country: buoy.countryName,
+      dtz: buoy.record.timezone,
+      ...(included.includes('available') && { available: availableOf(buoy) }),
+    },
   })
 }
 

@@ -505,7 +505,14 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
     invalid: fc.constantFrom(...noAges.split('|')),
     rare: true,
   }
-  const listKinds = [bounds, source, country, activeOnly, has, maxAge, page, perPage]
+  const include = (...words: string[]): ParameterKind => ({
+    name: 'include',
+    valid: fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 3 }).map((some) => some.join()),
+    invalid: fc.constantFrom('readings', 'Wind', 'wind,', 'wind_speed', 'wind, peak_period', 'all', 'true'),
+    rare: true,
+  })
+  const extras = include('wind', 'peak_period')
+  const listKinds = [bounds, source, country, activeOnly, has, maxAge, extras, page, perPage]
   const special = fc
     .tuple(
       part('near', near.valid),
@@ -854,7 +861,7 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
   const readings: fc.Arbitrary<ApiRequest> = requestsOf({
     operation: 'readings',
     path: knownPath('/readings').filter(({ ids }) => hasReadings.has(ids.buoyId)),
-    kinds: [order, page, readingPage],
+    kinds: [order, page, readingPage, extras],
     special: fc.tuple(rangeParts, ...readingsCommon.map(validPart)).map((lists) => lists.flat()),
     wrong: fc.oneof(
       faultyPart(times('start_date')).map((parts) => ({
@@ -1000,7 +1007,12 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
       wrong: wrongNear,
       malformed: 400,
     }),
-    detail: requestsOf({ operation: 'detail', path: buoyPath(''), kinds: [], malformed: 400 }),
+    detail: requestsOf({
+      operation: 'detail',
+      path: buoyPath(''),
+      kinds: [{ ...include('wind', 'peak_period', 'available'), rare: false }],
+      malformed: 400,
+    }),
     last_readings: lastReadings,
     search: requestsOf({
       operation: 'search',
@@ -1039,7 +1051,7 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
       requestsOf({
         operation: 'nearest',
         path: at('/buoys/nearest'),
-        kinds: [has, maxAge],
+        kinds: [has, maxAge, extras],
         special: fc
           .tuple(
             somewhere,
@@ -1063,7 +1075,7 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
       requestsOf({
         operation: 'readings_search',
         path: knownPath('/readings/search'),
-        kinds: [{ ...day, required: true }, clock, tolerance],
+        kinds: [{ ...day, required: true }, clock, tolerance, extras],
         malformed: 400,
       }),
       requestsOf({
@@ -1082,14 +1094,14 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
         malformed: 400,
       }).filter((request) => request.question.parameters.has('date')),
     ),
-    reading: requestsOf({ operation: 'reading', path: readingPath, kinds: [], malformed: 422 }),
+    reading: requestsOf({ operation: 'reading', path: readingPath, kinds: [extras], malformed: 422 }),
     chart,
     series: seriesRequests(slugOrId, unknownPath),
     countries: requestsOf({ operation: 'countries', path: at('/countries'), kinds: [], malformed: 400 }),
     map: requestsOf({
       operation: 'map',
       path: at('/buoys/map'),
-      kinds: [{ ...bounds, rare: false }, has, maxAge],
+      kinds: [{ ...bounds, rare: false }, has, maxAge, extras],
       malformed: 400,
     }),
   }
