@@ -27,6 +27,14 @@ export type Reading = {
   unit: 'm'
   /** Energy of one wave of this height and period, in kJ per metre of crest. In deep water: 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π. `null` where there is none. */
   energy_per_wave: number | null
+  /** With `include=peak_period`: period at the peak of the spectrum, in s. `null` where there is none. */
+  peak_period?: number | null
+  /** With `include=wind`: speed of the wind, in km/h. `null` where there is none. */
+  wind_speed?: number | null
+  /** With `include=wind`: direction the wind comes from, clockwise from north, in degrees. `null` where there is none. */
+  wind_direction?: number | null
+  /** With `include=wind`: speed of gusts, in km/h. `null` where there is none. */
+  gust_speed?: number | null
 }
 
 /** The part of a reading that lists and details of buoys contain. */
@@ -47,6 +55,14 @@ export type ReadingSummary = {
   direction: number | null
   /** Unit of the heights. */
   unit: 'm'
+  /** With `include=peak_period`: period at the peak of the spectrum, in s. `null` where there is none. */
+  peak_period?: number | null
+  /** With `include=wind`: speed of the wind, in km/h. `null` where there is none. */
+  wind_speed?: number | null
+  /** With `include=wind`: direction the wind comes from, clockwise from north, in degrees. `null` where there is none. */
+  wind_direction?: number | null
+  /** With `include=wind`: speed of gusts, in km/h. `null` where there is none. */
+  gust_speed?: number | null
 }
 
 /** A reading and its distance in time from the moment asked for. */
@@ -75,6 +91,14 @@ export type ClosestReading = {
   energy_per_wave: number | null
   /** Time between the reading and the moment asked for, never negative, in minutes. */
   time_diff_minutes: number
+  /** With `include=peak_period`: period at the peak of the spectrum, in s. `null` where there is none. */
+  peak_period?: number | null
+  /** With `include=wind`: speed of the wind, in km/h. `null` where there is none. */
+  wind_speed?: number | null
+  /** With `include=wind`: direction the wind comes from, clockwise from north, in degrees. `null` where there is none. */
+  wind_direction?: number | null
+  /** With `include=wind`: speed of gusts, in km/h. `null` where there is none. */
+  gust_speed?: number | null
 }
 
 /** A buoy in a list. */
@@ -131,6 +155,9 @@ export type BuoyDetail = {
   country: string | null
   /** The buoy's IANA time zone again, under a name that some clients expect. */
   dtz: string
+  /** With `include=available`: the fields that the buoy has had, in readings or in series. */
+  available?: {
+  }
 }
 
 /** A buoy that a search found. */
@@ -1127,6 +1154,8 @@ export type ListBuoysParameters = {
   has?: string
   /** Only buoys whose last reading is at most so old at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
+  /** More members of readings: `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`. Allowed: one or more of wind, peak_period, separated by commas. */
+  include?: string
   /** Page, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
   page?: number
   /** Buoys a page: default 50, with `country` 500; more than 500 is taken as 500. Allowed: an integer of at least 1. */
@@ -1137,6 +1166,8 @@ export type ListBuoysParameters = {
 
 /** Parameters of `getBuoy`. */
 export type GetBuoyParameters = {
+  /** More members: of the last reading `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`; of the buoy `available`, the fields that it has had, each with the times of its first and last value. Allowed: one or more of wind, peak_period, available, separated by commas. */
+  include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }
@@ -1147,6 +1178,8 @@ export type LastReadingsParameters = {
   ids: number[]
   /** Only this many of the ids are processed. Allowed: an integer from 1 to 100. Default: 3. */
   limit?: number
+  /** More members of readings: `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`. Allowed: one or more of wind, peak_period, separated by commas. */
+  include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }
@@ -1175,6 +1208,8 @@ export type NearestBuoysParameters = {
   has?: string
   /** Only buoys whose last reading is at most so old at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
+  /** More members of readings: `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`. Allowed: one or more of wind, peak_period, separated by commas. */
+  include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }
@@ -1195,6 +1230,8 @@ export type ListReadingsParameters = {
   page?: number
   /** Readings a page; more than 100 is taken as 100. Allowed: an integer of at least 1. Default: 20. */
   per_page?: number
+  /** More members of readings: `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`. Allowed: one or more of wind, peak_period, separated by commas. */
+  include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }
@@ -1207,12 +1244,16 @@ export type ClosestReadingParameters = {
   time: string
   /** How far from the moment a reading may lie, both ends included. Allowed: a plain decimal number from 1 to 24. Default: 3. */
   tolerance_hours?: number
+  /** More members of readings: `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`. Allowed: one or more of wind, peak_period, separated by commas. */
+  include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }
 
 /** Parameters of `getReading`. */
 export type GetReadingParameters = {
+  /** More members of readings: `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`. Allowed: one or more of wind, peak_period, separated by commas. */
+  include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }
@@ -1314,6 +1355,8 @@ export type MapBuoysParameters = {
   has?: string
   /** Only buoys whose last reading is at most so old at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
+  /** More members of readings: `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`. Allowed: one or more of wind, peak_period, separated by commas. */
+  include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }

@@ -21,7 +21,7 @@ export const getReading = operation({
   summary: 'One reading',
   parameters: { include },
   refusal: 'validation_failed',
-  errors: ['resource_not_found'],
+  errors: ['resource_not_found', 'validation_failed'],
   answer(view, query, [buoyId, readingId]) {
     const ordinal = requireBuoy(view, buoyId)
     const { readings, catalog } = view.dataset

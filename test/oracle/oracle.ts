@@ -228,8 +228,8 @@ function lastReading(buoy: Known): Json {
     time: time!,
     water_temperature: water_temperature!,
     direction: direction!,
-    ...extras(buoy.newest),
     unit: unit!,
+    ...extras(buoy.newest),
   }
 }
 
