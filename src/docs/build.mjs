@@ -77,12 +77,12 @@ export async function build(cache = join(dirname(dirname(here)), 'node_modules',
 function pageFiles(scalar) {
   const style = hashed('docs', 'css', readFileSync(join(here, 'page.css')), 'text/css; charset=utf-8')
   const demo = hashed('demo', 'js', readFileSync(join(here, 'demo.js')), 'text/javascript; charset=utf-8')
-  if (scalar === null) return [page('plain.html', { STYLE: style.path, DEMO: demo.path }), style, demo]
+  if (scalar === null) return [...pages('plain.html', { STYLE: style.path, DEMO: demo.path }), style, demo]
   const code = new TextDecoder().decode(scalar).replace(/\/\/# sourceMappingURL=\S+\s*$/, '')
   const library = hashed('scalar', 'js', Buffer.from(SCALAR.notice + code), 'text/javascript; charset=utf-8')
   const start = hashed('start', 'js', readFileSync(join(here, 'start.js')), 'text/javascript; charset=utf-8')
   return [
-    page('page.html', {
+    ...pages('page.html', {
       STYLE: style.path,
       LIBRARY: library.path,
       START: start.path,
@@ -95,20 +95,21 @@ function pageFiles(scalar) {
   ]
 }
 
-function page(name, paths) {
+/** The page, also for those who write a slash behind its name. */
+function pages(name, paths) {
   const text = readFileSync(join(here, name), 'utf8').replaceAll(
     /\[\[([A-Z]+)\]\]/g,
     (_match, key) => paths[key],
   )
-  return {
-    path: '/docs',
+  return ['/docs', '/docs/'].map((path) => ({
+    path,
     file: 'docs.html',
     type: 'text/html; charset=utf-8',
     cache: 'revalidate',
     contentSecurityPolicy: CONTENT_SECURITY_POLICY,
     template: true,
     bytes: Buffer.from(text),
-  }
+  }))
 }
 
 /** A file under a name that changes with its bytes. */

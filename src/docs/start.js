@@ -2,20 +2,163 @@
 // servers.
 const place = document.getElementById('reference')
 
-Scalar.createApiReference(place, {
-  url: place.dataset.description,
-  withDefaultFonts: false,
-  telemetry: false,
-  proxyUrl: '',
-  agent: { disabled: true },
-  mcp: { disabled: true },
-  showDeveloperTools: 'never',
-  hideClientButton: true,
-  documentDownloadType: 'json',
-  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-  authentication: { preferredSecurityScheme: 'bearer' },
-  // Scalar's greys and blues have too little contrast for many readers.
-  customCss: `
+/** As the explorer keeps the visitor's key, see `explorer/key.ts`. */
+const STORAGE_KEY = 'groundswell-key'
+const KEY_PATTERN = /^[\x21-\x7e]{1,200}$/
+/** The server and the time of the written examples, and the buoy that they ask for. */
+const WRITTEN = {
+  server: 'http://127.0.0.1:8080',
+  time: Date.parse('2026-11-01T06:00:00Z'),
+  slug: 'anglet',
+  lat: 43.5,
+  lng: -1.6,
+}
+const DAY_MS = 86_400_000
+const FAR_KM = 20_016
+
+function keptKey() {
+  try {
+    return sessionStorage.getItem(STORAGE_KEY) ?? localStorage.getItem(STORAGE_KEY) ?? ''
+  } catch {
+    // A browser may forbid both.
+    return ''
+  }
+}
+
+/** What is typed into the field of the key is the explorer's as well, until the browser is closed. */
+function shareKey() {
+  document.addEventListener('input', ({ target }) => {
+    if (!(target instanceof HTMLInputElement) || target.placeholder !== 'Token') return
+    const key = target.value.trim()
+    try {
+      if (KEY_PATTERN.test(key)) sessionStorage.setItem(STORAGE_KEY, key)
+    } catch {
+      // Then it lasts as long as the page.
+    }
+  })
+}
+
+function showContact() {
+  const contact = document.getElementById('contact')
+  if (contact.dataset.contact === '') return
+  contact.textContent = `Keys: ${contact.dataset.contact}`
+  contact.hidden = false
+}
+
+async function dataOf(address) {
+  const answer = await fetch(address)
+  if (!answer.ok) throw new Error(String(answer.status))
+  return { snapshot: answer.headers.get('X-Snapshot-Id'), data: (await answer.json()).data }
+}
+
+/** A buoy of this server that has a recent reading, by its two public operations; null where there is none. */
+async function livingBuoy(base) {
+  try {
+    const { lat, lng } = WRITTEN
+    const near = await dataOf(`${base}/buoys/nearest?lat=${lat}&lng=${lng}&max_distance=${FAR_KM}`)
+    const { id, name, source, lat: north, lng: east, last_reading: reading } = near.data.buoy
+    const { data } = await dataOf(`${base}/buoys/search?limit=50&query=${encodeURIComponent(name)}`)
+    const slug = data.buoys.find((buoy) => buoy.id === id)?.slug ?? String(id)
+    return {
+      id,
+      slug,
+      time: Date.parse(reading.time),
+      snapshot: near.snapshot,
+      source,
+      lat: north,
+      lng: east,
+    }
+  } catch {
+    return null
+  }
+}
+
+/** The same time of day, as many whole days later as the data are newer than the examples. */
+function shifted(text, buoy) {
+  const days = Math.floor((buoy.time - WRITTEN.time) / DAY_MS) * DAY_MS
+  return text.replaceAll(/\b20\d\d-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?\b/g, (date, clock = '') => {
+    const at = new Date(Date.parse(date) + days)
+    return Number.isNaN(at.getTime()) ? date : at.toISOString().slice(0, 10) + clock
+  })
+}
+
+/** What the description's examples become: questions that this server has an answer to. */
+function exampleFor({ name, example }, buoy) {
+  const { id, slug, source, lat, lng, time, snapshot } = buoy
+  const [north, south, east, west] = [lat + 1, lat - 1, lng + 1, lng - 1]
+  const own = {
+    buoy_id: slug,
+    reading_id: String(id * 1e10 + time / 1000),
+    ids: [id],
+    source,
+    // Not every server has spots, and nothing public says the country's code.
+    country: undefined,
+    spot_id: undefined,
+    near: `${lat},${lng}`,
+    lat,
+    lng,
+    since: snapshot,
+    query: slug,
+    timestamp: time / 1000,
+    time:
+      typeof example === 'string' && example.includes('T')
+        ? new Date(time).toISOString().slice(0, 19) + 'Z'
+        : new Date(time).toISOString().slice(11, 16),
+    date: new Date(time).toISOString().slice(0, 10),
+    bounds: JSON.stringify({ north, south, east, west }),
+  }
+  if (name in own) return own[name]
+  if (/^(season_)?(start|end)_year$/.test(name))
+    return new Date(time).getUTCFullYear() - (name.includes('start') ? 1 : 0)
+  return typeof example === 'string' ? shifted(example, buoy) : example
+}
+
+/** The description with the address of this server, and with examples of its time and of one of its buoys. */
+function localized(description, buoy) {
+  const { info } = description
+  info.description = info.description.replaceAll(WRITTEN.server, location.origin)
+  if (buoy === null) return description
+  info.description = shifted(info.description, buoy)
+    .replaceAll(`/${WRITTEN.slug}/`, `/${buoy.slug}/`)
+    .replaceAll(`query=${WRITTEN.slug}`, `query=${buoy.slug}`)
+  for (const { get } of Object.values(description.paths)) {
+    for (const parameter of get.parameters) {
+      if (parameter.example !== undefined) parameter.example = exampleFor(parameter, buoy)
+    }
+  }
+  return description
+}
+
+async function start() {
+  shareKey()
+  showContact()
+  const address = place.dataset.description
+  const base = address.slice(0, address.lastIndexOf('/'))
+  const [description, buoy] = await Promise.all([
+    fetch(address).then((answer) => answer.json()),
+    livingBuoy(base),
+  ])
+  show(localized(description, buoy))
+}
+
+function show(content) {
+  Scalar.createApiReference(place, {
+    content,
+    withDefaultFonts: false,
+    telemetry: false,
+    proxyUrl: '',
+    agent: { disabled: true },
+    mcp: { disabled: true },
+    showDeveloperTools: 'never',
+    hideClientButton: true,
+    documentDownloadType: 'json',
+    defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+    authentication: {
+      preferredSecurityScheme: 'bearer',
+      securitySchemes: { bearer: { token: keptKey() } },
+    },
+    // Scalar's greys and blues have too little contrast for many readers.
+    customCss: `
     .light-mode {
       --scalar-color-2: #4b4b4b;
       --scalar-color-3: #5f5f5f;
@@ -28,11 +171,13 @@ Scalar.createApiReference(place, {
       --scalar-color-3: #a3a3a3;
     }
   `,
-  metaData: { title: 'groundswell API' },
-})
+    metaData: { title: 'groundswell API' },
+  })
+}
 
-// Scalar gives its copy buttons no name, and the keyboard cannot scroll its long lines of code. As it adds to
+// Scalar gives its copy buttons no name, and the keyboard cannot scroll its long lines of code and wide tables. As it adds to
 // the page all the time, so does this.
+const SCROLLED = ':is(code.custom-scroll, .markdown table):not([tabindex])'
 let isPending = false
 new MutationObserver(() => {
   if (isPending) return
@@ -42,6 +187,8 @@ new MutationObserver(() => {
     for (const button of document.querySelectorAll('button[class*="copy-button"]:not([aria-label])')) {
       button.setAttribute('aria-label', 'Copy')
     }
-    for (const code of document.querySelectorAll('code.custom-scroll:not([tabindex])')) code.tabIndex = 0
+    for (const scrolled of document.querySelectorAll(SCROLLED)) scrolled.tabIndex = 0
   })
 }).observe(place, { childList: true, subtree: true })
+
+void start()

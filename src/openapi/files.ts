@@ -5,6 +5,8 @@
 import type { Declared } from '../answers/operation.ts'
 import type { StaticFile } from '../serving/site.ts'
 import { openApiDocument, type OpenApiDocument } from './document.ts'
+import { pascal } from './responses.ts'
+import type { Schema } from './schemas.ts'
 
 const ENCODER = new TextEncoder()
 
@@ -32,7 +34,7 @@ export function descriptionFiles(operations: readonly Declared[], basePath: stri
  * with its parameters. It has the form of llmstxt.org: a title, a summary in a quotation, sections of links
  * and text.
  */
-function llmsText({ info, paths, servers: [{ url }] }: OpenApiDocument): string {
+function llmsText({ info, paths, servers: [{ url }], components }: OpenApiDocument): string {
   const operations = Object.entries(paths).map(([path, { get }]) => {
     const parameters = get.parameters.flatMap(({ name, in: location, required, description }) =>
       location === 'query'
@@ -40,7 +42,17 @@ function llmsText({ info, paths, servers: [{ url }] }: OpenApiDocument): string 
         : [],
     )
     const lines = [`### GET ${url}${path}`, '', `${String(get.summary)}. ${String(get.description)}`]
-    return [...lines, ...(parameters.length === 0 ? [] : ['', ...parameters])].join('\n')
+    const answer = components.schemas[`${pascal(get.operationId)}Answer`]
+    const fields = fieldLines((answer.properties as { data: Schema }).data, 'data')
+    return [
+      ...lines,
+      ...(parameters.length === 0 ? [] : ['', 'Parameters:', '', ...parameters]),
+      ...(fields.length === 0 ? [] : ['', 'Answer:', '', ...fields]),
+    ].join('\n')
+  })
+  const objects = Object.entries(components.schemas).flatMap(([name, schema]) => {
+    const fields = name.endsWith('Answer') && name !== 'ErrorAnswer' ? [] : fieldLines(schema, '')
+    return fields.length === 0 ? [] : [[`### ${name}`, '', ...fields].join('\n')]
   })
   return `# ${info.title}
 
@@ -54,5 +66,46 @@ ${info.description.replaceAll(/^(#+) /gm, '#$1 ')}
 ## Operations
 
 ${operations.join('\n\n')}
+
+## Fields
+
+${objects.join('\n\n')}
 `
+}
+
+/** A line for each member of an object, and of objects and lists in it, as far as they have no name of their own. */
+function fieldLines(schema: Schema, path: string): string[] {
+  const { properties, items, oneOf, anyOf } = schema as {
+    properties?: { [name: string]: Schema }
+    items?: Schema
+    oneOf?: Schema[]
+    anyOf?: Schema[]
+  }
+  if (items !== undefined) return fieldLines(items, `${path}[]`)
+  const either = oneOf ?? anyOf
+  if (either !== undefined) return [...new Set(either.flatMap((one) => fieldLines(one, path)))]
+  return Object.entries(properties ?? {}).flatMap(([name, field]) => {
+    const at = path === '' ? name : `${path}.${name}`
+    const text = typeof field.description === 'string' ? `: ${field.description}` : ''
+    const hasUnit = typeof field['x-unit'] === 'string' && !text.includes(`in ${field['x-unit']}`)
+    const unit = hasUnit ? `, in ${String(field['x-unit'])}` : ''
+    return [`- \`${at}\` (${typeText(field)}${unit})${text}`, ...fieldLines(field, at)]
+  })
+}
+
+/** `list of Buoy`, `number or null`. */
+function typeText(schema: Schema): string {
+  const { $ref, type, items, oneOf, anyOf } = schema as {
+    $ref?: string
+    type?: string | string[]
+    items?: Schema
+    oneOf?: Schema[]
+    anyOf?: Schema[]
+  }
+  if ($ref !== undefined) return $ref.slice($ref.lastIndexOf('/') + 1)
+  if (items !== undefined) return `list of ${typeText(items)}`
+  const either = oneOf ?? anyOf
+  if (either !== undefined) return [...new Set(either.map((one) => typeText(one)))].join(' or ')
+  if (type !== undefined) return [type].flat().join(' or ')
+  return 'const' in schema ? JSON.stringify(schema.const) : 'value'
 }

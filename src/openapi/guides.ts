@@ -12,21 +12,65 @@ All operations are \`GET\`. Answers are JSON in UTF-8; lists, charts and series 
 const GUIDES: readonly Guide[] = [
   {
     title: 'Quick start',
-    text: `Take the address of the server (here the one of \`npm start\`) and your key. Two operations need no key. One of them finds a buoy by its name:
+    text: `Every example finds a buoy by its name, which needs no key, and prints its newest readings, which need one: put your key into the
+variable \`KEY\` of your environment. \`http://127.0.0.1:8080\` is the server of \`npm start\`; on the documentation page it is the server of that page.
+
+With curl:
 
 \`\`\`sh
 URL=http://127.0.0.1:8080BASE
-curl "$URL/buoys/search?query=anglet"
+curl "$URL/buoys/search?query=anglet&limit=1"
+curl -H "Authorization: Bearer $KEY" "$URL/buoys/anglet/readings?per_page=3"
 \`\`\`
 
-All others need the key:
+With JavaScript, in Node:
 
-\`\`\`sh
-curl -H "Authorization: Bearer $KEY" "$URL/buoys/anglet/readings?per_page=5"
+\`\`\`js
+const url = 'http://127.0.0.1:8080BASE'
+const headers = { Authorization: \`Bearer \${process.env.KEY}\` }
+const ask = async (path) => {
+  const answer = await fetch(url + path, { headers })
+  const body = await answer.json()
+  if (!answer.ok) throw new Error(body.message)
+  return body.data
+}
+const [buoy] = (await ask('/buoys/search?query=anglet&limit=1')).buoys
+const { readings } = await ask(\`/buoys/\${buoy.slug}/readings?per_page=3\`)
+for (const { time, significient_height } of readings) console.log(buoy.name, time, significient_height, 'm')
 \`\`\`
 
-A success is \`{"status": "success", "data": …, "meta": …}\`, and \`meta.timestamp\` is the time of the answer. Long lists come in pages:
-their \`meta\` also has \`page\`, \`per_page\` and \`total_pages\`. The last page is the one where \`page\` equals \`total_pages\`.
+With Python, without packages:
+
+\`\`\`python
+import json, os, urllib.request
+
+url = "http://127.0.0.1:8080BASE"
+
+def ask(path):
+    request = urllib.request.Request(url + path, headers={"Authorization": "Bearer " + os.environ["KEY"]})
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)["data"]
+
+buoy = ask("/buoys/search?query=anglet&limit=1")["buoys"][0]
+for reading in ask("/buoys/" + buoy["slug"] + "/readings?per_page=3")["readings"]:
+    print(buoy["name"], reading["time"], reading["significient_height"], "m")
+\`\`\`
+
+With R, by the package jsonlite:
+
+\`\`\`r
+url <- "http://127.0.0.1:8080BASE"
+ask <- function(path) {
+  answer <- url(paste0(url, path), headers = c(Authorization = paste("Bearer", Sys.getenv("KEY"))))
+  on.exit(close(answer))
+  jsonlite::fromJSON(readLines(answer, warn = FALSE))$data
+}
+buoy <- ask("/buoys/search?query=anglet&limit=1")$buoys[1, ]
+readings <- ask(paste0("/buoys/", buoy$slug, "/readings?per_page=3"))$readings
+print(data.frame(buoy = buoy$name, readings[c("time", "significient_height")]))
+\`\`\`
+
+A success is \`{"status": "success", "data": …, "meta": …}\`, and \`meta.timestamp\` is the time of the answer.
 
 Parameters:
 
@@ -42,6 +86,22 @@ zone. A missing measurement is \`null\`: never 0, and its key is always there. N
 they become HTML.
 
 Web pages of any origin may call the API from a browser.`,
+  },
+  {
+    title: 'Pages of long lists',
+    text: `\`GET /buoys\` and \`GET /buoys/{buoy_id}/readings\` come in pages: \`meta\` has \`page\`, \`per_page\` and \`total_pages\`, and \`data.count\` is the number of
+items in all. The last page is the one where \`page\` equals \`total_pages\`; a page past it is an empty list. A large \`per_page\` saves calls.
+
+**Pages that hold still.** A new snapshot may come between two pages, and then a list slips: items come twice or not at all. Send the
+\`X-Snapshot-Id\` of the first page as \`snapshot\` with the others. Such an answer is from that snapshot, whatever has come since. Lists then say
+so in \`meta.snapshot\`, and have a \`Link\` header with the addresses of the pages around (\`next\`, \`prev\`, \`first\`, \`last\`), so following \`next\` until
+there is none reads a whole list. They have no key in them: send yours with each. The server holds a few snapshots; one that has left is a 410
+\`snapshot_gone\`, and you begin anew.
+
+\`\`\`sh
+ID=$(curl -sD - -o /dev/null -H "Authorization: Bearer $KEY" "$URL/buoys?per_page=100" | tr -d '\\r' | sed -n 's/^X-Snapshot-Id: //Ip')
+curl -i -H "Authorization: Bearer $KEY" "$URL/buoys?per_page=100&page=2&snapshot=$ID"
+\`\`\``,
   },
   {
     title: 'Formats',
@@ -70,7 +130,8 @@ up later. The operator can replace a lost key, and the old one ends at once.
 
 Without a key the answer is 401 \`API key required\`, with a wrong one 401 \`Invalid API key\`. \`GET /buoys/search\` and
 \`GET /buoys/nearest\` need no key and ignore a wrong one. Calls without a key count for the address that they come from: it has 1,000 an hour,
-unless the operator has set another number.
+unless the operator has set another number. Where the operator has opened the explorer, the pages of the server itself read all operations without a
+key; other programs need one.
 
 A key has a quota per clock hour in UTC: 1,000 calls unless agreed otherwise. Each call counts as one, whatever its answer,
 304, 400, 404 and 422 included; only a whole range of readings in another format than JSON counts as more. Every answer to a valid key shows the state of its quota:
@@ -105,15 +166,10 @@ Every error has a \`request_id\`, also in the header \`X-Request-Id\`. Quote it 
 UUID, the answer uses that one. An empty list is a success. The server refuses headers and address of more than 16 KB together with 431.`,
   },
   {
-    title: 'Conditional requests',
+    title: 'Caching',
     text: `Every success has an \`ETag\`. It depends on the data and the request, not on the key. Send it back in \`If-None-Match\`: as long as nothing has
 changed, the answer is 304 without a body. Such a call counts, too. \`Cache-Control\` ends no later than the next data are expected; answers to a key are
 \`private\`. \`X-Snapshot-Id\` names the snapshot of the data that an answer comes from. Answers with the same \`X-Snapshot-Id\` fit together.
-
-**Pages that hold still.** A new snapshot may come between two pages, and then a list slips: items come twice or not at all. Send the
-\`X-Snapshot-Id\` of the first page as \`snapshot\` with the others. Such an answer is from that snapshot, whatever has come since. Lists then say
-so in \`meta.snapshot\`, and have a \`Link\` header with the addresses of the pages around (\`next\`, \`prev\`, \`first\`, \`last\`). The server holds a
-few snapshots; one that has left is a 410 \`snapshot_gone\`, and you begin anew.
 
 \`HEAD\` gives the headers of \`GET\`. \`OPTIONS\` answers 204, needs no key and does not count. Answers may be compressed if the request has
 \`Accept-Encoding\`.`,

@@ -1,20 +1,43 @@
 /** The documentation page in a real browser, the description as files, and a build that cannot reach npm. */
 import assert from 'node:assert/strict'
+import { execFile, execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Page } from 'playwright-core'
+import { promisify } from 'node:util'
+import { openApiDocument } from '../../src/openapi/document.ts'
 import { ROUTED } from '../../src/routes.ts'
-import { openBrowser, serveWorld, visit } from '../explorer/browser.ts'
+import { faults, openBrowser, serveWorld, visit } from '../explorer/browser.ts'
 import { Client, temporaryFolder } from '../live.ts'
 
 const COMMITTED = fileURLToPath(new URL('../../clients/openapi.json', import.meta.url))
 
 /** Scalar tries once to evaluate text, is refused, and goes on without. */
 const PROBE = /script-src|unsafe-eval/
+
+const run = promisify(execFile)
+
+/** What runs the text of a quick start, which comes as its last argument. */
+const QUICK_STARTS: readonly (readonly [string, readonly [string, ...string[]]])[] = [
+  ['sh', ['sh', '-c']],
+  ['js', [process.execPath, '--input-type=module', '-e']],
+  ['python', ['python3', '-c']],
+  ['r', ['Rscript', '-e']],
+]
+
+/** Why a quick start cannot be run here, or false. */
+function missing(program: string): string | false {
+  try {
+    execFileSync(program, ['--version'], { stdio: 'ignore', timeout: 60_000 })
+    if (program === 'Rscript')
+      execFileSync(program, ['-e', 'library(jsonlite)'], { stdio: 'ignore', timeout: 60_000 })
+    return false
+  } catch (error) {
+    return program === 'sh' ? false : `${program} is not here: ${(error as Error).message}`
+  }
+}
 
 test('The documentation', { timeout: 600_000 }, async (t) => {
   const live = await serveWorld(t, { args: ['--base-path=/api/v2'] })
@@ -46,8 +69,9 @@ test('The documentation', { timeout: 600_000 }, async (t) => {
     for (const guide of [
       'Quick start',
       'Keys and quota',
+      'Pages of long lists',
       'Errors',
-      'Conditional requests',
+      'Caching',
       'Satellites',
       'Data sources and credits',
     ]) {
@@ -55,7 +79,41 @@ test('The documentation', { timeout: 600_000 }, async (t) => {
     }
   })
 
+  await t.test('names the fields of every answer in that text, with their units', async () => {
+    const { text } = await client.getAbsolute('/llms.txt')
+    assert.match(text, /^- `data\.buoys` \(list of Buoy\): /m)
+    assert.match(text, /\n### Reading\n\n(- .*\n)*- `significient_height` \(number.*\bm\b/)
+    const { components } = openApiDocument(ROUTED, '/v2')
+    for (const [name, schema] of Object.entries(components.schemas)) {
+      for (const field of Object.keys((schema.properties ?? {}) as object)) {
+        assert.ok(name.endsWith('Answer') || text.includes(`\`${field}\``), `${name}.${field}`)
+      }
+    }
+  })
+
+  for (const [language, program] of QUICK_STARTS) {
+    await t.test(
+      `has a quick start in ${language} that runs as it stands`,
+      { skip: missing(program[0]) },
+      async () => {
+        const { text } = await client.getAbsolute('/llms.txt')
+        const quickStart = text.slice(text.indexOf('\n## Quick start'), text.indexOf('\n## Pages of'))
+        const block = new RegExp(`\n\`\`\`${language}\n([^]*?)\n\`\`\``).exec(quickStart)
+        assert.ok(block !== null, 'the text has one')
+        const code = block[1].replaceAll('http://127.0.0.1:8080', `http://127.0.0.1:${live.port}`)
+        const { stdout } = await run(program[0], [...program.slice(1), code], {
+          env: { ...process.env, KEY: live.key },
+        })
+        assert.match(stdout, /Anglet[^]*\d{4}-\d\d-\d\dT\d\d:\d\d:00Z[^]*\d\.\d/)
+      },
+    )
+  }
+
   const { text: html, headers } = await client.getAbsolute('/docs')
+  await t.test('has the same page with a slash behind its name', async () => {
+    assert.equal((await client.getAbsolute('/docs/')).text, html)
+  })
+
   await t.test('has a page with a strict policy', () => {
     const policy = String(headers['content-security-policy'])
     assert.match(policy, /default-src 'self'; script-src 'self';/)
@@ -85,14 +143,16 @@ test('The documentation', { timeout: 600_000 }, async (t) => {
       await page.getByRole('button', { name: 'Test Request (get /buoys/{buoy_id})' }).click()
       const dialog = page.getByRole('dialog')
       await dialog.getByRole('button', { name: 'Send Request' }).waitFor()
+      // The explorer is open on this machine, and so is this page.
       const without = await sent()
-      assert.equal(without.status, 401)
-      assert.match(without.text, /API key required/)
+      assert.equal(without.status, 200, without.text)
       await dialog.getByPlaceholder('Token').fill(live.key)
       const withKey = await sent()
       assert.equal(withKey.status, 200, withKey.text)
       assert.match(withKey.text, /"slug":"anglet"/)
       await dialog.getByText('200 OK').first().waitFor()
+      // The explorer has the key now.
+      assert.equal(await page.evaluate(`sessionStorage.getItem('groundswell-key')`), live.key)
       assert.deepEqual(foreign, [])
       assert.deepEqual(
         errors.filter((error) => !PROBE.test(error) && !error.includes('401')),
@@ -105,6 +165,38 @@ test('The documentation', { timeout: 600_000 }, async (t) => {
     },
   )
 
+  await t.test('gives data for every request that is sent as the page proposes it', async (t) => {
+    const { page } = await visit(t, browser, live, 'docs/')
+    for (const path of ['/buoys', '/buoys/{buoy_id}/readings', '/conditions']) {
+      const tag = { '/buoys': 'buoys', '/conditions': 'conditions' }[path] ?? 'readings'
+      await page.goto(new URL(`/docs/#tag/${tag}/GET${path}`, page.url()).href)
+      await page.reload()
+      await page.getByRole('button', { name: `Test Request (get ${path})` }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Send Request' }).waitFor()
+      const isAsked = (address: string): boolean =>
+        new URL(address).pathname === `/api/v2${path.replace('{buoy_id}', 'anglet')}`
+      const [answer] = await Promise.all([
+        page.waitForResponse((response) => isAsked(response.url())),
+        page.keyboard.press('Control+Enter'),
+      ])
+      assert.equal(answer.status(), 200, path)
+      const { data } = (await answer.json()) as { data: { count?: number; reading?: { exists: boolean } } }
+      assert.ok((data.count ?? Number(data.reading?.exists)) > 0, `${path} ${answer.url()}`)
+    }
+  })
+
+  await t.test('breaks no word, and has no target below 24 pixels, on a narrow screen', async (t) => {
+    const { page } = await visit(t, browser, live, 'docs', { viewport: { width: 320, height: 640 } })
+    await page.getByRole('heading', { name: 'Errors' }).first().waitFor()
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320)
+    assert.deepEqual(await page.evaluate(BROKEN_WORDS), [])
+    assert.deepEqual(await page.evaluate(SMALL_TARGETS), [])
+    await page.getByRole('link', { name: 'Explorer' }).click()
+    await page.locator('#map').waitFor()
+    await page.locator('a[href="docs"]').click()
+    await page.getByRole('heading', { name: 'Errors' }).first().waitFor()
+  })
+
   for (const colorScheme of ['light', 'dark'] as const) {
     await t.test(`has no fault that axe finds, in ${colorScheme} colours`, async (t) => {
       const { page } = await visit(t, browser, live, 'docs', { colorScheme })
@@ -115,16 +207,30 @@ test('The documentation', { timeout: 600_000 }, async (t) => {
   }
 })
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+/** Words of running text and of tables that stand on two lines. */
+const BROKEN_WORDS = `(() => {
+  const texts = document.createTreeWalker(document.querySelector('#reference'), NodeFilter.SHOW_TEXT)
+  const broken = []
+  while (texts.nextNode()) {
+    const { data, parentElement } = texts.currentNode
+    if (!parentElement.checkVisibility() || parentElement.closest('.markdown') === null) continue
+    for (const { index, 0: word } of data.matchAll(/[A-Za-z_]{3,}/g)) {
+      const range = document.createRange()
+      range.setStart(texts.currentNode, index)
+      range.setEnd(texts.currentNode, index + word.length)
+      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.push(word)
+    }
+  }
+  return broken
+})()`
 
-/** Faults of accessibility that axe finds, as lines. */
-async function faults(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
-  const found = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
-    'axe.run().then((result) => result.violations)',
-  )
-  return found.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
-}
+/** Controls that are not links within a text, and narrower or lower than 24 pixels. */
+const SMALL_TARGETS = `[...document.querySelectorAll('a, button, input, select, [role=button]')].flatMap((control) => {
+  const { width, height } = control.getBoundingClientRect()
+  const isInText = control.tagName === 'A' && control.closest('p, li, td') !== null
+  const isSmall = width > 1 && height > 1 && Math.min(width, height) < 23.9
+  return isSmall && !isInText && control.checkVisibility() ? [control.outerHTML.slice(0, 150)] : []
+})`
 
 interface Built {
   files: { path: string; bytes: Uint8Array }[]
