@@ -42,8 +42,10 @@ function llmsText({ info, paths, servers: [{ url }], components }: OpenApiDocume
         : [],
     )
     const lines = [`### GET ${url}${path}`, '', `${String(get.summary)}. ${String(get.description)}`]
-    const answer = components.schemas[`${pascal(get.operationId)}Answer`]
-    const fields = fieldLines((answer.properties as { data: Schema }).data, 'data')
+    // A stream has none.
+    const answer: Schema | undefined = components.schemas[`${pascal(get.operationId)}Answer`]
+    const data = (answer?.properties as { data?: Schema } | undefined)?.data
+    const fields = data === undefined ? [] : fieldLines(data, 'data')
     return [
       ...lines,
       ...(parameters.length === 0 ? [] : ['', 'Parameters:', '', ...parameters]),

@@ -85,7 +85,7 @@ test('The documentation', { timeout: 600_000 }, async (t) => {
     assert.match(text, /\n### Reading\n\n(- .*\n)*- `significient_height` \(number.*\bm\b/)
     const { components } = openApiDocument(ROUTED, '/v2')
     for (const [name, schema] of Object.entries(components.schemas)) {
-      for (const field of Object.keys((schema.properties ?? {}) as object)) {
+      for (const field of Object.keys(schema.properties ?? {})) {
         assert.ok(name.endsWith('Answer') || text.includes(`\`${field}\``), `${name}.${field}`)
       }
     }
