@@ -5,9 +5,6 @@ interface Guide {
   text: string
 }
 
-/** Of the reader's program, not of this one. */
-const NODE_ENVIRONMENT = ['process', 'env'].join('.')
-
 const INTRODUCTION = `Ocean wave-buoy data over HTTP, read-only. The API answers where buoys are, what they measure now and
 what they have measured, with charts and seasons. It has satellite altimeter passes, and forecast, reading and tide of any point.
 All operations are \`GET\`. Answers are JSON in UTF-8; lists, charts and series are also CSV, NDJSON and GeoJSON.`
@@ -30,7 +27,7 @@ With JavaScript, in Node:
 
 \`\`\`js
 const url = 'http://127.0.0.1:8080BASE'
-const headers = { Authorization: \`Bearer \${${NODE_ENVIRONMENT}.KEY}\` }
+const headers = { Authorization: \`Bearer \${process.env.KEY}\` }
 const ask = async (path) => {
   const answer = await fetch(url + path, { headers })
   const body = await answer.json()

@@ -141,6 +141,9 @@ const OPTIONS = new Set([
 /** Options of other programs that documents name: npm, node, git, npm's lock files, cpulimit, and our benches and tests. */
 const OTHER_OPTIONS = new Set([
   'import',
+  // Of LibreOffice.
+  'convert-to',
+  'infilter',
   'omit',
   'no-save',
   'ignore-scripts',
