@@ -41,7 +41,9 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
       this.gone()
     })
     response.onWritable(() => {
-      if (this.#rest !== null && !this.offer(this.#rest)) return false
+      // What the engine keeps of a stream it would only send with the next write, unless it is asked to.
+      if (this.#length === null) response.cork(() => {})
+      else if (this.#rest !== null && !this.offer(this.#rest)) return false
       this.room()
       return true
     })

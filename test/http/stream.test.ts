@@ -150,6 +150,120 @@ for (const kind of ENGINES) {
       }
     })
 
+    it('keeps the chunks of many streams apart while readers leave, stay behind, and others ask between', async () => {
+      const [count, pieces] = [45, 40]
+      const text = Buffer.from(Array.from({ length: MOST_WRITE_BYTES + 26 }, (_, i) => 97 + (i % 26)))
+      const length = pieces * MOST_WRITE_BYTES
+      const shared = Connections.allocate(1)
+      const limits = { total: Infinity, perAddress: 1000, isExempt: () => false }
+      let [begun, over] = [0, 0]
+      const faults: unknown[] = []
+      const crowded = loadEngine(kind).create(
+        (exchange) => {
+          if (exchange.path === '/') {
+            exchange.send(TEXT_HEAD, Buffer.from('plain'))
+            return
+          }
+          let sent = 0
+          const goOn = (): void => {
+            if (stream.isOver) return
+            if (sent === length) {
+              stream.end()
+              over++
+              return
+            }
+            const at = sent % 26
+            sent += MOST_WRITE_BYTES
+            if (stream.write(text.subarray(at, at + MOST_WRITE_BYTES))) setImmediate(goOn)
+          }
+          const stream = exchange.later({ onRoom: goOn, onGone: () => over++ })!
+          begun++
+          stream.stream(TEXT_HEAD)
+          setImmediate(goOn)
+        },
+        { connections: new Connections(shared, 0, limits), onThrow: (error) => faults.push(error) },
+      )
+      /** Reads at once, with pauses, or a part only. */
+      const read = (crowdedPort: number, how: 'quick' | 'slow' | 'part'): Promise<void> =>
+        new Promise((resolve, reject) => {
+          const options = { port: crowdedPort, host: '127.0.0.1', path: '/stream', agent: false }
+          get(options, (answer) => {
+            let received = 0
+            answer.on('error', (error) => (how === 'part' ? undefined : reject(error)))
+            answer.on('data', (bytes: Buffer) => {
+              const at = received % 26
+              for (let i = 0; i < bytes.length; i += text.length - 26) {
+                const piece = bytes.subarray(i, i + text.length - 26)
+                const from = (at + i) % 26
+                if (!piece.equals(text.subarray(from, from + piece.length))) reject(new Error('other bytes'))
+              }
+              received += bytes.length
+              if (how === 'part' && received > length / 8) answer.destroy()
+              if (how === 'slow') {
+                answer.pause()
+                setTimeout(() => answer.resume(), 20)
+              }
+            })
+            answer.once('close', () => {
+              if (how === 'part' || (answer.complete && received === length)) resolve()
+              else reject(new Error(`a ${how} reader has ${received} bytes of ${length}`))
+            })
+          }).once('error', reject)
+        })
+      try {
+        const crowdedPort = await crowded.listen('127.0.0.1', 0)
+        const reading = new AbortController()
+        const askers = Array.from({ length: 4 }, async () => {
+          const client = new RawClient(crowdedPort)
+          while (!reading.signal.aborted) {
+            client.write(request('GET /').repeat(3))
+            for (let i = 0; i < 3; i++) assert.equal((await client.answer()).body, 'plain')
+            await wait(2)
+          }
+          client.socket.destroy()
+        })
+        const ways = ['quick', 'part', 'slow', 'part', 'part'] as const
+        const readers = Array.from({ length: count }, async (_, i) => {
+          await wait(i * 10)
+          await read(crowdedPort, ways[i % ways.length])
+        })
+        await Promise.all(readers).finally(() => reading.abort())
+        await Promise.all(askers)
+        await until(
+          () => over === count && countConnections(shared).open === 0,
+          () => `${over} of ${count} are over, ${countConnections(shared).open} connections open`,
+        )
+        assert.equal(begun, count)
+        assert.deepEqual(faults, [])
+      } finally {
+        crowded.close()
+      }
+    })
+
+    it('sends what did not fit when its client reads again, without another write', async () => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(request('GET /')))
+      socket.pause()
+      const before = reply
+      await until(() => reply !== before, 'not asked')
+      const piece = Buffer.alloc(MOST_WRITE_BYTES, 'x')
+      let last = ''
+      for (let sent = 0; ; sent += piece.length) {
+        last = `piece ${sent};`
+        piece.write(last, piece.length - last.length)
+        if (!reply!.write(piece)) break
+        await wait(0)
+      }
+      let tail = ''
+      socket.on('data', (bytes) => (tail = (tail + bytes.toString('latin1')).slice(-100)))
+      socket.resume()
+      await until(
+        () => tail.includes(last),
+        () => `${last} did not come, but ${tail}`,
+      )
+      socket.destroy()
+      await until(() => reply!.isOver, 'not said')
+    })
+
     it('leaves no room for a client that does not read, and cuts it', async () => {
       const socket = connect(port, '127.0.0.1', () => socket.write(request('GET /')))
       socket.pause()
