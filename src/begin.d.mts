@@ -21,5 +21,11 @@ export function catchSignals(): Signals
 /** Whether the log is to be JSON, as far as arguments and environment say so before they are read. */
 export function wantsJson(argv: readonly string[]): boolean
 
-/** Writes lines to standard error that come before the program's own log, as JSON objects where they are to be. */
-export function writeEarly(text: string, isJson: boolean): void
+/** Whether the log is to have more than warnings and errors, as far as that is known before arguments are read. */
+export function wantsInfo(argv: readonly string[]): boolean
+
+/**
+ * Writes lines to standard error that come before the program's own log, as JSON objects where they are to be.
+ * @param level of the objects, `error` by default
+ */
+export function writeEarly(text: string, isJson: boolean, level?: 'error' | 'info'): void

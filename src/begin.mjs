@@ -15,23 +15,33 @@ export function oldNodeFault() {
 }
 
 /**
- * Whether the log is to be JSON, as far as arguments and environment say so before they are read. As in
- * `commands/arguments.ts` an option counts before the variable.
+ * What arguments and environment say before they are read. As in `commands/arguments.ts` an option counts
+ * before the variable.
  */
-export function wantsJson(argv) {
-  let format = process.env.GROUNDSWELL_LOG_FORMAT
+function earlyValue(argv, option, variable) {
+  let value = process.env[variable]
   for (let i = 0; i < argv.length && argv[i] !== '--'; i++) {
-    if (argv[i] === '--log-format') format = argv[i + 1]
-    else if (argv[i].indexOf('--log-format=') === 0) format = argv[i].slice('--log-format='.length)
+    if (argv[i] === option) value = argv[i + 1]
+    else if (argv[i].indexOf(option + '=') === 0) value = argv[i].slice(option.length + 1)
   }
-  return format === 'json'
+  return value
+}
+
+/** Whether the log is to be JSON. */
+export function wantsJson(argv) {
+  return earlyValue(argv, '--log-format', 'GROUNDSWELL_LOG_FORMAT') === 'json'
+}
+
+/** Whether the log is to have more than warnings and errors. */
+export function wantsInfo(argv) {
+  return ['error', 'warning'].indexOf(earlyValue(argv, '--log-level', 'GROUNDSWELL_LOG_LEVEL')) < 0
 }
 
 /** Writes what comes before the program's own log to standard error: each line as it is, or as a JSON object. */
-export function writeEarly(text, isJson) {
+export function writeEarly(text, isJson, level = 'error') {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const line = (message) =>
-    isJson ? JSON.stringify({ time: new Date().toISOString(), level: 'error', message }) : message
+    isJson ? JSON.stringify({ time: new Date().toISOString(), level, message }) : message
   process.stderr.write(lines.map((message) => line(message) + '\n').join(''))
 }
 

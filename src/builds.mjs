@@ -22,10 +22,12 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { wantsJson, writeEarly } from './begin.mjs'
+import { wantsInfo, wantsJson, writeEarly } from './begin.mjs'
 
 /** Whether lines are to be JSON objects. */
 let isJson = false
+/** Whether each phase of the work is said. */
+let areSaid = false
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const dist = join(root, 'dist')
@@ -38,6 +40,12 @@ const builds = join(root, 'dist.d')
 const UNUSED_MS = 172_800_000
 /** No compilation takes an hour. */
 const ABANDONED_MS = 3_600_000
+
+/** What takes long enough to be said, each in one line. `compile.mjs` sends the names of its own. */
+const PHASES = {
+  compile: 'compiling, once after each change of the sources',
+  docs: 'building the documentation page, whose script npm fetches once',
+}
 
 /** Of the compiler's output, where its lines become objects. */
 const OUTPUT_CHARACTERS = 100_000
@@ -55,6 +63,8 @@ export async function launch(argv, signals) {
   isJson = wantsJson(argv)
   // A service that is stopped before it serves has stopped in good order.
   const isService = argv[0] === 'serve' || argv[0] === 'run'
+  // Scripts may take what other commands write to standard error for a fault.
+  areSaid = isService && wantsInfo(argv)
   const stopping = new AbortController()
   signals.onStop((signal) => {
     process.exitCode = isService ? 0 : EXIT_CODES[signal]
@@ -144,6 +154,7 @@ async function compile(named, stamp, signal) {
   try {
     const temporary = join(fresh, '.tmp')
     mkdirSync(temporary)
+    say('compile')
     const code = await run(join(root, 'src', 'compile.mjs'), [fresh, stamp], temporary, signal)
     if (signal.aborted) return null
     if (code !== 0) {
@@ -165,10 +176,14 @@ async function compile(named, stamp, signal) {
   }
 }
 
+function say(phase) {
+  if (areSaid && phase in PHASES) writeEarly(PHASES[phase], isJson, 'info')
+}
+
 /** Runs a script in a process group of its own, which `signal` ends. Resolves to its exit code. */
 function run(script, args, temporary, signal) {
   const child = spawn(process.execPath, [script, ...args], {
-    stdio: isJson ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', ...(isJson ? ['pipe', 'pipe'] : ['inherit', 'inherit']), 'ipc'],
     detached: true,
     env: { ...process.env, TMPDIR: temporary },
   })
@@ -181,6 +196,7 @@ function run(script, args, temporary, signal) {
   }
   if (signal.aborted) end()
   signal.addEventListener('abort', end)
+  child.on('message', say)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text) => (output = (output + text).slice(-OUTPUT_CHARACTERS)))

@@ -55,7 +55,7 @@ async function buildSite() {
   if (!existsSync(script)) return true
   try {
     const { buildSite } = await import(pathToFileURL(script).href)
-    return await buildSite(join(folder, 'site'), join(root, 'dist', 'site'))
+    return await buildSite(join(folder, 'site'), join(root, 'dist', 'site'), (part) => process.send?.(part))
   } catch (error) {
     process.stderr.write(`the site cannot be built: ${error.message}\n`)
     process.exit(1)

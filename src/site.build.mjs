@@ -24,8 +24,9 @@ const PARTS = ['explorer', 'docs']
  * time. Resolves to whether all parts are whole.
  * @param {string} target
  * @param {string} previous
+ * @param {(part: string) => void} onBuild is given each part that is built and not copied, before it is
  */
-export async function buildSite(target, previous) {
+export async function buildSite(target, previous, onBuild) {
   let allWhole = true
   for (const part of PARTS) {
     const script = join(source, part, 'build.mjs')
@@ -37,6 +38,7 @@ export async function buildSite(target, previous) {
       cpSync(old, made, { recursive: true })
       continue
     }
+    onBuild(part)
     const { build } = await import(pathToFileURL(script).href)
     const { files, isWhole } = await build()
     await writePart(made, files)

@@ -45,7 +45,8 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
     if (config.export !== null) print(`would export to ${config.export}`)
     return
   }
-  const isTerminal = process.stderr.isTTY && logSettings.format === 'text'
+  const isTerminal =
+    process.stderr.isTTY && logSettings.format === 'text' && ['info', 'debug'].includes(logSettings.level)
   const report = new BuildReport({
     maxBadShare: config['max-bad'],
     // Only a terminal gets lines that are written over.

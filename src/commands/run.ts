@@ -48,6 +48,7 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
   const build = buildOf(config)
   stops.beforeEnd(() => endChildren())
   const published = await readManifest(config.snapshots)
+  if (published === null && isDemo(config)) note('building the demo, whose data are made up')
   const first = published === null ? await buildFirst(build, config, stops.signal) : { failure: null }
   if (first === null) return
   // Builds end last, when nobody is served any more.
@@ -109,13 +110,19 @@ async function serveWithKey(
   }
 }
 
+/** Whether all data are made up, as where the operator names no source. */
+const isDemo = ({ source, config }: RunConfig): boolean =>
+  config === null && source.every(({ kind }) => kind === 'demo')
+
 /** Builds in a process of its own, from the demo where the operator names no source. */
 function buildOf(config: RunConfig): Build {
-  const isDemo = config.source.length === 0 && config.config === null
+  const isUnnamed = config.source.length === 0 && config.config === null
+  // The demo has no files to count, and the server says what it serves. Logs of machines have it all.
+  const isQuiet = isDemo(config) && logSettings.format === 'text' && logSettings.level === 'info'
   const percent = (share: number): string => `${(share * 100).toFixed(3)}%`
   return (signal) =>
     runBuild({
-      sources: isDemo ? [{ kind: 'demo', argument: '' }] : config.source,
+      sources: isUnnamed ? [{ kind: 'demo', argument: '' }] : config.source,
       configuration: config.config,
       out: config.snapshots,
       options: [
@@ -123,7 +130,7 @@ function buildOf(config: RunConfig): Build {
         `--allow-loss=${percent(config['allow-loss'])}`,
         `--keep=${config.keep}`,
         `--log-format=${logSettings.format}`,
-        `--log-level=${logSettings.level}`,
+        `--log-level=${isQuiet ? 'warning' : logSettings.level}`,
         ...(config.export === null ? [] : [`--export=${config.export}`]),
         ...(config.publish === null ? [] : [`--publish=${config.publish}`]),
         ...(config['single-writer'] ? ['--single-writer'] : []),
@@ -183,7 +190,6 @@ function greet(address: string, issued: IssuedKey | null, file: string, doors: D
     return
   }
   const isKeyed = doors === 'keyed'
-  print('')
   // A fragment stays in the browser, which also takes it off the address bar at once.
   print(`look around: ${explorer}${isKeyed && issued !== null ? `#key=${issued.key}` : ''}`)
   if (issued === null) return
