@@ -112,7 +112,15 @@ test('A first start of the demo says fewer than ten lines, a second one four, an
     start(
       t,
       CLI,
-      ['run', '--source=demo:scale,buoys=3,days=2', '--workers=1', '--admin-port=0', ...args],
+      [
+        'run',
+        '--data',
+        folder,
+        '--source=demo:scale,buoys=3,days=2',
+        '--workers=1',
+        '--admin-port=0',
+        ...args,
+      ],
       folder,
     )
   const expectLines = (lines: string[], expected: RegExp[]): void => {
