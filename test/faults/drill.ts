@@ -11,6 +11,7 @@ import { ended } from './folder.ts'
 const PROGRAM = fileURLToPath(new URL('./drill.mjs', import.meta.url))
 
 export interface Status {
+  listeners: { open: number; begun: number; ended: { [why: string]: number } }
   snapshot: { id: string } | null
   reload: { last_error: string | null; loaded: number; refused: number }
   workers: { wanted: number; serving: number; replaced: number }
@@ -20,6 +21,7 @@ export interface Status {
 export interface Drill {
   /** `http://127.0.0.1:PORT/v2`. */
   base: string
+  keysFile: string
   /** All that it has written. */
   output(): string
   status(): Promise<Status>
@@ -40,10 +42,15 @@ export interface Drill {
 
 /**
  * Serves `folder` with two workers, without limit on calls without a key, as the user `uid` where one is
- * given.
+ * given, with the arguments `more` behind the usual ones.
  * @throws Error when it ends before it listens.
  */
-export async function startDrill(t: TestContext, folder: string, uid: number | null = null): Promise<Drill> {
+export async function startDrill(
+  t: TestContext,
+  folder: string,
+  uid: number | null = null,
+  more: string[] = [],
+): Promise<Drill> {
   const place = temporaryFolder(t)
   const keys = join(place, 'keys.json')
   writeFileSync(keys, '{"format":1,"keys":[]}\n')
@@ -53,7 +60,7 @@ export async function startDrill(t: TestContext, folder: string, uid: number | n
   const own = ['--port=0', '--admin-port=0', '--workers=2', '--anonymous-quota=0', '--drain-time=1s', hold]
   const server = spawn(
     process.execPath,
-    [PROGRAM, 'serve', `--snapshots=${folder}`, `--keys=${keys}`, ...own],
+    [PROGRAM, 'serve', `--snapshots=${folder}`, `--keys=${keys}`, ...own, ...more],
     { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], ...(uid === null ? {} : { uid }) },
   )
   const end = ended(server)
@@ -90,6 +97,7 @@ export async function startDrill(t: TestContext, folder: string, uid: number | n
     })
   return {
     base,
+    keysFile: keys,
     output: () => text,
     status: async () => (await (await fetch(`${admin}/status`)).json()) as Status,
     ready: async () => {
