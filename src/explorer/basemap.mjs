@@ -13,15 +13,19 @@ const NAMED_STERADIANS = 0.001
 /** Larger countries (some 2.4 million km², some 320,000 km²) have rank 0 and 1. */
 const RANK_STERADIANS = [0.06, 0.008]
 
+/** A tenth of a degree are eleven kilometres, a hundredth is one: finer than each coast is drawn. */
+const STEPS_A_DEGREE = { '110m': 10, '50m': 100 }
+
 /**
  * A GeoJSON collection. Each feature has the property `kind` (`land`, `border` or `name`); names also have
  * `name` and `rank`, from 0 for the largest countries to 2 for the smallest.
  * @param {'110m' | '50m'} scale of Natural Earth; only the coarse one, which the page always loads, has names
  */
 export function basemap(scale) {
+  const steps = STEPS_A_DEGREE[scale]
   const topology = JSON.parse(readFileSync(require.resolve(`world-atlas/countries-${scale}.json`), 'utf8'))
   const features = [
-    ...polygonsOf(feature(topology, topology.objects.land)).map((coordinates) => ({
+    ...polygonsOf(feature(topology, topology.objects.land), steps).map((coordinates) => ({
       type: 'Feature',
       properties: { kind: 'land' },
       geometry: { type: 'Polygon', coordinates },
@@ -29,7 +33,10 @@ export function basemap(scale) {
     {
       type: 'Feature',
       properties: { kind: 'border' },
-      geometry: rounded(mesh(topology, topology.objects.countries, (a, b) => a !== b)),
+      geometry: rounded(
+        mesh(topology, topology.objects.countries, (a, b) => a !== b),
+        steps,
+      ),
     },
     ...(scale === '110m' ? namesOf(feature(topology, topology.objects.countries).features) : []),
   ]
@@ -40,7 +47,7 @@ export function basemap(scale) {
  * The polygons, cut at the antimeridian. On the sphere they cross it; in the plane of a map they would run
  * round the world. Projecting them to degrees cuts them.
  */
-function polygonsOf(land) {
+function polygonsOf(land, steps) {
   const degrees = geoEquirectangular()
     .scale(180 / Math.PI)
     .translate([0, 0])
@@ -50,15 +57,14 @@ function polygonsOf(land) {
   const geometries =
     flat.type === 'FeatureCollection' ? flat.features.map((each) => each.geometry) : [flat.geometry]
   return geometries.flatMap((geometry) => {
-    const { coordinates } = rounded(geometry)
+    const { coordinates } = rounded(geometry, steps)
     return geometry.type === 'Polygon' ? [coordinates] : coordinates
   })
 }
 
-/** Two decimals are one kilometre: finer than the coast is drawn. */
-function rounded(geometry) {
+function rounded(geometry, steps) {
   const round = (value) =>
-    typeof value === 'number' ? Math.round(value * 100) / 100 : withoutRepeats(value.map(round))
+    typeof value === 'number' ? Math.round(value * steps) / steps : withoutRepeats(value.map(round))
   return { ...geometry, coordinates: geometry.coordinates.map(round) }
 }
 

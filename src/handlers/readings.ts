@@ -147,14 +147,17 @@ function tableOf({ view, query, path: [buoyId], isWhole }: TableRequest<typeof p
     columns: [...readingColumns(cursor, query.include), ...buoyBeside(dataset, ordinal, false)],
     rows: to - from,
     runs: () => monthRuns(readings, ordinal, cursor, position, to - from, ascending),
-    bulk: {
-      csv: csvReadings(cursor, `${catalog.lat[ordinal]},${catalog.lng[ordinal]}`),
-      ndjson: {
-        rowBytes: READING_BYTES,
-        write: (writer, row, step, rows) =>
-          writeReadings(writer, cursor.id, cursor.month, row, step, rows, true),
+    // They write the usual members and no others.
+    ...(query.include === undefined && {
+      bulk: {
+        csv: csvReadings(cursor, `${catalog.lat[ordinal]},${catalog.lng[ordinal]}`),
+        ndjson: {
+          rowBytes: READING_BYTES,
+          write: (writer, row, step, rows) =>
+            writeReadings(writer, cursor.id, cursor.month, row, step, rows, true),
+        },
       },
-    },
+    }),
     place: buoyPlace(dataset, () => ordinal),
     id: 'id',
     ...(paging && { paging }),

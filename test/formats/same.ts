@@ -23,15 +23,13 @@ export function rowsOf(operation: string, body: JsonObject): Rows | null {
   const beside = buoy === undefined ? {} : { 'buoy.lat': buoy.lat, 'buoy.lng': buoy.lng }
   if (operation === 'nearest' && buoy !== undefined) return listed([buoy])
   if (operation === 'chart') {
-    const names = [
-      'time',
-      'significant_height',
-      'maximum_height',
-      'period',
-      'forecast_wave_height',
-      'tide_level',
-    ]
-    const items = (data.time as Json[]).map((_, i) =>
+    const times = data.time as Json[]
+    // What `include` adds, too.
+    const names = Object.keys(data).filter((name) => {
+      const values = data[name]
+      return Array.isArray(values) && values.length === times.length
+    })
+    const items = times.map((_, i) =>
       Object.fromEntries(names.map((name) => [name, (data[name] as Json[])[i]])),
     )
     return { items, beside, places: null }

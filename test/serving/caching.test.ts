@@ -26,6 +26,7 @@ const REQUESTS = [
   '/v2/countries',
   '/v2/buoys/map',
   `/v2/changes?since=${view.dataset.snapshotId}`,
+  '/v2/files',
 ]
 
 const maxAge = (cacheControl: string): number => Number(/max-age=(\d+)/.exec(cacheControl)?.[1] ?? NaN)
