@@ -219,7 +219,8 @@ test(
       const { child, end } = startLaunch(root, arg)
       while (!existsSync(join(root, 'dist.d')) || buildsOf(root).length === 0) await setTimeout(2)
       child.kill(signal)
-      assert.deepEqual(await end, { code: expected, stdout: '', stderr: '' })
+      const stderr = arg === 'serve' ? 'compiling, once after each change of the sources\n' : ''
+      assert.deepEqual(await end, { code: expected, stdout: '', stderr })
       assert.deepEqual(made(root), ['dist.d'])
       assert.deepEqual(buildsOf(root), [])
       while (runningIn(root).length > 0) await setTimeout(20)
