@@ -104,11 +104,11 @@ class SearchBox {
         id: `found-${i}`,
         role: 'option',
         'aria-selected': 'false',
-        // Before the input loses its focus, which closes the list.
-        onpointerdown: (event) => {
-          event.preventDefault()
-          this.#choose(i)
-        },
+        // The input would lose its focus, which closes the list.
+        onpointerdown: (event) => event.preventDefault(),
+        onmousedown: (event) => event.preventDefault(),
+        // Not sooner: the click would go to the map below the closed list.
+        onclick: () => this.#choose(i),
       },
       element('span', {}, name),
       element('small', {}, whereabouts),
