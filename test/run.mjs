@@ -26,11 +26,12 @@ const SLOW = [
   'test/build/publishing/',
   'test/build/replay',
   'test/build/silent',
-  'test/bulk/faults',
   'test/commands/launch',
   'test/deploy/',
+  'test/explorer/doors',
   'test/explorer/explorer',
   'test/explorer/live',
+  'test/explorer/truth',
   'test/faults/',
   'test/fetch/command',
   'test/fetch/hour',
@@ -67,6 +68,7 @@ const SLOW = [
 const LONG = [
   'test/access/redis-live',
   'test/build/publishing/chaos',
+  'test/bulk/faults',
   'test/faults/damage-live',
   'test/faults/quotas',
 ]
