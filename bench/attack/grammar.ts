@@ -292,7 +292,7 @@ const OPTIONS_STATUSES: ReadonlySet<number> = new Set([204])
 const OTHER_METHOD_STATUSES: ReadonlySet<number> = new Set([405])
 /** Pages, files, and paths that name nothing. */
 const NO_OPERATION_STATUSES: ReadonlySet<number> = new Set([200, 304, 404])
-const ODD_STATUSES: ReadonlySet<number> = new Set([200, 204, 304, 401, 404, 405, 422, 503])
+const ODD_STATUSES: ReadonlySet<number> = new Set([200, 204, 304, 401, 404, 405, 410, 422, 503])
 
 /** @throws Error where the body is not what its coding says */
 function textOf(head: string, body: Buffer): string {
