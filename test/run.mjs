@@ -31,7 +31,6 @@ const SLOW = [
   'test/explorer/doors',
   'test/explorer/explorer',
   'test/explorer/live',
-  'test/explorer/truth',
   'test/faults/',
   'test/fetch/command',
   'test/fetch/hour',
@@ -69,6 +68,8 @@ const LONG = [
   'test/access/redis-live',
   'test/build/publishing/chaos',
   'test/bulk/faults',
+  'test/explorer/truth',
+  'test/faults/builder',
   'test/faults/damage-live',
   'test/faults/quotas',
 ]

@@ -155,8 +155,8 @@ export async function* followEvents(
   for (let failures = 0; ; failures++) {
     call.signal?.throwIfAborted()
     onState({ state: 'connecting' })
-    const known = last === undefined ? {} : { 'Last-Event-ID': last }
-    const headers = { ...call.headers, ...known, Accept: 'text/event-stream' }
+    const headers: { [name: string]: string } = { ...call.headers, Accept: 'text/event-stream' }
+    if (last !== undefined) headers['Last-Event-ID'] = last
     let error = new Error('the server ended the connection')
     try {
       for await (const event of connectionEvents(open, parameters, { ...call, headers }, silenceMs, waits)) {

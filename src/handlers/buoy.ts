@@ -29,7 +29,7 @@ export const getBuoy = operation({
     }),
   },
   refusal: 'bad_request',
-  errors: ['resource_not_found'],
+  errors: ['bad_request', 'resource_not_found'],
   answer(view, query, [buoyId]) {
     const { writer, detail } = view.fragments
     const ordinal = requireBuoy(view, buoyId)

@@ -346,7 +346,9 @@ function badBoxes(names: string[]): string[] {
 /** The faults that the declaration of a parameter suggests. */
 export function faultsOf(parameter: QueryParameter): Fault[] {
   const { name, schema, required, example } = parameter
-  const values = [...new Set(badValues(schema))].map((value) => ({
+  const allowed: readonly unknown[] = schema.enum ?? []
+  const bad = badValues(schema).filter((value) => !allowed.includes(value))
+  const values = [...new Set(bad)].map((value) => ({
     word: `value ${JSON.stringify(value.slice(0, 24))}`,
     query: `${name}=${encodeURIComponent(value)}`,
   }))

@@ -692,7 +692,8 @@ function chart(buoys: Known[], question: Question, asOf: number): Answer {
           peak_period: found.map((row) => row.peakPeriod),
           water_temperature: found.map((row) => row.waterTemperature),
           wind_speed: found.map((row) => row.windSpeed),
-          wind_direction: found.map((row) => row.windDirection),
+          // North is 0, as in a reading.
+          wind_direction: found.map((row) => (row.windDirection === 360 ? 0 : row.windDirection)),
           gust_speed: found.map((row) => row.gustSpeed),
           forecast_wind_speed: found.map(() => null),
           forecast_wind_direction: found.map(() => null),
