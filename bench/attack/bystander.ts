@@ -114,7 +114,9 @@ function watch({ port, key, paths }: Begin): { change: () => Promise<Seen> } {
   }
 
   const askKept = (path: string, own: Spell, began: number): void => {
-    const client = kept.pop()
+    // In turn, so that none is idle for as long as the server keeps it: a request that meets its close is
+    // lost, and a client like this one does not ask twice.
+    const client = kept.shift()
     if (client === undefined) {
       waiting.push(() => askKept(path, own, began))
       return

@@ -269,12 +269,15 @@ for (const kind of ENGINES) {
         replies.push(exchange.later({ onRoom() {}, onGone() {} })!)
       })
       const ownPort = await own.listen('127.0.0.1', 0)
-      const clients = [1, 2].map(() => new RawClient(ownPort))
-      for (const client of clients) {
+      const clients: RawClient[] = []
+      // One after the other, so that the first reply is the first client's.
+      for (const asked of [1, 2]) {
+        const client = new RawClient(ownPort)
+        clients.push(client)
         sockets.push(client.socket)
         client.write(request('GET /'))
+        await until(() => replies.length === asked, 'not asked')
       }
-      await until(() => replies.length === 2, 'not asked')
       own.drain()
       own.stopListening()
       let hasFinished = false
