@@ -17,21 +17,18 @@ import { QuotaCounters } from '../src/access/quota.ts'
 import { pathWithoutSocket, SilentExchange } from '../src/serving/warm-up.ts'
 import { RequestPath } from '../src/serving/request.ts'
 import { OPERATIONS } from '../src/routes.ts'
-import { dateText, DAY, timestampText } from '../src/sea/time.ts'
 import { RequestCounts } from '../src/metrics/requests.ts'
 import { RequestRecorder, routeNames } from '../src/serving/recorder.ts'
 import { Totals } from '../src/serving/totals.ts'
 import { corpusView, seededRandom } from './corpus.ts'
+import { HISTORY_CASES, pick, WORLD_CASES, type Draw, type MicroCase } from './micro_cases.ts'
 
 /** Requests are drawn before the clock runs: so many that no cache line stays warm by chance. */
 const REQUESTS = 4096
 const NAME = process.argv[2] ?? ''
 
-type Draw = (random: () => number) => string
-
 /** Adds a case that asks `REQUESTS` urls drawn by `draw`, one in each iteration. */
 function add(bench: Bench, view: View, name: string, draw: Draw): void {
-  if (!name.includes(NAME)) return
   const random = seededRandom(7)
   // Keys and quotas have a case of their own.
   const path = pathWithoutSocket(view, () => Date.now() / 1000)
@@ -54,76 +51,16 @@ function add(bench: Bench, view: View, name: string, draw: Draw): void {
   })
 }
 
-const pick = <T>(random: () => number, list: ArrayLike<T>): T => list[Math.floor(random() * list.length)]
-
-function addWorld(bench: Bench, view: View): void {
-  const { id, lat, lng, names } = view.dataset.catalog
-  const place = (random: () => number): string => {
-    const i = Math.floor(random() * id.length)
-    return `lat=${(lat[i] + random() - 0.5).toFixed(3)}&lng=${(lng[i] * 0.99 + random() - 0.5).toFixed(3)}`
-  }
-  add(bench, view, 'detail', (random) => `/buoys/${pick(random, id)}`)
-  add(
-    bench,
-    view,
-    'last_readings of 3',
-    (random) => `/buoys/last_readings?ids=${[0, 0, 0].map(() => pick(random, id)).join()}`,
-  )
-  add(bench, view, 'list page of 50', (random) => `/buoys?page=${1 + Math.floor(random() * 20)}`)
-  add(bench, view, 'nearest, limit 1', (random) => `/buoys/nearest?${place(random)}`)
-  add(
-    bench,
-    view,
-    'nearest, limit 20',
-    (random) => `/buoys/nearest?${place(random)}&limit=20&max_distance=2000`,
-  )
-  add(
-    bench,
-    view,
-    'search',
-    (random) => `/buoys/search?query=${encodeURIComponent(pick(random, names).slice(0, 4).trim())}`,
-  )
-  add(bench, view, 'countries', () => '/countries')
-  add(bench, view, 'map', () => '/buoys/map')
-}
-
-function addHistory(bench: Bench, view: View): void {
-  const { id } = view.dataset.catalog
-  const { asOf } = view.dataset
-  const page =
-    (days: number, perPage: number): Draw =>
-    (random) => {
-      const end = asOf - random() * (days < 100 ? 3000 * DAY : 0)
-      const pages = Math.floor((days * 46) / perPage)
-      return (
-        `/buoys/${pick(random, id)}/readings?per_page=${perPage}&page=${1 + Math.floor(random() * pages)}` +
-        `&start_date=${timestampText(end - days * DAY)}&end_date=${timestampText(end)}`
-      )
-    }
-  add(bench, view, 'readings, 20 of 30 days', page(30, 20))
-  add(bench, view, 'readings, 100 of 30 days', page(30, 100))
-  add(bench, view, 'readings, 100 of 10 years', page(3650, 100))
-  add(
-    bench,
-    view,
-    'closest reading',
-    (random) =>
-      `/buoys/${pick(random, id)}/readings/search?date=${dateText(asOf - random() * 3000 * DAY)}&time=12:00&tolerance_hours=24`,
-  )
-  add(bench, view, 'reading by id', (random) => {
-    const { catalog, readings } = view.dataset
-    const ordinal = Math.floor(random() * catalog.id.length)
-    const position = Math.floor(random() * readings.count(ordinal))
-    const buoy = catalog.id[ordinal]
-    return `/buoys/${buoy}/readings/${buoy * 1e10 + readings.timeAt(ordinal, position)}`
-  })
-  add(bench, view, 'chart of 10 days', (random) => `/buoys/${pick(random, id)}/readings/chart`)
-  add(
-    bench,
-    view,
-    'series, 10 seasons by day',
-    (random) => `/buoys/${pick(random, id)}/readings/series?metric=significient_height`,
-  )
+/** Adds the cases of a corpus. */
+async function addCases(
+  bench: Bench,
+  corpus: 'world' | 'history',
+  cases: readonly MicroCase[],
+): Promise<void> {
+  const named = cases.filter(({ name }) => name.includes(NAME))
+  if (named.length === 0) return
+  const view = await corpusView(corpus)
+  for (const { name, draws } of named) add(bench, view, name, draws(view))
 }
 
 /** As `SilentExchange`, with a key in the header. */
@@ -314,8 +251,8 @@ if ('metrics'.includes(NAME)) benchMetrics(await corpusView('world'))
 if ('authentication'.includes(NAME)) benchAuthentication(await corpusView('world'))
 
 const bench = new Bench({ time: 1000, warmupTime: 300 })
-addWorld(bench, await corpusView('world'))
-addHistory(bench, await corpusView('history'))
+await addCases(bench, 'world', WORLD_CASES)
+await addCases(bench, 'history', HISTORY_CASES)
 await bench.run()
 if (bench.tasks.length > 0) {
   console.table(

@@ -1,0 +1,112 @@
+/**
+ * What the parts of the request path share: the request that is being answered, the snapshot that it is answered
+ * from, and what its head says. One object serves all, since one request is answered at a time.
+ */
+import type { KeyRing } from '../access/key-ring.ts'
+import { Digest } from '../answers/digest.ts'
+import type { Declared, Operation, View } from '../answers/operation.ts'
+import { snapshotGone, snapshotId } from '../answers/pins.ts'
+import { RawQuery } from '../answers/raw-query.ts'
+import { MINUTE } from '../sea/time.ts'
+import { Admission } from './admission.ts'
+import { TAIL_BYTES, tailAt } from './envelope.ts'
+import { rateHeaders, varyOf, varyOfPage, VARY_BY_KEY, type HeadFields } from './reply.ts'
+import type { RequestPathOptions } from './request-options.ts'
+import { HeldViews, type ServedSnapshot } from './served.ts'
+
+/** A snapshot may be published at any time, and nobody is to see an old one for longer. */
+const LONGEST_LIFETIME_SECONDS = 60
+
+export class RequestState {
+  readonly options: RequestPathOptions
+  readonly raw = new RawQuery()
+  readonly digest = new Digest()
+  readonly admission: Admission
+  readonly held: HeldViews
+  current: ServedSnapshot
+  /** What the request that is being answered is answered from: the current snapshot, or a pinned one. */
+  served: ServedSnapshot
+  /** Of the head that is written next. */
+  readonly fields: HeadFields = {
+    low: 0,
+    high: 0,
+    personal: false,
+    lifetime: 0,
+    vary: varyOf({ access: 'public' }),
+    charge: null,
+    encoding: null,
+    requestId: '',
+    link: '',
+  }
+  /** Of the answer, epoch seconds. */
+  second = 0
+  /** The tail of an answer of this second. */
+  tail = new Uint8Array(TAIL_BYTES)
+  /** Seconds that an answer may be kept. */
+  lifetime = 0
+
+  constructor(options: RequestPathOptions, keys: KeyRing) {
+    this.options = options
+    this.admission = new Admission(options, keys)
+    this.held = new HeldViews(options)
+    this.served = this.current = this.held.current
+  }
+
+  hold(views: readonly View[], most: number): void {
+    this.held.hold(views, most)
+    this.served = this.current = this.held.current
+    this.admission.isDemo = this.current.view?.dataset.demo === true
+    this.second = 0
+  }
+
+  /** What depends on the second of the answer is made once a second. */
+  tick(now: number): void {
+    const second = Math.floor(now)
+    if (second === this.second || this.current.view === null) return
+    this.second = second
+    this.tail = tailAt(second)
+    const { refreshEvery } = this.options
+    this.lifetime =
+      refreshEvery === 0
+        ? LONGEST_LIFETIME_SECONDS
+        : Math.min(LONGEST_LIFETIME_SECONDS, refreshEvery - (second % refreshEvery))
+  }
+
+  /** Answers from the snapshot that the request names. @throws ApiError 400, 410 */
+  pin(value: string | null): void {
+    const pinned = this.held.pinned(snapshotId('snapshot', value))
+    if (pinned === null) throw snapshotGone('snapshot', this.current.view!.dataset.snapshotId)
+    this.served = pinned
+  }
+
+  /** Says in the fields of the head what answer it is. */
+  describe(operation: Operation, low: number, high: number, minute: number, link: string): void {
+    const { fields } = this
+    const lifetime = this.served.isPinned ? this.#pinnedLifetime() : this.lifetime
+    fields.low = low
+    fields.high = high
+    fields.vary = this.admission.isPage ? varyOfPage(operation) : varyOf(operation)
+    fields.link = link
+    // An answer about this minute is wrong in the next.
+    fields.lifetime = minute === 0 ? lifetime : Math.min(lifetime, MINUTE - (this.second % MINUTE))
+  }
+
+  /** Seconds that a pinned snapshot will at least be held, as far as the schedule says. */
+  #pinnedLifetime(): number {
+    const { refreshEvery } = this.options
+    if (refreshEvery === 0) return LONGEST_LIFETIME_SECONDS
+    const swapsLeft = this.held.swapsLeft(this.served.pin)
+    return refreshEvery - (this.second % refreshEvery) + (swapsLeft - 1) * refreshEvery
+  }
+
+  /** What the errors of an operation share with its successes; rate headers once a request was charged. */
+  commonHeaders(operation: Declared): string {
+    const vary = operation.access === 'keyed' ? VARY_BY_KEY : ''
+    return this.served.header + vary + rateHeaders(this.fields.charge)
+  }
+
+  reportFault(error: unknown, operation: Declared): void {
+    this.options.totals.count('faults')
+    this.options.onFault(error, operation.name)
+  }
+}

@@ -1,0 +1,16 @@
+/** What a route leads to. */
+import type { Operation, StreamOperation } from '../answers/operation.ts'
+import type { QueryReader } from '../answers/query.ts'
+
+export interface StreamTarget {
+  stream: StreamOperation
+  index: number
+  reader: QueryReader<StreamOperation['parameters']>
+}
+
+export interface Target {
+  operation: Operation
+  /** Its ordinal among the operations. */
+  index: number
+  reader: QueryReader<Operation['parameters']>
+}
