@@ -8,8 +8,8 @@ import { verifyParts } from '../snapshot/read.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { Base, Previous } from './base.ts'
 import type { Journal } from './journal.ts'
-import { DEFAULT_ALLOWED_LOSS, refuseLoss } from './losses.ts'
-import type { BuildOptions } from './options.ts'
+import { refuseLoss } from './losses.ts'
+import { DEFAULT_ALLOWED_LOSS, type BuildOptions } from './options.ts'
 
 /** @throws BuildError when too much is lost or a part's size is wrong, SnapshotError for a damaged part */
 export async function checkBuild(

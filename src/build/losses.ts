@@ -10,9 +10,6 @@ import { decodePart } from '../snapshot/part.ts'
 import { readPasses } from '../snapshot/passes.ts'
 import { loadPart } from '../snapshot/read.ts'
 
-/** A share of anything that the folder has may go; more means that the sources are broken. */
-export const DEFAULT_ALLOWED_LOSS = 0.5
-
 /** Counts by what the message calls them; buoys by id: a new one does not make up for one that is gone. */
 interface Tally {
   buoys: ReadonlySet<number>

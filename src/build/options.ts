@@ -4,6 +4,9 @@ import type { Target } from '../bulk/target.ts'
 import type { Store } from '../store/store.ts'
 import type { BuildReport } from './report.ts'
 
+/** A share of anything that the folder has may go; more means that the sources are broken. */
+export const DEFAULT_ALLOWED_LOSS = 0.5
+
 export interface BuildOptions {
   sources: Source[]
   out: string

@@ -22,7 +22,6 @@ const ADDRESSES_SHOWN = 20
 export const build = command({
   usage:
     '--source KIND:PATH [--source …] | --config FILE [--out DIR] [--publish URL] [--as-of TIME] [--dry-run]',
-  summary: 'fetch what the configuration says, build a snapshot from source files and publish it',
   settings: BUILD_SETTINGS,
   more: kindsHelp(),
   run: runBuild,

@@ -6,7 +6,6 @@ import { note, print } from './surroundings.ts'
 
 export const check = command({
   usage: 'DIR',
-  summary: 'read every part that a kept snapshot names, and say what is wrong',
   settings: {},
   positionals: 1,
   inFolder: true,

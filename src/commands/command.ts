@@ -6,7 +6,6 @@ import type { Stops } from './stops.ts'
 interface Described {
   /** What follows the command's name in its usage. */
   readonly usage: string
-  readonly summary: string
   readonly settings: Settings
   /** How many arguments the command takes that are not options. */
   readonly positionals: number
@@ -30,7 +29,7 @@ export interface Service extends Described {
   serve(config: never, stops: Stops, signals: Signals): Promise<void>
 }
 
-type Definition<S extends Settings> = Pick<Described, 'usage' | 'summary'> & {
+type Definition<S extends Settings> = Pick<Described, 'usage'> & {
   readonly settings: S
   readonly existing?: keyof S & string
   readonly more?: string

@@ -23,7 +23,6 @@ import { print } from './surroundings.ts'
 
 export const diff = command({
   usage: 'DIR A B [--json]',
-  summary: 'show what distinguishes the kept snapshot B from the kept snapshot A',
   settings: DIFF_SETTINGS,
   positionals: 3,
   inFolder: true,

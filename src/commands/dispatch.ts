@@ -2,7 +2,7 @@
 import { wantsJson, type Signals } from '../begin.mjs'
 import { existsSync, statSync } from 'node:fs'
 import { KeysFileError } from '../access/keys-file.ts'
-import { Stops } from './stops.ts'
+import { ServerFailure, Stops } from './stops.ts'
 import type { LOG_SETTINGS } from '../process/log-settings.ts'
 import type { ConfigOf } from '../process/settings.ts'
 import { UsageError } from '../process/usage-error.ts'
@@ -13,7 +13,6 @@ import { readCommandLine, variableOf } from './arguments.ts'
 import { usualDataFolder } from './data-folder.ts'
 import { expectedFault } from './faults.ts'
 import { commandHelp, overview } from './help.ts'
-import { ServerFailure } from './serve.ts'
 import { suggestion } from './suggest.ts'
 import { environment, logSettings, note, print, programVersion, setLog } from './surroundings.ts'
 import { COMMANDS } from './table.ts'
@@ -86,13 +85,14 @@ async function dispatch(given: readonly string[], signals: Signals): Promise<voi
   }
   const words = isGroup && !argv[1].startsWith('-') ? 2 : 1
   const name = argv.slice(0, words).join(' ')
-  const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : null
-  if (found === null) {
+  const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : null
+  if (entry === null) {
     const group = isGroup ? `${argv[0]} ` : ''
     throw new UsageError(
       `unknown command "${name}"${suggestion(name, names)}; groundswell ${group}--help lists the commands`,
     )
   }
+  const found = await entry.load()
   const {
     config,
     positionals,
@@ -100,7 +100,7 @@ async function dispatch(given: readonly string[], signals: Signals): Promise<voi
     given: named,
   } = readCommandLine(found.settings, argv.slice(words), environment, usualDataFolder)
   if (help) {
-    print(commandHelp(name, found))
+    print(commandHelp(name, entry.summary, found))
     return
   }
   const { 'log-format': format, 'log-level': level } = config as Partial<ConfigOf<typeof LOG_SETTINGS>>

@@ -20,7 +20,6 @@ import { clock, note, print } from './surroundings.ts'
 
 export const exportCommand = command({
   usage: 'DIR --out DIR_OR_URL [--format parquet|csv] [--since ID]',
-  summary: 'write the readings of a snapshot as files, one for each network and month, and all buoys',
   settings: EXPORT_SETTINGS,
   positionals: 1,
   inFolder: true,

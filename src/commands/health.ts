@@ -11,7 +11,6 @@ const PATIENCE_MS = 4000
 
 export const health = command({
   usage: '[--live] [--admin-port PORT] [--admin-host ADDRESS]',
-  summary: 'ask the server on this machine whether it is ready; the exit code is 0 when it is',
   settings: HEALTH_SETTINGS,
   run: async (config) => {
     print(await answerOf(config))

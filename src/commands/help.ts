@@ -12,7 +12,10 @@ const KIND_COLUMNS = 13
  * The list of the commands.
  * @param group what the names of a group's commands begin with (`keys `); empty for all
  */
-export function overview(commands: { readonly [name: string]: Command | Service }, group: string): string {
+export function overview(
+  commands: { readonly [name: string]: { readonly summary: string } },
+  group: string,
+): string {
   const rows = Object.entries(commands)
     .filter(([name]) => name.startsWith(group))
     .map(([name, { summary }]) => `  ${name.padEnd(NAME_COLUMNS)}${summary}`)
@@ -26,7 +29,11 @@ export function overview(commands: { readonly [name: string]: Command | Service 
   ].join('\n')
 }
 
-export function commandHelp(name: string, { usage, summary, more, settings }: Command | Service): string {
+export function commandHelp(
+  name: string,
+  summary: string,
+  { usage, more, settings }: Command | Service,
+): string {
   return [`groundswell ${name} ${usage}`, summary, more, settingsHelp(settings)]
     .filter((part) => part !== '')
     .join('\n\n')

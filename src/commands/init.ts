@@ -7,7 +7,6 @@ import { print } from './surroundings.ts'
 
 export const init = command({
   usage: '[--config FILE]',
-  summary: 'write a configuration of sources with comments, to begin with',
   settings: INIT_SETTINGS,
   run: async ({ config }) => {
     try {

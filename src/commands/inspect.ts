@@ -6,7 +6,6 @@ import { print } from './surroundings.ts'
 
 export const inspect = command({
   usage: 'DIR [ID]',
-  summary: 'show what a snapshot holds',
   settings: {},
   positionals: 1,
   optional: 1,

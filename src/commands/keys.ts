@@ -29,7 +29,6 @@ async function withStore<T>(config: StoreConfig, use: (store: KeyStore) => Promi
 export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
   'keys issue': command({
     usage: '--owner NAME [--keys FILE] [--quota N] [--json]',
-    summary: 'issue a key; it is shown once',
     settings: ISSUE_SETTINGS,
     run: async (config) => {
       const { data, owner, quota, json } = config
@@ -39,7 +38,6 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
   }),
   'keys list': command({
     usage: '[--keys FILE] [--json]',
-    summary: "list keys with this hour's use",
     settings: KEYS_FILE_SETTINGS,
     existing: 'keys',
     run: (config) =>
@@ -49,7 +47,6 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
   }),
   'keys show': command({
     usage: 'ID [--keys FILE] [--json]',
-    summary: 'show one key',
     settings: KEYS_FILE_SETTINGS,
     existing: 'keys',
     positionals: 1,
@@ -60,7 +57,6 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
   }),
   'keys rotate': command({
     usage: 'ID [--keys FILE] [--json]',
-    summary: 'replace a key; the old one ends within a second, id and count stay',
     settings: KEYS_FILE_SETTINGS,
     existing: 'keys',
     positionals: 1,
@@ -69,7 +65,6 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
   }),
   'keys revoke': command({
     usage: 'ID [--keys FILE] [--json]',
-    summary: 'end a key within a second',
     settings: KEYS_FILE_SETTINGS,
     existing: 'keys',
     positionals: 1,
@@ -82,7 +77,6 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
   }),
   'keys set-quota': command({
     usage: 'ID N [--keys FILE] [--json]',
-    summary: 'change the hourly quota of a key',
     settings: KEYS_FILE_SETTINGS,
     existing: 'keys',
     positionals: 2,
@@ -98,14 +92,12 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
   }),
   'keys import': command({
     usage: 'FILE [--keys ADDRESS] [--replace] [--json]',
-    summary: 'take over the keys of a keys file, as into Redis',
     settings: IMPORT_SETTINGS,
     positionals: 1,
     run: importKeys,
   }),
   'keys export': command({
     usage: 'FILE [--keys ADDRESS] [--json]',
-    summary: 'write all keys to a new keys file, as from Redis',
     settings: KEYS_FILE_SETTINGS,
     existing: 'keys',
     positionals: 1,

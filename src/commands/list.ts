@@ -7,7 +7,6 @@ import { print } from './surroundings.ts'
 
 export const list = command({
   usage: 'DIR',
-  summary: 'list the snapshots that a folder keeps',
   settings: {},
   positionals: 1,
   inFolder: true,

@@ -4,7 +4,6 @@ import { command } from './command.ts'
 
 export const pin = command({
   usage: 'DIR ID',
-  summary: 'keep a snapshot until it is unpinned',
   settings: {},
   positionals: 2,
   inFolder: true,
@@ -13,7 +12,6 @@ export const pin = command({
 
 export const unpin = command({
   usage: 'DIR ID',
-  summary: 'let builds remove a pinned snapshot when it is old enough',
   settings: {},
   positionals: 2,
   inFolder: true,

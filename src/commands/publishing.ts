@@ -14,7 +14,6 @@ import { clock, environment, note, print, random } from './surroundings.ts'
 
 export const publish = command({
   usage: 'DIR URL [--single-writer] [--keep N]',
-  summary: 'put the snapshot of a folder into a bucket, s3://BUCKET/PREFIX, for replicas to mirror',
   settings: PUBLISH_COMMAND_SETTINGS,
   positionals: 2,
   inFolder: true,

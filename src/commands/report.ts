@@ -7,7 +7,6 @@ import { print } from './surroundings.ts'
 
 export const report = command({
   usage: 'DIR [--json]',
-  summary: 'print the report of the newest build: what was read, fetched, refused and found suspect',
   settings: REPORT_SETTINGS,
   positionals: 1,
   inFolder: true,

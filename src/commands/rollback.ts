@@ -7,7 +7,6 @@ import { clock, print } from './surroundings.ts'
 
 export const rollback = command({
   usage: 'DIR [--to ID]',
-  summary: 'publish the snapshot before the current one again, and hold back later ones',
   settings: ROLLBACK_SETTINGS,
   positionals: 1,
   inFolder: true,
@@ -20,7 +19,6 @@ export const rollback = command({
 
 export const resume = command({
   usage: 'DIR',
-  summary: 'end the hold of a rollback: publish the newest kept snapshot, and later ones as they are built',
   settings: {},
   positionals: 1,
   inFolder: true,

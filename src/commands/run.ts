@@ -30,7 +30,6 @@ type Build = (signal: AbortSignal) => Promise<void>
 
 export const run = service({
   usage: '[--source KIND:PATH] [--config FILE] [--every 30m] [options]',
-  summary: 'build a snapshot and issue a key where there is none, then serve and build on schedule',
   settings: RUN_SETTINGS,
   more: kindsHelp(),
   serve: runAll,

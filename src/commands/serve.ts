@@ -7,7 +7,7 @@ import { SERVE_ALONE_SETTINGS, type ConfigOf, type ServeConfig } from '../proces
 import { UsageError } from '../process/usage-error.ts'
 import type { PublishedManifest } from '../snapshot/read.ts'
 import { keptSnapshot } from '../build/kept.ts'
-import type { Stops } from './stops.ts'
+import { ServerFailure, type Stops } from './stops.ts'
 import { service } from './command.ts'
 import { expectFreePort } from './free-port.ts'
 import { openMirror } from './mirror.ts'
@@ -15,7 +15,6 @@ import { clock, logSettings, note, print, programVersion, random } from './surro
 
 export const serve = service({
   usage: '[--snapshots DIR] [--from ADDRESS] [--port PORT] [--keys FILE] [options]',
-  summary: 'serve the snapshot of a folder, or of a bucket or web server that it mirrors',
   settings: SERVE_ALONE_SETTINGS,
   existing: 'keys',
   serve: async (config, stops, signals) => {
@@ -32,9 +31,6 @@ function fixedBy({ 'as-of': wanted, from, snapshots }: ConfigOf<typeof SERVE_ALO
   note(`--as-of: only the kept snapshot ${fixed.id} is served, the folder is not followed`)
   return { fixed }
 }
-
-/** A server that cannot go on. The process has to end, whatever still runs in it. */
-export class ServerFailure extends Error {}
 
 export interface ServeHooks {
   /** Called with the URL of the API, and who may look at the pages without a key. */

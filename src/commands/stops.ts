@@ -7,6 +7,9 @@ import type { Signals, StopSignal } from '../begin.mjs'
 /** The exit codes that a shell reports of a process that such a signal has ended. */
 const EXIT_CODES: { readonly [signal in StopSignal]: number } = { SIGINT: 130, SIGTERM: 143 }
 
+/** A server that cannot go on. The process has to end, whatever still runs in it. */
+export class ServerFailure extends Error {}
+
 export class Stops {
   /** Resolves at the first signal. */
   readonly asked: Promise<void>

@@ -31,6 +31,8 @@ async function runAll(
 ): Promise<Outcome[]> {
   const script = `
     const { main } = await import(${JSON.stringify(CLI.href)})
+    // Each command line listens to signals and to closed pipes anew.
+    for (const emitter of [process, process.stdout, process.stderr]) emitter.setMaxListeners(0)
     const outcomes = []
     for (const argv of ${JSON.stringify(commandLines)}) {
       const outcome = { code: 0, stdout: '', stderr: '' }

@@ -8,7 +8,7 @@ import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse, parseAllDocuments } from 'yaml'
 import { readCommandLine, variableOf } from '../../src/commands/arguments.ts'
-import { COMMANDS } from '../../src/commands/table.ts'
+import { LOADED } from '../commands/loaded.ts'
 import { readConfiguration } from '../../src/sources/configuration.ts'
 import { temporaryFolder } from '../live.ts'
 import { missingTool } from '../tools.ts'
@@ -89,7 +89,7 @@ test('The manifests fit each other: labels, the budget, the grace, ports and fil
     assert.deepEqual(selector, pod.metadata.labels)
   }
   assert.equal(ofKind('PodDisruptionBudget').spec.minAvailable, deployment.spec.replicas - 1)
-  const { config } = readCommandLine(COMMANDS.serve.settings, [], {}) as unknown as {
+  const { config } = readCommandLine(LOADED.serve.settings, [], {}) as unknown as {
     config: { 'drain-time': number }
   }
   const wait = container.lifecycle.preStop.sleep.seconds + config['drain-time']
@@ -123,8 +123,8 @@ test('The manifests fit each other: labels, the budget, the grace, ports and fil
 /** Checks a command line of ours with its variables. @throws UsageError */
 function understand(words: readonly string[], variables: { readonly [name: string]: string }): void {
   const [name, ...rest] = words
-  assert.ok(Object.hasOwn(COMMANDS, name), name)
-  const { settings } = COMMANDS[name]
+  assert.ok(Object.hasOwn(LOADED, name), name)
+  const { settings } = LOADED[name]
   const known = new Set(Object.keys(settings).map(variableOf))
   const unknown = Object.keys(variables).filter(
     (variable) => variable.startsWith('GROUNDSWELL_') && !known.has(variable),

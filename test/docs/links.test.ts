@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 import { variableOf } from '../../src/commands/arguments.ts'
-import { COMMANDS } from '../../src/commands/table.ts'
+import { LOADED } from '../commands/loaded.ts'
 import { openApiDocument } from '../../src/openapi/document.ts'
 import type { Settings } from '../../src/process/settings.ts'
 import { ROUTED } from '../../src/routes.ts'
@@ -135,7 +135,7 @@ test('The second command of the README is the one that the CI runs.', () => {
 const OPTIONS = new Set([
   'help',
   'version',
-  ...Object.values(COMMANDS).flatMap(({ settings }) => Object.keys(settings)),
+  ...Object.values(LOADED).flatMap(({ settings }) => Object.keys(settings)),
 ])
 
 /** Options of other programs that documents name: npm, node, git, npm's lock files, cpulimit, and our benches and tests. */
@@ -187,7 +187,7 @@ test('Every option that a document names is one of a command.', () => {
 /** Which settings each table of the manual has, beside those that it refers to. */
 function tablesOfSettings(): { readonly [heading: string]: Settings } {
   // `doctor`, `health` and `init` share their settings with these, and the list of commands says so.
-  const { serve, build, run, doctor: _doctor, health: _health, init: _init, ...others } = COMMANDS
+  const { serve, build, run, doctor: _doctor, health: _health, init: _init, ...others } = LOADED
   const known = new Set([...Object.keys(serve.settings), ...Object.keys(build.settings)])
   const further = Object.entries(run.settings).filter(([option]) => !known.has(option))
   return {
@@ -235,7 +235,7 @@ test('The operator’s manual documents every command.', () => {
   const named = rows.flatMap(([cell]) =>
     [...cell.matchAll(/`((?:keys )?[a-z-]+)[^`]*`/g)].map(([, name]) => name),
   )
-  assert.deepEqual(named.toSorted(), Object.keys(COMMANDS).toSorted())
+  assert.deepEqual(named.toSorted(), Object.keys(LOADED).toSorted())
 })
 
 test('The HTTP reference has every operation with all of its parameters, and no others.', () => {

@@ -23,7 +23,6 @@ const WORDS: { readonly [level in Level]: string } = { ok: 'ok', advice: 'advice
 
 export const doctor = command({
   usage: '[options of run] [--json]',
-  summary: 'look for what would be in the way of a start, and say what to do',
   settings: DOCTOR_SETTINGS,
   more: 'Nothing is changed. The exit code is 0 unless a start with these options is impossible.',
   run: async (config) => {
