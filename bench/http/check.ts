@@ -438,6 +438,7 @@ const conditionsPoint = ({
   lat,
   lng,
   run: runAt,
+  model: '',
   rows: times.map((time, i) => ({
     time,
     wave_height: values.waveHeight![i],

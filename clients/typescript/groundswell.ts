@@ -158,6 +158,10 @@ export type BuoyDetail = {
   /** With `include=available`: the fields that the buoy has had, in readings or in series. */
   available?: {
   }
+  /** With `include=credit`: the line that the data's owner wants to see. `null` where there is none. */
+  credit?: string | null
+  /** With `include=credit`: the licence of the data. `null` where there is none. */
+  licence?: string | null
 }
 
 /** A buoy that a search found. */
@@ -600,6 +604,10 @@ export type ConditionsMetadata = {
   reading_age_minutes: number | null
   /** Source of the harbour's constituents, with the credit that its licence requires. `null` where there is none. */
   tide_source: string | null
+  /** With `include=model`: the model of the forecast, or else its service. `null` where there is none. */
+  forecast_model?: string | null
+  /** With `include=model`: the line that the forecast's owner wants to see. `null` where there is none. */
+  forecast_credit?: string | null
 }
 
 /** Units of the answer. */
@@ -1166,7 +1174,7 @@ export type ListBuoysParameters = {
 
 /** Parameters of `getBuoy`. */
 export type GetBuoyParameters = {
-  /** More members: of the last reading `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`; of the buoy `available`, the fields that it has had, each with the times of its first and last value. Allowed: one or more of wind, peak_period, available, separated by commas. */
+  /** More members: of the last reading `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`; of the buoy `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`. Allowed: one or more of wind, peak_period, available, credit, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -1332,6 +1340,8 @@ export type ConditionsParameters = {
   time?: string
   /** A named place; adds `spot` and `nearby` to the answer. Allowed: an integer from 1 to 9007199254740991. */
   spot_id?: number
+  /** Adds `forecast_model` and `forecast_credit` to `metadata`: where the forecast comes from. Allowed: one of model. */
+  include?: 'model'
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }

@@ -226,7 +226,11 @@ export class Collector implements Sink {
   }
 
   forecast(record: ForecastRecord): void {
-    this.#present().forecasts.add(record)
+    const { forecasts, source } = this.#present()
+    const credit = source.terms?.info.credit ?? record.credit
+    expectShort(record.model, 'the model of a forecast')
+    expectShort(credit, 'the credit of a forecast')
+    forecasts.add({ ...record, ...(credit !== undefined && { credit }) })
   }
 
   harbour(record: HarbourRecord): void {

@@ -5,6 +5,7 @@ import type {
   ChartParameters,
   Conditions,
   ConditionsParameters,
+  GetBuoyParameters,
   ListSatellitePassesAnswer,
   ListSatellitePassesParameters,
   MapBuoysAnswer,
@@ -43,7 +44,7 @@ export function passesAddress({ api }: Scene): Address<ListSatellitePassesAnswer
 }
 
 export function buoyAddress({ api }: Scene, slug: string): Address<{ buoy: BuoyDetail }> {
-  return api.address(buoyPath(slug))
+  return api.address(buoyPath(slug), { include: 'credit' } satisfies GetBuoyParameters)
 }
 
 /** The chart of a `span` of days around the newest reading. */
@@ -87,6 +88,7 @@ export function conditionsAddress(
   return api.address('/conditions', {
     lat: Number(lat.toFixed(4)),
     lng: Number(lng.toFixed(4)),
+    include: 'model',
   } satisfies ConditionsParameters)
 }
 

@@ -23,9 +23,9 @@ export const getBuoy = operation({
   summary: 'One buoy',
   parameters: {
     include: wordSet({
-      values: [...EXTRA_GROUPS, 'available'],
+      values: [...EXTRA_GROUPS, 'available', 'credit'],
       description:
-        'More members: of the last reading `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`; of the buoy `available`, the fields that it has had, each with the times of its first and last value.',
+        'More members: of the last reading `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`; of the buoy `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`.',
     }),
   },
   refusal: 'bad_request',
@@ -45,15 +45,23 @@ export const getBuoy = operation({
 })
 
 const AVAILABLE = 1 << EXTRA_GROUPS.length
+const CREDIT = AVAILABLE << 1
 /** Room to begin with; it grows. */
 const TEXT_BYTES = 1024
+
+interface Detail {
+  last_reading: object | null
+  available?: object
+  credit?: string | null
+  licence?: string | null
+}
 
 /** `data` with what `included` names. */
 function moreText({ dataset, fragments }: View, ordinal: number, included: number): string {
   const { readings, weather } = dataset
   const writer = new JsonWriter(TEXT_BYTES)
   fragments.detail.writeTo(writer, ordinal)
-  const buoy = JSON.parse(writer.textOf(0, writer.at)) as { last_reading: object | null; available?: object }
+  const buoy = JSON.parse(writer.textOf(0, writer.at)) as Detail
   const count = readings.count(ordinal)
   if (count > 0) {
     const segment = readings.segmentOf(ordinal, count - 1)
@@ -72,6 +80,11 @@ function moreText({ dataset, fragments }: View, ordinal: number, included: numbe
         { first: timestampText(first), last: timestampText(last) },
       ]),
     )
+  }
+  if ((included & CREDIT) !== 0) {
+    const { catalog } = dataset
+    const { credit, licence } = catalog.sources[catalog.source[ordinal]]
+    Object.assign(buoy, { credit, licence })
   }
   return JSON.stringify({ buoy })
 }

@@ -8,13 +8,13 @@ import { MISSING_U16 } from '../sea/columns.ts'
 import type { Dataset } from '../answers/dataset.ts'
 import { notFound } from '../answers/errors.ts'
 import { haversineKm } from '../sea/geo.ts'
-import { directionAt, valueAt, type Forecast } from '../index/forecast.ts'
+import { directionAt, valueAt, type Forecast, type ForecastModel } from '../index/forecast.ts'
 import type { Tides } from '../index/tides.ts'
 import { COMPASS_TEXT, compassIndex, HUNDREDTHS, THOUSANDTHS } from '../answers/number-tables.ts'
 import { Literal } from '../answers/literals.ts'
 import { type JsonWriter } from '../answers/json.ts'
 import { operation, PRELUDE_BYTES, type View } from '../answers/operation.ts'
-import { integer, number, timestamp, type QueryOf } from '../answers/parameters.ts'
+import { choice, integer, number, timestamp, type QueryOf } from '../answers/parameters.ts'
 import { recordTable, type JsonRecord, type RecordColumn } from '../answers/record-table.ts'
 import { FORMATS } from '../answers/shape.ts'
 import type { Table, TableRequest } from '../answers/table.ts'
@@ -39,6 +39,10 @@ const parameters = {
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,
     description: 'A named place; adds `spot` and `nearby` to the answer.',
+  }),
+  include: choice({
+    values: ['model'],
+    description: 'Adds `forecast_model` and `forecast_credit` to `metadata`: where the forecast comes from.',
   }),
 }
 
@@ -83,6 +87,7 @@ function write(view: View, query: QueryOf<typeof parameters>, now: number): void
   else view.fragments.tideSource.write(tides!.columns.credit[harbour])
   // The credit may have been of any length.
   writer.ensure(ANSWER_BYTES)
+  if (query.include === 'model') writeModel(writer, forecast, point)
   writer.literal(UNITS)
   if (spot !== null) writeSpot(view, spot)
   writer.literal(END)
@@ -96,7 +101,11 @@ function tableOf({ view, query, now }: TableRequest<typeof parameters>): Table {
   const from = writer.at
   write(view, query, now)
   const data = JSON.parse(writer.textOf(from, writer.at)) as JsonRecord
-  const columns = data.spot === undefined ? COLUMNS : [...COLUMNS, ...SPOT_COLUMNS]
+  const columns = [
+    ...COLUMNS,
+    ...(query.include === 'model' ? MODEL_COLUMNS : []),
+    ...(data.spot === undefined ? [] : SPOT_COLUMNS),
+  ]
   return recordTable([data], columns, {
     name: `conditions_${query.lat}_${query.lng}`,
     place: { kind: 'point', lat: () => query.lat, lng: () => query.lng },
@@ -153,6 +162,8 @@ const COLUMNS: readonly RecordColumn[] = [
   }),
   ...columnsOf('units', { height: ['text'], speed: ['text'] }),
 ]
+
+const MODEL_COLUMNS = columnsOf('metadata', { forecast_model: ['text'], forecast_credit: ['text'] })
 
 const SPOT_COLUMNS = columnsOf('spot', {
   id: ['integer'],
@@ -212,6 +223,8 @@ const READING_AGE = new Literal(',"reading_age_minutes":')
 const TIDE_SOURCE = new Literal(',"tide_source":')
 const UNITS = new Literal('},"units":{"height":"m","speed":"km/h"}')
 const END = new Literal('}')
+
+const NO_MODEL: ForecastModel = { model: null, credit: null }
 
 /** Names of time zones as they come up: there are some four hundred. */
 const zoneTexts = new Map<string, Literal>()
@@ -298,6 +311,13 @@ function writeEnergy(writer: JsonWriter, height: number, period: number, scale: 
   const energy = isKnown ? waveEnergy(height / scale, period / scale) : null
   if (energy === null) writer.null()
   else writer.integer(energy)
+}
+
+/** Texts of any length; after them there is room again. */
+function writeModel(writer: JsonWriter, forecast: Forecast | null, point: number): void {
+  const { model, credit } = point === -1 ? NO_MODEL : forecast!.modelOf(point)
+  writer.text(`,"forecast_model":${JSON.stringify(model)},"forecast_credit":${JSON.stringify(credit)}`)
+  writer.ensure(ANSWER_BYTES)
 }
 
 /**

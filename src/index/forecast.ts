@@ -23,11 +23,22 @@ const RADIANS_PER_CODE = Math.PI / HALF_CIRCLE
 
 export type ForecastCodes = { readonly [name in ForecastName]: Uint16Array }
 
+/** Where a forecast comes from, each null where nobody said it. */
+export interface ForecastModel {
+  readonly model: string | null
+  readonly credit: string | null
+}
+
+const UNKNOWN_MODEL: ForecastModel = { model: null, credit: null }
+
 export interface ForecastColumns {
   lat: Float64Array
   lng: Float64Array
   /** When the point's model run was made, epoch seconds. */
   run: Uint32Array
+  /** Index into `models` of each point's; absent where nobody named a model or an owner. */
+  model?: Uint16Array
+  models: readonly ForecastModel[]
   /** The rows of point `i` are `start[i]` to `start[i + 1]`. */
   start: Uint32Array
   /** Ascending within a point, epoch seconds. */
@@ -52,6 +63,12 @@ export class Forecast {
   /** When the point's model run was made, epoch seconds. */
   runAt(point: number): number {
     return this.#columns.run[point]
+  }
+
+  /** Where the point's forecast comes from. */
+  modelOf(point: number): ForecastModel {
+    const { model, models } = this.#columns
+    return model === undefined ? UNKNOWN_MODEL : models[model[point]]
   }
 
   /** The values of all points, by row. */

@@ -118,6 +118,10 @@ const extras = {
   wind_direction: orNull(degrees('With `include=wind`: direction the wind comes from')),
   gust_speed: orNull(measure('km/h', 'With `include=wind`: speed of gusts', { minimum: 0 })),
 }
+const rights = {
+  credit: orNull(text("With `include=credit`: the line that the data's owner wants to see.")),
+  licence: orNull(text('With `include=credit`: the licence of the data.')),
+}
 const spans = {
   ...object({}, 'With `include=available`: the fields that the buoy has had, in readings or in series.'),
   additionalProperties: object(
@@ -269,7 +273,10 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     extras,
   ),
   Buoy: object(listed, 'A buoy in a list.'),
-  BuoyDetail: object({ ...listed, country, dtz }, 'Everything about a buoy.', { available: spans }),
+  BuoyDetail: object({ ...listed, country, dtz }, 'Everything about a buoy.', {
+    available: spans,
+    ...rights,
+  }),
   BuoySearchItem: object(
     { id, name, slug, ...position, source, source_identifier: sourceIdentifier, country },
     'A buoy that a search found.',
@@ -505,6 +512,10 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       ),
     },
     'Age and source of the parts.',
+    {
+      forecast_model: orNull(text('With `include=model`: the model of the forecast, or else its service.')),
+      forecast_credit: orNull(text("With `include=model`: the line that the forecast's owner wants to see.")),
+    },
   ),
   ConditionsUnits: object(
     {

@@ -77,6 +77,10 @@ export interface ForecastRecord {
   lng: number
   /** When the model run was made, epoch seconds. */
   runAt: number
+  /** The model, or else the service that gives it, for people. */
+  model?: string
+  /** The line that the forecast's owner wants to see. */
+  credit?: string
   /** Ascending epoch seconds. */
   times: number[]
   values: { [name in ForecastName]?: (number | null)[] }

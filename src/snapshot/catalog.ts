@@ -18,6 +18,7 @@ import {
   record,
   SnapshotError,
   text,
+  textOrNull,
   texts,
   unnested,
   type Part,
@@ -209,8 +210,6 @@ const NETWORKS: readonly Network[] = ['national', 'coastal', 'satellite']
 /** @throws SnapshotError when anything in the part is not what `catalogPart` writes */
 export function readCatalog(part: Part, file: string): Catalog {
   const { meta } = part
-  const textOrNull = (value: unknown, what: string): string | null =>
-    value === null ? null : text(value, what)
   return {
     sources: list(meta.sources, `${file}: sources`).map((entry) => {
       // Older folders have neither labels nor aliases.

@@ -6,10 +6,11 @@ import { codeLimits, codeOf, MEASURES, MISSING_U16, NO_CODE, OUTSIDE } from '../
 import { pointKey } from '../sea/geo.ts'
 import { BuildError } from '../system/build-error.ts'
 import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../sea/records.ts'
-import type { ForecastCodes, ForecastColumns } from '../index/forecast.ts'
+import type { ForecastCodes, ForecastColumns, ForecastModel } from '../index/forecast.ts'
 import { LAST_SECOND } from '../sea/time.ts'
+import { compareText } from '../system/compare-text.ts'
 import { column } from './part.ts'
-import { expect, SnapshotError, type Part, type PartEntry } from './format.ts'
+import { expect, list, record, SnapshotError, textOrNull, type Part, type PartEntry } from './format.ts'
 import type { Column, Measure } from '../sea/columns.ts'
 
 /** One point on its way to the part. */
@@ -17,9 +18,13 @@ interface PointForecast {
   lat: number
   lng: number
   run: number
+  model: ForecastModel
   time: Uint32Array
   codes: ForecastCodes
 }
+
+/** One set names a few models, and an index has 16 bits. */
+const MAX_MODELS = 1000
 
 const measureOf = (name: ForecastName): Measure => MEASURES[FORECAST_MEASURES[name]]
 
@@ -50,7 +55,7 @@ export class ForecastSet {
   }
 
   /** Takes over the points of a part, as `merge`. */
-  restore({ lat, lng, run, start, time, codes }: ForecastColumns): void {
+  restore({ lat, lng, run, model, models, start, time, codes }: ForecastColumns): void {
     for (let i = 0; i < lat.length; i++) {
       const key = pointKey(lat[i], lng[i])
       const known = this.#points.get(key)
@@ -60,6 +65,7 @@ export class ForecastSet {
         lat: lat[i],
         lng: lng[i],
         run: run[i],
+        model: model === undefined ? UNKNOWN_MODEL : models[model[i]],
         time: time.subarray(start[i], start[i + 1]),
         codes: Object.fromEntries(FORECAST_NAMES.map((name) => [name, rows(codes[name])])) as ForecastCodes,
       })
@@ -86,14 +92,16 @@ export class ForecastSet {
       points.forEach((point, i) => codes.set(point.codes[name], start[i]))
       return [name, codes]
     })
+    const { models, model } = modelsOf(points)
     return {
       part: {
         kind: 'forecast',
-        meta: {},
+        meta: model === null ? {} : { models },
         columns: new Map<string, Column>([
           ['lat', Float64Array.from(points, (point) => point.lat)],
           ['lng', Float64Array.from(points, (point) => point.lng)],
           ['run', Uint32Array.from(points, ({ run }) => run)],
+          ...(model === null ? [] : [['model', model] as [string, Column]]),
           ['start', start],
           ['time', time],
           ...columns,
@@ -104,8 +112,23 @@ export class ForecastSet {
   }
 }
 
+const UNKNOWN_MODEL: ForecastModel = { model: null, credit: null }
+
+const modelKey = ({ model, credit }: ForecastModel): string => JSON.stringify([model, credit])
+
+/** The models in an order of their own, and the index of each point's; `model` is null where none is known. */
+function modelsOf(points: readonly PointForecast[]): { models: ForecastModel[]; model: Uint16Array | null } {
+  const byKey = new Map(points.map(({ model }) => [modelKey(model), model]))
+  const keys = [...byKey.keys()].sort(compareText)
+  if (keys.length > MAX_MODELS) throw new BuildError(`the forecasts name more than ${MAX_MODELS} models`)
+  const models = keys.map((key) => byKey.get(key)!)
+  if (models.every(({ model, credit }) => model === null && credit === null)) return { models, model: null }
+  const index = new Map(keys.map((key, i) => [key, i]))
+  return { models, model: Uint16Array.from(points, ({ model }) => index.get(modelKey(model))!) }
+}
+
 /** The record as codes, or null when it holds no value. */
-function encode({ lat, lng, runAt, times, values }: ForecastRecord): PointForecast | null {
+function encode({ lat, lng, runAt, times, values, ...about }: ForecastRecord): PointForecast | null {
   const where = `forecast at ${lat}, ${lng}`
   if (!(Math.abs(lat) <= 90 && Math.abs(lng) <= 180)) throw new BuildError(`${where}: is not on the globe`)
   if (!isSecond(runAt)) throw new BuildError(`${where}: the run has no time that can be kept`)
@@ -134,7 +157,8 @@ function encode({ lat, lng, runAt, times, values }: ForecastRecord): PointForeca
     return codes
   }
   const codes = Object.fromEntries(FORECAST_NAMES.map((name) => [name, codesOf(name)])) as ForecastCodes
-  return isEmpty ? null : { lat, lng, run: runAt, time: Uint32Array.from(times), codes }
+  const model = { model: about.model ?? null, credit: about.credit ?? null }
+  return isEmpty ? null : { lat, lng, run: runAt, model, time: Uint32Array.from(times), codes }
 }
 
 function isSecond(value: number): boolean {
@@ -156,15 +180,31 @@ export function readForecast(part: Part, file: string): ForecastColumns {
     lat,
     lng: column(part, 'lng', Float64Array, file),
     run: column(part, 'run', Uint32Array, file),
+    // Parts of before models were named have no such column.
+    ...(part.columns.has('model') && { model: column(part, 'model', Uint16Array, file) }),
+    models: readModels(part, file),
     start: column(part, 'start', Uint32Array, file),
     time,
     codes: Object.fromEntries(FORECAST_NAMES.map((name) => [name, codesOf(name)])) as ForecastCodes,
   }
-  const { lng, run, start } = columns
-  if (lng.length !== lat.length || run.length !== lat.length || start.length !== lat.length + 1) {
+  const { lng, run, model = lat, start } = columns
+  if (
+    lng.length !== lat.length ||
+    run.length !== lat.length ||
+    model.length !== lat.length ||
+    start.length !== lat.length + 1
+  ) {
     throw new SnapshotError(`${file}: the columns of the points differ in length`)
   }
   return columns
+}
+
+function readModels(part: Part, file: string): ForecastModel[] {
+  const what = `${file}: models`
+  return list(part.meta.models ?? [], what).map((entry) => {
+    const { model, credit } = record(entry, what)
+    return { model: textOrNull(model, what), credit: textOrNull(credit, what) }
+  })
 }
 
 /** What must hold of a forecast part. @throws SnapshotError saying what does not */
@@ -184,6 +224,9 @@ export function checkForecast(columns: ForecastColumns, { file, rows }: PartEntr
     for (let row = start[i] + 1; row < start[i + 1]; row++) {
       if (time[row] <= time[row - 1]) throw new SnapshotError(`${file}: the times of a point do not ascend`)
     }
+  }
+  for (const model of columns.model ?? []) {
+    expect(model < columns.models.length, file, 'a point is of no model that the part names')
   }
   for (const name of FORECAST_NAMES) {
     const { min, max } = codeLimits(measureOf(name))

@@ -131,6 +131,11 @@ export function texts(value: unknown, what: string): string[] {
   return list(value, what).map((item) => text(item, what))
 }
 
+/** A text, or null where there is none. @throws SnapshotError beginning with `what` */
+export function textOrNull(value: unknown, what: string): string | null {
+  return value === null ? null : text(value, what)
+}
+
 /** `value` as a plain map. @throws SnapshotError beginning with `what` */
 export function record(value: unknown, what: string): Meta {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -6,7 +6,7 @@ import { openCsv } from './csv/csv.ts'
 import { openDemo } from './demo/demo.ts'
 import { ERDDAP_OPTIONS } from './erddap/options.ts'
 import { openErddap } from './erddap/erddap.ts'
-import { openForecast } from './forecast/forecast.ts'
+import { FORECAST_OPTIONS, openForecast } from './forecast/forecast.ts'
 import { JSON_OPTIONS } from './json/map.ts'
 import { openJson } from './json/json.ts'
 import { openMeteofrance } from './meteofrance.ts'
@@ -36,7 +36,7 @@ const KINDS: { readonly [kind: string]: OpenSource | KindWithOptions } = {
   json: { open: openJson, options: JSON_OPTIONS },
   altimetry: openAltimetry,
   csv: openCsv,
-  forecast: openForecast,
+  forecast: { open: openForecast, options: FORECAST_OPTIONS },
   tides: openTides,
   demo: openDemo,
 }

@@ -93,6 +93,7 @@ function assertConditions(
   expected: Expected,
   [lat, lng, time]: readonly [number, number, number],
   what: string,
+  withModel = false,
 ): void {
   assert.equal(reply.status, 200, `${what}: ${reply.text.slice(0, 300)}`)
   const data = objectOf((JSON.parse(reply.text) as JsonObject)['data'], 'data')
@@ -169,8 +170,10 @@ function assertConditions(
     }
   }
 
-  assert.deepEqual(Object.keys(metadata), KEYS.metadata)
-  const { run } = expected.forecast
+  const { run, model } = expected.forecast
+  const { forecast_model: gotModel, forecast_credit: gotCredit, ...always } = metadata
+  assert.deepEqual(Object.keys(always), KEYS.metadata)
+  assert.deepEqual([gotModel, gotCredit], withModel ? [model, null] : [undefined, undefined], what)
   assert.equal(metadata['forecast_updated_at'], run === null ? null : isoTime(run), what)
   assert.equal(metadata['tide_source'], expected.tide?.harbour.credit ?? null, what)
   const age = expected.reading === null ? null : (time - expected.reading.reading.time) / 60
@@ -269,13 +272,14 @@ test('Conditions are those that a walk over the whole world finds.', { timeout: 
     const property = fc.asyncProperty(questions(world), async ({ lat, lng, time, spot }) => {
       const url = `/conditions?lat=${lat}&lng=${lng}&time=${isoTime(time)}${spot === null ? '' : `&spot_id=${spot.id}`}`
       const expected = expectConditions(world, lat, lng, time, spot)
-      const reply = await client.get(url)
+      const withModel = time % 2 === 0
+      const reply = await client.get(`${url}${withModel ? '&include=model' : ''}`)
       if (expected === null) {
         assert.equal(reply.status, 200, url)
         unsure++
         return
       }
-      assertConditions(reply, expected, [lat, lng, time], url)
+      assertConditions(reply, expected, [lat, lng, time], url, withModel)
       const { forecast, reading, tide } = expected
       if (Object.values(forecast.values).some((value) => value !== null)) seen.forecast++
       if (reading !== null) seen.reading++

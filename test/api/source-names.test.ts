@@ -35,7 +35,8 @@ test(
     assert.ok((await listed(before, 'NOAA/NDBC')).every(({ source }) => source === 'NDBC'))
     before.close()
 
-    await build({ label: 'Our buoys', aliases: ['Home'] })
+    const rights = { credit: 'Ask “us” first', licence: 'CC BY 4.0' }
+    await build({ label: 'Our buoys', aliases: ['Home'], ...rights })
     const after = new Client(await startLive(t, { snapshots: out }))
     t.after(() => after.close())
     for (const name of ['NDBC', 'ndbc', 'NOAA/NDBC', 'noaa ndbc', 'our-buoys', 'OUR BUOYS', 'home']) {
@@ -51,5 +52,8 @@ test(
       )
     }
     assert.deepEqual(await listed(after, 'Theirs'), [])
+    const { text } = await after.get(`/buoys/${ids[0]}?include=credit`)
+    const { data } = JSON.parse(text) as { data: { buoy: { credit: string; licence: string } } }
+    assert.deepEqual({ credit: data.buoy.credit, licence: data.buoy.licence }, rights)
   },
 )

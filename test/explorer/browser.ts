@@ -45,7 +45,10 @@ export function writeWorld(folder: string, now: number): void {
   const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
   const table = (file: string, head: string, rows: readonly string[]): void =>
     writeFileSync(join(folder, file), [head, ...rows, ''].join('\n'))
-  table('sources.csv', 'name,network', ['Coast,coastal', 'Altimetry,satellite'])
+  table('sources.csv', 'name,network,credit,licence', [
+    'Coast,coastal,"<b>Coast</b> office (https://coast.example/terms?a=1), ours",CC BY 4.0',
+    'Altimetry,satellite,,',
+  ])
   const buoys = [
     ['Coast', 'A1', 'Anglet', 43.53, -1.615, 1.6],
     ['Coast', 'A2', 'Cap Ferret', 44.65, -1.45, 2.4],
@@ -72,10 +75,10 @@ export function writeWorld(folder: string, now: number): void {
   )
   table(
     'forecast/all.csv',
-    'lat,lng,run,time,wave_height,wave_period,wave_direction,wind_speed,wind_direction',
+    'lat,lng,run,model,time,wave_height,wave_period,wave_direction,wind_speed,wind_direction',
     Array.from({ length: 30 }, (_, i) => {
       const time = newest + (i * 3 - 12) * 3600
-      return `43.6,-1.8,${newest - 12 * 3600},${time},${(1.5 + i / 20).toFixed(2)},9,300,22,310`
+      return `43.6,-1.8,${newest - 12 * 3600},Bay model,${time},${(1.5 + i / 20).toFixed(2)},9,300,22,310`
     }),
   )
   table('harbours.csv', 'identifier,name,lat,lng,datum_offset,credit', [

@@ -166,6 +166,23 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
     assert.match(page.url(), /lat=[\d.]+&lng=-[\d.]+/)
   })
 
+  await t.test('credits readings, forecast and tide where they stand', async (t) => {
+    const { page } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet&zone=utc`)
+    await page.locator('.facts').waitFor()
+    const [readings, forecast] = await page.locator('.credit').allTextContents()
+    assert.equal(
+      readings,
+      'Readings: Coast · <b>Coast</b> office (coast.example/terms?a=1), ours · CC BY 4.0',
+    )
+    const link = page.locator('.credit a')
+    assert.equal(await link.getAttribute('href'), 'https://coast.example/terms?a=1')
+    assert.match(forecast ?? '', /^Forecast: Bay model, run of .*\d\d:\d\d UTC\.$/)
+    assert.match(
+      (await page.locator('.facts').textContent()) ?? '',
+      /Socoa · heights above chart datum · made up/,
+    )
+  })
+
   await t.test('can be used from the keyboard alone', async (t) => {
     const { page } = await visit(t, browser, live, `#key=${live.key}`)
     await page.locator('#row-anglet').waitFor()

@@ -41,6 +41,8 @@ export interface ForecastPoint {
   lat: number
   lng: number
   run: number
+  /** Empty where the file does not say it. */
+  model: string
   rows: ({ time: number } & { [name in Quantity]: number | null })[]
 }
 
@@ -150,7 +152,7 @@ export function makeConditionsWorld(seed: number): ConditionsWorld {
   numberBuoys(buoys)
 
   const points: ForecastPoint[] = CENTRES.flatMap((centre) =>
-    Array.from({ length: 8 }, () => {
+    Array.from({ length: 8 }, (_, i) => {
       let time = AS_OF - whole(0, 24) * HOUR
       const gap = random() < 0.2 ? 0.7 : 1
       const rows = Array.from({ length: 30 }, () => {
@@ -168,7 +170,8 @@ export function makeConditionsWorld(seed: number): ConditionsWorld {
           swell_direction: maybe(gap, directionOf()),
         }
       })
-      return { ...near(centre, 0.7), run: AS_OF - whole(1, 48) * HOUR, rows }
+      const model = ['', 'Spectral, 0.08°', 'Model “B”'][i % 3]
+      return { ...near(centre, 0.7), run: AS_OF - whole(1, 48) * HOUR, model, rows }
     }),
   )
 
@@ -227,10 +230,12 @@ export function writeConditionsWorld(world: ConditionsWorld, folder: string): vo
     ),
   ])
   const quantities = Object.keys(QUANTITIES) as Quantity[]
-  world.points.forEach(({ lat, lng, run, rows }, i) => {
+  world.points.forEach(({ lat, lng, run, model, rows }, i) => {
     write(join('forecast', `${i}.csv`), [
-      `lat,lng,run,time,${quantities.join()}`,
-      ...rows.map((row) => [lat, lng, run, row.time, ...quantities.map((name) => cell(row[name]))].join()),
+      `lat,lng,run,model,time,${quantities.join()}`,
+      ...rows.map((row) =>
+        [lat, lng, run, text(model), row.time, ...quantities.map((name) => cell(row[name]))].join(),
+      ),
     ])
   })
   write('spots.csv', [
@@ -274,6 +279,7 @@ function around<T extends { lat: number; lng: number }>(
 
 export interface ExpectedForecast {
   run: number | null
+  model: string | null
   /** Unrounded, in the contract's units; directions in degrees. */
   values: { [name in Quantity]: number | null }
 }
@@ -333,6 +339,7 @@ function forecastAt(point: ForecastPoint | null, time: number): ExpectedForecast
   }
   return {
     run: point?.run ?? null,
+    model: point === null || point.model === '' ? null : point.model,
     values: Object.fromEntries(names.map((name) => [name, valueOf(name)])) as ExpectedForecast['values'],
   }
 }

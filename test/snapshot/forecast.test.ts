@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { checkForecast, ForecastSet, readForecast } from '../../src/snapshot/forecast.ts'
+import { Forecast } from '../../src/index/forecast.ts'
 import { SnapshotError, type Part, type PartEntry } from '../../src/snapshot/format.ts'
 import { decodePart, encodePart } from '../../src/snapshot/part.ts'
 import { BuildError } from '../../src/system/build-error.ts'
@@ -37,6 +38,34 @@ function entryOf(rows: number): PartEntry {
 function reread(part: Part) {
   return readForecast(decodePart(encodePart(part), 'forecast-0.msgpack'), 'forecast-0.msgpack')
 }
+
+test('Points know their model and owner; a part in which nobody named one is as it was before there were models.', () => {
+  const [named, owned, unknown] = [
+    recordAt(1, 1, { model: 'Spectral', credit: 'Owner “A”' }),
+    recordAt(2, 2, { credit: 'Owner' }),
+    recordAt(3, 3),
+  ]
+  const modelsOf = (records: readonly ForecastRecord[]) => {
+    const { part, rows } = partOf(records)
+    const columns = reread(part)
+    checkForecast(columns, entryOf(rows))
+    const set = new ForecastSet()
+    set.restore(columns)
+    assert.deepEqual(set.part(), { part, rows }, 'and a part of a part is the same')
+    return Array.from({ length: records.length }, (_, i) => new Forecast(columns).modelOf(i))
+  }
+  assert.deepEqual(modelsOf([unknown, named, owned]), [
+    { model: 'Spectral', credit: 'Owner “A”' },
+    { model: null, credit: 'Owner' },
+    { model: null, credit: null },
+  ])
+  assert.deepEqual(modelsOf([unknown]), [{ model: null, credit: null }])
+  const { part } = partOf([unknown])
+  assert.deepEqual([part.meta, part.columns.has('model')], [{}, false])
+  const { part: wrong, rows } = partOf([named])
+  wrong.columns.set('model', Uint16Array.of(1))
+  assert.throws(() => checkForecast(reread(wrong), entryOf(rows)), /of no model/)
+})
 
 test('A forecast is read back point by point, south to north, rounded to its codes.', () => {
   const { part, rows } = partOf([

@@ -16,11 +16,8 @@ const HOUR = 3600
 
 /** Values to two decimals, so that sums of floats do not count. */
 function rounded(records: readonly ForecastRecord[]) {
-  return records.map(({ lat, lng, runAt, times, values }) => ({
-    lat,
-    lng,
-    runAt,
-    times,
+  return records.map(({ values, ...about }) => ({
+    ...about,
     values: Object.fromEntries(
       Object.entries(values).map(([name, list]) => [
         name,
@@ -60,11 +57,14 @@ test('Open-Meteo marine JSON is read with its local times brought to UTC.', asyn
   assert.deepEqual(warnings, [])
   assert.deepEqual([...skipped], [])
   assert.deepEqual([...understood], [['biscay.json', 3]])
+  const named = openForecast(folder, { model: 'MFWAM 0.08°' })
+  assert.equal((await record(() => named, folder)).forecasts[0].model, 'MFWAM 0.08°')
   assert.deepEqual(rounded(forecasts), [
     {
       lat: 43.541664,
       lng: -1.958328,
       runAt: RUN - HOUR,
+      model: 'Open-Meteo',
       times: [RUN - HOUR, RUN, RUN + HOUR],
       values: {
         waveHeight: [1.5, 1.62, null],

@@ -1,11 +1,12 @@
 /** Forecast, tide and nearest reading of a point, as a list of facts. */
 import type { Conditions } from '../../../clients/typescript/groundswell.ts'
 import { ago, element } from '../dom.ts'
-import { clockTime, dayAndTime, decimals, type Zone } from '../format.ts'
+import { clockTime, decimals, type Zone } from '../format.ts'
 import { distanceKm } from '../map/arc.ts'
 import { quantityText, type Units } from '../mine/units.ts'
 import type { Scene } from '../scene.ts'
 import type { Position } from '../view.ts'
+import { forecastCredit, linked } from './credits.ts'
 import { note } from './pieces.ts'
 
 /** `withReading` adds the nearest buoy's reading, which the panel of a buoy shows already. */
@@ -31,11 +32,7 @@ export function conditionsOf(
     element('dl', { class: 'facts' }, ...facts),
     has.forecast ? null : note('No forecast reaches this place.'),
     has.tide ? null : note('No harbour with a tide lies within 100 km.'),
-    run === null
-      ? null
-      : note(
-          `${scene.api.isDemo ? 'Made-up forecast' : 'Forecast'}: run of ${dayAndTime(new Date(run), zone)} ${zone.label}.`,
-        ),
+    run === null ? null : forecastCredit(metadata, run, zone, scene.api.isDemo),
   )
 }
 
@@ -124,6 +121,10 @@ function tideFact(
   return fact(
     'Tide',
     `${now}; ${next} at ${clockTime(nextAt, zone)} ${zone.label}`,
-    element('small', {}, [tide.harbor, 'heights above chart datum', source].filter(Boolean).join(' · ')),
+    element(
+      'small',
+      {},
+      ...linked([tide.harbor, 'heights above chart datum', source].filter(Boolean).join(' · ')),
+    ),
   )
 }

@@ -1,24 +1,52 @@
-/** Who measured what the panel shows, with the way to the station's own page. */
-import type { BuoyDetail } from '../../../clients/typescript/groundswell.ts'
+/** Who measured and forecast what the panel shows, with the way to the station's own page. */
+import type { BuoyDetail, Conditions } from '../../../clients/typescript/groundswell.ts'
 import { element } from '../dom.ts'
+import { dayAndTime, type Zone } from '../format.ts'
 import { ownerOf, stationPage } from '../stations.ts'
+
+/** Within a line; what closes a sentence or a bracket is no part of an address. */
+const ADDRESS = /(https:\/\/[^\s<>"]*[^\s<>".,;:!?()])/
+
+const NEW_PAGE = { rel: 'noopener noreferrer', target: '_blank' }
 
 /** The line below readings. Of a demo only names and positions are real, and the line says so. */
 export function readingsCredit(
-  { source, source_identifier: identifier }: Pick<BuoyDetail, 'source' | 'source_identifier'>,
+  { source, source_identifier: identifier, credit, licence }: BuoyDetail,
   isDemo: boolean,
 ): HTMLElement {
   const owner = ownerOf(source)
   const page = stationPage(source, identifier)
+  // What the server's operator has to say; of made-up readings the page itself says it.
+  const terms = isDemo ? [] : [credit, licence].flatMap((text) => (text ? [' · ', ...linked(text)] : []))
   return element(
     'p',
     { class: 'note credit' },
     isDemo ? `Made-up readings. Name and position: ${owner}` : `Readings: ${owner}`,
-    ...(page === null
-      ? ['.']
-      : [
-          ' · ',
-          element('a', { href: page, rel: 'noopener noreferrer', target: '_blank' }, `Station ${identifier}`),
-        ]),
+    ...(page === null ? [] : [' · ', element('a', { href: page, ...NEW_PAGE }, `Station ${identifier}`)]),
+    ...terms,
   )
+}
+
+/** The line below a forecast: its model, its run, and its owner's line. */
+export function forecastCredit(
+  { forecast_model: model, forecast_credit: credit }: Conditions['metadata'],
+  run: string,
+  zone: Zone,
+  isDemo: boolean,
+): HTMLElement {
+  return element(
+    'p',
+    { class: 'note credit' },
+    `${isDemo ? 'Made-up forecast' : 'Forecast'}: ${model ? `${model}, ` : ''}run of ${dayAndTime(new Date(run), zone)} ${zone.label}`,
+    ...(credit ? [' · ', ...linked(credit)] : ['.']),
+  )
+}
+
+/** A text with its addresses as links. */
+export function linked(text: string): (string | HTMLElement)[] {
+  return text
+    .split(ADDRESS)
+    .map((piece, i) =>
+      i % 2 === 0 ? piece : element('a', { href: piece, ...NEW_PAGE }, piece.replace(/^https:\/\//, '')),
+    )
 }

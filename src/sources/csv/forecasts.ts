@@ -24,7 +24,7 @@ const FORECAST_COLUMNS: readonly (readonly [label: string, name: ForecastName])[
   ['wind_direction', 'windDirection'],
 ]
 const KEYS = ['lat', 'lng', 'run', 'time']
-const COLUMNS = [...KEYS, ...FORECAST_COLUMNS.map(([label]) => label)]
+const COLUMNS = [...KEYS, 'model', ...FORECAST_COLUMNS.map(([label]) => label)]
 
 /**
  * The lines of one point's newest run, in their order in the files: a time and one code for each quantity.
@@ -33,6 +33,8 @@ interface PointLines {
   lat: number
   lng: number
   runAt: number
+  /** As its first line says. */
+  model: string
   times: number[]
   codes: number[]
 }
@@ -55,7 +57,7 @@ export function gatherForecasts(bytes: Buffer, file: FileReport, points: Forecas
   )
   const quantities = given.map(([, name]) => FORECAST_NAMES.indexOf(name))
   const codes = new Int32Array(columns.length)
-  const [latColumn, lngColumn, runColumn, timeColumn] = table.columns(KEYS)
+  const [latColumn, lngColumn, runColumn, timeColumn, modelColumn] = table.columns([...KEYS, 'model'])
   const position = new RepeatedPair(latColumn, lngColumn)
   let lat = NaN
   let lng = NaN
@@ -86,7 +88,7 @@ export function gatherForecasts(bytes: Buffer, file: FileReport, points: Forecas
       continue
     }
     file.rows(1)
-    const point = pointOf(points, lat, lng, runAt)
+    const point = pointOf(points, { lat, lng, runAt, table, modelColumn })
     if (point === null) {
       file.skipped('an older run of the same forecast point')
       continue
@@ -98,18 +100,31 @@ export function gatherForecasts(bytes: Buffer, file: FileReport, points: Forecas
   }
 }
 
+interface PointLine {
+  lat: number
+  lng: number
+  runAt: number
+  table: SeparatedTable
+  /** −1 where the file has no such column. */
+  modelColumn: number
+}
+
 /** The point that a line of this run belongs to; null where a newer run of it is known. */
-function pointOf(points: ForecastPoints, lat: number, lng: number, runAt: number): PointLines | null {
+function pointOf(
+  points: ForecastPoints,
+  { lat, lng, runAt, table, modelColumn }: PointLine,
+): PointLines | null {
   const key = pointKey(lat, lng)
   const known = points.get(key)
   if (known !== undefined && runAt <= known.runAt) return runAt === known.runAt ? known : null
-  const point = { lat, lng, runAt, times: [], codes: [] }
+  const model = modelColumn === -1 ? '' : table.text(modelColumn)
+  const point = { lat, lng, runAt, model, times: [], codes: [] }
   points.set(key, point)
   return point
 }
 
 /** The lines in order of time; of two with one time the later one counts. */
-export function forecastOf({ lat, lng, runAt, times: given, codes }: PointLines): ForecastRecord {
+export function forecastOf({ lat, lng, runAt, model, times: given, codes }: PointLines): ForecastRecord {
   const lineOf = new Map(given.map((time, i) => [time, i]))
   const times = [...lineOf.keys()].sort((a, b) => a - b)
   const valuesOf = (name: ForecastName, quantity: number): (number | null)[] => {
@@ -120,5 +135,5 @@ export function forecastOf({ lat, lng, runAt, times: given, codes }: PointLines)
     })
   }
   const values = Object.fromEntries(FORECAST_NAMES.map((name, i) => [name, valuesOf(name, i)]))
-  return { lat, lng, runAt, times, values }
+  return { lat, lng, runAt, ...(model !== '' && { model }), times, values }
 }

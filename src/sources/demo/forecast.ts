@@ -83,7 +83,7 @@ function forecastAt(lat: number, lng: number, place: Place, runAt: number): Fore
     values.windSpeed.push(rounded(wind[i] * KMH * error, 10))
     values.windDirection.push(wholeDegrees(windDirection[i]))
   })
-  return { lat, lng, runAt, times, values }
+  return { lat, lng, runAt, model: 'Demo model', times, values }
 }
 
 /** The law's values hour by hour. */

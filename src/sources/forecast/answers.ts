@@ -16,6 +16,8 @@ export interface Series {
   lng: number
   /** Epoch seconds. */
   runAt: number
+  /** The model or service, where the file's form says it. */
+  model?: string
   /** Ascending epoch seconds. */
   times: number[]
   columns: Map<string, SeriesColumn>
@@ -140,7 +142,8 @@ function openMeteoSeries(value: unknown): Series {
       values: valuesOf(listOf(list, name), times.length, name),
     })
   }
-  return { ...placeOf(answer.latitude, answer.longitude), runAt: times[0], times, columns }
+  const model = 'Open-Meteo'
+  return { ...placeOf(answer.latitude, answer.longitude), runAt: times[0], model, times, columns }
 }
 
 /** A table with one row for each time and position. The run is the first time. */

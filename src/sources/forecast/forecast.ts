@@ -28,12 +28,30 @@ const MAX_POSITIONS_BYTES = 16 * 2 ** 20
 const COMMA = 44
 type Positions = ReadonlyMap<string, { lat: number; lng: number }>
 
+/** The operator's options. */
+interface ForecastOptions {
+  /** What the answers' model is called: most services do not name it. */
+  model?: string
+}
+
+/** JSON schema (draft 7) of `ForecastOptions`. */
+export const FORECAST_OPTIONS: { readonly [keyword: string]: unknown } = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { model: { type: 'string', minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x1f]+$' } },
+}
+
 /** Opens `folder` as a set of forecast answers. */
-export const openForecast: OpenSource = (folder) => ({
-  read: (sink, context) => readFolder(folder, sink, context),
+export const openForecast: OpenSource = (folder, options: ForecastOptions = {}) => ({
+  read: (sink, context) => readFolder(folder, options, sink, context),
 })
 
-async function readFolder(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
+async function readFolder(
+  folder: string,
+  { model }: ForecastOptions,
+  sink: Sink,
+  { report }: SourceContext,
+): Promise<void> {
   const root = await listSource('forecast', folder)
   const positions = root.files.includes(POSITIONS_FILE)
     ? await readPositions(join(folder, POSITIONS_FILE), report.file(join(folder, POSITIONS_FILE)))
@@ -60,7 +78,7 @@ async function readFolder(folder: string, sink: Sink, { report }: SourceContext)
   }
   const records = recordsOf(places)
   if (records.length === 0) report.warn(`forecast: ${folder} has no forecast`)
-  for (const record of records) sink.forecast(record)
+  for (const record of records) sink.forecast(model === undefined ? record : { ...record, model })
 }
 
 async function readPositions(path: string, file: FileReport): Promise<Positions> {

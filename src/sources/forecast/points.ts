@@ -56,7 +56,7 @@ function joined(first: Quantity, second: Quantity): Quantity {
     })
   }
   const times = [...byTime.keys()].sort((a, b) => a - b)
-  return { runAt: first.runAt, times, values: times.map((time) => byTime.get(time)!) }
+  return { ...first, times, values: times.map((time) => byTime.get(time)!) }
 }
 
 const WAVE_NAMES = FORECAST_NAMES.filter((name) => !name.startsWith('wind'))
@@ -92,19 +92,24 @@ export function recordsOf(places: ReadonlyMap<string, Place>): ForecastRecord[] 
   return inOrder.filter((place) => !lent.has(place)).map(recordOf)
 }
 
-/** All quantities on one axis of time. The run is the oldest one of the waves, if there are any. */
+/**
+ * All quantities on one axis of time. The run is the oldest one of the waves, if there are any, and so are the
+ * models theirs.
+ */
 function recordOf({ lat, lng, quantities }: Place): ForecastRecord {
   const given = FORECAST_NAMES.flatMap((name) => {
     const quantity = quantities[name]
     return quantity === undefined ? [] : [{ name, quantity }]
   })
   const waves = given.filter(({ name }) => WAVE_NAMES.includes(name))
-  const runs = (waves.length > 0 ? waves : given).map(({ quantity }) => quantity.runAt)
+  const leading = (waves.length > 0 ? waves : given).map(({ quantity }) => quantity)
+  const models = new Set(leading.flatMap(({ model }) => model ?? []))
   const times = [...new Set(given.flatMap(({ quantity }) => quantity.times))].sort((a, b) => a - b)
   return {
     lat,
     lng,
-    runAt: Math.min(...runs),
+    runAt: Math.min(...leading.map(({ runAt }) => runAt)),
+    ...(models.size > 0 && { model: [...models].join(', ') }),
     times,
     values: Object.fromEntries(given.map(({ name, quantity }) => [name, laidOn(times, name, quantity)])),
   }

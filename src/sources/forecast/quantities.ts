@@ -10,6 +10,7 @@ export const NOTHING_USED = 'no wave or wind forecast'
 /** One quantity at one position, in the contract's unit. */
 export interface Quantity {
   runAt: number
+  model?: string
   times: number[]
   values: Values
 }
@@ -123,6 +124,7 @@ export function quantitiesOf(series: Series, file: FileReport): Map<ForecastName
     const turn = label.endsWith('to_direction') || standardName.endsWith('to_direction') ? 180 : 0
     quantities.set(name, {
       runAt: series.runAt,
+      ...(series.model !== undefined && { model: series.model }),
       times: series.times,
       values: values.map((value) => {
         if (value === null) return null
