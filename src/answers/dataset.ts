@@ -111,7 +111,7 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
   yield
   const physicalNearby = new Nearby(lat, lng, CONDITIONS_REACH_KM, (i) => virtual[i] === 0)
   yield
-  const around = new Around(lat, lng)
+  const around = new Around(lat, lng, active)
   yield
   const words = new Words(catalog.words, active)
   yield

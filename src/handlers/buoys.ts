@@ -153,7 +153,11 @@ function matching({ dataset }: View, query: QueryOf<typeof parameters>, from: nu
     const ordinals = boxes.within(box!, accept)
     return { ordinals, count: ordinals.length }
   }
-  const count = around.find(near.lat, near.lng, query.radius, accept, from, from + most)
+  const { lat, lng } = near
+  const isPlain = filter === null && ofSource === null && ofCountry === null && box === null
+  const count = isPlain
+    ? around.findAll(lat, lng, query.radius, activeOnly, from, from + most)
+    : around.find(lat, lng, query.radius, accept, from, from + most)
   return { ordinals: around.ordinals, count }
 }
 
