@@ -6,19 +6,24 @@ import type {
   Conditions,
   ConditionsParameters,
   GetBuoyParameters,
+  ListReadingsParameters,
   ListSatellitePassesAnswer,
   ListSatellitePassesParameters,
   MapBuoysAnswer,
   ReadingSeriesAnswer,
   ReadingSeriesParameters,
+  SearchBuoysAnswer,
+  SearchBuoysParameters,
 } from '../../clients/typescript/groundswell.ts'
-import type { Address } from './api.ts'
+import type { Address, Api } from './api.ts'
 import type { Scene } from './scene.ts'
-import type { SeasonName, Span } from './view.ts'
+import type { Bounds, SeasonName, Span } from './view.ts'
 
 const DAY_MS = 86_400_000
 /** Passes in the list. */
 const PASSES = 6
+/** Of a search. */
+const MOST_FOUND = 50
 /** Seasons beside each other. */
 const SEASONS = 10
 
@@ -35,8 +40,9 @@ const SEASON_DATES: {
   autumn: { start_month: 9, start_day: 1, end_month: 11, end_day: 30 },
 }
 
-export function mapAddress({ api }: Scene): Address<MapBuoysAnswer['data']> {
-  return api.address('/buoys/map')
+/** Of all active buoys, or of those within `bounds`. */
+export function mapAddress({ api }: Scene, bounds?: Bounds): Address<MapBuoysAnswer['data']> {
+  return api.address('/buoys/map', bounds && { bounds: JSON.stringify(bounds) })
 }
 
 export function passesAddress({ api }: Scene): Address<ListSatellitePassesAnswer['data']> {
@@ -62,6 +68,25 @@ function chartRange(span: Span, newest: string | null): Pick<ChartParameters, 's
   const at = Date.parse(newest)
   const text = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
   return { start_date: text(at - span * DAY_MS), end_date: text(at + (span === 2 ? 1 : 3) * DAY_MS) }
+}
+
+/** All readings of a range, with all that a buoy measures; the API gives the range as a whole in other formats. */
+export function readingsAddress({ api }: Scene, slug: string, start: string, end: string): Address<unknown> {
+  return api.address(`${buoyPath(slug)}/readings`, {
+    start_date: start,
+    end_date: end,
+    order: 'asc',
+    include: 'wind,peak_period',
+  } satisfies ListReadingsParameters)
+}
+
+/** As many buoys as a search can give. */
+export function searchAddress(
+  api: Api,
+  query: string,
+  limit = MOST_FOUND,
+): Address<SearchBuoysAnswer['data']> {
+  return api.address('/buoys/search', { query, limit } satisfies SearchBuoysParameters)
 }
 
 /** The chosen season of the last years. */

@@ -80,6 +80,34 @@ export class Api {
   ): Promise<{ data: Data; snapshot: string | null }> {
     // Without a key the server could only refuse.
     if (access === 'keyed' && this.isGuest) throw new ApiTrouble('unauthorized', 'API key required')
+    const answer = await this.#fetch(address, signal)
+    const body = (await answer.json().catch(() => null)) as { data?: unknown; message?: string } | null
+    signal?.throwIfAborted()
+    if (answer.ok && body?.data !== undefined) {
+      return { data: body.data as Data, snapshot: answer.headers.get('X-Snapshot-Id') }
+    }
+    throw this.#trouble(answer, body?.message ?? `The server answered ${answer.status}.`)
+  }
+
+  /**
+   * A file at an address, and the name that the server gives it.
+   * @throws ApiTrouble
+   */
+  async file(address: string): Promise<{ bytes: Blob; name: string | undefined }> {
+    const answer = await this.#fetch(address, null)
+    if (!answer.ok) {
+      const body = (await answer.json().catch(() => null)) as { message?: string } | null
+      throw this.#trouble(answer, body?.message ?? `The server answered ${answer.status}.`)
+    }
+    const name = /filename="([^"]+)"/.exec(answer.headers.get('Content-Disposition') ?? '')?.[1]
+    try {
+      return { bytes: await answer.blob(), name }
+    } catch {
+      throw new ApiTrouble('offline', 'The answer broke off.')
+    }
+  }
+
+  async #fetch(address: string, signal: AbortSignal | null): Promise<Response> {
     // The tests are checked under Node's types, which know nothing of browsers' caches.
     const how: RequestInit & { cache: 'no-cache' } = {
       headers: this.key === '' ? {} : { Authorization: `Bearer ${this.key}` },
@@ -100,12 +128,7 @@ export class Api {
       this.isDemo = answer.headers.has('X-Demo')
       this.onMark(this.isDemo)
     }
-    const body = (await answer.json().catch(() => null)) as { data?: unknown; message?: string } | null
-    signal?.throwIfAborted()
-    if (answer.ok && body?.data !== undefined) {
-      return { data: body.data as Data, snapshot }
-    }
-    throw this.#trouble(answer, body?.message ?? `The server answered ${answer.status}.`)
+    return answer
   }
 
   #readQuota(headers: Headers): void {

@@ -31,7 +31,7 @@ import { coveredByPanel, isSheet, setSheet, startSheet } from './sheet.ts'
 import { PageTheme, type Theme } from './theme.ts'
 import { drawTools, type ToolEvents } from './tools.ts'
 import { watchSnapshot } from './watch.ts'
-import { formatView, isSamePoint, parseView, type ViewState } from './view.ts'
+import { formatView, isSamePoint, parseView, type Bounds, type ViewState } from './view.ts'
 
 /**
  * Without events a new snapshot is seen within this. Mostly that costs one call a minute, with an answer without a
@@ -167,6 +167,10 @@ export class Explorer implements Scene {
     else history.replaceState(null, '', address)
     if (isElsewhere) this.#arrive(before)
     if (Object.keys(patch).some((name) => name !== 'camera')) this.#redraw()
+  }
+
+  mapBounds(): Bounds | null {
+    return this.#map?.bounds() ?? null
   }
 
   choosePass(pass: SatellitePass | null): void {

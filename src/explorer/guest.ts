@@ -7,16 +7,14 @@ import type {
   BuoySearchItem,
   NearestBuoy,
   NearestBuoysParameters,
-  SearchBuoysAnswer,
-  SearchBuoysParameters,
 } from '../../clients/typescript/groundswell.ts'
+import { searchAddress } from './addresses.ts'
 import type { Answer } from './answers.ts'
 import type { ActiveBuoy, Address } from './api.ts'
 import type { Scene } from './scene.ts'
 import type { Position } from './view.ts'
 
 const MOST_NEAREST = 20
-const MOST_FOUND = 50
 /** Half of the way around the Earth: the nearest buoys, however far away. */
 const ANYWHERE_KM = 20_016
 const FIRST_POINTS: readonly Position[] = [
@@ -78,7 +76,7 @@ export class Guest {
   buoy(name: string): Answer<{ buoy: GuestBuoy | null }> {
     const known = this.#buoys.find(({ slug, id }) => slug === name || String(id) === name)
     if (known !== undefined) return { state: 'here', data: { buoy: known } }
-    const found = this.#scene.answers.get(searchAddress(this.#scene, name))
+    const found = this.#scene.answers.get(searchAddress(this.#scene.api, name))
     if (found.state !== 'here') return found
     const item = found.data.buoys.find(({ slug }) => slug === name) ?? null
     if (item === null) return { state: 'here', data: { buoy: null } }
@@ -108,10 +106,6 @@ export function nearestAddress(
     limit,
     max_distance: within,
   } satisfies NearestBuoysParameters)
-}
-
-function searchAddress({ api }: Scene, query: string): Address<SearchBuoysAnswer['data']> {
-  return api.address('/buoys/search', { query, limit: MOST_FOUND } satisfies SearchBuoysParameters)
 }
 
 /** Nearest knows no slugs, and paths take ids all the same. */

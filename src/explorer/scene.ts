@@ -5,7 +5,7 @@ import type { ActiveBuoy, Api } from './api.ts'
 import { UTC, viewerZone, zoneOf, type Zone } from './format.ts'
 import type { Units } from './mine/units.ts'
 import type { Theme } from './theme.ts'
-import type { ViewState } from './view.ts'
+import type { Bounds, ViewState } from './view.ts'
 
 export interface Scene {
   readonly api: Api
@@ -20,6 +20,8 @@ export interface Scene {
   update(patch: Partial<ViewState>): void
   /** Says something to screen readers. */
   announce(text: string): void
+  /** What the map shows; null where there is no map. */
+  mapBounds(): Bounds | null
   choosePass(pass: SatellitePass | null): void
   /** The pass drawn on the map. */
   chosenPass: SatellitePass | null

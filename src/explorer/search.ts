@@ -1,9 +1,6 @@
 /** The search box: a combobox over the public search, so it works without a key. */
-import type {
-  BuoySearchItem,
-  SearchBuoysAnswer,
-  SearchBuoysParameters,
-} from '../../clients/typescript/groundswell.ts'
+import type { BuoySearchItem } from '../../clients/typescript/groundswell.ts'
+import { searchAddress } from './addresses.ts'
 import { ApiTrouble, type Api } from './api.ts'
 import { element } from './dom.ts'
 
@@ -70,10 +67,7 @@ class SearchBox {
     this.#abort = new AbortController()
     const { signal } = this.#abort
     try {
-      const address = this.#api.address<SearchBuoysAnswer['data']>('/buoys/search', {
-        query,
-        limit: MOST_FOUND,
-      } satisfies SearchBuoysParameters)
+      const address = searchAddress(this.#api, query, MOST_FOUND)
       const { data } = await this.#api.ask(address, 'public', signal)
       this.#found = data.buoys
       this.#show()

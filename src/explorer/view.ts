@@ -34,6 +34,14 @@ export interface Camera extends Position {
   zoom: number
 }
 
+/** Degrees; west is greater than east across the antimeridian. */
+export interface Bounds {
+  north: number
+  south: number
+  east: number
+  west: number
+}
+
 export interface ViewState {
   /** Null until the visitor moves the map. */
   camera: Camera | null

@@ -66,6 +66,12 @@ test('The open explorer', { timeout: 600_000 }, async (t) => {
       .getByText(/^\d\.\d\d$/)
       .first()
       .waitFor()
+    await page.locator('#downloads summary').focus()
+    await page.keyboard.press('Enter')
+    await page.getByLabel('CSV: Readings of the chart').waitFor()
+    await page.keyboard.press('Tab')
+    const [file] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')])
+    assert.match(file.suggestedFilename(), /^groundswell_anglet_readings_.*\.csv$/)
     assert.deepEqual(await faults(page), [])
     assert.deepEqual(errors, [])
   })
@@ -84,6 +90,13 @@ test('The open explorer', { timeout: 600_000 }, async (t) => {
     await plot.tap({ position: { x: 60, y: 50 } })
     await valueOf(page).waitFor()
     assert.match(await valueOf(page).innerText(), /\d\.\d\d/)
+    await page.locator('#downloads summary').tap()
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByLabel('PNG: The chart, with forecast and tide').tap(),
+    ])
+    assert.match(file.suggestedFilename(), /^groundswell_anglet_chart_.*\.png$/)
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390)
     assert.deepEqual(await faults(page), [])
     assert.deepEqual(errors, [])
   })

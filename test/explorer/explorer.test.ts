@@ -1,6 +1,7 @@
 /** The explorer in a real browser, over a real server: what a visitor sees, presses and copies. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -142,6 +143,89 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
       await page.goBack()
       await page.getByRole('heading', { name: 'Buoys now' }).waitFor()
       assert.deepEqual(errors, [])
+    },
+  )
+
+  await t.test(
+    'saves what it shows as files with speaking names, in the colours of the page, and says where that fails',
+    async (t) => {
+      const { page, origin, errors } = await visit(t, browser, live, `#key=${live.key}&satellites=1`, {
+        permissions: ['clipboard-read', 'clipboard-write'],
+        colorScheme: 'dark',
+      })
+      const saved = async (name: string): Promise<{ name: string; bytes: Buffer }> => {
+        const [file] = await Promise.all([
+          page.waitForEvent('download'),
+          page.locator('#downloads').getByLabel(name, { exact: true }).click(),
+        ])
+        await page.getByText(`Saved ${file.suggestedFilename()}`).first().waitFor()
+        return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) }
+      }
+      const linesOf = (bytes: Buffer): string[] => bytes.toString().trimEnd().split('\r\n')
+      await drawn(page, ACTIVE)
+      const box = page.locator('#downloads summary')
+      await box.click()
+      const all = await saved('CSV: All buoys of the map')
+      assert.equal(all.name, 'groundswell_buoys-map.csv')
+      assert.equal(linesOf(all.bytes).length, 1 + ACTIVE)
+      assert.equal(linesOf((await saved('CSV: Buoys in the map’s view')).bytes).length, 1 + ACTIVE)
+      const passes = await saved('GeoJSON: Latest satellite passes')
+      assert.equal((JSON.parse(passes.bytes.toString()) as { type: string }).type, 'FeatureCollection')
+      await page.locator('#query').fill('angl')
+      assert.equal(linesOf((await saved('CSV: Search for “angl”')).bytes).length, 1 + 1)
+      assert.deepEqual(await faults(page), [])
+
+      await page.locator('#row-anglet').click()
+      await page.locator('.plot canvas').nth(2).waitFor()
+      await page.locator('.facts').waitFor()
+      await box.click()
+      const readings = await saved('CSV: Readings of the chart')
+      assert.match(readings.name, /^groundswell_anglet_readings_[\d-]{10}_[\d-]{10}\.csv$/)
+      assert.equal(linesOf(readings.bytes).length, 1 + 7 * 48 + 1)
+      assert.match(linesOf(readings.bytes)[0], /significient_height.*peak_period,wind_speed/)
+      const picture = await saved('PNG: The chart, with forecast and tide')
+      assert.match(picture.name, /^groundswell_anglet_chart_[\d-]{10}_[\d-]{10}\.png$/)
+      // Its size, and the colour of a corner beside that of the page.
+      const [width, corner, surface] = await page.evaluate<[number, number[], string]>(
+        `(async () => {
+          const bytes = Uint8Array.from(atob('${picture.bytes.toString('base64')}'), (c) => c.charCodeAt(0))
+          const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
+          const context = new OffscreenCanvas(image.width, image.height).getContext('2d')
+          context.drawImage(image, 0, 0)
+          const { data } = context.getImageData(2, 2, 1, 1)
+          return [image.width, [...data.slice(0, 3)], getComputedStyle(document.body).backgroundColor]
+        })()`,
+      )
+      assert.equal(width, 960)
+      assert.equal(surface, `rgb(${corner.join(', ')})`)
+      await page.getByRole('button', { name: 'Copy link: Readings of the chart' }).click()
+      await page.getByRole('button', { name: 'Copied link: Readings of the chart' }).waitFor()
+      const link = String(await page.evaluate('navigator.clipboard.readText()'))
+      assert.ok(link.startsWith(`${origin}v2/buoys/anglet/readings?`) && link.endsWith('&format=csv'), link)
+      assert.ok(!link.includes(live.key))
+      assert.deepEqual(await faults(page), [])
+      assert.deepEqual(errors, [])
+
+      const asked = page.getByLabel('CSV: Readings of the chart')
+      const outcomes: [number | null, RegExp][] = [
+        [429, /^The download failed: the quota of this hour is used up\. It is renewed at \d\d:00 UTC\.$/],
+        [503, /^The download failed: the server cannot answer at the moment\./],
+        [null, /^The download failed: the connection broke\./],
+      ]
+      for (const [status, sentence] of outcomes) {
+        await page.route('**/readings?*format=csv', (route) =>
+          status === null ? route.abort() : route.fulfill({ status, json: { error: '', message: '' } }),
+        )
+        await asked.click()
+        await page.locator('#download-said').getByText(sentence).waitFor()
+        await page.unroute('**/readings?*format=csv')
+      }
+      await page.getByRole('tab', { name: 'Seasons' }).click()
+      await page.locator('.plot canvas').waitFor()
+      const season = await saved('PNG: This season over the years')
+      assert.equal(season.name, 'groundswell_anglet_significient_height_year.png')
+      assert.equal(season.bytes.readUInt32BE(16), 960)
+      assert.match(linesOf((await saved('CSV: This season over the years')).bytes)[0], /^year,complete,/)
     },
   )
 

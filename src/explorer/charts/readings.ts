@@ -76,6 +76,7 @@ export function drawReadings(
     const own = document.createElement('div')
     own.className = `plot ${part.plot.size ?? 'short'}`
     own.dataset.name = part.name
+    own.dataset.unit = part.scale.unit
     place.append(own)
     return draw(own, x, part.lines, plotOf(part))
   })

@@ -13,7 +13,7 @@ import {
 import type { ActiveBuoy } from '../api.ts'
 import type { Units } from '../mine/units.ts'
 import type { Theme } from '../theme.ts'
-import type { Camera, Position } from '../view.ts'
+import type { Bounds, Camera, Position } from '../view.ts'
 import { bringIntoView, fitPositions, zoomBy, type Covered } from './camera.ts'
 import { keepCoastFine, loadBasemap, type Basemap } from './coast.ts'
 import { buoyFeatures, EMPTY, markFeature, passFeatures, type PassPoint, type Target } from './features.ts'
@@ -52,6 +52,8 @@ export interface BuoyMap {
   /** Draws the points that a pass measured and goes there. */
   setPass(points: readonly PassPoint[], covered: Covered): void
   center(): Position
+  /** Longitudes may go beyond 180°, and a view of the whole globe spans 360°. */
+  bounds(): Bounds
 }
 
 /** The first view of a map that nobody has moved: the Atlantic. */
@@ -170,6 +172,18 @@ function reportMoves(map: MapView, { onMove }: MapEvents): void {
   })
 }
 
+/** Degrees with three decimals: within 60 m. */
+function boundsOf(map: MapView): Bounds {
+  const bounds = map.getBounds()
+  const rounded = (degrees: number): number => Number(degrees.toFixed(3))
+  return {
+    north: rounded(bounds.getNorth()),
+    south: rounded(bounds.getSouth()),
+    east: rounded(bounds.getEast()),
+    west: rounded(bounds.getWest()),
+  }
+}
+
 function centerOf(map: MapView): Position {
   const { lat, lng } = map.getCenter().wrap()
   return { lat, lng }
@@ -218,6 +232,7 @@ function controlsOf(
       fitPositions(map, host, points, covered, { maxZoom: PASS_ZOOM, isFlight: true })
     },
     center: () => centerOf(map),
+    bounds: () => boundsOf(map),
   }
 }
 

@@ -9,19 +9,28 @@ const ADDRESS = /(https:\/\/[^\s<>"]*[^\s<>".,;:!?()])/
 
 const NEW_PAGE = { rel: 'noopener noreferrer', target: '_blank' }
 
+/** Who measured, and what the server's operator has to say of it, as one line of text. */
+export function creditText({ source, credit, licence }: BuoyDetail, isDemo: boolean): string {
+  return [ownerText(source, isDemo), ...(isDemo ? [] : [credit, licence])].filter(Boolean).join(' · ')
+}
+
+function ownerText(source: string, isDemo: boolean): string {
+  const owner = ownerOf(source)
+  return isDemo ? `Made-up readings. Name and position: ${owner}` : `Readings: ${owner}`
+}
+
 /** The line below readings. Of a demo only names and positions are real, and the line says so. */
 export function readingsCredit(
   { source, source_identifier: identifier, credit, licence }: BuoyDetail,
   isDemo: boolean,
 ): HTMLElement {
-  const owner = ownerOf(source)
   const page = stationPage(source, identifier)
   // What the server's operator has to say; of made-up readings the page itself says it.
   const terms = isDemo ? [] : [credit, licence].flatMap((text) => (text ? [' · ', ...linked(text)] : []))
   return element(
     'p',
     { class: 'note credit' },
-    isDemo ? `Made-up readings. Name and position: ${owner}` : `Readings: ${owner}`,
+    ownerText(source, isDemo),
     ...(page === null ? [] : [' · ', element('a', { href: page, ...NEW_PAGE }, `Station ${identifier}`)]),
     ...terms,
   )

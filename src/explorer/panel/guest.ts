@@ -1,5 +1,6 @@
 /** The panels of a visitor without a key, where the explorer asks for one: what is public, and the way to a key. */
 import { whereKeysComeFrom } from '../contact.ts'
+import { downloadBox } from '../downloads/box.ts'
 import { element } from '../dom.ts'
 import { position, UTC } from '../format.ts'
 import { nearestAddress, type Guest, type GuestBuoy } from '../guest.ts'
@@ -40,6 +41,7 @@ function drawList(scene: Scene, guest: Guest, list: ListState): Drawn {
         : [
             element('p', { class: 'sub' }, 'Buoys of some seas; more come where you move the map.'),
             ...buoyRows(scene, list, buoys),
+            downloadBox(scene, ({ offersOfGuest }) => offersOfGuest(scene, null)),
           ]),
     ],
   }
@@ -79,7 +81,8 @@ function drawPoint(scene: Scene, guest: Guest, point: Position, onKey: () => voi
   // So that the map shows them, too.
   guest.buoys()
   const at = { lat: Number(point.lat.toFixed(4)), lng: Number(point.lng.toFixed(4)) }
-  const near = scene.answers.get(nearestAddress(scene, at, NEAREST, NEAR_KM))
+  const nearest = nearestAddress(scene, at, NEAREST, NEAR_KM)
+  const near = scene.answers.get(nearest)
   const isNone = near.state === 'failed' && near.trouble.kind === 'not found'
   return {
     title,
@@ -107,6 +110,7 @@ function drawPoint(scene: Scene, guest: Guest, point: Position, onKey: () => voi
               ),
             ),
           ),
+      near.state === 'here' ? downloadBox(scene, ({ offersOfGuest }) => offersOfGuest(scene, nearest)) : null,
       invitation('Forecast and tide of this point need an API key.', onKey),
     ],
   }

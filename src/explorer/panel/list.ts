@@ -2,6 +2,7 @@
 import { mapAddress, passesAddress } from '../addresses.ts'
 import type { ActiveBuoy } from '../api.ts'
 import { curlBox } from '../curl.ts'
+import { downloadBox } from '../downloads/box.ts'
 import { ago, choices, element } from '../dom.ts'
 import { favourites } from '../mine/favourites.ts'
 import { quantityText } from '../mine/units.ts'
@@ -55,6 +56,7 @@ export function drawList(scene: Scene, list: ListState): Drawn {
       satellites ? passList(scene) : null,
       satellites ? element('h3', {}, 'Readings') : null,
       ...buoyRows(scene, list, buoys),
+      downloadBox(scene, ({ offersOfList }) => offersOfList(scene, scene.mapBounds())),
       curlBox(scene, [
         { label: 'All buoys of the map', address: mapAddress(scene) },
         ...(satellites ? [{ label: 'Latest satellite passes', address: passesAddress(scene) }] : []),

@@ -1,6 +1,6 @@
 /** What a chart keeps while its panel is drawn anew, as after each answer: its zoom, and the time that is read. */
 
-interface Memory {
+export interface Memory {
   range: readonly [number, number] | null
   at: number | null
 }

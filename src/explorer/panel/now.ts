@@ -6,6 +6,7 @@ import { buoyAddress, chartAddress, conditionsAddress } from '../addresses.ts'
 import type { Answer } from '../answers.ts'
 import { chartsModule } from '../charts/loading.ts'
 import { curlBox } from '../curl.ts'
+import { downloadBox } from '../downloads/box.ts'
 import { ago, choices, element, icon } from '../dom.ts'
 import { compass, dayAndTime, type Zone } from '../format.ts'
 import { decimalText, quantityText, scaleOf, type Quantity } from '../mine/units.ts'
@@ -15,7 +16,7 @@ import { chartTable, describeChart } from './chart_text.ts'
 import { conditionsOf } from './conditions.ts'
 import { readingsCredit } from './credits.ts'
 import type { Drawn } from './drawn.ts'
-import { memoryOf } from './memory.ts'
+import { memoryOf, type Memory } from './memory.ts'
 import { chip, instead, note, waiting, zoneSwitch } from './pieces.ts'
 
 const ARROW_ICON = 'M12 20V4M6 10l6-6 6 6'
@@ -38,6 +39,15 @@ export function drawNow(scene: Scene, buoy: BuoyDetail, zone: Zone, redraw: () =
   const conditions = scene.answers.get(addresses.conditions)
   const charts = chartsModule(redraw)
   const plots = element('div', { class: 'plots' })
+  const data = chart.state === 'here' && chart.data.time.length > 0 ? chart.data : null
+  const drawn =
+    charts === null || data === null
+      ? null
+      : {
+          memory: memoryOf(`${buoy.slug} ${scene.view.span}`),
+          draw: (place: HTMLElement, memory: Memory) =>
+            charts.drawReadings(place, data, zone, scene.units, memory),
+        }
   const nodes = [
     latest(scene, buoy.last_reading, zone),
     readingsCredit(buoy, scene.api.isDemo),
@@ -47,6 +57,9 @@ export function drawNow(scene: Scene, buoy: BuoyDetail, zone: Zone, redraw: () =
     conditions.state === 'here'
       ? conditionsOf(scene, conditions.data, zone, { withReading: false })
       : instead(conditions, 'the conditions'),
+    downloadBox(scene, ({ offersOfNow }) =>
+      offersOfNow(scene, buoy, data, conditions.state === 'here' ? conditions.data : null, zone, drawn),
+    ),
     curlBox(scene, [
       { label: 'This buoy', address: addresses.buoy },
       { label: 'Chart', address: addresses.chart },
@@ -54,10 +67,9 @@ export function drawNow(scene: Scene, buoy: BuoyDetail, zone: Zone, redraw: () =
     ]),
   ]
   const title = buoy.name
-  if (charts === null || chart.state !== 'here' || chart.data.time.length === 0) return { title, nodes }
-  const memory = memoryOf(`${buoy.slug} ${scene.view.span}`)
-  const afterwards = (): (() => void) => charts.drawReadings(plots, chart.data, zone, scene.units, memory)
-  return { title, nodes, afterwards }
+  return drawn === null
+    ? { title, nodes }
+    : { title, nodes, afterwards: () => drawn.draw(plots, drawn.memory) }
 }
 
 function chartSection(

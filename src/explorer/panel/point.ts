@@ -1,6 +1,7 @@
 /** The panel of one point of the sea. */
 import { conditionsAddress } from '../addresses.ts'
 import { curlBox } from '../curl.ts'
+import { downloadBox } from '../downloads/box.ts'
 import { element } from '../dom.ts'
 import { position } from '../format.ts'
 import { chosenZone, type Scene } from '../scene.ts'
@@ -27,6 +28,7 @@ export function drawPoint(scene: Scene, point: Position): Drawn {
       element('p', { class: 'sub' }, 'Conditions now'),
       zoneSwitch(scene, 'Local'),
       body,
+      downloadBox(scene, ({ offersOfPoint }) => offersOfPoint(scene, point)),
       curlBox(scene, [{ label: 'These conditions', address }]),
     ],
   }

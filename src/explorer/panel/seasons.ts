@@ -1,16 +1,18 @@
 /** The seasons of a buoy: one measure over the same part of several years, two of them beside each other. */
-import type { BuoyDetail, SeriesYear } from '../../../clients/typescript/groundswell.ts'
+import type { BuoyDetail, ReadingSeriesAnswer, SeriesYear } from '../../../clients/typescript/groundswell.ts'
 import { chartAddress, seriesAddress } from '../addresses.ts'
 import type { Answer } from '../answers.ts'
 import { chartsModule } from '../charts/loading.ts'
+import type { SeasonView } from '../charts/season.ts'
 import { curlBox } from '../curl.ts'
+import { downloadBox } from '../downloads/box.ts'
 import { element, select, type Option } from '../dom.ts'
 import type { Scene } from '../scene.ts'
 import { decimalText, scaleOf, type Quantity, type Scale } from '../mine/units.ts'
 import { SEASONS, type Metric, type SeasonName } from '../view.ts'
 import type { Drawn } from './drawn.ts'
 import { measuresOf } from './measures.ts'
-import { memoryOf } from './memory.ts'
+import { memoryOf, type Memory } from './memory.ts'
 import { instead, note, waiting } from './pieces.ts'
 
 /** How a measure is written. */
@@ -59,26 +61,51 @@ export function drawSeasons(scene: Scene, buoy: BuoyDetail, redraw: () => void):
   const years = compared(scene, answer.state === 'here' ? answer.data.years : [])
   const plot = element('div', { class: 'plot tall' })
   const scale = scaleOf(LOOKS[metric].quantity, scene.units)
+  const { label } = LOOKS[metric]
+  const title = buoy.name
+  const memory = memoryOf(`${buoy.slug} ${season}`)
+  const view = answer.state === 'here' ? seasonView(answer.data, years, scale, season) : null
+  const drawn = view !== null &&
+    charts !== null && {
+      memory,
+      draw: (place: HTMLElement, own: Memory) => {
+        Object.assign(place.dataset, { name: label, unit: scale.unit })
+        return charts.drawSeason(place, view, own)
+      },
+    }
   const nodes = [
     selects(scene, years, measuresOf(buoy, chart.state === 'here' ? chart.data : null, metric)),
-    insteadOfSeasons(answer, LOOKS[metric].label) ?? (charts === null ? waiting('the chart') : null),
-    ...seasonParts(answer, years, plot, LOOKS[metric].label, scale, season),
+    insteadOfSeasons(answer, label) ?? (charts === null ? waiting('the chart') : null),
+    ...seasonParts(answer, years, plot, label, scale, season),
+    downloadBox(scene, ({ offersOfSeasons }) =>
+      offersOfSeasons(scene, buoy, `${label}, ${SEASON_LABELS[season]}, ${yearsText(years)}`, drawn || null),
+    ),
     curlBox(scene, [{ label: 'This season over the years', address }]),
   ]
-  const title = buoy.name
-  if (years.year === null || charts === null || answer.state !== 'here') return { title, nodes }
-  const view = {
-    years: years.all,
-    season: answer.data.season,
-    bucket: answer.data.bucket === 'week' ? ('week' as const) : ('day' as const),
-    year: years.year,
-    against: years.against,
+  return drawn === false ? { title, nodes } : { title, nodes, afterwards: () => drawn.draw(plot, memory) }
+}
+
+/** What the chart shows; null where no year has readings. */
+function seasonView(
+  { season: dates, bucket }: ReadingSeriesAnswer['data'],
+  { all, year, against }: Years,
+  scale: Scale,
+  season: SeasonName,
+): SeasonView | null {
+  if (year === null) return null
+  return {
+    years: all,
+    season: dates,
+    bucket: bucket === 'week' ? 'week' : 'day',
+    year,
+    against,
     scale,
     nameOf: (each: SeriesYear): string => seasonName(each, season),
   }
-  const memory = memoryOf(`${buoy.slug} ${season}`)
-  return { title, nodes, afterwards: () => charts.drawSeason(plot, view, memory) }
 }
+
+const yearsText = ({ year, against }: Years): string =>
+  `${year ?? ''}${against === null ? '' : ` beside ${against}`}`
 
 /** A measure that only the address asks for may be none of this buoy's. */
 function insteadOfSeasons(answer: Answer<unknown>, label: string): HTMLElement | null {
