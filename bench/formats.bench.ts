@@ -5,9 +5,8 @@
  */
 import { JsonWriter } from '../src/answers/json.ts'
 import type { View } from '../src/answers/operation.ts'
-import type { Shape } from '../src/answers/shape.ts'
 import { rowsOf, type Column, type Table } from '../src/answers/table.ts'
-import { formed } from '../src/formats/form.ts'
+import { formed, type RowShape } from '../src/formats/form.ts'
 import { listReadings } from '../src/handlers/readings.ts'
 import { corpusView } from './corpus.ts'
 
@@ -26,7 +25,7 @@ function tableOf(view: View, ordinal: number): Table {
 }
 
 /** Bytes written, into a buffer that begins anew as where it is sent. */
-function write(table: Table, format: Shape['format']): number {
+function write(table: Table, format: RowShape['format']): number {
   const writer = new JsonWriter(2 * FLUSH_BYTES)
   const shape = { format, fields: null, byColumns: false, withUnits: false, isExplicit: true }
   let bytes = 0
@@ -42,7 +41,7 @@ type Value = number | string | boolean | null
 type Row = { [name: string]: Value }
 
 /** What a server would have in hand that reads rows as objects out of a database. */
-function objectsOf(table: Table, format: Shape['format']): Row[] {
+function objectsOf(table: Table, format: RowShape['format']): Row[] {
   const columns = table.columns.filter(
     ({ beside }) => beside === undefined || (format === 'csv' && beside === 'tables'),
   )

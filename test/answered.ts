@@ -16,6 +16,7 @@ import {
 import { KeyRing } from '../src/access/key-ring.ts'
 import type { View } from '../src/answers/operation.ts'
 import { QuotaCounters } from '../src/access/quota.ts'
+import { ExportedAnswers } from '../src/serving/exported-answers.ts'
 import { RequestPath } from '../src/serving/request.ts'
 import type { RequestPathOptions } from '../src/serving/request-options.ts'
 import { OPERATIONS } from '../src/routes.ts'
@@ -116,7 +117,11 @@ class Reply implements LaterReply {
     this.#asked.send(head, body)
   }
 
-  stream(): void {}
+  stream(head: string | Uint8Array): void {
+    this.#asked.send(head, null)
+    if (this.isHead) this.isOver = true
+  }
+
   begin(head: string | Uint8Array, length: number): void {
     this.#asked.send(head, null)
     this.#asked.answer!.headers['content-length'] = String(length)
@@ -132,7 +137,9 @@ class Reply implements LaterReply {
 
   end(): void {
     this.isOver = true
-    this.#asked.answer!.text = Buffer.concat(this.#pieces).toString()
+    const bytes = Buffer.concat(this.#pieces)
+    this.#asked.answer!.bytes = bytes
+    this.#asked.answer!.text = bytes.toString()
   }
 
   cut(): void {
@@ -146,12 +153,6 @@ export class AskedPath {
 
   /** `keys`: texts of good keys, each with a quota of a million. */
   constructor(view: View, options: Partial<RequestPathOptions> = {}, keys: readonly Uint8Array[] = []) {
-    const entries = keys.map((key, slot) => ({
-      id: `k_${slot}`,
-      hash: createHash('sha256').update(key).digest('hex'),
-      quota: 1_000_000,
-      slot,
-    }))
     this.path = new RequestPath(
       {
         operations: OPERATIONS,
@@ -167,15 +168,27 @@ export class AskedPath {
         refreshEvery: 1800,
         totals: new Totals(Totals.allocate(1), 0),
         expensive: null,
+        exported: new ExportedAnswers(),
         clock: () => Date.now() / 1000,
         onFault: (error) => {
           throw error
         },
         ...options,
       },
-      new KeyRing(KeyRing.build(entries)),
+      this.keysOf(keys),
     )
     this.path.setView(view)
+  }
+
+  /** These keys alone, for `path.setKeys`. */
+  keysOf(keys: readonly Uint8Array[]): KeyRing {
+    const entries = keys.map((key, slot) => ({
+      id: `k_${slot}`,
+      hash: createHash('sha256').update(key).digest('hex'),
+      quota: 1_000_000,
+      slot,
+    }))
+    return new KeyRing(KeyRing.build(entries))
   }
 
   get(url: string, headers: { [name: string]: string } = {}, method = 'GET'): Answered {

@@ -19,6 +19,7 @@ const SLOW = [
   'test/access/redis-',
   'test/api/compression',
   'test/api/expensive',
+  'test/api/parquet',
   'test/api/snapshots',
   'test/api/wire',
   'test/bench/',

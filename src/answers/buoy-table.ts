@@ -3,7 +3,7 @@ import { NO_COUNTRY } from '../sea/columns.ts'
 import { newestReadingTime, type Dataset } from './dataset.ts'
 import { passColumns } from './pass-table.ts'
 import { readingColumns, readingSubsetColumns, type ReadingCursor } from './reading-table.ts'
-import type { Column, Place } from './table.ts'
+import type { Column, KeptReadings, Place } from './table.ts'
 
 /** A row of a table of buoys → the buoy's ordinal. */
 export type OrdinalOf = (row: number) => number
@@ -74,6 +74,25 @@ export function buoyBeside(dataset: Dataset, ordinal: number, withId: boolean): 
     beside: column === lat || column === lng ? 'tables' : 'fields',
   })
   return [...(withId ? [id] : []), name, lat, lng, source, dtz].map(beside)
+}
+
+/** What files say of the buoy whose readings they hold. */
+export function readingsBuoy({ catalog, demo }: Dataset, ordinal: number): Omit<KeptReadings, 'cursor'> {
+  const { name, label, credit, licence } = catalog.sources[catalog.source[ordinal]]
+  return {
+    buoy: {
+      id: catalog.id[ordinal],
+      slug: catalog.slugs[ordinal],
+      name: catalog.names[ordinal],
+      lat: catalog.lat[ordinal],
+      lng: catalog.lng[ordinal],
+      source: label ?? name,
+      dtz: catalog.timezones[ordinal],
+    },
+    credit,
+    licence,
+    isDemo: demo,
+  }
 }
 
 /** `last_reading` of buoys: its subset, or all of it. */

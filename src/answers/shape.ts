@@ -5,14 +5,18 @@
 import { ApiError } from './errors.ts'
 import type { RawQuery } from './raw-query.ts'
 
+/** Those that are written row by row. */
 export const FORMATS = ['json', 'csv', 'ndjson', 'geojson'] as const
-export type Format = (typeof FORMATS)[number]
+export type RowFormat = (typeof FORMATS)[number]
+/** Parquet is written by column, on a thread that serves nothing. */
+export type Format = RowFormat | 'parquet'
 
 export const CONTENT_TYPES: { readonly [format in Format]: string } = {
   json: 'application/json',
   csv: 'text/csv; charset=utf-8; header=present',
   ndjson: 'application/x-ndjson; charset=utf-8',
   geojson: 'application/geo+json',
+  parquet: 'application/vnd.apache.parquet',
 }
 
 /** In what form an answer is wanted, where that is not the usual JSON. */

@@ -3,6 +3,7 @@
  * a cell is read from the snapshot's columns; CSV, NDJSON, GeoJSON, JSON by columns and files for databases are
  * written from it. A column is a member of the JSON answer's items, a nested one with a dot (`last_reading.time`).
  */
+import type { MonthRows } from '../index/segments.ts'
 import type { JsonWriter } from './json.ts'
 import type { Language } from '../sea/languages.ts'
 import type { Paging, View } from './operation.ts'
@@ -99,6 +100,8 @@ export interface Table {
    * so many rows that a call for each cell is too slow.
    */
   readonly bulk?: { readonly csv: BulkWriter; readonly ndjson: BulkWriter }
+  /** Readings of one buoy as they are kept, for a format that another thread writes by column. */
+  readonly readings?: KeptReadings
   /** Nested members that JSON has as one `null`. */
   readonly absent?: { readonly [member: string]: (row: number) => boolean }
   /** For features; null where the operation has none. */
@@ -113,6 +116,29 @@ export interface Table {
   readonly name: string
   /** How JSON says it; null where its data are not a list. */
   readonly list: JsonList | null
+}
+
+/** What is in shared memory: the rows of a run are those of the cursor's month while the run is the newest. */
+export interface KeptReadings {
+  readonly cursor: { readonly month: MonthRows }
+  readonly buoy: ReadingsBuoy
+  /** Who measured, as files say it; null where the source says nothing. */
+  readonly credit: string | null
+  readonly licence: string | null
+  readonly isDemo: boolean
+}
+
+/** What the rows of one buoy share. */
+export interface ReadingsBuoy {
+  readonly id: number
+  readonly slug: string
+  readonly name: string
+  /** Decimal degrees. */
+  readonly lat: number
+  readonly lng: number
+  /** The network's name on the wire. */
+  readonly source: string
+  readonly dtz: string
 }
 
 /** Writes `count` rows from `from` on, `step` apart. */

@@ -1,7 +1,7 @@
 /** A table in the form that was asked for. */
 import { ApiError } from '../answers/errors.ts'
 import type { JsonWriter } from '../answers/json.ts'
-import type { Shape } from '../answers/shape.ts'
+import type { RowFormat, Shape } from '../answers/shape.ts'
 import type { BulkWriter, Column, Table } from '../answers/table.ts'
 import type { Steps } from '../system/steps.ts'
 import { csvForm } from './csv.ts'
@@ -19,8 +19,15 @@ export interface Formed {
   steps(writer: JsonWriter): Steps<void>
 }
 
+/** A shape of answers that are written row by row. */
+export type RowShape = Shape & { readonly format: RowFormat }
+
+export function isRowShape(shape: Shape): shape is RowShape {
+  return shape.format !== 'parquet'
+}
+
 /** @throws ApiError 400 that names the parameter `fields` */
-export function formed(table: Table, shape: Shape, snapshotId: string): Formed {
+export function formed(table: Table, shape: RowShape, snapshotId: string): Formed {
   const columns = selected(table, shape)
   if (shape.format === 'json' && shape.byColumns) {
     const bytes = AROUND_BYTES + table.rows * objectBytes(columns)
@@ -33,7 +40,7 @@ export function formed(table: Table, shape: Shape, snapshotId: string): Formed {
   }
 }
 
-function formOf(table: Table, columns: readonly Column[], shape: Shape, snapshotId: string): RowForm {
+function formOf(table: Table, columns: readonly Column[], shape: RowShape, snapshotId: string): RowForm {
   switch (shape.format) {
     case 'json':
       return jsonListForm(table, table.list!, columns)
@@ -72,7 +79,7 @@ export function selected(
   { fields, format }: Pick<Shape, 'fields' | 'format'>,
 ): readonly Column[] {
   if (fields === null) {
-    const isTable = format === 'csv'
+    const isTable = format === 'csv' || format === 'parquet'
     return table.columns.filter(({ beside }) => beside === undefined || (isTable && beside === 'tables'))
   }
   const columns = new Set<Column>()

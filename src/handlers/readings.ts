@@ -17,7 +17,7 @@ import {
 import { include } from '../answers/measures.ts'
 import { choice, date, integer, timestamp, type QueryOf } from '../answers/parameters.ts'
 import { READING_BYTES, writeReadings } from '../answers/reading.ts'
-import { buoyBeside, buoyPlace } from '../answers/buoy-table.ts'
+import { buoyBeside, buoyPlace, readingsBuoy } from '../answers/buoy-table.ts'
 import { csvReadings } from '../answers/reading-csv.ts'
 import { readingColumns, type ReadingCursor } from '../answers/reading-table.ts'
 import { FORMATS } from '../answers/shape.ts'
@@ -104,7 +104,7 @@ export const listReadings = operation({
     writer.literal(END)
     return meta
   },
-  tables: { formats: FORMATS, isList: true, make: tableOf },
+  tables: { formats: [...FORMATS, 'parquet'], isList: true, make: tableOf },
 })
 
 /** The readings of a range: positions from `first` up to `end`, and the ends of the range as `meta` has them. */
@@ -158,6 +158,7 @@ function tableOf({ view, query, path: [buoyId], isWhole }: TableRequest<typeof p
         },
       },
     }),
+    readings: { cursor, ...readingsBuoy(dataset, ordinal) },
     place: buoyPlace(dataset, () => ordinal),
     id: 'id',
     ...(paging && { paging }),

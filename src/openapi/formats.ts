@@ -22,6 +22,11 @@ const CONTENTS: { readonly [format in Exclude<Format, 'json'>]: { readonly [type
   geojson: {
     'application/geo+json': { schema: { $ref: '#/components/schemas/FeatureCollection' } },
   },
+  parquet: {
+    'application/vnd.apache.parquet': {
+      schema: { type: 'string', format: 'binary', description: 'A Parquet file with a row for each item.' },
+    },
+  },
 }
 
 const POSITION: Schema = { type: 'array', items: { type: 'number' } }

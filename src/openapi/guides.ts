@@ -105,8 +105,8 @@ curl -i -H "Authorization: Bearer $KEY" "$URL/buoys?per_page=100&page=2&snapshot
   },
   {
     title: 'Formats',
-    text: `\`format=csv\`, \`ndjson\` or \`geojson\`, or the header \`Accept\`, gives an answer as a table or as features, where that makes sense. The
-columns are the members of the JSON answer, nested ones with a dot. With \`page\` or \`per_page\` the answer is one page; without them it has
+    text: `\`format=csv\`, \`ndjson\` or \`geojson\`, or the header \`Accept\`, gives an answer as a table or as features, where that makes sense;
+readings of a buoy are \`parquet\`, too. The columns are the members of the JSON answer, nested ones with a dot. With \`page\` or \`per_page\` the answer is one page; without them it has
 everything, for instance all readings of a buoy:
 
 \`\`\`sh
@@ -116,9 +116,10 @@ curl -H "Authorization: Bearer $KEY" -OJ "$URL/buoys/anglet/readings?format=csv&
 - CSV: names of the columns in the first line, with \`units=1\` their units in the second. Times are UTC, and a missing value is an empty field. A text that a spreadsheet would run as a formula begins with \`'\`.
 - NDJSON: one item of the list a line, the same object as in JSON.
 - GeoJSON: a feature for each item, with the item as its properties. A pass is the line through the virtual buoys it saw.
+- Parquet: times as UTC timestamps, measures as 32-bit floats, nulls and statistics; units, credit and snapshot stand in the file's metadata.
 
 \`fields=time,period\` picks columns. \`layout=columns\` turns a list of JSON into arrays by column. An answer that breaks off has
-fewer bytes than its \`Content-Length\`, so that your program sees it: there is no line to look for.
+fewer bytes than its \`Content-Length\`, or as Parquet no last chunk, so that your program sees it: there is no line to look for.
 
 A whole range of readings costs one call for each 10,000 rows, at least one, and is charged at the start. \`HEAD\` and a 304 cost one.`,
   },

@@ -19,7 +19,7 @@ export const HEADER_PARAMETERS: { readonly [name: string]: Schema } = {
     name: 'Accept',
     in: 'header',
     description:
-      'Sets the format of a request without `format`: `text/csv`, `application/x-ndjson` or `application/geo+json`, where the operation has it; else JSON.',
+      'Sets the format of a request without `format`: `text/csv`, `application/x-ndjson`, `application/geo+json` or `application/vnd.apache.parquet`, where the operation has it; else JSON.',
     schema: { type: 'string' },
     example: 'text/csv',
   },

@@ -17,13 +17,13 @@ export interface RunBuoy {
 /** Rows `from` up to `to` of a month, all of one buoy. */
 export interface Run {
   buoy: RunBuoy
-  rows: MonthRows
+  rows: Pick<MonthRows, 'time' | 'measures'>
   from: number
   to: number
 }
 
 /** Nulls stand for what was not measured. */
-export type Values = (number | bigint | string | boolean | null)[]
+export type Values = (number | bigint | string | boolean | Uint8Array | null)[]
 
 export type Encoding = NonNullable<ColumnSource['encoding']>
 
@@ -45,7 +45,7 @@ const READING_ID_FACTOR = 10_000_000_000n
 const CODES = 2 ** 16
 
 /** One value for all rows of a run. */
-function perBuoy(valueOf: (buoy: RunBuoy) => number | string): ReadingColumn['values'] {
+export function perBuoy(valueOf: (buoy: RunBuoy) => number | string): ReadingColumn['values'] {
   return (runs, count) => {
     const values: Values = Array.from({ length: count }, () => null)
     let at = 0
@@ -57,7 +57,8 @@ function perBuoy(valueOf: (buoy: RunBuoy) => number | string): ReadingColumn['va
   }
 }
 
-function perTime(valueOf: (time: number, buoy: RunBuoy) => bigint | number): ReadingColumn['values'] {
+/** A value that follows from a row's time. */
+export function perTime(valueOf: (time: number, buoy: RunBuoy) => bigint | number): ReadingColumn['values'] {
   return (runs, count) => {
     const values: Values = Array.from({ length: count }, () => null)
     let at = 0

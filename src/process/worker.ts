@@ -9,6 +9,7 @@ import type { Doors } from '../access/page-reads.ts'
 import { TrustedProxies } from '../access/trusted-proxies.ts'
 import { openDataset } from '../answers/dataset.ts'
 import { ExpensiveAnswers } from '../serving/expensive-answers.ts'
+import { ExportedAnswers } from '../serving/exported-answers.ts'
 import { Connections } from '../http/connections.ts'
 import { loadEngine } from '../http/engine.ts'
 import { FAULT_BODY, FAULT_HEAD, type Exchange, type OnRequest } from '../http/exchange.ts'
@@ -153,6 +154,7 @@ const routes = routeNames(ROUTED, start.basePath)
 const counts = new RequestCounts(start.requests, routes.length, start.thread)
 const figures = new WorkerFiguresRow(start.workerFigures, start.thread)
 const expensive = new ExpensiveAnswers(() => totals.counted('requests'))
+const exported = new ExportedAnswers()
 const refused = new Set(start.refused)
 /** The request that is being answered. */
 let current: Exchange | null = null
@@ -205,6 +207,7 @@ const requests = new RequestPath(
     refreshEvery: start.refreshEvery,
     totals,
     expensive,
+    exported,
     stream: { operation: STREAM, streams },
     site: new Site(start.site),
     clock,
@@ -437,12 +440,12 @@ async function listen(port: number): Promise<void> {
 function tick(): void {
   pulse.advance()
   counts.refill()
-  const { waiting, begun } = expensive.counts
+  const [inSlices, onThread] = [expensive.counts, exported.counts]
   const { pressure } = engine
   figures.tick(IDLE_INTERVAL_MS, {
     cache_bytes: requests.cacheBytes,
-    long_waiting: waiting,
-    long_begun: begun,
+    long_waiting: inSlices.waiting + onThread.waiting,
+    long_begun: inSlices.begun + onThread.begun,
     bodies_waiting: pressure.waiting,
     held_bytes: pressure.heldBytes,
     not_held: pressure.notHeld,

@@ -17,6 +17,7 @@ const MEDIA_TYPES: { readonly [range: string]: Format } = {
   'application/ndjson': 'ndjson',
   'application/jsonl': 'ndjson',
   'application/geo+json': 'geojson',
+  'application/vnd.apache.parquet': 'parquet',
 }
 
 /** The format for a value of `Accept`; of equal weights the one named first wins. */

@@ -2,11 +2,12 @@
 import type { ExpensiveAnswer, Operation } from '../answers/operation.ts'
 import type { JsonWriter } from '../answers/json.ts'
 import type { Format } from '../answers/shape.ts'
-import type { Exchange } from '../http/exchange.ts'
+import type { ParquetJob } from '../formats/parquet-job.ts'
+import type { Exchange, LaterEvents, LaterReply } from '../http/exchange.ts'
 import type { Steps } from '../system/steps.ts'
 import type { KeptAnswer } from './cache.ts'
 import { answerInSteps, TAIL_BYTES } from './envelope.ts'
-import { BUSY_RETRY_SECONDS, type Kept } from './expensive-answers.ts'
+import { BUSY_RETRY_SECONDS, type ExpensiveRequest, type Kept } from './expensive-answers.ts'
 import { errorAnswer, sendError } from './reply.ts'
 import type { RequestState } from './request-state.ts'
 import type { Sender } from './sender.ts'
@@ -29,6 +30,14 @@ export interface Deferral {
 
 export const NOT_KEPT: Deferral = { format: 'json', isLong: false, price: 1, keep: null }
 
+/** Where a deferred answer waits for its turn. */
+interface Slots {
+  hasSlot(client: number): boolean
+}
+
+/** What all deferred answers need. */
+type DeferredRequest = Pick<ExpensiveRequest, 'client' | 'head' | 'refuse' | 'onFault'>
+
 export class DeferredAnswers {
   readonly #state: RequestState
   readonly #sender: Sender
@@ -49,41 +58,70 @@ export class DeferredAnswers {
     now: number,
     { format, isLong, price, keep }: Deferral,
   ): void {
+    const { clock, expensive } = this.#state.options
+    const { pin } = this.#state.served
+    this.#defer(exchange, operation, now, { format, price, slots: expensive! }, (request, later) =>
+      expensive!.add(
+        {
+          ...request,
+          steps: (writer) => stepsOf(answer, writer, format, Math.floor(clock()), pin),
+          ...(isLong && { mostBytes: answer.bytes }),
+          keep,
+        },
+        later,
+      ),
+    )
+  }
+
+  /** Has an answer written by another thread, from the snapshot of its request. */
+  export(
+    exchange: Exchange,
+    operation: Operation,
+    job: ParquetJob,
+    now: number,
+    { format, price }: Pick<Deferral, 'format' | 'price'>,
+  ): void {
+    const { exported } = this.#state.options
+    this.#defer(exchange, operation, now, { format, price, slots: exported }, (request, later) =>
+      exported.add({ ...request, job }, later),
+    )
+  }
+
+  /** Answers now what has no slot or is not paid for; has the rest taken by `add`. */
+  #defer(
+    exchange: Exchange,
+    operation: Operation,
+    now: number,
+    { format, price, slots }: Pick<Deferral, 'format' | 'price'> & { slots: Slots },
+    add: (request: DeferredRequest, later: (events: LaterEvents) => LaterReply | null) => boolean,
+  ): void {
     const state = this.#state
     const { clock, totals } = state.options
-    const expensive = state.options.expensive!
     const { client } = state.admission
     if (this.#sender.sendNotModified(exchange)) return
     const headers = state.commonHeaders(operation)
     const busy = { headers: `${headers}\r\nRetry-After: ${BUSY_RETRY_SECONDS}` }
-    if (!expensive.hasSlot(client)) {
+    if (!slots.hasSlot(client)) {
       totals.count('long_refused')
       sendError(exchange, 'service_unavailable', BUSY, now, busy)
       return
     }
     if (this.#refuseUnpaid(exchange, operation, price, now)) return
-    const { pin } = state.served
     const { head, requestId } = this.#head(format)
-    const isTaken = expensive.add(
-      {
-        client,
-        head,
-        steps: (writer) => stepsOf(answer, writer, format, Math.floor(clock()), pin),
-        ...(isLong && { mostBytes: answer.bytes }),
-        refuse: (reply, fault) => {
-          if (fault !== null) state.reportFault(fault, operation)
-          else totals.count('long_refused')
-          const [code, message] =
-            fault === null ? (['service_unavailable', BUSY] as const) : (['internal_error', FAULT] as const)
-          const error = errorAnswer(requestId, code, message, clock(), fault === null ? busy : { headers })
-          reply.send(error.head, error.body)
-        },
-        onFault: (fault) => state.reportFault(fault, operation),
-        keep,
+    const request: DeferredRequest = {
+      client,
+      head,
+      refuse: (reply, fault) => {
+        if (fault !== null) state.reportFault(fault, operation)
+        else totals.count('long_refused')
+        const [code, message] =
+          fault === null ? (['service_unavailable', BUSY] as const) : (['internal_error', FAULT] as const)
+        const error = errorAnswer(requestId, code, message, clock(), fault === null ? busy : { headers })
+        reply.send(error.head, error.body)
       },
-      (events) => exchange.later(events),
-    )
-    if (isTaken) totals.count('long')
+      onFault: (fault) => state.reportFault(fault, operation),
+    }
+    if (add(request, (events) => exchange.later(events))) totals.count('long')
     else sendError(exchange, 'bad_request', TAKES_NO_BODY, now, { headers })
   }
 

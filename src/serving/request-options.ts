@@ -3,6 +3,7 @@ import type { Operation, StreamOperation } from '../answers/operation.ts'
 import type { AdmissionOptions } from './admission.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { ExpensiveAnswers } from './expensive-answers.ts'
+import type { ExportedAnswers } from './exported-answers.ts'
 import type { LeaseWaits } from './lease-waits.ts'
 import type { ServedOptions } from './served.ts'
 import type { Site } from './site.ts'
@@ -14,6 +15,8 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions {
   refreshEvery: number
   /** Makes expensive answers in slices; null where nobody waits meanwhile, and all are made at once. */
   expensive: ExpensiveAnswers | null
+  /** Has answers written on another thread. */
+  exported: ExportedAnswers
   /** What is answered with streams of events; without it there are none. */
   stream?: { operation: StreamOperation; streams: EventStreams }
   /** Pages and their files, beside the operations. */

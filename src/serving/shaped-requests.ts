@@ -17,7 +17,7 @@ import { keptBytes, MOST_KEPT_BYTES, stepsOf, type DeferredAnswers } from './def
 import type { RequestState } from './request-state.ts'
 import type { Target } from './request-target.ts'
 import type { Sender } from './sender.ts'
-import { priceOf, shapedAnswer } from './shaped.ts'
+import { isJob, priceOf, shapedAnswer } from './shaped.ts'
 
 /** What was read of a request. */
 export interface Asked {
@@ -83,28 +83,31 @@ export class ShapedRequests {
     const request = { view, query, path, now, language, isWhole }
     const given = reader.given(raw)
     const { basePath } = state.options
-    const { expensive, rows, microseconds, headers } = shapedAnswer(
-      operation,
-      request,
-      shape,
-      basePath,
-      given,
-      isPinned,
-    )
+    const {
+      body: shaped,
+      rows,
+      microseconds,
+      headers,
+    } = shapedAnswer(operation, request, shape, basePath, given, isPinned)
     state.describe(operation, low, high, minute, headers)
     const negotiated = operation.language === true && query.locale === undefined
     const answered = { operation, index, low, high, minute, negotiated, format }
-    if (this.#isMadeNow(expensive, microseconds)) {
-      const body = this.#made(view, expensive, shape)
+    const price = isWhole ? priceOf(rows) : 1
+    if (isJob(shaped)) {
+      this.#deferred.export(exchange, operation, shaped, now, { format, price })
+      return
+    }
+    if (this.#isMadeNow(shaped, microseconds)) {
+      const body = this.#made(view, shaped, shape)
       const put = cache.isOff ? null : cache.put(canonical, answered, body, headers)
       this.#sender.send(exchange, body, put, null, format)
       return
     }
-    const isKept = !cache.isOff && expensive.bytes <= MOST_KEPT_BYTES
-    this.#deferred.send(exchange, operation, expensive, now, {
+    const isKept = !cache.isOff && shaped.bytes <= MOST_KEPT_BYTES
+    this.#deferred.send(exchange, operation, shaped, now, {
       format,
-      isLong: expensive.bytes > MOST_KEPT_BYTES,
-      price: isWhole ? priceOf(rows) : 1,
+      isLong: shaped.bytes > MOST_KEPT_BYTES,
+      price,
       keep: isKept
         ? (answer) => keptBytes(cache.put(canonical, answered, answer, headers), answer, format)
         : null,

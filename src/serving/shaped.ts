@@ -3,13 +3,14 @@ import type { ExpensiveAnswer, Operation, Paging } from '../answers/operation.ts
 import type { JsonWriter } from '../answers/json.ts'
 import { shapeQuery, type Shape } from '../answers/shape.ts'
 import type { Table, TableRequest } from '../answers/table.ts'
-import { formed } from '../formats/form.ts'
+import { formed, isRowShape, type RowShape } from '../formats/form.ts'
+import { parquetJob, type ParquetJob } from '../formats/parquet-job.ts'
 import { linkHeader } from './links.ts'
 
 /** An answer as a table in the form that was asked for. */
 export interface ShapedAnswer {
-  /** Writes the body, or in JSON the value of `data`. */
-  readonly expensive: ExpensiveAnswer
+  /** Writes the body, or in JSON the value of `data`; Parquet is written by another thread. */
+  readonly body: ExpensiveAnswer | ParquetJob
   /** Rows of the answer at most. */
   readonly rows: number
   /** Time that it takes to make, about. */
@@ -42,7 +43,6 @@ export function shapedAnswer(
 ): ShapedAnswer {
   const { snapshotId } = request.view.dataset
   const table = operation.tables!.make(request)
-  const body = formed(table, shape, snapshotId)
   const { paging } = table
   const link =
     paging === undefined
@@ -50,18 +50,28 @@ export function shapedAnswer(
       : linkHeader(basePath, operation.path, request.path, given + shapeQuery(shape), snapshotId, paging)
   const isJson = shape.format === 'json'
   return {
-    expensive: {
-      bytes: body.bytes,
-      ...(paging && { paging }),
-      *steps(writer) {
-        yield* body.steps(writer)
-        if (isJson) return writeMeta(writer, table)
-        return undefined
-      },
-    },
+    body: isRowShape(shape) ? inSteps(table, shape, snapshotId) : parquetJob(table, shape, snapshotId),
     rows: table.rows,
     microseconds: (table.microseconds ?? 0) + table.rows * US_PER_ROW,
     headers: isJson ? (isPinned ? link : '') : fileHeaders(table, shape, snapshotId) + link,
+  }
+}
+
+export function isJob(body: ExpensiveAnswer | ParquetJob): body is ParquetJob {
+  return 'groups' in body
+}
+
+function inSteps(table: Table, shape: RowShape, snapshotId: string): ExpensiveAnswer {
+  const body = formed(table, shape, snapshotId)
+  const { paging } = table
+  return {
+    bytes: body.bytes,
+    ...(paging && { paging }),
+    *steps(writer) {
+      yield* body.steps(writer)
+      if (shape.format === 'json') return writeMeta(writer, table)
+      return undefined
+    },
   }
 }
 

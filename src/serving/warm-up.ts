@@ -8,6 +8,7 @@ import { headText, NO_KEY, NO_ROUTE, type Exchange } from '../http/exchange.ts'
 import { KeyRing } from '../access/key-ring.ts'
 import type { View } from '../answers/operation.ts'
 import { QuotaCounters } from '../access/quota.ts'
+import { ExportedAnswers } from './exported-answers.ts'
 import { RequestPath } from './request.ts'
 import { OPERATIONS } from '../routes.ts'
 import type { Steps } from '../system/steps.ts'
@@ -53,6 +54,7 @@ export function pathWithoutSocket(view: View, clock: () => number): RequestPath 
       refreshEvery: 0,
       totals: new Totals(Totals.allocate(1), 0),
       expensive: null,
+      exported: new ExportedAnswers(),
       clock,
       onFault: () => {},
     },

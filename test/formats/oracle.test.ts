@@ -3,18 +3,26 @@
  * GROUNDSWELL_REQUESTS sets how many random requests there are in all.
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import * as fc from 'fast-check'
 import { AskedPath, viewOf } from '../answered.ts'
+import { duck } from '../bulk/duck.ts'
 import { runCliWell } from '../live.ts'
 import { assertAnswer } from '../oracle/compare.ts'
 import { makeOracle, type JsonObject } from '../oracle/oracle.ts'
 import { expected, requestsFor } from '../oracle/requests.ts'
 import { makeWorld, writeCsv } from '../oracle/world.ts'
-import { assertSameColumns, assertSameCsv, assertSameGeojson, assertSameNdjson, rowsOf } from './same.ts'
+import {
+  assertSameColumns,
+  assertSameCsv,
+  assertSameGeojson,
+  assertSameNdjson,
+  assertSameParquet,
+  rowsOf,
+} from './same.ts'
 
 const SEED = Number(process.env['GROUNDSWELL_SEED'] ?? 20_260_327)
 const REQUESTS = Number(process.env['GROUNDSWELL_REQUESTS'] ?? 180)
@@ -41,18 +49,23 @@ const OPERATIONS = [
 ] as const
 const PAGED = new Set<string>(['list', 'readings'])
 const WITH_PLACES = new Set<string>(['list', 'map', 'last_readings', 'search', 'nearest', 'readings'])
+const WITH_PARQUET = new Set<string>(['readings'])
 const NOT_LISTS = new Set<string>(['chart', 'series'])
+
+const database = await duck()
+after(() => database.close())
+const file = join(folder, 'answer.parquet')
 
 const dataOf = (text: string): unknown => (JSON.parse(text) as { data: unknown }).data
 
 const runs = Math.ceil(REQUESTS / OPERATIONS.length)
 
 for (const operation of OPERATIONS) {
-  test(`Every format of ${operation} says what its JSON says, kept or not.`, () => {
+  test(`Every format of ${operation} says what its JSON says, kept or not.`, async () => {
     const oracle = makeOracle(world)
     const path = new AskedPath(view, {}, [Buffer.from(key)])
     let compared = 0
-    const property = fc.property(requestsFor(world)[operation], (request) => {
+    const property = fc.asyncProperty(requestsFor(world)[operation], async (request) => {
       const answer = expected(oracle, request)
       const url = `/v2${request.url}`
       const json = path.get(url, headers)
@@ -62,13 +75,25 @@ for (const operation of OPERATIONS) {
       const isPage = !PAGED.has(operation) || /[?&](page|per_page)=[^&]/.test(url)
       const paged = isPage ? shaped : `${shaped}page=1&`
       if (json.status !== 200) {
-        for (const format of ['csv', 'ndjson']) {
+        const formats = WITH_PARQUET.has(operation) ? ['csv', 'ndjson', 'parquet'] : ['csv', 'ndjson']
+        for (const format of formats) {
           assert.equal(path.get(`${shaped}format=${format}`, headers).status, json.status, url)
         }
         return
       }
       const rows = rowsOf(operation, JSON.parse(json.text) as JsonObject)!
       compared++
+      if (WITH_PARQUET.has(operation)) {
+        const parquet = await path.getLater(`${paged}format=parquet`, headers)
+        assert.equal(parquet.headers['content-type'], 'application/vnd.apache.parquet')
+        writeFileSync(file, parquet.bytes)
+        assertSameParquet(
+          await database.ask(`DESCRIBE FROM '${file}'`),
+          await database.ask(`FROM '${file}'`),
+          rows,
+          url,
+        )
+      }
       // The second may be a kept one.
       for (let round = 0; round < 2; round++) {
         const csv = path.get(`${paged}format=csv`, headers)
@@ -88,7 +113,7 @@ for (const operation of OPERATIONS) {
         assert.notEqual(accepted.headers.etag, json.headers.etag, url)
       }
     })
-    fc.assert(property, { numRuns: runs, seed: SEED, includeErrorInReport: true })
+    await fc.assert(property, { numRuns: runs, seed: SEED, includeErrorInReport: true })
     assert.ok(compared >= runs * 0.2, `only ${compared} of ${runs} were compared`)
   })
 }

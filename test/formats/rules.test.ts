@@ -171,6 +171,24 @@ test('A format that is unknown, or makes no sense of an operation, is a 400 that
   for (const format of ['xml', 'CSV', 'csv,json', '%00', 'csv&format=json', '%ff']) {
     assert.equal(refused(`/buoys?format=${format}`), 'format: Allowed: one of json, csv, ndjson, geojson')
   }
+  assert.equal(
+    refused('/buoys/anglet/readings?format=arrow'),
+    'format: Allowed: one of json, csv, ndjson, geojson, parquet',
+  )
+  for (const url of [
+    '/buoys',
+    '/buoys/anglet/readings/chart',
+    '/buoys/anglet/readings/series',
+    '/countries',
+  ]) {
+    assert.match(refused(`${url}?format=parquet`), /^format: Allowed: one of json, csv, ndjson(, geojson)?$/)
+  }
+  assert.match(refused('/buoys/anglet?format=parquet'), /^format: Allowed: json$/)
+  assert.equal(refused('/buoys/anglet/readings?format=parquet&units=1'), 'units: Allowed: 0')
+  assert.match(
+    refused('/buoys/anglet/readings?format=parquet&fields=id,id'),
+    /^fields: Allowed: names once each/,
+  )
   assert.equal(refused('/countries?format=geojson'), 'format: Allowed: one of json, csv, ndjson')
   assert.equal(refused('/buoys?layout=columns&format=csv'), 'layout: Allowed: rows')
   assert.equal(refused('/buoys?units=1'), 'units: Allowed: 0')
@@ -225,7 +243,7 @@ test('fields picks columns in the order asked for, and what nests them; units ad
 })
 
 test('Accept chooses a format where the query does not; what we do not offer is JSON.', () => {
-  const all = ['json', 'csv', 'ndjson', 'geojson'] as const
+  const all = ['json', 'csv', 'ndjson', 'geojson', 'parquet'] as const
   const cases: [string, string][] = [
     ['', 'json'],
     ['*/*', 'json'],
@@ -234,6 +252,7 @@ test('Accept chooses a format where the query does not; what we do not offer is 
     ['application/x-ndjson, application/json;q=0.5', 'ndjson'],
     ['application/json, text/csv', 'json'],
     ['text/csv;q=0.5, application/geo+json;q=0.9, */*;q=1', 'geojson'],
+    ['application/vnd.apache.parquet', 'parquet'],
     ['text/csv;q=0', 'json'],
     ['text/csv;q=0, application/geo+json', 'geojson'],
     ['application/json;q=0, */*', 'json'],

@@ -1,5 +1,6 @@
 /** Whether an answer in each format says what the JSON answer to the same request says, value by value. */
 import assert from 'node:assert/strict'
+import type { DuckRow } from '../bulk/duck.ts'
 import type { Json, JsonObject } from '../oracle/oracle.ts'
 import { fieldOf, flat, parseCsv } from './parse.ts'
 
@@ -116,4 +117,53 @@ export function assertSameColumns(text: string, { items }: Rows, what: string): 
     const wanted = flatItems.map((members) => members.get(name) ?? null)
     assert.deepEqual(columns[name], wanted, `${name}: ${what}`)
   }
+}
+
+const PARQUET_TYPES: { [type: string]: readonly string[] } = {
+  BIGINT: ['id'],
+  'TIMESTAMP WITH TIME ZONE': ['time'],
+  INTEGER: ['energy_per_wave'],
+  DOUBLE: ['buoy.lat', 'buoy.lng'],
+  VARCHAR: ['uuid', 'direction_compass', 'unit'],
+}
+
+/** As DuckDB shows a value of this type in JSON. */
+function inDuck(value: Json | undefined, type: string): string | number | boolean | null {
+  if (value === null || value === undefined) return null
+  switch (type) {
+    case 'FLOAT':
+      return Math.fround(value as number)
+    case 'BIGINT':
+      return JSON.stringify(value)
+    case 'TIMESTAMP WITH TIME ZONE':
+      return (value as string).replace('T', ' ').replace('Z', '+00')
+    default:
+      return value as string | number
+  }
+}
+
+/** `description` and `found` are what DuckDB says of a file of readings, and its rows. */
+export function assertSameParquet(
+  description: readonly DuckRow[],
+  found: readonly DuckRow[],
+  { items, beside }: Rows,
+  what: string,
+): void {
+  const columns = description.map((row) => [row['column_name'] as string, row['column_type'] as string])
+  for (const [name, type] of columns) {
+    // Measures have 32 bits.
+    const wanted = Object.keys(PARQUET_TYPES).find((known) => PARQUET_TYPES[known].includes(name)) ?? 'FLOAT'
+    assert.equal(type, wanted, `${name}: ${what}`)
+  }
+  assert.equal(found.length, items.length, `rows: ${what}`)
+  items.forEach((item, i) => {
+    const members = new Map([...flat(item), ...Object.entries(beside)])
+    assert.deepEqual(
+      [...members.keys()],
+      columns.map(([name]) => name),
+      `columns: ${what}`,
+    )
+    const wanted = columns.map(([name, type]) => [name, inDuck(members.get(name), type)])
+    assert.deepEqual(found[i], Object.fromEntries(wanted), `row ${i}: ${what}`)
+  })
 }

@@ -1,0 +1,267 @@
+/** Answers that another thread writes: how many, whose, for how long, what they hold, and how each of them ends. */
+import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Worker } from 'node:worker_threads'
+import type { ParquetJob, ParquetRun } from '../../src/formats/parquet-job.ts'
+import type { FromParquet, ToParquet } from '../../src/formats/parquet-thread.ts'
+import { MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from '../../src/http/exchange.ts'
+import { ExportedAnswers, type ExportedAnswersOptions } from '../../src/serving/exported-answers.ts'
+
+const GROUP_BYTES = 3 * MOST_WRITE_BYTES
+const START = {
+  buoy: { id: 1, slug: 'a', name: 'A', lat: 0, lng: 0, source: 'S', dtz: 'UTC' },
+  columns: ['id'],
+  metadata: {},
+}
+
+/** A thread that writes when the test says so. */
+class Thread extends EventEmitter {
+  readonly posted: ToParquet[] = []
+  isUp = true
+
+  postMessage(message: ToParquet): void {
+    assert.ok(this.isUp)
+    this.posted.push(message)
+  }
+
+  unref(): void {}
+
+  terminate(): Promise<number> {
+    this.die()
+    return Promise.resolve(1)
+  }
+
+  die(): void {
+    this.isUp = false
+    this.emit('exit', 1)
+  }
+
+  /** Files whose next group is asked for. */
+  get asked(): number[] {
+    return this.posted.flatMap(({ type, file }) => (type === 'group' ? [file] : []))
+  }
+
+  write(file: number, byte: number): void {
+    this.emit('message', { file, bytes: new Uint8Array(GROUP_BYTES).fill(byte) } satisfies FromParquet)
+  }
+}
+
+class Reader implements LaterReply {
+  isOver = false
+  readonly isHead: boolean
+  head: string | Uint8Array | null = null
+  readonly events: LaterEvents
+  bytes = 0
+  room: number
+  end_: 'end' | 'cut' | 'refused' | null = null
+
+  constructor(events: LaterEvents, room: number, isHead: boolean) {
+    this.events = events
+    this.room = room
+    this.isHead = isHead
+  }
+
+  send(): void {
+    this.#over('refused')
+  }
+
+  begin(): void {
+    assert.fail('its length is not known')
+  }
+
+  stream(head: string | Uint8Array): void {
+    assert.equal(this.head, null)
+    this.head = head
+    if (this.isHead) this.isOver = true
+  }
+
+  write(bytes: Uint8Array): boolean {
+    assert.ok(!this.isOver && this.head !== null && bytes.length > 0 && bytes.length <= MOST_WRITE_BYTES)
+    assert.ok(this.room > 0, 'written where there is no room')
+    this.bytes += bytes.length
+    return --this.room > 0
+  }
+
+  end(): void {
+    this.#over('end')
+  }
+
+  cut(): void {
+    this.#over('cut')
+  }
+
+  take(room: number): void {
+    this.room = room
+    this.events.onRoom()
+  }
+
+  go(): void {
+    this.isOver = true
+    this.events.onGone()
+  }
+
+  #over(how: 'end' | 'cut' | 'refused'): void {
+    assert.ok(!this.isOver)
+    this.isOver = true
+    this.end_ = how
+  }
+}
+
+interface Asked {
+  reader: Reader
+  faults: unknown[]
+  refused: unknown[]
+}
+
+function world(options: ExportedAnswersOptions = {}) {
+  const threads: Thread[] = []
+  const answers = new ExportedAnswers({
+    start: () => threads[threads.push(new Thread()) - 1] as unknown as Worker,
+    ...options,
+  })
+  const ask = (client: number, { groups = 2, room = 1e9, isHead = false } = {}): Asked | null => {
+    if (!answers.hasSlot(client)) return null
+    const asked: Asked = { reader: null as unknown as Reader, faults: [], refused: [] }
+    const job: ParquetJob = {
+      start: START,
+      bytes: groups * GROUP_BYTES,
+      *groups() {
+        for (let i = 0; i < groups; i++) yield [] as ParquetRun[]
+      },
+    }
+    const isTaken = answers.add(
+      {
+        client,
+        job,
+        head: () => '200 OK',
+        refuse: (reply, fault) => {
+          asked.refused.push(fault)
+          reply.send('503 Service Unavailable', null)
+        },
+        onFault: (fault) => asked.faults.push(fault),
+      },
+      (events) => (asked.reader = new Reader(events, room, isHead)),
+    )
+    assert.ok(isTaken)
+    return asked
+  }
+  return { threads, answers, ask }
+}
+
+const until = async (holds: () => boolean): Promise<void> => {
+  for (const end = performance.now() + 60_000; !holds(); await wait(5)) {
+    assert.ok(performance.now() < end, 'it does not come')
+  }
+}
+
+test('A group is asked for when the one before has gone out, so a reader that takes nothing holds one.', async () => {
+  const { threads, answers, ask } = world()
+  const { reader } = ask(1, { groups: 3, room: 1 })!
+  const [thread] = threads
+  assert.deepEqual(thread.asked, [0])
+  assert.equal(reader.head, null, 'nothing is sent before there are bytes')
+  thread.write(0, 1)
+  assert.equal(reader.bytes, MOST_WRITE_BYTES)
+  await wait(30)
+  assert.equal(reader.bytes, MOST_WRITE_BYTES)
+  assert.deepEqual(thread.asked, [0])
+  reader.take(2)
+  await until(() => reader.bytes === GROUP_BYTES)
+  await wait(20)
+  assert.deepEqual(thread.asked, [0], 'nothing is asked for while there is no room')
+  reader.take(1e9)
+  await until(() => thread.asked.length === 2)
+  thread.write(0, 2)
+  await until(() => thread.asked.length === 3)
+  assert.equal(thread.posted.findLast((one) => one.type === 'group')!.isLast, true)
+  thread.write(0, 3)
+  await until(() => reader.end_ === 'end')
+  assert.equal(reader.bytes, 3 * GROUP_BYTES)
+  assert.deepEqual(answers.counts, { waiting: 0, begun: 0 })
+  const { reader: empty } = ask(1, { groups: 0 })!
+  assert.deepEqual(thread.asked.at(-1), 1)
+  thread.write(1, 0)
+  await until(() => empty.end_ === 'end')
+  const { reader: head } = ask(1, { isHead: true })!
+  assert.equal(head.head, '200 OK')
+  assert.equal(thread.asked.at(-1), 1, 'a head needs no file')
+})
+
+test('So many are under way, no client has more than a quarter of them, and what is over lets the next one begin.', async () => {
+  const { threads, answers, ask } = world({ longestWaitMs: 50 })
+  const own = Array.from({ length: 40 }, () => ask(1))
+  assert.equal(own.filter((one) => one !== null).length, 20)
+  assert.deepEqual(answers.counts, { waiting: 16, begun: 4 })
+  for (const client of [2, 3, 4, 5]) for (let i = 0; i < 4; i++) ask(client)
+  assert.deepEqual(answers.counts, { waiting: 20, begun: 16 })
+  const fifth = threads[0].asked.length
+  own[0]!.reader.go()
+  assert.deepEqual(answers.counts, { waiting: 19, begun: 16 })
+  assert.equal(threads[0].asked.length, fifth + 1)
+  assert.ok(threads[0].posted.some(({ type, file }) => type === 'drop' && file === 0))
+  // What waits too long is refused; what has begun and has sent nothing is not cut.
+  await until(() => answers.counts.waiting === 0)
+  const refused = own.filter((one) => one?.reader.end_ === 'refused')
+  assert.ok(refused.length > 10)
+  assert.deepEqual(refused[0]!.refused, [null])
+})
+
+test('With its thread every answer under way ends, and those that wait are written by another one.', async () => {
+  const { threads, answers, ask } = world()
+  const begun = ask(1)!
+  const others = Array.from({ length: 5 }, () => ask(1)!)
+  threads[0].write(0, 1)
+  threads[0].die()
+  assert.equal(begun.reader.end_, 'cut')
+  assert.equal(begun.faults.length, 1)
+  const refused = others.filter(({ reader }) => reader.end_ === 'refused')
+  assert.equal(refused.length, 3)
+  assert.ok(refused[0].refused[0] instanceof Error, 'as a fault, not as busy')
+  assert.equal(threads.length, 2)
+  assert.deepEqual(answers.counts, { waiting: 0, begun: 2 })
+  const left = others.filter(({ reader }) => !reader.isOver)
+  for (const file of threads[1].asked) threads[1].write(file, 1)
+  await until(() => threads[1].asked.length === 4)
+  for (const file of new Set(threads[1].asked)) threads[1].write(file, 2)
+  await until(() => left.every(({ reader }) => reader.end_ === 'end'))
+  // One that fails alone.
+  const one = ask(1)!
+  const two = ask(1)!
+  const [a, b] = threads[1].asked.slice(-2)
+  threads[1].write(b, 1)
+  threads[1].emit('message', { file: a, fault: new Error('no') } satisfies FromParquet)
+  threads[1].emit('message', { file: b, fault: new Error('no') } satisfies FromParquet)
+  assert.deepEqual([one.reader.end_, two.reader.end_], ['refused', 'cut'])
+  assert.deepEqual(answers.counts, { waiting: 0, begun: 0 })
+})
+
+test('A reader that takes nothing, an answer that takes too long and a thread that hangs are given up.', async () => {
+  const slow = world({ longestUnreadMs: 20 })
+  const { reader } = slow.ask(1, { room: 1 })!
+  slow.threads[0].write(0, 1)
+  await until(() => reader.end_ === 'cut')
+  assert.ok(slow.threads[0].posted.some(({ type }) => type === 'drop'))
+
+  const long = world({ longestMs: 20 })
+  const asked = long.ask(1, { groups: 1000 })!
+  // Its bytes have the time that they need at 1.2 Mbit/s.
+  await wait(1200)
+  assert.equal(asked.reader.end_, null)
+  const short = long.ask(1, { groups: 0 })!
+  await until(() => short.reader.isOver)
+
+  const hanging = world({ longestGroupMs: 20 })
+  const hung = hanging.ask(1)!
+  await until(() => hung.reader.end_ === 'refused')
+  assert.equal(hanging.threads[0].isUp, false)
+
+  const idle = world({ longestIdleMs: 20 })
+  const last = idle.ask(1, { groups: 1 })!
+  idle.threads[0].write(0, 1)
+  await until(() => last.reader.end_ === 'end')
+  await until(() => !idle.threads[0].isUp)
+  idle.ask(1)
+  assert.equal(idle.threads.length, 2)
+})
