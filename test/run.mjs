@@ -1,6 +1,5 @@
 // Runs the tests: `node test/run.mjs [--tier=fast|slow] [PART…]`, those of a tier, or those whose path
-// contains one of the parts, or all. Node 20's runner takes no patterns. At the end it names the files that
-// took longest.
+// contains one of the parts, or all. `pool.mjs` runs them.
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -85,6 +84,36 @@ function isSlow(file) {
   return SLOW.some((start) => file.startsWith(start))
 }
 
+/** The longest files, which begin first: what is left at the end is short, and no core waits for one file. */
+const FIRST = [
+  'test/package/package.test.ts',
+  'test/explorer/explorer.test.ts',
+  'test/bench/attacks.test.ts',
+  'test/faults/ends.test.ts',
+  'test/faults/swaps.test.ts',
+  'test/explorer/live.test.ts',
+  'test/explorer/doors.test.ts',
+  'test/faults/workers.test.ts',
+  'test/openapi/docs.test.ts',
+  'test/real/real-data.test.ts',
+  'test/api/wire.test.ts',
+  'test/api/expensive.test.ts',
+  'test/fetch/hour.test.ts',
+  'test/sources/demo.test.ts',
+  'test/commands/cli.test.ts',
+  'test/commands/as-of.test.ts',
+  'test/api/operations.test.ts',
+  'test/api/readings.test.ts',
+  'test/commands/doctor.test.ts',
+  'test/api/satellites.test.ts',
+  'test/commands/data-folder.test.ts',
+]
+/**
+ * Files at a time on two cores. Those of the slow tier wait as long as they compute: for a browser, for the
+ * end of a server, for the next second of a quota.
+ */
+const CONCURRENCY = { fast: 4, slow: 6, long: 3 }
+
 const args = process.argv.slice(2)
 const tier = args.find((arg) => arg.startsWith('--'))?.replace(/^--tier=/, '')
 if (tier !== undefined && !(tier in TIERS)) {
@@ -95,7 +124,7 @@ const parts = args.filter((arg) => !arg.startsWith('--'))
 const all = readdirSync('test', { recursive: true })
   .map((file) => join('test', file).replaceAll('\\', '/'))
   .filter((file) => file.endsWith('.test.ts'))
-const stale = [...SLOW, ...LONG].filter((start) => !all.some((file) => file.startsWith(start)))
+const stale = [...SLOW, ...LONG, ...FIRST].filter((start) => !all.some((file) => file.startsWith(start)))
 if (tier === 'slow' && stale.length > 0) {
   process.stderr.write(
     `no test file begins with ${stale.join(', ')}: mend the list of slow ones in test/run.mjs\n`,
@@ -110,15 +139,10 @@ if (files.length === 0) {
   process.stderr.write('no test file matches\n')
   process.exit(1)
 }
-const options = [
-  '--import=tsx',
-  '--import=./test/setup.mjs',
-  '--test',
-  `--test-concurrency=${tier === 'slow' ? 4 : 3}`,
-  ...['tap', './test/slowest.mjs'].flatMap((reporter) => [
-    `--test-reporter=${reporter}`,
-    '--test-reporter-destination=stdout',
-  ]),
-]
-const { status } = spawnSync(process.execPath, [...options, ...files], { stdio: 'inherit' })
+const begun = [...FIRST.filter((file) => files.includes(file)), ...files.filter((file) => !FIRST.includes(file))]
+const { status } = spawnSync(
+  process.execPath,
+  ['--import=tsx', '--import=./test/setup.mjs', 'test/pool.mjs', String(CONCURRENCY[tier] ?? 3), ...begun],
+  { stdio: 'inherit' },
+)
 process.exit(status ?? 1)
