@@ -66,6 +66,7 @@ const SLOW = [
  */
 const LONG = [
   'test/access/redis-live',
+  'test/bench/attacks-node',
   'test/build/publishing/chaos',
   'test/bulk/faults',
   'test/explorer/truth',
@@ -139,7 +140,10 @@ if (files.length === 0) {
   process.stderr.write('no test file matches\n')
   process.exit(1)
 }
-const begun = [...FIRST.filter((file) => files.includes(file)), ...files.filter((file) => !FIRST.includes(file))]
+const begun = [
+  ...FIRST.filter((file) => files.includes(file)),
+  ...files.filter((file) => !FIRST.includes(file)),
+]
 const { status } = spawnSync(
   process.execPath,
   ['--import=tsx', '--import=./test/setup.mjs', 'test/pool.mjs', String(CONCURRENCY[tier] ?? 3), ...begun],

@@ -23,7 +23,7 @@ before(async (t) => {
 })
 
 test('One SIGTERM ends a server with code 0.', { skip, timeout: 600_000 }, async (t) => {
-  const { faults } = await stops(temporaryFolder(t), folder, amount(6, 60), 0, 6000)
+  const { faults } = await stops(temporaryFolder(t), folder, amount(4, 60), 0, 6000)
   assert.deepEqual(faults, [])
 })
 

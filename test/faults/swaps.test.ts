@@ -133,8 +133,8 @@ async function learn(
 }
 
 for (const [what, seconds, every] of [
-  ['every half second', amount(10, 60), amount(500, 1000)],
-  ['five times a second', amount(5, 60), 200],
+  ['every half second', amount(5, 60), amount(500, 1000)],
+  ['five times a second', amount(3, 60), 200],
 ] as const) {
   test(
     `Swapping ${what} under load fails no request and tears no answer.`,
@@ -150,7 +150,8 @@ for (const [what, seconds, every] of [
       let swaps = 0
       const resident: number[] = []
       const began = performance.now()
-      for (; performance.now() < began + seconds * 1000; swaps++) {
+      // A busy machine makes few of them in that time.
+      for (; swaps < 4 || performance.now() < began + seconds * 1000; swaps++) {
         two.announce(swaps % 2)
         await setTimeout(every)
         // A busy machine takes longer than the time between two of them.
@@ -171,7 +172,7 @@ for (const [what, seconds, every] of [
       assert.equal(reload.loaded - before, swaps)
       assert.equal(bySnapshot.size, 2)
       // Heaps grow to their working size in the first half.
-      assert.ok(resident.at(-1)! < resident[4] * 1.25 + 32, resident.join(' '))
+      assert.ok(resident.at(-1)! < resident[resident.length >> 1] * 1.25 + 32, resident.join(' '))
     },
   )
 }
