@@ -183,6 +183,9 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
       assert.match(readings.name, /^groundswell_anglet_readings_[\d-]{10}_[\d-]{10}\.csv$/)
       assert.equal(linesOf(readings.bytes).length, 1 + 7 * 48 + 1)
       assert.match(linesOf(readings.bytes)[0], /significient_height.*peak_period,wind_speed/)
+      const parquet = await saved('Parquet: Readings of the chart')
+      assert.match(parquet.name, /\.parquet$/)
+      assert.equal(parquet.bytes.subarray(0, 4).toString(), 'PAR1')
       const picture = await saved('PNG: The chart, with forecast and tide')
       assert.match(picture.name, /^groundswell_anglet_chart_[\d-]{10}_[\d-]{10}\.png$/)
       // Its size, and the colour of a corner beside that of the page.

@@ -14,9 +14,16 @@ import { preferredFormat } from '../../src/serving/accept.ts'
 import { finish } from '../../src/system/steps.ts'
 import { AskedPath, viewOf } from '../answered.ts'
 import { runCliWell } from '../live.ts'
-import type { JsonObject } from '../oracle/oracle.ts'
 import { parseCsv } from './parse.ts'
-import { assertSameCsv, assertSameGeojson, assertSameNdjson, rowsOf } from './same.ts'
+import {
+  accepts,
+  assertAccepted,
+  assertSameFormats,
+  assertShapes,
+  fieldsTexts,
+  requests,
+  type Get,
+} from './shapes.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-formats-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -26,8 +33,8 @@ const key = `gsw_${'A'.repeat(49)}`
 const headers = { authorization: `Bearer ${key}` }
 const pathOf = (options = {}): AskedPath => new AskedPath(view, options, [Buffer.from(key)])
 const path = pathOf()
-const get = (url: string, more: { [name: string]: string } = {}) =>
-  path.get(`/v2${url}`, { ...headers, ...more })
+const ask: Get = (url, more = {}, method = 'GET') => path.get(`/v2${url}`, { ...headers, ...more }, method)
+const get = (url: string, more: { [name: string]: string } = {}) => ask(url, more)
 
 test('Every text comes out of CSV as it went in, and none begins like a formula.', () => {
   fc.assert(
@@ -129,27 +136,26 @@ test('Passes are lines through the buoys they saw, in parts where they cross the
   }
 })
 
-test('Passes, satellites and conditions say in every format what they say as JSON.', () => {
-  for (const url of [
-    '/buoys/satellite_passes?limit=100&active_only=false',
-    '/buoys/satellite_passes?mission=swot',
-    '/buoys/satellites?locale=fr',
-  ]) {
-    const rows = rowsOf('', JSON.parse(get(url).text) as JsonObject)!
-    const joined = `${url}&format=`
-    assertSameCsv(get(`${joined}csv`).text, rows, url)
-    assertSameNdjson(get(`${joined}ndjson`).text, rows, url)
-    if (url.includes('passes')) assertSameGeojson(get(`${joined}geojson`).text, rows, url)
-  }
-  for (const where of ['lat=43.4&lng=-1.7', 'lat=0&lng=-140', 'lat=37.4953&lng=-122.4969&spot_id=1']) {
-    const url = `/conditions?time=2026-11-01T06:00:00Z&${where}`
-    const { nearby: _, ...data } = (JSON.parse(get(url).text) as { data: JsonObject }).data
-    const { lat, lng } = data.location as { lat: number; lng: number }
-    const rows = { items: [data], beside: {}, places: [[lng, lat] as [number, number]] }
-    assertSameCsv(get(`${url}&format=csv`).text, rows, url)
-    assertSameNdjson(get(`${url}&format=ndjson`).text, rows, url)
-    assertSameGeojson(get(`${url}&format=geojson`).text, rows, url)
-  }
+const SEED = Number(process.env['GROUNDSWELL_SEED'] ?? 20_261_101)
+const REQUESTS = Number(process.env['GROUNDSWELL_REQUESTS'] ?? 300)
+
+test('Every format says what JSON says of the same request, passes, satellites and conditions among them.', () => {
+  let compared = 0
+  const property = fc.property(requests, (url) => {
+    if (assertSameFormats(ask, url) !== null) compared++
+  })
+  fc.assert(property, { numRuns: REQUESTS, seed: SEED, includeErrorInReport: true })
+  assert.ok(compared > REQUESTS * 0.3, `only ${compared} of ${REQUESTS} were compared`)
+})
+
+test('fields, units, layout, Accept, HEAD and If-None-Match do what a model of them does, also where they are odd.', () => {
+  let compared = 0
+  const property = fc.property(requests, fieldsTexts, accepts, (url, fields, ranges) => {
+    if (assertShapes(ask, url, fields)) compared++
+    assertAccepted(ask, url, ranges)
+  })
+  fc.assert(property, { numRuns: REQUESTS, seed: SEED, includeErrorInReport: true })
+  assert.ok(compared > REQUESTS * 0.3, `only ${compared} of ${REQUESTS} were compared`)
 })
 
 test('A format that is unknown, or makes no sense of an operation, is a 400 that names those it has.', () => {

@@ -4,6 +4,7 @@
 export const FILE_FORMATS = {
   csv: 'CSV',
   geojson: 'GeoJSON',
+  parquet: 'Parquet',
 } as const
 
 export type FileFormat = keyof typeof FILE_FORMATS
