@@ -4,9 +4,8 @@
  */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openDataset } from '../src/answers/dataset.ts'
+import { makeReady, openReady } from '../src/answers/derived.ts'
 import type { View } from '../src/answers/operation.ts'
-import { renderFragments } from '../src/answers/fragments.ts'
 import { buildSnapshot } from '../src/build/build.ts'
 import { loadSnapshot, readManifest } from '../src/snapshot/read.ts'
 import { BuildReport } from '../src/build/report.ts'
@@ -52,8 +51,8 @@ export async function corpusFolder(name: CorpusName): Promise<string> {
 
 /** A corpus as a worker serves it. */
 export async function corpusView(name: CorpusName): Promise<View> {
-  const dataset = finish(openDataset(await loadSnapshot(await corpusFolder(name)), 86400))
-  return { dataset, fragments: finish(renderFragments(dataset)) }
+  const loaded = await loadSnapshot(await corpusFolder(name))
+  return finish(openReady(finish(makeReady(loaded, 86_400))))
 }
 
 /** Numbers in [0, 1), the same in every run (mulberry32). */

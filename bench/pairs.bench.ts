@@ -4,11 +4,13 @@
  * prints the median of the ratios of their CPU times.
  */
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { View } from '../src/answers/operation.ts'
 import type { RequestPath } from '../src/serving/request.ts'
 import type { SilentExchange } from '../src/serving/warm-up.ts'
+import type { Steps } from '../src/system/steps.ts'
 import { corpusFolder, seededRandom, type CorpusName } from './corpus.ts'
 import { HISTORY_CASES, WORLD_CASES, type MicroCase } from './micro_cases.ts'
 
@@ -18,6 +20,9 @@ const ROUNDS = 61
 /** Of one tree in one round. */
 const ROUND_MS = 8
 const WARMUP_ROUNDS = 10
+const ACTIVE_WITHIN_S = 86_400
+
+type Make = (...from: unknown[]) => Steps<unknown>
 
 /** What is taken of a tree. */
 interface Tree {
@@ -30,13 +35,22 @@ async function treeOf(root: string, corpus: CorpusName, clock: () => number): Pr
   const load = <T>(file: string): Promise<T> =>
     import(pathToFileURL(resolve(root, 'src', file)).href) as Promise<T>
   const { loadSnapshot } = await load<typeof import('../src/snapshot/read.ts')>('snapshot/read.ts')
-  const { openDataset } = await load<typeof import('../src/answers/dataset.ts')>('answers/dataset.ts')
-  const { renderFragments } = await load<typeof import('../src/answers/fragments.ts')>('answers/fragments.ts')
   const { finish } = await load<typeof import('../src/system/steps.ts')>('system/steps.ts')
   const { pathWithoutSocket, SilentExchange } =
     await load<typeof import('../src/serving/warm-up.ts')>('serving/warm-up.ts')
-  const dataset = finish(openDataset(await loadSnapshot(await corpusFolder(corpus)), 86400))
-  const view: View = { dataset, fragments: finish(renderFragments(dataset)) }
+  const loaded = await loadSnapshot(await corpusFolder(corpus))
+  let view: View
+  if (existsSync(resolve(root, 'src/answers/derived.ts'))) {
+    const { makeReady, openReady } =
+      await load<typeof import('../src/answers/derived.ts')>('answers/derived.ts')
+    view = finish(openReady(finish(makeReady(loaded, ACTIVE_WITHIN_S))))
+  } else {
+    // A tree of before: each thread made everything for itself.
+    const { openDataset } = await load<{ openDataset: Make }>('answers/dataset.ts')
+    const { renderFragments } = await load<{ renderFragments: Make }>('answers/fragments.ts')
+    const dataset = finish(openDataset(loaded, ACTIVE_WITHIN_S)) as View['dataset']
+    view = { dataset, fragments: finish(renderFragments(dataset)) as View['fragments'] }
+  }
   return { view, path: pathWithoutSocket(view, clock), exchange: new SilentExchange() }
 }
 

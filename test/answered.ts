@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import { TrustedProxies } from '../src/access/trusted-proxies.ts'
-import { openDataset } from '../src/answers/dataset.ts'
 import {
   headText,
   type Again,
@@ -20,15 +19,19 @@ import { ExportedAnswers } from '../src/serving/exported-answers.ts'
 import { RequestPath } from '../src/serving/request.ts'
 import type { RequestPathOptions } from '../src/serving/request-options.ts'
 import { OPERATIONS } from '../src/routes.ts'
-import { renderFragments } from '../src/answers/fragments.ts'
-import { loadSnapshot } from '../src/snapshot/read.ts'
+import { makeReady, openReady } from '../src/answers/derived.ts'
+import { loadSnapshot, type LoadedSnapshot } from '../src/snapshot/read.ts'
 import { finish } from '../src/system/steps.ts'
 import { Totals } from '../src/serving/totals.ts'
 
 /** A snapshot of a folder as a worker serves it. */
 export async function viewOf(snapshots: string): Promise<View> {
-  const dataset = finish(openDataset(await loadSnapshot(snapshots), 86400))
-  return { dataset, fragments: finish(renderFragments(dataset)) }
+  return openedOf(await loadSnapshot(snapshots), 86_400)
+}
+
+/** A loaded snapshot as a worker serves it; `activeWithin` in seconds. */
+export function openedOf(loaded: LoadedSnapshot, activeWithin: number): View {
+  return finish(openReady(finish(makeReady(loaded, activeWithin))))
 }
 
 export interface Answered {

@@ -53,7 +53,7 @@ const SLOW = [
   'test/real/',
   'test/redis/connection',
   'test/snapshot/lies',
-  'test/snapshot/load',
+  'test/process/load',
   'test/sources/reader-process',
   'test/sources/hostile',
   'test/sources/siege',

@@ -1,32 +1,31 @@
 /**
  * What every reader gets: one snapshot's frozen columns and the indexes over them. A buoy is an ordinal, its
- * position in the ascending ids. Each thread builds it over the same shared memory; nothing here changes
- * afterwards.
+ * position in the ascending ids. The indexes are made once, into shared memory (`indexesOf`), and each thread
+ * has views on them; nothing here changes afterwards.
  */
 import { lowerBound } from '../index/bisect.ts'
 import { Around } from '../index/around.ts'
 import { Boxes } from '../index/boxes.ts'
 import { Forecast } from '../index/forecast.ts'
 import { buildGroups, type Groups } from '../index/groups.ts'
-import { Passes } from '../index/passes.ts'
-import { Nearby } from '../index/nearby.ts'
-import { NearestPoints } from '../index/nearest.ts'
+import { passIndexes, Passes, type PassColumns, type PassIndexes } from '../index/passes.ts'
+import { Nearby, nearbyColumns, type NearbyColumns } from '../index/nearby.ts'
+import { nearestColumns, NearestPoints, type NearestColumns } from '../index/nearest.ts'
 import { Points } from '../index/points.ts'
 import { latestOf, type Latest } from '../index/latest.ts'
-import { Segments, segmentsOf } from '../index/segments.ts'
+import { segmentColumns, Segments, type MonthRows, type SegmentColumns } from '../index/segments.ts'
 import { Tides } from '../index/tides.ts'
 import { Ranking } from '../index/ranking.ts'
-import { Spellings } from '../index/spellings.ts'
+import { spellingColumns, Spellings, type SpellingColumns } from '../index/spellings.ts'
 import { Words } from '../index/words.ts'
 import { readCatalog, type Catalog } from '../snapshot/catalog.ts'
 import { readForecast } from '../snapshot/forecast.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import { decodePart } from '../snapshot/part.ts'
 import { readMonth } from '../snapshot/months.ts'
-import type { MonthRows } from '../index/segments.ts'
 import { readPasses } from '../snapshot/passes.ts'
-import type { PassColumns } from '../index/passes.ts'
-import type { LoadedSnapshot } from '../snapshot/read.ts'
+import type { LoadedPart, LoadedSnapshot } from '../snapshot/read.ts'
+import { toShared } from '../system/thread-memory.ts'
 import type { Steps } from '../system/steps.ts'
 import { readTides } from '../snapshot/tides.ts'
 import type { SpotRecord } from '../sea/records.ts'
@@ -71,56 +70,145 @@ export interface Dataset {
   readonly spots: ReadonlyMap<number, SpotRecord>
   /** The files that it was exported as: the value of `data` on the wire. */
   readonly files: Uint8Array
+  /** The parts that it was opened over, by file. */
+  readonly parts: OpenedParts
   ordinalOfId(id: number): number
   ordinalOfSlug(slug: string): number
 }
 
-/** `activeWithin` in seconds. @throws SnapshotError when a part is missing or malformed. */
-export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): Steps<Dataset> {
-  let catalog: Catalog | null = null
+/** A catalogue with what is looked up in it. */
+interface OpenedCatalog extends Catalog {
+  ordinalBySlug: ReadonlyMap<string, number>
+  spotById: ReadonlyMap<number, SpotRecord>
+}
+
+type OpenedPart =
+  | { kind: 'catalog'; catalog: OpenedCatalog }
+  | { kind: 'forecast'; forecast: Forecast }
+  | { kind: 'passes'; passes: PassColumns }
+  | { kind: 'tides'; tides: Tides }
+  | { kind: 'readings' | 'weather'; rows: MonthRows }
+
+/** By file, whose name says what is in it. */
+export type OpenedParts = ReadonlyMap<string, OpenedPart>
+
+/** Those of `before` are taken over: with them what they have made, such as tables of tides. */
+function* openParts({ parts }: LoadedSnapshot, before?: OpenedParts): Steps<OpenedParts> {
+  const opened = new Map<string, OpenedPart>()
+  for (const loaded of parts) {
+    const { file } = loaded.entry
+    opened.set(file, before?.get(file) ?? openPart(loaded))
+    yield
+  }
+  return opened
+}
+
+function openPart({ entry, buffer }: LoadedPart): OpenedPart {
+  const { kind, file, month } = entry
+  const part = decodePart(new Uint8Array(buffer), file)
+  switch (kind) {
+    case 'catalog': {
+      const catalog = readCatalog(part, file)
+      const ordinalBySlug = new Map(catalog.slugs.map((slug, ordinal) => [slug, ordinal]))
+      const spotById = new Map(catalog.spots.map((spot) => [spot.id, spot]))
+      return { kind, catalog: { ...catalog, ordinalBySlug, spotById } }
+    }
+    case 'forecast':
+      return { kind, forecast: new Forecast(readForecast(part, file)) }
+    case 'passes':
+      return { kind, passes: readPasses(part, file) }
+    case 'tides':
+      return { kind, tides: new Tides(readTides(part, file)) }
+    case 'readings':
+    case 'weather':
+      return { kind, rows: readMonth(part, month!, file) }
+  }
+}
+
+/** @throws SnapshotError when there is no catalogue */
+function sorted(opened: OpenedParts) {
+  let catalog: OpenedCatalog | null = null
   let passes: PassColumns | null = null
   let forecast: Forecast | null = null
   let tides: Tides | null = null
   const readings: MonthRows[] = []
   const weather: MonthRows[] = []
-  for (const { entry, buffer } of snapshot.parts) {
-    const part = decodePart(new Uint8Array(buffer), entry.file)
-    yield
-    if (entry.kind === 'catalog') catalog = readCatalog(part, entry.file)
-    if (entry.kind === 'forecast') forecast = new Forecast(readForecast(part, entry.file))
-    if (entry.kind === 'passes') passes = readPasses(part, entry.file)
-    if (entry.kind === 'tides') tides = new Tides(readTides(part, entry.file))
-    if (entry.kind === 'readings') readings.push(readMonth(part, entry.month!, entry.file))
-    if (entry.kind === 'weather') weather.push(readMonth(part, entry.month!, entry.file))
-    yield
+  for (const part of opened.values()) {
+    if (part.kind === 'catalog') catalog = part.catalog
+    else if (part.kind === 'forecast') forecast = part.forecast
+    else if (part.kind === 'passes') passes = part.passes
+    else if (part.kind === 'tides') tides = part.tides
+    else (part.kind === 'readings' ? readings : weather).push(part.rows)
   }
   if (catalog === null) throw new SnapshotError('the snapshot has no catalogue')
-  const { id, lat, lng, slugs, virtual } = catalog
   const byMonth = (a: MonthRows, b: MonthRows): number => a.month - b.month
-  const readingSegments = yield* segmentsOf(id, readings.sort(byMonth))
-  const weatherSegments = yield* segmentsOf(id, weather.sort(byMonth))
+  return {
+    catalog,
+    passes,
+    forecast,
+    tides,
+    readings: readings.sort(byMonth),
+    weather: weather.sort(byMonth),
+  }
+}
+
+/** What is made of a snapshot's parts for looking things up: the same for all threads, in shared memory. */
+export interface Indexes {
+  readonly readings: SegmentColumns
+  readonly weather: SegmentColumns
+  readonly active: Uint8Array
+  readonly latest: Latest
+  readonly groups: Groups
+  readonly nearest: NearestColumns
+  readonly nearby: NearbyColumns
+  readonly spellings: SpellingColumns
+  readonly passes: PassIndexes
+}
+
+/** `activeWithin` in seconds. @throws SnapshotError when a part is missing or malformed. */
+export function* indexesOf(snapshot: LoadedSnapshot, activeWithin: number): Steps<Indexes> {
+  const opened = sorted(yield* openParts(snapshot))
+  const { catalog } = opened
+  const { id, lat, lng, virtual } = catalog
+  const readings = yield* segmentColumns(id, opened.readings)
+  const weather = yield* segmentColumns(id, opened.weather)
+  const segments = new Segments(opened.readings, readings)
   const activeSince = snapshot.asOf - activeWithin
-  const latest = yield* latestOf(readingSegments)
-  const active = activeBuoys(id.length, readingSegments, activeSince)
-  yield
-  const groups = buildGroups(catalog, active)
-  yield
-  const points = new Points(catalog.points, lat, lng)
-  yield
-  const nearest = new NearestPoints(lat, lng, points, (i) => active[i] === 1 && virtual[i] === 0)
-  yield
-  const physicalNearby = new Nearby(lat, lng, CONDITIONS_REACH_KM, (i) => virtual[i] === 0)
-  yield
-  const around = new Around(lat, lng, active)
-  yield
-  const words = new Words(catalog.words, active)
+  const active = activeBuoys(id.length, segments, activeSince)
   yield
   const countries = Array.from(catalog.country, (country) => catalog.countries[country]?.name ?? '')
-  const ranking = new Ranking(active, catalog.words.rank)
-  const spellings = yield* Spellings.open({ ...catalog, countries }, ranking)
+  const indexes: Indexes = {
+    readings,
+    weather,
+    active,
+    latest: yield* latestOf(segments),
+    groups: buildGroups(catalog, active),
+    nearest: yield* nearestColumns(lat, lng, (i) => active[i] === 1 && virtual[i] === 0),
+    nearby: nearbyColumns(lat, lng, CONDITIONS_REACH_KM, (i) => virtual[i] === 0),
+    spellings: yield* spellingColumns({ ...catalog, countries }),
+    passes: yield* passIndexes(opened.passes, id.length, (wanted) => findId(id, wanted), activeSince),
+  }
   yield
-  const ordinalOfId = (wanted: number): number => findId(id, wanted)
-  const ordinalBySlug = new Map(slugs.map((slug, ordinal) => [slug, ordinal]))
+  return toShared(indexes)
+}
+
+/**
+ * A snapshot over its parts and `indexes`, which are of the same. Parts that the one `before` has are taken over
+ * from there. @throws SnapshotError when a part is missing or malformed
+ */
+export function* openDataset(
+  snapshot: LoadedSnapshot,
+  indexes: Indexes,
+  before: Dataset | null = null,
+): Steps<Dataset> {
+  const parts = yield* openParts(snapshot, before?.parts)
+  const { catalog, passes, forecast, tides, readings, weather } = sorted(parts)
+  const { id, lat, lng, virtual } = catalog
+  const { active, latest, groups } = indexes
+  const points = new Points(catalog.points, lat, lng)
+  const isPhysical = (i: number): boolean => active[i] === 1 && virtual[i] === 0
+  const around = new Around(lat, lng, active)
+  yield
   return {
     snapshotId: snapshot.id,
     asOf: snapshot.asOf,
@@ -128,25 +216,26 @@ export function* openDataset(snapshot: LoadedSnapshot, activeWithin: number): St
     demo: snapshot.demo,
     catalog,
     buoyCount: id.length,
-    readings: readingSegments,
-    weather: weatherSegments,
+    readings: new Segments(readings, indexes.readings),
+    weather: new Segments(weather, indexes.weather),
     active,
     latest,
     groups,
     points,
-    nearest,
-    physicalNearby,
+    nearest: new NearestPoints(lat, lng, points, isPhysical, indexes.nearest),
+    physicalNearby: new Nearby(lat, lng, CONDITIONS_REACH_KM, indexes.nearby),
     around,
     boxes: new Boxes(catalog.boxes),
-    words,
-    spellings,
-    passes: new Passes(passes, id.length, ordinalOfId, activeSince),
+    words: new Words(catalog.words, active),
+    spellings: new Spellings(indexes.spellings, new Ranking(active, catalog.words.rank)),
+    passes: new Passes(passes, indexes.passes),
     forecast,
     tides,
-    spots: new Map(catalog.spots.map((spot) => [spot.id, spot])),
+    spots: catalog.spotById,
     files: new Uint8Array(snapshot.files),
-    ordinalOfId,
-    ordinalOfSlug: (slug) => ordinalBySlug.get(slug) ?? -1,
+    parts,
+    ordinalOfId: (wanted) => findId(id, wanted),
+    ordinalOfSlug: (slug) => catalog.ordinalBySlug.get(slug) ?? -1,
   }
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { partitionPoint } from './bisect.ts'
+import type { Steps } from '../system/steps.ts'
 
 /**
  * Parallel arrays over the passes; those of the observations of pass `i` run from `first[i]` to `first[i +
@@ -52,54 +53,80 @@ const NO_COLUMNS: PassColumns = {
   time: NO_ROWS,
 }
 
-export class Passes {
-  readonly columns: PassColumns
-  readonly count: number
-  /** Virtual buoys touched, by row. */
+/** What lists ask of passes, by row unless it says otherwise. */
+export interface PassIndexes {
+  /** Virtual buoys touched. */
   readonly buoyCount: Uint32Array
   readonly everywhere: PassGroup
   /** By the mission's index in the catalogue of missions. */
+  readonly byMission: ReadonlyMap<number, PassGroup>
+  /** By buoy: the pass that gave it its newest observation, or −1. */
+  readonly newest: Int32Array
+}
+
+/** Some 100 µs. */
+const PASSES_PER_STEP = 256
+
+/**
+ * `columns` is null when the snapshot has no passes. `ordinalOf` finds a buoy by its id (−1 for none) among
+ * `buoys`; a pass is fresh with an observation at or after `activeSince`, in epoch seconds.
+ */
+export function* passIndexes(
+  columns: PassColumns | null,
+  buoys: number,
+  ordinalOf: (id: number) => number,
+  activeSince: number,
+): Steps<PassIndexes> {
+  const { mission, first, buoy, time } = columns ?? NO_COLUMNS
+  const count = mission.length
+  const buoyCount = new Uint32Array(count)
+  const newest = new Int32Array(buoys).fill(-1)
+  const isFresh = new Uint8Array(count)
+  const newestTime = new Float64Array(buoys).fill(-1)
+  for (let row = 0; row < count; row++) {
+    for (let o = first[row]; o < first[row + 1]; o++) {
+      if (o === first[row] || buoy[o] !== buoy[o - 1]) buoyCount[row]++
+      if (time[o] >= activeSince) isFresh[row] = 1
+      const ordinal = ordinalOf(buoy[o])
+      // Of two passes at one time the one that began later stands first.
+      if (ordinal !== -1 && time[o] > newestTime[ordinal]) {
+        newestTime[ordinal] = time[o]
+        newest[ordinal] = row
+      }
+    }
+    if (row % PASSES_PER_STEP === 0) yield
+  }
+  const group = (rows: number[]): PassGroup => ({
+    all: Uint32Array.from(rows),
+    fresh: Uint32Array.from(rows.filter((row) => isFresh[row] === 1)),
+  })
+  const rows = [...buoyCount.keys()]
+  return {
+    buoyCount,
+    everywhere: group(rows),
+    byMission: new Map(
+      [...new Set(mission)].map((index) => [index, group(rows.filter((row) => mission[row] === index))]),
+    ),
+    newest,
+  }
+}
+
+export class Passes {
+  readonly columns: PassColumns
+  readonly count: number
+  readonly buoyCount: Uint32Array
+  readonly everywhere: PassGroup
   readonly #byMission: ReadonlyMap<number, PassGroup>
   readonly #newest: Int32Array
 
-  /**
-   * `columns` is null when the snapshot has no passes. `ordinalOf` finds a buoy by its id (−1 for none) among
-   * `buoys`; a pass is fresh with an observation at or after `activeSince`, in epoch seconds.
-   */
-  constructor(
-    columns: PassColumns | null,
-    buoys: number,
-    ordinalOf: (id: number) => number,
-    activeSince: number,
-  ) {
+  /** `indexes` as `passIndexes` gave them for the same columns, null where the snapshot has no passes. */
+  constructor(columns: PassColumns | null, indexes: PassIndexes) {
     this.columns = columns ?? NO_COLUMNS
-    const { mission, first, buoy, time } = this.columns
-    this.count = mission.length
-    this.buoyCount = new Uint32Array(this.count)
-    this.#newest = new Int32Array(buoys).fill(-1)
-    const isFresh = new Uint8Array(this.count)
-    const newestTime = new Float64Array(buoys).fill(-1)
-    for (let row = 0; row < this.count; row++) {
-      for (let o = first[row]; o < first[row + 1]; o++) {
-        if (o === first[row] || buoy[o] !== buoy[o - 1]) this.buoyCount[row]++
-        if (time[o] >= activeSince) isFresh[row] = 1
-        const ordinal = ordinalOf(buoy[o])
-        // Of two passes at one time the one that began later stands first.
-        if (ordinal !== -1 && time[o] > newestTime[ordinal]) {
-          newestTime[ordinal] = time[o]
-          this.#newest[ordinal] = row
-        }
-      }
-    }
-    const group = (rows: number[]): PassGroup => ({
-      all: Uint32Array.from(rows),
-      fresh: Uint32Array.from(rows.filter((row) => isFresh[row] === 1)),
-    })
-    const rows = [...this.buoyCount.keys()]
-    this.everywhere = group(rows)
-    this.#byMission = new Map(
-      [...new Set(mission)].map((index) => [index, group(rows.filter((row) => mission[row] === index))]),
-    )
+    this.count = this.columns.mission.length
+    this.buoyCount = indexes.buoyCount
+    this.everywhere = indexes.everywhere
+    this.#byMission = indexes.byMission
+    this.#newest = indexes.newest
   }
 
   ofMission(index: number): PassGroup {

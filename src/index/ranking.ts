@@ -22,6 +22,11 @@ export class Ranking {
     this.#found = new Uint32Array(rank.length)
   }
 
+  /** How many buoys there are. */
+  get buoys(): number {
+    return this.#rank.length
+  }
+
   /** How many buoys are found so far. */
   get count(): number {
     return this.#count

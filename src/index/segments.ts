@@ -28,8 +28,7 @@ export interface MeasureColumn {
   mask: number
 }
 
-export class Segments {
-  readonly months: readonly MonthRows[]
+export interface SegmentColumns {
   /** Segments of ordinal `i` are `first[i]` to `first[i + 1]`. */
   readonly first: Uint32Array
   /**
@@ -42,20 +41,31 @@ export class Segments {
   readonly before: Uint32Array
   readonly oldest: Uint32Array
   readonly newest: Uint32Array
+}
+
+export class Segments implements SegmentColumns {
+  readonly months: readonly MonthRows[]
+  readonly first: Uint32Array
+  readonly month: Uint16Array
+  readonly from: Uint32Array
+  readonly to: Uint32Array
+  readonly before: Uint32Array
+  readonly oldest: Uint32Array
+  readonly newest: Uint32Array
 
   /** V8 would drop reads without a use. */
   touched = 0
 
-  constructor(ids: Uint32Array, months: readonly MonthRows[]) {
+  /** `columns` as `segmentColumns` gave them for the same months. */
+  constructor(months: readonly MonthRows[], columns: SegmentColumns) {
     this.months = months
-    this.first = new Uint32Array(ids.length + 1)
-    const segments = months.reduce((sum, { buoys }) => sum + buoys.length, 0)
-    this.month = new Uint16Array(segments)
-    this.from = new Uint32Array(segments)
-    this.to = new Uint32Array(segments)
-    this.before = new Uint32Array(segments)
-    this.oldest = new Uint32Array(segments)
-    this.newest = new Uint32Array(segments)
+    this.first = columns.first
+    this.month = columns.month
+    this.from = columns.from
+    this.to = columns.to
+    this.before = columns.before
+    this.oldest = columns.oldest
+    this.newest = columns.newest
   }
 
   /** How many rows a buoy has. */
@@ -148,7 +158,21 @@ const BUOYS_PER_STEP = 64
  * not reachable.
  */
 export function* segmentsOf(ids: Uint32Array, months: readonly MonthRows[]): Steps<Segments> {
-  const segments = new Segments(ids, months)
+  return new Segments(months, yield* segmentColumns(ids, months))
+}
+
+/** As `segmentsOf`, what threads can share of it. */
+export function* segmentColumns(ids: Uint32Array, months: readonly MonthRows[]): Steps<SegmentColumns> {
+  const count = months.reduce((sum, { buoys }) => sum + buoys.length, 0)
+  const segments: SegmentColumns = {
+    first: new Uint32Array(ids.length + 1),
+    month: new Uint16Array(count),
+    from: new Uint32Array(count),
+    to: new Uint32Array(count),
+    before: new Uint32Array(count),
+    oldest: new Uint32Array(count),
+    newest: new Uint32Array(count),
+  }
   const cursors = months.map(() => 0)
   let segment = 0
   for (let ordinal = 0; ordinal < ids.length; ordinal++) {

@@ -182,37 +182,55 @@ const BUOYS_PER_STEP = 32
 /** Fewer are ordered by comparing them: some 30 µs. */
 const COMPARED = 64
 
-export class Spellings {
+export interface SpellingColumns {
   /** Code units of all forms, each with a separator behind it; and whether a word begins at a position. */
+  readonly text: Uint16Array
+  readonly isStart: Uint8Array
+  /** Positions in the text, in the order of what follows them; of each, its buoy and what it begins. */
+  readonly starts: Uint32Array
+  readonly owner: Uint32Array
+  readonly kind: Uint8Array
+  /** Where those begin whose first two units are of two classes; see `classOf`. */
+  readonly byClasses: Uint32Array
+}
+
+export function* spellingColumns(input: SpellingsInput): Steps<SpellingColumns> {
+  const laid = yield* layOut(input)
+  const { text, isStart } = laid
+  const starts = yield* ordered(laid)
+  return {
+    text,
+    isStart,
+    starts,
+    owner: starts.map((at) => laid.owner[at]),
+    kind: Uint8Array.from(starts, (at) => laid.kind[at]),
+    byClasses: rangesByClasses(text, starts),
+  }
+}
+
+export class Spellings {
+  /** As in `SpellingColumns`. */
   readonly #text: Uint16Array
   readonly #isStart: Uint8Array
-  /** Positions in the text, in the order of what follows them; of each, its buoy and what it begins. */
   readonly #starts: Uint32Array
   readonly #owner: Uint32Array
   readonly #kind: Uint8Array
-  readonly #ranking: Ranking
-  /** Where those begin whose first two units are of two classes; see `classOf`. */
   readonly #byClasses: Uint32Array
+  readonly #ranking: Ranking
   /** Of each buoy in the query under way, how many of the query's words it has. */
   readonly #has: Uint8Array
   readonly #typed: Typed = { units: new Uint16Array(MOST_UNITS), length: 0, letters: 0, hasSaint: false }
 
-  private constructor(laid: Laid, starts: Uint32Array, ranking: Ranking) {
-    this.#text = laid.text
-    this.#isStart = laid.isStart
-    this.#starts = starts
-    this.#owner = starts.map((at) => laid.owner[at])
-    this.#kind = Uint8Array.from(starts, (at) => laid.kind[at])
+  /** `ranking` of all buoys is for this alone: it holds what a query finds. */
+  constructor(columns: SpellingColumns, ranking: Ranking) {
+    this.#text = columns.text
+    this.#isStart = columns.isStart
+    this.#starts = columns.starts
+    this.#owner = columns.owner
+    this.#kind = columns.kind
+    this.#byClasses = columns.byClasses
     this.#ranking = ranking
-    this.#byClasses = rangesByClasses(laid.text, starts)
-    this.#has = new Uint8Array(laid.buoys)
-  }
-
-  /** `ranking` is for this alone: it holds what a query finds. */
-  static *open(input: SpellingsInput, ranking: Ranking): Steps<Spellings> {
-    const laid = yield* layOut(input)
-    const starts = yield* ordered(laid)
-    return new Spellings(laid, starts, ranking)
+    this.#has = new Uint8Array(ranking.buoys)
   }
 
   /** Bytes that it holds. */
@@ -418,7 +436,6 @@ function includes(list: readonly number[], length: number, ordinal: number): boo
 }
 
 interface Laid {
-  readonly buoys: number
   readonly text: Uint16Array
   readonly isStart: Uint8Array
   /** By position: the buoy, and what begins there. */
@@ -469,7 +486,7 @@ function* layOut({ names, slugs, identifiers, countries }: SpellingsInput): Step
     owner[position] = owners[i]
     kind[position] = kinds[i]
   })
-  return { buoys: names.length, text, isStart, owner, kind, starts: Uint32Array.from(starts) }
+  return { text, isStart, owner, kind, starts: Uint32Array.from(starts) }
 }
 
 /**

@@ -6,14 +6,10 @@ import { watch, type FSWatcher } from 'node:fs'
 import { SnapshotError } from '../snapshot/format.ts'
 import { MANIFEST_FILE } from '../snapshot/manifest.ts'
 import type { Changes } from '../snapshot/changes.ts'
-import { Loader } from '../snapshot/load.ts'
+import { Loader } from './load.ts'
 import { memoryLimit, refuseOverLimit } from '../snapshot/memory.ts'
-import {
-  readManifest,
-  type LoadedSnapshot,
-  type PartsInMemory,
-  type PublishedManifest,
-} from '../snapshot/read.ts'
+import { readManifest, type PartsInMemory, type PublishedManifest } from '../snapshot/read.ts'
+import type { ReadySnapshot } from '../answers/derived.ts'
 import { leastThreadBytes } from '../snapshot/summary.ts'
 
 /** Time between two looks at the folder. A watch on it mostly notices sooner. */
@@ -76,9 +72,9 @@ export interface ReloaderOptions {
    * Serves the last of `held`, which is new, and to those who pin them the others, oldest first; rejects when
    * it cannot be served. `changes`: between any two of them.
    */
-  serve: (held: readonly LoadedSnapshot[], changes: readonly Changes[]) => Promise<void>
+  serve: (held: readonly ReadySnapshot[], changes: readonly Changes[]) => Promise<void>
   /** Serves only these of the held snapshots from now on. */
-  letGo?: (held: readonly LoadedSnapshot[]) => Promise<void>
+  letGo?: (held: readonly ReadySnapshot[]) => Promise<void>
   /** Frees the memory of parts that no held snapshot has any more. */
   collect?: () => void
 }
@@ -96,7 +92,7 @@ export class Reloader {
   }
   readonly #options: ReloaderOptions
   /** Oldest first; the last is the current one. */
-  #held: readonly LoadedSnapshot[] = []
+  #held: readonly ReadySnapshot[] = []
   /** Between any two of them, one way round. */
   #changes: readonly Changes[] = []
   /** Bytes of parts that were let go of since the last collection. */
@@ -114,15 +110,15 @@ export class Reloader {
 
   constructor(options: ReloaderOptions) {
     this.#options = options
-    this.#loader = new Loader(options.dir, options.loadLimitMs)
+    this.#loader = new Loader(options.dir, options.activeWithin ?? 0, options.loadLimitMs)
   }
 
-  get snapshot(): LoadedSnapshot | null {
+  get snapshot(): ReadySnapshot | null {
     return this.#held.at(-1) ?? null
   }
 
   /** The snapshots that are held, oldest first; the last is the current one. */
-  get held(): readonly LoadedSnapshot[] {
+  get held(): readonly ReadySnapshot[] {
     return this.#held
   }
 
@@ -225,7 +221,7 @@ export class Reloader {
     }
   }
 
-  #hold(held: readonly LoadedSnapshot[]): void {
+  #hold(held: readonly ReadySnapshot[]): void {
     const bytesOf = (parts: PartsInMemory | null): number =>
       (parts?.parts ?? []).reduce((sum, { entry }) => sum + entry.bytes, 0)
     const before = this.#held
@@ -255,7 +251,7 @@ export class Reloader {
     log(`warning: the snapshot in ${dir} was refused: ${message}${stays}`)
   }
 
-  async #load(published: PublishedManifest): Promise<LoadedSnapshot> {
+  async #load(published: PublishedManifest): Promise<ReadySnapshot> {
     const { dir } = this.#options
     let manifest = published
     for (let attempt = 1; ; attempt++) {
@@ -275,14 +271,14 @@ export class Reloader {
   }
 
   /** The changes between any two of `held`; those that are known are not looked for again. */
-  async #compare(held: readonly LoadedSnapshot[]): Promise<readonly Changes[]> {
+  async #compare(held: readonly ReadySnapshot[]): Promise<readonly Changes[]> {
     const ids = new Set(held.map(({ id }) => id))
     const changes = this.#changes.filter(({ since, until }) => ids.has(since) && ids.has(until))
     const after = held.at(-1)!
     for (const before of held.slice(0, -1)) {
       if (changes.some(({ since, until }) => isPair(since, until, before.id, after.id))) continue
       try {
-        changes.push(await this.#loader.compare(before, after, this.#options.activeWithin ?? 0))
+        changes.push(await this.#loader.compare(before, after))
       } catch (error) {
         // Not a reason to keep an old snapshot: who asks for these changes gets 410, and takes the lists.
         if (this.#isStopping) return changes
@@ -301,7 +297,7 @@ export class Reloader {
   async #makeRoom({ id, parts }: PublishedManifest, threadBytes: number): Promise<void> {
     const { maxMemory, threads, hold = 1, log, letGo } = this.#options
     const limit = memoryLimit(maxMemory)
-    const refuse = (held: readonly LoadedSnapshot[]): void =>
+    const refuse = (held: readonly ReadySnapshot[]): void =>
       refuseOverLimit({ id, parts, threadBytes }, held, threads, limit)
     let held = this.#held
     while (held.length > 1 && !fits(() => refuse(held))) held = held.slice(1)
@@ -336,15 +332,15 @@ function fits(check: () => void): boolean {
 
 /** `snapshot` and the newest of `held` before it, `most` in all. One that is held already moves to the end. */
 function heldWith(
-  snapshot: LoadedSnapshot,
-  held: readonly LoadedSnapshot[],
+  snapshot: ReadySnapshot,
+  held: readonly ReadySnapshot[],
   most: number,
-): readonly LoadedSnapshot[] {
+): readonly ReadySnapshot[] {
   return [...held.filter(({ id }) => id !== snapshot.id), snapshot].slice(-most)
 }
 
 /** The parts of held snapshots, each once; null where there are none. */
-function partsOf(held: readonly LoadedSnapshot[]): PartsInMemory | null {
+function partsOf(held: readonly ReadySnapshot[]): PartsInMemory | null {
   if (held.length === 0) return null
   return {
     parts: [...new Map(held.flatMap(({ parts }) => parts).map((part) => [part.entry.file, part])).values()],

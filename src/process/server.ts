@@ -19,7 +19,8 @@ import { countListeners } from '../serving/listener-counts.ts'
 import { Totals } from '../serving/totals.ts'
 import type { Changes } from '../snapshot/changes.ts'
 import { SnapshotError } from '../snapshot/format.ts'
-import { readManifest, type LoadedSnapshot } from '../snapshot/read.ts'
+import { readManifest } from '../snapshot/read.ts'
+import type { ReadySnapshot } from '../answers/derived.ts'
 import { openAdminPort, type AdminPort } from './admin-port.ts'
 import { commonStart, type Surroundings } from './worker-settings.ts'
 import { drain } from './drain.ts'
@@ -314,7 +315,7 @@ export class RunningServer {
     return this.#close(true)
   }
 
-  async #serve(held: readonly LoadedSnapshot[], changes: readonly Changes[]): Promise<void> {
+  async #serve(held: readonly ReadySnapshot[], changes: readonly Changes[]): Promise<void> {
     await this.#workers.serve(held, changes)
     this.#onServed()
     const { snapshots } = this.#config

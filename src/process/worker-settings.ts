@@ -95,7 +95,6 @@ export function commonStart(
     host: config.host,
     engine: config.engine,
     basePath: config['base-path'],
-    activeWithin: config['active-within'],
     anonymousQuota: config['anonymous-quota'],
     doors,
     explorerQuota: config['explorer-quota'],

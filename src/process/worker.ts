@@ -7,7 +7,7 @@ import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { AddressCounters } from '../access/address-counters.ts'
 import type { Doors } from '../access/page-reads.ts'
 import { TrustedProxies } from '../access/trusted-proxies.ts'
-import { openDataset } from '../answers/dataset.ts'
+import { openReady, type ReadySnapshot } from '../answers/derived.ts'
 import { ExpensiveAnswers } from '../serving/expensive-answers.ts'
 import { ExportedAnswers } from '../serving/exported-answers.ts'
 import { Connections } from '../http/connections.ts'
@@ -24,13 +24,11 @@ import { ListenerCounts } from '../serving/listener-counts.ts'
 import { Listeners } from '../serving/listeners.ts'
 import { RequestPath } from '../serving/request.ts'
 import { OPERATIONS, ROUTED, STREAM } from '../routes.ts'
-import { renderFragments } from '../answers/fragments.ts'
 import { Site, type SharedSite } from '../serving/site.ts'
 import type { ChangesSince, View } from '../answers/operation.ts'
 import { warmUp } from '../serving/warm-up.ts'
 import { reversed, type Changes } from '../snapshot/changes.ts'
 import { SnapshotError } from '../snapshot/format.ts'
-import type { LoadedSnapshot } from '../snapshot/read.ts'
 import { collectGarbage } from '../system/collect.ts'
 import { finish, finishInSlices, type Steps } from '../system/steps.ts'
 import { AccessLog } from '../logs/access-log.ts'
@@ -49,7 +47,6 @@ export interface WorkerStart {
   host: string
   engine: 'auto' | 'uws' | 'node'
   basePath: string
-  activeWithin: number
   anonymousQuota: number
   doors: Doors
   explorerQuota: number
@@ -84,7 +81,7 @@ export interface WorkerStart {
   /** One Float64: seconds by which its clock is ahead of the machine's. */
   clockShift: SharedArrayBuffer
   /** The snapshots that are held, oldest first; the last is served. */
-  snapshots: readonly LoadedSnapshot[]
+  snapshots: readonly ReadySnapshot[]
   /** Between any two of them, one way round. */
   changes: readonly Changes[]
   /** How many are held at a time. */
@@ -94,7 +91,7 @@ export interface WorkerStart {
 /** A snapshot is taken over in two steps, so that all threads switch together or none does. */
 export type ToWorker =
   | { type: 'listen'; port: number }
-  | { type: 'prepare'; snapshot: LoadedSnapshot }
+  | { type: 'prepare'; snapshot: ReadySnapshot }
   /** Serves the last of these snapshots, and holds the others: ids, oldest first. */
   | { type: 'switch'; held: readonly string[]; changes: readonly Changes[] }
   | { type: 'discard' }
@@ -239,13 +236,13 @@ function changesTo(until: string, since: string): ChangesSince | null {
   return other === undefined ? null : { changes: reversed(other), before }
 }
 
-function* openView(snapshot: LoadedSnapshot): Steps<View> {
-  const dataset = yield* openDataset(snapshot, start.activeWithin)
-  const fragments = yield* renderFragments(dataset)
-  return { dataset, fragments, changesSince: (id) => changesTo(snapshot.id, id) }
+function* openView(snapshot: ReadySnapshot): Steps<View> {
+  const newest = [...views.values()].at(-1)?.dataset ?? null
+  const opened = yield* openReady(snapshot, newest)
+  return { ...opened, changesSince: (id) => changesTo(snapshot.id, id) }
 }
 
-function* viewOf(snapshot: LoadedSnapshot): Steps<View> {
+function* viewOf(snapshot: ReadySnapshot): Steps<View> {
   const view = yield* openView(snapshot)
   yield* warmUp(view, !hasServed)
   return view
@@ -275,7 +272,7 @@ function serve(held: readonly string[]): void {
   hasServed = true
 }
 
-async function prepare(snapshot: LoadedSnapshot): Promise<void> {
+async function prepare(snapshot: ReadySnapshot): Promise<void> {
   try {
     prepared = await finishInSlices(alive(viewOf(snapshot)), SLICE_MS)
     send({ type: 'prepared' })

@@ -8,7 +8,7 @@ import { Pulse } from './pulse.ts'
 import { LOOK_INTERVAL_MS, StallDetector } from './stalls.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import type { Changes } from '../snapshot/changes.ts'
-import type { LoadedSnapshot } from '../snapshot/read.ts'
+import type { ReadySnapshot } from '../answers/derived.ts'
 import { startThread } from '../system/thread.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './worker.ts'
 
@@ -46,9 +46,9 @@ interface Member {
   worker: Worker
   pulse: Pulse
   /** The snapshots that it holds, oldest first; it serves the last. */
-  held: readonly LoadedSnapshot[]
+  held: readonly ReadySnapshot[]
   /** The snapshot that it gets ready beside the one it serves. */
-  preparing: LoadedSnapshot | null
+  preparing: ReadySnapshot | null
   /** The answer that the main thread waits for, at most one at a time. */
   waiting: { resolve: () => void; reject: (error: Error) => void } | null
   /** Whether it will not answer any more: it has died, or it is stalled. */
@@ -77,7 +77,7 @@ export interface WorkersOptions {
   /** What the worker with the number `thread` starts with; asked anew for each. */
   startOf: (
     thread: number,
-    held: readonly LoadedSnapshot[],
+    held: readonly ReadySnapshot[],
     changes: readonly Changes[],
   ) => Omit<WorkerStart, 'pulse' | 'refused'>
   /** Requests that workers with this number have served so far. */
@@ -103,7 +103,7 @@ export class Workers {
   readonly #threads = new Set<Member>()
   #looks: NodeJS.Timeout | null = null
   /** The snapshots that are held, oldest first; the last is served. */
-  #held: readonly LoadedSnapshot[] = []
+  #held: readonly ReadySnapshot[] = []
   /** Between any two of them. */
   #changes: readonly Changes[] = []
   /** Null until the workers listen. */
@@ -165,7 +165,7 @@ export class Workers {
    * others. One goes first, so that a snapshot that stalls a worker stalls only that one.
    * @throws SnapshotError when a worker cannot serve it, Error when one dies over it; then none serves it.
    */
-  serve(held: readonly LoadedSnapshot[], changes: readonly Changes[] = []): Promise<void> {
+  serve(held: readonly ReadySnapshot[], changes: readonly Changes[] = []): Promise<void> {
     const snapshot = held.at(-1)!
     return this.#inTurn(async () => {
       const why = this.stalledBy(snapshot.id)
@@ -180,7 +180,7 @@ export class Workers {
   }
 
   /** Makes all workers hold only these of the snapshots that they hold. */
-  letGo(held: readonly LoadedSnapshot[]): Promise<void> {
+  letGo(held: readonly ReadySnapshot[]): Promise<void> {
     return this.#inTurn(async () => {
       this.#held = held
       await makeSwitch(this.#ready(), held, this.#changes)
@@ -441,7 +441,7 @@ function answered(member: Member, error?: Error): void {
 /** @throws SnapshotError or Error as `serve` does; then none of `all` keeps anything of `snapshot`. */
 async function getReady(
   members: readonly Member[],
-  snapshot: LoadedSnapshot,
+  snapshot: ReadySnapshot,
   all: readonly Member[],
 ): Promise<void> {
   for (const member of members) member.preparing = snapshot
@@ -460,9 +460,9 @@ async function getReady(
  */
 async function makeSwitch(
   members: readonly Member[],
-  held: readonly LoadedSnapshot[],
+  held: readonly ReadySnapshot[],
   changes: readonly Changes[],
-  prepared: LoadedSnapshot | null = null,
+  prepared: ReadySnapshot | null = null,
 ): Promise<void> {
   await Promise.all(
     members.map((member) => {

@@ -8,13 +8,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { View } from '../../src/answers/operation.ts'
-import { openDataset } from '../../src/answers/dataset.ts'
-import { renderFragments } from '../../src/answers/fragments.ts'
 import { changesBetween, reversed, type Changes } from '../../src/snapshot/changes.ts'
 import { loadSnapshot, type LoadedSnapshot } from '../../src/snapshot/read.ts'
 import { ExpensiveAnswers } from '../../src/serving/expensive-answers.ts'
 import { finish } from '../../src/system/steps.ts'
-import { AskedPath } from '../answered.ts'
+import { AskedPath, openedOf } from '../answered.ts'
 import { build, fakeSource, NETWORKS, type FakeBuoy, type FakeRow } from '../build/fake_source.ts'
 import { randomNumbers } from '../oracle/world.ts'
 
@@ -209,9 +207,7 @@ export class Follower {
     const previous = this.#held.at(-1)?.loaded
     const loaded = await loadSnapshot(this.#dir, previous)
     assert.equal(loaded.id, id)
-    const dataset = finish(openDataset(loaded, DAY))
-    const fragments = finish(renderFragments(dataset))
-    const view: View = { dataset, fragments, changesSince: (since) => this.#since(id, since) }
+    const view: View = { ...openedOf(loaded, DAY), changesSince: (since) => this.#since(id, since) }
     this.#hold({ id, world: new Map(this.#world), loaded, view })
     this.counts.builds++
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { Nearby } from '../../src/index/nearby.ts'
+import { Nearby, nearbyColumns } from '../../src/index/nearby.ts'
 
 function kilometres(lat1: number, lng1: number, lat2: number, lng2: number): number {
   const vector = (lat: number, lng: number) => {
@@ -48,7 +48,12 @@ test('The nearest point within reach is the one that a walk over all points find
       (all, asked, reach, every) => {
         const lat = Float64Array.from(all, (point) => point.lat)
         const lng = Float64Array.from(all, (point) => point.lng)
-        const nearby = new Nearby(lat, lng, reach, (ordinal) => ordinal % 7 !== 6)
+        const nearby = new Nearby(
+          lat,
+          lng,
+          reach,
+          nearbyColumns(lat, lng, reach, (ordinal) => ordinal % 7 !== 6),
+        )
         for (const question of asked) {
           const accept = (ordinal: number): boolean => ordinal % every === 0
           const found = nearby.nearest(question.lat, question.lng, accept)

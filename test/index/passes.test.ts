@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { Passes } from '../../src/index/passes.ts'
+import { passIndexes, Passes } from '../../src/index/passes.ts'
+import { finish } from '../../src/system/steps.ts'
 import { decodePart, encodePart } from '../../src/snapshot/part.ts'
 import { passesPart, readPasses } from '../../src/snapshot/passes.ts'
 import type { PassRecord } from '../../src/sea/records.ts'
@@ -42,7 +43,8 @@ const records = fc
 
 function open(list: PassRecord[], activeSince: number): Passes {
   const { part } = passesPart(list, idOf, null)
-  return new Passes(readPasses(decodePart(encodePart(part), 'p'), 'p'), BUOYS, ordinalOf, activeSince)
+  const columns = readPasses(decodePart(encodePart(part), 'p'), 'p')
+  return new Passes(columns, finish(passIndexes(columns, BUOYS, ordinalOf, activeSince)))
 }
 
 test('Groups, counts, freshness and the newest pass of a buoy are what a look at every pass shows.', () => {
@@ -103,7 +105,7 @@ test('Groups, counts, freshness and the newest pass of a buoy are what a look at
 })
 
 test('A snapshot without passes has none of anything.', () => {
-  const passes = new Passes(null, 2, () => -1, 0)
+  const passes = new Passes(null, finish(passIndexes(null, 2, () => -1, 0)))
   assert.equal(passes.count, 0)
   assert.deepEqual([passes.everywhere.all.length, passes.everywhere.fresh.length], [0, 0])
   assert.equal(passes.countSince(passes.everywhere.all, 0), 0)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Ranking } from '../../src/index/ranking.ts'
-import { Spellings } from '../../src/index/spellings.ts'
+import { spellingColumns, Spellings } from '../../src/index/spellings.ts'
 import { buildWords, fold, readWords, Words } from '../../src/index/words.ts'
 import { finish } from '../../src/system/steps.ts'
 import { readDocument } from '../docs/markdown.ts'
@@ -34,7 +34,7 @@ function searchOf(buoys: readonly Buoy[]): Search {
   })
   const active = Uint8Array.from(buoys, ({ active }) => Number(active))
   const words = new Words(stored, active)
-  const spellings = finish(Spellings.open(input, new Ranking(active, stored.rank)))
+  const spellings = new Spellings(finish(spellingColumns(input)), new Ranking(active, stored.rank))
   const exact = (query: string, limit: number): number[] => words.search(query, limit)
   return {
     exact,

@@ -13,13 +13,11 @@ import {
   type Reading,
   type SnapshotEvent,
 } from '../../clients/typescript/groundswell.ts'
-import { openDataset } from '../../src/answers/dataset.ts'
-import { renderFragments } from '../../src/answers/fragments.ts'
 import type { View } from '../../src/answers/operation.ts'
 import { changesBetween } from '../../src/snapshot/changes.ts'
 import { loadSnapshot, type LoadedSnapshot } from '../../src/snapshot/read.ts'
 import { finish } from '../../src/system/steps.ts'
-import { AskedPath } from '../answered.ts'
+import { AskedPath, openedOf } from '../answered.ts'
 import { build, fakeSource, type FakeBuoy } from '../build/fake_source.ts'
 import { temporaryFolder } from '../live.ts'
 
@@ -77,7 +75,6 @@ class Steps {
     for (let step = 0; step < STEPS; step++) {
       const { id } = await build([fakeSource([buoyAt(step)])], dir, { fresh: true, allowLoss: 1 })
       const loaded = await loadSnapshot(dir, this.#loaded.at(-1))
-      const dataset = finish(openDataset(loaded, DAY))
       const changesSince: View['changesSince'] = (since) => {
         const at = this.#held.find((held) => this.ids[held] === since)
         if (at === undefined) return null
@@ -86,7 +83,7 @@ class Steps {
       }
       this.ids.push(id)
       this.#loaded.push(loaded)
-      this.#views.push({ dataset, fragments: finish(renderFragments(dataset)), changesSince })
+      this.#views.push({ ...openedOf(loaded, DAY), changesSince })
     }
   }
 

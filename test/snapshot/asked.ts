@@ -1,11 +1,8 @@
 /** A loaded snapshot opened as a serving thread does it, and asked about everything. */
-import { openDataset } from '../../src/answers/dataset.ts'
+import { openReady, type ReadySnapshot } from '../../src/answers/derived.ts'
 import { pathWithoutSocket, SilentExchange, warmUp } from '../../src/serving/warm-up.ts'
-import { renderFragments } from '../../src/answers/fragments.ts'
-import type { LoadedSnapshot } from '../../src/snapshot/read.ts'
 import { finish } from '../../src/system/steps.ts'
 
-const DAY = 86_400
 const NOW = Date.parse('2026-03-27T10:07:33Z') / 1000
 
 class KeepingExchange extends SilentExchange {
@@ -80,9 +77,8 @@ const IDS = [1, 2, 3, 4, 'alpha', 'alpha-2', 'far-point']
  * What a client would see that it must never see: faults and answers that are no JSON. Empty where all is
  * well.
  */
-export function faultsOf(snapshot: LoadedSnapshot): string[] {
-  const dataset = finish(openDataset(snapshot, DAY))
-  const view = { dataset, fragments: finish(renderFragments(dataset)) }
+export function faultsOf(snapshot: ReadySnapshot): string[] {
+  const view = finish(openReady(snapshot))
   finish(warmUp(view, false))
   const path = pathWithoutSocket(view, () => NOW)
   const exchange = new KeepingExchange()

@@ -3,10 +3,10 @@
  * ended.
  */
 import { parentPort } from 'node:worker_threads'
-import type { LoadedSnapshot } from '../../src/snapshot/read.ts'
+import type { ReadySnapshot } from '../../src/answers/derived.ts'
 import { faultsOf } from './asked.ts'
 
-function answerTo(snapshot: LoadedSnapshot): string[] {
+function answerTo(snapshot: ReadySnapshot): string[] {
   try {
     return faultsOf(snapshot)
   } catch (error) {
@@ -14,4 +14,4 @@ function answerTo(snapshot: LoadedSnapshot): string[] {
   }
 }
 
-parentPort?.on('message', (snapshot: LoadedSnapshot) => parentPort?.postMessage(answerTo(snapshot)))
+parentPort?.on('message', (snapshot: ReadySnapshot) => parentPort?.postMessage(answerTo(snapshot)))

@@ -10,8 +10,9 @@ import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { SnapshotError } from '../../src/snapshot/format.ts'
 import { MANIFEST_FILE } from '../../src/snapshot/manifest.ts'
-import { Loader } from '../../src/snapshot/load.ts'
-import { readManifest, type LoadedSnapshot } from '../../src/snapshot/read.ts'
+import { Loader } from '../../src/process/load.ts'
+import type { ReadySnapshot } from '../../src/answers/derived.ts'
+import { readManifest } from '../../src/snapshot/read.ts'
 import { temporaryFolder } from '../live.ts'
 import { everythingSource } from '../build/everything_source.ts'
 import { build } from '../build/fake_source.ts'
@@ -21,13 +22,14 @@ const LIES = Number(process.env.GROUNDSWELL_LIES ?? 200)
 const FIRST_SEED = Number(process.env.GROUNDSWELL_SEED ?? 0)
 /** A load takes some milliseconds; a machine may be busy. */
 const HANG_MS = 30_000
+const DAY = 86_400
 
 /** Opens and asks on a thread of its own. */
 class Asker {
   #thread: Worker | null = null
 
   /** What a client would see that it must not, or how the thread ended. */
-  faultsOf(snapshot: LoadedSnapshot): Promise<string[]> {
+  faultsOf(snapshot: ReadySnapshot): Promise<string[]> {
     const thread = (this.#thread ??= new Worker(new URL('../../src/system/thread.dev.mjs', import.meta.url), {
       argv: [new URL('asked_thread.ts', import.meta.url).href],
     }))
@@ -59,7 +61,7 @@ class Scene {
   readonly truth: Tale
   readonly #loader: Loader
   readonly #asker = new Asker()
-  #served: LoadedSnapshot | null = null
+  #served: ReadySnapshot | null = null
   readonly refusals = new Map<string, number>()
   refused = 0
   harmless = 0
@@ -68,7 +70,7 @@ class Scene {
     cpSync(whole, dir, { recursive: true })
     this.dir = dir
     this.truth = taleOf(readFileSync(join(dir, MANIFEST_FILE)), (file) => readFileSync(join(dir, file)))
-    this.#loader = new Loader(dir, () => HANG_MS)
+    this.#loader = new Loader(dir, DAY, () => HANG_MS)
   }
 
   async serve(): Promise<void> {
@@ -91,8 +93,8 @@ class Scene {
     return harm
   }
 
-  async #faultsOver(served: LoadedSnapshot | null): Promise<string[]> {
-    let loaded: LoadedSnapshot
+  async #faultsOver(served: ReadySnapshot | null): Promise<string[]> {
+    let loaded: ReadySnapshot
     try {
       const manifest = (await readManifest(this.dir)) ?? assert.fail()
       loaded = await this.#loader.load(manifest, served)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Tides } from '../../src/index/tides.ts'
 import { loadSnapshot } from '../../src/snapshot/read.ts'
 import { buildSnapshot } from '../../src/build/build.ts'
-import { openDataset } from '../../src/answers/dataset.ts'
+import { openedOf } from '../answered.ts'
 import { SnapshotError, type PartEntry } from '../../src/snapshot/format.ts'
 import { decodePart, encodePart } from '../../src/snapshot/part.ts'
 import { BuildReport } from '../../src/build/report.ts'
@@ -12,7 +12,6 @@ import type { TideColumns } from '../../src/index/tides.ts'
 import { type Source } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { HarbourRecord } from '../../src/sea/records.ts'
-import { finish } from '../../src/system/steps.ts'
 import { folderOf } from '../sources/recorder.ts'
 
 const HARBOURS: HarbourRecord[] = [
@@ -145,7 +144,7 @@ test('A snapshot carries its harbours to the dataset, and one without harbours h
       },
     }
     await buildSnapshot({ sources: [source], out, asOf: 1_774_602_000, now: 0, report })
-    return finish(openDataset(await loadSnapshot(out), 86_400))
+    return openedOf(await loadSnapshot(out), 86_400).dataset
   }
   const { tides } = await build(`${folder}/with`, HARBOURS)
   assert.ok(tides instanceof Tides)

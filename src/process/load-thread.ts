@@ -2,17 +2,20 @@
  * The thread on which `load.ts` loads snapshots: a manifest in, the snapshot or what is wrong with it out.
  */
 import { parentPort, workerData } from 'node:worker_threads'
+import { makeReady, type ReadySnapshot } from '../answers/derived.ts'
 import { collectGarbage } from '../system/collect.ts'
-import { finishInSlices } from '../system/steps.ts'
-import { changesBetween, type Changes, type ComparedSnapshot } from './changes.ts'
-import { SnapshotError } from './format.ts'
-import { loadManifest, type LoadedSnapshot, type PartsInMemory, type PublishedManifest } from './read.ts'
-import type { PartSummary } from './summary.ts'
+import { finish, finishInSlices } from '../system/steps.ts'
+import { changesBetween, type Changes, type ComparedSnapshot } from '../snapshot/changes.ts'
+import { SnapshotError } from '../snapshot/format.ts'
+import { loadManifest, type PartsInMemory, type PublishedManifest } from '../snapshot/read.ts'
+import type { PartSummary } from '../snapshot/summary.ts'
 
 export interface ToLoad {
   type: 'load'
   manifest: PublishedManifest
   previous: PartsInMemory | null
+  /** Seconds. */
+  activeWithin: number
 }
 
 export interface ToCompare {
@@ -22,7 +25,7 @@ export interface ToCompare {
   activeWithin: number
 }
 
-export type FromLoading = { loaded: LoadedSnapshot } | { changes: Changes } | { refusal: string }
+export type FromLoading = { ready: ReadySnapshot } | { changes: Changes } | { refusal: string }
 
 /** As in `read.ts`: serving threads may share this one's core. */
 const SLICE_MS = 0.2
@@ -32,9 +35,11 @@ const main = parentPort!
 /** Of the parts of the last snapshot: most of them are parts of the next one. */
 const summaries = new Map<string, PartSummary>()
 
-async function load({ manifest, previous }: ToLoad): Promise<FromLoading> {
+async function load({ manifest, previous, activeWithin }: ToLoad): Promise<FromLoading> {
   try {
-    return { loaded: await loadManifest(dir, manifest, previous ?? undefined, summaries) }
+    const loaded = await loadManifest(dir, manifest, previous ?? undefined, summaries)
+    const steps = makeReady(loaded, activeWithin)
+    return { ready: previous === null ? finish(steps) : await finishInSlices(steps, SLICE_MS) }
   } catch (error) {
     // Any other fault is one of the program, which no snapshot may bring about; it ends this thread.
     if (!(error instanceof SnapshotError)) throw error

@@ -1,13 +1,14 @@
 /**
- * Loads snapshots on a thread of its own, which serves nobody. So it can be ended, whatever a snapshot does
+ * Loads snapshots on a thread of its own, which serves nobody, and makes there what workers share of them. So it can be ended, whatever a snapshot does
  * to it: by a time limit, by a limit of memory, or because the server stops.
  */
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../system/thread.ts'
-import { SnapshotError } from './format.ts'
-import type { Changes } from './changes.ts'
+import { SnapshotError } from '../snapshot/format.ts'
+import type { Changes } from '../snapshot/changes.ts'
 import type { FromLoading, ToCompare, ToLoad } from './load-thread.ts'
-import type { LoadedSnapshot, PartsInMemory, PublishedManifest } from './read.ts'
+import type { LoadedSnapshot, PartsInMemory, PublishedManifest } from '../snapshot/read.ts'
+import type { ReadySnapshot } from '../answers/derived.ts'
 
 /** For the smallest snapshot: a machine may be busy, a disk asleep. */
 const LEAST_LIMIT_MS = 60_000
@@ -28,13 +29,16 @@ export class Loader {
   readonly #dir: string
   readonly #limitMs: typeof loadLimitMs
   readonly #heapMiB: number
+  readonly #activeWithin: number
   /** Kept from one load to the next: starting it takes longer than loading a new month. */
   #thread: Worker | null = null
   /** Gives up what is being loaded. */
   #giveUp: ((why: string) => void) | null = null
 
-  constructor(dir: string, limitMs = loadLimitMs, heapMiB = HEAP_MIB) {
+  /** @param activeWithin seconds */
+  constructor(dir: string, activeWithin: number, limitMs = loadLimitMs, heapMiB = HEAP_MIB) {
     this.#dir = dir
+    this.#activeWithin = activeWithin
     this.#limitMs = limitMs
     this.#heapMiB = heapMiB
   }
@@ -44,22 +48,21 @@ export class Loader {
    * @throws SnapshotError for whatever keeps it from being loaded, also when it takes too long or `end` is
    * called.
    */
-  async load(manifest: PublishedManifest, previous: PartsInMemory | null): Promise<LoadedSnapshot> {
+  async load(manifest: PublishedManifest, previous: PartsInMemory | null): Promise<ReadySnapshot> {
     const held = new Map(previous?.parts.map((part) => [part.entry.file, part]))
     const bytes = manifest.parts.reduce((sum, { file, bytes }) => (held.has(file) ? sum : sum + bytes), 0)
     const limit = this.#limitMs(bytes)
-    const answer = await this.#ask({ type: 'load', manifest, previous }, manifest.id, limit)
-    const { loaded } = answer as { loaded: LoadedSnapshot }
+    const question: ToLoad = { type: 'load', manifest, previous, activeWithin: this.#activeWithin }
+    const { ready } = (await this.#ask(question, manifest.id, limit)) as { ready: ReadySnapshot }
     // What was in memory stays the very object that it was.
-    return { ...loaded, parts: loaded.parts.map((part) => held.get(part.entry.file) ?? part) }
+    return { ...ready, parts: ready.parts.map((part) => held.get(part.entry.file) ?? part) }
   }
 
   /**
    * Compares two loaded snapshots, one pair at a time, and not while one is loaded.
-   * @param activeWithin seconds
    * @throws SnapshotError as `load` does
    */
-  async compare(before: LoadedSnapshot, after: LoadedSnapshot, activeWithin: number): Promise<Changes> {
+  async compare(before: LoadedSnapshot, after: LoadedSnapshot): Promise<Changes> {
     const known = new Set(before.parts.map(({ entry }) => entry.file))
     const differing = after.parts.filter(({ entry }) => !known.has(entry.file))
     const limit = this.#limitMs(differing.reduce((sum, { entry }) => sum + entry.bytes, 0))
@@ -68,7 +71,7 @@ export class Loader {
       type: 'compare',
       before: plain(before),
       after: plain(after),
-      activeWithin,
+      activeWithin: this.#activeWithin,
     }
     return ((await this.#ask(question, after.id, limit)) as { changes: Changes }).changes
   }

@@ -7,15 +7,19 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
-import { Loader, loadLimitMs } from '../../src/snapshot/load.ts'
+import { Loader, loadLimitMs } from '../../src/process/load.ts'
 import { SnapshotError } from '../../src/snapshot/format.ts'
 import { encodeManifest, MANIFEST_FILE, type Manifest } from '../../src/snapshot/manifest.ts'
 import { memoryLimit, refuseOverLimit } from '../../src/snapshot/memory.ts'
 import { loadSnapshot, readManifest, type LoadedSnapshot } from '../../src/snapshot/read.ts'
+import { makeReady, type ReadySnapshot } from '../../src/answers/derived.ts'
+import { finish } from '../../src/system/steps.ts'
 import { Reloader } from '../../src/process/reload.ts'
 import { temporaryFolder } from '../live.ts'
 import { everythingSource } from '../build/everything_source.ts'
 import { build } from '../build/fake_source.ts'
+
+const DAY = 86_400
 
 let whole = ''
 before(async (t) => {
@@ -49,6 +53,12 @@ function sceneOf(
   return { dir, log, served, reloader }
 }
 
+function arraysIn(value: unknown): NodeJS.TypedArray[] {
+  if (typeof value !== 'object' || value === null) return []
+  if (ArrayBuffer.isView(value)) return [value as NodeJS.TypedArray]
+  return (value instanceof Map ? [...value.values()] : Object.values(value)).flatMap(arraysIn)
+}
+
 /** Publishes the manifest with a change, its id right. */
 async function publish(dir: string, change: (manifest: Manifest) => Omit<Manifest, 'id'>): Promise<void> {
   const manifest = (await readManifest(dir)) ?? assert.fail('there is no manifest')
@@ -58,14 +68,16 @@ async function publish(dir: string, change: (manifest: Manifest) => Omit<Manifes
 test('A snapshot loads the same on the thread as on this one, and parts in memory stay the same objects.', async (t) => {
   const manifest = (await readManifest(whole)) ?? assert.fail()
   const here = await loadSnapshot(whole)
-  const loader = new Loader(whole)
+  const loader = new Loader(whole, DAY)
   t.after(() => loader.end())
   const there = await loader.load(manifest, null)
-  const plain = ({ parts, ...rest }: LoadedSnapshot): unknown => ({
+  const plain = ({ parts, ...rest }: ReadySnapshot): unknown => ({
     ...rest,
     parts: parts.map(({ entry, buffer }) => [entry, Buffer.from(buffer).toString('base64')]),
   })
-  assert.deepEqual(plain(there), plain(here))
+  assert.deepEqual(plain(there), plain(finish(makeReady(here, DAY))))
+  assert.ok(there.derived.fragments.bytes.length > 1000)
+  for (const array of arraysIn(there.derived)) assert.ok(array.buffer instanceof SharedArrayBuffer)
   assert.deepEqual(there.newest, [
     ['North', 1_774_602_000],
     ['Sky', 1_774_483_200],
@@ -100,13 +112,13 @@ test('A load that exhausts its heap is refused, and this process and the next lo
   const manifest = (await readManifest(whole)) ?? assert.fail()
   // Too little for the smallest snapshot: what exhausts a heap of a gigabyte takes a minute to build.
   const heapMiB = 6
-  const small = new Loader(whole, undefined, heapMiB)
+  const small = new Loader(whole, DAY, undefined, heapMiB)
   t.after(() => small.end())
   await assert.rejects(
     small.load(manifest, null),
     new SnapshotError(`snapshot ${manifest.id}: ended the thread that loaded it (ERR_WORKER_OUT_OF_MEMORY)`),
   )
-  const usual = new Loader(whole)
+  const usual = new Loader(whole, DAY)
   t.after(() => usual.end())
   assert.equal((await usual.load(manifest, null)).id, manifest.id)
 })
@@ -130,7 +142,7 @@ test('While it loads, the state says what and since when, and this thread goes o
 
 test('A fault of the program on the loading thread refuses that snapshot, and a new thread loads the next.', async (t) => {
   const manifest = (await readManifest(whole)) ?? assert.fail()
-  const loader = new Loader(whole)
+  const loader = new Loader(whole, DAY)
   t.after(() => loader.end())
   const loaded = await loadSnapshot(whole)
   // No memory at all, which no snapshot can bring about: whoever opens it meets a RangeError.
@@ -146,7 +158,7 @@ test('A fault of the program on the loading thread refuses that snapshot, and a 
 
 test('Ending the loader ends the load that is under way.', async () => {
   const manifest = (await readManifest(whole)) ?? assert.fail()
-  const loader = new Loader(whole)
+  const loader = new Loader(whole, DAY)
   const loading = loader.load(manifest, null)
   loader.end()
   await assert.rejects(loading, /loading was broken off/)
