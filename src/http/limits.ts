@@ -15,6 +15,11 @@ export const UNITS_PER_BUSY_TURN = 32
 export const NODE_BUSY_TURN_REQUESTS = 1024
 export const NODE_REQUESTS_PER_BUSY_TURN = 16
 /**
+ * What uWebSockets.js gathers of the answers to requests that came together (`LoopData::CORK_BUFFER_SIZE`). What no
+ * longer fits goes to the kernel, and from then on each piece of a head by itself: six calls an answer.
+ */
+export const GATHERED_BYTES = 16 * 1024
+/**
  * A body that is longer goes out in pieces of so many bytes, since the kernel alone takes megabytes for a
  * client that does not read.
  */

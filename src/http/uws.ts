@@ -8,6 +8,7 @@ import {
   BUSY_TURN_UNITS,
   BYTES_PER_UNIT,
   CLOSING_PATIENCE_MS,
+  GATHERED_BYTES,
   REQUESTS_PER_BUSY_TURN,
   REQUESTS_PER_TURN,
   SHORT_TURN_MS,
@@ -116,20 +117,21 @@ export class UwsEngine implements Engine {
       this.#lane = lane
       this.#inRow = 0
       this.#sentBeforeRow = sentBytes
+      this.#exchange.rowBytes = 0
     }
     this.#inRow++
     if (++this.#inTurn === UNWATCHED_REQUESTS) {
       this.#sentBeforeTurn = sentBytes
       setImmediate(this.#endTurn)
     }
-    if (this.#inRow <= REQUESTS_PER_BUSY_TURN) {
+    const mayBePutOff = this.#inRow > REQUESTS_PER_BUSY_TURN
+    if (!mayBePutOff && this.#exchange.rowBytes <= GATHERED_BYTES) {
       this.#answer(lane, method, response, request)
-    } else {
-      this.#exchange.isPutOff = this.#isTooMuch()
-      // After the first 16 KB of answers the engine would hand each piece of a head to the kernel by itself.
-      response.cork(() => this.#answer(lane, method, response, request))
-      this.#exchange.isPutOff = false
+      return
     }
+    this.#exchange.isPutOff = mayBePutOff && this.#isTooMuch()
+    response.cork(() => this.#answer(lane, method, response, request))
+    this.#exchange.isPutOff = false
   }
 
   /**
