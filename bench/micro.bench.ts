@@ -21,7 +21,8 @@ import { OPERATIONS } from '../src/routes.ts'
 import { RequestCounts } from '../src/metrics/requests.ts'
 import { RequestRecorder, routeNames } from '../src/serving/recorder.ts'
 import { Totals } from '../src/serving/totals.ts'
-import { corpusView, seededRandom } from './corpus.ts'
+import { corpusView } from './corpus.ts'
+import { seededRandom } from './http/statistics.ts'
 import { HISTORY_CASES, pick, WORLD_CASES, type Draw, type MicroCase } from './micro_cases.ts'
 
 /** Requests are drawn before the clock runs: so many that no cache line stays warm by chance. */

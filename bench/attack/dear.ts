@@ -15,7 +15,7 @@ const FIRST_YEAR = 2014
 const LAST_YEAR = 2026
 
 /** The `n`th of as many distinct series, so that none is answered from what is kept. */
-function seriesPath({ buoys }: Target, n: number): string {
+export function seriesPath(buoys: readonly string[], n: number): string {
   const buoy = buoys[n % buoys.length]
   const metric = METRICS[Math.floor(n / buoys.length) % METRICS.length]
   // Directions have no least and no most.
@@ -63,7 +63,7 @@ function distinct(faults: readonly string[]): string[] {
 }
 
 const paths = (target: Target, count: number, from = 0): string[] =>
-  Array.from({ length: count }, (_, n) => seriesPath(target, from + n))
+  Array.from({ length: count }, (_, n) => seriesPath(target.buoys, from + n))
 
 export const DEAR: readonly Attack[] = [
   {
@@ -81,7 +81,7 @@ export const DEAR: readonly Attack[] = [
         reads: false,
         onOpen: (socket) =>
           void socket.write(
-            `GET ${seriesPath(target, n++)} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${target.key}\r\n\r\n`,
+            `GET ${seriesPath(target.buoys, n++)} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${target.key}\r\n\r\n`,
           ),
       })
       await wait(Math.max(LEAST_HOLD_MS, HOLD_MS * scale))
@@ -105,7 +105,7 @@ export const DEAR: readonly Attack[] = [
           reads: true,
           onOpen: (socket) =>
             void socket.write(
-              `GET ${seriesPath(target, n++)} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${target.key}\r\n\r\n`,
+              `GET ${seriesPath(target.buoys, n++)} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${target.key}\r\n\r\n`,
             ),
           onData: (socket) => {
             dropped++

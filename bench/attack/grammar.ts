@@ -6,7 +6,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { seededRandom } from '../corpus.ts'
+import { seededRandom } from '../http/statistics.ts'
 import type { RawReply } from '../http/raw.ts'
 import { openApiDocument } from '../../src/openapi/document.ts'
 import { OPERATIONS } from '../../src/routes.ts'

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { seededRandom } from '../corpus.ts'
+import { seededRandom } from '../http/statistics.ts'
 import { amount, Tally, type Attack, type Finding, type Target } from './attack.ts'
 import { Dialogue } from './dialogue.ts'
 import { ODD_KEYS } from './words.ts'

@@ -19,10 +19,12 @@ if (isMainThread) {
   let head = '200 OK'
   let body = new Uint8Array(0)
   let bodies = [body]
+  /** Of each of the bodies; empty where they share one. */
+  let heads = []
   let order = [0]
   let next = 0
-  const answer = (response, bytes) => {
-    response.writeStatus(head)
+  const answer = (response, bytes, ownHead = head) => {
+    response.writeStatus(ownHead)
     const [, done] = response.tryEnd(bytes, bytes.length)
     if (done) return
     const start = response.getWriteOffset()
@@ -32,8 +34,12 @@ if (isMainThread) {
   }
   uws._cfg('silent')
   const app = uws.App().any('/*', (response) => answer(response, body))
-  const spread = uws.App().any('/*', (response) => {
-    answer(response, bodies[order[next]])
+  const spread = uws.App().any('/*', (response, request) => {
+    // The engine closes such a connection by itself, but does not say so.
+    if (heads.length > 0 && request.getHeader('connection') === 'close') {
+      response.writeStatus(heads[order[next]]).writeHeader('Connection', 'close')
+    }
+    answer(response, bodies[order[next]], heads[order[next]])
     next = next + 1 === order.length ? 0 : next + 1
   })
   app.listen('127.0.0.1', 0, (token) => {
@@ -48,11 +54,19 @@ if (isMainThread) {
       spread.close()
       process.exit(0)
     }
-    head = message.head
-    body = new Uint8Array(message.length).fill(0x20)
     order = message.order
     next = 0
-    bodies = Array.from({ length: 1 + order.reduce((a, b) => Math.max(a, b)) }, () => body.slice())
+    heads = []
+    if (message.answers === undefined) {
+      head = message.head
+      body = new Uint8Array(message.length).fill(0x20)
+      bodies = Array.from({ length: 1 + order.reduce((a, b) => Math.max(a, b)) }, () => body.slice())
+    } else {
+      heads = message.answers.map((one) => one.head)
+      const longest = message.answers.reduce((most, { length }) => Math.max(most, length), 0)
+      const all = new Uint8Array(longest).fill(0x20)
+      bodies = message.answers.map(({ length }) => all.subarray(0, length))
+    }
     parentPort.postMessage({ ready: true })
   })
 }

@@ -4,23 +4,31 @@
  * `bench/data/`, and read again from its sources, past the product's own files, for drawing requests, for the
  * oracle and for the peers.
  */
-import { createWriteStream, existsSync, renameSync } from 'node:fs'
+import {
+  copyFileSync,
+  createWriteStream,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import {
   MEASURE_NAMES,
   MEASURES,
+  RowBatch,
   type MeasureName,
-  type RowBatch,
   type RowColumns,
 } from '../../src/sea/columns.ts'
 import { buildSnapshot } from '../../src/build/build.ts'
 import { countryAt, timezoneAt } from '../../src/sea/territory.ts'
-import { readManifest } from '../../src/snapshot/read.ts'
 import { BuildReport } from '../../src/build/report.ts'
 import { openSource } from '../../src/sources/kinds.ts'
-import type { Sink, Source } from '../../src/sources/source.ts'
+import type { Sink, Source, SourceContext } from '../../src/sources/source.ts'
 import type {
   BuoyRecord,
   ForecastRecord,
@@ -31,14 +39,17 @@ import type {
 import { knownBuoys } from '../../test/oracle/oracle.ts'
 import type { World, WorldBuoy, WorldRow } from '../../test/oracle/world.ts'
 import { mapPass } from './passes.ts'
-
-export const BENCH_DATA = fileURLToPath(new URL('../data', import.meta.url))
+import { BENCH_DATA, sourcesMark, type Revision } from './revisions.ts'
 
 export const SCALES = {
   /** The size of the real world's networks: 5 million readings. */
   demo: 'scale,buoys=1200,days=90',
   /** Ten years of many buoys: 87 million readings, 1.9 GB. */
   big: 'scale,buoys=520,years=10',
+  /** Thirteen seasons: 9.1 million readings of few buoys. */
+  long: 'scale,buoys=40,years=13',
+  /** A look whether the bench runs. */
+  tiny: 'scale,buoys=24,days=20',
 } as const
 export type ScaleName = keyof typeof SCALES
 
@@ -91,53 +102,177 @@ export interface BenchData {
   harbours: HarbourRecord[]
 }
 
-/** All of the demonstration but its physical buoys. */
+/** All of the demonstration but its physical buoys, made up once in a process. */
 const surroundings: Source = {
   async read(sink, context) {
-    const virtual = new Map<number, number>()
-    let handles = 0
-    await openSource('demo', '').read(
-      {
-        source: (info) => {
-          if (info.network === 'satellite') sink.source(info)
-        },
-        buoy: (record) => {
-          const handle = handles++
-          if (record.virtual === true) virtual.set(handle, sink.buoy(record))
-          return handle
-        },
-        rows: (buoy, batch, feed) => {
-          const own = virtual.get(buoy)
-          if (own !== undefined) sink.rows(own, batch, feed)
-        },
-        pass: (pass) =>
-          sink.pass({
-            ...pass,
-            observations: pass.observations.map(({ buoy, time }) => ({ buoy: virtual.get(buoy)!, time })),
-          }),
-        forecast: (record) => sink.forecast(record),
-        harbour: (record) => sink.harbour(record),
-        spot: (record) => sink.spot(record),
-      },
-      context,
-    )
+    made ??= makeSurroundings(context)
+    for (const give of await made) give(sink)
   },
+}
+
+/** What it gives to a sink, in order. */
+let made: Promise<readonly ((sink: Sink) => void)[]> | null = null
+
+async function makeSurroundings(context: SourceContext): Promise<((sink: Sink) => void)[]> {
+  const given: ((sink: Sink) => void)[] = []
+  const virtual = new Map<number, number>()
+  /** Of the virtual buoys, those that the sink gave last. */
+  const handles: number[] = []
+  let count = 0
+  await openSource('demo', '').read(
+    {
+      source(info) {
+        if (info.network === 'satellite') given.push((sink) => sink.source(info))
+      },
+      buoy(record) {
+        if (record.virtual === true) {
+          const ordinal = virtual.size
+          virtual.set(count, ordinal)
+          given.push((sink) => (handles[ordinal] = sink.buoy(record)))
+        }
+        return count++
+      },
+      rows(buoy, { length, time, columns }, feed) {
+        const ordinal = virtual.get(buoy)
+        if (ordinal === undefined) return
+        const batch = new RowBatch(length)
+        batch.length = length
+        batch.time.set(time.subarray(0, length))
+        for (const name of MEASURE_NAMES) batch.columns[name].set(columns[name].subarray(0, length))
+        given.push((sink) => sink.rows(handles[ordinal], batch, feed))
+      },
+      pass(pass) {
+        const seen = pass.observations.map(({ buoy, time }) => ({ ordinal: virtual.get(buoy)!, time }))
+        given.push((sink) => {
+          const observations = seen.map(({ ordinal, time }) => ({ buoy: handles[ordinal], time }))
+          sink.pass({ ...pass, observations })
+        })
+      },
+      forecast: (record) => void given.push((sink) => sink.forecast(record)),
+      harbour: (record) => void given.push((sink) => sink.harbour(record)),
+      spot: (record) => void given.push((sink) => sink.spot(record)),
+    },
+    context,
+  )
+  return given
 }
 
 const sourcesOf = (scale: ScaleName): Source[] => [openSource('demo', SCALES[scale]), surroundings]
 
-const newReport = (write: (text: string) => void): BuildReport =>
-  new BuildReport({ maxBadShare: 0, write, terminal: false, clock: Date.now })
 /** What was read once without a fault is read again in silence. */
-const silent = newReport(() => {})
+const silent = new BuildReport({ maxBadShare: 0, write: () => {}, terminal: false, clock: Date.now })
 
-/** The folder of the snapshot, built when it is not there. */
-export async function snapshotFolder(scale: ScaleName): Promise<string> {
-  const out = join(BENCH_DATA, `http-${scale}`)
-  if ((await readManifest(out)) !== null) return out
-  const report = newReport((text) => void process.stderr.write(text))
-  await buildSnapshot({ sources: sourcesOf(scale), out, asOf: AS_OF, now: AS_OF, report })
+/** What builds snapshots: this tree's builder, or that of another revision. */
+export interface Builder {
+  /** Empty for this tree. */
+  name: string
+  buildSnapshot: typeof buildSnapshot
+  BuildReport: typeof BuildReport
+}
+
+export const OWN_BUILDER: Builder = { name: '', buildSnapshot, BuildReport }
+
+/** The builder among the compiled modules of a revision. */
+export async function builderOf({ name, folder }: Revision): Promise<Builder> {
+  const modules = await Promise.all(
+    ['build.js', 'report.js'].map((file) => import(pathToFileURL(join(folder, 'build', file)).href)),
+  )
+  return { name: `-${name}`, ...(Object.assign({}, ...modules) as Omit<Builder, 'name'>) }
+}
+
+/** The folder of the snapshot, built when it is not there, or was built by other sources of the product. */
+export async function snapshotFolder(scale: ScaleName, builder = OWN_BUILDER): Promise<string> {
+  const out = join(BENCH_DATA, `http-${scale}${builder.name}`)
+  await madeOnce(out, builder, () => build(out, sourcesOf(scale), builder))
   return out
+}
+
+const BUILT_BY = 'bench-built-by'
+
+async function madeOnce(out: string, { name }: Builder, make: () => Promise<unknown>): Promise<void> {
+  const mark = name === '' ? (sourcesMark() ?? '') : name
+  const file = join(out, BUILT_BY)
+  if (existsSync(file) && readFileSync(file, 'utf8') === mark) return
+  rmSync(out, { recursive: true, force: true })
+  await make()
+  writeFileSync(file, mark)
+}
+
+function build(out: string, sources: Source[], builder: Builder): Promise<{ id: string }> {
+  const report = new builder.BuildReport({
+    maxBadShare: 0,
+    write: (text) => void process.stderr.write(text),
+    terminal: false,
+    clock: Date.now,
+  })
+  return builder.buildSnapshot({ sources, out, asOf: AS_OF, now: AS_OF, report, keep: KEPT })
+}
+
+/**
+ * One more than a server holds in memory, so that none of them is there when its turn comes; two do for a
+ * look.
+ */
+const SWAPPED: { readonly [scale in ScaleName]: number } = { demo: 4, big: 4, long: 4, tiny: 2 }
+const KEPT = 4
+const HALF_HOUR = 1800
+
+/** A folder whose snapshots follow upon each other by half an hour. */
+export interface SwapFolder {
+  folder: string
+  /** Files of their manifests, oldest first. The last snapshot is the one of `snapshotFolder`. */
+  manifests: readonly string[]
+}
+
+/**
+ * The snapshots of the last two hours: each has another half-hour of all buoys of the fleet, so that the
+ * newest whole month, the catalogue and the last rows are new parts.
+ */
+export async function swapFolder(scale: ScaleName, builder = OWN_BUILDER): Promise<SwapFolder> {
+  const folder = join(BENCH_DATA, `http-${scale}-swap${builder.name}`)
+  await madeOnce(folder, builder, async () => {
+    for (let left = SWAPPED[scale] - 1; left >= 0; left--) {
+      const fleet = until(openSource('demo', SCALES[scale]), AS_OF - left * HALF_HOUR)
+      await build(folder, [fleet, surroundings], builder)
+    }
+  })
+  const manifests = readdirSync(folder)
+    .filter((file) => /^manifest-\d+-/.test(file))
+    .toSorted()
+    .map((file) => join(folder, file))
+  if (manifests.length !== SWAPPED[scale]) throw new Error(`${folder} has ${manifests.length} snapshots`)
+  return { folder, manifests }
+}
+
+/** A source without its rows after a time. */
+const until = (source: Source, last: number): Source => ({
+  read: (sink, context) =>
+    source.read(
+      {
+        source: (info) => sink.source(info),
+        buoy: (record) => sink.buoy(record),
+        pass: (pass) => sink.pass(pass),
+        forecast: (record) => sink.forecast(record),
+        harbour: (record) => sink.harbour(record),
+        spot: (record) => sink.spot(record),
+        rows(buoy, batch, feed) {
+          const whole = batch.length
+          // Its rows are in the order of their times.
+          while (batch.length > 0 && batch.time[batch.length - 1] > last) batch.length--
+          if (batch.length > 0) sink.rows(buoy, batch, feed)
+          batch.length = whole
+        },
+      },
+      context,
+    ),
+})
+
+/** Publishes one of its snapshots, as a builder does. Returns its id. */
+export function publish({ folder, manifests }: SwapFolder, index: number): string {
+  const file = manifests[index]
+  const fresh = join(folder, 'bench-manifest.new')
+  copyFileSync(file, fresh)
+  renameSync(fresh, join(folder, 'manifest.msgpack'))
+  return /-([0-9a-f]+)\.msgpack$/.exec(file)![1]
 }
 
 /** One buoy while its rows stream by. */

@@ -7,7 +7,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { BENCH_DATA } from './data.ts'
+import { BENCH_DATA } from './revisions.ts'
 import { cpuMicros, type Server } from './servers.ts'
 import { quantile } from './statistics.ts'
 
@@ -29,6 +29,14 @@ export interface Load {
   depth: number
   seconds: number
   cores?: string
+  /** 64 where it is left out. */
+  connections?: number
+  /** Share of the requests that are answered with 4xx, as is right for them; none where it is left out. */
+  refused?: number
+  /** Speaks TLS, and takes any certificate. */
+  isSecure?: boolean
+  /** Other processes whose CPU time counts, too, as those behind a proxy. */
+  pids?: readonly number[]
 }
 
 export interface Sample {
@@ -36,6 +44,8 @@ export interface Sample {
   rate: number
   /** The server's CPU time for a request, µs. */
   cpu: number
+  /** The same of the other processes whose CPU time counts. */
+  othersCpu: number
   /** Share of one core that the server used. */
   busy: number
   /** Bytes on the wire of an answer, head included. */
@@ -50,7 +60,8 @@ export interface Sample {
  * answer.
  */
 export async function saturate(server: Server, load: Load): Promise<Sample> {
-  const before = cpuMicros(server.pid)
+  const pids = [server.pid, ...(load.pids ?? [])]
+  const before = pids.map((pid) => cpuMicros(pid))
   const { stdout } = await run(
     'taskset',
     [
@@ -60,12 +71,12 @@ export async function saturate(server: Server, load: Load): Promise<Sample> {
       '-t',
       '1',
       '-c',
-      String(CONNECTIONS),
+      String(load.connections ?? CONNECTIONS),
       '-d',
       `${load.seconds}s`,
       '-s',
       SCRIPT,
-      `http://127.0.0.1:${server.port}`,
+      `${load.isSecure === true ? 'https' : 'http'}://127.0.0.1:${server.port}`,
       '--',
       load.file,
       String(load.depth),
@@ -73,14 +84,21 @@ export async function saturate(server: Server, load: Load): Promise<Sample> {
     ],
     { timeout: (load.seconds + 60) * 1000 },
   )
-  const cpu = cpuMicros(server.pid) - before
+  const [cpu, ...others] = pids.map((pid, i) => cpuMicros(pid) - before[i])
   const found = /RESULT (.*)/.exec(stdout)
   if (found === null) throw new Error(`wrk said nothing of its result:\n${stdout.slice(0, 500)}`)
-  const { requests, micros, bytes, failed, p50, p99 } = JSON.parse(found[1]) as { [name: string]: number }
-  if (failed > 0) throw new Error(`${failed} of ${requests} requests to ${server.name} failed`)
+  const { requests, micros, bytes, failed, refused, p50, p99 } = JSON.parse(found[1]) as {
+    [name: string]: number
+  }
+  // The share of a part of the list is not quite that of all of it.
+  const mostRefused = load.refused === undefined ? 0 : 10 + 2 * load.refused * requests
+  if (failed > 0 || refused > mostRefused) {
+    throw new Error(`${failed} of ${requests} requests to ${server.name} failed, ${refused} were refused`)
+  }
   return {
     rate: (requests / micros) * 1e6,
     cpu: cpu / requests,
+    othersCpu: others.reduce((sum, one) => sum + one, 0) / requests,
     busy: cpu / micros,
     bytes: bytes / requests,
     p50: p50 / 1000,

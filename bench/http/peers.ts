@@ -20,7 +20,8 @@ import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import { BASE_PATH, type Case, type PeerName } from './cases.ts'
 import { sameAnswer } from './check.ts'
-import { AS_OF, BENCH_DATA, peerFiles, type BenchData } from './data.ts'
+import { AS_OF, peerFiles, type BenchData } from './data.ts'
+import { BENCH_DATA } from './revisions.ts'
 import { missingTool, type Sample } from './load.ts'
 import { RawClient } from './raw.ts'
 import { cpuMicros, freePort, startServer, type Server } from './servers.ts'
@@ -399,5 +400,6 @@ function measureRedis(server: Server, file: string, seconds: number): Sample {
   if (status !== 0) throw new Error(`asking Redis failed: ${stderr}`)
   const cpu = cpuMicros(server.pid) - before
   const { requests, micros } = JSON.parse(stdout) as { requests: number; micros: number }
-  return { rate: (requests / cpu) * 1e6, cpu: cpu / requests, busy: cpu / micros, bytes: 0, p50: 0, p99: 0 }
+  const unknown = { othersCpu: 0, bytes: 0, p50: 0, p99: 0 }
+  return { rate: (requests / cpu) * 1e6, cpu: cpu / requests, busy: cpu / micros, ...unknown }
 }

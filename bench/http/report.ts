@@ -1,7 +1,7 @@
 /** What a run found, as a table for people, JSON for programs and a plot for both. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { BENCH_DATA } from './data.ts'
+import { BENCH_DATA } from './revisions.ts'
 import { median } from './statistics.ts'
 
 /** One line of the headline: a case in one manner of asking. */
@@ -36,6 +36,15 @@ export interface ShareRow {
   /** Least share, or null for none. */
   bar: number | null
   note?: string
+  /** The revision before, in the same rounds. */
+  before?: {
+    share: number
+    cpuShare: number
+    /** µs a request. */
+    cpu: number
+    /** Our CPU time over its. */
+    cpuRatio: number
+  }
 }
 
 /** A peer against us. */
@@ -80,6 +89,8 @@ export interface Results {
   shares: ShareRow[]
   peers: PeerRow[]
   limits: LimitRow[]
+  /** Tables of sections, as Markdown. */
+  texts: string[]
   /** What was asked for and not measured, and why. */
   notRun: string[]
 }
@@ -142,6 +153,46 @@ export function shareTable(rows: readonly ShareRow[]): string {
       rounded(row.p99, 2),
       row.note ?? '',
     ]),
+  )
+}
+
+/** Shares of the ceiling before and now, of the same rounds. */
+export function beforeTable(rows: readonly ShareRow[]): string {
+  return table(
+    [
+      'case',
+      'mode',
+      'depth',
+      'bytes',
+      'CPU share before',
+      'CPU share now',
+      'share before',
+      'share now',
+      'CPU µs before',
+      'CPU µs now',
+      'now / before',
+      'ceiling µs',
+    ],
+    rows.flatMap(({ before, ...row }) =>
+      before === undefined
+        ? []
+        : [
+            [
+              row.case,
+              row.mode,
+              String(row.depth),
+              whole(row.bytes),
+              rounded(before.cpuShare, 2),
+              rounded(row.cpuShare, 2),
+              rounded(before.share, 2),
+              rounded(row.share, 2),
+              rounded(before.cpu, 1),
+              rounded(row.cpu, 1),
+              rounded(before.cpuRatio, 2),
+              rounded(row.ceilingCpu, 1),
+            ],
+          ],
+    ),
   )
 }
 
@@ -262,13 +313,16 @@ function crowded(shares: readonly ShareRow[]): string[] {
 }
 
 export function tables(results: Results): string {
-  const { date, revision, machine, node, command, data, shares, peers, limits, notRun, checked } = results
+  const { date, revision, machine, node, command, data, shares, peers, limits, texts, notRun, checked } =
+    results
   return [
     `${date.slice(0, 16)}Z, ${machine}, Node ${node}, revision ${revision}, \`${command}\`, ${data}`,
     ...(checked.length > 0 ? [checkTable(checked)] : []),
     ...(shares.length > 0 ? [shareTable(shares), ...crowded(shares)] : []),
+    ...(shares.some(({ before }) => before !== undefined) ? [beforeTable(shares)] : []),
     ...(peers.length > 0 ? [peerTable(peers)] : []),
     ...(limits.length > 0 ? [limitTable(limits)] : []),
+    ...texts,
     ...(notRun.length > 0 ? [`Not run:\n${notRun.map((what) => `- ${what}`).join('\n')}`] : []),
   ].join('\n\n')
 }

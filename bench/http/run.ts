@@ -5,7 +5,7 @@
  *     npm run bench:http [-- --data demo|big --quick --only CASE --rounds N --seconds N SECTION …]
  *
  * Sections: `check` (which all the others begin with), `table` (with the peers), `latency`, `scaling`,
- * `pauses`, `flood`; all when none is named. Servers run on core 0, load generators on core 1.
+ * `pauses`, `flood`, `mixture`, `swap`, `neighbour`; all when none is named. Servers run on core 0, load generators on core 1.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,17 +13,25 @@ import { availableParallelism, cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { gunzipSync } from 'node:zlib'
-import { seededRandom } from '../corpus.ts'
 import { BASE_PATH, casesOf, HOT_BAR, PIPELINED_BARS, type Case } from './cases.ts'
 import { buoyOf, Checker, OF_ONE_BUOY, sameBytes, type Asked } from './check.ts'
-import { BENCH_DATA, readData, SCALES, type ScaleName } from './data.ts'
+import {
+  builderOf,
+  readData,
+  SCALES,
+  snapshotFolder,
+  type BenchData,
+  type History,
+  type ScaleName,
+} from './data.ts'
 import { measureFlood, measureLatency, measurePauses, measureScaling, seriesFloor } from './limits.ts'
 import { missingTool, saturate, type Load, type Sample } from './load.ts'
+import { ownLines } from './mixture.ts'
 import { openPeers, type Peer } from './peers.ts'
 import { RawClient } from './raw.ts'
 import { tables, writeResults, type PeerRow, type Results, type ShareRow } from './report.ts'
+import { BENCH_DATA, compileProduct, compileRevision } from './revisions.ts'
 import {
-  compileProduct,
   issueKey,
   startCeiling,
   startProduct,
@@ -32,7 +40,8 @@ import {
   type Product,
   type Server,
 } from './servers.ts'
-import { median, medians, zipfRanks } from './statistics.ts'
+import { measureTogether, TOGETHER_SECTIONS } from './together.ts'
+import { median, medians, seededRandom, zipfRanks } from './statistics.ts'
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -45,10 +54,22 @@ const { values: options, positionals } = parseArgs({
     /** Compiled command line to measure; the sources are compiled when it is left out. */
     cli: { type: 'string' },
     'no-peers': { type: 'boolean', default: false },
+    'no-proxies': { type: 'boolean', default: false },
+    /** Seconds between two swaps in the mixture. */
+    'swap-every': { type: 'string' },
+    /** Kept connections of the mixture, and processes that ask over them. */
+    connections: { type: 'string' },
+    clients: { type: 'string', default: '2' },
+    /** Requests a second where latencies are taken, in place of a share of the capacity. */
+    rate: { type: 'string' },
+    /** Revision of the product that is measured, too. */
+    before: { type: 'string' },
   },
 })
 
-const SECTIONS = ['check', 'table', 'latency', 'scaling', 'pauses', 'flood'] as const
+/** Those that ask for one operation after the other. */
+const OPERATION_SECTIONS = ['check', 'table', 'latency', 'scaling', 'pauses', 'flood'] as const
+const SECTIONS = [...OPERATION_SECTIONS, ...TOGETHER_SECTIONS] as const
 const unknown = positionals.find((name) => !SECTIONS.some((section) => section === name))
 if (unknown !== undefined) throw new Error(`no section ${unknown}; there are ${SECTIONS.join(', ')}`)
 if (!Object.hasOwn(SCALES, options.data)) throw new Error(`--data: ${Object.keys(SCALES).join(' or ')}`)
@@ -66,7 +87,22 @@ const HOT_DRAWN = options.quick ? 8192 : 65_536
 const HOT_CACHE = 512
 /** Requests of a list that are checked: all, or for a quick look few, and of few buoys. */
 const CHECKED = options.quick ? 40 : Infinity
-const CHECKED_BUOYS = options.quick ? { demo: 40, big: 3 }[scale] : Infinity
+const CHECKED_BUOYS = options.quick ? (scale === 'big' ? 3 : 40) : Infinity
+
+/** A look whether it runs does not depend on what the machine can do: so many requests a second. */
+const QUICK_RATE = 100
+const quickOr = (quick: number, full: number): number => (options.quick ? quick : full)
+/** Of the sections in which all is asked together. */
+const TOGETHER = {
+  drawn: quickOr(500, 65_536),
+  rounds: options.rounds === undefined ? Math.min(ROUNDS, 3) : ROUNDS,
+  swapSeconds: Number(options['swap-every'] ?? quickOr(1, 30)),
+  feltSeconds: quickOr(2, 10),
+  connections: Number(options.connections ?? quickOr(100, 4000)),
+  processes: Number(options.clients),
+  proxies: !options['no-proxies'],
+  rate: options.rate !== undefined ? Number(options.rate) : options.quick ? QUICK_RATE : null,
+}
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 
@@ -128,8 +164,8 @@ async function planOf(one: Case, server: Server, key: string): Promise<Plan> {
   const shape = await probe(server, [key], cold)
   if (!wants('check') && !wants('table')) return { one, cold, shape, hot: { distinct: [], order: [] } }
   const distinct = [...new Set(draw(one, HOT_DISTINCT * 2, 11))].slice(0, keepable(shape.length))
-  const rank = zipfRanks(distinct.length, seededRandom(12))
-  return { one, cold, shape, hot: { distinct, order: Array.from({ length: HOT_DRAWN }, rank) } }
+  const [rank, random] = [zipfRanks(distinct.length), seededRandom(12)]
+  return { one, cold, shape, hot: { distinct, order: Array.from({ length: HOT_DRAWN }, () => rank(random)) } }
 }
 
 /** Asks some of the paths one by one: a head, and the mean length of the bodies. */
@@ -150,15 +186,6 @@ async function probe(
   }
   client.close()
   return { head: ownLines(head), length: Math.round(bytes / some.length) }
-}
-
-/** Status and headers as the product gives them to the engine, which adds the others by itself. */
-function ownLines(head: string): string {
-  return head
-    .slice('HTTP/1.1 '.length)
-    .split('\r\n')
-    .filter((line) => !/^(content-length|date|connection):/i.test(line))
-    .join('\r\n')
 }
 
 /** Rounds in which each server is asked once, every other time in reverse. */
@@ -213,13 +240,19 @@ async function checkPlans(
   }))
 }
 
+/** Of the servers of a case, the same rounds. */
+interface Rounds {
+  own: readonly Sample[]
+  ceiling: readonly Sample[]
+  spread?: readonly Sample[] | undefined
+  before?: readonly Sample[] | undefined
+}
+
 function shareRow(
   one: Case,
   mode: ShareRow['mode'],
   depth: number,
-  own: readonly Sample[],
-  ceiling: readonly Sample[],
-  spread?: readonly Sample[],
+  { own, ceiling, spread, before }: Rounds,
 ): ShareRow {
   const [ours, theirs] = [medians(own), medians(ceiling)]
   const pipelinedBar = mode === 'cold' ? PIPELINED_BARS.cold : PIPELINED_BARS.hot
@@ -232,6 +265,16 @@ function shareRow(
     ceilingRate: theirs.rate,
     share: ratio(own, ceiling, 'rate'),
     ...(spread === undefined ? {} : { spreadShare: ratio(own, spread, 'rate') }),
+    ...(before === undefined
+      ? {}
+      : {
+          before: {
+            share: ratio(before, ceiling, 'rate'),
+            cpuShare: ratio(ceiling, before, 'cpu'),
+            cpu: medians(before).cpu,
+            cpuRatio: ratio(own, before, 'cpu'),
+          },
+        }),
     cpuShare: ratio(ceiling, own, 'cpu'),
     cpu: ours.cpu,
     ceilingCpu: theirs.cpu,
@@ -246,12 +289,18 @@ function shareRow(
 interface Measured {
   cold: Server
   hot: Server
+  /** The revision before: its servers, as ours. */
+  before: { cold: Server; hot: Server } | null
   ceiling: Ceiling
   peers: readonly Peer[]
   key: string
 }
 
-async function measureCase(plan: Plan, { cold, hot, ceiling, peers, key }: Measured, results: Results) {
+async function measureCase(
+  plan: Plan,
+  { cold, hot, before, ceiling, peers, key }: Measured,
+  results: Results,
+): Promise<void> {
   const { one, cold: paths, shape } = plan
   const { distinct, order } = plan.hot
   const headers = [key]
@@ -278,15 +327,17 @@ async function measureCase(plan: Plan, { cold, hot, ceiling, peers, key }: Measu
     [
       { server: cold, load: load(coldFile) },
       { server: ceiling, load: load(coldFile) },
+      ...(before === null ? [] : [{ server: before.cold, load: load(coldFile) }]),
       ...comparable.flatMap(({ ready }) =>
         ready.server === null ? [] : [{ server: ready.server, load: load(coldFile) }],
       ),
     ],
     ROUNDS,
   )
-  const row = shareRow(one, 'cold', 1, samples[0], samples[1])
-  results.shares.push(row)
   let next = 2
+  const earlier = before === null ? undefined : samples[next++]
+  const row = shareRow(one, 'cold', 1, { own: samples[0], ceiling: samples[1], before: earlier })
+  results.shares.push(row)
   for (const { peer, bar, ready } of comparable) {
     const theirs = ready.server === null ? ready.measure(ROUNDS, SECONDS) : samples[next++]
     const peerRow: PeerRow = {
@@ -310,15 +361,17 @@ async function measureCase(plan: Plan, { cold, hot, ceiling, peers, key }: Measu
     await keep(plan, mode, more, { cold, hot, key }, results)
     const hotShape = await probe(hot, [...headers, ...more], drawn)
     await ceiling.answerWith(hotShape.head, hotShape.length, order)
-    const [own, limit, spread] = await alternate(
-      [
-        { server: hot, load: load(hotFile, 1, more) },
-        { server: ceiling, load: load(hotFile, 1, more) },
-        { server: ceiling.spread, load: load(hotFile, 1, more) },
-      ],
+    if (before !== null) await warm(plan, more, { hot: before.hot, key })
+    const [own, limit, third] = await alternate(
+      // A third rival a round is enough of the time.
+      [hot, ceiling, before?.hot ?? ceiling.spread].map((server) => ({
+        server,
+        load: load(hotFile, 1, more),
+      })),
       ROUNDS,
     )
-    const hotRow = shareRow(one, mode, 1, own, limit, spread)
+    const rivals = before === null ? { spread: third } : { before: third }
+    const hotRow = shareRow(one, mode, 1, { own, ceiling: limit, ...rivals })
     if (mode === 'hot gzip' && !/content-encoding: gzip/i.test(hotShape.head))
       hotRow.note = 'answers are not compressed'
     results.shares.push(hotRow)
@@ -330,14 +383,14 @@ async function measureCase(plan: Plan, { cold, hot, ceiling, peers, key }: Measu
     ['hot', hot, hotFile],
   ] as const) {
     await ceiling.answerWith(shape.head, shape.length)
-    const [own, limit] = await alternate(
-      [
-        { server, load: load(file, 16) },
-        { server: ceiling, load: load(file, 16) },
-      ],
+    const [own, limit, earlierOne] = await alternate(
+      [server, ceiling, ...(before === null ? [] : [before[mode]])].map((asked) => ({
+        server: asked,
+        load: load(file, 16),
+      })),
       ROUNDS,
     )
-    const pipelined = shareRow(one, mode, 16, own, limit)
+    const pipelined = shareRow(one, mode, 16, { own, ceiling: limit, before: earlierOne })
     results.shares.push(pipelined)
     sayRow(pipelined)
   }
@@ -349,6 +402,18 @@ const HOT_MODES: readonly (readonly [HotMode, readonly string[]])[] = [
   ['hot', []],
   ['hot gzip', ['Accept-Encoding: gzip']],
 ]
+
+/** Has a hot server keep the answers to a hot list. */
+async function warm(
+  { hot: { distinct } }: Pick<Plan, 'hot'> | { hot: { distinct: readonly string[] } },
+  more: readonly string[],
+  { hot, key }: Pick<Measured, 'hot' | 'key'>,
+): Promise<void> {
+  const client = new RawClient(hot.port, [key, ...more])
+  // Twice: what is asked for once need not be worth keeping, or compressing.
+  for (const path of [...distinct, ...distinct]) await client.get(BASE_PATH + path)
+  client.close()
+}
 
 /**
  * Has the hot server keep the answers to a hot list before any clock runs, and compares them with fresh ones,
@@ -363,8 +428,7 @@ async function keep(
   results: Results,
 ): Promise<void> {
   const [kept, fresh] = [new RawClient(hot.port, [key, ...more]), new RawClient(cold.port, [key])]
-  // Twice: what is asked for once need not be worth keeping, or compressing.
-  for (const path of [...distinct, ...distinct]) await kept.get(BASE_PATH + path)
+  await warm({ hot: { distinct } }, more, { hot, key })
   const compared = checkable(one, distinct)
   for (const path of compared) {
     const [a, b] = await Promise.all([kept.get(BASE_PATH + path), fresh.get(BASE_PATH + path)])
@@ -405,40 +469,36 @@ function emptyResults(): Results {
     shares: [],
     peers: [],
     limits: [],
+    texts: [],
     notRun: [],
   }
 }
 
-async function main(): Promise<void> {
-  requireMachine()
-  const results = emptyResults()
-  say(`data ${results.data}`)
-  const { data, histories } = await readData(scale)
-  const cli = options.cli ?? compileProduct()
-  const keysFile = join(BENCH_DATA, 'keys.json')
-  rmSync(keysFile, { force: true })
-  const product: Product = { cli, keysFile, snapshots: data.folder, key: issueKey(cli, keysFile) }
-  const key = `Authorization: Bearer ${product.key}`
-  const cases = casesOf(data).filter(({ name }) => name.includes(options.only))
-  if (cases.length === 0) throw new Error(`no case named ${options.only}`)
-
+/** The sections that ask for one operation after the other. */
+async function measureOperations(
+  { product, key, cases, checker, ceiling, data, histories }: OperationsContext,
+  results: Results,
+): Promise<void> {
   const cold = await startProduct(product, { answerCache: '0' })
-  const ceiling = await startCeiling()
   const startHot = (): Promise<Server> => startProduct(product, { answerCache: `${HOT_CACHE}MiB` })
   const plans: Plan[] = []
   for (const one of cases) plans.push(await planOf(one, cold, key))
   const began = performance.now()
-  results.checked = await checkPlans(new Checker(data, histories), plans, cold, key)
+  results.checked = await checkPlans(checker, plans, cold, key)
   const compared = results.checked.reduce((sum, row) => sum + row.compared, 0)
   say(`${compared} answers are the oracle's, compared in ${Math.round((performance.now() - began) / 1000)} s`)
   // 1.9 GB of the large data.
-  histories.clear()
+  if (!TOGETHER_SECTIONS.some((section) => wants(section))) histories.clear()
   if (wants('table')) {
     const hot = await startHot()
     const peers = options['no-peers'] ? [] : await openPeers(data, key, results.notRun, say)
+    const before = options.before === undefined ? null : await startBefore(options.before, product)
     for (const plan of plans) {
-      await measureCase(plan, { cold, hot, ceiling, peers, key }, results)
+      if (before !== null) await compareBefore(plan, before.cold, cold, key)
+      await measureCase(plan, { cold, hot, before, ceiling, peers, key }, results)
     }
+    await before?.cold.stop()
+    await before?.hot.stop()
     for (const peer of peers) await peer.stop()
     await hot.stop()
     const floor = seriesFloor(data, results.shares)
@@ -467,6 +527,71 @@ async function main(): Promise<void> {
   if (wants('scaling')) results.limits.push(...(await measureScaling(context)))
   if (wants('pauses')) results.limits.push(...(await measurePauses(context)))
   if (wants('flood')) results.limits.push(...(await measureFlood(context)))
+}
+
+/** Servers of the revision before, on data that its own builder made of the same sources. */
+async function startBefore(name: string, product: Product): Promise<{ cold: Server; hot: Server }> {
+  const earlier = compileRevision(name)
+  const snapshots = await snapshotFolder(scale, await builderOf(earlier))
+  const own = { ...product, cli: earlier.cli, snapshots }
+  return {
+    cold: await startProduct(own, { answerCache: '0' }),
+    hot: await startProduct(own, { answerCache: `${HOT_CACHE}MiB` }),
+  }
+}
+
+/** Answers of a case whose lengths are compared between two revisions. */
+const COMPARED_BEFORE = 200
+
+/** Says the first answer of the revision before that has another length than today's, which are the oracle's. */
+async function compareBefore({ one, cold }: Plan, earlier: Server, now: Server, key: string): Promise<void> {
+  const [a, b] = [earlier, now].map((server) => new RawClient(server.port, [key]))
+  for (const path of checkable(one, cold).slice(0, COMPARED_BEFORE)) {
+    const [was, is] = await Promise.all([a.get(BASE_PATH + path), b.get(BASE_PATH + path)])
+    if (was.status !== is.status || was.body.length !== is.body.length) {
+      say(
+        `${one.name}: ${path} was ${was.status}, ${was.body.length} bytes, is ${is.status}, ${is.body.length} bytes`,
+      )
+      break
+    }
+  }
+  a.close()
+  b.close()
+}
+
+interface OperationsContext {
+  product: Product
+  key: string
+  cases: readonly Case[]
+  checker: Checker
+  ceiling: Ceiling
+  data: BenchData
+  histories: Map<number, History>
+}
+
+async function main(): Promise<void> {
+  requireMachine()
+  const results = emptyResults()
+  say(`data ${results.data}`)
+  const { data, histories } = await readData(scale)
+  const cli = options.cli ?? compileProduct()
+  const keysFile = join(BENCH_DATA, 'keys.json')
+  rmSync(keysFile, { force: true })
+  const product: Product = { cli, keysFile, snapshots: data.folder, key: issueKey(cli, keysFile) }
+  const key = `Authorization: Bearer ${product.key}`
+  const cases = casesOf(data).filter(({ name }) => name.includes(options.only))
+  if (cases.length === 0) throw new Error(`no case named ${options.only}`)
+
+  const ceiling = await startCeiling()
+  const checker = new Checker(data, histories)
+  if (OPERATION_SECTIONS.some((section) => wants(section))) {
+    const context = { product, key, cases, checker, ceiling, data, histories }
+    await measureOperations(context, results)
+  }
+  if (TOGETHER_SECTIONS.some((section) => wants(section))) {
+    const own = { product, data, checker, ceiling, wants, before: options.before, say }
+    await measureTogether({ ...own, ...TOGETHER }, results)
+  }
   await ceiling.stop()
   process.stdout.write(`${tables(results)}\n`)
   for (const file of writeResults(results)) say(file)

@@ -3,14 +3,10 @@
  * their id.
  */
 import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { BENCH_DATA } from './data.ts'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Loading 1.9 GB takes two seconds, the peers take a minute over their data. */
 const START_MS = 300_000
 const STOP_MS = 10_000
@@ -116,6 +112,28 @@ export function cpuMicros(pid: number): number {
   return nanos / 1000
 }
 
+/** Of the numbers in /proc/PID/stat. */
+const MICROS_PER_TICK = 10_000
+
+/**
+ * CPU time of a process and those it started in µs, that of threads that have ended among it, as the kernel
+ * counts it: in hundredths of a second.
+ */
+export function processCpuMicros(pid: number): number {
+  return familyOf(pid).reduce((sum, member) => {
+    try {
+      // Behind the name, which may have blanks: state and ten numbers, then those of user and system.
+      const fields = readFileSync(`/proc/${member}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ')
+      return sum + (Number(fields[11]) + Number(fields[12])) * MICROS_PER_TICK
+    } catch {
+      // It ended between two looks.
+      return sum
+    }
+  }, 0)
+}
+
 /** A process and all below it. */
 function familyOf(pid: number): number[] {
   const family = [pid]
@@ -161,24 +179,6 @@ export function freePort(): Promise<number> {
   })
 }
 
-/**
- * Compiles the product to a place of the bench's own, so that nobody changes it under the run. Returns the
- * command line's file.
- */
-export function compileProduct(): string {
-  const out = join(BENCH_DATA, 'compiled')
-  rmSync(out, { recursive: true, force: true })
-  mkdirSync(out, { recursive: true })
-  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
-  const { status, stdout } = spawnSync(
-    process.execPath,
-    [tsc, '--project', join(ROOT, 'tsconfig.build.json'), '--outDir', out],
-    { encoding: 'utf8' },
-  )
-  if (status !== 0) throw new Error(`the product does not compile:\n${stdout.slice(0, 2000)}`)
-  return join(out, 'cli.js')
-}
-
 export interface Product {
   cli: string
   snapshots: string
@@ -195,16 +195,21 @@ export function issueKey(cli: string, keysFile: string, owner = 'bench'): string
 }
 
 export interface ProductOptions {
-  answerCache: string
+  /** The default of the product where it is left out. */
+  answerCache?: string
   cores?: string
   workers?: number
+  /** Whose `X-Forwarded-For` counts. */
+  trustedProxy?: string
   /** Options of Node itself. */
   node?: readonly string[]
+  /** Further options of the product. */
+  more?: readonly string[]
 }
 
 export function startProduct(
   { cli, snapshots, keysFile }: Product,
-  { answerCache, cores = '0', workers = 1, node = [] }: ProductOptions,
+  { answerCache, cores = '0', workers = 1, trustedProxy, node = [], more = [] }: ProductOptions,
 ): Promise<Server> {
   return startServer({
     name: 'groundswell',
@@ -224,17 +229,24 @@ export function startProduct(
       'off',
       '--workers',
       String(workers),
-      '--answer-cache',
-      answerCache,
+      ...(trustedProxy === undefined ? [] : ['--trusted-proxy', trustedProxy]),
+      ...(answerCache === undefined ? [] : ['--answer-cache', answerCache]),
       '--anonymous-quota',
       '0',
       '--engine',
       'uws',
       '--drain-time',
       '0',
+      ...more,
     ],
     ready: /listening on http:\/\/127\.0\.0\.1:(\d+)/,
   })
+}
+
+/** What the ceiling sends to a request: status and headers, and bytes of the body. */
+export interface CeilingAnswer {
+  head: string
+  length: number
 }
 
 export interface Ceiling extends Server {
@@ -245,6 +257,11 @@ export interface Ceiling extends Server {
   spread: Server
   /** From now on it answers with this head and so many bytes. */
   answerWith(head: string, length: number, order?: readonly number[]): Promise<void>
+  /**
+   * From now on `spread` gives these answers, in this order, whatever it is asked. Their bodies begin at one
+   * position in memory.
+   */
+  answerInTurn(answers: readonly CeilingAnswer[], order: readonly number[]): Promise<void>
 }
 
 export async function startCeiling(cores = '0'): Promise<Ceiling> {
@@ -282,6 +299,11 @@ export async function startCeiling(cores = '0'): Promise<Ceiling> {
     async answerWith(head, length, order = [0]) {
       const ready = message()
       child.send({ head, length, order })
+      await ready
+    },
+    async answerInTurn(answers, order) {
+      const ready = message()
+      child.send({ answers, order })
       await ready
     },
   }

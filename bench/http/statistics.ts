@@ -7,7 +7,7 @@ export function median(values: readonly number[]): number {
 }
 
 /** The value that the share `q` of `ordered` (ascending) does not exceed. */
-export function quantile(ordered: readonly number[], q: number): number {
+export function quantile(ordered: ArrayLike<number>, q: number): number {
   return ordered[Math.min(ordered.length - 1, Math.max(0, Math.ceil(q * ordered.length) - 1))]
 }
 
@@ -26,11 +26,11 @@ export function medians<T extends { [name in keyof T]: number }>(samples: readon
  * Running shares of Zipf's law over `count` ranks with exponent 1: a uniform number finds its rank by
  * bisection.
  */
-export function zipfRanks(count: number, random: () => number): () => number {
+export function zipfRanks(count: number): (random: () => number) => number {
   const sums = new Float64Array(count)
   let sum = 0
   for (let rank = 0; rank < count; rank++) sums[rank] = sum += 1 / (rank + 1)
-  return () => {
+  return (random) => {
     const wanted = random() * sum
     let low = 0
     let high = count - 1
@@ -40,5 +40,16 @@ export function zipfRanks(count: number, random: () => number): () => number {
       else high = middle
     }
     return low
+  }
+}
+
+/** Numbers in [0, 1), the same in every run (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
