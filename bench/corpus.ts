@@ -12,6 +12,8 @@ import { BuildReport } from '../src/build/report.ts'
 import { openSource } from '../src/sources/kinds.ts'
 import { finish } from '../src/system/steps.ts'
 
+export { seededRandom } from './http/statistics.ts'
+
 const DATA = fileURLToPath(new URL('data', import.meta.url))
 
 /** A fixed end of the data, so that a corpus never depends on the day it was built. */
