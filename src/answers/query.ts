@@ -13,7 +13,17 @@ import { MALFORMED } from './value-text.ts'
 
 const ABSENT = -1
 
-const ajv = new Ajv2020({ allErrors: false, strict: true, strictTypes: false })
+/**
+ * The schemas are the program's own, and a test holds them against the meta-schema. Compiling that one here
+ * takes longer than all of theirs, in each thread at its start.
+ */
+const ajv = new Ajv2020({
+  allErrors: false,
+  strict: true,
+  strictTypes: false,
+  meta: false,
+  validateSchema: false,
+})
 
 /** Compiling takes some 20 ms an operation, so it is done once a thread. */
 const readers = new WeakMap<Parameters, QueryReader<Parameters>>()

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { Digest } from '../../src/answers/digest.ts'
 import { ApiError } from '../../src/answers/errors.ts'
@@ -25,6 +26,7 @@ import {
 import { MAX_TEXT } from '../../src/answers/value-text.ts'
 import { QueryReader } from '../../src/answers/query.ts'
 import { RawQuery } from '../../src/answers/raw-query.ts'
+import { ROUTED } from '../../src/routes.ts'
 
 const description = 'For tests.'
 
@@ -457,4 +459,16 @@ test('Reading a query of the longest URL with thousands of parameters stays chea
   const { user } = process.cpuUsage(start)
   // Some 2 ms each where it was measured; seconds if it grew with the square.
   assert.ok(user / 20 < 100_000, `${user / 20} µs of CPU time each`)
+})
+
+test('The schemas of all parameters are schemas, which the reader takes for granted.', () => {
+  const ajv = new Ajv2020()
+  const parameters = ROUTED.flatMap((operation) => Object.entries<Parameters[string]>(operation.parameters))
+  assert.ok(parameters.length > 50)
+  for (const [name, { schema, wire }] of parameters) {
+    for (const each of [schema, wire]) {
+      assert.ok(ajv.validateSchema(each), `${name}: ${ajv.errorsText()}`)
+    }
+  }
+  assert.ok(!ajv.validateSchema({ type: 'integer', minimum: 'none' }))
 })
