@@ -1375,8 +1375,8 @@ export type MapBuoysParameters = {
 export type ListChangesParameters = {
   /** The snapshot to compare with: the `until` of the last answer, or an `X-Snapshot-Id`. Allowed: the id of a snapshot, as X-Snapshot-Id names it. */
   since: string
-  /** With `readings` the answer also has the readings themselves, in pages. Allowed: one of readings. */
-  include?: 'readings'
+  /** With `readings` the answer also has the readings themselves, in pages; beside it `peak_period` and `wind` add members to them. Allowed: one or more of readings, wind, peak_period, separated by commas. */
+  include?: string
   /** Page of readings, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
   page?: number
   /** Readings a page; more than 1000 is taken as 1000. Allowed: an integer of at least 1. Default: 500. */

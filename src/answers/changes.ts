@@ -11,8 +11,10 @@ import {
   REMOVED,
   type Changes,
 } from '../snapshot/changes.ts'
+import { MEASURES, type MeasureName } from '../sea/columns.ts'
 import type { Steps } from '../system/steps.ts'
 import type { JsonWriter } from './json.ts'
+import { WIRE_NAMES } from './measures.ts'
 import { READING_BYTES, writeReadings } from './reading.ts'
 
 export { noChanges } from '../snapshot/changes.ts'
@@ -22,10 +24,12 @@ const wordOf = (change: number): string => CHANGE_WORDS[change as keyof typeof C
 
 /** More than the members beside the lists take. */
 const START_BYTES = 256
+/** What `include` adds to a reading at most: four members. */
+export const EXTRAS_BYTES = 128
 /** More than a buoy without its slug and its readings, a span, and a reading take. */
 const BUOY_BYTES = 80
 const SPAN_BYTES = 160
-const ROW_BYTES = READING_BYTES + 80
+const ROW_BYTES = READING_BYTES + EXTRAS_BYTES + 80
 /** Bytes and rows of one step: some 50 µs. */
 const STEP_BYTES = 8 * 1024
 
@@ -102,6 +106,7 @@ export function* writeChangedReadings(
   writer: JsonWriter,
   changes: Changes,
   months: ComparedMonths,
+  extras: readonly MeasureName[],
   from: number,
   to: number,
 ): Steps<void> {
@@ -112,11 +117,21 @@ export function* writeChangedReadings(
     const span = lowerBound(changes.before, at + 1) - 1
     const [buoyAt, month] = [lowerBound(changes.first, span + 1) - 1, changes.month[span]]
     const end = Math.min(to, changes.before[span + 1])
-    at = writeSpan(writer, changes, months, { span, buoy: changes.buoy[buoyAt], month }, at, end, at === from)
+    const asked = { span, buoy: changes.buoy[buoyAt], month, extras }
+    at = writeSpan(writer, changes, months, asked, at, end, at === from)
     yield
   }
   writer.ensure(START_BYTES)
   writer.text(`],"count":${changes.before.at(-1)!}`)
+}
+
+interface SpanAsked {
+  span: number
+  /** Its id. */
+  buoy: number
+  month: number
+  /** What each reading has behind its other members. */
+  extras: readonly MeasureName[]
 }
 
 /** Rows that are written in one step. */
@@ -127,7 +142,7 @@ function writeSpan(
   writer: JsonWriter,
   changes: Changes,
   months: ComparedMonths,
-  { span, buoy, month }: { span: number; buoy: number; month: number },
+  { span, buoy, month, extras }: SpanAsked,
   at: number,
   end: number,
   isFirst: boolean,
@@ -143,14 +158,33 @@ function writeSpan(
     if (skip-- > 0) return true
     writer.ensure(ROW_BYTES)
     writer.text(`${separator}{"buoy_id":${buoy},"change":"${wordOf(kind)}","reading":`)
-    writeReadings(writer, buoy, (kind === REMOVED ? a : b)!, row, 1, 1)
+    const rows = (kind === REMOVED ? a : b)!
+    writeReadings(writer, buoy, rows, row, 1, 1)
     // The comma behind it.
     writer.at--
+    if (extras.length > 0) writeExtras(writer, rows, row, extras)
     writer.text('}')
     separator = ','
     return ++at < stop
   })
   return at
+}
+
+/** More members in place of the brace that ends a reading. */
+function writeExtras(
+  writer: JsonWriter,
+  { measures }: MonthRows,
+  row: number,
+  extras: readonly MeasureName[],
+): void {
+  writer.at--
+  for (const name of extras) {
+    const { codes, mask } = measures[name]
+    const code = codes[row & mask]
+    const { scale, missing } = MEASURES[name]
+    writer.text(`,"${WIRE_NAMES[name]}":${code === missing ? 'null' : code / scale}`)
+  }
+  writer.text('}')
 }
 
 /** The rows of a buoy in a month that are not older than `since`. */

@@ -5,6 +5,7 @@
  */
 import {
   changedBuoysBytes,
+  EXTRAS_BYTES,
   noChanges,
   writeChangedReadings,
   writeChanges,
@@ -13,6 +14,8 @@ import {
 } from '../answers/changes.ts'
 import type { Dataset } from '../answers/dataset.ts'
 import type { JsonWriter } from '../answers/json.ts'
+import { ApiError } from '../answers/errors.ts'
+import { EXTRA_GROUPS, extraMeasures } from '../answers/measures.ts'
 import {
   EXPENSIVE_BYTES,
   MAX_PAGE,
@@ -23,13 +26,15 @@ import {
   type Paging,
   type View,
 } from '../answers/operation.ts'
-import { choice, integer, text } from '../answers/parameters.ts'
+import { integer, text, wordSet } from '../answers/parameters.ts'
 import { snapshotGone } from '../answers/pins.ts'
 import { READING_BYTES } from '../answers/reading.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { finish, type Steps } from '../system/steps.ts'
 
 const MAX_PER_PAGE = 1000
+/** The word of `include` for the readings themselves. */
+const READINGS = 'readings'
 /** More than what surrounds a reading takes. */
 const AROUND_BYTES = 96
 
@@ -47,9 +52,10 @@ export const listChanges = operation({
       allowed: 'the id of a snapshot, as X-Snapshot-Id names it',
       description: 'The snapshot to compare with: the `until` of the last answer, or an `X-Snapshot-Id`.',
     }),
-    include: choice({
-      values: ['readings'],
-      description: 'With `readings` the answer also has the readings themselves, in pages.',
+    include: wordSet({
+      values: [READINGS, ...EXTRA_GROUPS],
+      description:
+        'With `readings` the answer also has the readings themselves, in pages; beside it `peak_period` and `wind` add members to them.',
     }),
     page: integer({ minimum: 1, maximum: MAX_PAGE, default: 1, description: 'Page of readings, from 1.' }),
     per_page: integer({
@@ -70,7 +76,10 @@ export const listChanges = operation({
       before: since.before.catalog,
       after: view.dataset.catalog,
     }
-    const withRows = query.include === 'readings'
+    const included = query.include ?? 0
+    const withRows = (included & 1) === 1
+    if (!withRows && included !== 0) throw refuseExtras()
+    const extras = extraMeasures(included >> 1)
     const perPage = Math.min(query.per_page, MAX_PER_PAGE)
     const count = changes.before.at(-1)!
     const rows = rowsOfPage(count, query.page, perPage)
@@ -86,19 +95,24 @@ export const listChanges = operation({
         writer.text(END)
         return undefined
       }
-      yield* writeChangedReadings(writer, changes, months, rows.from, rows.to)
+      yield* writeChangedReadings(writer, changes, months, extras, rows.from, rows.to)
       writer.text(END)
       return writePaging(writer, count, query.page, perPage)
     }
     const { writer } = view.fragments
     const bytes =
       (withBuoys ? changedBuoysBytes(compared) : AROUND_BYTES) +
-      (withRows ? (rows.to - rows.from) * (READING_BYTES + AROUND_BYTES) : 0)
+      (withRows ? (rows.to - rows.from) * (READING_BYTES + EXTRAS_BYTES + AROUND_BYTES) : 0)
     if (bytes <= EXPENSIVE_BYTES) return finish(steps(writer))
     const paging = { page: query.page, pages: Math.ceil(count / perPage) }
     return { bytes, steps, ...(withRows && { paging }) }
   },
 })
+
+function refuseExtras(): ApiError {
+  const problem = `adds members to readings, which this answer does not have. Allowed: with ${READINGS}, separated by commas`
+  return new ApiError('bad_request', `Parameter include ${problem}`, { parameter: 'include' })
+}
 
 function changesSince(view: View, id: string): ChangesSince | null {
   const { dataset } = view

@@ -33,7 +33,7 @@ const LATER: FakeBuoy[] = [
       { ...alpha.rows[0], significantHeight: 1600 },
       ...alpha.rows.slice(1),
       { time: at('2026-03-27T09:30:00Z'), significantHeight: 1000 },
-      { time: at('2026-03-27T10:00:00Z'), significantHeight: 1100 },
+      { time: at('2026-03-27T10:00:00Z'), significantHeight: 1100, peakPeriod: 1250, windSpeed: 3650 },
     ],
   },
   { ...silent, lat: 44 },
@@ -184,6 +184,27 @@ test('The readings that differ come in pages, removed ones as they were, and lin
   assert.deepEqual(ask(`since=${first.id}&include=readings&page=9`).data.readings, [])
 })
 
+test('What include adds to readings stands in changes as it does in lists of readings, in both snapshots.', () => {
+  const more = 'wind,peak_period'
+  const { readings = [] } = ask(`since=${first.id}&include=readings,${more}`).data
+  assert.equal(readings.length, 5)
+  const readingsOf = (id: number, snapshot: string): string[] => {
+    const url = `/v2/buoys/${id}/readings?include=${more}&per_page=100&snapshot=${snapshot}`
+    const { data } = JSON.parse(path().get(url, KEYED).text) as { data: { readings: object[] } }
+    return data.readings.map((reading) => JSON.stringify(reading))
+  }
+  for (const { buoy_id: id, change, reading } of readings) {
+    const listed = readingsOf(id, change === 'removed' ? first.id : second.id)
+    assert.ok(listed.includes(JSON.stringify(reading)), `${JSON.stringify(reading)} in ${listed.join()}`)
+  }
+  const {
+    peak_period: peak,
+    wind_speed: wind,
+    gust_speed: gust,
+  } = readings[2].reading as { [name: string]: unknown }
+  assert.deepEqual([peak, wind, gust], [1.25, 36.5, null])
+})
+
 test('Without an id the answer is 400, with one that is not held 410, and both name the parameter.', () => {
   for (const [query, status, error] of [
     ['', 400, 'bad_request'],
@@ -192,6 +213,8 @@ test('Without an id the answer is 400, with one that is not held 410, and both n
     [`since=${first.id}&since=${first.id}`, 400, 'bad_request'],
     [`since=${UNKNOWN}`, 410, 'snapshot_gone'],
     [`since=${first.id}&include=buoys`, 400, 'bad_request'],
+    [`since=${first.id}&include=wind`, 400, 'bad_request'],
+    [`since=${first.id}&include=readings,wind,`, 400, 'bad_request'],
   ] as const) {
     const answer = path().get(`/v2/changes?${query}`, KEYED)
     const body = JSON.parse(answer.text) as {
