@@ -4,7 +4,7 @@
  * has views on them; nothing here changes afterwards.
  */
 import { lowerBound } from '../index/bisect.ts'
-import { Around } from '../index/around.ts'
+import { aroundColumns, Around, type AroundColumns } from '../index/around.ts'
 import { Boxes } from '../index/boxes.ts'
 import { Forecast } from '../index/forecast.ts'
 import { buildGroups, type Groups } from '../index/groups.ts'
@@ -161,6 +161,7 @@ export interface Indexes {
   readonly groups: Groups
   readonly nearest: NearestColumns
   readonly nearby: NearbyColumns
+  readonly around: AroundColumns
   readonly spellings: SpellingColumns
   readonly passes: PassIndexes
 }
@@ -185,6 +186,7 @@ export function* indexesOf(snapshot: LoadedSnapshot, activeWithin: number): Step
     groups: buildGroups(catalog, active),
     nearest: yield* nearestColumns(lat, lng, (i) => active[i] === 1 && virtual[i] === 0),
     nearby: nearbyColumns(lat, lng, CONDITIONS_REACH_KM, (i) => virtual[i] === 0),
+    around: aroundColumns(lat, lng, active),
     spellings: yield* spellingColumns({ ...catalog, countries }),
     passes: yield* passIndexes(opened.passes, id.length, (wanted) => findId(id, wanted), activeSince),
   }
@@ -207,8 +209,6 @@ export function* openDataset(
   const { active, latest, groups } = indexes
   const points = new Points(catalog.points, lat, lng)
   const isPhysical = (i: number): boolean => active[i] === 1 && virtual[i] === 0
-  const around = new Around(lat, lng, active)
-  yield
   return {
     snapshotId: snapshot.id,
     asOf: snapshot.asOf,
@@ -224,7 +224,7 @@ export function* openDataset(
     points,
     nearest: new NearestPoints(lat, lng, points, isPhysical, indexes.nearest),
     physicalNearby: new Nearby(lat, lng, CONDITIONS_REACH_KM, indexes.nearby),
-    around,
+    around: new Around(lat, lng, active, indexes.around),
     boxes: new Boxes(catalog.boxes),
     words: new Words(catalog.words, active),
     spellings: new Spellings(indexes.spellings, new Ranking(active, catalog.words.rank)),

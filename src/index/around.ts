@@ -4,7 +4,7 @@
  * of what it took with a tree and a sort of everything (6 µs instead of 46). Where the band has most of the points,
  * balls of neighbours are looked through instead (`balls.ts`).
  */
-import { Balls } from './balls.ts'
+import { ballColumns, Balls, type BallColumns } from './balls.ts'
 import { EARTH_RADIUS_KM, FARTHEST_KM, haversineKm } from '../sea/geo.ts'
 import { asked, isNearer, locate, RADIANS, SAME_CHORD, squaredChordOf, writeUnitVector } from './sphere.ts'
 
@@ -18,6 +18,35 @@ const MOST_BAND_POINTS = 256
 /** Shorter runs are sorted by insertion. */
 const SHORT_RUN = 12
 
+export interface AroundColumns {
+  /**
+   * Points by band of latitude from south to north: the first of each band, their ordinals, and x, y, z of
+   * each on the unit sphere.
+   */
+  readonly start: Uint32Array
+  readonly ordinal: Uint32Array
+  readonly vectors: Float64Array
+  readonly balls: BallColumns
+}
+
+/** `active`: 1 for each point that is. */
+export function aroundColumns(lat: Float64Array, lng: Float64Array, active: Uint8Array): AroundColumns {
+  const start = new Uint32Array(BANDS + 1)
+  const ordinal = new Uint32Array(lat.length)
+  const vectors = new Float64Array(3 * lat.length)
+  const byOrdinal = new Float64Array(3 * lat.length)
+  for (const each of lat) start[bandOf(each) + 1]++
+  for (let band = 1; band <= BANDS; band++) start[band] += start[band - 1]
+  const next = start.slice()
+  for (let at = 0; at < lat.length; at++) {
+    const i = next[bandOf(lat[at])]++
+    ordinal[i] = at
+    writeUnitVector(vectors, 3 * i, lat[at], lng[at])
+    writeUnitVector(byOrdinal, 3 * at, lat[at], lng[at])
+  }
+  return { start, ordinal, vectors, balls: ballColumns(byOrdinal, active) }
+}
+
 export class Around {
   /** What `find` found last, in order from `from` up to `to`; what stands elsewhere means nothing. */
   readonly ordinals: Uint32Array
@@ -26,37 +55,28 @@ export class Around {
   readonly #lat: Float64Array
   readonly #lng: Float64Array
   readonly #active: Uint8Array
-  /**
-   * Points by band of latitude from south to north: the first of each band, their ordinals, and x, y, z of
-   * each on the unit sphere.
-   */
-  readonly #start = new Uint32Array(BANDS + 1)
+  /** As in `AroundColumns`. */
+  readonly #start: Uint32Array
   readonly #ordinal: Uint32Array
   readonly #vectors: Float64Array
   readonly #balls: Balls
 
-  /** `active`: 1 for each point that is. */
-  constructor(lat: Float64Array, lng: Float64Array, active: Uint8Array) {
+  /** `columns` as `aroundColumns` gave them; `active`: 1 for each point that is. */
+  constructor(
+    lat: Float64Array,
+    lng: Float64Array,
+    active: Uint8Array,
+    columns: AroundColumns = aroundColumns(lat, lng, active),
+  ) {
     this.#lat = lat
     this.#lng = lng
     this.#active = active
+    this.#start = columns.start
+    this.#ordinal = columns.ordinal
+    this.#vectors = columns.vectors
+    this.#balls = new Balls(columns.balls, active)
     this.ordinals = new Uint32Array(lat.length)
     this.#squared = new Float64Array(lat.length)
-    this.#ordinal = new Uint32Array(lat.length)
-    this.#vectors = new Float64Array(3 * lat.length)
-    for (let ordinal = 0; ordinal < lat.length; ordinal++) this.#start[bandOf(lat[ordinal]) + 1]++
-    for (let band = 1; band <= BANDS; band++) this.#start[band] += this.#start[band - 1]
-    const next = this.#start.slice()
-    for (let ordinal = 0; ordinal < lat.length; ordinal++) {
-      const i = next[bandOf(lat[ordinal])]++
-      this.#ordinal[i] = ordinal
-      writeUnitVector(this.#vectors, 3 * i, lat[ordinal], lng[ordinal])
-    }
-    const vectors = new Float64Array(3 * lat.length)
-    for (let ordinal = 0; ordinal < lat.length; ordinal++) {
-      writeUnitVector(vectors, 3 * ordinal, lat[ordinal], lng[ordinal])
-    }
-    this.#balls = new Balls(vectors, active)
   }
 
   /** As `find`, of all points or of all active ones: then hardly more than those wanted are looked at. */

@@ -15,13 +15,53 @@ const STEPS_PER_CHORD = 64
 /** Two opposite points are 2 apart. */
 const STEPS = 2 * STEPS_PER_CHORD + 1
 
-export class Balls {
+export interface BallColumns {
   /** Ordinals by ball, and x, y, z of each point on the unit sphere. */
+  readonly ordinals: Uint32Array
+  readonly vectors: Float64Array
+  /** Of each ball x, y, z of its centre, and its radius. */
+  readonly balls: Float64Array
+  /** Of each ball the points that are active. */
+  readonly activeCounts: Uint8Array
+}
+
+/** `from`: x, y, z of each ordinal; `active`: 1 where it is. */
+export function ballColumns(from: Float64Array, active: Uint8Array): BallColumns {
+  const count = active.length
+  const ordinals = Uint32Array.from({ length: count }, (_, ordinal) => ordinal)
+  gather(ordinals, from)
+  const vectors = new Float64Array(3 * count)
+  const balls = new Float64Array(4 * Math.ceil(count / BALL_POINTS))
+  const activeCounts = new Uint8Array(Math.ceil(count / BALL_POINTS))
+  for (let i = 0; i < count; i++) {
+    const ordinal = ordinals[i]
+    vectors.set(from.subarray(3 * ordinal, 3 * ordinal + 3), 3 * i)
+    activeCounts[Math.floor(i / BALL_POINTS)] += active[ordinal]
+  }
+  for (let ball = 0; ball < activeCounts.length; ball++) {
+    const first = ball * BALL_POINTS
+    balls.set(enclosing(vectors, first, Math.min(first + BALL_POINTS, count)), 4 * ball)
+  }
+  return { ordinals, vectors, balls, activeCounts }
+}
+
+/** Centre and radius of a ball around the points from `first` to before `end`. */
+function enclosing(vectors: Float64Array, first: number, end: number): [...centre: number[], radius: number] {
+  const centre = [0, 0, 0]
+  for (let i = 3 * first; i < 3 * end; i++) centre[i % 3] += vectors[i] / (end - first)
+  let radius = 0
+  for (let i = first; i < end; i++) {
+    const [x, y, z] = vectors.subarray(3 * i, 3 * i + 3)
+    radius = Math.max(radius, Math.hypot(x - centre[0], y - centre[1], z - centre[2]))
+  }
+  return [...centre, radius + MARGIN]
+}
+
+export class Balls {
+  /** As in `BallColumns`. */
   readonly #ordinals: Uint32Array
   readonly #vectors: Float64Array
-  /** Of each ball x, y, z of its centre, and its radius. */
   readonly #balls: Float64Array
-  /** Of each ball the points that are active. */
   readonly #activeCounts: Uint8Array
   readonly #active: Uint8Array
   /** Of each ball in the search under way: the nearest and the farthest that its points can be. */
@@ -32,37 +72,14 @@ export class Balls {
   /** Points that came before those that `collect` found last. */
   before = 0
 
-  /** `vectors`: x, y, z of each ordinal; `active`: 1 where it is. */
-  constructor(vectors: Float64Array, active: Uint8Array) {
-    const count = active.length
+  /** `columns` as `ballColumns` gave them; `active`: 1 for each ordinal that is. */
+  constructor({ ordinals, vectors, balls, activeCounts }: BallColumns, active: Uint8Array) {
+    this.#ordinals = ordinals
+    this.#vectors = vectors
+    this.#balls = balls
+    this.#activeCounts = activeCounts
     this.#active = active
-    this.#ordinals = Uint32Array.from({ length: count }, (_, ordinal) => ordinal)
-    gather(this.#ordinals, vectors)
-    this.#vectors = new Float64Array(3 * count)
-    const balls = Math.ceil(count / BALL_POINTS)
-    this.#balls = new Float64Array(4 * balls)
-    this.#reach = new Float64Array(2 * balls)
-    this.#activeCounts = new Uint8Array(balls)
-    for (let i = 0; i < count; i++) {
-      const ordinal = this.#ordinals[i]
-      this.#vectors.set(vectors.subarray(3 * ordinal, 3 * ordinal + 3), 3 * i)
-      this.#activeCounts[Math.floor(i / BALL_POINTS)] += active[ordinal]
-    }
-    for (let ball = 0; ball < balls; ball++) this.#describe(ball)
-  }
-
-  #describe(ball: number): void {
-    const vectors = this.#vectors
-    const first = ball * BALL_POINTS
-    const end = Math.min(first + BALL_POINTS, this.#ordinals.length)
-    const centre = [0, 0, 0]
-    for (let i = 3 * first; i < 3 * end; i++) centre[i % 3] += vectors[i] / (end - first)
-    let radius = 0
-    for (let i = first; i < end; i++) {
-      const [x, y, z] = vectors.subarray(3 * i, 3 * i + 3)
-      radius = Math.max(radius, Math.hypot(x - centre[0], y - centre[1], z - centre[2]))
-    }
-    this.#balls.set([...centre, radius + MARGIN], 4 * ball)
+    this.#reach = new Float64Array(2 * activeCounts.length)
   }
 
   /**
