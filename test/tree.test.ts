@@ -158,6 +158,19 @@ test('Adapters of sources know nothing of snapshots.', () => {
   assert.deepEqual(found, [])
 })
 
+test('Threads that load and serve do not load the borders of countries, which take longer than all the rest.', () => {
+  for (const thread of ['process/worker.ts', 'process/load-thread.ts', 'snapshot/read-thread.ts']) {
+    const loaded = new Set([`src/${thread}`])
+    for (const file of loaded) {
+      for (const { file: from, target, typeOnly } of IMPORTS) {
+        if (from === file && target !== null && !typeOnly) loaded.add(target)
+      }
+    }
+    assert.ok(loaded.size > 10, thread)
+    assert.ok(!loaded.has('src/sea/territory.ts'), thread)
+  }
+})
+
 test('At most ten files lie directly in src/.', () => {
   const files = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) => entry.isFile())
   assert.ok(

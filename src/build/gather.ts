@@ -2,7 +2,7 @@
  * Step 1 of a build: reads all sources into the collector and settles the data's time. What a silent source
  * gave last is carried over.
  */
-import { spotsInOrder } from '../snapshot/catalog.ts'
+import { spotsInOrder } from '../snapshot/catalog-part.ts'
 import { passesPart } from '../snapshot/passes.ts'
 import { tidesPart } from '../snapshot/tides.ts'
 import type { MonthlySource, Source } from '../sources/source.ts'

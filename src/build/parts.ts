@@ -1,6 +1,7 @@
 /** Step 3 of a build: writes the parts of the snapshot, each file only where its bytes are new. */
 import type { SourceInfo } from '../sea/records.ts'
-import { catalogPart, infoOf, type CataloguedBuoy } from '../snapshot/catalog.ts'
+import { catalogPart } from '../snapshot/catalog-part.ts'
+import { infoOf, type CataloguedBuoy } from '../snapshot/catalog.ts'
 import { ForecastSet } from '../snapshot/forecast.ts'
 import type { Part, PartEntry } from '../snapshot/format.ts'
 import { passesPart } from '../snapshot/passes.ts'
