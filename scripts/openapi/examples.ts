@@ -11,7 +11,8 @@ import {
   type ExampleAnswers,
   type Refused,
 } from '../../src/openapi/operations.ts'
-import { issueKey, type Live } from '../live_server.ts'
+import { issueKey } from '../../src/access/keys.ts'
+import type { Live } from '../live_server.ts'
 
 /** The snapshot that the examples come from. */
 export const EXAMPLES_SOURCE = ['--source', 'demo', '--as-of', EXAMPLES_AS_OF]
@@ -70,7 +71,7 @@ function atFixedTime(body: unknown): unknown {
 
 /** A key of one call an hour that is spent. */
 async function usedUpKey(live: Live, get: Get): Promise<string> {
-  const { key } = await issueKey(live.keysFile, 'spent', 1)
+  const { key } = issueKey(live.keysFile, { owner: 'spent', quota: 1, now: Date.now() / 1000 })
   const deadline = Date.now() + KEY_SEEN_MS
   while ((await get('/countries', key, {})).status !== 429) {
     if (Date.now() > deadline) throw new Error('the server never saw the new key')

@@ -9,7 +9,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { issueKey, runCli } from '../../../scripts/live_server.ts'
+import { runCli } from '../../../scripts/live_server.ts'
+import { issueKey } from '../../../src/access/keys.ts'
 import { cataloguedBuoys, readCatalog } from '../../../src/snapshot/catalog.ts'
 import { decodePart } from '../../../src/snapshot/part.ts'
 import { decodeCommit } from '../../../src/snapshot/commit.ts'
@@ -102,7 +103,7 @@ class Chaos {
       }
     }
     const keysFile = join(folder, 'keys.json')
-    const { key } = await issueKey(keysFile, 'chaos', 1_000_000)
+    const { key } = issueKey(keysFile, { owner: 'chaos', quota: 1_000_000, now: Date.now() / 1000 })
     const failing = sometimes(10, slowFaults ? SLOW : QUICK, seed)
     this.#stub.faultOf = (request) => {
       this.#calls++
