@@ -36,6 +36,7 @@ const SLOW = [
   'test/fetch/hour',
   'test/fetch/mirror',
   'test/formats/stream',
+  'test/formats/tools',
   'test/histories/',
   'test/http/few-files',
   'test/http/later',

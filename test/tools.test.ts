@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { findTool, missingTool } from './tools.ts'
+import { findTool, missingPython, missingTool } from './tools.ts'
 
 function withAllTools<T>(value: string | undefined, act: () => T): T {
   const before = process.env['GROUNDSWELL_ALL_TOOLS']
@@ -27,6 +27,11 @@ test('A missing program skips a test by name, with the line that installs it.', 
   assert.equal(why, 'no-such-program is not installed: sudo apt-get install -y its-package')
 })
 
+test('A module of Python that is missing skips a test in the same way.', () => {
+  const why = withAllTools(undefined, () => missingPython('no_such_module', 'its-package'))
+  assert.equal(why, 'no_such_module is not installed: sudo apt-get install -y its-package')
+})
+
 test('Where all programs have to be there, a missing one is an error.', () => {
   withAllTools('1', () =>
     assert.throws(() => missingTool('no-such-program', 'its-package'), /apt-get install -y its-package/),
@@ -37,7 +42,16 @@ test('The CI has all programs, and installs each package that a test names.', ()
   const ci = readFileSync('.ci/run', 'utf8')
   assert.match(ci, /^export GROUNDSWELL_ALL_TOOLS=1$/m)
   const list = /packages=\(([^)]*)\)/.exec(ci)?.[1].split(/\s+/) ?? []
-  for (const name of ['haproxy', 'nginx-light', 'caddy', 'redis-server', 'prometheus']) {
+  for (const name of [
+    'haproxy',
+    'nginx-light',
+    'caddy',
+    'redis-server',
+    'prometheus',
+    'python3-pandas',
+    'gdal-bin',
+    'libreoffice-calc-nogui',
+  ]) {
     assert.ok(list.includes(name), name)
   }
 })

@@ -1,4 +1,5 @@
 /** Programs of other people that tests drive: balancers, Redis, promtool. */
+import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
@@ -27,7 +28,16 @@ function isProgram(path: string): boolean {
  * @throws Error with that line where GROUNDSWELL_ALL_TOOLS is 1, as it is in the CI: there no test is skipped
  */
 export function missingTool(name: string, debianPackage: string): string | false {
-  if (findTool(name) !== null) return false
+  return findTool(name) === null ? missing(name, debianPackage) : false
+}
+
+/** As `missingTool`, for a module of the system's own Python. */
+export function missingPython(module: string, debianPackage: string): string | false {
+  const find = `import importlib.util, sys; sys.exit(importlib.util.find_spec(${JSON.stringify(module)}) is None)`
+  return spawnSync('/usr/bin/python3', ['-c', find]).status === 0 ? false : missing(module, debianPackage)
+}
+
+function missing(name: string, debianPackage: string): string {
   const why = `${name} is not installed: sudo apt-get install -y ${debianPackage}`
   if (process.env['GROUNDSWELL_ALL_TOOLS'] === '1') throw new Error(why)
   return why
