@@ -4,6 +4,7 @@
  * has views on them; nothing here changes afterwards.
  */
 import { lowerBound } from '../index/bisect.ts'
+import { Aggregates, type AggregateYear } from '../index/aggregates.ts'
 import { aroundColumns, Around, type AroundColumns } from '../index/around.ts'
 import { Boxes } from '../index/boxes.ts'
 import { Forecast } from '../index/forecast.ts'
@@ -18,6 +19,7 @@ import { Tides } from '../index/tides.ts'
 import { Ranking } from '../index/ranking.ts'
 import { spellingColumns, Spellings, type SpellingColumns } from '../index/spellings.ts'
 import { Words } from '../index/words.ts'
+import { readAggregates } from '../snapshot/aggregates.ts'
 import { readCatalog, type Catalog } from '../snapshot/catalog.ts'
 import { readForecast } from '../snapshot/forecast.ts'
 import { SnapshotError } from '../snapshot/format.ts'
@@ -47,6 +49,8 @@ export interface Dataset {
    */
   readonly readings: Segments
   readonly weather: Segments
+  /** What the build worked out of each buoy's days; empty where an older program built the snapshot. */
+  readonly aggregates: Aggregates
   /** 1 for a buoy whose newest reading is no older than the active window at the snapshot's time. */
   readonly active: Uint8Array
   readonly latest: Latest
@@ -88,6 +92,7 @@ type OpenedPart =
   | { kind: 'passes'; passes: PassColumns }
   | { kind: 'tides'; tides: Tides }
   | { kind: 'readings' | 'weather'; rows: MonthRows }
+  | { kind: 'aggregates'; year: AggregateYear }
 
 /** By file, whose name says what is in it. */
 export type OpenedParts = ReadonlyMap<string, OpenedPart>
@@ -122,6 +127,8 @@ function openPart({ entry, buffer }: LoadedPart): OpenedPart {
     case 'readings':
     case 'weather':
       return { kind, rows: readMonth(part, month!, file) }
+    case 'aggregates':
+      return { kind, year: readAggregates(part, month!, file) }
   }
 }
 
@@ -133,11 +140,13 @@ function sorted(opened: OpenedParts) {
   let tides: Tides | null = null
   const readings: MonthRows[] = []
   const weather: MonthRows[] = []
+  const years: AggregateYear[] = []
   for (const part of opened.values()) {
     if (part.kind === 'catalog') catalog = part.catalog
     else if (part.kind === 'forecast') forecast = part.forecast
     else if (part.kind === 'passes') passes = part.passes
     else if (part.kind === 'tides') tides = part.tides
+    else if (part.kind === 'aggregates') years.push(part.year)
     else (part.kind === 'readings' ? readings : weather).push(part.rows)
   }
   if (catalog === null) throw new SnapshotError('the snapshot has no catalogue')
@@ -149,6 +158,7 @@ function sorted(opened: OpenedParts) {
     tides,
     readings: readings.sort(byMonth),
     weather: weather.sort(byMonth),
+    years,
   }
 }
 
@@ -204,7 +214,7 @@ export function* openDataset(
   before: Dataset | null = null,
 ): Steps<Dataset> {
   const parts = yield* openParts(snapshot, before?.parts)
-  const { catalog, passes, forecast, tides, readings, weather } = sorted(parts)
+  const { catalog, passes, forecast, tides, readings, weather, years } = sorted(parts)
   const { id, lat, lng, virtual } = catalog
   const { active, latest, groups } = indexes
   const points = new Points(catalog.points, lat, lng)
@@ -218,6 +228,7 @@ export function* openDataset(
     buoyCount: id.length,
     readings: new Segments(readings, indexes.readings),
     weather: new Segments(weather, indexes.weather),
+    aggregates: new Aggregates(id, years),
     active,
     latest,
     groups,

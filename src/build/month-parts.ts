@@ -90,7 +90,7 @@ class MonthParts {
     this.#out = out
     this.#asOf = asOf
     for (const entry of previous?.manifest.parts ?? []) {
-      if (entry.month !== null)
+      if (entry.month !== null && entry.kind !== 'aggregates')
         this.#previous.set(entry.month, [...(this.#previous.get(entry.month) ?? []), entry])
     }
     this.#parts = new Map(this.#previous)

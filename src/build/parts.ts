@@ -7,6 +7,7 @@ import type { Part, PartEntry } from '../snapshot/format.ts'
 import { passesPart } from '../snapshot/passes.ts'
 import { tidesPart } from '../snapshot/tides.ts'
 import { writePart } from '../snapshot/write.ts'
+import { writeAggregates } from './aggregates.ts'
 import type { Base, Previous } from './base.ts'
 import type { Collector, Contribution } from './collector.ts'
 import type { Gathered } from './gather.ts'
@@ -17,7 +18,7 @@ import type { BuildOptions } from './options.ts'
 import type { Spool } from './spool.ts'
 
 export interface Written {
-  /** As the manifest names them: the catalogue, the months from the oldest on, passes, forecast, tides. */
+  /** As the manifest names them: the catalogue, the months and years from the oldest on, passes, forecast, tides. */
   parts: PartEntry[]
   /** Parts with the passes, forecasts and harbours that one source of the configuration gave now. */
   own: ReadonlyMap<Contribution, PartEntry[]>
@@ -40,11 +41,13 @@ export async function writeParts(
   const { input, wantedAsOf } = gathered
   const { buoys, registry, idOf } = identified
   const months = await writeMonths(options, previous, gathered, identified, work)
+  const zones = new Map(buoys.map(({ id, timezone }) => [id, timezone]))
+  const aggregates = await writeAggregates(out, previous?.manifest.parts ?? [], months.entries, zones)
   const whole = writeWholeKinds(out, input.contributions(), wholeKinds(idOf, wantedAsOf))
   const networks = networksOf(buoys, input, previous)
   const catalog = catalogPart(networks, buoys, registry, input.spots(), months.keys)
   return {
-    parts: [writePart(out, catalog, buoys.length), ...months.entries, ...whole.entries],
+    parts: [writePart(out, catalog, buoys.length), ...months.entries, ...aggregates, ...whole.entries],
     own: whole.own,
   }
 }

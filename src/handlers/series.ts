@@ -10,12 +10,10 @@ import { ApiError } from '../answers/errors.ts'
 import {
   DEFAULT_SEASONS,
   isDayOfYear,
-  isDirection,
   lastCompleteSeason,
   lastDayOfMonth,
   MOST_BUCKETS,
   MOST_SEASONS,
-  NO_VALUE,
   seasonYears,
   seasonSpan,
   Series,
@@ -24,6 +22,7 @@ import {
   type SeriesRows,
 } from '../index/seasons.ts'
 import type { Segments } from '../index/segments.ts'
+import { isDirection, NO_VALUE } from '../index/statistics.ts'
 import { buoyBeside } from '../answers/buoy-table.ts'
 import type { Column, Run, Table, TableRequest } from '../answers/table.ts'
 import { Literal } from '../answers/literals.ts'
@@ -167,7 +166,8 @@ function askedOf(view: View, query: Query, buoyId: string): Asked {
   const { asOf } = dataset
   const years = yearsOf(query, clock, dates, asOf)
   const rows = [dataset.readings, dataset.weather].map((segments) => rowsOf(segments, ordinal, measure.name))
-  return { ordinal, asked: { zone: clock, dates, bucket, aggregation, measure, asOf, ...years }, rows }
+  const known = bucket === 'day' ? { aggregates: dataset.aggregates, ordinal } : null
+  return { ordinal, asked: { zone: clock, dates, bucket, aggregation, measure, asOf, known, ...years }, rows }
 }
 
 /** A row for each point of each season. */

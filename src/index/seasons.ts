@@ -9,15 +9,15 @@
  *
  * The work is one boundary per bucket and one walk over the rows; nothing is made per sample.
  */
+import { DayValues, type Aggregates } from './aggregates.ts'
 import { lowerBound } from './bisect.ts'
-import { MEASURES } from '../sea/columns.ts'
 import type { Codes, Measure } from '../sea/columns.ts'
 import { DAY, HOUR, civilFromDays, daysFromCivil, daysInMonth, isLeapYear } from '../sea/time.ts'
 import type { Steps } from '../system/steps.ts'
+import { circularMean, hundredths, isDirection, type Aggregation } from './statistics.ts'
 import type { Zone } from '../sea/zones.ts'
 
 export type Bucket = 'hour' | 'day' | 'week'
-export type Aggregation = 'median' | 'avg' | 'min' | 'max'
 
 /**
  * First and last day of a season. An end before the start lies in the next year; a season is never over a
@@ -92,11 +92,6 @@ export function seasonYears(
   return { startYear: start, endYear: end }
 }
 
-/** Directions have a circular mean only: `min` and `max` mean nothing, `median` and `avg` are the same. */
-export function isDirection(measure: Measure): boolean {
-  return measure.unit === MEASURES.direction.unit
-}
-
 function isOverNewYear({ startMonth, startDay, endMonth, endDay }: SeasonDates): boolean {
   return endMonth < startMonth || (endMonth === startMonth && endDay < startDay)
 }
@@ -140,6 +135,14 @@ export interface SeriesQuery extends SeasonYears {
   readonly measure: Measure
   /** The snapshot's time, epoch seconds. */
   readonly asOf: number
+  /** What is known of the buoy's days without its rows; null where nothing is. */
+  readonly known: KnownDays | null
+}
+
+/** What a build worked out of the days of one buoy. */
+export interface KnownDays {
+  readonly aggregates: Aggregates
+  readonly ordinal: number
 }
 
 export interface SeriesYear {
@@ -147,12 +150,6 @@ export interface SeriesYear {
   /** The season's last day is over at `asOf`. */
   readonly complete: boolean
 }
-
-/** Stands in `value` for "no value": the circular mean of directions that cancel out. */
-export const NO_VALUE = -0x80000000
-
-/** Resultant length below which directions count as cancelling out (decisions, operation 10). */
-const LEAST_RESULTANT = 1e-6
 
 /** Buckets, or samples if they are more, that are worked out in a step: some 50 µs. */
 const BUCKETS_OF_STEP = 128
@@ -164,6 +161,9 @@ export const MOST_BUCKETS: { readonly [bucket in Bucket]: number } = {
   day: DAYS_OF_LEAP_YEAR,
   week: Math.ceil(DAYS_OF_LEAP_YEAR / 7),
 }
+
+/** Read and copied between two steps. */
+const DAYS = new DayValues()
 
 /**
  * A seasonal series, worked out season by season. It holds the points of the present season, in parallel
@@ -193,6 +193,10 @@ export class Series {
   readonly #bucket: Uint16Array
   /** Codes of the present bucket's samples. */
   #codes = new Int32Array(64)
+  /** 1 for a bucket of the season whose statistic is known, and then its value and its samples. */
+  readonly #isKnown: Uint8Array
+  readonly #knownValue: Int32Array
+  readonly #knownCount: Int32Array
 
   /**
    * The series of a measure from lists of rows: each list's rows ascend in time from segment to segment, and
@@ -212,6 +216,10 @@ export class Series {
     this.#edges = new Float64Array(most + 1)
     this.#ordinals = new Uint16Array(most)
     this.#bucket = new Uint16Array(most)
+    const known = query.known === null || bucket !== 'day' ? 0 : most
+    this.#isKnown = new Uint8Array(known)
+    this.#knownValue = new Int32Array(known)
+    this.#knownCount = new Int32Array(known)
     this.value = new Int32Array(most)
     this.count = new Uint32Array(most)
   }
@@ -238,33 +246,80 @@ export class Series {
 
   /** Works out the season of `year`, which is later than that of the last call. */
   *season(year: number): Steps<SeriesYear> {
-    const { zone, dates, measure, aggregation, asOf } = this.#query
+    const { zone, dates, asOf } = this.#query
     const span = seasonSpan(zone, dates, year)
     this.length = 0
-    let lists = 0
-    for (const cursor of this.#cursors) lists += cursor.seek(span.start, span.end)
-    if (lists > 0) {
+    if (this.#readKnown(year) > 0) {
       this.#layOut(year)
       yield
-      let buckets = 0
-      let taken = 0
-      for (let i = 0; i < this.#buckets; i++) {
-        const samples = this.#gather(this.#edges[i + 1], measure.missing)
-        taken += samples
-        if (++buckets >= BUCKETS_OF_STEP || taken >= SAMPLES_OF_STEP) {
-          buckets = taken = 0
-          yield
-        }
-        if (samples === 0) continue
-        const point = this.length++
-        this.#bucket[point] = i
-        this.count[point] = samples
-        this.value[point] = this.#circular
-          ? circularMean(this.#codes, samples)
-          : hundredths(this.#codes, samples, aggregation, measure.scale)
+      yield* this.#workOut(true)
+    } else {
+      let lists = 0
+      for (const cursor of this.#cursors) lists += cursor.seek(span.start, span.end)
+      if (lists > 0) {
+        this.#layOut(year)
+        yield
+        yield* this.#workOut(false)
       }
     }
     return { year, complete: span.end <= asOf }
+  }
+
+  /** Makes the points of the season, from its rows but for what is known. */
+  *#workOut(knowsSome: boolean): Steps<void> {
+    const { measure, aggregation } = this.#query
+    let buckets = 0
+    let taken = 0
+    for (let i = 0; i < this.#buckets; i++) {
+      if (knowsSome && this.#isKnown[i] === 1) {
+        const samples = this.#knownCount[i]
+        if (samples > 0) this.#add(i, samples, this.#knownValue[i])
+        continue
+      }
+      if (knowsSome) for (const cursor of this.#cursors) cursor.seek(this.#edges[i], this.#edges[i + 1])
+      const samples = this.#gather(this.#edges[i + 1], measure.missing)
+      taken += samples
+      if (++buckets >= BUCKETS_OF_STEP || taken >= SAMPLES_OF_STEP) {
+        buckets = taken = 0
+        yield
+      }
+      if (samples === 0) continue
+      const value = this.#circular
+        ? circularMean(this.#codes, samples)
+        : hundredths(this.#codes, samples, aggregation, measure.scale)
+      this.#add(i, samples, value)
+    }
+  }
+
+  #add(bucket: number, samples: number, value: number): void {
+    const point = this.length++
+    this.#bucket[point] = bucket
+    this.count[point] = samples
+    this.value[point] = value
+  }
+
+  /** Reads what is known of the season's days; returns of how many. */
+  #readKnown(season: number): number {
+    const { known, zone, dates, measure, aggregation } = this.#query
+    if (known === null || this.#isKnown.length === 0) return 0
+    const { first, days } = seasonDays(dates, season)
+    this.#isKnown.fill(0)
+    let knownDays = 0
+    for (let year = season; year <= season + (isOverNewYear(dates) ? 1 : 0); year++) {
+      if (!known.aggregates.read(year, known.ordinal, measure, aggregation, zone, DAYS)) continue
+      // Bucket of 1 January.
+      const january = daysFromCivil(year, 1, 1) - first
+      const from = Math.max(0, january + DAYS.from)
+      const to = Math.min(days, january + DAYS.to)
+      if (to <= from) continue
+      this.#isKnown.fill(1, from, to)
+      for (let i = from; i < to; i++) {
+        this.#knownValue[i] = DAYS.value[i - january]
+        this.#knownCount[i] = DAYS.count[i - january]
+      }
+      knownDays += to - from
+    }
+    return knownDays
   }
 
   /** Finds edges and ordinals of the season's buckets. */
@@ -372,112 +427,4 @@ class Cursor {
     this.#segment++
     this.#row = this.#list[this.#segment]?.from ?? 0
   }
-}
-
-/** The statistic of the first `n` codes in hundredths of the unit, rounded once from the exact fraction. */
-function hundredths(codes: Int32Array, n: number, aggregation: Aggregation, scale: number): number {
-  // Codes in a hundredth of the unit: 10 or 1.
-  const finer = scale / 100
-  switch (aggregation) {
-    case 'median': {
-      const upper = select(codes, n, n >> 1)
-      return n % 2 === 1 ? quotient(upper, finer) : quotient(upper + greatest(codes, n >> 1), 2 * finer)
-    }
-    case 'avg': {
-      let sum = 0
-      for (let i = 0; i < n; i++) sum += codes[i]
-      return quotient(sum, n * finer)
-    }
-    case 'min': {
-      let least = codes[0]
-      for (let i = 1; i < n; i++) if (codes[i] < least) least = codes[i]
-      return quotient(least, finer)
-    }
-    case 'max':
-      return quotient(greatest(codes, n), finer)
-  }
-}
-
-/** `p / q` to the nearest integer, halves away from zero; exact, as 2 p + q stays far below 2^53. */
-function quotient(p: number, q: number): number {
-  const rounded = Math.floor((2 * Math.abs(p) + q) / (2 * q))
-  return p < 0 ? -rounded : rounded
-}
-
-function greatest(codes: Int32Array, n: number): number {
-  let most = codes[0]
-  for (let i = 1; i < n; i++) if (codes[i] > most) most = codes[i]
-  return most
-}
-
-/** Shorter stretches are sorted by insertion. */
-const SHORT = 6
-
-/**
- * The code that would stand at `k` if the first `n` were sorted; afterwards none before `k` is larger (C. A.
- * R. Hoare, "Algorithm 65: Find", 1961). Partitioned as N. Lomuto does, in steps without a branch: what a
- * code is cannot be foreseen, and of the 48 samples of a day it took 0.4 µs with branches, 0.25 without.
- */
-function select(codes: Int32Array, n: number, k: number): number {
-  let low = 0
-  let high = n
-  while (high - low > SHORT) {
-    const [a, b, c] = [codes[low], codes[(low + high) >>> 1], codes[high - 1]]
-    const pivot = Math.max(Math.min(a, b), Math.min(Math.max(a, b), c))
-    const smaller = partition(codes, low, high, pivot)
-    if (k < smaller) {
-      high = smaller
-      continue
-    }
-    low = partition(codes, smaller, high, pivot + 1)
-    if (k < low) return pivot
-  }
-  for (let i = low + 1; i < high; i++) {
-    const code = codes[i]
-    let at = i
-    for (; at > low && codes[at - 1] > code; at--) codes[at] = codes[at - 1]
-    codes[at] = code
-  }
-  return codes[k]
-}
-
-/** Puts what is below `bound` in [from, to) before the rest; returns where the rest begins. */
-function partition(codes: Int32Array, from: number, to: number, bound: number): number {
-  let end = from
-  for (let i = from; i < to; i++) {
-    const code = codes[i]
-    codes[i] = codes[end]
-    codes[end] = code
-    // 1 where the difference is negative: codes have 16 bits, so it does not overflow.
-    end += (code - bound) >>> 31
-  }
-  return end
-}
-
-// Sine and cosine of every direction code; made when a direction is first asked for.
-let sines: Float64Array | undefined
-let cosines: Float64Array | undefined
-
-/**
- * Whole degrees 0 to 359 of the mean of unit vectors in the directions `codes`, or NO_VALUE where they cancel
- * out.
- */
-function circularMean(codes: Int32Array, n: number): number {
-  const radians = Math.PI / (180 * MEASURES.direction.scale)
-  sines ??= Float64Array.from({ length: 360 * MEASURES.direction.scale }, (_, code) =>
-    Math.sin(code * radians),
-  )
-  cosines ??= Float64Array.from({ length: 360 * MEASURES.direction.scale }, (_, code) =>
-    Math.cos(code * radians),
-  )
-  let east = 0
-  let north = 0
-  for (let i = 0; i < n; i++) {
-    east += sines[codes[i]]
-    north += cosines[codes[i]]
-  }
-  if (Math.hypot(east, north) < LEAST_RESULTANT * n) return NO_VALUE
-  // The nudge makes halves round up whatever the last bit of the sums is: 10° and 11° are 11°.
-  const degrees = Math.round((Math.atan2(east, north) * 180) / Math.PI + 1e-9)
-  return (degrees + 360) % 360
 }

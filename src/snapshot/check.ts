@@ -3,6 +3,7 @@
  * served.
  */
 import type { Steps } from '../system/steps.ts'
+import { checkAggregates, readAggregates, saidMadeFrom } from './aggregates.ts'
 import { checkCatalog, readCatalog } from './catalog.ts'
 import { checkForecast, readForecast } from './forecast.ts'
 import { SnapshotError, type Part, type PartEntry } from './format.ts'
@@ -10,6 +11,9 @@ import { checkMonth, readMonth } from './months.ts'
 import { checkPasses, readPasses } from './passes.ts'
 import { catalogSummary, forecastSummary, monthSummary, type PartSummary } from './summary.ts'
 import { checkTides, readTides } from './tides.ts'
+
+/** Where each buoy stands in a year of aggregates. */
+const BYTES_OF_PLACE = 4
 
 /** Returns what is kept of the part. @throws SnapshotError saying what does not hold in which file */
 export function* checkPart(part: Part, entry: PartEntry): Steps<PartSummary> {
@@ -28,6 +32,12 @@ export function* checkPart(part: Part, entry: PartEntry): Steps<PartSummary> {
       const rows = readMonth(part, month, file)
       yield* checkMonth(rows, entry)
       return monthSummary(kind, rows)
+    }
+    case 'aggregates': {
+      if (month === null) throw new SnapshotError(`${file}: has no month in the manifest`)
+      const aggregates = readAggregates(part, month, file)
+      yield* checkAggregates(aggregates, entry)
+      return { threadBytes: aggregates.buoys.length * BYTES_OF_PLACE, madeFrom: saidMadeFrom(part, file) }
     }
     case 'forecast': {
       const forecast = readForecast(part, file)

@@ -30,7 +30,15 @@ export const MAX_TEXT_LENGTH = 2000
  */
 export const HEADER_BOUNDS = { depth: 8, values: 8_000_000 }
 
-export const PART_KINDS = ['catalog', 'readings', 'weather', 'passes', 'forecast', 'tides'] as const
+export const PART_KINDS = [
+  'catalog',
+  'readings',
+  'weather',
+  'aggregates',
+  'passes',
+  'forecast',
+  'tides',
+] as const
 export type PartKind = (typeof PART_KINDS)[number]
 
 /** A part as the manifest names it. */
@@ -40,7 +48,7 @@ export interface PartEntry {
   bytes: number
   sha256: string
   rows: number
-  /** Months since January 1970, of the parts that are cut by month. */
+  /** Months since January 1970, of the parts that are cut by month; of those of a year its January. */
   month: number | null
 }
 

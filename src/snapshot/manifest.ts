@@ -23,12 +23,13 @@ const MANIFEST_FORMAT = 'groundswell-snapshot'
 /** The last month that a time can lie in. */
 const LAST_MONTH = monthOf(LAST_SECOND)
 /**
- * One catalogue, one of each kind without months, and two kinds of 1,634 months, some 200 bytes each: 0.7 MB.
+ * One catalogue, one of each kind without months, two kinds of 1,634 months and one of 137 years, some 200
+ * bytes each: 0.7 MB.
  */
 export const MAX_MANIFEST_BYTES = 2 ** 20
 
 const SHA256 = /^[0-9a-f]{64}$/
-const MONTHLY: ReadonlySet<PartKind> = new Set(['readings', 'weather'])
+const MONTHLY: ReadonlySet<PartKind> = new Set(['readings', 'weather', 'aggregates'])
 
 export interface Manifest {
   id: string

@@ -22,6 +22,7 @@ import {
   PART_KINDS,
   record,
   SnapshotError,
+  type Meta,
   type Part,
   type PartEntry,
   type PartKind,
@@ -59,6 +60,8 @@ const HEADER_VALUES: { readonly [kind in PartKind]: { least: number; perRow: num
   catalog: { least: 200_000, perRow: 8 },
   readings: { least: 2000, perRow: 0 },
   weather: { least: 2000, perRow: 0 },
+  // Three values each of 600 zones.
+  aggregates: { least: 4000, perRow: 0 },
   passes: { least: 2000, perRow: 0 },
   forecast: { least: 2000, perRow: 0 },
   tides: { least: 4000, perRow: 8 },
@@ -126,15 +129,61 @@ function assemble(
  * @throws SnapshotError naming `file`, when anything about the bytes is not as described above
  */
 export function decodePart(bytes: Uint8Array, file: string): Part {
-  const { value, end: headerEnd } = firstValue(bytes, file)
+  const { header, end } = decodeHeader(bytes, file)
+  return { ...kindAndMeta(header, file), columns: decodeColumns(bytes, header.columns, end, file) }
+}
+
+/**
+ * Reads the columns `names` out of the beginning of a part; null where that is too short, unless it `isWhole`.
+ * @throws SnapshotError naming `file`, when anything about the bytes is not as described above
+ */
+export function decodeHead(
+  bytes: Uint8Array,
+  file: string,
+  names: readonly string[],
+  isWhole: boolean,
+): Part | null {
+  if (isWhole) {
+    const part = decodePart(bytes, file)
+    return { ...part, columns: new Map([...part.columns].filter(([name]) => names.includes(name))) }
+  }
+  if (typeof plainEnd(bytes, HEADER_BOUNDS) === 'string') return null
+  const { header } = decodeHeader(bytes, file)
+  const columns = new Map<string, Column>()
+  for (const entry of list(header.columns, `${file}: columns`)) {
+    const { name, type, length, offset } = record(entry, `${file}: column`)
+    if (!names.includes(name as string)) continue
+    const ColumnArray = COLUMN_TYPES[type as ColumnType]
+    if (
+      !Object.hasOwn(COLUMN_TYPES, type as string) ||
+      !isCount(length) ||
+      !isCount(offset) ||
+      offset % COLUMN_ALIGNMENT_BYTES !== 0
+    ) {
+      throw new SnapshotError(`${file}: column ${name as string} has an impossible offset`)
+    }
+    if (offset + length * ColumnArray.BYTES_PER_ELEMENT > bytes.length) return null
+    columns.set(
+      name as string,
+      new ColumnArray(bytes.buffer as ArrayBuffer, bytes.byteOffset + offset, length),
+    )
+  }
+  return { ...kindAndMeta(header, file), columns }
+}
+
+function decodeHeader(bytes: Uint8Array, file: string): { header: Meta; end: number } {
+  const { value, end } = firstValue(bytes, file)
   const header = record(value, `${file}: header`)
   if (header.format !== PART_FORMAT) throw new SnapshotError(`${file}: is not a part of a snapshot`)
   expectVersion(header.version, file)
   if (header.byte_order !== 'little') throw new SnapshotError(`${file}: byte order is not little endian`)
+  return { header, end }
+}
+
+function kindAndMeta(header: Meta, file: string): Pick<Part, 'kind' | 'meta'> {
   const kind = PART_KINDS.find((known) => known === header.kind)
   if (kind === undefined) throw new SnapshotError(`${file}: unknown kind of part`)
-  const meta = record(header.meta, `${file}: meta`)
-  return { kind, meta, columns: decodeColumns(bytes, header.columns, headerEnd, file) }
+  return { kind, meta: record(header.meta, `${file}: meta`) }
 }
 
 /** The columns that a header describes; they and the padding between them are all that follows it. */

@@ -8,7 +8,8 @@ import { finish, finishInSlices, type Steps } from '../system/steps.ts'
 import { startThread } from '../system/thread.ts'
 import { BuildError } from '../system/build-error.ts'
 import { listAnswer, readSnapshotList } from './file-list.ts'
-import { SnapshotError, type PartEntry } from './format.ts'
+import { madeFrom, yearOfMonth } from './aggregates.ts'
+import { expect, SnapshotError, type PartEntry } from './format.ts'
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from './manifest.ts'
 import { decodePart, expectHeader } from './part.ts'
 import { checkPart } from './check.ts'
@@ -114,6 +115,11 @@ export async function loadManifest(
     const summary =
       summaries.get(entry.file) ?? finish(checkPart(decodePart(new Uint8Array(buffer), entry.file), entry))
     now.set(entry.file, summary)
+  }
+  for (const { kind, file, month } of manifest.parts) {
+    if (kind !== 'aggregates') continue
+    const holds = now.get(file)!.madeFrom === madeFrom(manifest.parts, yearOfMonth(month!))
+    expect(holds, file, "was not made from the manifest's monthly parts")
   }
   summaries.clear()
   for (const [file, summary] of now) summaries.set(file, summary)

@@ -51,6 +51,8 @@ export interface PartSummary {
   catalog?: { sources: readonly string[]; id: Uint32Array; source: Uint16Array }
   /** Of a month of readings: its buoys, and the time of each one's newest row. */
   newest?: { buoys: Uint32Array; time: Uint32Array }
+  /** Of a year of aggregates: the monthly parts that it was made from, as `madeFrom` says. */
+  madeFrom?: string
   /** Bytes that a thread makes of it, beside those that follow from its count of rows. */
   threadBytes: number
 }

@@ -48,6 +48,7 @@ test('Every flipped bit is refused or harmless.', { timeout: 600_000 }, async (t
     if (known === undefined || part.bytes < known.bytes) smallest.set(part.kind, part)
   }
   assert.deepEqual([...smallest.keys()].toSorted(), [
+    'aggregates',
     'catalog',
     'forecast',
     'passes',

@@ -4,16 +4,15 @@ import * as fc from 'fast-check'
 import { MEASURES } from '../../src/sea/columns.ts'
 import type { Measure } from '../../src/sea/columns.ts'
 import {
-  NO_VALUE,
   Series,
   isDayOfYear,
-  isDirection,
   lastCompleteSeason,
   lastDayOfMonth,
   seasonSpan,
   seasonYears,
 } from '../../src/index/seasons.ts'
-import type { Aggregation, Bucket, SeasonDates, SeriesRows, SeriesYear } from '../../src/index/seasons.ts'
+import type { Bucket, SeasonDates, SeriesRows, SeriesYear } from '../../src/index/seasons.ts'
+import { isDirection, NO_VALUE, type Aggregation } from '../../src/index/statistics.ts'
 import { finish } from '../../src/system/steps.ts'
 import { JsonWriter } from '../../src/answers/json.ts'
 import { zone } from '../../src/sea/zones.ts'
@@ -102,6 +101,7 @@ function points(asked: Asked, ...lists: SeriesRows[][]): Point[][] {
       startYear: asked.startYear,
       endYear: asked.endYear ?? asked.startYear,
       asOf: asked.asOf ?? epochOf('2026-03-27T09:00:00Z'),
+      known: null,
     },
     lists,
   )

@@ -222,6 +222,52 @@ test('A month of weather that breaks a rule is refused.', async () => {
   ])
 })
 
+test('A year of aggregates that breaks a rule is refused.', async () => {
+  const streamOf = (part: Part, width: number): number => {
+    const streams = column(part, 'streams')
+    for (let at = 0; at < streams.length; at += 4) if (streams[at + 2] === width) return at
+    return assert.fail(`no stream of ${width} bytes`)
+  }
+  const spoilStream =
+    (width: number, word: number, value: number): Spoil =>
+    (part) => {
+      column(part, 'streams')[streamOf(part, width) + word] = value
+    }
+  await eachIsRefused('aggregates', [
+    [/the manifest says weather/, (_, entry) => void (entry.kind = 'weather')],
+    [/is not of the year that the manifest says/, (part) => void (part.meta.year = 2025)],
+    [/is not of the year that the manifest says/, (_, entry) => void entry.month!++],
+    [/has no month in the manifest/, (_, entry) => void (entry.month = null)],
+    [/made_from holds something that is not text/, (part) => void delete part.meta.made_from],
+    [/zones: is not a list/, (part) => void (part.meta.zones = 'UTC')],
+    [/zones holds something that is not text/, (part) => void (part.meta.zones = [['UTC', 1]])],
+    ...['buoy', 'zone', 'first', 'days', 'streams'].map((name): [RegExp, Spoil] => [
+      /differ in length/,
+      shorten(name),
+    ]),
+    ...['buoy', 'zone', 'first', 'days', 'streams', 'bytes', 'words', 'doubles'].map(
+      (name): [RegExp, Spoil] => [
+        new RegExp(`has no column ${name} of the right type`),
+        (part) => void part.columns.delete(name),
+      ],
+    ),
+    [/buoys do not ascend/, set('buoy', 0, 0)],
+    [/buoys do not ascend/, set('buoy', 1, 1)],
+    [/a buoy has no zone/, set('zone', 0, 3)],
+    [/a buoy has no zone/, set('zone', 0, 0xffff)],
+    [/a day lies outside the year/, set('first', 0, 365)],
+    [/a day lies outside the year/, set('days', 0, 400)],
+    [/a stream lies outside its column/, spoilStream(1, 2, 3)],
+    [/a stream lies outside its column/, spoilStream(1, 3, 1_000_000)],
+    [/a stream lies outside its column/, spoilStream(1, 3, -1)],
+    [/a stream has an impossible step/, spoilStream(1, 1, -1)],
+    [/a stream has an impossible step/, spoilStream(1, 0, 2 ** 30)],
+    [/has a value outside its limits/, spoilStream(0, 0, 2501)],
+    [/has a value outside its limits/, spoilStream(0, 0, -1)],
+    [/aggregates, the manifest says/, (_, entry) => void entry.rows++],
+  ])
+})
+
 test('The limits themselves and missing codes are allowed.', async () => {
   const { part, entry } = await goodPart('readings')
   for (const [name, codes] of Object.entries({
