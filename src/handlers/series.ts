@@ -11,6 +11,7 @@ import {
   DEFAULT_SEASONS,
   isDayOfYear,
   lastCompleteSeason,
+  isKnown,
   lastDayOfMonth,
   MOST_BUCKETS,
   MOST_SEASONS,
@@ -25,18 +26,10 @@ import type { Segments } from '../index/segments.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
 import { buoyBeside } from '../answers/buoy-table.ts'
 import type { Column, Run, Table, TableRequest } from '../answers/table.ts'
-import { Literal } from '../answers/literals.ts'
+import { POINT_BYTES, START_BYTES, writeSeries, YEAR_BYTES } from '../answers/series-json.ts'
 import { type JsonWriter } from '../answers/json.ts'
-import {
-  EXPENSIVE_BYTES,
-  EXPENSIVE_US,
-  endList,
-  operation,
-  requireBuoy,
-  type View,
-} from '../answers/operation.ts'
+import { EXPENSIVE_BYTES, EXPENSIVE_US, operation, requireBuoy, type View } from '../answers/operation.ts'
 import { choice, integer, text, type QueryOf } from '../answers/parameters.ts'
-import type { Fragments } from '../answers/fragments.ts'
 import type { Network } from '../sea/records.ts'
 import { finish, type Steps } from '../system/steps.ts'
 import { zone, type Zone } from '../sea/zones.ts'
@@ -57,24 +50,14 @@ const METRICS = {
 type Metric = keyof typeof METRICS
 const METRIC_NAMES = Object.keys(METRICS) as Metric[]
 
-const POINT_INDEX = new Literal('{"bucket_index":')
-const LABEL = new Literal(',"label":"')
-const BUCKET_START = new Literal('","bucket_start":')
-const BUCKET_END = new Literal(',"bucket_end":')
-const VALUE = new Literal(',"value":')
-const SAMPLE_COUNT = new Literal(',"sample_count":')
-const POINT_END = new Literal('}')
-
-/** More than what stands before the first season takes, before the first point of one, and any point. */
-const START_BYTES = 1024
-const YEAR_BYTES = 128
-const POINT_BYTES = 176
 /** Measured with 46 samples a day and none of the data in the processor's cache. */
 const US_PER_SAMPLE = 0.015
 const US_PER_POINT = 0.4
+/** Of one whose days are known: its text is copied, and at most two days come from rows. */
+const US_PER_KNOWN_SEASON = 20
+/** A series that takes no longer is written at once, however many bytes it has: as many as a map. */
+const MOST_KNOWN_US = 13 * US_PER_KNOWN_SEASON
 
-/** Points that are written in a step: 11 KB, some 30 µs. */
-const POINTS_OF_STEP = 64
 const WAVE_METRICS: readonly Metric[] = METRIC_NAMES.slice(0, 5)
 
 const METRICS_OF: { readonly [network in Network]: readonly Metric[] } = {
@@ -136,13 +119,10 @@ export const readingSeries = operation({
   answer(view, query, [buoyId]) {
     const { fragments } = view
     const { ordinal, asked, rows } = askedOf(view, query, buoyId)
-    const { startYear, endYear } = asked
     const steps = (writer: JsonWriter): Steps<void> =>
       writeSeries(writer, fragments.identifiedSummary, ordinal, query.metric, asked, rows)
-    const { samples, points } = boundsOf(asked, rows)
-    const bytes = START_BYTES + (endYear - startYear + 1) * YEAR_BYTES + points * POINT_BYTES
-    const microseconds = samples * US_PER_SAMPLE + points * US_PER_POINT
-    if (bytes > EXPENSIVE_BYTES || microseconds > EXPENSIVE_US) return { bytes, steps }
+    const { bytes, microseconds, isShort } = costOf(asked, rows)
+    if (!isShort && (bytes > EXPENSIVE_BYTES || microseconds > EXPENSIVE_US)) return { bytes, steps }
     finish(steps(fragments.writer))
     return undefined
   },
@@ -174,7 +154,7 @@ function askedOf(view: View, query: Query, buoyId: string): Asked {
 function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters>): Table {
   const { ordinal, asked, rows } = askedOf(view, query, buoyId)
   const { catalog } = view.dataset
-  const { samples, points } = boundsOf(asked, rows)
+  const { points, microseconds } = costOf(asked, rows)
   const { zone: clock, measure, bucket, startYear, endYear } = asked
   const circular = isDirection(measure)
   const season = { year: 0, complete: false, series: new Series(asked, rows) }
@@ -229,7 +209,7 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
       ...buoyBeside(view.dataset, ordinal, true),
     ],
     rows: points,
-    microseconds: samples * US_PER_SAMPLE + points * US_PER_POINT,
+    microseconds: microseconds + points * US_PER_POINT,
     *runs(): Generator<Run | undefined, void, undefined> {
       season.series = new Series(asked, rows)
       for (let year = startYear; year <= endYear; year++) {
@@ -250,21 +230,43 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
 const MOMENT_BYTES = 27
 const LABEL_BYTES = 16
 
-/** How many samples and points a series has at most. */
-function boundsOf(
-  { bucket, startYear, endYear, dates, zone: clock }: SeriesQuery,
-  lists: readonly (readonly SeriesRows[])[],
-): { samples: number; points: number } {
-  const from = seasonSpan(clock, dates, startYear).start
-  const to = seasonSpan(clock, dates, endYear).end
+/** What a series takes at most. */
+interface Cost {
+  readonly bytes: number
+  readonly microseconds: number
+  readonly points: number
+  /** It takes next to no pass over rows, and a step of a season is short. */
+  readonly isShort: boolean
+}
+
+function costOf(asked: SeriesQuery, lists: readonly (readonly SeriesRows[])[]): Cost {
+  const { bucket, startYear, endYear, dates, zone: clock } = asked
+  const seasons = endYear - startYear + 1
+  let points = 0
+  let microseconds = 0
+  for (let year = startYear; year <= endYear; year++) {
+    if (isKnown(asked, year)) {
+      points += MOST_BUCKETS[bucket]
+      microseconds += US_PER_KNOWN_SEASON
+      continue
+    }
+    const { start, end } = seasonSpan(clock, dates, year)
+    const samples = samplesOf(lists, start, end)
+    const most = Math.min(samples, MOST_BUCKETS[bucket])
+    points += most
+    microseconds += samples * US_PER_SAMPLE + most * US_PER_POINT
+  }
+  const bytes = START_BYTES + seasons * YEAR_BYTES + points * POINT_BYTES
+  return { bytes, microseconds, points, isShort: microseconds <= MOST_KNOWN_US }
+}
+
+/** How many samples lie between two instants at most. */
+function samplesOf(lists: readonly (readonly SeriesRows[])[], start: number, end: number): number {
   let samples = 0
   for (const list of lists) {
-    for (const { time, from: first, to: behind } of list) {
-      if (time[first] < to && time[behind - 1] >= from) samples += behind - first
-    }
+    for (const { time, from, to } of list) if (time[from] < end && time[to - 1] >= start) samples += to - from
   }
-  const buckets = (endYear - startYear + 1) * MOST_BUCKETS[bucket]
-  return { samples, points: Math.min(samples, buckets) }
+  return samples
 }
 
 function impossible(parameter: string, message: string): ApiError {
@@ -359,75 +361,4 @@ function rowsOf(segments: Segments, ordinal: number, measure: MeasureName): Seri
     if (mask !== 0) rows.push({ time, codes, from: segments.from[segment], to: segments.to[segment] })
   }
   return rows
-}
-
-function* writeSeries(
-  writer: JsonWriter,
-  summaries: Fragments,
-  ordinal: number,
-  metric: Metric,
-  asked: SeriesQuery,
-  rows: readonly (readonly SeriesRows[])[],
-): Steps<void> {
-  const { zone: clock, dates, bucket, aggregation, measure, startYear, endYear } = asked
-  writer.text('{"buoy":')
-  summaries.writeTo(writer, ordinal)
-  writer.text(
-    `,"metric":"${metric}","bucket":"${bucket}","aggregation":"${aggregation}",` +
-      `"timezone":${JSON.stringify(clock.name)},"season":{"start":{"month":${dates.startMonth},"day":${dates.startDay}},` +
-      `"end":{"month":${dates.endMonth},"day":${dates.endDay}}},"years":[`,
-  )
-  yield
-  const series = new Series(asked, rows)
-  const hourly = bucket === 'hour'
-  const circular = isDirection(measure)
-  let count = 0
-  for (let year = startYear; year <= endYear; year++) {
-    const { complete } = yield* series.season(year)
-    const { length } = series
-    writer.ensure(YEAR_BYTES)
-    if (year > startYear) writer.comma()
-    writer.text(`{"year":${year},"complete":${complete},"point_count":${length},"points":[`)
-    for (let from = 0; from < length; from += POINTS_OF_STEP) {
-      writePoints(writer, series, from, Math.min(length, from + POINTS_OF_STEP), clock, hourly, circular)
-      yield
-    }
-    writer.text(']}')
-    count += length
-  }
-  endList(writer, count)
-}
-
-function writePoints(
-  writer: JsonWriter,
-  series: Series,
-  from: number,
-  to: number,
-  clock: Zone,
-  hourly: boolean,
-  circular: boolean,
-): void {
-  writer.ensure((to - from) * POINT_BYTES)
-  for (let point = from; point < to; point++) {
-    if (point > 0) writer.comma()
-    const start = series.start(point)
-    const end = series.end(point)
-    const value = series.value[point]
-    const offset = clock.offsetAt(start)
-    writer.literal(POINT_INDEX)
-    writer.integer(series.ordinal(point))
-    writer.literal(LABEL)
-    writer.dayLabel(start + offset, hourly)
-    writer.literal(BUCKET_START)
-    writer.localTime(start, offset)
-    writer.literal(BUCKET_END)
-    writer.localTime(end, clock.offsetAt(end))
-    writer.literal(VALUE)
-    if (value === NO_VALUE) writer.null()
-    else if (circular) writer.integer(value)
-    else writer.hundredths(value)
-    writer.literal(SAMPLE_COUNT)
-    writer.integer(series.count[point])
-    writer.literal(POINT_END)
-  }
 }

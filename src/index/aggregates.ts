@@ -67,10 +67,13 @@ const DIFFERENCE: { readonly [aggregation in Aggregation]: readonly [stream: num
   max: [3, 1],
 }
 
-/** Adds `sign` times the values of a stream's first `days` to `into`, from `at` on. */
+/**
+ * Adds `sign` times the values of a stream to `into`: those of `days` days from `skipped` on, from `at` on.
+ */
 export function addStream(
   { streams, bytes, words, doubles }: AggregateYear,
   stream: number,
+  skipped: number,
   days: number,
   sign: number,
   into: Int32Array,
@@ -78,7 +81,7 @@ export function addStream(
 ): void {
   const base = sign * streams[stream]
   const step = sign * streams[stream + 1]
-  const from = streams[stream + 3]
+  const from = streams[stream + 3] + skipped
   // A loop for each type of column: one for all would look the type up at each day.
   switch (streams[stream + 2]) {
     case 0:
@@ -95,16 +98,19 @@ export function addStream(
   }
 }
 
-const MOST_DAYS = 366
-
-/** A statistic of a buoy's days in one calendar year, valid until the next is read. */
-export class DayValues {
-  /** Days `from` to before `to`, counted from 1 January, are known. */
-  from = 0
-  to = 0
+/** A statistic of the days of a season, by day from its first. */
+export interface DayValues {
   /** As `Series.value` and `Series.count`; a day without a sample counts none, and its value says nothing. */
-  readonly value = new Int32Array(MOST_DAYS)
-  readonly count = new Int32Array(MOST_DAYS)
+  readonly value: Int32Array
+  readonly count: Int32Array
+}
+
+/** Which statistic of which buoy in which zone. */
+export interface AskedDays {
+  readonly ordinal: number
+  readonly measure: Measure
+  readonly aggregation: Aggregation
+  readonly zone: Zone
 }
 
 export class Aggregates {
@@ -123,7 +129,7 @@ export class Aggregates {
     }
   }
 
-  /** Whether anything is known of the days of a year in `zone`, which must be the buoy's. */
+  /** Whether days of a year are known in `zone`: it is the buoy's, and its clock was the same to the builder. */
   knows(year: number, ordinal: number, zone: Zone): boolean {
     const found = this.#years.get(year)
     if (found === undefined) return false
@@ -136,37 +142,33 @@ export class Aggregates {
     return name === zone.name && rules === yearDays(zone, year).rules
   }
 
-  /** Reads a statistic of all days of a year into `into`. @returns whether anything is known of them */
-  read(
-    year: number,
-    ordinal: number,
-    measure: Measure,
-    aggregation: Aggregation,
-    zone: Zone,
-    into: DayValues,
-  ): boolean {
-    if (!this.knows(year, ordinal, zone)) return false
+  /**
+   * Reads days `from` to before `to` of a year that it knows, counted from 1 January, into `into` from `at` on.
+   * They must lie within `from` and `to` of the zone's `yearDays`.
+   */
+  read(year: number, asked: AskedDays, from: number, to: number, into: DayValues, at: number): void {
+    const { ordinal, measure, aggregation } = asked
     const { rows, place } = this.#years.get(year)!
-    const { from, to } = yearDays(zone, year)
-    into.from = from
-    into.to = to
     const { value, count } = into
-    count.fill(0)
-    const at = place[ordinal]
-    if (at === -1) return true
-    value.fill(0)
-    const first = rows.first[at]
-    const days = rows.days[at]
-    const streams = (at * STREAMS_OF_BUOY + FIRST_STREAM[measure.name]) * STREAM_WORDS
-    const circular = isDirection(measure)
-    addStream(rows, streams, days, 1, value, first)
-    addStream(rows, streams + (streamsOf(measure) - 1) * STREAM_WORDS, days, 1, count, first)
-    if (circular) {
-      for (let day = first; day < first + days; day++) if (value[day] === CANCELLED) value[day] = NO_VALUE
-      return true
+    count.fill(0, at, at + to - from)
+    const index = place[ordinal]
+    if (index === -1) return
+    value.fill(0, at, at + to - from)
+    const first = Math.max(from, rows.first[index])
+    const days = Math.min(to, rows.first[index] + rows.days[index]) - first
+    if (days <= 0) return
+    const skipped = first - rows.first[index]
+    const target = at + first - from
+    const streams = (index * STREAMS_OF_BUOY + FIRST_STREAM[measure.name]) * STREAM_WORDS
+    const samples = streams + (streamsOf(measure) - 1) * STREAM_WORDS
+    addStream(rows, streams, skipped, days, 1, value, target)
+    addStream(rows, samples, skipped, days, 1, count, target)
+    if (isDirection(measure)) {
+      for (let i = target; i < target + days; i++) if (value[i] === CANCELLED) value[i] = NO_VALUE
+      return
     }
     const [difference, sign] = DIFFERENCE[aggregation]
-    if (difference > 0) addStream(rows, streams + difference * STREAM_WORDS, days, sign, value, first)
-    return true
+    if (difference === 0) return
+    addStream(rows, streams + difference * STREAM_WORDS, skipped, days, sign, value, target)
   }
 }

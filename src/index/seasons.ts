@@ -9,8 +9,9 @@
  *
  * The work is one boundary per bucket and one walk over the rows; nothing is made per sample.
  */
-import { DayValues, type Aggregates } from './aggregates.ts'
+import type { Aggregates, DayValues } from './aggregates.ts'
 import { lowerBound } from './bisect.ts'
+import { yearDays } from './days.ts'
 import type { Codes, Measure } from '../sea/columns.ts'
 import { DAY, HOUR, civilFromDays, daysFromCivil, daysInMonth, isLeapYear } from '../sea/time.ts'
 import type { Steps } from '../system/steps.ts'
@@ -162,8 +163,26 @@ export const MOST_BUCKETS: { readonly [bucket in Bucket]: number } = {
   week: Math.ceil(DAYS_OF_LEAP_YEAR / 7),
 }
 
-/** Read and copied between two steps. */
-const DAYS = new DayValues()
+/** Whether the buoy's days of all years from `from` to `to` are known, in the zone that is asked for. */
+function knowsYears({ known, zone }: Pick<SeriesQuery, 'known' | 'zone'>, from: number, to: number): boolean {
+  for (let year = from; year <= to; year++) {
+    if (!known!.aggregates.knows(year, known!.ordinal, zone)) return false
+  }
+  return true
+}
+
+/** The same text for seasons whose days have the same beginnings, ends and labels; its days are known. */
+export function seasonClock(zone: Zone, dates: SeasonDates, year: number): string {
+  const { startMonth, startDay, endMonth, endDay } = dates
+  const next = isOverNewYear(dates) ? yearDays(zone, year + 1).texts : ''
+  return `${year} ${startMonth}-${startDay} ${endMonth}-${endDay} ${yearDays(zone, year).texts} ${next}`
+}
+
+/** Whether the days of a season are known, so that it costs no pass over its rows. */
+export function isKnown(query: SeriesQuery, year: number): boolean {
+  const { known, bucket, dates } = query
+  return known !== null && bucket === 'day' && knowsYears(query, year, isOverNewYear(dates) ? year + 1 : year)
+}
 
 /**
  * A seasonal series, worked out season by season. It holds the points of the present season, in parallel
@@ -193,10 +212,8 @@ export class Series {
   readonly #bucket: Uint16Array
   /** Codes of the present bucket's samples. */
   #codes = new Int32Array(64)
-  /** 1 for a bucket of the season whose statistic is known, and then its value and its samples. */
-  readonly #isKnown: Uint8Array
-  readonly #knownValue: Int32Array
-  readonly #knownCount: Int32Array
+  /** What is known of the present season's days. */
+  #days: DayValues | null = null
 
   /**
    * The series of a measure from lists of rows: each list's rows ascend in time from segment to segment, and
@@ -216,12 +233,13 @@ export class Series {
     this.#edges = new Float64Array(most + 1)
     this.#ordinals = new Uint16Array(most)
     this.#bucket = new Uint16Array(most)
-    const known = query.known === null || bucket !== 'day' ? 0 : most
-    this.#isKnown = new Uint8Array(known)
-    this.#knownValue = new Int32Array(known)
-    this.#knownCount = new Int32Array(known)
     this.value = new Int32Array(most)
     this.count = new Uint32Array(most)
+  }
+
+  /** The bucket at `index` of the season that was laid out last. */
+  bucketAt(index: number): { start: number; end: number; ordinal: number } {
+    return { start: this.#edges[index], end: this.#edges[index + 1] - 1, ordinal: this.#ordinals[index] }
   }
 
   /** First second of a point's bucket. Its label is the wall clock's date (and hour) at that. */
@@ -249,45 +267,35 @@ export class Series {
     const { zone, dates, asOf } = this.#query
     const span = seasonSpan(zone, dates, year)
     this.length = 0
-    if (this.#readKnown(year) > 0) {
-      this.#layOut(year)
-      yield
-      yield* this.#workOut(true)
-    } else {
-      let lists = 0
-      for (const cursor of this.#cursors) lists += cursor.seek(span.start, span.end)
-      if (lists > 0) {
-        this.#layOut(year)
-        yield
-        yield* this.#workOut(false)
-      }
+    const days = this.days(year)
+    if (days === null) yield* this.#workOut(year, span)
+    else if (days.count.some((samples) => samples > 0)) {
+      this.layOut(year)
+      days.count.forEach((samples, day) => {
+        if (samples > 0) this.#add(day, samples, days.value[day])
+      })
     }
     return { year, complete: span.end <= asOf }
   }
 
-  /** Makes the points of the season, from its rows but for what is known. */
-  *#workOut(knowsSome: boolean): Steps<void> {
-    const { measure, aggregation } = this.#query
+  /** Makes the points of a season from its rows. */
+  *#workOut(year: number, { start, end }: SeasonSpan): Steps<void> {
+    const { measure } = this.#query
+    let lists = 0
+    for (const cursor of this.#cursors) lists += cursor.seek(start, end)
+    if (lists === 0) return
+    this.layOut(year)
+    yield
     let buckets = 0
     let taken = 0
     for (let i = 0; i < this.#buckets; i++) {
-      if (knowsSome && this.#isKnown[i] === 1) {
-        const samples = this.#knownCount[i]
-        if (samples > 0) this.#add(i, samples, this.#knownValue[i])
-        continue
-      }
-      if (knowsSome) for (const cursor of this.#cursors) cursor.seek(this.#edges[i], this.#edges[i + 1])
       const samples = this.#gather(this.#edges[i + 1], measure.missing)
       taken += samples
       if (++buckets >= BUCKETS_OF_STEP || taken >= SAMPLES_OF_STEP) {
         buckets = taken = 0
         yield
       }
-      if (samples === 0) continue
-      const value = this.#circular
-        ? circularMean(this.#codes, samples)
-        : hundredths(this.#codes, samples, aggregation, measure.scale)
-      this.#add(i, samples, value)
+      if (samples > 0) this.#add(i, samples, this.#statistic(samples))
     }
   }
 
@@ -298,32 +306,60 @@ export class Series {
     this.value[point] = value
   }
 
-  /** Reads what is known of the season's days; returns of how many. */
-  #readKnown(season: number): number {
-    const { known, zone, dates, measure, aggregation } = this.#query
-    if (known === null || this.#isKnown.length === 0) return 0
-    const { first, days } = seasonDays(dates, season)
-    this.#isKnown.fill(0)
-    let knownDays = 0
-    for (let year = season; year <= season + (isOverNewYear(dates) ? 1 : 0); year++) {
-      if (!known.aggregates.read(year, known.ordinal, measure, aggregation, zone, DAYS)) continue
-      // Bucket of 1 January.
-      const january = daysFromCivil(year, 1, 1) - first
-      const from = Math.max(0, january + DAYS.from)
-      const to = Math.min(days, january + DAYS.to)
-      if (to <= from) continue
-      this.#isKnown.fill(1, from, to)
-      for (let i = from; i < to; i++) {
-        this.#knownValue[i] = DAYS.value[i - january]
-        this.#knownCount[i] = DAYS.count[i - january]
-      }
-      knownDays += to - from
+  /** Of the first `samples` of `#codes`. */
+  #statistic(samples: number): number {
+    const { aggregation, measure } = this.#query
+    return this.#circular
+      ? circularMean(this.#codes, samples)
+      : hundredths(this.#codes, samples, aggregation, measure.scale)
+  }
+
+  /**
+   * The days of the season of `year`, which is later than that of the last call: what is known of them, and the
+   * one or two at the ends of a calendar year from the rows. Valid until the next call. Null where the buckets
+   * are not days or nothing is known.
+   */
+  days(year: number): DayValues | null {
+    const { dates, bucket, known } = this.#query
+    if (known === null || bucket !== 'day') return null
+    const { first, days } = seasonDays(dates, year)
+    const last = isOverNewYear(dates) ? year + 1 : year
+    if (!knowsYears(this.#query, year, last)) return null
+    this.#days ??= { value: new Int32Array(DAYS_OF_LEAP_YEAR), count: new Int32Array(DAYS_OF_LEAP_YEAR) }
+    for (let civil = year; civil <= last; civil++) this.#readYear(civil, first, days)
+    return { value: this.#days.value.subarray(0, days), count: this.#days.count.subarray(0, days) }
+  }
+
+  /** Reads the days of a calendar year that lie in the season of `days` days from `first` on. */
+  #readYear(year: number, first: number, days: number): void {
+    const { known, zone, measure, aggregation } = this.#query
+    const { from: firstKnown, to: behindKnown, edges } = yearDays(zone, year)
+    const into = this.#days!
+    // The season's day, counted from 1 January, and the one behind its last.
+    const january = daysFromCivil(year, 1, 1)
+    const start = Math.max(0, first - january)
+    const end = Math.min(edges.length - 1, first + days - january)
+    const at = january - first
+    const from = Math.max(start, firstKnown)
+    const to = Math.min(end, behindKnown)
+    if (start < from && start < end) this.#workOutDay(edges, start, at + start)
+    if (from < to) {
+      const asked = { ordinal: known!.ordinal, measure, aggregation, zone }
+      known!.aggregates.read(year, asked, from, to, into, at + from)
     }
-    return knownDays
+    if (to < end && to >= start) this.#workOutDay(edges, to, at + to)
+  }
+
+  #workOutDay(edges: Float64Array, day: number, at: number): void {
+    const { measure } = this.#query
+    for (const cursor of this.#cursors) cursor.seek(edges[day], edges[day + 1])
+    const samples = this.#gather(edges[day + 1], measure.missing)
+    this.#days!.count[at] = samples
+    if (samples > 0) this.#days!.value[at] = this.#statistic(samples)
   }
 
   /** Finds edges and ordinals of the season's buckets. */
-  #layOut(year: number): void {
+  layOut(year: number): void {
     const { zone, dates, bucket } = this.#query
     const { first, days } = seasonDays(dates, year)
     const edges = this.#edges

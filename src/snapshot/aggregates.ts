@@ -332,7 +332,7 @@ class Scratch {
     const [low, high] = circular ? [0, CANCELLED] : [(min * 100) / measure.scale, (max * 100) / measure.scale]
     for (let i = 0; i < count; i++) {
       const values = this.#streams[i].fill(0)
-      addStream(year, at + i * STREAM_WORDS, days, 1, values, 0)
+      addStream(year, at + i * STREAM_WORDS, 0, days, 1, values, 0)
     }
     const [median, mean, less, more] = this.#streams
     const samples = this.#streams[count - 1]
@@ -365,7 +365,7 @@ export function statisticsOf(year: AggregateYear, index: number, measure: Measur
   const [first, days] = [year.first[index], year.days[index]]
   const stream = (number: number, sign: number, onto?: Int32Array): Int32Array => {
     const values = onto?.slice() ?? new Int32Array(daysOfYear)
-    addStream(year, at + number * STREAM_WORDS, days, sign, values, first)
+    addStream(year, at + number * STREAM_WORDS, 0, days, sign, values, first)
     return values
   }
   const count = stream(streamsOf(measure) - 1, 1)
