@@ -7,6 +7,7 @@
  * `base` are its values, or nothing at all where all are the same.
  */
 import { MEASURE_NAMES, MEASURES, type Measure, type MeasureName } from '../sea/columns.ts'
+import { lowerBound } from './bisect.ts'
 import type { Zone } from '../sea/zones.ts'
 import { yearDays } from './days.ts'
 import { isDirection, NO_VALUE, type Aggregation } from './statistics.ts'
@@ -114,31 +115,33 @@ export interface AskedDays {
 }
 
 export class Aggregates {
-  readonly #years = new Map<number, { rows: AggregateYear; place: Int32Array }>()
+  readonly #ids: Uint32Array
+  readonly #years: ReadonlyMap<number, AggregateYear>
 
   /** `ids` of the catalogue's buoys, ascending. */
   constructor(ids: Uint32Array, years: readonly AggregateYear[]) {
-    for (const rows of years) {
-      const place = new Int32Array(ids.length).fill(-1)
-      let at = 0
-      for (let ordinal = 0; ordinal < ids.length; ordinal++) {
-        while (at < rows.buoys.length && rows.buoys[at] < ids[ordinal]) at++
-        if (rows.buoys[at] === ids[ordinal]) place[ordinal] = at
-      }
-      this.#years.set(rows.year, { rows, place })
-    }
+    this.#ids = ids
+    this.#years = new Map(years.map((rows) => [rows.year, rows]))
+  }
+
+  /** Where a buoy stands in a year, or −1. Most years have most buoys, so the first look mostly finds it. */
+  #placeOf(buoys: Uint32Array, ordinal: number): number {
+    const id = this.#ids[ordinal]
+    if (buoys[ordinal] === id) return ordinal
+    const at = lowerBound(buoys, id)
+    return buoys[at] === id ? at : -1
   }
 
   /** Whether days of a year are known in `zone`: it is the buoy's, and its clock was the same to the builder. */
   knows(year: number, ordinal: number, zone: Zone): boolean {
-    const found = this.#years.get(year)
-    if (found === undefined) return false
-    const at = found.place[ordinal]
+    const rows = this.#years.get(year)
+    if (rows === undefined) return false
+    const at = this.#placeOf(rows.buoys, ordinal)
     // A buoy without rows in the year has none of any day.
     if (at === -1) return true
-    const index = found.rows.zone[at]
+    const index = rows.zone[at]
     if (index === NO_ZONE) return false
-    const { name, rules } = found.rows.zones[index]
+    const { name, rules } = rows.zones[index]
     return name === zone.name && rules === yearDays(zone, year).rules
   }
 
@@ -148,10 +151,10 @@ export class Aggregates {
    */
   read(year: number, asked: AskedDays, from: number, to: number, into: DayValues, at: number): void {
     const { ordinal, measure, aggregation } = asked
-    const { rows, place } = this.#years.get(year)!
+    const rows = this.#years.get(year)!
     const { value, count } = into
     count.fill(0, at, at + to - from)
-    const index = place[ordinal]
+    const index = this.#placeOf(rows.buoys, ordinal)
     if (index === -1) return
     value.fill(0, at, at + to - from)
     const first = Math.max(from, rows.first[index])

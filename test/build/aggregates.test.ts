@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
-import { openDataset, type Dataset } from '../../src/answers/dataset.ts'
+import { type Dataset } from '../../src/answers/dataset.ts'
+import { makeReady, openReady } from '../../src/answers/derived.ts'
 import { checkFolder } from '../../src/build/folder-check.ts'
 import { Series, type SeasonDates, type SeriesRows } from '../../src/index/seasons.ts'
 import { isDirection, type Aggregation } from '../../src/index/statistics.ts'
@@ -144,7 +145,7 @@ test('Series with daily aggregates are those without, and a year grown by builds
           const anchor = buoyOf(9, 'UTC', [{ time: at('2012-06-01T00:00:00Z'), significantHeight: 1 }])
           await build([fakeSource([...mentioned, anchor])], folder, { allowLoss: 1 })
           assert.deepEqual(await checkFolder(folder), [])
-          const dataset = finish(openDataset(await loadSnapshot(folder), 86_400))
+          const dataset = finish(openReady(finish(makeReady(await loadSnapshot(folder), 86_400)))).dataset
           for (let ordinal = 0; ordinal < dataset.buoyCount; ordinal++) {
             assert.deepEqual(seriesOf(dataset, ordinal, true), seriesOf(dataset, ordinal, false))
           }
@@ -232,6 +233,6 @@ test('Aggregates that lie are found by check, those of other months are refused,
   await assert.rejects(loadSnapshot(folder), /aggregates-.*: was not made from the manifest's monthly parts/)
   await republish(folder, () => parts.filter(({ kind }) => kind !== 'aggregates'))
   assert.deepEqual(await checkFolder(folder), [])
-  const dataset = finish(openDataset(await loadSnapshot(folder), 86_400))
+  const dataset = finish(openReady(finish(makeReady(await loadSnapshot(folder), 86_400)))).dataset
   assert.deepEqual(seriesOf(dataset, 0, true), seriesOf(dataset, 0, false))
 })
