@@ -33,6 +33,12 @@ function listByRadius(km: number, pages: number): (view: View) => Draw {
   }
 }
 
+function newestReadings(perPage: number): (view: View) => Draw {
+  return ({ dataset }) =>
+    (random) =>
+      `/buoys/${pick(random, dataset.catalog.id)}/readings?per_page=${perPage}`
+}
+
 /** For the corpus `world`. */
 export const WORLD_CASES: readonly MicroCase[] = [
   {
@@ -66,6 +72,8 @@ export const WORLD_CASES: readonly MicroCase[] = [
   },
   { name: 'countries', draws: () => () => '/countries' },
   { name: 'map', draws: () => () => '/buoys/map' },
+  { name: 'readings, newest 20 of each', draws: newestReadings(20) },
+  { name: 'readings, newest 48 of each', draws: newestReadings(48) },
 ]
 
 function pageOfReadings(days: number, perPage: number): (view: View) => Draw {

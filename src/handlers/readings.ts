@@ -17,6 +17,7 @@ import {
 import { include } from '../answers/measures.ts'
 import { choice, date, integer, timestamp, type QueryOf } from '../answers/parameters.ts'
 import { READING_BYTES, writeReadings } from '../answers/reading.ts'
+import { NewestReadings } from '../answers/newest-readings.ts'
 import { buoyBeside, buoyPlace, readingsBuoy } from '../answers/buoy-table.ts'
 import { csvReadings } from '../answers/reading-csv.ts'
 import { readingColumns, type ReadingCursor } from '../answers/reading-table.ts'
@@ -57,6 +58,8 @@ const parameters = {
   }),
   include,
 }
+
+const NEWEST = new NewestReadings()
 
 const BUOY = new Literal('{"buoy":')
 const READINGS = new Literal(',"readings":[')
@@ -250,7 +253,8 @@ function writeRows(
   ascending: boolean,
 ): void {
   const step = ascending ? 1 : -1
-  for (let left = count; left > 0;) {
+  const isReady = !ascending && count > 0 && NEWEST.write(writer, readings, ordinal, id, position, count)
+  for (let left = isReady ? 0 : count; left > 0;) {
     const segment = readings.segmentOf(ordinal, position)
     const rows = readings.months[readings.month[segment]]
     const from = readings.from[segment]

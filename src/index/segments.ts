@@ -44,6 +44,9 @@ export interface SegmentColumns {
 }
 
 export class Segments implements SegmentColumns {
+  static #made = 0
+  /** Of those that a thread has made. */
+  readonly serial = Segments.#made++
   readonly months: readonly MonthRows[]
   readonly first: Uint32Array
   readonly month: Uint16Array
