@@ -48,6 +48,8 @@ export const SCALES = {
   big: 'scale,buoys=520,years=10',
   /** Thirteen seasons: 9.1 million readings of few buoys. */
   long: 'scale,buoys=40,years=13',
+  /** As many buoys as in the small data, of ten days: what a swap costs without the weight of readings. */
+  fleet: 'scale,buoys=1200,days=10',
   /** A look whether the bench runs. */
   tiny: 'scale,buoys=24,days=20',
 } as const
@@ -212,7 +214,7 @@ function build(out: string, sources: Source[], builder: Builder): Promise<{ id: 
  * One more than a server holds in memory, so that none of them is there when its turn comes; two do for a
  * look.
  */
-const SWAPPED: { readonly [scale in ScaleName]: number } = { demo: 4, big: 4, long: 4, tiny: 2 }
+const SWAPPED: { readonly [scale in ScaleName]: number } = { demo: 4, big: 4, long: 4, fleet: 4, tiny: 2 }
 const KEPT = 4
 const HALF_HOUR = 1800
 

@@ -62,6 +62,8 @@ const { values: options, positionals } = parseArgs({
     clients: { type: 'string', default: '2' },
     /** Requests a second where latencies are taken, in place of a share of the capacity. */
     rate: { type: 'string' },
+    /** Of the table: some of cold, hot, gzip. */
+    modes: { type: 'string', default: 'cold,hot,gzip' },
     /** Revision of the product that is measured, too. */
     before: { type: 'string' },
   },
@@ -102,6 +104,12 @@ const TOGETHER = {
   processes: Number(options.clients),
   proxies: !options['no-proxies'],
   rate: options.rate !== undefined ? Number(options.rate) : options.quick ? QUICK_RATE : null,
+}
+
+/** Of the table. */
+const MODES: ReadonlySet<string> = new Set(options.modes.split(','))
+for (const mode of MODES) {
+  if (!['cold', 'hot', 'gzip'].includes(mode)) throw new Error(`--modes: some of cold,hot,gzip; not ${mode}`)
 }
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
@@ -162,7 +170,8 @@ interface Plan {
 async function planOf(one: Case, server: Server, key: string): Promise<Plan> {
   const cold = draw(one, COLD, 7)
   const shape = await probe(server, [key], cold)
-  if (!wants('check') && !wants('table')) return { one, cold, shape, hot: { distinct: [], order: [] } }
+  if (HOT_MODES.length === 0 || (!wants('check') && !wants('table')))
+    return { one, cold, shape, hot: { distinct: [], order: [] } }
   const distinct = [...new Set(draw(one, HOT_DISTINCT * 2, 11))].slice(0, keepable(shape.length))
   const [rank, random] = [zipfRanks(distinct.length), seededRandom(12)]
   return { one, cold, shape, hot: { distinct, order: Array.from({ length: HOT_DRAWN }, () => rank(random)) } }
@@ -296,21 +305,14 @@ interface Measured {
   key: string
 }
 
-async function measureCase(
-  plan: Plan,
-  { cold, hot, before, ceiling, peers, key }: Measured,
+/** A case cold: ours, the ceiling, the revision before, and peers in the same rounds. */
+async function measureCold(
+  { one, cold: paths, shape }: Plan,
+  file: string,
+  { cold, before, ceiling, peers, key }: Omit<Measured, 'hot'>,
   results: Results,
 ): Promise<void> {
-  const { one, cold: paths, shape } = plan
-  const { distinct, order } = plan.hot
-  const headers = [key]
-  const coldFile = listFile(`${one.name} cold`, paths)
-  const load = (file: string, depth = 1, more: readonly string[] = []): Load => ({
-    file,
-    headers: [...headers, ...more],
-    depth,
-    seconds: SECONDS,
-  })
+  const load: Load = { file, headers: [key], depth: 1, seconds: SECONDS }
   await ceiling.answerWith(shape.head, shape.length)
 
   const comparable = []
@@ -325,12 +327,10 @@ async function measureCase(
   }
   const samples = await alternate(
     [
-      { server: cold, load: load(coldFile) },
-      { server: ceiling, load: load(coldFile) },
-      ...(before === null ? [] : [{ server: before.cold, load: load(coldFile) }]),
-      ...comparable.flatMap(({ ready }) =>
-        ready.server === null ? [] : [{ server: ready.server, load: load(coldFile) }],
-      ),
+      { server: cold, load },
+      { server: ceiling, load },
+      ...(before === null ? [] : [{ server: before.cold, load }]),
+      ...comparable.flatMap(({ ready }) => (ready.server === null ? [] : [{ server: ready.server, load }])),
     ],
     ROUNDS,
   )
@@ -354,7 +354,24 @@ async function measureCase(
     say(`  ${peer.name.padEnd(14)} ${Math.round(peerRow.rate)}/s, we ${peerRow.ratio.toFixed(2)} times`)
   }
   sayRow(row)
+}
 
+async function measureCase(
+  plan: Plan,
+  { cold, hot, before, ceiling, peers, key }: Measured,
+  results: Results,
+): Promise<void> {
+  const { one, cold: paths, shape } = plan
+  const { distinct, order } = plan.hot
+  const headers = [key]
+  const coldFile = listFile(`${one.name} cold`, paths)
+  if (MODES.has('cold')) await measureCold(plan, coldFile, { cold, before, ceiling, peers, key }, results)
+  const load = (file: string, depth = 1, more: readonly string[] = []): Load => ({
+    file,
+    headers: [...headers, ...more],
+    depth,
+    seconds: SECONDS,
+  })
   const drawn = order.map((place) => distinct[place])
   const hotFile = listFile(`${one.name} hot`, drawn)
   for (const [mode, more] of HOT_MODES) {
@@ -382,6 +399,7 @@ async function measureCase(
     ['cold', cold, coldFile],
     ['hot', hot, hotFile],
   ] as const) {
+    if (!MODES.has(mode)) continue
     await ceiling.answerWith(shape.head, shape.length)
     const [own, limit, earlierOne] = await alternate(
       [server, ceiling, ...(before === null ? [] : [before[mode]])].map((asked) => ({
@@ -398,10 +416,12 @@ async function measureCase(
 
 type HotMode = 'hot' | 'hot gzip'
 /** What a client sends to be answered so. */
-const HOT_MODES: readonly (readonly [HotMode, readonly string[]])[] = [
-  ['hot', []],
-  ['hot gzip', ['Accept-Encoding: gzip']],
-]
+const HOT_MODES = (
+  [
+    ['hot', []],
+    ['hot gzip', ['Accept-Encoding: gzip']],
+  ] as const satisfies readonly (readonly [HotMode, readonly string[]])[]
+).filter(([mode]) => MODES.has(mode === 'hot' ? 'hot' : 'gzip'))
 
 /** Has a hot server keep the answers to a hot list. */
 async function warm(
@@ -575,8 +595,9 @@ async function main(): Promise<void> {
   say(`data ${results.data}`)
   const { data, histories } = await readData(scale)
   const cli = options.cli ?? compileProduct()
-  const keysFile = join(BENCH_DATA, 'keys.json')
-  rmSync(keysFile, { force: true })
+  // Another run beside this one has keys of its own.
+  const keysFile = join(BENCH_DATA, `keys-${process.pid}.json`)
+  process.once('exit', () => rmSync(keysFile, { force: true }))
   const product: Product = { cli, keysFile, snapshots: data.folder, key: issueKey(cli, keysFile) }
   const key = `Authorization: Bearer ${product.key}`
   const cases = casesOf(data).filter(({ name }) => name.includes(options.only))
