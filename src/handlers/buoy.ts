@@ -6,6 +6,7 @@ import { addExtras } from '../answers/reading.ts'
 import { EXTRA_GROUPS, WIRE_NAMES } from '../answers/measures.ts'
 import { wordSet } from '../answers/parameters.ts'
 import { JsonWriter } from '../answers/json.ts'
+import type { Dataset } from '../answers/dataset.ts'
 import { availableOf } from '../index/available.ts'
 import { timestampText } from '../sea/time.ts'
 import { Literal } from '../answers/literals.ts'
@@ -56,9 +57,28 @@ interface Detail {
   licence?: string | null
 }
 
+/** What is found once for a buoy of a snapshot: ten years take up to 1 ms of looking. */
+const known = new WeakMap<Dataset, Map<number, object>>()
+
+function availableIn(dataset: Dataset, ordinal: number): object {
+  let ofBuoys = known.get(dataset)
+  if (ofBuoys === undefined) known.set(dataset, (ofBuoys = new Map()))
+  let available = ofBuoys.get(ordinal)
+  if (available === undefined) {
+    const spans = [...availableOf([dataset.readings, dataset.weather], ordinal)].map(
+      ([name, { first, last }]) => [
+        WIRE_NAMES[name],
+        { first: timestampText(first), last: timestampText(last) },
+      ],
+    )
+    ofBuoys.set(ordinal, (available = Object.fromEntries(spans) as object))
+  }
+  return available
+}
+
 /** `data` with what `included` names. */
 function moreText({ dataset, fragments }: View, ordinal: number, included: number): string {
-  const { readings, weather } = dataset
+  const { readings } = dataset
   const writer = new JsonWriter(TEXT_BYTES)
   fragments.detail.writeTo(writer, ordinal)
   const buoy = JSON.parse(writer.textOf(0, writer.at)) as Detail
@@ -73,13 +93,7 @@ function moreText({ dataset, fragments }: View, ordinal: number, included: numbe
     buoy.last_reading = { ...buoy.last_reading, ...extras }
   }
   if ((included & AVAILABLE) !== 0) {
-    const spans = [...availableOf([readings, weather], ordinal)]
-    buoy.available = Object.fromEntries(
-      spans.map(([name, { first, last }]) => [
-        WIRE_NAMES[name],
-        { first: timestampText(first), last: timestampText(last) },
-      ]),
-    )
+    buoy.available = availableIn(dataset, ordinal)
   }
   if ((included & CREDIT) !== 0) {
     const { catalog } = dataset
