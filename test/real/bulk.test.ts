@@ -1,14 +1,16 @@
 /**
- * Ten years of two buoys as Parquet, read by DuckDB, against a naive reading of the networks' own files. They
+ * Ten years of two buoys as files of the export and as CSV and Parquet of the API, read by DuckDB, against a naive
+ * reading of the networks' own files. They
  * are not part of the repository, so this file is skipped without them; test/bulk has made-up data.
  */
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { duck } from '../bulk/duck.ts'
+import { duck, type DuckRow } from '../bulk/duck.ts'
 import { assertWhole } from '../bulk/exporting.ts'
-import { runCliWell, temporaryFolder } from '../live.ts'
+import { runCliWell, startLive, temporaryFolder } from '../live.ts'
+import type { WorldRow } from '../oracle/world.ts'
 import { readBuoys } from './read-files.ts'
 
 const DATA = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
@@ -32,7 +34,7 @@ const COLUMNS = {
 } as const
 
 test(
-  'Ten years of two buoys as Parquet have every value of their sources.',
+  'Ten years of two buoys have every value of their sources, as exported Parquet and as CSV and Parquet of the API.',
   { skip, timeout: 600_000 },
   async (t) => {
     const folder = temporaryFolder(t)
@@ -44,30 +46,62 @@ test(
     t.after(close)
     const buoys = readBuoys(FOLDERS).filter(({ identifier }) => LONG.includes(identifier))
     assert.equal(buoys.length, LONG.length)
+    const live = await startLive(t, { snapshots: dir })
+    const save = async (id: string, format: string): Promise<string> => {
+      const path = `/buoys/${id}/readings?format=${format}&include=wind,peak_period&order=asc`
+      const reply = await fetch(live.base + path, { headers: { authorization: `Bearer ${live.key}` } })
+      assert.equal(reply.status, 200)
+      const file = join(folder, `${id}.${format}`)
+      writeFileSync(file, Buffer.from(await reply.arrayBuffer()))
+      return file
+    }
     for (const { identifier, rows } of buoys) {
       const expected = rows
         .filter(({ significantHeight }) => significantHeight !== null)
         .toSorted((a, b) => a.time - b.time)
       assert.ok(expected.length > 150_000, `${expected.length} rows of ${identifier}`)
-      const found = await ask(
-        `SELECT CAST(epoch(time) AS INTEGER) AS time, ${Object.keys(COLUMNS).join(', ')} FROM '${out}/readings/*/*.parquet'
-       WHERE buoy_id = (SELECT id FROM '${out}/buoys-*.parquet' WHERE source_identifier = '${identifier}') ORDER BY time`,
+      const [{ id }] = await ask(
+        `SELECT id FROM '${out}/buoys-*.parquet' WHERE source_identifier = '${identifier}'`,
       )
-      assert.equal(found.length, expected.length)
-      let values = 0
-      found.forEach((row, i) => {
-        const source = expected[i]
-        assert.equal(row['time'], source.time)
-        for (const [column, name] of Object.entries(COLUMNS)) {
-          // North is 0 in a snapshot, and 0 or 360 in files.
-          const value = source[name] === 360 && name.endsWith('irection') ? 0 : source[name]
-          if (value !== null) values++
-          const shown = row[column]
-          if (shown !== (value === null ? null : Math.fround(value)))
-            assert.fail(`${identifier} ${source.time} ${column}: ${shown}, and the source has ${value}`)
-        }
-      })
-      t.diagnostic(`${identifier}: ${found.length} readings, ${values} values`)
+      // Measures of CSV have all their digits.
+      const tables = {
+        export: `'${out}/readings/*/*.parquet' WHERE buoy_id = ${id}`,
+        parquet: `'${await save(String(id), 'parquet')}'`,
+        csv: `'${await save(String(id), 'csv')}'`,
+      }
+      for (const [kind, table] of Object.entries(tables)) {
+        const round = kind === 'csv' ? (value: number): number => value : Math.fround
+        const found = await ask(
+          `SELECT CAST(epoch(time) AS INTEGER) AS time, ${Object.keys(COLUMNS).join(', ')} FROM ${table} ORDER BY time`,
+        )
+        const values = assertSameValues(found, expected, round, `${kind} ${identifier}`)
+        t.diagnostic(`${kind} of ${identifier}: ${found.length} readings, ${values} values`)
+      }
     }
   },
 )
+
+/** @returns how many values were compared */
+function assertSameValues(
+  found: readonly DuckRow[],
+  expected: readonly WorldRow[],
+  round: (value: number) => number,
+  what: string,
+): number {
+  assert.equal(found.length, expected.length, what)
+  let values = 0
+  found.forEach((row, i) => {
+    const source = expected[i]
+    assert.equal(row['time'], source.time)
+    for (const [column, name] of Object.entries(COLUMNS)) {
+      // North is 0 in a snapshot, and 0 or 360 in files.
+      const value = source[name] === 360 && name.endsWith('irection') ? 0 : source[name]
+      if (value !== null) values++
+      // Whole numbers of CSV are texts in the JSON of DuckDB.
+      const shown = row[column] === null ? null : Number(row[column])
+      if (shown !== (value === null ? null : round(value)))
+        assert.fail(`${what} ${source.time} ${column}: ${shown}, and the source has ${value}`)
+    }
+  })
+  return values
+}
