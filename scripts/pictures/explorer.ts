@@ -48,7 +48,7 @@ async function picture(
   name: string,
   options: BrowserContextOptions,
 ): Promise<Picture> {
-  const context = await browser.newContext({ timezoneId: 'UTC', ...options })
+  const context = await browser.newContext({ timezoneId: 'UTC', locale: 'en-GB', ...options })
   try {
     const page = await context.newPage()
     page.setDefaultTimeout(DRAWN_MS)

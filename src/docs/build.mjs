@@ -32,6 +32,12 @@ export const SCALAR = {
     'https://github.com/scalar/scalar */\n',
 }
 
+/**
+ * Scalar's library of schemas tries whether it may evaluate text. The page's policy refuses that, and browsers
+ * report the attempt.
+ */
+const BEFORE_SCALAR = 'globalThis.__zod_globalConfig = { jitless: true };\n'
+
 /** Time that npm waits for an answer of the registry. */
 const ANSWER_TIMEOUT_MS = 4000
 /** Time for the whole fetch: 11 MB on a slow line. */
@@ -79,7 +85,12 @@ function pageFiles(scalar) {
   const demo = hashed('demo', 'js', readFileSync(join(here, 'demo.js')), 'text/javascript; charset=utf-8')
   if (scalar === null) return [...pages('plain.html', { STYLE: style.path, DEMO: demo.path }), style, demo]
   const code = new TextDecoder().decode(scalar).replace(/\/\/# sourceMappingURL=\S+\s*$/, '')
-  const library = hashed('scalar', 'js', Buffer.from(SCALAR.notice + code), 'text/javascript; charset=utf-8')
+  const library = hashed(
+    'scalar',
+    'js',
+    Buffer.from(SCALAR.notice + BEFORE_SCALAR + code),
+    'text/javascript; charset=utf-8',
+  )
   const start = hashed('start', 'js', readFileSync(join(here, 'start.js')), 'text/javascript; charset=utf-8')
   return [
     ...pages('page.html', {

@@ -261,6 +261,9 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
       readings,
       'Readings: Coast · <b>Coast</b> office (coast.example/terms?a=1), ours · CC BY 4.0',
     )
+    const heights = '[document.documentElement.scrollHeight, innerHeight]'
+    const [whole, seen] = await page.evaluate<[number, number]>(heights)
+    assert.equal(whole, seen, 'what is hidden in the panel does not make the page itself scroll')
     const link = page.locator('.credit a')
     assert.equal(await link.getAttribute('href'), 'https://coast.example/terms?a=1')
     assert.match(forecast ?? '', /^Forecast: Bay model, run of .*\d\d:\d\d UTC\.$/)

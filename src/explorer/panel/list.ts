@@ -47,14 +47,15 @@ export function drawList(scene: Scene, list: ListState): Drawn {
   }
   const { satellites } = scene.view
   const buoys = satellites ? answer.data.buoys : answer.data.buoys.filter(({ virtual }) => !virtual)
+  const own = favouriteRows(scene, answer.data.buoys)
   return {
     title: TITLE,
     nodes: [
       heading(TITLE),
       element('p', { class: 'sub' }, countText(buoys.length)),
-      ...favouriteRows(scene, answer.data.buoys),
+      ...own,
       satellites ? passList(scene) : null,
-      satellites ? element('h3', {}, 'Readings') : null,
+      satellites || own.length > 0 ? element('h3', {}, 'All buoys') : null,
       ...buoyRows(scene, list, buoys),
       downloadBox(scene, ({ offersOfList }) => offersOfList(scene, scene.mapBounds())),
       curlBox(scene, [
@@ -76,7 +77,6 @@ function favouriteRows(scene: Scene, buoys: readonly ActiveBuoy[]): HTMLElement[
   return [
     element('h3', { class: 'first' }, 'Favourites'),
     element('ul', { class: 'buoys favourites' }, ...rows),
-    element('h3', {}, 'All buoys'),
   ]
 }
 
