@@ -176,8 +176,15 @@ export interface Indexes {
   readonly passes: PassIndexes
 }
 
-/** `activeWithin` in seconds. @throws SnapshotError when a part is missing or malformed. */
-export function* indexesOf(snapshot: LoadedSnapshot, activeWithin: number): Steps<Indexes> {
+/**
+ * `activeWithin` in seconds; what is the same in `before`, the indexes of an earlier snapshot, is taken from there.
+ * @throws SnapshotError when a part is missing or malformed.
+ */
+export function* indexesOf(
+  snapshot: LoadedSnapshot,
+  activeWithin: number,
+  before: Indexes | null = null,
+): Steps<Indexes> {
   const opened = sorted(yield* openParts(snapshot))
   const { catalog } = opened
   const { id, lat, lng, virtual } = catalog
@@ -194,10 +201,13 @@ export function* indexesOf(snapshot: LoadedSnapshot, activeWithin: number): Step
     active,
     latest: yield* latestOf(segments),
     groups: buildGroups(catalog, active),
-    nearest: yield* nearestColumns(lat, lng, (i) => active[i] === 1 && virtual[i] === 0),
+    // In memory of its own, as it may stay for long: other snapshots take it over.
+    nearest: toShared(
+      yield* nearestColumns(lat, lng, (i) => active[i] === 1 && virtual[i] === 0, before?.nearest),
+    ),
     nearby: nearbyColumns(lat, lng, CONDITIONS_REACH_KM, (i) => virtual[i] === 0),
     around: aroundColumns(lat, lng, active),
-    spellings: yield* spellingColumns({ ...catalog, countries }),
+    spellings: toShared(yield* spellingColumns({ ...catalog, countries }, before?.spellings)),
     passes: yield* passIndexes(opened.passes, id.length, (wanted) => findId(id, wanted), activeSince),
   }
   yield

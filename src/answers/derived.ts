@@ -25,9 +25,16 @@ export interface OpenedSnapshot {
   readonly fragments: SnapshotFragments
 }
 
-/** `activeWithin` in seconds. @throws SnapshotError when a part is missing or malformed */
-export function* makeReady(snapshot: LoadedSnapshot, activeWithin: number): Steps<ReadySnapshot> {
-  const indexes = yield* indexesOf(snapshot, activeWithin)
+/**
+ * `activeWithin` in seconds; `before`: indexes of an earlier snapshot, much of which may be the same.
+ * @throws SnapshotError when a part is missing or malformed
+ */
+export function* makeReady(
+  snapshot: LoadedSnapshot,
+  activeWithin: number,
+  before: Indexes | null = null,
+): Steps<ReadySnapshot> {
+  const indexes = yield* indexesOf(snapshot, activeWithin, before)
   const fragments = yield* renderFragments(yield* openDataset(snapshot, indexes))
   return { ...snapshot, derived: { indexes, fragments } }
 }

@@ -12,6 +12,7 @@
 import { EARTH_RADIUS_KM, FARTHEST_KM, haversineKm } from '../sea/geo.ts'
 import type { Points } from './points.ts'
 import type { Steps } from '../system/steps.ts'
+import { sameNumbers } from '../system/thread-memory.ts'
 import { asked, locate, SAME_CHORD, squaredChordOf, writeUnitVector } from './sphere.ts'
 
 /** Most points that can be asked for here. */
@@ -57,16 +58,23 @@ export interface NearestColumns {
   readonly chord: Float32Array
 }
 
-/** Over the points that `accept` takes. */
+/**
+ * Over the points that `accept` takes. Lists of `before` are those of the same points: mostly no buoy has come or
+ * fallen silent between two snapshots.
+ */
 export function* nearestColumns(
   lat: Float64Array,
   lng: Float64Array,
   accept: (ordinal: number) => boolean,
+  before: NearestColumns | null = null,
 ): Steps<NearestColumns> {
   const ordinal = Uint32Array.from(lat.keys()).filter(accept)
   const vectors = new Float64Array(3 * ordinal.length)
   for (let i = 0; i < ordinal.length; i++) writeUnitVector(vectors, 3 * i, lat[ordinal[i]], lng[ordinal[i]])
   yield
+  const isKnown =
+    before !== null && sameNumbers(before.ordinal, ordinal) && sameNumbers(before.vectors, vectors)
+  if (isKnown) return before
   const [start, end] = [new Uint32Array(CELLS), new Uint32Array(CELLS)]
   const lists = new CellLists(vectors)
   const [list, chord] = [new Entries(Uint32Array), new Entries(Float32Array)]

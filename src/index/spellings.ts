@@ -11,6 +11,7 @@
 import { partitionPoint } from './bisect.ts'
 import type { Ranking } from './ranking.ts'
 import type { Steps } from '../system/steps.ts'
+import { sameNumbers } from '../system/thread-memory.ts'
 import { fold } from './words.ts'
 
 export interface SpellingsInput {
@@ -194,10 +195,15 @@ export interface SpellingColumns {
   readonly byClasses: Uint32Array
 }
 
-export function* spellingColumns(input: SpellingsInput): Steps<SpellingColumns> {
+/** The order of `before` is that of the same text. */
+export function* spellingColumns(
+  input: SpellingsInput,
+  before: SpellingColumns | null = null,
+): Steps<SpellingColumns> {
   const laid = yield* layOut(input)
   const { text, isStart } = laid
-  const starts = yield* ordered(laid)
+  const isKnown = before !== null && sameNumbers(before.text, text) && sameNumbers(before.isStart, isStart)
+  const starts = isKnown ? before.starts : yield* ordered(laid)
   return {
     text,
     isStart,

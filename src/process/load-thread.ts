@@ -3,6 +3,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeReady, type ReadySnapshot } from '../answers/derived.ts'
+import type { Indexes } from '../answers/dataset.ts'
 import { collectGarbage } from '../system/collect.ts'
 import { finish, finishInSlices } from '../system/steps.ts'
 import { changesBetween, type Changes, type ComparedSnapshot } from '../snapshot/changes.ts'
@@ -34,12 +35,16 @@ const dir = workerData as string
 const main = parentPort!
 /** Of the parts of the last snapshot: most of them are parts of the next one. */
 const summaries = new Map<string, PartSummary>()
+/** Of the last snapshot: much of them is the same in the next one. */
+let indexes: Indexes | null = null
 
 async function load({ manifest, previous, activeWithin }: ToLoad): Promise<FromLoading> {
   try {
     const loaded = await loadManifest(dir, manifest, previous ?? undefined, summaries)
-    const steps = makeReady(loaded, activeWithin)
-    return { ready: previous === null ? finish(steps) : await finishInSlices(steps, SLICE_MS) }
+    const steps = makeReady(loaded, activeWithin, indexes)
+    const ready = previous === null ? finish(steps) : await finishInSlices(steps, SLICE_MS)
+    indexes = ready.derived.indexes
+    return { ready }
   } catch (error) {
     // Any other fault is one of the program, which no snapshot may bring about; it ends this thread.
     if (!(error instanceof SnapshotError)) throw error

@@ -58,7 +58,7 @@ export interface ReloaderOptions {
   hold?: number
   /** Bytes that the held snapshots and a new one beside them may take together; 0 for what the machine has. */
   maxMemory: number
-  /** Number of workers: each makes indexes and fragments of its own. */
+  /** Number of workers: each has fragments of its own, and scratch memory. */
   threads: number
   /** Milliseconds that loading so many bytes may take, in place of the usual limit. */
   loadLimitMs?: (bytes: number) => number

@@ -5,11 +5,18 @@ type Numbers = Uint8Array | Uint16Array | Int16Array | Uint32Array | Int32Array 
 /** The widest element of an array. */
 const ALIGNMENT_BYTES = 8
 
+export function sameNumbers(a: Numbers, b: Numbers): boolean {
+  const bytesOf = ({ buffer, byteOffset, byteLength }: Numbers): Uint8Array =>
+    new Uint8Array(buffer, byteOffset, byteLength)
+  return a.length === b.length && Buffer.compare(bytesOf(a), bytesOf(b)) === 0
+}
+
 const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 /**
  * A copy of `value`, plain objects, maps and lists within each other, whose arrays of numbers are views on one
- * shared buffer. What occurs twice in `value` occurs twice in the copy and takes memory once.
+ * shared buffer. What occurs twice in `value` occurs twice in the copy and takes memory once; what is in shared
+ * memory stays where it is.
  */
 export function toShared<T>(value: T): T {
   const arrays = new Set<Numbers>()
@@ -36,8 +43,9 @@ function isNumbers(value: object): value is Numbers {
 function collect(value: unknown, arrays: Set<Numbers>, seen: Set<object>): void {
   if (typeof value !== 'object' || value === null || seen.has(value)) return
   seen.add(value)
-  if (isNumbers(value)) arrays.add(value)
-  else for (const each of membersOf(value)) collect(each, arrays, seen)
+  if (isNumbers(value)) {
+    if (!(value.buffer instanceof SharedArrayBuffer)) arrays.add(value)
+  } else for (const each of membersOf(value)) collect(each, arrays, seen)
 }
 
 function membersOf(value: object): Iterable<unknown> {
@@ -49,6 +57,7 @@ function copyOf(value: unknown, copies: Map<unknown, unknown>): unknown {
   if (typeof value !== 'object' || value === null) return value
   let copy = copies.get(value)
   if (copy !== undefined) return copy
+  if (isNumbers(value)) return value
   const entries = (pairs: Iterable<[unknown, unknown]>): [unknown, unknown][] =>
     Array.from(pairs, ([key, each]) => [key, copyOf(each, copies)])
   if (value instanceof Map) copy = new Map(entries(value))

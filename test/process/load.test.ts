@@ -86,6 +86,7 @@ test('A snapshot loads the same on the thread as on this one, and parts in memor
   const again = await loader.load(manifest, there)
   assert.ok(again.parts.every((part, i) => part === there.parts[i]))
   assert.deepEqual(again.newest, there.newest)
+  assert.deepEqual(again.derived, there.derived)
 })
 
 test('A load that passes its time limit is ended, refused and reported, and the next attempt starts anew.', async (t) => {
