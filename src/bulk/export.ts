@@ -14,6 +14,7 @@ import { readMonth } from '../snapshot/months.ts'
 import { decodePart } from '../snapshot/part.ts'
 import { loadPart } from '../snapshot/read.ts'
 import { BuildError } from '../system/build-error.ts'
+import { collectGarbage } from '../system/collect.ts'
 import type { Run } from '../parquet/columns.ts'
 import { writeBuoys, writeGeoJson } from './buoys-file.ts'
 import {
@@ -122,6 +123,8 @@ class Export {
       files.push(...exported.files)
       removed.push(...exported.removed)
       if (exported.written > 0) log(`${monthText(month)}: ${exported.written} files`)
+      // Of the memory of a month's part V8 knows nothing: ten years of months would wait to be collected.
+      collectGarbage()
     }
     const order = (file: ExportedFile): string => `${file.network} ${file.month}`
     files.sort((a, b) => (order(a) < order(b) ? -1 : 1))
