@@ -237,13 +237,22 @@ export async function swapFolder(scale: ScaleName, builder = OWN_BUILDER): Promi
       await build(folder, [fleet, surroundings], builder)
     }
   })
-  const manifests = readdirSync(folder)
-    .filter((file) => /^manifest-\d+-/.test(file))
-    .toSorted()
-    .map((file) => join(folder, file))
+  const manifests = manifestsIn(folder)
   if (manifests.length !== SWAPPED[scale]) throw new Error(`${folder} has ${manifests.length} snapshots`)
   return { folder, manifests }
 }
+
+/** The folder of the snapshot alone, for sections in which nothing is swapped. */
+export async function stillFolder(scale: ScaleName, builder = OWN_BUILDER): Promise<SwapFolder> {
+  const folder = await snapshotFolder(scale, builder)
+  return { folder, manifests: manifestsIn(folder) }
+}
+
+const manifestsIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((file) => /^manifest-\d+-/.test(file))
+    .toSorted()
+    .map((file) => join(folder, file))
 
 /** A source without its rows after a time. */
 const until = (source: Source, last: number): Source => ({

@@ -12,7 +12,7 @@ import { median } from './statistics.ts'
 
 const SECONDS = 5
 /** Connections of clients: each takes two of the proxy's. */
-const CLIENTS = 256
+const CLIENTS = 64
 
 interface Proxy {
   name: string
@@ -146,6 +146,7 @@ export async function measureProxies(context: MixtureContext, notRun: string[]):
     const found: { rate: number; own: number; behind: number; fresh: number }[] = []
     for (let round = 0; round < rounds; round++) {
       const { rate, cpu, othersCpu } = await saturate(front, load)
+      if (!(rate > 0)) throw new Error(`through ${proxy.name} no request was answered in ${load.seconds} s`)
       const small = { ...load, seconds: Math.min(2, swapSeconds), connections: 64 }
       const kept = await saturate(front, { ...small, file: lists.kept })
       const closed = await saturate(front, { ...small, file: lists.closed })

@@ -1,7 +1,7 @@
 /** The sections in which many clients ask for everything together: the mixture, swaps, and a neighbour. */
 import { BASE_PATH } from './cases.ts'
 import type { Checker } from './check.ts'
-import { builderOf, OWN_BUILDER, swapFolder, type BenchData, type Builder } from './data.ts'
+import { builderOf, OWN_BUILDER, stillFolder, swapFolder, type BenchData, type Builder } from './data.ts'
 import { measureNeighbour, measureSwaps, type Contender } from './felt.ts'
 import { distinctPaths, drawMixture, learn, lightOf, type Mixture } from './mixture.ts'
 import { measureMixture, startSwapping, type MixtureContext, type Section } from './mixture-run.ts'
@@ -78,7 +78,7 @@ export async function measureTogether(context: TogetherContext, results: Results
 
 /** Learns what a revision answers to a mixture, after comparing its answers with those of the oracle. */
 async function contend(
-  { data, checker, say }: TogetherContext,
+  { data, checker, wants, say }: TogetherContext,
   {
     label,
     product,
@@ -88,7 +88,8 @@ async function contend(
   results: Results,
 ): Promise<Contender> {
   const key = `Authorization: Bearer ${product.key}`
-  const swaps = await swapFolder(data.scale, builder)
+  const isSwapped = wants('mixture') || wants('swap')
+  const swaps = await (isSwapped ? swapFolder : stillFolder)(data.scale, builder)
   const server = await startSwapping(product, swaps)
   const asked = distinctPaths(mixture)
   const client = new RawClient(server.port, [key])
