@@ -22,10 +22,14 @@ const DAY_BYTES = 200
 const MOST_TEXTS = 256
 /** A store of eight bytes at the last gap stays within the text. */
 const SPARE_BYTES = 8
+/** Up to here eight bytes at a time take less than making a view for the copy. */
+const FEW_BYTES = 1024
 
 /** The text of a season's days, each with a comma before it. */
 export interface SeasonText {
   readonly bytes: Uint8Array
+  /** Of the same bytes. */
+  readonly view: DataView
   /** Where each day begins, and where the last one ends. */
   readonly start: Uint32Array
   /** Where the value of each day begins, counted from the day's first byte. */
@@ -83,7 +87,7 @@ function makeText(
   const bytes = new Uint8Array(start[days] + SPARE_BYTES)
   bytes.set(writer.bytes.subarray(from, writer.at))
   writer.at = from
-  return { bytes, start, value, width }
+  return { bytes, view: new DataView(bytes.buffer), start, value, width }
 }
 
 /**
@@ -144,11 +148,11 @@ function writeRun(
   count: Int32Array,
   factor: number,
 ): void {
-  const { bytes, start, width, value: gap } = text
+  const { start, width, value: gap } = text
   const { view, at } = writer
   const begin = start[from]
   const countGap = width + SAMPLE_COUNT.length
-  writer.bytes.set(bytes.subarray(begin, start[to]), at)
+  copyText(writer, text, begin, start[to])
   const words = HUNDREDTHS.words
   const counts = SHORT_INTEGERS.words
   // What a store of eight bytes takes with it.
@@ -165,20 +169,31 @@ function writeRun(
 /** Any day, without the first `skipped` bytes of its text. */
 function writeDay(
   writer: JsonWriter,
-  { bytes, start, value: gap }: SeasonText,
+  text: SeasonText,
   day: number,
   value: number,
   count: number,
   isWhole: boolean,
   skipped: 0 | 1,
 ): void {
-  const begin = start[day]
-  writer.bytes.set(bytes.subarray(begin + skipped, begin + gap[day]), writer.at)
-  writer.at += gap[day] - skipped
+  const begin = text.start[day]
+  const behind = begin + text.value[day]
+  copyText(writer, text, begin + skipped, behind)
+  writer.at += behind - begin - skipped
   if (value === NO_VALUE) writer.null()
   else if (isWhole) writer.integer(value)
   else writer.hundredths(value)
   writer.literal(SAMPLE_COUNT)
   writer.integer(count)
   writer.literal(DAY_END)
+}
+
+/** Copies a part of the text to where the writer stands, and up to seven bytes more. */
+function copyText(writer: JsonWriter, { bytes, view: source }: SeasonText, from: number, to: number): void {
+  const { view, at } = writer
+  if (to - from > FEW_BYTES) writer.bytes.set(bytes.subarray(from, to), at)
+  else {
+    const shift = at - from
+    for (let i = from; i < to; i += 8) view.setFloat64(i + shift, source.getFloat64(i, true), true)
+  }
 }

@@ -5,7 +5,7 @@ import { BaseExchange } from './base.ts'
 import type { UwsRequest, UwsResponse } from './binding.ts'
 import { framingOf, headText, unmapped } from './exchange.ts'
 import type { Again, Framing, HeaderName, LaterEvents, Pressure, Surroundings } from './exchange.ts'
-import { GATHERED_BYTES, PIECE_BYTES } from './limits.ts'
+import { AT_ONCE_BYTES, GATHERED_BYTES } from './limits.ts'
 import { firstPiece } from './turns.ts'
 import { ANSWER_LIMIT_BYTES, type Lane } from './uws-lane.ts'
 import { UwsLaterReply, withClosing } from './uws-later.ts'
@@ -147,14 +147,14 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
       response.writeStatus(head)
       // Not `end`, which would hold any number of bodies for a client that pipelines and does not read: with
       // an unfinished `tryEnd` the next pipelined request closes the connection.
-      const piece = firstPiece(body)
+      const piece = body.length <= AT_ONCE_BYTES ? body : firstPiece(body)
       // From several turns, a row may be longer than what is gathered.
       const mayBeFull = before + head.length + ADDED_HEAD_BYTES > GATHERED_BYTES
       const isDone = mayBeFull
         ? tryEndGathered(response, piece, body.length)
         : response.tryEnd(piece, body.length)[1]
       if (!isDone) this.#long.goOn(response, body, lasting)
-      this.sentBytes += Math.min(body.length, PIECE_BYTES)
+      this.sentBytes += Math.min(body.length, AT_ONCE_BYTES)
     }
     this.state = 'answered'
   }
