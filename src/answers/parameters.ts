@@ -306,16 +306,20 @@ export function textList(options: Common & { most: number; allowed: string }): P
   })
 }
 
-/** Some of a list of words, separated by commas: a bit for each word, the first one's the lowest. */
-export function wordSet(options: Common & { values: readonly string[] }): Parameter<number> {
-  const { values } = options
+/**
+ * Some of a list of words, separated by commas: a bit for each word, the first one's the lowest. The handler refuses
+ * those without `needed`.
+ */
+export function wordSet(options: Common & { values: readonly string[]; needed?: string }): Parameter<number> {
+  const { values, needed } = options
+  const any = `(${values.join('|')})`
   return declare(options, {
     allowed: `one or more of ${values.join(', ')}, separated by commas`,
     schema: { type: 'integer' },
     wire: {
       type: 'string',
       maxLength: MAX_WORDS_TEXT,
-      pattern: `^(${values.join('|')})(,(${values.join('|')}))*$`,
+      pattern: needed === undefined ? `^${any}(,${any})*$` : `^(${any},)*${needed}(,${any})*$`,
     },
     parse: (given, from, to) => parseWordSet(values, given, from, to),
     feed: feedNumber,

@@ -54,6 +54,7 @@ export const listChanges = operation({
     }),
     include: wordSet({
       values: [READINGS, ...EXTRA_GROUPS],
+      needed: READINGS,
       description:
         'With `readings` the answer also has the readings themselves, in pages; beside it `peak_period` and `wind` add members to them.',
     }),

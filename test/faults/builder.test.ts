@@ -20,7 +20,7 @@ const LOCK = new URL('../../dist/system/lock.js', import.meta.url).href
 const LONG_TIMEOUT = 1_200_000
 /** Names that a folder may hold when no builder is at work. */
 const OWN_NAME =
-  /^(registry\.jsonl|(manifest(-\d{6}-[0-9a-f]{24})?|(catalog|readings|weather|passes|forecast|tides)-[0-9a-f]{32})\.msgpack|report-[0-9a-f]{24}\.(json|html))$/
+  /^(registry\.jsonl|(manifest(-\d{6}-[0-9a-f]{24})?|(catalog|readings|weather|aggregates|passes|forecast|tides)-[0-9a-f]{32})\.msgpack|report-[0-9a-f]{24}\.(json|html))$/
 
 test(
   'A builder killed at any moment leaves a whole snapshot, and the next build leaves nothing behind.',

@@ -25,7 +25,7 @@ import { StubS3 } from '../store/stub_s3.ts'
 import { dated, faultsOf, mirrorOf, publish, serveFolder, type Misbehaviour } from './world.ts'
 
 const partsOf = (dir: string): string[] =>
-  readdirSync(dir).filter((name) => /^(catalog|readings|weather)-/.test(name))
+  readdirSync(dir).filter((name) => /^(catalog|readings|weather|aggregates)-/.test(name))
 
 /** The largest part of what a folder publishes now. */
 async function largestOf(dir: string): Promise<string> {

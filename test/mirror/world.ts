@@ -173,7 +173,7 @@ export function mirrorOf(
 export async function faultsOf(dir: string): Promise<string[]> {
   const odd = readdirSync(dir).filter(
     (name) =>
-      !/^(manifest(-\d{6}-[0-9a-f]{24})?|(catalog|readings|weather)-[0-9a-f]{32})\.msgpack$|^mirror\.json$/.test(
+      !/^(manifest(-\d{6}-[0-9a-f]{24})?|(catalog|readings|weather|aggregates)-[0-9a-f]{32})\.msgpack$|^mirror\.json$/.test(
         name,
       ),
   )

@@ -345,7 +345,7 @@ function contents(snapshot: Awaited<ReturnType<typeof loadSnapshot>>): unknown {
 const whole = join(folder, 'whole')
 const hurt = join(folder, 'hurt')
 let intact: unknown = null
-const PART = /^(catalog|readings|weather)-[0-9a-f]{32}\.msgpack$/
+const PART = /^(catalog|readings|weather|aggregates)-[0-9a-f]{32}\.msgpack$/
 
 /** Makes the two copies once. Returns the files that a reader reads. */
 async function smallSnapshot(): Promise<string[]> {
