@@ -98,6 +98,9 @@ export interface Mixture {
   wanted: readonly Wanted[]
 }
 
+/** A public operation ignores a wrong key. */
+const PUBLIC = /^\/buoys\/(search|nearest)\?/
+
 export function drawMixture(data: BenchData, count: number): Mixture {
   const kinds = kindsOf(data)
   const random = seededRandom(22)
@@ -106,12 +109,13 @@ export function drawMixture(data: BenchData, count: number): Mixture {
   const wanted = Array.from({ length: count }, (): Wanted => {
     const share = random() * sums.at(-1)!
     const kind = sums.findIndex((sum) => share < sum)
+    const path = kinds[kind].draw(random)
     return {
       kind,
-      path: kinds[kind].draw(random),
+      path,
       gzip: isOneOf(ONE_IN.gzip),
       conditional: isOneOf(ONE_IN.conditional),
-      wrongKey: isOneOf(ONE_IN.wrongKey),
+      wrongKey: isOneOf(ONE_IN.wrongKey) && !PUBLIC.test(path),
     }
   })
   return { kinds, wanted }
