@@ -1,6 +1,7 @@
 /**
  * The thread on which `load.ts` loads snapshots: a manifest in, the snapshot or what is wrong with it out.
  */
+import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeReady, type ReadySnapshot } from '../answers/derived.ts'
 import type { Indexes } from '../answers/dataset.ts'
@@ -31,6 +32,9 @@ export type FromLoading = { ready: ReadySnapshot } | { changes: Changes } | { re
 /** As in `read.ts`: serving threads may share this one's core. */
 const SLICE_MS = 0.2
 
+/** Once something is served, those who serve come first where processors are scarce. */
+const NICENESS = 5
+
 const dir = workerData as string
 const main = parentPort!
 /** Of the parts of the last snapshot: most of them are parts of the next one. */
@@ -39,6 +43,8 @@ const summaries = new Map<string, PartSummary>()
 let indexes: Indexes | null = null
 
 async function load({ manifest, previous, activeWithin }: ToLoad): Promise<FromLoading> {
+  // Elsewhere it would be that of the whole process.
+  if (previous !== null && process.platform === 'linux') setPriority(NICENESS)
   try {
     const loaded = await loadManifest(dir, manifest, previous ?? undefined, summaries)
     const steps = makeReady(loaded, activeWithin, indexes)
