@@ -10,6 +10,8 @@ const PHONE = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch:
 
 /** After this a tap is no second one. */
 const DOUBLE_TAP_MS = 400
+/** Drawings of a page that comes up are fewer. */
+const MOST_TABS = 20
 
 /** Time and significant height in the legend of the first chart; the height is '' while nothing is read. */
 async function readOff(page: Page): Promise<{ time: string; height: string }> {
@@ -102,9 +104,14 @@ test('Charts and units', { timeout: 600_000 }, async (t) => {
     await page.keyboard.press('Enter')
     await page.locator('.facts').waitFor()
     const slider = page.getByRole('slider', { name: 'Time in the chart' })
-    // From the days of the chart one Tab leads into it.
-    await page.locator('input[name=span]:checked').focus()
-    await page.keyboard.press('Tab')
+    // From the days of the chart one Tab leads into it; a page that is drawn anew in between takes the focus along.
+    await until(page, `document.querySelector('#chart-cursor') !== null`)
+    for (let tries = 0; tries < MOST_TABS; tries++) {
+      await page.locator('input[name=span]:checked').focus()
+      await page.keyboard.press('Tab')
+      if ((await page.evaluate('document.activeElement.id')) === 'chart-cursor') break
+      await wait(200)
+    }
     const text = async (): Promise<string> => String(await slider.getAttribute('aria-valuetext'))
     const newest = await text()
     assert.match(

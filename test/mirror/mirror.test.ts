@@ -276,14 +276,15 @@ test('A part that breaks off goes on where it ended, also for the next process, 
 
   const one = join(temporaryFolder(t), 'one')
   await brokenOff(one)
-  // Six times half of the rest.
-  assert.ok(statSync(halfIn(one)).size > length * 0.9)
+  // Six times half of the rest, but for what a busy client had not read when the connection was cut.
+  const { size } = statSync(halfIn(one))
+  assert.ok(size > length * 0.4, `${size} of ${length}`)
   const first = mirrorOf(t, web.url, one)
   await first.mirror.look()
   assert.equal(await first.held(), id)
   const ranges = web.asked.filter(({ name }) => name === part)
   assert.equal(ranges.length, 1)
-  assert.ok(ranges[0].from > length * 0.9)
+  assert.equal(ranges[0].from, size)
   assert.deepEqual(await faultsOf(one), [])
 
   const two = join(temporaryFolder(t), 'two')
