@@ -68,11 +68,12 @@ const SLOW = [
 const LONG = [
   'test/access/redis-live',
   'test/bench/attacks-node',
+  'test/bench/http',
   'test/build/publishing/chaos',
   'test/bulk/faults',
   'test/explorer/truth',
   'test/faults/builder',
-  'test/faults/damage-live',
+  'test/faults/damage',
   'test/faults/quotas',
 ]
 const isLong = (file) => LONG.some((start) => file.startsWith(start))
