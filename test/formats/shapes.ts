@@ -168,7 +168,8 @@ export function assertShapes(get: Get, url: string, wishes: readonly (number | s
     })
     // `buoy` nests columns that CSV has only where they are named.
     .filter((field) => field !== 'buoy')
-  if (fields.length === 0) return false
+  // An empty value counts as absent.
+  if (fields.join() === '') return false
   const wanted = expanded(fields.join().split(','), names)
   const query = `${url}&page=1&fields=${encodeURIComponent(fields.join())}`
   const shaped = get(`${query}&format=csv&units=1`)
