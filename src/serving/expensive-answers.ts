@@ -31,24 +31,24 @@ const SLOTS = 4
 const MOST_BEGUN = 32
 const MOST_WAITING = 128
 /** The share of both that one client may have. */
-const CLIENT_SHARE = 1 / 4
+export const CLIENT_SHARE = 1 / 4
 /**
  * An answer waits so long for a slot; a connection on which nothing happens ends after ten seconds.
  */
-const LONGEST_WAIT_MS = 8000
+export const LONGEST_WAIT_MS = 8000
 /**
  * From its beginning to its end: 17 MB at 1.2 Mbit/s. Meanwhile it holds on to the snapshot that it began
  * with.
  */
-const LONGEST_MS = 120_000
+export const LONGEST_MS = 120_000
 /** 1.2 Mbit/s: the rate of the line above. */
-const LEAST_BYTES_PER_MS = 150
+export const LEAST_BYTES_PER_MS = 150
 /**
  * A reader that leaves no room for so long is given up. uws does so by itself; Node takes up to twice
  * as long.
  */
-const LONGEST_UNREAD_MS = 10_000
-const LOOK_INTERVAL_MS = 500
+export const LONGEST_UNREAD_MS = 10_000
+export const LOOK_INTERVAL_MS = 500
 
 /** What one step writes at most. */
 const STEP_BYTES = 16 * 1024

@@ -14,22 +14,22 @@ import type { ParquetJob, ParquetRun } from '../formats/parquet-job.ts'
 import type { FromParquet, ToParquet } from '../formats/parquet-thread.ts'
 import { MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from '../http/exchange.ts'
 import { startThread } from '../system/thread.ts'
+import {
+  CLIENT_SHARE,
+  LEAST_BYTES_PER_MS,
+  LONGEST_MS,
+  LONGEST_UNREAD_MS,
+  LONGEST_WAIT_MS,
+  LOOK_INTERVAL_MS,
+} from './expensive-answers.ts'
 
 /** Answers that have begun, and answers that wait until one of them is over. */
 const MOST_BEGUN = 16
 const MOST_WAITING = 64
-/** The share of both that one client may have. */
-const CLIENT_SHARE = 1 / 4
-/** As of other expensive answers: see `expensive-answers.ts`. */
-const LONGEST_WAIT_MS = 8000
-const LONGEST_MS = 120_000
-const LEAST_BYTES_PER_MS = 150
-const LONGEST_UNREAD_MS = 10_000
 /** A thread that has not written a group for so long hangs, and is ended; one group takes some 20 ms. */
 const LONGEST_GROUP_MS = 30_000
 /** A thread without work ends after so long: it holds some 40 MB. */
 const LONGEST_IDLE_MS = 10_000
-const LOOK_INTERVAL_MS = 500
 /** Its heap: many times what row groups take. */
 const THREAD_HEAP_MB = 256
 
