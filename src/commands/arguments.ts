@@ -1,7 +1,7 @@
 /** Arguments and environment of a command, read against the table of its settings. */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { ConfigOf, Setting, Settings } from '../process/settings.ts'
+import type { ConfigOf, Setting, Settings } from '../process/settings/setting.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { suggestion } from './suggest.ts'
 

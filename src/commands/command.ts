@@ -1,6 +1,6 @@
 /** What a command is: how it is described in `--help`, what it takes, and what it does. */
 import type { Signals } from '../begin.mjs'
-import type { ConfigOf, Settings } from '../process/settings.ts'
+import type { ConfigOf, Settings } from '../process/settings/setting.ts'
 import type { Stops } from './stops.ts'
 
 interface Described {

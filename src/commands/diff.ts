@@ -2,7 +2,8 @@
 import { CHANGE_WORDS, changedBuoysBytes, writeChanges, type ComparedCatalogs } from '../answers/changes.ts'
 import { JsonWriter } from '../answers/json.ts'
 import { listKept } from '../build/kept.ts'
-import { DIFF_SETTINGS } from '../process/settings.ts'
+import { SERVE_SETTINGS } from '../process/settings/serve.ts'
+import { flag } from '../process/settings/setting.ts'
 import { timestampText } from '../sea/time.ts'
 import { readCatalog, type Catalog } from '../snapshot/catalog.ts'
 import {
@@ -23,7 +24,10 @@ import { print } from './surroundings.ts'
 
 export const diff = command({
   usage: 'DIR A B [--json]',
-  settings: DIFF_SETTINGS,
+  settings: {
+    json: flag('print what GET /changes answers, as one line of JSON'),
+    'active-within': SERVE_SETTINGS['active-within'],
+  },
   positionals: 3,
   inFolder: true,
   run: async ({ json, 'active-within': activeWithin }, [dir, a, b]) => {

@@ -8,15 +8,33 @@ import { BucketTarget } from '../bulk/bucket-target.ts'
 import type { Exported } from '../bulk/export.ts'
 import { FolderTarget } from '../bulk/folder-target.ts'
 import type { Target } from '../bulk/target.ts'
-import { EXPORT_SETTINGS } from '../process/settings.ts'
+import { optional, type Setting } from '../process/settings/setting.ts'
+import { oneOf, text } from '../process/settings/values.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { timestampText } from '../sea/time.ts'
+import { EXPORT_FORMATS, type ExportFormat } from '../snapshot/file-list.ts'
 import { readManifest } from '../snapshot/read.ts'
 import type { Store } from '../store/store.ts'
 import { BuildError } from '../system/build-error.ts'
 import { command } from './command.ts'
 import { openPublishing } from './publishing.ts'
 import { clock, note, print } from './surroundings.ts'
+
+const EXPORT_SETTINGS = {
+  format: {
+    placeholder: 'FORMAT',
+    help: 'parquet or csv',
+    default: 'parquet',
+    parse: oneOf(EXPORT_FORMATS),
+  } satisfies Setting<ExportFormat>,
+  out: {
+    placeholder: 'DIR_OR_URL',
+    help: 'folder or bucket, s3://BUCKET/PREFIX, that the files go to; what it has of the same data stays',
+    required: true,
+    parse: text,
+  } satisfies Setting<string>,
+  since: optional('ID', 'export only the months that changed after this kept snapshot (default: all months)'),
+} as const
 
 export const exportCommand = command({
   usage: 'DIR --out DIR_OR_URL [--format parquet|csv] [--since ID]',

@@ -1,6 +1,7 @@
 /** `health`: asks the admin port of a server on this machine, for the health check of a container. */
 import { DEFAULT_ADMIN_PORT } from '../process/admin-port.ts'
-import { HEALTH_SETTINGS, type ConfigOf } from '../process/settings.ts'
+import { SERVE_SETTINGS } from '../process/settings/serve.ts'
+import { flag, type ConfigOf } from '../process/settings/setting.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { BuildError } from '../system/build-error.ts'
 import { command } from './command.ts'
@@ -8,6 +9,12 @@ import { print } from './surroundings.ts'
 
 /** Above any honest answer, below what supervisors wait. */
 const PATIENCE_MS = 4000
+
+const HEALTH_SETTINGS = {
+  'admin-port': SERVE_SETTINGS['admin-port'],
+  'admin-host': SERVE_SETTINGS['admin-host'],
+  live: flag('ask whether the process lives, not whether it is ready'),
+} as const
 
 export const health = command({
   usage: '[--live] [--admin-port PORT] [--admin-host ADDRESS]',

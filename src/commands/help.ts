@@ -1,5 +1,5 @@
 /** Texts of `--help`: the list of the commands, and the usage and options of each. */
-import type { Setting, Settings } from '../process/settings.ts'
+import type { Setting, Settings } from '../process/settings/setting.ts'
 import { KIND_HELP } from '../sources/kinds.ts'
 import { variableOf } from './arguments.ts'
 import type { Command, Service } from './command.ts'

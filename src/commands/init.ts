@@ -1,9 +1,19 @@
 /** `init`: writes a configuration to begin with, every member explained. */
 import { writeFileSync } from 'node:fs'
-import { INIT_SETTINGS } from '../process/settings.ts'
+import type { Setting } from '../process/settings/setting.ts'
+import { text } from '../process/settings/values.ts'
 import { BuildError } from '../system/build-error.ts'
 import { command } from './command.ts'
 import { print } from './surroundings.ts'
+
+const INIT_SETTINGS = {
+  config: {
+    placeholder: 'FILE',
+    help: 'the file to write',
+    default: 'groundswell.config.json',
+    parse: text,
+  } satisfies Setting<string>,
+} as const
 
 export const init = command({
   usage: '[--config FILE]',

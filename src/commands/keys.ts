@@ -1,15 +1,45 @@
 /** `keys …`: issues, lists, rotates and revokes keys, sets their quotas, and moves them between files and Redis. */
 import { existsSync } from 'node:fs'
 import { fileStore, merged, redisStore, type KeyStore } from '../access/key-store.ts'
-import { KeyCommandError, type IssuedKey } from '../access/keys.ts'
-import { changeKeys, KeysFileError, loadKeys, type KeyRecord } from '../access/keys-file.ts'
+import { DEFAULT_QUOTA, KeyCommandError, type IssuedKey } from '../access/keys.ts'
+import { changeKeys, KeysFileError, loadKeys, MAX_QUOTA, type KeyRecord } from '../access/keys-file.ts'
 import { openRedis, type RedisConfig } from '../process/redis.ts'
-import { IMPORT_SETTINGS, ISSUE_SETTINGS, KEYS_FILE_SETTINGS } from '../process/settings.ts'
+import { data, keys, REDIS_SETTINGS } from '../process/settings/places.ts'
+import { flag, type Setting } from '../process/settings/setting.ts'
+import { text, wholeNumber } from '../process/settings/values.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { isAddress, parseAddress } from '../redis/address.ts'
 import { command, type Command } from './command.ts'
 import { makeDataFolder } from './data-folder.ts'
 import { clock, note, print, random } from './surroundings.ts'
+
+export const KEYS_FILE_SETTINGS = {
+  data,
+  keys,
+  ...REDIS_SETTINGS,
+  json: flag('print one line of JSON'),
+} as const
+
+export const IMPORT_SETTINGS = {
+  ...KEYS_FILE_SETTINGS,
+  replace: flag('take exactly the imported keys: others end, and those that differ are replaced'),
+} as const
+
+export const ISSUE_SETTINGS = {
+  ...KEYS_FILE_SETTINGS,
+  owner: {
+    placeholder: 'NAME',
+    help: 'the owner of the key; an owner has one',
+    required: true,
+    parse: text,
+  } satisfies Setting<string>,
+  quota: {
+    placeholder: 'N',
+    help: 'requests per clock hour',
+    default: String(DEFAULT_QUOTA),
+    parse: wholeNumber(1, MAX_QUOTA),
+  } satisfies Setting<number>,
+} as const
 
 type StoreConfig = RedisConfig & { readonly keys: string }
 

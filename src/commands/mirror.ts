@@ -1,6 +1,6 @@
 /** The mirror that `--from` asks for. */
 import type { Mirror } from '../mirror/mirror.ts'
-import type { ServeConfig } from '../process/settings.ts'
+import type { ServeConfig } from '../process/settings/serve.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { StoreError } from '../store/store.ts'
 import { clock, environment, note, random } from './surroundings.ts'

@@ -1,7 +1,6 @@
 /** `publish`: brings a bucket up to a folder; and how the commands that build open a bucket. */
 import { Prefix } from '../build/publishing/prefix.ts'
 import { outcomeLines, Publishing } from '../build/publishing/publishing.ts'
-import { PUBLISH_COMMAND_SETTINGS } from '../process/settings.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { lockFolder } from '../snapshot/write.ts'
 import { parseAddress } from '../store/address.ts'
@@ -9,8 +8,17 @@ import { openStore } from '../store/open.ts'
 import { StoreError, type Store } from '../store/store.ts'
 import { WebStore } from '../store/web.ts'
 import { BuildError } from '../system/build-error.ts'
+import { BUILD_SETTINGS, PUBLISH_SETTINGS } from './build-settings.ts'
 import { command } from './command.ts'
 import { clock, environment, note, print, random } from './surroundings.ts'
+
+const PUBLISH_COMMAND_SETTINGS = {
+  'single-writer': PUBLISH_SETTINGS['single-writer'],
+  keep: {
+    ...BUILD_SETTINGS.keep,
+    help: 'commits to keep in the bucket; older ones, and parts that none of the kept names, go after a day',
+  },
+} as const
 
 export const publish = command({
   usage: 'DIR URL [--single-writer] [--keep N]',

@@ -1,13 +1,13 @@
 /** `report`: prints the report of the newest build. */
 import { newestReport } from '../build/report/files.ts'
 import { reportLines } from '../build/report/text.ts'
-import { REPORT_SETTINGS } from '../process/settings.ts'
+import { flag } from '../process/settings/setting.ts'
 import { command } from './command.ts'
 import { print } from './surroundings.ts'
 
 export const report = command({
   usage: 'DIR [--json]',
-  settings: REPORT_SETTINGS,
+  settings: { json: flag('print the JSON document') },
   positionals: 1,
   inFolder: true,
   run: async ({ json }, [dir]) => {

@@ -1,13 +1,13 @@
 /** `rollback` and `resume`: back to a kept snapshot, and forward again. */
 import { resume as resumeFolder, rollback as rollBackFolder } from '../build/rollback.ts'
-import { ROLLBACK_SETTINGS } from '../process/settings.ts'
+import { optional } from '../process/settings/setting.ts'
 import { timestampText } from '../sea/time.ts'
 import { command } from './command.ts'
 import { clock, print } from './surroundings.ts'
 
 export const rollback = command({
   usage: 'DIR [--to ID]',
-  settings: ROLLBACK_SETTINGS,
+  settings: { to: optional('ID', 'the snapshot to publish; the one before the current without this option') },
   positionals: 1,
   inFolder: true,
   run: async ({ to }, [dir]) => {

@@ -3,15 +3,37 @@ import type { Signals } from '../begin.mjs'
 import { StoppedEarly, startServer, type RunningServer } from '../process/server.ts'
 import type { Doors } from '../access/page-reads.ts'
 import type { BuildFigures } from '../metrics/figures.ts'
-import { SERVE_ALONE_SETTINGS, type ConfigOf, type ServeConfig } from '../process/settings.ts'
+import { SERVE_SETTINGS, type ServeConfig } from '../process/settings/serve.ts'
+import type { ConfigOf, Setting } from '../process/settings/setting.ts'
+import { last } from '../process/settings/values.ts'
 import { UsageError } from '../process/usage-error.ts'
+import { endOf, parseTimestamp } from '../sea/time.ts'
 import type { PublishedManifest } from '../snapshot/read.ts'
-import { keptSnapshot } from '../build/kept.ts'
+import { keptSnapshot, type Wanted } from '../build/kept.ts'
 import { ServerFailure, type Stops } from './stops.ts'
 import { service } from './command.ts'
 import { expectFreePort } from './free-port.ts'
 import { openMirror } from './mirror.ts'
 import { clock, logSettings, note, print, programVersion, random } from './surroundings.ts'
+
+/** Of `serve` alone: who builds, too, serves what is built. */
+const SERVE_ALONE_SETTINGS = {
+  ...SERVE_SETTINGS,
+  'as-of': {
+    placeholder: 'ID_OR_TIME',
+    help: 'serve this kept snapshot and no later one: its id, or the last whose data are not newer than a time',
+    default: '',
+    parse: (texts) => {
+      const wanted = last(texts)
+      if (wanted === '') return null
+      if (/^[0-9a-f]{24}$/.test(wanted)) return { id: wanted }
+      const time = parseTimestamp(wanted)
+      if (time === null)
+        throw new Error('the id of a snapshot, or an ISO 8601 time such as 2026-03-27T09:00:00Z')
+      return { time: Math.floor(endOf(time)) }
+    },
+  } satisfies Setting<Wanted | null>,
+} as const
 
 export const serve = service({
   usage: '[--snapshots DIR] [--from ADDRESS] [--port PORT] [--keys FILE] [options]',

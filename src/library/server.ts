@@ -1,7 +1,8 @@
 /** A server within another program. */
 import { levelOf } from '../logs/log.ts'
 import { startServer as start } from '../process/server.ts'
-import { SERVE_SETTINGS, type ServeConfig, type Setting } from '../process/settings.ts'
+import { SERVE_SETTINGS, type ServeConfig } from '../process/settings/serve.ts'
+import type { Setting } from '../process/settings/setting.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { join } from 'node:path'
 

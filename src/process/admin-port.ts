@@ -1,6 +1,6 @@
 /** Opens the admin port as the settings ask for it. */
 import { isLoopback, readToken, startAdmin, type AdminOptions } from './admin.ts'
-import type { ServeConfig } from './settings.ts'
+import type { ServeConfig } from './settings/serve.ts'
 
 export type AdminPort = Awaited<ReturnType<typeof startAdmin>>
 

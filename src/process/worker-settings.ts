@@ -14,7 +14,7 @@ import type { PublishedManifest } from '../snapshot/read.ts'
 import type { Mirror } from '../mirror/mirror.ts'
 import { ListenerCounts } from '../serving/listener-counts.ts'
 import { Totals } from '../serving/totals.ts'
-import type { ServeConfig } from './settings.ts'
+import type { ServeConfig } from './settings/serve.ts'
 import { startSite } from './site.ts'
 import type { WorkerStart } from './worker.ts'
 

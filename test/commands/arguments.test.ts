@@ -3,15 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readCommandLine, variableOf } from '../../src/commands/arguments.ts'
 import { settingsHelp } from '../../src/commands/help.ts'
-import { parseQuota } from '../../src/commands/keys.ts'
-import {
-  BUILD_SETTINGS,
-  ISSUE_SETTINGS,
-  KEYS_FILE_SETTINGS,
-  RUN_SETTINGS,
-  SERVE_SETTINGS,
-  type Settings,
-} from '../../src/process/settings.ts'
+import { BUILD_SETTINGS, RUN_SETTINGS } from '../../src/commands/build-settings.ts'
+import { ISSUE_SETTINGS, KEYS_FILE_SETTINGS, parseQuota } from '../../src/commands/keys.ts'
+import { SERVE_SETTINGS } from '../../src/process/settings/serve.ts'
+import type { Settings } from '../../src/process/settings/setting.ts'
 import { UsageError } from '../../src/process/usage-error.ts'
 
 /** What has to be given for a command to be complete. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { issueKey } from '../../src/access/keys.ts'
 import { openSnapshot, startServer, type Reading } from '../../src/index.ts'
 import { OF_THE_COMMAND, optionName } from '../../src/library/server.ts'
-import { SERVE_SETTINGS } from '../../src/process/settings.ts'
+import { SERVE_SETTINGS } from '../../src/process/settings/serve.ts'
 import { runCliWell, temporaryFolder } from '../live.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../data/fixtures/small', import.meta.url))

@@ -2,7 +2,8 @@
  * `doctor`: looks at all that `run` needs, with the same options, and says what to do. It changes nothing. Its
  * exit code is 0 unless a start is impossible.
  */
-import { DOCTOR_SETTINGS, type ConfigOf } from '../../process/settings.ts'
+import { flag, type ConfigOf } from '../../process/settings/setting.ts'
+import { RUN_SETTINGS } from '../build-settings.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { command } from '../command.ts'
 import { clock, print } from '../surroundings.ts'
@@ -20,6 +21,12 @@ import { sourceFindings } from './sources.ts'
 
 const WIDTH_OF_CHECK = 20
 const WORDS: { readonly [level in Level]: string } = { ok: 'ok', advice: 'advice', impossible: 'FAULT' }
+
+/** `doctor` looks at what `run` would do with the same options. */
+export const DOCTOR_SETTINGS = {
+  ...RUN_SETTINGS,
+  json: flag('print the findings as JSON'),
+} as const
 
 export const doctor = command({
   usage: '[options of run] [--json]',

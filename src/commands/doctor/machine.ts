@@ -2,7 +2,7 @@
 import { totalmem } from 'node:os'
 import { loadEngine } from '../../http/engine.ts'
 import { connectionsWithin, openFilesLimit } from '../../http/files.ts'
-import type { ServeConfig } from '../../process/settings.ts'
+import type { ServeConfig } from '../../process/settings/serve.ts'
 import { advise, impossible, ok, reasonOf, sizeText, type Finding } from './finding.ts'
 
 /** The last day of each release's security fixes, as Node's release schedule has it. */

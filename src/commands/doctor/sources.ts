@@ -1,7 +1,8 @@
 /** What the doctor asks of the sources that a build would read. */
 import { existsSync } from 'node:fs'
 import type { HostAnswer } from '../../fetch/reach.ts'
-import type { ConfigOf, RUN_SETTINGS } from '../../process/settings.ts'
+import type { ConfigOf } from '../../process/settings/setting.ts'
+import type { RUN_SETTINGS } from '../build-settings.ts'
 import type { Configuration } from '../../sources/configuration.ts'
 import { openSource } from '../../sources/kinds.ts'
 import { environment } from '../surroundings.ts'

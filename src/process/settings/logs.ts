@@ -1,7 +1,7 @@
 /** Settings of the log, for all commands that go on for a while. */
-import { parseAccessRules, type AccessRules } from '../logs/access-rules.ts'
-import { FORMATS, LEVELS, type Format, type Level } from '../logs/log.ts'
-import type { Setting } from './settings.ts'
+import { parseAccessRules, type AccessRules } from '../../logs/access-rules.ts'
+import { FORMATS, LEVELS, type Format, type Level } from '../../logs/log.ts'
+import type { Setting } from './setting.ts'
 import { last, oneOf } from './values.ts'
 
 export const LOG_SETTINGS = {

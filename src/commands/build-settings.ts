@@ -1,0 +1,111 @@
+/** Settings of the commands that build snapshots: `build`, `run` and, for some, `publish`. */
+import { DEFAULT_KEPT } from '../build/kept.ts'
+import { DEFAULT_ALLOWED_LOSS } from '../build/options.ts'
+import { LOG_SETTINGS } from '../process/settings/logs.ts'
+import { data, snapshots } from '../process/settings/places.ts'
+import { SERVE_SETTINGS } from '../process/settings/serve.ts'
+import { flag, optional, type Setting } from '../process/settings/setting.ts'
+import { duration, durationOrZero, last, share, wholeNumber } from '../process/settings/values.ts'
+import { parseTimestamp } from '../sea/time.ts'
+
+const source: Setting<{ kind: string; argument: string }[]> = {
+  placeholder: 'KIND:PATH',
+  help: 'where rows come from; may be given several times, and beside --config',
+  default: '',
+  multiple: true,
+  parse: (texts) =>
+    texts.flatMap((entry) => {
+      if (entry === '') return []
+      const colon = entry.indexOf(':')
+      return colon === -1
+        ? { kind: entry, argument: '' }
+        : { kind: entry.slice(0, colon), argument: entry.slice(colon + 1) }
+    }),
+}
+
+const configuration = optional('FILE', 'configuration of sources, such as groundswell.config.json')
+
+/** Where a folder's snapshots go beside the folder. */
+export const PUBLISH_SETTINGS = {
+  export: optional(
+    'DIR_OR_URL',
+    'folder or bucket, s3://BUCKET/PREFIX, that each snapshot is exported to as Parquet files',
+  ),
+  publish: optional(
+    'URL',
+    'bucket to publish to as well, s3://BUCKET/PREFIX; it decides between several builders',
+  ),
+  'single-writer': flag(
+    'no other builder publishes there: goes without conditional writes, which some stores ignore',
+  ),
+} as const
+
+export const BUILD_SETTINGS = {
+  source,
+  config: configuration,
+  data,
+  out: { ...snapshots, help: 'folder to publish the snapshot in' },
+  'as-of': {
+    placeholder: 'TIME',
+    help: "the data's time: later rows are left out (default: the newest reading of the input; demo: the last half hour)",
+    default: '',
+    parse: (texts) => {
+      if (last(texts) === '') return null
+      const time = parseTimestamp(last(texts))
+      if (time === null || time.epoch < 0 || time.epoch >= 2 ** 32) {
+        throw new Error('an ISO 8601 time such as 2026-03-27T09:00:00Z')
+      }
+      return Math.floor(time.epoch)
+    },
+  } satisfies Setting<number | null>,
+  'max-bad': {
+    placeholder: 'SHARE',
+    help: "share of a file's lines that may be malformed before the build stops",
+    default: '10%',
+    parse: share,
+  } satisfies Setting<number>,
+  'allow-loss': {
+    placeholder: 'SHARE',
+    help: 'share of what the folder has of any kind (buoys, readings, passes, forecast points, …) that a new snapshot may lose',
+    default: `${DEFAULT_ALLOWED_LOSS * 100}%`,
+    parse: share,
+  } satisfies Setting<number>,
+  'dry-run': flag('show what would be fetched and built, and do neither'),
+  fresh: flag("start from the sources alone: only ids and slugs are taken over from the folder's snapshot"),
+  keep: {
+    placeholder: 'N',
+    help: 'snapshots to keep for rollback; the next build removes older ones, except pinned ones',
+    default: String(DEFAULT_KEPT),
+    parse: wholeNumber(1, 10000),
+  } satisfies Setting<number>,
+  ...LOG_SETTINGS,
+  ...PUBLISH_SETTINGS,
+} as const
+
+export const RUN_SETTINGS = {
+  ...SERVE_SETTINGS,
+  source: { ...source, help: `${source.help} (demo where neither is given)` },
+  config: configuration,
+  'max-bad': BUILD_SETTINGS['max-bad'],
+  'allow-loss': BUILD_SETTINGS['allow-loss'],
+  keep: BUILD_SETTINGS.keep,
+  every: {
+    placeholder: 'TIME',
+    help: 'time between builds, aligned to the clock; 0 to build only when there is no snapshot',
+    default: '30m',
+    parse: durationOrZero,
+  } satisfies Setting<number>,
+  jitter: {
+    placeholder: 'TIME',
+    help: 'the longest time by which a build begins late, chosen at random for each',
+    default: '0',
+    parse: durationOrZero,
+  } satisfies Setting<number>,
+  'build-timeout': {
+    placeholder: 'TIME',
+    help: 'how long a build may take before it is ended and counts as failed',
+    default: '2h',
+    parse: duration,
+  } satisfies Setting<number>,
+  ...PUBLISH_SETTINGS,
+} as const
