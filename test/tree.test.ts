@@ -360,7 +360,7 @@ test('Nothing is left to chance but ids of requests, keys, temporary names and t
     'src/access/key-text.ts',
     'src/builds.mjs',
     'src/serving/reply.ts',
-    'src/system/lock.ts',
+    'src/system/random-name.ts',
   ])
 })
 

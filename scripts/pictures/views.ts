@@ -38,6 +38,11 @@ interface View {
 
 const charts = (page: Page): Promise<void> => page.locator('.plot canvas').first().waitFor()
 
+async function buoyPanel(page: Page): Promise<void> {
+  await charts(page)
+  await page.locator('.facts').waitFor()
+}
+
 const VIEWS: readonly View[] = [
   {
     name: 'first',
@@ -68,18 +73,14 @@ const VIEWS: readonly View[] = [
     name: 'buoy',
     server: 'open',
     path: '#buoy=saint-jean-de-luz',
-    act: async (page) => {
-      await charts(page)
-      await page.locator('.facts').waitFor()
-    },
+    act: buoyPanel,
   },
   {
     name: 'charts',
     server: 'open',
     path: '#buoy=san-francisco',
     act: async (page) => {
-      await charts(page)
-      await page.locator('.facts').waitFor()
+      await buoyPanel(page)
       await openSheet(page)
       await page.locator('.plots').evaluate((plots) => plots.scrollIntoView())
     },
@@ -89,8 +90,7 @@ const VIEWS: readonly View[] = [
     server: 'open',
     path: '#buoy=san-francisco',
     act: async (page) => {
-      await charts(page)
-      await page.locator('.facts').waitFor()
+      await buoyPanel(page)
       await openSheet(page)
       await page.locator('.facts').evaluate((facts) => facts.scrollIntoView({ block: 'end' }))
     },

@@ -13,7 +13,8 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { openRegularFileSync, UnfitFile } from '../system/files.ts'
-import { errorCode, lock, LockError, type Lock } from '../system/lock.ts'
+import { errorCode } from '../system/file-faults.ts'
+import { lock, LockError, type Lock } from '../system/lock.ts'
 import { removeLeftovers, replaceFile } from '../system/replace-file.ts'
 import { KEY_PATTERN } from './key-text.ts'
 

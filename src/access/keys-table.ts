@@ -163,7 +163,13 @@ export class KeysTable {
       const args = records
         .slice(at, at + PAGE_RECORDS)
         .flatMap((record) => [record.id, record.owner, JSON.stringify(record)])
-      await this.#connection.callFunction(KEYS_LIBRARY, 'stage', staged, args, LONG_CALL_MS)
+      await this.#connection.callFunction({
+        library: KEYS_LIBRARY,
+        name: 'stage',
+        keys: staged,
+        args,
+        timeoutMs: LONG_CALL_MS,
+      })
     }
     const was = [state?.generation ?? '', String(state?.version ?? 0)]
     const args = [...was, stamp, stamp, this.channel, String(records.length)]
@@ -172,7 +178,8 @@ export class KeysTable {
   }
 
   #ask(name: string, args: readonly string[], timeoutMs = this.#timeoutMs): Promise<Reply> {
-    return this.#checked(this.#connection.callReader(KEYS_LIBRARY, name, this.#names, args, timeoutMs))
+    const call = { library: KEYS_LIBRARY, name, keys: this.#names, args, timeoutMs }
+    return this.#checked(this.#connection.callReader(call))
   }
 
   #call(
@@ -181,8 +188,10 @@ export class KeysTable {
     timeoutMs = this.#timeoutMs,
     more: readonly string[] = [],
   ): Promise<Reply> {
-    const names = [...this.#names, ...more]
-    return this.#checked(this.#connection.callFunction(KEYS_LIBRARY, name, names, args, timeoutMs))
+    const keys = [...this.#names, ...more]
+    return this.#checked(
+      this.#connection.callFunction({ library: KEYS_LIBRARY, name, keys, args, timeoutMs }),
+    )
   }
 
   async #checked(call: Promise<Reply>): Promise<Reply> {

@@ -9,7 +9,8 @@
  */
 import { join } from 'node:path'
 import { lockFolder, makeOutput, TEMPORARY_PREFIX } from '../snapshot/write.ts'
-import { randomName, type Lock } from '../system/lock.ts'
+import type { Lock } from '../system/lock.ts'
+import { randomName } from '../system/random-name.ts'
 import { readBase, type Base } from './base.ts'
 import { checkBuild } from './check.ts'
 import { gather } from './gather.ts'

@@ -7,7 +7,8 @@
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRegularFileSync } from '../system/files.ts'
-import { errorCode, type Lock } from '../system/lock.ts'
+import { errorCode } from '../system/file-faults.ts'
+import type { Lock } from '../system/lock.ts'
 import { timestampText } from '../sea/time.ts'
 import { lostLock, syncFolder, writeDurably } from '../snapshot/write.ts'
 

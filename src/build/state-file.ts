@@ -7,7 +7,8 @@
  */
 import { join } from 'node:path'
 import { readRegularFileSync } from '../system/files.ts'
-import { errorCode, type Lock } from '../system/lock.ts'
+import { errorCode } from '../system/file-faults.ts'
+import type { Lock } from '../system/lock.ts'
 import { BuildError } from '../system/build-error.ts'
 import { sha256, SnapshotError } from '../snapshot/format.ts'
 import { holds, writeDurably } from '../snapshot/write.ts'

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { BuildError } from '../system/build-error.ts'
-import { errorCode } from '../system/lock.ts'
+import { whyNotWritten } from '../system/file-faults.ts'
 
 export interface StagedFile {
   path: string
@@ -60,7 +60,7 @@ export function faultsAt<T>(path: string, task: () => T): T {
 export function faultAt(path: string, error: unknown): unknown {
   // Only the file system's own faults have a number.
   if (!(error instanceof Error) || !('errno' in error)) return error
-  const code = errorCode(error)
-  const what = code === 'ENOSPC' || code === 'EDQUOT' ? `no space is left on the disk (${code})` : code
-  return new BuildError(`${path}: cannot be written: ${what}; the export before this one stays as it was`)
+  return new BuildError(
+    `${path}: cannot be written: ${whyNotWritten(error)}; the export before this one stays as it was`,
+  )
 }

@@ -10,7 +10,7 @@ import { Readable, Transform, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { request, type Dispatcher } from 'undici'
-import { randomName } from '../system/lock.ts'
+import { randomName } from '../system/random-name.ts'
 import type { Content } from '../sources/configuration-schema.ts'
 import { NOT_PUBLIC } from './border.ts'
 

@@ -3,7 +3,7 @@ import { renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compareText } from '../system/compare-text.ts'
 import { readRegularFileSync } from '../system/files.ts'
-import { randomName } from '../system/lock.ts'
+import { randomName } from '../system/random-name.ts'
 import { TEMPORARY_PREFIX, type Validators } from './download.ts'
 
 const INDEX_FILE = '.fetched.json'

@@ -13,7 +13,8 @@ import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PartEntry } from '../snapshot/format.ts'
 import { StoreError, type Store, type StoreAnswer } from '../store/store.ts'
-import { errorCode, randomName } from '../system/lock.ts'
+import { errorCode, isDiskFull, whyNotWritten } from '../system/file-faults.ts'
+import { randomName } from '../system/random-name.ts'
 import { MirrorFault } from './fault.ts'
 
 const HALF_PREFIX = '.half-'
@@ -67,19 +68,12 @@ export function removeHalves(dir: string): void {
   }
 }
 
-/** Whether a fault of the file system says that the disk has no room. */
-export function isDiskFull(error: unknown): boolean {
-  return errorCode(error) === 'ENOSPC' || errorCode(error) === 'EDQUOT'
-}
-
 /** A fault of our own disk in words; other errors as they are. */
 export function folderFault(dir: string, error: unknown): unknown {
   if (error instanceof StoreError || error instanceof MirrorFault) return error
   const isSystemFault = error instanceof Error && 'syscall' in error && 'errno' in error
   if (!isSystemFault) return error
-  const what = isDiskFull(error)
-    ? `no space is left on the disk (${errorCode(error)})`
-    : `cannot be written (${errorCode(error)})`
+  const what = isDiskFull(error) ? whyNotWritten(error) : `cannot be written (${errorCode(error)})`
   return new MirrorFault(`${dir}: ${what}`, { cause: error })
 }
 

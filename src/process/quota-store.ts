@@ -217,7 +217,13 @@ export class QuotaStore {
     this.#unanswered.set(call, 0)
     try {
       const { keys, args } = call
-      const reply = await this.#connection.callFunction(LIBRARY, LEASE_FUNCTION, keys, args, CALL_TIMEOUT_MS)
+      const reply = await this.#connection.callFunction({
+        library: LIBRARY,
+        name: LEASE_FUNCTION,
+        keys,
+        args,
+        timeoutMs: CALL_TIMEOUT_MS,
+      })
       // An answer that comes after it was given up is as one that was lost.
       if (!this.#unanswered.delete(call)) return
       this.#book.answered(call, reply as unknown as SyncReply, performance.now())

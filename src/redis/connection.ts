@@ -31,6 +31,16 @@ export interface ConnectionOptions {
   readonly random: () => number
 }
 
+/** A call of a function of a library. */
+export interface FunctionCall {
+  library: RedisLibrary
+  name: string
+  /** Names that it uses, at least one; in a cluster all of one hash tag. */
+  keys: readonly string[]
+  args: readonly string[]
+  timeoutMs?: number | undefined
+}
+
 export interface ConnectionState {
   readonly state: 'connected' | FaultKind
   /** Epoch seconds. */
@@ -127,46 +137,29 @@ export class RedisConnection {
 
   /**
    * Calls a function of a library, which is loaded where Redis does not have it.
-   *
-   * @param keys names that it uses, at least one; in a cluster all of one hash tag.
    * @throws RedisFault as `send`.
    */
-  callFunction(
-    library: RedisLibrary,
-    name: string,
-    keys: readonly string[],
-    args: readonly string[],
-    timeoutMs = CALL_TIMEOUT_MS,
-  ): Promise<Reply> {
-    const command = ['FCALL', library.nameOf(name), String(keys.length), ...keys, ...args]
-    return this.#callOf(library, keys[0], command, timeoutMs)
+  callFunction(call: FunctionCall): Promise<Reply> {
+    return this.#callBy('FCALL', call)
   }
 
   /** As `callFunction`, for a function with the flag `no-writes`: an ACL may allow it on names that it keeps from writes. */
-  callReader(
-    library: RedisLibrary,
-    name: string,
-    keys: readonly string[],
-    args: readonly string[],
-    timeoutMs = CALL_TIMEOUT_MS,
-  ): Promise<Reply> {
-    const command = ['FCALL_RO', library.nameOf(name), String(keys.length), ...keys, ...args]
-    return this.#callOf(library, keys[0], command, timeoutMs)
+  callReader(call: FunctionCall): Promise<Reply> {
+    return this.#callBy('FCALL_RO', call)
   }
 
-  async #callOf(
-    library: RedisLibrary,
-    key: string,
-    command: readonly string[],
-    timeoutMs: number,
+  async #callBy(
+    verb: 'FCALL' | 'FCALL_RO',
+    { library, name, keys, args, timeoutMs }: FunctionCall,
   ): Promise<Reply> {
+    const command = [verb, library.nameOf(name), String(keys.length), ...keys, ...args]
     try {
-      return await this.send(key, command, timeoutMs)
+      return await this.send(keys[0], command, timeoutMs)
     } catch (error) {
       if (!isMissingFunction(error)) throw error
     }
     await this.#load(library)
-    return this.send(key, command, timeoutMs)
+    return this.send(keys[0], command, timeoutMs)
   }
 
   /**

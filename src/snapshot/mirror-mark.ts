@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path'
 import { readRegularFileSync } from '../system/files.ts'
-import { errorCode } from '../system/lock.ts'
+import { errorCode } from '../system/file-faults.ts'
 
 export const MARK_FILE = 'mirror.json'
 

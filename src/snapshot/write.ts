@@ -5,7 +5,9 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder, readRegularFileSync } from '../system/files.ts'
-import { errorCode, lock, LockError, randomName, type Lock } from '../system/lock.ts'
+import { errorCode, whyNotWritten } from '../system/file-faults.ts'
+import { lock, LockError, type Lock } from '../system/lock.ts'
+import { randomName } from '../system/random-name.ts'
 import { BuildError } from '../system/build-error.ts'
 import { partFile, sha256, type Part, type PartEntry } from './format.ts'
 import { MANIFEST_FILE } from './manifest.ts'
@@ -93,10 +95,8 @@ export function writeDurably(dir: string, file: string, bytes: Uint8Array, withi
     renameSync(temporary, join(dir, file))
   } catch (error) {
     rmSync(temporary, { force: true })
-    const code = errorCode(error)
     if (!existsSync(within)) throw lostLock(dir)
-    const what = code === 'ENOSPC' || code === 'EDQUOT' ? `no space is left on the disk (${code})` : code
-    throw new BuildError(`${join(dir, file)}: cannot be written: ${what}`)
+    throw new BuildError(`${join(dir, file)}: cannot be written: ${whyNotWritten(error)}`)
   }
 }
 

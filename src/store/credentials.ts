@@ -3,7 +3,7 @@
  * endpoint gives, renewed before it expires; or none, for public buckets.
  */
 import { readRegularFileSync } from '../system/files.ts'
-import { errorCode } from '../system/lock.ts'
+import { errorCode } from '../system/file-faults.ts'
 import { Calls, isPassing, wholeBody } from './calls.ts'
 import { StoreError, type StoreContext } from './store.ts'
 

@@ -12,6 +12,7 @@ import {
   type CallPlan,
 } from './calls.ts'
 import { credentialsOf, type CredentialSource } from './credentials.ts'
+import { READ_STATUSES, readHeaders, readStream, readWhole } from './reading.ts'
 import { readFault, readListing } from './s3-xml.ts'
 import {
   StoreError,
@@ -19,13 +20,13 @@ import {
   type Listing,
   type PutBody,
   type PutOptions,
+  type ReadOptions,
   type Store,
   type StoreAnswer,
   type StoreContext,
   type StoredObject,
   type StoreObject,
 } from './store.ts'
-import { READ_STATUSES, readAnswer, readHeaders, wholeObject } from './web.ts'
 
 /** Of no bytes. */
 const EMPTY_SHA256 = createHash('sha256').digest('hex')
@@ -67,19 +68,12 @@ export class S3Store implements Store {
     this.#context = context
   }
 
-  async get(name: string, options: GetOptions = {}): Promise<StoreAnswer> {
-    return readAnswer(await this.#calls.answer(this.#readPlan(name, options)))
+  get(name: string, options: GetOptions = {}): Promise<StoreAnswer> {
+    return readStream(this.#calls, this.#readPlan(name, options))
   }
 
-  async read(
-    name: string,
-    {
-      maxBytes,
-      ...options
-    }: { maxBytes: number; ifNoneMatch?: string | null; signal?: AbortSignal | undefined },
-  ): Promise<StoreObject | 'unchanged' | null> {
-    const plan = this.#readPlan(name, options)
-    return this.#calls.attempt(plan, (answer) => wholeObject(plan.what, readAnswer(answer), maxBytes))
+  read(name: string, options: ReadOptions): Promise<StoreObject | 'unchanged' | null> {
+    return readWhole(this.#calls, this.#readPlan(name, options), options.maxBytes)
   }
 
   async put(name: string, body: PutBody, options: PutOptions = {}): Promise<'stored' | 'present'> {

@@ -16,6 +16,11 @@ export interface GetOptions {
   signal?: AbortSignal | undefined
 }
 
+export interface ReadOptions extends Omit<GetOptions, 'range'> {
+  /** An object of more bytes is refused. */
+  maxBytes: number
+}
+
 export interface StoreAnswer {
   /**
    * 200, 206 (a range), 304 (still has the ETag), 404, or 416 (the range begins beyond the end). A server may
@@ -71,12 +76,9 @@ export interface Store {
   get(name: string, options?: GetOptions): Promise<StoreAnswer>
   /**
    * A small object as a whole, tried again also where its bytes break off. Null where there is none, and
-   * `'unchanged'` where it still has the ETag `ifNoneMatch`. @throws StoreError also for more than `maxBytes`
+   * `'unchanged'` where it still has the ETag `ifNoneMatch`. @throws StoreError
    */
-  read(
-    name: string,
-    options: { maxBytes: number; ifNoneMatch?: string | null; signal?: AbortSignal | undefined },
-  ): Promise<StoreObject | 'unchanged' | null>
+  read(name: string, options: ReadOptions): Promise<StoreObject | 'unchanged' | null>
   /**
    * Stores an object. `'present'` where `ifNoneMatch` found the name taken, which an earlier try of the same
    * call may have done.

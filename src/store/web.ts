@@ -1,17 +1,17 @@
 /** A folder of a web server as a store: it can be read by name, and nothing else. */
-import { Calls, isPassing, retryAfterOf, wholeBody, type CallAnswer, type CallPlan } from './calls.ts'
 import { asBucket } from './address.ts'
+import { Calls, isPassing, retryAfterOf, type CallAnswer, type CallPlan } from './calls.ts'
+import { READ_STATUSES, readHeaders, readStream, readWhole } from './reading.ts'
 import {
   StoreError,
   type GetOptions,
   type Listing,
+  type ReadOptions,
   type Store,
   type StoreAnswer,
   type StoreContext,
   type StoreObject,
 } from './store.ts'
-
-export const READ_STATUSES: ReadonlySet<number> = new Set([200, 206, 304, 404, 416])
 
 export class WebStore implements Store {
   readonly address: string
@@ -24,19 +24,12 @@ export class WebStore implements Store {
     this.#calls = new Calls(context)
   }
 
-  async get(name: string, options: GetOptions = {}): Promise<StoreAnswer> {
-    return readAnswer(await this.#calls.answer(this.#plan(name, options)))
+  get(name: string, options: GetOptions = {}): Promise<StoreAnswer> {
+    return readStream(this.#calls, this.#plan(name, options))
   }
 
-  async read(
-    name: string,
-    {
-      maxBytes,
-      ...options
-    }: { maxBytes: number; ifNoneMatch?: string | null; signal?: AbortSignal | undefined },
-  ): Promise<StoreObject | 'unchanged' | null> {
-    const plan = this.#plan(name, options)
-    return this.#calls.attempt(plan, (answer) => wholeObject(plan.what, readAnswer(answer), maxBytes))
+  read(name: string, options: ReadOptions): Promise<StoreObject | 'unchanged' | null> {
+    return readWhole(this.#calls, this.#plan(name, options), options.maxBytes)
   }
 
   put(): Promise<never> {
@@ -91,33 +84,4 @@ export class WebStore implements Store {
     }
     return new StoreError(`${url.href}: the web server answered ${status}`, fault)
   }
-}
-
-/** The headers of a request that reads. Without compression: an ETag and a range are of the bytes themselves. */
-export function readHeaders({ range, ifNoneMatch }: GetOptions): { [name: string]: string } {
-  return {
-    'accept-encoding': 'identity',
-    ...(range !== undefined && { range: `bytes=${range.from}-${range.to ?? ''}` }),
-    ...(ifNoneMatch != null && { 'if-none-match': ifNoneMatch }),
-  }
-}
-
-/** What a call answered, its body only where it is the object's. */
-export function readAnswer(answer: CallAnswer): StoreAnswer {
-  const { status, headers, body } = answer
-  // A body of a few bytes leaves the connection to the next call.
-  if (status !== 200 && status !== 206) body.resume()
-  return { status: status as StoreAnswer['status'], headers, body }
-}
-
-/** @throws StoreError for more than `maxBytes`, and where the bytes break off */
-export async function wholeObject(
-  what: string,
-  { status, headers, body }: StoreAnswer,
-  maxBytes: number,
-): Promise<StoreObject | 'unchanged' | null> {
-  if (status === 404) return null
-  if (status === 304) return 'unchanged'
-  const bytes = await wholeBody(what, { status, headers, body }, maxBytes)
-  return { bytes, etag: headers.etag ?? null }
 }

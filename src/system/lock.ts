@@ -11,7 +11,6 @@
  * take it from another. A process that was stalled until the lock was taken from it finds its folder gone,
  * with all that it was about to rename from there into place.
  */
-import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
   chownSync,
@@ -33,6 +32,8 @@ import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
+import { errorCode } from './file-faults.ts'
+import { randomName } from './random-name.ts'
 import { startThread } from './thread.ts'
 
 const LOOK_AGAIN_MS = 20
@@ -96,16 +97,6 @@ export async function lockInTurn(path: string, options: LockOptions): Promise<Lo
     if (taken !== null) return taken
     await setTimeout(LOOK_AGAIN_MS)
   }
-}
-
-/** A name that no other process has ever used. */
-export function randomName(): string {
-  return randomBytes(8).toString('hex')
-}
-
-/** The code of a fault of the file system (`ENOENT`) for a message. */
-export function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
 }
 
 /** One try for the lock, and what it has seen of the holder meanwhile. */

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { randomName } from './lock.ts'
+import { randomName } from './random-name.ts'
 
 /** What follows a file's name in that of a temporary file beside it. */
 const LEFTOVER = /^\.[0-9a-f]{16}\.tmp$/

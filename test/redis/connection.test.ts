@@ -57,13 +57,19 @@ test(
     const redis = await startRedis(t, { port })
     const name = `redis://127.0.0.1:${port}/0`
     await until(() => connection.isReady)
-    assert.equal(await connection.callFunction(ECHO, 'echo', ['groundswell:a'], ['one']), 'one')
+    assert.equal(
+      await connection.callFunction({ library: ECHO, name: 'echo', keys: ['groundswell:a'], args: ['one'] }),
+      'one',
+    )
     // A restart forgets the function, which is loaded again, and the subscription, which is renewed.
     await redis.stop()
     await until(() => !connection.isReady)
     await redis.start()
     await until(() => connection.isReady)
-    assert.equal(await connection.callFunction(ECHO, 'echo', ['groundswell:a'], ['two']), 'two')
+    assert.equal(
+      await connection.callFunction({ library: ECHO, name: 'echo', keys: ['groundswell:a'], args: ['two'] }),
+      'two',
+    )
     await until(async () => {
       await redis.command('PUBLISH', 'groundswell:test', 'hello')
       return received.includes('hello')
@@ -150,7 +156,10 @@ test('TLS is checked against the authority that is given.', { skip: noRedis() },
   const tls = { authorities: readFileSync(redis.authority, 'utf8'), own: null }
   const [trusted] = connect(t, redis.address, { tls })
   await trusted.tried
-  assert.equal(await trusted.callFunction(ECHO, 'echo', ['groundswell:a'], ['x']), 'x')
+  assert.equal(
+    await trusted.callFunction({ library: ECHO, name: 'echo', keys: ['groundswell:a'], args: ['x'] }),
+    'x',
+  )
   const [plain] = connect(t, redis.address.replace('rediss', 'redis'))
   await plain.tried
   assert.notEqual(plain.state.state, 'connected')
@@ -166,7 +175,15 @@ test(
     const received: string[] = []
     await connection.subscribe('groundswell:test', (message) => received.push(message))
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
-      assert.equal(await connection.callFunction(ECHO, 'echo', [`groundswell:{${name}}:x`], [name]), name)
+      assert.equal(
+        await connection.callFunction({
+          library: ECHO,
+          name: 'echo',
+          keys: [`groundswell:{${name}}:x`],
+          args: [name],
+        }),
+        name,
+      )
     }
     await nodes[2].command('PUBLISH', 'groundswell:test', 'hello')
     await until(() => received.includes('hello'))

@@ -7,7 +7,8 @@
 import { join } from 'node:path'
 import { syncFolder, writeDurably } from '../../snapshot/write.ts'
 import { readRegularFileSync } from '../../system/files.ts'
-import { errorCode, type Lock } from '../../system/lock.ts'
+import { errorCode } from '../../system/file-faults.ts'
+import type { Lock } from '../../system/lock.ts'
 import { BuildError } from '../../system/build-error.ts'
 
 export const AGREED_FILE = 'published.json'

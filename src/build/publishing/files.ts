@@ -7,7 +7,8 @@ import type { StoredFile } from '../../snapshot/commit.ts'
 import { TEMPORARY_PREFIX } from '../../snapshot/write.ts'
 import { StoreError, type Listing, type Store } from '../../store/store.ts'
 import { BuildError } from '../../system/build-error.ts'
-import { errorCode, randomName } from '../../system/lock.ts'
+import { whyNotWritten } from '../../system/file-faults.ts'
+import { randomName } from '../../system/random-name.ts'
 import { NEVER_CHANGING } from './prefix.ts'
 
 /** Files that are moved at a time. */
@@ -51,9 +52,7 @@ async function fetchFile(store: Store, dir: string, stored: StoredFile): Promise
     rmSync(temporary, { force: true })
     // Only the file system's own faults have a number.
     if (!(error instanceof Error) || !('errno' in error)) throw error
-    const code = errorCode(error)
-    const what = code === 'ENOSPC' || code === 'EDQUOT' ? `no space is left on the disk (${code})` : code
-    throw new BuildError(`${join(dir, stored.file)}: cannot be written: ${what}`)
+    throw new BuildError(`${join(dir, stored.file)}: cannot be written: ${whyNotWritten(error)}`)
   }
 }
 

@@ -15,7 +15,7 @@ import { PART_KINDS, SnapshotError } from '../../snapshot/format.ts'
 import { MANIFEST_FILE } from '../../snapshot/manifest.ts'
 import { StoreError, type Listing, type Store } from '../../store/store.ts'
 import { BuildError } from '../../system/build-error.ts'
-import { randomName } from '../../system/lock.ts'
+import { randomName } from '../../system/random-name.ts'
 
 /** In the order of their numbers, also as texts. */
 const COMMIT = /^manifests\/(\d{10})\.msgpack$/

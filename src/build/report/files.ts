@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { TEMPORARY_PREFIX } from '../../snapshot/write.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { readRegularFileSync } from '../../system/files.ts'
-import { randomName } from '../../system/lock.ts'
+import { randomName } from '../../system/random-name.ts'
 import { REPORT_FORMAT, REPORT_VERSION, type ReportDocument } from './document.ts'
 import { reportPage } from './page.ts'
 
