@@ -5,7 +5,7 @@ import { BaseExchange } from './base.ts'
 import type { UwsRequest, UwsResponse } from './binding.ts'
 import { framingOf, headText, unmapped } from './exchange.ts'
 import type { Again, Framing, HeaderName, LaterEvents, Pressure, Surroundings } from './exchange.ts'
-import { AT_ONCE_BYTES, GATHERED_BYTES } from './limits.ts'
+import { AT_ONCE_BYTES, Chance, ENDED_BYTES, GATHERED_BYTES } from './limits.ts'
 import { firstPiece } from './turns.ts'
 import { ANSWER_LIMIT_BYTES, type Lane } from './uws-lane.ts'
 import { UwsLaterReply, withClosing } from './uws-later.ts'
@@ -47,6 +47,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   #asksToClose = false
   readonly #now: () => number
   readonly #long: LongBodies
+  readonly #chance = new Chance()
 
   constructor(surroundings: Surroundings) {
     super(surroundings.recorder)
@@ -145,15 +146,20 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
       this.#sendBeforeClosing(response, head, body, lasting)
     } else {
       response.writeStatus(head)
-      // Not `end`, which would hold any number of bodies for a client that pipelines and does not read: with
-      // an unfinished `tryEnd` the next pipelined request closes the connection.
-      const piece = body.length <= AT_ONCE_BYTES ? body : firstPiece(body)
       // From several turns, a row may be longer than what is gathered.
       const mayBeFull = before + head.length + ADDED_HEAD_BYTES > GATHERED_BYTES
-      const isDone = mayBeFull
-        ? tryEndGathered(response, piece, body.length)
-        : response.tryEnd(piece, body.length)[1]
-      if (!isDone) this.#long.goOn(response, body, lasting)
+      if (body.length <= ENDED_BYTES && !this.#chance.isLook()) {
+        if (mayBeFull) endGathered(response, body)
+        else response.end(body)
+      } else {
+        // `end` alone would hold any number of bodies for a client that pipelines and does not read: with an
+        // unfinished `tryEnd` the next pipelined request closes the connection.
+        const piece = body.length <= AT_ONCE_BYTES ? body : firstPiece(body)
+        const isDone = mayBeFull
+          ? tryEndGathered(response, piece, body.length)
+          : response.tryEnd(piece, body.length)[1]
+        if (!isDone) this.#long.goOn(response, body, lasting)
+      }
       this.sentBytes += Math.min(body.length, AT_ONCE_BYTES)
     }
     this.state = 'answered'
@@ -245,6 +251,11 @@ function tryEndGathered(response: UwsResponse, piece: Uint8Array, length: number
   let isDone = false
   response.cork(() => (isDone = response.tryEnd(piece, length)[1]))
   return isDone
+}
+
+/** As `end`, likewise. */
+function endGathered(response: UwsResponse, body: Uint8Array): void {
+  response.cork(() => response.end(body))
 }
 
 export function addressOf(connection: UwsResponse): string {
