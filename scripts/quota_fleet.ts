@@ -48,9 +48,21 @@ export interface Run {
   events?: readonly { at: number; happen: () => unknown }[]
 }
 
+/** What one run saw. Times are milliseconds of the process. */
+interface RunRecord {
+  counts: Counts
+  took: number[]
+  refusedAt: number[]
+  /** When the last call that was admitted began. */
+  lastAdmittedFrom: number
+}
+
 interface Counts {
   admitted: number
-  /** Refused until the end of the hour; of them, before the quota was used up. */
+  /**
+   * Refused until the end of the hour; of them, before the quota was used up: a call that began after the
+   * refusal came was admitted. Answers of several servers may come in another order than they were made in.
+   */
   refused: number
   refusedEarly: number
   /** Refused for a second, and 503. */
@@ -164,8 +176,8 @@ export class QuotaFleet {
     if (rest < LEAST_REST_S) await sleep((rest + 1) * 1000)
     const key = await this.newKey(quota)
     const before = await this.statuses()
-    const outcome: Counts = { admitted: 0, refused: 0, refusedEarly: 0, putOff: 0, unavailable: 0, failed: 0 }
-    const took: number[] = []
+    const counts = { admitted: 0, refused: 0, refusedEarly: 0, putOff: 0, unavailable: 0, failed: 0 }
+    const record: RunRecord = { counts, took: [], refusedAt: [], lastAdmittedFrom: 0 }
     const calls: Promise<void>[] = []
     const pending = [...events]
     const from = performance.now()
@@ -178,11 +190,13 @@ export class QuotaFleet {
           const alive = this.servers.filter(({ process: child }) => child.exitCode === null && !child.killed)
           return alive[demand(share, request, alive.length) % alive.length]
         }
-        calls.push(this.#ask(choose, { key, quota, patient }, outcome, took))
+        calls.push(this.#ask(choose, { key, patient }, record))
       }
       await sleep(2)
     }
     await Promise.all(calls)
+    const { took, refusedAt, lastAdmittedFrom } = record
+    counts.refusedEarly = refusedAt.filter((time) => time < lastAdmittedFrom).length
     const statuses = await this.statuses()
     const after = sumsOf(statuses)
     // Of those that are alive at the end.
@@ -194,7 +208,7 @@ export class QuotaFleet {
     const redisCalls = after.calls - earlier.calls - idleCalls
     const bounds = Object.keys(after.waits)
     return {
-      ...outcome,
+      ...counts,
       latency: { p50: at(0.5), p99: at(0.99), max: at(1) },
       waited: after.waited - earlier.waited,
       waitedInVain: after.inVain - earlier.inVain,
@@ -203,29 +217,32 @@ export class QuotaFleet {
       ),
       redisCalls,
       idleCalls,
-      callsPerAdmitted: Number((redisCalls / Math.max(1, outcome.admitted)).toFixed(3)),
+      callsPerAdmitted: Number((redisCalls / Math.max(1, counts.admitted)).toFixed(3)),
       leasedAlone: after.alone - earlier.alone,
     }
   }
 
   async #ask(
     choose: () => FleetServer,
-    { key, quota, patient }: { key: string; quota: number; patient: boolean },
-    outcome: Counts,
-    took: number[],
+    { key, patient }: { key: string; patient: boolean },
+    record: RunRecord,
   ): Promise<void> {
+    const { counts } = record
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const from = performance.now()
       const { status, wait } = await this.#call(choose().port, key)
-      took.push(performance.now() - from)
-      if (status === 200) outcome.admitted++
-      else if (status === 503) outcome.unavailable++
-      else if (status !== 429) outcome.failed++
+      const at = performance.now()
+      record.took.push(at - from)
+      if (status === 200) {
+        counts.admitted++
+        record.lastAdmittedFrom = Math.max(record.lastAdmittedFrom, from)
+      } else if (status === 503) counts.unavailable++
+      else if (status !== 429) counts.failed++
       else if (wait !== '1') {
-        outcome.refused++
-        if (outcome.admitted < quota) outcome.refusedEarly++
+        counts.refused++
+        record.refusedAt.push(at)
       } else {
-        outcome.putOff++
+        counts.putOff++
         if (!patient) return
         await sleep(1000)
         continue
