@@ -3,7 +3,7 @@
  * the data.
  */
 import type { Operation } from '../../test/oracle/oracle.ts'
-import { AS_OF, type BenchBuoy, type BenchData } from './data.ts'
+import { AS_OF, type BenchBuoy, type BenchData, type ScaleName } from './data.ts'
 
 const HOUR = 3600
 const DAY = 24 * HOUR
@@ -30,6 +30,9 @@ export const HOT_BAR = 0.93
 export const PIPELINED_BARS = { cold: 0.45, hot: 0.6 }
 
 const POINT = { fastify: 4, postgis: 40 }
+/** Data of ten years and more. */
+const SEASONED: ReadonlySet<ScaleName> = new Set(['big', 'long'])
+
 const PAGE = { fastify: 6, postgis: 40 }
 
 export function casesOf(data: BenchData): Case[] {
@@ -38,6 +41,7 @@ export function casesOf(data: BenchData): Case[] {
   const countries = [...new Set(active.flatMap(({ record }) => record.country ?? []))].toSorted()
   const missions = [...new Set(data.passes.map(({ mission }) => mission))].toSorted()
   const firstPass = Math.min(...data.passes.map(({ startedAt }) => startedAt))
+  const hasSeasons = SEASONED.has(data.scale)
   const history = AS_OF - Math.min(...physical.map(({ times }) => times[0]))
 
   const window =
@@ -209,13 +213,13 @@ export function casesOf(data: BenchData): Case[] {
       draw: (random) => `/buoys/${pick(random, physical).id}/readings/chart`,
     },
     {
-      name: data.scale === 'big' ? 'series, 10 seasons' : 'series, 1 season',
+      name: hasSeasons ? 'series, 10 seasons' : 'series, 1 season',
       operation: 'series',
-      bar: null,
+      bar: hasSeasons ? 0.6 : null,
       peers: {},
       draw: (random) => {
         // The ten last complete seasons of ninety days of data would be empty.
-        const years = data.scale === 'big' ? '' : '&start_year=2026&end_year=2026'
+        const years = hasSeasons ? '' : '&start_year=2026&end_year=2026'
         // What every buoy of the fleet measures.
         const metric = pick(random, ['significient_height', 'peak_period'])
         return `/buoys/${pick(random, physical).id}/readings/series?metric=${metric}${years}`

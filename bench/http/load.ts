@@ -7,6 +7,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { RawClient } from './raw.ts'
 import { BENCH_DATA } from './revisions.ts'
 import { cpuMicros, type Server } from './servers.ts'
 import { quantile } from './statistics.ts'
@@ -14,6 +15,10 @@ import { quantile } from './statistics.ts'
 const run = promisify(execFile)
 const SCRIPT = fileURLToPath(new URL('wrk.lua', import.meta.url))
 export const CONNECTIONS = 64
+
+/** Folder of the requests to ask. Another run beside this one has lists of its own. */
+export const LISTS = join(BENCH_DATA, `requests-${process.pid}`)
+process.once('exit', () => rmSync(LISTS, { recursive: true, force: true }))
 
 /** A tool of the machine: null when it is there, else how it comes there. */
 export function missingTool(command: string, debianPackage: string): string | null {
@@ -93,7 +98,10 @@ export async function saturate(server: Server, load: Load): Promise<Sample> {
   // The share of a part of the list is not quite that of all of it.
   const mostRefused = load.refused === undefined ? 0 : 10 + 2 * load.refused * requests
   if (failed > 0 || refused > mostRefused) {
-    throw new Error(`${failed} of ${requests} requests to ${server.name} failed, ${refused} were refused`)
+    const example = refused > mostRefused ? await firstRefused(server, load) : ''
+    throw new Error(
+      `${failed} of ${requests} requests to ${server.name} failed, ${refused} were refused${example}`,
+    )
   }
   return {
     rate: (requests / micros) * 1e6,
@@ -104,6 +112,26 @@ export async function saturate(server: Server, load: Load): Promise<Sample> {
     p50: p50 / 1000,
     p99: p99 / 1000,
   }
+}
+
+/** Requests that are asked once more to find out which are refused. */
+const EXAMPLES = 2000
+
+/** Says which request of a list is refused when it is asked alone, and with what. */
+async function firstRefused(server: Server, { file, headers, isSecure }: Load): Promise<string> {
+  if (isSecure === true) return ''
+  const client = new RawClient(server.port, headers)
+  try {
+    for (const line of readFileSync(file, 'utf8').split('\n').slice(0, EXAMPLES)) {
+      const [path] = line.split('\t', 1)
+      if (path === '') continue
+      const { status, body } = await client.get(path)
+      if (status >= 400) return `, for instance ${path} with ${status}: ${body.toString().slice(0, 200)}`
+    }
+  } finally {
+    client.close()
+  }
+  return '; asked one by one, none of them is'
 }
 
 export interface Latencies {

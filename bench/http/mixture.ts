@@ -9,9 +9,9 @@ import { gunzipSync } from 'node:zlib'
 import { BASE_PATH, casesOf, type Case } from './cases.ts'
 import { sameBytes } from './check.ts'
 import { AS_OF, type BenchData } from './data.ts'
+import { LISTS } from './load.ts'
 import type { OpenRequest } from './open-loop.ts'
 import { RawClient, type RawReply } from './raw.ts'
-import { BENCH_DATA } from './revisions.ts'
 import type { CeilingAnswer, Server } from './servers.ts'
 import { seededRandom, zipfRanks } from './statistics.ts'
 
@@ -274,9 +274,8 @@ export function writeLists(
   requests: readonly ListedRequest[],
   name: string,
 ): { openFile: string; closedFile: string } {
-  const folder = join(BENCH_DATA, 'requests')
-  mkdirSync(folder, { recursive: true })
-  const file = join(folder, name.replaceAll(/[^a-z0-9]+/g, '-'))
+  mkdirSync(LISTS, { recursive: true })
+  const file = join(LISTS, name.replaceAll(/[^a-z0-9]+/g, '-'))
   const [openFile, closedFile] = [`${file}.json`, `${file}.txt`]
   const open = requests.map(({ target, lines, kind, statuses }): OpenRequest => {
     const text = [`GET ${target} HTTP/1.1`, 'Host: 127.0.0.1', ...lines, '', ''].join('\r\n')

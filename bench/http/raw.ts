@@ -148,36 +148,64 @@ export class AnswerReader {
   }
 }
 
+/** A server ends a connection on which nothing happened for 8 s, and announces 7. */
+const IDLE_MS = 5000
+
+interface RawOptions {
+  timeoutMs?: number
+  keepBodies?: boolean
+}
+
 export class RawClient {
-  readonly #socket: Socket
+  readonly #port: number
   readonly #headers: string
-  readonly #reader: AnswerReader
+  readonly #options: Required<RawOptions>
+  #socket: Socket
+  #reader: AnswerReader
   #waiting: { resolve: (reply: RawReply) => void; reject: (error: Error) => void } | null = null
   #failure: Error | null = null
+  /** When something last happened, in ms of `performance.now`. */
+  #usedAt = performance.now()
 
   /** `headers` are lines without their ends. A client that does not keep bodies gets empty ones. */
   constructor(
     port: number,
     headers: readonly string[],
-    { timeoutMs = TIMEOUT_MS, keepBodies = true }: { timeoutMs?: number; keepBodies?: boolean } = {},
+    { timeoutMs = TIMEOUT_MS, keepBodies = true }: RawOptions = {},
   ) {
+    this.#port = port
     this.#headers = ['', 'Host: 127.0.0.1', ...headers, '', ''].join('\r\n')
-    this.#reader = new AnswerReader({ onAnswer: (reply) => this.#settle(reply), keepBodies })
-    this.#socket = connect(port, '127.0.0.1')
-    this.#socket.setNoDelay(true)
-    this.#socket.setTimeout(timeoutMs, () => this.#socket.destroy(new Error('no answer')))
-    this.#socket.on('data', (chunk: Buffer) => {
+    this.#options = { timeoutMs, keepBodies }
+    this.#reader = this.#newReader()
+    this.#socket = this.#connect()
+  }
+
+  #newReader(): AnswerReader {
+    return new AnswerReader({
+      onAnswer: (reply) => this.#settle(reply),
+      keepBodies: this.#options.keepBodies,
+    })
+  }
+
+  #connect(): Socket {
+    const socket = connect(this.#port, '127.0.0.1')
+    const isCurrent = (): boolean => socket === this.#socket
+    socket.setNoDelay(true)
+    socket.setTimeout(this.#options.timeoutMs, () => socket.destroy(new Error('no answer')))
+    socket.on('data', (chunk: Buffer) => {
       try {
         this.#reader.push(chunk)
       } catch (error) {
-        this.#socket.destroy(error as Error)
+        socket.destroy(error as Error)
       }
     })
-    this.#socket.on('error', (error) => this.#fail(error))
-    this.#socket.on('close', () => {
+    socket.on('error', (error) => isCurrent() && this.#fail(error))
+    socket.on('close', () => {
+      if (!isCurrent()) return
       this.#reader.end()
       this.#fail(new Error('the server closed the connection'))
     })
+    return socket
   }
 
   /** Whether another request may go out. */
@@ -190,16 +218,29 @@ export class RawClient {
     return this.#reader.bodyBytes
   }
 
+  /** Asks over the connection, or over a new one where the server may have ended it for want of requests. */
   get(path: string): Promise<RawReply> {
+    if (performance.now() - this.#usedAt > IDLE_MS && this.#waiting === null) this.#reopen()
     return new Promise((resolve, reject) => {
       if (this.#failure !== null) {
         reject(this.#failure)
         return
       }
       this.#waiting = { resolve, reject }
+      this.#usedAt = performance.now()
       this.#reader.asked(false)
       this.#socket.write(`GET ${path} HTTP/1.1${this.#headers}`)
     })
+  }
+
+  #reopen(): void {
+    const old = this.#socket
+    const { bodyBytes } = this.#reader
+    this.#reader = this.#newReader()
+    this.#reader.bodyBytes = bodyBytes
+    this.#failure = null
+    this.#socket = this.#connect()
+    old.destroy()
   }
 
   close(): void {
@@ -210,6 +251,7 @@ export class RawClient {
   #settle(reply: RawReply): void {
     const waiting = this.#waiting
     this.#waiting = null
+    this.#usedAt = performance.now()
     waiting?.resolve(reply)
   }
 

@@ -25,7 +25,7 @@ import {
   type ScaleName,
 } from './data.ts'
 import { measureFlood, measureLatency, measurePauses, measureScaling, seriesFloor } from './limits.ts'
-import { missingTool, saturate, type Load, type Sample } from './load.ts'
+import { LISTS, missingTool, saturate, type Load, type Sample } from './load.ts'
 import { ownLines } from './mixture.ts'
 import { openPeers, type Peer } from './peers.ts'
 import { RawClient } from './raw.ts'
@@ -133,8 +133,6 @@ function requireMachine(): void {
     missing.push('it needs two cores: one for the server, one for the load generator')
   if (missing.length > 0) throw new Error(missing.join('\n'))
 }
-
-const LISTS = join(BENCH_DATA, 'requests')
 
 /** Writes a list of paths for the load generators. */
 function listFile(name: string, paths: readonly string[]): string {

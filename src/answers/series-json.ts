@@ -1,4 +1,5 @@
 /** A seasonal series as JSON, step by step. */
+import { MOST_DAYS } from './day-writer.ts'
 import { type JsonWriter } from './json.ts'
 import { Literal } from './literals.ts'
 import { endList } from './operation.ts'
@@ -7,7 +8,6 @@ import { seasonText, writeDays } from './season-texts.ts'
 import type { DayValues } from '../index/aggregates.ts'
 import { seasonClock, seasonSpan, Series, type SeriesQuery, type SeriesRows } from '../index/seasons.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
-import type { Measure } from '../sea/columns.ts'
 import type { Zone } from '../sea/zones.ts'
 import type { Steps } from '../system/steps.ts'
 
@@ -25,17 +25,6 @@ export const YEAR_BYTES = 128
 export const POINT_BYTES = 176
 /** Points that are written in a step: 11 KB, some 30 µs. */
 const POINTS_OF_STEP = 64
-/** Days of a known season that are written in a step: 14 KB. */
-const DAYS_OF_STEP = 96
-/** Characters that most values have: two decimals, of heights and periods with a digit before them. */
-const USUAL_WIDTHS: { readonly [unit in Measure['unit']]: number } = {
-  m: 4,
-  s: 4,
-  '°C': 5,
-  'km/h': 5,
-  degree: 3,
-}
-
 /** Writes the series of `metric` of the buoy at `ordinal`. A step writes 16 KB at most. */
 export function* writeSeries(
   writer: JsonWriter,
@@ -101,13 +90,15 @@ function* writeKnownSeason(
   for (let day = 0; day < count.length; day++) points += Math.sign(count[day])
   beginSeason(writer, year, seasonSpan(clock, dates, year).end <= asOf, points)
   if (points > 0) {
-    const width = USUAL_WIDTHS[measure.unit]
-    const key = `${seasonClock(clock, dates, year)} ${width}`
-    const text = seasonText(key, width, count.length, writer, headsOf(asked, series, year))
+    const key = seasonClock(clock, dates, year)
+    const writeHeadOf = headsOf(asked, series, year)
     let isFirst = true
-    for (let from = 0; from < count.length; from += DAYS_OF_STEP) {
-      const to = Math.min(count.length, from + DAYS_OF_STEP)
-      if (writeDays(writer, text, days, isDirection(measure), { from, to, isFirst }) > 0) isFirst = false
+    // 15 KB in a step.
+    for (let from = 0; from < count.length; from += MOST_DAYS) {
+      const to = Math.min(count.length, from + MOST_DAYS)
+      // Asked for in each step: another answer may have made texts since the last one.
+      const text = seasonText(key, count.length, writer, writeHeadOf)
+      if (writeDays(writer, text, days, isDirection(measure), { from, to, isFirst })) isFirst = false
       yield
     }
   }

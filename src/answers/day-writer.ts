@@ -1,0 +1,101 @@
+/**
+ * Days of seasons as JSON, by code of WebAssembly that copies 16 bytes at a time (`day-writer.wat`): half a
+ * megabyte takes 18 µs, where stores of eight bytes from JavaScript take 70.
+ *
+ * Memory of a thread, by address: whole numbers below 10,000 (four bytes each) and their digits (one byte
+ * each), hundredths behind the point and their characters, values and samples of the days to be written, what
+ * is written, and the texts of seasons.
+ */
+import { CODE } from './day-writer-code.ts'
+import { HUNDREDTH_TEXT, SHORT_INTEGERS } from './number-tables.ts'
+
+const WHOLE_DIGITS_AT = 40_000
+const HUNDREDTHS_AT = 50_000
+const HUNDREDTH_LENGTHS_AT = 50_400
+const VALUES_AT = 50_560
+const COUNTS_AT = 52_032
+const OUTPUT_AT = 54_016
+
+/** Days that are written in a call. */
+export const MOST_DAYS = 96
+/** More than a day takes, with its sixteen bytes that are written over. */
+const DAY_BYTES = 200
+/** Of what stands before a day's value. */
+const MOST_HEAD_BYTES = 144
+const DAYS_OF_YEAR = 366
+/** Texts of so many seasons are kept. Clocks of one offset and one rule have one: 25 of them over ten years. */
+export const MOST_TEXTS = 256
+const TEXTS_AT = OUTPUT_AT + MOST_DAYS * DAY_BYTES + MOST_HEAD_BYTES
+const TEXT_BYTES = DAYS_OF_YEAR * (MOST_HEAD_BYTES + 1)
+const PAGE_BYTES = 65_536
+/** The system gives a page when it is first written: 51 KB a text. */
+const PAGES = Math.ceil((TEXTS_AT + MOST_TEXTS * TEXT_BYTES + MOST_HEAD_BYTES) / PAGE_BYTES)
+
+/** What is used of the types of the web, which the compiler is not given. */
+interface WebAssemblyTypes {
+  Memory: new (limits: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer }
+  Module: new (code: Uint8Array) => object
+  Instance: new (module: object, imports: object) => { readonly exports: unknown }
+}
+
+type Write = (head: number, length: number, days: number, factor: number) => number
+
+const { Memory, Module, Instance } = (globalThis as unknown as { WebAssembly: WebAssemblyTypes }).WebAssembly
+
+const memory = new Memory({ initial: PAGES, maximum: PAGES })
+const bytes = new Uint8Array(memory.buffer)
+const values = new Int32Array(memory.buffer, VALUES_AT, MOST_DAYS)
+const counts = new Int32Array(memory.buffer, COUNTS_AT, MOST_DAYS)
+bytes.set(new Uint8Array(SHORT_INTEGERS.words.buffer))
+bytes.set(SHORT_INTEGERS.lengths, WHOLE_DIGITS_AT)
+bytes.set(new Uint8Array(HUNDREDTH_TEXT.words.buffer), HUNDREDTHS_AT)
+bytes.set(HUNDREDTH_TEXT.lengths, HUNDREDTH_LENGTHS_AT)
+const { write } = new Instance(new Module(Buffer.from(CODE, 'base64')), { days: { memory } }).exports as {
+  write: Write
+}
+
+/** The text before each day's value, of a season. */
+export interface SeasonText {
+  /** Where it stands in the memory, and where the bytes of each day. */
+  readonly at: number
+  readonly lengthsAt: number
+  /** Where each day begins, counted from the first. */
+  readonly start: Uint32Array
+}
+
+/**
+ * Keeps the text of a season in the place `slot`, below `MOST_TEXTS`, and forgets the one that was there.
+ * `start`: where each day begins in `heads`, and where the last one ends.
+ * @throws RangeError where a day has more than 144 bytes
+ */
+export function keepText(slot: number, heads: Uint8Array, start: Uint32Array): SeasonText {
+  const at = TEXTS_AT + slot * TEXT_BYTES
+  const lengthsAt = at + DAYS_OF_YEAR * MOST_HEAD_BYTES
+  for (let day = 0; day + 1 < start.length; day++) {
+    const length = start[day + 1] - start[day]
+    if (length > MOST_HEAD_BYTES) throw new RangeError(`a day with ${length} bytes before its value`)
+    bytes[lengthsAt + day] = length
+  }
+  bytes.set(heads, at)
+  return { at, lengthsAt, start }
+}
+
+/**
+ * Writes those of the days `from` to before `to`, `MOST_DAYS` at most, that have a sample.
+ * @param factor hundredths that 1 of `value` is
+ * @returns a view on the text, which the next call overwrites
+ */
+export function daysText(
+  { at, lengthsAt, start }: SeasonText,
+  value: Int32Array,
+  count: Int32Array,
+  factor: number,
+  from: number,
+  to: number,
+): Uint8Array {
+  for (let day = from; day < to; day++) {
+    values[day - from] = value[day]
+    counts[day - from] = count[day]
+  }
+  return bytes.subarray(OUTPUT_AT, write(at + start[from], lengthsAt + from, to - from, factor))
+}
