@@ -18,7 +18,7 @@ import { segmentColumns, Segments, type MonthRows, type SegmentColumns } from '.
 import { Tides } from '../index/tides.ts'
 import { Ranking } from '../index/ranking.ts'
 import { spellingColumns, Spellings, type SpellingColumns } from '../index/spellings.ts'
-import { Words } from '../index/words.ts'
+import { wordIndex, Words, type WordIndex } from '../index/words.ts'
 import { readAggregates } from '../snapshot/aggregates.ts'
 import { readCatalog, type Catalog } from '../snapshot/catalog.ts'
 import { readForecast } from '../snapshot/forecast.ts'
@@ -172,6 +172,7 @@ export interface Indexes {
   readonly nearest: NearestColumns
   readonly nearby: NearbyColumns
   readonly around: AroundColumns
+  readonly words: WordIndex
   readonly spellings: SpellingColumns
   readonly passes: PassIndexes
 }
@@ -207,6 +208,7 @@ export function* indexesOf(
     ),
     nearby: nearbyColumns(lat, lng, CONDITIONS_REACH_KM, (i) => virtual[i] === 0),
     around: aroundColumns(lat, lng, active),
+    words: yield* wordIndex(catalog.words),
     spellings: toShared(yield* spellingColumns({ ...catalog, countries }, before?.spellings)),
     passes: yield* passIndexes(opened.passes, id.length, (wanted) => findId(id, wanted), activeSince),
   }
@@ -229,6 +231,8 @@ export function* openDataset(
   const { active, latest, groups } = indexes
   const points = new Points(catalog.points, lat, lng)
   const isPhysical = (i: number): boolean => active[i] === 1 && virtual[i] === 0
+  // Of one search after the other: each leaves it empty.
+  const ranking = new Ranking(active, catalog.words.rank)
   return {
     snapshotId: snapshot.id,
     asOf: snapshot.asOf,
@@ -247,8 +251,8 @@ export function* openDataset(
     physicalNearby: new Nearby(lat, lng, CONDITIONS_REACH_KM, indexes.nearby),
     around: new Around(lat, lng, active, indexes.around),
     boxes: new Boxes(catalog.boxes),
-    words: new Words(catalog.words, active),
-    spellings: new Spellings(indexes.spellings, new Ranking(active, catalog.words.rank)),
+    words: new Words(catalog.words, indexes.words, ranking),
+    spellings: new Spellings(indexes.spellings, ranking),
     passes: new Passes(passes, indexes.passes),
     forecast,
     tides,

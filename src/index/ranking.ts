@@ -3,9 +3,9 @@
  * match first, then active before inactive, then by name. One of these serves query after query.
  */
 export class Ranking {
-  readonly #active: Uint8Array
-  readonly #rank: Uint32Array
-  readonly #byRank: Uint32Array
+  /** Of each ordinal where it stands among all of one match: active ones by name, then the others. */
+  readonly #place: Uint32Array
+  readonly #atPlace: Uint32Array
   /** In the query under way: the best match of each buoy, one higher; 0 stands for "not found yet". */
   readonly #best: Uint8Array
   readonly #found: Uint32Array
@@ -14,17 +14,16 @@ export class Ranking {
 
   /** Of each ordinal, `active` says whether the buoy is active and `rank` where it stands by name. */
   constructor(active: Uint8Array, rank: Uint32Array) {
-    this.#active = active
-    this.#rank = rank
-    this.#byRank = new Uint32Array(rank.length)
-    rank.forEach((place, ordinal) => (this.#byRank[place] = ordinal))
+    this.#atPlace = new Uint32Array(2 * rank.length)
+    this.#place = rank.map((place, ordinal) => place + (1 - active[ordinal]) * rank.length)
+    this.#place.forEach((place, ordinal) => (this.#atPlace[place] = ordinal))
     this.#best = new Uint8Array(rank.length)
     this.#found = new Uint32Array(rank.length)
   }
 
   /** How many buoys there are. */
   get buoys(): number {
-    return this.#rank.length
+    return this.#place.length
   }
 
   /** How many buoys are found so far. */
@@ -47,11 +46,11 @@ export class Ranking {
   first(limit: number): number[] {
     if (this.#keys.length <= limit) this.#keys = new Float64Array(limit + 1)
     const keys = this.#keys
-    const buoys = this.#rank.length
+    const places = this.#atPlace.length
     let kept = 0
     for (let i = 0; i < this.#count; i++) {
       const ordinal = this.#found[i]
-      const key = (this.#best[ordinal] * 2 + 1 - this.#active[ordinal]) * buoys + this.#rank[ordinal]
+      const key = this.#best[ordinal] * places + this.#place[ordinal]
       this.#best[ordinal] = 0
       if (kept === limit && key > keys[limit - 1]) continue
       let at = kept
@@ -61,7 +60,7 @@ export class Ranking {
     }
     this.#count = 0
     const first: number[] = []
-    for (let i = 0; i < kept; i++) first.push(this.#byRank[keys[i] % buoys])
+    for (let i = 0; i < kept; i++) first.push(this.#atPlace[keys[i] % places])
     return first
   }
 }

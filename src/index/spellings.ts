@@ -161,12 +161,14 @@ const OF_COUNTRY = 2
 
 /**
  * Code units in their order: separator, saint, digits, letters, all others. By those of the first two units
- * an array of 6 KB says where halving begins, which saves half of it.
+ * an array of 6 KB says where halving begins, which saves half of it. The others are of many units: what
+ * begins with one of them is in order by that unit first, and the class of the second says nothing.
  */
 const CLASSES = 39
+const OTHERS = CLASSES - 1
 
 function classOf(unit: number): number {
-  if (unit >= 0x80) return CLASSES - 1
+  if (unit >= 0x80) return OTHERS
   if (unit >= 0x61) return unit - 0x61 + 12
   return unit >= 0x30 ? unit - 0x30 + 2 : unit
 }
@@ -227,7 +229,7 @@ export class Spellings {
   readonly #has: Uint8Array
   readonly #typed: Typed = { units: new Uint16Array(MOST_UNITS), length: 0, letters: 0, hasSaint: false }
 
-  /** `ranking` of all buoys is for this alone: it holds what a query finds. */
+  /** `ranking` of all buoys holds what a query finds. */
   constructor(columns: SpellingColumns, ranking: Ranking) {
     this.#text = columns.text
     this.#isStart = columns.isStart
@@ -276,9 +278,11 @@ export class Spellings {
   }
 
   #addBeginnings(units: Uint16Array, length: number, isLong: boolean): void {
-    const classes = classOf(units[0]) * CLASSES
-    const first = this.#byClasses[classes + (length > 1 ? classOf(units[1]) : 0)]
-    const behind = this.#byClasses[classes + (length > 1 ? classOf(units[1]) + 1 : CLASSES)]
+    const beginning = classOf(units[0])
+    const classes = beginning * CLASSES
+    const isBySecond = length > 1 && beginning !== OTHERS
+    const first = this.#byClasses[classes + (isBySecond ? classOf(units[1]) : 0)]
+    const behind = this.#byClasses[classes + (isBySecond ? classOf(units[1]) + 1 : CLASSES)]
     const from = this.#lower(units, 0, length, 0, first, behind)
     const to = this.#upper(units, 0, length, 0, from, behind)
     for (let i = from; i < to; i++) {

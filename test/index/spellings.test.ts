@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { Ranking } from '../../src/index/ranking.ts'
 import { spellingColumns, Spellings } from '../../src/index/spellings.ts'
-import { buildWords, fold, readWords, Words } from '../../src/index/words.ts'
+import { buildWords, fold, readWords, wordIndex, Words } from '../../src/index/words.ts'
 import { finish } from '../../src/system/steps.ts'
 import { readDocument } from '../docs/markdown.ts'
 import { slugOf } from '../oracle/oracle.ts'
@@ -33,8 +33,9 @@ function searchOf(buoys: readonly Buoy[]): Search {
     return column instanceof type ? column : assert.fail(name)
   })
   const active = Uint8Array.from(buoys, ({ active }) => Number(active))
-  const words = new Words(stored, active)
-  const spellings = new Spellings(finish(spellingColumns(input)), new Ranking(active, stored.rank))
+  const ranking = new Ranking(active, stored.rank)
+  const words = new Words(stored, finish(wordIndex(stored)), ranking)
+  const spellings = new Spellings(finish(spellingColumns(input)), ranking)
   const exact = (query: string, limit: number): number[] => words.search(query, limit)
   return {
     exact,
@@ -60,6 +61,19 @@ function looserOrder(buoys: readonly Buoy[], query: string, exact: readonly numb
         a - b,
     )
 }
+
+test('finds names in scripts beyond ASCII, whatever other names begin with', () => {
+  const buoy = { slug: 'x', identifier: 'x', country: '', active: true }
+  const search = searchOf(['京都', '東', '京1', 'Αίγινα', 'Β1'].map((name) => ({ ...buoy, name })))
+  for (const [query, found] of [
+    ['京-都', 0],
+    ['京 1', 2],
+    ['α-ι', 3],
+    ['β 1', 4],
+  ] as const) {
+    assert.deepEqual(search.all(query, 10), [found], query)
+  }
+})
 
 const PIECES = 'saint Sainte St ste jean Luz été Etienne brest crest a ab ba 41 7 Ærø ʻ œil n d 東京 🌊'
 const pieces = fc.constantFrom(...PIECES.split(' '))

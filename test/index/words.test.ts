@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { Ranking } from '../../src/index/ranking.ts'
 import {
   buildWords,
   checkWords,
   fold,
   readWords,
+  wordIndex,
   Words,
   type WordColumns,
   type WordsInput,
@@ -36,10 +38,8 @@ function wordsOf(buoys: Named[]): Words {
   }
   const columns = storedWords(input)
   assert.equal(finish(checkWords(columns, input)), null)
-  return new Words(
-    columns,
-    Uint8Array.from(buoys, ({ active }) => Number(active)),
-  )
+  const active = Uint8Array.from(buoys, (buoy) => Number(buoy.active))
+  return new Words(columns, finish(wordIndex(columns)), new Ranking(active, columns.rank))
 }
 
 /** Letters without case and accents, written without the product's function. */
