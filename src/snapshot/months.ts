@@ -145,42 +145,79 @@ export function* checkMonth(rows: MonthRows, { file, month, kind, rows: count }:
   }
   for (const name of MEASURE_NAMES) {
     const { codes, mask } = rows.measures[name]
-    const { missing } = MEASURES[name]
-    const { min, max } = codeLimits(MEASURES[name])
     const required = name === 'significantHeight' && kind === 'readings'
     expect(!required || mask !== 0 || count === 0, file, 'there are no significant heights')
     if (mask === 0) continue
-    const within =
-      codes instanceof Uint16Array
-        ? allWithin(codes, max, required)
-        : allWithinSigned(codes, min, max, missing)
-    expect(within, file, `${name} has a value outside its limits`)
+    yield* checkCodes(codes, MEASURES[name], required, file)
+  }
+}
+
+/** Looked at in one slice: some 20 µs. */
+const CODES_A_SLICE = 65_536
+
+function* checkCodes(codes: Codes, measure: Measure, required: boolean, file: string): Steps<void> {
+  // One type for all columns: V8 compiles a loop anew for each.
+  const bits = new Int16Array(codes.buffer, codes.byteOffset, codes.length)
+  for (let at = 0; at < bits.length; at += CODES_A_SLICE) {
+    const some = bits.subarray(at, at + CODES_A_SLICE)
+    const within = measure.signed ? allWithinSigned(some, measure) : allWithin(some, measure, required)
+    expect(within, file, `${measure.name} has a value outside its limits`)
     yield
   }
 }
 
-/**
- * Whether all codes are at most `high`, or 65535 where it may be missing. One loop per type of column and no
- * branch but the maximum's: with 84 million rows every nanosecond here is a second of start-up.
- */
-function allWithin(codes: Uint16Array, high: number, required: boolean): boolean {
-  let highest = 0
-  if (required) {
-    for (let row = 0; row < codes.length; row++) if (codes[row] > highest) highest = codes[row]
-    return highest <= high
-  }
-  for (let row = 0; row < codes.length; row++) {
-    // The missing code becomes 0, every other one more than it was.
-    const shifted = (codes[row] + 1) & 0xffff
-    if (shifted > highest) highest = shifted
-  }
-  return highest <= high + 1
+/** A signed code less this is the unsigned one of the same bits plus this. */
+const HALF_RANGE = 0x8000
+
+/** Whether all unsigned codes of these bits are at most the measure's highest, or 65535 where one may be missing. */
+function allWithin(bits: Int16Array, measure: Measure, required: boolean): boolean {
+  const { max } = codeLimits(measure)
+  if (required) return greatestOf(bits, 0, -HALF_RANGE) <= max - HALF_RANGE
+  // The missing code becomes the least of all, every other one more than it was.
+  return greatestOf(bits, 0, 1 - HALF_RANGE) <= max + 1 - HALF_RANGE
 }
 
-function allWithinSigned(codes: Int16Array, low: number, high: number, missing: number): boolean {
-  for (let row = 0; row < codes.length; row++) {
-    const code = codes[row]
-    if ((code < low || code > high) && code !== missing) return false
+function allWithinSigned(bits: Int16Array, measure: Measure): boolean {
+  const { min, max } = codeLimits(measure)
+  // The missing code is the least of all, also with its sign changed (all bits, and one more).
+  return greatestOf(bits, 0, 0) <= max && greatestOf(bits, -1, 1) <= -min
+}
+
+/** Codes in a turn of the loop below. */
+const CODES_A_TURN = 8
+
+/**
+ * The greatest of all codes as signed numbers of 16 bits, each with its bits flipped where `flip` is −1, and then
+ * `add` added to it. Two codes at a time take 0.3 ns a code, one by one 0.7 to 1.2. With 84 million rows a
+ * nanosecond here is a second of a core at start-up.
+ */
+export function greatestOf(codes: Int16Array, flip: 0 | -1, add: number): number {
+  const whole = codes.length - (codes.length % CODES_A_TURN)
+  const greatest = greatestOfWords(new Int32Array(codes.buffer, codes.byteOffset, whole / 2), flip, add << 16)
+  if (whole === codes.length) return greatest
+  // Not in a loop of its own: V8 would compile the first one again and again for its sake.
+  const rest = new Int16Array(CODES_A_TURN).fill(codes[whole])
+  rest.set(codes.subarray(whole))
+  return Math.max(greatest, greatestOfWords(new Int32Array(rest.buffer), flip, add << 16))
+}
+
+/** Of each word both halves; the lower half of a word is digits behind the point of the upper one. */
+function greatestOfWords(words: Int32Array, flip: 0 | -1, add: number): number {
+  let upper = -0x8000_0000
+  let lower = -0x8000_0000
+  for (let i = 0; i < words.length; i += CODES_A_TURN / 2) {
+    const a = words[i] ^ flip
+    const b = words[i + 1] ^ flip
+    const c = words[i + 2] ^ flip
+    const d = words[i + 3] ^ flip
+    upper = Math.max(upper, (a + add) | 0, (b + add) | 0, (c + add) | 0, (d + add) | 0)
+    lower = Math.max(
+      lower,
+      ((a << 16) + add) | 0,
+      ((b << 16) + add) | 0,
+      ((c << 16) + add) | 0,
+      ((d << 16) + add) | 0,
+    )
   }
-  return true
+  return Math.max(upper, lower) >> 16
 }

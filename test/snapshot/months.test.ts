@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { MEASURE_NAMES, type MeasureName } from '../../src/sea/columns.ts'
+import { codeLimits, MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
+import { finish, type Steps } from '../../src/system/steps.ts'
 import { SnapshotError, type Part } from '../../src/snapshot/format.ts'
 import { decodePart, encodePart } from '../../src/snapshot/part.ts'
 import type { Column } from '../../src/sea/columns.ts'
-import { monthPart, readMonth } from '../../src/snapshot/months.ts'
+import { checkMonth, greatestOf, monthPart, readMonth } from '../../src/snapshot/months.ts'
 import type { MonthTable } from '../../src/snapshot/months.ts'
 
 const MONTH = (2026 - 1970) * 12 + 2
@@ -110,4 +111,67 @@ test('A part without a column of the rows, or with one of another type or length
   broken('significantHeight', Int16Array.of(1, 2, 3))
   broken('waterTemperature', Uint16Array.of(1, 2, 3))
   broken('period', Float64Array.of(1, 2, 3))
+})
+
+test('The greatest of codes is that of looking at one after the other, whatever their number.', () => {
+  const code = fc.oneof(fc.constantFrom(0, 1, 0x7fff, 0x8000, 0xffff), fc.nat(0xffff))
+  fc.assert(
+    fc.property(
+      fc.array(code, { minLength: 1, maxLength: 40 }),
+      fc.nat(3),
+      fc.constantFrom<0 | -1>(0, -1),
+      fc.constantFrom(0, 1, -0x8000, 1 - 0x8000),
+      (all, skipped, flip, add) => {
+        // A column within a larger one, as a slice of it is.
+        const codes = Int16Array.from([...Array<number>(2 * skipped).fill(0x7fff), ...all]).subarray(
+          2 * skipped,
+        )
+        const each = all.map((one) => (((one ^ flip) + add) << 16) >> 16)
+        assert.equal(greatestOf(codes, flip, add), Math.max(...each))
+      },
+    ),
+  )
+})
+
+/** The check of a month of readings, of `rows` rows of which `row` has `code`. */
+function checkOf(rows: number, name: MeasureName, row: number, code: number): Steps<void> {
+  const { min, max } = codeLimits(MEASURES[name])
+  const codes = Array.from({ length: rows }, (_, i) =>
+    i % 3 === 0 && name !== 'significantHeight' ? missingOf(name) : i % 2 === 0 ? min : max,
+  )
+  codes[row] = code
+  const given = { significantHeight: Array<number>(rows).fill(0), [name]: codes }
+  const part = through(monthPart('readings', tableOf(rows, given)))
+  const entry = { kind: 'readings' as const, file: 'f', bytes: 0, sha256: '', rows, month: MONTH }
+  return checkMonth(readMonth(part, MONTH, 'f'), entry)
+}
+
+test('A code beyond the limits of its measure is refused in every row, one at them nowhere.', () => {
+  for (const name of MEASURE_NAMES) {
+    const { min, max } = codeLimits(MEASURES[name])
+    const missing = name === 'significantHeight' ? [] : [missingOf(name)]
+    const bad = [
+      max + 1,
+      ...(min < 0 ? [min - 1, -32_767, 32_767] : [65_534]),
+      ...(missing.length > 0 ? [] : [65_535]),
+    ]
+    for (const rows of [2, 11]) {
+      for (let row = 0; row < rows; row++) {
+        for (const code of [min, max, ...missing]) finish(checkOf(rows, name, row, code))
+        for (const code of bad) {
+          assert.throws(
+            () => finish(checkOf(rows, name, row, code)),
+            /has a value outside its limits/,
+            `${name} ${code}`,
+          )
+        }
+      }
+    }
+  }
+})
+
+test('A long month is checked in slices, each of at most 65,536 values.', () => {
+  const rows = 70_000
+  // Heights and periods, each in two slices, after the times.
+  assert.equal([...checkOf(rows, 'period', rows - 1, 0)].length, 1 + 2 * 2)
 })
