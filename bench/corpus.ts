@@ -19,7 +19,7 @@ const DATA = fileURLToPath(new URL('data', import.meta.url))
 /** A fixed end of the data, so that a corpus never depends on the day it was built. */
 const AS_OF = Date.UTC(2026, 10, 1) / 1000
 
-export const CORPORA = {
+const CORPORA = {
   /** The size of the real world's networks: 5.1 million readings. */
   world: 'scale,buoys=1200,days=90',
   /** Few buoys over a long time: 8.4 million readings. */

@@ -367,7 +367,7 @@ function* batches(grammar: Grammar, random: Random): Generator<Drawn[]> {
   }
 }
 
-export async function fuzz(target: Target, count: number, seed: number): Promise<Finding> {
+async function fuzz(target: Target, count: number, seed: number): Promise<Finding> {
   const document = JSON.parse(JSON.stringify(openApiDocument(OPERATIONS, BASE))) as Json
   const operations = operationsOf(document)
   const judge = new Judge()

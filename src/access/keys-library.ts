@@ -9,7 +9,7 @@
 import { redisLibrary } from '../redis/library.ts'
 
 /** Of the layout. Another number in the database is refused. */
-export const KEYS_FORMAT = 'groundswell-keys-1'
+const KEYS_FORMAT = 'groundswell-keys-1'
 /** Changes that a replica may have missed and still learn one by one; more, and it reads all keys again. */
 const LOG_ENTRIES = 10_000
 /** A record of ours has at most 1,200 bytes: an owner of 200 characters, in JSON. */

@@ -128,7 +128,7 @@ export function hasNoReading({ readings }: Dataset, ordinalOf: OrdinalOf): (row:
 }
 
 /** A column under another name whose cell for a row is that of `rowOf(row)`, none where that is −1. */
-export function elsewhere(column: Column, name: string, rowOf: (row: number) => number): Column {
+function elsewhere(column: Column, name: string, rowOf: (row: number) => number): Column {
   switch (column.kind) {
     case 'code': {
       const missing = column.signed ? -0x8000 : 0xffff

@@ -128,10 +128,6 @@ export interface StreamOperation<P extends Parameters = Parameters> extends Decl
   buoys(view: View, query: QueryOf<P>): readonly number[] | null
 }
 
-export function isStream(declared: Declared): declared is StreamOperation {
-  return 'buoys' in declared
-}
-
 /** As `operation`, for a stream. */
 export function streamOperation<const P extends Parameters>(definition: StreamOperation<P>): StreamOperation {
   return definition

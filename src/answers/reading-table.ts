@@ -23,7 +23,7 @@ export interface ReadingCursor {
 }
 
 /** A measured column as it is kept. */
-export function measureColumn(cursor: ReadingCursor, name: string, measure: MeasureName): CodeColumn {
+function measureColumn(cursor: ReadingCursor, name: string, measure: MeasureName): CodeColumn {
   const { unit, scale, signed } = MEASURES[measure]
   // A month serves hundreds of rows, and looking a measure up by its name takes as long as writing it.
   let seen: MonthRows | null = null

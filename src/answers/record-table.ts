@@ -12,7 +12,7 @@ export interface RecordColumn {
 export type JsonRecord = { readonly [member: string]: unknown }
 
 /** A member that a record does not have is left out of its object. */
-export function recordColumns(rows: readonly JsonRecord[], declared: readonly RecordColumn[]): Column[] {
+function recordColumns(rows: readonly JsonRecord[], declared: readonly RecordColumn[]): Column[] {
   return declared.map(({ name, kind, unit = '' }): Column => {
     const path = name.split('.')
     const of = (row: number): unknown => memberOf(rows[row], path)

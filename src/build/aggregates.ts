@@ -92,7 +92,7 @@ interface Known {
 }
 
 /** Makes a year's part. Not more than two months of rows are in memory. */
-export async function makeYear(
+async function makeYear(
   out: string,
   year: number,
   parts: readonly PartEntry[],

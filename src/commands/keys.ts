@@ -20,7 +20,7 @@ export const KEYS_FILE_SETTINGS = {
   json: flag('print one line of JSON'),
 } as const
 
-export const IMPORT_SETTINGS = {
+const IMPORT_SETTINGS = {
   ...KEYS_FILE_SETTINGS,
   replace: flag('take exactly the imported keys: others end, and those that differ are replaced'),
 } as const

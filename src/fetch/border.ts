@@ -65,7 +65,7 @@ export function isPublic(address: string): boolean {
 /** The code of the error for a name that leads to no public address. */
 export const NOT_PUBLIC = 'ERR_NOT_PUBLIC'
 
-export class NotPublicError extends Error {
+class NotPublicError extends Error {
   readonly code = NOT_PUBLIC
 }
 

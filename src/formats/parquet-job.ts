@@ -12,7 +12,7 @@ import { selected } from './form.ts'
  * Rows of a row group. With all columns it is some 250 KB, which a reader that does not read holds, and 20 ms of
  * work.
  */
-export const GROUP_ROWS = 10_000
+const GROUP_ROWS = 10_000
 /** A row takes at most, with all columns: the texts of a uuid and of the buoy, and 8 bytes a number. */
 const ROW_BYTES = 160
 

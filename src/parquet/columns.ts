@@ -58,7 +58,7 @@ export function perBuoy(valueOf: (buoy: RunBuoy) => number | string): ReadingCol
 }
 
 /** A value that follows from a row's time. */
-export function perTime(valueOf: (time: number, buoy: RunBuoy) => bigint | number): ReadingColumn['values'] {
+function perTime(valueOf: (time: number, buoy: RunBuoy) => bigint | number): ReadingColumn['values'] {
   return (runs, count) => {
     const values: Values = Array.from({ length: count }, () => null)
     let at = 0

@@ -18,7 +18,7 @@ const LAST_REST_MS = 0.5
  * A comment goes to a client that has had nothing for so long, so that proxies keep the connection. HAProxy
  * and nginx end silent ones after 30 and 60 s.
  */
-export const COMMENT_AFTER_MS = 20_000
+const COMMENT_AFTER_MS = 20_000
 const LOOK_INTERVAL_MS = 500
 /** For the hourly unit of quota, which counts from the beginning of a stream. */
 const HOUR_MS = 3_600_000

@@ -20,7 +20,7 @@ export interface ShapedAnswer {
 }
 
 /** Rows that one call of the quota pays for. */
-export const ROWS_OF_A_CALL = 10_000
+const ROWS_OF_A_CALL = 10_000
 
 /** What an answer of so many rows costs, in calls. */
 export function priceOf(rows: number): number {

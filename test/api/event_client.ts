@@ -20,7 +20,7 @@ export interface EventData {
 /** Longer than anything takes on a busy machine. */
 const PATIENCE_MS = 60_000
 
-export async function until(holds: () => boolean, what: () => string): Promise<void> {
+async function until(holds: () => boolean, what: () => string): Promise<void> {
   for (const end = performance.now() + PATIENCE_MS; !holds(); await wait(10)) {
     assert.ok(performance.now() < end, what())
   }

@@ -28,7 +28,7 @@ const PATIENCE_MS = 120_000
 
 /** How a server is started. */
 export type Starter = 'node' | 'launch' | 'npm with dash' | 'npm with bash'
-export const STARTERS: readonly Starter[] = ['node', 'launch', 'npm with dash', 'npm with bash']
+const STARTERS: readonly Starter[] = ['node', 'launch', 'npm with dash', 'npm with bash']
 
 export interface Ended {
   starter: Starter
@@ -216,7 +216,7 @@ async function faultOf(
 }
 
 /** Processes whose arguments name `folder`, but for this one. */
-export function runningIn(folder: string): string[] {
+function runningIn(folder: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .flatMap((name) => {

@@ -13,8 +13,6 @@ export interface Rows {
   places: ([number, number] | null)[] | null
 }
 
-export type Ask = (url: string, headers?: { [name: string]: string }) => { status: number; text: string }
-
 const LISTS = ['buoys', 'readings', 'satellite_passes', 'satellites', 'countries']
 
 /** The rows of the body of a success; null where the operation has no table. */

@@ -96,7 +96,7 @@ export const requests: fc.Arbitrary<string> = fc.oneof(
 )
 
 /** The table of a JSON answer. */
-export function tableOf(url: string, text: string): Rows {
+function tableOf(url: string, text: string): Rows {
   const body = JSON.parse(text) as JsonObject
   if (!url.startsWith('/conditions')) {
     const [, operation] = /\/(chart|series|nearest)/.exec(url) ?? ['', '']

@@ -18,7 +18,7 @@ const BIG_LENGTH = 200_000
 /** More than the kernel's buffers of a connection hold. */
 export const HUGE_LENGTH = 8_000_000
 /** Fixed, so that Date headers can be distinguished from the machine's. */
-export const NOW = Date.UTC(2026, 2, 27, 9, 0, 0)
+const NOW = Date.UTC(2026, 2, 27, 9, 0, 0)
 
 export interface TestServer {
   readonly engine: Engine

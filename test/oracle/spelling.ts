@@ -26,7 +26,7 @@ const LATIN: [string, string][] = [
   ['ı', 'i'],
 ]
 
-export function wordsOf(text: string): string[] {
+function wordsOf(text: string): string[] {
   let plain = text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
   for (const [letter, letters] of LATIN) plain = plain.replaceAll(letter, letters)
   const words = ['']

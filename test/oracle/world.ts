@@ -54,7 +54,7 @@ export interface World {
   buoys: WorldBuoy[]
 }
 
-export const DAY = 86_400
+const DAY = 86_400
 const MINUTE = 60
 
 /**

@@ -169,7 +169,7 @@ export function copyOf({ asOf, parts }: Tale): Tale {
 }
 
 /** Numbers from 0 to below 1, the same for the same seed (G. Steele, S. Vigna: SplitMix, in 32 bits). */
-export class Chance {
+class Chance {
   #state: number
 
   constructor(seed: number) {

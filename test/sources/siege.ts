@@ -345,7 +345,7 @@ export async function besiege(options: SiegeOptions): Promise<Outcome[]> {
   return outcomes
 }
 
-export function lineOf({ kind, files, builds, refused, slowest, largest }: Outcome): string {
+function lineOf({ kind, files, builds, refused, slowest, largest }: Outcome): string {
   const reasons = [...refused].sort(([, a], [, b]) => b - a).map(([reason, n]) => `${n} × ${reason}`)
   const count = [...refused.values()].reduce((sum, n) => sum + n, 0)
   return `${kind}: ${files} files, ${builds} builds, ${count} sources refused, slowest ${Math.round(slowest)} ms, largest ${Math.round(largest)} MiB${reasons.map((reason) => `\n    ${reason}`).join('')}`
@@ -433,7 +433,7 @@ async function timed(read: () => Promise<void>, outcome: Outcome): Promise<void>
 }
 
 /** Readers that the process `parent` runs now. */
-export function readersOf(parent: number): number[] {
+function readersOf(parent: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)

@@ -26,7 +26,7 @@ export function inContainer(host: string, args: readonly string[]): Inhabitant {
 }
 
 /** The process that `unshare` has started, by its number outside. */
-export function firstInside({ pid }: Inhabitant): number {
+function firstInside({ pid }: Inhabitant): number {
   const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
   return Number(stdout.trim())
 }

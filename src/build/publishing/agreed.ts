@@ -11,7 +11,7 @@ import { errorCode } from '../../system/file-faults.ts'
 import type { Lock } from '../../system/lock.ts'
 import { BuildError } from '../../system/build-error.ts'
 
-export const AGREED_FILE = 'published.json'
+const AGREED_FILE = 'published.json'
 
 const FORMAT = 'groundswell-published'
 const MAX_BYTES = 8192

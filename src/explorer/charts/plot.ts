@@ -4,7 +4,7 @@ import { decimalText, type Scale } from '../mine/units.ts'
 import type { Range } from './range.ts'
 
 /** Of plots; on wide panels the tall one grows with the width. */
-export const HEIGHT_PIXELS = { tall: 230, short: 130 } as const
+const HEIGHT_PIXELS = { tall: 230, short: 130 } as const
 /** Width over height of a tall plot that is wide enough. */
 const TALL_SHAPE = 2.2
 const TALLEST_PIXELS = 380
@@ -157,7 +157,7 @@ function seriesOf(
 }
 
 /** Indexes of values that no line leads to: a plot without dots would not show them. */
-export function lonely(cells: readonly Cell[]): number[] {
+function lonely(cells: readonly Cell[]): number[] {
   const found: number[] = []
   let [isOpen, last] = [false, -1]
   const end = (): void => {

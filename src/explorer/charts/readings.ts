@@ -204,7 +204,7 @@ function windLines(data: Chart, scale: Scale): Line[] {
  * A time axis on which every line can break: where nothing at all comes for long, a slot follows the last
  * value. `times` in seconds; `from` gives each slot's place in them, −1 for those of `pauses`.
  */
-export function withPauses(times: readonly number[]): { x: number[]; from: number[]; pauses: Set<number> } {
+function withPauses(times: readonly number[]): { x: number[]; from: number[]; pauses: Set<number> } {
   const [x, from, pauses]: [number[], number[], Set<number>] = [[], [], new Set()]
   for (const [i, time] of times.entries()) {
     const before = times[i - 1]
@@ -223,7 +223,7 @@ export function withPauses(times: readonly number[]): { x: number[]; from: numbe
  * The line goes on where only another series has a value, but not over a long pause of its own. `x` in
  * seconds.
  */
-export function breakLongPauses(x: readonly number[], values: readonly (number | null)[]): Cell[] {
+function breakLongPauses(x: readonly number[], values: readonly (number | null)[]): Cell[] {
   const cells: Cell[] = values.map((value) => value ?? undefined)
   let last = -1
   for (let i = 0; i < values.length; i++) {

@@ -22,7 +22,7 @@ const FRAME_PIXELS = { top: 40, right: 74, bottom: 96, left: 40 } as const
 const NARROW_PIXELS = 500
 const NARROW_FRAME_PIXELS = { top: 24, right: 62, bottom: 84, left: 24 } as const
 /** Tells movements of the page's own from those of the visitor. */
-export const OWN_MOVE = { isOwn: true } as const
+const OWN_MOVE = { isOwn: true } as const
 
 const duration = (ms: number): number => (matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : ms)
 

@@ -2,7 +2,7 @@
 import { keepText, keptText } from './kept.ts'
 
 /** Where the browser keeps them, as JSON. */
-export const STORAGE_KEY = 'groundswell-favourites'
+const STORAGE_KEY = 'groundswell-favourites'
 /** A list that is longer than a person goes through. */
 const MOST_FAVOURITES = 100
 

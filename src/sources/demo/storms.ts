@@ -33,7 +33,7 @@ export interface Basin {
 const basin = (number: number, rest: Omit<Basin, 'salt'>): Basin => ({ salt: mix(100 + number), ...rest })
 
 /** Tracks after those that lows mostly take; the rates are of strong lows, some ten a month on an ocean. */
-export const BASINS = {
+const BASINS = {
   northAtlantic: basin(1, {
     slot: 56 * STEPS_AN_HOUR,
     hours: 96,

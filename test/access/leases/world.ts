@@ -7,7 +7,7 @@ import { hourOf } from '../../../src/access/hours.ts'
 import { ASK, LeaseCounters, REFUSED } from '../../../src/access/lease-counters.ts'
 import { ModelRedis } from './model.ts'
 
-export const KEY = 'k_0123456789'
+const KEY = 'k_0123456789'
 const PREFIX = 'test'
 const CALL_TIMEOUT_MS = 250
 const WAIT_MS = 50
