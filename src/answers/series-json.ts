@@ -5,8 +5,14 @@ import { Literal } from './literals.ts'
 import { endList } from './operation.ts'
 import type { Fragments } from './fragments.ts'
 import { seasonText, writeDays } from './season-texts.ts'
-import type { DayValues } from '../index/aggregates.ts'
-import { seasonClock, seasonSpan, Series, type SeriesQuery, type SeriesRows } from '../index/seasons.ts'
+import {
+  seasonClock,
+  seasonSpan,
+  Series,
+  type KnownSeason,
+  type SeriesLists,
+  type SeriesQuery,
+} from '../index/seasons.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
 import type { Zone } from '../sea/zones.ts'
 import type { Steps } from '../system/steps.ts'
@@ -32,7 +38,7 @@ export function* writeSeries(
   ordinal: number,
   metric: string,
   asked: SeriesQuery,
-  rows: readonly (readonly SeriesRows[])[],
+  rows: SeriesLists,
 ): Steps<void> {
   const { zone: clock, dates, bucket, aggregation, startYear, endYear } = asked
   writer.text('{"buoy":')
@@ -82,22 +88,22 @@ function* writeKnownSeason(
   asked: SeriesQuery,
   series: Series,
   year: number,
-  days: DayValues,
+  days: KnownSeason,
 ): Steps<number> {
   const { zone: clock, dates, measure, asOf } = asked
-  const { count } = days
+  const { count, length } = days
   let points = 0
-  for (let day = 0; day < count.length; day++) points += Math.sign(count[day])
+  for (let day = 0; day < length; day++) if (count[day] > 0) points++
   beginSeason(writer, year, seasonSpan(clock, dates, year).end <= asOf, points)
   if (points > 0) {
     const key = seasonClock(clock, dates, year)
     const writeHeadOf = headsOf(asked, series, year)
     let isFirst = true
     // 15 KB in a step.
-    for (let from = 0; from < count.length; from += MOST_DAYS) {
-      const to = Math.min(count.length, from + MOST_DAYS)
+    for (let from = 0; from < length; from += MOST_DAYS) {
+      const to = Math.min(length, from + MOST_DAYS)
       // Asked for in each step: another answer may have made texts since the last one.
-      const text = seasonText(key, count.length, writer, writeHeadOf)
+      const text = seasonText(key, length, writer, writeHeadOf)
       if (writeDays(writer, text, days, isDirection(measure), { from, to, isFirst })) isFirst = false
       yield
     }

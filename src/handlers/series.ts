@@ -19,6 +19,7 @@ import {
   seasonSpan,
   Series,
   type SeasonDates,
+  type SeriesLists,
   type SeriesQuery,
   type SeriesRows,
 } from '../index/seasons.ts'
@@ -132,7 +133,7 @@ export const readingSeries = operation({
 interface Asked {
   ordinal: number
   asked: SeriesQuery
-  rows: readonly (readonly SeriesRows[])[]
+  rows: SeriesLists
 }
 
 /** What a request asks for. @throws ApiError */
@@ -145,7 +146,10 @@ function askedOf(view: View, query: Query, buoyId: string): Asked {
   const { bucket, aggregation } = query
   const { asOf } = dataset
   const years = yearsOf(query, clock, dates, asOf)
-  const rows = [dataset.readings, dataset.weather].map((segments) => rowsOf(segments, ordinal, measure.name))
+  // Known days mostly need none of them.
+  let lists: ReturnType<SeriesLists> | null = null
+  const rows = (): ReturnType<SeriesLists> =>
+    (lists ??= [dataset.readings, dataset.weather].map((segments) => rowsOf(segments, ordinal, measure.name)))
   const known = bucket === 'day' ? { aggregates: dataset.aggregates, ordinal } : null
   return { ordinal, asked: { zone: clock, dates, bucket, aggregation, measure, asOf, known, ...years }, rows }
 }
@@ -239,7 +243,7 @@ interface Cost {
   readonly isShort: boolean
 }
 
-function costOf(asked: SeriesQuery, lists: readonly (readonly SeriesRows[])[]): Cost {
+function costOf(asked: SeriesQuery, rows: SeriesLists): Cost {
   const { bucket, startYear, endYear, dates, zone: clock } = asked
   const seasons = endYear - startYear + 1
   let points = 0
@@ -251,7 +255,7 @@ function costOf(asked: SeriesQuery, lists: readonly (readonly SeriesRows[])[]): 
       continue
     }
     const { start, end } = seasonSpan(clock, dates, year)
-    const samples = samplesOf(lists, start, end)
+    const samples = samplesOf(rows(), start, end)
     const most = Math.min(samples, MOST_BUCKETS[bucket])
     points += most
     microseconds += samples * US_PER_SAMPLE + most * US_PER_POINT

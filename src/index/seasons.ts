@@ -12,6 +12,7 @@
 import type { Aggregates, DayValues } from './aggregates.ts'
 import { lowerBound } from './bisect.ts'
 import { yearDays } from './days.ts'
+import { EdgeDays, UNASKED, type EdgeYears } from './edge-days.ts'
 import type { Codes, Measure } from '../sea/columns.ts'
 import { DAY, HOUR, civilFromDays, daysFromCivil, daysInMonth, isLeapYear } from '../sea/time.ts'
 import type { Steps } from '../system/steps.ts'
@@ -128,6 +129,12 @@ export interface SeriesRows {
   readonly to: number
 }
 
+/**
+ * Lists of rows, made when they are asked for: each list's rows ascend in time from segment to segment, and a
+ * bucket takes the samples of all lists together.
+ */
+export type SeriesLists = () => readonly (readonly SeriesRows[])[]
+
 export interface SeriesQuery extends SeasonYears {
   readonly zone: Zone
   readonly dates: SeasonDates
@@ -150,6 +157,11 @@ export interface SeriesYear {
   readonly year: number
   /** The season's last day is over at `asOf`. */
   readonly complete: boolean
+}
+
+/** Days of a season, as long as it is. */
+export interface KnownSeason extends DayValues {
+  readonly length: number
 }
 
 /** Buckets, or samples if they are more, that are worked out in a step: some 50 µs. */
@@ -194,42 +206,53 @@ export class Series {
    * Hundredths of the measure's unit, for directions whole degrees 0 to 359 or `NO_VALUE`. Halves round away
    * from 0.
    */
-  readonly value: Int32Array
+  value = new Int32Array(0)
   /** Samples in the bucket, at least 1. */
-  readonly count: Uint32Array
+  count = new Uint32Array(0)
 
   readonly #query: SeriesQuery
-  readonly #cursors: readonly Cursor[]
+  readonly #lists: SeriesLists
+  #cursors: readonly Cursor[] | null = null
   readonly #circular: boolean
   /**
    * Bucket i of the season lies from `#edges[i]` to before `#edges[i + 1]`, and has the ordinal
    * `#ordinals[i]`.
    */
-  readonly #edges: Float64Array
-  readonly #ordinals: Uint16Array
+  #edges = new Float64Array(0)
+  #ordinals = new Uint16Array(0)
   #buckets = 0
   /** Bucket of each point. */
-  readonly #bucket: Uint16Array
+  #bucket = new Uint16Array(0)
   /** Codes of the present bucket's samples. */
   #codes = new Int32Array(64)
   /** What is known of the present season's days. */
   #days: DayValues | null = null
+  /** Of the measure: days at the ends of years that were worked out before. */
+  #edgeYears: EdgeYears | null = null
 
   /**
-   * The series of a measure from lists of rows: each list's rows ascend in time from segment to segment, and
-   * a bucket takes the samples of all lists together.
+   * The series of a measure from lists of rows.
    * @throws RangeError on more than 13 years, on none, and on the minimum or maximum of a direction.
    */
-  constructor(query: SeriesQuery, lists: readonly (readonly SeriesRows[])[]) {
-    const { bucket, startYear, endYear, measure, aggregation } = query
+  constructor(query: SeriesQuery, lists: SeriesLists) {
+    const { startYear, endYear, measure, aggregation } = query
     if (endYear < startYear || endYear - startYear >= MOST_SEASONS) throw new RangeError('years out of range')
     this.#circular = isDirection(measure)
     if (this.#circular && aggregation !== 'median' && aggregation !== 'avg') {
       throw new RangeError('a direction has no minimum or maximum')
     }
     this.#query = query
-    this.#cursors = lists.map((list) => new Cursor(list))
-    const most = MOST_BUCKETS[bucket]
+    this.#lists = lists
+  }
+
+  get #rows(): readonly Cursor[] {
+    return (this.#cursors ??= this.#lists().map((list) => new Cursor(list)))
+  }
+
+  /** Makes room for buckets, which a series of known days has no need of. */
+  #makeRoom(): void {
+    if (this.#edges.length > 0) return
+    const most = MOST_BUCKETS[this.#query.bucket]
     this.#edges = new Float64Array(most + 1)
     this.#ordinals = new Uint16Array(most)
     this.#bucket = new Uint16Array(most)
@@ -269,11 +292,11 @@ export class Series {
     this.length = 0
     const days = this.days(year)
     if (days === null) yield* this.#workOut(year, span)
-    else if (days.count.some((samples) => samples > 0)) {
+    else {
       this.layOut(year)
-      days.count.forEach((samples, day) => {
-        if (samples > 0) this.#add(day, samples, days.value[day])
-      })
+      for (let day = 0; day < days.length; day++) {
+        if (days.count[day] > 0) this.#add(day, days.count[day], days.value[day])
+      }
     }
     return { year, complete: span.end <= asOf }
   }
@@ -282,7 +305,7 @@ export class Series {
   *#workOut(year: number, { start, end }: SeasonSpan): Steps<void> {
     const { measure } = this.#query
     let lists = 0
-    for (const cursor of this.#cursors) lists += cursor.seek(start, end)
+    for (const cursor of this.#rows) lists += cursor.seek(start, end)
     if (lists === 0) return
     this.layOut(year)
     yield
@@ -319,7 +342,7 @@ export class Series {
    * one or two at the ends of a calendar year from the rows. Valid until the next call. Null where the buckets
    * are not days or nothing is known.
    */
-  days(year: number): DayValues | null {
+  days(year: number): KnownSeason | null {
     const { dates, bucket, known } = this.#query
     if (known === null || bucket !== 'day') return null
     const { first, days } = seasonDays(dates, year)
@@ -327,7 +350,7 @@ export class Series {
     if (!knowsYears(this.#query, year, last)) return null
     this.#days ??= { value: new Int32Array(DAYS_OF_LEAP_YEAR), count: new Int32Array(DAYS_OF_LEAP_YEAR) }
     for (let civil = year; civil <= last; civil++) this.#readYear(civil, first, days)
-    return { value: this.#days.value.subarray(0, days), count: this.#days.count.subarray(0, days) }
+    return { value: this.#days.value, count: this.#days.count, length: days }
   }
 
   /** Reads the days of a calendar year that lie in the season of `days` days from `first` on. */
@@ -342,24 +365,39 @@ export class Series {
     const at = january - first
     const from = Math.max(start, firstKnown)
     const to = Math.min(end, behindKnown)
-    if (start < from && start < end) this.#workOutDay(edges, start, at + start)
+    if (start < from && start < end) this.#readEdge(year, edges, start, at + start)
     if (from < to) {
       const asked = { ordinal: known!.ordinal, measure, aggregation, zone }
       known!.aggregates.read(year, asked, from, to, into, at + from)
     }
-    if (to < end && to >= start) this.#workOutDay(edges, to, at + to)
+    if (to < end && to >= start) this.#readEdge(year, edges, to, at + to)
   }
 
-  #workOutDay(edges: Float64Array, day: number, at: number): void {
-    const { measure } = this.#query
-    for (const cursor of this.#cursors) cursor.seek(edges[day], edges[day + 1])
-    const samples = this.#gather(edges[day + 1], measure.missing)
-    this.#days!.count[at] = samples
-    if (samples > 0) this.#days!.value[at] = this.#statistic(samples)
+  /** Reads the first or the last day of a calendar year into place `at`. */
+  #readEdge(year: number, edges: Float64Array, day: number, at: number): void {
+    const { known, measure, aggregation } = this.#query
+    const { edgeDays } = known!.aggregates
+    this.#edgeYears ??= edgeDays.of(measure, aggregation)
+    const kept = edgeDays.year(this.#edgeYears, year)
+    const place = EdgeDays.placeOf(known!.ordinal, day > 0)
+    if (kept[place + 1] === UNASKED) {
+      const samples = this.#samplesOf(edges[day], edges[day + 1])
+      kept[place + 1] = samples
+      kept[place] = samples > 0 ? this.#statistic(samples) : 0
+    }
+    this.#days!.value[at] = kept[place]
+    this.#days!.count[at] = kept[place + 1]
+  }
+
+  /** Puts the codes of the rows from `start` to before `end` into `#codes`; returns how many. */
+  #samplesOf(start: number, end: number): number {
+    for (const cursor of this.#rows) cursor.seek(start, end)
+    return this.#gather(end, this.#query.measure.missing)
   }
 
   /** Finds edges and ordinals of the season's buckets. */
   layOut(year: number): void {
+    this.#makeRoom()
     const { zone, dates, bucket } = this.#query
     const { first, days } = seasonDays(dates, year)
     const edges = this.#edges
@@ -397,7 +435,7 @@ export class Series {
   /** Puts the codes of all rows that are left before `end` into `#codes`; returns how many. */
   #gather(end: number, missing: number): number {
     let n = 0
-    for (const cursor of this.#cursors) {
+    for (const cursor of this.#rows) {
       for (let rows = cursor.rowsBefore(end); rows > 0; rows = cursor.rowsBefore(end)) {
         if (n + rows > this.#codes.length) {
           const larger = new Int32Array(2 * (n + rows))

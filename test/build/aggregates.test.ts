@@ -118,7 +118,7 @@ function seriesOf(dataset: Dataset, ordinal: number, withKnown: boolean): string
       for (const dates of [WHOLE_YEAR, WINTER]) {
         const asked = { zone: clock, dates, bucket: 'day', aggregation, measure, asOf: dataset.asOf } as const
         const known = withKnown ? { aggregates: dataset.aggregates, ordinal } : null
-        const made = new Series({ ...asked, startYear: 2009, endYear: 2013, known }, lists)
+        const made = new Series({ ...asked, startYear: 2009, endYear: 2013, known }, () => lists)
         for (let year = 2009; year <= 2013; year++) {
           finish(made.season(year))
           const points = Array.from({ length: made.length }, (_, i) =>

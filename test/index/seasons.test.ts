@@ -103,7 +103,7 @@ function points(asked: Asked, ...lists: SeriesRows[][]): Point[][] {
       asOf: asked.asOf ?? epochOf('2026-03-27T09:00:00Z'),
       known: null,
     },
-    lists,
+    () => lists,
   )
   const out = new JsonWriter(64)
   const written = (write: () => void): string => {
