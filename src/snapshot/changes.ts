@@ -54,8 +54,10 @@ export interface ComparedSnapshot {
   parts: readonly LoadedPart[]
 }
 
-/** Buoys that are compared in one step: some 0.1 ms. */
-const BUOYS_A_STEP = 32
+/** Buoys that are compared in one step: some 50 µs, 0.8 ms where all of their rows differ. */
+const BUOYS_A_STEP = 8
+/** Fewer rows than these are compared one by one. */
+const ROWS_A_BLOCK = 128
 const NO_ROWS = { from: 0, to: 0 }
 
 /** Rows `from` up to `to` of a month. */
@@ -257,7 +259,17 @@ export function eachDifference(
 ): void {
   const columns = a === null || b === null ? [] : pairsOf(a, b)
   let [i, j] = [rangeA.from, rangeB.from]
+  const isLong = Math.min(rangeA.to - i, rangeB.to - j) >= ROWS_A_BLOCK
+  const bytes = isLong ? bytesOf(a!.time, b!.time, columns) : null
+  let nextBlock = i
   while (i < rangeA.to || j < rangeB.to) {
+    if (bytes !== null && i >= nextBlock) {
+      const same = sameRows(bytes, i, j, Math.min(rangeA.to - i, rangeB.to - j))
+      if (same === 0) nextBlock = i + ROWS_A_BLOCK
+      i += same
+      j += same
+      if (same > 0) continue
+    }
     const timeA = i < rangeA.to ? a!.time[i] : Infinity
     const timeB = j < rangeB.to ? b!.time[j] : Infinity
     if (timeA < timeB) {
@@ -295,6 +307,45 @@ function isSameRow(columns: readonly ColumnPair[], i: number, j: number): boolea
     if (a[i & maskA] !== b[j & maskB]) return false
   }
   return true
+}
+
+/** One column in both months, as bytes. */
+interface BytePair {
+  a: Buffer
+  b: Buffer
+  /** Of a row. */
+  width: number
+}
+
+/** Times and measures; null where one of the months has a measure that the other has not. */
+function bytesOf(timeA: Uint32Array, timeB: Uint32Array, columns: readonly ColumnPair[]): BytePair[] | null {
+  const pairs = [bytePair(timeA, timeB)]
+  for (const { a, maskA, b, maskB } of columns) {
+    if (maskA !== maskB) return null
+    if (maskA !== 0) pairs.push(bytePair(a, b))
+  }
+  return pairs
+}
+
+function bytePair(a: Codes | Uint32Array, b: Codes | Uint32Array): BytePair {
+  const bytes = ({ buffer, byteOffset, byteLength }: typeof a): Buffer =>
+    Buffer.from(buffer, byteOffset, byteLength)
+  return { a: bytes(a), b: bytes(b), width: a.BYTES_PER_ELEMENT }
+}
+
+/**
+ * How many rows from `i` and `j` on are surely the same: all `most`, or a half of them, or a half of those, and so
+ * on; 0 where it would be less than a block. Two snapshots half an hour apart have the same rows of a buoy but
+ * for the last: 5 µs for 1,440 rows, where one by one takes 100.
+ */
+function sameRows(pairs: readonly BytePair[], i: number, j: number, most: number): number {
+  for (let rows = most; rows >= ROWS_A_BLOCK; rows >>= 1) {
+    const isSame = pairs.every(
+      ({ a, b, width }) => a.compare(b, j * width, (j + rows) * width, i * width, (i + rows) * width) === 0,
+    )
+    if (isSame) return rows
+  }
+  return 0
 }
 
 function assembled(

@@ -1,0 +1,87 @@
+/** What distinguishes two months of a buoy, against looking at one time after the other. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { MeasureColumn, MonthRows } from '../../src/index/segments.ts'
+import { MEASURE_NAMES, MEASURES } from '../../src/sea/columns.ts'
+import { ADDED, CHANGED, eachDifference, REMOVED } from '../../src/snapshot/changes.ts'
+
+/** Time and height of each row. */
+type Reading = readonly [time: number, height: number]
+
+/** The rows of one buoy, behind `skipped` rows of another; without heights where `heightless`. */
+function monthOf(readings: readonly Reading[], skipped: number, heightless = false): MonthRows {
+  const all: Reading[] = [...Array.from({ length: skipped }, (_, i): Reading => [i, 7]), ...readings]
+  const measure = (name: (typeof MEASURE_NAMES)[number]): MeasureColumn =>
+    name === 'significantHeight' && !heightless
+      ? { codes: Uint16Array.from(all, ([, height]) => height), mask: -1 }
+      : { codes: Uint16Array.of(MEASURES[name].missing), mask: 0 }
+  return {
+    file: 'f',
+    month: 0,
+    buoys: Uint32Array.of(1, 2),
+    start: Uint32Array.of(0, skipped, all.length),
+    time: Uint32Array.from(all, ([time]) => time),
+    measures: Object.fromEntries(MEASURE_NAMES.map((name) => [name, measure(name)])) as MonthRows['measures'],
+  }
+}
+
+const MISSING = MEASURES.significantHeight.missing
+
+function expected(a: readonly Reading[], b: readonly Reading[]): [change: number, time: number][] {
+  const [inA, inB] = [new Map(a), new Map(b)]
+  return [...new Set([...inA.keys(), ...inB.keys()])]
+    .toSorted((x, y) => x - y)
+    .filter((time) => inA.get(time) !== inB.get(time))
+    .map((time) => [!inA.has(time) ? ADDED : !inB.has(time) ? REMOVED : CHANGED, time])
+}
+
+test('Differences of long months are those of looking at one time after the other.', () => {
+  const edits = fc.array(
+    fc.record({
+      at: fc.nat(1999),
+      what: fc.constantFrom('change', 'add', 'remove'),
+      run: fc.integer({ min: 1, max: 300 }),
+    }),
+    { maxLength: 4 },
+  )
+  fc.assert(
+    fc.property(
+      fc.nat(2000),
+      edits,
+      fc.nat(9),
+      fc.nat(9),
+      fc.boolean(),
+      (rows, all, skipA, skipB, heightless) => {
+        const a = Array.from({ length: rows }, (_, i): Reading => [
+          10 * i + 1000,
+          heightless ? MISSING : i % 5,
+        ])
+        let b: Reading[] = [...a]
+        for (const { at, what, run } of all) {
+          const isIn = (i: number): boolean => i >= at && i < at + run
+          if (what === 'change') b = b.map(([time, height], i) => [time, isIn(i) ? 9 : height])
+          else if (what === 'remove') b = b.filter((_, i) => !isIn(i))
+          else
+            b = [...new Map([...b, ...b.filter((_, i) => isIn(i)).map(([time]): Reading => [time + 3, 4])])]
+        }
+        b = b.toSorted(([x], [y]) => x - y)
+        const [monthA, monthB] = [monthOf(a, skipA, heightless), monthOf(b, skipB)]
+        const found: [number, number][] = []
+        eachDifference(
+          monthA,
+          { from: skipA, to: skipA + a.length },
+          monthB,
+          { from: skipB, to: skipB + b.length },
+          (change, row, time) => {
+            found.push([change, time])
+            assert.equal((change === REMOVED ? monthA : monthB).time[row], time)
+            return true
+          },
+        )
+        assert.deepEqual(found, expected(a, b))
+      },
+    ),
+    { numRuns: 150 },
+  )
+})
