@@ -3,10 +3,11 @@
  * megabyte takes 18 µs, where stores of eight bytes from JavaScript take 70.
  *
  * Memory of a thread, by address: whole numbers below 10,000 (four bytes each) and their digits (one byte
- * each), hundredths behind the point and their characters, values and samples of the days to be written, what
- * is written, and the texts of seasons.
+ * each), hundredths behind the point and their characters, values and samples of a season's days, what is
+ * written, and the texts of seasons.
  */
 import { CODE } from './day-writer-code.ts'
+import type { DayValues } from '../index/aggregates.ts'
 import { HUNDREDTH_TEXT, SHORT_INTEGERS } from './number-tables.ts'
 
 const WHOLE_DIGITS_AT = 40_000
@@ -38,14 +39,17 @@ interface WebAssemblyTypes {
   Instance: new (module: object, imports: object) => { readonly exports: unknown }
 }
 
-type Write = (head: number, length: number, days: number, factor: number) => number
+type Write = (head: number, length: number, from: number, to: number, factor: number) => number
 
 const { Memory, Module, Instance } = (globalThis as unknown as { WebAssembly: WebAssemblyTypes }).WebAssembly
 
 const memory = new Memory({ initial: PAGES, maximum: PAGES })
 const bytes = new Uint8Array(memory.buffer)
-const values = new Int32Array(memory.buffer, VALUES_AT, MOST_DAYS)
-const counts = new Int32Array(memory.buffer, COUNTS_AT, MOST_DAYS)
+/** The days of the season that is written, by day from its first. They are all writers' of the thread. */
+export const SEASON_DAYS: DayValues = {
+  value: new Int32Array(memory.buffer, VALUES_AT, DAYS_OF_YEAR),
+  count: new Int32Array(memory.buffer, COUNTS_AT, DAYS_OF_YEAR),
+}
 bytes.set(new Uint8Array(SHORT_INTEGERS.words.buffer))
 bytes.set(SHORT_INTEGERS.lengths, WHOLE_DIGITS_AT)
 bytes.set(new Uint8Array(HUNDREDTH_TEXT.words.buffer), HUNDREDTHS_AT)
@@ -81,21 +85,15 @@ export function keepText(slot: number, heads: Uint8Array, start: Uint32Array): S
 }
 
 /**
- * Writes those of the days `from` to before `to`, `MOST_DAYS` at most, that have a sample.
- * @param factor hundredths that 1 of `value` is
+ * Writes those of the days `from` to before `to` of `SEASON_DAYS`, `MOST_DAYS` at most, that have a sample.
+ * @param factor hundredths that 1 of a value is
  * @returns a view on the text, which the next call overwrites
  */
 export function daysText(
   { at, lengthsAt, start }: SeasonText,
-  value: Int32Array,
-  count: Int32Array,
   factor: number,
   from: number,
   to: number,
 ): Uint8Array {
-  for (let day = from; day < to; day++) {
-    values[day - from] = value[day]
-    counts[day - from] = count[day]
-  }
-  return bytes.subarray(OUTPUT_AT, write(at + start[from], lengthsAt + from, to - from, factor))
+  return bytes.subarray(OUTPUT_AT, write(at + start[from], lengthsAt, from, to, factor))
 }

@@ -3,14 +3,16 @@
 (module
   (import "days" "memory" (memory 1))
 
-  ;; `head` is the text of the first day, `length` the bytes of each day's text (one byte a day), both of `days`
-  ;; days. A value counts `factor` hundredths. Days without samples are left out. Returns where the text ends.
-  (func (export "write") (param $head i32) (param $length i32) (param $days i32) (param $factor i32) (result i32)
-    (local $day i32) (local $at i32) (local $value i32) (local $whole i32) (local $count i32) (local $headBytes i32)
+  ;; Of the days `day` to before `to`, whose texts begin at `head`. `length` has the bytes of each day's text, one byte
+  ;; a day from the season's first on. A value counts `factor` hundredths. Days without samples are left out.
+  ;; Returns where the text ends.
+  (func (export "write")
+    (param $head i32) (param $length i32) (param $day i32) (param $to i32) (param $factor i32) (result i32)
+    (local $at i32) (local $value i32) (local $whole i32) (local $count i32) (local $headBytes i32)
     (local.set $at (i32.const 54016))
     (block $done
       (loop $next
-        (br_if $done (i32.ge_u (local.get $day) (local.get $days)))
+        (br_if $done (i32.ge_u (local.get $day) (local.get $to)))
         (local.set $headBytes (i32.load8_u (i32.add (local.get $length) (local.get $day))))
         (local.set $count (i32.load offset=52032 (i32.shl (local.get $day) (i32.const 2))))
         (if (local.get $count)

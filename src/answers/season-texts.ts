@@ -5,7 +5,6 @@
 import { daysText, keepText, MOST_TEXTS, type SeasonText } from './day-writer.ts'
 import { type JsonWriter } from './json.ts'
 import { Literal } from './literals.ts'
-import type { DayValues } from '../index/aggregates.ts'
 
 /** What stands before a day's value behind its times. */
 const VALUE = new Literal(',"value":')
@@ -65,18 +64,17 @@ function makeText(
 }
 
 /**
- * Writes those of the days `from` to before `to`, 96 at most, that have a sample, each with a comma before it; the
+ * Writes those of the days `from` to before `to` of `SEASON_DAYS`, 96 at most, that have a sample, each with a comma before it; the
  * first of all without. `isWhole`: values are whole units, not hundredths.
  * @returns whether it wrote any
  */
 export function writeDays(
   writer: JsonWriter,
   text: SeasonText,
-  { value, count }: DayValues,
   isWhole: boolean,
   { from, to, isFirst }: { from: number; to: number; isFirst: boolean },
 ): boolean {
-  const days = daysText(text, value, count, isWhole ? 100 : 1, from, to)
+  const days = daysText(text, isWhole ? 100 : 1, from, to)
   if (days.length === 0) return false
   writer.take(isFirst ? days.subarray(1) : days)
   return true

@@ -1,5 +1,5 @@
 /** A seasonal series as JSON, step by step. */
-import { MOST_DAYS } from './day-writer.ts'
+import { MOST_DAYS, SEASON_DAYS } from './day-writer.ts'
 import { type JsonWriter } from './json.ts'
 import { Literal } from './literals.ts'
 import { endList } from './operation.ts'
@@ -31,6 +31,9 @@ export const YEAR_BYTES = 128
 export const POINT_BYTES = 176
 /** Points that are written in a step: 11 KB, some 30 µs. */
 const POINTS_OF_STEP = 64
+/** Whose days `SEASON_DAYS` are: between two steps another answer may have read its own. */
+let holder: Series | null = null
+
 /** Writes the series of `metric` of the buoy at `ordinal`. A step writes 16 KB at most. */
 export function* writeSeries(
   writer: JsonWriter,
@@ -49,7 +52,7 @@ export function* writeSeries(
       `"end":{"month":${dates.endMonth},"day":${dates.endDay}}},"years":[`,
   )
   yield
-  const series = new Series(asked, rows)
+  const series = new Series(asked, rows, SEASON_DAYS)
   let count = 0
   for (let year = startYear; year <= endYear; year++) {
     writer.ensure(YEAR_BYTES)
@@ -91,6 +94,7 @@ function* writeKnownSeason(
   days: KnownSeason,
 ): Steps<number> {
   const { zone: clock, dates, measure, asOf } = asked
+  holder = series
   const { count, length } = days
   let points = 0
   for (let day = 0; day < length; day++) if (count[day] > 0) points++
@@ -102,9 +106,11 @@ function* writeKnownSeason(
     // 15 KB in a step.
     for (let from = 0; from < length; from += MOST_DAYS) {
       const to = Math.min(length, from + MOST_DAYS)
+      if (holder !== series) series.days(year)
+      holder = series
       // Asked for in each step: another answer may have made texts since the last one.
       const text = seasonText(key, length, writer, writeHeadOf)
-      if (writeDays(writer, text, days, isDirection(measure), { from, to, isFirst })) isFirst = false
+      if (writeDays(writer, text, isDirection(measure), { from, to, isFirst })) isFirst = false
       yield
     }
   }

@@ -226,15 +226,15 @@ export class Series {
   /** Codes of the present bucket's samples. */
   #codes = new Int32Array(64)
   /** What is known of the present season's days. */
-  #days: DayValues | null = null
+  #days: DayValues | null
   /** Of the measure: days at the ends of years that were worked out before. */
   #edgeYears: EdgeYears | null = null
 
   /**
-   * The series of a measure from lists of rows.
+   * The series of a measure from lists of rows. Known days are read `into` these, or into some of its own.
    * @throws RangeError on more than 13 years, on none, and on the minimum or maximum of a direction.
    */
-  constructor(query: SeriesQuery, lists: SeriesLists) {
+  constructor(query: SeriesQuery, lists: SeriesLists, into: DayValues | null = null) {
     const { startYear, endYear, measure, aggregation } = query
     if (endYear < startYear || endYear - startYear >= MOST_SEASONS) throw new RangeError('years out of range')
     this.#circular = isDirection(measure)
@@ -243,6 +243,7 @@ export class Series {
     }
     this.#query = query
     this.#lists = lists
+    this.#days = into
   }
 
   get #rows(): readonly Cursor[] {

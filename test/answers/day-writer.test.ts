@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { daysText, keepText, MOST_DAYS, MOST_TEXTS } from '../../src/answers/day-writer.ts'
+import { daysText, keepText, MOST_DAYS, MOST_TEXTS, SEASON_DAYS } from '../../src/answers/day-writer.ts'
 import { NO_VALUE } from '../../src/index/statistics.ts'
 import { CODE_FILE, codeText } from '../../scripts/wasm/assemble.ts'
 
@@ -39,8 +39,8 @@ test('days are written with any value and number of samples, from any day on, in
         const start = new Uint32Array(days.length + 1)
         heads.forEach((head, i) => (start[i + 1] = start[i] + head.length))
         const text = keepText(slot, Buffer.from(heads.join('')), start)
-        const value = Int32Array.from(days, (one) => one.value)
-        const count = Int32Array.from(days, (one) => one.count)
+        SEASON_DAYS.value.set(days.map((one) => one.value))
+        SEASON_DAYS.count.set(days.map((one) => one.count))
         const from = skipped % days.length
         const to = Math.min(days.length, from + MOST_DAYS)
         const expected = days
@@ -50,14 +50,16 @@ test('days are written with any value and number of samples, from any day on, in
             const number = one.value === NO_VALUE ? 'null' : String(one.value / 100)
             return `${one.head}${number},"sample_count":${one.count}}`
           })
-        const got = Buffer.from(daysText(text, value, count, 1, from, to)).toString('latin1')
+        const got = Buffer.from(daysText(text, 1, from, to)).toString('latin1')
         assert.equal(got, expected.join(''))
       },
     ),
     { numRuns: 150 },
   )
   const whole = keepText(0, Buffer.from('abc'), Uint32Array.of(0, 1, 2, 3))
-  const got = daysText(whole, Int32Array.of(0, 7, 359), Int32Array.of(1, 2, 3), 100, 0, 3)
+  SEASON_DAYS.value.set([0, 7, 359])
+  SEASON_DAYS.count.set([1, 2, 3])
+  const got = daysText(whole, 100, 0, 3)
   assert.equal(Buffer.from(got).toString(), 'a0,"sample_count":1}b7,"sample_count":2}c359,"sample_count":3}')
   assert.throws(() => keepText(0, new Uint8Array(145), Uint32Array.of(0, 145)), RangeError)
 })

@@ -9,6 +9,8 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import { type Dataset } from '../../src/answers/dataset.ts'
+import { JsonWriter } from '../../src/answers/json.ts'
+import { writeSeries } from '../../src/answers/series-json.ts'
 import { makeReady, openReady } from '../../src/answers/derived.ts'
 import { checkFolder } from '../../src/build/folder-check.ts'
 import { Series, type SeasonDates, type SeriesRows } from '../../src/index/seasons.ts'
@@ -19,7 +21,7 @@ import { decodePart } from '../../src/snapshot/part.ts'
 import { encodeManifest, type Manifest } from '../../src/snapshot/manifest.ts'
 import { loadPart, loadSnapshot, readManifest } from '../../src/snapshot/read.ts'
 import { lockFolder, publishManifest, writePart } from '../../src/snapshot/write.ts'
-import { finish } from '../../src/system/steps.ts'
+import { finish, type Steps } from '../../src/system/steps.ts'
 import { build, fakeSource, type FakeBuoy, type FakeRow } from './fake_source.ts'
 
 const at = (text: string): number => Date.parse(text) / 1000
@@ -235,4 +237,56 @@ test('Aggregates that lie are found by check, those of other months are refused,
   assert.deepEqual(await checkFolder(folder), [])
   const dataset = finish(openReady(finish(makeReady(await loadSnapshot(folder), 86_400)))).dataset
   assert.deepEqual(seriesOf(dataset, 0, true), seriesOf(dataset, 0, false))
+})
+
+test('Series by day that are written in turns are those that are written alone.', async (t) => {
+  const folder = temporaryFolder(t)
+  const buoys = [1, 2].map((id) =>
+    buoyOf(id, 'Europe/Paris', [
+      ...every6Hours('2024-01-01T00:00:00Z', `2024-0${2 + id}-01T00:00:00Z`, 1000 * id),
+      ...every6Hours('2025-06-01T00:00:00Z', '2026-01-01T00:00:00Z', 1500 * id),
+    ]),
+  )
+  await build([fakeSource(buoys)], folder)
+  const { dataset, fragments } = finish(openReady(finish(makeReady(await loadSnapshot(folder), 86_400))))
+  const seriesFrom = (ordinal: number): { writer: JsonWriter; steps: Steps<void> } => {
+    const writer = new JsonWriter(64)
+    const lists = (): SeriesRows[][] => {
+      const { first, month, from, to, months } = dataset.readings
+      const rows: SeriesRows[] = []
+      for (let i = first[ordinal]; i < first[ordinal + 1]; i++) {
+        const { time, measures } = months[month[i]]
+        rows.push({ time, codes: measures.significantHeight.codes, from: from[i], to: to[i] })
+      }
+      return [rows]
+    }
+    const asked = {
+      zone: zone('Europe/Paris') ?? assert.fail(),
+      dates: WHOLE_YEAR,
+      bucket: 'day',
+      aggregation: 'median',
+      measure: MEASURES.significantHeight,
+      startYear: 2024,
+      endYear: 2025,
+      asOf: dataset.asOf,
+      known: { aggregates: dataset.aggregates, ordinal },
+    } as const
+    const steps = writeSeries(writer, fragments.identifiedSummary, ordinal, 'height', asked, lists)
+    return { writer, steps }
+  }
+  const textOf = (writer: JsonWriter): string => Buffer.from(writer.answer()).toString()
+  const alone = [0, 1].map((ordinal) => {
+    const { writer, steps } = seriesFrom(ordinal)
+    finish(steps)
+    return textOf(writer)
+  })
+  assert.notEqual(alone[0].replaceAll('"id":1', '"id":2'), alone[1])
+  const together = [0, 1].map(seriesFrom)
+  for (let isDone = false; !isDone;) {
+    isDone = together.map(({ steps }) => steps.next().done === true).every(Boolean)
+  }
+  assert.deepEqual(
+    together.map(({ writer }) => textOf(writer)),
+    alone,
+  )
 })
