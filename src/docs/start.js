@@ -15,6 +15,8 @@ const WRITTEN = {
 }
 const DAY_MS = 86_400_000
 const FAR_KM = 20_016
+/** The longest query of the search; the beginning of a longer name finds it, too. */
+const MOST_QUERY_CHARACTERS = 100
 
 function keptKey() {
   try {
@@ -57,7 +59,8 @@ async function livingBuoy(base) {
     const { lat, lng } = WRITTEN
     const near = await dataOf(`${base}/buoys/nearest?lat=${lat}&lng=${lng}&max_distance=${FAR_KM}`)
     const { id, name, source, lat: north, lng: east, last_reading: reading } = near.data.buoy
-    const { data } = await dataOf(`${base}/buoys/search?limit=50&query=${encodeURIComponent(name)}`)
+    const query = encodeURIComponent([...name].slice(0, MOST_QUERY_CHARACTERS).join(''))
+    const { data } = await dataOf(`${base}/buoys/search?limit=50&query=${query}`)
     const slug = data.buoys.find((buoy) => buoy.id === id)?.slug ?? String(id)
     return {
       id,

@@ -24,6 +24,7 @@ const DAY_MS = 86_400_000
 const PASSES = 6
 /** Of a search. */
 const MOST_FOUND = 50
+const MOST_QUERY_CHARACTERS = 100
 /** Seasons beside each other. */
 const SEASONS = 10
 
@@ -55,17 +56,28 @@ export function buoyAddress({ api }: Scene, slug: string): Address<{ buoy: BuoyD
 
 /** The chart of a `span` of days around the newest reading. */
 export function chartAddress(
-  { api }: Scene,
+  { api, clock }: Scene,
   { slug, last_reading_time: newest }: BuoyDetail,
   span: Span,
 ): Address<Chart> {
-  return api.address(`${buoyPath(slug)}/readings/chart`, { ...chartRange(span, newest), include: 'measures' })
+  return api.address(`${buoyPath(slug)}/readings/chart`, {
+    ...chartRange(span, newest, clock()),
+    include: 'measures',
+  })
 }
 
-/** Without dates the operation gives a week back and three days ahead. */
-function chartRange(span: Span, newest: string | null): Pick<ChartParameters, 'start_date' | 'end_date'> {
-  if (span === 7 || newest === null) return {}
+/**
+ * Without dates the operation gives a week back and three days ahead of `now`, which is wrong for a buoy that has
+ * been silent since long.
+ */
+function chartRange(
+  span: Span,
+  newest: string | null,
+  now: number,
+): Pick<ChartParameters, 'start_date' | 'end_date'> {
+  if (newest === null) return {}
   const at = Date.parse(newest)
+  if (span === 7 && now - at < DAY_MS) return {}
   const text = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
   return { start_date: text(at - span * DAY_MS), end_date: text(at + (span === 2 ? 1 : 3) * DAY_MS) }
 }
@@ -80,13 +92,14 @@ export function readingsAddress({ api }: Scene, slug: string, start: string, end
   } satisfies ListReadingsParameters)
 }
 
-/** As many buoys as a search can give. */
+/** As many buoys as a search can give. The beginning of a name that is too long for a query finds it, too. */
 export function searchAddress(
   api: Api,
   query: string,
   limit = MOST_FOUND,
 ): Address<SearchBuoysAnswer['data']> {
-  return api.address('/buoys/search', { query, limit } satisfies SearchBuoysParameters)
+  const beginning = Array.from(query).slice(0, MOST_QUERY_CHARACTERS).join('')
+  return api.address('/buoys/search', { query: beginning, limit } satisfies SearchBuoysParameters)
 }
 
 /** The chosen season of the last years. */

@@ -39,6 +39,8 @@ export class Api {
   isDemo = false
   /** Called with each answer: whether the data are made up. */
   onMark: (isDemo: boolean) => void = () => {}
+  /** Called with the `Date` of each answer. */
+  onDate: (date: string) => void = () => {}
   /** Whether the server lets its pages read without a key. */
   isOpen: boolean
 
@@ -121,6 +123,8 @@ export class Api {
       signal?.throwIfAborted()
       throw new ApiTrouble('offline', 'The server cannot be reached.', this.#clock() + RETRY_MS)
     }
+    const date = answer.headers.get('Date')
+    if (date !== null) this.onDate(date)
     this.#readQuota(answer.headers)
     const snapshot = answer.headers.get('X-Snapshot-Id')
     if (snapshot !== null) {

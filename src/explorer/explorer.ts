@@ -17,6 +17,7 @@ import { Live } from './live/live.ts'
 import { Guest } from './guest.ts'
 import { passPoints, type Target } from './map/features.ts'
 import type { BuoyMap, Look, MapEvents } from './map/map.ts'
+import { isFavourite } from './mine/favourites.ts'
 import { chosenUnits, openUnits, unitsOf } from './mine/own_units.ts'
 import type { SomeUnits, Units } from './mine/units.ts'
 import { drawBuoy } from './panel/buoy.ts'
@@ -25,10 +26,11 @@ import { PanelFrame } from './panel/frame.ts'
 import { drawForGuest } from './panel/guest.ts'
 import { drawList, type ListState } from './panel/list.ts'
 import { drawPoint } from './panel/point.ts'
-import type { Scene } from './scene.ts'
+import type { Scene, Theme } from './scene.ts'
 import { addSearchBox } from './search.ts'
+import { ServerClock } from './server_clock.ts'
 import { coveredByPanel, isSheet, setSheet, startSheet } from './sheet.ts'
-import { PageTheme, type Theme } from './theme.ts'
+import { PageTheme } from './theme.ts'
 import { drawTools, type ToolEvents } from './tools.ts'
 import { watchSnapshot } from './watch.ts'
 import { formatView, isSamePoint, parseView, type Bounds, type ViewState } from './view.ts'
@@ -68,14 +70,16 @@ export class Explorer implements Scene {
   /** The next drawing shows another snapshot. */
   #isNews = false
 
-  /** `clock` gives epoch milliseconds. */
+  /** `clock` gives epoch milliseconds by the visitor's machine. */
   constructor(clock: () => number) {
-    this.clock = clock
-    this.#refreshedAt = clock()
+    const time = new ServerClock(clock)
+    this.clock = time.now
+    this.#refreshedAt = this.clock()
     const keyOfAddress = takeKeyFromAddress()
     const basePath = document.documentElement.dataset.basePath ?? ''
     const isOpen = document.documentElement.dataset.explorer === 'open'
-    this.api = new Api(basePath, keyOfAddress || keptKey(), clock, isOpen)
+    this.api = new Api(basePath, keyOfAddress || keptKey(), this.clock, isOpen)
+    this.api.onDate = (date) => time.learn(date)
     this.answers = new Answers(this.api, (trouble, isNews) => {
       if (trouble === null) this.#dot.confirm()
       else this.#report(trouble)
@@ -96,7 +100,7 @@ export class Explorer implements Scene {
     this.view = viewOfAddress()
     this.units = unitsOf(this.view.units)
     this.#theme = new PageTheme(() => this.#recolour())
-    this.#banner = new Banner(this.api, clock, () => {
+    this.#banner = new Banner(this.api, this.clock, () => {
       this.#live.hurry()
       this.#retry()
     })
@@ -144,7 +148,7 @@ export class Explorer implements Scene {
       this.#dot.tick()
     }, TICK_MS)
     // Another page of this browser changed units or favourites.
-    addEventListener('storage', () => this.#followAddress())
+    addEventListener('storage', () => this.#followStorage())
     document.addEventListener('visibilitychange', () => this.#comeBack())
   }
 
@@ -187,7 +191,7 @@ export class Explorer implements Scene {
   /** The panel is about something else now. */
   #arrive(before: ViewState): void {
     const isList = this.#isList()
-    this.#frame.turnTo(isList && before.buoy !== null ? `row-${before.buoy}` : null)
+    this.#frame.turnTo(isList && before.buoy !== null ? rowOf(before.buoy) : null)
     if (isSheet()) setSheet(isList && !this.api.isGuest ? 'peek' : 'half')
     this.#showOnMap()
   }
@@ -209,6 +213,13 @@ export class Explorer implements Scene {
     const { camera } = this.view
     if (camera !== null && JSON.stringify(camera) !== JSON.stringify(before.camera)) this.#map?.moveTo(camera)
     this.#showLook()
+    this.#redraw()
+  }
+
+  /** The panel stays where it is: only what it says may be another thing. */
+  #followStorage(): void {
+    this.view = { ...this.view, units: viewOfAddress().units }
+    this.#takeUnits(this.view.units)
     this.#redraw()
   }
 
@@ -441,6 +452,9 @@ export class Explorer implements Scene {
     }
   }
 }
+
+/** The row of a buoy in the list; a favourite stands first, and is looked for there. */
+const rowOf = (slug: string): string => `${isFavourite(slug) ? 'favourite' : 'row'}-${slug}`
 
 /** The view of the address; units that it leaves open are those that the visitor once chose here. */
 function viewOfAddress(): ViewState {

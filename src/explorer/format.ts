@@ -89,8 +89,9 @@ export function agoText(time: number, now: number): string {
 
 /** `43.53° N, 1.62° W` */
 export function position(lat: number, lng: number): string {
+  // No line ends within a part.
   const part = (value: number, positive: string, negative: string): string =>
-    `${Math.abs(value).toFixed(2)}° ${value < 0 ? negative : positive}`
+    `${Math.abs(value).toFixed(2)}°\u00a0${value < 0 ? negative : positive}`
   return `${part(lat, 'N', 'S')}, ${part(lng, 'E', 'W')}`
 }
 

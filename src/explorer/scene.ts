@@ -4,8 +4,9 @@ import type { Answers } from './answers.ts'
 import type { ActiveBuoy, Api } from './api.ts'
 import { UTC, viewerZone, zoneOf, type Zone } from './format.ts'
 import type { Units } from './mine/units.ts'
-import type { Theme } from './theme.ts'
 import type { Bounds, ViewState } from './view.ts'
+
+export type Theme = 'light' | 'dark'
 
 export interface Scene {
   readonly api: Api

@@ -1,6 +1,6 @@
 /** Light or dark: as the visitor chose, else as the system prefers. */
 
-export type Theme = 'light' | 'dark'
+import type { Theme } from './scene.ts'
 
 /** Where the browser keeps the choice. */
 const STORAGE_KEY = 'groundswell-theme'
@@ -8,36 +8,49 @@ const STORAGE_KEY = 'groundswell-theme'
 const DARK_PREFERRED = matchMedia('(prefers-color-scheme: dark)')
 
 export class PageTheme {
-  #current: Theme
+  /** What the page has on the screen. */
+  #chosen: Theme
+  #painted: Theme
   readonly #onChange: (theme: Theme) => void
 
   /** Colours the page, and follows the system until the visitor chooses. */
   constructor(onChange: (theme: Theme) => void) {
     this.#onChange = onChange
-    this.#current = keptTheme() ?? (DARK_PREFERRED.matches ? 'dark' : 'light')
-    document.documentElement.dataset.theme = this.#current
+    this.#chosen = this.#painted = keptTheme() ?? (DARK_PREFERRED.matches ? 'dark' : 'light')
+    document.documentElement.dataset.theme = this.#chosen
     DARK_PREFERRED.addEventListener('change', ({ matches }) => {
-      if (keptTheme() === null) this.#set(matches ? 'dark' : 'light')
+      if (keptTheme() === null) this.#choose(matches ? 'dark' : 'light')
     })
+    // Another page of this browser changed it.
+    addEventListener('storage', () => this.#choose(keptTheme() ?? this.#chosen))
+    // Paper is white, and the charts have to be drawn for it.
+    addEventListener('beforeprint', () => this.#paint('light'))
+    addEventListener('afterprint', () => this.#paint(this.#chosen))
   }
 
   get current(): Theme {
-    return this.#current
+    return this.#painted
   }
 
   /** The other one, by the visitor's choice. */
   toggle(): void {
-    const next = this.#current === 'dark' ? 'light' : 'dark'
+    const next = this.#chosen === 'dark' ? 'light' : 'dark'
     try {
       localStorage.setItem(STORAGE_KEY, next)
     } catch {
       // A browser may forbid that; then the choice lasts as long as the page.
     }
-    this.#set(next)
+    this.#choose(next)
   }
 
-  #set(next: Theme): void {
-    this.#current = next
+  #choose(next: Theme): void {
+    this.#chosen = next
+    this.#paint(next)
+  }
+
+  #paint(next: Theme): void {
+    if (next === this.#painted) return
+    this.#painted = next
     document.documentElement.dataset.theme = next
     this.#onChange(next)
   }

@@ -187,6 +187,8 @@ test('An explorer that asks for a key', { timeout: 600_000 }, async (t) => {
       // A shared address works as well.
       await page.reload()
       await page.getByRole('heading', { name: IMAGE_NAME }).waitFor()
+      // The map has come to it, and the address says so: its middle is near a buoy from here on.
+      await page.waitForURL(/map=/)
       await page.locator('#back').click()
       await page.locator('#content .buoys a').first().click()
       await page.locator('.hero').waitFor()

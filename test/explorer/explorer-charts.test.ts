@@ -36,6 +36,8 @@ async function until(page: Page, expression: string): Promise<void> {
   }
 }
 
+const HOUR_MS = 3_600_000
+
 test('Charts and units', { timeout: 600_000 }, async (t) => {
   const live = await serveWorld(t)
   const browser = await openBrowser(t)
@@ -200,6 +202,41 @@ test('Charts and units', { timeout: 600_000 }, async (t) => {
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { name: 'Favourites' }).waitFor()
       assert.match(await page.locator('.favourites li').first().innerText(), /Anglet/)
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  await t.test(
+    'times are the server’s where the visitor’s clock is wrong, and another tab changes units and theme in place',
+    async (t) => {
+      // As a laptop that is enlarged to twice the size.
+      const enlarged = { viewport: { width: 640, height: 400 } }
+      const { page, origin, errors } = await visit(t, browser, live, 'llms.txt', enlarged)
+      const other = await page.context().newPage()
+      await other.goto(`${origin}llms.txt`)
+      await page.clock.setFixedTime(Date.now() + 7 * HOUR_MS)
+      await page.goto(`${origin}#key=${live.key}`)
+      await page.locator('#map[data-drawn]:not([data-drawn="0"])').waitFor({ state: 'attached' })
+      assert.match(await page.locator('#row-anglet time').innerText(), /^\d+ min ago$/)
+      await page.locator('#row-anglet').click()
+      await page.locator('.facts').waitFor()
+      assert.equal(await page.locator('.age.old').count(), 0)
+      await page.evaluate(`document.getElementById('content').scrollTop = 200`)
+      await page.locator('#tab-seasons').focus()
+      const sight = '[document.getElementById("content").scrollTop, document.activeElement.id]'
+      const before = await page.evaluate(sight)
+      await other.evaluate(`localStorage.setItem('groundswell-units', 'ft,kn,c')`)
+      await page.locator('.hero').getByText(' ft').waitFor()
+      await other.evaluate(`localStorage.setItem('groundswell-theme', 'dark')`)
+      await page.locator('html[data-theme=dark]').waitFor()
+      assert.deepEqual(await page.evaluate(sight), before)
+
+      await page.emulateMedia({ media: 'print' })
+      const [paper, panel] = await page.evaluate<[number, number]>(
+        '[document.documentElement.scrollHeight, document.getElementById("content").scrollHeight]',
+      )
+      assert.ok(paper >= panel && panel > 400, `the panel has ${panel} pixels, the paper ${paper}`)
+      assert.ok(await page.locator('#map').isHidden())
       assert.deepEqual(errors, [])
     },
   )

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { bucketsOf, bucketText, monthStarts } from '../../src/explorer/charts/calendar.ts'
-import { inside, nearestIndex, pinched, zoomed } from '../../src/explorer/charts/range.ts'
+import { inside, nearestIndex, pinched, wholeOf, zoomed } from '../../src/explorer/charts/range.ts'
 import { quantile, usual } from '../../src/explorer/charts/season_stats.ts'
 import { arcOf, distanceKm } from '../../src/explorer/map/arc.ts'
+import { ServerClock } from '../../src/explorer/server_clock.ts'
 import {
   favourites,
   isFavourite,
@@ -160,6 +161,33 @@ test('A zoomed range stays inside of the whole and is never narrower than the le
   )
   assert.deepEqual(inside([10, 20], [0, 5], 1), [0, 5])
   assert.deepEqual(zoomed([0, 100], 25, 0.5), [12.5, 62.5])
+})
+
+test('The chart of a single reading has it in the middle of a range, and zooming keeps that range.', () => {
+  const [low, high] = wholeOf([7200], 3600)
+  assert.deepEqual([low, high], [5400, 9000])
+  assert.deepEqual(inside([low, high], wholeOf([7200], 3600), 3600), [low, high])
+  assert.deepEqual(wholeOf([1, 2, 9], 3600), [1, 9])
+})
+
+test('A wrong clock is put right by the answers of the server, and a right one is left alone.', () => {
+  const noon = Date.UTC(2026, 10, 22, 12)
+  let own = noon
+  const clock = new ServerClock(() => own)
+  assert.equal(clock.now(), noon)
+  clock.learn(new Date(noon - 45_000).toUTCString())
+  assert.equal(clock.now(), noon)
+  for (const hours of [-9000, -5, 7, 700]) {
+    own = noon + hours * 3_600_000
+    clock.learn(new Date(noon).toUTCString())
+    assert.equal(clock.now(), noon)
+    own += 5000
+    assert.equal(clock.now(), noon + 5000)
+  }
+  for (const nonsense of ['', 'yesterday']) clock.learn(nonsense)
+  assert.equal(clock.now(), own - 700 * 3_600_000)
+  clock.learn(new Date(own).toUTCString())
+  assert.equal(clock.now(), own)
 })
 
 test('Two fingers keep the values that they were put down on, and crossing fingers change nothing.', () => {

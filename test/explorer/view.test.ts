@@ -3,6 +3,11 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { BuoyDetail } from '../../clients/typescript/groundswell.ts'
+import { chartAddress, searchAddress } from '../../src/explorer/addresses.ts'
+import { Api } from '../../src/explorer/api.ts'
+import { buoyFeatures } from '../../src/explorer/map/features.ts'
+import type { Scene } from '../../src/explorer/scene.ts'
 import { CLASS_STARTS, classLabels, classOf, HEIGHT_COLORS } from '../../src/explorer/heights.ts'
 import { scaleOf } from '../../src/explorer/mine/units.ts'
 import { curlLine } from '../../src/explorer/shell.ts'
@@ -168,6 +173,48 @@ test('The colours of heights fall in lightness and differ from their neighbours 
       assert.ok(apart > 10, `class ${i} and the one before are ${apart.toFixed(1)} apart for ${vision}`)
     }
   }
+})
+
+test('A week of a silent buoy is the week before its newest reading; of others the server says it.', () => {
+  const now = Date.UTC(2026, 10, 22, 12)
+  const api = new Api('/v2', '', () => now, true)
+  const scene = { api, clock: () => now } as unknown as Scene
+  const datesOf = (newest: string | null, span: 2 | 7 | 28): (string | null)[] => {
+    const buoy = { slug: 'a', last_reading_time: newest } as BuoyDetail
+    const { searchParams } = new URL(chartAddress(scene, buoy, span), 'http://a')
+    return [searchParams.get('start_date'), searchParams.get('end_date')]
+  }
+  assert.deepEqual(datesOf('2026-11-22T11:30:00Z', 7), [null, null])
+  assert.deepEqual(datesOf(null, 28), [null, null])
+  assert.deepEqual(datesOf('2026-10-13T06:00:00Z', 7), ['2026-10-06T06:00:00Z', '2026-10-16T06:00:00Z'])
+  assert.deepEqual(datesOf('2026-10-13T06:00:00Z', 2), ['2026-10-11T06:00:00Z', '2026-10-14T06:00:00Z'])
+})
+
+test('A name that is longer than a query or a label is cut between its characters.', () => {
+  const api = new Api('/v2', '', () => 0, true)
+  const name = '🌊'.repeat(200)
+  const { searchParams } = new URL(searchAddress(api, name), 'http://a')
+  assert.equal(searchParams.get('query'), '🌊'.repeat(100))
+  const buoys = [name, 'Anglet'].map((each, id) => ({
+    id,
+    slug: 'a',
+    name: each,
+    source: 'A',
+    virtual: false as const,
+    lat: id,
+    lng: 0,
+    timezone: 'UTC',
+    last_reading: null,
+    last_reading_time: null,
+  }))
+  const { features } = buoyFeatures(buoys, { height: 'm', speed: 'kmh', temperature: 'c' })
+  assert.deepEqual(
+    features.map(({ properties }) => [properties.name, properties.shortName]),
+    [
+      [name, `${'🌊'.repeat(39)}…`],
+      ['Anglet', 'Anglet'],
+    ],
+  )
 })
 
 test('A curl line gives address and key to the shell unchanged, whatever they contain.', () => {

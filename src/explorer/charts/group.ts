@@ -3,7 +3,7 @@
  * mouse uPlot does it; a finger reads where it is, two fingers zoom, and a swipe up or down scrolls the page.
  */
 import type UPlot from 'uplot'
-import { inside, nearestIndex, pinched, zoomed, type Range } from './range.ts'
+import { inside, nearestIndex, pinched, wholeOf, zoomed, type Range } from './range.ts'
 
 /** What a chart keeps when it is drawn anew. */
 export interface Memory {
@@ -57,8 +57,8 @@ export class PlotGroup {
 
   constructor(options: GroupOptions) {
     this.#options = options
-    const { plots, x, memory } = options
-    this.#whole = [x[0] ?? 0, x.at(-1) ?? 0]
+    const { plots, x, memory, leastWidth } = options
+    this.#whole = wholeOf(x, leastWidth)
     for (const plot of plots) this.#listen(plot)
     this.#slider = plots[0]?.over
     if (this.#slider !== undefined) this.#makeSlider(this.#slider)

@@ -11,6 +11,12 @@ export function inside([low, high]: Range, whole: Range, least: number): Range {
   return [from, from + width]
 }
 
+/** The range of ascending values; that of a single one is `least` wide, with the value in its middle. */
+export function wholeOf(values: readonly number[], least: number): Range {
+  const [low, high] = [values[0] ?? 0, values.at(-1) ?? 0]
+  return low === high ? [low - least / 2, high + least / 2] : [low, high]
+}
+
 /** The range `factor` times as wide, in which `at` keeps its place. */
 export function zoomed([low, high]: Range, at: number, factor: number): Range {
   return [at - (at - low) * factor, at + (high - at) * factor]

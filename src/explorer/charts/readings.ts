@@ -7,7 +7,7 @@ import { compass, dayAndTime, type Zone } from '../format.ts'
 import { scaleOf, type Scale, type Units } from '../mine/units.ts'
 import { PlotGroup, type Memory } from './group.ts'
 import { axes, draw, variable, type Cell, type Line, type Plot } from './plot.ts'
-import type { Range } from './range.ts'
+import { wholeOf } from './range.ts'
 
 /** Longest pause that a line bridges: readings come every half hour or hour, forecast and tide hourly. */
 const LONGEST_PAUSE_S = 3 * 3600
@@ -102,10 +102,10 @@ export function drawReadings(
 
 const hasValues = ({ values }: Line): boolean => values.some((value) => value !== null)
 
-/** A buoy with a single reading has a chart of an hour. */
-function widened(_plot: UPlot, low: number, high: number): Range & [number, number] {
-  return low === high ? [low - 1800, high + 1800] : [low, high]
-}
+/** A buoy with a single reading has a chart of as many hours as a zoom shows at least. */
+const widened = (_plot: UPlot, low: number, high: number): [number, number] => [
+  ...wholeOf([low, high], LEAST_RANGE_S),
+]
 
 function partsOf(data: Chart, units: Units): Part[] {
   const [height, period, direction] = [

@@ -108,14 +108,14 @@ function usualLines(others: Usual | null, scale: Scale): Line[] {
   ]
 }
 
-/** The year in front is drawn last, and stands first in the legend. */
+/** The year in front is drawn last, and stands first in the legend, before the one beside it. */
 function yearLines({ years, year, against, scale, nameOf }: SeasonView, count: number): Line[] {
   const lineOf = (which: number | null, style: Pick<Line, 'color' | 'width' | 'dash' | 'class'>): Line[] =>
     years
       .filter((each) => each.year === which)
       .map((each) => ({ label: nameOf(each), values: valuesOf(each, count), scale, ...style }))
   return [
-    ...lineOf(against, { color: variable('--chart-3'), width: 2, dash: [6, 4] }),
+    ...lineOf(against, { color: variable('--chart-3'), width: 2, dash: [6, 4], class: 'beside' }),
     ...lineOf(year, { color: variable('--chart-1'), width: 2.5, class: 'front' }),
   ]
 }

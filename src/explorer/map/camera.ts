@@ -19,6 +19,8 @@ const CLOSE_ZOOM = 3
 const BUOY_ZOOM = 4.5
 /** Room for the buttons at the right of the map and the legend at its bottom. */
 const FRAME_PIXELS = { top: 40, right: 74, bottom: 96, left: 40 } as const
+/** What is left of a small map around the frame; a map that is all frame shows nothing anew. */
+const MOST_FRAME_SHARE = 0.6
 const NARROW_PIXELS = 500
 const NARROW_FRAME_PIXELS = { top: 24, right: 62, bottom: 84, left: 24 } as const
 /** Tells movements of the page's own from those of the visitor. */
@@ -57,15 +59,23 @@ export function fitPositions(
   const [west, east] = arcOf(positions.map(({ lng }) => lng))
   const lats = positions.map(({ lat }) => lat)
   const frame = host.clientWidth < NARROW_PIXELS ? NARROW_FRAME_PIXELS : FRAME_PIXELS
+  const [fromLeft, fromRight] = frameWithin(host.clientWidth, frame.left + left, frame.right)
+  const lower = Math.max(frame.bottom, bottom + frame.top)
+  const [fromTop, fromBottom] = frameWithin(host.clientHeight, frame.top, lower)
   map.fitBounds(
     new LngLatBounds([west, Math.min(...lats)], [east, Math.max(...lats)]),
     {
-      padding: { ...frame, left: frame.left + left, bottom: Math.max(frame.bottom, bottom + frame.top) },
+      padding: { left: fromLeft, right: fromRight, top: fromTop, bottom: fromBottom },
       maxZoom,
       duration: isFlight ? duration(FLIGHT_MS) : 0,
     },
     OWN_MOVE,
   )
+}
+
+function frameWithin(size: number, first: number, second: number): [number, number] {
+  const factor = Math.min(1, (size * MOST_FRAME_SHARE) / (first + second))
+  return [first * factor, second * factor]
 }
 
 export function zoomBy(map: MapView, levels: number): void {

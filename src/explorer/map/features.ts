@@ -5,6 +5,14 @@ import { quantityText, type Units } from '../mine/units.ts'
 import type { Position } from '../view.ts'
 import { withoutTwins } from './twins.ts'
 
+/** Code points of a name on the map; the panel has it in full length. */
+const MOST_CHARACTERS = 40
+
+function shortened(name: string): string {
+  const all = Array.from(name)
+  return all.length <= MOST_CHARACTERS ? name : `${all.slice(0, MOST_CHARACTERS - 1).join('')}…`
+}
+
 export const EMPTY = { type: 'FeatureCollection' as const, features: [] }
 
 /** What the panel is about: a buoy with or without a reading, or a point of the sea. */
@@ -19,6 +27,7 @@ export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units) {
         id,
         slug,
         name,
+        shortName: shortened(name),
         virtual,
         height: reading?.significient_height ?? null,
         label: reading === null ? '' : quantityText('height', units, reading.significient_height, 1),

@@ -1,7 +1,7 @@
 /** What the map draws and how: its layers from the sea up to the labels, in the colours of a theme. */
 import type { ExpressionSpecification, FilterSpecification, LayerSpecification } from 'maplibre-gl'
 import { CLASS_STARTS, HEIGHT_COLORS } from '../heights.ts'
-import type { Theme } from '../theme.ts'
+import type { Theme } from '../scene.ts'
 
 const FONT = ['sans-serif']
 
@@ -225,7 +225,15 @@ function buoyLabels(theme: Theme, satellites: boolean): LayerSpecification {
         ['zoom'],
         ['get', 'label'],
         3.6,
-        ['format', ['get', 'label'], { 'font-scale': 1 }, '\n', {}, ['get', 'name'], { 'font-scale': 0.85 }],
+        [
+          'format',
+          ['get', 'label'],
+          { 'font-scale': 1 },
+          '\n',
+          {},
+          ['get', 'shortName'],
+          { 'font-scale': 0.85 },
+        ],
       ],
       'text-font': FONT,
       'text-size': 13,

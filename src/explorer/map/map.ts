@@ -12,7 +12,7 @@ import {
 } from 'maplibre-gl'
 import type { ActiveBuoy } from '../api.ts'
 import type { Units } from '../mine/units.ts'
-import type { Theme } from '../theme.ts'
+import type { Theme } from '../scene.ts'
 import type { Bounds, Camera, Position } from '../view.ts'
 import { bringIntoView, fitPositions, zoomBy, type Covered } from './camera.ts'
 import { keepCoastFine, loadBasemap, type Basemap } from './coast.ts'

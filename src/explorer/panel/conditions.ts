@@ -24,7 +24,8 @@ export function conditionsOf(
     tideFact(scene, tide, metadata.tide_source, zone),
   ].filter((each) => each !== null)
   const has = { forecast: forecast.waves_height !== null, tide: tide.height !== null }
-  if (facts.length === 0) return note('No forecast, buoy or tide harbour is near enough to this place.')
+  if (facts.length === 0)
+    return note(`No forecast${withReading ? ', buoy' : ''} or tide harbour is near enough to this place.`)
   const run = forecast.waves_height === null ? null : metadata.forecast_updated_at
   return element(
     'div',
@@ -44,7 +45,7 @@ function readingFact(scene: Scene, reading: Conditions['reading']): HTMLElement 
   if (!reading.exists) return null
   return fact(
     'Nearest buoy',
-    `${quantityText('height', scene.units, reading.significient_height)} `,
+    `${quantityText('height', scene.units, reading.significient_height)}, `,
     ago(reading.time, scene.clock()),
     ' at ',
     buoyLink(scene, scene.buoys?.find(({ id }) => id === reading.buoy.id)?.slug, reading.buoy.name),
@@ -68,7 +69,7 @@ function nearestFact(scene: Scene, point: Position): HTMLElement | null {
     ...(reading === null
       ? []
       : [
-          `: ${quantityText('height', scene.units, reading.significient_height)} `,
+          `: ${quantityText('height', scene.units, reading.significient_height)}, `,
           ago(reading.time, scene.clock()),
         ]),
   )

@@ -84,15 +84,16 @@ function chartSection(
   )
   const data = chart.state === 'here' ? chart.data : null
   const description = data === null ? 'Chart' : describeChart(data, zone, scene.units)
+  const isEmpty = data?.time.length === 0
   return element(
     'section',
     { 'aria-label': 'Chart' },
     element('div', { class: 'section-head' }, element('h3', {}, 'Waves'), spans),
     instead(chart, 'the chart') ?? (canDraw ? null : waiting('the chart')),
-    data?.time.length === 0
+    isEmpty
       ? note('No readings in these days.')
       : element('figure', { role: 'group', 'aria-label': description }, plots),
-    data === null ? null : chartTable(data, zone, scene.units),
+    data === null || isEmpty ? null : chartTable(data, zone, scene.units),
   )
 }
 
@@ -118,14 +119,21 @@ export function latest(scene: Scene, reading: ReadingSummary | null, zone: Zone)
       ago(reading.time, scene.clock()),
       ` · ${dayAndTime(time, zone)} ${zone.label}`,
     ),
-    element(
-      'dl',
-      { class: 'figures' },
-      figure('Maximum', withUnit(scene, 'height', reading.maximum_height)),
-      figure('Period', withUnit(scene, 'period', reading.period)),
-      figure('From', direction(reading.direction)),
-      figure('Water', withUnit(scene, 'temperature', reading.water_temperature)),
-    ),
+    figures(scene, reading),
+  )
+}
+
+/** What was measured beside the height; null where nothing was. */
+function figures(scene: Scene, reading: ReadingSummary): HTMLElement | null {
+  const { maximum_height: maximum, period, direction: from, water_temperature: water } = reading
+  if ([maximum, period, from, water].every((value) => value === null)) return null
+  return element(
+    'dl',
+    { class: 'figures' },
+    figure('Maximum', withUnit(scene, 'height', maximum)),
+    figure('Period', withUnit(scene, 'period', period)),
+    figure('From', direction(from)),
+    figure('Water', withUnit(scene, 'temperature', water)),
   )
 }
 
