@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Page, Route } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { Client, runCliWell, startLive, temporaryFolder } from '../live.ts'
 import {
   ACTIVE,
@@ -389,13 +389,16 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
       ]
       const [before, text] = [await shown(), await age.textContent()]
       // Answers say the server's time, which has not gone on.
-      const held: Route[] = []
-      await page.route('**/v2/**', (route) => void held.push(route))
+      let release = (): void => {}
+      const released = new Promise<void>((resolve) => (release = resolve))
+      await page.route('**/v2/**', async (route) => {
+        await released
+        await route.continue().catch(() => {})
+      })
       await page.clock.fastForward(10 * 60_000)
       await until(async () => (await age.textContent()) !== text)
       assert.deepEqual(await shown(), before)
-      await page.unroute('**/v2/**')
-      for (const route of held) await route.continue()
+      release()
 
       writeWorld(folder, now)
       await runCliWell(['build', '--source', `csv:${folder}`, '--out', own.snapshots])
