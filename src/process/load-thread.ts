@@ -27,6 +27,11 @@ export interface ToCompare {
   activeWithin: number
 }
 
+/** What is held no longer is to be freed; there is no answer. */
+export interface ToCollect {
+  type: 'collect'
+}
+
 export type FromLoading = { ready: ReadySnapshot } | { changes: Changes } | { refusal: string }
 
 /** As in `read.ts`: serving threads may share this one's core. */
@@ -67,10 +72,17 @@ async function compare({ before, after, activeWithin }: ToCompare): Promise<From
   }
 }
 
-main.on('message', (message: ToLoad | ToCompare) => {
+main.on('message', (message: ToLoad | ToCompare | ToCollect) => {
+  if (message.type === 'collect') {
+    collectGarbage()
+    return
+  }
   const answer = message.type === 'load' ? load(message) : compare(message)
   void answer.then((each) => {
     main.postMessage(each)
-    setImmediate(collectGarbage)
+    // Nobody else has the parts of a refused snapshot. What the first one leaves behind is the most there will be.
+    // After every other one a collection would throw away compiled code, too, which is made anew for the next.
+    const isFirst = message.type === 'load' && message.previous === null
+    if (isFirst || 'refusal' in each) setImmediate(collectGarbage)
   })
 })

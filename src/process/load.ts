@@ -6,7 +6,7 @@ import type { Worker } from 'node:worker_threads'
 import { startThread } from '../system/thread.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import type { Changes } from '../snapshot/changes.ts'
-import type { FromLoading, ToCompare, ToLoad } from './load-thread.ts'
+import type { FromLoading, ToCollect, ToCompare, ToLoad } from './load-thread.ts'
 import type { LoadedSnapshot, PartsInMemory, PublishedManifest } from '../snapshot/read.ts'
 import type { ReadySnapshot } from '../answers/derived.ts'
 
@@ -74,6 +74,11 @@ export class Loader {
       activeWithin: this.#activeWithin,
     }
     return ((await this.#ask(question, after.id, limit)) as { changes: Changes }).changes
+  }
+
+  /** Frees what the thread holds no longer. */
+  collect(): void {
+    this.#thread?.postMessage({ type: 'collect' } satisfies ToCollect)
   }
 
   /** Ends the thread; what it was loading is broken off. */

@@ -230,6 +230,7 @@ export class Reloader {
     this.#garbage += bytesOf(partsOf([...before, ...held])) - bytesOf(partsOf(held))
     if (this.#garbage < COLLECT_AFTER_BYTES) return
     this.#garbage = 0
+    this.#loader.collect()
     this.#options.collect?.()
   }
 
