@@ -1,13 +1,13 @@
 // Runs the tests on each release line of Node that the project supports, each in a fresh clone of the last
 // commit:
 //
-//   npm run test:nodes [LINE…] [-- all]     LINE is 20, 22 or 24; `all` runs both tiers, else the fast one
+//   npm run test:nodes [LINE…] [-- all]     LINE is 20, 22 or 24; `all` runs all tiers, else the fast one
 //
 // The binaries are those of the npm packages `node-PLATFORM-ARCH`. Where the native HTTP engine does not load
 // (on 24 it wants a newer glibc than Debian 12 has), its tests are skipped by name and those of the node
 // engine run.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -30,6 +30,8 @@ if (unknown.length > 0) {
 function testOn(release) {
   const place = mkdtempSync(join(tmpdir(), `groundswell-node-${release}-`))
   try {
+    // Some tests start the program as another user, who has to reach it.
+    chmodSync(place, 0o755)
     const clone = join(place, 'groundswell')
     execFileSync('git', ['clone', '--quiet', ROOT, clone])
     const node = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`

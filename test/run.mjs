@@ -1,4 +1,4 @@
-// Runs the tests: `node test/run.mjs [--tier=fast|slow] [PART…]`, those of a tier, or those whose path
+// Runs the tests: `node test/run.mjs [--tier=fast|slow|long] [PART…]`, those of a tier, or those whose path
 // contains one of the parts, or all. `pool.mjs` runs them.
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
@@ -120,7 +120,7 @@ const CONCURRENCY = { fast: 4, slow: 6, long: 3 }
 const args = process.argv.slice(2)
 const tier = args.find((arg) => arg.startsWith('--'))?.replace(/^--tier=/, '')
 if (tier !== undefined && !(tier in TIERS)) {
-  process.stderr.write(`${tier} is no tier; there are ${Object.keys(TIERS).join(' and ')}\n`)
+  process.stderr.write(`${tier} is no tier; there are ${Object.keys(TIERS).join(', ')}\n`)
   process.exit(2)
 }
 const parts = args.filter((arg) => !arg.startsWith('--'))
@@ -130,7 +130,7 @@ const all = readdirSync('test', { recursive: true })
 const stale = [...SLOW, ...LONG, ...FIRST].filter((start) => !all.some((file) => file.startsWith(start)))
 if (tier === 'slow' && stale.length > 0) {
   process.stderr.write(
-    `no test file begins with ${stale.join(', ')}: mend the list of slow ones in test/run.mjs\n`,
+    `no test file begins with ${stale.join(', ')}: mend SLOW, LONG and FIRST in test/run.mjs\n`,
   )
   process.exit(1)
 }
