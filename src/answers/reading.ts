@@ -10,6 +10,7 @@ import {
   compassIndex,
   FOUR_DIGITS,
   FOUR_HEX,
+  fourHex,
   HUNDREDTHS,
   SHORT_INTEGERS,
   SIGNED_HUNDREDTHS,
@@ -69,6 +70,10 @@ const HEIGHT = new Literal('","significient_height":')
 /** Times in 64 bytes. */
 const VALUES_PER_LINE = 16
 const [END] = wordsOf('},')
+const [ID_START] = wordsOf('{"id":')
+const [MIDDLE_1, MIDDLE_2] = wordsOf('-8000-8000-')
+const [HEIGHT_1, HEIGHT_2, HEIGHT_3] = wordsOf('","significient_height":')
+const FOUR_ZEROS = 0x30303030
 const [LINE_END] = wordsOf('}\n')
 const [NULL] = wordsOf('null')
 const [UUID_1, UUID_2] = wordsOf(',"uuid":"0000')
@@ -233,11 +238,82 @@ export function writeReadings(
   out.at = at
 }
 
-/** Writes the full Reading of one row. The caller has ensured `READING_BYTES`. */
-export function writeReading(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
-  writeReadings(out, buoyId, rows, row, 1, 1)
-  // Its comma.
-  out.at--
+/**
+ * Writes the full Reading of one row. The caller has ensured `READING_BYTES`. Without what `writeReadings` prepares for
+ * many, and with small tables in place of large ones.
+ */
+export function writeReading(
+  out: JsonWriter,
+  buoyId: number,
+  { time: times, measures }: MonthRows,
+  row: number,
+): void {
+  const { significantHeight, maximumHeight, period, waterTemperature, direction } = measures
+  // All reads first, so that their misses overlap.
+  const time = times[row]
+  const height = significantHeight.codes[row & significantHeight.mask]
+  const maximum = maximumHeight.codes[row & maximumHeight.mask]
+  const periodCode = period.codes[row & period.mask]
+  const temperature = waterTemperature.codes[row & waterTemperature.mask] & 0xffff
+  const from = direction.codes[row & direction.mask]
+  const view = out.view
+  view.setFloat64(out.at, ID_START, true)
+  out.at += ID.length
+  out.integer(buoyId)
+  out.tenDigits(time)
+  let at = out.at
+  view.setFloat64(at, UUID_1, true)
+  view.setFloat64(at + 8, UUID_2, true)
+  view.setUint32(at + 13, fourHex(time >>> 16), true)
+  view.setUint8(at + 17, DASH)
+  view.setUint32(at + 18, fourHex(time & 0xffff), true)
+  view.setFloat64(at + 22, MIDDLE_1, true)
+  view.setFloat64(at + 30, MIDDLE_2, true)
+  // Ids take at most 20 bits.
+  view.setUint32(at + 33, FOUR_ZEROS, true)
+  view.setUint32(at + 37, fourHex(buoyId >>> 16), true)
+  view.setUint32(at + 41, fourHex(buoyId & 0xffff), true)
+  view.setFloat64(at + 45, HEIGHT_1, true)
+  view.setFloat64(at + 53, HEIGHT_2, true)
+  view.setFloat64(at + 61, HEIGHT_3, true)
+  view.setFloat64(at + 69, THOUSANDTHS.words[height], true)
+  at += 69 + THOUSANDTHS.lengths[height]
+  view.setFloat64(at, MAXIMUM_1, true)
+  view.setFloat64(at + 8, MAXIMUM_2, true)
+  view.setFloat64(at + 16, MAXIMUM_3, true)
+  view.setFloat64(at + 18, THOUSANDTHS.words[maximum], true)
+  at += 18 + THOUSANDTHS.lengths[maximum]
+  view.setFloat64(at, PERIOD_1, true)
+  view.setFloat64(at + 8, PERIOD_2, true)
+  view.setFloat64(at + 10, THOUSANDTHS.words[periodCode], true)
+  at += 10 + THOUSANDTHS.lengths[periodCode]
+  view.setFloat64(at, TIME, true)
+  out.at = at + 8
+  out.timestamp(time)
+  at = out.at
+  view.setFloat64(at, TEMPERATURE_1, true)
+  view.setFloat64(at + 8, TEMPERATURE_2, true)
+  view.setFloat64(at + 16, TEMPERATURE_3, true)
+  view.setFloat64(at + 21, SIGNED_HUNDREDTHS.words[temperature], true)
+  at += 21 + SIGNED_HUNDREDTHS.lengths[temperature]
+  view.setFloat64(at, DIRECTION_1, true)
+  view.setFloat64(at + 8, DIRECTION_2, true)
+  view.setFloat64(at + 13, HUNDREDTHS.words[from], true)
+  at += 13 + HUNDREDTHS.lengths[from]
+  view.setFloat64(at, COMPASS_1, true)
+  view.setFloat64(at + 8, COMPASS_2, true)
+  view.setFloat64(at + 16, COMPASS_3, true)
+  const point = compassIndex(from)
+  view.setFloat64(at + 21, COMPASS_TEXT.words[point], true)
+  at += 21 + COMPASS_TEXT.lengths[point]
+  view.setFloat64(at, ENERGY_1, true)
+  view.setFloat64(at + 8, ENERGY_2, true)
+  view.setFloat64(at + 16, ENERGY_3, true)
+  view.setFloat64(at + 24, ENERGY_4, true)
+  out.at = at + 30
+  if (height === 0 || periodCode === 0 || periodCode === MEASURES.period.missing) out.null()
+  else out.integer(roundedEnergy(height / 1000, periodCode / 1000))
+  view.setFloat64(out.at++, END, true)
 }
 
 const EXTRA_LITERALS = new Map(

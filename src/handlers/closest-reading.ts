@@ -43,14 +43,12 @@ export const closestReading = operation({
     const ordinal = requireBuoy(view, buoyId)
     const { readings, catalog } = view.dataset
     const target = day + time
-    const position = readings.closest(ordinal, target)
-    if (position === -1 || Math.abs(readings.timeAt(ordinal, position) - target) > hours * HOUR) {
+    const row = readings.closestRow(ordinal, target)
+    const rows = row === -1 ? null : readings.months[readings.month[readings.found]]
+    if (rows === null || Math.abs(rows.time[row] - target) > hours * HOUR) {
       throw notFound('A reading within the tolerance')
     }
     const { writer } = view.fragments
-    const segment = readings.segmentOf(ordinal, position)
-    const rows = readings.months[readings.month[segment]]
-    const row = readings.from[segment] + position - readings.before[segment]
     writer.literal(CLOSEST)
     writer.ensure(READING_BYTES)
     writeReading(writer, catalog.id[ordinal], rows, row)

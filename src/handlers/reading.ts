@@ -27,14 +27,14 @@ export const getReading = operation({
     const { readings, catalog } = view.dataset
     const id = catalog.id[ordinal]
     const time = readingTime(readingId, id)
-    const position = time === null ? -1 : readings.positionAt(ordinal, time)
-    if (position === -1) throw notFound('Reading')
     const { writer, idAndName } = view.fragments
-    const segment = readings.segmentOf(ordinal, position)
-    const row = readings.from[segment] + position - readings.before[segment]
+    // Its miss of the cache overlaps with those of the row.
+    idAndName.touch(ordinal)
+    const row = time === null ? -1 : readings.rowAt(ordinal, time)
+    if (row === -1) throw notFound('Reading')
     writer.literal(READING)
     writer.ensure(READING_BYTES)
-    const rows = readings.months[readings.month[segment]]
+    const rows = readings.months[readings.month[readings.found]]
     writeReading(writer, id, rows, row)
     if (query.include !== undefined) addExtras(writer, rows, row, query.include)
     writer.ensure(END_BYTES)

@@ -58,6 +58,8 @@ export class Segments implements SegmentColumns {
 
   /** V8 would drop reads without a use. */
   touched = 0
+  /** The segment of the row that `rowAt` or `closestRow` found last. */
+  found = 0
 
   /** `columns` as `segmentColumns` gave them for the same months. */
   constructor(months: readonly MonthRows[], columns: SegmentColumns) {
@@ -108,14 +110,33 @@ export class Segments implements SegmentColumns {
     return this.before[segment] + this.#rowFrom(segment, time) - this.from[segment]
   }
 
-  /** Position of the row of exactly `time`, or −1. */
-  positionAt(ordinal: number, time: number): number {
+  /** The row of exactly `time` in the month of `found`, or −1. */
+  rowAt(ordinal: number, time: number): number {
     const segment = this.#segmentFrom(ordinal, time)
     if (segment === this.first[ordinal + 1]) return -1
     this.#touchLikely(segment, time)
     const row = this.#rowFrom(segment, time)
-    if (this.months[this.month[segment]].time[row] !== time) return -1
-    return this.before[segment] + row - this.from[segment]
+    this.found = segment
+    return this.months[this.month[segment]].time[row] === time ? row : -1
+  }
+
+  /** As `closest`, the row in the month of `found`. */
+  closestRow(ordinal: number, time: number): number {
+    const segment = this.#segmentFrom(ordinal, time)
+    const first = this.first[ordinal]
+    if (segment === this.first[ordinal + 1]) return segment === first ? -1 : this.#lastRow(segment - 1)
+    this.#touchLikely(segment, time)
+    const row = this.#rowFrom(segment, time)
+    this.found = segment
+    const times = this.months[this.month[segment]].time
+    const after = times[row] - time
+    if (row !== this.from[segment]) return time - times[row - 1] <= after ? row - 1 : row
+    return segment === first || time - this.newest[segment - 1] > after ? row : this.#lastRow(segment - 1)
+  }
+
+  #lastRow(segment: number): number {
+    this.found = segment
+    return this.to[segment] - 1
   }
 
   /**

@@ -127,6 +127,18 @@ test('Pages of readings, upwards and downwards, are the bytes of their objects.'
   )
 })
 
+test('A reading alone has the bytes that it has on a page.', () => {
+  fc.assert(
+    fc.property(row, buoyId, fc.boolean(), (each, id, hasTemperature) => {
+      const [alone, page] = [dirtyWriter(1), dirtyWriter(1)]
+      writeReading(alone, id, rowsOf([each], hasTemperature), 0)
+      writeReadings(page, id, rowsOf([each], hasTemperature), 0, 1, 1)
+      assert.equal(`${textOf(alone)},`, textOf(page))
+    }),
+    { numRuns: 1000 },
+  )
+})
+
 test('Energies of the decisions come out whole.', () => {
   for (const [height, period, energy] of [
     [1500, 8500, 319],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { MEASURE_NAMES, MEASURES, missingColumn } from '../../src/sea/columns.ts'
-import { segmentsOf } from '../../src/index/segments.ts'
+import { segmentsOf, type Segments } from '../../src/index/segments.ts'
 import { finish } from '../../src/system/steps.ts'
 import type { MonthRows } from '../../src/index/segments.ts'
 
@@ -46,6 +46,12 @@ const worlds = fc.record({
   ),
 })
 
+/** The position of the row that was found last, or −1. */
+function positionFound(segments: Segments, row: number): number {
+  const { found } = segments
+  return row === -1 ? -1 : segments.before[found] + row - segments.from[found]
+}
+
 test('Counts, positions, times, segments and the closest row are those of one sorted array per buoy.', () => {
   fc.assert(
     fc.property(worlds, fc.array(fc.double({ min: -50, max: 5050, noNaN: true })), (world, moments) => {
@@ -82,6 +88,8 @@ test('Counts, positions, times, segments and the closest row are those of one so
               closest = position
           }
           assert.equal(segments.closest(ordinal, moment), closest)
+          assert.equal(positionFound(segments, segments.closestRow(ordinal, moment)), closest)
+          assert.equal(positionFound(segments, segments.rowAt(ordinal, moment)), times.indexOf(moment))
         }
       }
     }),
