@@ -94,11 +94,11 @@ export interface Operation<P extends Parameters = Parameters> {
   /** The documented errors beside 401 and 429. */
   readonly errors: readonly ErrorCode[]
   /** Without a `time` parameter the answer and its validators are those of the current minute. */
-  readonly perMinute?: true
+  readonly perMinute?: true | undefined
   /** The answer depends on a language: that of the parameter `locale`, else of `Accept-Language`. */
-  readonly language?: true
+  readonly language?: true | undefined
   /** The answer as a table, in the formats that make sense of it. */
-  readonly tables?: Tables<P>
+  readonly tables?: Tables<P> | undefined
   /**
    * Writes the value of `data` into the view's writer. An answer with more in its `meta` than the timestamp
    * goes on with `META` and its members, each followed by a comma, and returns its paging. An expensive answer is not written but returned. The writer has `PRELUDE_BYTES` of room. `path` holds the decoded
@@ -106,6 +106,7 @@ export interface Operation<P extends Parameters = Parameters> {
    * @throws ApiError for what the parameters' schemas cannot say.
    */
   answer(
+    this: void,
     view: View,
     query: QueryOf<P>,
     path: readonly string[],
@@ -133,9 +134,26 @@ export function streamOperation<const P extends Parameters>(definition: StreamOp
   return definition
 }
 
-/** Keeps the parameters' types for `answer` and forgets them for the route table. */
+/**
+ * Keeps the parameters' types for `answer` and forgets them for the route table.
+ *
+ * Written out, so that all operations have one hidden class, which spreading does not give: reading a member of
+ * objects of many classes takes a look-up in a table of the engine.
+ */
 export function operation<const P extends Parameters>(definition: Operation<P>): Operation {
-  return definition
+  return {
+    name: definition.name,
+    path: definition.path,
+    access: definition.access,
+    summary: definition.summary,
+    parameters: definition.parameters,
+    refusal: definition.refusal,
+    errors: definition.errors,
+    perMinute: definition.perMinute,
+    language: definition.language,
+    tables: definition.tables,
+    answer: definition.answer,
+  }
 }
 
 /** The ordinal of a buoy by id, else by slug. @throws ApiError 404 */

@@ -154,6 +154,9 @@ const FILE_BYTES = 512
 /** More than the longest head takes, with the room that the writer asks for before it writes a text. */
 const HEAD_BYTES = 2048 + 3 * (MOST_LINK_BYTES + FILE_BYTES)
 
+/** Heads of fewer bytes are most of them. */
+const HEAD_VIEWS = 1024
+
 /**
  * Heads of one snapshot's successes, or of its 304s, written as bytes. Most of a head equals that of the
  * answer before it; then only the ETag's number, the calls left and a request's id are written, in 0.02 µs
@@ -163,8 +166,8 @@ export class Heads {
   /** What all ETags of the snapshot begin with. */
   readonly #tagStart: string
   readonly #writer = new JsonWriter(HEAD_BYTES)
-  /** Views on heads by their length, of which there are few. */
-  readonly #views: (Uint8Array | undefined)[] = []
+  /** Views on heads by their length, of which there are few; see `JsonWriter`. */
+  readonly #views: (Uint8Array | undefined)[] = Array.from<undefined>({ length: HEAD_VIEWS })
   readonly #tagAt: number
   /** Where the head in the buffer goes on, and what decided it up to there. */
   #goesOnAt = 0
@@ -212,6 +215,7 @@ export class Heads {
       writer.text(fields.requestId)
     }
     if (fields.link !== '') writer.text(fields.link)
+    if (writer.at >= HEAD_VIEWS) return writer.bytes.subarray(0, writer.at)
     return (this.#views[writer.at] ??= writer.bytes.subarray(0, writer.at))
   }
 

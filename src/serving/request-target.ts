@@ -3,6 +3,7 @@ import type { Operation, StreamOperation } from '../answers/operation.ts'
 import type { QueryReader } from '../answers/query.ts'
 
 export interface StreamTarget {
+  operation: null
   stream: StreamOperation
   index: number
   reader: QueryReader<StreamOperation['parameters']>
@@ -10,6 +11,7 @@ export interface StreamTarget {
 
 export interface Target {
   operation: Operation
+  stream: null
   /** Its ordinal among the operations. */
   index: number
   reader: QueryReader<Operation['parameters']>

@@ -124,11 +124,11 @@ export class RequestPath {
     }
     state.raw.split(query)
     const { target, path: args } = route
-    const operation = 'stream' in target ? target.stream : target.operation
+    const operation = target.operation ?? target.stream
     if (!this.#admit(exchange, operation, now)) return
     try {
       const pin = state.raw.get('snapshot')
-      if ('stream' in target) {
+      if (target.operation === null) {
         if (pin !== '') throw new ApiError('bad_request', NOT_PINNED, { parameter: 'snapshot' })
         beginStream(state, exchange, state.served.view!, target, now)
         return
@@ -184,12 +184,15 @@ function targetsOf({
 }: RequestPathOptions): { path: string; target: Target | StreamTarget }[] {
   const targets: { path: string; target: Target | StreamTarget }[] = operations.map((operation, index) => ({
     path: operation.path,
-    target: { operation, index, reader: readerOf(operation.parameters, operation.refusal) },
+    target: { operation, stream: null, index, reader: readerOf(operation.parameters, operation.refusal) },
   }))
   if (stream !== undefined) {
     const { path, parameters, refusal } = stream.operation
     const reader = readerOf(parameters, refusal)
-    targets.push({ path, target: { stream: stream.operation, index: operations.length, reader } })
+    targets.push({
+      path,
+      target: { operation: null, stream: stream.operation, index: operations.length, reader },
+    })
   }
   return targets
 }

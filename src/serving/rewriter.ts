@@ -24,7 +24,7 @@ export class Rewriter {
    */
   rewritten(view: View, pin: string, path: string, query: string, second: number): Uint8Array | null {
     const route = this.#router.find(path)
-    if (route === null || 'stream' in route.target) return null
+    if (route === null || route.target.operation === null) return null
     const { operation, reader, index } = route.target
     const { raw, digest } = this.#state
     raw.split(query)

@@ -40,10 +40,11 @@ export class ShapedRequests {
   }
 
   /** The shape that a request asks for, null for the usual JSON. @throws ApiError 400 */
-  shapeOf(exchange: Exchange, { tables, parameters }: Operation): Shape | null {
+  shapeOf(exchange: Exchange, operation: Operation): Shape | null {
     const { raw } = this.#state
+    const { tables } = operation
     if (!raw.mayShape && (tables === undefined || hasUsualAccept(exchange))) return null
-    const canInclude = 'include' in parameters
+    const canInclude = 'include' in operation.parameters
     return shapeOf(tables, canInclude, raw, (formats) =>
       this.#formats.of(exchange.headerValues(ACCEPT), formats),
     )
