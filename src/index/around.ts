@@ -15,8 +15,12 @@ const BANDS_PER_DEGREE = 4
 const BANDS = 180 * BANDS_PER_DEGREE
 /** A look at so many points takes as long as one at the balls of 1,200. */
 const MOST_BAND_POINTS = 256
+/** The squared chord of two opposite points, and what rounding may do to it. */
+const FARTHEST = 4 + MARGIN
 /** Shorter runs are sorted by insertion. */
 const SHORT_RUN = 12
+/** Of these by distance, each as wide as the others, only those are put in order that the page has a part of. */
+const MOST_SLICES = 1024
 
 export interface AroundColumns {
   /**
@@ -51,6 +55,13 @@ export class Around {
   /** What `find` found last, in order from `from` up to `to`; what stands elsewhere means nothing. */
   readonly ordinals: Uint32Array
   readonly #squared: Float64Array
+  /** As found, before they lie by slices; the slice of each; and where each slice begins. */
+  readonly #found: Uint32Array
+  readonly #foundSquared: Float64Array
+  readonly #slice: Uint16Array
+  readonly #sliceStart = new Uint32Array(MOST_SLICES + 1)
+  /** 1 where a slice may have a point that a finer comparison puts behind one of the next. */
+  readonly #isJoined = new Uint8Array(MOST_SLICES)
 
   readonly #lat: Float64Array
   readonly #lng: Float64Array
@@ -77,6 +88,9 @@ export class Around {
     this.#balls = new Balls(columns.balls, active)
     this.ordinals = new Uint32Array(lat.length)
     this.#squared = new Float64Array(lat.length)
+    this.#found = new Uint32Array(lat.length)
+    this.#foundSquared = new Float64Array(lat.length)
+    this.#slice = new Uint16Array(lat.length)
   }
 
   /** As `find`, of all points or of all active ones: then hardly more than those wanted are looked at. */
@@ -94,13 +108,13 @@ export class Around {
     const { written, count } = this.#balls.collect(
       { x, y, z, reach, from, to, activeOnly },
       (ordinal) => haversineKm(lat, lng, this.#lat[ordinal], this.#lng[ordinal]) <= km,
-      ordinals,
-      this.#squared,
+      this.#found,
+      this.#foundSquared,
     )
     if (written === 0) return count
-    const { before } = this.#balls
+    const { before, least, most } = this.#balls
     const end = Math.min(to - before, written)
-    this.#sort(0, written - 1, from - before, end)
+    this.#order(written, least, most, from - before, end)
     ordinals.copyWithin(from, from - before, end)
     return count
   }
@@ -123,7 +137,7 @@ export class Around {
     const z = asked[4]
     const reach = km >= FARTHEST_KM ? Infinity : squaredChordOf(km)
     const degrees = km / EARTH_RADIUS_KM / RADIANS + MARGIN
-    const [vectors, ordinals, squared] = [this.#vectors, this.ordinals, this.#squared]
+    const [vectors, ordinals, squared] = [this.#vectors, this.#found, this.#foundSquared]
     const end = this.#start[bandOf(lat + degrees) + 1]
     let count = 0
     for (let i = this.#start[bandOf(lat - degrees)]; i < end; i++) {
@@ -143,8 +157,53 @@ export class Around {
       ordinals[count] = ordinal
       squared[count++] = distance
     }
-    this.#sort(0, count - 1, from, Math.min(to, count))
+    this.#order(count, 0, Math.min(FARTHEST, reach) + SAME_CHORD, from, Math.min(to, count))
     return count
+  }
+
+  /**
+   * Puts the first `count` that were found in order into `ordinals`, as far as they belong between `from` and
+   * `to`: first by slices of squared chords, which takes no comparisons, then each slice of the page by itself.
+   * All lie between `least` and `most`, which is more.
+   */
+  #order(count: number, least: number, most: number, from: number, to: number): void {
+    if (from >= to) return
+    const [found, distances, slice, start] = [this.#found, this.#foundSquared, this.#slice, this.#sliceStart]
+    const isJoined = this.#isJoined
+    const slices = Math.min(count, MOST_SLICES)
+    const perSlice = (slices - 1) / (most - least)
+    // Of a slice's width; twice what two may differ by, and what rounding may do.
+    const margin = 2 * SAME_CHORD * perSlice + MARGIN
+    for (let i = 0; i < slices; i++) start[i] = isJoined[i] = 0
+    start[slices] = 0
+    for (let i = 0; i < count; i++) {
+      const place = (distances[i] - least) * perSlice
+      const at = place >>> 0
+      slice[i] = at
+      start[at + 1]++
+      if (place - at > 1 - margin) isJoined[at] = 1
+      else if (place - at < margin && at > 0) isJoined[at - 1] = 1
+    }
+    for (let i = 1; i <= slices; i++) start[i] += start[i - 1]
+    const { ordinals } = this
+    const squared = this.#squared
+    for (let i = 0; i < count; i++) {
+      const at = start[slice[i]]++
+      ordinals[at] = found[i]
+      squared[at] = distances[i]
+    }
+    this.#sortSlices(slices, from, to)
+  }
+
+  /** Puts the slices in order that belong between `from` and `to`; `#sliceStart` says where each ends. */
+  #sortSlices(slices: number, from: number, to: number): void {
+    const [ends, isJoined] = [this.#sliceStart, this.#isJoined]
+    for (let slice = 0, begin = 0; slice < slices && begin < to; slice++) {
+      if (isJoined[slice] === 1 && slice < slices - 1) continue
+      const end = ends[slice]
+      if (end > from && end - begin > 1) this.#sort(begin, end - 1, from, to)
+      begin = end
+    }
   }
 
   /** Which of two points whose chords hardly differ comes first. */

@@ -69,8 +69,10 @@ export class Balls {
   /** Of each step: points that are certainly no farther, and points that may be no nearer. */
   readonly #surely = new Uint32Array(STEPS)
   readonly #perhaps = new Uint32Array(STEPS)
-  /** Points that came before those that `collect` found last. */
+  /** Points that came before those that `collect` found last, and the squared chords that these lie between. */
   before = 0
+  least = 0
+  most = 0
 
   /** `columns` as `ballColumns` gave them; `active`: 1 for each ordinal that is. */
   constructor({ ordinals, vectors, balls, activeCounts }: BallColumns, active: Uint8Array) {
@@ -128,6 +130,8 @@ export class Balls {
       }
     }
     this.before = before
+    this.least = least
+    this.most = most
     return { written, count }
   }
 
