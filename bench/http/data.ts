@@ -174,11 +174,19 @@ export interface Builder {
 
 export const OWN_BUILDER: Builder = { name: '', buildSnapshot, BuildReport }
 
-/** The builder among the compiled modules of a revision. */
+/** Folders that the builder has lain in, newest first. */
+const BUILDER_FOLDERS = ['build', 'snapshot']
+
+/** The builder among the compiled modules of a revision. @throws Error where it lies in no known folder */
 export async function builderOf({ name, folder }: Revision): Promise<Builder> {
-  const modules = await Promise.all(
-    ['build.js', 'report.js'].map((file) => import(pathToFileURL(join(folder, 'build', file)).href)),
-  )
+  const files = ['build.js', 'report.js'].map((file) => {
+    const found = BUILDER_FOLDERS.map((room) => join(folder, room, file)).find((path) => existsSync(path))
+    if (found !== undefined) return found
+    throw new Error(
+      `revision ${name} has its ${file} neither in ${BUILDER_FOLDERS.join(' nor in ')}: it is too old for --before`,
+    )
+  })
+  const modules = await Promise.all(files.map((file) => import(pathToFileURL(file).href)))
   return { name: `-${name}`, ...(Object.assign({}, ...modules) as Omit<Builder, 'name'>) }
 }
 

@@ -97,6 +97,9 @@ export async function saturate(server: Server, load: Load): Promise<Sample> {
   }
   // The share of a part of the list is not quite that of all of it.
   const mostRefused = load.refused === undefined ? 0 : 10 + 2 * load.refused * requests
+  const ended = server.ended()
+  if (ended !== null)
+    throw new Error(`${server.name} ended with ${ended} under load\n${server.output().slice(-1000)}`)
   if (failed > 0 || refused > mostRefused) {
     const example = refused > mostRefused ? await firstRefused(server, load) : ''
     throw new Error(

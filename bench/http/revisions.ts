@@ -1,6 +1,6 @@
 /** Other revisions of the product, compiled beside this one. */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -69,6 +69,23 @@ export function compileRevision(revision: string): Revision {
   // Nobody else is to check or compile them.
   rmSync(join(root, 'src'), { recursive: true })
   return { name, folder, cli }
+}
+
+/**
+ * Packages that a revision wants in other versions than are installed here, each as `name 1.0 (here 2.0)`: where
+ * it fails, look at these first.
+ */
+export function otherPackages({ name }: Revision): string[] {
+  const read = (file: string): { [member: string]: unknown } =>
+    JSON.parse(readFileSync(file, 'utf8')) as { [member: string]: unknown }
+  const wanted = read(join(BENCH_DATA, 'revisions', name, 'package.json'))['dependencies'] as {
+    [name: string]: string
+  }
+  return Object.entries(wanted).flatMap(([one, version]) => {
+    const file = join(ROOT, 'node_modules', one, 'package.json')
+    const here = existsSync(file) ? String(read(file)['version']) : 'none'
+    return here === version ? [] : [`${one} ${version} (here ${here})`]
+  })
 }
 
 /** @throws Error with what git says */

@@ -26,6 +26,9 @@ const running = new Set<ChildProcess>()
 
 let stopping = false
 
+/** Whether the bench was interrupted. */
+export const isStopping = (): boolean => stopping
+
 /** Ends whatever still runs, and lets nothing start any more. */
 export async function stopAll(): Promise<void> {
   stopping = true
