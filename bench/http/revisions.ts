@@ -36,10 +36,15 @@ export function compileTree(root: string, out: string): string {
 }
 
 /**
- * Compiles the product to a place of the bench's own, so that nobody changes it under the run. Returns the
+ * Compiles the product to a place of this run, so that nobody changes it under the run, another run neither. Returns the
  * command line's file.
  */
-export const compileProduct = (): string => compileTree(ROOT, join(BENCH_DATA, 'compiled'))
+export function compileProduct(): string {
+  const out = join(BENCH_DATA, `compiled-${process.pid}`)
+  // A worker that starts later reads them again.
+  process.once('exit', () => rmSync(out, { recursive: true, force: true }))
+  return compileTree(ROOT, out)
+}
 
 export interface Revision {
   /** Short hash of its commit. */

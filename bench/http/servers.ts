@@ -85,9 +85,9 @@ export async function startServer({
     child.stdout?.setEncoding('utf8').on('data', look)
     child.stderr?.setEncoding('utf8').on('data', look)
     child.once('error', (error) => fail(error.message))
-    child.once('close', (code) => {
+    child.once('close', (code, signal) => {
       clearTimeout(slow)
-      fail(`ended with ${code}`)
+      fail(`ended with ${code ?? signal}`)
     })
   })
   return {
@@ -208,11 +208,13 @@ export interface ProductOptions {
   node?: readonly string[]
   /** Further options of the product. */
   more?: readonly string[]
+  /** Variables beside those of the bench. */
+  env?: { readonly [name: string]: string }
 }
 
 export function startProduct(
   { cli, snapshots, keysFile }: Product,
-  { answerCache, cores = '0', workers = 1, trustedProxy, node = [], more = [] }: ProductOptions,
+  { answerCache, cores = '0', workers = 1, trustedProxy, node = [], more = [], env = {} }: ProductOptions,
 ): Promise<Server> {
   return startServer({
     name: 'groundswell',
@@ -243,6 +245,7 @@ export function startProduct(
       ...more,
     ],
     ready: /listening on http:\/\/127\.0\.0\.1:(\d+)/,
+    spawn: { env: { ...process.env, ...env } },
   })
 }
 
