@@ -75,7 +75,7 @@ interface Reading extends WorldRow {
   significantHeight: number
 }
 
-interface Known {
+export interface Known {
   id: number
   slug: string
   record: WorldBuoy

@@ -1,0 +1,395 @@
+/** Requests of the operations that answer with buoys. */
+import * as fc from 'fast-check'
+import type { Known } from './oracle.ts'
+import { boundsKind, type Positions } from './positions.ts'
+import {
+  assemble,
+  at,
+  booleans,
+  decimal,
+  extras,
+  faultyPart,
+  has,
+  huge,
+  include,
+  integers,
+  MANY_DIGITS,
+  maxAge,
+  notNumbers,
+  page,
+  part,
+  perPage,
+  requestsOf,
+  unknown,
+  validPart,
+  withControl,
+  type ApiRequest,
+  type ParameterKind,
+  type Part,
+} from './request_parts.ts'
+import type { Paths } from './paths.ts'
+import type { World } from './world.ts'
+
+export function listRequests(world: World, positions: Positions): fc.Arbitrary<ApiRequest> {
+  const { near, radius } = nearKinds(positions)
+  const bounds = boundsKind(positions)
+  const { source, country } = ownerKinds(world)
+  const activeOnly: ParameterKind = { name: 'active_only', ...booleans }
+  const listKinds = [bounds, source, country, activeOnly, has, maxAge, extras, page, perPage]
+  const special = fc
+    .tuple(
+      part('near', near.valid),
+      fc.option(part('radius', radius.valid), { nil: null }),
+      validPart(bounds),
+      validPart(source),
+      validPart(activeOnly),
+      validPart({ ...page, rare: true }),
+      validPart({ ...perPage, rare: true }),
+    )
+    .map(([first, second, ...rest]) => [first].concat(second ?? [], rest.flat()))
+
+  // `near` belongs to valid lists only by `special`; here it is made wrong, with or without a radius.
+  const wrongNear = fc.oneof(
+    faultyPart(near).map((parts) => ({ parts, fault: { names: ['near'], status: 400 } })),
+    fc
+      .tuple(part('near', near.valid), faultyPart(radius))
+      .map(([first, rest]) => ({ parts: [first, ...rest], fault: { names: ['radius'], status: 400 } })),
+  )
+
+  return requestsOf({
+    operation: 'list',
+    path: at('/buoys'),
+    kinds: listKinds,
+    special,
+    wrong: wrongNear,
+    malformed: 400,
+  })
+}
+
+function nearKinds({ somewhere, degreeText }: Positions): { near: ParameterKind; radius: ParameterKind } {
+  const near: ParameterKind = {
+    name: 'near',
+    valid: fc
+      .tuple(somewhere, degreeText, degreeText)
+      .map(([place, lat, lng]) => `${lat(place.lat)},${lng(place.lng)}`),
+    invalid: fc.constantFrom(
+      '43.4',
+      '43.4,',
+      ',',
+      '43.4,-1.6,5',
+      '43.4, -1.6',
+      '91,0',
+      '0,181',
+      '-90.1,0',
+      'a,b',
+      '43.4;-1.6',
+      '1e1,0',
+    ),
+  }
+  const radius: ParameterKind = {
+    name: 'radius',
+    ...integers(1, 20_100, [1, 5, 50, 100, 500, 5000, 10_007, 20_015], [0, 20_101, 100_000, MANY_DIGITS]),
+  }
+  return { near, radius }
+}
+
+function ownerKinds(world: World): { source: ParameterKind; country: ParameterKind } {
+  const sourceNames = world.sources.map((source) => source.name)
+  const source: ParameterKind = {
+    name: 'source',
+    valid: fc.oneof(
+      fc.constantFrom(...sourceNames),
+      fc.constantFrom(...sourceNames.map((name) => name.toUpperCase())),
+      fc.constantFrom(...sourceNames.map((name) => name.normalize('NFD').toLowerCase())),
+      fc.constantFrom(
+        'ndbc',
+        'meteo-france',
+        'METEO-FRANCE',
+        'Meteo France',
+        'meteofrance',
+        'ALTIMETRY',
+        'ND',
+        'NDBCX',
+        'No such network',
+        'x'.repeat(100),
+        '🌊'.repeat(50),
+      ),
+    ),
+    invalid: fc.oneof(withControl, fc.constantFrom('x'.repeat(101), 'é'.repeat(101))),
+    rare: true,
+  }
+  const country: ParameterKind = {
+    name: 'country',
+    valid: fc.constantFrom(
+      'FR',
+      'FR',
+      'US',
+      'US',
+      'FJ',
+      'TR',
+      'GR',
+      'AX',
+      'AQ',
+      'RE',
+      'AU',
+      'ZZ',
+      'XX',
+      'MC',
+    ),
+    invalid: fc.constantFrom('fr', 'Fr', 'FRA', 'F', 'F1', 'FR,US', ' FR', 'ФР', 'France'),
+    rare: true,
+  }
+  return { source, country }
+}
+
+export function detailRequests({ buoyPath }: Paths): fc.Arbitrary<ApiRequest> {
+  return requestsOf({
+    operation: 'detail',
+    path: buoyPath(''),
+    kinds: [{ ...include('wind', 'peak_period', 'available'), rare: false }],
+    malformed: 400,
+  })
+}
+
+export function mapRequests(positions: Positions): fc.Arbitrary<ApiRequest> {
+  const bounds = boundsKind(positions)
+  return requestsOf({
+    operation: 'map',
+    path: at('/buoys/map'),
+    kinds: [{ ...bounds, rare: false }, has, maxAge, extras],
+    malformed: 400,
+  })
+}
+
+export function searchRequests(buoy: fc.Arbitrary<Known>): fc.Arbitrary<ApiRequest> {
+  const cut = fc
+    .tuple(
+      buoy.chain((one) => fc.constantFrom(one.record.name, one.slug, one.record.identifier)),
+      fc.integer({ min: 0, max: 8 }),
+      fc.integer({ min: 2, max: 12 }),
+      fc.constantFrom(
+        (text: string) => text,
+        (text: string) => text.toUpperCase(),
+        (text: string) => text.toLowerCase(),
+        (text: string) => text.normalize('NFD'),
+        (text: string) => text.normalize('NFD').replaceAll(/\p{M}/gu, ''),
+        (text: string) => `  ${text} `,
+      ),
+    )
+    .map(([text, from, length, change]) =>
+      change(
+        Array.from(text)
+          .slice(from, from + length)
+          .join(''),
+      ),
+    )
+    // Marks without their letter fold to nothing, and what nothing matches is not defined.
+    .filter((text) => {
+      const trimmed = text.trim()
+      const bare = trimmed.normalize('NFD').replaceAll(/\p{M}/gu, '')
+      return Array.from(trimmed).length >= 2 && bare.trim().length === bare.length && bare.length > 0
+    })
+  const query: ParameterKind = {
+    name: 'query',
+    required: true,
+    valid: fc.oneof(
+      { weight: 6, arbitrary: cut },
+      {
+        weight: 1,
+        arbitrary: fc
+          .constantFrom(
+            'twin',
+            'sea',
+            'bank',
+            'zz',
+            'x'.repeat(100),
+            '🌊🌊',
+            '  île  ',
+            '"q',
+            '\\n',
+            '%%',
+            '<s',
+            '&&',
+            '-2',
+            '41001',
+            '06403',
+            'İS',
+            'ß',
+            'ss',
+          )
+          .filter((text) => Array.from(text.trim()).length >= 2),
+      },
+    ),
+    invalid: fc.oneof(
+      withControl.map((text) => `a${text}`),
+      fc.constantFrom('a', ' a ', '  ', '🌊', 'é', 'x'.repeat(101), '🌊'.repeat(101)),
+    ),
+  }
+
+  return requestsOf({
+    operation: 'search',
+    path: at('/buoys/search'),
+    kinds: [query, { name: 'limit', ...integers(1, 50, [1, 2, 10, 49], [0, 51, 1000, MANY_DIGITS]) }],
+    malformed: 400,
+  })
+}
+
+export function nearestRequests(positions: Positions): fc.Arbitrary<ApiRequest> {
+  const { somewhere, degreeText, latitude, badLatitude, badLongitude } = positions
+  return fc.oneof(
+    requestsOf({
+      operation: 'nearest',
+      path: at('/buoys/nearest'),
+      kinds: [
+        { name: 'lat', required: true, valid: latitude, invalid: badLatitude },
+        {
+          name: 'lng',
+          required: true,
+          valid: fc.tuple(somewhere, degreeText).map(([place, text]) => text(place.lng)),
+          invalid: badLongitude,
+        },
+        {
+          name: 'max_distance',
+          unbounded: true,
+          valid: fc.oneof(
+            fc.constantFrom('0', '0.0', '-0', '1', '150', '150.5', '5000', '20015.1', '20037.6', '100000'),
+            decimal(0, 3000, 2),
+          ),
+          invalid: fc.constantFrom(...notNumbers, '-1', '-0.01'),
+        },
+        { name: 'limit', ...integers(1, 20, [1, 2, 5, 20], [0, 21, 1000, MANY_DIGITS]) },
+        has,
+        maxAge,
+      ],
+      malformed: 400,
+    }),
+    // Latitude and longitude of one place, so that something is near.
+    requestsOf({
+      operation: 'nearest',
+      path: at('/buoys/nearest'),
+      kinds: [has, maxAge, extras],
+      special: fc
+        .tuple(
+          somewhere,
+          degreeText,
+          fc.constantFrom('', '', '0', '1', '25.5', '150', '1000', '20100'),
+          fc.constantFrom('', '', '1', '2', '3', '10', '20'),
+        )
+        .map(([place, text, distance, limit]) =>
+          [
+            ['lat', text(place.lat)],
+            ['lng', text(place.lng)],
+            ['max_distance', distance],
+            ['limit', limit],
+          ].map(([name, value]) => ({ name: name, raw: `${name}=${value}`, value })),
+        ),
+      malformed: 400,
+    }).filter((request) => request.question.parameters.has('lat')),
+  )
+}
+
+/** `ids` has spellings of its own. @param count of the buoys */
+export function lastReadingsRequests(count: number): fc.Arbitrary<ApiRequest> {
+  const idText = fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 1, max: count + 5 }).map(String) },
+    { weight: 1, arbitrary: fc.constantFrom('9007199254740991', '99999', '4294967297', '10000000001') },
+  )
+  const idGroup = fc.tuple(
+    fc.constantFrom('ids', 'ids', 'ids[]', 'ids%5B%5D', 'ids%5b%5d'),
+    fc.array(idText, { minLength: 1, maxLength: 12 }),
+    fc.constantFrom(',', ',', '%2C'),
+  )
+  const idsOf = (groups: [string, string[], string][]): Part[] => [
+    {
+      name: 'ids',
+      raw: groups.map(([name, list, comma]) => `${name}=${list.join(comma)}`).join('&'),
+      value: groups.flatMap(([, list]) => list).join(','),
+    },
+  ]
+  const limitThree: ParameterKind = {
+    name: 'limit',
+    ...integers(1, 100, [3, 50, 99], [0, 101, 1000, MANY_DIGITS]),
+  }
+  const goodIds = fc.array(idGroup, { minLength: 1, maxLength: 3 }).map(idsOf)
+  const badIds = fc.oneof(
+    fc
+      .constantFrom('', 'ids', 'ids=', 'ids[]=', 'id=1')
+      .map((raw) => [{ name: 'ids', raw, value: undefined }]),
+    fc
+      .tuple(
+        fc.constantFrom('ids', 'ids[]', 'ids%5B%5D'),
+        fc.constantFrom(
+          'abc',
+          '0',
+          '-1',
+          '1.0',
+          '1.5',
+          '1e3',
+          '+1',
+          '%2B1',
+          ' 1',
+          '1 ',
+          '1,,2',
+          ',',
+          '1,',
+          ',1',
+          '1;2',
+          '9007199254740992',
+          '9007199254740993',
+          '1'.repeat(40),
+          '0x1',
+          'NaN',
+          '[1,2]',
+          '%31%00',
+          '%',
+          '%ZZ',
+          '41001-east',
+          '١',
+        ),
+      )
+      .map(([name, text]) => [
+        {
+          name: 'ids',
+          raw: `${name}=${text.replaceAll(' ', '%20').replaceAll('١', '%D9%A1')}`,
+          value: undefined,
+        },
+      ]),
+    fc
+      .tuple(fc.constantFrom('abc', '0', '-7', ''), fc.boolean())
+      .map(([text, first]) => [
+        { name: 'ids', raw: first ? `ids[]=1,${text}&ids[]=2` : `ids=1&ids[]=2,${text}`, value: undefined },
+      ]),
+    huge.map((text) => [{ name: 'ids', raw: `ids=${text}`, value: undefined }]),
+  )
+  const faultOf = (name: string) => ({ names: [name], status: 400 })
+  return fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc
+        .tuple(goodIds, validPart(limitThree), unknown)
+        .map((lists) => assemble('last_readings', '/buoys/last_readings', lists.flat(), {}, null)),
+    },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(badIds, fc.constantFrom('&limit=100', '&limit=50'))
+        .map(([parts, tail]) =>
+          assemble(
+            'last_readings',
+            '/buoys/last_readings',
+            [...parts, { name: 'limit', raw: tail.slice(1), value: undefined }],
+            {},
+            faultOf('ids'),
+          ),
+        ),
+    },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(goodIds, faultyPart(limitThree))
+        .map((lists) =>
+          assemble('last_readings', '/buoys/last_readings', lists.flat(), {}, faultOf('limit')),
+        ),
+    },
+  )
+}
