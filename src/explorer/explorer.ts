@@ -133,6 +133,7 @@ export class Explorer implements Scene {
 
   #followEvents(): void {
     addEventListener('popstate', () => this.#followAddress())
+    addEventListener('offline', () => this.#live.doubt())
     addEventListener('online', () => {
       this.#live.hurry()
       this.#retry()

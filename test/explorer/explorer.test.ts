@@ -366,6 +366,7 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
       await page.context().setOffline(true)
       await page.locator('#row-anglet').click()
       await page.locator('#banner').getByText('No connection to the server').waitFor()
+      await page.locator('#live[data-state=lost]').waitFor()
       await page.context().setOffline(false)
       await page.locator('.hero').waitFor()
       await page.locator('#banner').waitFor({ state: 'hidden' })

@@ -60,6 +60,13 @@ export class Live {
     if (this.#connection !== null && this.state === 'lost') this.start()
   }
 
+  /** The browser says that it is offline: a connection that is there may take minutes to notice. */
+  doubt(): void {
+    if (this.state !== 'live') return
+    this.#say('lost')
+    this.start()
+  }
+
   /** The page has come into sight, or has left it. */
   see(isSeen: boolean): void {
     clearTimeout(this.#pausing)
