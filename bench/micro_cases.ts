@@ -72,6 +72,13 @@ export const WORLD_CASES: readonly MicroCase[] = [
   },
   { name: 'countries', draws: () => () => '/countries' },
   { name: 'map', draws: () => () => '/buoys/map' },
+  {
+    name: 'chart of each',
+    draws:
+      ({ dataset }) =>
+      (random) =>
+        `/buoys/${pick(random, dataset.catalog.id)}/readings/chart`,
+  },
   { name: 'readings, newest 20 of each', draws: newestReadings(20) },
   { name: 'readings, newest 48 of each', draws: newestReadings(48) },
 ]

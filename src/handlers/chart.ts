@@ -11,6 +11,7 @@ import { MEASURES, MISSING_I16, MISSING_U16, type Codes, type MeasureName } from
 import { allRows, type Column, type Table, type TableRequest } from '../answers/table.ts'
 import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../answers/number-tables.ts'
 import { Literal, type TextTable } from '../answers/literals.ts'
+import type { MonthRows } from '../index/segments.ts'
 import { type JsonWriter } from '../answers/json.ts'
 import { operation, refuseBackwards, requireBuoy, type View } from '../answers/operation.ts'
 import { boolean, choice, timestamp, type QueryOf } from '../answers/parameters.ts'
@@ -229,6 +230,8 @@ function rangeOf(
   return { start: Math.max(0, Math.ceil(start)), end: Math.min(LAST_SECOND, Math.floor(end)) }
 }
 
+/** In 64 bytes. */
+const TIMES_PER_LINE = 16
 /** In place of a month: a run of hours without readings. */
 const NO_MONTH = -1
 
@@ -239,6 +242,8 @@ const NO_MONTH = -1
  */
 const axis = {
   length: 0,
+  /** V8 would drop reads without a use. */
+  touched: 0,
   /** Each run's month, or `NO_MONTH`, and its rows there, or its indexes in `hours`. */
   runs: 0,
   month: [] as number[],
@@ -282,9 +287,10 @@ function layAxis(view: View, ordinal: number, start: number, end: number, withWi
   let segment = position < last ? readings.segmentOf(ordinal, position) : 0
   for (; position < last; segment++) {
     const month = readings.month[segment]
-    const { time } = readings.months[month]
+    const { time, measures } = readings.months[month]
     let row = readings.from[segment] + position - readings.before[segment]
     const to = Math.min(readings.to[segment], row + last - position)
+    touch(time, measures, row, to)
     position += to - row
     while (row < to) {
       while (hourTime < time[row]) {
@@ -302,6 +308,25 @@ function layAxis(view: View, ordinal: number, start: number, end: number, withWi
     }
   }
   for (; hour < hours; hour++) addHour(firstHour + hour * HOUR, hour)
+}
+
+/**
+ * Reads a value of each cache line of a run, all columns at once: the waits for memory lie side by side then,
+ * where writing one column after the other waits for each. Row "chart of each" of `bench/micro_cases.ts`: 8.4 µs
+ * with, 9.8 without.
+ */
+function touch(
+  time: Uint32Array,
+  { significantHeight, maximumHeight, period }: MonthRows['measures'],
+  from: number,
+  to: number,
+): void {
+  let touched = 0
+  for (let row = from; row < to; row += TIMES_PER_LINE) {
+    touched ^= time[row] ^ significantHeight.codes[row & significantHeight.mask]
+    touched ^= maximumHeight.codes[row & maximumHeight.mask] ^ period.codes[row & period.mask]
+  }
+  axis.touched = touched
 }
 
 /** Empties the axis; a slot will have neither forecast nor tide unless it gets one. */
