@@ -20,7 +20,7 @@ import { gunzipSync } from 'node:zlib'
 
 const here = dirname(fileURLToPath(import.meta.url))
 
-const SCALAR = {
+export const SCALAR = {
   package: '@scalar/api-reference@1.72.1',
   file: 'package/dist/browser/standalone.js',
   // Of the one file: wherever it comes from, only these bytes run in visitors' browsers.
