@@ -50,11 +50,13 @@ export function drawReadings(
   const times = data.time.map((time) => Date.parse(time) / 1000)
   const { x, from, pauses } = withPauses(times)
   let group: PlotGroup | null = null
+  // Of a single time uPlot would make a range of years.
+  const range = (_plot: UPlot, low: number, high: number): [number, number] =>
+    x.length === 1 ? [...wholeOf(x, LEAST_RANGE_S)] : [low, high]
   const textOfX = (at: number): string => dayAndTime(new Date(at * 1000), zone)
   const plotOf = ({ scale, plot: special }: Part): Plot => ({
     size: 'short',
     axes: axes({ values: AXIS_TIMES }, scale),
-    scales: { x: { time: true, range: widened } },
     cursor: {
       y: false,
       sync: { key: 'readings' },
@@ -65,8 +67,9 @@ export function drawReadings(
     tzDate: (epoch) => UPlot.tzDate(new Date(epoch * 1000), zone.name),
     textOfX,
     cellsOf: ({ values }) => breakLongPauses(x, values),
-    onRange: (range) => group?.follow(range),
+    onRange: (shown) => group?.follow(shown),
     ...special,
+    scales: { ...special.scales, x: { time: true, range } },
   })
   const onAxis = (each: Line): Line => ({ ...each, values: from.map((i) => each.values[i] ?? null) })
   const parts = partsOf(data, units)
@@ -102,11 +105,6 @@ export function drawReadings(
 
 const hasValues = ({ values }: Line): boolean => values.some((value) => value !== null)
 
-/** A buoy with a single reading has a chart of as many hours as a zoom shows at least. */
-const widened = (_plot: UPlot, low: number, high: number): [number, number] => [
-  ...wholeOf([low, high], LEAST_RANGE_S),
-]
-
 function partsOf(data: Chart, units: Units): Part[] {
   const [height, period, direction] = [
     scaleOf('height', units),
@@ -116,13 +114,12 @@ function partsOf(data: Chart, units: Units): Part[] {
   const [speed, temperature] = [scaleOf('speed', units), scaleOf('temperature', units)]
   const fromZero = (least: number) => (_plot: UPlot, _low: number, high: number | null) =>
     [0, Math.max(least, (high ?? 0) * 1.08)] as [number, number]
-  const scales = { x: { time: true, range: widened } }
   return [
     {
       name: 'Heights',
       lines: heightLines(data, height),
       scale: height,
-      plot: { size: 'tall', scales: { ...scales, y: { range: fromZero(height.from(1)) } } },
+      plot: { size: 'tall', scales: { y: { range: fromZero(height.from(1)) } } },
     },
     { name: 'Periods', lines: periodLines(data, period), scale: period, plot: {} },
     {
@@ -134,14 +131,14 @@ function partsOf(data: Chart, units: Units): Part[] {
           splits: () => QUARTERS,
           values: () => QUARTER_NAMES,
         }),
-        scales: { ...scales, y: { range: [0, 360] } },
+        scales: { y: { range: [0, 360] } },
       },
     },
     {
       name: 'Wind',
       lines: windLines(data, speed),
       scale: speed,
-      plot: { scales: { ...scales, y: { range: fromZero(speed.from(1)) } } },
+      plot: { scales: { y: { range: fromZero(speed.from(1)) } } },
     },
     {
       name: 'Water',
