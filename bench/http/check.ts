@@ -3,8 +3,6 @@
  * answers?
  */
 import assert from 'node:assert/strict'
-import { isDeepStrictEqual } from 'node:util'
-import { createTidePredictor } from '@neaps/tide-predictor'
 import { assertAnswer } from '../../test/oracle/compare.ts'
 import {
   compassPoints,
@@ -17,7 +15,6 @@ import {
   energy,
   kilometres,
   makeOracle,
-  TIMESTAMP,
   type Answer,
   type JsonObject,
   type Operation,
@@ -25,7 +22,9 @@ import {
 } from '../../test/oracle/oracle.ts'
 import type { World, WorldRow } from '../../test/oracle/world.ts'
 import { timezoneAt } from '../../src/sea/territory.ts'
-import type { ForecastRecord, HarbourRecord, PassRecord } from '../../src/sea/records.ts'
+import type { HarbourRecord, PassRecord } from '../../src/sea/records.ts'
+import { conditionsBuoy, conditionsPoint, levelOf, tideSlack } from './around.ts'
+import { buoyOf, EVER, groupOf, OF_ONE_BUOY, placeOf, questionOf, spanOf, type Asked } from './asked.ts'
 import type { Case } from './cases.ts'
 import {
   AS_OF,
@@ -38,43 +37,25 @@ import {
 } from './data.ts'
 import { mapPass, passItem } from './passes.ts'
 import type { RawReply } from './raw.ts'
+import { isText } from './same.ts'
 import { fillYears } from './series.ts'
 
 const HOUR = 3600
 const DAY = 24 * HOUR
-/** Operations that read the rows of one buoy. */
-export const OF_ONE_BUOY = new Set<string>(['readings', 'readings_search', 'reading', 'chart', 'series'])
 /**
  * The oracle looks at every row it knows for every request: its worlds hold the rows of so many seconds, or
  * of a single answer that needs more. 4 to 8 requests for 30 days of one buoy share a world, which then costs
  * them less than their rows do.
  */
 const SECONDS_OF_A_WORLD = 120 * DAY
-/** Degrees: requests for places of one cell share a world. */
-const CELL = 5
 /** Farther away than the conditions look. */
 const AROUND_KM = 60
 const HARBOUR_KM = 100
 /** Half a step of numbers with one and two decimals. */
 const TENTHS = 0.05
 const HUNDREDTHS = 0.005
-/** Metres: the other program's tide, by a straight line between its heights, and two decimals. */
-const TIDE = 0.01
 /** Seconds between the heights that are looked at before a turn of the tide. */
 const TIDE_STEP = 600
-/**
- * Constituents that the other program turns differently or does not know: they may be off by twice their
- * size.
- */
-const UNSETTLED = new Set(['M1', 'M3', 'EPSILON2', 'SA_KV', 'S1_KV'])
-/** ms that an answer's time may be away from ours. */
-const NOW = 30_000
-
-export interface Asked {
-  one: Case
-  /** Below the base path. */
-  path: string
-}
 
 type Oracle = (question: Question) => Answer
 
@@ -434,118 +415,8 @@ export class Checker {
   }
 }
 
-const conditionsPoint = ({
-  lat,
-  lng,
-  runAt,
-  times,
-  values,
-}: ForecastRecord): ConditionsWorld['points'][number] => ({
-  lat,
-  lng,
-  run: runAt,
-  model: '',
-  rows: times.map((time, i) => ({
-    time,
-    wave_height: values.waveHeight![i],
-    wave_period: values.wavePeriod![i],
-    wave_direction: values.waveDirection![i],
-    wind_speed: values.windSpeed![i],
-    wind_direction: values.windDirection![i],
-    swell_height: values.swellHeight![i],
-    swell_period: values.swellPeriod![i],
-    swell_direction: values.swellDirection![i],
-  })),
-})
-
-const conditionsBuoy = ({ id, record, recent }: BenchBuoy): ConditionsWorld['buoys'][number] => ({
-  id,
-  name: record.name,
-  lat: record.lat,
-  lng: record.lng,
-  virtual: record.virtual,
-  readings: recent.flatMap((row) =>
-    row.significantHeight === null
-      ? []
-      : [
-          {
-            time: row.time,
-            height: row.significantHeight,
-            maximum: row.maximumHeight,
-            period: row.period,
-            direction: row.direction === 360 ? 0 : row.direction,
-          },
-        ],
-  ),
-})
-
 const isoTime = (epoch: number): string => `${new Date(epoch * 1000).toISOString().slice(0, 19)}Z`
-
-/** The buoy of a path below the base path, for the operations of one buoy. */
-export const buoyOf = (path: string): number => Number(path.split('/')[2])
-
-/**
- * Requests with the same text can share worlds; the empty one is that of worlds with all buoys and their
- * newest readings.
- */
-function groupOf({ one: { name, operation }, path }: Asked): string {
-  if (operation === 'series') return operation
-  if (OF_ONE_BUOY.has(operation)) return `${buoyOf(path)} ${operation === 'reading'}`
-  const place = placeOf(operation, path)
-  return place === null ? '' : `${name} ${Math.floor(place.lat / CELL)} ${Math.floor(place.lng / CELL)}`
-}
-
 const newestOf = ({ newest }: BenchBuoy): WorldRow[] => (newest === null ? [] : [newest])
-
-const EVER: Span = { from: 0, to: AS_OF }
-
-/** Times outside which no row can be in the answer. */
-function spanOf({ one: { operation }, path }: Asked): Span {
-  const { pathname, searchParams } = new URL(path, 'http://127.0.0.1')
-  const textOf = (name: string): string => searchParams.get(name) ?? ''
-  if (operation === 'reading') {
-    const time = Number(pathname.split('/')[4]) % 1e10
-    return { from: time, to: time }
-  }
-  if (operation === 'readings_search') {
-    const target = Date.parse(`${textOf('date')}T${textOf('time')}:00Z`) / 1000
-    const tolerance = Number(textOf('tolerance_hours')) * HOUR
-    return { from: target - tolerance, to: target + tolerance }
-  }
-  if (operation === 'chart' && searchParams.size === 0) return { from: AS_OF - 7 * DAY, to: AS_OF }
-  if (operation === 'readings' && textOf('start_date').endsWith('Z') && textOf('end_date').endsWith('Z')) {
-    return { from: Date.parse(textOf('start_date')) / 1000, to: Date.parse(textOf('end_date')) / 1000 }
-  }
-  return EVER
-}
-
-/** Where an answer of the nearest active buoys looks, and how far, km; null for all other requests. */
-function placeOf(operation: string, path: string): { lat: number; lng: number; radius: number } | null {
-  const { searchParams } = new URL(path, 'http://127.0.0.1')
-  if (operation === 'nearest') {
-    return {
-      lat: Number(searchParams.get('lat')),
-      lng: Number(searchParams.get('lng')),
-      radius: Number(searchParams.get('max_distance') ?? 150),
-    }
-  }
-  if (operation !== 'list' || !searchParams.has('near') || searchParams.has('active_only')) return null
-  const [lat, lng] = searchParams.get('near')!.split(',').map(Number)
-  return { lat, lng, radius: Number(searchParams.get('radius') ?? 100) }
-}
-
-/** The oracle's form of a path below the base path. */
-function questionOf(operation: Operation, path: string): Question {
-  const { pathname, searchParams } = new URL(path, 'http://127.0.0.1')
-  const [, , buoyId, , readingId] = pathname.split('/')
-  return {
-    operation,
-    ...(buoyId === undefined ? {} : { buoyId }),
-    ...(readingId === undefined ? {} : { readingId }),
-    parameters: new Map(searchParams),
-  }
-}
-
 const number = (value: unknown): number | null => (typeof value === 'number' ? value : null)
 
 /** `got` lies within `most` of `expected`. */
@@ -556,32 +427,6 @@ function assertNear(got: unknown, expected: number | null, most: number, what: s
   }
   assert.ok(typeof got === 'number', `${what} is no number, wanted ${expected}`)
   assert.ok(Math.abs(got - expected) <= most + 1e-9, `${what} is ${got}, wanted ${expected}`)
-}
-
-/** Height over time by the constituents of a harbour, from a package that the product does not use. */
-function levelOf({ constituents, datumOffset }: HarbourRecord): (time: number) => number {
-  const predictor = createTidePredictor(constituents, { offset: datumOffset, nodeCorrections: 'schureman' })
-  const heights = new Map<number, number>()
-  const onGrid = (time: number): number => {
-    const known = heights.get(time)
-    if (known !== undefined) return known
-    const { level } = predictor.getWaterLevelAtTime({ time: new Date(time * 1000) })
-    heights.set(time, level)
-    return level
-  }
-  return (time) => {
-    // It knows heights every ten minutes; a straight line between two of them is 2 mm off at most.
-    const before = Math.floor(time / 600) * 600
-    const share = (time - before) / 600
-    return (1 - share) * onGrid(before) + (share === 0 ? 0 : share * onGrid(before + 600))
-  }
-}
-
-function tideSlack({ constituents }: HarbourRecord): number {
-  return constituents.reduce(
-    (sum, { name, amplitude }) => sum + (UNSETTLED.has(name) ? 2 * amplitude : 0),
-    TIDE,
-  )
 }
 
 function assertSatellites(status: number, text: string, passes: readonly PassRecord[], what: string): void {
@@ -595,45 +440,4 @@ function assertSatellites(status: number, text: string, passes: readonly PassRec
       `${what}: ${slug}`,
     )
   }
-}
-
-/** Whether two answers say the same, whenever they were given. */
-export function sameAnswer(a: Buffer, b: Buffer): boolean {
-  const timeless = (body: Buffer): unknown => {
-    const parsed = JSON.parse(body.toString('utf8')) as { meta?: { timestamp?: string } }
-    delete parsed.meta?.timestamp
-    return parsed
-  }
-  return isDeepStrictEqual(timeless(a), timeless(b))
-}
-
-const STAMP = '"timestamp":"'
-const STAMP_LENGTH = '2026-01-01T00:00:00Z'.length
-
-const isNow = (time: string): boolean =>
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(time) && Math.abs(Date.parse(time) - Date.now()) < NOW
-
-/** Whether `text` is `body` as JSON, with the time of now where that has `TIMESTAMP`. */
-function isText(text: string, body: JsonObject): boolean {
-  const [before, after, ...more] = JSON.stringify(body).split(TIMESTAMP)
-  return (
-    more.length === 0 &&
-    after !== undefined &&
-    text.length === before.length + STAMP_LENGTH + after.length &&
-    text.startsWith(before) &&
-    text.endsWith(after) &&
-    isNow(text.slice(before.length, before.length + STAMP_LENGTH))
-  )
-}
-
-/** Whether two answers are the same bytes, but for the time of now in `meta.timestamp`. */
-export function sameBytes(a: Buffer, b: Buffer): boolean {
-  const at = a.lastIndexOf(STAMP)
-  if (at === -1 || a.length !== b.length) return false
-  const [start, end] = [at + STAMP.length, at + STAMP.length + STAMP_LENGTH]
-  return (
-    a.subarray(0, start).equals(b.subarray(0, start)) &&
-    a.subarray(end).equals(b.subarray(end)) &&
-    [a, b].every((body) => isNow(body.toString('latin1', start, end)))
-  )
 }

@@ -2,7 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BASE_PATH, type Case } from './cases.ts'
-import { buoyOf, OF_ONE_BUOY, type Asked, type Checker } from './check.ts'
+import { buoyOf, OF_ONE_BUOY, type Asked } from './asked.ts'
+import type { Checker } from './check.ts'
 import { LISTS } from './load.ts'
 import { ownLines } from './mixture.ts'
 import {

@@ -1,7 +1,7 @@
 /** Cases against the ceiling, the revision of before and peers: cold, hot, and several requests together. */
 import { gunzipSync } from 'node:zlib'
 import { BASE_PATH, HOT_BAR, PIPELINED_BARS, type Case } from './cases.ts'
-import { sameBytes } from './check.ts'
+import { sameBytes } from './same.ts'
 import { saturate, type Load, type Sample } from './load.ts'
 import { HOT_MODES, MODES, ROUNDS, say, SECONDS, type HotMode } from './options.ts'
 import type { Peer } from './peers.ts'
