@@ -2,7 +2,7 @@
 import { gunzipSync } from 'node:zlib'
 import { BASE_PATH, HOT_BAR, PIPELINED_BARS, type Case } from './cases.ts'
 import { sameBytes } from './same.ts'
-import { saturate, type Load, type Sample } from './load.ts'
+import { RefusedError, saturate, type Load, type Sample } from './load.ts'
 import { HOT_MODES, MODES, ROUNDS, say, SECONDS, type HotMode } from './options.ts'
 import type { Peer } from './peers.ts'
 import { checkable, listFile, probe, type Plan } from './plans.ts'
@@ -11,18 +11,32 @@ import type { PeerRow, Results, ShareRow } from './report.ts'
 import { isStopping, type Ceiling, type Server } from './servers.ts'
 import { median, medians } from './statistics.ts'
 
+interface Asked {
+  server: Server
+  load: Load
+  /** Called where the server's limits refuse the load: it is left out of the rounds, and has no sample. */
+  onRefused?: (refusal: RefusedError) => void
+}
+
 /** Rounds in which each server is asked once, every other time in reverse. */
-async function alternate(
-  servers: readonly { server: Server; load: Load }[],
-  rounds: number,
-): Promise<Sample[][]> {
+async function alternate(servers: readonly Asked[], rounds: number): Promise<Sample[][]> {
+  const leftOut = new Set<number>()
   const samples: Sample[][] = servers.map(() => [])
   for (let round = 0; round < rounds; round++) {
     const order = servers.map((_, i) => i)
     if (round % 2 === 1) order.reverse()
     for (const i of order) {
       if (isStopping()) return await new Promise(() => {})
-      samples[i].push(await saturate(servers[i].server, servers[i].load))
+      if (leftOut.has(i)) continue
+      const { server, load, onRefused } = servers[i]
+      try {
+        samples[i].push(await saturate(server, load))
+      } catch (error) {
+        if (onRefused === undefined || !(error instanceof RefusedError)) throw error
+        onRefused(error)
+        leftOut.add(i)
+        samples[i].length = 0
+      }
     }
   }
   return samples
@@ -106,18 +120,26 @@ async function measureCold(
       results.notRun.push(`${peer.name}, ${one.name}: ${(error as Error).message.split('\n', 1)[0]}`)
     }
   }
+  // Some revisions admit fewer series of one client at a time than there are connections.
+  const onRefused = ({ message }: RefusedError): void =>
+    void results.notRun.push(`before, ${one.name}: ${message}`)
   const samples = await alternate(
     [
       { server: cold, load },
       { server: ceiling, load },
-      ...(before === null ? [] : [{ server: before.cold, load }]),
+      ...(before === null ? [] : [{ server: before.cold, load, onRefused }]),
       ...comparable.flatMap(({ ready }) => (ready.server === null ? [] : [{ server: ready.server, load }])),
     ],
     ROUNDS,
   )
   let next = 2
   const earlier = before === null ? undefined : samples[next++]
-  const row = shareRow(one, 'cold', 1, { own: samples[0], ceiling: samples[1], before: earlier })
+  const isMeasured = earlier !== undefined && earlier.length > 0
+  const row = shareRow(one, 'cold', 1, {
+    own: samples[0],
+    ceiling: samples[1],
+    before: isMeasured ? earlier : undefined,
+  })
   results.shares.push(row)
   for (const { peer, bar, ready } of comparable) {
     const theirs = ready.server === null ? ready.measure(ROUNDS, SECONDS) : samples[next++]
