@@ -151,10 +151,7 @@ test('What the files say to groundswell is understood: commands, options and var
   const [, variables] = /^Environment=(.+)$/m.exec(unit)!
   understand(line.split(' '), Object.fromEntries(variables.split(' ').map((each) => each.split('='))))
 
-  assert.match(unit, /^Environment=GLIBC_TUNABLES=glibc\.malloc\.hugetlb=1$/m)
-
   const dockerfile = readFileSync(join(DEPLOY, 'Dockerfile'), 'utf8')
-  assert.match(dockerfile, /^ +GLIBC_TUNABLES=glibc\.malloc\.hugetlb=1 \\$/m)
   const set = Object.fromEntries(
     [...dockerfile.matchAll(/\b(GROUNDSWELL_\w+)=([^\s\\]+)(?: \\)?$/gm)]
       .slice(-2)
