@@ -64,8 +64,8 @@ function makeText(
 }
 
 /**
- * Writes those of the days `from` to before `to` of `SEASON_DAYS`, 96 at most, that have a sample, each with a comma before it; the
- * first of all without. `isWhole`: values are whole units, not hundredths.
+ * Writes those of the days `from` to before `to` of `SEASON_DAYS`, `MOST_DAYS` at most, that have a sample,
+ * each with a comma before it; the first of all without. `isWhole`: values are whole units, not hundredths.
  * @returns whether it wrote any
  */
 export function writeDays(
