@@ -34,6 +34,7 @@ interface Stretch {
 export class YearOfDays {
   readonly #year: number
   readonly #daysOfYear: number
+  readonly #newest: number
   readonly #zoneOf: (id: number) => Zone | null
   readonly #known: AggregateYear | null
   readonly #buoys = new Map<number, BuoyDays>()
@@ -43,12 +44,20 @@ export class YearOfDays {
   readonly #four = new Int32Array(4)
 
   /**
-   * `zoneOf` gives the zones of the catalogue's buoys. What `known` has of a buoy whose zone is the same is
-   * taken from there; a buoy without a zone keeps the one that it had there.
+   * `newest` is the time of the year's newest row, epoch seconds: what the tz database says of later days is
+   * not in the part, whose bytes would otherwise depend on what its edition expects. `zoneOf` gives the zones
+   * of the catalogue's buoys. What `known` has of a buoy whose zone is the same is taken from there; a buoy
+   * without a zone keeps the one that it had there.
    */
-  constructor(year: number, zoneOf: (id: number) => Zone | null, known: AggregateYear | null) {
+  constructor(
+    year: number,
+    newest: number,
+    zoneOf: (id: number) => Zone | null,
+    known: AggregateYear | null,
+  ) {
     this.#year = year
     this.#daysOfYear = daysFromCivil(year + 1, 1, 1) - daysFromCivil(year, 1, 1)
+    this.#newest = newest
     this.#zoneOf = zoneOf
     this.#known = known
   }
@@ -56,7 +65,7 @@ export class YearOfDays {
   /** Whether what is known of a buoy's days was worked out in `now`, or the buoy is not in the catalogue. */
   static isOfZone(known: { name: string; rules: string } | null, now: Zone | null, year: number): boolean {
     if (now === null) return true
-    return known?.name === now.name && known.rules === yearDays(now, year).rules
+    return known?.name === now.name && yearDays(now, year).hasRules(known.rules)
   }
 
   /** Some buoys need all their days worked out. */
@@ -81,7 +90,7 @@ export class YearOfDays {
     // Another edition of the tz database may have renamed or changed the zone of a buoy that is left out now.
     const kept = now ?? (before === null ? null : zone(before.name))
     const days = kept === null ? null : yearDays(kept, this.#year)
-    const isKept = before !== null && kept?.name === before.name && days!.rules === before.rules
+    const isKept = before !== null && kept?.name === before.name && days!.hasRules(before.rules)
     if (isKept) {
       for (const name of MEASURE_NAMES) {
         const statistics = statisticsOf(known!, at, MEASURES[name])
@@ -176,7 +185,7 @@ export class YearOfDays {
       .sort(([a], [b]) => a - b)
       .map(([id, { zone, days, measures }]) => ({
         id,
-        zone: zone === null ? null : { name: zone.name, rules: days!.rules },
+        zone: zone === null ? null : { name: zone.name, rules: days!.rulesUntil(this.#newest) },
         measures: new Map(
           MEASURE_NAMES.flatMap((name) => {
             const statistics = measures.get(name)

@@ -17,7 +17,7 @@ import { isDirection, NO_VALUE, type Aggregation } from './statistics.ts'
 export interface AggregateYear {
   readonly file: string
   readonly year: number
-  /** Zones of the buoys, and a hash of the edges of their days. */
+  /** Zones of the buoys, and `YearDays.rules` of the days that have rows. */
   readonly zones: readonly { readonly name: string; readonly rules: string }[]
   /** Ids of all buoys that have rows in the year, ascending. */
   readonly buoys: Uint32Array
@@ -170,7 +170,7 @@ export class Aggregates {
     const index = rows.zone[at]
     if (index === NO_ZONE) return false
     const { name, rules } = rows.zones[index]
-    return name === zone.name && rules === yearDays(zone, year).rules
+    return name === zone.name && yearDays(zone, year).hasRules(rules)
   }
 
   /**

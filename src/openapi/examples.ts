@@ -342,11 +342,11 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
     },
     meta: { timestamp: '2026-11-01T06:00:00Z' },
   },
-  '/changes?since=4b1267ac7452e6aaa29d4232': {
+  '/changes?since=0a451af93a4c3361c8911755': {
     status: 'success',
     data: {
-      since: '4b1267ac7452e6aaa29d4232',
-      until: '4b1267ac7452e6aaa29d4232',
+      since: '0a451af93a4c3361c8911755',
+      until: '0a451af93a4c3361c8911755',
       buoys: [],
       passes: false,
       forecast: false,
@@ -1149,10 +1149,10 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
   '410 not_held /buoys?snapshot=000000000000000000000000': {
     error: 'snapshot_gone',
     message:
-      'Parameter snapshot names a snapshot that is not held any more, or never was. Current: 4b1267ac7452e6aaa29d4232',
+      'Parameter snapshot names a snapshot that is not held any more, or never was. Current: 0a451af93a4c3361c8911755',
     timestamp: '2026-11-01T06:00:00Z',
     request_id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff',
-    details: { parameter: 'snapshot', current: '4b1267ac7452e6aaa29d4232' },
+    details: { parameter: 'snapshot', current: '0a451af93a4c3361c8911755' },
   },
   '422 out_of_range /buoys/satellite_passes?limit=500': {
     error: 'validation_failed',

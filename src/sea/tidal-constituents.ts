@@ -295,11 +295,18 @@ function stateAt(
     }
     for (const [name, power] of nodes) {
       argument[i] += power * u[name]
-      factor[i] *= f[name] ** Math.abs(power)
+      factor[i] *= powerOf(f[name], Math.abs(power))
     }
     argument[i] %= 2 * Math.PI
   })
   return { argument, speed, factor }
+}
+
+/** A whole or half power. The last digit of `**` is not the same in all releases of the engine. */
+function powerOf(base: number, exponent: number): number {
+  let product = exponent % 1 === 0 ? 1 : Math.sqrt(base)
+  for (let times = Math.floor(exponent); times > 0; times--) product *= base
+  return product
 }
 
 /** 2000-01-01 12:00, from which the mean longitudes are counted. */
@@ -357,7 +364,7 @@ function nodeFactors(node: number, perigee: number): { f: Factors; u: Factors } 
   const tanHalf2 = tan(I / 2) ** 2
   const P = perigee - xi
   const fO1 = (sinI * cosHalf ** 2) / 0.38
-  const fM2 = cosHalf ** 4 / 0.9154
+  const fM2 = powerOf(cosHalf, 4) / 0.9154
   const uM2 = 2 * (xi - nu)
   // Equations 213 and 214, 197 and 203: how the perigee joins two constituents that records cannot tell
   // apart.

@@ -200,6 +200,30 @@ test('Closed years keep their files, a revised reading renews its year, a new zo
   assert.deepEqual(await checkFolder(folder), [])
 })
 
+test('What the tz database says of later months is not in the part of a year that is under way.', async (t) => {
+  // Until 30 October 2016 both clocks were the same.
+  const zones = ['Europe/Athens', 'Europe/Istanbul']
+  const rulesUntil = async (end: string): Promise<string[]> => {
+    const folder = temporaryFolder(t)
+    const rows = every6Hours('2016-01-01T00:00:00Z', end, 1000)
+    await build([fakeSource(zones.map((timezone, i) => buoyOf(i + 1, timezone, rows)))], folder)
+    assert.deepEqual(await checkFolder(folder), [])
+    const manifest = (await readManifest(folder))!
+    const entry = manifest.parts.find(({ kind }) => kind === 'aggregates')!
+    const { meta } = decodePart(new Uint8Array((await loadPart(folder, entry)).buffer), entry.file)
+    const { aggregates } = finish(openReady(finish(makeReady(await loadSnapshot(folder), 86_400)))).dataset
+    zones.forEach((name, ordinal) =>
+      assert.ok(aggregates.knows(2016, ordinal, zone(name) ?? assert.fail()), `${end}: ${name} is known`),
+    )
+    return (meta.zones as [string, string][]).map(([, rules]) => rules)
+  }
+  const [athens, istanbul] = await rulesUntil('2016-10-29T18:00:01Z')
+  assert.equal(athens, istanbul)
+  const [athensLater, istanbulLater] = await rulesUntil('2016-10-30T18:00:01Z')
+  assert.notEqual(athensLater, istanbulLater)
+  assert.notEqual(athensLater, athens)
+})
+
 /** Publishes the folder's snapshot again with other parts. */
 async function republish(
   folder: string,

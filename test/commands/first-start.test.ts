@@ -5,6 +5,7 @@ import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { missing } from '../http/server_for_tests.ts'
 import { temporaryFolder } from '../live.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -123,10 +124,14 @@ test('A first start of the demo says fewer than ten lines, a second one four, an
       ],
       folder,
     )
-  const expectLines = (lines: string[], expected: RegExp[]): void => {
+  // Where the native engine does not load, a server says that, too: on Node 24 it wants a newer glibc than
+  // some Debian has.
+  const warnings = missing('uws') === false ? [] : [/^warning: uWebSockets.js cannot be loaded, /]
+  const expectLines = (lines: string[], others: RegExp[]): void => {
+    const expected = [...others, ...warnings]
     assert.equal(lines.length, expected.length, lines.join('\n'))
     lines.forEach((line, i) => assert.match(line, expected[i]))
-    assert.ok(lines.length + PHASES.length < LINES_BELOW)
+    assert.ok(others.length + PHASES.length < LINES_BELOW)
     assert.doesNotMatch(lines.join('\n'), /\d (files|rows)|bad lines/)
   }
   const again = [
