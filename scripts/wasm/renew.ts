@@ -1,5 +1,5 @@
-/** Writes `src/answers/day-writer-code.ts` anew from `day-writer.wat`: `npm run wasm`. */
+/** Assembles the `.wat` files of `src/answers/` into the modules beside them: `npm run wasm`. */
 import { writeFileSync } from 'node:fs'
-import { CODE_FILE, codeText } from './assemble.ts'
+import { codeFile, codeText, SOURCES } from './assemble.ts'
 
-writeFileSync(CODE_FILE, await codeText())
+for (const source of SOURCES) writeFileSync(codeFile(source), await codeText(source))

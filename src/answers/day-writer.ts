@@ -9,6 +9,7 @@
 import { CODE } from './day-writer-code.ts'
 import type { DayValues } from '../index/aggregates.ts'
 import { HUNDREDTH_TEXT, SHORT_INTEGERS } from './number-tables.ts'
+import { WASM } from './wasm.ts'
 
 const WHOLE_DIGITS_AT = 40_000
 const HUNDREDTHS_AT = 50_000
@@ -32,18 +33,9 @@ const PAGE_BYTES = 65_536
 /** The system gives a page when it is first written: 51 KB a text. */
 const PAGES = Math.ceil((TEXTS_AT + MOST_TEXTS * TEXT_BYTES + MOST_HEAD_BYTES) / PAGE_BYTES)
 
-/** What is used of the types of the web, which the compiler is not given. */
-interface WebAssemblyTypes {
-  Memory: new (limits: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer }
-  Module: new (code: Uint8Array) => object
-  Instance: new (module: object, imports: object) => { readonly exports: unknown }
-}
-
 type Write = (head: number, length: number, from: number, to: number, factor: number) => number
 
-const { Memory, Module, Instance } = (globalThis as unknown as { WebAssembly: WebAssemblyTypes }).WebAssembly
-
-const memory = new Memory({ initial: PAGES, maximum: PAGES })
+const memory = new WASM.Memory({ initial: PAGES, maximum: PAGES })
 const bytes = new Uint8Array(memory.buffer)
 /** The days of the season that is written, by day from its first. They are all writers' of the thread. */
 export const SEASON_DAYS: DayValues = {
@@ -54,7 +46,8 @@ bytes.set(new Uint8Array(SHORT_INTEGERS.words.buffer))
 bytes.set(SHORT_INTEGERS.lengths, WHOLE_DIGITS_AT)
 bytes.set(new Uint8Array(HUNDREDTH_TEXT.words.buffer), HUNDREDTHS_AT)
 bytes.set(HUNDREDTH_TEXT.lengths, HUNDREDTH_LENGTHS_AT)
-const { write } = new Instance(new Module(Buffer.from(CODE, 'base64')), { days: { memory } }).exports as {
+const { write } = new WASM.Instance(new WASM.Module(Buffer.from(CODE, 'base64')), { days: { memory } })
+  .exports as {
   write: Write
 }
 

@@ -16,7 +16,8 @@ import {
   SIGNED_HUNDREDTHS,
   THOUSANDTHS,
 } from './number-tables.ts'
-import { READING_ID_FACTOR, roundedEnergy } from './reading.ts'
+import { READING_ID_FACTOR } from './reading.ts'
+import { roundedEnergy } from './energy.ts'
 import type { ReadingCursor } from './reading-table.ts'
 import type { BulkWriter } from './table.ts'
 import { DATE_TAIL, MINUTE_TEXT, plainDateHead, SECOND_TEXT } from './time-tables.ts'

@@ -5,7 +5,8 @@ import type { JsonWriter } from './json.ts'
 import { Literal } from './literals.ts'
 import { extraMeasures, WIRE_NAMES } from './measures.ts'
 import { compassIndex, compassPoint } from './number-tables.ts'
-import { READING_ID_FACTOR, waveEnergy } from './reading.ts'
+import { READING_ID_FACTOR } from './reading.ts'
+import { waveEnergy } from './energy.ts'
 import type { CodeColumn, Column } from './table.ts'
 
 const UUID_MIDDLE = new Literal('-8000-8000-')

@@ -1,6 +1,6 @@
 /** Columns of readings in Parquet under their names on the wire: those that are kept, and what follows from them. */
 import { compassPoint } from '../answers/number-tables.ts'
-import { waveEnergy } from '../answers/reading.ts'
+import { waveEnergy } from '../answers/energy.ts'
 import type { ReadingsBuoy } from '../answers/table.ts'
 import {
   integerElement,

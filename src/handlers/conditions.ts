@@ -18,7 +18,7 @@ import { choice, integer, number, timestamp, type QueryOf } from '../answers/par
 import { recordTable, type JsonRecord, type RecordColumn } from '../answers/record-table.ts'
 import { FORMATS } from '../answers/shape.ts'
 import type { Table, TableRequest } from '../answers/table.ts'
-import { waveEnergy } from '../answers/reading.ts'
+import { waveEnergy } from '../answers/energy.ts'
 import { writeNearest, type SnapshotFragments } from '../answers/fragments.ts'
 import type { SpotRecord } from '../sea/records.ts'
 import { DAY, MINUTE } from '../sea/time.ts'

@@ -4,12 +4,14 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { daysText, keepText, MOST_DAYS, MOST_TEXTS, SEASON_DAYS } from '../../src/answers/day-writer.ts'
 import { NO_VALUE } from '../../src/index/statistics.ts'
-import { CODE_FILE, codeText } from '../../scripts/wasm/assemble.ts'
+import { codeFile, codeText, SOURCES } from '../../scripts/wasm/assemble.ts'
 
-test('the code that writes days is what its source assembles to', async () => {
+test('the code of WebAssembly is what its sources assemble to', async () => {
   const code = (text: string): string => text.replaceAll(/[\s'+]/g, '')
   // The formatter may break its lines elsewhere.
-  assert.equal(code(readFileSync(CODE_FILE, 'utf8')), code(await codeText()))
+  for (const source of SOURCES) {
+    assert.equal(code(readFileSync(codeFile(source), 'utf8')), code(await codeText(source)))
+  }
 })
 
 test('days are written with any value and number of samples, from any day on, in the last place as in the first', () => {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { JsonWriter } from '../../src/answers/json.ts'
-import { READING_BYTES, writeReading, writeReadings, writeReadingSubset } from '../../src/answers/reading.ts'
+import { READING_BYTES, writeReading, writeReadingSubset } from '../../src/answers/reading.ts'
+import { writeReadings } from '../../src/answers/reading-writer.ts'
 import type { MonthRows } from '../../src/index/segments.ts'
 
 const POINTS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
@@ -137,6 +138,27 @@ test('A reading alone has the bytes that it has on a page.', () => {
     }),
     { numRuns: 1000 },
   )
+})
+
+test('Every code of every column is written on lines, thousands at a time, as it is alone.', () => {
+  const ROWS = 65_535
+  const rows = Array.from({ length: ROWS }, (_, code) => ({
+    time: code * 65_537,
+    height: code,
+    maximum: code,
+    period: ROWS - 1 - code,
+    temperature: code - 32_767,
+    direction: code,
+  }))
+  const columns = rowsOf(rows, true)
+  const lines = dirtyWriter(ROWS)
+  writeReadings(lines, 900_000, columns, ROWS - 1, -1, ROWS, true)
+  const alone = dirtyWriter(ROWS)
+  for (let i = ROWS - 1; i >= 0; i--) {
+    writeReading(alone, 900_000, columns, i)
+    alone.text('\n')
+  }
+  assert.equal(Buffer.compare(lines.answer(), alone.answer()), 0)
 })
 
 test('Energies of the decisions come out whole.', () => {
