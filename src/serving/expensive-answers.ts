@@ -101,7 +101,7 @@ class Answer implements LaterEvents {
   sent = 0
   /** Bytes that are made once more and were sent before. */
   skipped = 0
-  /** When it was asked for, and when its steps began, in ms of `performance.now`. */
+  /** When it was asked for, and when its steps began, in ms of the clock. */
   readonly askedAt: number
   begunAt = 0
   /** When its reader last left no room. */
@@ -144,9 +144,18 @@ export class ExpensiveAnswers {
   readonly #longestWaitMs: number
   readonly #longestMs: number
 
-  /** `requests`: how many requests of all kinds this thread has had. */
-  constructor(requests: () => number, { longestWaitMs = LONGEST_WAIT_MS, longestMs = LONGEST_MS } = {}) {
+  readonly #clock: () => number
+
+  /**
+   * `requests`: how many requests of all kinds this thread has had. By `clock`, in ms, answers have waited and
+   * gone on too long.
+   */
+  constructor(
+    requests: () => number,
+    { longestWaitMs = LONGEST_WAIT_MS, longestMs = LONGEST_MS, clock = (): number => performance.now() } = {},
+  ) {
     this.#requests = requests
+    this.#clock = clock
     this.#longestWaitMs = longestWaitMs
     this.#longestMs = longestMs
   }
@@ -173,7 +182,7 @@ export class ExpensiveAnswers {
    * be deferred, and nothing was taken
    */
   add(request: ExpensiveRequest, later: (events: LaterEvents) => LaterReply | null): boolean {
-    const answer = new Answer(this, request, performance.now())
+    const answer = new Answer(this, request, this.#clock())
     answer.reply = later(answer)
     if (answer.reply === null) return false
     this.#waiting.push(answer)
@@ -277,7 +286,7 @@ export class ExpensiveAnswers {
   }
 
   #begin(answer: Answer): void {
-    answer.begunAt = performance.now()
+    answer.begunAt = this.#clock()
     answer.steps = answer.request.steps(this.#writer)
     this.#working.push(answer)
   }
@@ -321,7 +330,7 @@ export class ExpensiveAnswers {
     } else if (!hasRoom) {
       remove(this.#working, answer)
       this.#unread.add(answer)
-      answer.unreadSince = performance.now()
+      answer.unreadSince = this.#clock()
     }
   }
 
@@ -373,7 +382,7 @@ export class ExpensiveAnswers {
 
   /** Ends what takes too long. */
   #look(): void {
-    const now = performance.now()
+    const now = this.#clock()
     for (const answer of this.#waiting.filter(({ askedAt }) => now - askedAt > this.#longestWaitMs)) {
       this.leave(answer)
       answer.request.refuse(answer.reply!, null)

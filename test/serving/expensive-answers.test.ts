@@ -245,15 +245,19 @@ test('Readers that take nothing do not hold up those who wait.', async () => {
 })
 
 test('What waits too long is refused, and what goes on too long is cut.', async () => {
-  const answers = new ExpensiveAnswers(quiet, { longestWaitMs: 300, longestMs: 1500 })
+  let now = 0
+  const answers = new ExpensiveAnswers(quiet, { longestWaitMs: 300, longestMs: 1500, clock: () => now })
   const ask = asker(answers)
   const stuck = [1, 2, 3, 4].flatMap((client) =>
     Array.from({ length: 8 }, () => ask(client, { steps: 500, room: 1 })!),
   )
   await until(() => stuck.every(({ steps }) => steps > 0), 'not all begun')
   const late = ask(5)!
+  now = 301
   await until(() => late.refused.length > 0, 'not refused')
   assert.deepEqual([late.refused, late.steps, late.read.head], [[null], 0, '503 Service Unavailable'])
+  assert.ok(stuck.every(({ read }) => !read.wasCut))
+  now = 1501
   await until(() => stuck.every(({ read }) => read.wasCut), 'not cut')
   assert.ok(stuck.every(({ running }) => running === 0))
   assert.deepEqual(answers.counts, { waiting: 0, begun: 0 })
