@@ -1,14 +1,15 @@
 /** Answers an admitted request: query → kept answer or handler → reply. */
 import { SEPARATOR } from '../answers/canonical.ts'
 import { isExpensive, type ExpensiveAnswer, type Operation, type View } from '../answers/operation.ts'
-import { ACCEPT_LANGUAGE, type Exchange } from '../http/exchange.ts'
+import { ACCEPT_LANGUAGE, IF_NONE_MATCH, type Exchange } from '../http/exchange.ts'
 import type { Route } from '../routes.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
 import { MINUTE } from '../sea/time.ts'
 import { finish } from '../system/steps.ts'
-import type { AnsweredRequest, AnswerCache } from './cache.ts'
+import type { AnswerCache } from './cache.ts'
 import { keptBytes, MOST_KEPT_BYTES, NOT_KEPT, type DeferredAnswers } from './deferred-answers.ts'
 import { beginAnswer, endAnswer } from './envelope.ts'
+import type { AnsweredRequest } from './kept-answer.ts'
 import { preferredLanguage } from './language.ts'
 import { linkHeader } from './links.ts'
 import type { RequestState } from './request-state.ts'
@@ -49,6 +50,12 @@ export class Answering {
     }
     const { low, high } = digest
     const { cache, isPinned } = state.served
+    // Whoever names the tag of this very request had its answer: it need not be made. Heads of pinned answers have links, which
+    // come of making them.
+    if (!isPinned && exchange.header(IF_NONE_MATCH) !== '') {
+      state.describe(operation, low, high, minute, '')
+      if (this.#sender.sendNamed(exchange)) return
+    }
     if (cache.isOff) {
       const body = this.#written(view, target, query, path, now, language)
       state.describe(operation, low, high, minute, this.#link)

@@ -1,12 +1,17 @@
 /**
- * Whole answers of one snapshot, by canonical request: bounded in bytes, the oldest leave first. Nothing
- * relies on it; a new snapshot begins with an empty one.
+ * Whole answers of one snapshot, by canonical request, bounded in bytes. Nothing relies on it; a new snapshot
+ * begins with an empty one.
+ *
+ * Where it is full, answers that are asked for often stay, and others are not even taken in: where requests are
+ * for twice as many answers as fit, taking in each of them and dropping the oldest costs more than it saves
+ * (`bench/README.md`).
  */
-import type { Encoding } from './encoding.ts'
-import type { Operation } from '../answers/operation.ts'
-import type { Format } from '../answers/shape.ts'
 import { compressAnswer, LEAST_COMPRESSED_BYTES, type CompressedAnswer } from './compressed.ts'
+import type { Encoding } from './encoding.ts'
+import { KeptAnswer, type AnsweredRequest } from './kept-answer.ts'
+import { MOST_COUNTED, Popularity } from './popularity.ts'
 import { RequestTargets } from './request-targets.ts'
+import { Slabs } from './slabs.ts'
 
 /** An answer that takes more than this share of the cache would drive out everything else. */
 const LARGEST_SHARE = 1 / 8
@@ -14,146 +19,46 @@ const LARGEST_SHARE = 1 / 8
 const ENTRY_BYTES = 300
 /** Answers that are being compressed at a time: as many as libuv has threads. */
 const MOST_COMPRESSIONS = 4
-/** Memory is taken in pieces of this share of the cache, between these sizes. */
+/** Memory is taken in pieces of this share of the cache, at most of this size: looking through one takes 0.3 ms. */
 const SLAB_SHARE = 1 / 16
-const LEAST_SLAB_BYTES = 64 * 1024
-const MOST_SLAB_BYTES = 4 * 1024 * 1024
-/**
- * An answer larger than this share of a slab gets memory of its own: no more than that is left unused at a
- * slab's end.
- */
-const SLAB_REST = 1 / 4
+const MOST_SLAB_BYTES = 1024 * 1024
+/** So much of a slab may stay when room is made: the rest is won. */
+const STAYING_SHARE = 3 / 4
 
-const NOTHING = new Uint8Array(0)
-
-/** What the request path needs to send an answer again. */
-export interface AnsweredRequest {
-  readonly operation: Operation
-  /** Its ordinal among the operations. */
-  readonly index: number
-  /** Number in the ETag: its lower 32 bits, and the 16 above. */
-  readonly low: number
-  readonly high: number
-  /** The minute since 1970 that the answer is of; 0 where it is good for as long as its snapshot. */
-  readonly minute: number
-  /** `Accept-Language` decided: it is the answer for those who send none. */
-  readonly negotiated: boolean
-  readonly format: Format
-}
-
-/**
- * What the tail of an answer is long in bytes, of one without a timestamp too: its last bytes then stand for it.
- */
-const OWN_TAIL_BYTES = 23
-
-/** All in one object, which is one or two cache lines. */
-export class KeptAnswer implements AnsweredRequest {
-  readonly operation: Operation
-  readonly index: number
-  readonly low: number
-  readonly high: number
-  readonly minute: number
-  readonly negotiated: boolean
-  readonly format: Format
-  /** In place of a timestamp, where the format has none: the last bytes. */
-  readonly ownTail: Uint8Array | null
-  /** Bytes it takes in the cache, and whether it is still in there. */
-  size: number
-  kept = true
-  gzip: CompressedAnswer | 'under way' | null = null
-  br: CompressedAnswer | 'under way' | null = null
-  zstd: CompressedAnswer | 'under way' | null = null
-  #bytes: Uint8Array
-  #second = -1
-
-  /** Over `bytes`, whose last are the tail. */
-  constructor(
-    { operation, index, low, high, minute, negotiated, format }: AnsweredRequest,
-    bytes: Uint8Array,
-    size: number,
-  ) {
-    this.operation = operation
-    this.index = index
-    this.low = low
-    this.high = high
-    this.minute = minute
-    this.negotiated = negotiated
-    this.format = format
-    this.ownTail = format === 'json' ? null : bytes.slice(-OWN_TAIL_BYTES)
-    this.#bytes = bytes
-    this.size = size
-  }
-
-  /** The answer as of `second`; `tail` are the bytes that say so. */
-  bytesAt(second: number, tail: Uint8Array): Uint8Array {
-    if (second !== this.#second) {
-      this.#second = second
-      this.#bytes.set(tail, this.#bytes.length - tail.length)
-    }
-    return this.#bytes
-  }
-
-  /** The answer with another `tail` than that of the last second asked for. */
-  bytesWith(tail: Uint8Array): Uint8Array {
-    this.#second = -1
-    this.#bytes.set(tail, this.#bytes.length - tail.length)
-    return this.#bytes
-  }
-
-  /** Lets go of its memory: a request target may lead here for long. */
-  leave(): void {
-    this.kept = false
-    this.#bytes = NOTHING
-    this.gzip = this.br = this.zstd = null
-  }
-}
-
-/**
- * Memory of kept answers. Few large buffers, because the engine finds the bytes of a buffer by way of five
- * objects: those of a buffer per answer were never in the processor's cache, half a microsecond of a kept
- * answer. A slab goes when all its answers have left, which they do in the order they came.
- */
-class Slabs {
-  readonly #size: number
-  #slab = NOTHING
-  #used = 0
-
-  constructor(limit: number) {
-    this.#size = Math.max(LEAST_SLAB_BYTES, Math.min(MOST_SLAB_BYTES, limit * SLAB_SHARE))
-  }
-
-  /** A copy of `bytes`. */
-  keep(bytes: Uint8Array): Uint8Array {
-    if (bytes.length > this.#size * SLAB_REST) return bytes.slice()
-    if (this.#used + bytes.length > this.#slab.length) {
-      this.#slab = new Uint8Array(this.#size)
-      this.#used = 0
-    }
-    const copy = this.#slab.subarray(this.#used, (this.#used += bytes.length))
-    copy.set(bytes)
-    return copy
-  }
+/** Bytes in a slab: an answer, plain where there is no coding. */
+interface Piece {
+  readonly answer: KeptAnswer
+  readonly encoding: Encoding | null
+  readonly length: number
 }
 
 export class AnswerCache {
+  /** How often requests came lately, those for answers that are not kept among them. */
+  readonly popularity: Popularity
   readonly #limit: number
   readonly #answers = new Map<string, KeptAnswer>()
   /** Not in the answers themselves: few have any, and an answer is to fit into two cache lines. */
   readonly #links = new Map<KeptAnswer, string>()
-  readonly #slabs: Slabs
+  readonly #slabs: Slabs<Piece>
   #targets: RequestTargets<KeptAnswer> | null = null
-  #bytes = 0
+  /** What entries take beside their bytes. */
+  #entryBytes = 0
   #compressions = 0
+  /** An answer asked for less often is not taken in; 0 until room had to be made. */
+  #bar = 0
+  #halvings = 0
 
-  /** `limit` in bytes; 0 keeps nothing. */
-  constructor(limit: number) {
+  /** `limit` in bytes; 0 keeps nothing. `popularity`: as the cache of the snapshot before knows it. */
+  constructor(limit: number, popularity = new Popularity()) {
     this.#limit = limit
-    this.#slabs = new Slabs(limit)
+    this.#slabs = new Slabs(Math.min(MOST_SLAB_BYTES, limit * SLAB_SHARE))
+    this.popularity = popularity
+    this.#halvings = popularity.halvings
   }
 
   /** What it takes now. */
   get bytes(): number {
-    return this.#bytes
+    return this.#slabs.bytes + this.#entryBytes
   }
 
   get isOff(): boolean {
@@ -178,6 +83,11 @@ export class AnswerCache {
     this.#targets.add(path, query, answer)
   }
 
+  /** Counts a request for an answer that is kept; `put` counts the others. */
+  asked({ low, high }: KeptAnswer): void {
+    this.popularity.count(low, high)
+  }
+
   /** The header lines of the links of a kept answer; '' where it has none. */
   linkOf(kept: KeptAnswer): string {
     return this.#links.get(kept) ?? ''
@@ -185,17 +95,23 @@ export class AnswerCache {
 
   /**
    * Keeps a copy of `answer`, whatever its tail says, and the header lines of its links.
-   * @returns what is kept, null where it is too large
+   * @returns what is kept, null where it is too large or asked for too seldom
    */
   put(canonical: string, request: AnsweredRequest, answer: Uint8Array, link = ''): KeptAnswer | null {
     const before = this.#answers.get(canonical)
     if (before !== undefined) return before
-    const size = answer.length + canonical.length * 2 + link.length + ENTRY_BYTES
-    if (size > this.#limit * LARGEST_SHARE) return null
-    const kept = new KeptAnswer(request, this.#slabs.keep(answer), size)
+    const { low, high } = request
+    this.popularity.count(low, high)
+    const entryBytes = entryBytesOf(canonical, link)
+    const popularity = this.popularity.of(low, high)
+    const isTooLarge = answer.length + entryBytes > this.#limit * LARGEST_SHARE
+    if (isTooLarge || popularity < this.#barNow()) return null
+    if (!this.#makeRoom(answer.length, entryBytes, popularity)) return null
+    const kept = new KeptAnswer(canonical, request, answer)
+    kept.move(null, (bytes) => this.#place(bytes, kept, null))
     this.#answers.set(canonical, kept)
     if (link !== '') this.#links.set(kept, link)
-    this.#grow(size)
+    this.#entryBytes += entryBytes
     return kept
   }
 
@@ -224,24 +140,92 @@ export class AnswerCache {
     compressAnswer(encoding, bytes, tailLength)
       .then((compressed) => {
         if (!answer.kept) return
-        compressed.bytes = this.#slabs.keep(compressed.bytes)
-        answer[encoding] = compressed
-        answer.size += compressed.bytes.length
-        this.#grow(compressed.bytes.length)
+        // It would be compressed again otherwise.
+        this.#makeRoom(compressed.bytes.length, 0, Infinity)
+        compressed.bytes = this.#place(compressed.bytes, answer, encoding)
+        // Room may have been made by letting go of this very answer.
+        if (answer.kept) answer[encoding] = compressed
       })
       // Out of memory for the compressor: this answer stays as it is.
       .catch(() => {})
       .finally(() => this.#compressions--)
   }
 
-  #grow(bytes: number): void {
-    this.#bytes += bytes
-    for (const [oldest, dropped] of this.#answers) {
-      if (this.#bytes <= this.#limit) break
-      this.#answers.delete(oldest)
-      this.#links.delete(dropped)
-      dropped.leave()
-      this.#bytes -= dropped.size
-    }
+  #place(bytes: Uint8Array, answer: KeptAnswer, encoding: Encoding | null): Uint8Array {
+    return this.#slabs.place(bytes, { answer, encoding, length: bytes.length })
   }
+
+  /** What is popular is so for a while only. */
+  #barNow(): number {
+    this.#bar >>>= Math.min(31, this.popularity.halvings - this.#halvings)
+    this.#halvings = this.popularity.halvings
+    return this.#bar
+  }
+
+  /**
+   * Lets go of answers until a piece of `length` bytes fits.
+   * @returns whether it does: not where that would cost an answer that is asked for as often and fills a slab
+   */
+  #makeRoom(length: number, entryBytes: number, popularity: number): boolean {
+    // Each slab is looked through once: where all that lies in them stays, room is never won.
+    let looks = this.#slabs.count
+    while (this.bytes + entryBytes + this.#slabs.growthFor(length) > this.#limit) {
+      const own = this.#slabs.oldestOwn
+      if (own !== null && own.answer.kept && this.#popularityOf(own.answer) >= popularity) {
+        this.#slabs.renewOldest()
+        return false
+      }
+      this.#dropSlab(own === null && looks-- > 0 ? STAYING_SHARE : 0)
+    }
+    return true
+  }
+
+  #popularityOf({ low, high }: KeptAnswer): number {
+    return this.popularity.of(low, high)
+  }
+
+  /** Lets go of the oldest slab, but for the most popular of what lies in it, which moves to the newest. */
+  #dropSlab(stayingShare: number): void {
+    const { size, pieces } = this.#slabs.dropOldest()
+    const live = pieces.filter(({ answer }) => answer.kept)
+    let { bar, left } = barOf(live, this.popularity, size * stayingShare)
+    for (const { answer, encoding, length } of live) {
+      // Gone with another piece of it.
+      if (!answer.kept) continue
+      const popularity = this.#popularityOf(answer)
+      const isJustBelow = popularity === bar - 1 && length <= left
+      if (isJustBelow) left -= length
+      if (popularity >= bar || isJustBelow) {
+        answer.move(encoding, (bytes) => this.#place(bytes, answer, encoding))
+      } else {
+        this.#drop(answer)
+      }
+    }
+    if (stayingShare > 0) this.#bar = Math.min(bar, MOST_COUNTED)
+  }
+
+  #drop(answer: KeptAnswer): void {
+    this.#entryBytes -= entryBytesOf(answer.canonical, this.linkOf(answer))
+    this.#answers.delete(answer.canonical)
+    this.#links.delete(answer)
+    answer.leave()
+  }
+}
+
+function entryBytesOf(canonical: string, link: string): number {
+  return canonical.length * 2 + link.length + ENTRY_BYTES
+}
+
+/** The least popularity of which, and of all above, there are at most `most` bytes, and how many are left of them. */
+function barOf(
+  pieces: readonly Piece[],
+  popularity: Popularity,
+  most: number,
+): { bar: number; left: number } {
+  const bytes = new Float64Array(MOST_COUNTED + 1)
+  for (const { answer, length } of pieces) bytes[popularity.of(answer.low, answer.high)] += length
+  let bar = MOST_COUNTED + 1
+  let left = most
+  while (bar > 0 && bytes[bar - 1] <= left) left -= bytes[--bar]
+  return { bar, left }
 }

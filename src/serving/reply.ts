@@ -246,16 +246,21 @@ export class Heads {
   /** Whether `If-None-Match` names the ETag with the number of `fields`. */
   matches(condition: string, { high, low }: HeadFields): boolean {
     const number = (high * 0x100000000 + (low >>> 0)).toString(16).padStart(ETAG_NUMBER_LENGTH, '0')
-    return namesEtag(condition, `${this.#tagStart.slice(2)}${number}"`)
+    const tag = `${this.#tagStart}${number}"`
+    // Most name one tag, as it was given.
+    return condition === tag || namesEtag(condition, tag.slice(2))
   }
 }
+
+/** In `If-None-Match`: any answer that there is. */
+export const ANY_TAG = '*'
 
 /**
  * Whether `If-None-Match` names an ETag, given without `W/`: weak comparison, any of a list, or `*` (RFC
  * 9110, 13.1.2). A `*` within a list, which no client may send, names nothing.
  */
 export function namesEtag(condition: string, tag: string): boolean {
-  if (condition.trim() === '*') return true
+  if (condition.trim() === ANY_TAG) return true
   return condition.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === tag)
 }
 

@@ -1,10 +1,10 @@
 /** Sends answers that are whole: fresh ones, kept ones, compressed ones, and 304 in their place. */
 import { ACCEPT_ENCODING, IF_NONE_MATCH, type Again, type Exchange } from '../http/exchange.ts'
 import type { Format } from '../answers/shape.ts'
-import type { KeptAnswer } from './cache.ts'
+import type { KeptAnswer } from './kept-answer.ts'
 import { ENCODINGS, type CompressedAnswer } from './compressed.ts'
 import { EncodingPreference, type Encoding } from './encoding.ts'
-import { callersRequestId } from './reply.ts'
+import { ANY_TAG, callersRequestId } from './reply.ts'
 import type { RequestState } from './request-state.ts'
 import type { Rewriter } from './rewriter.ts'
 
@@ -26,6 +26,7 @@ export class Sender {
     const { operation, low, high, minute } = kept
     const { served, second, tail } = state
     state.options.totals.count('kept')
+    served.cache.asked(kept)
     const encoding = this.#encodings.of(exchange.header(ACCEPT_ENCODING))
     const compressed = encoding === null ? null : served.cache.compressed(kept, encoding, second, tail)
     const body = (compressed ?? kept).bytesAt(second, kept.ownTail ?? tail)
@@ -65,6 +66,14 @@ export class Sender {
     fields.encoding = null
     exchange.send(served.notModifiedHeads.write(fields), null)
     return true
+  }
+
+  /**
+   * Answers 304 where the client names the tag of an answer that has not been made. `*` names any that there is, and
+   * whether there is one is not known yet. @returns whether it does
+   */
+  sendNamed(exchange: Exchange): boolean {
+    return exchange.header(IF_NONE_MATCH).trim() !== ANY_TAG && this.sendNotModified(exchange)
   }
 
   /**

@@ -5,6 +5,7 @@
 import type { View } from '../answers/operation.ts'
 import { AnswerCache } from './cache.ts'
 import type { Format } from '../answers/shape.ts'
+import type { Popularity } from './popularity.ts'
 import { Heads, snapshotHeaders } from './reply.ts'
 
 /** What slow readers hold on to, so that it can be taken from them. */
@@ -41,15 +42,20 @@ export class ServedSnapshot {
   readonly #headsFor: (format: Format) => Heads
   readonly notModifiedHeads: Heads
 
-  /** `view` is null before the first snapshot. */
-  constructor(view: View | null, isPinned: boolean, { answerCache, settingsTag }: ServedOptions) {
+  /** `view` is null before the first snapshot. `popularity`: of requests, as the snapshot before has it. */
+  constructor(
+    view: View | null,
+    isPinned: boolean,
+    { answerCache, settingsTag }: ServedOptions,
+    popularity?: Popularity,
+  ) {
     const id = view === null ? '' : view.dataset.snapshotId
     // The bodies of lists differ, and a client must not take one for the other.
     const tag = isPinned ? `${settingsTag}p` : settingsTag
     this.hold = { view }
     this.isPinned = isPinned
     this.pin = isPinned ? id : ''
-    this.cache = new AnswerCache(isPinned ? answerCache * PINNED_CACHE_SHARE : answerCache)
+    this.cache = new AnswerCache(isPinned ? answerCache * PINNED_CACHE_SHARE : answerCache, popularity)
     this.header = view === null ? '' : snapshotHeaders(id, view.dataset.demo)
     // Without the view: heads of answers to slow readers outlive it.
     const named = view === null ? null : { snapshotId: id, demo: view.dataset.demo }
@@ -115,7 +121,7 @@ export class HeldViews {
     const view = views.at(-1)!
     if (this.current.view === view) return
     if (this.current.view !== null) this.current.leave()
-    this.current = new ServedSnapshot(view, false, this.#options)
+    this.current = new ServedSnapshot(view, false, this.#options, this.current.cache.popularity)
   }
 
   /** The snapshot of this id as pinned, or null where it is not held. */

@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import { AnswerCache } from '../../src/serving/cache.ts'
+import type { KeptAnswer } from '../../src/serving/kept-answer.ts'
 import { listCountries } from '../../src/handlers/countries.ts'
 
 const REQUEST = {
@@ -19,28 +20,87 @@ const TAIL = Buffer.from('2026-03-27T09:00:00Z"}}')
 
 const answerOf = (length: number): Buffer => Buffer.concat([Buffer.alloc(length, 'x'), TAIL])
 
-test('Whatever is put in, kept answers take no more than the limit, and the newest is among them.', () => {
+/** A request of its own: no two of these numbers share a digest. */
+const requestOf = (key: number) => ({ ...REQUEST, low: Math.imul(key + 1, 0x9e3779b1), high: key & 0xffff })
+
+/** Bytes that say whose they are. */
+const bytesOf = (key: number, length: number): Buffer =>
+  Buffer.concat([Buffer.from(`${key}:`.padEnd(length, String(key % 10))), TAIL])
+
+/** Asks as the request path does. @returns what is kept of the answer then, if anything */
+function ask(cache: AnswerCache, key: number, length: number): KeptAnswer | null {
+  const kept = cache.get(`k${key}`)
+  if (kept === undefined) return cache.put(`k${key}`, requestOf(key), bytesOf(key, length))
+  cache.asked(kept)
+  return kept
+}
+
+test('Whatever is asked for, kept answers take no more than the limit, and each keeps its own bytes.', () => {
+  const limit = 20_000
   fc.assert(
     fc.property(
-      fc.array(fc.tuple(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 3000 }))),
-      (puts) => {
-        const limit = 20_000
+      fc.array(fc.tuple(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 3 })), { maxLength: 400 }),
+      (requests) => {
         const cache = new AnswerCache(limit)
-        const largest = limit / 8
-        for (const [key, length] of puts) cache.put(`k${key}`, REQUEST, answerOf(length))
-        const kept = Array.from({ length: 61 }, (_, key) => cache.get(`k${key}`)).filter(
-          (entry) => entry !== undefined,
-        )
-        const bytes = kept.reduce((sum, entry) => sum + entry.bytesAt(0, TAIL).length, 0)
-        assert.ok(bytes <= limit, `${bytes} bytes`)
-        for (const entry of kept)
-          assert.ok(entry.bytesAt(0, TAIL).length <= largest, 'an answer above its share')
-        const last = puts.findLast(([, length]) => length < largest / 2)
-        if (last !== undefined && puts.at(-1) === last)
-          assert.ok(cache.get(`k${last[0]}`) !== undefined, 'the newest is gone')
+        // One answer always has the same length.
+        const lengthOf = (key: number): number => 10 + ((key * 577) % 3000)
+        for (const [key, more] of requests) {
+          for (let i = 0; i <= more; i++) ask(cache, key, lengthOf(key))
+          assert.ok(cache.bytes <= limit, `${cache.bytes} bytes`)
+        }
+        let bytes = 0
+        for (let key = 0; key <= 60; key++) {
+          const kept = cache.get(`k${key}`)
+          if (kept === undefined) continue
+          const own = Buffer.from(kept.bytesAt(key, TAIL))
+          assert.ok(own.equals(bytesOf(key, lengthOf(key))), `answer ${key}`)
+          assert.ok(own.length <= limit / 8, 'an answer above its share')
+          bytes += own.length
+        }
+        assert.ok(bytes <= cache.bytes)
       },
     ),
   )
+})
+
+test('As long as there is room, an answer is kept when it is asked for the first time.', () => {
+  const cache = new AnswerCache(1_000_000)
+  for (let key = 0; key < 200; key++) assert.ok(ask(cache, key, 1000) !== null, `answer ${key}`)
+  for (let key = 0; key < 200; key++) assert.ok(cache.get(`k${key}`) !== undefined, `answer ${key}`)
+})
+
+test('Answers that many ask for stay, however many others are asked for once.', () => {
+  const cache = new AnswerCache(1_000_000)
+  const popular = 100
+  // Ten times as many bytes as fit, and between every two of them one that is popular.
+  for (let one = 0; one < 10_000; one++) {
+    ask(cache, 1000 + one, 1000)
+    ask(cache, one % popular, 1000)
+  }
+  const stayed = Array.from({ length: popular }, (_, key) => cache.get(`k${key}`)).filter(
+    (kept) => kept !== undefined,
+  )
+  assert.equal(stayed.length, popular)
+})
+
+test('What was popular once gives way to what is asked for now.', () => {
+  const cache = new AnswerCache(100_000)
+  const ofNow = (round: number): number[] => Array.from({ length: 50 }, (_, i) => round * 1000 + i)
+  for (const round of [0, 1, 2]) {
+    for (let time = 0; time < 8000; time++) for (const key of ofNow(round)) ask(cache, key, 1000)
+    const kept = ofNow(round).filter((key) => cache.get(`k${key}`) !== undefined)
+    assert.equal(kept.length, 50, `in round ${round}`)
+  }
+})
+
+test('A large answer that many ask for stays, too, and does not drive out all others.', () => {
+  const cache = new AnswerCache(1_000_000)
+  for (let one = 0; one < 5000; one++) {
+    ask(cache, 0, 100_000)
+    ask(cache, 1 + (one % 20), 5000)
+    ask(cache, 1000 + one, 1000)
+  }
+  for (let key = 0; key <= 20; key++) assert.ok(cache.get(`k${key}`) !== undefined, `answer ${key}`)
 })
 
 test('A limit of 0 keeps nothing.', () => {
@@ -50,6 +110,11 @@ test('A limit of 0 keeps nothing.', () => {
   assert.equal(cache.get('a'), undefined)
 })
 
+/** Asks often for so many others that what was asked for once leaves. */
+function driveOut(cache: AnswerCache, length: number): void {
+  for (let time = 0; time < 5; time++) for (let key = 0; key < 100; key++) ask(cache, key, length)
+}
+
 test('A request target leads to its answer until that has left the cache.', () => {
   const cache = new AnswerCache(10_000)
   cache.put('a', REQUEST, answerOf(100))
@@ -58,7 +123,7 @@ test('A request target leads to its answer until that has left the cache.', () =
   cache.remember('/v2/countries', 'x'.repeat(500), answer)
   assert.equal(cache.getByTarget('/v2/countries', 'x=1'), answer)
   assert.equal(cache.getByTarget('/v2/countries', 'x'.repeat(500)), undefined, 'too long to be remembered')
-  for (let i = 0; i < 100; i++) cache.put(`b${i}`, REQUEST, answerOf(500))
+  driveOut(cache, 100)
   assert.equal(cache.get('a'), undefined)
   assert.equal(cache.getByTarget('/v2/countries', 'x=1'), undefined)
 })
@@ -68,7 +133,7 @@ test('An answer that has left the cache holds no memory, however long its target
   cache.put('a', REQUEST, answerOf(5000))
   const answer = cache.get('a')!
   cache.remember('/v2/countries', '', answer)
-  for (let i = 0; i < 100; i++) cache.put(`b${i}`, REQUEST, answerOf(5000))
+  driveOut(cache, 5000)
   assert.equal(answer.kept, false)
   assert.equal(answer.bytesAt(1, new Uint8Array(0)).length, 0)
 })
@@ -103,6 +168,14 @@ test('A kept answer is compressed once, in the background, and says the second i
   assert.ok(bytes.length < 200)
   assert.equal(gunzipSync(bytes).toString(), 'x'.repeat(3000) + later.toString())
   assert.equal(cache.compressed(answer, 'gzip', 9, TAIL), compressed)
+  // Compressed, it is moved with the plain one where room is made.
+  for (let key = 0; key < 1000; key++) {
+    ask(cache, key, 1000)
+    cache.asked(answer)
+  }
+  assert.equal(cache.compressed(answer, 'gzip', 9, TAIL), compressed)
+  assert.equal(gunzipSync(compressed.bytesAt(9, TAIL)).toString(), answerOf(3000).toString())
+  assert.ok(Buffer.from(answer.bytesAt(9, TAIL)).equals(answerOf(3000)))
   cache.put('small', REQUEST, answerOf(10))
   const small = cache.get('small')!
   for (let i = 0; i < 20; i++) {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { OPERATIONS } from '../../src/routes.ts'
+import { Totals } from '../../src/serving/totals.ts'
 import { AskedPath, viewOf } from '../answered.ts'
 import { smallSnapshot } from '../access/turned_clock.ts'
 
@@ -92,4 +93,29 @@ test('Every answer of a keyed operation, errors too, says that it depends on the
     assert.deepEqual(varied(path.get(url, good).headers), ['Authorization'], url)
   }
   assert.equal(path.get('/v2/buoys/search?query=', good).headers.vary, undefined)
+})
+
+test('An answer whose tag the client names is not made; one that there is not gets its error whatever is named.', () => {
+  const totals = new Totals(Totals.allocate(1), 0)
+  // Keeps no answer: each is larger.
+  const path = new AskedPath(view, { totals, answerCache: 100, clock: () => 1_780_000_000 }, [key])
+  const good = { authorization: `Bearer ${key.toString()}` }
+  for (const url of REQUESTS) {
+    const { headers } = path.get(url, good)
+    const made = totals.counted('made')
+    for (const condition of [headers.etag, `"x", ${headers.etag}`, headers.etag.slice(2)]) {
+      const known = path.get(url, { ...good, 'if-none-match': condition })
+      assert.equal(known.status, 304, `${url}: ${condition}`)
+      assert.equal(known.bytes.length, 0)
+      for (const name of ['etag', 'cache-control', 'vary', 'x-snapshot-id']) {
+        assert.equal(known.headers[name], headers[name], `${url}: ${name}`)
+      }
+    }
+    assert.equal(totals.counted('made'), made, `${url} was made again`)
+    assert.equal(path.get(url, { ...good, 'if-none-match': `${headers.etag.slice(0, -2)}x"` }).status, 200)
+  }
+  const anyTag = { ...good, 'if-none-match': '*' }
+  assert.equal(path.get('/v2/buoys/1', anyTag).status, 304)
+  assert.equal(path.get('/v2/buoys/999999', anyTag).status, 404)
+  assert.equal(path.get('/v2/buoys?page=0', anyTag).status, 400)
 })
