@@ -1,6 +1,7 @@
 /** Measures the mixture: throughput against the ceiling, latencies below it, two workers, new connections. */
 import { publish, type SwapFolder } from './data.ts'
 import { CONNECTIONS, saturate, type Load, type Sample } from './load.ts'
+import { measureParts } from './mixture-parts.ts'
 import { connectionLists, type LearntMixture, type Mixture } from './mixture.ts'
 import { openLoop, type OpenLoad, type OpenSample } from './open-loop.ts'
 import { table, type LimitRow } from './report.ts'
@@ -75,6 +76,8 @@ export async function measureMixture(context: MixtureContext): Promise<Section> 
   const memory = watchMemory(server.pid)
   const { limit, capacity } = await measureThroughput(context, server)
   section.limits.push(limit)
+  section.tables.push(await measureParts(context, server))
+  await ceiling.answerInTurn(learnt.answers, learnt.order)
   section.tables.push(await measureKinds(context, server, capacity, section.limits))
   section.limits.push(memory.stop())
   await server.stop()

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { BASE_PATH, casesOf, type Case } from './cases.ts'
 import { sameBytes } from './same.ts'
@@ -142,12 +143,18 @@ export interface LearntMixture {
   /** What the ceiling answers, and in which order. */
   answers: CeilingAnswer[]
   order: number[]
+  /** Each as it is asked over a kept connection. */
+  requests: ListedRequest[]
   /** Share of the requests that are answered 401. */
   refused: number
   /** Distinct requests, headers among them, whose answers were compared. */
   compared: number
 }
 
+/** Shorter answers are never compressed. */
+const LEAST_PACKED_BYTES = 256
+const MOST_TRIES = 2000
+const BETWEEN_TRIES_MS = 5
 /** Asked together while answers are learnt. */
 const CLIENTS = 8
 
@@ -169,8 +176,7 @@ export async function learn(
     const headers = [one.wrongKey ? wrong(key) : key, ...(one.gzip ? ['Accept-Encoding: gzip'] : [])]
     const fresh = await ask(server, headers, one)
     if (one.conditional && !one.wrongKey) headers.push(`If-None-Match: ${tagOf(fresh)}`)
-    // Again: what is asked for once need not be worth keeping, or compressing.
-    const reply = await ask(server, headers, one)
+    const reply = await askUntilPacked(server, headers, one)
     assertSame(one, reply, plain.get(one.path)!)
     learnt.set(textOf(one), {
       headers,
@@ -179,15 +185,20 @@ export async function learn(
     })
   })
   const ordinals = new Map([...learnt.keys()].map((text, ordinal) => [text, ordinal]))
-  const requests = mixture.wanted.map((one, i) => {
+  const requests = mixture.wanted.map((one): ListedRequest => {
     const { headers, status } = learnt.get(textOf(one))!
-    const lines = i % ONE_IN.last === ONE_IN.last - 1 ? [...headers, 'Connection: close'] : headers
     // After a swap a known answer is another one.
     const statuses = status === 304 ? [304, 200] : [status]
-    return { target: BASE_PATH + one.path, lines, kind: one.kind, statuses }
+    return { target: BASE_PATH + one.path, lines: headers, kind: one.kind, statuses }
   })
+  const asked = requests.map((request, i) =>
+    i % ONE_IN.last === ONE_IN.last - 1
+      ? { ...request, lines: [...request.lines, 'Connection: close'] }
+      : request,
+  )
   return {
-    ...writeLists(requests, name),
+    ...writeLists(asked, name),
+    requests,
     answers: [...learnt.values()].map(({ answer }) => answer),
     order: mixture.wanted.map((one) => ordinals.get(textOf(one))!),
     refused: mixture.wanted.filter(({ wrongKey }) => wrongKey).length / mixture.wanted.length,
@@ -231,6 +242,17 @@ function tagOf({ head }: RawReply): string {
   return tag
 }
 
+/** Asks until the answer comes as it will come from then on: it is compressed in the background. */
+async function askUntilPacked(server: Server, headers: readonly string[], one: Wanted): Promise<RawReply> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const reply = await ask(server, headers, one)
+    const isPlain = reply.status === 200 && !/\r\ncontent-encoding:/i.test(reply.head)
+    if (!one.gzip || !isPlain || reply.body.length < LEAST_PACKED_BYTES) return reply
+    await wait(BETWEEN_TRIES_MS)
+  }
+  throw new Error(`${one.path} is not compressed`)
+}
+
 async function ask(
   server: Server,
   headers: readonly string[],
@@ -262,7 +284,7 @@ export function ownLines(head: string): string {
     .join('\r\n')
 }
 
-interface ListedRequest {
+export interface ListedRequest {
   target: string
   lines: readonly string[]
   kind: number

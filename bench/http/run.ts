@@ -161,7 +161,9 @@ async function main(): Promise<void> {
   const cli = options.cli ?? compileProduct()
   // Another run beside this one has keys of its own.
   const keysFile = join(BENCH_DATA, `keys-${process.pid}.json`)
-  process.once('exit', () => rmSync(keysFile, { force: true }))
+  process.once('exit', () => {
+    for (const file of [keysFile, `${keysFile}.usage`]) rmSync(file, { force: true })
+  })
   const product: Product = { cli, keysFile, snapshots: data.folder, key: issueKey(cli, keysFile) }
   const key = `Authorization: Bearer ${product.key}`
   const cases = casesOf(data).filter(({ name }) => name.includes(options.only))

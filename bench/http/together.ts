@@ -11,6 +11,9 @@ import type { Results } from './report.ts'
 import { compileRevision } from './revisions.ts'
 import type { Ceiling, Product } from './servers.ts'
 
+/** Holds all answers of a mixture, plain and compressed. */
+const LEARNING_CACHE = '512MiB'
+
 export const TOGETHER_SECTIONS = ['mixture', 'swap', 'neighbour'] as const
 export type TogetherSection = (typeof TOGETHER_SECTIONS)[number]
 
@@ -90,7 +93,8 @@ async function contend(
   const key = `Authorization: Bearer ${product.key}`
   const isSwapped = wants('mixture') || wants('swap')
   const swaps = await (isSwapped ? swapFolder : stillFolder)(data.scale, builder)
-  const server = await startSwapping(product, swaps)
+  // It keeps all answers, so that each comes as it would come in the end.
+  const server = await startSwapping(product, swaps, { answerCache: LEARNING_CACHE })
   const asked = distinctPaths(mixture)
   const client = new RawClient(server.port, [key])
   const unsure = await checker.check(asked, (path) => client.get(BASE_PATH + path))
