@@ -6,6 +6,7 @@ import { watch, type FSWatcher } from 'node:fs'
 import { SnapshotError } from '../snapshot/format.ts'
 import { MANIFEST_FILE } from '../snapshot/manifest.ts'
 import type { Changes } from '../snapshot/changes.ts'
+import { Collections } from './collections.ts'
 import { Loader } from './load.ts'
 import { memoryLimit, refuseOverLimit } from '../snapshot/memory.ts'
 import { readManifest, type PartsInMemory, type PublishedManifest } from '../snapshot/read.ts'
@@ -25,12 +26,6 @@ const LONGEST_RETRY_MS = 600_000
  * older one while they are loaded. The newer one is loaded then.
  */
 const ATTEMPTS = 3
-
-/**
- * So many bytes of parts are let go of before the threads collect them: two or three half hours of 1,200 buoys.
- * A collection makes a worker pause for some 10 ms.
- */
-const COLLECT_AFTER_BYTES = 64 * 2 ** 20
 
 export interface ReloadState {
   /** Epoch seconds of the last attempt; null when there was none. */
@@ -75,8 +70,8 @@ export interface ReloaderOptions {
   serve: (held: readonly ReadySnapshot[], changes: readonly Changes[]) => Promise<void>
   /** Serves only these of the held snapshots from now on. */
   letGo?: (held: readonly ReadySnapshot[]) => Promise<void>
-  /** Frees the memory of parts that no held snapshot has any more. */
-  collect?: () => void
+  /** Frees the memory of parts that no held snapshot has any more; `last` does so on the thread that loads. */
+  collect?: (last: () => void) => void
 }
 
 export class Reloader {
@@ -95,8 +90,6 @@ export class Reloader {
   #held: readonly ReadySnapshot[] = []
   /** Between any two of them, one way round. */
   #changes: readonly Changes[] = []
-  /** Bytes of parts that were let go of since the last collection. */
-  #garbage = 0
   /** Whether memory was too small for the snapshots that should be held, and that was said. */
   #isShort = false
   /** The manifest that was refused last, known by its id or, where it cannot be read, by its fault. */
@@ -106,11 +99,13 @@ export class Reloader {
   #watcher: FSWatcher | null = null
   #timer: NodeJS.Timeout | null = null
   readonly #loader: Loader
+  readonly #collections: Collections
   #isStopping = false
 
   constructor(options: ReloaderOptions) {
     this.#options = options
     this.#loader = new Loader(options.dir, options.activeWithin ?? 0, options.loadLimitMs)
+    this.#collections = new Collections(() => options.collect?.(() => this.#loader.collect()))
   }
 
   get snapshot(): ReadySnapshot | null {
@@ -142,6 +137,7 @@ export class Reloader {
   stop(): void {
     this.#isStopping = true
     this.#loader.end()
+    this.#collections.stop()
     this.#watcher?.close()
     if (this.#timer !== null) clearInterval(this.#timer)
   }
@@ -227,11 +223,7 @@ export class Reloader {
     const before = this.#held
     this.#held = held
     // What only the old ones have: all of both, less what is held now.
-    this.#garbage += bytesOf(partsOf([...before, ...held])) - bytesOf(partsOf(held))
-    if (this.#garbage < COLLECT_AFTER_BYTES) return
-    this.#garbage = 0
-    this.#loader.collect()
-    this.#options.collect?.()
+    this.#collections.letGo(bytesOf(partsOf([...before, ...held])) - bytesOf(partsOf(held)))
   }
 
   /** Remembers and reports a refusal. `id` is empty where the manifest cannot be read. */

@@ -193,11 +193,7 @@ export class RunningServer {
       log,
       serve: (held, changes) => this.#serve(held, changes),
       letGo: (held) => this.#workers.letGo(held),
-      collect: () => {
-        // Now the caller still refers to what it lets go of.
-        setImmediate(collectGarbage)
-        this.#workers.collect()
-      },
+      collect: (last) => this.#workers.collect([collectGarbage, last]),
     })
     if (surroundings.mirror) surroundings.mirror.onPublished = () => void this.#reloader.look(true)
     this.#status = new Status(config.snapshots, clock, () => ({

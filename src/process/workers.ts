@@ -25,7 +25,7 @@ const LONGEST_REPLACE_AFTER_MS = 5000
 const CLOSE_PATIENCE_MS = 3000
 const CLOSE_PATIENCE_AT_ONCE_MS = 300
 
-/** Time between the pauses of two workers that collect garbage. */
+/** Time between the pauses of two threads that collect garbage: beside each other each takes longer. */
 const COLLECT_APART_MS = 200
 
 /** Requests that stalled a thread and are refused from then on. With more, the oldest are forgotten. */
@@ -187,12 +187,15 @@ export class Workers {
     })
   }
 
-  /** Makes all workers free what they hold no longer, one after another. */
-  collect(): void {
-    for (const [i, { worker }] of this.#ready().entries()) {
-      const ask = (): void => worker.postMessage({ type: 'collect' } satisfies ToWorker)
-      setTimeout(ask, i * COLLECT_APART_MS).unref()
-    }
+  /** Makes all workers free what they hold no longer, one after another, and then does what follows. */
+  collect(following: readonly (() => void)[] = []): void {
+    const asking = this.#ready().map(
+      ({ worker }) =>
+        () =>
+          worker.postMessage({ type: 'collect' } satisfies ToWorker),
+    )
+    for (const [i, each] of [...asking, ...following].entries())
+      setTimeout(each, i * COLLECT_APART_MS).unref()
   }
 
   /**
