@@ -1,4 +1,5 @@
 /** Measures the mixture: throughput against the ceiling, latencies below it, two workers, new connections. */
+import { setTimeout as wait } from 'node:timers/promises'
 import { publish, type SwapFolder } from './data.ts'
 import { CONNECTIONS, saturate, type Load, type Sample } from './load.ts'
 import { measureParts } from './mixture-parts.ts'
@@ -45,6 +46,8 @@ export const LATEST_CLIENT_MS = 1
 /** Seconds in which a server without swaps is measured. */
 const SHORT_S = 5
 const WARM_S = 3
+const MOST_LOOKS = 300
+const BETWEEN_LOOKS_MS = 100
 const SAMPLE_MS = 100
 
 /** The product on a folder that swaps, at its last snapshot. */
@@ -55,6 +58,17 @@ export async function startSwapping(
 ): Promise<Server> {
   publish(swaps, swaps.manifests.length - 1)
   return await startProduct({ ...product, snapshots: swaps.folder }, options)
+}
+
+/** Has the server serve the last snapshot, whose answers were learnt. @throws Error where it does not in half a minute */
+async function beAtLast(swaps: SwapFolder, server: Server): Promise<void> {
+  const last = publish(swaps, swaps.manifests.length - 1)
+  for (let looks = 0; looks < MOST_LOOKS; looks++) {
+    const { headers } = await fetch(`http://127.0.0.1:${server.port}/v2/countries`)
+    if (headers.get('x-snapshot-id') === last) return
+    await wait(BETWEEN_LOOKS_MS)
+  }
+  throw new Error(`${server.name} does not serve snapshot ${last}`)
 }
 
 /** Publishes the next snapshot every `seconds`, first after half of that, until it is stopped. */
@@ -71,13 +85,16 @@ export function swapEvery(swaps: SwapFolder, seconds: number): { count: () => nu
 export async function measureMixture(context: MixtureContext): Promise<Section> {
   const { ceiling, learnt, product, swaps, say } = context
   const section: Section = { limits: [], tables: [] }
-  await ceiling.answerInTurn(learnt.answers, learnt.order)
+  // A swap lies in the middle of what is measured.
+  const halves = [...learnt.order, ...learnt.orderAfter]
+  await ceiling.answerInTurn(learnt.answers, halves)
   const server = await startSwapping(product, swaps)
   const memory = watchMemory(server.pid)
   const { limit, capacity } = await measureThroughput(context, server)
   section.limits.push(limit)
+  await beAtLast(swaps, server)
   section.tables.push(await measureParts(context, server))
-  await ceiling.answerInTurn(learnt.answers, learnt.order)
+  await ceiling.answerInTurn(learnt.answers, halves)
   section.tables.push(await measureKinds(context, server, capacity, section.limits))
   section.limits.push(memory.stop())
   await server.stop()
@@ -106,9 +123,10 @@ async function measureThroughput(
 ): Promise<{ limit: LimitRow; capacity: number }> {
   const { ceiling, rounds, swapSeconds, swaps, say } = context
   const [ours, theirs]: [Sample[], Sample[]] = [[], []]
-  // The code is compiled, and answers are kept, before it counts.
-  await saturate(server, loadOf(context, Math.min(WARM_S, swapSeconds)))
   for (let round = 0; round < rounds; round++) {
+    await beAtLast(swaps, server)
+    // The code is compiled, and answers are kept, before it counts.
+    await saturate(server, loadOf(context, Math.min(WARM_S, swapSeconds)))
     const swapping = swapEvery(swaps, swapSeconds)
     // Threads that load end with the swap: the process counts their time, too, in hundredths of a second.
     const before = processCpuMicros(server.pid)

@@ -136,13 +136,22 @@ export function distinctPaths({ kinds, wanted }: Mixture): { one: Case; path: st
   return [...found.values()]
 }
 
+interface Learnt {
+  headers: string[]
+  answer: CeilingAnswer
+  /** Where the client names the answer of another snapshot. */
+  after: CeilingAnswer
+  status: number
+}
+
 export interface LearntMixture {
   /** For the open loop, and for `wrk`. */
   openFile: string
   closedFile: string
-  /** What the ceiling answers, and in which order. */
+  /** What the ceiling answers, and in which order: while known answers are those of the snapshot, and when it is another one. */
   answers: CeilingAnswer[]
   order: number[]
+  orderAfter: number[]
   /** Each as it is asked over a kept connection. */
   requests: ListedRequest[]
   /** Share of the requests that are answered 401. */
@@ -171,20 +180,21 @@ export async function learn(
 ): Promise<LearntMixture> {
   const plain = await plainReplies(mixture, server, key)
   const distinct = [...new Map(mixture.wanted.map((one) => [textOf(one), one])).values()]
-  const learnt = new Map<string, { headers: string[]; answer: CeilingAnswer; status: number }>()
+  const learnt = new Map<string, Learnt>()
   await together(distinct, async (one) => {
     const headers = [one.wrongKey ? wrong(key) : key, ...(one.gzip ? ['Accept-Encoding: gzip'] : [])]
-    const fresh = await ask(server, headers, one)
-    if (one.conditional && !one.wrongKey) headers.push(`If-None-Match: ${tagOf(fresh)}`)
-    const reply = await askUntilPacked(server, headers, one)
+    const whole = await askUntilPacked(server, headers, one)
+    if (one.conditional && !one.wrongKey) headers.push(`If-None-Match: ${tagOf(whole)}`)
+    const reply = await ask(server, headers, one)
     assertSame(one, reply, plain.get(one.path)!)
-    learnt.set(textOf(one), {
-      headers,
-      answer: { head: ownLines(reply.head), length: reply.body.length },
-      status: reply.status,
-    })
+    const [answer, after] = [reply, whole].map(({ head, body }) => ({
+      head: ownLines(head),
+      length: body.length,
+    }))
+    learnt.set(textOf(one), { headers, answer, after, status: reply.status })
   })
   const ordinals = new Map([...learnt.keys()].map((text, ordinal) => [text, ordinal]))
+  const order = mixture.wanted.map((one) => ordinals.get(textOf(one))!)
   const requests = mixture.wanted.map((one): ListedRequest => {
     const { headers, status } = learnt.get(textOf(one))!
     // After a swap a known answer is another one.
@@ -199,8 +209,11 @@ export async function learn(
   return {
     ...writeLists(asked, name),
     requests,
-    answers: [...learnt.values()].map(({ answer }) => answer),
-    order: mixture.wanted.map((one) => ordinals.get(textOf(one))!),
+    answers: [...learnt.values()]
+      .map(({ answer }) => answer)
+      .concat([...learnt.values()].map(({ after }) => after)),
+    order,
+    orderAfter: order.map((ordinal) => learnt.size + ordinal),
     refused: mixture.wanted.filter(({ wrongKey }) => wrongKey).length / mixture.wanted.length,
     compared: learnt.size,
   }

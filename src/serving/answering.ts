@@ -50,13 +50,14 @@ export class Answering {
     }
     const { low, high } = digest
     const { cache, isPinned } = state.served
-    // Whoever names the tag of this very request had its answer: it need not be made. Heads of pinned answers have links, which
-    // come of making them.
+    // Whoever names the tag of this very request had its answer: it need not be made. Heads of pinned answers
+    // have links, which come of making them.
     if (!isPinned && exchange.header(IF_NONE_MATCH) !== '') {
       state.describe(operation, low, high, minute, '')
       if (this.#sender.sendNamed(exchange)) return
     }
-    if (cache.isOff) {
+    if (cache.isOff || !cache.asked(digest)) {
+      if (!cache.isOff) state.options.totals.count('made')
       const body = this.#written(view, target, query, path, now, language)
       state.describe(operation, low, high, minute, this.#link)
       if (body instanceof Uint8Array) this.#sender.send(exchange, body, null, null)

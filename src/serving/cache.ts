@@ -25,6 +25,9 @@ const MOST_SLAB_BYTES = 1024 * 1024
 /** So much of a slab may stay when room is made: the rest is won. */
 const STAYING_SHARE = 3 / 4
 
+/** Number in the ETag of an answer: its lower 32 bits, and the 16 above. */
+type Digested = Pick<AnsweredRequest, 'low' | 'high'>
+
 /** Bytes in a slab: an answer, plain where there is no coding. */
 interface Piece {
   readonly answer: KeptAnswer
@@ -83,9 +86,10 @@ export class AnswerCache {
     this.#targets.add(path, query, answer)
   }
 
-  /** Counts a request for an answer that is kept; `put` counts the others. */
-  asked({ low, high }: KeptAnswer): void {
+  /** Counts a request by its digest. @returns whether so many came lately that its answer may be kept */
+  asked({ low, high }: Digested): boolean {
     this.popularity.count(low, high)
+    return this.#bar === 0 || this.popularity.of(low, high) >= this.#barNow()
   }
 
   /** The header lines of the links of a kept answer; '' where it has none. */
@@ -95,18 +99,14 @@ export class AnswerCache {
 
   /**
    * Keeps a copy of `answer`, whatever its tail says, and the header lines of its links.
-   * @returns what is kept, null where it is too large or asked for too seldom
+   * @returns what is kept, null where it is too large, or others of its size are asked for as often
    */
   put(canonical: string, request: AnsweredRequest, answer: Uint8Array, link = ''): KeptAnswer | null {
     const before = this.#answers.get(canonical)
     if (before !== undefined) return before
-    const { low, high } = request
-    this.popularity.count(low, high)
     const entryBytes = entryBytesOf(canonical, link)
-    const popularity = this.popularity.of(low, high)
-    const isTooLarge = answer.length + entryBytes > this.#limit * LARGEST_SHARE
-    if (isTooLarge || popularity < this.#barNow()) return null
-    if (!this.#makeRoom(answer.length, entryBytes, popularity)) return null
+    if (answer.length + entryBytes > this.#limit * LARGEST_SHARE) return null
+    if (!this.#makeRoom(answer.length, entryBytes, this.#popularityOf(request))) return null
     const kept = new KeptAnswer(canonical, request, answer)
     kept.move(null, (bytes) => this.#place(bytes, kept, null))
     this.#answers.set(canonical, kept)
@@ -180,7 +180,7 @@ export class AnswerCache {
     return true
   }
 
-  #popularityOf({ low, high }: KeptAnswer): number {
+  #popularityOf({ low, high }: Digested): number {
     return this.popularity.of(low, high)
   }
 

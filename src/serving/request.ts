@@ -102,6 +102,7 @@ export class RequestPath {
     const kept = served.cache.getByTarget(path, query)
     if (kept !== undefined && this.#isFor(exchange, kept)) {
       exchange.route = kept.index
+      served.cache.asked(kept)
       // No key is in its query: the target of such a request is never remembered.
       state.raw.clear()
       if (this.#admit(exchange, kept.operation, now)) this.#sender.sendKept(exchange, kept)

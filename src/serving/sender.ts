@@ -26,7 +26,6 @@ export class Sender {
     const { operation, low, high, minute } = kept
     const { served, second, tail } = state
     state.options.totals.count('kept')
-    served.cache.asked(kept)
     const encoding = this.#encodings.of(exchange.header(ACCEPT_ENCODING))
     const compressed = encoding === null ? null : served.cache.compressed(kept, encoding, second, tail)
     const body = (compressed ?? kept).bytesAt(second, kept.ownTail ?? tail)

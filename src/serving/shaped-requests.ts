@@ -72,7 +72,8 @@ export class ShapedRequests {
     const canonical = [operation.name, ...path, reader.canonical(query), minute, language, key].join(
       SEPARATOR,
     )
-    const kept = cache.isOff ? undefined : cache.get(canonical)
+    const mayBeKept = !cache.isOff && cache.asked({ low, high })
+    const kept = mayBeKept ? cache.get(canonical) : undefined
     if (kept !== undefined) {
       const isForAll = !isPinned && shape.isExplicit && raw.get('api_key') === '' && !kept.negotiated
       if (isForAll) cache.remember(exchange.path, exchange.query, kept)
@@ -100,11 +101,11 @@ export class ShapedRequests {
     }
     if (this.#isMadeNow(shaped, microseconds)) {
       const body = this.#made(view, shaped, shape)
-      const put = cache.isOff ? null : cache.put(canonical, answered, body, headers)
+      const put = mayBeKept ? cache.put(canonical, answered, body, headers) : null
       this.#sender.send(exchange, body, put, null, format)
       return
     }
-    const isKept = !cache.isOff && shaped.bytes <= MOST_KEPT_BYTES
+    const isKept = mayBeKept && shaped.bytes <= MOST_KEPT_BYTES
     this.#deferred.send(exchange, operation, shaped, now, {
       format,
       isLong: shaped.bytes > MOST_KEPT_BYTES,

@@ -29,10 +29,8 @@ const bytesOf = (key: number, length: number): Buffer =>
 
 /** Asks as the request path does. @returns what is kept of the answer then, if anything */
 function ask(cache: AnswerCache, key: number, length: number): KeptAnswer | null {
-  const kept = cache.get(`k${key}`)
-  if (kept === undefined) return cache.put(`k${key}`, requestOf(key), bytesOf(key, length))
-  cache.asked(kept)
-  return kept
+  if (!cache.asked(requestOf(key))) return null
+  return cache.get(`k${key}`) ?? cache.put(`k${key}`, requestOf(key), bytesOf(key, length))
 }
 
 test('Whatever is asked for, kept answers take no more than the limit, and each keeps its own bytes.', () => {
