@@ -1,10 +1,11 @@
 /** The code of the `.wat` files as modules of TypeScript. */
 import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import openWabt from 'wabt'
 
-/** Files of `src/answers/`, without their ending. */
-export const SOURCES = ['day-writer', 'reading-writer']
+/** Files of `src/`, without their ending. */
+export const SOURCES = ['answers/day-writer', 'answers/reading-writer', 'snapshot/greatest']
 const LINE_CHARACTERS = 96
 
 /** The module that is made of a source. */
@@ -15,8 +16,8 @@ export function codeFile(source: string): string {
 /** @throws Error where the source cannot be assembled */
 export async function codeText(source: string): Promise<string> {
   const wabt = await openWabt()
-  const name = `${source}.wat`
-  const module = wabt.parseWat(name, readFileSync(fileOf(name), 'utf8'), { simd: true })
+  const name = `${basename(source)}.wat`
+  const module = wabt.parseWat(name, readFileSync(fileOf(`${source}.wat`), 'utf8'), { simd: true })
   const code = Buffer.from(module.toBinary({}).buffer).toString('base64')
   module.destroy()
   const lines = code.match(new RegExp(`.{1,${LINE_CHARACTERS}}`, 'g')) ?? []
@@ -26,6 +27,6 @@ export async function codeText(source: string): Promise<string> {
   )
 }
 
-function fileOf(name: string): string {
-  return fileURLToPath(new URL(`../../src/answers/${name}`, import.meta.url))
+function fileOf(file: string): string {
+  return fileURLToPath(new URL(`../../src/${file}`, import.meta.url))
 }

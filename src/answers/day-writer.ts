@@ -9,7 +9,7 @@
 import { CODE } from './day-writer-code.ts'
 import type { DayValues } from '../index/aggregates.ts'
 import { HUNDREDTH_TEXT, SHORT_INTEGERS } from './number-tables.ts'
-import { WASM } from './wasm.ts'
+import { WASM } from '../system/wasm.ts'
 
 const WHOLE_DIGITS_AT = 40_000
 const HUNDREDTHS_AT = 50_000

@@ -12,7 +12,7 @@ import { ENERGY_FACTOR } from './energy.ts'
 import { COMPASS_TEXT } from './number-tables.ts'
 import { padded } from './literals.ts'
 import { CODE } from './reading-writer-code.ts'
-import { WASM } from './wasm.ts'
+import { WASM } from '../system/wasm.ts'
 
 /** Readings that a call writes: a page. */
 const MOST_ROWS = 100
