@@ -17,8 +17,11 @@ import { Slabs } from './slabs.ts'
 const LARGEST_SHARE = 1 / 8
 /** What an entry costs beside its bytes and key, about: map slot, objects and array header. */
 const ENTRY_BYTES = 300
-/** Answers that are being compressed at a time: as many as libuv has threads. */
-const MOST_COMPRESSIONS = 4
+/**
+ * Answers are compressed one at a time, and for so long as one took, times this, none is: after a swap thousands
+ * are due, on threads that may share the core of the one that serves.
+ */
+const REST_PER_COMPRESSION = 3
 /** Memory is taken in pieces of this share of the cache, at most of this size: looking through one takes 0.3 ms. */
 const SLAB_SHARE = 1 / 16
 const MOST_SLAB_BYTES = 1024 * 1024
@@ -46,14 +49,21 @@ export class AnswerCache {
   #targets: RequestTargets<KeptAnswer> | null = null
   /** What entries take beside their bytes. */
   #entryBytes = 0
-  #compressions = 0
+  #isCompressing = false
+  /** None is compressed before, in ms of the clock. */
+  #restsUntil = 0
   /** An answer asked for less often is not taken in; 0 until room had to be made. */
   #bar = 0
   #halvings = 0
+  readonly #clock: () => number
 
-  /** `limit` in bytes; 0 keeps nothing. `popularity`: as the cache of the snapshot before knows it. */
-  constructor(limit: number, popularity = new Popularity()) {
+  /**
+   * `limit` in bytes; 0 keeps nothing. `popularity`: as the cache of the snapshot before knows it. `clock` in
+   * ms.
+   */
+  constructor(limit: number, popularity = new Popularity(), clock = () => performance.now()) {
     this.#limit = limit
+    this.#clock = clock
     this.#slabs = new Slabs(Math.min(MOST_SLAB_BYTES, limit * SLAB_SHARE))
     this.popularity = popularity
     this.#halvings = popularity.halvings
@@ -134,9 +144,11 @@ export class AnswerCache {
   }
 
   #compress(answer: KeptAnswer, encoding: Encoding, bytes: Uint8Array, tailLength: number): void {
-    if (bytes.length < LEAST_COMPRESSED_BYTES || this.#compressions >= MOST_COMPRESSIONS) return
+    if (bytes.length < LEAST_COMPRESSED_BYTES || this.#isCompressing) return
+    const began = this.#clock()
+    if (began < this.#restsUntil) return
     answer[encoding] = 'under way'
-    this.#compressions++
+    this.#isCompressing = true
     compressAnswer(encoding, bytes, tailLength)
       .then((compressed) => {
         if (!answer.kept) return
@@ -148,7 +160,11 @@ export class AnswerCache {
       })
       // Out of memory for the compressor: this answer stays as it is.
       .catch(() => {})
-      .finally(() => this.#compressions--)
+      .finally(() => {
+        const now = this.#clock()
+        this.#isCompressing = false
+        this.#restsUntil = now + REST_PER_COMPRESSION * (now - began)
+      })
   }
 
   #place(bytes: Uint8Array, answer: KeptAnswer, encoding: Encoding | null): Uint8Array {

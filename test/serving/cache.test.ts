@@ -181,3 +181,22 @@ test('A kept answer is compressed once, in the background, and says the second i
     await wait(1)
   }
 })
+
+test('Answers are compressed one at a time, and three quarters of the time none is.', async () => {
+  let now = 0
+  const cache = new AnswerCache(1_000_000, undefined, () => now)
+  const kept = [1, 2].map((key) => ask(cache, key, 3000)!)
+  const isReady = (answer: KeptAnswer): boolean => cache.compressed(answer, 'gzip', 1, TAIL) !== null
+  const untilReady = async (answer: KeptAnswer): Promise<void> => {
+    while (!isReady(answer)) await wait(1)
+  }
+  assert.ok(!isReady(kept[0]) && !isReady(kept[1]))
+  // What the first one takes, by the clock.
+  now += 10
+  await untilReady(kept[0])
+  for (now = 10; now < 40; now++) {
+    assert.ok(!isReady(kept[1]), `at ${now} ms`)
+    assert.equal(kept[1].gzip, null, `begun at ${now} ms`)
+  }
+  await untilReady(kept[1])
+})
