@@ -18,10 +18,12 @@ const LARGEST_SHARE = 1 / 8
 /** What an entry costs beside its bytes and key, about: map slot, objects and array header. */
 const ENTRY_BYTES = 300
 /**
- * Answers are compressed one at a time, and for so long as one took, times this, none is: after a swap thousands
- * are due, on threads that may share the core of the one that serves.
+ * So much is compressed in a ms: a quarter of what a core can. After a swap thousands of answers are due, on threads
+ * that may share the core of the one that serves.
  */
-const REST_PER_COMPRESSION = 3
+const COMPRESSED_BYTES_PER_MS = 16 * 1024
+/** At a time, after a while without: some 15 ms of a core. */
+const MOST_COMPRESSED_BYTES = 1024 * 1024
 /** Memory is taken in pieces of this share of the cache, at most of this size: looking through one takes 0.3 ms. */
 const SLAB_SHARE = 1 / 16
 const MOST_SLAB_BYTES = 1024 * 1024
@@ -49,9 +51,9 @@ export class AnswerCache {
   #targets: RequestTargets<KeptAnswer> | null = null
   /** What entries take beside their bytes. */
   #entryBytes = 0
-  #isCompressing = false
-  /** None is compressed before, in ms of the clock. */
-  #restsUntil = 0
+  /** That may be compressed now, as of a ms of the clock; less than none where the last one was longer. */
+  #compressible = MOST_COMPRESSED_BYTES
+  #compressibleAt = 0
   /** An answer asked for less often is not taken in; 0 until room had to be made. */
   #bar = 0
   #halvings = 0
@@ -64,6 +66,7 @@ export class AnswerCache {
   constructor(limit: number, popularity = new Popularity(), clock = () => performance.now()) {
     this.#limit = limit
     this.#clock = clock
+    this.#compressibleAt = clock()
     this.#slabs = new Slabs(Math.min(MOST_SLAB_BYTES, limit * SLAB_SHARE))
     this.popularity = popularity
     this.#halvings = popularity.halvings
@@ -144,11 +147,8 @@ export class AnswerCache {
   }
 
   #compress(answer: KeptAnswer, encoding: Encoding, bytes: Uint8Array, tailLength: number): void {
-    if (bytes.length < LEAST_COMPRESSED_BYTES || this.#isCompressing) return
-    const began = this.#clock()
-    if (began < this.#restsUntil) return
+    if (bytes.length < LEAST_COMPRESSED_BYTES || !this.#mayCompress(bytes.length)) return
     answer[encoding] = 'under way'
-    this.#isCompressing = true
     compressAnswer(encoding, bytes, tailLength)
       .then((compressed) => {
         if (!answer.kept) return
@@ -160,11 +160,16 @@ export class AnswerCache {
       })
       // Out of memory for the compressor: this answer stays as it is.
       .catch(() => {})
-      .finally(() => {
-        const now = this.#clock()
-        this.#isCompressing = false
-        this.#restsUntil = now + REST_PER_COMPRESSION * (now - began)
-      })
+  }
+
+  #mayCompress(bytes: number): boolean {
+    const now = this.#clock()
+    const won = (now - this.#compressibleAt) * COMPRESSED_BYTES_PER_MS
+    this.#compressibleAt = now
+    this.#compressible = Math.min(MOST_COMPRESSED_BYTES, this.#compressible + won)
+    if (this.#compressible <= 0) return false
+    this.#compressible -= bytes
+    return true
   }
 
   #place(bytes: Uint8Array, answer: KeptAnswer, encoding: Encoding | null): Uint8Array {

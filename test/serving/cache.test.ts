@@ -182,21 +182,25 @@ test('A kept answer is compressed once, in the background, and says the second i
   }
 })
 
-test('Answers are compressed one at a time, and three quarters of the time none is.', async () => {
-  let now = 0
-  const cache = new AnswerCache(1_000_000, undefined, () => now)
-  const kept = [1, 2].map((key) => ask(cache, key, 3000)!)
-  const isReady = (answer: KeptAnswer): boolean => cache.compressed(answer, 'gzip', 1, TAIL) !== null
-  const untilReady = async (answer: KeptAnswer): Promise<void> => {
-    while (!isReady(answer)) await wait(1)
+test('A megabyte is compressed at once, and then 16 KB in a ms.', () => {
+  let now = 1000
+  const cache = new AnswerCache(64_000_000, undefined, () => now)
+  const answers = Array.from({ length: 40 }, (_, key) => ask(cache, key, 100_000)!)
+  const begun = (): number => {
+    for (const answer of answers) cache.compressed(answer, 'gzip', 1, TAIL)
+    return answers.filter(({ gzip }) => gzip !== null).length
   }
-  assert.ok(!isReady(kept[0]) && !isReady(kept[1]))
-  // What the first one takes, by the clock.
-  now += 10
-  await untilReady(kept[0])
-  for (now = 10; now < 40; now++) {
-    assert.ok(!isReady(kept[1]), `at ${now} ms`)
-    assert.equal(kept[1].gzip, null, `begun at ${now} ms`)
+  assert.equal(begun(), 11)
+  assert.equal(begun(), 11, 'more of them without time')
+  for (const [ms, count] of [
+    [1, 11],
+    [5, 12],
+    [10, 13],
+    [60, 21],
+    // A long rest does not allow more than a megabyte.
+    [100_000, 32],
+  ] as const) {
+    now = 1000 + ms
+    assert.equal(begun(), count, `after ${ms} ms`)
   }
-  await untilReady(kept[1])
 })
