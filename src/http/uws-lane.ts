@@ -53,24 +53,29 @@ export class Lane {
     if (this.#streams > 0) return this.#forget(this.#withoutAddress())
     // Written to a connection that is closed, bytes only move its write offset, which both objects show.
     closed.cork(() => closed.tryEnd(new Uint8Array(MARK), Number.MAX_SAFE_INTEGER))
-    const at = this.#connections.findIndex((connection) => connection.getWriteOffset() >= MARK.byteLength)
+    const at = this.#find((connection) => connection.getWriteOffset() >= MARK.byteLength)
     // Behind a stream that has ended, the offset does not move.
     return this.#forget(at === -1 ? this.#withoutAddress() : at)
   }
 
-  /**
-   * Where the connection is that has just been closed: it alone has no address any more. A look takes a call into
-   * the system (1 µs), so it begins where it is likely: clients that go together mostly do so in the order in which
-   * they came, and of others the newest go first.
-   */
+  /** Where the connection is that has just been closed: it alone has no address any more, but asking takes 1 µs. */
   #withoutAddress(): number {
+    return Math.max(
+      0,
+      this.#find((connection) => connection.getRemoteAddressAsText().byteLength === 0),
+    )
+  }
+
+  /**
+   * Where a connection is that is being closed, −1 where it is not found. Clients that go together mostly do so in the
+   * order in which they came, and of others the newest go first: many ask once and close.
+   */
+  #find(isClosed: (connection: UwsResponse) => boolean): number {
     const connections = this.#connections
-    const isClosed = (at: number): boolean => connections[at].getRemoteAddressAsText().byteLength === 0
     for (const at of [this.#next, this.#next - 1]) {
-      if (at >= 0 && at < connections.length && isClosed(at)) return at
+      if (at >= 0 && at < connections.length && isClosed(connections[at])) return at
     }
-    for (let at = connections.length - 1; at > 0; at--) if (isClosed(at)) return at
-    return 0
+    return connections.findLastIndex(isClosed)
   }
 
   /** Closes `connection` if it is still there. */
