@@ -26,14 +26,35 @@ export const LEAST_IDLE_S = 8
  */
 export const KEPT = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${LEAST_IDLE_S - 1}`
 
-/** The name of a request header, lower case. */
+/** Bits of a number that is stored without memory of its own. */
+export const MOST_NAMES = 31
+
+/**
+ * The name of a request header, lower case. Engines hold on to headers that have one, and to no others, so all are
+ * made before requests come.
+ */
 export class HeaderName {
+  static #made = 0
+  static readonly #ofLength: HeaderName[][] = []
   readonly text: string
+  /** Its place among all of them. */
+  readonly ordinal: number
 
   constructor(text: string) {
+    if (HeaderName.#made === MOST_NAMES) throw new RangeError(`more than ${MOST_NAMES} names of headers`)
     this.text = text
+    this.ordinal = HeaderName.#made++
+    while (HeaderName.#ofLength.length <= text.length) HeaderName.#ofLength.push([])
+    HeaderName.#ofLength[text.length].push(this)
+  }
+
+  /** All of so many characters. */
+  static ofLength(length: number): readonly HeaderName[] {
+    return length < HeaderName.#ofLength.length ? HeaderName.#ofLength[length] : NO_NAMES
   }
 }
+
+const NO_NAMES: readonly HeaderName[] = []
 
 export const AUTHORIZATION = new HeaderName('authorization')
 export const ACCEPT = new HeaderName('accept')
@@ -48,6 +69,9 @@ export const SEC_FETCH_MODE = new HeaderName('sec-fetch-mode')
 export const SEC_FETCH_DEST = new HeaderName('sec-fetch-dest')
 export const LAST_EVENT_ID = new HeaderName('last-event-id')
 export const TRACEPARENT = new HeaderName('traceparent')
+export const CONNECTION = new HeaderName('connection')
+export const CONTENT_LENGTH = new HeaderName('content-length')
+export const TRANSFER_ENCODING = new HeaderName('transfer-encoding')
 
 /**
  * Makes a whole body once more, the same bytes as before, in a buffer that may be used again at once. Null

@@ -3,9 +3,10 @@ import { SocketAddress } from 'node:net'
 
 import { BaseExchange } from './base.ts'
 import type { UwsRequest, UwsResponse } from './binding.ts'
-import { framingOf, headText, unmapped } from './exchange.ts'
+import { headText, unmapped } from './exchange.ts'
 import type { Again, Framing, HeaderName, LaterEvents, Pressure, Surroundings } from './exchange.ts'
 import { AT_ONCE_BYTES, Chance, ENDED_BYTES, GATHERED_BYTES } from './limits.ts'
+import { RequestHeaders } from './request-headers.ts'
 import { firstPiece } from './turns.ts'
 import { ANSWER_LIMIT_BYTES, type Lane } from './uws-lane.ts'
 import { UwsLaterReply, withClosing } from './uws-later.ts'
@@ -16,7 +17,6 @@ const ADDED_HEAD_BYTES = 90
 /** A head that is not known yet; ours are shorter. */
 const LATER_HEAD_BYTES = 1024
 const NOTHING = new Uint8Array(0)
-const ASKS_TO_CLOSE = /(^|,)[ \t]*close[ \t]*(,|$)/i
 
 export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   /**
@@ -36,15 +36,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   #lane: Lane | null = null
   /** Whether the connection has to end because too many answers without a body may wait unread. */
   #isFull = false
-  /** The headers, in order, up to the count. Read all at once: one by one, six of them cost as much. */
-  readonly #names: string[] = []
-  readonly #values: string[] = []
-  #count = 0
-  #lengths = 0
-  #length = ''
-  #codings = 0
-  #coding = ''
-  #asksToClose = false
+  readonly #headers = new RequestHeaders()
   readonly #now: () => number
   readonly #long: LongBodies
   readonly #chance = new Chance()
@@ -68,31 +60,13 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     this.begun++
     this.#lane = lane
     this.#isFull = false
-    this.#count = 0
-    this.#lengths = 0
-    this.#codings = 0
-    this.#asksToClose = false
-    request.forEach(this.#collect)
+    this.#headers.begin()
+    request.forEach(this.#headers.take)
     this.open(method, request, response)
   }
 
-  readonly #collect = (name: string, value: string): void => {
-    this.#names[this.#count] = name
-    this.#values[this.#count++] = value
-    if (name.length === 14 && name === 'content-length') {
-      this.#lengths++
-      this.#length = value
-    } else if (name.length === 17 && name === 'transfer-encoding') {
-      this.#codings++
-      this.#coding = value
-    } else if (name.length === 10 && name === 'connection' && value !== 'keep-alive') {
-      this.#asksToClose ||= ASKS_TO_CLOSE.test(value)
-    }
-  }
-
   get framing(): Framing {
-    if (this.#lengths + this.#codings === 0) return 'no body'
-    return framingOf(this.#lengths, this.#length, this.#codings, this.#coding)
+    return this.#headers.framing
   }
 
   protected override release(): void {
@@ -109,15 +83,14 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     return this.liveRequest().getQuery() ?? ''
   }
 
-  header({ text }: HeaderName): string {
+  header(name: HeaderName): string {
     this.liveRequest()
-    for (let i = 0; i < this.#count; i++) if (this.#names[i] === text) return this.#values[i]
-    return ''
+    return this.#headers.first(name)
   }
 
-  headerValues({ text }: HeaderName): string {
+  headerValues(name: HeaderName): string {
     this.liveRequest()
-    return this.#values.filter((_, i) => i < this.#count && this.#names[i] === text).join(', ')
+    return this.#headers.all(name)
   }
 
   address(): string {
@@ -129,7 +102,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     this.note(head, body)
     if (body !== null && body.length >= ANSWER_LIMIT_BYTES) throw new Error('the answer is too long')
     // The engine would close the connection too, but answer before what is behind.
-    const isLast = this.#asksToClose || this.framing !== 'no body'
+    const isLast = this.#headers.asksToClose || this.framing !== 'no body'
     this.state = 'begun'
     const before = this.rowBytes
     this.rowBytes += head.length + ADDED_HEAD_BYTES + this.bytes
