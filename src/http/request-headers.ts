@@ -1,5 +1,12 @@
 /** The headers of one request after the other, read all at once: one by one, six of them cost as much. */
-import { CONNECTION, CONTENT_LENGTH, framingOf, HeaderName, MOST_NAMES, TRANSFER_ENCODING } from './exchange.ts'
+import {
+  CONNECTION,
+  CONTENT_LENGTH,
+  framingOf,
+  HeaderName,
+  MOST_NAMES,
+  TRANSFER_ENCODING,
+} from './exchange.ts'
 import type { Framing } from './exchange.ts'
 
 const ASKS_TO_CLOSE = /(^|,)[ \t]*close[ \t]*(,|$)/i

@@ -31,9 +31,9 @@ export function timeBound(times: Uint32Array, time: number, from: number, to: nu
 
 /**
  * First row whose time is not below `time`, between a row `low` of an earlier time, `oldest`, and a row
- * `high` of a later or equal one, `newest`. A guess by proportion lands near it, and galloping from there
- * touches fewer cache lines than halving the whole range. The two ends are not read, since each would be a
- * cache line of its own.
+ * `high` of a later or equal one, `newest`. A guess by proportion lands near it, a second one from there mostly at
+ * it, and galloping from that touches fewer cache lines than halving the whole range. The two ends are not read, since
+ * each would be a cache line of its own.
  */
 export function timeBoundBetween(
   times: Uint32Array,
@@ -43,9 +43,20 @@ export function timeBoundBetween(
   newest: number,
   time: number,
 ): number {
-  const guess = likelyRow(low, high, oldest, newest, time)
-  if (guess > low && times[guess] >= time) {
-    high = guess
+  const likely = likelyRow(low, high, oldest, newest, time)
+  return timeBoundNear(times, low, high, nearerRow(times, low, high, oldest, newest, time, likely), time)
+}
+
+/** As `timeBoundBetween`, from a row that is likely to be near. */
+export function timeBoundNear(
+  times: Uint32Array,
+  low: number,
+  high: number,
+  near: number,
+  time: number,
+): number {
+  if (near > low && times[near] >= time) {
+    high = near
     for (let step = 1; ; step *= 2) {
       if (high - step <= low || times[high - step] < time) {
         low = Math.max(low, high - step)
@@ -54,7 +65,7 @@ export function timeBoundBetween(
       high -= step
     }
   } else {
-    low = guess
+    low = near
     for (let step = 1; ; step *= 2) {
       if (low + step >= high || times[low + step] >= time) {
         high = Math.min(high, low + step)
@@ -70,4 +81,18 @@ export function timeBoundBetween(
 /** The row where `time` would be if rows came at even steps. */
 export function likelyRow(low: number, high: number, oldest: number, newest: number, time: number): number {
   return low + Math.floor(((time - oldest) / (newest - oldest)) * (high - low))
+}
+
+/** A better guess than `row`, from the time that stands there. */
+export function nearerRow(
+  times: Uint32Array,
+  low: number,
+  high: number,
+  oldest: number,
+  newest: number,
+  time: number,
+  row: number,
+): number {
+  const steps = ((time - times[row]) / (newest - oldest)) * (high - low)
+  return Math.min(high, Math.max(low, row + Math.round(steps)))
 }
