@@ -6,6 +6,7 @@ const EQUALS = 0x3d
 const PERCENT = 0x25
 const PLUS = 0x2b
 
+const SMALL_A = 0x61
 const SMALL_F = 0x66
 const SMALL_I = 0x69
 const SMALL_L = 0x6c
@@ -70,7 +71,9 @@ export class RawQuery {
     const length = nameTo - from
     if (length === SHAPES_LENGTH) {
       const first = this.text.charCodeAt(from)
-      if (first === SMALL_F || first === SMALL_L) this.mayShape = true
+      // Not `locale`, which has as many.
+      const isLike = first === SMALL_F || (first === SMALL_L && this.text.charCodeAt(from + 1) === SMALL_A)
+      if (isLike) this.mayShape = true
     } else if (length === INCLUDE_LENGTH) {
       if (this.text.charCodeAt(from) === SMALL_I) this.mayShape = true
     } else if (length === UNITS_LENGTH && this.text.charCodeAt(from) === SMALL_U) this.mayShape = true

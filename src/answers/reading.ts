@@ -13,6 +13,7 @@ import {
   THOUSANDTHS,
 } from './number-tables.ts'
 import { roundedEnergy } from './energy.ts'
+import { writeHundredths, writeSignedHundredths, writeThousandths } from './code-text.ts'
 import { Literal, wordsOf } from './literals.ts'
 import { type JsonWriter } from './json.ts'
 import type { MonthRows } from '../index/segments.ts'
@@ -76,7 +77,7 @@ export function writeReading(
   const height = significantHeight.codes[row & significantHeight.mask]
   const maximum = maximumHeight.codes[row & maximumHeight.mask]
   const periodCode = period.codes[row & period.mask]
-  const temperature = waterTemperature.codes[row & waterTemperature.mask] & 0xffff
+  const temperature = waterTemperature.codes[row & waterTemperature.mask]
   const from = direction.codes[row & direction.mask]
   const view = out.view
   view.setFloat64(out.at, ID_START, true)
@@ -98,17 +99,14 @@ export function writeReading(
   view.setFloat64(at + 45, HEIGHT_1, true)
   view.setFloat64(at + 53, HEIGHT_2, true)
   view.setFloat64(at + 61, HEIGHT_3, true)
-  view.setFloat64(at + 69, THOUSANDTHS.words[height], true)
-  at += 69 + THOUSANDTHS.lengths[height]
+  at = writeThousandths(view, at + 69, height)
   view.setFloat64(at, MAXIMUM_1, true)
   view.setFloat64(at + 8, MAXIMUM_2, true)
   view.setFloat64(at + 16, MAXIMUM_3, true)
-  view.setFloat64(at + 18, THOUSANDTHS.words[maximum], true)
-  at += 18 + THOUSANDTHS.lengths[maximum]
+  at = writeThousandths(view, at + 18, maximum)
   view.setFloat64(at, PERIOD_1, true)
   view.setFloat64(at + 8, PERIOD_2, true)
-  view.setFloat64(at + 10, THOUSANDTHS.words[periodCode], true)
-  at += 10 + THOUSANDTHS.lengths[periodCode]
+  at = writeThousandths(view, at + 10, periodCode)
   view.setFloat64(at, TIME, true)
   out.at = at + 8
   out.timestamp(time)
@@ -116,12 +114,10 @@ export function writeReading(
   view.setFloat64(at, TEMPERATURE_1, true)
   view.setFloat64(at + 8, TEMPERATURE_2, true)
   view.setFloat64(at + 16, TEMPERATURE_3, true)
-  view.setFloat64(at + 21, SIGNED_HUNDREDTHS.words[temperature], true)
-  at += 21 + SIGNED_HUNDREDTHS.lengths[temperature]
+  at = writeSignedHundredths(view, at + 21, temperature)
   view.setFloat64(at, DIRECTION_1, true)
   view.setFloat64(at + 8, DIRECTION_2, true)
-  view.setFloat64(at + 13, HUNDREDTHS.words[from], true)
-  at += 13 + HUNDREDTHS.lengths[from]
+  at = writeHundredths(view, at + 13, from)
   view.setFloat64(at, COMPASS_1, true)
   view.setFloat64(at + 8, COMPASS_2, true)
   view.setFloat64(at + 16, COMPASS_3, true)

@@ -75,9 +75,10 @@ export class RequestHeaders {
   }
 
   get asksToClose(): boolean {
+    if ((this.#given & (1 << CONNECTION.ordinal)) === 0) return false
     const connection = this.all(CONNECTION)
-    // As most clients say who say anything.
-    return connection !== '' && connection !== 'keep-alive' && ASKS_TO_CLOSE.test(connection)
+    // What most clients say who say anything.
+    return connection !== 'keep-alive' && ASKS_TO_CLOSE.test(connection)
   }
 
   /** How often a header came. */

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { writeHundredths, writeSignedHundredths, writeThousandths } from '../../src/answers/code-text.ts'
 import { compassPoint, HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../../src/answers/number-tables.ts'
 import { JsonWriter } from '../../src/answers/json.ts'
 import { Literal, TextTable } from '../../src/answers/literals.ts'
@@ -331,6 +332,23 @@ test('A time that no column can hold is written in full all the same.', () => {
       short((out) => out.timestamp(epoch)),
       `"${text}"`,
     )
+  }
+})
+
+test('A code of any column is the same text out of small tables, wherever it stands.', () => {
+  const view = new DataView(new ArrayBuffer(64))
+  const bytes = new Uint8Array(view.buffer)
+  const textOf = (write: typeof writeThousandths, code: number, at: number): string =>
+    DECODER.decode(bytes.subarray(at, write(view, at, code)))
+  for (let code = 0; code < 65_536; code++) {
+    const at = code % 16
+    const signed = (code << 16) >> 16
+    const thousandths = code === 65_535 ? 'null' : String(code / 1000)
+    const hundredths = code === 65_535 ? 'null' : String(code / 100)
+    const signedHundredths = signed === -32_768 ? 'null' : String(signed / 100)
+    if (textOf(writeThousandths, code, at) !== thousandths) assert.fail(thousandths)
+    if (textOf(writeHundredths, code, at) !== hundredths) assert.fail(hundredths)
+    if (textOf(writeSignedHundredths, signed, at) !== signedHundredths) assert.fail(signedHundredths)
   }
 })
 

@@ -472,3 +472,17 @@ test('The schemas of all parameters are schemas, which the reader takes for gran
   }
   assert.ok(!ajv.validateSchema({ type: 'integer', minimum: 'none' }))
 })
+
+test('A query may ask for another form by the names of forms alone, encoded or not.', () => {
+  const mayShape = (query: string): boolean => {
+    const raw = new RawQuery()
+    raw.split(query)
+    return raw.mayShape
+  }
+  for (const name of ['format', 'fields', 'layout', 'units', 'include']) {
+    assert.ok(mayShape(`page=2&${name}=1`), name)
+    assert.ok(mayShape(`%${name.charCodeAt(0).toString(16)}${name.slice(1)}=1`), `${name}, encoded`)
+  }
+  const others = ROUTED.flatMap(({ parameters }) => Object.keys(parameters))
+  for (const name of new Set(others)) if (name !== 'include') assert.ok(!mayShape(`${name}=1`), name)
+})
