@@ -29,13 +29,17 @@ export const KEPT = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${LEAST_I
 /** Bits of a number that is stored without memory of its own. */
 export const MOST_NAMES = 31
 
+/** Longer names are of no header that has one. */
+const LONGEST_NAME = 40
+/** The names by their length. */
+export const NAMES_BY_LENGTH: readonly HeaderName[][] = Array.from({ length: LONGEST_NAME + 1 }, () => [])
+
 /**
  * The name of a request header, lower case. Engines hold on to headers that have one, and to no others, so all are
  * made before requests come.
  */
 export class HeaderName {
   static #made = 0
-  static readonly #ofLength: HeaderName[][] = []
   readonly text: string
   /** Its place among all of them. */
   readonly ordinal: number
@@ -44,17 +48,9 @@ export class HeaderName {
     if (HeaderName.#made === MOST_NAMES) throw new RangeError(`more than ${MOST_NAMES} names of headers`)
     this.text = text
     this.ordinal = HeaderName.#made++
-    while (HeaderName.#ofLength.length <= text.length) HeaderName.#ofLength.push([])
-    HeaderName.#ofLength[text.length].push(this)
-  }
-
-  /** All of so many characters. */
-  static ofLength(length: number): readonly HeaderName[] {
-    return length < HeaderName.#ofLength.length ? HeaderName.#ofLength[length] : NO_NAMES
+    NAMES_BY_LENGTH[text.length].push(this)
   }
 }
-
-const NO_NAMES: readonly HeaderName[] = []
 
 export const AUTHORIZATION = new HeaderName('authorization')
 export const ACCEPT = new HeaderName('accept')

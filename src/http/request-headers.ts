@@ -3,11 +3,11 @@ import {
   CONNECTION,
   CONTENT_LENGTH,
   framingOf,
-  HeaderName,
   MOST_NAMES,
+  NAMES_BY_LENGTH,
   TRANSFER_ENCODING,
 } from './exchange.ts'
-import type { Framing } from './exchange.ts'
+import type { Framing, HeaderName } from './exchange.ts'
 
 const ASKS_TO_CLOSE = /(^|,)[ \t]*close[ \t]*(,|$)/i
 const FRAMES = (1 << CONTENT_LENGTH.ordinal) | (1 << TRANSFER_ENCODING.ordinal)
@@ -34,7 +34,8 @@ export class RequestHeaders {
 
   /** Takes one header; the name is in lower case. */
   readonly take = (name: string, value: string): void => {
-    const candidates = HeaderName.ofLength(name.length)
+    if (name.length >= NAMES_BY_LENGTH.length) return
+    const candidates = NAMES_BY_LENGTH[name.length]
     for (let i = 0; i < candidates.length; i++) {
       const { text, ordinal } = candidates[i]
       if (text !== name) continue
