@@ -97,8 +97,11 @@ type OpenedPart =
 /** By file, whose name says what is in it. */
 export type OpenedParts = ReadonlyMap<string, OpenedPart>
 
-/** Those of `before` are taken over: with them what they have made, such as tables of tides. */
-function* openParts({ parts }: LoadedSnapshot, before?: OpenedParts): Steps<OpenedParts> {
+/**
+ * Those of `before` are taken over: with them what they have made, such as tables of tides.
+ * @throws SnapshotError when one is malformed
+ */
+export function* openParts({ parts }: LoadedSnapshot, before?: OpenedParts): Steps<OpenedParts> {
   const opened = new Map<string, OpenedPart>()
   for (const loaded of parts) {
     const { file } = loaded.entry
@@ -178,15 +181,17 @@ export interface Indexes {
 }
 
 /**
- * `activeWithin` in seconds; what is the same in `before`, the indexes of an earlier snapshot, is taken from there.
- * @throws SnapshotError when a part is missing or malformed.
+ * Over `parts`, which are the snapshot's. `activeWithin` in seconds; what is the same in `before`, the indexes of an earlier
+ * snapshot, is taken from there.
+ * @throws SnapshotError when a part is missing
  */
 export function* indexesOf(
   snapshot: LoadedSnapshot,
+  parts: OpenedParts,
   activeWithin: number,
   before: Indexes | null = null,
 ): Steps<Indexes> {
-  const opened = sorted(yield* openParts(snapshot))
+  const opened = sorted(parts)
   const { catalog } = opened
   const { id, lat, lng, virtual } = catalog
   const readings = yield* segmentColumns(id, opened.readings)
@@ -216,16 +221,8 @@ export function* indexesOf(
   return toShared(indexes)
 }
 
-/**
- * A snapshot over its parts and `indexes`, which are of the same. Parts that the one `before` has are taken over
- * from there. @throws SnapshotError when a part is missing or malformed
- */
-export function* openDataset(
-  snapshot: LoadedSnapshot,
-  indexes: Indexes,
-  before: Dataset | null = null,
-): Steps<Dataset> {
-  const parts = yield* openParts(snapshot, before?.parts)
+/** A snapshot over its opened parts and `indexes`, which are of the same. @throws SnapshotError when a part is missing */
+export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexes: Indexes): Dataset {
   const { catalog, passes, forecast, tides, readings, weather, years } = sorted(parts)
   const { id, lat, lng, virtual } = catalog
   const { active, latest, groups } = indexes

@@ -2,7 +2,7 @@
  * What is made of a snapshot's parts for answers: indexes and fragments. They are made once, on a thread that
  * serves nothing, into shared memory; a serving thread only opens them.
  */
-import { indexesOf, openDataset, type Dataset, type Indexes } from './dataset.ts'
+import { indexesOf, openDataset, openParts, type Dataset, type Indexes, type OpenedParts } from './dataset.ts'
 import { openFragments, type RenderedFragments, type SnapshotFragments } from './fragments.ts'
 import { renderFragments } from './render.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
@@ -25,18 +25,37 @@ export interface OpenedSnapshot {
   readonly fragments: SnapshotFragments
 }
 
-/**
- * `activeWithin` in seconds; `before`: indexes of an earlier snapshot, much of which may be the same.
- * @throws SnapshotError when a part is missing or malformed
- */
-export function* makeReady(
+/** What a thread that makes one snapshot after the other ready keeps of the last: much of it is the same in the next. */
+export interface Made {
+  readonly indexes: Indexes
+  /** Those that are no rows. */
+  readonly parts: OpenedParts
+}
+
+/** `activeWithin` in seconds. @throws SnapshotError when a part is missing or malformed */
+export function* makeReady(snapshot: LoadedSnapshot, activeWithin: number): Steps<ReadySnapshot> {
+  return (yield* makeReadyUpon(snapshot, activeWithin, null)).ready
+}
+
+/** As `makeReady`, with what was made of an earlier snapshot, and of this one. */
+export function* makeReadyUpon(
   snapshot: LoadedSnapshot,
   activeWithin: number,
-  before: Indexes | null = null,
-): Steps<ReadySnapshot> {
-  const indexes = yield* indexesOf(snapshot, activeWithin, before)
-  const fragments = yield* renderFragments(yield* openDataset(snapshot, indexes))
-  return { ...snapshot, derived: { indexes, fragments } }
+  before: Made | null,
+): Steps<{ ready: ReadySnapshot; made: Made }> {
+  const parts = yield* openParts(snapshot, before?.parts)
+  const indexes = yield* indexesOf(snapshot, parts, activeWithin, before?.indexes)
+  const fragments = yield* renderFragments(openDataset(snapshot, parts, indexes))
+  return {
+    ready: { ...snapshot, derived: { indexes, fragments } },
+    made: { indexes, parts: withoutRows(parts) },
+  }
+}
+
+/** Parts of rows are opened fast, and a thread that kept them would keep their memory, also where nobody serves the snapshot. */
+function withoutRows(parts: OpenedParts): OpenedParts {
+  const rows = new Set(['readings', 'weather', 'aggregates'])
+  return new Map([...parts].filter(([, { kind }]) => !rows.has(kind)))
 }
 
 /**
@@ -45,6 +64,7 @@ export function* makeReady(
  */
 export function* openReady(snapshot: ReadySnapshot, before: Dataset | null = null): Steps<OpenedSnapshot> {
   const { indexes, fragments } = snapshot.derived
-  const dataset = yield* openDataset(snapshot, indexes, before)
+  const dataset = openDataset(snapshot, yield* openParts(snapshot, before?.parts), indexes)
+  yield
   return { dataset, fragments: yield* openFragments(fragments) }
 }

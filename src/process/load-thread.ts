@@ -3,13 +3,18 @@
  */
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { makeReady, type ReadySnapshot } from '../answers/derived.ts'
-import type { Indexes } from '../answers/dataset.ts'
+import { makeReadyUpon, type Made, type ReadySnapshot } from '../answers/derived.ts'
 import { collectGarbage } from '../system/collect.ts'
 import { finish, finishInSlices } from '../system/steps.ts'
-import { changesBetween, type Changes, type ComparedSnapshot } from '../snapshot/changes.ts'
+import type { Catalog } from '../snapshot/catalog.ts'
+import { changesBetween, decodedCatalog, type Changes, type ComparedSnapshot } from '../snapshot/changes.ts'
 import { SnapshotError } from '../snapshot/format.ts'
-import { loadManifest, type PartsInMemory, type PublishedManifest } from '../snapshot/read.ts'
+import {
+  loadManifest,
+  type LoadedPart,
+  type PartsInMemory,
+  type PublishedManifest,
+} from '../snapshot/read.ts'
 import type { PartSummary } from '../snapshot/summary.ts'
 
 export interface ToLoad {
@@ -44,18 +49,23 @@ const dir = workerData as string
 const main = parentPort!
 /** Of the parts of the last snapshot: most of them are parts of the next one. */
 const summaries = new Map<string, PartSummary>()
-/** Of the last snapshot: much of them is the same in the next one. */
-let indexes: Indexes | null = null
+/** Of the last snapshot. */
+let made: Made | null = null
+/** Of the snapshots that are held, by file: decoding one takes some milliseconds, and comparing needs four a swap. */
+const catalogs = new Map<string, Catalog>()
 
 async function load({ manifest, previous, activeWithin }: ToLoad): Promise<FromLoading> {
   // Elsewhere it would be that of the whole process.
   if (previous !== null && process.platform === 'linux') setPriority(NICENESS)
   try {
     const loaded = await loadManifest(dir, manifest, previous ?? undefined, summaries)
-    const steps = makeReady(loaded, activeWithin, indexes)
-    const ready = previous === null ? finish(steps) : await finishInSlices(steps, SLICE_MS)
-    indexes = ready.derived.indexes
-    return { ready }
+    const steps = makeReadyUpon(loaded, activeWithin, made)
+    const done = previous === null ? finish(steps) : await finishInSlices(steps, SLICE_MS)
+    made = done.made
+    const held = new Set([...(previous?.parts ?? []), ...loaded.parts].map(({ entry }) => entry.file))
+    for (const file of catalogs.keys()) if (!held.has(file)) catalogs.delete(file)
+    for (const [file, part] of made.parts) if (part.kind === 'catalog') catalogs.set(file, part.catalog)
+    return { ready: done.ready }
   } catch (error) {
     // Any other fault is one of the program, which no snapshot may bring about; it ends this thread.
     if (!(error instanceof SnapshotError)) throw error
@@ -63,9 +73,16 @@ async function load({ manifest, previous, activeWithin }: ToLoad): Promise<FromL
   }
 }
 
+function catalogOf(part: LoadedPart): Catalog {
+  const { file } = part.entry
+  const catalog = catalogs.get(file) ?? decodedCatalog(part)
+  catalogs.set(file, catalog)
+  return catalog
+}
+
 async function compare({ before, after, activeWithin }: ToCompare): Promise<FromLoading> {
   try {
-    return { changes: await finishInSlices(changesBetween(before, after, activeWithin), SLICE_MS) }
+    return { changes: await finishInSlices(changesBetween(before, after, activeWithin, catalogOf), SLICE_MS) }
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error
     return { refusal: error.message }

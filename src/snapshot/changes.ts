@@ -83,16 +83,18 @@ interface Side {
 }
 
 /**
- * A buoy is active with a reading in the `activeWithin` seconds before the time of its snapshot.
+ * A buoy is active with a reading in the `activeWithin` seconds before the time of its snapshot. `catalogOf` gives the
+ * catalogue of its part.
  * @throws SnapshotError when a part is missing or malformed
  */
 export function* changesBetween(
   before: ComparedSnapshot,
   after: ComparedSnapshot,
   activeWithin: number,
+  catalogOf: (part: LoadedPart) => Catalog = decodedCatalog,
 ): Steps<Changes> {
-  const a = yield* sideOf(before, activeWithin)
-  const b = yield* sideOf(after, activeWithin)
+  const a = yield* sideOf(before, activeWithin, catalogOf)
+  const b = yield* sideOf(after, activeWithin, catalogOf)
   const kinds = kindsOfBuoys(a, b)
   const spans = new Map<number, Span[]>()
   const add = (buoy: number, span: Span | null): void => {
@@ -124,11 +126,20 @@ export function* changesBetween(
   return assembled(before, after, kinds, spans)
 }
 
-function* sideOf({ asOf, parts }: ComparedSnapshot, activeWithin: number): Steps<Side> {
+/** @throws SnapshotError when it is malformed */
+export function decodedCatalog({ entry, buffer }: LoadedPart): Catalog {
+  return readCatalog(decodePart(new Uint8Array(buffer), entry.file), entry.file)
+}
+
+function* sideOf(
+  { asOf, parts }: ComparedSnapshot,
+  activeWithin: number,
+  catalogOf: (part: LoadedPart) => Catalog,
+): Steps<Side> {
   const part = parts.find(({ entry }) => entry.kind === 'catalog')
   if (part === undefined) throw new SnapshotError('the snapshot has no catalogue')
   const { file } = part.entry
-  const catalog = readCatalog(decodePart(new Uint8Array(part.buffer), file), file)
+  const catalog = catalogOf(part)
   yield
   const months = new Map(
     parts.filter(({ entry }) => entry.kind === 'readings').map((each) => [each.entry.month!, each]),
