@@ -112,6 +112,7 @@ export function* changesBetween(
     const rowsA = partA === undefined ? null : rowsOf(partA)
     const rowsB = partB === undefined ? null : isSame ? rowsA : rowsOf(partB)
     yield
+    const columns = new BothColumns(rowsA, rowsB)
     let steps = 0
     for (const buoy of buoysOf(rowsA, rowsB)) {
       const kind = kinds.get(buoy)
@@ -119,7 +120,7 @@ export function* changesBetween(
       const [inA, inB] = [has(a.catalog, buoy), has(b.catalog, buoy)]
       const rangeA = inA && rowsA !== null ? rangeOf(rowsA, buoy) : NO_ROWS
       const rangeB = inB && rowsB !== null ? rangeOf(rowsB, buoy) : NO_ROWS
-      add(buoy, spanOf(month, rowsA, rangeA, rowsB, rangeB))
+      add(buoy, spanOf(month, rowsA, rangeA, rowsB, rangeB, columns))
       if (++steps % BUOYS_A_STEP === 0) yield
     }
   }
@@ -244,22 +245,25 @@ function spanOf(
   rangeA: Range,
   b: MonthRows | null,
   rangeB: Range,
+  columns: BothColumns,
 ): Span | null {
   const counts: Span['counts'] = [0, 0, 0]
   let from = -1
   let to = -1
-  eachDifference(a, rangeA, b, rangeB, (change, _row, time) => {
+  const visit = (change: Change, _row: number, time: number): boolean => {
     counts[change]++
     if (from === -1) from = time
     to = time
     return true
-  })
+  }
+  eachDifference(a, rangeA, b, rangeB, visit, columns)
   return from === -1 ? null : { month, from, to, counts }
 }
 
 /**
  * Calls `visit` with each reading of a buoy that differs between two months, ascending in time, until it
- * returns false; `row` is one of `b`, or of `a` where the reading is gone.
+ * returns false; `row` is one of `b`, or of `a` where the reading is gone. `columns`: of both months, for who asks about many
+ * buoys.
  */
 export function eachDifference(
   a: MonthRows | null,
@@ -267,11 +271,11 @@ export function eachDifference(
   b: MonthRows | null,
   rangeB: Range,
   visit: (change: Change, row: number, time: number) => boolean,
+  columns = new BothColumns(a, b),
 ): void {
-  const columns = a === null || b === null ? [] : pairsOf(a, b)
   let [i, j] = [rangeA.from, rangeB.from]
   const isLong = Math.min(rangeA.to - i, rangeB.to - j) >= ROWS_A_BLOCK
-  const bytes = isLong ? bytesOf(a!.time, b!.time, columns) : null
+  const bytes = isLong ? columns.bytes : null
   let nextBlock = i
   while (i < rangeA.to || j < rangeB.to) {
     if (bytes !== null && i >= nextBlock) {
@@ -288,7 +292,7 @@ export function eachDifference(
     } else if (timeB < timeA) {
       if (!visit(ADDED, j++, timeB)) return
     } else {
-      if (!isSameRow(columns, i, j) && !visit(CHANGED, j, timeB)) return
+      if (!isSameRow(columns.measures, i, j) && !visit(CHANGED, j, timeB)) return
       i++
       j++
     }
@@ -301,6 +305,27 @@ interface ColumnPair {
   maskA: number
   b: Codes
   maskB: number
+}
+
+/** The columns of two months; none where one of them is not there. */
+class BothColumns {
+  readonly measures: readonly ColumnPair[]
+  readonly #times: readonly [Uint32Array, Uint32Array] | null
+  #bytes: readonly BytePair[] | null | undefined
+
+  constructor(a: MonthRows | null, b: MonthRows | null) {
+    const areThere = a !== null && b !== null
+    this.measures = areThere ? pairsOf(a, b) : []
+    this.#times = areThere ? [a.time, b.time] : null
+  }
+
+  /** The same as bytes, made when a long row of readings is compared. */
+  get bytes(): readonly BytePair[] | null {
+    if (this.#bytes === undefined) {
+      this.#bytes = this.#times === null ? null : bytesOf(...this.#times, this.measures)
+    }
+    return this.#bytes
+  }
 }
 
 function pairsOf(a: MonthRows, b: MonthRows): ColumnPair[] {
