@@ -28,6 +28,52 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   for (const deadline = Date.now() + 60_000; !(await isSo()); await wait(50)) assert.ok(Date.now() < deadline)
 }
 
+/** Sets the size of text as visitors do in the settings of their browser. */
+async function doubleText(page: Page, times = 2): Promise<void> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Page.setFontSizes', { fontSizes: { standard: 16 * times, fixed: 13 * times } })
+  await until(
+    async () =>
+      (await page.evaluate('getComputedStyle(document.documentElement).fontSize')) === `${16 * times}px`,
+  )
+  await session.detach()
+}
+
+/** Texts of which a part lies outside the window, or is cut by what they stand in, and nobody can scroll there. */
+const CUT = `(() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  const cut = []
+  const isCut = (rect, element) => {
+    for (let at = element; at !== document.body; at = at.parentElement) {
+      const { overflowX, overflowY, textOverflow, clipPath } = getComputedStyle(at)
+      // Meant for screen readers, shortened with a sign of it, or to be scrolled; the sheet opens upwards.
+      if (clipPath !== 'none' || textOverflow === 'ellipsis') return false
+      if (/auto|scroll/.test(overflowX)) return false
+      const { left, right, top, bottom } = at.getBoundingClientRect()
+      if (overflowX !== 'visible' && (rect.left < left - 1 || rect.right > right + 1)) return true
+      if (overflowY === 'hidden' && at.closest('#panel') === null && (rect.top < top - 1 || rect.bottom > bottom + 1)) return true
+    }
+    return rect.left < -1 || rect.right > innerWidth + 1
+  }
+  while (texts.nextNode()) {
+    const { data, parentElement } = texts.currentNode
+    if (data.trim() === '' || !parentElement.checkVisibility()) continue
+    const range = document.createRange()
+    range.selectNodeContents(texts.currentNode)
+    if ([...range.getClientRects()].some((rect) => rect.width > 1 && isCut(rect, parentElement))) cut.push(data)
+  }
+  return cut
+})()`
+
+/** What is marked and has no outline to show it by. */
+const UNMARKED = `[...document.querySelectorAll('[aria-selected=true], [aria-pressed=true], .choices input:checked + span')]
+  .filter((marked) => marked.checkVisibility())
+  .flatMap((marked) => {
+    const { outlineStyle, outlineWidth, outlineColor, backgroundColor } = getComputedStyle(marked)
+    const isSeen = outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2 && outlineColor !== backgroundColor
+    return isSeen ? [] : [marked.outerHTML.slice(0, 150)]
+  })`
+
 test('The explorer', { timeout: 600_000 }, async (t) => {
   const live = await serveWorld(t)
   const browser = await openBrowser(t)
@@ -300,6 +346,15 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
     await page.keyboard.press('Enter')
     await page.locator('#row-anglet').waitFor()
     assert.equal(await page.evaluate('document.activeElement.id'), 'row-anglet')
+    await page.locator('#query').fill('an')
+    await page.locator('#found li').first().waitFor()
+    await page.keyboard.press('ArrowDown')
+    assert.equal(await page.locator('#found li[aria-selected="true"]').count(), 1)
+    // Where the system forces its colours, backgrounds mark nothing.
+    await page.emulateMedia({ forcedColors: 'active' })
+    assert.deepEqual(await page.evaluate(UNMARKED), [])
+    await page.emulateMedia({ forcedColors: 'none' })
+    await page.keyboard.press('Escape')
     // On the map Enter asks for its middle.
     await page.locator('#map canvas').focus()
     await page.keyboard.press('Enter')
@@ -332,6 +387,15 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
     const { page, errors } = await visit(t, browser, live, `#key=${live.key}`, phone)
     await drawn(page, PHYSICAL)
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390)
+    await doubleText(page)
+    for (const width of [390, 800]) {
+      await page.setViewportSize({ width, height: 780 })
+      assert.deepEqual(await page.evaluate(CUT), [], `texts at 200 %, ${width} pixels wide`)
+      const search = (await page.locator('#query').boundingBox())!
+      assert.ok(search.width > 250, `the search is ${search.width} of ${width} pixels wide`)
+    }
+    await doubleText(page, 1)
+    await page.setViewportSize(phone.viewport)
     assert.equal(await page.locator('body').getAttribute('data-sheet'), 'peek')
     await page.locator('#handle').tap()
     assert.equal(await page.locator('body').getAttribute('data-sheet'), 'half')

@@ -187,17 +187,24 @@ test('The documentation', { timeout: 600_000 }, async (t) => {
     }
   })
 
-  await t.test('breaks no word, and has no target below 24 pixels, on a narrow screen', async (t) => {
-    const { page } = await visit(t, browser, live, 'docs', { viewport: { width: 320, height: 640 } })
-    await page.getByRole('heading', { name: 'Errors' }).first().waitFor()
-    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320)
-    assert.deepEqual(await page.evaluate(BROKEN_WORDS), [])
-    assert.deepEqual(await page.evaluate(SMALL_TARGETS), [])
-    await page.getByRole('link', { name: 'Explorer' }).click()
-    await page.locator('#map').waitFor()
-    await page.locator('a[href="docs"]').click()
-    await page.getByRole('heading', { name: 'Errors' }).first().waitFor()
-  })
+  await t.test(
+    'breaks no word, has no target below 24 pixels on a narrow screen, and prints whole lines and no empty pages',
+    async (t) => {
+      const { page } = await visit(t, browser, live, 'docs', { viewport: { width: 320, height: 640 } })
+      await page.getByRole('heading', { name: 'Errors' }).first().waitFor()
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320)
+      assert.deepEqual(await page.evaluate(BROKEN_WORDS), [])
+      assert.deepEqual(await page.evaluate(SMALL_TARGETS), [])
+      await page.emulateMedia({ media: 'print' })
+      assert.deepEqual(await page.evaluate(NOT_PRINTED), [])
+      await page.locator('#paper').waitFor()
+      await page.emulateMedia({ media: 'screen' })
+      await page.getByRole('link', { name: 'Explorer' }).click()
+      await page.locator('#map').waitFor()
+      await page.locator('a[href="docs"]').click()
+      await page.getByRole('heading', { name: 'Errors' }).first().waitFor()
+    },
+  )
 
   for (const colorScheme of ['light', 'dark'] as const) {
     await t.test(`has no fault that axe finds, in ${colorScheme} colours`, async (t) => {
@@ -233,6 +240,16 @@ const SMALL_TARGETS = `[...document.querySelectorAll('a, button, input, select, 
   const isSmall = width > 1 && height > 1 && Math.min(width, height) < 23.9
   return isSmall && !isInText && control.checkVisibility() ? [control.outerHTML.slice(0, 150)] : []
 })`
+
+/** What paper would cut off or leave empty: long lines of code, and room for what is not loaded. */
+const NOT_PRINTED = `[
+  ...[...document.querySelectorAll('#reference code.custom-scroll')].filter(
+    (code) => code.scrollWidth > code.clientWidth + 1,
+  ),
+  ...[...document.querySelectorAll('#reference main div:empty[id]')].filter(
+    (empty) => empty.getBoundingClientRect().height > 100,
+  ),
+].map((element) => element.outerHTML.slice(0, 150))`
 
 interface Built {
   files: { path: string; bytes: Uint8Array }[]
