@@ -1,11 +1,11 @@
 /**
- * Many listeners of `/events`: what they take, when the last of them hears of a swap, and what ordinary requests
- * notice of both. Loopback alone; it ends by itself.
+ * Many listeners of `/events`: what they take, when the last of them hears of a swap, and what ordinary
+ * requests notice of both. Loopback alone; it ends by itself.
  *
  *     npm run build && node --import tsx bench/events.bench.ts --listeners 10000 --seconds 60
  *
- * The same server answers ordinary requests at a steady rate for so many seconds, with a swap at the beginning of
- * each minute, first without listeners, then with them, then without again.
+ * The same server answers ordinary requests at a steady rate for so many seconds, with a swap at the
+ * beginning of each minute, first without listeners, then with them, then without again.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

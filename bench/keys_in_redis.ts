@@ -1,8 +1,8 @@
 /**
- * Keys in Redis under load: `node --import tsx bench/keys_in_redis.ts [--keys=100000] [--servers=2] [--seconds=10]
- * [--deltas=1000]`, after `npm run build`. Starts a Redis and servers of its own on loopback, and prints how long a
- * start takes, what memory it needs, how long requests take without and with changes of keys, and how soon a key that
- * ends is refused everywhere, with publication and by the poll alone.
+ * Keys in Redis under load: `node --import tsx bench/keys_in_redis.ts [--keys=100000] [--servers=2]
+ * [--seconds=10] [--deltas=1000]`, after `npm run build`. Starts a Redis and servers of its own on loopback,
+ * and prints how long a start takes, what memory it needs, how long requests take without and with changes of
+ * keys, and how soon a key that ends is refused everywhere, with publication and by the poll alone.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

@@ -201,8 +201,8 @@ class RecordedExchange extends SilentExchange {
 }
 
 /**
- * What counting and timing add to a request: the same details asked without and with a recorder, in turns. The
- * recorder's worker is refilled four times a second, as a real one is.
+ * What counting and timing add to a request: the same details asked without and with a recorder, in turns.
+ * The recorder's worker is refilled four times a second, as a real one is.
  */
 function benchMetrics(view: View): void {
   const routes = routeNames(OPERATIONS, '').length

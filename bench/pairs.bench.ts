@@ -1,7 +1,7 @@
 /**
- * This tree against another one of the same project, in one process and in turns: `npx tsx bench/pairs.bench.ts
- * OTHER_TREE [NAME]` asks both the requests of `bench:micro` whose name contains NAME, compares their answers, and
- * prints the median of the ratios of their CPU times.
+ * This tree against another one of the same project, in one process and in turns: `npx tsx
+ * bench/pairs.bench.ts OTHER_TREE [NAME]` asks both the requests of `bench:micro` whose name contains NAME,
+ * compares their answers, and prints the median of the ratios of their CPU times.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'

@@ -1,6 +1,7 @@
 /**
- * Ordinary requests beside four clients that stream whole histories, and memory of readers that do not read. Starts
- * the compiled server (`npm run build` first) over a corpus of ten years: `node bench/streams.bench.mjs DIR`.
+ * Ordinary requests beside four clients that stream whole histories, and memory of readers that do not read.
+ * Starts the compiled server (`npm run build` first) over a corpus of ten years: `node
+ * bench/streams.bench.mjs DIR`.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** Several real servers that share quotas through one Redis, and clients that ask them for more than the quota. */
+/**
+ * Several real servers that share quotas through one Redis, and clients that ask them for more than the
+ * quota.
+ */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { Agent, request as httpRequest } from 'node:http'
 import { join } from 'node:path'

@@ -37,7 +37,9 @@ export function wantsInfo(argv) {
   return ['error', 'warning'].indexOf(earlyValue(argv, '--log-level', 'GROUNDSWELL_LOG_LEVEL')) < 0
 }
 
-/** Writes what comes before the program's own log to standard error: each line as it is, or as a JSON object. */
+/**
+ * Writes what comes before the program's own log to standard error: each line as it is, or as a JSON object.
+ */
 export function writeEarly(text, isJson, level = 'error') {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const line = (message) =>

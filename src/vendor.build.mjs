@@ -62,7 +62,10 @@ const bytes = readFileSync(new URL('./tide-database.json.br', import.meta.url))
 export const stations = JSON.parse(brotliDecompressSync(bytes).toString('utf8'))
 `
 
-/** The tide stations with the fields that \`sources/tides.ts\` looks at, compressed, from the cache where it has them. */
+/**
+ * The tide stations with the fields that \`sources/tides.ts\` looks at, compressed, from the cache where it
+ * has them.
+ */
 async function stationsOf() {
   const { version } = JSON.parse(readFileSync(manifestOf('@neaps/tide-database'), 'utf8'))
   const cache = join(root, 'node_modules', '.cache', 'groundswell')

@@ -11,7 +11,7 @@ if (process.env.GROUNDSWELL_SEED === 'random') {
 }
 fc.configureGlobal({ seed: Number(process.env.GROUNDSWELL_SEED ?? 20_261_121) })
 
-// Without a message, a failed `assert.ok` has Node look for its expression in the source. In what tsx makes of a
-// test, which is one long line, Node 20 takes minutes for that.
+// Without a message, a failed `assert.ok` has Node look for its expression in the source. In what tsx makes
+// of a test, which is one long line, Node 20 takes minutes for that.
 const { ok } = assert
 assert.ok = (value, message = 'what is asserted here is not so') => ok(value, message)

@@ -1,6 +1,6 @@
 /**
- * A snapshot folder in which somebody lies: what is announced has right hashes and wrong contents, or is not a
- * file at all. A server that serves keeps what it has or takes what does no harm; one that starts says what
+ * A snapshot folder in which somebody lies: what is announced has right hashes and wrong contents, or is not
+ * a file at all. A server that serves keeps what it has or takes what does no harm; one that starts says what
  * is wrong, or waits for better. None crashes or hangs.
  */
 import { spawn, spawnSync } from 'node:child_process'

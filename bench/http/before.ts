@@ -13,8 +13,8 @@ export async function startBefore(name: string, product: Product): Promise<{ col
   const others = otherPackages(earlier)
   if (others.length > 0) say(`${earlier.name} runs with packages other than its own: ${others.join(', ')}`)
   const snapshots = await snapshotFolder(scale, await builderOf(earlier))
-  // Older revisions decode with msgpackr, whose native part ends some of them with SIGSEGV; they load a little slower
-  // without it and serve the same.
+  // Older revisions decode with msgpackr, whose native part ends some of them with SIGSEGV; they load a
+  // little slower without it and serve the same.
   const env = { MSGPACKR_NATIVE_ACCELERATION_DISABLED: 'true' }
   const own = { ...product, cli: earlier.cli, snapshots }
   return {
@@ -26,7 +26,9 @@ export async function startBefore(name: string, product: Product): Promise<{ col
 /** Answers of a case whose lengths are compared between two revisions. */
 const COMPARED_BEFORE = 200
 
-/** Says the first answer of the revision before that has another length than today's, which are the oracle's. */
+/**
+ * Says the first answer of the revision before that has another length than today's, which are the oracle's.
+ */
 export async function compareBefore(
   { one, cold }: Plan,
   earlier: Server,

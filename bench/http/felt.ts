@@ -84,7 +84,9 @@ export const measureSwaps = (context: FeltContext): Promise<Section> =>
 /** As the server's log has it. */
 const SWAPPED = /was read in ([\d.]+) s and taken over in ([\d.]+) s/g
 
-/** p99 at a tenth of the capacity, beside one client that asks for hourly series over 13 seasons and without. */
+/**
+ * p99 at a tenth of the capacity, beside one client that asks for hourly series over 13 seasons and without.
+ */
 export const measureNeighbour = (context: FeltContext): Promise<Section> =>
   measureFelt(context, {
     name: 'a client with hourly series over 13 seasons',

@@ -36,8 +36,8 @@ export function compileTree(root: string, out: string): string {
 }
 
 /**
- * Compiles the product to a place of this run, so that nobody changes it under the run, another run neither. Returns the
- * command line's file.
+ * Compiles the product to a place of this run, so that nobody changes it under the run, another run neither.
+ * Returns the command line's file.
  */
 export function compileProduct(): string {
   const out = join(BENCH_DATA, `compiled-${process.pid}`)
@@ -77,8 +77,8 @@ export function compileRevision(revision: string): Revision {
 }
 
 /**
- * Packages that a revision wants in other versions than are installed here, each as `name 1.0 (here 2.0)`: where
- * it fails, look at these first.
+ * Packages that a revision wants in other versions than are installed here, each as `name 1.0 (here 2.0)`:
+ * where it fails, look at these first.
  */
 export function otherPackages({ name }: Revision): string[] {
   const read = (file: string): { [member: string]: unknown } =>

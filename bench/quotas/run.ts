@@ -1,6 +1,6 @@
 /**
- * Quotas over replicas: real servers, a real Redis, and more requests than the quota. `npm run bench:quotas --
- * [REPLICAS] [CASE…]`, by default 4 and all cases. Needs redis-server.
+ * Quotas over replicas: real servers, a real Redis, and more requests than the quota. `npm run bench:quotas
+ * -- [REPLICAS] [CASE…]`, by default 4 and all cases. Needs redis-server.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

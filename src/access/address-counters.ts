@@ -162,8 +162,8 @@ export class AddressCounters {
   }
 
   // HalfSipHash-2-4 with 64 bits of output (Aumasson and Bernstein), over the four bytes of an IPv4 address,
-  // the eight of an IPv6 /64, the six of a /48 (the last two in the lower half of their word), or none. `mark`
-  // is the purpose.
+  // the eight of an IPv6 /64, the six of a /48 (the last two in the lower half of their word), or none.
+  // `mark` is the purpose.
   #digest(count: number, bytes: number, mark: number): void {
     const words = this.#words
     words[count] = ((bytes + mark) << 24) | (bytes > count * Int32Array.BYTES_PER_ELEMENT ? words[count] : 0)

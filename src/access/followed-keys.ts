@@ -1,6 +1,6 @@
 /**
- * Follows the keys in Redis: learns changes by a poll, and sooner by what Redis publishes. Keeps the last good keys
- * when Redis is away, was emptied or holds another program's data, and says so in one line.
+ * Follows the keys in Redis: learns changes by a poll, and sooner by what Redis publishes. Keeps the last
+ * good keys when Redis is away, was emptied or holds another program's data, and says so in one line.
  */
 import type { RedisConnection } from '../redis/connection.ts'
 import { RedisFault } from '../redis/fault.ts'
@@ -19,8 +19,8 @@ import {
 /** A change has to be in force within a second; with publication it is within some milliseconds. */
 const LOOK_INTERVAL_MS = 200
 /**
- * Between two looks that are asked for by publication: a burst of changes is taken over in batches. With many keys
- * a batch may take longer; the pause is in proportion.
+ * Between two looks that are asked for by publication: a burst of changes is taken over in batches. With many
+ * keys a batch may take longer; the pause is in proportion.
  */
 const LEAST_PAUSE_MS = 20
 const PAUSE_SHARE = 20
@@ -182,7 +182,9 @@ export class FollowedKeys {
     this.#enter(`${name}: holds no keys any more; ${this.#inForce()}`)
   }
 
-  /** A set that an import began is meant to be taken; one that began by itself took the place of lost keys. */
+  /**
+   * A set that an import began is meant to be taken; one that began by itself took the place of lost keys.
+   */
   async #onOther(state: SetState): Promise<void> {
     if (this.#cursor.generation === '' || state.origin === 'imported') return this.#readAll(state)
     this.#enter(
@@ -259,9 +261,9 @@ export class FollowedKeys {
   }
 
   /**
-   * The log of the database does not have the change that was seen last. Either so much has changed meanwhile that
-   * it is gone from the log, or a copy took over that lacks the newest changes. Those stay in force here: one may
-   * have ended a key. What changed on the copy since is applied to them.
+   * The log of the database does not have the change that was seen last. Either so much has changed meanwhile
+   * that it is gone from the log, or a copy took over that lacks the newest changes. Those stay in force
+   * here: one may have ended a key. What changed on the copy since is applied to them.
    */
   async #rejoin(state: SetState): Promise<void> {
     const tail = await this.#table.tail()

@@ -14,8 +14,8 @@ export interface KeyEntry {
   readonly slot: number
 }
 
-// Rows of 32-bit words: eight of the hash, the slot, the quota. A quota of 0 marks an empty row. Behind all rows
-// come the ids, which requests do not need, each in a place of its own.
+// Rows of 32-bit words: eight of the hash, the slot, the quota. A quota of 0 marks an empty row. Behind all
+// rows come the ids, which requests do not need, each in a place of its own.
 const DIGEST_WORDS = 8
 const ROW_WORDS = 10
 const ID_BYTES = 16
@@ -44,12 +44,13 @@ function digest(text: string): void {
 }
 
 /**
- * Changes a ring in place; for the main thread. A copy for each change would do as well, but with 100,000 keys it
- * takes 15 MB: at 10 a second, requests waited 100 ms for the garbage collection of their threads.
+ * Changes a ring in place; for the main thread. A copy for each change would do as well, but with 100,000
+ * keys it takes 15 MB: at 10 a second, requests waited 100 ms for the garbage collection of their threads.
  *
- * Threads read a ring while it is changed. A key that ends leaves its row taken, with a hash that no key has, so
- * lookups of others go on over it, and a thread that has found the row already still finds the slot and the quota.
- * No other key gets that row. A new key's row counts only once its quota is there, which is written last.
+ * Threads read a ring while it is changed. A key that ends leaves its row taken, with a hash that no key has,
+ * so lookups of others go on over it, and a thread that has found the row already still finds the slot and
+ * the quota. No other key gets that row. A new key's row counts only once its quota is there, which is
+ * written last.
  */
 export class RingEditor {
   readonly #words: Int32Array
@@ -109,8 +110,8 @@ export class RingEditor {
 
 /**
  * An open hash table by the SHA-256 of the key; it holds no texts. The main thread builds it once, and a
- * serving thread takes it over by wrapping the buffer, whatever the number of keys. Keys of a file come as a new ring
- * with each change; those of Redis change in the ring ({@link RingEditor}).
+ * serving thread takes it over by wrapping the buffer, whatever the number of keys. Keys of a file come as a
+ * new ring with each change; those of Redis change in the ring ({@link RingEditor}).
  */
 export class KeyRing {
   readonly #words: Int32Array

@@ -1,6 +1,6 @@
 /**
- * The last good keys from Redis in a private file, for a start without Redis. It is a keys file like any other, so
- * `keys import` and `--keys` take it; its first line says in addition where the keys come from.
+ * The last good keys from Redis in a private file, for a start without Redis. It is a keys file like any
+ * other, so `keys import` and `--keys` take it; its first line says in addition where the keys come from.
  */
 import { closeSync, existsSync, readSync } from 'node:fs'
 import { openRegularFileSync } from '../system/files.ts'
@@ -26,7 +26,8 @@ export interface KeysCopy {
 /**
  * The copy of the keys of an address; null where there is none yet, or one of another address.
  *
- * @throws KeysFileError for a file that cannot be read, and for a keys file that is no copy: it must not be replaced.
+ * @throws KeysFileError for a file that cannot be read, and for a keys file that is no copy: it must not be
+ * replaced.
  */
 export function readCopy(path: string, address: string): KeysCopy | null {
   if (!existsSync(path)) return null

@@ -1,10 +1,10 @@
 /**
- * What runs inside Redis for keys. Each function checks first that the names hold what this program wrote, and
- * changes nothing where they do not. Errors of its own begin with `GSW`.
+ * What runs inside Redis for keys. Each function checks first that the names hold what this program wrote,
+ * and changes nothing where they do not. Errors of its own begin with `GSW`.
  *
- * Names, all of one hash tag: KEYS[1] records (hash: id → JSON), KEYS[2] owners (hash: owner → id), KEYS[3] state
- * (hash: format, generation, origin, version, stamp), KEYS[4] log (stream: entry VERSION-0 has the id that changed
- * and the stamp of the change; the id `*` stands for all).
+ * Names, all of one hash tag: KEYS[1] records (hash: id → JSON), KEYS[2] owners (hash: owner → id), KEYS[3]
+ * state (hash: format, generation, origin, version, stamp), KEYS[4] log (stream: entry VERSION-0 has the id
+ * that changed and the stamp of the change; the id `*` stands for all).
  */
 import { redisLibrary } from '../redis/library.ts'
 

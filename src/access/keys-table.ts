@@ -9,7 +9,9 @@ import { ID_PATTERN, MAX_KEYS, recordOf, type KeyRecord } from './keys-file.ts'
 const PAGE_RECORDS = 500
 const CHANGES_AT_ONCE = 1000
 const TAIL_ENTRIES = 10_000
-/** For calls that carry many records; nobody waits for them but the start of a replica and the command line. */
+/**
+ * For calls that carry many records; nobody waits for them but the start of a replica and the command line.
+ */
 const LONG_CALL_MS = 3000
 
 /** A place in the history of a set of keys. */
@@ -124,7 +126,9 @@ export class KeysTable {
     return { cursor: next, records, broken }
   }
 
-  /** The record of an id and its text; null where there is none. @throws RedisKeysError when it cannot be read */
+  /**
+   * The record of an id and its text; null where there is none. @throws RedisKeysError when it cannot be read
+   */
   async read(id: string): Promise<{ record: KeyRecord; text: string } | null> {
     const [kind, text] = this.#texts(await this.#ask('read', [id]))
     if (kind === 'gone') return null

@@ -55,7 +55,10 @@ export interface KeyRequest {
   readonly now: number
 }
 
-/** A new key for an owner, kept nowhere yet. @throws KeyCommandError for a malformed owner, a quota out of range */
+/**
+ * A new key for an owner, kept nowhere yet. @throws KeyCommandError for a malformed owner, a quota out of
+ * range
+ */
 export function newKey(request: KeyRequest): IssuedKey {
   const owner = request.owner.trim().normalize('NFC')
   const fault = ownerFault(owner)
@@ -145,7 +148,8 @@ export function findKey(records: readonly KeyRecord[], id: string): KeyRecord {
 
 /** @throws KeyCommandError */
 export function checkId(id: string): void {
-  // Only an id is repeated in a message: a key given in its place by mistake must not end in a terminal's log.
+  // Only an id is repeated in a message: a key given in its place by mistake must not end in a terminal's
+  // log.
   if (!ID_PATTERN.test(id)) throw new KeyCommandError('not an id of a key (k_ and ten letters or digits)')
 }
 

@@ -1,6 +1,6 @@
 /**
- * Calls that a replica may still make for each key and clock hour, where several replicas share the quotas: the
- * hot path of leases. `leases/book.ts` decides what is leased and given back.
+ * Calls that a replica may still make for each key and clock hour, where several replicas share the quotas:
+ * the hot path of leases. `leases/book.ts` decides what is leased and given back.
  */
 import { HourBanks, hourOf } from './hours.ts'
 import { QUOTA_SLOTS, type SlotCounters } from './quota.ts'
@@ -22,9 +22,9 @@ export const SHARE_USED = -4
 export type LeaseMark = typeof REFUSED | typeof CLOSED | typeof SHARE_USED
 
 /**
- * Leases of all keys in shared memory. Any thread takes calls; one thread, the main one, adds and takes back. A call
- * that is left can be taken or taken back, never both, since one word holds what is left. `now` is epoch seconds,
- * `hour` the number of a clock hour from 1970.
+ * Leases of all keys in shared memory. Any thread takes calls; one thread, the main one, adds and takes back.
+ * A call that is left can be taken or taken back, never both, since one word holds what is left. `now` is
+ * epoch seconds, `hour` the number of a clock hour from 1970.
  */
 export class LeaseCounters implements SlotCounters {
   readonly slots: number
@@ -45,7 +45,8 @@ export class LeaseCounters implements SlotCounters {
   /**
    * Takes one call of the key in `slot`.
    *
-   * @returns an estimate of the calls left to all replicas after this one; below zero, why the call is not admitted.
+   * @returns an estimate of the calls left to all replicas after this one; below zero, why the call is not
+   * admitted.
    * @throws RangeError for a slot that does not exist.
    */
   take(slot: number, limit: number, now: number): number {
@@ -117,7 +118,9 @@ export class LeaseCounters implements SlotCounters {
     Atomics.store(this.#words, this.#at(slot, hour) + 2 * this.slots, calls)
   }
 
-  /** Makes the calls made in the hour of `now` at least `count`: those of an earlier start of this replica. */
+  /**
+   * Makes the calls made in the hour of `now` at least `count`: those of an earlier start of this replica.
+   */
   raise(slot: number, count: number, now: number): void {
     if (this.used(slot, now) < count) this.setUsed(slot, hourOf(now), count)
   }

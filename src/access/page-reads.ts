@@ -1,8 +1,8 @@
 /**
  * Who may ask a keyed operation without a key: nobody, or the pages of this server, where its operator opens
  * the explorer. A browser says in `Sec-Fetch-*` which page asks, and lets no page write these headers itself
- * (W3C Fetch Metadata; Fetch, "forbidden request-header"). A script outside of a browser can: the quota of its
- * address bounds what it takes.
+ * (W3C Fetch Metadata; Fetch, "forbidden request-header"). A script outside of a browser can: the quota of
+ * its address bounds what it takes.
  */
 import {
   FORWARDED,
@@ -15,8 +15,8 @@ import {
 import { parseAddress } from './address.ts'
 
 /**
- * Whose pages may read without a key: those of every visitor, of every visitor as long as the data served are a
- * demo, of visitors that no proxy speaks for, or of nobody.
+ * Whose pages may read without a key: those of every visitor, of every visitor as long as the data served are
+ * a demo, of visitors that no proxy speaks for, or of nobody.
  */
 export type Doors = 'open' | 'demo' | 'direct' | 'keyed'
 

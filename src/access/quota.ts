@@ -46,7 +46,8 @@ export class QuotaCounters implements SlotCounters {
   }
 
   /**
-   * Counts `calls` more of the key in `slot`, all or none. @returns whether the hour's `limit` had room for them
+   * Counts `calls` more of the key in `slot`, all or none. @returns whether the hour's `limit` had room for
+   * them
    */
   takeMore(slot: number, calls: number, limit: number, now: number): boolean {
     const { words } = this.#banks

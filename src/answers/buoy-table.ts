@@ -65,7 +65,9 @@ export function buoyColumns({ catalog, readings }: Dataset, ordinalOf: OrdinalOf
   }
 }
 
-/** The buoy beside a list of something of its: positions are in tables by default, the rest is to be named. */
+/**
+ * The buoy beside a list of something of its: positions are in tables by default, the rest is to be named.
+ */
 export function buoyBeside(dataset: Dataset, ordinal: number, withId: boolean): Column[] {
   const { id, name, lat, lng, source, dtz } = buoyColumns(dataset, () => ordinal)
   const beside = (column: Column): Column => ({

@@ -31,8 +31,8 @@ interface Summary {
 
 /**
  * The text of the event that says that `view` is served, to one who has heard of the snapshot `since` last:
- * '' for none. `buoys`: ids ascending that alone count; null for all. Null where none of these differs, unless
- * it `isFirst`. The changes are null where the server does not hold `since`.
+ * '' for none. `buoys`: ids ascending that alone count; null for all. Null where none of these differs,
+ * unless it `isFirst`. The changes are null where the server does not hold `since`.
  */
 export function eventText(
   { dataset, changesSince }: View,

@@ -1,7 +1,7 @@
 /**
- * JSON bytes that several operations share: everything about a buoy that stays the same for a snapshot. They are
- * rendered once for all threads (`render.ts`); each thread has a copy in front of where it writes answers, and
- * operations copy from there.
+ * JSON bytes that several operations share: everything about a buoy that stays the same for a snapshot. They
+ * are rendered once for all threads (`render.ts`); each thread has a copy in front of where it writes
+ * answers, and operations copy from there.
  *
  * Why not straight from shared memory: V8 copies within a buffer of one thread five times as fast as from or
  * within a shared one, and that is most of what an answer of fragments costs.

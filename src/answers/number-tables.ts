@@ -37,7 +37,10 @@ export const FOUR_DIGITS = Uint32Array.from({ length: 10000 }, (_, n) => fourCha
 export const FOUR_HEX = Uint32Array.from({ length: 65536 }, (_, n) =>
   fourCharacters(n.toString(16).padStart(4, '0')),
 )
-/** `2a`, two ASCII characters in 16 bits. A table that stays in the processor's first cache, unlike the one above. */
+/**
+ * `2a`, two ASCII characters in 16 bits. A table that stays in the processor's first cache, unlike the one
+ * above.
+ */
 const TWO_HEX = Uint16Array.from({ length: 256 }, (_, n) => FOUR_HEX[n] >>> 16)
 
 /** Four hexadecimal digits of 16 bits, out of the small table. */

@@ -101,7 +101,8 @@ export interface Operation<P extends Parameters = Parameters> {
   readonly tables?: Tables<P> | undefined
   /**
    * Writes the value of `data` into the view's writer. An answer with more in its `meta` than the timestamp
-   * goes on with `META` and its members, each followed by a comma, and returns its paging. An expensive answer is not written but returned. The writer has `PRELUDE_BYTES` of room. `path` holds the decoded
+   * goes on with `META` and its members, each followed by a comma, and returns its paging. An expensive
+   * answer is not written but returned. The writer has `PRELUDE_BYTES` of room. `path` holds the decoded
    * arguments of the path, `now` the time of the answer in epoch seconds, `language` that of the answer.
    * @throws ApiError for what the parameters' schemas cannot say.
    */
@@ -137,8 +138,8 @@ export function streamOperation<const P extends Parameters>(definition: StreamOp
 /**
  * Keeps the parameters' types for `answer` and forgets them for the route table.
  *
- * Written out, so that all operations have one hidden class, which spreading does not give: reading a member of
- * objects of many classes takes a look-up in a table of the engine.
+ * Written out, so that all operations have one hidden class, which spreading does not give: reading a member
+ * of objects of many classes takes a look-up in a table of the engine.
  */
 export function operation<const P extends Parameters>(definition: Operation<P>): Operation {
   return {

@@ -292,7 +292,9 @@ export function integerList(options: Common & { required: true }): Given<number[
   })
 }
 
-/** Texts such as ids and slugs, `most` at most, separated by commas or given several times, also as `name[]`. */
+/**
+ * Texts such as ids and slugs, `most` at most, separated by commas or given several times, also as `name[]`.
+ */
 export function textList(options: Common & { most: number; allowed: string }): Parameter<string[]> {
   const items = { type: 'string', minLength: 1, maxLength: MAX_TEXT }
   const schema = { type: 'array', maxItems: options.most, items }
@@ -307,8 +309,8 @@ export function textList(options: Common & { most: number; allowed: string }): P
 }
 
 /**
- * Some of a list of words, separated by commas: a bit for each word, the first one's the lowest. The handler refuses
- * those without `needed`.
+ * Some of a list of words, separated by commas: a bit for each word, the first one's the lowest. The handler
+ * refuses those without `needed`.
  */
 export function wordSet(options: Common & { values: readonly string[]; needed?: string }): Parameter<number> {
   const { values, needed } = options

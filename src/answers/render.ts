@@ -95,8 +95,8 @@ export function* renderFragments(dataset: Dataset): Steps<RenderedFragments> {
 }
 
 /**
- * Writes `count` pieces with `write`; returns where they begin, and behind the last where it ends, counted from
- * `origin`.
+ * Writes `count` pieces with `write`; returns where they begin, and behind the last where it ends, counted
+ * from `origin`.
  */
 function* renderPieces(
   writer: JsonWriter,

@@ -1,7 +1,8 @@
 /**
- * An answer as a table. One description for each operation says which columns there are, in which unit, and how
- * a cell is read from the snapshot's columns; CSV, NDJSON, GeoJSON, JSON by columns and files for databases are
- * written from it. A column is a member of the JSON answer's items, a nested one with a dot (`last_reading.time`).
+ * An answer as a table. One description for each operation says which columns there are, in which unit, and
+ * how a cell is read from the snapshot's columns; CSV, NDJSON, GeoJSON, JSON by columns and files for
+ * databases are written from it. A column is a member of the JSON answer's items, a nested one with a dot
+ * (`last_reading.time`).
  */
 import type { MonthRows } from '../index/segments.ts'
 import type { JsonWriter } from './json.ts'
@@ -14,8 +15,8 @@ interface Named {
   /** As documented: `m`, `degree`, `UTC` for times; '' where the column has none. */
   readonly unit: string
   /**
-   * Where JSON has the value beside its list, not in the items: `tables` have it by default, or only those that
-   * name it in `fields` do.
+   * Where JSON has the value beside its list, not in the items: `tables` have it by default, or only those
+   * that name it in `fields` do.
    */
   readonly beside?: 'tables' | 'fields'
   /** Whether JSON leaves the member out of a row's object; never for the first column. */
@@ -49,8 +50,8 @@ export interface TextColumn extends Named {
 }
 
 /**
- * Text of our own making: ASCII that begins with a letter or a digit and has neither commas, quotes, backslashes
- * nor control characters. `write` adds at most `width` bytes, none where there is no value.
+ * Text of our own making: ASCII that begins with a letter or a digit and has neither commas, quotes,
+ * backslashes nor control characters. `write` adds at most `width` bytes, none where there is no value.
  */
 export interface WordColumn extends Named {
   readonly kind: 'word'
@@ -96,8 +97,8 @@ export interface Table {
    */
   runs(): Generator<Run | undefined, void, undefined>
   /**
-   * Writers of rows with the columns that a format has by default, each row with the end of its line: for tables of
-   * so many rows that a call for each cell is too slow.
+   * Writers of rows with the columns that a format has by default, each row with the end of its line: for
+   * tables of so many rows that a call for each cell is too slow.
    */
   readonly bulk?: { readonly csv: BulkWriter; readonly ndjson: BulkWriter }
   /** Readings of one buoy as they are kept, for a format that another thread writes by column. */
@@ -118,7 +119,9 @@ export interface Table {
   readonly list: JsonList | null
 }
 
-/** What is in shared memory: the rows of a run are those of the cursor's month while the run is the newest. */
+/**
+ * What is in shared memory: the rows of a run are those of the cursor's month while the run is the newest.
+ */
 export interface KeptReadings {
   readonly cursor: { readonly month: MonthRows }
   readonly buoy: ReadingsBuoy

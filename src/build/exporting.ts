@@ -21,8 +21,8 @@ export interface Exporting {
 }
 
 /**
- * Exports `manifest`, whose parts are in the folder, and puts the list beside it. Where that fails, the list of
- * the current snapshot is put there: its files are still in their place.
+ * Exports `manifest`, whose parts are in the folder, and puts the list beside it. Where that fails, the list
+ * of the current snapshot is put there: its files are still in their place.
  * @throws BuildError when the list cannot be written
  */
 export async function exportBuilt(

@@ -1,6 +1,6 @@
 /**
- * Checks a folder: every part that its manifests and the states of its sources name, and the aggregates against
- * the readings.
+ * Checks a folder: every part that its manifests and the states of its sources name, and the aggregates
+ * against the readings.
  */
 import { existsSync } from 'node:fs'
 import { SnapshotError, type PartEntry } from '../snapshot/format.ts'

@@ -1,6 +1,6 @@
 /**
- * What an unfinished month-by-month build has written, so that the next one goes on from there. A line is added
- * when a month's parts are safely on disk; the file is removed when the snapshot is published.
+ * What an unfinished month-by-month build has written, so that the next one goes on from there. A line is
+ * added when a month's parts are safely on disk; the file is removed when the snapshot is published.
  */
 import { appendFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -37,7 +37,9 @@ export class Journal {
     }
   }
 
-  /** The parts of the month of this key, where they are still there; their bytes are checked like all others. */
+  /**
+   * The parts of the month of this key, where they are still there; their bytes are checked like all others.
+   */
   written(key: string): PartEntry[] | null {
     const parts = this.#months.get(key)
     return parts !== undefined && parts.every((part) => sizeOf(join(this.#dir, part.file)) === part.bytes)

@@ -63,8 +63,8 @@ export function listKept(dir: string): KeptSnapshot[] {
 export type Wanted = { readonly id: string } | { readonly time: number }
 
 /**
- * A kept snapshot to serve again. One that waits for the end of a rollback was never served: only its id finds
- * it.
+ * A kept snapshot to serve again. One that waits for the end of a rollback was never served: only its id
+ * finds it.
  * @throws BuildError where none is as wanted
  */
 export function keptSnapshot(dir: string, wanted: Wanted): PublishedManifest {

@@ -1,6 +1,6 @@
 /**
- * Made-up data and measured ones stay apart. A snapshot of a demo is marked for good; measured data never take its
- * rows over, and a demo never comes upon measured ones by itself.
+ * Made-up data and measured ones stay apart. A snapshot of a demo is marked for good; measured data never
+ * take its rows over, and a demo never comes upon measured ones by itself.
  */
 import type { Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'

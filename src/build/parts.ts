@@ -18,7 +18,10 @@ import type { BuildOptions } from './options.ts'
 import type { Spool } from './spool.ts'
 
 export interface Written {
-  /** As the manifest names them: the catalogue, the months and years from the oldest on, passes, forecast, tides. */
+  /**
+   * As the manifest names them: the catalogue, the months and years from the oldest on, passes, forecast,
+   * tides.
+   */
   parts: PartEntry[]
   /** Parts with the passes, forecasts and harbours that one source of the configuration gave now. */
   own: ReadonlyMap<Contribution, PartEntry[]>

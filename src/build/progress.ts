@@ -46,7 +46,9 @@ function durationText(ms: number): string {
   return minutes < 100 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`
 }
 
-/** Bytes of the regular files below a folder, those that links point to among them; 0 where it cannot be read. */
+/**
+ * Bytes of the regular files below a folder, those that links point to among them; 0 where it cannot be read.
+ */
 export function bytesBelow(folder: string): number {
   let bytes = 0
   let entries = 0

@@ -1,7 +1,7 @@
 /**
  * Step 5 of a build: puts the manifest into the folder, with what the next build has to know beside it. While
- * a rollback holds, the snapshot is only kept. Where the folder is published to a store, the store comes first:
- * what it does not accept is only kept, too.
+ * a rollback holds, the snapshot is only kept. Where the folder is published to a store, the store comes
+ * first: what it does not accept is only kept, too.
  */
 import { encodeManifest, type Manifest } from '../snapshot/manifest.ts'
 import { readManifest } from '../snapshot/read.ts'

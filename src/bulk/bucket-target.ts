@@ -1,6 +1,6 @@
 /**
- * A bucket as the target of an export. A file is put under its final name as soon as it is whole; nobody looks
- * for it there before the list names it.
+ * A bucket as the target of an export. A file is put under its final name as soon as it is whole; nobody
+ * looks for it there before the list names it.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

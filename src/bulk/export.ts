@@ -1,6 +1,6 @@
 /**
- * Exports a snapshot to a folder or bucket: a file of readings for each network and month, and all buoys. Read
- * this file first.
+ * Exports a snapshot to a folder or bucket: a file of readings for each network and month, and all buoys.
+ * Read this file first.
  *
  * What the target has of the same data stays as it is. Of a month whose part has not changed nothing is read.
  * The list of all files comes last: whatever is killed, the target has the export before or this one.
@@ -156,7 +156,9 @@ class Export {
     return readCatalog(decodePart(new Uint8Array(buffer), entry.file), entry.file)
   }
 
-  /** The files of a month, one for each network that has rows in it, and changed ones where `then` is given. */
+  /**
+   * The files of a month, one for each network that has rows in it, and changed ones where `then` is given.
+   */
   async #month(
     month: number,
     now: Side,

@@ -1,7 +1,7 @@
 /**
- * A folder as the target of an export. New files stand under temporary names until all are whole; then they are
- * renamed into their places, and the list after them. So a look at all files of the folder finds each month
- * once, but for the moment in which files are renamed.
+ * A folder as the target of an export. New files stand under temporary names until all are whole; then they
+ * are renamed into their places, and the list after them. So a look at all files of the folder finds each
+ * month once, but for the moment in which files are renamed.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'

@@ -29,7 +29,10 @@ export interface Target {
   add(file: TargetFile, staged: StagedFile): Promise<void>
   /** Makes a list the target's own, and its files visible. @throws BuildError or StoreError */
   publish(list: Buffer, files: readonly TargetFile[]): Promise<void>
-  /** Removes old files that are not among those that are named. Never throws for what stores do: the next export collects. */
+  /**
+   * Removes old files that are not among those that are named. Never throws for what stores do: the next
+   * export collects.
+   */
   collect(named: ReadonlySet<string>): Promise<void>
   /** Leaves nothing half-written. */
   end(): Promise<void>

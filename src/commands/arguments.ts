@@ -28,8 +28,9 @@ export interface CommandLine<S extends Settings> {
 
 /**
  * Reads a command's settings. An option counts before a variable of the environment, and that before the
- * default. An empty variable counts as not set. `usualFolder` is asked for the data folder when a default lies
- * in it and `--data` is not given. `config.data` is the data folder, or null where no default lies in it.
+ * default. An empty variable counts as not set. `usualFolder` is asked for the data folder when a default
+ * lies in it and `--data` is not given. `config.data` is the data folder, or null where no default lies in
+ * it.
  * @throws UsageError naming the option or variable.
  */
 export function readCommandLine<S extends Settings>(

@@ -9,7 +9,10 @@ const OURS = '# groundswell'
 /** Who listens on all addresses is asked on this machine's own. */
 const OWN: { readonly [host: string]: string } = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
-/** @throws Error naming the address and what to do; where a groundswell listens there, the address of its pages */
+/**
+ * @throws Error naming the address and what to do; where a groundswell listens there, the address of its
+ * pages
+ */
 export async function expectFreePort({ host, port }: { host: string; port: number }): Promise<void> {
   try {
     await findFreePort(host, port, PORT_ADVICE)

@@ -1,4 +1,7 @@
-/** `keys …`: issues, lists, rotates and revokes keys, sets their quotas, and moves them between files and Redis. */
+/**
+ * `keys …`: issues, lists, rotates and revokes keys, sets their quotas, and moves them between files and
+ * Redis.
+ */
 import { existsSync } from 'node:fs'
 import { fileStore, merged, redisStore, type KeyStore } from '../access/key-store.ts'
 import { DEFAULT_QUOTA, KeyCommandError, type IssuedKey } from '../access/keys.ts'
@@ -196,8 +199,8 @@ function printIssued({ record: { id, owner, quota }, key }: IssuedKey, json: boo
 }
 
 /**
- * Keys with what they used of this hour's quota, as the servers last saved it (every two seconds). With keys in Redis
- * each server has its own counts, so none are shown.
+ * Keys with what they used of this hour's quota, as the servers last saved it (every two seconds). With keys
+ * in Redis each server has its own counts, so none are shown.
  */
 function keyLines(store: KeyStore, records: readonly KeyRecord[], json: boolean): string[] {
   const counts = store.used(clock())

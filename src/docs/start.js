@@ -53,7 +53,9 @@ async function dataOf(address) {
   return { snapshot: answer.headers.get('X-Snapshot-Id'), data: (await answer.json()).data }
 }
 
-/** A buoy of this server that has a recent reading, by its two public operations; null where there is none. */
+/**
+ * A buoy of this server that has a recent reading, by its two public operations; null where there is none.
+ */
 async function livingBuoy(base) {
   try {
     const { lat, lng } = WRITTEN
@@ -178,8 +180,8 @@ function show(content) {
   })
 }
 
-// Scalar gives its copy buttons no name, and the keyboard cannot scroll its long lines of code and wide tables. As it adds to
-// the page all the time, so does this.
+// Scalar gives its copy buttons no name, and the keyboard cannot scroll its long lines of code and wide
+// tables. As it adds to the page all the time, so does this.
 const SCROLLED = ':is(code.custom-scroll, .markdown table):not([tabindex])'
 let isPending = false
 new MutationObserver(() => {

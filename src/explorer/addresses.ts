@@ -67,8 +67,8 @@ export function chartAddress(
 }
 
 /**
- * Without dates the operation gives a week back and three days ahead of `now`, which is wrong for a buoy that has
- * been silent since long.
+ * Without dates the operation gives a week back and three days ahead of `now`, which is wrong for a buoy that
+ * has been silent since long.
  */
 function chartRange(
   span: Span,
@@ -82,7 +82,10 @@ function chartRange(
   return { start_date: text(at - span * DAY_MS), end_date: text(at + (span === 2 ? 1 : 3) * DAY_MS) }
 }
 
-/** All readings of a range, with all that a buoy measures; the API gives the range as a whole in other formats. */
+/**
+ * All readings of a range, with all that a buoy measures; the API gives the range as a whole in other
+ * formats.
+ */
 export function readingsAddress({ api }: Scene, slug: string, start: string, end: string): Address<unknown> {
   return api.address(`${buoyPath(slug)}/readings`, {
     start_date: start,

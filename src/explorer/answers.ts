@@ -42,8 +42,8 @@ export class Answers {
   #abort = new AbortController()
 
   /**
-   * `onChange` is called for each answer that has come, and with the trouble for each that has failed. `isNews`
-   * says that all answers are those of another snapshot now.
+   * `onChange` is called for each answer that has come, and with the trouble for each that has failed.
+   * `isNews` says that all answers are those of another snapshot now.
    */
   constructor(api: Api, onChange: (trouble: ApiTrouble | null, isNews: boolean) => void) {
     this.#api = api

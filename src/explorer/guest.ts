@@ -1,7 +1,7 @@
 /**
- * What a visitor without a key finds where the explorer asks for one: names and positions of buoys, with their
- * newest readings, by the two public operations. Nearest takes a point and gives twenty buoys, so the page asks
- * around a few points of the world first, and then where the visitor looks.
+ * What a visitor without a key finds where the explorer asks for one: names and positions of buoys, with
+ * their newest readings, by the two public operations. Nearest takes a point and gives twenty buoys, so the
+ * page asks around a few points of the world first, and then where the visitor looks.
  */
 import type {
   BuoySearchItem,

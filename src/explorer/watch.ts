@@ -1,12 +1,14 @@
 /**
- * Sees within seconds that the server has a new snapshot, where nothing else says so. It asks for the head of the
- * description, which names the snapshot and counts for no quota.
+ * Sees within seconds that the server has a new snapshot, where nothing else says so. It asks for the head of
+ * the description, which names the snapshot and counts for no quota.
  */
 import type { Api } from './api.ts'
 
 const LOOK_MS = 5000
 
-/** Calls `onNew` for each snapshot that the page's answers are not of, once. Looks where `isNeeded` says so. */
+/**
+ * Calls `onNew` for each snapshot that the page's answers are not of, once. Looks where `isNeeded` says so.
+ */
 export function watchSnapshot(api: Api, isNeeded: () => boolean, onNew: () => void): void {
   let seen: string | null = null
   const how: RequestInit & { cache: 'no-store' } = { method: 'HEAD', cache: 'no-store' }

@@ -1,6 +1,6 @@
 /**
- * CSV by RFC 4180: lines end with CRLF, the first holds the names of the columns as in JSON, and with `units` the
- * second their units. No value is an empty field.
+ * CSV by RFC 4180: lines end with CRLF, the first holds the names of the columns as in JSON, and with `units`
+ * the second their units. No value is an empty field.
  */
 import type { JsonWriter } from '../answers/json.ts'
 import type { Column } from '../answers/table.ts'

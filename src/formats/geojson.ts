@@ -1,6 +1,6 @@
 /**
- * GeoJSON by RFC 7946: a FeatureCollection in WGS 84, longitude first, with the rows' columns as properties. What
- * the JSON answer says of its pages is a foreign member `meta`.
+ * GeoJSON by RFC 7946: a FeatureCollection in WGS 84, longitude first, with the rows' columns as properties.
+ * What the JSON answer says of its pages is a foreign member `meta`.
  */
 import type { JsonWriter } from '../answers/json.ts'
 import { Literal } from '../answers/literals.ts'
@@ -67,8 +67,8 @@ function geometryCell(place: Place): Cell {
 }
 
 /**
- * Writes a line as a geometry: one over the antimeridian as several that meet there (RFC 7946, section 3.1.9), one
- * point as a point, none as null.
+ * Writes a line as a geometry: one over the antimeridian as several that meet there (RFC 7946, section
+ * 3.1.9), one point as a point, none as null.
  */
 function writeLine(writer: JsonWriter, { lat, lng }: Line): void {
   if (lat.length === 0) {

@@ -1,6 +1,6 @@
 /**
- * Readings as a Parquet file, for the thread that writes it: what it is to know first, then the rows of one row
- * group at a time. All of it can be posted; the values themselves stay in shared memory.
+ * Readings as a Parquet file, for the thread that writes it: what it is to know first, then the rows of one
+ * row group at a time. All of it can be posted; the values themselves stay in shared memory.
  */
 import type { ReadingsBuoy, Table } from '../answers/table.ts'
 import type { Shape } from '../answers/shape.ts'
@@ -9,8 +9,8 @@ import { MEASURE_NAMES, type MeasureName } from '../sea/columns.ts'
 import { selected } from './form.ts'
 
 /**
- * Rows of a row group. With all columns it is some 250 KB, which a reader that does not read holds, and 20 ms of
- * work.
+ * Rows of a row group. With all columns it is some 250 KB, which a reader that does not read holds, and 20 ms
+ * of work.
  */
 const GROUP_ROWS = 10_000
 /** A row takes at most, with all columns: the texts of a uuid and of the buoy, and 8 bytes a number. */

@@ -1,6 +1,6 @@
 /**
- * The thread that writes Parquet: it serves nothing, so that a row group, which is one uninterrupted piece of work,
- * keeps nobody waiting. It writes a row group of a file when it is asked to, and never more.
+ * The thread that writes Parquet: it serves nothing, so that a row group, which is one uninterrupted piece of
+ * work, keeps nobody waiting. It writes a row group of a file when it is asked to, and never more.
  */
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'

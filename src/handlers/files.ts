@@ -1,4 +1,6 @@
-/** `GET /files`: the files that the snapshot was exported as, so that nobody has to fetch ten years in pages. */
+/**
+ * `GET /files`: the files that the snapshot was exported as, so that nobody has to fetch ten years in pages.
+ */
 import { EXPENSIVE_BYTES, operation } from '../answers/operation.ts'
 import type { JsonWriter } from '../answers/json.ts'
 import { finish, type Steps } from '../system/steps.ts'

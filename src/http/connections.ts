@@ -97,8 +97,8 @@ export class Connections {
   }
 
   /**
-   * Takes a connection from `address` out of the counts while it carries a stream: the limits are for those on
-   * which requests come. @returns what `returned` has to be called with before the connection has left
+   * Takes a connection from `address` out of the counts while it carries a stream: the limits are for those
+   * on which requests come. @returns what `returned` has to be called with before the connection has left
    */
   lent(address: string): number {
     const slot = this.#slotOf(address)

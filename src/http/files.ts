@@ -22,8 +22,8 @@ export interface WantedConnections {
 }
 
 /**
- * As many as are wanted, or as there can be before accepting one fails: a loop whose next connection cannot be
- * accepted spins, since the connection goes on waiting.
+ * As many as are wanted, or as there can be before accepting one fails: a loop whose next connection cannot
+ * be accepted spins, since the connection goes on waiting.
  * @param openFiles what this process may have open, null where that is unknown
  */
 export function connectionsWithin(

@@ -7,7 +7,9 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   /** Called once with the status of the answer and the bytes of its body when it begins, or `GONE`. */
   onAnswer: OnAnswer = () => {}
   #hasBegun = false
-  /** Of a stream, which is recorded when it ends: its status and head, when it began, and the bytes so far. */
+  /**
+   * Of a stream, which is recorded when it ends: its status and head, when it began, and the bytes so far.
+   */
   #stream: { status: number; head: string; at: number; bytes: number } | null = null
   protected readonly response: Response
   /** Whether an answer that begins now is the last of its connection. */

@@ -16,8 +16,9 @@ export const UNITS_PER_BUSY_TURN = 32
 export const NODE_BUSY_TURN_REQUESTS = 1024
 export const NODE_REQUESTS_PER_BUSY_TURN = 16
 /**
- * What uWebSockets.js gathers of the answers to requests that came together (`LoopData::CORK_BUFFER_SIZE`). What no
- * longer fits goes to the kernel, and from then on each piece of a head by itself: six calls an answer.
+ * What uWebSockets.js gathers of the answers to requests that came together (`LoopData::CORK_BUFFER_SIZE`).
+ * What no longer fits goes to the kernel, and from then on each piece of a head by itself: six calls an
+ * answer.
  */
 export const GATHERED_BYTES = 16 * 1024
 /**
@@ -32,9 +33,10 @@ export const PIECE_BYTES = 256 * 1024
  */
 export const AT_ONCE_BYTES = 640 * 1024
 /**
- * A body up to this is ended without a look whether the kernel takes it, but for one in eight by chance. A look costs
- * 0.35 µs, for the array that it is answered with. A client that reads nothing is found out at such a look: eight answers
- * of so many bytes wait for it by then on the average, a hundred once in 600,000 times. Nobody can tell when a look comes.
+ * A body up to this is ended without a look whether the kernel takes it, but for one in eight by chance. A
+ * look costs 0.35 µs, for the array that it is answered with. A client that reads nothing is found out at
+ * such a look: eight answers of so many bytes wait for it by then on the average, a hundred once in 600,000
+ * times. Nobody can tell when a look comes.
  */
 export const ENDED_BYTES = 4096
 const LOOK_BELOW = 256 / 8

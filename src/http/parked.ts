@@ -1,6 +1,6 @@
 /**
- * Requests that wait for something and are handled later by the same handler: a copy of what the request was, and its
- * deferred reply.
+ * Requests that wait for something and are handled later by the same handler: a copy of what the request was,
+ * and its deferred reply.
  */
 import {
   ACCEPT_ENCODING,
@@ -74,8 +74,8 @@ export class ParkedRequests {
   }
 
   /**
-   * Puts a request off until `wake(key)`. @returns false where it cannot wait, and is to be answered now: too many wait,
-   * or its connection has to end with the answer
+   * Puts a request off until `wake(key)`. @returns false where it cannot wait, and is to be answered now: too
+   * many wait, or its connection has to end with the answer
    */
   park(exchange: Exchange, key: number, wait: Wait): boolean {
     if (exchange instanceof ParkedExchange) {
@@ -97,7 +97,8 @@ export class ParkedRequests {
   }
 
   /**
-   * Has the requests that wait for `key` handled, in their order, until one has to wait on. @returns how many do
+   * Has the requests that wait for `key` handled, in their order, until one has to wait on. @returns how many
+   * do
    */
   wake(key: number): number {
     for (;;) {

@@ -7,8 +7,8 @@ const LOOK_INTERVAL_MS = 10
 const QUIET_LOOKS = 5
 
 /**
- * Resolves when the port was closed, `arrived` has not changed and `unanswered` was 0 for 50 ms, at the latest
- * after `withinMs`.
+ * Resolves when the port was closed, `arrived` has not changed and `unanswered` was 0 for 50 ms, at the
+ * latest after `withinMs`.
  */
 export async function untilQuiet(
   isListening: () => boolean,

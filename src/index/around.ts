@@ -1,7 +1,7 @@
 /**
  * All points within a radius, nearest first: a band of latitudes is looked through, and only the page that is
- * wanted is put in order. For 1,200 points and a radius of 2000 km a page of 50 takes an eighth
- * of what it took with a tree and a sort of everything (6 µs instead of 46). Where the band has most of the points,
+ * wanted is put in order. For 1,200 points and a radius of 2000 km a page of 50 takes an eighth of what it
+ * took with a tree and a sort of everything (6 µs instead of 46). Where the band has most of the points,
  * balls of neighbours are looked through instead (`balls.ts`).
  */
 import { ballColumns, Balls, type BallColumns } from './balls.ts'
@@ -19,7 +19,9 @@ const MOST_BAND_POINTS = 256
 const FARTHEST = 4 + MARGIN
 /** Shorter runs are sorted by insertion. */
 const SHORT_RUN = 12
-/** Of these by distance, each as wide as the others, only those are put in order that the page has a part of. */
+/**
+ * Of these by distance, each as wide as the others, only those are put in order that the page has a part of.
+ */
 const MOST_SLICES = 1024
 
 export interface AroundColumns {
@@ -163,8 +165,8 @@ export class Around {
 
   /**
    * Puts the first `count` that were found in order into `ordinals`, as far as they belong between `from` and
-   * `to`: first by slices of squared chords, which takes no comparisons, then each slice of the page by itself.
-   * All lie between `least` and `most`, which is more.
+   * `to`: first by slices of squared chords, which takes no comparisons, then each slice of the page by
+   * itself. All lie between `least` and `most`, which is more.
    */
   #order(count: number, least: number, most: number, from: number, to: number): void {
     if (from >= to) return

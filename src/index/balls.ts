@@ -1,7 +1,8 @@
 /**
- * The points that a page by distance may consist of, found without a look at all points: points lie in balls of
- * some neighbours each, and a ball that lies wholly before the page, behind it, or within the radius is only counted.
- * What is left, some hundred points for a page of 50 of 1,200, is for the caller to put in order.
+ * The points that a page by distance may consist of, found without a look at all points: points lie in balls
+ * of some neighbours each, and a ball that lies wholly before the page, behind it, or within the radius is
+ * only counted. What is left, some hundred points for a page of 50 of 1,200, is for the caller to put in
+ * order.
  */
 import { SAME_CHORD } from './sphere.ts'
 
@@ -69,7 +70,9 @@ export class Balls {
   /** Of each step: points that are certainly no farther, and points that may be no nearer. */
   readonly #surely = new Uint32Array(STEPS)
   readonly #perhaps = new Uint32Array(STEPS)
-  /** Points that came before those that `collect` found last, and the squared chords that these lie between. */
+  /**
+   * Points that came before those that `collect` found last, and the squared chords that these lie between.
+   */
   before = 0
   least = 0
   most = 0
@@ -85,9 +88,10 @@ export class Balls {
   }
 
   /**
-   * Counts the points (`activeOnly`: the active ones) within a squared chord of `reach` around x, y, z, and writes
-   * those that may stand from `from` up to `to` by distance into `ordinals`, with their squared chords. `before` tells
-   * how many others come before them. `isWithin` decides where a point lies on the border.
+   * Counts the points (`activeOnly`: the active ones) within a squared chord of `reach` around x, y, z, and
+   * writes those that may stand from `from` up to `to` by distance into `ordinals`, with their squared
+   * chords. `before` tells how many others come before them. `isWithin` decides where a point lies on the
+   * border.
    * @returns how many are written, and how many points there are in all
    */
   collect(
@@ -235,8 +239,8 @@ export interface Wanted {
 }
 
 /**
- * Puts ordinals in an order in which each `BALL_POINTS` that follow each other lie close together: halves along the
- * axis on which they are farthest apart, and so on.
+ * Puts ordinals in an order in which each `BALL_POINTS` that follow each other lie close together: halves
+ * along the axis on which they are farthest apart, and so on.
  */
 function gather(ordinals: Uint32Array, vectors: Float64Array): void {
   const balls = Math.ceil(ordinals.length / BALL_POINTS)

@@ -1,7 +1,7 @@
 /**
- * Days at the ends of calendar years, which lie in two years of UTC, so that a build knows nothing of them. They are
- * worked out from rows when they are first asked for, and then kept as long as their snapshot: sixteen bytes
- * a buoy, year, measure and aggregation.
+ * Days at the ends of calendar years, which lie in two years of UTC, so that a build knows nothing of them.
+ * They are worked out from rows when they are first asked for, and then kept as long as their snapshot:
+ * sixteen bytes a buoy, year, measure and aggregation.
  */
 import type { Measure } from '../sea/columns.ts'
 import type { Aggregation } from './statistics.ts'

@@ -339,9 +339,9 @@ export class Series {
   }
 
   /**
-   * The days of the season of `year`, which is later than that of the last call: what is known of them, and the
-   * one or two at the ends of a calendar year from the rows. Valid until the next call. Null where the buckets
-   * are not days or nothing is known.
+   * The days of the season of `year`, which is later than that of the last call: what is known of them, and
+   * the one or two at the ends of a calendar year from the rows. Valid until the next call. Null where the
+   * buckets are not days or nothing is known.
    */
   days(year: number): KnownSeason | null {
     const { dates, bucket, known } = this.#query

@@ -9,8 +9,8 @@
  *   suffixes  positions ordered by the text that follows them
  *   rank      where each ordinal stands in the order of names
  *
- * Looser matches are those of `spellings.ts`. Not wanted: stemming, scores. Rejected: a trie (more memory, no substrings), trigrams
- * (no queries of two characters).
+ * Looser matches are those of `spellings.ts`. Not wanted: stemming, scores. Rejected: a trie (more memory, no
+ * substrings), trigrams (no queries of two characters).
  */
 import type { Ranking } from './ranking.ts'
 import type { Column } from '../sea/columns.ts'
@@ -224,7 +224,9 @@ export interface WordIndex {
    * these it takes six.
    */
   readonly byUnits: Uint32Array
-  /** Of each suffix in their order the owner, and in the lowest bits its flags: a query's lie side by side. */
+  /**
+   * Of each suffix in their order the owner, and in the lowest bits its flags: a query's lie side by side.
+   */
   readonly matches: Uint32Array
 }
 
@@ -251,7 +253,9 @@ export class Words {
   /** Code units of what is looked for. */
   #wanted = new Uint16Array(64)
 
-  /** `columns` as checked, and what `wordIndex` made of them; `ranking` of all buoys holds what a query finds. */
+  /**
+   * `columns` as checked, and what `wordIndex` made of them; `ranking` of all buoys holds what a query finds.
+   */
   constructor({ text, suffixes }: WordColumns, { byUnits, matches }: WordIndex, ranking: Ranking) {
     this.#text = text
     this.#suffixes = suffixes

@@ -8,7 +8,8 @@ import { join } from 'node:path'
 
 /**
  * The options of `groundswell serve`, in camel case, with the same defaults, but for those of the mirror and
- * the log, which are the command's. `groundswell serve --help` has them in full. Durations and sizes are texts such as `'30m'` and `'64MiB'`. The environment is not read.
+ * the log, which are the command's. `groundswell serve --help` has them in full. Durations and sizes are
+ * texts such as `'30m'` and `'64MiB'`. The environment is not read.
  */
 export interface ServerOptions {
   /** Folder of `snapshots` and `keys.json`. Needed unless `snapshots` and `keys` are given. */

@@ -1,7 +1,7 @@
 /**
- * The access log of one worker: a line for each request that the rules take, gathered as bytes and handed on in the
- * background. Where the reader of the lines does not keep up, further lines are dropped and counted: a request
- * never waits for a log.
+ * The access log of one worker: a line for each request that the rules take, gathered as bytes and handed on
+ * in the background. Where the reader of the lines does not keep up, further lines are dropped and counted: a
+ * request never waits for a log.
  *
  * No line holds anything of a request but ids of a fixed form: no path, no query, no header, no key.
  */

@@ -21,7 +21,9 @@ export interface Metric {
   /** As in the name: `seconds`, `bytes`; '' for a count or a state. */
   readonly unit: string
   readonly labels: readonly string[]
-  /** Of a histogram: upper bounds without `+Inf`. Its samples' buckets are not cumulated, and have one more. */
+  /**
+   * Of a histogram: upper bounds without `+Inf`. Its samples' buckets are not cumulated, and have one more.
+   */
   readonly bounds?: readonly number[]
   /** No sample where there is nothing to say. */
   readonly read: (figures: Figures) => readonly Sample[]

@@ -3,11 +3,12 @@
  * so counting needs no atomic operation, and the main thread adds the slabs up at a scrape. A worker that is
  * replaced goes on with the slab of its number: no count ever falls.
  *
- * Every request is counted, but reading the clock twice takes more time than all else here (0.2 to 0.4 µs; with one in 16 that was half of the cost). So all
- * are timed while there are few, and one in 64 beyond that. A request that is not timed is counted in the
- * bucket, and with the seconds, of the one of its series that was timed last: each timed request stands for
- * those that follow it, up to the next. Which ones are timed is left to chance, so the estimate has no bias; a count
- * is exact, equals its `+Inf` bucket, and no bucket ever falls, as would happen with samples that are scaled.
+ * Every request is counted, but reading the clock twice takes more time than all else here (0.2 to 0.4 µs;
+ * with one in 16 that was half of the cost). So all are timed while there are few, and one in 64 beyond that.
+ * A request that is not timed is counted in the bucket, and with the seconds, of the one of its series that
+ * was timed last: each timed request stands for those that follow it, up to the next. Which ones are timed is
+ * left to chance, so the estimate has no bias; a count is exact, equals its `+Inf` bucket, and no bucket ever
+ * falls, as would happen with samples that are scaled.
  */
 
 /** Upper bounds of the buckets, seconds. Above the last is `+Inf`. */

@@ -75,7 +75,10 @@ ${objects.join('\n\n')}
 `
 }
 
-/** A line for each member of an object, and of objects and lists in it, as far as they have no name of their own. */
+/**
+ * A line for each member of an object, and of objects and lists in it, as far as they have no name of their
+ * own.
+ */
 function fieldLines(schema: Schema, path: string): string[] {
   const { properties, items, oneOf, anyOf } = schema as {
     properties?: { [name: string]: Schema }

@@ -204,7 +204,9 @@ const monthAndDay = (description: string): Schema =>
     description,
   )
 
-/** Only requests that name a snapshot get it. Others must not have to know it, so it has a schema of its own. */
+/**
+ * Only requests that name a snapshot get it. Others must not have to know it, so it has a schema of its own.
+ */
 const PINNED_ERROR = 'snapshot_gone' satisfies ErrorCode
 
 /** What every error has. */

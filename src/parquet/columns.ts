@@ -1,6 +1,6 @@
 /**
- * Readings as columns of a Parquet file: the names of the JSON answers, physical and logical types, units, and
- * how the snapshot's codes become values.
+ * Readings as columns of a Parquet file: the names of the JSON answers, physical and logical types, units,
+ * and how the snapshot's codes become values.
  */
 import type { ColumnSource, SchemaElement } from 'hyparquet-writer'
 import type { MeasureColumn, MonthRows } from '../index/segments.ts'

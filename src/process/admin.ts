@@ -1,6 +1,6 @@
 /**
- * The operator's port: health, status, metrics and a reload by hand. It runs on node:http in the main thread, which
- * serves nothing else, so it answers even when every worker is busy. It listens on loopback unless the
+ * The operator's port: health, status, metrics and a reload by hand. It runs on node:http in the main thread,
+ * which serves nothing else, so it answers even when every worker is busy. It listens on loopback unless the
  * settings say otherwise, and shows no key.
  *
  * A page in a browser on the same machine reaches loopback too. So the `Host` of a request has to be an

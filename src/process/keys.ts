@@ -1,6 +1,6 @@
 /**
- * The keys of a running server and their counts: followed in the keys file or in Redis, handed to the workers,
- * saved.
+ * The keys of a running server and their counts: followed in the keys file or in Redis, handed to the
+ * workers, saved.
  */
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -21,7 +21,10 @@ export type KeysConfig = Pick<ServeConfig, 'keys' | 'keys-copy' | 'snapshots' | 
 
 /** For the default folder of data, which may be missing. */
 const OWNER_ONLY = 0o700
-/** Writing a copy of 100,000 keys takes 0.3 s of the main thread, so it is written the less often the longer it takes. */
+/**
+ * Writing a copy of 100,000 keys takes 0.3 s of the main thread, so it is written the less often the longer
+ * it takes.
+ */
 const LEAST_COPY_PAUSE_MS = 1000
 const LONGEST_COPY_PAUSE_MS = 60_000
 const COPY_SHARE = 50
@@ -48,8 +51,8 @@ export interface ServedKeys {
 
 /**
  * @param counters what counts the calls of each key
- * @throws KeysFileError when the keys file is there and cannot be used, UsageError for files that belong to Redis's
- *   address.
+ * @throws KeysFileError when the keys file is there and cannot be used, UsageError for files that belong to
+ * Redis's address.
  */
 export function startKeys(
   config: KeysConfig,

@@ -1,6 +1,7 @@
 /**
- * Quotas that several replicas share through Redis: carries the calls of the lease book to Redis and back, hands what
- * is leased to waiting requests of the workers, and says what is wrong. It runs on the main thread.
+ * Quotas that several replicas share through Redis: carries the calls of the lease book to Redis and back,
+ * hands what is leased to waiting requests of the workers, and says what is wrong. It runs on the main
+ * thread.
  */
 import { randomInt } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
@@ -23,8 +24,8 @@ const LIBRARY = redisLibrary('quota', LEASE_LIBRARY)
 /** Between two looks at the leases in use. */
 const LOOK_INTERVAL_MS = 20
 /**
- * A call without an answer for so many looks counts as failed. Looks rather than milliseconds: after a pause of this
- * thread the answer may be there and only be unread.
+ * A call without an answer for so many looks counts as failed. Looks rather than milliseconds: after a pause
+ * of this thread the answer may be there and only be unread.
  */
 const PATIENT_LOOKS = 50
 /** The connection is given up after so long without an answer. */

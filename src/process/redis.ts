@@ -37,8 +37,8 @@ export function openRedis(
 /**
  * An address with the password and the certificates that the settings name.
  *
- * @throws UsageError for a file of a password or of certificates that cannot be used; it names the file and nothing
- *   of its content.
+ * @throws UsageError for a file of a password or of certificates that cannot be used; it names the file and
+ * nothing of its content.
  */
 export function redisOf(
   address: RedisAddress,

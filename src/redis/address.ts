@@ -37,10 +37,11 @@ export function isAddress(text: string): boolean {
 }
 
 /**
- * Reads `redis://[[user][:password]@]host[:port][,host[:port]…][/database][?prefix=NAME]`; `rediss://` for TLS.
+ * Reads `redis://[[user][:password]@]host[:port][,host[:port]…][/database][?prefix=NAME]`; `rediss://` for
+ * TLS.
  *
- * @throws Error whose message says what is allowed and fits behind "expected "; it repeats nothing of the text,
- *   which may hold a password.
+ * @throws Error whose message says what is allowed and fits behind "expected "; it repeats nothing of the
+ * text, which may hold a password.
  */
 export function parseAddress(text: string): RedisAddress {
   const [, scheme, login, hostList, path = '', query = ''] =

@@ -13,7 +13,9 @@ const CALL_TIMEOUT_MS = 250
 const RETRY_FIRST_MS = 50
 const RETRY_LONGEST_MS = 2000
 const LOOK_INTERVAL_MS = 1000
-/** Without any answer for so long, a connection counts as slow. One late answer on a busy machine does not. */
+/**
+ * Without any answer for so long, a connection counts as slow. One late answer on a busy machine does not.
+ */
 const SLOW_AFTER_MS = 1000
 /** Without any answer for so long, a connection is given up: a peer that vanished closes nothing. */
 const GIVE_UP_AFTER_MS = 5000
@@ -143,7 +145,10 @@ export class RedisConnection {
     return this.#callBy('FCALL', call)
   }
 
-  /** As `callFunction`, for a function with the flag `no-writes`: an ACL may allow it on names that it keeps from writes. */
+  /**
+   * As `callFunction`, for a function with the flag `no-writes`: an ACL may allow it on names that it keeps
+   * from writes.
+   */
   callReader(call: FunctionCall): Promise<Reply> {
     return this.#callBy('FCALL_RO', call)
   }
@@ -163,8 +168,8 @@ export class RedisConnection {
   }
 
   /**
-   * Hands messages of a channel to `listener`, now and after each reconnection. Some may be lost, and all of them
-   * where the user may not subscribe, which is logged.
+   * Hands messages of a channel to `listener`, now and after each reconnection. Some may be lost, and all of
+   * them where the user may not subscribe, which is logged.
    */
   async subscribe(channel: string, listener: (message: string) => void): Promise<void> {
     this.#subscriptions.set(channel, listener)

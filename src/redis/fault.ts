@@ -20,7 +20,10 @@ export type FaultKind =
   /** Any other refusal. */
   | 'refused'
 
-/** A call that Redis did not carry out, as far as is known. The message has no password and no content of the database. */
+/**
+ * A call that Redis did not carry out, as far as is known. The message has no password and no content of the
+ * database.
+ */
 export class RedisFault extends Error {
   override readonly name = 'RedisFault'
   readonly kind: FaultKind

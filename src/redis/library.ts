@@ -9,11 +9,11 @@ export interface RedisLibrary {
 }
 
 /**
- * A library of Lua functions. Its name and those of its functions end in a hash of the code: programs of several
- * versions use one database side by side, and a function that is there is known to be the right one.
+ * A library of Lua functions. Its name and those of its functions end in a hash of the code: programs of
+ * several versions use one database side by side, and a function that is there is known to be the right one.
  *
- * @param body Lua that registers each function by `register('NAME', function(keys, args) … end)`, with a table of
- *   flags as a third argument where it needs one. `fail(WORD, text)` makes an error answer.
+ * @param body Lua that registers each function by `register('NAME', function(keys, args) … end)`, with a
+ * table of flags as a third argument where it needs one. `fail(WORD, text)` makes an error answer.
  */
 export function redisLibrary(name: string, body: string): RedisLibrary {
   const tag = createHash('sha256').update(PRELUDE).update(body).digest('hex').slice(0, 10)

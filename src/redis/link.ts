@@ -1,6 +1,6 @@
 /**
- * One connection to Redis, or one to each node of a cluster, for as long as it lasts. The only file that knows the
- * client library, and it loads it when a Redis is configured.
+ * One connection to Redis, or one to each node of a cluster, for as long as it lasts. The only file that
+ * knows the client library, and it loads it when a Redis is configured.
  */
 import type { RedisAddress, RedisHost } from './address.ts'
 import { RedisFault } from './fault.ts'

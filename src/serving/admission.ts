@@ -139,9 +139,10 @@ export class Admission {
   }
 
   /**
-   * Charges the request that was admitted last `calls` more, all of them or none; null where it may go on. Calls
-   * without a quota cost nothing. Where replicas share the quotas, it is as many as this one has leased just now: a
-   * lease is a small part of the quota, so that a request for all of its price at once would mostly be refused.
+   * Charges the request that was admitted last `calls` more, all of them or none; null where it may go on.
+   * Calls without a quota cost nothing. Where replicas share the quotas, it is as many as this one has leased
+   * just now: a lease is a small part of the quota, so that a request for all of its price at once would
+   * mostly be refused.
    */
   chargeMore(calls: number, now: number): Refusal | null {
     const { quota } = this.#options
@@ -166,8 +167,8 @@ export class Admission {
   }
 
   /**
-   * Who holds a stream that the last request, which was admitted, begins. `clock`: epoch seconds; `ask` has calls
-   * leased of the key in a slot.
+   * Who holds a stream that the last request, which was admitted, begins. `clock`: epoch seconds; `ask` has
+   * calls leased of the key in a slot.
    */
   holder(clock: () => number, ask: (slot: number, hour: number) => void): Holder & { place: number } {
     const { quota, addresses, doors, explorerQuota } = this.#options

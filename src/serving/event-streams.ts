@@ -52,7 +52,9 @@ export class EventStreams {
     this.#options.listeners.keysChanged()
   }
 
-  /** Answers with a stream. @returns why it did not; `body`: with a body of its own a request cannot have one */
+  /**
+   * Answers with a stream. @returns why it did not; `body`: with a body of its own a request cannot have one
+   */
   begin(exchange: Exchange, { head, buoys, holder, place }: BegunStream): TooMany | 'body' | null {
     const { listeners, counts, connections, totals } = this.#options
     if (exchange.method === 'HEAD') {
@@ -71,7 +73,8 @@ export class EventStreams {
       connections.returned(slot)
     }
     const since = exchange.header(LAST_EVENT_ID)
-    // A browser repeats what it was sent last whatever that is, and gives up after a 400: another id is as none.
+    // A browser repeats what it was sent last whatever that is, and gives up after a 400: another id is as
+    // none.
     const text = eventText(this.#view!, SNAPSHOT_ID.test(since) ? since : '', buoys, true)!
     const isTaken = listeners.add(
       head,

@@ -1,13 +1,14 @@
 /**
- * Answers that another thread writes, a group of rows at a time, and this one sends as their readers take them.
+ * Answers that another thread writes, a group of rows at a time, and this one sends as their readers take
+ * them.
  *
- * The other thread writes a group when this one asks for it: when the group before has gone out. So a reader that
- * takes nothing holds one group (some 300 KB) and what its connection has not taken (64 KB). Their length is not
- * known in front; one that breaks off has no last chunk.
+ * The other thread writes a group when this one asks for it: when the group before has gone out. So a reader
+ * that takes nothing holds one group (some 300 KB) and what its connection has not taken (64 KB). Their
+ * length is not known in front; one that breaks off has no last chunk.
  *
- * Not too many are under way or wait, none waits for long, and no client has more than its share of either. The
- * thread is started for the first and ends a while after the last. If it dies, what it was writing breaks off, and
- * those that wait get a new one.
+ * Not too many are under way or wait, none waits for long, and no client has more than its share of either.
+ * The thread is started for the first and ends a while after the last. If it dies, what it was writing breaks
+ * off, and those that wait get a new one.
  */
 import type { Worker } from 'node:worker_threads'
 import type { ParquetJob, ParquetRun } from '../formats/parquet-job.ts'
@@ -65,7 +66,10 @@ class Answer implements LaterEvents {
   /** When it was asked for and when it began, in ms of `performance.now`. */
   readonly askedAt: number
   begunAt = 0
-  /** Since when the thread is at its next group, and since when its reader leaves no room; 0: is not, does not. */
+  /**
+   * Since when the thread is at its next group, and since when its reader leaves no room; 0: is not, does
+   * not.
+   */
   writtenSince = 0
   unreadSince = 0
 

@@ -27,7 +27,10 @@ export interface ListenerCount {
   byThread: readonly number[]
 }
 
-/** One thread's view. Who opens and leaves in it, it alone counts; so those of a thread that died can be taken off. */
+/**
+ * One thread's view. Who opens and leaves in it, it alone counts; so those of a thread that died can be taken
+ * off.
+ */
 export class ListenerCounts {
   readonly #limits: ListenerLimits
   readonly #all: Int32Array
@@ -64,7 +67,10 @@ export class ListenerCounts {
     Atomics.store(this.#all, this.#own, 0)
   }
 
-  /** Counts a stream of the holder at `place` (`placeOfKey`, `placeOfAddress`), unless it would be one too many. */
+  /**
+   * Counts a stream of the holder at `place` (`placeOfKey`, `placeOfAddress`), unless it would be one too
+   * many.
+   */
   opened(place: number): TooMany | null {
     const { total, perHolder } = this.#limits
     if (!raise(this.#held, place, perHolder)) return 'of one holder'

@@ -22,7 +22,10 @@ const COMMENT_AFTER_MS = 20_000
 const LOOK_INTERVAL_MS = 500
 /** For the hourly unit of quota, which counts from the beginning of a stream. */
 const HOUR_MS = 3_600_000
-/** While it is not known whether an hour can be paid, as when the store of quotas is away, a stream goes on for so long. */
+/**
+ * While it is not known whether an hour can be paid, as when the store of quotas is away, a stream goes on
+ * for so long.
+ */
 const LONGEST_CREDIT_MS = 60_000
 
 /** Who holds a stream: pays for it, and has a key that may be revoked. */
@@ -37,12 +40,17 @@ export interface Holder {
 export interface Feed {
   /** Id of the snapshot that is served. */
   readonly id: string
-  /** The event for one who has heard of `since` last and asks about `buoys` (null: all); null for no event. */
+  /**
+   * The event for one who has heard of `since` last and asks about `buoys` (null: all); null for no event.
+   */
   readonly event: (since: string, buoys: readonly number[] | null) => Uint8Array | null
   readonly comment: Uint8Array
 }
 
-/** Why a stream is over: the client left, did not read, its key was revoked, its quota is used up, the server stops. */
+/**
+ * Why a stream is over: the client left, did not read, its key was revoked, its quota is used up, the server
+ * stops.
+ */
 export type End = 'client' | 'slow' | 'key' | 'quota' | 'drain'
 
 export interface ListenerOptions {

@@ -125,7 +125,9 @@ function write(
   })
 }
 
-/** The id that an answer was given; '' where it has none. Only those to callers without one have it as text. */
+/**
+ * The id that an answer was given; '' where it has none. Only those to callers without one have it as text.
+ */
 function sentRequestId(head: string | Uint8Array): string {
   if (typeof head !== 'string') return ''
   const at = head.indexOf(REQUEST_ID)

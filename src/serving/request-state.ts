@@ -1,6 +1,6 @@
 /**
- * What the parts of the request path share: the request that is being answered, the snapshot that it is answered
- * from, and what its head says. One object serves all, since one request is answered at a time.
+ * What the parts of the request path share: the request that is being answered, the snapshot that it is
+ * answered from, and what its head says. One object serves all, since one request is answered at a time.
  */
 import type { KeyRing } from '../access/key-ring.ts'
 import { Digest } from '../answers/digest.ts'

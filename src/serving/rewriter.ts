@@ -19,8 +19,8 @@ export class Rewriter {
   }
 
   /**
-   * The answer in the usual JSON to a request that was admitted and answered at `second`; null where it cannot be
-   * made any more. None of a language is so long that it is made again.
+   * The answer in the usual JSON to a request that was admitted and answered at `second`; null where it
+   * cannot be made any more. None of a language is so long that it is made again.
    */
   rewritten(view: View, pin: string, path: string, query: string, second: number): Uint8Array | null {
     const route = this.#router.find(path)

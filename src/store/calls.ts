@@ -1,6 +1,6 @@
 /**
- * One call to a store over HTTP: limits of time for each step, and further attempts for what may pass. Nothing
- * that a server says is repeated in a message but codes of a known form.
+ * One call to a store over HTTP: limits of time for each step, and further attempts for what may pass.
+ * Nothing that a server says is repeated in a message but codes of a known form.
  */
 import { createReadStream } from 'node:fs'
 import { PassThrough, Readable } from 'node:stream'
@@ -129,7 +129,8 @@ export class Calls {
       if (typeof value === 'string') headers[name] = value
     }
     const body = new PassThrough()
-    // Whoever reads it hears of the error; without this, one that nobody reads any more would end the process.
+    // Whoever reads it hears of the error; without this, one that nobody reads any more would end the
+    // process.
     body.on('error', () => {})
     const source = response.body
     // While nobody takes the bytes, it is not the store that is slow.

@@ -5,7 +5,9 @@ import type { GetOptions, StoreAnswer, StoreObject } from './store.ts'
 /** The answers that `StoreAnswer` describes; every other one is a fault. */
 export const READ_STATUSES: ReadonlySet<number> = new Set([200, 206, 304, 404, 416])
 
-/** The headers of a request that reads. Without compression: an ETag and a range are of the bytes themselves. */
+/**
+ * The headers of a request that reads. Without compression: an ETag and a range are of the bytes themselves.
+ */
 export function readHeaders({ range, ifNoneMatch }: GetOptions): { [name: string]: string } {
   return {
     'accept-encoding': 'identity',

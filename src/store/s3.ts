@@ -35,7 +35,9 @@ const MAX_PAGE_BYTES = 8 * 2 ** 20
 /** Objects of a listing, unless the caller expects fewer. */
 const MOST_OBJECTS = 1_000_000
 
-/** A clock that is off by more than this is reported when the store refuses it. S3 itself allows 15 minutes. */
+/**
+ * A clock that is off by more than this is reported when the store refuses it. S3 itself allows 15 minutes.
+ */
 const MINUTE_S = 60
 
 const REGION = /^[a-z0-9-]{1,32}$/
@@ -259,7 +261,9 @@ export class S3Store implements Store {
       : lasting(`${what}: the store answered ${said}`)
   }
 
-  /** A store refuses a clock that is too far off its own. Its own is in its answer, so signing goes by that. */
+  /**
+   * A store refuses a clock that is too far off its own. Its own is in its answer, so signing goes by that.
+   */
   #skewed(
     what: string,
     { headers }: CallAnswer,

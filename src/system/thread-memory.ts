@@ -1,4 +1,6 @@
-/** Memory that all threads see: arrays of numbers move there, and what holds them can be posted to any thread. */
+/**
+ * Memory that all threads see: arrays of numbers move there, and what holds them can be posted to any thread.
+ */
 
 type Numbers = Uint8Array | Uint16Array | Int16Array | Uint32Array | Int32Array | Float32Array | Float64Array
 
@@ -14,9 +16,9 @@ export function sameNumbers(a: Numbers, b: Numbers): boolean {
 const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 /**
- * A copy of `value`, plain objects, maps and lists within each other, whose arrays of numbers are views on one
- * shared buffer. What occurs twice in `value` occurs twice in the copy and takes memory once; what is in shared
- * memory stays where it is.
+ * A copy of `value`, plain objects, maps and lists within each other, whose arrays of numbers are views on
+ * one shared buffer. What occurs twice in `value` occurs twice in the copy and takes memory once; what is in
+ * shared memory stays where it is.
  */
 export function toShared<T>(value: T): T {
   const arrays = new Set<Numbers>()

@@ -47,7 +47,8 @@ test('a hash that differs in a single bit of any of its words is another key', (
 test('a ring that is changed in place finds what a new ring of the same keys finds, and a row is never another key’s', () => {
   const keys = Array.from({ length: 40 }, (_, at) => `gsw_${String(at).padStart(49, '0')}`)
   const hashes = keys.map((key) => createHash('sha256').update(key).digest('hex'))
-  // Each step names keys that change sides, and a key whose quota changes: those in the ring end, the others are added.
+  // Each step names keys that change sides, and a key whose quota changes: those in the ring end, the others
+  // are added.
   const step = fc.tuple(fc.uniqueArray(fc.nat(keys.length - 1), { maxLength: 6 }), fc.nat(keys.length - 1))
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {

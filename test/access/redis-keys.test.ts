@@ -1,4 +1,7 @@
-/** Keys in a real Redis: commands that change them, replicas that follow them, and what happens when data are lost. */
+/**
+ * Keys in a real Redis: commands that change them, replicas that follow them, and what happens when data are
+ * lost.
+ */
 import assert from 'node:assert/strict'
 import { statSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

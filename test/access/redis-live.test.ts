@@ -1,4 +1,7 @@
-/** Servers whose keys are in Redis: a change is in force everywhere within a second, and no fault of Redis shows to a client. */
+/**
+ * Servers whose keys are in Redis: a change is in force everywhere within a second, and no fault of Redis
+ * shows to a client.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -169,7 +169,9 @@ export class Follower {
     return row
   }
 
-  /** Changes the world a little: new readings, late corrections, buoys that come, go, move and are renamed. */
+  /**
+   * Changes the world a little: new readings, late corrections, buoys that come, go, move and are renamed.
+   */
   #mutate(): void {
     this.#time += HALF_HOUR * (1 + this.#below(40))
     const world = new Map(this.#world)

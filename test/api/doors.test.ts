@@ -1,7 +1,7 @@
 /**
- * The open explorer is no free API: what a script gets without the headers of a browser, with forged ones, with
- * a key, and how much an address may take in an hour, on both engines. `test/explorer/doors.test.ts` asks with a
- * real browser.
+ * The open explorer is no free API: what a script gets without the headers of a browser, with forged ones,
+ * with a key, and how much an address may take in an hour, on both engines. `test/explorer/doors.test.ts`
+ * asks with a real browser.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -94,7 +94,8 @@ test('The open explorer', { timeout: 600_000 }, async (outer) => {
         })
         assert.equal(Number(keyed.headers['x-ratelimit-limit']), 1_000_000)
         assert.doesNotMatch(String(keyed.headers.vary), /Sec-Fetch/)
-        // Three reads so far. Whatever the address asks for, and over however many connections: no more than its quota.
+        // Three reads so far. Whatever the address asks for, and over however many connections: no more than
+        // its quota.
         const replies = await Promise.all(
           Array.from({ length: QUOTA + 20 }, (_, i) =>
             keyless.get(`/buoys?page=${1 + (i % 3)}`, { headers: OWN }),

@@ -15,7 +15,10 @@ import { EventClient, type EventData } from './event_client.ts'
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-events-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Streams at a time of one key; the tests before the last have fewer, and closed ones may take a moment to leave. */
+/**
+ * Streams at a time of one key; the tests before the last have fewer, and closed ones may take a moment to
+ * leave.
+ */
 const MOST_OF_ONE = 24
 const UNKNOWN = '0123456789abcdef01234567'
 const at = (text: string): number => Date.parse(text) / 1000
@@ -102,7 +105,8 @@ for (const engine of ENGINES) {
       assert.deepEqual(await all.hasHeard(1), [begin])
       assert.ok(all.text.startsWith('retry: 5000\n\nevent: snapshot\n'), all.text)
 
-      // Buoy 1 changes in its description alone, bravo (3) leaves, delta (5) is to come, far (4) stays as it is.
+      // Buoy 1 changes in its description alone, bravo (3) leaves, delta (5) is to come, far (4) stays as it
+      // is.
       const some = await listen(t, '?buoy=alpha-2&buoy=bravo,5')
       const one = await listen(t, '?buoy=5')
       const none = await listen(t, '?buoy=4')

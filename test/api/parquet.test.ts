@@ -1,4 +1,7 @@
-/** Parquet over both engines, written by a real thread: framing, heads and prices, and how what breaks off shows. */
+/**
+ * Parquet over both engines, written by a real thread: framing, heads and prices, and how what breaks off
+ * shows.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request, type IncomingHttpHeaders } from 'node:http'

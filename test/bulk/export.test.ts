@@ -1,4 +1,6 @@
-/** Exports of snapshots: what other programs read in them, which files stay, and what failures leave behind. */
+/**
+ * Exports of snapshots: what other programs read in them, which files stay, and what failures leave behind.
+ */
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** Exports that are killed, that fill the disk, and whose store fails: the export before stays, or the new one is whole. */
+/**
+ * Exports that are killed, that fill the disk, and whose store fails: the export before stays, or the new one
+ * is whole.
+ */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs'
@@ -16,7 +19,9 @@ import { StubS3 } from '../store/stub_s3.ts'
 import { assertWhole, exportTo, filesIn } from './exporting.ts'
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-/** Exports that are killed, at moments spread over the time that one takes. GROUNDSWELL_KILLS sets how many. */
+/**
+ * Exports that are killed, at moments spread over the time that one takes. GROUNDSWELL_KILLS sets how many.
+ */
 const KILLS = Number(process.env['GROUNDSWELL_KILLS'] ?? 3)
 
 /** A folder with a few months of made-up readings. */

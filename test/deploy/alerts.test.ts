@@ -1,4 +1,7 @@
-/** Alerts and dashboard: they name metrics that there are, each alert has its runbook, fires in its fault, and in no other. */
+/**
+ * Alerts and dashboard: they name metrics that there are, each alert has its runbook, fires in its fault, and
+ * in no other.
+ */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'

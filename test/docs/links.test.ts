@@ -1,4 +1,6 @@
-/** What the documents name is there: files, anchors, scripts, options, settings, operations and parameters. */
+/**
+ * What the documents name is there: files, anchors, scripts, options, settings, operations and parameters.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -138,7 +140,10 @@ const OPTIONS = new Set([
   ...Object.values(LOADED).flatMap(({ settings }) => Object.keys(settings)),
 ])
 
-/** Options of other programs that documents name: npm, node, git, npm's lock files, cpulimit, and our benches and tests. */
+/**
+ * Options of other programs that documents name: npm, node, git, npm's lock files, cpulimit, and our benches
+ * and tests.
+ */
 const OTHER_OPTIONS = new Set([
   'import',
   // Of LibreOffice.

@@ -1,6 +1,6 @@
 /**
- * Who sees what without a key, in a real browser: a stranger at the open explorer, pages of other origins at the
- * same server, and a guest at one that asks for a key.
+ * Who sees what without a key, in a real browser: a stranger at the open explorer, pages of other origins at
+ * the same server, and a guest at one that asks for a key.
  */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'

@@ -106,7 +106,8 @@ test('Charts and units', { timeout: 600_000 }, async (t) => {
     await page.keyboard.press('Enter')
     await page.locator('.facts').waitFor()
     const slider = page.getByRole('slider', { name: 'Time in the chart' })
-    // From the days of the chart one Tab leads into it; a page that is drawn anew in between takes the focus along.
+    // From the days of the chart one Tab leads into it; a page that is drawn anew in between takes the focus
+    // along.
     await until(page, `document.querySelector('#chart-cursor') !== null`)
     for (let tries = 0; tries < MOST_TABS; tries++) {
       await page.locator('input[name=span]:checked').focus()

@@ -1,4 +1,6 @@
-/** The explorer follows what the server publishes: in a real browser, over a real server that goes and comes. */
+/**
+ * The explorer follows what the server publishes: in a real browser, over a real server that goes and comes.
+ */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'

@@ -1,4 +1,7 @@
-/** Fingers on a page, as Chromium's debugging protocol has them: real touches, with all that the browser makes of them. */
+/**
+ * Fingers on a page, as Chromium's debugging protocol has them: real touches, with all that the browser makes
+ * of them.
+ */
 import type { CDPSession, Page } from 'playwright-core'
 
 interface Finger {

@@ -45,7 +45,10 @@ test('One buoy of two networks is one dot: that of the newer reading, else of th
   assert.deepEqual(shown(west, east), [1])
 })
 
-/** Reads of the panel at each change of it: the newest height, and the newest of the table, which another answer has. */
+/**
+ * Reads of the panel at each change of it: the newest height, and the newest of the table, which another
+ * answer has.
+ */
 const OBSERVE = `(() => {
   window.mixed = []
   addEventListener('DOMContentLoaded', () => {

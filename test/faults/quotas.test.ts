@@ -172,7 +172,8 @@ test(
           await redis.command('DEL', `groundswell:{q${bucket}}:generation`)
       },
     )
-    // Slow by two seconds: what is leased is used, and the rest is put off or shared, never refused for the hour.
+    // Slow by two seconds: what is leased is used, and the rest is put off or shared, never refused for the
+    // hour.
     const slow = await fleet.run({
       quota: 1000,
       requests: 400,

@@ -1,4 +1,6 @@
-/** What the formats promise beside the values: rules of CSV, parameters, `Accept`, heads, lines and prices. */
+/**
+ * What the formats promise beside the values: rules of CSV, parameters, `Accept`, heads, lines and prices.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 /**
- * Requests of all operations that have tables, over the demo of 2026-11-01, with shapes that may be wrong: a model
- * of `fields`, `units`, `layout`, `Accept`, HEAD and `If-None-Match` says what the answers must be.
+ * Requests of all operations that have tables, over the demo of 2026-11-01, with shapes that may be wrong: a
+ * model of `fields`, `units`, `layout`, `Accept`, HEAD and `If-None-Match` says what the answers must be.
  */
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
@@ -107,7 +107,10 @@ function tableOf(url: string, text: string): Rows {
   return { items: [data], beside: {}, places: [[lng, lat]] }
 }
 
-/** Whether every format of an answer says what its JSON says; null where the JSON is an error, as the others are. */
+/**
+ * Whether every format of an answer says what its JSON says; null where the JSON is an error, as the others
+ * are.
+ */
 export function assertSameFormats(get: Get, url: string): Rows | null {
   const json = get(url)
   const formats =
@@ -227,7 +230,9 @@ export const accepts = fc.uniqueArray(
   { minLength: 1, maxLength: 5, selector: ([name]) => name },
 )
 
-/** `Accept` chooses the format of the greatest weight, and each form has a head, a tag and a 304 of its own. */
+/**
+ * `Accept` chooses the format of the greatest weight, and each form has a head, a tag and a 304 of its own.
+ */
 export function assertAccepted(get: Get, url: string, ranges: readonly (readonly [string, number])[]): void {
   const accept = ranges
     .map(([name, weight]) => `${MEDIA[name as keyof typeof MEDIA] ?? name};q=${(weight / 1000).toFixed(3)}`)

@@ -1,6 +1,6 @@
 /**
- * How often the engine goes to the kernel for requests that come together. Its own way is modelled: it gathers 16 KB of
- * what handlers write, hands over what no longer fits, and then each piece by itself.
+ * How often the engine goes to the kernel for requests that come together. Its own way is modelled: it
+ * gathers 16 KB of what handlers write, hands over what no longer fits, and then each piece by itself.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -82,7 +82,9 @@ function handlerOf(head: number, body: number): UwsHandler {
 
 const REQUEST = { forEach: () => {}, getUrl: () => '/', getQuery: () => '' } as unknown as UwsRequest
 
-/** Calls of the kernel for batches of requests that come together, each answered with `head` and `body` bytes. */
+/**
+ * Calls of the kernel for batches of requests that come together, each answered with `head` and `body` bytes.
+ */
 function callsOf(batches: readonly number[], head: number, body: number): number[] {
   const get = handlerOf(head, body)
   return batches.map((requests) => {

@@ -1,4 +1,7 @@
-/** Replicas as their operators run them: processes that wait, follow, lose their source, are killed and stopped. */
+/**
+ * Replicas as their operators run them: processes that wait, follow, lose their source, are killed and
+ * stopped.
+ */
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'

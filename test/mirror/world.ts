@@ -1,4 +1,6 @@
-/** Sources for tests of the mirror: a folder that a builder fills, and a web server with manners of choice. */
+/**
+ * Sources for tests of the mirror: a folder that a builder fills, and a web server with manners of choice.
+ */
 import { readFileSync, readdirSync, statSync, utimesSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -250,7 +250,10 @@ const frame = (event: object, id = ''): string =>
 
 type Script = (response: ServerResponse, request: IncomingMessage) => void
 
-/** A server that does with each connection what the next script says, and with all others what the last one says. */
+/**
+ * A server that does with each connection what the next script says, and with all others what the last one
+ * says.
+ */
 async function scripted(
   t: TestContext,
   scripts: Script[],

@@ -179,7 +179,10 @@ for (const engine of ENGINES) {
 
 const WITNESS = fileURLToPath(new URL('../faults/witness.mjs', import.meta.url))
 
-/** A process in a namespace of its own is process 1 there: the kernel gives it no signal that it does not handle. */
+/**
+ * A process in a namespace of its own is process 1 there: the kernel gives it no signal that it does not
+ * handle.
+ */
 const asFirst = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child']
 const noNamespaces =
   spawnSync('unshare', [...asFirst, 'true']).status === 0 ? false : 'this machine allows no namespaces'

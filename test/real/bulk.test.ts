@@ -1,7 +1,7 @@
 /**
- * Ten years of two buoys as files of the export and as CSV and Parquet of the API, read by DuckDB, against a naive
- * reading of the networks' own files. They
- * are not part of the repository, so this file is skipped without them; test/bulk has made-up data.
+ * Ten years of two buoys as files of the export and as CSV and Parquet of the API, read by DuckDB, against a
+ * naive reading of the networks' own files. They are not part of the repository, so this file is skipped
+ * without them; test/bulk has made-up data.
  */
 import assert from 'node:assert/strict'
 import { existsSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** Real Redis servers for tests: each on a free port of loopback, in a folder of its own, ended by its process id. */
+/**
+ * Real Redis servers for tests: each on a free port of loopback, in a folder of its own, ended by its process
+ * id.
+ */
 import { createClient } from '@redis/client'
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'

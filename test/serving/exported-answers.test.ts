@@ -1,4 +1,7 @@
-/** Answers that another thread writes: how many, whose, for how long, what they hold, and how each of them ends. */
+/**
+ * Answers that another thread writes: how many, whose, for how long, what they hold, and how each of them
+ * ends.
+ */
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { test } from 'node:test'

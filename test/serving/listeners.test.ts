@@ -43,8 +43,8 @@ const FREE: Holder = { isGood: () => true, pay: () => 'paid' }
 const COMMENT = Buffer.from('#,')
 
 /**
- * Snapshots are named `0`, `1` and so on, and `changed[i]` are the buoys that distinguish `i` from the one before.
- * Says what it is asked for.
+ * Snapshots are named `0`, `1` and so on, and `changed[i]` are the buoys that distinguish `i` from the one
+ * before. Says what it is asked for.
  */
 function feedOf(id: number, changed: readonly (readonly number[])[]): Feed {
   return {

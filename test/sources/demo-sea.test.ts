@@ -1,4 +1,7 @@
-/** The sea of the demonstration is one: neighbours agree, storms travel, and waves, wind and water fit together. */
+/**
+ * The sea of the demonstration is one: neighbours agree, storms travel, and waves, wind and water fit
+ * together.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RowBatch } from '../../src/sea/columns.ts'
@@ -65,7 +68,9 @@ function disagreement(a: Map<number, number>, b: Map<number, number>, from: numb
   return median(shares)
 }
 
-/** Correlation of the logarithms of heights, those of `b` taken `lag` seconds later, over six-hourly times. */
+/**
+ * Correlation of the logarithms of heights, those of `b` taken `lag` seconds later, over six-hourly times.
+ */
 function correlation(a: Map<number, number>, b: Map<number, number>, lag: number): number {
   const pairs = [...a].flatMap(([time, height]) => {
     const other = b.get(time + lag)

@@ -1,6 +1,7 @@
 /**
- * A second opinion on the S3 side: moto, a server that others wrote. Debian 13 has it as python3-moto and PyPI as
- * `moto[s3,server]`; Debian 12, which the CI runs on, has neither, so the test is left out there, by name.
+ * A second opinion on the S3 side: moto, a server that others wrote. Debian 13 has it as python3-moto and
+ * PyPI as `moto[s3,server]`; Debian 12, which the CI runs on, has neither, so the test is left out there, by
+ * name.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'

@@ -1,6 +1,7 @@
 /**
- * A bucket for tests, in memory, over HTTP on a loopback port. It checks signatures by its own reading of AWS's
- * document (no code of the program's or its client's), honours or ignores conditions, and fails on command.
+ * A bucket for tests, in memory, over HTTP on a loopback port. It checks signatures by its own reading of
+ * AWS's document (no code of the program's or its client's), honours or ignores conditions, and fails on
+ * command.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -27,9 +28,10 @@ export interface StubOptions {
 }
 
 /**
- * What goes wrong with one request: `503` SlowDown, `500`, `hang` never answers, `reset` cuts before anything is
- * done, `lost` does it and cuts instead of answering, `trickle` sends a byte every 20 ms, `stall` sends half and
- * no more, `truncate` sends half and cuts, `wrong` flips a bit, `old` serves what the object was before.
+ * What goes wrong with one request: `503` SlowDown, `500`, `hang` never answers, `reset` cuts before anything
+ * is done, `lost` does it and cuts instead of answering, `trickle` sends a byte every 20 ms, `stall` sends
+ * half and no more, `truncate` sends half and cuts, `wrong` flips a bit, `old` serves what the object was
+ * before.
  */
 export type Fault =
   | '503'

@@ -1,11 +1,11 @@
 /**
- * All leases of a replica: what is asked of Redis and when, and what its answers mean. No sockets and no timers:
- * the time is an argument, and a driver carries calls to Redis and back (`process/quota-store.ts`).
+ * All leases of a replica: what is asked of Redis and when, and what its answers mean. No sockets and no
+ * timers: the time is an argument, and a driver carries calls to Redis and back (`process/quota-store.ts`).
  *
- * It keeps three promises whatever is lost, repeated or ends:
- *   1. Redis leases no more of an hour than its quota, since one function does it in one step.
- *   2. A replica admits no more than it has leased and not given back, since one word counts what is left.
- *   3. A key is refused for the rest of its hour only when the pool is empty and no live replica holds a call.
+ * It keeps three promises whatever is lost, repeated or ends: 1. Redis leases no more of an hour than its
+ * quota, since one function does it in one step. 2. A replica admits no more than it has leased and not given
+ * back, since one word counts what is left. 3. A key is refused for the rest of its hour only when the pool
+ * is empty and no live replica holds a call.
  */
 import { HOUR_S, hourOf } from '../hours.ts'
 import { CLOSED, REFUSED, SHARE_USED, type LeaseCounters } from '../lease-counters.ts'

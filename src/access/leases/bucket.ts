@@ -7,8 +7,9 @@ const KEYS_PER_CALL = 32
 /** While Redis leases nothing, more keys at once delay nobody. */
 const KEYS_PER_TELLING = 100
 /**
- * A part of Redis is asked at least so often whether it is whole, and for recalls: where something is held, and where
- * nothing is. The latter keeps this replica among the live ones, and the part ready to lease at once.
+ * A part of Redis is asked at least so often whether it is whole, and for recalls: where something is held,
+ * and where nothing is. The latter keeps this replica among the live ones, and the part ready to lease at
+ * once.
  */
 const POLL_MS = 400
 const IDLE_POLL_MS = 1500
@@ -16,7 +17,10 @@ const IDLE_POLL_MS = 1500
 const PROBE_MS = 100
 /** A replica that was not heard for so long counts as gone. */
 const ALIVE_MS = 2000
-/** Redis leases nothing for so long after it lost data: at least, and at most, where a replica does not come back. */
+/**
+ * Redis leases nothing for so long after it lost data: at least, and at most, where a replica does not come
+ * back.
+ */
 const LEARNING_SHORTEST_MS = 600
 const LEARNING_LONGEST_MS = 2500
 

@@ -1,6 +1,6 @@
 /**
- * The function that Redis runs for a replica, as one indivisible step: notes what the replica holds, and leases
- * calls to it. Its caller is `book.ts`; `docs/scaling.md` says what it promises.
+ * The function that Redis runs for a replica, as one indivisible step: notes what the replica holds, and
+ * leases calls to it. Its caller is `book.ts`; `docs/scaling.md` says what it promises.
  *
  * Names, all of one hash tag (one of {@link BUCKETS}), so that one call touches one node of a cluster:
  *
@@ -9,10 +9,11 @@
  *     PREFIX:{qB}:recalls      sorted set: HOUR:ID of keys whose leases are called back, by when, ms
  *     PREFIX:{qB}:HOUR:ID      hash of a key and clock hour: totals g, b, s, u and the same of each replica, g:REPLICA …
  *
- * g: calls leased, b: given back, s: admitted by a replica while Redis was away, u: used. Each only ever grows, and of
- * what Redis has and what it is sent the larger counts: so lost answers, repeated calls and lost data heal. The pool
- * is quota − (g − b) − s. While Redis learns, `floor` is the most that anybody knows was used, and `base` what replicas
- * say first; the difference was used by replicas that have ended, and then counts as leased and used.
+ * g: calls leased, b: given back, s: admitted by a replica while Redis was away, u: used. Each only ever
+ * grows, and of what Redis has and what it is sent the larger counts: so lost answers, repeated calls and
+ * lost data heal. The pool is quota − (g − b) − s. While Redis learns, `floor` is the most that anybody knows
+ * was used, and `base` what replicas say first; the difference was used by replicas that have ended, and then
+ * counts as leased and used.
  */
 /** Hash tags that key ids are spread over. All replicas have to agree on it. */
 export const BUCKETS = 16

@@ -3,9 +3,14 @@ import type { LeaseCounters } from '../lease-counters.ts'
 
 /** Calls of so long a time are leased ahead. */
 const AHEAD_S = 0.25
-/** A lease has at least this part of the quota, so that a key of few calls does not cost Redis one for each. */
+/**
+ * A lease has at least this part of the quota, so that a key of few calls does not cost Redis one for each.
+ */
 const LEAST_SHARE = 1 / 256
-/** Calls of so long a time are admitted ahead while Redis is away: it may lease nothing for a while when it is back. */
+/**
+ * Calls of so long a time are admitted ahead while Redis is away: it may lease nothing for a while when it is
+ * back.
+ */
 const AWAY_AHEAD_S = 4
 /** How far a rate falls in each look while nothing is asked. */
 const DECAY = 0.8

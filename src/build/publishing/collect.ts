@@ -1,6 +1,6 @@
 /**
- * Removes from a store what no kept commit names: only objects with names of ours, and none younger than a day
- * by the store's own clock, which another builder or a reader may be about to need.
+ * Removes from a store what no kept commit names: only objects with names of ours, and none younger than a
+ * day by the store's own clock, which another builder or a reader may be about to need.
  */
 import { performance } from 'node:perf_hooks'
 import { filesNamed, type Commit } from '../../snapshot/commit.ts'

@@ -1,6 +1,6 @@
 /**
- * The folder of a store that snapshots are published to: which of its objects are ours, its newest commit, and
- * whether its conditions can be relied upon.
+ * The folder of a store that snapshots are published to: which of its objects are ours, its newest commit,
+ * and whether its conditions can be relied upon.
  *
  *   manifest.msgpack                for readers: a copy of the newest commit
  *   manifests/NNNNNNNNNN.msgpack    commits
@@ -128,8 +128,8 @@ export class Prefix {
   }
 
   /**
-   * Makes the pointer a copy of the newest commit, whichever builder's that is: one that was stalled since its
-   * commit must not leave an older one there. @returns whether it had to be written
+   * Makes the pointer a copy of the newest commit, whichever builder's that is: one that was stalled since
+   * its commit must not leave an older one there. @returns whether it had to be written
    */
   async settlePointer(newest: Commit): Promise<boolean> {
     let commit = newest

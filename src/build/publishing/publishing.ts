@@ -1,10 +1,11 @@
 /**
  * Publishes a folder's snapshots to a store. Read this file first.
  *
- * `begin` compares folder and store under the folder's lock: a folder that is behind takes over what the store
- * has, so that the next build is built upon it. `publish` puts what the store lacks, then commits under the next
- * number. Of two builders one gets it; the other takes over the winner's snapshot. Only what the store has
- * accepted becomes the folder's own current snapshot, so that no reader of either sees ids that move.
+ * `begin` compares folder and store under the folder's lock: a folder that is behind takes over what the
+ * store has, so that the next build is built upon it. `publish` puts what the store lacks, then commits under
+ * the next number. Of two builders one gets it; the other takes over the winner's snapshot. Only what the
+ * store has accepted becomes the folder's own current snapshot, so that no reader of either sees ids that
+ * move.
  */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -184,7 +185,9 @@ export class Publishing {
     return { kind: 'published', number, ...put }
   }
 
-  /** Readers find the list by the snapshot's id. What it says may change, after an export that failed before. */
+  /**
+   * Readers find the list by the snapshot's id. What it says may change, after an export that failed before.
+   */
   async #putList(id: string): Promise<void> {
     const { dir, prefix } = this.#options
     const list = readSnapshotList(dir, id)

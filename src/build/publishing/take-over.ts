@@ -1,6 +1,6 @@
 /**
- * A folder takes over what a store has newest: its snapshot, its registry of ids, the states of its sources and
- * its hold. Killed at any point, it is done again from the beginning.
+ * A folder takes over what a store has newest: its snapshot, its registry of ids, the states of its sources
+ * and its hold. Killed at any point, it is done again from the beginning.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -103,8 +103,8 @@ async function fetched(prefix: Prefix, stored: StoredFile): Promise<Buffer> {
 }
 
 /**
- * Drops snapshots that were built upon what the store had before and were never published: a rollback to one of
- * them would bring ids that were never given.
+ * Drops snapshots that were built upon what the store had before and were never published: a rollback to one
+ * of them would bring ids that were never given.
  */
 function dropUnpublished(dir: string, { after }: Agreed, newId: string, lock: Lock): void {
   const current = manifestOf(join(dir, MANIFEST_FILE))?.id

@@ -1,6 +1,6 @@
 /**
- * `doctor`: looks at all that `run` needs, with the same options, and says what to do. It changes nothing. Its
- * exit code is 0 unless a start is impossible.
+ * `doctor`: looks at all that `run` needs, with the same options, and says what to do. It changes nothing.
+ * Its exit code is 0 unless a start is impossible.
  */
 import { flag, type ConfigOf } from '../../process/settings/setting.ts'
 import { RUN_SETTINGS } from '../build-settings.ts'

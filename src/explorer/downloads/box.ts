@@ -1,4 +1,6 @@
-/** The box of a panel that offers what it shows as files. Its code is loaded when a visitor first opens it. */
+/**
+ * The box of a panel that offers what it shows as files. Its code is loaded when a visitor first opens it.
+ */
 import { element } from '../dom.ts'
 import type { Scene } from '../scene.ts'
 import type * as Menu from './menu.ts'

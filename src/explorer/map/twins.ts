@@ -1,12 +1,17 @@
 /** One buoy in two networks is one dot of the map. */
 import type { ActiveBuoy } from '../api.ts'
 
-/** Networks give the position of one mooring to a hundredth of a degree, and move its name's case and accents. */
+/**
+ * Networks give the position of one mooring to a hundredth of a degree, and move its name's case and accents.
+ */
 const SAME_DEGREES = 0.01
 /** Buoys of any name that are nearer to each other than this, some hundred metres, are one. */
 const AT_DEGREES = 0.001
 
-/** The buoys without those that another network has too: of two the one with the newer reading stays, else the first. */
+/**
+ * The buoys without those that another network has too: of two the one with the newer reading stays, else the
+ * first.
+ */
 export function withoutTwins(buoys: readonly ActiveBuoy[]): readonly ActiveBuoy[] {
   const byLat = buoys.filter(({ virtual }) => !virtual).toSorted((a, b) => a.lat - b.lat)
   const hidden = new Set<ActiveBuoy>()

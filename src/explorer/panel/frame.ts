@@ -29,8 +29,8 @@ export class PanelFrame {
   }
 
   /**
-   * `about` is the same for drawings of the same thing. With `isNews` what the visitor reads keeps its place on
-   * the screen, also where rows come above it.
+   * `about` is the same for drawings of the same thing. With `isNews` what the visitor reads keeps its place
+   * on the screen, also where rows come above it.
    */
   show({ title, nodes, afterwards }: Drawn, about: string, isNews = false): void {
     const isSame = this.#about === about
@@ -57,7 +57,9 @@ export class PanelFrame {
     this.#focus(focused)
   }
 
-  /** The control with the focus, else the first one in sight, and where it is; null at the top of the panel. */
+  /**
+   * The control with the focus, else the first one in sight, and where it is; null at the top of the panel.
+   */
   #anchor(): { id: string; top: number } | null {
     const frame = this.#content.getBoundingClientRect()
     const topOf = (node: Element): number => node.getBoundingClientRect().top

@@ -1,4 +1,7 @@
-/** The panels of a visitor without a key, where the explorer asks for one: what is public, and the way to a key. */
+/**
+ * The panels of a visitor without a key, where the explorer asks for one: what is public, and the way to a
+ * key.
+ */
 import { whereKeysComeFrom } from '../contact.ts'
 import { downloadBox } from '../downloads/box.ts'
 import { element } from '../dom.ts'

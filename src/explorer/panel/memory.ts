@@ -1,4 +1,7 @@
-/** What a chart keeps while its panel is drawn anew, as after each answer: its zoom, and the time that is read. */
+/**
+ * What a chart keeps while its panel is drawn anew, as after each answer: its zoom, and the time that is
+ * read.
+ */
 
 export interface Memory {
   range: readonly [number, number] | null

@@ -1,4 +1,7 @@
-/** What a buoy of the demonstration reports of its sea: what its network measures, as finely, and not in its gaps. */
+/**
+ * What a buoy of the demonstration reports of its sea: what its network measures, as finely, and not in its
+ * gaps.
+ */
 import { MEASURE_NAMES, MEASURES, type RowBatch } from '../../sea/columns.ts'
 import { gaussian, mix } from './chance.ts'
 import { fillSea, powerOfTwoIn, SEA, type Place } from './sea.ts'
@@ -18,8 +21,8 @@ const absent = new Uint8Array(STEPS_A_MONTH)
 const ratio = new Float64Array(STEPS_A_MONTH)
 
 /**
- * Replaces `batch` with a buoy's rows of steps from … to−1: one every `every` half-hours, ascending, without those in
- * its gaps. The steps lie in one UTC month, and `every` divides `from`.
+ * Replaces `batch` with a buoy's rows of steps from … to−1: one every `every` half-hours, ascending, without
+ * those in its gaps. The steps lie in one UTC month, and `every` divides `from`.
  */
 export function fillBuoyRows(batch: RowBatch, buoy: DemoBuoy, from: number, to: number, every: number): void {
   batch.clear()

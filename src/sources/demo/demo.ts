@@ -4,8 +4,8 @@
  * same sea, harbours with their real tides, and spots.
  *
  * Names, positions, networks and identifiers are facts of the public station lists; every reading follows the
- * law of `sea.ts`: one sea for all. A reading depends on buoy and time alone: a later `--as-of` moves the window and changes
- * nothing inside it.
+ * law of `sea.ts`: one sea for all. A reading depends on buoy and time alone: a later `--as-of` moves the
+ * window and changes nothing inside it.
  */
 import { parseDate } from '../../sea/time.ts'
 import { BuildError } from '../../system/build-error.ts'
@@ -54,9 +54,9 @@ const LAST_YEAR = 2105
  *
  * The demonstration holds about forty buoys: half-hourly from the first of the month in which the 45th day
  * before `--as-of` lies, and before that from 1 January eleven years earlier, hourly for five of them and
- * six-hourly for the others. Windows begin on those marks so that a build half an hour later leaves the closed months as they are. There are passes and
- * readings of virtual buoys from when the satellites flew (2016), a forecast at most 20 km from every buoy, a
- * dozen harbours and ten spots.
+ * six-hourly for the others. Windows begin on those marks so that a build half an hour later leaves the
+ * closed months as they are. There are passes and readings of virtual buoys from when the satellites flew
+ * (2016), a forecast at most 20 km from every buoy, a dozen harbours and ten spots.
  *
  * @throws BuildError for another argument
  */

@@ -1,10 +1,11 @@
 /**
- * The law of the demonstration's sea: one sea for all places. Storms move over the oceans (`storms.ts`); their swell
- * comes to each coast when it has travelled there, their wind turns as they pass, and what places have in common
- * beside them changes slowly from one place to the next. Heights and periods keep the medians of the coast's climate.
+ * The law of the demonstration's sea: one sea for all places. Storms move over the oceans (`storms.ts`);
+ * their swell comes to each coast when it has travelled there, their wind turns as they pass, and what places
+ * have in common beside them changes slowly from one place to the next. Heights and periods keep the medians
+ * of the coast's climate.
  *
- * All of it is a pure function of (seed, place, time): any month is the same whatever window asks for it. A month of
- * a place costs a pass over the trains of swell that reach it; nothing is allocated per row.
+ * All of it is a pure function of (seed, place, time): any month is the same whatever window asks for it. A
+ * month of a place costs a pass over the trains of swell that reach it; nothing is allocated per row.
  */
 import type { Climate } from './climates.ts'
 import { gaussian, mix } from './chance.ts'
@@ -42,7 +43,9 @@ export interface SeaState {
   readonly period: Float64Array
   /** Degrees that waves come from, any whole turn. */
   readonly direction: Float64Array
-  /** Share of the swell in the energy of the waves, 0 … 1, its period in s, and where it comes from, degrees. */
+  /**
+   * Share of the swell in the energy of the waves, 0 … 1, its period in s, and where it comes from, degrees.
+   */
   readonly swellShare: Float64Array
   readonly swellPeriod: Float64Array
   readonly swellDirection: Float64Array
@@ -74,10 +77,14 @@ const WARMTH = path(120, 23)
 const SALT_CELL = mix(24)
 const SALT_NOISE = mix(25)
 
-/** Spread of the logarithm of the significant height around its seasonal median, and of single samples of it. */
+/**
+ * Spread of the logarithm of the significant height around its seasonal median, and of single samples of it.
+ */
 const LOG_HEIGHT_SPREAD = 0.5
 const SAMPLE_SPREAD = 0.03
-/** Two spreads above the median storms grow more slowly: else they would be of 40 m where the median is 4 m. */
+/**
+ * Two spreads above the median storms grow more slowly: else they would be of 40 m where the median is 4 m.
+ */
 const STORM = 1
 const STORM_GROWTH = 0.4
 /** m; keeps maximum heights, at most 2.3 times as high, below the 50 m that a snapshot takes. */
@@ -247,8 +254,8 @@ function fillCommon(
 export const powerOfTwoIn = (value: number): number => value & -value
 
 /**
- * Fills `SEA` with a place's sea at steps from … to−1: `SEA.height[0]` is that of `from`, and with a `stride` only
- * every so many steps are filled. The steps lie in one UTC month, and `stride` divides `from`.
+ * Fills `SEA` with a place's sea at steps from … to−1: `SEA.height[0]` is that of `from`, and with a `stride`
+ * only every so many steps are filled. The steps lie in one UTC month, and `stride` divides `from`.
  */
 export function fillSea(place: Place, from: number, to: number, stride: number): void {
   const norm = normOf(place)

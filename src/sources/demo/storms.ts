@@ -1,7 +1,7 @@
 /**
- * The storms of the made-up sea: lows that move over the oceans on the tracks of their season-less mean, and the
- * swell that they send out on the way. A storm follows from its basin and its number alone, whatever window is
- * asked for.
+ * The storms of the made-up sea: lows that move over the oceans on the tracks of their season-less mean, and
+ * the swell that they send out on the way. A storm follows from its basin and its number alone, whatever
+ * window is asked for.
  */
 import { haversineKm, wrapLongitude } from '../../sea/geo.ts'
 import { gaussian, mix, uniform } from './chance.ts'
@@ -285,8 +285,8 @@ export interface Window {
 }
 
 /**
- * Calls `take` with each train of a storm that is at a place, facing `facing` degrees, within the window; one object
- * serves all.
+ * Calls `take` with each train of a storm that is at a place, facing `facing` degrees, within the window; one
+ * object serves all.
  */
 export function forEachSwell(
   { radius, reach, periods }: Basin,
@@ -337,8 +337,8 @@ const WIND_REACH = 3.5
 const INFLOW = 0.35
 
 /**
- * Adds a storm's wind at a place to steps from … to−1: where it comes from, as eastern and northern parts in m/s.
- * Winds go around a low, left-handed on the northern half of the earth.
+ * Adds a storm's wind at a place to steps from … to−1: where it comes from, as eastern and northern parts in
+ * m/s. Winds go around a low, left-handed on the northern half of the earth.
  */
 export function addWind(
   { radius }: Basin,

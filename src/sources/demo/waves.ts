@@ -121,8 +121,8 @@ const SALT_OUTAGE_LENGTH = mix(14)
 const knots = new Float64Array(SLOW_WAVES.span + 1)
 
 /**
- * Writes the path of `key` at steps from … to−1 into `out` (out[0] is step `from`), every `stride` steps: a power of
- * two that divides `from`.
+ * Writes the path of `key` at steps from … to−1 into `out` (out[0] is step `from`), every `stride` steps: a
+ * power of two that divides `from`.
  */
 export function fillPath(
   path: Path,

@@ -93,8 +93,8 @@ export function recordsOf(places: ReadonlyMap<string, Place>): ForecastRecord[] 
 }
 
 /**
- * All quantities on one axis of time. The run is the oldest one of the waves, if there are any, and so are the
- * models theirs.
+ * All quantities on one axis of time. The run is the oldest one of the waves, if there are any, and so are
+ * the models theirs.
  */
 function recordOf({ lat, lng, quantities }: Place): ForecastRecord {
   const given = FORECAST_NAMES.flatMap((name) => {

@@ -9,8 +9,8 @@
  * earlier build read. A source of `latest_obs.txt` alone is therefore configured as not complete.
  *
  * `period` is DPD, the dominant period, and so is `peak_period`: NDBC has no significant period. Its average
- * period APD is a different quantity, so a row with APD alone has no period. The format has no maximum height.
- * Times are UTC.
+ * period APD is a different quantity, so a row with APD alone has no period. The format has no maximum
+ * height. Times are UTC.
  */
 import { join } from 'node:path'
 import {

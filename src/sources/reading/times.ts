@@ -10,8 +10,8 @@ const FIRST_YEAR = 1970
 const LAST_YEAR = 2106
 
 /**
- * Epoch seconds of a UTC date in the proleptic Gregorian calendar, or −1 where the moment does not exist or the
- * time column cannot hold it (before 1970, after February 2106).
+ * Epoch seconds of a UTC date in the proleptic Gregorian calendar, or −1 where the moment does not exist or
+ * the time column cannot hold it (before 1970, after February 2106).
  */
 export function epochSeconds(
   year: number,

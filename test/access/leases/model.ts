@@ -1,6 +1,6 @@
 /**
- * The function of leases once more, in plain JavaScript over one object, for tests: written from the comment of
- * `src/access/leases/function.ts`, not from its Lua.
+ * The function of leases once more, in plain JavaScript over one object, for tests: written from the comment
+ * of `src/access/leases/function.ts`, not from its Lua.
  */
 import { HEAD_ARGUMENTS, KEY_ARGUMENTS, type SyncReply } from '../../../src/access/leases/function.ts'
 

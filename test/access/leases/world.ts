@@ -1,4 +1,6 @@
-/** Replicas, a Redis and a network between them, all of them bad when a test wants it, in a time of their own. */
+/**
+ * Replicas, a Redis and a network between them, all of them bad when a test wants it, in a time of their own.
+ */
 import assert from 'node:assert/strict'
 import { LeaseBook } from '../../../src/access/leases/book.ts'
 import type { LeaseCall } from '../../../src/access/leases/bucket.ts'

@@ -131,8 +131,8 @@ export function idsOf(stub: StubS3, { parts }: Manifest, prefix = 'sea/'): Map<s
 }
 
 /**
- * Fails unless what a stub holds is a history that readers can trust: numbers without a gap, each commit built
- * upon the one before, all that a commit names is there, and no id ever belongs to two buoys.
+ * Fails unless what a stub holds is a history that readers can trust: numbers without a gap, each commit
+ * built upon the one before, all that a commit names is there, and no id ever belongs to two buoys.
  */
 export function expectSound(stub: StubS3, prefix = 'sea/'): void {
   const commits = [...commitsOf(stub, prefix).values()]
