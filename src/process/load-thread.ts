@@ -4,6 +4,8 @@
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeReadyUpon, type Made, type ReadySnapshot } from '../answers/derived.ts'
+import { Quiet } from '../serving/quiet.ts'
+import { Totals } from '../serving/totals.ts'
 import { collectGarbage } from '../system/collect.ts'
 import { finish, finishInSlices } from '../system/steps.ts'
 import type { Catalog } from '../snapshot/catalog.ts'
@@ -16,6 +18,12 @@ import {
   type PublishedManifest,
 } from '../snapshot/read.ts'
 import type { PartSummary } from '../snapshot/summary.ts'
+
+export interface LoadStart {
+  dir: string
+  /** What those who serve have counted; null where nobody serves. */
+  totals: SharedArrayBuffer | null
+}
 
 export interface ToLoad {
   type: 'load'
@@ -45,7 +53,15 @@ const SLICE_MS = 0.2
 /** Once something is served, those who serve come first where processors are scarce. */
 const NICENESS = 5
 
-const dir = workerData as string
+/**
+ * Without a request for so long it works without rests: fewer than 20 a second find it on their core for as long as the
+ * system lets a thread run, some 3 ms.
+ */
+const QUIET_MS = 50
+
+const { dir, totals } = workerData as LoadStart
+const quiet = totals === null ? null : new Quiet(requestsIn(totals), QUIET_MS)
+const isQuiet = (): boolean => quiet?.lasts() ?? false
 const main = parentPort!
 /** Of the parts of the last snapshot: most of them are parts of the next one. */
 const summaries = new Map<string, PartSummary>()
@@ -54,13 +70,18 @@ let made: Made | null = null
 /** Of the snapshots that are held, by file: decoding one takes some milliseconds, and comparing needs four a swap. */
 const catalogs = new Map<string, Catalog>()
 
+function requestsIn(totals: SharedArrayBuffer): () => number {
+  const all = new Totals(totals, 0)
+  return () => all.sumOf('requests')
+}
+
 async function load({ manifest, previous, activeWithin }: ToLoad): Promise<FromLoading> {
   // Elsewhere it would be that of the whole process.
   if (previous !== null && process.platform === 'linux') setPriority(NICENESS)
   try {
-    const loaded = await loadManifest(dir, manifest, previous ?? undefined, summaries)
+    const loaded = await loadManifest(dir, manifest, previous ?? undefined, summaries, isQuiet)
     const steps = makeReadyUpon(loaded, activeWithin, made)
-    const done = previous === null ? finish(steps) : await finishInSlices(steps, SLICE_MS)
+    const done = previous === null ? finish(steps) : await finishInSlices(steps, SLICE_MS, isQuiet)
     made = done.made
     const held = new Set([...(previous?.parts ?? []), ...loaded.parts].map(({ entry }) => entry.file))
     for (const file of catalogs.keys()) if (!held.has(file)) catalogs.delete(file)
@@ -82,7 +103,8 @@ function catalogOf(part: LoadedPart): Catalog {
 
 async function compare({ before, after, activeWithin }: ToCompare): Promise<FromLoading> {
   try {
-    return { changes: await finishInSlices(changesBetween(before, after, activeWithin, catalogOf), SLICE_MS) }
+    const steps = changesBetween(before, after, activeWithin, catalogOf)
+    return { changes: await finishInSlices(steps, SLICE_MS, isQuiet) }
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error
     return { refusal: error.message }

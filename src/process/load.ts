@@ -6,7 +6,7 @@ import type { Worker } from 'node:worker_threads'
 import { startThread } from '../system/thread.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import type { Changes } from '../snapshot/changes.ts'
-import type { FromLoading, ToCollect, ToCompare, ToLoad } from './load-thread.ts'
+import type { FromLoading, LoadStart, ToCollect, ToCompare, ToLoad } from './load-thread.ts'
 import type { LoadedSnapshot, PartsInMemory, PublishedManifest } from '../snapshot/read.ts'
 import type { ReadySnapshot } from '../answers/derived.ts'
 
@@ -30,15 +30,26 @@ export class Loader {
   readonly #limitMs: typeof loadLimitMs
   readonly #heapMiB: number
   readonly #activeWithin: number
+  readonly #totals: SharedArrayBuffer | null
   /** Kept from one load to the next: starting it takes longer than loading a new month. */
   #thread: Worker | null = null
   /** Gives up what is being loaded. */
   #giveUp: ((why: string) => void) | null = null
 
-  /** @param activeWithin seconds */
-  constructor(dir: string, activeWithin: number, limitMs = loadLimitMs, heapMiB = HEAP_MIB) {
+  /**
+   * @param activeWithin seconds
+   * @param totals of those who serve, to which loading gives way; null where nobody does
+   */
+  constructor(
+    dir: string,
+    activeWithin: number,
+    limitMs = loadLimitMs,
+    heapMiB = HEAP_MIB,
+    totals: SharedArrayBuffer | null = null,
+  ) {
     this.#dir = dir
     this.#activeWithin = activeWithin
+    this.#totals = totals
     this.#limitMs = limitMs
     this.#heapMiB = heapMiB
   }
@@ -120,7 +131,8 @@ export class Loader {
   }
 
   #start(): Worker {
-    const thread = startThread(new URL('./load-thread', import.meta.url), this.#dir, {
+    const start: LoadStart = { dir: this.#dir, totals: this.#totals }
+    const thread = startThread(new URL('./load-thread', import.meta.url), start, {
       resourceLimits: { maxOldGenerationSizeMb: this.#heapMiB },
     })
     const lost = (why: string): void => {

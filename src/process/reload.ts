@@ -55,6 +55,8 @@ export interface ReloaderOptions {
   maxMemory: number
   /** Number of workers: each has fragments of its own, and scratch memory. */
   threads: number
+  /** What the workers have counted: loading gives way to requests. */
+  totals?: SharedArrayBuffer
   /** Milliseconds that loading so many bytes may take, in place of the usual limit. */
   loadLimitMs?: (bytes: number) => number
   /** Called with the id of a snapshot each time that it is refused. */
@@ -104,7 +106,13 @@ export class Reloader {
 
   constructor(options: ReloaderOptions) {
     this.#options = options
-    this.#loader = new Loader(options.dir, options.activeWithin ?? 0, options.loadLimitMs)
+    this.#loader = new Loader(
+      options.dir,
+      options.activeWithin ?? 0,
+      options.loadLimitMs,
+      undefined,
+      options.totals,
+    )
     this.#collections = new Collections(() => options.collect?.(() => this.#loader.collect()))
   }
 

@@ -187,6 +187,7 @@ export class RunningServer {
       hold: config['hold-snapshots'],
       maxMemory: config['max-memory'],
       threads: count,
+      totals: common.totals,
       onRefused: (id) => surroundings.mirror?.refused(id),
       refusedForGood: (id) => this.#workers.stalledBy(id),
       clock,

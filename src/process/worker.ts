@@ -22,6 +22,7 @@ import { QuotaCounters } from '../access/quota.ts'
 import { EventStreams } from '../serving/event-streams.ts'
 import { ListenerCounts } from '../serving/listener-counts.ts'
 import { Listeners } from '../serving/listeners.ts'
+import { Quiet } from '../serving/quiet.ts'
 import { RequestPath } from '../serving/request.ts'
 import { OPERATIONS, ROUTED, STREAM } from '../routes.ts'
 import { Site, type SharedSite } from '../serving/site.ts'
@@ -274,7 +275,8 @@ function serve(held: readonly string[]): void {
 
 async function prepare(snapshot: ReadySnapshot): Promise<void> {
   try {
-    prepared = await finishInSlices(alive(viewOf(snapshot)), SLICE_MS)
+    const quiet = new Quiet(() => totals.counted('requests'), 0)
+    prepared = await finishInSlices(alive(viewOf(snapshot)), SLICE_MS, () => quiet.lasts())
     send({ type: 'prepared' })
   } catch (error) {
     send({ type: 'refused', message: error instanceof SnapshotError ? error.message : faultText(error) })

@@ -93,6 +93,13 @@ export class Totals {
     return this.#counts[thread * ROW + TOTALS[name]]
   }
 
+  /** What all threads have counted as `name`. */
+  sumOf(name: TotalName): number {
+    let sum = 0
+    for (let at = TOTALS[name]; at < this.#counts.length; at += ROW) sum += this.#counts[at]
+    return sum
+  }
+
   /** The sums over all threads. */
   sums(): { [name in TotalName]: number } {
     const names = Object.keys(TOTALS) as TotalName[]

@@ -95,21 +95,21 @@ export async function loadSnapshot(dir: string, previous?: PartsInMemory): Promi
 
 /**
  * Loads the snapshot of a manifest that was read before, as `loadSnapshot` does; gently, when there is one
- * before it. `summaries` of the parts of that one, by file, become those of this one.
+ * before it, with fewer rests while `isQuiet`. `summaries` of the parts of that one, by file, become those of this one.
  */
 export async function loadManifest(
   dir: string,
   manifest: PublishedManifest,
   previous?: PartsInMemory,
   summaries = new Map<string, PartSummary>(),
+  isQuiet: () => boolean = () => false,
 ): Promise<LoadedSnapshot> {
   const known = knownParts(manifest, previous)
   const fresh = manifest.parts.filter(({ file }) => !known.has(file))
   // Before memory is taken for any of them.
   for (const entry of fresh) expectSize(dir, entry)
   const read = new Map(fresh.map((entry) => [entry.file, { entry, buffer: roomFor(entry) }]))
-  const gently = previous !== undefined
-  const now = await readParts(dir, [...read.values()], gently)
+  const now = await readParts(dir, [...read.values()], previous === undefined ? null : isQuiet)
   const parts = manifest.parts.map(({ file }) => known.get(file) ?? read.get(file)!)
   for (const { entry, buffer } of known.values()) {
     const summary =
@@ -178,7 +178,7 @@ function roomFor({ file, bytes }: PartEntry): SharedArrayBuffer {
 export async function loadPart(dir: string, entry: PartEntry): Promise<LoadedPart> {
   expectSize(dir, entry)
   const part = { entry, buffer: roomFor(entry) }
-  await readParts(dir, [part], false)
+  await readParts(dir, [part], null)
   return part
 }
 
@@ -190,7 +190,7 @@ export async function verifyParts(dir: string, entries: readonly PartEntry[]): P
   await readParts(
     dir,
     entries.map((entry) => ({ entry, buffer: null })),
-    false,
+    null,
   )
 }
 
@@ -204,19 +204,22 @@ export interface PartToRead {
 const WORTH_THREADS_BYTES = 64 * 2 ** 20
 const MAX_THREADS = 4
 
-/** Reading, hashing and checking keep a core busy: large sets are spread over threads. Returns by file. */
+/**
+ * Reading, hashing and checking keep a core busy: large sets are spread over threads. Small ones are read in slices, with fewer
+ * rests while `isQuiet`, or at once where that is null. Returns by file.
+ */
 async function readParts(
   dir: string,
   parts: readonly PartToRead[],
-  gently: boolean,
+  isQuiet: (() => boolean) | null,
 ): Promise<Map<string, PartSummary>> {
   const summaries = new Map<string, PartSummary>()
   const bytes = parts.reduce((sum, { entry }) => sum + entry.bytes, 0)
   const threads = Math.min(MAX_THREADS, availableParallelism(), parts.length)
   if (bytes < WORTH_THREADS_BYTES || threads < 2) {
     const steps = readOneByOne(dir, parts, summaries)
-    if (gently) await finishInSlices(steps, SLICE_MS)
-    else finish(steps)
+    if (isQuiet === null) finish(steps)
+    else await finishInSlices(steps, SLICE_MS, isQuiet)
     return summaries
   }
   // The largest first, so that no thread is left with one at the end.

@@ -15,15 +15,19 @@ export function finish<T>(steps: Steps<T>): T {
 
 /**
  * Does the steps in slices of about `sliceMs`. After each slice the event loop runs for a millisecond or
- * more.
+ * more, or one turn while `isQuiet`.
  */
-export async function finishInSlices<T>(steps: Steps<T>, sliceMs: number): Promise<T> {
+export async function finishInSlices<T>(
+  steps: Steps<T>,
+  sliceMs: number,
+  isQuiet: () => boolean = () => false,
+): Promise<T> {
   for (;;) {
     const end = performance.now() + sliceMs
     do {
       const step = steps.next()
       if (step.done === true) return step.value
     } while (performance.now() < end)
-    await new Promise((resolve) => setTimeout(resolve, 1))
+    await new Promise((resolve) => void (isQuiet() ? setImmediate(resolve) : setTimeout(resolve, 1)))
   }
 }
