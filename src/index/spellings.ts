@@ -12,7 +12,19 @@ import { partitionPoint } from './bisect.ts'
 import type { Ranking } from './ranking.ts'
 import type { Steps } from '../system/steps.ts'
 import { sameNumbers } from '../system/thread-memory.ts'
-import { fold } from './words.ts'
+import {
+  formsOf,
+  isLetter,
+  lettersIn,
+  MOST_UNITS,
+  readTyped,
+  SAINT,
+  SAINTS,
+  spellingsWithSaint,
+  unitsOf,
+  wordsIn,
+  type Typed,
+} from './spelled-words.ts'
 
 export interface SpellingsInput {
   names: readonly string[]
@@ -32,127 +44,12 @@ const ERROR_IN_WHOLE = 4
 const ERROR_IN_PREFIX = 5
 const ERROR_IN_ANY_ORDER = 6
 
-/** Longer queries find nothing more: names of this length are not typed. */
-const MOST_UNITS = 64
 /** Beyond these, words in any order are not looked for. */
 const MOST_WORDS = 8
 /** Shorter queries mean too many countries, and have too many words one error away. */
 const LEAST_LETTERS = 4
 
 const SEPARATOR = 0
-/** Stands for the word saint in each of its spellings; in no text, since it is neither letter nor digit. */
-const SAINT = '\u0001'
-const SAINTS: ReadonlyMap<string, string> = new Map([
-  ['st', 'saint'],
-  ['saint', 'saint'],
-  ['ste', 'sainte'],
-  ['sainte', 'sainte'],
-])
-
-/** Letters that are not a plain one with a mark, as people write them without a special keyboard. */
-const PLAIN: { readonly [letter: string]: string } = {
-  æ: 'ae',
-  œ: 'oe',
-  ø: 'o',
-  ß: 'ss',
-  ł: 'l',
-  đ: 'd',
-  ð: 'd',
-  þ: 'th',
-  ı: 'i',
-}
-
-/** Runs of letters and digits; apostrophes that Unicode counts as letters (ʻ, ʼ) are none. */
-const WORDS = /(?:(?![\u02b0-\u02ff])[\p{L}\p{N}])+/gu
-const ASCII_WORDS = /[a-z0-9]+/g
-// oxlint-disable-next-line no-control-regex -- SEPARATOR and SAINT are control characters on purpose
-const IS_ASCII = /^[\0-\x7f]*$/
-
-function wordsIn(text: string): string[] {
-  const folded = fold(text)
-  if (IS_ASCII.test(folded)) return folded.match(ASCII_WORDS) ?? []
-  return folded.replaceAll(/[æœøßłđðþı]/g, (letter) => PLAIN[letter]).match(WORDS) ?? []
-}
-
-/** As written; with saint written out; and with it as one sign. */
-function formsOf(words: readonly string[]): string[][] {
-  if (!words.some((word) => SAINTS.has(word))) return [[...words]]
-  const written = words.map((word) => SAINTS.get(word) ?? word)
-  const signs = words.map((word) => (SAINTS.has(word) ? SAINT : word))
-  return written.join(' ') === words.join(' ') ? [written, signs] : [[...words], written, signs]
-}
-
-/** What a query's words may mean, written together, with saint as a sign. */
-function spellingsWithSaint(words: readonly string[]): string[] {
-  const spellings = new Set<string>()
-  for (const beginning of SAINTS.keys()) {
-    if (!words.some((word) => word.startsWith(beginning))) continue
-    const signs = words.map((word) =>
-      SAINTS.has(word) ? SAINT : word.startsWith(beginning) ? SAINT + word.slice(beginning.length) : word,
-    )
-    spellings.add(signs.join(''))
-  }
-  return [...spellings]
-}
-
-/** What is typed, as a search needs it: the units of its words, written together. */
-interface Typed {
-  readonly units: Uint16Array
-  length: number
-  letters: number
-  /** Whether a word begins as saint does in one of its spellings. */
-  hasSaint: boolean
-}
-
-/** Whether `query` can be looked for; `typed` says as what. Flat, since most queries come here: 0.1 µs. */
-function read(query: string, typed: Typed): boolean {
-  typed.length = typed.letters = 0
-  typed.hasSaint = false
-  if (query.length > 2 * MOST_UNITS) return false
-  let isInWord = false
-  for (let i = 0; i < query.length; i++) {
-    let unit = query.charCodeAt(i)
-    if (unit >= 0x80) return readWords(wordsIn(query), typed)
-    if (unit >= 0x41 && unit <= 0x5a) unit |= 0x20
-    const isInLetters = unit >= 0x61 && unit <= 0x7a
-    if (!isInLetters && (unit < 0x30 || unit > 0x39)) {
-      isInWord = false
-      continue
-    }
-    if (typed.length === MOST_UNITS) return false
-    typed.units[typed.length++] = unit
-    if (isInLetters) typed.letters++
-
-    if (!isInWord && unit === 0x73) typed.hasSaint ||= beginsSaint(query, i)
-    isInWord = true
-  }
-  return typed.length > 0
-}
-
-/** Whether the word at `at` may be saint, written together with what follows. */
-function beginsSaint(text: string, at: number): boolean {
-  const second = text.charCodeAt(at + 1) | 0x20
-  return second === 0x74 || (second === 0x61 && text.slice(at, at + 5).toLowerCase() === 'saint')
-}
-
-function readWords(words: readonly string[], typed: Typed): boolean {
-  const units = unitsOf(words.join(''))
-  if (units.length === 0 || units.length > MOST_UNITS) return false
-  typed.units.set(units)
-  typed.length = units.length
-  typed.letters = lettersIn(units)
-  typed.hasSaint = words.some((word) => word.startsWith('s') && beginsSaint(word, 0))
-  return true
-}
-
-function unitsOf(text: string): Uint16Array {
-  return Uint16Array.from({ length: text.length }, (_, i) => text.charCodeAt(i))
-}
-
-/** Of the code units that stand in words. */
-const NUMBER = /\p{N}/u
-const isLetter = (unit: number): boolean =>
-  unit < 0x80 ? unit >= 0x61 && unit <= 0x7a : !NUMBER.test(String.fromCharCode(unit))
 
 /** What a beginning of a word is the beginning of. */
 const OF_NAME = 0
@@ -253,7 +150,7 @@ export class Spellings {
    */
   extend(found: number[], query: string, limit: number): void {
     const typed = this.#typed
-    if (!read(query, typed)) return
+    if (!readTyped(query, typed)) return
     const isLong = typed.length >= LEAST_LETTERS
     this.#addBeginnings(typed.units, typed.length, isLong)
     const withSaint = typed.hasSaint ? spellingsWithSaint(wordsIn(query)).map(unitsOf) : []
@@ -433,10 +330,6 @@ export class Spellings {
 interface Range {
   readonly from: number
   readonly to: number
-}
-
-function lettersIn(units: Uint16Array): number {
-  return units.reduce((letters, unit) => letters + Number(isLetter(unit)), 0)
 }
 
 /** Whether `ordinal` is among the first `length` of `list`. */

@@ -12,6 +12,7 @@
  * Looser matches are those of `spellings.ts`. Not wanted: stemming, scores. Rejected: a trie (more memory, no
  * substrings), trigrams (no queries of two characters).
  */
+import { partitionPoint } from './bisect.ts'
 import type { Ranking } from './ranking.ts'
 import type { Column } from '../sea/columns.ts'
 import { compareText } from '../system/compare-text.ts'
@@ -313,12 +314,7 @@ export class Words {
 
   /** Between `from` and `to`, the first suffix that begins with what is wanted or comes after it. */
   #lower(length: number, from: number, to: number): number {
-    while (from < to) {
-      const middle = (from + to) >>> 1
-      if (this.#order(this.#suffixes[middle], length) < 0) from = middle + 1
-      else to = middle
-    }
-    return from
+    return partitionPoint(from, to, (i) => this.#order(this.#suffixes[i], length) < 0)
   }
 
   /** The first behind those that begin with what is wanted, of which `from` is the first: mostly a few on. */
@@ -328,13 +324,8 @@ export class Words {
       from += step
       step *= 2
     }
-    to = Math.min(to, from + step - 1)
-    while (from < to) {
-      const middle = (from + to) >>> 1
-      if (this.#order(this.#suffixes[middle], length) === 0) from = middle + 1
-      else to = middle
-    }
-    return from
+    const behind = Math.min(to, from + step - 1)
+    return partitionPoint(from, behind, (i) => this.#order(this.#suffixes[i], length) === 0)
   }
 
   #order(at: number, length: number): number {

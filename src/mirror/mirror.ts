@@ -9,8 +9,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { MirrorFigures } from '../metrics/figures.ts'
 import { timestampText } from '../sea/time.ts'
-import { SnapshotError, type PartEntry } from '../snapshot/format.ts'
-import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from '../snapshot/manifest.ts'
+import type { PartEntry } from '../snapshot/format.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
 import { StoreError } from '../store/store.ts'
 import { BuildError } from '../system/build-error.ts'
 import { LockError, type Lock } from '../system/lock.ts'
@@ -19,11 +19,10 @@ import { fetchFileList } from './file-list.ts'
 import { megabytes, MirrorFolder, type Wanted } from './folder.ts'
 import { whyOlder } from './order.ts'
 import { fetchPart, folderFault, type Source } from './part.ts'
+import { readShown } from './shown.ts'
 
 /** Parts that are fetched at a time. */
 const CONNECTIONS = 4
-/** For the whole of a manifest. */
-const MANIFEST_MS = 30_000
 /** Longest wait after failures in a row, unless the time between two looks is longer. */
 const LONGEST_RETRY_S = 60
 /** Longest wait that a source is granted by its `Retry-After`. */
@@ -379,78 +378,6 @@ export class Mirror {
     const age = Math.max(0, this.#options.clock() - held.asOf)
     return `snapshot ${held.id} stays, its data ${ageText(age)} old (${timestampText(held.asOf)})`
   }
-}
-
-type Shown = Wanted & { etag: string | null }
-
-/** The source's manifest. @throws StoreError, MirrorFault when it shows none */
-async function readShown(
-  source: Source,
-  etag: string | null,
-  stopping: AbortSignal,
-): Promise<Shown | 'unchanged'> {
-  const limit = AbortSignal.timeout(MANIFEST_MS)
-  try {
-    return await shownBy(source, etag, AbortSignal.any([stopping, limit]))
-  } catch (error) {
-    if (!limit.aborted) throw error
-    throw new MirrorFault(`${source.address}: ${MANIFEST_FILE} did not come within ${MANIFEST_MS / 1000} s`)
-  }
-}
-
-async function shownBy(
-  source: Source,
-  etag: string | null,
-  signal: AbortSignal,
-): Promise<Shown | 'unchanged'> {
-  const what = `${source.address}: ${MANIFEST_FILE}`
-  const { status, headers, body } = await source.get(MANIFEST_FILE, { ifNoneMatch: etag, signal })
-  if (status === 304 && etag !== null) return 'unchanged'
-  if (status === 404) {
-    throw new MirrorFault(`${what} is not there (404); is this the address of a snapshot folder?`)
-  }
-  if (status !== 200) {
-    body.destroy()
-    throw new MirrorFault(`${what} is answered with ${status}, which was not asked for`)
-  }
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk)
-    length += chunk.length
-    if (length > MAX_MANIFEST_BYTES)
-      throw new MirrorFault(`${what} has more than ${MAX_MANIFEST_BYTES} bytes`)
-  }
-  const bytes = Buffer.concat(chunks, length)
-  if (headers['content-length'] !== undefined && Number(headers['content-length']) !== length) {
-    throw new MirrorFault(`${what} ends at byte ${length} of ${headers['content-length']}`)
-  }
-  return {
-    manifest: readManifestOf(bytes, what),
-    bytes,
-    publishedAt: modifiedTime(headers),
-    etag: headers.etag ?? null,
-  }
-}
-
-function readManifestOf(bytes: Buffer, what: string): Manifest {
-  try {
-    return decodeManifest(bytes, MANIFEST_FILE)
-  } catch (error) {
-    if (!(error instanceof SnapshotError)) throw error
-    if (/^\s*</.test(bytes.toString('latin1', 0, 100))) {
-      throw new MirrorFault(
-        `${what} is a web page, not a manifest; is this the address of a snapshot folder?`,
-      )
-    }
-    throw new MirrorFault(`${what.slice(0, -MANIFEST_FILE.length)}${error.message}`)
-  }
-}
-
-/** `Last-Modified` in epoch seconds; null where it is missing or malformed. */
-function modifiedTime(headers: { readonly [name: string]: string | undefined }): number | null {
-  const time = Date.parse(headers['last-modified'] ?? '') / 1000
-  return Number.isFinite(time) && time > 0 && time < 2 ** 32 ? time : null
 }
 
 function foundFault(error: unknown): Found {
