@@ -89,8 +89,12 @@ function cut(socket: Socket): void {
  */
 export class NodeEngine implements Engine {
   readonly kind = 'node'
+  readonly #onRequest: OnRequest
+  readonly #surroundings: Surroundings
   readonly #server: Server
   readonly #exchange: NodeExchange
+  readonly #relief: Relief
+  readonly #turn = new Turn()
   readonly #waiting = new WeakMap<Socket, number>()
   #hasStopped = false
   #accepted = 0
@@ -101,73 +105,10 @@ export class NodeEngine implements Engine {
   readonly #ended = new WeakSet<Socket>()
 
   constructor(onRequest: OnRequest, surroundings: Surroundings) {
-    const exchange = (this.#exchange = new NodeExchange(surroundings))
-
-    const serve = (request: IncomingMessage, response: ServerResponse): void => {
-      const { socket } = request
-      if (this.#ended.has(socket)) return
-      exchange.begin(request, response, (this.#waiting.get(socket) ?? 0) > 0)
-      const { refusal } = exchange
-      if (refusal !== null || exchange.isLast) {
-        this.#ended.add(socket)
-        readNoFurther(socket)
-      }
-      exchange.answer(onRequest, refusal, surroundings.onThrow)
-    }
-
-    const turn = new Turn()
-    const onArrival = (request: IncomingMessage, response: ServerResponse): void => {
-      const { socket } = request
-      if (socket.destroyed) return
-      this.#arrived++
-      response.once('close', () => this.#done++)
-      if (turn.isFull(socket)) {
-        cut(socket)
-        return
-      }
-      // Node hands over all pipelined requests at once, and would hold all their answers. A response gets its
-      // socket when the one before it is with the kernel: waiting for that, there is one body per connection
-      // in memory.
-      if (response.socket !== null) {
-        // The last answers of a connection wait until it is known what came with their request.
-        if (exchange.draining) setImmediate(serve, request, response)
-        else serve(request, response)
-        return
-      }
-      const waiting = (this.#waiting.get(socket) ?? 0) + 1
-      if (waiting > WAITING_REQUESTS) {
-        cut(socket)
-        return
-      }
-      this.#waiting.set(socket, waiting)
-      response.once('socket', () => {
-        this.#waiting.set(socket, (this.#waiting.get(socket) ?? 1) - 1)
-        // Node is still handing over the socket during this event.
-        process.nextTick(serve, request, response)
-      })
-    }
-
-    const { connections, onProgress } = surroundings
-    const relief = new Relief(() => connections.reset())
-    const onOpen = (socket: Socket): void => {
-      this.#accepted++
-      exchange.onAccepted()
-      onProgress()
-      const slot = connections.opened(connections.countsAddresses ? (socket.remoteAddress ?? '') : '')
-      if (slot === REFUSED) {
-        readNoFurther(socket)
-        socket.end(REFUSAL_OF_CONNECTION)
-        socket.destroySoon()
-        return
-      }
-      socket.once('close', () => {
-        onProgress()
-        connections.left(slot)
-      })
-      socket.on('drain', onProgress)
-      relief.watch(socket)
-    }
-
+    this.#onRequest = onRequest
+    this.#surroundings = surroundings
+    this.#exchange = new NodeExchange(surroundings)
+    this.#relief = new Relief(() => surroundings.connections.reset())
     this.#server = createServer(
       {
         maxHeaderSize: HEADER_LIMIT_BYTES,
@@ -176,17 +117,81 @@ export class NodeEngine implements Engine {
         keepAliveTimeout: TIMEOUT_MS,
         connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       },
-      onArrival,
+      (request, response) => this.#onArrival(request, response),
     )
     // Without progress in either direction: ends clients that never send, and ones that do not read their
     // answer.
     this.#server.timeout = TIMEOUT_MS
-    this.#server.on('connection', onOpen)
+    this.#server.on('connection', (socket: Socket) => this.#onOpen(socket))
     this.#server.on('timeout', (socket: Socket) => {
       // What is unread would stay in the kernel for minutes after a mere end.
       if (socket.writableLength > 0) socket.resetAndDestroy()
       else socket.destroy()
     })
+  }
+
+  #onOpen(socket: Socket): void {
+    const { connections, onProgress } = this.#surroundings
+    this.#accepted++
+    this.#exchange.onAccepted()
+    onProgress()
+    const slot = connections.opened(connections.countsAddresses ? (socket.remoteAddress ?? '') : '')
+    if (slot === REFUSED) {
+      readNoFurther(socket)
+      socket.end(REFUSAL_OF_CONNECTION)
+      socket.destroySoon()
+      return
+    }
+    socket.once('close', () => {
+      onProgress()
+      connections.left(slot)
+    })
+    socket.on('drain', onProgress)
+    this.#relief.watch(socket)
+  }
+
+  #onArrival(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request
+    if (socket.destroyed) return
+    this.#arrived++
+    response.once('close', () => this.#done++)
+    if (this.#turn.isFull(socket)) {
+      cut(socket)
+      return
+    }
+    // Node hands over all pipelined requests at once, and would hold all their answers. A response gets its
+    // socket when the one before it is with the kernel: waiting for that, there is one body per connection
+    // in memory.
+    if (response.socket !== null) {
+      // The last answers of a connection wait until it is known what came with their request.
+      if (this.#exchange.draining) setImmediate(this.#serve, request, response)
+      else this.#serve(request, response)
+      return
+    }
+    const waiting = (this.#waiting.get(socket) ?? 0) + 1
+    if (waiting > WAITING_REQUESTS) {
+      cut(socket)
+      return
+    }
+    this.#waiting.set(socket, waiting)
+    response.once('socket', () => {
+      this.#waiting.set(socket, (this.#waiting.get(socket) ?? 1) - 1)
+      // Node is still handing over the socket during this event.
+      process.nextTick(this.#serve, request, response)
+    })
+  }
+
+  readonly #serve = (request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request
+    if (this.#ended.has(socket)) return
+    const exchange = this.#exchange
+    exchange.begin(request, response, (this.#waiting.get(socket) ?? 0) > 0)
+    const { refusal } = exchange
+    if (refusal !== null || exchange.isLast) {
+      this.#ended.add(socket)
+      readNoFurther(socket)
+    }
+    exchange.answer(this.#onRequest, refusal, this.#surroundings.onThrow)
   }
 
   get pressure(): Pressure {
