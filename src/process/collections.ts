@@ -32,12 +32,17 @@ export class Collections {
   }
 
   #look(): void {
-    if (this.#waitingBytes < (this.#rest === null ? COLLECT_AFTER_BYTES : COLLECT_AT_ONCE_BYTES)) return
+    if (this.#waitingBytes >= (this.#rest === null ? COLLECT_AFTER_BYTES : COLLECT_AT_ONCE_BYTES))
+      this.#begin()
+  }
+
+  #begin(): void {
     this.#waitingBytes = 0
     this.stop()
     this.#rest = setTimeout(() => {
       this.#rest = null
-      this.#look()
+      // Where swaps came one upon the other: who knows when the next one comes.
+      if (this.#waitingBytes > 0) this.#begin()
     }, REST_MS)
     this.#rest.unref()
     this.#collect()

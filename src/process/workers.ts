@@ -199,8 +199,9 @@ export class Workers {
         () =>
           worker.postMessage({ type: 'collect' } satisfies ToWorker),
     )
+    // The first one not at once: now the caller still refers to what it lets go of.
     for (const [i, each] of [...asking, ...following].entries())
-      setTimeout(each, i * COLLECT_APART_MS).unref()
+      setTimeout(each, (i + 1) * COLLECT_APART_MS).unref()
   }
 
   /**
