@@ -4,7 +4,7 @@
  *
  * Where it is full, answers that are asked for often stay, and others are not even taken in: where requests are
  * for twice as many answers as fit, taking in each of them and dropping the oldest costs more than it saves
- * (`bench/README.md`).
+ * (`bench/profiles.md`).
  */
 import { compressAnswer, LEAST_COMPRESSED_BYTES, type CompressedAnswer } from './compressed.ts'
 import type { Encoding } from './encoding.ts'
