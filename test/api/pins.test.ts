@@ -230,8 +230,11 @@ test(
         await wait(100)
       }
     }
-    const loose = await until(false, ({ repeated, lost, strange }) => repeated + lost + strange > 0)
-    assert.ok(loose.seen > 1, 'snapshots were swapped meanwhile')
+    // A swap behind the first answer alone makes another walk of one snapshot.
+    const loose = await until(
+      false,
+      ({ seen, repeated, lost, strange }) => seen > 1 && repeated + lost + strange > 0,
+    )
     const pinned = await until(true, ({ rows }) => rows > 0)
     assert.deepEqual([pinned.repeated, pinned.lost, pinned.strange, pinned.seen], [0, 0, 0, 1])
     t.diagnostic(JSON.stringify({ loose, pinned }))
