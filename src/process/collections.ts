@@ -36,13 +36,17 @@ export class Collections {
       this.#begin()
   }
 
-  #begin(): void {
+  /**
+   * Collects, and once more after the rest: a thread may have referred to what it had just let go of, and nobody
+   * knows when the next swap comes.
+   */
+  #begin(isLast = false): void {
+    const isNeeded = !isLast || this.#waitingBytes > 0
     this.#waitingBytes = 0
     this.stop()
     this.#rest = setTimeout(() => {
       this.#rest = null
-      // Where swaps came one upon the other: who knows when the next one comes.
-      if (this.#waitingBytes > 0) this.#begin()
+      if (isNeeded) this.#begin(true)
     }, REST_MS)
     this.#rest.unref()
     this.#collect()
