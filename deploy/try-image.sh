@@ -80,7 +80,7 @@ cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" 2> /dev/null || tru
 import trial-build
 
 say "build"
-# The stage installs from npm's cache, without a network; the package was installed once with this Node before.
+# The stage installs from npm's cache, without a network. This Node has installed the package once before.
 first=$work/first
 mkdir "$first"
 (cd "$first" && PATH=$(dirname "$node"):$PATH npm install --prefer-offline --omit=dev --ignore-scripts --no-audit --no-fund \

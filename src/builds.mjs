@@ -1,6 +1,7 @@
 // Compiled code, one folder for each state of the sources:
 //
-//   dist.d/STAMP/   a build; its files never change, so a process runs from there whatever is compiled meanwhile
+//   dist.d/STAMP/   a build; its files never change, so a process runs from there,
+//                   whatever is compiled meanwhile
 //   dist            a link to the newest
 //
 // So a server whose clone is updated goes on with the code it began with, and so do its next worker and its

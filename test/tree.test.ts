@@ -73,8 +73,9 @@ test('Every import within the program names a file that is there, with its endin
 })
 
 /**
- * Which rooms may know which, from top to bottom: a file imports from its own room or from those below it, types included, so that no rooms import
- * each other in a circle. A room is a folder of `src/` or one file that lies in `src/` itself.
+ * Which rooms may know which, from top to bottom: a file imports from its own room or from those below it,
+ * types included, so that no rooms import each other in a circle. A room is a folder of `src/` or one file
+ * that lies in `src/` itself.
  */
 const RANKS = [
   'cli.ts',
@@ -113,7 +114,10 @@ const LIVES = {
 }
 const KNOWN_TO_ADAPTERS = new Set(['sources/', 'index/', 'sea/', 'system/'])
 
-/** Plain JavaScript that runs before anything is compiled, and what a browser runs, have no rank: other tests say what they may know. */
+/**
+ * Plain JavaScript that runs before anything is compiled, and what a browser runs, have no rank: other tests
+ * say what they may know.
+ */
 const UNRANKED = /\.(mjs|mts)$|^src\/(explorer|docs)\//
 
 const roomOf = (file: string): string => {
@@ -270,7 +274,8 @@ test('The explorer and the server know each other by the API alone.', () => {
     [],
   )
   assert.deepEqual(whoImports(/^src\/(?!explorer\/)/, isExplorer), [])
-  // The types of the published client are those of the API; of its code the explorer uses the stream of events.
+  // The types of the published client are those of the API; of its code the explorer uses the stream of
+  // events.
   const clientUsers = IMPORTS.filter(({ target }) => target === PUBLISHED_CLIENT)
   assert.ok(clientUsers.length > 5)
   for (const { file, typeOnly } of clientUsers) {
@@ -311,8 +316,8 @@ function filesWith(pattern: RegExp): string[] {
 }
 
 test('The clock is read where a process or thread begins, and handed on from there.', () => {
-  // `new Date(x)` only writes a given time, without an argument it would read the clock. `performance.now` is not a clock but a
-  // stopwatch: it measures how long something takes.
+  // `new Date(x)` only writes a given time, without an argument it would read the clock. `performance.now` is
+  // not a clock but a stopwatch: it measures how long something takes.
   const reading = filesWith(/Date\.now|new Date\(\)|performance\.timeOrigin/)
   assert.deepEqual(reading, [
     'src/begin.mjs',
@@ -333,13 +338,15 @@ test('Arguments, environment and exit code belong to the commands.', () => {
   const isGuide = (file: string): boolean => file === 'src/openapi/guides.ts'
   const elsewhere = (pattern: RegExp): string[] =>
     filesWith(pattern).filter((file) => !isCommands(file) && !isGuide(file))
-  // In a clone these run before anything is compiled. A thread of the tests gets the name of its file as argument.
+  // In a clone these run before anything is compiled. A thread of the tests gets the name of its file as
+  // argument.
   assert.deepEqual(elsewhere(/process\.argv/), [
     'src/compile.mjs',
     'src/launch.mjs',
     'src/system/thread.dev.mjs',
   ])
-  // Whether what comes before the log is JSON, a variable says. The launcher passes its environment on. uWebSockets.js takes one setting from there and nowhere else.
+  // Whether what comes before the log is JSON, a variable says. The launcher passes its environment on.
+  // uWebSockets.js takes one setting from there and nowhere else.
   assert.deepEqual(elsewhere(/process\.env/), ['src/begin.mjs', 'src/builds.mjs', 'src/http/binding.ts'])
   // In a worker thread it ends the thread.
   assert.deepEqual(elsewhere(/process\.exit(Code)?\b/), [

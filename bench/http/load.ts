@@ -15,7 +15,10 @@ import { quantile } from './statistics.ts'
 const run = promisify(execFile)
 const SCRIPT = fileURLToPath(new URL('wrk.lua', import.meta.url))
 export const CONNECTIONS = 64
-/** A server that thousands of connections saturate makes some wait longer than the 2 s after which `wrk` counts a failure. */
+/**
+ * A server that thousands of connections saturate makes some wait longer than the 2 s after which `wrk`
+ * counts a failure.
+ */
 const PATIENCE_S = 30
 
 /** Folder of the requests to ask. Another run beside this one has lists of its own. */

@@ -5,7 +5,8 @@
  *     npm run bench:http [-- --data demo|big --quick --only CASE --rounds N --seconds N SECTION …]
  *
  * Sections: `check` (which all the others begin with), `table` (with the peers), `latency`, `scaling`,
- * `pauses`, `flood`, `mixture`, `swap`, `neighbour`; all when none is named. Servers run on core 0, load generators on core 1.
+ * `pauses`, `flood`, `mixture`, `swap`, `neighbour`; all when none is named. Servers run on core 0, load
+ * generators on core 1.
  */
 import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'

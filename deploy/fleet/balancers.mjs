@@ -1,4 +1,4 @@
-// The balancers of deploy/, each run with the file that is shipped; only ports are others where they have to be.
+// The balancers of deploy/, each run with the file that is shipped; only ports differ, where they must.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -62,7 +62,9 @@ export function withPorts(text, ports) {
     .replaceAll(/<(listen|api|admin)>/g, (_, name) => ports[name])
 }
 
-/** Writes the file of a balancer to `place`, and has the program check it. @throws Error with what is wrong */
+/**
+ * Writes the file of a balancer to `place`, and has the program check it. @throws Error with what is wrong
+ */
 async function prepare(name, place, ports) {
   const balancer = BALANCERS[name]
   const folder = join(place, name)

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// A fleet on loopback: a builder, a static file server, three replicas and a balancer, for trying and for the tests.
+// A fleet on loopback: a builder, a static file server, three replicas and a balancer, for trying and for the
+// tests.
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'

@@ -145,8 +145,8 @@ function elementStart(list: string, end: number): number {
 const FORWARDED_PAIR = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))$/
 
 /**
- * The value of `for` in an element of `Forwarded` (RFC 7239, 4), unquoted. Empty when it is absent, repeated or
- * malformed.
+ * The value of `for` in an element of `Forwarded` (RFC 7239, 4), unquoted. Empty when it is absent, repeated
+ * or malformed.
  */
 function forwardedFor(element: string): string {
   let found = ''
@@ -160,8 +160,8 @@ function forwardedFor(element: string): string {
 }
 
 /**
- * The address in `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:80`. Empty for a text of
- * another form.
+ * The address in `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:80`. Empty for a
+ * text of another form.
  */
 function hopAddress(hop: string): string {
   // A zone has a meaning on one machine only, and may hold any character.

@@ -181,8 +181,8 @@ export interface Indexes {
 }
 
 /**
- * Over `parts`, which are the snapshot's. `activeWithin` in seconds; what is the same in `before`, the indexes of an earlier
- * snapshot, is taken from there.
+ * Over `parts`, which are the snapshot's. `activeWithin` in seconds; what is the same in `before`, the
+ * indexes of an earlier snapshot, is taken from there.
  * @throws SnapshotError when a part is missing
  */
 export function* indexesOf(
@@ -221,7 +221,10 @@ export function* indexesOf(
   return toShared(indexes)
 }
 
-/** A snapshot over its opened parts and `indexes`, which are of the same. @throws SnapshotError when a part is missing */
+/**
+ * A snapshot over its opened parts and `indexes`, which are of the same. @throws SnapshotError when a part is
+ * missing
+ */
 export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexes: Indexes): Dataset {
   const { catalog, passes, forecast, tides, readings, weather, years } = sorted(parts)
   const { id, lat, lng, virtual } = catalog

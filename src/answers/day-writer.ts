@@ -25,7 +25,9 @@ const DAY_BYTES = 200
 /** Of what stands before a day's value. */
 const MOST_HEAD_BYTES = 144
 const DAYS_OF_YEAR = 366
-/** Texts of so many seasons are kept. Clocks of one offset and one rule have one: 25 of them over ten years. */
+/**
+ * Texts of so many seasons are kept. Clocks of one offset and one rule have one: 25 of them over ten years.
+ */
 export const MOST_TEXTS = 256
 const TEXTS_AT = OUTPUT_AT + MOST_DAYS * DAY_BYTES + MOST_HEAD_BYTES
 const TEXT_BYTES = DAYS_OF_YEAR * (MOST_HEAD_BYTES + 1)

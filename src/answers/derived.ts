@@ -25,7 +25,7 @@ export interface OpenedSnapshot {
   readonly fragments: SnapshotFragments
 }
 
-/** What a thread that makes one snapshot after the other ready keeps of the last: much of it is the same in the next. */
+/** What a thread that makes snapshots ready keeps of the last one: much of it is the same in the next. */
 export interface Made {
   readonly indexes: Indexes
   /** Those that are no rows. */
@@ -52,7 +52,10 @@ export function* makeReadyUpon(
   }
 }
 
-/** Parts of rows are opened fast, and a thread that kept them would keep their memory, also where nobody serves the snapshot. */
+/**
+ * Parts of rows are opened fast, and a thread that kept them would keep their memory, also where nobody
+ * serves the snapshot.
+ */
 function withoutRows(parts: OpenedParts): OpenedParts {
   const rows = new Set(['readings', 'weather', 'aggregates'])
   return new Map([...parts].filter(([, { kind }]) => !rows.has(kind)))

@@ -71,8 +71,8 @@ export class JsonWriter {
   view: DataView
   #mark = 0
   /**
-   * Views on short answers by their length: finding one takes a tenth of the time of making it. Room for all of them,
-   * once answers are written: an array with few members far apart becomes a hash table.
+   * Views on short answers by their length: finding one takes a tenth of the time of making it. Room for all
+   * of them, once answers are written: an array with few members far apart becomes a hash table.
    */
   #views: (Uint8Array | undefined)[] = []
 

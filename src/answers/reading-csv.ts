@@ -33,7 +33,9 @@ const COMPASS = new TextTable(30, (index) => (index > 16 ? '' : compassPoint((in
 const [METRE] = wordsOf('m,')
 const NO_TEMPERATURE = MISSING_I16 & 0xffff
 
-/** Lines of the month of `cursor`, that end with `beside`: what all of them have behind the reading, as CSV. */
+/**
+ * Lines of the month of `cursor`, that end with `beside`: what all of them have behind the reading, as CSV.
+ */
 export function csvReadings(cursor: ReadingCursor, beside: string): BulkWriter {
   const { id } = cursor
   if (id * READING_ID_FACTOR + LAST_SECOND > Number.MAX_SAFE_INTEGER) throw new RangeError('id out of range')

@@ -1,7 +1,7 @@
 /**
  * Readings as JSON, by code of WebAssembly that copies 16 bytes at a time and makes numbers of small tables
- * (`reading-writer.wat`): 100 readings take 3.1 µs, where stores of eight bytes from JavaScript take 7.0, with a table of
- * 64 K words for each kind of number.
+ * (`reading-writer.wat`): 100 readings take 3.1 µs, where stores of eight bytes from JavaScript take 7.0,
+ * with a table of 64 K words for each kind of number.
  *
  * Memory of a thread, by address: texts of numbers, compass points and literals; then what the readings of a
  * buoy share, the columns of a call, and what is written.
@@ -78,7 +78,9 @@ const LINE_END = 0x0a7d
 let preparedBuoy = -1
 let headLength = 0
 
-/** Lays out what the readings of a buoy share: `{"id":6`, and from the end of the uuid to the first number. */
+/**
+ * Lays out what the readings of a buoy share: `{"id":6`, and from the end of the uuid to the first number.
+ */
 function prepare(buoyId: number): void {
   const head = `{"id":${buoyId}`
   put(HEAD_AT, head)

@@ -1,6 +1,6 @@
 /**
- * The Reading: its two ids, and its bytes where one stands alone (contract, "Reading"). Every literal and every
- * number is stored eight bytes at a time, and what overshoots is overwritten by what follows.
+ * The Reading: its two ids, and its bytes where one stands alone (contract, "Reading"). Every literal and
+ * every number is stored eight bytes at a time, and what overshoots is overwritten by what follows.
  */
 import { MEASURE_NAMES, MEASURES } from '../sea/columns.ts'
 import { extraMeasures, WIRE_NAMES } from './measures.ts'
@@ -62,8 +62,8 @@ const [COMPASS_1, COMPASS_2, COMPASS_3] = wordsOf(',"direction_compass":')
 const [ENERGY_1, ENERGY_2, ENERGY_3, ENERGY_4] = wordsOf(',"unit":"m","energy_per_wave":')
 
 /**
- * Writes the full Reading of one row. The caller has ensured `READING_BYTES`. Without what `writeReadings` prepares for
- * many, and with small tables in place of large ones.
+ * Writes the full Reading of one row. The caller has ensured `READING_BYTES`. Without what `writeReadings`
+ * prepares for many, and with small tables in place of large ones.
  */
 export function writeReading(
   out: JsonWriter,

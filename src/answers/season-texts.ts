@@ -20,8 +20,8 @@ interface Kept {
 const kept = new Map<string, Kept>()
 
 /**
- * The text of the `days` days of a season, made by `writeHead` where `key` is new: it writes what stands before
- * a day's value, beginning with a comma. Valid until the next text is made.
+ * The text of the `days` days of a season, made by `writeHead` where `key` is new: it writes what stands
+ * before a day's value, beginning with a comma. Valid until the next text is made.
  */
 export function seasonText(
   key: string,

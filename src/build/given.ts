@@ -4,7 +4,8 @@
  * read, but for its rows: those stay in the months. The file belongs to its snapshot: a rollback goes back to
  * its states, and the file is removed with the snapshot.
  *
- *   {"name":"…","read_at":"2026-03-27T12:00:00Z","refused":null,"networks":[…],"buoys":[…],"spots":[…],"parts":[…]}
+ *   {"name":"…","read_at":"2026-03-27T12:00:00Z","refused":null,
+ *    "networks":[…],"buoys":[…],"spots":[…],"parts":[…]}
  *
  * `parts` are named as in a manifest and hold the passes, forecast and harbours that this source alone gave.
  * Where it is the only source that gives such, they are the snapshot's own files.

@@ -33,8 +33,8 @@ export const SCALAR = {
 }
 
 /**
- * Scalar's library of schemas tries whether it may evaluate text. The page's policy refuses that, and browsers
- * report the attempt.
+ * Scalar's library of schemas tries whether it may evaluate text. The page's policy refuses that, and
+ * browsers report the attempt.
  */
 const BEFORE_SCALAR = 'globalThis.__zod_globalConfig = { jitless: true };\n'
 

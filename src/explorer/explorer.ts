@@ -36,11 +36,13 @@ import { watchSnapshot } from './watch.ts'
 import { formatView, isSamePoint, parseView, type Bounds, type ViewState } from './view.ts'
 
 /**
- * Without events a new snapshot is seen within this. Mostly that costs one call a minute, with an answer without a
- * body.
+ * Without events a new snapshot is seen within this. Mostly that costs one call a minute, with an answer
+ * without a body.
  */
 const REFRESH_MS = 60_000
-/** A published snapshot that does not come by then is on other servers alone: the page asks again after these. */
+/**
+ * A published snapshot that does not come by then is on other servers alone: the page asks again after these.
+ */
 const ASK_AGAIN_MS = [1000, 4000, 15_000] as const
 /** Ages in the page are this much behind at most. */
 const TICK_MS = 10_000

@@ -312,8 +312,8 @@ function layAxis(view: View, ordinal: number, start: number, end: number, withWi
 
 /**
  * Reads a value of each cache line of a run, all columns at once: the waits for memory lie side by side then,
- * where writing one column after the other waits for each. Row "chart of each" of `bench/micro_cases.ts`: 8.4 µs
- * with, 9.8 without.
+ * where writing one column after the other waits for each. Row "chart of each" of `bench/micro_cases.ts`:
+ * 8.4 µs with, 9.8 without.
  */
 function touch(
   time: Uint32Array,

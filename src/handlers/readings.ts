@@ -111,7 +111,9 @@ export const listReadings = operation({
   tables: { formats: [...FORMATS, 'parquet'], isList: true, make: tableOf },
 })
 
-/** The readings of a range: positions from `first` up to `end`, and the ends of the range as `meta` has them. */
+/**
+ * The readings of a range: positions from `first` up to `end`, and the ends of the range as `meta` has them.
+ */
 interface Positions {
   first: number
   end: number

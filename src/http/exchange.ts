@@ -35,8 +35,8 @@ const LONGEST_NAME = 40
 export const NAMES_BY_LENGTH: readonly HeaderName[][] = Array.from({ length: LONGEST_NAME + 1 }, () => [])
 
 /**
- * The name of a request header, lower case. Engines hold on to headers that have one, and to no others, so all are
- * made before requests come.
+ * The name of a request header, lower case. Engines hold on to headers that have one, and to no others, so
+ * all are made before requests come.
  */
 export class HeaderName {
   static #made = 0

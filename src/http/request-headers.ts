@@ -13,8 +13,9 @@ const ASKS_TO_CLOSE = /(^|,)[ \t]*close[ \t]*(,|$)/i
 const FRAMES = (1 << CONTENT_LENGTH.ordinal) | (1 << TRANSFER_ENCODING.ordinal)
 
 /**
- * Holds the values of headers that have a `HeaderName`, each at its ordinal. To store a text that is new in an object
- * that is old costs V8 some 10 ns, so names are not held, and neither are headers that nobody asks for.
+ * Holds the values of headers that have a `HeaderName`, each at its ordinal. To store a text that is new in
+ * an object that is old costs V8 some 10 ns, so names are not held, and neither are headers that nobody asks
+ * for.
  */
 export class RequestHeaders {
   /** Bits by ordinal. */

@@ -219,7 +219,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   }
 }
 
-/** As `tryEnd`, where the head may have gone to the kernel with all that was gathered. @returns whether it is done */
+/** As `tryEnd`; the head may have gone out with all that was gathered. @returns whether it is done */
 function tryEndGathered(response: UwsResponse, piece: Uint8Array, length: number): boolean {
   let isDone = false
   response.cork(() => (isDone = response.tryEnd(piece, length)[1]))

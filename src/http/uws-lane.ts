@@ -58,7 +58,7 @@ export class Lane {
     return this.#forget(at === -1 ? this.#withoutAddress() : at)
   }
 
-  /** Where the connection is that has just been closed: it alone has no address any more, but asking takes 1 µs. */
+  /** Where the connection is that has just closed: it alone has no address now, but asking takes 1 µs. */
   #withoutAddress(): number {
     return Math.max(
       0,
@@ -67,8 +67,8 @@ export class Lane {
   }
 
   /**
-   * Where a connection is that is being closed, −1 where it is not found. Clients that go together mostly do so in the
-   * order in which they came, and of others the newest go first: many ask once and close.
+   * Where a connection is that is being closed, −1 where it is not found. Clients that go together mostly do
+   * so in the order in which they came, and of others the newest go first: many ask once and close.
    */
   #find(isClosed: (connection: UwsResponse) => boolean): number {
     const connections = this.#connections

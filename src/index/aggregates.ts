@@ -160,7 +160,9 @@ export class Aggregates {
     return buoys[at] === id ? at : -1
   }
 
-  /** Whether days of a year are known in `zone`: it is the buoy's, and its clock was the same to the builder. */
+  /**
+   * Whether days of a year are known in `zone`: it is the buoy's, and its clock was the same to the builder.
+   */
   knows(year: number, ordinal: number, zone: Zone): boolean {
     const rows = this.#years.get(year)
     if (rows === undefined) return false
@@ -174,8 +176,8 @@ export class Aggregates {
   }
 
   /**
-   * Reads days `from` to before `to` of a year that it knows, counted from 1 January, into `into` from `at` on.
-   * They must lie within `from` and `to` of the zone's `yearDays`.
+   * Reads days `from` to before `to` of a year that it knows, counted from 1 January, into `into` from `at`
+   * on. They must lie within `from` and `to` of the zone's `yearDays`.
    */
   read(year: number, asked: AskedDays, from: number, to: number, into: DayValues, at: number): void {
     const { ordinal, measure, aggregation } = asked

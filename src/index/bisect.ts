@@ -31,9 +31,9 @@ export function timeBound(times: Uint32Array, time: number, from: number, to: nu
 
 /**
  * First row whose time is not below `time`, between a row `low` of an earlier time, `oldest`, and a row
- * `high` of a later or equal one, `newest`. A guess by proportion lands near it, a second one from there mostly at
- * it, and galloping from that touches fewer cache lines than halving the whole range. The two ends are not read, since
- * each would be a cache line of its own.
+ * `high` of a later or equal one, `newest`. A guess by proportion lands near it, a second one from there
+ * mostly at it, and galloping from that touches fewer cache lines than halving the whole range. The two ends
+ * are not read, since each would be a cache line of its own.
  */
 export function timeBoundBetween(
   times: Uint32Array,

@@ -5,9 +5,9 @@
  * A cell's list holds what lies no farther from its centre than the last of the centre's own nearest plus
  * twice the way from the centre to a corner, in the order of distance from the centre; by the triangle
  * inequality nothing else can come first. The lists are made with the snapshot, on a thread that serves
- * nothing; where there are too many points for that, each is made when its cell is first asked about. One point
- * takes 0.25 µs instead of the tree's 5 to 11, twenty take 0.8 instead of 9 to 16. The tree (`points.ts`)
- * answers where distances are tied.
+ * nothing; where there are too many points for that, each is made when its cell is first asked about. One
+ * point takes 0.25 µs instead of the tree's 5 to 11, twenty take 0.8 instead of 9 to 16. The tree
+ * (`points.ts`) answers where distances are tied.
  */
 import { EARTH_RADIUS_KM, FARTHEST_KM, haversineKm } from '../sea/geo.ts'
 import type { Points } from './points.ts'
@@ -59,8 +59,8 @@ export interface NearestColumns {
 }
 
 /**
- * Over the points that `accept` takes. Lists of `before` are those of the same points: mostly no buoy has come or
- * fallen silent between two snapshots.
+ * Over the points that `accept` takes. Lists of `before` are those of the same points: mostly no buoy has
+ * come or fallen silent between two snapshots.
  */
 export function* nearestColumns(
   lat: Float64Array,
@@ -111,7 +111,9 @@ export class NearestPoints {
   /** By cell, as in `NearestColumns`; this thread's own. */
   readonly #start: Uint32Array
   readonly #end: Uint32Array
-  /** As in `NearestColumns`, and those that this thread has made: no list is ever written to shared memory. */
+  /**
+   * As in `NearestColumns`, and those that this thread has made: no list is ever written to shared memory.
+   */
   #list: Uint32Array
   #chord: Float32Array
   #used: number
@@ -297,7 +299,9 @@ class CellLists {
     return length
   }
 
-  /** Squared chords of all points from the centre; returns the one of the last of `KEPT`, Infinity for fewer. */
+  /**
+   * Squared chords of all points from the centre; returns the one of the last of `KEPT`, Infinity for fewer.
+   */
   #measure(cell: number): number {
     const [vectors, squared, least] = [this.#vectors, this.#squared, this.#least]
     const [x, y, z] = [CENTRES[3 * cell], CENTRES[3 * cell + 1], CENTRES[3 * cell + 2]]

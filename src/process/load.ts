@@ -1,6 +1,7 @@
 /**
- * Loads snapshots on a thread of its own, which serves nobody, and makes there what workers share of them. So it can be ended, whatever a snapshot does
- * to it: by a time limit, by a limit of memory, or because the server stops.
+ * Loads snapshots on a thread of its own, which serves nobody, and makes there what workers share of them. So
+ * it can be ended, whatever a snapshot does to it: by a time limit, by a limit of memory, or because the
+ * server stops.
  */
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../system/thread.ts'

@@ -67,7 +67,7 @@ export async function startServer(config: ServeConfig, surroundings: Surrounding
   return server
 }
 
-/** Whether the snapshot that the server is about to load is a demo. One that cannot be read is reported later. */
+/** Whether the snapshot that is about to be loaded is a demo. One that cannot be read is reported later. */
 async function isDemo({ snapshots }: ServeConfig, { fixed }: Surroundings): Promise<boolean> {
   const manifest = fixed ?? (await readManifest(snapshots).catch(() => null))
   return manifest?.demo === true
@@ -300,8 +300,8 @@ export class RunningServer {
 
   /**
    * Stops in good order: not ready from now on, answers close their connections, then the workers finish what
-   * they have begun and end, and the counts are saved. Resolves to whether all threads have ended; with one that has not, `process.exit` would
-   * wait or abort.
+   * they have begun and end, and the counts are saved. Resolves to whether all threads have ended; with one
+   * that has not, `process.exit` would wait or abort.
    */
   stop(): Promise<boolean> {
     return (this.#stopping ??= this.#drainAndClose())

@@ -38,8 +38,8 @@ const REFUSED_KEPT = 1000
  */
 const INITIAL_OLD_SPACE_MIB = 64
 /**
- * New heap of a worker, three parts of 4 MB. Opening a snapshot makes it grow, by default to three of 16 MB: then a
- * worker takes 50 to 64 MB in place of 34 to 47. With parts of 2 MB requests took a tenth longer.
+ * New heap of a worker, three parts of 4 MB. Opening a snapshot makes it grow, by default to three of 16 MB:
+ * then a worker takes 50 to 64 MB in place of 34 to 47. With parts of 2 MB requests took a tenth longer.
  */
 const YOUNG_SPACE_MIB = 12
 
@@ -166,8 +166,8 @@ export class Workers {
   }
 
   /**
-   * Makes all workers get the last of `held` ready beside the one they serve, then switch to it; they hold the
-   * others. One goes first, so that a snapshot that stalls a worker stalls only that one.
+   * Makes all workers get the last of `held` ready beside the one they serve, then switch to it; they hold
+   * the others. One goes first, so that a snapshot that stalls a worker stalls only that one.
    * @throws SnapshotError when a worker cannot serve it, Error when one dies over it; then none serves it.
    */
   serve(held: readonly ReadySnapshot[], changes: readonly Changes[] = []): Promise<void> {

@@ -48,8 +48,8 @@ export class DeferredAnswers {
   }
 
   /**
-   * Has an expensive answer made and sent in slices, from the snapshot of its request. `keep` gets it in the end.
-   * A long one has more time, and is never kept.
+   * Has an expensive answer made and sent in slices, from the snapshot of its request. `keep` gets it in the
+   * end. A long one has more time, and is never kept.
    */
   send(
     exchange: Exchange,
@@ -140,7 +140,10 @@ export class DeferredAnswers {
     return { head, requestId: fields.requestId }
   }
 
-  /** Charges the calls that an answer costs beyond the one that every request does. @returns whether it is refused */
+  /**
+   * Charges the calls that an answer costs beyond the one that every request does. @returns whether it is
+   * refused
+   */
   #refuseUnpaid(exchange: Exchange, operation: Operation, price: number, now: number): boolean {
     if (price === 1 || exchange.method === 'HEAD') return false
     const refusal = this.#state.admission.chargeMore(price - 1, now)

@@ -147,8 +147,8 @@ export class ExpensiveAnswers {
   readonly #clock: () => number
 
   /**
-   * `requests`: how many requests of all kinds this thread has had. By `clock`, in ms, answers have waited and
-   * gone on too long.
+   * `requests`: how many requests of all kinds this thread has had. By `clock`, in ms, answers have waited
+   * and gone on too long.
    */
   constructor(
     requests: () => number,

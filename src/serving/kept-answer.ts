@@ -22,7 +22,7 @@ export interface AnsweredRequest {
 }
 
 /**
- * What the tail of an answer is long in bytes, of one without a timestamp too: its last bytes then stand for it.
+ * Length of an answer's tail in bytes. An answer without a timestamp has one, too: its last bytes.
  */
 const OWN_TAIL_BYTES = 23
 

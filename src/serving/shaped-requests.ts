@@ -51,8 +51,8 @@ export class ShapedRequests {
   }
 
   /**
-   * Answers as a table. A short answer is made now and kept, a longer one is made in slices, and one that is too
-   * long to be kept has more time. @throws ApiError
+   * Answers as a table. A short answer is made now and kept, a longer one is made in slices, and one that is
+   * too long to be kept has more time. @throws ApiError
    */
   answer(
     exchange: Exchange,

@@ -32,7 +32,10 @@ const TOTALS = {
   wait_20: 17,
   wait_50: 18,
   wait_more: 19,
-  /** Asked by pages of this server without a key; of them, those refused for the used-up quota of their address. */
+  /**
+   * Asked by pages of this server without a key; of them, those refused for the used-up quota of their
+   * address.
+   */
   explorer_reads: 20,
   explorer_refused: 21,
   /** Streams of events that have begun, and events that went into them. */

@@ -1,4 +1,6 @@
-/** Writes the catalogue part (`catalog.ts` reads it). Apart, because names of countries take 60 ms to load. */
+/**
+ * Writes the catalogue part (`catalog.ts` reads it). Apart, because names of countries take 60 ms to load.
+ */
 import { buildBoxes } from '../index/boxes.ts'
 import { buildPoints } from '../index/points.ts'
 import { buildWords } from '../index/words.ts'

@@ -83,8 +83,8 @@ interface Side {
 }
 
 /**
- * A buoy is active with a reading in the `activeWithin` seconds before the time of its snapshot. `catalogOf` gives the
- * catalogue of its part.
+ * A buoy is active with a reading in the `activeWithin` seconds before the time of its snapshot. `catalogOf`
+ * gives the catalogue of its part.
  * @throws SnapshotError when a part is missing or malformed
  */
 export function* changesBetween(
@@ -262,8 +262,8 @@ function spanOf(
 
 /**
  * Calls `visit` with each reading of a buoy that differs between two months, ascending in time, until it
- * returns false; `row` is one of `b`, or of `a` where the reading is gone. `columns`: of both months, for who asks about many
- * buoys.
+ * returns false; `row` is one of `b`, or of `a` where the reading is gone. `columns`: of both months, for who
+ * asks about many buoys.
  */
 export function eachDifference(
   a: MonthRows | null,
@@ -370,9 +370,9 @@ function bytePair(a: Codes | Uint32Array, b: Codes | Uint32Array): BytePair {
 }
 
 /**
- * How many rows from `i` and `j` on are surely the same: all `most`, or a half of them, or a half of those, and so
- * on; 0 where it would be less than a block. Two snapshots half an hour apart have the same rows of a buoy but
- * for the last: 5 µs for 1,440 rows, where one by one takes 100.
+ * How many rows from `i` and `j` on are surely the same: all `most`, or a half of them, or a half of those,
+ * and so on; 0 where it would be less than a block. Two snapshots half an hour apart have the same rows of a
+ * buoy but for the last: 5 µs for 1,440 rows, where one by one takes 100.
  */
 function sameRows(pairs: readonly BytePair[], i: number, j: number, most: number): number {
   for (let rows = most; rows >= ROWS_A_BLOCK; rows >>= 1) {

@@ -2,10 +2,12 @@
  * A commit: what a builder puts into a store to publish a snapshot. It is a manifest, which is all that a
  * reader needs, and behind it, as a second MessagePack value, what the next builder has to know.
  *
- *   manifests/NNNNNNNNNN.msgpack    commit N; it is put only where the name is free, so of two builders one wins
+ *   manifests/NNNNNNNNNN.msgpack    commit N; it is put only where the name is free, so of two
+ *                                   builders one wins
  *   manifest.msgpack                a copy of the newest one, for readers, written after it
  *
- * A commit names one registry of ids and one set of states, so whichever builder comes next gives the same ids.
+ * A commit names one registry of ids and one set of states, so whichever builder comes next gives the same
+ * ids.
  */
 import {
   expectVersion,
@@ -53,7 +55,9 @@ export interface CommitRecord {
   states: StoredFile | null
   /** Files that the states name and the manifest does not. */
   stateParts: StoredFile[]
-  /** While a rollback holds: since when, as on the wire. Builders keep what they build and do not publish it. */
+  /**
+   * While a rollback holds: since when, as on the wire. Builders keep what they build and do not publish it.
+   */
   hold: { since: string | null } | null
 }
 

@@ -116,7 +116,9 @@ const UNKNOWN_MODEL: ForecastModel = { model: null, credit: null }
 
 const modelKey = ({ model, credit }: ForecastModel): string => JSON.stringify([model, credit])
 
-/** The models in an order of their own, and the index of each point's; `model` is null where none is known. */
+/**
+ * The models in an order of their own, and the index of each point's; `model` is null where none is known.
+ */
 function modelsOf(points: readonly PointForecast[]): { models: ForecastModel[]; model: Uint16Array | null } {
   const byKey = new Map(points.map(({ model }) => [modelKey(model), model]))
   const keys = [...byKey.keys()].sort(compareText)

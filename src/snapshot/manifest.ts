@@ -35,7 +35,10 @@ export interface Manifest {
   id: string
   /** The data's time, epoch seconds: "now" for everything that is fresh, active or complete. */
   asOf: number
-  /** Whether any of it is made up. Absent where all of it was measured, as in manifests that are older than this. */
+  /**
+   * Whether any of it is made up. Absent where all of it was measured, as in manifests that are older than
+   * this.
+   */
   demo?: boolean
   parts: PartEntry[]
 }

@@ -10,14 +10,17 @@ import type { MonthRows } from '../index/segments.ts'
 export interface Summary {
   /** Time of the newest reading of each source by its name, epoch seconds; −1 where it has none. */
   newest: readonly (readonly [source: string, time: number])[]
-  /** What each serving thread takes for the snapshot: its fragments and scratch memory, and a share of the indexes. */
+  /**
+   * What each serving thread takes for the snapshot: its fragments and scratch memory, and a share of the
+   * indexes.
+   */
   threadBytes: number
 }
 
 /*
- * What a thread takes for each of these, rounded up. Of a buoy: 3 KiB of fragments and what answers are written
- * behind, and as much again in shared memory, with the lists of the nearest. That is there once, but counted for each
- * thread: so it holds for one.
+ * What a thread takes for each of these, rounded up. Of a buoy: 3 KiB of fragments and what answers are
+ * written behind, and as much again in shared memory, with the lists of the nearest. That is there once, but
+ * counted for each thread: so it holds for one.
  */
 const BYTES_A_THREAD = 1024 * 1024
 const BYTES_A_BUOY = 7 * 1024

@@ -1,4 +1,4 @@
-/** What a first and a second start say: a line a phase, where the explorer is, and what to do about a busy port. */
+/** What a first and a second start say: a line a phase, the explorer, and what to do about a busy port. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -39,7 +39,10 @@ async function doubleText(page: Page, times = 2): Promise<void> {
   await session.detach()
 }
 
-/** Texts of which a part lies outside the window, or is cut by what they stand in, and nobody can scroll there. */
+/**
+ * Texts of which a part lies outside the window, or is cut by what they stand in, and nobody can scroll
+ * there.
+ */
 const CUT = `(() => {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   const cut = []

@@ -1,6 +1,6 @@
 /**
- * How a request is put together of parameters: well formed ones with a liking for edges, and ones with exactly
- * one thing wrong with them.
+ * How a request is put together of parameters: well formed ones with a liking for edges, and ones with
+ * exactly one thing wrong with them.
  *
  * A request knows what is wrong with it, so the oracle needs no parser of its own.
  */

@@ -1,7 +1,8 @@
 /**
  * The long form of `siege.test.ts` (`npm run build` first):
  *
- *     node --import tsx test/sources/siege.main.ts [--files 5000] [--batch 250] [--seed 1] [--kinds ndbc,cmems]
+ *     node --import tsx test/sources/siege.main.ts \
+ *         [--files 5000] [--batch 250] [--seed 1] [--kinds ndbc,cmems]
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

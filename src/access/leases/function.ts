@@ -7,7 +7,8 @@
  *     PREFIX:{qB}:generation   hash: format, id, since (ms of Redis's clock), expected, told, told:REPLICA
  *     PREFIX:{qB}:members      sorted set: replicas by when they were last heard, ms
  *     PREFIX:{qB}:recalls      sorted set: HOUR:ID of keys whose leases are called back, by when, ms
- *     PREFIX:{qB}:HOUR:ID      hash of a key and clock hour: totals g, b, s, u and the same of each replica, g:REPLICA …
+ *     PREFIX:{qB}:HOUR:ID      hash of a key and clock hour: totals g, b, s, u and the same of each
+ *                              replica, g:REPLICA …
  *
  * g: calls leased, b: given back, s: admitted by a replica while Redis was away, u: used. Each only ever
  * grows, and of what Redis has and what it is sent the larger counts: so lost answers, repeated calls and

@@ -2,7 +2,8 @@
  * What a folder and the store that it is published to last agreed on: `published.json` in the folder. What
  * the folder has built since is ahead of the store; a higher number in the store is ahead of the folder.
  *
- *   {"format":"groundswell-published","version":1,"to":"s3://…","number":N,"commit":"…","after":N,"held":false}
+ *   {"format":"groundswell-published","version":1,"to":"s3://…","number":N,
+ *    "commit":"…","after":N,"held":false}
  */
 import { join } from 'node:path'
 import { syncFolder, writeDurably } from '../../snapshot/write.ts'
