@@ -4,6 +4,7 @@
  */
 import { decodeList, MAX_LIST_BYTES, snapshotList } from '../snapshot/file-list.ts'
 import { writeDurably } from '../snapshot/write.ts'
+import { readUpTo } from '../store/body.ts'
 import { StoreError } from '../store/store.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { Lock } from '../system/lock.ts'
@@ -39,13 +40,9 @@ async function readList(source: Source, file: string, signal: AbortSignal): Prom
     body.destroy()
     return null
   }
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk)
-    length += chunk.length
-    if (length > MAX_LIST_BYTES)
-      throw new BuildError(`${source.address}: ${file} has more than ${MAX_LIST_BYTES} bytes`)
-  }
-  return Buffer.concat(chunks, length)
+  return readUpTo(
+    body,
+    MAX_LIST_BYTES,
+    () => new BuildError(`${source.address}: ${file} has more than ${MAX_LIST_BYTES} bytes`),
+  )
 }

@@ -1,6 +1,7 @@
 /** What a source shows: its manifest, or why there is none. */
 import { SnapshotError } from '../snapshot/format.ts'
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from '../snapshot/manifest.ts'
+import { readUpTo } from '../store/body.ts'
 import { MirrorFault } from './fault.ts'
 import type { Wanted } from './folder.ts'
 import type { Source } from './part.ts'
@@ -40,17 +41,13 @@ async function shownBy(
     body.destroy()
     throw new MirrorFault(`${what} is answered with ${status}, which was not asked for`)
   }
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk)
-    length += chunk.length
-    if (length > MAX_MANIFEST_BYTES)
-      throw new MirrorFault(`${what} has more than ${MAX_MANIFEST_BYTES} bytes`)
-  }
-  const bytes = Buffer.concat(chunks, length)
-  if (headers['content-length'] !== undefined && Number(headers['content-length']) !== length) {
-    throw new MirrorFault(`${what} ends at byte ${length} of ${headers['content-length']}`)
+  const bytes = await readUpTo(
+    body,
+    MAX_MANIFEST_BYTES,
+    () => new MirrorFault(`${what} has more than ${MAX_MANIFEST_BYTES} bytes`),
+  )
+  if (headers['content-length'] !== undefined && Number(headers['content-length']) !== bytes.length) {
+    throw new MirrorFault(`${what} ends at byte ${bytes.length} of ${headers['content-length']}`)
   }
   return {
     manifest: readManifestOf(bytes, what),

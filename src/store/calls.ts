@@ -6,6 +6,7 @@ import { createReadStream } from 'node:fs'
 import { PassThrough, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request, type Dispatcher } from 'undici'
+import { readUpTo } from './body.ts'
 import { DEFAULT_LIMITS, StoreError, type PutBody, type StoreContext, type StoreLimits } from './store.ts'
 
 /** Of an answer that is a fault: enough for the XML of any store. */
@@ -310,12 +311,5 @@ export async function wholeBody(what: string, answer: CallAnswer, maxBytes: numb
     answer.body.destroy()
     throw tooLarge()
   }
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > maxBytes) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, bytes)
+  return readUpTo(answer.body, maxBytes, tooLarge)
 }
