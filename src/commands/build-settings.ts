@@ -5,7 +5,7 @@ import { LOG_SETTINGS } from '../process/settings/logs.ts'
 import { data, snapshots } from '../process/settings/places.ts'
 import { SERVE_SETTINGS } from '../process/settings/serve.ts'
 import { flag, optional, type Setting } from '../process/settings/setting.ts'
-import { duration, durationOrZero, last, share, wholeNumber } from '../process/settings/values.ts'
+import { durationOrZero, last, share, wait, wholeNumber } from '../process/settings/values.ts'
 import { parseTimestamp } from '../sea/time.ts'
 
 const source: Setting<{ kind: string; argument: string }[]> = {
@@ -105,7 +105,7 @@ export const RUN_SETTINGS = {
     placeholder: 'TIME',
     help: 'how long a build may take before it is ended and counts as failed',
     default: '2h',
-    parse: duration,
+    parse: wait,
   } satisfies Setting<number>,
   ...PUBLISH_SETTINGS,
 } as const

@@ -73,6 +73,10 @@ const GOOD: [settings: Settings, option: string, text: string, value: unknown][]
   [BUILD_SETTINGS, 'max-bad', '0%', 0],
   [BUILD_SETTINGS, 'max-bad', '2.5%', 0.025],
   [BUILD_SETTINGS, 'max-bad', '100%', 1],
+  [RUN_SETTINGS, 'every', '0', 0],
+  [RUN_SETTINGS, 'every', '30d', 2_592_000],
+  [RUN_SETTINGS, 'build-timeout', '20d', 1_728_000],
+  [SERVE_SETTINGS, 'poll', '20d', 1_728_000],
   [ISSUE_SETTINGS, 'quota', '1', 1],
   [ISSUE_SETTINGS, 'owner', 'Ada Lovelace', 'Ada Lovelace'],
 ]
@@ -105,6 +109,9 @@ const WRONG: [settings: Settings, option: string, texts: string[]][] = [
   [BUILD_SETTINGS, 'out', ['']],
   [BUILD_SETTINGS, 'as-of', ['now', '2026-02-30', '1969-12-31', '2106-02-08', '1774602000']],
   [BUILD_SETTINGS, 'max-bad', ['', '10', '0.1', '101%', '-1%', '%', '10 %']],
+  // Of more than 24.8 days a timer makes a millisecond: the build ends at once, the source is asked without a pause.
+  [RUN_SETTINGS, 'build-timeout', ['', '0', '0s', '21d', '30d', '481h', '999999d']],
+  [SERVE_SETTINGS, 'poll', ['', '0', '0s', '21d', '30d', '999999d']],
   [ISSUE_SETTINGS, 'quota', [...notNumbers, '0']],
   [ISSUE_SETTINGS, 'owner', ['']],
 ]
@@ -120,6 +127,11 @@ test('Every wrong value is refused in one line that names the option and what is
   assert.match(
     refusal(SERVE_SETTINGS, ['--trusted-proxy=1.2.3.4/40']),
     /expected addresses or CIDRs .*1\.2\.3\.4\/40/,
+  )
+  assert.match(refusal(RUN_SETTINGS, ['--build-timeout=30d']), /30m, 24h or 7d, at most 20d$/)
+  assert.match(
+    refusal(SERVE_SETTINGS, ['--drain-time=3']),
+    /^--drain-time: expected 0, or a duration such as /,
   )
 })
 

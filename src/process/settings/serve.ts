@@ -7,7 +7,7 @@ import { parseAddress, type RedisAddress } from '../../redis/address.ts'
 import { ACCESS_LOG_SETTINGS, LOG_SETTINGS } from './logs.ts'
 import { data, keys, REDIS_SETTINGS, snapshots } from './places.ts'
 import { optional, type ConfigOf, type Setting } from './setting.ts'
-import { bytes, duration, durationOrZero, last, oneOf, plainLine, text, wholeNumber } from './values.ts'
+import { bytes, duration, durationOrZero, last, oneOf, plainLine, text, wait, wholeNumber } from './values.ts'
 
 /** A sentence with an address. */
 const MOST_CONTACT_CHARACTERS = 300
@@ -21,7 +21,7 @@ export const SERVE_SETTINGS = {
     placeholder: 'TIME',
     help: 'time between two looks at what is mirrored',
     default: '5s',
-    parse: duration,
+    parse: wait,
   } satisfies Setting<number>,
   'mirror-disk': {
     placeholder: 'SIZE',

@@ -66,17 +66,36 @@ export function share(texts: readonly string[]): number {
 
 const SECONDS_OF_UNIT: { readonly [unit: string]: number } = { s: 1, m: 60, h: 3600, d: 86400 }
 
+/** A timer of Node takes 2^31 ms, 24.8 days, and ends a longer wait at once; a mirror waits a tenth longer at times. */
+const LONGEST_WAIT_DAYS = 20
+const SUCH_AS = 'a duration above zero such as 90s, 30m, 24h or 7d'
+
 /** Seconds of `90s`, `30m`, `24h` or `7d`. */
 export function duration(texts: readonly string[]): number {
-  const match = /^([0-9]{1,6})([smhd])$/.exec(last(texts))
-  if (match === null || Number(match[1]) === 0)
-    throw new Error('a duration above zero such as 90s, 30m, 24h or 7d')
-  return Number(match[1]) * SECONDS_OF_UNIT[match[2]]
+  const seconds = secondsOf(last(texts))
+  if (seconds === null || seconds === 0) throw new Error(SUCH_AS)
+  return seconds
+}
+
+/** As `duration`, of what a timer waits for. */
+export function wait(texts: readonly string[]): number {
+  const seconds = secondsOf(last(texts))
+  if (seconds === null || seconds === 0 || seconds > LONGEST_WAIT_DAYS * SECONDS_OF_UNIT.d) {
+    throw new Error(`${SUCH_AS}, at most ${LONGEST_WAIT_DAYS}d`)
+  }
+  return seconds
 }
 
 /** As `duration`, but `0` and `0s` are taken too. */
 export function durationOrZero(texts: readonly string[]): number {
-  return /^0[smhd]?$/.test(last(texts)) ? 0 : duration(texts)
+  const seconds = last(texts) === '0' ? 0 : secondsOf(last(texts))
+  if (seconds === null) throw new Error('0, or a duration such as 90s, 30m, 24h or 7d')
+  return seconds
+}
+
+function secondsOf(text: string): number | null {
+  const match = /^([0-9]{1,6})([smhd])$/.exec(text)
+  return match === null ? null : Number(match[1]) * SECONDS_OF_UNIT[match[2]]
 }
 
 const BYTES_OF_UNIT: { readonly [unit: string]: number } = {
