@@ -32,8 +32,14 @@ export class RequestTargets<T> {
   /** Remembers a target, or replaces what belongs to it; a long one is passed over. */
   add(path: string, query: string, value: T): void {
     if (path.length + query.length > LONGEST_TARGET) return
-    if (this.#values.length === MOST_TARGETS) this.clear()
     const hash = this.#hash(path, query)
+    const before = this.#slotOf(path, query, hash)
+    const number = before === -1 ? 0 : this.#slots[before + 1]
+    if (number !== 0) {
+      this.#values[number - 1] = value
+      return
+    }
+    if (this.#values.length === MOST_TARGETS) this.clear()
     const slot = this.#slotOf(path, query, hash)
     if (slot === -1) return
     this.#slots[slot] = hash

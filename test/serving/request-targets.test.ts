@@ -48,6 +48,16 @@ test('Nearly all of as many requests as it remembers are found, and one more mak
   assert.equal(targets.find('/v2/conditions', query(1)), undefined)
 })
 
+test('What is remembered again and again takes the room of one, and the newest is found.', () => {
+  const targets = new RequestTargets<number>()
+  targets.add('/v2/buoys', 'page=2', -1)
+  for (let i = 0; i < 20_000; i++) {
+    targets.add('/v2/buoys/satellites', '', i)
+    assert.equal(targets.find('/v2/buoys/satellites', ''), i)
+  }
+  assert.equal(targets.find('/v2/buoys', 'page=2'), -1)
+})
+
 test('A long request is passed over.', () => {
   const targets = new RequestTargets<number>()
   targets.add('/v2/buoys', 'x'.repeat(500), 1)
