@@ -44,12 +44,17 @@ export interface Answered {
   again: Again | null
 }
 
+/** By names in lower case; a list is as many lines. */
+export interface AskedHeaders {
+  [name: string]: string | string[]
+}
+
 /** One request, and what was answered to it at once. */
 class Asked implements Exchange {
   readonly method: string
   readonly path: string
   readonly query: string
-  readonly #headers: { [name: string]: string }
+  readonly #headers: AskedHeaders
   route = NO_ROUTE
   keyRow = NO_KEY
   answer: Answered | null = null
@@ -57,7 +62,7 @@ class Asked implements Exchange {
   /** Whether its reply may be put off. */
   takesLater = true
 
-  constructor(url: string, headers: { [name: string]: string }, method: string) {
+  constructor(url: string, headers: AskedHeaders, method: string) {
     const mark = url.indexOf('?')
     this.method = method
     this.path = mark === -1 ? url : url.slice(0, mark)
@@ -66,11 +71,11 @@ class Asked implements Exchange {
   }
 
   header({ text }: HeaderName): string {
-    return this.#headers[text] ?? ''
+    return [this.#headers[text] ?? ''].flat()[0]
   }
 
-  headerValues(name: HeaderName): string {
-    return this.header(name)
+  headerValues({ text }: HeaderName): string {
+    return [this.#headers[text] ?? ''].flat().join(', ')
   }
 
   address(): string {
@@ -194,7 +199,7 @@ export class AskedPath {
     return new KeyRing(KeyRing.build(entries))
   }
 
-  get(url: string, headers: { [name: string]: string } = {}, method = 'GET'): Answered {
+  get(url: string, headers: AskedHeaders = {}, method = 'GET'): Answered {
     const asked = new Asked(url, headers, method)
     this.path.handle(asked)
     if (asked.answer === null) throw new Error(`no answer to ${url}`)

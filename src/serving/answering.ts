@@ -52,7 +52,7 @@ export class Answering {
     const { cache, isPinned } = state.served
     // Whoever names the tag of this very request had its answer: it need not be made. Heads of pinned answers
     // have links, which come of making them.
-    if (!isPinned && exchange.header(IF_NONE_MATCH) !== '') {
+    if (!isPinned && exchange.headerValues(IF_NONE_MATCH) !== '') {
       state.describe(operation, low, high, minute, '')
       if (this.#sender.sendNamed(exchange)) return
     }
@@ -140,8 +140,6 @@ function languageOf(
   if (operation.language !== true) return DEFAULT_LANGUAGE
   const locale = query.locale as Language | undefined
   if (locale !== undefined) return locale
-  // Reading one value costs a tenth of reading all.
-  return exchange.header(ACCEPT_LANGUAGE) === ''
-    ? DEFAULT_LANGUAGE
-    : preferredLanguage(exchange.headerValues(ACCEPT_LANGUAGE), LANGUAGES)
+  const accepted = exchange.headerValues(ACCEPT_LANGUAGE)
+  return accepted === '' ? DEFAULT_LANGUAGE : preferredLanguage(accepted, LANGUAGES)
 }

@@ -161,7 +161,7 @@ export class RequestPath {
   #isFor(exchange: Exchange, { operation, minute, negotiated, format }: AnsweredRequest): boolean {
     return (
       (minute === 0 || minute === Math.floor(this.#state.second / MINUTE)) &&
-      (!negotiated || exchange.header(ACCEPT_LANGUAGE) === '') &&
+      (!negotiated || exchange.headerValues(ACCEPT_LANGUAGE) === '') &&
       // Targets of other formats are remembered where the query says the format.
       (format !== 'json' || operation.tables === undefined || hasUsualAccept(exchange))
     )

@@ -132,6 +132,6 @@ export class ShapedRequests {
 
 /** Most clients say no more. */
 export function hasUsualAccept(exchange: Exchange): boolean {
-  const accept = exchange.header(ACCEPT)
+  const accept = exchange.headerValues(ACCEPT)
   return accept === '' || accept === '*/*' || accept === 'application/json'
 }

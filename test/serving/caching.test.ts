@@ -1,6 +1,7 @@
 /** How long answers may be kept, and who may keep them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import fc from 'fast-check'
 import { OPERATIONS } from '../../src/routes.ts'
 import { Totals } from '../../src/serving/totals.ts'
@@ -118,4 +119,46 @@ test('An answer whose tag the client names is not made; one that there is not ge
   assert.equal(path.get('/v2/buoys/1', anyTag).status, 304)
   assert.equal(path.get('/v2/buoys/999999', anyTag).status, 404)
   assert.equal(path.get('/v2/buoys?page=0', anyTag).status, 400)
+})
+
+test('A header in several lines says what it says in one, of a fresh answer as of a kept one.', () => {
+  const good = { authorization: `Bearer ${key.toString()}` }
+  const path = new AskedPath(view, { clock: () => 1_780_000_000 }, [key])
+  const { etag } = path.get('/v2/buoys/satellites', good).headers
+  for (const [url, name, lines] of [
+    ['/v2/buoys', 'accept', ['*/*', 'text/csv']],
+    ['/v2/buoys', 'accept', ['application/json;q=0.1', 'text/csv']],
+    ['/v2/buoys', 'accept', ['', 'application/x-ndjson']],
+    ['/v2/buoys/satellites', 'accept-language', ['', 'fr']],
+    ['/v2/buoys/satellites', 'accept-language', ['en;q=0.5', 'fr']],
+    ['/v2/buoys/satellites', 'if-none-match', ['', etag]],
+    ['/v2/buoys/satellites', 'if-none-match', ['"x"', etag]],
+  ] as const) {
+    for (let again = 0; again < 3; again++) {
+      const inLines = path.get(url, { ...good, [name]: [...lines] })
+      const inOne = path.get(url, { ...good, [name]: lines.join(', ') })
+      const what = `${name}: ${lines.join(' | ')}`
+      assert.equal(inLines.status, inOne.status, what)
+      assert.equal(inLines.headers['content-type'], inOne.headers['content-type'], what)
+      assert.equal(inLines.text, inOne.text, what)
+    }
+  }
+})
+
+test('Codings in several lines are those of one.', async () => {
+  const good = { authorization: `Bearer ${key.toString()}` }
+  const path = new AskedPath(view, { clock: () => 1_780_000_000 }, [key])
+  for (const lines of [
+    ['*', 'br;q=0, zstd;q=0'],
+    ['identity', 'gzip;q=0.5'],
+    ['', 'gzip'],
+  ]) {
+    for (let again = 0; again < 20; again++) {
+      const inLines = path.get('/v2/buoys', { ...good, 'accept-encoding': lines })
+      const inOne = path.get('/v2/buoys', { ...good, 'accept-encoding': lines.join(', ') })
+      assert.equal(inLines.headers['content-encoding'], inOne.headers['content-encoding'], lines.join(' | '))
+      // While it is compressed, both get it plain.
+      await setTimeout(1)
+    }
+  }
 })
