@@ -1,16 +1,21 @@
 /**
  * The workers as one: they start together and switch snapshots together, and each is replaced when it dies.
  */
-import { setFlagsFromString } from 'node:v8'
-import type { Worker } from 'node:worker_threads'
 import { endInterrupted, TERMINATE_PATIENCE_MS, within } from './interrupt.ts'
-import { Pulse } from './pulse.ts'
-import { LOOK_INTERVAL_MS, StallDetector } from './stalls.ts'
+import { LOOK_INTERVAL_MS } from './stalls.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import type { Changes } from '../snapshot/changes.ts'
 import type { ReadySnapshot } from '../answers/derived.ts'
-import { startThread } from '../system/thread.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './worker.ts'
+import {
+  answered,
+  ask,
+  ENDED,
+  getReady,
+  makeSwitch,
+  startWorker,
+  type WorkerThread,
+} from './worker-thread.ts'
 
 /**
  * A worker that dies is replaced at once, but one that was younger than this after a pause: it may die again
@@ -30,44 +35,6 @@ const COLLECT_APART_MS = 200
 
 /** Requests that stalled a thread and are refused from then on. With more, the oldest are forgotten. */
 const REFUSED_KEPT = 1000
-
-/**
- * Old heap of a thread before its first full collection; 20 MiB are in use. Without this setting each swap
- * brings a collection of 6 ms; with it one comes every four swaps or so, and the p99 during a swap a second
- * falls from 2.6 to 1.8 times that without swaps.
- */
-const INITIAL_OLD_SPACE_MIB = 64
-/**
- * New heap of a worker, three parts of 4 MB. Opening a snapshot makes it grow, by default to three of 16 MB:
- * then a worker takes 50 to 64 MB in place of 34 to 47. With parts of 2 MB requests took a tenth longer.
- */
-const YOUNG_SPACE_MIB = 12
-
-const ENDED = 'a worker ended while it was getting the snapshot ready'
-
-interface Member {
-  /** Number of the worker, from 0. */
-  thread: number
-  worker: Worker
-  pulse: Pulse
-  /** The snapshots that it holds, oldest first; it serves the last. */
-  held: readonly ReadySnapshot[]
-  /** The snapshot that it gets ready beside the one it serves. */
-  preparing: ReadySnapshot | null
-  /** The answer that the main thread waits for, at most one at a time. */
-  waiting: { resolve: () => void; reject: (error: Error) => void } | null
-  /** Whether it will not answer any more: it has died, or it is stalled. */
-  hasEnded: boolean
-  /** When it became ready, in milliseconds of `performance.now`. */
-  since: number
-  stalls: StallDetector
-  /** Requests that earlier workers with its number had served. */
-  requestsBefore: number
-  /** Whether it is stalled in native code, so that it can be neither interrupted nor ended. */
-  isStuck: boolean
-  /** Resolves when the thread has ended. */
-  exit: Promise<void>
-}
 
 /** What a stalled thread reports as its last act. */
 export interface LastAct {
@@ -103,9 +70,9 @@ export interface WorkersOptions {
 export class Workers {
   readonly #options: WorkersOptions
   /** The workers that are ready, each at its number. */
-  readonly #members: (Member | null)[]
+  readonly #members: (WorkerThread | null)[]
   /** All threads that run, also those that are not ready yet. */
-  readonly #threads = new Set<Member>()
+  readonly #threads = new Set<WorkerThread>()
   #looks: NodeJS.Timeout | null = null
   /** The snapshots that are held, oldest first; the last is served. */
   #held: readonly ReadySnapshot[] = []
@@ -228,7 +195,7 @@ export class Workers {
     return ended.every((each) => each)
   }
 
-  async #end(member: Member, patience: number): Promise<boolean> {
+  async #end(member: WorkerThread, patience: number): Promise<boolean> {
     const { worker, pulse, exit } = member
     if (pulse.mayTerminate()) void worker.terminate()
     else if (member.isStuck) return !this.#threads.has(member)
@@ -241,7 +208,7 @@ export class Workers {
     return within(TERMINATE_PATIENCE_MS, exit)
   }
 
-  #ready(): Member[] {
+  #ready(): WorkerThread[] {
     return this.#members.filter((member) => member !== null)
   }
 
@@ -252,7 +219,7 @@ export class Workers {
   }
 
   /** Gives a worker the snapshots that have come since it began. */
-  async #catchUp(member: Member): Promise<void> {
+  async #catchUp(member: WorkerThread): Promise<void> {
     const held = this.#held
     // The newest first: it is the one to serve.
     for (const snapshot of held.filter((one) => !member.held.includes(one)).toReversed()) {
@@ -274,31 +241,11 @@ export class Workers {
     throw answer.reason
   }
 
-  #startThread(thread: number): Promise<Member> {
-    const { startOf, log } = this.#options
-    const held = this.#held
-    const pulse = Pulse.allocate()
-    const start: WorkerStart = { ...startOf(thread, held, this.#changes), pulse, refused: this.#refused }
-    // A flag of the process, but only what starts after it reads it.
-    setFlagsFromString(`--initial-old-space-size=${INITIAL_OLD_SPACE_MIB}`)
-    const worker = startThread(new URL('./worker', import.meta.url), start, {
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_SPACE_MIB },
-    })
-    let exited: () => void = () => {}
-    const member: Member = {
-      thread,
-      worker,
-      pulse: new Pulse(pulse),
-      held,
-      preparing: null,
-      waiting: null,
-      hasEnded: false,
-      since: Infinity,
-      stalls: new StallDetector(performance.now()),
-      requestsBefore: this.#options.requestsOf(thread),
-      isStuck: false,
-      exit: new Promise((resolve) => (exited = resolve)),
-    }
+  #startThread(thread: number): Promise<WorkerThread> {
+    const { startOf, requestsOf, log } = this.#options
+    const start = { ...startOf(thread, this.#held, this.#changes), refused: this.#refused }
+    const member = startWorker(start, requestsOf(thread))
+    const { worker } = member
     this.#threads.add(member)
     return new Promise((resolve, reject) => {
       worker.on('error', (error: NodeJS.ErrnoException) => {
@@ -316,7 +263,6 @@ export class Workers {
         } else this.#take(message, member)
       })
       worker.on('exit', (code) => {
-        exited()
         reject(new Error(`worker ${thread} ended with code ${code} before it was ready`))
         this.#hasExited(member, code)
       })
@@ -324,7 +270,7 @@ export class Workers {
   }
 
   /** Takes a message of a worker that is ready. */
-  #take(message: Exclude<FromWorker, { type: 'ready' }>, member: Member): void {
+  #take(message: Exclude<FromWorker, { type: 'ready' }>, member: WorkerThread): void {
     switch (message.type) {
       case 'listening':
       case 'prepared':
@@ -355,7 +301,7 @@ export class Workers {
     }
   }
 
-  #hasExited(member: Member, code: number): void {
+  #hasExited(member: WorkerThread, code: number): void {
     const { thread } = member
     this.#threads.delete(member)
     const wasReady = this.#members[thread] === member
@@ -378,7 +324,7 @@ export class Workers {
   }
 
   /** Ends a stalled thread, finds out over what it stalled, and refuses that from now on. */
-  async #giveUp(member: Member): Promise<void> {
+  async #giveUp(member: WorkerThread): Promise<void> {
     const { thread, worker, exit, pulse, preparing } = member
     const { log, onStuck } = this.#options
     const seconds = member.stalls.seconds(performance.now())
@@ -439,60 +385,4 @@ export class Workers {
         })
     }, afterMs)
   }
-}
-
-/** Ends the wait for `member`: its answer has come, or will not. */
-function answered(member: Member, error?: Error): void {
-  const { waiting } = member
-  member.waiting = null
-  if (error === undefined) waiting?.resolve()
-  else waiting?.reject(error)
-}
-
-/** @throws SnapshotError or Error as `serve` does; then none of `all` keeps anything of `snapshot`. */
-async function getReady(
-  members: readonly Member[],
-  snapshot: ReadySnapshot,
-  all: readonly Member[],
-): Promise<void> {
-  for (const member of members) member.preparing = snapshot
-  // All are waited for, also when one has refused: a late answer would count as one to the next question.
-  const answers = await ask(members, { type: 'prepare', snapshot })
-  for (const member of members) member.preparing = null
-  const refusal = answers.find((answer) => answer.status === 'rejected')
-  if (refusal === undefined) return
-  for (const { worker } of all) worker.postMessage({ type: 'discard' } satisfies ToWorker)
-  throw refusal.reason
-}
-
-/**
- * Makes each serve the last of `held` that it has; `prepared` is what it has got ready. A worker that dies
- * meanwhile is replaced by one that begins with what is held.
- */
-async function makeSwitch(
-  members: readonly Member[],
-  held: readonly ReadySnapshot[],
-  changes: readonly Changes[],
-  prepared: ReadySnapshot | null = null,
-): Promise<void> {
-  await Promise.all(
-    members.map((member) => {
-      member.held = held.filter((one) => one === prepared || member.held.includes(one))
-      return ask([member], { type: 'switch', held: member.held.map(({ id }) => id), changes })
-    }),
-  )
-}
-
-/** Sends `members` a message, and waits until each has done it, has said that it cannot, or has died. */
-function ask(members: readonly Member[], message: ToWorker): Promise<PromiseSettledResult<void>[]> {
-  return Promise.allSettled(
-    members.map(
-      (member) =>
-        new Promise<void>((resolve, reject) => {
-          if (member.hasEnded) reject(new Error(ENDED))
-          member.waiting = { resolve, reject }
-          member.worker.postMessage(message)
-        }),
-    ),
-  )
 }
