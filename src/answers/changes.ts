@@ -2,15 +2,8 @@
 import { lowerBound } from '../index/bisect.ts'
 import type { MonthRows } from '../index/segments.ts'
 import type { Catalog } from '../snapshot/catalog.ts'
-import {
-  ADDED,
-  CHANGED,
-  eachDifference,
-  ordinalOf,
-  rangeOf,
-  REMOVED,
-  type Changes,
-} from '../snapshot/changes.ts'
+import { ordinalOf, type Changes } from '../snapshot/changes.ts'
+import { ADDED, CHANGED, eachDifference, rangeOf, REMOVED } from '../snapshot/row-differences.ts'
 import { MEASURES, type MeasureName } from '../sea/columns.ts'
 import type { Steps } from '../system/steps.ts'
 import type { JsonWriter } from './json.ts'

@@ -4,7 +4,8 @@
  */
 import { lowerBound } from '../index/bisect.ts'
 import { timestampText } from '../sea/time.ts'
-import { ADDED, CHANGED, noChanges, REMOVED, type Changes } from '../snapshot/changes.ts'
+import { noChanges, type Changes } from '../snapshot/changes.ts'
+import { ADDED, CHANGED, REMOVED } from '../snapshot/row-differences.ts'
 import { CHANGE_WORDS } from './changes.ts'
 import type { View } from './operation.ts'
 

@@ -6,13 +6,8 @@ import { SERVE_SETTINGS } from '../process/settings/serve.ts'
 import { flag } from '../process/settings/setting.ts'
 import { timestampText } from '../sea/time.ts'
 import { readCatalog, type Catalog } from '../snapshot/catalog.ts'
-import {
-  changesBetween,
-  comparedParts,
-  ordinalOf,
-  REMOVED,
-  type ComparedSnapshot,
-} from '../snapshot/changes.ts'
+import { changesBetween, comparedParts, ordinalOf, type ComparedSnapshot } from '../snapshot/changes.ts'
+import { REMOVED } from '../snapshot/row-differences.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import { SnapshotError, type PartEntry } from '../snapshot/format.ts'
 import { decodePart } from '../snapshot/part.ts'
