@@ -111,9 +111,9 @@ export function* openParts({ parts }: LoadedSnapshot, before?: OpenedParts): Ste
   return opened
 }
 
-function openPart({ entry, buffer }: LoadedPart): OpenedPart {
+function openPart({ entry, bytes }: LoadedPart): OpenedPart {
   const { kind, file, month } = entry
-  const part = decodePart(new Uint8Array(buffer), file)
+  const part = decodePart(bytes, file)
   switch (kind) {
     case 'catalog': {
       const catalog = readCatalog(part, file)

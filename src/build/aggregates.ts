@@ -75,8 +75,8 @@ function zoneOf(zones: ReadonlyMap<number, string>, id: number): Zone | null {
 /** Null for a damaged part: all of it is made anew. */
 async function readYear(out: string, entry: PartEntry): Promise<AggregateYear | null> {
   try {
-    const { buffer } = await loadPart(out, entry)
-    return readAggregates(decodePart(new Uint8Array(buffer), entry.file), entry.month!, entry.file)
+    const { bytes } = await loadPart(out, entry)
+    return readAggregates(decodePart(bytes, entry.file), entry.month!, entry.file)
   } catch (error) {
     if (error instanceof SnapshotError) return null
     throw error
@@ -160,8 +160,8 @@ class MonthWindow {
     for (const other of this.#loaded.keys()) if (other < month - 1) this.#loaded.delete(other)
     const rows: MonthRows[] = []
     for (const entry of this.#parts.filter((part) => part.month === month)) {
-      const { buffer } = await loadPart(this.#out, entry)
-      rows.push(readMonth(decodePart(new Uint8Array(buffer), entry.file), month, entry.file))
+      const { bytes } = await loadPart(this.#out, entry)
+      rows.push(readMonth(decodePart(bytes, entry.file), month, entry.file))
     }
     this.#loaded.set(month, rows)
     return rows
@@ -179,8 +179,8 @@ export async function faultOfYear(
   parts: readonly PartEntry[],
 ): Promise<string | null> {
   const { file, sha256: hash } = entry
-  const { buffer } = await loadPart(dir, entry)
-  const said = readAggregates(decodePart(new Uint8Array(buffer), file), entry.month!, file)
+  const { bytes } = await loadPart(dir, entry)
+  const said = readAggregates(decodePart(bytes, file), entry.month!, file)
   for (const { name, rules } of said.zones) {
     const found = zone(name)
     if (found !== null && yearDays(found, said.year).hasRules(rules)) continue

@@ -83,8 +83,8 @@ async function baseManifest(out: string, hold: Hold | null): Promise<Manifest | 
 }
 
 async function loadCatalog(out: string, entry: Manifest['parts'][number]): Promise<Catalog> {
-  const { buffer } = await loadPart(out, entry)
-  return readCatalog(decodePart(new Uint8Array(buffer), entry.file), entry.file)
+  const { bytes } = await loadPart(out, entry)
+  return readCatalog(decodePart(bytes, entry.file), entry.file)
 }
 
 /** Ids of the base win over all others, since its rows stand under them. */

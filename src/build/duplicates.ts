@@ -106,8 +106,8 @@ async function newestBefore(
   const newest = new Map<string, number>()
   const last = parts.filter(({ kind }) => kind === 'readings').slice(-MONTHS_BACK)
   for (const entry of last) {
-    const { buffer } = await loadPart(out, entry)
-    const part = decodePart(new Uint8Array(buffer), entry.file)
+    const { bytes } = await loadPart(out, entry)
+    const part = decodePart(bytes, entry.file)
     const { buoys, start, time } = readMonth(part, entry.month!, entry.file)
     buoys.forEach((buoy, i) => newest.set(keys.get(buoy) ?? '', time[start[i + 1] - 1]))
   }

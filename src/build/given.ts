@@ -112,8 +112,8 @@ export async function loadStateParts(dir: string, { name, parts }: SourceState):
   const load = async <T>(kind: PartKind, read: (part: Part, file: string) => T): Promise<T | null> => {
     const entry = parts.find((part) => part.kind === kind)
     if (entry === undefined) return null
-    const { buffer } = await loadPart(dir, entry)
-    return read(decodePart(new Uint8Array(buffer), entry.file), entry.file)
+    const { bytes } = await loadPart(dir, entry)
+    return read(decodePart(bytes, entry.file), entry.file)
   }
   try {
     return {

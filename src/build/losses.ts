@@ -77,8 +77,8 @@ async function readWhole<T>(
   reading: (part: Part, file: string) => T,
 ): Promise<T | null> {
   try {
-    const { buffer } = await loadPart(out, entry)
-    return reading(decodePart(new Uint8Array(buffer), entry.file), entry.file)
+    const { bytes } = await loadPart(out, entry)
+    return reading(decodePart(bytes, entry.file), entry.file)
   } catch (error) {
     if (error instanceof SnapshotError) return null
     throw error

@@ -104,8 +104,8 @@ class MonthParts {
   async rowsBefore(month: number): Promise<MonthRows[]> {
     const rows: MonthRows[] = []
     for (const entry of this.#previous.get(month) ?? []) {
-      const { buffer } = await loadPart(this.#out, entry)
-      rows.push(readMonth(decodePart(new Uint8Array(buffer), entry.file), month, entry.file))
+      const { bytes } = await loadPart(this.#out, entry)
+      rows.push(readMonth(decodePart(bytes, entry.file), month, entry.file))
     }
     return rows
   }

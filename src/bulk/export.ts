@@ -149,11 +149,11 @@ class Export {
   }
 
   async #catalogOf({ parts }: Manifest): Promise<Catalog> {
-    const { entry, buffer } = await loadPart(
+    const { entry, bytes } = await loadPart(
       this.#options.dir,
       parts.find(({ kind }) => kind === 'catalog')!,
     )
-    return readCatalog(decodePart(new Uint8Array(buffer), entry.file), entry.file)
+    return readCatalog(decodePart(bytes, entry.file), entry.file)
   }
 
   /**
@@ -308,7 +308,7 @@ function monthReader(dir: string, month: number): MonthReader {
   return async (part) => {
     const rows =
       known.get(part.file) ??
-      readMonth(decodePart(new Uint8Array((await loadPart(dir, part)).buffer), part.file), month, part.file)
+      readMonth(decodePart((await loadPart(dir, part)).bytes, part.file), month, part.file)
     known.set(part.file, rows)
     return rows
   }

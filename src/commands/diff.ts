@@ -56,8 +56,8 @@ async function compare(
     return part
   }
   const catalogOf = async ({ parts }: Manifest): Promise<Catalog> => {
-    const { entry, buffer } = await load(parts.find(({ kind }) => kind === 'catalog')!)
-    return readCatalog(decodePart(new Uint8Array(buffer), entry.file), entry.file)
+    const { entry, bytes } = await load(parts.find(({ kind }) => kind === 'catalog')!)
+    return readCatalog(decodePart(bytes, entry.file), entry.file)
   }
   const catalogs = [await catalogOf(before), await catalogOf(after)] as const
   const haveSameBuoys = Buffer.compare(bytesOf(catalogs[0].id), bytesOf(catalogs[1].id)) === 0

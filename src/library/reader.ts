@@ -111,8 +111,7 @@ export async function openSnapshot(dir: string): Promise<Snapshot> {
   return new OpenSnapshot(snapshot, buoys, segments)
 }
 
-const decoded = ({ entry, buffer }: LoadedPart): ReturnType<typeof decodePart> =>
-  decodePart(new Uint8Array(buffer), entry.file)
+const decoded = ({ entry, bytes }: LoadedPart): ReturnType<typeof decodePart> => decodePart(bytes, entry.file)
 
 function buoyOf(buoy: CataloguedBuoy, readingCount: number): Buoy {
   const { id, slug, name, source, identifier, lat, lng, country, timezone, virtual = false } = buoy

@@ -130,11 +130,11 @@ function snapshotFigures({ id, asOf, publishedAt, parts }: LoadedSnapshot): Snap
 function sharedBytes(common: CommonStart, held: readonly LoadedSnapshot[]): ProcessFigures['shared'] {
   const counters = [common.quota, common.addresses, common.totals, common.connections, common.listeners]
   const metrics = [common.requests, common.workerFigures]
-  const bytes = (buffers: readonly SharedArrayBuffer[]): number =>
+  const bytes = (buffers: readonly { byteLength: number }[]): number =>
     buffers.reduce((sum, { byteLength }) => sum + byteLength, 0)
   return [
     // Snapshots share parts.
-    ['snapshot', bytes([...new Set(held.flatMap(({ parts }) => parts.map(({ buffer }) => buffer)))])],
+    ['snapshot', bytes([...new Set(held.flatMap(({ parts }) => parts.map(({ bytes }) => bytes)))])],
     ['counters', bytes(counters)],
     ['metrics', bytes(metrics)],
     ['site', common.site.memory.byteLength],

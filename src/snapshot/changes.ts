@@ -125,8 +125,8 @@ export function* changesBetween(
 }
 
 /** @throws SnapshotError when it is malformed */
-export function decodedCatalog({ entry, buffer }: LoadedPart): Catalog {
-  return readCatalog(decodePart(new Uint8Array(buffer), entry.file), entry.file)
+export function decodedCatalog({ entry, bytes }: LoadedPart): Catalog {
+  return readCatalog(decodePart(bytes, entry.file), entry.file)
 }
 
 function* sideOf(
@@ -226,8 +226,8 @@ export function ordinalOf({ id }: Catalog, wanted: number): number {
 
 const has = (catalog: Catalog, id: number): boolean => ordinalOf(catalog, id) !== -1
 
-function rowsOf({ entry, buffer }: LoadedPart): MonthRows {
-  return readMonth(decodePart(new Uint8Array(buffer), entry.file), entry.month!, entry.file)
+function rowsOf({ entry, bytes }: LoadedPart): MonthRows {
+  return readMonth(decodePart(bytes, entry.file), entry.month!, entry.file)
 }
 
 function spanOf(

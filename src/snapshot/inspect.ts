@@ -14,7 +14,7 @@ export async function inspectSnapshot(dir: string, kept: PublishedManifest | nul
   const entries = snapshot.parts.map(({ entry }) => entry)
   const catalogPart = snapshot.parts.find(({ entry }) => entry.kind === 'catalog')
   if (catalogPart === undefined) throw new SnapshotError(`${dir}: the snapshot has no catalogue`)
-  const catalog = readCatalog(decodePart(new Uint8Array(catalogPart.buffer), catalogPart.entry.file), dir)
+  const catalog = readCatalog(decodePart(catalogPart.bytes, catalogPart.entry.file), dir)
   const sum = (parts: readonly PartEntry[], of: (entry: PartEntry) => number): number =>
     parts.reduce((total, entry) => total + of(entry), 0)
   const ofKind = (kind: PartKind): PartEntry[] => entries.filter((entry) => entry.kind === kind)
@@ -53,9 +53,9 @@ function readingsLines(
   let oldest = Infinity
   let newest = -Infinity
   let columnBytes = 0
-  for (const { entry, buffer } of parts) {
+  for (const { entry, bytes } of parts) {
     if (entry.kind !== 'readings') continue
-    const { columns } = decodePart(new Uint8Array(buffer), entry.file)
+    const { columns } = decodePart(bytes, entry.file)
     for (const [name, column] of columns)
       if (name !== 'buoy' && name !== 'start') columnBytes += column.byteLength
     for (const time of columns.get('time') as Uint32Array) {

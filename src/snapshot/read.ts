@@ -7,6 +7,7 @@ import { openRegularFile, openRegularFileSync, UnfitFile } from '../system/files
 import { finish, finishInSlices, type Steps } from '../system/steps.ts'
 import { startThread } from '../system/thread.ts'
 import { BuildError } from '../system/build-error.ts'
+import { sharedBytes } from '../system/thread-memory.ts'
 import { listAnswer, readSnapshotList } from './file-list.ts'
 import { madeFrom, yearOfMonth } from './aggregates.ts'
 import { expect, SnapshotError, type PartEntry } from './format.ts'
@@ -18,7 +19,8 @@ import { summaryOf, type Summary, type PartSummary } from './summary.ts'
 /** One part in memory that all threads share. */
 export interface LoadedPart {
   entry: PartEntry
-  buffer: SharedArrayBuffer
+  /** In shared memory. */
+  bytes: Uint8Array
 }
 
 /** A snapshot in memory: plain enough to be posted to a worker, which then sees the same bytes. */
@@ -108,12 +110,11 @@ export async function loadManifest(
   const fresh = manifest.parts.filter(({ file }) => !known.has(file))
   // Before memory is taken for any of them.
   for (const entry of fresh) expectSize(dir, entry)
-  const read = new Map(fresh.map((entry) => [entry.file, { entry, buffer: roomFor(entry) }]))
+  const read = new Map(fresh.map((entry) => [entry.file, { entry, bytes: roomFor(entry) }]))
   const now = await readParts(dir, [...read.values()], previous === undefined ? null : isQuiet)
   const parts = manifest.parts.map(({ file }) => known.get(file) ?? read.get(file)!)
-  for (const { entry, buffer } of known.values()) {
-    const summary =
-      summaries.get(entry.file) ?? finish(checkPart(decodePart(new Uint8Array(buffer), entry.file), entry))
+  for (const { entry, bytes } of known.values()) {
+    const summary = summaries.get(entry.file) ?? finish(checkPart(decodePart(bytes, entry.file), entry))
     now.set(entry.file, summary)
   }
   for (const { kind, file, month } of manifest.parts) {
@@ -166,9 +167,9 @@ function knownParts(manifest: Manifest, previous?: PartsInMemory): Map<string, L
   return known
 }
 
-function roomFor({ file, bytes }: PartEntry): SharedArrayBuffer {
+function roomFor({ file, bytes }: PartEntry): Uint8Array {
   try {
-    return new SharedArrayBuffer(bytes)
+    return sharedBytes(bytes)
   } catch {
     throw new SnapshotError(`${file}: there is no memory for its ${bytes} bytes`)
   }
@@ -177,7 +178,7 @@ function roomFor({ file, bytes }: PartEntry): SharedArrayBuffer {
 /** Reads one part. @throws SnapshotError as `loadSnapshot` does */
 export async function loadPart(dir: string, entry: PartEntry): Promise<LoadedPart> {
   expectSize(dir, entry)
-  const part = { entry, buffer: roomFor(entry) }
+  const part = { entry, bytes: roomFor(entry) }
   await readParts(dir, [part], null)
   return part
 }
@@ -189,15 +190,15 @@ export async function loadPart(dir: string, entry: PartEntry): Promise<LoadedPar
 export async function verifyParts(dir: string, entries: readonly PartEntry[]): Promise<void> {
   await readParts(
     dir,
-    entries.map((entry) => ({ entry, buffer: null })),
+    entries.map((entry) => ({ entry, bytes: null })),
     null,
   )
 }
 
-/** A part to be read: into `buffer`, or only to be checked. */
+/** A part to be read: into `bytes`, or only to be checked. */
 export interface PartToRead {
   entry: PartEntry
-  buffer: SharedArrayBuffer | null
+  bytes: Uint8Array | null
 }
 
 /** Less than this is read faster than a thread starts. */
@@ -305,9 +306,9 @@ export class PartReader {
   }
 
   /** @throws SnapshotError naming the file, when it is missing, cut, changed or malformed */
-  *reading({ entry, buffer }: PartToRead): Steps<PartSummary> {
-    if (buffer === null && this.#room.length < entry.bytes) this.#room = new Uint8Array(entry.bytes)
-    const bytes = buffer === null ? this.#room.subarray(0, entry.bytes) : new Uint8Array(buffer)
+  *reading(part: PartToRead): Steps<PartSummary> {
+    const { entry } = part
+    const bytes = part.bytes ?? this.#roomFor(entry.bytes)
     const hash = createHash('sha256')
     yield* this.#filling(bytes, entry.file, hash)
     if (hash.digest('hex') !== entry.sha256) {
@@ -315,6 +316,11 @@ export class PartReader {
     }
     expectHeader(bytes, entry)
     return yield* checkPart(decodePart(bytes, entry.file), entry)
+  }
+
+  #roomFor(bytes: number): Uint8Array {
+    if (this.#room.length < bytes) this.#room = new Uint8Array(bytes)
+    return this.#room.subarray(0, bytes)
   }
 
   *#filling(bytes: Uint8Array, name: string, hash: Hash): Steps<void> {

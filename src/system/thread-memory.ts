@@ -4,6 +4,24 @@
 
 type Numbers = Uint8Array | Uint16Array | Int16Array | Uint32Array | Int32Array | Float32Array | Float64Array
 
+/**
+ * What is larger has a mapping of its own, which the system gets back as soon as it is freed: glibc's malloc
+ * never asks for more (mallopt(3), M_MMAP_THRESHOLD). Smaller memory comes from malloc's arenas, once it has seen
+ * so much freed: they keep the most there ever was, and fill what they give again with zeros.
+ */
+const LARGEST_IN_ARENA_BYTES = 32 * 2 ** 20
+/** Less is not worth a mapping. */
+const WORTH_A_MAPPING_BYTES = 2 ** 20
+
+/**
+ * Bytes that all threads see, zeros at first. Their buffer may be longer: it takes addresses for that, no memory.
+ * @throws RangeError where there is no memory for them
+ */
+export function sharedBytes(length: number): Uint8Array<SharedArrayBuffer> {
+  const room = length < WORTH_A_MAPPING_BYTES ? length : Math.max(length, LARGEST_IN_ARENA_BYTES + 4096)
+  return new Uint8Array(new SharedArrayBuffer(room), 0, length)
+}
+
 /** The widest element of an array. */
 const ALIGNMENT_BYTES = 8
 
@@ -25,7 +43,7 @@ export function toShared<T>(value: T): T {
   collect(value, arrays, new Set())
   let bytes = 0
   for (const array of arrays) bytes += aligned(array.byteLength)
-  const buffer = new SharedArrayBuffer(bytes)
+  const { buffer } = sharedBytes(bytes)
   const copies = new Map<unknown, unknown>()
   let at = 0
   for (const array of arrays) {

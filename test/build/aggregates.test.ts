@@ -210,7 +210,7 @@ test('What the tz database says of later months is not in the part of a year tha
     assert.deepEqual(await checkFolder(folder), [])
     const manifest = (await readManifest(folder))!
     const entry = manifest.parts.find(({ kind }) => kind === 'aggregates')!
-    const { meta } = decodePart(new Uint8Array((await loadPart(folder, entry)).buffer), entry.file)
+    const { meta } = decodePart((await loadPart(folder, entry)).bytes, entry.file)
     const { aggregates } = finish(openReady(finish(makeReady(await loadSnapshot(folder), 86_400)))).dataset
     zones.forEach((name, ordinal) =>
       assert.ok(aggregates.knows(2016, ordinal, zone(name) ?? assert.fail()), `${end}: ${name} is known`),
@@ -241,7 +241,7 @@ test('Aggregates that lie are found by check, those of other months are refused,
   await build([fakeSource([buoyOf(1, 'Europe/Paris', rows)])], folder, { keep: 1 })
   const { parts } = (await readManifest(folder))!
   const entry = parts.findLast(({ kind }) => kind === 'aggregates')!
-  const loaded = decodePart(new Uint8Array((await loadPart(folder, entry)).buffer).slice(), entry.file)
+  const loaded = decodePart((await loadPart(folder, entry)).bytes.slice(), entry.file)
   const streams = loaded.columns.get('streams')!
   assert.equal(streams[0], 100, 'the median of each day is 1.00 m')
   streams[0] = 101

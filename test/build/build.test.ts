@@ -43,9 +43,9 @@ function hashes(dir: string): { [file: string]: string } {
 /** All rows of a kind of part as text, `IDENTIFIER TIME`, in order. */
 async function rowsOf(dir: string, kind: PartKind): Promise<string[]> {
   const { parts } = await loadSnapshot(dir)
-  const decoded = parts.map(({ entry, buffer }) => ({
+  const decoded = parts.map(({ entry, bytes }) => ({
     entry,
-    part: decodePart(new Uint8Array(buffer), entry.file),
+    part: decodePart(bytes, entry.file),
   }))
   const catalogue = decoded.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
   const { id, identifiers } = readCatalog(catalogue.part, 'f')
@@ -176,7 +176,7 @@ test('A buoy that two sources know is one, and the later one only fills what the
   }
   await build([fakeSource([one]), fakeSource([two])], dir)
   const { parts } = await loadSnapshot(dir)
-  const catalog = readCatalog(decodePart(new Uint8Array(parts[0].buffer), 'f'), 'f')
+  const catalog = readCatalog(decodePart(parts[0].bytes, 'f'), 'f')
   assert.deepEqual(catalog.names, ['Two words'])
   assert.deepEqual([catalog.lat[0], catalog.countries[catalog.country[0]].code], [43.5, 'ES'])
   assert.equal((await rowsOf(dir, 'readings')).length, 2)

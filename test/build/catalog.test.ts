@@ -187,7 +187,7 @@ test('Country and time zone are what the source says where that exists, else wha
 async function catalogOf(dir: string): Promise<Catalog> {
   const { parts } = await loadSnapshot(dir)
   const found = parts.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
-  return readCatalog(decodePart(new Uint8Array(found.buffer), found.entry.file), found.entry.file)
+  return readCatalog(decodePart(found.bytes, found.entry.file), found.entry.file)
 }
 
 test('The catalogue of a snapshot holds what the sources said, by ascending id.', async () => {

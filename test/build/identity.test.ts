@@ -37,7 +37,7 @@ const folderOf = (t: TestContext): string => join(temporaryFolder(t), 'out')
 async function published(dir: string): Promise<string[]> {
   const { parts } = await loadSnapshot(dir)
   const catalog = parts.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
-  return cataloguedBuoys(readCatalog(decodePart(new Uint8Array(catalog.buffer), 'f'), 'f')).map(
+  return cataloguedBuoys(readCatalog(decodePart(catalog.bytes, 'f'), 'f')).map(
     ({ identifier, id, slug }) => `${identifier} ${id} ${slug}`,
   )
 }

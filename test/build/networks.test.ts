@@ -89,7 +89,7 @@ async function build(
   const { asOf, parts } = await buildSnapshot({ sources, out, asOf: null, now: NOON, report, ...more })
   const loaded = await loadSnapshot(out)
   const catalog = loaded.parts.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
-  const buoys = cataloguedBuoys(readCatalog(decodePart(new Uint8Array(catalog.buffer), 'f'), 'f'))
+  const buoys = cataloguedBuoys(readCatalog(decodePart(catalog.bytes, 'f'), 'f'))
   return {
     buoys: buoys.map(({ source, identifier }) => `${source} ${identifier}`),
     ids: buoys.map(({ id }) => id),
@@ -200,7 +200,7 @@ test('A pass keeps its observations at the virtual buoys that are wanted.', asyn
   assert.deepEqual(buoys, ['Sky V2'])
   const { parts } = await loadSnapshot(out)
   const passes = parts.find(({ entry }) => entry.kind === 'passes') ?? assert.fail('no passes')
-  assert.deepEqual([...readPasses(decodePart(new Uint8Array(passes.buffer), 'f'), 'f').buoy], ids)
+  assert.deepEqual([...readPasses(decodePart(passes.bytes, 'f'), 'f').buoy], ids)
 })
 
 test('The words of the configuration about a network replace the adapter’s own.', async (t) => {
@@ -209,7 +209,7 @@ test('The words of the configuration about a network replace the adapter’s own
   await build(out, [configured('feed', [buoy('North', 'A', 10)], { terms: terms('feed', { info }) })])
   const loaded = await loadSnapshot(out)
   const catalog = loaded.parts.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
-  assert.deepEqual(readCatalog(decodePart(new Uint8Array(catalog.buffer), 'f'), 'f').sources, [
+  assert.deepEqual(readCatalog(decodePart(catalog.bytes, 'f'), 'f').sources, [
     { name: 'North', label: null, aliases: [], ...info },
   ])
 })

@@ -59,9 +59,9 @@ interface World {
 
 async function worldOf(out: string, manifest: Manifest): Promise<World> {
   const { parts } = await loadSnapshot(out)
-  const decoded = parts.map(({ entry, buffer }) => ({
+  const decoded = parts.map(({ entry, bytes }) => ({
     entry,
-    part: decodePart(new Uint8Array(buffer), entry.file),
+    part: decodePart(bytes, entry.file),
   }))
   const catalog = decoded.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
   const buoys = cataloguedBuoys(readCatalog(catalog.part, 'f'))

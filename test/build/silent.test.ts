@@ -141,7 +141,7 @@ async function contentOf(out: string): Promise<Omit<Built, 'id' | 'document'>> {
   const { parts } = await loadSnapshot(out)
   const of = <T>(kind: PartKind, read: (part: Part, file: string) => T): T | null => {
     const found = parts.find(({ entry }) => entry.kind === kind)
-    return found === undefined ? null : read(decodePart(new Uint8Array(found.buffer), 'f'), 'f')
+    return found === undefined ? null : read(decodePart(found.bytes, 'f'), 'f')
   }
   const catalog = of('catalog', readCatalog) ?? assert.fail('no catalogue')
   const passes = of('passes', readPasses)

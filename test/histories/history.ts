@@ -421,9 +421,9 @@ export class History {
   async #contentOf({ asOf, parts }: Manifest): Promise<object> {
     const decoded: { part: Part; month: number | null; kind: string }[] = []
     for (const entry of parts) {
-      const { buffer } = await loadPart(this.#dir, entry)
+      const { bytes } = await loadPart(this.#dir, entry)
       decoded.push({
-        part: decodePart(new Uint8Array(buffer), entry.file),
+        part: decodePart(bytes, entry.file),
         month: entry.month,
         kind: entry.kind,
       })

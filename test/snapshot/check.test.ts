@@ -27,7 +27,7 @@ async function goodPart(kind: PartKind): Promise<{ part: Part; entry: PartEntry 
     snapshot = await loadSnapshot(folder)
   }
   const found = snapshot.parts.findLast(({ entry }) => entry.kind === kind) ?? assert.fail(kind)
-  const part = decodePart(new Uint8Array(found.buffer).slice(), found.entry.file)
+  const part = decodePart(found.bytes.slice(), found.entry.file)
   finish(checkPart(part, found.entry))
   return { part, entry: { ...found.entry } }
 }

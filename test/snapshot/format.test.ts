@@ -338,7 +338,7 @@ function contents(snapshot: Awaited<ReturnType<typeof loadSnapshot>>): unknown {
   return {
     id,
     asOf,
-    parts: parts.map(({ entry: of, buffer }) => [of, Buffer.from(buffer).toString('base64')]),
+    parts: parts.map(({ entry: of, bytes }) => [of, Buffer.from(bytes).toString('base64')]),
   }
 }
 
@@ -446,7 +446,7 @@ test('Of a snapshot in memory only the parts that changed are read again.', asyn
   await smallSnapshot()
   const before = await loadSnapshot(whole)
   const after = await loadSnapshot(whole, before)
-  assert.ok(after.parts.every(({ buffer }, i) => buffer === before.parts[i].buffer))
+  assert.ok(after.parts.every(({ bytes }, i) => bytes.buffer === before.parts[i].bytes.buffer))
 })
 
 test('A header may hold no more than its kind and rows need.', () => {

@@ -35,9 +35,9 @@ function linesOf(...args: string[]): string[][] {
 async function expectedReadings(dir: string, buoy: number): Promise<string[][]> {
   const { parts } = await loadSnapshot(dir)
   const rows: string[][] = []
-  for (const { entry, buffer } of parts) {
+  for (const { entry, bytes } of parts) {
     if (entry.kind !== 'readings') continue
-    const month = readMonth(decodePart(new Uint8Array(buffer), entry.file), entry.month!, entry.file)
+    const month = readMonth(decodePart(bytes, entry.file), entry.month!, entry.file)
     const at = month.buoys.indexOf(buoy)
     if (at === -1) continue
     for (let row = month.start[at]; row < month.start[at + 1]; row++) {
@@ -62,7 +62,7 @@ const asPython = (rows: string[][]): string[][] =>
 async function expectSameAsProgram(dir: string): Promise<number> {
   const { parts } = await loadSnapshot(dir)
   const catalogue = parts.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
-  const { id, slugs, names } = readCatalog(decodePart(new Uint8Array(catalogue.buffer), 'f'), 'f')
+  const { id, slugs, names } = readCatalog(decodePart(catalogue.bytes, 'f'), 'f')
   const listed = linesOf(dir)
   assert.deepEqual(
     listed.map(([buoy, slug, , , name]) => [buoy, slug, name]),

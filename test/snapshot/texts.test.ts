@@ -43,7 +43,7 @@ test('Names longer than a snapshot holds are cut, and what is built is loaded.',
   await build([fakeSource([{ ...alpha, name: LONG }, ...others]), source], dir)
   const { parts } = await loadSnapshot(dir)
   const part = parts.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
-  const { names, spots } = readCatalog(decodePart(new Uint8Array(part.buffer), 'c'), 'c')
+  const { names, spots } = readCatalog(decodePart(part.bytes, 'c'), 'c')
   assert.ok(names.includes(LONG.slice(1)))
   assert.equal(spots[0].name, LONG.slice(1))
 })
