@@ -5,17 +5,19 @@
  */
 import tzLookup from '@photostructure/tz-lookup'
 import { MISSING_U16 } from '../sea/columns.ts'
-import type { Dataset } from '../answers/dataset.ts'
 import { notFound } from '../answers/errors.ts'
 import { haversineKm } from '../sea/geo.ts'
-import { directionAt, valueAt, type Forecast, type ForecastModel } from '../index/forecast.ts'
+import { directionAt, type Forecast, type ForecastCodes, type ForecastModel } from '../index/forecast.ts'
+import type { MonthRows } from '../index/segments.ts'
 import type { Tides } from '../index/tides.ts'
-import { COMPASS_TEXT, compassIndex, HUNDREDTHS, THOUSANDTHS } from '../answers/number-tables.ts'
+import { writeHundredths, writeThousandths } from '../answers/code-text.ts'
+import { COMPASS_TEXT, compassIndex } from '../answers/number-tables.ts'
 import { Literal } from '../answers/literals.ts'
 import { type JsonWriter } from '../answers/json.ts'
 import { operation, PRELUDE_BYTES, type View } from '../answers/operation.ts'
 import { choice, integer, number, timestamp, type QueryOf } from '../answers/parameters.ts'
-import { recordTable, type JsonRecord, type RecordColumn } from '../answers/record-table.ts'
+import { COLUMNS, MODEL_COLUMNS, SPOT_COLUMNS } from '../answers/conditions-columns.ts'
+import { recordTable, type JsonRecord } from '../answers/record-table.ts'
 import { FORMATS } from '../answers/shape.ts'
 import type { Table, TableRequest } from '../answers/table.ts'
 import { waveEnergy } from '../answers/energy.ts'
@@ -113,65 +115,6 @@ function tableOf({ view, query, now }: TableRequest<typeof parameters>): Table {
   })
 }
 
-const columnsOf = (
-  member: string,
-  names: { readonly [name: string]: readonly [RecordColumn['kind'], string?] },
-): RecordColumn[] =>
-  Object.entries(names).map(([name, [kind, unit = kind === 'time' ? 'UTC' : '']]) => ({
-    name: `${member}.${name}`,
-    kind,
-    unit,
-  }))
-
-const COLUMNS: readonly RecordColumn[] = [
-  ...columnsOf('location', { lat: ['number', 'degree'], lng: ['number', 'degree'], timezone: ['text'] }),
-  ...columnsOf('forecast', {
-    waves_height: ['number', 'm'],
-    waves_period: ['number', 's'],
-    waves_direction: ['text'],
-    wind_speed: ['number', 'km/h'],
-    wind_direction: ['text'],
-    swell_height: ['number', 'm'],
-    swell_period: ['number', 's'],
-    swell_direction: ['text'],
-    wave_energy: ['number', 'kJ/m'],
-  }),
-  ...columnsOf('reading', {
-    exists: ['flag'],
-    significient_height: ['number', 'm'],
-    maximum_height: ['number', 'm'],
-    direction_degrees: ['number', 'degree'],
-    period: ['number', 's'],
-    time: ['time'],
-    wave_energy: ['number', 'kJ/m'],
-  }),
-  ...columnsOf('reading.buoy', { id: ['integer'], name: ['text'], distance_km: ['number', 'km'] }),
-  ...columnsOf('tide', {
-    height: ['number', 'm'],
-    time: ['time'],
-    direction: ['text'],
-    seconds_to_next_tide_change: ['integer', 's'],
-    next_tide: ['text'],
-    next_tide_height: ['number', 'm'],
-    harbor: ['text'],
-  }),
-  ...columnsOf('metadata', {
-    forecast_updated_at: ['time'],
-    reading_age_minutes: ['number', 'min'],
-    tide_source: ['text'],
-  }),
-  ...columnsOf('units', { height: ['text'], speed: ['text'] }),
-]
-
-const MODEL_COLUMNS = columnsOf('metadata', { forecast_model: ['text'], forecast_credit: ['text'] })
-
-const SPOT_COLUMNS = columnsOf('spot', {
-  id: ['integer'],
-  name: ['text'],
-  lat: ['number', 'degree'],
-  lng: ['number', 'degree'],
-})
-
 const LOCATION = new Literal('{"location":{"lat":')
 const LNG = new Literal(',"lng":')
 const TIMEZONE = new Literal(',"timezone":"')
@@ -224,6 +167,9 @@ const TIDE_SOURCE = new Literal(',"tide_source":')
 const UNITS = new Literal('},"units":{"height":"m","speed":"km/h"}')
 const END = new Literal('}')
 
+/** Of the forecast that is being written, in the order of the answer: codes of hundredths, indexes of compass points. */
+const values = new Int32Array(8)
+
 const NO_MODEL: ForecastModel = { model: null, credit: null }
 
 /** Names of time zones as they come up: there are some four hundred. */
@@ -251,37 +197,41 @@ function writeForecast(writer: JsonWriter, forecast: Forecast, point: number, ti
     writer.literal(NO_FORECAST)
     return
   }
-  const share = forecast.shareAt(row, time)
-  const { codes } = forecast
-  // All are read before any is written, so that the waits for memory overlap: 0.1 µs less where they are not
-  // in the cache.
-  const height = centi(valueAt(codes.waveHeight, row, share))
-  const period = centi(valueAt(codes.wavePeriod, row, share))
-  const direction = pointAt(codes.waveDirection, row, share)
-  const windSpeed = wholeTenths(valueAt(codes.windSpeed, row, share))
-  const windDirection = pointAt(codes.windDirection, row, share)
-  const swellHeight = centi(valueAt(codes.swellHeight, row, share))
-  const swellPeriod = centi(valueAt(codes.swellPeriod, row, share))
-  const swellDirection = pointAt(codes.swellDirection, row, share)
+  readValues(forecast.codes, row, forecast.shareAt(row, time))
   writer.literal(FORECAST)
-  writer.entry(HUNDREDTHS, height)
+  hundredths(writer, values[0])
   writer.literal(WAVES_PERIOD)
-  writer.entry(HUNDREDTHS, period)
+  hundredths(writer, values[1])
   writer.literal(WAVES_DIRECTION)
-  writer.entry(COMPASS_TEXT, direction)
+  writer.entry(COMPASS_TEXT, values[2])
   writer.literal(WIND_SPEED)
-  writer.entry(HUNDREDTHS, windSpeed)
+  hundredths(writer, values[3])
   writer.literal(WIND_DIRECTION)
-  writer.entry(COMPASS_TEXT, windDirection)
+  writer.entry(COMPASS_TEXT, values[4])
   writer.literal(SWELL_HEIGHT)
-  writer.entry(HUNDREDTHS, swellHeight)
+  hundredths(writer, values[5])
   writer.literal(SWELL_PERIOD)
-  writer.entry(HUNDREDTHS, swellPeriod)
+  hundredths(writer, values[6])
   writer.literal(SWELL_DIRECTION)
-  writer.entry(COMPASS_TEXT, swellDirection)
+  writer.entry(COMPASS_TEXT, values[7])
   writer.literal(FORECAST_ENERGY)
-  writeEnergy(writer, height, period, 100)
+  writeEnergy(writer, values[0], values[1], 100)
   writer.literal(END)
+}
+
+/**
+ * Reads what the answer shows into `values`, in its order. All are read before any is written, so that the waits for
+ * memory overlap, and whole numbers between functions need no memory of their own.
+ */
+function readValues(codes: ForecastCodes, row: number, share: number): void {
+  values[0] = tenthAt(codes.waveHeight, row, share)
+  values[1] = tenthAt(codes.wavePeriod, row, share)
+  values[2] = pointAt(codes.waveDirection, row, share)
+  values[3] = wholeTenths(tenthAt(codes.windSpeed, row, share))
+  values[4] = pointAt(codes.windDirection, row, share)
+  values[5] = tenthAt(codes.swellHeight, row, share)
+  values[6] = tenthAt(codes.swellPeriod, row, share)
+  values[7] = pointAt(codes.swellDirection, row, share)
 }
 
 /**
@@ -295,14 +245,27 @@ function pointAt(codes: Uint16Array, row: number, share: number): number {
     : compassIndex(directionAt(codes, row, share))
 }
 
-/** Thousandths to whole hundredths. */
-function centi(thousandths: number): number {
-  return thousandths === MISSING_U16 ? MISSING_U16 : Math.round(thousandths / 10)
+/** A tenth of a quantity's code, rounded: thousandths become hundredths. `share` is of the way to the next row. */
+function tenthAt(codes: Uint16Array, row: number, share: number): number {
+  const before = codes[row]
+  if (before === MISSING_U16) return MISSING_U16
+  if (share === 0) return Math.round(before / 10) | 0
+  const after = codes[row + 1]
+  return after === MISSING_U16 ? MISSING_U16 : Math.round((before + (after - before) * share) / 10) | 0
 }
 
-/** Hundredths to the hundredths of a number with one decimal. */
-function wholeTenths(hundredths: number): number {
-  return hundredths === MISSING_U16 ? MISSING_U16 : Math.round(hundredths / 10) * 10
+/** Whole tenths to the hundredths of a number with one decimal. */
+function wholeTenths(tenths: number): number {
+  return tenths === MISSING_U16 ? MISSING_U16 : tenths * 10
+}
+
+/** A code of hundredths, and one of thousandths. */
+function hundredths(writer: JsonWriter, code: number): void {
+  writer.at = writeHundredths(writer.view, writer.at, code)
+}
+
+function thousandths(writer: JsonWriter, code: number): void {
+  writer.at = writeThousandths(writer.view, writer.at, code)
 }
 
 /** `height` and `period` in codes of `scale` per unit. */
@@ -326,42 +289,44 @@ function writeModel(writer: JsonWriter, forecast: Forecast | null, point: number
  */
 function writeReading({ dataset, fragments }: View, lat: number, lng: number, time: number): number {
   const { catalog, readings, physicalNearby } = dataset
+  let row = -1
+  let month = -1
+  // The last one that is taken is the nearest.
   const reports = (ordinal: number): boolean => {
-    const position = readings.closest(ordinal, time)
-    return position !== -1 && Math.abs(readings.timeAt(ordinal, position) - time) <= READING_REACH_SECONDS
+    const found = readings.closestRowWithin(ordinal, time, READING_REACH_SECONDS)
+    if (found === -1) return false
+    row = found
+    month = readings.month[readings.found]
+    return true
   }
   const ordinal = physicalNearby.nearest(lat, lng, reports)
   if (ordinal === -1) {
     fragments.writer.literal(NO_READING)
     return -1
   }
-  const position = readings.closest(ordinal, time)
   const km = haversineKm(lat, lng, catalog.lat[ordinal], catalog.lng[ordinal])
-  writeFoundReading(dataset, fragments, ordinal, position, km)
-  return readings.timeAt(ordinal, position)
+  return writeFoundReading(readings.months[month], fragments, ordinal, row, km)
 }
 
+/** Returns the time of the reading. */
 function writeFoundReading(
-  { readings }: Dataset,
+  { time, measures }: MonthRows,
   { writer, idAndName }: SnapshotFragments,
   ordinal: number,
-  position: number,
+  row: number,
   km: number,
-): void {
-  const segment = readings.segmentOf(ordinal, position)
-  const { time, measures } = readings.months[readings.month[segment]]
-  const row = readings.from[segment] + position - readings.before[segment]
+): number {
   const { significantHeight, maximumHeight, direction, period } = measures
   const height = significantHeight.codes[row & significantHeight.mask]
   const periodCode = period.codes[row & period.mask]
   writer.literal(READING)
-  writer.entry(THOUSANDTHS, height)
+  thousandths(writer, height)
   writer.literal(MAXIMUM_HEIGHT)
-  writer.entry(THOUSANDTHS, maximumHeight.codes[row & maximumHeight.mask])
+  thousandths(writer, maximumHeight.codes[row & maximumHeight.mask])
   writer.literal(DIRECTION_DEGREES)
-  writer.entry(HUNDREDTHS, direction.codes[row & direction.mask])
+  hundredths(writer, direction.codes[row & direction.mask])
   writer.literal(PERIOD)
-  writer.entry(THOUSANDTHS, periodCode)
+  thousandths(writer, periodCode)
   writer.literal(TIME)
   writer.timestamp(time[row])
   writer.literal(WAVE_ENERGY)
@@ -371,8 +336,9 @@ function writeFoundReading(
   // The distance goes in before the closing brace.
   writer.at--
   writer.literal(DISTANCE)
-  writer.entry(HUNDREDTHS, Math.round(km * 100))
+  hundredths(writer, Math.round(km * 100))
   writer.literal(READING_END)
+  return time[row]
 }
 
 /** What comes next decides whether the water rises or falls: at a high or low water its slope is 0. */

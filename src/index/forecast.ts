@@ -81,7 +81,11 @@ export class Forecast {
     const { start, time: times } = this.#columns
     const from = start[point]
     const to = start[point + 1]
-    const at = timeBound(times, time, from, to)
+    // Points of one run mostly have the same times, and those of the first point are in the cache: one time is looked
+    // at instead of the ends and three others.
+    const same = from + timeBound(times, time, 0, start[1])
+    const isSame = same < to && times[same] >= time && (same === from || times[same - 1] < time)
+    const at = isSame ? same : timeBound(times, time, from, to)
     if (at === to) return -1
     if (times[at] === time) return at
     return at > from && times[at] - times[at - 1] <= LONGEST_STEP ? at - 1 : -1

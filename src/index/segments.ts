@@ -90,18 +90,6 @@ export class Segments implements SegmentColumns {
     return this.months[this.month[segment]].time[this.from[segment] + position - this.before[segment]]
   }
 
-  /** Position of the row closest in time, on a tie the earlier; −1 when the buoy has none. */
-  closest(ordinal: number, time: number): number {
-    const segment = this.#segmentFrom(ordinal, time)
-    if (segment === this.first[ordinal + 1]) return this.count(ordinal) - 1
-    const row = this.#touchedRowFrom(segment, time)
-    const position = this.before[segment] + row - this.from[segment]
-    if (position === 0) return 0
-    const times = this.months[this.month[segment]].time
-    const earlier = row === this.from[segment] ? this.newest[segment - 1] : times[row - 1]
-    return time - earlier <= times[row] - time ? position - 1 : position
-  }
-
   /** How many of the buoy's rows are older than `time`: the position of the first that is not. */
   positionOf(ordinal: number, time: number): number {
     const segment = this.#segmentFrom(ordinal, time)
@@ -118,7 +106,7 @@ export class Segments implements SegmentColumns {
     return this.months[this.month[segment]].time[row] === time ? row : -1
   }
 
-  /** As `closest`, the row in the month of `found`. */
+  /** The row closest in time, on a tie the earlier, in the month of `found`; −1 when the buoy has none. */
   closestRow(ordinal: number, time: number): number {
     const segment = this.#segmentFrom(ordinal, time)
     const first = this.first[ordinal]
@@ -129,6 +117,20 @@ export class Segments implements SegmentColumns {
     const after = times[row] - time
     if (row !== this.from[segment]) return time - times[row - 1] <= after ? row - 1 : row
     return segment === first || time - this.newest[segment - 1] > after ? row : this.#lastRow(segment - 1)
+  }
+
+  /**
+   * As `closestRow`, and −1 where that row is more than `reach` seconds away: mostly without a look at the rows, whose
+   * cache lines nobody else needs.
+   */
+  closestRowWithin(ordinal: number, time: number, reach: number): number {
+    const segment = this.#segmentFrom(ordinal, time)
+    const isNear =
+      (segment !== this.first[ordinal] && time - this.newest[segment - 1] <= reach) ||
+      (segment !== this.first[ordinal + 1] && this.oldest[segment] - time <= reach)
+    if (!isNear) return -1
+    const row = this.closestRow(ordinal, time)
+    return Math.abs(this.months[this.month[this.found]].time[row] - time) <= reach ? row : -1
   }
 
   #lastRow(segment: number): number {

@@ -88,11 +88,12 @@ const ROUNDING_M = 1e-8
 /** What is known of four days of a harbour. */
 interface Days {
   /**
-   * High and low waters in the block and the first after it, and their times again: a walk along the objects
-   * would miss the cache at each.
+   * High and low waters in the block and the first after it, alternating, by times and heights: a walk along
+   * objects would miss the cache at each.
    */
-  readonly extremes: readonly Extreme[]
   readonly extremeTimes: Float64Array
+  readonly extremeHeights: Float64Array
+  readonly isFirstHigh: boolean
   /** Heights every `LEVEL_STEP`, m. */
   readonly levels: Float64Array
   /**
@@ -122,6 +123,9 @@ export class Tides {
   readonly #leastRange: Float32Array
   readonly #motions = new Map<number, Motion>()
   readonly #days = new Map<number, Days>()
+  /** Those that were asked for last, and their key in the map. */
+  #lastDays: Days | null = null
+  #lastKey = 0
   /** Levels at the full hours of a block, hundredths of a metre. */
   readonly #levels = new Map<number, Int16Array>()
   /** Terms a·cos(φ + k·δ) of a walk in equal steps, used again by each: value before, value now, 2 cos δ. */
@@ -179,8 +183,11 @@ export class Tides {
    * high and falls towards a low.
    */
   next(harbour: number, time: number): Extreme | null {
-    const { extremes, extremeTimes } = this.#daysOf(harbour, blockOf(time))
-    for (let i = 0; i < extremeTimes.length; i++) if (extremeTimes[i] > time) return extremes[i]
+    const { extremeTimes, extremeHeights, isFirstHigh } = this.#daysOf(harbour, blockOf(time))
+    for (let i = 0; i < extremeTimes.length; i++) {
+      if (extremeTimes[i] <= time) continue
+      return { time: extremeTimes[i], height: extremeHeights[i], high: isFirstHigh === (i % 2 === 0) }
+    }
     return null
   }
 
@@ -224,11 +231,23 @@ export class Tides {
   }
 
   #daysOf(harbour: number, block: number): Days {
-    return remembered(this.#days, harbour * BLOCKS_PER_HARBOUR + block, MAX_TABLES, () => {
-      const extremes = this.#tabulate(harbour, block)
-      const extremeTimes = Float64Array.from(extremes, ({ time }) => time)
-      return { extremes, extremeTimes, ...this.#levelsOf(harbour, block) }
-    })
+    const key = harbour * BLOCKS_PER_HARBOUR + block
+    // One answer asks for a level and an extreme.
+    if (this.#lastDays === null || key !== this.#lastKey) {
+      this.#lastDays = remembered(this.#days, key, MAX_TABLES, () => this.#newDays(harbour, block))
+      this.#lastKey = key
+    }
+    return this.#lastDays
+  }
+
+  #newDays(harbour: number, block: number): Days {
+    const extremes = this.#tabulate(harbour, block)
+    return {
+      extremeTimes: Float64Array.from(extremes, ({ time }) => time),
+      extremeHeights: Float64Array.from(extremes, ({ height }) => height),
+      isFirstHigh: extremes.length > 0 && extremes[0].high,
+      ...this.#levelsOf(harbour, block),
+    }
   }
 
   /**

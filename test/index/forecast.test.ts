@@ -124,8 +124,10 @@ test('Values between two times lie on the straight line, directions on the circl
   fc.assert(
     fc.property(
       aSeries,
+      // Another point of the same times, of others, or none.
+      fc.oneof(fc.constant(null), fc.constant('same'), aSeries),
       fc.array(fc.double({ min: -0.1, max: 1.1, noNaN: true })),
-      ({ times, codes }, shares) => {
+      ({ times, codes }, other, shares) => {
         const values = Object.fromEntries(
           FORECAST_NAMES.map((name) => [
             name,
@@ -136,7 +138,10 @@ test('Values between two times lie on the straight line, directions on the circl
         // One that has a value, so that the record is a forecast whatever the others are.
         anchor.values.waveHeight = times.map((_, i) => codes.waveHeight[i] ?? 1000).map((code) => code / 1000)
         const heights = times.map((_, i) => codes.waveHeight[i] ?? 1000)
-        const forecast = indexOf([anchor])
+        const otherTimes = other === null ? [] : other === 'same' ? times : other.times
+        const before = recordAt(9, 10, { times: otherTimes, values: { waveHeight: otherTimes.map(() => 1) } })
+        const forecast = indexOf(other === null ? [anchor] : [anchor, before])
+        const point = other === null ? 0 : 1
         const span = times.at(-1)! - times[0]
         const asked = [
           ...times,
@@ -145,7 +150,7 @@ test('Values between two times lie on the straight line, directions on the circl
           0xffff_ffff,
         ]
         for (const time of asked) {
-          const row = forecast.rowAt(0, time)
+          const row = forecast.rowAt(point, time)
           const after = times.findIndex((known) => known >= time)
           const isExact = times[after] === time
           const isBridged = after > 0 && times[after] - times[after - 1] <= 6 * HOUR

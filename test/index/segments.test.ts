@@ -87,8 +87,12 @@ test('Counts, positions, times, segments and the closest row are those of one so
             if (closest === -1 || Math.abs(time - moment) < Math.abs(times[closest] - moment))
               closest = position
           }
-          assert.equal(segments.closest(ordinal, moment), closest)
           assert.equal(positionFound(segments, segments.closestRow(ordinal, moment)), closest)
+          const away = Math.abs(times[closest] - moment)
+          for (const reach of [0, away - 1, away, 20, 400]) {
+            const within = segments.closestRowWithin(ordinal, moment, reach)
+            assert.equal(positionFound(segments, within), away <= reach ? closest : -1)
+          }
           assert.equal(positionFound(segments, segments.rowAt(ordinal, moment)), times.indexOf(moment))
         }
       }
@@ -101,7 +105,9 @@ test('Of two rows equally far from a moment the earlier one is the closest, with
   const months = [monthRows(0, new Map([[7, [100, 200, 900]]])), monthRows(1, new Map([[7, [1100]]]))]
   const segments = finish(segmentsOf(Uint32Array.of(7), months))
   assert.deepEqual(
-    [0, 149, 150, 151, 1000, 1001, 5000].map((moment) => segments.closest(0, moment)),
+    [0, 149, 150, 151, 1000, 1001, 5000].map((moment) =>
+      positionFound(segments, segments.closestRow(0, moment)),
+    ),
     [0, 0, 0, 1, 2, 3, 3],
   )
 })
@@ -113,7 +119,8 @@ test('A page over the borders of months has the rows that a slice of one array h
   )
   const segments = finish(segmentsOf(Uint32Array.of(1, 3), months))
   assert.equal(segments.count(0), 0)
-  assert.equal(segments.closest(0, 5), -1)
+  assert.equal(segments.closestRow(0, 5), -1)
+  assert.equal(segments.closestRowWithin(0, 5, 1e9), -1)
   fc.assert(
     fc.property(fc.nat(all.length - 1), fc.nat(90), (from, length) => {
       const page: number[] = []
