@@ -1,10 +1,6 @@
 /**
- * Answers that take long, made in slices between which others are served, and sent as their readers take
- * them.
- *
- * Each is made twice: once to know its length, without which uws could send it only in a way that breaks
- * where its reader goes; then to be sent. One that is kept for others is made once, and sent from what is
- * kept for as long as it is.
+ * Whose turn it is among the answers that take long: each is made in slices, between which others are served,
+ * and sent as its reader takes it (`expensive-answer.ts`).
  *
  * A few are worked at in rotation; others wait, not too many and not for long, and no client has more than
  * its share of either. An answer whose reader takes nothing gives its slot to the next one meanwhile, and
@@ -13,14 +9,12 @@
  */
 import { MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from '../http/exchange.ts'
 import { JsonWriter } from '../answers/json.ts'
-import type { Steps } from '../system/steps.ts'
+import { ExpensiveAnswer, type ExpensiveRequest, type Progress } from './expensive-answer.ts'
 
-/** Work of one slice: others wait for it once in each round of the event loop. */
-const SLICE_MS = 0.5
 /**
- * Rest between two slices while others ask, too. A thread that never rests is put off by the
- * system for as long as others of the machine run: with 200 series at once on two busy cores p99 of the
- * others went from 8 to 100 ms without rests, to 16 with them.
+ * Rest between two slices while others ask, too. A thread that never rests is put off by the system for as
+ * long as others of the machine run: with 200 series at once on two busy cores p99 of the others went from 8
+ * to 100 ms without rests, to 16 with them.
  */
 const REST_MS = 1
 /** For so long after a request more of them are expected. */
@@ -32,14 +26,9 @@ const MOST_BEGUN = 32
 const MOST_WAITING = 128
 /** The share of both that one client may have. */
 export const CLIENT_SHARE = 1 / 4
-/**
- * An answer waits so long for a slot; a connection on which nothing happens ends after ten seconds.
- */
+/** An answer waits so long for a slot; a connection on which nothing happens ends after ten seconds. */
 export const LONGEST_WAIT_MS = 8000
-/**
- * From its beginning to its end: 17 MB at 1.2 Mbit/s. Meanwhile it holds on to the snapshot that it began
- * with.
- */
+/** From its beginning to its end: 17 MB at 1.2 Mbit/s. Meanwhile it holds the snapshot that it began with. */
 export const LONGEST_MS = 120_000
 /** 1.2 Mbit/s: the rate of the line above. */
 export const LEAST_BYTES_PER_MS = 150
@@ -50,87 +39,19 @@ export const LEAST_BYTES_PER_MS = 150
 export const LONGEST_UNREAD_MS = 10_000
 export const LOOK_INTERVAL_MS = 500
 
-/** What one step writes at most. */
-const STEP_BYTES = 16 * 1024
-/**
- * What was written goes to the connection at so many bytes; one more step fits behind them. Fewer than the
- * least are not worth a call.
- */
-const FLUSH_BYTES = MOST_WRITE_BYTES - STEP_BYTES
-const LEAST_FLUSH_BYTES = 16 * 1024
-
 /** For `Retry-After`, seconds. */
 export const BUSY_RETRY_SECONDS = Math.ceil(LONGEST_WAIT_MS / 1000)
 
-/** What is asked for. */
-export interface ExpensiveRequest {
-  /** Whose share it takes: the slot of a key, or −1 without one. */
-  readonly client: number
-  /** Status and headers, asked for when it is sent. */
-  head(): string | Uint8Array
-  /**
-   * Writes the answer into a writer that may begin anew after each step; a step takes some 50 µs and writes
-   * 16 KB at most. Called again, it writes as many bytes.
-   */
-  steps(writer: JsonWriter): Steps<unknown>
-  /** It waited too long (`fault` is null), or failed before any of it was sent: says so in `reply`. */
-  refuse(reply: LaterReply, fault: unknown): void
-  /** It failed after it had begun; its connection was cut. */
-  onFault(error: unknown): void
-  /**
-   * Gets all of it once it is made; null where it is not to be kept. @returns null where it could not be kept
-   */
-  readonly keep: ((answer: Uint8Array) => Kept | null) | null
-  /** Bytes that it takes at most, where it may take longer than others for them. */
-  readonly mostBytes?: number
-}
-
-/** What is kept of an answer, the same bytes each time; null when it is kept no longer. */
-export type Kept = () => Uint8Array | null
-
-/** One answer from its request to its end. */
-class Answer implements LaterEvents {
-  readonly request: ExpensiveRequest
-  readonly #answers: ExpensiveAnswers
-  reply: LaterReply | null = null
-  steps: Steps<unknown> | null = null
-  /** Whether its length is known and its head is out. */
-  isBegun = false
-  /** Bytes of all of it, as far as they are counted, and bytes that are sent. */
-  length = 0
-  sent = 0
-  /** Bytes that are made once more and were sent before. */
-  skipped = 0
-  /** When it was asked for, and when its steps began, in ms of the clock. */
-  readonly askedAt: number
-  begunAt = 0
-  /** When its reader last left no room. */
-  unreadSince = 0
-  /** All that was made before it has begun, where it is to be kept; then what is kept of it. */
-  pieces: Uint8Array[] | null
-  kept: Kept | null = null
-
-  constructor(answers: ExpensiveAnswers, request: ExpensiveRequest, askedAt: number) {
-    this.#answers = answers
-    this.request = request
-    this.askedAt = askedAt
-    this.pieces = request.keep === null ? null : []
-  }
-
-  readonly onRoom = (): void => this.#answers.goOn(this)
-  readonly onGone = (): void => this.#answers.leave(this)
-}
-
 export class ExpensiveAnswers {
   /** In the order they came in. */
-  readonly #waiting: Answer[] = []
+  readonly #waiting: ExpensiveAnswer[] = []
   /** Those that are worked at, and those that wait for their readers. */
-  readonly #working: Answer[] = []
-  readonly #unread = new Set<Answer>()
+  readonly #working: ExpensiveAnswer[] = []
+  readonly #unread = new Set<ExpensiveAnswer>()
   /** What was written of the answer at work. */
   readonly #writer = new JsonWriter(2 * MOST_WRITE_BYTES)
   /** The answer that the writer holds bytes of. */
-  #atWork: Answer | null = null
+  #atWork: ExpensiveAnswer | null = null
   #isScheduled = false
   /**
    * How many requests this thread has had, when it was last looked, and when that had changed, in ms of
@@ -172,7 +93,7 @@ export class ExpensiveAnswers {
   /** Whether one more of `client` finds a slot, now or after a wait. */
   hasSlot(client: number): boolean {
     if (this.#waiting.length >= MOST_WAITING) return false
-    const isOfClient = ({ request }: Answer): boolean => request.client === client
+    const isOfClient = ({ request }: ExpensiveAnswer): boolean => request.client === client
     const own = this.#waiting.filter(isOfClient).length + this.#begunOf(client)
     return own < (MOST_WAITING + MOST_BEGUN) * CLIENT_SHARE
   }
@@ -182,7 +103,7 @@ export class ExpensiveAnswers {
    * be deferred, and nothing was taken
    */
   add(request: ExpensiveRequest, later: (events: LaterEvents) => LaterReply | null): boolean {
-    const answer = new Answer(this, request, this.#clock())
+    const answer = new ExpensiveAnswer(this, request, this.#clock())
     answer.reply = later(answer)
     if (answer.reply === null) return false
     this.#waiting.push(answer)
@@ -192,14 +113,14 @@ export class ExpensiveAnswers {
   }
 
   /** The reader of `answer` takes more. */
-  goOn(answer: Answer): void {
+  goOn(answer: ExpensiveAnswer): void {
     if (!this.#unread.delete(answer)) return
     this.#working.push(answer)
     this.#workSoon()
   }
 
   /** `answer` is over, whole or not; its slot is free. */
-  leave(answer: Answer): void {
+  leave(answer: ExpensiveAnswer): void {
     if (this.#atWork === answer) this.#atWork = null
     this.#unread.delete(answer)
     remove(this.#waiting, answer)
@@ -258,9 +179,7 @@ export class ExpensiveAnswers {
       this.#writer.begin()
     }
     try {
-      const kept = answer.kept?.() ?? null
-      if (kept !== null) this.#sliceOfKept(answer, kept)
-      else this.#slice(answer)
+      this.#hasWorked(answer, answer.slice(this.#writer))
     } catch (error) {
       this.#fail(answer, error)
     }
@@ -271,8 +190,8 @@ export class ExpensiveAnswers {
    * The first waiting answer of the client that has the fewest begun, unless that client has its share of
    * them.
    */
-  #next(): Answer | null {
-    let best: Answer | null = null
+  #next(): ExpensiveAnswer | null {
+    let best: ExpensiveAnswer | null = null
     let fewest = MOST_BEGUN * CLIENT_SHARE
     for (const answer of this.#waiting) {
       if (fewest === 0) break
@@ -285,89 +204,25 @@ export class ExpensiveAnswers {
     return best
   }
 
-  #begin(answer: Answer): void {
-    answer.begunAt = this.#clock()
-    answer.steps = answer.request.steps(this.#writer)
-    this.#working.push(answer)
-  }
-
-  #sliceOfKept(answer: Answer, kept: Uint8Array): void {
-    const piece = kept.subarray(answer.sent, answer.sent + MOST_WRITE_BYTES)
-    answer.sent += piece.length
-    this.#sent(answer, answer.reply!.write(piece), answer.sent === kept.length)
-  }
-
-  #slice(answer: Answer): void {
-    const writer = this.#writer
-    if (answer.kept !== null) {
-      answer.kept = null
-      answer.skipped = answer.sent
-    }
-    const steps = (answer.steps ??= answer.request.steps(writer))
-    const end = performance.now() + SLICE_MS
-    let isDone = false
-    do isDone = steps.next().done === true
-    while (!isDone && writer.length < FLUSH_BYTES && performance.now() < end)
-    // Less is not worth a call, unless it is all.
-    if (!isDone && writer.length < LEAST_FLUSH_BYTES) return
-    if (!answer.isBegun) {
-      this.#count(answer)
-      if (isDone) this.#beginSending(answer)
-      this.#atWork = null
-      return
-    }
-    this.#sent(answer, this.#flush(answer), isDone)
-  }
-
-  /** What comes after bytes of it were sent. */
-  #sent(answer: Answer, hasRoom: boolean, isDone: boolean): void {
-    if (answer.reply!.isOver) return
+  /** Gives the turn to the next one, unless nothing has come of the slice of `answer`. */
+  #hasWorked(answer: ExpensiveAnswer, progress: Progress): void {
+    if (progress === 'unsent') return
     this.#atWork = null
-    if (isDone) {
-      if (answer.sent !== answer.length) throw new Error('made again, an answer has another length')
-      answer.reply!.end()
-      this.leave(answer)
-    } else if (!hasRoom) {
+    if (progress === 'over') this.leave(answer)
+    else if (progress === 'full') {
       remove(this.#working, answer)
       this.#unread.add(answer)
       answer.unreadSince = this.#clock()
     }
   }
 
-  #count(answer: Answer): void {
-    const bytes = this.#writer.answer()
-    answer.length += bytes.length
-    answer.pieces?.push(bytes.slice())
-    this.#writer.begin()
+  #begin(answer: ExpensiveAnswer): void {
+    answer.begunAt = this.#clock()
+    answer.steps = answer.request.steps(this.#writer)
+    this.#working.push(answer)
   }
 
-  #beginSending(answer: Answer): void {
-    const { request, pieces } = answer
-    const reply = answer.reply!
-    answer.isBegun = true
-    answer.steps = null
-    if (pieces !== null) {
-      answer.kept = request.keep!(Buffer.concat(pieces))
-      answer.pieces = null
-    }
-    reply.begin(request.head(), answer.length)
-    if (reply.isHead) this.leave(answer)
-  }
-
-  /** Sends what was written. @returns whether there is room for more */
-  #flush(answer: Answer): boolean {
-    const made = this.#writer.answer()
-    const bytes = made.subarray(Math.min(answer.skipped, made.length))
-    answer.skipped -= made.length - bytes.length
-    answer.sent += bytes.length
-    if (answer.sent > answer.length) throw new Error('made again, an answer is longer')
-    // Its last step may come after its last byte, when the response can no longer be written to.
-    const hasRoom = bytes.length === 0 || answer.reply!.write(bytes)
-    this.#writer.begin()
-    return hasRoom
-  }
-
-  #fail(answer: Answer, error: unknown): void {
+  #fail(answer: ExpensiveAnswer, error: unknown): void {
     this.leave(answer)
     if (answer.isBegun) {
       answer.reply!.cut()
@@ -376,7 +231,7 @@ export class ExpensiveAnswers {
   }
 
   /** A long one has the time that its bytes need at the least rate. */
-  #longestOf({ request: { mostBytes = 0 } }: Answer): number {
+  #longestOf({ request: { mostBytes = 0 } }: ExpensiveAnswer): number {
     return Math.max(this.#longestMs, mostBytes / LEAST_BYTES_PER_MS)
   }
 
@@ -396,7 +251,7 @@ export class ExpensiveAnswers {
   }
 }
 
-function remove(list: Answer[], answer: Answer): void {
+function remove(list: ExpensiveAnswer[], answer: ExpensiveAnswer): void {
   const at = list.indexOf(answer)
   if (at !== -1) list.splice(at, 1)
 }
