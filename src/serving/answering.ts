@@ -54,7 +54,7 @@ export class Answering {
     // have links, which come of making them.
     if (!isPinned && exchange.headerValues(IF_NONE_MATCH) !== '') {
       state.describe(operation, low, high, minute, '')
-      if (this.#sender.sendNamed(exchange)) return
+      if (this.#sender.sendNotModifiedUnmade(exchange)) return
     }
     if (cache.isOff || !cache.asked(digest)) {
       if (!cache.isOff) state.options.totals.count('made')

@@ -6,7 +6,14 @@
  * for twice as many answers as fit, taking in each of them and dropping the oldest costs more than it saves
  * (`bench/profiles.md`).
  */
-import { compressAnswer, LEAST_COMPRESSED_BYTES, type CompressedAnswer } from './compressed.ts'
+import {
+  compressAnswer,
+  compressAnswerElsewhere,
+  LEAST_COMPRESSED_BYTES,
+  msElsewhere,
+  type CompressedAnswer,
+} from './compressed.ts'
+import { CompressionBudget } from './compression-budget.ts'
 import type { Encoding } from './encoding.ts'
 import { KeptAnswer, type AnsweredRequest } from './kept-answer.ts'
 import { MOST_COUNTED, Popularity } from './popularity.ts'
@@ -17,13 +24,8 @@ import { Slabs } from './slabs.ts'
 const LARGEST_SHARE = 1 / 8
 /** What an entry costs beside its bytes and key, about: map slot, objects and array header. */
 const ENTRY_BYTES = 300
-/**
- * So much is compressed in a ms: a quarter of what a core can. After a swap thousands of answers are due, on threads
- * that may share the core of the one that serves.
- */
-const COMPRESSED_BYTES_PER_MS = 16 * 1024
-/** At a time, after a while without: some 15 ms of a core. */
-const MOST_COMPRESSED_BYTES = 1024 * 1024
+/** A longer answer is compressed on another thread: this one would serve nobody for more than 0.2 ms. */
+const MOST_BYTES_HERE = 32 * 1024
 /** Memory is taken in pieces of this share of the cache, at most of this size: looking through one takes 0.3 ms. */
 const SLAB_SHARE = 1 / 16
 const MOST_SLAB_BYTES = 1024 * 1024
@@ -51,22 +53,15 @@ export class AnswerCache {
   #targets: RequestTargets<KeptAnswer> | null = null
   /** What entries take beside their bytes. */
   #entryBytes = 0
-  /** That may be compressed now, as of a ms of the clock; less than none where the last one was longer. */
-  #compressible = MOST_COMPRESSED_BYTES
-  #compressibleAt = 0
   /** An answer asked for less often is not taken in; 0 until room had to be made. */
   #bar = 0
   #halvings = 0
-  readonly #clock: () => number
+  readonly #compression: CompressionBudget
 
-  /**
-   * `limit` in bytes; 0 keeps nothing. `popularity`: as the cache of the snapshot before knows it. `clock` in
-   * ms.
-   */
-  constructor(limit: number, popularity = new Popularity(), clock = () => performance.now()) {
+  /** `limit` in bytes; 0 keeps nothing. `popularity`: as the cache of the snapshot before knows it. */
+  constructor(limit: number, popularity = new Popularity(), compression = new CompressionBudget()) {
     this.#limit = limit
-    this.#clock = clock
-    this.#compressibleAt = clock()
+    this.#compression = compression
     this.#slabs = new Slabs(Math.min(MOST_SLAB_BYTES, limit * SLAB_SHARE))
     this.popularity = popularity
     this.#halvings = popularity.halvings
@@ -102,7 +97,7 @@ export class AnswerCache {
   /** Counts a request by its digest. @returns whether so many came lately that its answer may be kept */
   asked({ low, high }: Digested): boolean {
     this.popularity.count(low, high)
-    return this.#bar === 0 || this.popularity.of(low, high) >= this.#barNow()
+    return this.#bar === 0 || this.popularity.of(low, high) >= this.#leastPopularity()
   }
 
   /** The header lines of the links of a kept answer; '' where it has none. */
@@ -129,8 +124,8 @@ export class AnswerCache {
   }
 
   /**
-   * The answer in a coding, or null as long as it is not compressed: once, on another thread, while requests
-   * get it plain.
+   * The answer in a coding, compressed once; null where it is not yet, and requests get it plain: there is no time
+   * for it, or another thread is at it.
    */
   compressed(
     answer: KeptAnswer,
@@ -139,45 +134,58 @@ export class AnswerCache {
     tail: Uint8Array,
   ): CompressedAnswer | null {
     const compressed = answer[encoding]
-    if (compressed === null) {
-      const own = answer.ownTail ?? tail
-      this.#compress(answer, encoding, answer.bytesAt(second, own), own.length)
+    if (compressed !== null) return compressed === 'under way' ? null : compressed
+    const own = answer.ownTail ?? tail
+    const bytes = answer.bytesAt(second, own)
+    if (bytes.length < LEAST_COMPRESSED_BYTES || !this.#compression.allows()) return null
+    if (bytes.length > MOST_BYTES_HERE) {
+      this.#compressElsewhere(answer, encoding, bytes, own.length)
+      return null
     }
-    return compressed === 'under way' ? null : compressed
+    return this.#compressHere(answer, encoding, bytes, own.length)
   }
 
-  #compress(answer: KeptAnswer, encoding: Encoding, bytes: Uint8Array, tailLength: number): void {
-    if (bytes.length < LEAST_COMPRESSED_BYTES || !this.#mayCompress(bytes.length)) return
-    answer[encoding] = 'under way'
-    compressAnswer(encoding, bytes, tailLength)
-      .then((compressed) => {
-        if (!answer.kept) return
-        // It would be compressed again otherwise.
-        this.#makeRoom(compressed.bytes.length, 0, Infinity)
-        compressed.bytes = this.#place(compressed.bytes, answer, encoding)
-        // Room may have been made by letting go of this very answer.
-        if (answer.kept) answer[encoding] = compressed
-      })
+  #compressHere(
+    answer: KeptAnswer,
+    encoding: Encoding,
+    bytes: Uint8Array,
+    tailLength: number,
+  ): CompressedAnswer | null {
+    try {
+      const made = this.#compression.during(() => compressAnswer(encoding, bytes, tailLength))
+      this.#keepCompressed(answer, made)
+      return made
+    } catch {
       // Out of memory for the compressor: this answer stays as it is.
+      return null
+    }
+  }
+
+  #compressElsewhere(answer: KeptAnswer, encoding: Encoding, bytes: Uint8Array, tailLength: number): void {
+    this.#compression.spend(msElsewhere(bytes.length))
+    answer[encoding] = 'under way'
+    compressAnswerElsewhere(encoding, bytes, tailLength)
+      .then((made) => this.#keepCompressed(answer, made))
+      // Stays as it is, as above.
       .catch(() => {})
   }
 
-  #mayCompress(bytes: number): boolean {
-    const now = this.#clock()
-    const won = (now - this.#compressibleAt) * COMPRESSED_BYTES_PER_MS
-    this.#compressibleAt = now
-    this.#compressible = Math.min(MOST_COMPRESSED_BYTES, this.#compressible + won)
-    if (this.#compressible <= 0) return false
-    this.#compressible -= bytes
-    return true
+  #keepCompressed(answer: KeptAnswer, made: CompressedAnswer): void {
+    if (!answer.kept) return
+    // It would be compressed again otherwise.
+    this.#makeRoom(made.bytes.length, 0, Infinity)
+    // Room may have been made by letting go of this very answer.
+    if (!answer.kept) return
+    made.bytes = this.#place(made.bytes, answer, made.encoding)
+    answer[made.encoding] = made
   }
 
   #place(bytes: Uint8Array, answer: KeptAnswer, encoding: Encoding | null): Uint8Array {
     return this.#slabs.place(bytes, { answer, encoding, length: bytes.length })
   }
 
-  /** What is popular is so for a while only. */
-  #barNow(): number {
+  /** Below it an answer is not taken in. What is popular is so for a while only. */
+  #leastPopularity(): number {
     this.#bar >>>= Math.min(31, this.popularity.halvings - this.#halvings)
     this.#halvings = this.popularity.halvings
     return this.#bar
@@ -191,12 +199,12 @@ export class AnswerCache {
     // Each slab is looked through once: where all that lies in them stays, room is never won.
     let looks = this.#slabs.count
     while (this.bytes + entryBytes + this.#slabs.growthFor(length) > this.#limit) {
-      const own = this.#slabs.oldestOwn
-      if (own !== null && own.answer.kept && this.#popularityOf(own.answer) >= popularity) {
+      const alone = this.#slabs.onlyPieceOfOldest
+      if (alone !== null && alone.answer.kept && this.#popularityOf(alone.answer) >= popularity) {
         this.#slabs.renewOldest()
         return false
       }
-      this.#dropSlab(own === null && looks-- > 0 ? STAYING_SHARE : 0)
+      this.#dropSlab(alone === null && looks-- > 0 ? STAYING_SHARE : 0)
     }
     return true
   }

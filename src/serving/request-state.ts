@@ -38,6 +38,8 @@ export class RequestState {
     requestId: '',
     link: '',
   }
+  /** Whether the request has been found to name the tags of other answers alone: it is compared once. */
+  namesAnotherTag = false
   /** Of the answer, epoch seconds. */
   second = 0
   /** The tail of an answer of this second. */

@@ -98,6 +98,7 @@ export class RequestPath {
     }
     const state = this.#state
     const served = (state.served = state.current)
+    state.namesAnotherTag = false
     state.tick(now)
     const kept = served.cache.getByTarget(path, query)
     if (kept !== undefined && this.#isFor(exchange, kept)) {

@@ -53,20 +53,24 @@ export class Sender {
 
   /** Answers 304 where the client has the answer already. @returns whether it does */
   sendNotModified(exchange: Exchange): boolean {
-    const { fields, served } = this.#state
+    const state = this.#state
+    if (state.namesAnotherTag) return false
+    const { fields, served } = state
     fields.requestId = callersRequestId(exchange)
     const condition = exchange.headerValues(IF_NONE_MATCH)
-    if (condition === '' || !served.heads.matches(condition, fields)) return false
+    if (condition === '') return false
+    state.namesAnotherTag = !served.heads.matches(condition, fields)
+    if (state.namesAnotherTag) return false
     fields.encoding = null
     exchange.send(served.notModifiedHeads.write(fields), null)
     return true
   }
 
   /**
-   * Answers 304 where the client names the tag of an answer that has not been made. `*` names any that there is, and
-   * whether there is one is not known yet. @returns whether it does
+   * Answers 304 in place of an answer that need not be made for that: the client names its tag. `*` names any answer
+   * that there is, and whether there is one is not known yet. @returns whether it does
    */
-  sendNamed(exchange: Exchange): boolean {
+  sendNotModifiedUnmade(exchange: Exchange): boolean {
     return exchange.headerValues(IF_NONE_MATCH).trim() !== ANY_TAG && this.sendNotModified(exchange)
   }
 

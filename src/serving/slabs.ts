@@ -52,8 +52,8 @@ export class Slabs<Piece> {
     return fill(slab, bytes, piece)
   }
 
-  /** What fills the oldest slab alone; null where that one is shared. */
-  get oldestOwn(): Piece | null {
+  /** The only piece of the oldest slab, which has just its length; null where pieces share that slab. */
+  get onlyPieceOfOldest(): Piece | null {
     const { bytes, used, pieces } = this.#slabs[0]
     return pieces.length === 1 && used === bytes.length ? pieces[0] : null
   }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { gunzipSync } from 'node:zlib'
+import { mock, test } from 'node:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import { AnswerCache } from '../../src/serving/cache.ts'
+import { CompressionBudget } from '../../src/serving/compression-budget.ts'
 import type { KeptAnswer } from '../../src/serving/kept-answer.ts'
 import { listCountries } from '../../src/handlers/countries.ts'
 
@@ -150,22 +151,19 @@ test('Answers that lie side by side in memory do not write into each other.', ()
   })
 })
 
-test('A kept answer is compressed once, in the background, and says the second it is asked for.', async () => {
+test('A kept answer is compressed once, when it is asked for in a coding, and says the second it is asked for.', () => {
   const cache = new AnswerCache(100_000)
   cache.put('a', REQUEST, answerOf(3000))
   const answer = cache.get('a')!
-  assert.equal(cache.compressed(answer, 'gzip', 1, TAIL), null, 'not ready at once')
-  let compressed = cache.compressed(answer, 'gzip', 1, TAIL)
-  for (let i = 0; compressed === null && i < 200; i++) {
-    await wait(5)
-    compressed = cache.compressed(answer, 'gzip', 1, TAIL)
-  }
-  assert.ok(compressed !== null, 'never compressed')
+  const compressed = cache.compressed(answer, 'gzip', 1, TAIL)
+  assert.ok(compressed !== null)
   const later = Buffer.from('2026-03-27T09:00:07Z"}}')
   const bytes = compressed.bytesAt(8, later)
   assert.ok(bytes.length < 200)
   assert.equal(gunzipSync(bytes).toString(), 'x'.repeat(3000) + later.toString())
   assert.equal(cache.compressed(answer, 'gzip', 9, TAIL), compressed)
+  const inBrotli = cache.compressed(answer, 'br', 9, TAIL)!
+  assert.equal(brotliDecompressSync(inBrotli.bytesAt(9, TAIL)).toString(), answerOf(3000).toString())
   // Compressed, it is moved with the plain one where room is made.
   for (let key = 0; key < 1000; key++) {
     ask(cache, key, 1000)
@@ -176,31 +174,62 @@ test('A kept answer is compressed once, in the background, and says the second i
   assert.ok(Buffer.from(answer.bytesAt(9, TAIL)).equals(answerOf(3000)))
   cache.put('small', REQUEST, answerOf(10))
   const small = cache.get('small')!
-  for (let i = 0; i < 20; i++) {
-    assert.equal(cache.compressed(small, 'gzip', 1, TAIL), null, 'smaller than a packet')
-    await wait(1)
-  }
+  assert.equal(cache.compressed(small, 'gzip', 1, TAIL), null, 'smaller than a packet')
 })
 
-test('A megabyte is compressed at once, and then 16 KB in a ms.', () => {
+test('An answer that would take long is compressed in the background, once, while requests get it plain.', async () => {
+  const cache = new AnswerCache(1_000_000)
+  cache.put('a', REQUEST, answerOf(100_000))
+  const answer = cache.get('a')!
+  assert.equal(cache.compressed(answer, 'gzip', 1, TAIL), null, 'not ready at once')
+  let compressed = cache.compressed(answer, 'gzip', 1, TAIL)
+  for (let i = 0; compressed === null && i < 2000; i++) {
+    await wait(5)
+    compressed = cache.compressed(answer, 'gzip', 1, TAIL)
+  }
+  assert.ok(compressed !== null, 'never compressed')
+  assert.equal(gunzipSync(compressed.bytesAt(9, TAIL)).toString(), answerOf(100_000).toString())
+  assert.equal(cache.compressed(answer, 'gzip', 9, TAIL), compressed)
+})
+
+test('An answer that leaves the cache for its own compressed bytes is sent compressed all the same.', () => {
+  // Nine such answers leave no room for compressed ones: the oldest gives way, which is just being compressed.
+  const cache = new AnswerCache(9500)
+  const [oldest] = Array.from({ length: 9 }, (_, key) => ask(cache, key, 700)!)
+  const compressed = cache.compressed(oldest, 'gzip', 1, TAIL)!
+  assert.equal(oldest.kept, false)
+  assert.ok(gunzipSync(compressed.bytesAt(1, TAIL)).equals(bytesOf(0, 700)))
+  assert.ok(cache.bytes <= 9500)
+})
+
+test('Without time for it nothing is compressed, neither here nor on another thread; with time it is.', () => {
   let now = 1000
-  const cache = new AnswerCache(64_000_000, undefined, () => now)
-  const answers = Array.from({ length: 40 }, (_, key) => ask(cache, key, 100_000)!)
-  const begun = (): number => {
-    for (const answer of answers) cache.compressed(answer, 'gzip', 1, TAIL)
-    return answers.filter(({ gzip }) => gzip !== null).length
-  }
-  assert.equal(begun(), 11)
-  assert.equal(begun(), 11, 'more of them without time')
-  for (const [ms, count] of [
-    [1, 11],
-    [5, 12],
-    [10, 13],
-    [60, 21],
-    // A long rest does not allow more than a megabyte.
-    [100_000, 32],
-  ] as const) {
-    now = 1000 + ms
-    assert.equal(begun(), count, `after ${ms} ms`)
-  }
+  const budget = new CompressionBudget(
+    () => now,
+    () => 0,
+  )
+  const cache = new AnswerCache(64_000_000, undefined, budget)
+  budget.spend(20)
+  const [short, long] = [1000, 100_000].map((length, key) => ask(cache, key, length)!)
+  assert.equal(cache.compressed(short, 'gzip', 1, TAIL), null)
+  assert.equal(cache.compressed(long, 'gzip', 1, TAIL), null)
+  assert.deepEqual([short.gzip, long.gzip], [null, null])
+  now += 1
+  assert.equal(cache.compressed(long, 'gzip', 1, TAIL), null)
+  assert.equal(long.gzip, 'under way')
+  assert.equal(cache.compressed(short, 'gzip', 1, TAIL), null, 'the long one is paid for first')
+  now += 100
+  assert.ok(cache.compressed(short, 'gzip', 1, TAIL) !== null)
+})
+
+test('Where the compressor fails, the answer stays as it is.', () => {
+  const cache = new AnswerCache(100_000)
+  const answer = ask(cache, 0, 3000)!
+  const failing = mock.method(Buffer, 'concat', () => {
+    throw new Error('out of memory')
+  })
+  assert.equal(cache.compressed(answer, 'gzip', 1, TAIL), null)
+  failing.mock.restore()
+  assert.ok(Buffer.from(answer.bytesAt(1, TAIL)).equals(bytesOf(0, 3000)))
+  assert.ok(cache.compressed(answer, 'gzip', 1, TAIL) !== null, 'and is compressed the next time')
 })
