@@ -1,5 +1,6 @@
 /** Opens the admin port as the settings ask for it. */
 import { isLoopback, readToken, startAdmin, type AdminOptions } from './admin.ts'
+import { LEVELS, type Level } from '../logs/log.ts'
 import type { ServeConfig } from './settings/serve.ts'
 
 export type AdminPort = Awaited<ReturnType<typeof startAdmin>>
@@ -31,6 +32,7 @@ export async function openAdminPort(
   try {
     return await startAdmin({
       ...options,
+      logLevel: options.logLevel === null ? null : announced(options.logLevel, log),
       host,
       names: config['admin-name'],
       token,
@@ -40,5 +42,22 @@ export async function openAdminPort(
     if (wanted !== 'auto') throw error
     log(`warning: no admin port: ${(error as Error).message}; choose one with --admin-port`)
     return null
+  }
+}
+
+/** The level of the log; a change of it is in the log, with the level that shows it. */
+function announced(logLevel: { level: Level }, log: (line: string) => void): { level: Level } {
+  return {
+    get level() {
+      return logLevel.level
+    },
+    set level(level) {
+      const before = logLevel.level
+      const line = `warning: the level of the log is ${level} from now on, and was ${before}`
+      const showsMore = LEVELS.indexOf(level) > LEVELS.indexOf(before)
+      if (!showsMore) log(line)
+      logLevel.level = level
+      if (showsMore) log(line)
+    },
   }
 }

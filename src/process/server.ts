@@ -11,7 +11,6 @@ import { holdText, readHold } from '../build/hold.ts'
 import { countConnections } from '../http/connections.ts'
 import { loadEngine } from '../http/engine.ts'
 import { findFreePort, openPort } from '../http/port.ts'
-import { LEVELS, type Level } from '../logs/log.ts'
 import { readWorkers } from '../metrics/worker-figures.ts'
 import { collectGarbage } from '../system/collect.ts'
 import { timestampText } from '../sea/time.ts'
@@ -22,7 +21,7 @@ import { SnapshotError } from '../snapshot/format.ts'
 import { readManifest } from '../snapshot/read.ts'
 import type { ReadySnapshot } from '../answers/derived.ts'
 import { openAdminPort, type AdminPort } from './admin-port.ts'
-import { commonStart, type Surroundings } from './worker-settings.ts'
+import { commonStart, type CommonStart, type Surroundings } from './worker-settings.ts'
 import { drain } from './drain.ts'
 import { orLate, orStopped } from './mirroring.ts'
 import { startKeys, type ServedKeys } from './keys.ts'
@@ -105,6 +104,7 @@ export class RunningServer {
   /** Resolves when the first snapshot is served. */
   readonly #served: Promise<void>
   #onServed: () => void = () => {}
+  #onFailed: (reason: string) => void = () => {}
   #port = 0
   #isOpen = false
   #hasKeys = false
@@ -115,35 +115,17 @@ export class RunningServer {
 
   /** Puts the parts together. Only the keys file and the clock are followed from here on. */
   constructor(config: ServeConfig, surroundings: Surroundings, count: number) {
-    const {
-      log,
-      clock,
-      moreStatus = () => ({}),
-      builds = () => null,
-      version = 'unknown',
-      writeAccess = () => {},
-      random = () => 0.5,
-    } = surroundings
+    const { log, clock, random = () => 0.5 } = surroundings
     this.host = config.host
     this.basePath = config['base-path']
     this.#config = config
     this.#surroundings = surroundings
     this.#count = count
-    const quota = config['quota-store'] === null ? QuotaCounters.allocate() : LeaseCounters.allocate()
-    const counters = config['quota-store'] === null ? new QuotaCounters(quota) : new LeaseCounters(quota)
+    const isShared = config['quota-store'] !== null
+    const quota = isShared ? LeaseCounters.allocate() : QuotaCounters.allocate()
+    const counters = isShared ? new LeaseCounters(quota) : new QuotaCounters(quota)
     this.#keys = startKeys(config, counters, { log, clock, random })
-    this.#quotas =
-      counters instanceof LeaseCounters && config['quota-store'] !== null
-        ? new QuotaStore({
-            ...redisOf(config['quota-store'], config),
-            counters,
-            fallback: config['quota-fallback'],
-            replicas: config['quota-replicas'],
-            wake: (woken) => this.#workers.send({ type: 'leased', woken }),
-            log,
-            clock,
-          })
-        : null
+    this.#quotas = counters instanceof LeaseCounters ? this.#makeQuotaStore(counters) : null
     const common = commonStart(config, surroundings, count, quota)
     this.#connections = common.connections
     this.#explorer = { doors: common.doors, quota: common.explorerQuota }
@@ -155,10 +137,35 @@ export class RunningServer {
     this.#totals = new Totals(common.totals, 0)
     this.#probes = new ReadinessProbes(config['drain-time'] * 1000, log, () => performance.now())
     this.#served = new Promise((resolve) => (this.#onServed = resolve))
-    let fail: (reason: string) => void = () => {}
-    this.failed = new Promise<string>((resolve) => (fail = resolve))
-    this.#workers = new Workers({
-      count,
+    this.failed = new Promise((resolve) => (this.#onFailed = resolve))
+    this.#workers = this.#makeWorkers(common)
+    this.#reloader = this.#makeReloader(common)
+    if (surroundings.mirror) surroundings.mirror.onPublished = () => void this.#reloader.look(true)
+    this.#status = this.#makeStatus()
+    this.#droppedTimer = common.accessLog === null ? null : reportDropped(common.workerFigures, log)
+    this.#metrics = this.#makeMetrics(common)
+  }
+
+  /** Null where no store of quotas is configured. */
+  #makeQuotaStore(counters: LeaseCounters): QuotaStore | null {
+    const { log, clock } = this.#surroundings
+    const store = this.#config['quota-store']
+    if (store === null) return null
+    return new QuotaStore({
+      ...redisOf(store, this.#config),
+      counters,
+      fallback: this.#config['quota-fallback'],
+      replicas: this.#config['quota-replicas'],
+      wake: (woken) => this.#workers.send({ type: 'leased', woken }),
+      log,
+      clock,
+    })
+  }
+
+  #makeWorkers(common: CommonStart): Workers {
+    const { log, writeAccess = () => {} } = this.#surroundings
+    return new Workers({
+      count: this.#count,
       startOf: (thread, snapshots, changes) => ({
         ...common,
         thread,
@@ -177,18 +184,22 @@ export class RunningServer {
       requestsOf: (thread) => this.#totals.countOf('requests', thread),
       onStuck: (thread) => {
         this.#failure = `worker ${thread} is stalled and cannot be ended`
-        fail(this.#failure)
+        this.#onFailed(this.#failure)
       },
     })
-    this.#reloader = new Reloader({
-      dir: config.snapshots,
-      activeWithin: config['active-within'],
-      fixed: surroundings.fixed ?? null,
-      hold: config['hold-snapshots'],
-      maxMemory: config['max-memory'],
-      threads: count,
-      totals: common.totals,
-      onRefused: (id) => surroundings.mirror?.refused(id),
+  }
+
+  #makeReloader({ totals }: CommonStart): Reloader {
+    const { log, clock, fixed = null, mirror } = this.#surroundings
+    return new Reloader({
+      dir: this.#config.snapshots,
+      activeWithin: this.#config['active-within'],
+      fixed,
+      hold: this.#config['hold-snapshots'],
+      maxMemory: this.#config['max-memory'],
+      threads: this.#count,
+      totals,
+      onRefused: (id) => mirror?.refused(id),
       refusedForGood: (id) => this.#workers.stalledBy(id),
       clock,
       log,
@@ -196,19 +207,25 @@ export class RunningServer {
       letGo: (held) => this.#workers.letGo(held),
       collect: (last) => this.#workers.collect([collectGarbage, last]),
     })
-    if (surroundings.mirror) surroundings.mirror.onPublished = () => void this.#reloader.look(true)
-    this.#status = new Status(config.snapshots, clock, () => ({
+  }
+
+  #makeStatus(): Status {
+    const { clock, moreStatus = () => ({}) } = this.#surroundings
+    return new Status(this.#config.snapshots, clock, () => ({
       keys: this.#keys.status(),
       ...(this.#quotas === null ? {} : { quotas: this.#quotas.status(this.#totals.sums()) }),
       ...moreStatus(),
     }))
-    this.#droppedTimer = common.accessLog === null ? null : reportDropped(common.workerFigures, log)
-    this.#metrics = metricsText({
-      dir: config.snapshots,
+  }
+
+  #makeMetrics(common: CommonStart): () => string {
+    const { clock, builds = () => null, version = 'unknown', mirror } = this.#surroundings
+    return metricsText({
+      dir: this.#config.snapshots,
       version,
       clock,
       common,
-      mirror: () => surroundings.mirror?.figures() ?? null,
+      mirror: () => mirror?.figures() ?? null,
       keys: this.#keys,
       quota: () => this.#quotas?.figures() ?? { backend: 'memory', isUp: true, leases: null },
       observed: () => this.#observed(),
@@ -324,36 +341,17 @@ export class RunningServer {
   }
 
   #openAdminPort(): Promise<AdminPort | null> {
-    const { log } = this.#surroundings
+    const { log, logLevel } = this.#surroundings
     return openAdminPort(this.#config, log, {
       notReady: () => this.#notReady(),
       onReadinessAsked: (address) => this.#probes.asked(address),
       status: () => this.#status.document(this.#observed()),
       metrics: this.#metrics,
       reload: () => this.reload(),
-      logLevel: this.#announcedLevel(),
+      logLevel: logLevel ?? null,
       onFault: (path, error) =>
         log(`fault: ${path}: ${error instanceof Error ? error.stack : String(error)}`),
     })
-  }
-
-  /** The level of the log; a change of it is in the log, with the level that shows it. */
-  #announcedLevel(): { level: Level } | null {
-    const { log, logLevel } = this.#surroundings
-    if (logLevel === undefined) return null
-    return {
-      get level() {
-        return logLevel.level
-      },
-      set level(level) {
-        const before = logLevel.level
-        const line = `warning: the level of the log is ${level} from now on, and was ${before}`
-        const showsMore = LEVELS.indexOf(level) > LEVELS.indexOf(before)
-        if (!showsMore) log(line)
-        logLevel.level = level
-        if (showsMore) log(line)
-      },
-    }
   }
 
   #notReady(): string | null {
