@@ -5,7 +5,7 @@
  */
 
 /** Of all time. */
-const BUSY_SHARE = 1 / 16
+const BUSY_SHARE = 1 / 8
 /** What may be saved up: so long compressing may go on without a rest. */
 const MOST_SAVED_MS = 20
 

@@ -26,18 +26,18 @@ class Compressor {
   }
 }
 
-test('A thread without a rest compresses for 20 ms at first, and then for a sixteenth of its time.', () => {
+test('A thread without a rest compresses for 20 ms at first, and then for an eighth of its time.', () => {
   const one = new Compressor()
   assert.equal(one.spends(0.5), 20)
   assert.equal(one.spends(0.5), 0, 'without time passing')
-  one.now += 320
+  one.now += 160
   assert.equal(one.spends(0.5), 20)
   let spent = 0
   for (let ms = 0; ms < 16_000; ms++) {
     one.now += 1
     spent += one.spends(0.25)
   }
-  assert.ok(Math.abs(spent - 1000) <= 1, `${spent} ms of 16 s`)
+  assert.ok(Math.abs(spent - 2000) <= 1, `${spent} ms of 16 s`)
 })
 
 test('What a thread has nothing to do in it may compress in.', () => {
@@ -49,7 +49,7 @@ test('What a thread has nothing to do in it may compress in.', () => {
     one.idle += 0.5
     spent += one.spends(0.25)
   }
-  assert.ok(Math.abs(spent - 562) <= 1, `${spent} ms of a second, half of it idle`)
+  assert.ok(Math.abs(spent - 625) <= 1, `${spent} ms of a second, half of it idle`)
 })
 
 test('However long nobody asks, no more than 20 ms are saved up.', () => {
@@ -64,7 +64,7 @@ test('An answer that takes longer than what is left is compressed, and paid for 
   one.spends(0.5, 19.5)
   assert.equal(one.spends(8), 8)
   // 7.5 ms are owed.
-  one.now += 119
+  one.now += 59
   assert.equal(one.spends(0.5), 0)
   one.now += 2
   assert.equal(one.spends(0.5), 0.5)
@@ -74,8 +74,8 @@ test('What work takes by the clock is spent, and its result handed on.', () => {
   const one = new Compressor()
   const before = one.now
   assert.equal(one.during(25), before + 25)
-  // 20 less 25, and a sixteenth of 25.
+  // 20 less 25, and an eighth of 25.
   assert.equal(one.spends(1), 0)
-  one.now += 60
+  one.now += 16
   assert.equal(one.spends(1), 1)
 })
