@@ -1,6 +1,6 @@
 /**
  * Whose turn it is among the answers that take long: each is made in slices, between which others are served,
- * and sent as its reader takes it (`expensive-answer.ts`).
+ * and sent as its reader takes it (`sliced-answer.ts`).
  *
  * A few are worked at in rotation; others wait, not too many and not for long, and no client has more than
  * its share of either. An answer whose reader takes nothing gives its slot to the next one meanwhile, and
@@ -9,7 +9,7 @@
  */
 import { MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from '../http/exchange.ts'
 import { JsonWriter } from '../answers/json.ts'
-import { ExpensiveAnswer, type ExpensiveRequest, type Progress } from './expensive-answer.ts'
+import { SlicedAnswer, type ExpensiveRequest, type Progress } from './sliced-answer.ts'
 
 /**
  * Rest between two slices while others ask, too. A thread that never rests is put off by the system for as
@@ -44,14 +44,14 @@ export const BUSY_RETRY_SECONDS = Math.ceil(LONGEST_WAIT_MS / 1000)
 
 export class ExpensiveAnswers {
   /** In the order they came in. */
-  readonly #waiting: ExpensiveAnswer[] = []
+  readonly #waiting: SlicedAnswer[] = []
   /** Those that are worked at, and those that wait for their readers. */
-  readonly #working: ExpensiveAnswer[] = []
-  readonly #unread = new Set<ExpensiveAnswer>()
+  readonly #working: SlicedAnswer[] = []
+  readonly #unread = new Set<SlicedAnswer>()
   /** What was written of the answer at work. */
   readonly #writer = new JsonWriter(2 * MOST_WRITE_BYTES)
   /** The answer that the writer holds bytes of. */
-  #atWork: ExpensiveAnswer | null = null
+  #atWork: SlicedAnswer | null = null
   #isScheduled = false
   /**
    * How many requests this thread has had, when it was last looked, and when that had changed, in ms of
@@ -93,7 +93,7 @@ export class ExpensiveAnswers {
   /** Whether one more of `client` finds a slot, now or after a wait. */
   hasSlot(client: number): boolean {
     if (this.#waiting.length >= MOST_WAITING) return false
-    const isOfClient = ({ request }: ExpensiveAnswer): boolean => request.client === client
+    const isOfClient = ({ request }: SlicedAnswer): boolean => request.client === client
     const own = this.#waiting.filter(isOfClient).length + this.#begunOf(client)
     return own < (MOST_WAITING + MOST_BEGUN) * CLIENT_SHARE
   }
@@ -103,7 +103,7 @@ export class ExpensiveAnswers {
    * be deferred, and nothing was taken
    */
   add(request: ExpensiveRequest, later: (events: LaterEvents) => LaterReply | null): boolean {
-    const answer = new ExpensiveAnswer(this, request, this.#clock())
+    const answer = new SlicedAnswer(this, request, this.#clock())
     answer.reply = later(answer)
     if (answer.reply === null) return false
     this.#waiting.push(answer)
@@ -113,14 +113,14 @@ export class ExpensiveAnswers {
   }
 
   /** The reader of `answer` takes more. */
-  goOn(answer: ExpensiveAnswer): void {
+  goOn(answer: SlicedAnswer): void {
     if (!this.#unread.delete(answer)) return
     this.#working.push(answer)
     this.#workSoon()
   }
 
   /** `answer` is over, whole or not; its slot is free. */
-  leave(answer: ExpensiveAnswer): void {
+  leave(answer: SlicedAnswer): void {
     if (this.#atWork === answer) this.#atWork = null
     this.#unread.delete(answer)
     remove(this.#waiting, answer)
@@ -190,8 +190,8 @@ export class ExpensiveAnswers {
    * The first waiting answer of the client that has the fewest begun, unless that client has its share of
    * them.
    */
-  #next(): ExpensiveAnswer | null {
-    let best: ExpensiveAnswer | null = null
+  #next(): SlicedAnswer | null {
+    let best: SlicedAnswer | null = null
     let fewest = MOST_BEGUN * CLIENT_SHARE
     for (const answer of this.#waiting) {
       if (fewest === 0) break
@@ -205,7 +205,7 @@ export class ExpensiveAnswers {
   }
 
   /** Gives the turn to the next one, unless nothing has come of the slice of `answer`. */
-  #hasWorked(answer: ExpensiveAnswer, progress: Progress): void {
+  #hasWorked(answer: SlicedAnswer, progress: Progress): void {
     if (progress === 'unsent') return
     this.#atWork = null
     if (progress === 'over') this.leave(answer)
@@ -216,13 +216,13 @@ export class ExpensiveAnswers {
     }
   }
 
-  #begin(answer: ExpensiveAnswer): void {
+  #begin(answer: SlicedAnswer): void {
     answer.begunAt = this.#clock()
     answer.steps = answer.request.steps(this.#writer)
     this.#working.push(answer)
   }
 
-  #fail(answer: ExpensiveAnswer, error: unknown): void {
+  #fail(answer: SlicedAnswer, error: unknown): void {
     this.leave(answer)
     if (answer.isBegun) {
       answer.reply!.cut()
@@ -231,7 +231,7 @@ export class ExpensiveAnswers {
   }
 
   /** A long one has the time that its bytes need at the least rate. */
-  #longestOf({ request: { mostBytes = 0 } }: ExpensiveAnswer): number {
+  #longestOf({ request: { mostBytes = 0 } }: SlicedAnswer): number {
     return Math.max(this.#longestMs, mostBytes / LEAST_BYTES_PER_MS)
   }
 
@@ -251,7 +251,7 @@ export class ExpensiveAnswers {
   }
 }
 
-function remove(list: ExpensiveAnswer[], answer: ExpensiveAnswer): void {
+function remove(list: SlicedAnswer[], answer: SlicedAnswer): void {
   const at = list.indexOf(answer)
   if (at !== -1) list.splice(at, 1)
 }

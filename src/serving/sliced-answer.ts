@@ -49,9 +49,9 @@ export type Kept = () => Uint8Array | null
 /** Who gives answers their turns. */
 export interface Turns {
   /** The reader of `answer` takes more. */
-  goOn(answer: ExpensiveAnswer): void
+  goOn(answer: SlicedAnswer): void
   /** `answer` is over, whole or not. */
-  leave(answer: ExpensiveAnswer): void
+  leave(answer: SlicedAnswer): void
 }
 
 /** What came of a slice. */
@@ -66,7 +66,7 @@ export type Progress =
   | 'over'
 
 /** One answer from its request to its end. */
-export class ExpensiveAnswer implements LaterEvents {
+export class SlicedAnswer implements LaterEvents {
   readonly request: ExpensiveRequest
   readonly #turns: Turns
   reply: LaterReply | null = null
