@@ -1,10 +1,12 @@
 /**
  * The way of a request, in this order:
  *
- *   method → route → snapshot → key → quota → pin → query → cache or handler → conditional → reply
+ *   method → route → snapshot → key → quota → pin → query → conditional → cache or handler → reply
  *
- * Synchronous from end to end, since the engine's request object is dead once a handler has returned; but for
- * expensive answers, which take what they need of the request and are made later, in slices.
+ * Where the answer to this very request target is kept, only method, key, quota, conditional and reply remain.
+ *
+ * All of it is synchronous, because the engine's request object is dead once a handler has returned. Only
+ * expensive answers take what they need of the request, and are made later, in slices.
  */
 import type { KeyRing } from '../access/key-ring.ts'
 import { ApiError } from '../answers/errors.ts'
