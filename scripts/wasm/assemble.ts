@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import openWabt from 'wabt'
 
 /** Files of `src/`, without their ending. */
-export const SOURCES = ['answers/day-writer', 'answers/reading-writer', 'snapshot/greatest']
+export const SOURCES = ['answers/day-writer', 'answers/reading-writer', 'snapshot/scans']
 const LINE_CHARACTERS = 96
 
 /** The module that is made of a source. */

@@ -9,6 +9,7 @@ import {
   STREAM_WORDS,
   STREAMS_OF_BUOY,
   addStream,
+  readStream,
   streamsOf,
 } from '../index/aggregates.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
@@ -329,10 +330,12 @@ class Scratch {
     const count = streamsOf(measure)
     const circular = isDirection(measure)
     const { min, max } = codeLimits(measure)
+    const last = at + (count - 1) * STREAM_WORDS
+    // No day has a sample, as of what a buoy does not measure.
+    if (year.streams[last] === 0 && year.streams[last + 2] === 0) return 0
     const [low, high] = circular ? [0, CANCELLED] : [(min * 100) / measure.scale, (max * 100) / measure.scale]
     for (let i = 0; i < count; i++) {
-      const values = this.#streams[i].fill(0)
-      addStream(year, at + i * STREAM_WORDS, 0, days, 1, values, 0)
+      readStream(year, at + i * STREAM_WORDS, 0, days, this.#streams[i], 0)
     }
     const [median, mean, less, more] = this.#streams
     const samples = this.#streams[count - 1]

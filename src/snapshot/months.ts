@@ -16,8 +16,8 @@ import type { MeasureColumn, MonthRows } from '../index/segments.ts'
 import { monthStart, monthText } from '../sea/time.ts'
 import type { Steps } from '../system/steps.ts'
 import { expect, record, SnapshotError, type Part, type PartEntry } from './format.ts'
-import { greatestOf } from './greatest.ts'
-import { column } from './part.ts'
+import { column, type ColumnPlace } from './part.ts'
+import { greatestOf, type Scans } from './scans.ts'
 
 /** Buoys whose rows are looked at in one slice: some 0.1 ms. */
 const BUOYS_A_SLICE = 50
@@ -124,8 +124,30 @@ function isAlike(a: Measure, b: Measure): boolean {
   return a.unit === b.unit && a.scale === b.scale && a.signed === b.signed && a.max === b.max
 }
 
-/** What must hold of a month's rows. @throws SnapshotError saying what does not */
-export function* checkMonth(rows: MonthRows, { file, month, kind, rows: count }: PartEntry): Steps<void> {
+/** Adds what `checkMonth` wants to know of the columns of a part of months. */
+export function scanMonth(scans: Scans, kind: PartEntry['kind'], places: readonly ColumnPlace[]): void {
+  for (const { name, type, from, to } of places) {
+    if (name === 'time' && type === Uint32Array) scans.addFalls(from, to)
+    const measure = MEASURE_NAMES.find((each) => each === name)
+    if (measure === undefined || type !== (MEASURES[measure].signed ? Int16Array : Uint16Array)) continue
+    for (const { flip, add } of boundsOf(MEASURES[measure], isRequired(measure, kind))) {
+      scans.addGreatest(from, to, flip, add)
+    }
+  }
+}
+
+const isRequired = (name: MeasureName, kind: PartEntry['kind']): boolean =>
+  name === 'significantHeight' && kind === 'readings'
+
+/**
+ * What must hold of a month's rows. `scans` of its part, with what `scanMonth` added, spare looking at each row.
+ * @throws SnapshotError saying what does not hold
+ */
+export function* checkMonth(
+  rows: MonthRows,
+  { file, month, kind, rows: count }: PartEntry,
+  scans?: Scans,
+): Steps<void> {
   const { buoys, start, time } = rows
   expect(time.length === count, file, `it has ${time.length} rows, the manifest says ${count}`)
   expect(
@@ -134,52 +156,89 @@ export function* checkMonth(rows: MonthRows, { file, month, kind, rows: count }:
     'rows and buoys disagree',
   )
   const [begin, end] = [monthStart(month!), monthStart(month! + 1)]
+  const falls = scans?.fallsOf(time) ?? null
+  const ascends = falls !== null && falls === fallsBetweenBuoys(rows)
   for (let i = 0; i < buoys.length; i++) {
     const [from, to] = [start[i], start[i + 1]]
     const isNext = i === 0 ? buoys[i] >= 1 : buoys[i] > buoys[i - 1]
     expect(to > from && isNext, file, 'buoys do not ascend')
     expect(time[from] >= begin && time[to - 1] < end, file, 'a row lies outside the month')
-    for (let row = from + 1; row < to; row++) {
-      if (time[row] <= time[row - 1]) throw new SnapshotError(`${file}: the times of a buoy do not ascend`)
+    if (!ascends) {
+      for (let row = from + 1; row < to; row++) {
+        if (time[row] <= time[row - 1]) throw new SnapshotError(`${file}: the times of a buoy do not ascend`)
+      }
     }
     if (i % BUOYS_A_SLICE === 0) yield
   }
   for (const name of MEASURE_NAMES) {
     const { codes, mask } = rows.measures[name]
-    const required = name === 'significantHeight' && kind === 'readings'
+    const required = isRequired(name, kind)
     expect(!required || mask !== 0 || count === 0, file, 'there are no significant heights')
     if (mask === 0) continue
-    yield* checkCodes(codes, MEASURES[name], required, file)
+    yield* checkCodes(codes, MEASURES[name], required, scans, file)
   }
+}
+
+/**
+ * First rows of a buoy that are not later than the last one of the buoy before: where times fall so often in
+ * all, they fall within no buoy. Null where the rows are not those of one buoy after the other.
+ */
+function fallsBetweenBuoys({ start, time }: MonthRows): number | null {
+  let falls = 0
+  for (let i = 1; i < start.length; i++) {
+    if (start[i] <= start[i - 1]) return null
+    if (i < start.length - 1 && time[start[i]] <= time[start[i] - 1]) falls++
+  }
+  return falls
 }
 
 /** Looked at in one slice: some 15 µs. */
 const CODES_A_SLICE = 65_536
 
-function* checkCodes(codes: Codes, measure: Measure, required: boolean, file: string): Steps<void> {
+function* checkCodes(
+  codes: Codes,
+  measure: Measure,
+  required: boolean,
+  scans: Scans | undefined,
+  file: string,
+): Steps<void> {
   // One type for all columns: V8 compiles a loop anew for each.
   const bits = new Int16Array(codes.buffer, codes.byteOffset, codes.length)
+  for (const { flip, add, most } of boundsOf(measure, required)) {
+    const greatest = scans?.greatestOf(bits, flip, add) ?? (yield* greatestInSlices(bits, flip, add))
+    expect(greatest <= most, file, `${measure.name} has a value outside its limits`)
+  }
+}
+
+function* greatestInSlices(bits: Int16Array, flip: 0 | -1, add: number): Steps<number> {
+  let most = -HALF_RANGE
   for (let at = 0; at < bits.length; at += CODES_A_SLICE) {
-    const some = bits.subarray(at, at + CODES_A_SLICE)
-    const within = measure.signed ? allWithinSigned(some, measure) : allWithin(some, measure, required)
-    expect(within, file, `${measure.name} has a value outside its limits`)
+    most = Math.max(most, greatestOf(bits.subarray(at, at + CODES_A_SLICE), flip, add))
     yield
   }
+  return most
 }
 
 /** A signed code less this is the unsigned one of the same bits plus this. */
 const HALF_RANGE = 0x8000
 
-/** Whether all unsigned codes of these bits are at most the measure's highest, or 65535 where one may be missing. */
-function allWithin(bits: Int16Array, measure: Measure, required: boolean): boolean {
-  const { max } = codeLimits(measure)
-  if (required) return greatestOf(bits, 0, -HALF_RANGE) <= max - HALF_RANGE
-  // The missing code becomes the least of all, every other one more than it was.
-  return greatestOf(bits, 0, 1 - HALF_RANGE) <= max + 1 - HALF_RANGE
+/** What the greatest of all codes is at most, as `greatestOf` gives it. */
+interface Bound {
+  flip: 0 | -1
+  add: number
+  most: number
 }
 
-function allWithinSigned(bits: Int16Array, measure: Measure): boolean {
+function boundsOf(measure: Measure, required: boolean): readonly Bound[] {
   const { min, max } = codeLimits(measure)
-  // The missing code is the least of all, also with its sign changed (all bits, and one more).
-  return greatestOf(bits, 0, 0) <= max && greatestOf(bits, -1, 1) <= -min
+  if (measure.signed) {
+    // The missing code is the least of all, also with its sign changed (all bits, and one more).
+    return [
+      { flip: 0, add: 0, most: max },
+      { flip: -1, add: 1, most: -min },
+    ]
+  }
+  if (required) return [{ flip: 0, add: -HALF_RANGE, most: max - HALF_RANGE }]
+  // The missing code becomes the least of all, every other one more than it was.
+  return [{ flip: 0, add: 1 - HALF_RANGE, most: max + 1 - HALF_RANGE }]
 }

@@ -1,19 +1,16 @@
-/** A thread that reads parts for `read.ts`: a part in, its summary or what is wrong with it out. */
+/** A thread that reads parts for `read-parts.ts`: their summaries out, or what is wrong with one of them. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { SnapshotError } from './format.ts'
 import { finish } from '../system/steps.ts'
-import { PartReader, type FromReading, type PartToRead } from './read.ts'
+import { PartQueue, type FromReading, type SharedParts } from './read-parts.ts'
 
-const reader = new PartReader(workerData as string)
-const main = parentPort!
-
-function answerTo(part: PartToRead): FromReading {
+function answer(): FromReading {
   try {
-    return { summary: finish(reader.reading(part)) }
+    return { summaries: finish(new PartQueue(workerData as SharedParts).reading()) }
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error
     return { refusal: error.message }
   }
 }
 
-main.on('message', (part: PartToRead) => main.postMessage(answerTo(part)))
+parentPort!.postMessage(answer())

@@ -1,19 +1,16 @@
 /** Reads a snapshot's files into shared memory, every byte checked against its hash. */
-import { createHash, type Hash } from 'node:crypto'
-import { closeSync, fstatSync, readSync, statSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { openRegularFile, openRegularFileSync, UnfitFile } from '../system/files.ts'
-import { finish, finishInSlices, type Steps } from '../system/steps.ts'
-import { startThread } from '../system/thread.ts'
+import { openRegularFile, UnfitFile } from '../system/files.ts'
+import { finish } from '../system/steps.ts'
 import { BuildError } from '../system/build-error.ts'
 import { sharedBytes } from '../system/thread-memory.ts'
 import { listAnswer, readSnapshotList } from './file-list.ts'
 import { madeFrom, yearOfMonth } from './aggregates.ts'
 import { expect, SnapshotError, type PartEntry } from './format.ts'
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from './manifest.ts'
-import { decodePart, expectHeader } from './part.ts'
+import { decodePart } from './part.ts'
 import { checkPart } from './check.ts'
+import { expectSize, readParts } from './read-parts.ts'
 import { summaryOf, type Summary, type PartSummary } from './summary.ts'
 
 /** One part in memory that all threads share. */
@@ -42,14 +39,6 @@ export interface LoadedSnapshot extends Summary {
 export interface PartsInMemory {
   parts: readonly LoadedPart[]
 }
-
-/** Read and hashed at a time: 0.3 ms, and small enough to stay in the processor's cache. */
-const CHUNK_BYTES = 256 * 1024
-/**
- * While a snapshot is served, loading the next one works in slices of this length: this thread may share its
- * core with a serving one, which the system would let wait for several milliseconds.
- */
-const SLICE_MS = 0.2
 
 export interface PublishedManifest extends Manifest {
   publishedAt: number
@@ -193,155 +182,4 @@ export async function verifyParts(dir: string, entries: readonly PartEntry[]): P
     entries.map((entry) => ({ entry, bytes: null })),
     null,
   )
-}
-
-/** A part to be read: into `bytes`, or only to be checked. */
-export interface PartToRead {
-  entry: PartEntry
-  bytes: Uint8Array | null
-}
-
-/** Less than this is read faster than a thread starts. */
-const WORTH_THREADS_BYTES = 64 * 2 ** 20
-const MAX_THREADS = 4
-
-/**
- * Reading, hashing and checking keep a core busy: large sets are spread over threads. Small ones are read in slices, with fewer
- * rests while `isQuiet`, or at once where that is null. Returns by file.
- */
-async function readParts(
-  dir: string,
-  parts: readonly PartToRead[],
-  isQuiet: (() => boolean) | null,
-): Promise<Map<string, PartSummary>> {
-  const summaries = new Map<string, PartSummary>()
-  const bytes = parts.reduce((sum, { entry }) => sum + entry.bytes, 0)
-  const threads = Math.min(MAX_THREADS, availableParallelism(), parts.length)
-  if (bytes < WORTH_THREADS_BYTES || threads < 2) {
-    const steps = readOneByOne(dir, parts, summaries)
-    if (isQuiet === null) finish(steps)
-    else await finishInSlices(steps, SLICE_MS, isQuiet)
-    return summaries
-  }
-  // The largest first, so that no thread is left with one at the end.
-  const queue = [...parts].sort((a, b) => b.entry.bytes - a.entry.bytes)
-  await Promise.all(Array.from({ length: threads }, () => readInThread(dir, queue, summaries)))
-  return summaries
-}
-
-function* readOneByOne(
-  dir: string,
-  parts: readonly PartToRead[],
-  summaries: Map<string, PartSummary>,
-): Steps<void> {
-  const reader = new PartReader(dir)
-  for (const part of parts) summaries.set(part.entry.file, yield* reader.reading(part))
-}
-
-/** The answer of a thread that reads parts. */
-export type FromReading = { summary: PartSummary } | { refusal: string }
-
-/** Lets a thread of its own read parts off `queue` until none is left. */
-async function readInThread(
-  dir: string,
-  queue: PartToRead[],
-  summaries: Map<string, PartSummary>,
-): Promise<void> {
-  const thread = startThread(new URL('./read-thread', import.meta.url), dir)
-  try {
-    await new Promise<void>((resolve, reject) => {
-      let part: PartToRead | undefined
-      const next = (): void => {
-        part = queue.shift()
-        if (part === undefined) resolve()
-        else thread.postMessage(part)
-      }
-      thread.once('error', reject)
-      thread.on('message', (answer: FromReading) => {
-        if ('refusal' in answer) {
-          reject(new SnapshotError(answer.refusal))
-          return
-        }
-        summaries.set(part!.entry.file, answer.summary)
-        next()
-      })
-      next()
-    })
-  } finally {
-    queue.length = 0
-    await thread.terminate()
-  }
-}
-
-/** @throws SnapshotError unless a regular file of that size is there. */
-function expectSize(dir: string, { file, bytes }: PartEntry): void {
-  try {
-    const info = statSync(join(dir, file))
-    if (!info.isFile()) throw new UnfitFile('NOT_REGULAR', 'is not a regular file')
-    if (info.size !== bytes) throw wrongSize(file, info.size, bytes)
-  } catch (error) {
-    throw readFault(file, error)
-  }
-}
-
-function wrongSize(file: string, size: number, expected: number): SnapshotError {
-  return new SnapshotError(`${file}: has ${size} bytes, the manifest says ${expected}`)
-}
-
-function readFault(file: string, error: unknown): SnapshotError {
-  if (error instanceof SnapshotError) return error
-  if (error instanceof UnfitFile) return new SnapshotError(`${file}: ${error.message}`)
-  const { code } = error as NodeJS.ErrnoException
-  return new SnapshotError(`${file}: ${code === 'ENOENT' ? 'is missing' : `cannot be read (${code})`}`)
-}
-
-/** Reads parts one after the other, on its own thread. */
-export class PartReader {
-  readonly #dir: string
-  /** For parts that are only checked. */
-  #room = new Uint8Array(0)
-
-  constructor(dir: string) {
-    this.#dir = dir
-  }
-
-  /** @throws SnapshotError naming the file, when it is missing, cut, changed or malformed */
-  *reading(part: PartToRead): Steps<PartSummary> {
-    const { entry } = part
-    const bytes = part.bytes ?? this.#roomFor(entry.bytes)
-    const hash = createHash('sha256')
-    yield* this.#filling(bytes, entry.file, hash)
-    if (hash.digest('hex') !== entry.sha256) {
-      throw new SnapshotError(`${entry.file}: its bytes do not have the hash that the manifest names`)
-    }
-    expectHeader(bytes, entry)
-    return yield* checkPart(decodePart(bytes, entry.file), entry)
-  }
-
-  #roomFor(bytes: number): Uint8Array {
-    if (this.#room.length < bytes) this.#room = new Uint8Array(bytes)
-    return this.#room.subarray(0, bytes)
-  }
-
-  *#filling(bytes: Uint8Array, name: string, hash: Hash): Steps<void> {
-    let file: number
-    try {
-      file = openRegularFileSync(join(this.#dir, name))
-    } catch (error) {
-      throw readFault(name, error)
-    }
-    try {
-      const { size } = fstatSync(file)
-      if (size !== bytes.length) throw wrongSize(name, size, bytes.length)
-      for (let at = 0; at < bytes.length;) {
-        const read = readSync(file, bytes, at, Math.min(CHUNK_BYTES, bytes.length - at), at)
-        if (read === 0) throw new SnapshotError(`${name}: ended at byte ${at} of ${bytes.length}`)
-        hash.update(bytes.subarray(at, at + read))
-        at += read
-        yield
-      }
-    } finally {
-      closeSync(file)
-    }
-  }
 }

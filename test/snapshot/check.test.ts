@@ -1,19 +1,28 @@
 /** Every rule that a part has to hold, broken once. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { checkPart } from '../../src/snapshot/check.ts'
-import { nested, SnapshotError, type Part, type PartEntry, type PartKind } from '../../src/snapshot/format.ts'
-import { decodePart } from '../../src/snapshot/part.ts'
+import {
+  nested,
+  sha256,
+  SnapshotError,
+  type Part,
+  type PartEntry,
+  type PartKind,
+} from '../../src/snapshot/format.ts'
+import { decodePart, encodePart } from '../../src/snapshot/part.ts'
 import type { Column } from '../../src/sea/columns.ts'
-import { loadSnapshot, type LoadedSnapshot } from '../../src/snapshot/read.ts'
+import { loadSnapshot, verifyParts, type LoadedSnapshot } from '../../src/snapshot/read.ts'
 import { finish } from '../../src/system/steps.ts'
 import { build, fakeSource, SMALL_WORLD } from '../build/fake_source.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-check-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
+const lies = join(folder, 'lies')
+mkdirSync(lies)
 
 let snapshot: LoadedSnapshot | null = null
 
@@ -34,17 +43,27 @@ async function goodPart(kind: PartKind): Promise<{ part: Part; entry: PartEntry 
 
 type Spoil = (part: Part, entry: PartEntry) => void
 
-/** Each rule by what its error says. */
+/** Each rule by what its error says, the same of a part in memory and of one that is read from a file with the right hash. */
 async function eachIsRefused(kind: PartKind, rules: [why: RegExp, spoil: Spoil][]): Promise<void> {
   for (const [why, spoil] of rules) {
     const { part, entry } = await goodPart(kind)
     spoil(part, entry)
+    let said = ''
     assert.throws(
       () => finish(checkPart(part, entry)),
-      (error) =>
-        error instanceof SnapshotError && why.test(error.message) && error.message.startsWith(entry.file),
+      (error) => {
+        said = (error as Error).message
+        return error instanceof SnapshotError && why.test(said) && said.startsWith(entry.file)
+      },
       `${why} ${String(spoil)}`,
     )
+    if (entry.kind !== part.kind) continue
+    const bytes = encodePart(part)
+    writeFileSync(join(lies, entry.file), bytes)
+    await assert.rejects(verifyParts(lies, [{ ...entry, bytes: bytes.length, sha256: sha256(bytes) }]), {
+      name: 'SnapshotError',
+      message: said,
+    })
   }
 }
 

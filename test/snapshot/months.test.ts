@@ -7,7 +7,7 @@ import { finish, type Steps } from '../../src/system/steps.ts'
 import { SnapshotError, type Part } from '../../src/snapshot/format.ts'
 import { decodePart, encodePart } from '../../src/snapshot/part.ts'
 import type { Column } from '../../src/sea/columns.ts'
-import { greatestOf } from '../../src/snapshot/greatest.ts'
+import { greatestOf } from '../../src/snapshot/scans.ts'
 import { checkMonth, monthPart, readMonth } from '../../src/snapshot/months.ts'
 import type { MonthTable } from '../../src/snapshot/months.ts'
 

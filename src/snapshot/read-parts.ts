@@ -1,0 +1,210 @@
+/**
+ * Reads parts of a snapshot, every byte checked against its part's hash and every value against the rules; large sets on
+ * several threads.
+ */
+import { createHash, type Hash } from 'node:crypto'
+import { closeSync, fstatSync, readSync, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { openRegularFileSync, UnfitFile } from '../system/files.ts'
+import { finish, finishInSlices, type Steps } from '../system/steps.ts'
+import { startThread } from '../system/thread.ts'
+import { checkPart, scansOf } from './check.ts'
+import { SnapshotError, type PartEntry } from './format.ts'
+import { decodePart, expectHeader } from './part.ts'
+import { chunk, CHUNK_BYTES, type Scans } from './scans.ts'
+import type { PartSummary } from './summary.ts'
+
+/** A part to be read: into `bytes`, or only to be checked. */
+export interface PartToRead {
+  entry: PartEntry
+  bytes: Uint8Array | null
+}
+
+/**
+ * While a snapshot is served, loading the next one works in slices of this length: this thread may share its
+ * core with a serving one, which the system would let wait for several milliseconds.
+ */
+const SLICE_MS = 0.2
+/** Less than this is read faster than a thread starts. */
+const WORTH_THREADS_BYTES = 64 * 2 ** 20
+const MAX_THREADS = 4
+/** So long this thread reads before it hears the others. */
+const OWN_SLICE_MS = 10
+
+/**
+ * Reading, hashing and checking keep a core busy: large sets are spread over threads, of which this one is one
+ * where `isQuiet` is null. Small ones are read in slices, with fewer rests while `isQuiet`, or at once where that is
+ * null. Returns by file.
+ */
+export async function readParts(
+  dir: string,
+  parts: readonly PartToRead[],
+  isQuiet: (() => boolean) | null,
+): Promise<Map<string, PartSummary>> {
+  const bytes = parts.reduce((sum, { entry }) => sum + entry.bytes, 0)
+  const threads = Math.min(MAX_THREADS, availableParallelism(), parts.length)
+  if (bytes < WORTH_THREADS_BYTES || threads < 2) {
+    const steps = new PartQueue(sharedParts(dir, parts)).reading()
+    return new Map(isQuiet === null ? finish(steps) : await finishInSlices(steps, SLICE_MS, isQuiet))
+  }
+  // The largest first, so that no thread is left with one at the end.
+  const largestFirst = parts.toSorted((a, b) => b.entry.bytes - a.entry.bytes)
+  const queue = new PartQueue(sharedParts(dir, largestFirst))
+  const shares = Array.from({ length: isQuiet === null ? threads - 1 : threads }, () => readInThread(queue))
+  if (isQuiet === null) shares.push(finishInSlices(queue.reading(), OWN_SLICE_MS, () => true))
+  try {
+    return new Map((await Promise.all(shares)).flat())
+  } finally {
+    queue.close()
+  }
+}
+
+/** Parts that threads share between them: plain, so that it can be posted to each. */
+export interface SharedParts {
+  dir: string
+  parts: readonly PartToRead[]
+  /** Index of the next one that nobody reads yet. */
+  next: Int32Array<SharedArrayBuffer>
+}
+
+function sharedParts(dir: string, parts: readonly PartToRead[]): SharedParts {
+  return { dir, parts, next: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)) }
+}
+
+export type Summaries = [file: string, summary: PartSummary][]
+
+/** What one thread does of them. */
+export class PartQueue {
+  readonly shared: SharedParts
+
+  constructor(shared: SharedParts) {
+    this.shared = shared
+  }
+
+  /** Reads parts until none is left. @throws SnapshotError as `loadSnapshot` does */
+  *reading(): Steps<Summaries> {
+    const { dir, parts, next } = this.shared
+    const reader = new PartReader(dir)
+    const summaries: Summaries = []
+    for (;;) {
+      const part = parts.at(Atomics.add(next, 0, 1))
+      if (part === undefined) return summaries
+      summaries.push([part.entry.file, yield* reader.reading(part)])
+    }
+  }
+
+  /** Leaves nothing to be read. */
+  close(): void {
+    Atomics.store(this.shared.next, 0, this.shared.parts.length)
+  }
+}
+
+/** The answer of a thread that reads parts. */
+export type FromReading = { summaries: Summaries } | { refusal: string }
+
+async function readInThread(queue: PartQueue): Promise<Summaries> {
+  const thread = startThread(new URL('./read-thread', import.meta.url), queue.shared)
+  try {
+    return await new Promise((resolve, reject) => {
+      thread.once('error', reject)
+      thread.once('message', (answer: FromReading) => {
+        if ('refusal' in answer) reject(new SnapshotError(answer.refusal))
+        else resolve(answer.summaries)
+      })
+    })
+  } finally {
+    await thread.terminate()
+  }
+}
+
+/** @throws SnapshotError unless a regular file of that size is there. */
+export function expectSize(dir: string, { file, bytes }: PartEntry): void {
+  try {
+    const info = statSync(join(dir, file))
+    if (!info.isFile()) throw new UnfitFile('NOT_REGULAR', 'is not a regular file')
+    if (info.size !== bytes) throw wrongSize(file, info.size, bytes)
+  } catch (error) {
+    throw readFault(file, error)
+  }
+}
+
+function wrongSize(file: string, size: number, expected: number): SnapshotError {
+  return new SnapshotError(`${file}: has ${size} bytes, the manifest says ${expected}`)
+}
+
+function readFault(file: string, error: unknown): SnapshotError {
+  if (error instanceof SnapshotError) return error
+  if (error instanceof UnfitFile) return new SnapshotError(`${file}: ${error.message}`)
+  const { code } = error as NodeJS.ErrnoException
+  return new SnapshotError(`${file}: ${code === 'ENOENT' ? 'is missing' : `cannot be read (${code})`}`)
+}
+
+/** Fills `bytes` from position `at` of a file; returns how many there were. */
+function readFully(file: number, bytes: Uint8Array, at: number): number {
+  let filled = 0
+  while (filled < bytes.length) {
+    const read = readSync(file, bytes, filled, bytes.length - filled, at + filled)
+    if (read === 0) break
+    filled += read
+  }
+  return filled
+}
+
+/** Reads parts one after the other, on its own thread. */
+export class PartReader {
+  readonly #dir: string
+  /** For parts that are only checked. */
+  #room = new Uint8Array(0)
+
+  constructor(dir: string) {
+    this.#dir = dir
+  }
+
+  /** @throws SnapshotError naming the file, when it is missing, cut, changed or malformed */
+  *reading(part: PartToRead): Steps<PartSummary> {
+    const { entry } = part
+    const bytes = part.bytes ?? this.#roomFor(entry.bytes)
+    const hash = createHash('sha256')
+    const scans = yield* this.#filling(bytes, entry, hash)
+    if (hash.digest('hex') !== entry.sha256) {
+      throw new SnapshotError(`${entry.file}: its bytes do not have the hash that the manifest names`)
+    }
+    expectHeader(bytes, entry)
+    return yield* checkPart(decodePart(bytes, entry.file), entry, scans)
+  }
+
+  #roomFor(bytes: number): Uint8Array {
+    if (this.#room.length < bytes) this.#room = new Uint8Array(bytes)
+    return this.#room.subarray(0, bytes)
+  }
+
+  *#filling(bytes: Uint8Array, entry: PartEntry, hash: Hash): Steps<Scans | undefined> {
+    const { file: name } = entry
+    let file: number
+    try {
+      file = openRegularFileSync(join(this.#dir, name))
+    } catch (error) {
+      throw readFault(name, error)
+    }
+    try {
+      const { size } = fstatSync(file)
+      if (size !== bytes.length) throw wrongSize(name, size, bytes.length)
+      let scans: Scans | undefined
+      for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+        const some = chunk.subarray(0, Math.min(CHUNK_BYTES, bytes.length - at))
+        const read = readFully(file, some, at)
+        if (read < some.length)
+          throw new SnapshotError(`${name}: ended at byte ${at + read} of ${bytes.length}`)
+        hash.update(some)
+        scans ??= scansOf(some, entry)
+        scans.look(at, some.length)
+        bytes.set(some, at)
+        yield
+      }
+      return scans
+    } finally {
+      closeSync(file)
+    }
+  }
+}
