@@ -6,6 +6,8 @@ import type { Lane } from './uws-lane.ts'
 
 export const CLOSING = '\r\nConnection: close'
 
+const NOTHING = new Uint8Array(0)
+
 /** The head of a connection's last answer. */
 export function withClosing(head: string | Uint8Array): string {
   return headText(head).replace(KEPT, '') + CLOSING
@@ -114,7 +116,8 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   }
 
   protected finish(): void {
-    // A body of known length has ended with its last byte.
+    // A body of known length has ended with its last byte, unless it has none.
+    if (this.#length === 0) this.offer(NOTHING)
     if (this.#length !== null) return
     this.response.cork(() => this.response.end())
     this.#done()
@@ -125,9 +128,12 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     if (!this.#isComplete) this.response.close()
   }
 
-  /** Offers bytes of a body of `length` from `offset` on, and closes the connection behind a last answer. */
+  /**
+   * Offers bytes of a body of `length` from `offset` on, and closes the connection behind a last answer.
+   * Where there are none, no connection is known by what it has written, and its client closes it.
+   */
   #advance(offset: number, length: number, offer: () => void): void {
-    if (!this.#isClosing) {
+    if (!this.#isClosing || length === 0) {
       offer()
       return
     }

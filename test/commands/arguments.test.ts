@@ -109,7 +109,8 @@ const WRONG: [settings: Settings, option: string, texts: string[]][] = [
   [BUILD_SETTINGS, 'out', ['']],
   [BUILD_SETTINGS, 'as-of', ['now', '2026-02-30', '1969-12-31', '2106-02-08', '1774602000']],
   [BUILD_SETTINGS, 'max-bad', ['', '10', '0.1', '101%', '-1%', '%', '10 %']],
-  // Of more than 24.8 days a timer makes a millisecond: the build ends at once, the source is asked without a pause.
+  // Of more than 24.8 days a timer makes a millisecond: the build ends at once, the source is asked without a
+  // pause.
   [RUN_SETTINGS, 'build-timeout', ['', '0', '0s', '21d', '30d', '481h', '999999d']],
   [SERVE_SETTINGS, 'poll', ['', '0', '0s', '21d', '30d', '999999d']],
   [ISSUE_SETTINGS, 'quota', [...notNumbers, '0']],

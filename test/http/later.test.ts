@@ -111,6 +111,13 @@ for (const kind of ENGINES) {
           if (path === '/one-piece') setTimeout(() => reply.send(TEXT_HEAD, Buffer.from('one piece')), 5)
           if (path === '/late') setTimeout(() => reply.send(TEXT_HEAD, Buffer.from('late')), LATE_MS)
           if (path === '/empty') setTimeout(() => reply.send('304 Not Modified\r\nETag: W/"a"', null), 5)
+          if (path === '/nothing') setTimeout(() => reply.send(TEXT_HEAD, new Uint8Array(0)), 5)
+          if (path === '/no-piece') {
+            setTimeout(() => {
+              reply.begin(TEXT_HEAD, 0)
+              reply.end()
+            }, 5)
+          }
           if (path === '/large-piece') {
             const body = Buffer.from(longText())
             setTimeout(() => reply.send(TEXT_HEAD, body), 5)
@@ -183,6 +190,16 @@ for (const kind of ENGINES) {
         assert.equal((await ask(port, '/at-once', agent)).text, 'at once')
       }
       assert.equal(last.gone, 0)
+    })
+
+    it('sends an answer of no bytes, whole or without a piece', async () => {
+      for (const path of ['/nothing', '/no-piece', '/nothing', '/no-piece']) {
+        const none = await ask(port, path, agent)
+        assert.deepEqual([none.status, none.text, none.headers['content-length']], [200, '', '0'])
+        assert.equal(last.gone, 0)
+        assert.equal((await ask(port, path, agent, { method: 'HEAD' })).headers['content-length'], '0')
+        assert.equal((await ask(port, '/at-once', agent)).text, 'at once')
+      }
     })
 
     it('may come later than a silent connection is kept', async () => {
@@ -299,6 +316,40 @@ for (const kind of ENGINES) {
       )
       await finished
       for (const client of clients) await client.closed(5000)
+      own.close()
+    })
+
+    it('ends nobody else with a last answer of no bytes', async () => {
+      const replies: LaterReply[] = []
+      const own = loadEngine(kind).create((exchange) => {
+        replies.push(exchange.later({ onRoom() {}, onGone() {} })!)
+      })
+      const ownPort = await own.listen('127.0.0.1', 0)
+      const clients: RawClient[] = []
+      // More than an engine has lanes, so that some share one.
+      for (let asked = 1; asked <= 20; asked++) {
+        const client = new RawClient(ownPort)
+        clients.push(client)
+        sockets.push(client.socket)
+        client.write(request('GET /'))
+        await until(() => replies.length === asked, 'not asked')
+      }
+      own.drain()
+      own.stopListening()
+      const finished = own.finish(60_000)
+      for (const [i, reply] of replies.entries()) {
+        if (i % 2 === 0) reply.send(TEXT_HEAD, new Uint8Array(0))
+        else {
+          reply.begin(TEXT_HEAD, 0)
+          reply.end()
+        }
+        const { body, headers } = await clients[i].answer()
+        assert.deepEqual(
+          [body, headers.get('content-length'), headers.get('connection')],
+          ['', ['0'], ['close']],
+        )
+      }
+      await finished
       own.close()
     })
 

@@ -66,7 +66,10 @@ export function share(texts: readonly string[]): number {
 
 const SECONDS_OF_UNIT: { readonly [unit: string]: number } = { s: 1, m: 60, h: 3600, d: 86400 }
 
-/** A timer of Node takes 2^31 ms, 24.8 days, and ends a longer wait at once; a mirror waits a tenth longer at times. */
+/**
+ * A timer of Node takes 2^31 ms, 24.8 days, and ends a longer wait at once; a mirror waits a tenth longer at
+ * times.
+ */
 const LONGEST_WAIT_DAYS = 20
 const SUCH_AS = 'a duration above zero such as 90s, 30m, 24h or 7d'
 
