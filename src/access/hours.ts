@@ -36,10 +36,13 @@ export function retryAfter(now: number): number {
  * quota was lowered below what is used already.
  */
 export function charge(words: Int32Array, at: number, limit: number): number {
+  // A plain look, which takes nothing: a wrong one is found out by the exchange, and before a refusal.
+  let used = words[at]
   for (;;) {
-    const used = Atomics.load(words, at)
-    if (used >= limit) return -1
-    if (Atomics.compareExchange(words, at, used, used + 1) === used) return limit - used - 1
+    if (used >= limit && (used = Atomics.load(words, at)) >= limit) return -1
+    const found = Atomics.compareExchange(words, at, used, used + 1)
+    if (found === used) return limit - used - 1
+    used = found
   }
 }
 

@@ -46,8 +46,8 @@ interface Values {
 export class QueryReader<P extends Parameters> {
   readonly #names: readonly string[]
   readonly #parameters: readonly Parameter<unknown>[]
-  /** Every name that is understood, aliases too, and the parameter it names. */
-  readonly #known: { name: string; index: number }[]
+  /** Every name that is understood, aliases too, its characters, and the parameter it names. */
+  readonly #known: { name: string; codes: Uint16Array; index: number }[]
   readonly #validate: ValidateFunction
   readonly #refusal: ErrorCode
   readonly #defaults: unknown[]
@@ -57,6 +57,8 @@ export class QueryReader<P extends Parameters> {
   /** By parameter: where its value stands in the query that is being read, or `ABSENT`. */
   readonly #from: Int32Array
   readonly #to: Int32Array
+  /** Where among the known names the one behind that found last is. */
+  #next = 0
 
   /** `refusal` is the error of a missing, malformed or out-of-range parameter on this operation. */
   constructor(parameters: P, refusal: 'bad_request' | 'validation_failed') {
@@ -65,7 +67,11 @@ export class QueryReader<P extends Parameters> {
     this.#parameters = Object.values(parameters)
     this.#refusal = refusal
     this.#known = entries.flatMap(([name, { aliases, repeatable }], index) =>
-      [name, ...aliases, ...(repeatable ? [`${name}[]`] : [])].map((known) => ({ name: known, index })),
+      [name, ...aliases, ...(repeatable ? [`${name}[]`] : [])].map((known) => ({
+        name: known,
+        codes: Uint16Array.from(known, (character) => character.charCodeAt(0)),
+        index,
+      })),
     )
     this.#validate = ajv.compile({
       type: 'object',
@@ -116,6 +122,7 @@ export class QueryReader<P extends Parameters> {
     const from = this.#from
     const to = this.#to
     for (let i = 0; i < from.length; i++) from[i] = ABSENT
+    this.#next = 0
     let texts: (string | undefined)[] | null = null
     for (let i = 0; i < raw.length; i++) {
       const start = raw.valueFrom(i)
@@ -140,9 +147,15 @@ export class QueryReader<P extends Parameters> {
 
   /** The parameter that name `i` of a query names, or −1. */
   #indexOf(raw: RawQuery, i: number): number {
-    for (let k = 0; k < this.#known.length; k++) {
-      const { name, index } = this.#known[k]
-      if (raw.isNamed(i, name)) return index
+    const known = this.#known
+    // Most give their parameters in one order, which is that of the declaration.
+    let k = this.#next
+    for (let look = 0; look < known.length; look++, k++) {
+      if (k >= known.length) k = 0
+      const { name, codes, index } = known[k]
+      if (!raw.isSpelled(i, name, codes)) continue
+      this.#next = k + 1
+      return index
     }
     return -1
   }

@@ -96,6 +96,16 @@ export class RawQuery {
     return isWord(name, this.text, from, to)
   }
 
+  /** As `isNamed` of a name by its characters: comparing them takes less than `startsWith`. */
+  isSpelled(i: number, name: string, codes: Uint16Array): boolean {
+    const from = this.#nameFrom[i]
+    if ((this.#encoded[i] & NAME_ENCODED) !== 0) return this.isNamed(i, name)
+    if (this.#nameTo[i] - from !== codes.length) return false
+    const { text } = this
+    for (let k = 0; k < codes.length; k++) if (text.charCodeAt(from + k) !== codes[k]) return false
+    return true
+  }
+
   /** Whether value `i` must be decoded before it means anything. */
   isEncoded(i: number): boolean {
     return (this.#encoded[i] & VALUE_ENCODED) !== 0

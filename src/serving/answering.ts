@@ -57,7 +57,7 @@ export class Answering {
       if (this.#sender.sendNotModifiedUnmade(exchange)) return
     }
     if (cache.isOff || !cache.asked(digest)) {
-      if (!cache.isOff) state.options.totals.count('made')
+      if (!cache.isOff) state.options.totals.made()
       const body = this.#written(view, target, query, path, now, language)
       state.describe(operation, low, high, minute, this.#link)
       if (body instanceof Uint8Array) this.#sender.send(exchange, body, null, null)
@@ -87,7 +87,7 @@ export class Answering {
   ): void {
     const state = this.#state
     const { operation, index } = target
-    state.options.totals.count('made')
+    state.options.totals.made()
     const body = this.#written(view, target, query, path, now, language)
     const link = this.#link
     const negotiated = operation.language === true && query.locale === undefined

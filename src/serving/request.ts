@@ -86,7 +86,7 @@ export class RequestPath {
   }
 
   handle(exchange: Exchange): void {
-    this.#options.totals.count('requests')
+    this.#options.totals.request()
     this.#serve(exchange)
   }
 

@@ -25,7 +25,7 @@ export class Sender {
     const state = this.#state
     const { operation, low, high, minute } = kept
     const { served, second, tail } = state
-    state.options.totals.count('kept')
+    state.options.totals.kept()
     const encoding = this.#encodings.of(exchange.headerValues(ACCEPT_ENCODING))
     const compressed = encoding === null ? null : served.cache.compressed(kept, encoding, second, tail)
     const body = (compressed ?? kept).bytesAt(second, kept.ownTail ?? tail)

@@ -80,7 +80,7 @@ export class ShapedRequests {
       this.#sender.sendKept(exchange, kept)
       return
     }
-    state.options.totals.count('made')
+    state.options.totals.made()
     const isWhole = format !== 'json' && !isPaged
     const request = { view, query, path, now, language, isWhole }
     const given = reader.given(raw)

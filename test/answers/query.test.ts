@@ -277,6 +277,36 @@ const several = {
   bounds: bounds({ description }),
 }
 
+test('Parameters are found in any order, under each of their names, beside names that look alike.', () => {
+  const parameters = {
+    lat: integer({ description }),
+    lng: integer({ description, aliases: ['lon'] }),
+    time: integer({ description }),
+    limit: integer({ description, aliases: ['per_page'] }),
+  }
+  const names = { lat: ['lat', 'l%61t'], lng: ['lng', 'lon'], time: ['time'], limit: ['limit', 'per_page'] }
+  const name = fc.constantFrom('lat', 'lng', 'time', 'limit')
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(name, { maxLength: 4 }),
+      fc.array(fc.constantFrom('lax', 'tim', 'times', 'limi\u0165', 'Lat', 'l', ''), { maxLength: 3 }),
+      fc.infiniteStream(fc.nat(50)),
+      (given, others, numbers) => {
+        const next = (): number => numbers.next().value as number
+        const expected: { [name: string]: number | undefined } = {}
+        const texts = given.map((one) => {
+          const value = (expected[one] = next())
+          const spelled = names[one]
+          return `${spelled[next() % spelled.length]}=${value}`
+        })
+        for (const other of others) texts.splice(next() % (texts.length + 1), 0, `${other}=1`)
+        const query = readWith(parameters, texts.join('&')) as { [name: string]: number | undefined }
+        for (const one of Object.keys(parameters)) assert.equal(query[one], expected[one], texts.join('&'))
+      },
+    ),
+  )
+})
+
 test('Empty values and unknown names count as absent, wherever they stand.', () => {
   const expected = { page: 2, query: 'a b', active_only: true }
   const queries = [
