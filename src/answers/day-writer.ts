@@ -1,22 +1,13 @@
 /**
  * Days of seasons as JSON, by code of WebAssembly that copies 16 bytes at a time (`day-writer.wat`): half a
- * megabyte takes 18 µs, where stores of eight bytes from JavaScript take 70.
- *
- * Memory of a thread, by address: whole numbers below 10,000 (four bytes each) and their digits (one byte
- * each), hundredths behind the point and their characters, values and samples of a season's days, what is
- * written, and the texts of seasons.
+ * megabyte takes 18 µs, where stores of eight bytes from JavaScript take 70. What lies where in its memory,
+ * `day-writer-layout.ts` says.
  */
 import { CODE } from './day-writer-code.ts'
+import { LAYOUT } from './day-writer-layout.ts'
 import type { DayValues } from '../index/aggregates.ts'
 import { HUNDREDTH_TEXT, SHORT_INTEGERS } from './number-tables.ts'
 import { WASM } from '../system/wasm.ts'
-
-const WHOLE_DIGITS_AT = 40_000
-const HUNDREDTHS_AT = 50_000
-const HUNDREDTH_LENGTHS_AT = 50_400
-const VALUES_AT = 50_560
-const COUNTS_AT = 52_032
-const OUTPUT_AT = 54_016
 
 /** Days that are written in a call. */
 export const MOST_DAYS = 96
@@ -29,6 +20,7 @@ const DAYS_OF_YEAR = 366
  * Texts of so many seasons are kept. Clocks of one offset and one rule have one: 25 of them over ten years.
  */
 export const MOST_TEXTS = 256
+const OUTPUT_AT = LAYOUT.OUTPUT
 const TEXTS_AT = OUTPUT_AT + MOST_DAYS * DAY_BYTES + MOST_HEAD_BYTES
 const TEXT_BYTES = DAYS_OF_YEAR * (MOST_HEAD_BYTES + 1)
 const PAGE_BYTES = 65_536
@@ -41,13 +33,13 @@ const memory = new WASM.Memory({ initial: PAGES, maximum: PAGES })
 const bytes = new Uint8Array(memory.buffer)
 /** The days of the season that is written, by day from its first. They are all writers' of the thread. */
 export const SEASON_DAYS: DayValues = {
-  value: new Int32Array(memory.buffer, VALUES_AT, DAYS_OF_YEAR),
-  count: new Int32Array(memory.buffer, COUNTS_AT, DAYS_OF_YEAR),
+  value: new Int32Array(memory.buffer, LAYOUT.VALUES, DAYS_OF_YEAR),
+  count: new Int32Array(memory.buffer, LAYOUT.COUNTS, DAYS_OF_YEAR),
 }
-bytes.set(new Uint8Array(SHORT_INTEGERS.words.buffer))
-bytes.set(SHORT_INTEGERS.lengths, WHOLE_DIGITS_AT)
-bytes.set(new Uint8Array(HUNDREDTH_TEXT.words.buffer), HUNDREDTHS_AT)
-bytes.set(HUNDREDTH_TEXT.lengths, HUNDREDTH_LENGTHS_AT)
+bytes.set(new Uint8Array(SHORT_INTEGERS.words.buffer), LAYOUT.WHOLE_NUMBERS)
+bytes.set(SHORT_INTEGERS.lengths, LAYOUT.WHOLE_NUMBERS_LENGTHS)
+bytes.set(new Uint8Array(HUNDREDTH_TEXT.words.buffer), LAYOUT.HUNDREDTHS)
+bytes.set(HUNDREDTH_TEXT.lengths, LAYOUT.HUNDREDTHS_LENGTHS)
 const { write } = new WASM.Instance(new WASM.Module(Buffer.from(CODE, 'base64')), { days: { memory } })
   .exports as {
   write: Write

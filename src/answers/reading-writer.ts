@@ -1,10 +1,8 @@
 /**
  * Readings as JSON, by code of WebAssembly that copies 16 bytes at a time and makes numbers of small tables
  * (`reading-writer.wat`): 100 readings take 3.1 µs, where stores of eight bytes from JavaScript take 7.0,
- * with a table of 64 K words for each kind of number.
- *
- * Memory of a thread, by address: texts of numbers, compass points and literals; then what the readings of a
- * buoy share, the columns of a call, and what is written.
+ * with a table of 64 K words for each kind of number. What lies where in its memory,
+ * `reading-writer-layout.ts` says.
  */
 import { type MonthRows } from '../index/segments.ts'
 import { type JsonWriter } from './json.ts'
@@ -12,56 +10,48 @@ import { ENERGY_FACTOR } from './energy.ts'
 import { COMPASS_TEXT } from './number-tables.ts'
 import { padded } from './literals.ts'
 import { CODE } from './reading-writer-code.ts'
+import { LAYOUT } from './reading-writer-layout.ts'
 import { WASM } from '../system/wasm.ts'
 
 /** Readings that a call writes: a page. */
 const MOST_ROWS = 100
+const OUTPUT_AT = LAYOUT.OUTPUT
 
-const WHOLE_NUMBERS_AT = 256
-const THREE_DIGITS_AT = 4352
-const THREE_DIGITS_LENGTHS_AT = 8352
-const COMPASS_AT = 9472
-const COMPASS_LENGTHS_AT = 9712
-const HEAD_AT = 10_240
-const TAIL_AT = 10_256
-const OUTPUT_AT = 12_288
-
-/** Each with 16 bytes, or a multiple of them, for itself. */
 const LITERALS: readonly (readonly [at: number, text: string])[] = [
-  [9984, ',"uuid":"0000'],
-  [10_000, ',"maximum_height'],
-  [10_016, ',"period":'],
-  [10_032, ',"time":'],
-  [10_048, 'Z","water_temperature":'],
-  [10_080, ',"direction":'],
-  [10_096, ',"direction_compass":'],
-  [10_128, ',"unit":"m","energy_per_wave":'],
-  [10_192, '\x0f'.repeat(16)],
+  [LAYOUT.UUID, ',"uuid":"0000'],
+  [LAYOUT.MAXIMUM_HEIGHT, ',"maximum_height'],
+  [LAYOUT.PERIOD, ',"period":'],
+  [LAYOUT.TIME, ',"time":'],
+  [LAYOUT.WATER_TEMPERATURE, 'Z","water_temperature":'],
+  [LAYOUT.DIRECTION, ',"direction":'],
+  [LAYOUT.DIRECTION_COMPASS, ',"direction_compass":'],
+  [LAYOUT.ENERGY, ',"unit":"m","energy_per_wave":'],
+  [LAYOUT.LOW_HALVES, '\x0f'.repeat(16)],
   // Where a byte of a time's hexadecimal digits is the upper half.
-  [10_208, '\xff\0\xff\0\0\xff\0\xff'],
-  [10_224, '0123456789abcdef'],
+  [LAYOUT.IS_HIGH_HALF, '\xff\0\xff\0\0\xff\0\xff'],
+  [LAYOUT.HEX_DIGITS, '0123456789abcdef'],
 ]
 
 type Write = (count: number, headLength: number, end: number) => number
 
 const memory = new WASM.Memory({ initial: 1, maximum: 1 })
 const bytes = new Uint8Array(memory.buffer)
-const times = new Uint32Array(memory.buffer, 10_496, MOST_ROWS)
-const heights = new Uint16Array(memory.buffer, 11_008, MOST_ROWS)
-const maximums = new Uint16Array(memory.buffer, 11_264, MOST_ROWS)
-const periods = new Uint16Array(memory.buffer, 11_520, MOST_ROWS)
-const temperatures = new Uint16Array(memory.buffer, 11_776, MOST_ROWS)
-const directions = new Uint16Array(memory.buffer, 12_032, MOST_ROWS)
+const times = new Uint32Array(memory.buffer, LAYOUT.TIMES, MOST_ROWS)
+const heights = new Uint16Array(memory.buffer, LAYOUT.HEIGHTS, MOST_ROWS)
+const maximums = new Uint16Array(memory.buffer, LAYOUT.MAXIMUMS, MOST_ROWS)
+const periods = new Uint16Array(memory.buffer, LAYOUT.PERIODS, MOST_ROWS)
+const temperatures = new Uint16Array(memory.buffer, LAYOUT.TEMPERATURES, MOST_ROWS)
+const directions = new Uint16Array(memory.buffer, LAYOUT.DIRECTIONS, MOST_ROWS)
 
-for (let n = 0; n < 100; n++) put(n * 2, padded(n, 2))
+for (let n = 0; n < 100; n++) put(LAYOUT.TWO_DIGITS + n * 2, padded(n, 2))
 for (let n = 0; n < 1000; n++) {
-  put(WHOLE_NUMBERS_AT + n * 4, String(n))
-  bytes[WHOLE_NUMBERS_AT + n * 4 + 3] = String(n).length
-  put(THREE_DIGITS_AT + n * 4, `.${padded(n, 3)}`)
-  bytes[THREE_DIGITS_LENGTHS_AT + n] = String(n / 1000).length - 1
+  put(LAYOUT.WHOLE_NUMBERS + n * 4, String(n))
+  bytes[LAYOUT.WHOLE_NUMBERS + n * 4 + 3] = String(n).length
+  put(LAYOUT.THREE_DIGITS + n * 4, `.${padded(n, 3)}`)
+  bytes[LAYOUT.THREE_DIGITS_LENGTHS + n] = String(n / 1000).length - 1
 }
-bytes.set(new Uint8Array(COMPASS_TEXT.words.buffer), COMPASS_AT)
-bytes.set(COMPASS_TEXT.lengths, COMPASS_LENGTHS_AT)
+bytes.set(new Uint8Array(COMPASS_TEXT.words.buffer), LAYOUT.COMPASS)
+bytes.set(COMPASS_TEXT.lengths, LAYOUT.COMPASS_LENGTHS)
 for (const [at, text] of LITERALS) put(at, text)
 const { write } = new WASM.Instance(new WASM.Module(Buffer.from(CODE, 'base64')), {
   readings: { memory, energyFactor: ENERGY_FACTOR },
@@ -83,8 +73,8 @@ let headLength = 0
  */
 function prepare(buoyId: number): void {
   const head = `{"id":${buoyId}`
-  put(HEAD_AT, head)
-  put(TAIL_AT, `-8000-8000-${buoyId.toString(16).padStart(12, '0')}","significient_height":`)
+  put(LAYOUT.HEAD, head)
+  put(LAYOUT.TAIL, `-8000-8000-${buoyId.toString(16).padStart(12, '0')}","significient_height":`)
   headLength = head.length
   preparedBuoy = buoyId
 }

@@ -1,71 +1,67 @@
-;; Writes readings as JSON. `npm run wasm` assembles this file into `reading-writer-code.ts`. Addresses are those of
-;; `reading-writer.ts`: two digits at 0, whole numbers below 1000 with their length in the top byte at 256, three
-;; digits behind a point at 4352 and how many characters are left of them without zeros at their end at 8352, compass
-;; points at 9472 and their lengths at 9712, literals from 9984 on, what the readings of a buoy share at 10240,
-;; the columns of a call from 10496 on, and what is written at 12288.
-;; So three digits without a point stand at 4353.
+;; Writes readings as JSON. `npm run wasm` assembles this file into `reading-writer-code.ts`; `{NAME}` is an
+;; address of `reading-writer-layout.ts`. Texts of two digits lie at 0.
 ;;
 ;; Numbers are written out five times: calls for them took a fifth of the time.
 (module
   (import "readings" "memory" (memory 1))
   (import "readings" "energyFactor" (global $energyFactor f64))
 
-  ;; The first `count` rows of the columns, 1 at least. `headLength`: bytes of `{"id":6`. `end`: the two characters
-  ;; behind each reading. Returns where the text ends.
+  ;; The first `count` rows of the columns, 1 at least. `headLength`: bytes of `{"id":6`. `end`: the two
+  ;; characters behind each reading. Returns where the text ends.
   (func (export "write") (param $count i32) (param $headLength i32) (param $end i32) (result i32)
     (local $at i32) (local $row i32) (local $time i32) (local $height i32) (local $period i32) (local $value i32)
     (local $whole i32) (local $word i32) (local $rest i32) (local $hex v128) (local $energy f64)
     (local $day i32) (local $dateDay i32) (local $date v128) (local $dayText i32)
     (local $hour i32) (local $minute i32) (local $second i32)
     (local $days i32) (local $era i32) (local $year i32) (local $month i32)
-    (local.set $at (i32.const 12288))
+    (local.set $at (i32.const {OUTPUT}))
     (local.set $dateDay (i32.const -1))
     (loop $next
       ;; {"id":6, and the time in ten digits
-      (local.set $time (i32.load offset=10496 (i32.shl (local.get $row) (i32.const 2))))
-      (v128.store (local.get $at) (v128.load offset=10240 (i32.const 0)))
+      (local.set $time (i32.load offset={TIMES} (i32.shl (local.get $row) (i32.const 2))))
+      (v128.store (local.get $at) (v128.load offset={HEAD} (i32.const 0)))
       (local.set $at (i32.add (local.get $at) (local.get $headLength)))
       (local.set $value (i32.div_u (local.get $time) (i32.const 1000)))
       (local.set $rest (i32.div_u (local.get $value) (i32.const 1000)))
       (local.set $whole (i32.div_u (local.get $rest) (i32.const 1000)))
       (i32.store8 (local.get $at) (i32.add (local.get $whole) (i32.const 0x30)))
       (i32.store offset=1 (local.get $at)
-        (i32.load offset=4353
+        (i32.load offset={THREE_DIGITS+1}
           (i32.shl
             (i32.sub (local.get $rest) (i32.mul (local.get $whole) (i32.const 1000)))
             (i32.const 2))))
       (i32.store offset=4 (local.get $at)
-        (i32.load offset=4353
+        (i32.load offset={THREE_DIGITS+1}
           (i32.shl
             (i32.sub (local.get $value) (i32.mul (local.get $rest) (i32.const 1000)))
             (i32.const 2))))
       (i32.store offset=7 (local.get $at)
-        (i32.load offset=4353
+        (i32.load offset={THREE_DIGITS+1}
           (i32.shl
             (i32.sub (local.get $time) (i32.mul (local.get $value) (i32.const 1000)))
             (i32.const 2))))
 
-      ;; ,"uuid":"0000, and the time in hexadecimal digits: its bytes, the high one first, each twice; halves of them;
-      ;; their digits. The hyphen comes last.
-      (v128.store offset=10 (local.get $at) (v128.load offset=9984 (i32.const 0)))
+      ;; ,"uuid":"0000, and the time in hexadecimal digits: its bytes, the high one first, each twice; halves of
+      ;; them; their digits. The hyphen comes last.
+      (v128.store offset=10 (local.get $at) (v128.load offset={UUID} (i32.const 0)))
       (local.set $hex (i32x4.splat (local.get $time)))
       (local.set $hex
         (i8x16.shuffle 3 3 2 2 2 1 1 0 0 0 0 0 0 0 0 0 (local.get $hex) (local.get $hex)))
       (local.set $hex
         (v128.bitselect
           (i8x16.shr_u (local.get $hex) (i32.const 4))
-          (v128.and (local.get $hex) (v128.load offset=10192 (i32.const 0)))
-          (v128.load offset=10208 (i32.const 0))))
+          (v128.and (local.get $hex) (v128.load offset={LOW_HALVES} (i32.const 0)))
+          (v128.load offset={IS_HIGH_HALF} (i32.const 0))))
       (v128.store offset=23 (local.get $at)
-        (i8x16.swizzle (v128.load offset=10224 (i32.const 0)) (local.get $hex)))
+        (i8x16.swizzle (v128.load offset={HEX_DIGITS} (i32.const 0)) (local.get $hex)))
       (i32.store8 offset=27 (local.get $at) (i32.const 0x2d)) ;; -
 
       ;; -8000-8000-000000000006","significient_height":
-      (v128.store offset=32 (local.get $at) (v128.load offset=10256 (i32.const 0)))
-      (v128.store offset=48 (local.get $at) (v128.load offset=10272 (i32.const 0)))
-      (v128.store offset=64 (local.get $at) (v128.load offset=10288 (i32.const 0)))
+      (v128.store offset=32 (local.get $at) (v128.load offset={TAIL} (i32.const 0)))
+      (v128.store offset=48 (local.get $at) (v128.load offset={TAIL+16} (i32.const 0)))
+      (v128.store offset=64 (local.get $at) (v128.load offset={TAIL+32} (i32.const 0)))
       (local.set $at (i32.add (local.get $at) (i32.const 79)))
-      (local.set $height (i32.load16_u offset=11008 (i32.shl (local.get $row) (i32.const 1))))
+      (local.set $height (i32.load16_u offset={HEIGHTS} (i32.shl (local.get $row) (i32.const 1))))
       (local.set $value (local.get $height))
       (if (i32.eq (local.get $value) (i32.const 65535))
         (then
@@ -73,35 +69,35 @@
           (local.set $at (i32.add (local.get $at) (i32.const 4))))
         (else
           (local.set $whole (i32.div_u (local.get $value) (i32.const 1000)))
-          (local.set $word (i32.load offset=256 (i32.shl (local.get $whole) (i32.const 2))))
+          (local.set $word (i32.load offset={WHOLE_NUMBERS} (i32.shl (local.get $whole) (i32.const 2))))
           (i32.store (local.get $at) (local.get $word))
           (local.set $at (i32.add (local.get $at) (i32.shr_u (local.get $word) (i32.const 24))))
           (local.set $value (i32.sub (local.get $value) (i32.mul (local.get $whole) (i32.const 1000))))
-          (i32.store (local.get $at) (i32.load offset=4352 (i32.shl (local.get $value) (i32.const 2))))
-          (local.set $at (i32.add (local.get $at) (i32.load8_u offset=8352 (local.get $value))))))
+          (i32.store (local.get $at) (i32.load offset={THREE_DIGITS} (i32.shl (local.get $value) (i32.const 2))))
+          (local.set $at (i32.add (local.get $at) (i32.load8_u offset={THREE_DIGITS_LENGTHS} (local.get $value))))))
 
       ;; ,"maximum_height":
-      (v128.store (local.get $at) (v128.load offset=10000 (i32.const 0)))
+      (v128.store (local.get $at) (v128.load offset={MAXIMUM_HEIGHT} (i32.const 0)))
       (i32.store16 offset=16 (local.get $at) (i32.const 0x3a22)) ;; ":
       (local.set $at (i32.add (local.get $at) (i32.const 18)))
-      (local.set $value (i32.load16_u offset=11264 (i32.shl (local.get $row) (i32.const 1))))
+      (local.set $value (i32.load16_u offset={MAXIMUMS} (i32.shl (local.get $row) (i32.const 1))))
       (if (i32.eq (local.get $value) (i32.const 65535))
         (then
           (i32.store (local.get $at) (i32.const 0x6c6c756e)) ;; null
           (local.set $at (i32.add (local.get $at) (i32.const 4))))
         (else
           (local.set $whole (i32.div_u (local.get $value) (i32.const 1000)))
-          (local.set $word (i32.load offset=256 (i32.shl (local.get $whole) (i32.const 2))))
+          (local.set $word (i32.load offset={WHOLE_NUMBERS} (i32.shl (local.get $whole) (i32.const 2))))
           (i32.store (local.get $at) (local.get $word))
           (local.set $at (i32.add (local.get $at) (i32.shr_u (local.get $word) (i32.const 24))))
           (local.set $value (i32.sub (local.get $value) (i32.mul (local.get $whole) (i32.const 1000))))
-          (i32.store (local.get $at) (i32.load offset=4352 (i32.shl (local.get $value) (i32.const 2))))
-          (local.set $at (i32.add (local.get $at) (i32.load8_u offset=8352 (local.get $value))))))
+          (i32.store (local.get $at) (i32.load offset={THREE_DIGITS} (i32.shl (local.get $value) (i32.const 2))))
+          (local.set $at (i32.add (local.get $at) (i32.load8_u offset={THREE_DIGITS_LENGTHS} (local.get $value))))))
 
       ;; ,"period":
-      (v128.store (local.get $at) (v128.load offset=10016 (i32.const 0)))
+      (v128.store (local.get $at) (v128.load offset={PERIOD} (i32.const 0)))
       (local.set $at (i32.add (local.get $at) (i32.const 10)))
-      (local.set $period (i32.load16_u offset=11520 (i32.shl (local.get $row) (i32.const 1))))
+      (local.set $period (i32.load16_u offset={PERIODS} (i32.shl (local.get $row) (i32.const 1))))
       (local.set $value (local.get $period))
       (if (i32.eq (local.get $value) (i32.const 65535))
         (then
@@ -109,12 +105,12 @@
           (local.set $at (i32.add (local.get $at) (i32.const 4))))
         (else
           (local.set $whole (i32.div_u (local.get $value) (i32.const 1000)))
-          (local.set $word (i32.load offset=256 (i32.shl (local.get $whole) (i32.const 2))))
+          (local.set $word (i32.load offset={WHOLE_NUMBERS} (i32.shl (local.get $whole) (i32.const 2))))
           (i32.store (local.get $at) (local.get $word))
           (local.set $at (i32.add (local.get $at) (i32.shr_u (local.get $word) (i32.const 24))))
           (local.set $value (i32.sub (local.get $value) (i32.mul (local.get $whole) (i32.const 1000))))
-          (i32.store (local.get $at) (i32.load offset=4352 (i32.shl (local.get $value) (i32.const 2))))
-          (local.set $at (i32.add (local.get $at) (i32.load8_u offset=8352 (local.get $value))))))
+          (i32.store (local.get $at) (i32.load offset={THREE_DIGITS} (i32.shl (local.get $value) (i32.const 2))))
+          (local.set $at (i32.add (local.get $at) (i32.load8_u offset={THREE_DIGITS_LENGTHS} (local.get $value))))))
 
       ;; ,"time":"2026-03 and -27T of a day serve its other readings, too. Howard Hinnant's algorithm, as in
       ;; `sea/calendar.ts`.
@@ -156,7 +152,7 @@
           (local.set $whole (i32.div_u (local.get $year) (i32.const 100)))
           (local.set $date
             (i64x2.replace_lane 1
-              (v128.load offset=10032 (i32.const 0))
+              (v128.load offset={TIME} (i32.const 0))
               (i64.or
                 (i64.or
                   (i64.const 0x00002d0000000022)
@@ -198,10 +194,10 @@
               (i64.const 48)))))
 
       ;; Z","water_temperature":
-      (v128.store offset=28 (local.get $at) (v128.load offset=10048 (i32.const 0)))
-      (i64.store offset=44 (local.get $at) (i64.load offset=10064 (i32.const 0)))
+      (v128.store offset=28 (local.get $at) (v128.load offset={WATER_TEMPERATURE} (i32.const 0)))
+      (i64.store offset=44 (local.get $at) (i64.load offset={WATER_TEMPERATURE+16} (i32.const 0)))
       (local.set $at (i32.add (local.get $at) (i32.const 51)))
-      (local.set $value (i32.load16_s offset=11776 (i32.shl (local.get $row) (i32.const 1))))
+      (local.set $value (i32.load16_s offset={TEMPERATURES} (i32.shl (local.get $row) (i32.const 1))))
       (if (i32.eq (local.get $value) (i32.const -32768))
         (then
           (i32.store (local.get $at) (i32.const 0x6c6c756e)) ;; null
@@ -213,18 +209,18 @@
               (local.set $at (i32.add (local.get $at) (i32.const 1)))
               (local.set $value (i32.sub (i32.const 0) (local.get $value)))))
           (local.set $whole (i32.div_u (local.get $value) (i32.const 100)))
-          (local.set $word (i32.load offset=256 (i32.shl (local.get $whole) (i32.const 2))))
+          (local.set $word (i32.load offset={WHOLE_NUMBERS} (i32.shl (local.get $whole) (i32.const 2))))
           (i32.store (local.get $at) (local.get $word))
           (local.set $at (i32.add (local.get $at) (i32.shr_u (local.get $word) (i32.const 24))))
           (local.set $value (i32.sub (local.get $value) (i32.mul (local.get $whole) (i32.const 100))))
           (local.set $value (i32.mul (local.get $value) (i32.const 10)))
-          (i32.store (local.get $at) (i32.load offset=4352 (i32.shl (local.get $value) (i32.const 2))))
-          (local.set $at (i32.add (local.get $at) (i32.load8_u offset=8352 (local.get $value))))))
+          (i32.store (local.get $at) (i32.load offset={THREE_DIGITS} (i32.shl (local.get $value) (i32.const 2))))
+          (local.set $at (i32.add (local.get $at) (i32.load8_u offset={THREE_DIGITS_LENGTHS} (local.get $value))))))
 
       ;; ,"direction":
-      (v128.store (local.get $at) (v128.load offset=10080 (i32.const 0)))
+      (v128.store (local.get $at) (v128.load offset={DIRECTION} (i32.const 0)))
       (local.set $at (i32.add (local.get $at) (i32.const 13)))
-      (local.set $value (i32.load16_u offset=12032 (i32.shl (local.get $row) (i32.const 1))))
+      (local.set $value (i32.load16_u offset={DIRECTIONS} (i32.shl (local.get $row) (i32.const 1))))
       (local.set $rest (i32.div_u (i32.add (local.get $value) (i32.const 1125)) (i32.const 2250)))
       (if (i32.eq (local.get $value) (i32.const 65535))
         (then
@@ -232,24 +228,24 @@
           (local.set $at (i32.add (local.get $at) (i32.const 4))))
         (else
           (local.set $whole (i32.div_u (local.get $value) (i32.const 100)))
-          (local.set $word (i32.load offset=256 (i32.shl (local.get $whole) (i32.const 2))))
+          (local.set $word (i32.load offset={WHOLE_NUMBERS} (i32.shl (local.get $whole) (i32.const 2))))
           (i32.store (local.get $at) (local.get $word))
           (local.set $at (i32.add (local.get $at) (i32.shr_u (local.get $word) (i32.const 24))))
           (local.set $value (i32.sub (local.get $value) (i32.mul (local.get $whole) (i32.const 100))))
           (local.set $value (i32.mul (local.get $value) (i32.const 10)))
-          (i32.store (local.get $at) (i32.load offset=4352 (i32.shl (local.get $value) (i32.const 2))))
-          (local.set $at (i32.add (local.get $at) (i32.load8_u offset=8352 (local.get $value))))))
+          (i32.store (local.get $at) (i32.load offset={THREE_DIGITS} (i32.shl (local.get $value) (i32.const 2))))
+          (local.set $at (i32.add (local.get $at) (i32.load8_u offset={THREE_DIGITS_LENGTHS} (local.get $value))))))
 
       ;; ,"direction_compass":
-      (v128.store (local.get $at) (v128.load offset=10096 (i32.const 0)))
-      (i64.store offset=16 (local.get $at) (i64.load offset=10112 (i32.const 0)))
-      (i64.store offset=21 (local.get $at) (i64.load offset=9472 (i32.shl (local.get $rest) (i32.const 3))))
+      (v128.store (local.get $at) (v128.load offset={DIRECTION_COMPASS} (i32.const 0)))
+      (i64.store offset=16 (local.get $at) (i64.load offset={DIRECTION_COMPASS+16} (i32.const 0)))
+      (i64.store offset=21 (local.get $at) (i64.load offset={COMPASS} (i32.shl (local.get $rest) (i32.const 3))))
       (local.set $at
-        (i32.add (i32.add (local.get $at) (i32.const 21)) (i32.load8_u offset=9712 (local.get $rest))))
+        (i32.add (i32.add (local.get $at) (i32.const 21)) (i32.load8_u offset={COMPASS_LENGTHS} (local.get $rest))))
 
       ;; ,"unit":"m","energy_per_wave":
-      (v128.store (local.get $at) (v128.load offset=10128 (i32.const 0)))
-      (v128.store offset=16 (local.get $at) (v128.load offset=10144 (i32.const 0)))
+      (v128.store (local.get $at) (v128.load offset={ENERGY} (i32.const 0)))
+      (v128.store offset=16 (local.get $at) (v128.load offset={ENERGY+16} (i32.const 0)))
       (local.set $at (i32.add (local.get $at) (i32.const 30)))
       (if
         (i32.or
@@ -282,7 +278,7 @@
               (local.set $whole (local.get $rest))
               (if (i32.ge_u (local.get $rest) (i32.const 1000))
                 (then (local.set $whole (i32.div_u (local.get $rest) (i32.const 1000)))))))
-          (local.set $word (i32.load offset=256 (i32.shl (local.get $whole) (i32.const 2))))
+          (local.set $word (i32.load offset={WHOLE_NUMBERS} (i32.shl (local.get $whole) (i32.const 2))))
           (i32.store (local.get $at) (local.get $word))
           (local.set $at (i32.add (local.get $at) (i32.shr_u (local.get $word) (i32.const 24))))
           (if (i32.ge_u (local.get $value) (i32.const 1000))
@@ -290,13 +286,13 @@
               (if (i32.ge_u (local.get $rest) (i32.const 1000))
                 (then
                   (i32.store (local.get $at)
-                    (i32.load offset=4353
+                    (i32.load offset={THREE_DIGITS+1}
                       (i32.shl
                         (i32.sub (local.get $rest) (i32.mul (local.get $whole) (i32.const 1000)))
                         (i32.const 2))))
                   (local.set $at (i32.add (local.get $at) (i32.const 3)))))
               (i32.store (local.get $at)
-                (i32.load offset=4353
+                (i32.load offset={THREE_DIGITS+1}
                   (i32.shl
                     (i32.sub (local.get $value) (i32.mul (local.get $rest) (i32.const 1000)))
                     (i32.const 2))))
