@@ -10,6 +10,7 @@ import type { Language } from '../sea/languages.ts'
 import type { Steps } from '../system/steps.ts'
 import { JsonWriter } from './json.ts'
 import { Literal } from './literals.ts'
+import type { TimeAxis } from './time-axis.ts'
 
 const END = new Literal('}')
 
@@ -100,6 +101,7 @@ interface FragmentRanges {
   readonly satellites: { readonly [language in Language]: Range }
   /** The data of `GET /countries`. */
   readonly countries: Range
+  readonly timeAxis: TimeAxis
 }
 
 /** As they are rendered, in shared memory. */

@@ -18,6 +18,7 @@ import {
   satellitePassId,
 } from '../sea/missions.ts'
 import { READING_BYTES, writeReading, writeReadingSubset } from './reading.ts'
+import { renderTimeAxis } from './time-axis.ts'
 import { toShared } from '../system/thread-memory.ts'
 import type { Steps } from '../system/steps.ts'
 import { timestampText } from '../sea/time.ts'
@@ -91,7 +92,8 @@ export function* renderFragments(dataset: Dataset): Steps<RenderedFragments> {
     LANGUAGES.map((language) => [language, rangeOf(satellitesIn(language, dataset))]),
   ) as RenderedFragments['satellites']
   const countries = rangeOf(countriesOf(dataset))
-  return toShared({ bytes: writer.bytes.subarray(origin, writer.at), lists, satellites, countries })
+  const timeAxis = renderTimeAxis(writer, dataset.asOf, origin)
+  return toShared({ bytes: writer.bytes.subarray(origin, writer.at), lists, satellites, countries, timeAxis })
 }
 
 /**

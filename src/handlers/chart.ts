@@ -13,6 +13,7 @@ import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../answers/number-ta
 import { Literal, type TextTable } from '../answers/literals.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { type JsonWriter } from '../answers/json.ts'
+import { writeTimes } from '../answers/time-axis.ts'
 import { operation, refuseBackwards, requireBuoy, type View } from '../answers/operation.ts'
 import { boolean, choice, timestamp, type QueryOf } from '../answers/parameters.ts'
 import { DAY, endOf, HOUR, LAST_SECOND } from '../sea/time.ts'
@@ -115,7 +116,7 @@ export const chart = operation({
       fields.length + MEASURES_START_BYTES + length * (withMeasures ? MEASURES_SLOT_BYTES : SLOT_BYTES),
     )
     writer.literal(fields)
-    writeTimes(view)
+    writeAxis(view)
     writer.literal(SIGNIFICANT_HEIGHT)
     writeMeasure(view, 'significantHeight', THOUSANDTHS)
     writer.literal(MAXIMUM_HEIGHT)
@@ -381,11 +382,11 @@ function setHour(slot: number, hour: number): void {
   axis.windDirection[slot] = hourly.windDirection[hour]
 }
 
-function writeTimes({ dataset, fragments: { writer } }: View): void {
+function writeAxis({ dataset, fragments: { writer, timeAxis } }: View): void {
   for (let run = 0; run < axis.runs; run++) {
     const month = axis.month[run]
     const times = month === NO_MONTH ? axis.hours : dataset.readings.months[month].time
-    writer.timestamps(times, axis.from[run], axis.to[run])
+    writeTimes(writer, timeAxis, times, axis.from[run], axis.to[run])
   }
   endArray(writer)
 }
