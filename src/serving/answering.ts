@@ -64,7 +64,11 @@ export class Answering {
       else this.#deferred.send(exchange, operation, body, now, NOT_KEPT)
       return
     }
-    const canonical = [operation.name, ...path, reader.canonical(query), minute, language].join(SEPARATOR)
+    // Links repeat the words of the query.
+    const words = isPinned && 'page' in operation.parameters ? reader.given(state.raw) : ''
+    const canonical = [operation.name, ...path, reader.canonical(query), minute, language, words].join(
+      SEPARATOR,
+    )
     const kept = cache.get(canonical)
     if (kept === undefined) {
       const asked = { query, now, language, minute }

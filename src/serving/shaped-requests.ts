@@ -69,7 +69,10 @@ export class ShapedRequests {
     const key = `${shapeKey(shape)}|${isPaged ? 'p' : ''}`
     const { low, high } = state.digest.text(key)
     const { format } = shape
-    const canonical = [operation.name, ...path, reader.canonical(query), minute, language, key].join(
+    const given = reader.given(raw)
+    // Links repeat the words of the query.
+    const words = 'page' in operation.parameters ? given : ''
+    const canonical = [operation.name, ...path, reader.canonical(query), minute, language, key, words].join(
       SEPARATOR,
     )
     const mayBeKept = !cache.isOff && cache.asked({ low, high })
@@ -83,7 +86,6 @@ export class ShapedRequests {
     state.options.totals.made()
     const isWhole = format !== 'json' && !isPaged
     const request = { view, query, path, now, language, isWhole }
-    const given = reader.given(raw)
     const { basePath } = state.options
     const {
       body: shaped,

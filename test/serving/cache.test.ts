@@ -183,7 +183,7 @@ test('An answer that would take long is compressed in the background, once, whil
   const answer = cache.get('a')!
   assert.equal(cache.compressed(answer, 'gzip', 1, TAIL), null, 'not ready at once')
   let compressed = cache.compressed(answer, 'gzip', 1, TAIL)
-  for (let i = 0; compressed === null && i < 2000; i++) {
+  for (let i = 0; compressed === null && i < 20_000; i++) {
     await wait(5)
     compressed = cache.compressed(answer, 'gzip', 1, TAIL)
   }

@@ -184,3 +184,21 @@ test('A request that names the tags of other answers is compared once, and the n
     matches.mock.restore()
   }
 })
+
+test('Links of a kept answer are in the words of the request that gets it, not of the one it was kept for.', () => {
+  const good = { authorization: `Bearer ${key.toString()}` }
+  const path = new AskedPath(view, { clock: () => 1_780_000_000 }, [key])
+  const id = view.dataset.snapshotId
+  for (const more of [`snapshot=${id}`, 'page=1&format=csv', `page=1&format=ndjson&snapshot=${id}`]) {
+    for (const operation of ['/v2/buoys', '/v2/buoys/1/readings']) {
+      for (let again = 0; again < 2; again++) {
+        for (const words of ['per_page=1', 'per_page=01', 'per_page=001', 'PER_PAGE=2&per_page=1']) {
+          const { status, headers } = path.get(`${operation}?${words}&${more}`, good)
+          assert.equal(status, 200)
+          const own = /(?:^|&)per_page=([^&]*)/.exec(words)![1]
+          assert.ok(headers.link.includes(`&per_page=${own}&`), `${words}&${more}: ${headers.link}`)
+        }
+      }
+    }
+  }
+})
