@@ -5,14 +5,8 @@ import { Literal } from './literals.ts'
 import { endList } from './operation.ts'
 import type { Fragments } from './fragments.ts'
 import { seasonText, writeDays } from './season-texts.ts'
-import {
-  seasonClock,
-  seasonSpan,
-  Series,
-  type KnownSeason,
-  type SeriesLists,
-  type SeriesQuery,
-} from '../index/seasons.ts'
+import { seasonClock, seasonSpan } from '../index/season-dates.ts'
+import { Series, type KnownSeason, type SeriesLists, type SeriesQuery } from '../index/seasons.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
 import type { Zone } from '../sea/zones.ts'
 import type { Steps } from '../system/steps.ts'

@@ -4,14 +4,15 @@ import * as fc from 'fast-check'
 import { MEASURES } from '../../src/sea/columns.ts'
 import type { Measure } from '../../src/sea/columns.ts'
 import {
-  Series,
   isDayOfYear,
   lastCompleteSeason,
   lastDayOfMonth,
   seasonSpan,
   seasonYears,
-} from '../../src/index/seasons.ts'
-import type { Bucket, SeasonDates, SeriesRows, SeriesYear } from '../../src/index/seasons.ts'
+} from '../../src/index/season-dates.ts'
+import { Series } from '../../src/index/seasons.ts'
+import type { SeasonDates } from '../../src/index/season-dates.ts'
+import type { Bucket, SeriesRows, SeriesYear } from '../../src/index/seasons.ts'
 import { isDirection, NO_VALUE, type Aggregation } from '../../src/index/statistics.ts'
 import { finish } from '../../src/system/steps.ts'
 import { JsonWriter } from '../../src/answers/json.ts'
