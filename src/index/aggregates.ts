@@ -70,7 +70,7 @@ const DIFFERENCE: { readonly [aggregation in Aggregation]: readonly [stream: num
 }
 
 /** Reads `days` values of a stream from its day `skipped` on `into` these, from `at` on. */
-export function readStream(
+function readStream(
   { streams, bytes, words, doubles }: AggregateYear,
   stream: number,
   skipped: number,

@@ -9,7 +9,6 @@ import {
   STREAM_WORDS,
   STREAMS_OF_BUOY,
   addStream,
-  readStream,
   streamsOf,
 } from '../index/aggregates.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
@@ -25,6 +24,7 @@ import { daysFromCivil } from '../sea/time.ts'
 import type { Steps } from '../system/steps.ts'
 import { expect, list, sha256, SnapshotError, text, type Part, type PartEntry } from './format.ts'
 import { column } from './part.ts'
+import { daysWithin, unpackDays } from './scans.ts'
 
 const MONTHS_OF_YEAR = 12
 /** A day has 86,400 seconds and rows of two kinds; one that a clock shows twice is longer. */
@@ -268,7 +268,6 @@ export function saidMadeFrom(part: Part, file: string): string {
 export function* checkAggregates(year: AggregateYear, { file, rows }: PartEntry): Steps<void> {
   const { buoys, zone, zones, first, days, streams } = year
   const daysOfYear = daysFromCivil(year.year + 1, 1, 1) - daysFromCivil(year.year, 1, 1)
-  const scratch = new Scratch(daysOfYear)
   let counted = 0
   for (let i = 0; i < buoys.length; i++) {
     expect(i === 0 ? buoys[i] >= 1 : buoys[i] > buoys[i - 1], file, 'buoys do not ascend')
@@ -279,12 +278,8 @@ export function* checkAggregates(year: AggregateYear, { file, rows }: PartEntry)
       expectStream(year, streamsOfBuoy + stream * STREAM_WORDS, days[i])
     }
     for (const name of MEASURE_NAMES) {
-      counted += scratch.check(
-        year,
-        streamsOfBuoy + FIRST_STREAM[name] * STREAM_WORDS,
-        MEASURES[name],
-        days[i],
-      )
+      const streamsOfMeasure = streamsOfBuoy + FIRST_STREAM[name] * STREAM_WORDS
+      counted += checkMeasure(year, streamsOfMeasure, MEASURES[name], days[i])
     }
     if (i % BUOYS_A_SLICE === 0) yield
   }
@@ -317,48 +312,39 @@ function expectStream(
   }
 }
 
-/** Room for the streams of one measure of one buoy. */
-class Scratch {
-  readonly #streams: readonly Int32Array[]
+const NOTHING = { base: 0, step: 0, width: 0 }
+/** Rows of `daysWithin` that the streams of a measure fill, and those that directions leave empty. */
+const [ROWS_OF_MEASURE, ROWS_OF_DIRECTION, NOT_OF_DIRECTION] = [
+  [0, 1, 2, 3, 4],
+  [0, 4],
+  [1, 2, 3],
+]
 
-  constructor(days: number) {
-    this.#streams = Array.from({ length: 5 }, () => new Int32Array(days))
-  }
+/** Checks a measure's values. @returns its days with a sample */
+function checkMeasure(year: AggregateYear, at: number, measure: Measure, days: number): number {
+  const { streams } = year
+  const samples = at + (streamsOf(measure) - 1) * STREAM_WORDS
+  // No day has a sample, as of what a buoy does not measure.
+  if (streams[samples] === 0 && streams[samples + 2] === 0) return 0
+  const circular = isDirection(measure)
+  const { min, max } = codeLimits(measure)
+  const [low, high] = circular ? [0, CANCELLED] : [(min * 100) / measure.scale, (max * 100) / measure.scale]
+  const rows = circular ? ROWS_OF_DIRECTION : ROWS_OF_MEASURE
+  rows.forEach((row, i) => unpackStream(year, at + i * STREAM_WORDS, row, days))
+  if (circular) for (const row of NOT_OF_DIRECTION) unpackDays(row, days, NOTHING, null)
+  const counted = daysWithin(days, low, high, MOST_SAMPLES)
+  if (counted === null)
+    throw new SnapshotError(`${year.file}: ${measure.name} has a value outside its limits`)
+  return counted
+}
 
-  /** Checks a measure's values. @returns its days with a sample */
-  check(year: AggregateYear, at: number, measure: Measure, days: number): number {
-    const count = streamsOf(measure)
-    const circular = isDirection(measure)
-    const { min, max } = codeLimits(measure)
-    const last = at + (count - 1) * STREAM_WORDS
-    // No day has a sample, as of what a buoy does not measure.
-    if (year.streams[last] === 0 && year.streams[last + 2] === 0) return 0
-    const [low, high] = circular ? [0, CANCELLED] : [(min * 100) / measure.scale, (max * 100) / measure.scale]
-    for (let i = 0; i < count; i++) {
-      readStream(year, at + i * STREAM_WORDS, 0, days, this.#streams[i], 0)
-    }
-    const [median, mean, less, more] = this.#streams
-    const samples = this.#streams[count - 1]
-    let counted = 0
-    for (let day = 0; day < days; day++) {
-      if (samples[day] === 0) continue
-      counted++
-      const holds =
-        samples[day] > 0 &&
-        samples[day] <= MOST_SAMPLES &&
-        median[day] >= low &&
-        median[day] <= high &&
-        (circular ||
-          (less[day] >= 0 &&
-            more[day] >= 0 &&
-            median[day] - less[day] >= low &&
-            median[day] + more[day] <= high &&
-            mean[day] >= -less[day] &&
-            mean[day] <= more[day]))
-      if (!holds) throw new SnapshotError(`${year.file}: ${measure.name} has a value outside its limits`)
-    }
-    return counted
-  }
+function unpackStream(year: AggregateYear, at: number, row: number, days: number): void {
+  const { streams, bytes, words, doubles } = year
+  const [base, step, width, from] = [streams[at], streams[at + 1], streams[at + 2], streams[at + 3]]
+  const column = width === 1 ? bytes : width === 2 ? words : doubles
+  const codes =
+    width === 0 ? null : new Uint8Array(column.buffer, column.byteOffset + from * width, days * width)
+  unpackDays(row, days, { base, step, width }, codes)
 }
 
 /** The statistics of a measure of the buoy at `index`; null where no day has a sample. */

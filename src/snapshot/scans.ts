@@ -15,6 +15,8 @@ const CHUNK_AT = 64
 interface Code {
   greatest: (at: number, end: number, flip: number, add: number) => number
   falls: (at: number, end: number) => number
+  unpack: (codes: number, width: number, days: number, base: number, step: number, into: number) => void
+  days: (at: number, row: number, days: number, low: number, high: number, most: number) => number
 }
 
 const PAGES = CHUNK_BYTES / PAGE_BYTES + 1
@@ -111,4 +113,38 @@ export class Scans {
 /** Addresses of what the chunk has of a column. */
 function within({ from, to }: Place, at: number, length: number): [begin: number, end: number] {
   return [CHUNK_AT + Math.max(from - at, 0), CHUNK_AT + Math.min(to - at, length)]
+}
+
+/** Days of a year, and as many more as code of WebAssembly takes together. */
+const MOST_DAYS = 366 + 4
+const ROW_BYTES = MOST_DAYS * Int32Array.BYTES_PER_ELEMENT
+const ROWS = 5
+/** Codes that are being unpacked: behind the rows, at an address of the same remainder as where they come from. */
+const CODES_AT = CHUNK_AT + Math.ceil((ROWS * ROW_BYTES) / CHUNK_AT) * CHUNK_AT
+const bytesOfMemory = new Uint8Array(memory.buffer)
+
+/**
+ * Puts a stream of a year of aggregates where `daysWithin` looks: `base` plus `step` times each of its codes.
+ * @param row of `daysWithin`
+ * @param codes bytes of `days` codes of `width` bytes; none where that is 0
+ */
+export function unpackDays(
+  row: number,
+  days: number,
+  { base, step, width }: { base: number; step: number; width: number },
+  codes: Uint8Array | null,
+): void {
+  // Copies from shared memory go by words where both addresses have the same remainder.
+  const at = CODES_AT + (codes === null ? 0 : codes.byteOffset % 8)
+  if (codes !== null) bytesOfMemory.set(codes, at)
+  code.unpack(at, width, days, base, step, CHUNK_AT + row * ROW_BYTES)
+}
+
+/**
+ * How many of a year's days have samples, or null where one of those breaks a rule. The rows are: the median, from `low` to
+ * `high`; the mean less it; it less the least; the greatest less it; samples, at most `most`.
+ */
+export function daysWithin(days: number, low: number, high: number, most: number): number | null {
+  const found = code.days(CHUNK_AT, ROW_BYTES, days, low, high, most)
+  return found < 0 ? null : found
 }

@@ -10,7 +10,7 @@ import { partFile, sha256, SnapshotError, type PartEntry } from '../../src/snaps
 import { monthPart, type MonthTable } from '../../src/snapshot/months.ts'
 import { encodePart } from '../../src/snapshot/part.ts'
 import { verifyParts } from '../../src/snapshot/read.ts'
-import { chunk, CHUNK_BYTES, Scans } from '../../src/snapshot/scans.ts'
+import { chunk, CHUNK_BYTES, daysWithin, Scans, unpackDays } from '../../src/snapshot/scans.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-scans-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -152,4 +152,68 @@ test('Where times fall within a buoy as often as they do not between buoys, they
   await verify(table)
   table.time[STARTS[2] + 5] = table.time[STARTS[2] + 4]
   await assert.rejects(verify(table), /: the times of a buoy do not ascend$/)
+})
+
+test('Days are within their rules where looking at one after the other says so.', () => {
+  const MOST = 1_000_000
+  const edge = fc.constantFrom(0, 1, -1, 0x7fff_ffff, -0x8000_0000, MOST, MOST + 1)
+  const stream = fc.record({
+    base: fc.oneof(fc.integer({ min: -3, max: 3 }), edge),
+    step: fc.oneof(fc.nat(2), fc.constantFrom(0, MOST)),
+    width: fc.constantFrom(0, 1, 2, 4),
+    code: fc.nat(0xff),
+  })
+  const limits = fc.constantFrom([0, 2500], [-500, 4500], [0, 360])
+  const streams = fc.tuple(stream, stream, stream, stream, stream)
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 366 }),
+      streams,
+      limits,
+      fc.nat(7),
+      (days, rows, [low, high], shift) => {
+        const values = rows.map(({ base, step, width, code }, row) => {
+          const Codes = [Uint8Array, Uint8Array, Uint16Array, Uint8Array, Uint32Array][width]
+          // One day differs from the others.
+          const codes = new Codes(new ArrayBuffer(4096), 8 + shift * width, days).fill(row)
+          if (days > 0) codes[code % days] = code
+          const bytes = width === 0 ? null : new Uint8Array(codes.buffer, codes.byteOffset, codes.byteLength)
+          unpackDays(row, days, { base, step, width }, bytes)
+          return Array.from({ length: days }, (_, day) =>
+            Number(BigInt.asIntN(32, BigInt(base) + BigInt(step) * BigInt(width === 0 ? 0 : codes[day]))),
+          )
+        })
+        const [median, mean, less, more, samples] = values
+        const withSamples = Array.from(samples.keys()).filter((day) => samples[day] !== 0)
+        const holds = withSamples.every(
+          (day) =>
+            samples[day] > 0 &&
+            samples[day] <= MOST &&
+            median[day] >= low &&
+            median[day] <= high &&
+            less[day] >= 0 &&
+            more[day] >= 0 &&
+            median[day] - less[day] >= low &&
+            median[day] + more[day] <= high &&
+            mean[day] >= -less[day] &&
+            mean[day] <= more[day],
+        )
+        assert.equal(daysWithin(days, low, high, MOST), holds ? withSamples.length : null)
+      },
+    ),
+    { numRuns: 2000 },
+  )
+})
+
+test('A difference beyond 32 bits is out of limits.', () => {
+  for (const [less, more] of [
+    [0x7fff_ffff, 0],
+    [0, 0x7fff_ffff],
+  ]) {
+    const days = [less === 0 ? 3 : -3, 0, less, more, 1]
+    days.forEach((base, row) => unpackDays(row, 5, { base, step: 0, width: 0 }, null))
+    assert.equal(daysWithin(5, -500, 4500, 48), null)
+  }
+  ;[3, 0, 503, 4497, 48].forEach((base, row) => unpackDays(row, 5, { base, step: 0, width: 0 }, null))
+  assert.equal(daysWithin(5, -500, 4500, 48), 5)
 })
