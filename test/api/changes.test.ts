@@ -10,7 +10,7 @@ import { changesBetween, reversed } from '../../src/snapshot/changes.ts'
 import { loadSnapshot } from '../../src/snapshot/read.ts'
 import { finish } from '../../src/system/steps.ts'
 import { AskedPath, viewOf } from '../answered.ts'
-import { build, fakeSource, SMALL_WORLD, type FakeBuoy } from '../build/fake_source.ts'
+import { build, fakeSource, LATER_WORLD, SMALL_WORLD, type FakeBuoy } from '../build/fake_source.ts'
 import { Client, runCli, runCliWell, startLive } from '../live.ts'
 import { follow } from './copy.ts'
 
@@ -24,32 +24,11 @@ const UNKNOWN = '0123456789abcdef01234567'
 const at = (text: string): number => Date.parse(text) / 1000
 const dir = join(folder, 'snapshots')
 
-const [alpha, bravo, silent, far] = SMALL_WORLD
-/** Alpha is corrected in February and has two readings more; Bravo leaves; Silent moves; Delta comes. */
-const LATER: FakeBuoy[] = [
-  {
-    ...alpha,
-    rows: [
-      { ...alpha.rows[0], significantHeight: 1600 },
-      ...alpha.rows.slice(1),
-      { time: at('2026-03-27T09:30:00Z'), significantHeight: 1000 },
-      { time: at('2026-03-27T10:00:00Z'), significantHeight: 1100, peakPeriod: 1250, windSpeed: 3650 },
-    ],
-  },
-  { ...silent, lat: 44 },
-  far,
-  {
-    ...bravo,
-    identifier: 'D',
-    name: 'Delta',
-    rows: [{ time: at('2026-03-27T10:00:00Z'), significantHeight: 1 }],
-  },
-]
-
+const [alpha] = SMALL_WORLD
 const first = await build([fakeSource(SMALL_WORLD)], dir, { fresh: true })
 const firstLoaded = await loadSnapshot(dir)
 const firstView = await viewOf(dir)
-const second = await build([fakeSource(LATER)], dir, { fresh: true, allowLoss: 1 })
+const second = await build([fakeSource(LATER_WORLD)], dir, { fresh: true, allowLoss: 1 })
 const secondLoaded = await loadSnapshot(dir)
 const secondView = await viewOf(dir)
 const changes = finish(changesBetween(firstLoaded, secondLoaded, DAY))

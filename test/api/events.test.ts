@@ -7,7 +7,7 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { startServer } from '../../scripts/live_server.ts'
 import { rollback } from '../../src/build/rollback.ts'
 import { FULL_RETRY_SECONDS } from '../../src/serving/event-streams.ts'
-import { build, fakeSource, SMALL_WORLD, type FakeBuoy } from '../build/fake_source.ts'
+import { build, fakeSource, LATER_WORLD, SMALL_WORLD } from '../build/fake_source.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
 import { Client, type Live } from '../live.ts'
 import { EventClient, type EventData } from './event_client.ts'
@@ -21,32 +21,10 @@ after(() => rmSync(folder, { recursive: true, force: true }))
  */
 const MOST_OF_ONE = 24
 const UNKNOWN = '0123456789abcdef01234567'
-const at = (text: string): number => Date.parse(text) / 1000
 const dir = join(folder, 'snapshots')
 
-const [alpha, bravo, silent, far] = SMALL_WORLD
-/** Alpha is corrected in February and has two readings more; Bravo leaves; Silent moves; Delta comes. */
-const LATER: FakeBuoy[] = [
-  {
-    ...alpha,
-    rows: [
-      { ...alpha.rows[0], significantHeight: 1600 },
-      ...alpha.rows.slice(1),
-      { time: at('2026-03-27T09:30:00Z'), significantHeight: 1000 },
-      { time: at('2026-03-27T10:00:00Z'), significantHeight: 1100 },
-    ],
-  },
-  { ...silent, lat: 44 },
-  far,
-  {
-    ...bravo,
-    identifier: 'D',
-    name: 'Delta',
-    rows: [{ time: at('2026-03-27T10:00:00Z'), significantHeight: 1 }],
-  },
-]
 const first = await build([fakeSource(SMALL_WORLD)], dir, { fresh: true })
-const second = await build([fakeSource(LATER)], dir, { fresh: true, allowLoss: 1 })
+const second = await build([fakeSource(LATER_WORLD)], dir, { fresh: true, allowLoss: 1 })
 
 const swapTo = async (id: string): Promise<void> => {
   await rollback(dir, id, Date.now() / 1000)

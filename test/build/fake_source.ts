@@ -131,3 +131,28 @@ export const SMALL_WORLD: FakeBuoy[] = [
     rows: [{ time: at('2026-03-26T00:00:00Z'), significantHeight: 2100 }],
   },
 ]
+
+const [alpha, bravo, silent, far] = SMALL_WORLD
+/**
+ * `SMALL_WORLD` an hour later: Alpha is corrected in February and has two readings more; Bravo leaves; Silent
+ * moves; Delta comes.
+ */
+export const LATER_WORLD: FakeBuoy[] = [
+  {
+    ...alpha,
+    rows: [
+      { ...alpha.rows[0], significantHeight: 1600 },
+      ...alpha.rows.slice(1),
+      { time: at('2026-03-27T09:30:00Z'), significantHeight: 1000 },
+      { time: at('2026-03-27T10:00:00Z'), significantHeight: 1100, peakPeriod: 1250, windSpeed: 3650 },
+    ],
+  },
+  { ...silent, lat: 44 },
+  far,
+  {
+    ...bravo,
+    identifier: 'D',
+    name: 'Delta',
+    rows: [{ time: at('2026-03-27T10:00:00Z'), significantHeight: 1 }],
+  },
+]
