@@ -41,8 +41,8 @@
             (i32.sub (local.get $time) (i32.mul (local.get $value) (i32.const 1000)))
             (i32.const 2))))
 
-      ;; ,"uuid":"0000, and the time in hexadecimal digits: its bytes, the high one first, each twice; halves of
-      ;; them; their digits. The hyphen comes last.
+      ;; ,"uuid":"0000, and the time in hexadecimal digits: its bytes, the high one first, each twice; halves
+      ;; of them; their digits. The hyphen comes last.
       (v128.store offset=10 (local.get $at) (v128.load offset={UUID} (i32.const 0)))
       (local.set $hex (i32x4.splat (local.get $time)))
       (local.set $hex

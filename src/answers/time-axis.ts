@@ -1,6 +1,6 @@
 /**
- * Timestamps of the half-hours of the week before a snapshot's time, ready to be copied: most buoys report then, and most
- * charts are of that week. Written one by one they were a quarter of a chart.
+ * Timestamps of the half-hours of the week before a snapshot's time, ready to be copied: most buoys report
+ * then, and most charts are of that week. Written one by one they were a quarter of a chart.
  */
 import { DAY, MINUTE } from '../sea/time.ts'
 import type { JsonWriter } from './json.ts'
@@ -56,7 +56,10 @@ export function writeTimes(
   }
 }
 
-/** How many times from `row` on stand side by side on the axis, the first of them at `place`; 0 where it is on none. */
+/**
+ * How many times from `row` on stand side by side on the axis, the first of them at `place`; 0 where it is on
+ * none.
+ */
 function evenly(times: Uint32Array, row: number, to: number, place: number): number {
   if (place < 0 || place >= PLACES || place !== Math.floor(place)) return 0
   const most = Math.min(to, row + PLACES - place)

@@ -167,7 +167,10 @@ const TIDE_SOURCE = new Literal(',"tide_source":')
 const UNITS = new Literal('},"units":{"height":"m","speed":"km/h"}')
 const END = new Literal('}')
 
-/** Of the forecast that is being written, in the order of the answer: codes of hundredths, indexes of compass points. */
+/**
+ * Of the forecast that is being written, in the order of the answer: codes of hundredths, indexes of compass
+ * points.
+ */
 const values = new Int32Array(8)
 
 const NO_MODEL: ForecastModel = { model: null, credit: null }
@@ -220,8 +223,8 @@ function writeForecast(writer: JsonWriter, forecast: Forecast, point: number, ti
 }
 
 /**
- * Reads what the answer shows into `values`, in its order. All are read before any is written, so that the waits for
- * memory overlap, and whole numbers between functions need no memory of their own.
+ * Reads what the answer shows into `values`, in its order. All are read before any is written, so that the
+ * waits for memory overlap, and whole numbers between functions need no memory of their own.
  */
 function readValues(codes: ForecastCodes, row: number, share: number): void {
   values[0] = tenthAt(codes.waveHeight, row, share)
@@ -245,7 +248,10 @@ function pointAt(codes: Uint16Array, row: number, share: number): number {
     : compassIndex(directionAt(codes, row, share))
 }
 
-/** A tenth of a quantity's code, rounded: thousandths become hundredths. `share` is of the way to the next row. */
+/**
+ * A tenth of a quantity's code, rounded: thousandths become hundredths. `share` is of the way to the next
+ * row.
+ */
 function tenthAt(codes: Uint16Array, row: number, share: number): number {
   const before = codes[row]
   if (before === MISSING_U16) return MISSING_U16

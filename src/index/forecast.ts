@@ -81,8 +81,8 @@ export class Forecast {
     const { start, time: times } = this.#columns
     const from = start[point]
     const to = start[point + 1]
-    // Points of one run mostly have the same times, and those of the first point are in the cache: one time is looked
-    // at instead of the ends and three others.
+    // Points of one run mostly have the same times, and those of the first point are in the cache: one time
+    // is looked at instead of the ends and three others.
     const same = from + timeBound(times, time, 0, start[1])
     const isSame = same < to && times[same] >= time && (same === from || times[same - 1] < time)
     const at = isSame ? same : timeBound(times, time, from, to)

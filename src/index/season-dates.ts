@@ -1,6 +1,6 @@
 /**
- * Seasons as dates of a zone's clock (contract, operation 10; decisions, operation 10): which days, from which
- * instant to which, and of which years.
+ * Seasons as dates of a zone's clock (contract, operation 10; decisions, operation 10): which days, from
+ * which instant to which, and of which years.
  */
 import { yearDays } from './days.ts'
 import { civilFromDays, DAY, daysFromCivil, daysInMonth, isLeapYear } from '../sea/time.ts'

@@ -120,8 +120,8 @@ export class Segments implements SegmentColumns {
   }
 
   /**
-   * As `closestRow`, and −1 where that row is more than `reach` seconds away: mostly without a look at the rows, whose
-   * cache lines nobody else needs.
+   * As `closestRow`, and −1 where that row is more than `reach` seconds away: mostly without a look at the
+   * rows, whose cache lines nobody else needs.
    */
   closestRowWithin(ordinal: number, time: number, reach: number): number {
     const segment = this.#segmentFrom(ordinal, time)

@@ -1,6 +1,6 @@
 /**
- * A worker as the main thread sees it: how its thread starts, and how it is asked to serve a snapshot. When it
- * starts, and what happens when it dies or stalls, `workers.ts` decides.
+ * A worker as the main thread sees it: how its thread starts, and how it is asked to serve a snapshot. When
+ * it starts, and what happens when it dies or stalls, `workers.ts` decides.
  */
 import { setFlagsFromString } from 'node:v8'
 import type { Worker } from 'node:worker_threads'

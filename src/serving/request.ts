@@ -3,7 +3,7 @@
  *
  *   method → route → snapshot → key → quota → pin → query → conditional → cache or handler → reply
  *
- * Where the answer to this very request target is kept, only method, key, quota, conditional and reply remain.
+ * Where the answer to this request target is kept, only method, key, quota, conditional and reply remain.
  *
  * All of it is synchronous, because the engine's request object is dead once a handler has returned. Only
  * expensive answers take what they need of the request, and are made later, in slices.

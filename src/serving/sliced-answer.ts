@@ -97,7 +97,7 @@ export class SlicedAnswer implements LaterEvents {
   readonly onRoom = (): void => this.#turns.goOn(this)
   readonly onGone = (): void => this.#turns.leave(this)
 
-  /** Makes and sends some of it. `writer` is empty, or holds what slices since its last progress have made. */
+  /** Makes and sends some of it. `writer` is empty, or holds what its slices have made and not yet sent. */
   slice(writer: JsonWriter): Progress {
     const kept = this.#kept?.() ?? null
     if (kept !== null) return this.#sliceOfKept(kept)

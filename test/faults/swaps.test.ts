@@ -371,7 +371,8 @@ test(
     const before = (await drill.status()).memory.rss
     const SWAPS = 12
     for (let i = 0; i < SWAPS; i++) await swap(i)
-    // Without a collection, and where freed parts stay with malloc, most of them stay: heaps alone have grown in between.
+    // Without a collection, and where freed parts stay with malloc, most of them stay: heaps alone have grown
+    // in between.
     const MOST = SWAPS / 3
     const grown = async (): Promise<number> => ((await drill.status()).memory.rss - before) / partBytes
     for (let tries = 0; tries < 600 && (await grown()) > MOST; tries++) await setTimeout(100)

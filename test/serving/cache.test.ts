@@ -193,7 +193,8 @@ test('An answer that would take long is compressed in the background, once, whil
 })
 
 test('An answer that leaves the cache for its own compressed bytes is sent compressed all the same.', () => {
-  // Nine such answers leave no room for compressed ones: the oldest gives way, which is just being compressed.
+  // Nine such answers leave no room for compressed ones: the oldest gives way, which is just being
+  // compressed.
   const cache = new AnswerCache(9500)
   const [oldest] = Array.from({ length: 9 }, (_, key) => ask(cache, key, 700)!)
   const compressed = cache.compressed(oldest, 'gzip', 1, TAIL)!

@@ -43,7 +43,10 @@ async function goodPart(kind: PartKind): Promise<{ part: Part; entry: PartEntry 
 
 type Spoil = (part: Part, entry: PartEntry) => void
 
-/** Each rule by what its error says, the same of a part in memory and of one that is read from a file with the right hash. */
+/**
+ * Each rule by what its error says, the same of a part in memory and of one that is read from a file with the
+ * right hash.
+ */
 async function eachIsRefused(kind: PartKind, rules: [why: RegExp, spoil: Spoil][]): Promise<void> {
   for (const [why, spoil] of rules) {
     const { part, entry } = await goodPart(kind)
