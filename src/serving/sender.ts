@@ -26,11 +26,13 @@ export class Sender {
     const { operation, low, high, minute } = kept
     const { served, second, tail } = state
     state.options.totals.kept()
+    const hasLink = served.isPinned || kept.format !== 'json'
+    // Before it is compressed, for which it may be let go of itself.
+    const link = hasLink ? served.cache.linkOf(kept) : ''
     const encoding = this.#encodings.of(exchange.headerValues(ACCEPT_ENCODING))
     const compressed = encoding === null ? null : served.cache.compressed(kept, encoding, second, tail)
     const body = (compressed ?? kept).bytesAt(second, kept.ownTail ?? tail)
-    const hasLink = served.isPinned || kept.format !== 'json'
-    state.describe(operation, low, high, minute, hasLink ? served.cache.linkOf(kept) : '')
+    state.describe(operation, low, high, minute, link)
     this.send(exchange, body, kept, compressed === null ? null : encoding, kept.format)
   }
 

@@ -202,3 +202,25 @@ test('Links of a kept answer are in the words of the request that gets it, not o
     }
   }
 })
+
+test('An answer has its headers also where it is let go of to make room for its own compressed bytes.', () => {
+  const good = { authorization: `Bearer ${key.toString()}`, 'accept-encoding': 'gzip' }
+  const names = ['link', 'content-disposition', 'x-total-count', 'etag', 'content-type']
+  const whole = new AskedPath(view, { answerCache: 0, clock: () => 1_780_000_000 }, [key])
+  let compressed = 0
+  for (let answerCache = 12_000; answerCache < 30_000; answerCache += 1500) {
+    const path = new AskedPath(view, { answerCache, clock: () => 1_780_000_000 }, [key])
+    for (let i = 0; i < 100; i++) {
+      const target = (i * 7 + (i >> 4)) % 12
+      const url = `/v2/buoys?active_only=false&format=ndjson&per_page=4&page=1&max_age=${1000 + target}h`
+      const { status, headers } = path.get(url, good)
+      const expected = whole.get(url, good)
+      assert.equal(status, 200, expected.text)
+      if (headers['content-encoding'] !== undefined) compressed++
+      for (const name of names) {
+        assert.equal(headers[name], expected.headers[name], `${name} with ${answerCache} bytes, request ${i}`)
+      }
+    }
+  }
+  assert.ok(compressed > 0, 'none was compressed')
+})
