@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { makeReadyUpon, type Made, type ReadySnapshot } from '../answers/derived.ts'
 import { Quiet } from '../serving/quiet.ts'
 import { Totals } from '../serving/totals.ts'
-import { collectGarbage } from '../system/collect.ts'
+import { collectSoon } from '../system/collect.ts'
 import { finish, finishInSlices } from '../system/steps.ts'
 import type { Catalog } from '../snapshot/catalog.ts'
 import { changesBetween, decodedCatalog, type Changes, type ComparedSnapshot } from '../snapshot/changes.ts'
@@ -113,15 +113,14 @@ async function compare({ before, after, activeWithin }: ToCompare): Promise<From
 
 main.on('message', (message: ToLoad | ToCompare | ToCollect) => {
   if (message.type === 'collect') {
-    collectGarbage()
+    collectSoon()
     return
   }
   const answer = message.type === 'load' ? load(message) : compare(message)
   void answer.then((each) => {
     main.postMessage(each)
     // Nobody else has the parts of a refused snapshot. What the first one leaves behind is the most there will be.
-    // After every other one a collection would throw away compiled code, too, which is made anew for the next.
     const isFirst = message.type === 'load' && message.previous === null
-    if (isFirst || 'refusal' in each) setImmediate(collectGarbage)
+    if (isFirst || 'refusal' in each) setImmediate(collectSoon)
   })
 })

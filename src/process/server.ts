@@ -12,7 +12,7 @@ import { countConnections } from '../http/connections.ts'
 import { loadEngine } from '../http/engine.ts'
 import { findFreePort, openPort } from '../http/port.ts'
 import { readWorkers } from '../metrics/worker-figures.ts'
-import { collectGarbage } from '../system/collect.ts'
+import { collectSoon } from '../system/collect.ts'
 import { timestampText } from '../sea/time.ts'
 import { countListeners } from '../serving/listener-counts.ts'
 import { Totals } from '../serving/totals.ts'
@@ -205,7 +205,7 @@ export class RunningServer {
       log,
       serve: (held, changes) => this.#serve(held, changes),
       letGo: (held) => this.#workers.letGo(held),
-      collect: (last) => this.#workers.collect([collectGarbage, last]),
+      collect: (last) => this.#workers.collect([collectSoon, last]),
     })
   }
 

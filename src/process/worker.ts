@@ -30,7 +30,7 @@ import type { ChangesSince, View } from '../answers/operation.ts'
 import { warmUp } from '../serving/warm-up.ts'
 import { reversed, type Changes } from '../snapshot/changes.ts'
 import { SnapshotError } from '../snapshot/format.ts'
-import { collectGarbage } from '../system/collect.ts'
+import { collectSoon } from '../system/collect.ts'
 import { finish, finishInSlices, type Steps } from '../system/steps.ts'
 import { AccessLog } from '../logs/access-log.ts'
 import type { AccessRules } from '../logs/access-rules.ts'
@@ -382,7 +382,7 @@ main.on('message', (message: ToWorker) => {
       prepared = null
       break
     case 'collect':
-      collectGarbage()
+      collectSoon()
       break
     case 'keys':
       ring = new KeyRing(message.keys)

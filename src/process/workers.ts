@@ -30,7 +30,7 @@ const LONGEST_REPLACE_AFTER_MS = 5000
 const CLOSE_PATIENCE_MS = 3000
 const CLOSE_PATIENCE_AT_ONCE_MS = 300
 
-/** Time between the pauses of two threads that collect garbage: beside each other each takes longer. */
+/** Time between two threads that begin to collect garbage: beside each other each takes longer. */
 const COLLECT_APART_MS = 200
 
 /** Requests that stalled a thread and are refused from then on. With more, the oldest are forgotten. */
