@@ -1,7 +1,4 @@
-/**
- * Keeps a copy of all readings in SQLite up to date with nothing but `/changes`; the lists fill it. See
- * README.md.
- */
+/** Keeps a copy of all readings in SQLite up to date by `/changes` alone; the lists fill it: README.md. */
 import { rmSync } from 'node:fs'
 import { argv, env } from 'node:process'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -29,10 +26,7 @@ const PUT_BUOY = `INSERT INTO buoys VALUES (?${',?'.repeat(BUOY.length)}) ON CON
 const GONE = '(SELECT id FROM buoys WHERE id NOT IN (SELECT value FROM json_each(?)))'
 const PUT_READING = `INSERT OR REPLACE INTO readings VALUES (?${',?'.repeat(READING.length)})`
 
-/**
- * Brings the copy up to date. What fails leaves it as it was of some snapshot; the next call goes on from
- * there.
- */
+/** Brings the copy up to date. What fails leaves it as of some snapshot; the next call goes on there. */
 export async function sync(api: Groundswell, db: InstanceType<typeof sqlite.Database>): Promise<void> {
   db.exec(TABLES)
   const since = (): string => (db.get('SELECT since FROM state')?.since ?? NOTHING) as string
