@@ -9,7 +9,7 @@ import { AT_ONCE_BYTES, Chance, ENDED_BYTES, GATHERED_BYTES } from './limits.ts'
 import { RequestHeaders } from './request-headers.ts'
 import { firstPiece } from './turns.ts'
 import { ANSWER_LIMIT_BYTES, type Lane } from './uws-lane.ts'
-import { UwsLaterReply, withClosing } from './uws-later.ts'
+import { closingHead, UwsLaterReply, withClosing } from './uws-later.ts'
 import { LongBodies } from './uws-long.ts'
 
 /** What the engine adds to a head: version, date, length and the like. */
@@ -34,8 +34,6 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   /** Replies that were put off and are not out yet. */
   #deferred = 0
   #lane: Lane | null = null
-  /** Whether the connection has to end because too many answers without a body may wait unread. */
-  #isFull = false
   readonly #headers = new RequestHeaders()
   readonly #now: () => number
   readonly #long: LongBodies
@@ -59,7 +57,6 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   begin(lane: Lane, method: string, response: UwsResponse, request: UwsRequest): void {
     this.begun++
     this.#lane = lane
-    this.#isFull = false
     this.#headers.begin()
     request.forEach(this.#headers.take)
     this.open(method, request, response)
@@ -139,12 +136,13 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   }
 
   protected putOff(response: UwsResponse, events: LaterEvents): UwsLaterReply | null {
+    if (this.framing !== 'no body') return null
     const isHead = this.method === 'HEAD'
-    this.#isFull = isHead && this.#lane!.isFull(LATER_HEAD_BYTES)
-    if (this.framing !== 'no body' || this.#isFull) return null
+    const isFull = isHead && this.#lane!.isFull(LATER_HEAD_BYTES)
     this.#deferred++
-    return new UwsLaterReply(response, isHead, () => this.draining, events, {
+    return new UwsLaterReply(response, isHead, () => isFull || this.draining, events, {
       lane: this.#lane!,
+      now: this.#now,
       onDone: () => this.#deferred--,
     })
   }
@@ -159,8 +157,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     body: Uint8Array | null,
     isLast: boolean,
   ): void {
-    this.#isFull ||= this.#lane!.isFull(head.length + ADDED_HEAD_BYTES)
-    if (isLast || this.#isFull) {
+    if (this.#lane!.isFull(head.length + ADDED_HEAD_BYTES) || isLast) {
       const length = body === null ? '' : `\r\nContent-Length: ${body.length}`
       closeAfterHead(response, headText(head) + length, this.#now())
       return
@@ -251,7 +248,7 @@ function closeAfterHead(response: UwsResponse, head: string, now: number): void 
   response.onAborted(() => {
     gone = true
   })
-  response.writeStatus(`${withClosing(head)}\r\nDate: ${new Date(now).toUTCString()}\r\n`)
+  response.writeStatus(closingHead(head, now))
   setImmediate(() => {
     if (!gone) response.close()
   })

@@ -13,6 +13,11 @@ export function withClosing(head: string | Uint8Array): string {
   return headText(head).replace(KEPT, '') + CLOSING
 }
 
+/** A whole head, with the empty line that ends it, of a connection's last answer. `now`: epoch milliseconds. */
+export function closingHead(head: string | Uint8Array, now: number): string {
+  return `${withClosing(head)}\r\nDate: ${new Date(now).toUTCString()}\r\n`
+}
+
 /** What comes later is corked by hand: within a handler the engine does it. */
 export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   /** Of the body; null for a stream. */
@@ -25,6 +30,7 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   #isClosing = false
   #isDone = false
   readonly #lane: Lane
+  readonly #now: () => number
   #onDone: () => void
 
   /** Calls `onDone` once, when the answer is out or never will be. */
@@ -33,10 +39,11 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     isHead: boolean,
     isLast: () => boolean,
     events: LaterEvents,
-    { lane, onDone }: { lane: Lane; onDone: () => void },
+    { lane, now, onDone }: { lane: Lane; now: () => number; onDone: () => void },
   ) {
     super(response, isHead, isLast, events)
     this.#lane = lane
+    this.#now = now
     this.#onDone = onDone
     response.onAborted(() => {
       this.#done()
@@ -54,12 +61,7 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   protected sendWhole(head: string | Uint8Array, body: Uint8Array | null, length: number | null): void {
     const { response } = this
     if (body === null) {
-      const header = length === null ? '' : `\r\nContent-Length: ${length}`
-      response.cork(() => {
-        response.writeStatus(headText(this.#wholeHead(head)) + header)
-        response.endWithoutBody()
-      })
-      this.#done()
+      this.#sendHeadAlone(headText(head) + (length === null ? '' : `\r\nContent-Length: ${length}`))
       return
     }
     const offer = (offset: number, write: () => void): boolean => {
@@ -76,6 +78,23 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     const first = this.#wholeHead(head)
     offer(0, () => response.writeStatus(first))
     if (!this.#isDone) response.onWritable((offset) => offer(offset, () => {}))
+  }
+
+  #sendHeadAlone(head: string): void {
+    const { response } = this
+    if (!this.isLast()) {
+      response.cork(() => {
+        response.writeStatus(head)
+        response.endWithoutBody()
+      })
+      this.#done()
+      return
+    }
+    response.cork(() => response.writeStatus(closingHead(head, this.#now())))
+    // What is written goes to the kernel before the connection is closed.
+    setImmediate(() => {
+      if (!this.#isDone) response.close()
+    })
   }
 
   protected sendHead(head: string | Uint8Array, length: number | null): void {

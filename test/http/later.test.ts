@@ -192,6 +192,13 @@ for (const kind of ENGINES) {
       assert.equal(last.gone, 0)
     })
 
+    it('answers HEAD again and again, also where a connection ends because so many may wait unread', async () => {
+      for (let i = 0; i < 400; i++) {
+        const { status, headers } = await ask(port, '/one-piece', agent, { method: 'HEAD' })
+        assert.deepEqual([status, headers['content-length']], [200, '9'], `answer ${i}`)
+      }
+    })
+
     it('sends an answer of no bytes, whole or without a piece', async () => {
       for (const path of ['/nothing', '/no-piece', '/nothing', '/no-piece']) {
         const none = await ask(port, path, agent)
