@@ -130,13 +130,19 @@ async function measureFelt(context: FeltContext, felt: Felt): Promise<Section> {
     const rate = context.rate ?? felt.share * (await capacityOf(context, server, learnt))
     // The code is compiled before it counts, also where no capacity was measured.
     if (context.rate !== null) await part(context, server, learnt, rate)
-    const [without, beside]: [Part[], Part[]] = [[], []]
     let said = ''
+    const partBeside = async (): Promise<Part> => {
+      const end = felt.meanwhile(server, contender)
+      const one = await part(context, server, learnt, rate)
+      said = await end()
+      return one
+    }
+    // So is that of what happens meanwhile; what it costs until then has a row of its own.
+    const first = await partBeside()
+    const [without, beside]: [Part[], Part[]] = [[], []]
     for (let round = 0; round < rounds; round++) {
       without.push(await part(context, server, learnt, rate))
-      const end = felt.meanwhile(server, contender)
-      beside.push(await part(context, server, learnt, rate))
-      said = await end()
+      beside.push(await partBeside())
     }
     await server.stop()
     const of = (parts: readonly Part[], q: number): number =>
@@ -145,6 +151,7 @@ async function measureFelt(context: FeltContext, felt: Felt): Promise<Section> {
     for (const [name, parts] of [
       ['without', without],
       ['beside', beside],
+      ['beside, the first time', [first]],
     ] as const) {
       const lag = median(parts.map(({ sample }) => sample.lag))
       const quantiles = [0.5, 0.99, 0.999].map((q) => of(parts, q).toFixed(2))

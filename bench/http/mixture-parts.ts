@@ -1,4 +1,6 @@
-/** Where the time of the mixture goes: each of its parts alone against the ceiling with that part's answers. */
+/**
+ * Where the time of the mixture goes: each of its parts alone against the ceiling with that part's answers.
+ */
 import { saturate } from './load.ts'
 import { writeLists, type Mixture } from './mixture.ts'
 import type { MixtureContext } from './mixture-run.ts'

@@ -60,7 +60,10 @@ export async function startSwapping(
   return await startProduct({ ...product, snapshots: swaps.folder }, options)
 }
 
-/** Has the server serve the last snapshot, whose answers were learnt. @throws Error where it does not in half a minute */
+/**
+ * Has the server serve the last snapshot, whose answers were learnt. @throws Error where it does not in half
+ * a minute
+ */
 async function beAtLast(swaps: SwapFolder, server: Server): Promise<void> {
   const last = publish(swaps, swaps.manifests.length - 1)
   for (let looks = 0; looks < MOST_LOOKS; looks++) {
@@ -116,7 +119,9 @@ const loadOf = ({ learnt, connections }: MixtureContext, seconds: number, cores 
   refused: learnt.refused,
 })
 
-/** As much as the server takes, with its swaps, and the ceiling. Returns the requests a second of one core. */
+/**
+ * As much as the server takes, with its swaps, and the ceiling. Returns the requests a second of one core.
+ */
 async function measureThroughput(
   context: MixtureContext,
   server: Server,

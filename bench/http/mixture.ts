@@ -148,7 +148,10 @@ export interface LearntMixture {
   /** For the open loop, and for `wrk`. */
   openFile: string
   closedFile: string
-  /** What the ceiling answers, and in which order: while known answers are those of the snapshot, and when it is another one. */
+  /**
+   * What the ceiling answers, and in which order: while known answers are those of the snapshot, and when it
+   * is another one.
+   */
   answers: CeilingAnswer[]
   order: number[]
   orderAfter: number[]

@@ -1,13 +1,13 @@
 /**
- * When the threads collect garbage: parts of snapshots that are held no longer stay in memory until each thread
- * has.
+ * When the threads collect garbage: parts of snapshots that are held no longer stay in memory until each
+ * thread has.
  */
 
 /** With so much waiting: two or three half hours of 1,200 buoys. */
 const COLLECT_AFTER_BYTES = 64 * 2 ** 20
 /**
- * Once more, so long after the last swap: less than that may wait, and a thread may have referred to what it had
- * just let go of.
+ * Once more, so long after the last swap: less than that may wait, and a thread may have referred to what it
+ * had just let go of.
  */
 const COLLECT_LAST_MS = 10_000
 

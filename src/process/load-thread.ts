@@ -54,8 +54,8 @@ const SLICE_MS = 0.2
 const NICENESS = 5
 
 /**
- * Without a request for so long it works without rests: fewer than 20 a second find it on their core for as long as the
- * system lets a thread run, some 3 ms.
+ * Without a request for so long it works without rests: fewer than 20 a second find it on their core for as
+ * long as the system lets a thread run, some 3 ms.
  */
 const QUIET_MS = 50
 
@@ -67,7 +67,10 @@ const main = parentPort!
 const summaries = new Map<string, PartSummary>()
 /** Of the last snapshot. */
 let made: Made | null = null
-/** Of the snapshots that are held, by file: decoding one takes some milliseconds, and comparing needs four a swap. */
+/**
+ * Of the snapshots that are held, by file: decoding one takes some milliseconds, and comparing needs four a
+ * swap.
+ */
 const catalogs = new Map<string, Catalog>()
 
 function requestsIn(totals: SharedArrayBuffer): () => number {
@@ -119,7 +122,8 @@ main.on('message', (message: ToLoad | ToCompare | ToCollect) => {
   const answer = message.type === 'load' ? load(message) : compare(message)
   void answer.then((each) => {
     main.postMessage(each)
-    // Nobody else has the parts of a refused snapshot. What the first one leaves behind is the most there will be.
+    // Nobody else has the parts of a refused snapshot. What the first one leaves behind is the most there
+    // will be.
     const isFirst = message.type === 'load' && message.previous === null
     if (isFirst || 'refusal' in each) setImmediate(collectSoon)
   })

@@ -51,7 +51,9 @@ export interface ReloaderOptions {
   fixed?: PublishedManifest | null
   /** Snapshots that stay in memory, the current one included, for those who pin them. */
   hold?: number
-  /** Bytes that the held snapshots and a new one beside them may take together; 0 for what the machine has. */
+  /**
+   * Bytes that the held snapshots and a new one beside them may take together; 0 for what the machine has.
+   */
   maxMemory: number
   /** Number of workers: each has fragments of its own, and scratch memory. */
   threads: number
@@ -72,7 +74,9 @@ export interface ReloaderOptions {
   serve: (held: readonly ReadySnapshot[], changes: readonly Changes[]) => Promise<void>
   /** Serves only these of the held snapshots from now on. */
   letGo?: (held: readonly ReadySnapshot[]) => Promise<void>
-  /** Frees the memory of parts that no held snapshot has any more; `last` does so on the thread that loads. */
+  /**
+   * Frees the memory of parts that no held snapshot has any more; `last` does so on the thread that loads.
+   */
   collect?: (last: () => void) => void
 }
 
@@ -331,7 +335,9 @@ function fits(check: () => void): boolean {
   }
 }
 
-/** `snapshot` and the newest of `held` before it, `most` in all. One that is held already moves to the end. */
+/**
+ * `snapshot` and the newest of `held` before it, `most` in all. One that is held already moves to the end.
+ */
 function heldWith(
   snapshot: ReadySnapshot,
   held: readonly ReadySnapshot[],

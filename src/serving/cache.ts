@@ -2,9 +2,9 @@
  * Whole answers of one snapshot, by canonical request, bounded in bytes. Nothing relies on it; a new snapshot
  * begins with an empty one.
  *
- * Where it is full, answers that are asked for often stay, and others are not even taken in: where requests are
- * for twice as many answers as fit, taking in each of them and dropping the oldest costs more than it saves
- * (`bench/profiles.md`).
+ * Where it is full, answers that are asked for often stay, and others are not even taken in: where requests
+ * are for twice as many answers as fit, taking in each of them and dropping the oldest costs more than it
+ * saves (`bench/profiles.md`).
  */
 import {
   compressAnswer,
@@ -26,7 +26,10 @@ const LARGEST_SHARE = 1 / 8
 const ENTRY_BYTES = 300
 /** A longer answer is compressed on another thread: this one would serve nobody for more than 0.2 ms. */
 const MOST_BYTES_HERE = 32 * 1024
-/** Memory is taken in pieces of this share of the cache, at most of this size: looking through one takes 0.3 ms. */
+/**
+ * Memory is taken in pieces of this share of the cache, at most of this size: looking through one takes 0.3
+ * ms.
+ */
 const SLAB_SHARE = 1 / 16
 const MOST_SLAB_BYTES = 1024 * 1024
 /** So much of a slab may stay when room is made: the rest is won. */
@@ -124,8 +127,8 @@ export class AnswerCache {
   }
 
   /**
-   * The answer in a coding, compressed once; null where it is not yet, and requests get it plain: there is no time
-   * for it, or another thread is at it.
+   * The answer in a coding, compressed once; null where it is not yet, and requests get it plain: there is no
+   * time for it, or another thread is at it.
    */
   compressed(
     answer: KeptAnswer,
@@ -245,7 +248,10 @@ function entryBytesOf(canonical: string, link: string): number {
   return canonical.length * 2 + link.length + ENTRY_BYTES
 }
 
-/** The least popularity of which, and of all above, there are at most `most` bytes, and how many are left of them. */
+/**
+ * The least popularity of which, and of all above, there are at most `most` bytes, and how many are left of
+ * them.
+ */
 function barOf(
   pieces: readonly Piece[],
   popularity: Popularity,

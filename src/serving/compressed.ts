@@ -114,8 +114,8 @@ export function msElsewhere(bytes: number): number {
  * Compresses `answer`, whose last `tailLength` bytes stay changeable. It is longer than its tail: of nothing,
  * Zstandard makes not even a frame.
  *
- * On the calling thread: 13 to 35 µs for 0.5 to 5 KB, 150 for 22. Handing it to another thread takes 36 µs of this one
- * and 120 of others beside.
+ * On the calling thread: 13 to 35 µs for 0.5 to 5 KB, 150 for 22. Handing it to another thread takes 36 µs of
+ * this one and 120 of others beside.
  */
 export function compressAnswer(encoding: Encoding, answer: Uint8Array, tailLength: number): CompressedAnswer {
   const head = answer.subarray(0, answer.length - tailLength)

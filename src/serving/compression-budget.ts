@@ -1,7 +1,7 @@
 /**
- * How long a thread that serves may compress. After a swap thousands of answers are due at once, and those who ask
- * must not wait for them: while the thread has work, compressing gets a small share of its time. Time in which it
- * has nothing to do is free.
+ * How long a thread that serves may compress. After a swap thousands of answers are due at once, and those
+ * who ask must not wait for them: while the thread has work, compressing gets a small share of its time. Time
+ * in which it has nothing to do is free.
  */
 
 /** Of all time. */

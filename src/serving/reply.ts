@@ -19,7 +19,10 @@ const ALLOWED_HEADERS =
 const EXPOSED_HEADERS =
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id, X-Snapshot-Id, X-Demo'
 
-/** CORS on every answer, errors too, a ban on guessing another type from the body, and how long a connection is kept. */
+/**
+ * CORS on every answer, errors too, a ban on guessing another type from the body, and how long a connection
+ * is kept.
+ */
 const EVERY_ANSWER =
   KEPT +
   '\r\nAccess-Control-Allow-Origin: *' +
@@ -275,8 +278,8 @@ export function rateHeaders(charge: Charge | null): string {
 }
 
 /**
- * The head of a stream of events. nginx would gather them in its buffer, and others might compress them, which
- * delays them. `headers`: each begun by CRLF.
+ * The head of a stream of events. nginx would gather them in its buffer, and others might compress them,
+ * which delays them. `headers`: each begun by CRLF.
  */
 export function streamHead(callersId: string, headers: string): string {
   return (

@@ -69,8 +69,8 @@ export class Sender {
   }
 
   /**
-   * Answers 304 in place of an answer that need not be made for that: the client names its tag. `*` names any answer
-   * that there is, and whether there is one is not known yet. @returns whether it does
+   * Answers 304 in place of an answer that need not be made for that: the client names its tag. `*` names any
+   * answer that there is, and whether there is one is not known yet. @returns whether it does
    */
   sendNotModifiedUnmade(exchange: Exchange): boolean {
     return exchange.headerValues(IF_NONE_MATCH).trim() !== ANY_TAG && this.sendNotModified(exchange)

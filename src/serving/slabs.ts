@@ -10,7 +10,10 @@ interface Slab<Piece> {
   readonly pieces: Piece[]
 }
 
-/** Something larger than this share of a slab gets memory of its own: no more than that is left unused at a slab's end. */
+/**
+ * Something larger than this share of a slab gets memory of its own: no more than that is left unused at a
+ * slab's end.
+ */
 const SLAB_REST = 1 / 4
 
 export class Slabs<Piece> {
@@ -63,7 +66,9 @@ export class Slabs<Piece> {
     this.#slabs.push(this.#slabs.shift()!)
   }
 
-  /** Lets go of the oldest slab. @returns its size in bytes and what lay in it, in the order in which it came */
+  /**
+   * Lets go of the oldest slab. @returns its size in bytes and what lay in it, in the order in which it came
+   */
   dropOldest(): { size: number; pieces: readonly Piece[] } {
     const slab = this.#slabs.shift()!
     if (slab === this.#open) this.#open = null

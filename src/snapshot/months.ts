@@ -140,7 +140,8 @@ const isRequired = (name: MeasureName, kind: PartEntry['kind']): boolean =>
   name === 'significantHeight' && kind === 'readings'
 
 /**
- * What must hold of a month's rows. `scans` of its part, with what `scanMonth` added, spare looking at each row.
+ * What must hold of a month's rows. `scans` of its part, with what `scanMonth` added, spare looking at each
+ * row.
  * @throws SnapshotError saying what does not hold
  */
 export function* checkMonth(

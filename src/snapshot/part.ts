@@ -134,7 +134,8 @@ export function decodePart(bytes: Uint8Array, file: string): Part {
 }
 
 /**
- * Reads the columns `names` out of the beginning of a part; null where that is too short, unless it `isWhole`.
+ * Reads the columns `names` out of the beginning of a part; null where that is too short, unless it
+ * `isWhole`.
  * @throws SnapshotError naming `file`, when anything about the bytes is not as described above
  */
 export function decodeHead(

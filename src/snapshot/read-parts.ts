@@ -1,6 +1,6 @@
 /**
- * Reads parts of a snapshot, every byte checked against its part's hash and every value against the rules; large sets on
- * several threads.
+ * Reads parts of a snapshot, every byte checked against its part's hash and every value against the rules;
+ * large sets on several threads.
  */
 import { createHash, type Hash } from 'node:crypto'
 import { closeSync, fstatSync, readSync, statSync } from 'node:fs'
@@ -33,9 +33,9 @@ const MAX_THREADS = 4
 const OWN_SLICE_MS = 10
 
 /**
- * Reading, hashing and checking keep a core busy: large sets are spread over threads, of which this one is one
- * where `isQuiet` is null. Small ones are read in slices, with fewer rests while `isQuiet`, or at once where that is
- * null. Returns by file.
+ * Reading, hashing and checking keep a core busy: large sets are spread over threads, of which this one is
+ * one where `isQuiet` is null. Small ones are read in slices, with fewer rests while `isQuiet`, or at once
+ * where that is null. Returns by file.
  */
 export async function readParts(
   dir: string,

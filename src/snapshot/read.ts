@@ -86,7 +86,8 @@ export async function loadSnapshot(dir: string, previous?: PartsInMemory): Promi
 
 /**
  * Loads the snapshot of a manifest that was read before, as `loadSnapshot` does; gently, when there is one
- * before it, with fewer rests while `isQuiet`. `summaries` of the parts of that one, by file, become those of this one.
+ * before it, with fewer rests while `isQuiet`. `summaries` of the parts of that one, by file, become those of
+ * this one.
  */
 export async function loadManifest(
   dir: string,

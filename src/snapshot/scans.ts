@@ -1,7 +1,8 @@
 /**
- * What is looked for in the columns of a part, by code of WebAssembly (`scans.wat`), while its bytes come by in chunks:
- * they are then in the processor's cache, and memory that nobody has touched yet is touched once, by the copy to where
- * they stay. With 84 million rows of nine codes a nanosecond here is most of a second of a core at start-up.
+ * What is looked for in the columns of a part, by code of WebAssembly (`scans.wat`), while its bytes come by
+ * in chunks: they are then in the processor's cache, and memory that nobody has touched yet is touched once,
+ * by the copy to where they stay. With 84 million rows of nine codes a nanosecond here is most of a second of
+ * a core at start-up.
  */
 import { WASM } from '../system/wasm.ts'
 import { CODE } from './scans-code.ts'
@@ -9,7 +10,9 @@ import { CODE } from './scans-code.ts'
 const PAGE_BYTES = 65_536
 /** Read, hashed and looked at together: 0.3 ms, and small enough to stay in the processor's cache. */
 export const CHUNK_BYTES = 4 * PAGE_BYTES
-/** Before a chunk stands the last number of the one before it; so much, that the chunk begins at a cache line. */
+/**
+ * Before a chunk stands the last number of the one before it; so much, that the chunk begins at a cache line.
+ */
 const CHUNK_AT = 64
 
 interface Code {
@@ -79,7 +82,10 @@ export class Scans {
     this.#falls.push({ from, to, count: 0, last: null })
   }
 
-  /** Looks at the chunk: `length` bytes of the part from `at` on, a multiple of `CHUNK_BYTES`, each chunk once and in order. */
+  /**
+   * Looks at the chunk: `length` bytes of the part from `at` on, a multiple of `CHUNK_BYTES`, each chunk once
+   * and in order.
+   */
   look(at: number, length: number): void {
     for (const scan of this.#greatest) {
       const [begin, end] = within(scan, at, length)
@@ -104,7 +110,9 @@ export class Scans {
     return found?.most ?? null
   }
 
-  /** How many numbers of a column are not greater than the one before them; null where they were not counted. */
+  /**
+   * How many numbers of a column are not greater than the one before them; null where they were not counted.
+   */
   fallsOf(column: Uint32Array): number | null {
     return this.#falls.find((scan) => isOf(scan, column))?.count ?? null
   }
@@ -119,7 +127,10 @@ function within({ from, to }: Place, at: number, length: number): [begin: number
 const MOST_DAYS = 366 + 4
 const ROW_BYTES = MOST_DAYS * Int32Array.BYTES_PER_ELEMENT
 const ROWS = 5
-/** Codes that are being unpacked: behind the rows, at an address of the same remainder as where they come from. */
+/**
+ * Codes that are being unpacked: behind the rows, at an address of the same remainder as where they come
+ * from.
+ */
 const CODES_AT = CHUNK_AT + Math.ceil((ROWS * ROW_BYTES) / CHUNK_AT) * CHUNK_AT
 const bytesOfMemory = new Uint8Array(memory.buffer)
 
@@ -141,8 +152,8 @@ export function unpackDays(
 }
 
 /**
- * How many of a year's days have samples, or null where one of those breaks a rule. The rows are: the median, from `low` to
- * `high`; the mean less it; it less the least; the greatest less it; samples, at most `most`.
+ * How many of a year's days have samples, or null where one of those breaks a rule. The rows are: the median,
+ * from `low` to `high`; the mean less it; it less the least; the greatest less it; samples, at most `most`.
  */
 export function daysWithin(days: number, low: number, high: number, most: number): number | null {
   const found = code.days(CHUNK_AT, ROW_BYTES, days, low, high, most)

@@ -8,7 +8,9 @@ import { runInNewContext } from 'node:vm'
 
 let collect: (() => void) | null = null
 
-/** Frees what this thread refers to no longer. It pauses for some 10 ms, and loses much of its compiled code. */
+/**
+ * Frees what this thread refers to no longer. It pauses for some 10 ms, and loses much of its compiled code.
+ */
 export function collectGarbage(): void {
   if (collect === null) {
     // Contexts that exist already do not get the function.
@@ -19,15 +21,15 @@ export function collectGarbage(): void {
 }
 
 /**
- * Enough for V8 to collect: 64 MiB of array buffers beyond those after its last collection. Of this size they have
- * a mapping of their own, and what nobody writes to takes no memory.
+ * Enough for V8 to collect: 64 MiB of array buffers beyond those after its last collection. Of this size they
+ * have a mapping of their own, and what nobody writes to takes no memory.
  */
 const REASON_BYTES = 96 * 2 ** 20
 
 /**
- * Has V8 free what this thread refers to no longer: within a second or so, in small steps and mostly on threads of
- * its own, as when buffers of that size were filled and forgotten. Compiled code stays. After a forced collection
- * up to a hundred functions, those of the request path among them, had to be compiled anew.
+ * Has V8 free what this thread refers to no longer: within a second or so, in small steps and mostly on
+ * threads of its own, as when buffers of that size were filled and forgotten. Compiled code stays. After a
+ * forced collection up to a hundred functions, those of the request path among them, had to be compiled anew.
  */
 export function collectSoon(): void {
   try {
