@@ -11,6 +11,7 @@
  * `moments` takes the longest wait before the first signal in ms, 8000 if not given: on a busy machine
  * nothing has begun by then.
  */
+import { once } from 'node:events'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net'
@@ -105,7 +106,12 @@ export async function startAndEnd(plan: StartAndEnd): Promise<Ended> {
     const base = /listening on (\S+)/.exec(output)?.[1]
     for (const until = performance.now() + requestsMs; performance.now() < until && !hasEnded();)
       await fetch(`${base}/buoys/nearest?lat=43.5&lng=-1.6`).then((answer) => answer.arrayBuffer())
-    if (staysConnected) client.connect(Number(new URL(base!).port), '127.0.0.1')
+    if (staysConnected) {
+      client.connect(Number(new URL(base!).port), '127.0.0.1')
+      // The server knows of it once it has answered; a second request has begun then.
+      client.write('GET /v2/countries HTTP/1.1\r\nHost: localhost\r\n\r\nGET')
+      await once(client, 'data')
+    }
   }
   await setTimeout(wait.ms)
   for (const [i, signal] of signals.entries()) {
