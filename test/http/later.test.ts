@@ -87,6 +87,23 @@ for (const kind of ENGINES) {
       return socket
     }
 
+    /** One after the other, so that the first reply is the first client's. */
+    const askInTurn = async (
+      ownPort: number,
+      count: number,
+      replies: readonly LaterReply[],
+    ): Promise<RawClient[]> => {
+      const clients: RawClient[] = []
+      while (clients.length < count) {
+        const client = new RawClient(ownPort)
+        clients.push(client)
+        sockets.push(client.socket)
+        client.write(request('GET /'))
+        await until(() => replies.length === clients.length, 'not asked')
+      }
+      return clients
+    }
+
     before(async () => {
       engine = loadEngine(kind).create(
         (exchange) => {
@@ -293,15 +310,7 @@ for (const kind of ENGINES) {
         replies.push(exchange.later({ onRoom() {}, onGone() {} })!)
       })
       const ownPort = await own.listen('127.0.0.1', 0)
-      const clients: RawClient[] = []
-      // One after the other, so that the first reply is the first client's.
-      for (const asked of [1, 2]) {
-        const client = new RawClient(ownPort)
-        clients.push(client)
-        sockets.push(client.socket)
-        client.write(request('GET /'))
-        await until(() => replies.length === asked, 'not asked')
-      }
+      const clients = await askInTurn(ownPort, 2, replies)
       own.drain()
       own.stopListening()
       let hasFinished = false
@@ -332,15 +341,8 @@ for (const kind of ENGINES) {
         replies.push(exchange.later({ onRoom() {}, onGone() {} })!)
       })
       const ownPort = await own.listen('127.0.0.1', 0)
-      const clients: RawClient[] = []
       // More than an engine has lanes, so that some share one.
-      for (let asked = 1; asked <= 20; asked++) {
-        const client = new RawClient(ownPort)
-        clients.push(client)
-        sockets.push(client.socket)
-        client.write(request('GET /'))
-        await until(() => replies.length === asked, 'not asked')
-      }
+      const clients = await askInTurn(ownPort, 20, replies)
       own.drain()
       own.stopListening()
       const finished = own.finish(60_000)
