@@ -107,7 +107,8 @@ export class ShapedRequests {
       this.#sender.send(exchange, body, put, null, format)
       return
     }
-    const isKept = mayBeKept && shaped.bytes <= MOST_KEPT_BYTES
+    // What is kept costs one call.
+    const isKept = mayBeKept && price === 1 && shaped.bytes <= MOST_KEPT_BYTES
     this.#deferred.send(exchange, operation, shaped, now, {
       format,
       isLong: shaped.bytes > MOST_KEPT_BYTES,

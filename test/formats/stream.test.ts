@@ -79,6 +79,19 @@ test('Whole ranges are sent while they are made, and hold to what heads, quotas 
     )
   })
 
+  await t.test('It costs as much each time, also where it is short enough to be kept.', async () => {
+    const prices: number[] = []
+    let before = NaN
+    for (let i = 0; i < 8; i++) {
+      const { headers, text } = await get(live, '/buoys/1/readings?format=csv&fields=period')
+      assert.ok(text.length > 64 * 1024 && text.length < 512 * 1024, `${text.length} bytes`)
+      const left = Number(headers.get('x-ratelimit-remaining'))
+      if (i > 0) prices.push(before - left)
+      before = left
+    }
+    assert.deepEqual(prices, [4, 4, 4, 4, 4, 4, 4])
+  })
+
   await t.test(
     'A new snapshot changes nothing of it; one that is cut has fewer bytes than its head says.',
     async () => {
