@@ -2,9 +2,9 @@
  * All points within a radius, nearest first: a band of latitudes is looked through, and only the page that is
  * wanted is put in order. For 1,200 points and a radius of 2000 km a page of 50 takes an eighth of what it
  * took with a tree and a sort of everything (6 µs instead of 46). Where the band has most of the points,
- * balls of neighbours are looked through instead (`balls.ts`).
+ * all points are counted in steps of their distance instead (`distance-steps.ts`).
  */
-import { ballColumns, Balls, type BallColumns } from './balls.ts'
+import { distanceColumns, DistanceSteps, type DistanceColumns } from './distance-steps.ts'
 import { EARTH_RADIUS_KM, FARTHEST_KM, haversineKm } from '../sea/geo.ts'
 import { asked, isNearer, locate, RADIANS, SAME_CHORD, squaredChordOf, writeUnitVector } from './sphere.ts'
 
@@ -13,8 +13,8 @@ const MARGIN = 1e-9
 /** Bands to a degree of latitude. */
 const BANDS_PER_DEGREE = 4
 const BANDS = 180 * BANDS_PER_DEGREE
-/** A look at so many points takes as long as one at the balls of 1,200. */
-const MOST_BAND_POINTS = 256
+/** A look at a point of a band takes as long as counting so many in steps. */
+const COUNTED_PER_LOOK = 2
 /** The squared chord of two opposite points, and what rounding may do to it. */
 const FARTHEST = 4 + MARGIN
 /** Shorter runs are sorted by insertion. */
@@ -32,7 +32,7 @@ export interface AroundColumns {
   readonly start: Uint32Array
   readonly ordinal: Uint32Array
   readonly vectors: Float64Array
-  readonly balls: BallColumns
+  readonly byStep: DistanceColumns
 }
 
 /** `active`: 1 for each point that is. */
@@ -50,7 +50,7 @@ export function aroundColumns(lat: Float64Array, lng: Float64Array, active: Uint
     writeUnitVector(vectors, 3 * i, lat[at], lng[at])
     writeUnitVector(byOrdinal, 3 * at, lat[at], lng[at])
   }
-  return { start, ordinal, vectors, balls: ballColumns(byOrdinal, active) }
+  return { start, ordinal, vectors, byStep: distanceColumns(byOrdinal, active) }
 }
 
 export class Around {
@@ -72,7 +72,7 @@ export class Around {
   readonly #start: Uint32Array
   readonly #ordinal: Uint32Array
   readonly #vectors: Float64Array
-  readonly #balls: Balls
+  readonly #steps: DistanceSteps
 
   /** `columns` as `aroundColumns` gave them; `active`: 1 for each point that is. */
   constructor(
@@ -87,7 +87,7 @@ export class Around {
     this.#start = columns.start
     this.#ordinal = columns.ordinal
     this.#vectors = columns.vectors
-    this.#balls = new Balls(columns.balls, active)
+    this.#steps = new DistanceSteps(columns.byStep, active)
     this.ordinals = new Uint32Array(lat.length)
     this.#squared = new Float64Array(lat.length)
     this.#found = new Uint32Array(lat.length)
@@ -99,25 +99,25 @@ export class Around {
   findAll(lat: number, lng: number, km: number, activeOnly: boolean, from: number, to: number): number {
     const degrees = km / EARTH_RADIUS_KM / RADIANS + MARGIN
     const points = this.#start[bandOf(lat + degrees) + 1] - this.#start[bandOf(lat - degrees)]
-    if (points <= MOST_BAND_POINTS) {
-      const active = this.#active
-      return this.find(lat, lng, km, (ordinal) => !activeOnly || active[ordinal] === 1, from, to)
-    }
+    const active = this.#active
+    const accept = (ordinal: number): boolean => !activeOnly || active[ordinal] === 1
+    if (COUNTED_PER_LOOK * points <= this.#lat.length) return this.find(lat, lng, km, accept, from, to)
     locate(lat, lng)
     const [, , x, y, z] = asked
     const reach = km >= FARTHEST_KM ? Infinity : squaredChordOf(km)
     const { ordinals } = this
-    const { written, count } = this.#balls.collect(
+    const written = this.#steps.collect(
       { x, y, z, reach, from, to, activeOnly },
-      (ordinal) => haversineKm(lat, lng, this.#lat[ordinal], this.#lng[ordinal]) <= km,
       this.#found,
       this.#foundSquared,
     )
-    if (written === 0) return count
-    const { before, least, most } = this.#balls
-    const end = Math.min(to - before, written)
-    this.#order(written, least, most, from - before, end)
-    ordinals.copyWithin(from, from - before, end)
+    if (written === -1) return this.find(lat, lng, km, accept, from, to)
+    const { before, count, least, most } = this.#steps
+    if (written > 0) {
+      const end = Math.min(to, count) - before
+      this.#order(written, least, most, from - before, end)
+      ordinals.copyWithin(from, from - before, end)
+    }
     return count
   }
 
