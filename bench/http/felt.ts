@@ -9,9 +9,9 @@ import { saturate, type Load } from './load.ts'
 import { startSwapping, swapEvery, clientRow, type Section } from './mixture-run.ts'
 import { writeLists, type LearntMixture } from './mixture.ts'
 import { openLoop, type OpenSample } from './open-loop.ts'
-import { table } from './report.ts'
+import { table, type LimitRow } from './report.ts'
 import { processCpuMicros, type Product, type Server } from './servers.ts'
-import { median, quantile } from './statistics.ts'
+import { median, medians, quantile } from './statistics.ts'
 
 /** A revision of the product with its data and what it answers. */
 export interface Contender {
@@ -54,12 +54,15 @@ interface Part {
 /** What happens meanwhile; returns how it ends. */
 type Meanwhile = (server: Server, contender: Contender) => () => Promise<string>
 
-/** p99 at 43 % of the capacity, with a swap a second and without. */
+/**
+ * p99 at 43 % of the capacity without swaps, with a swap a second and without; and the capacity with one.
+ */
 export const measureSwaps = (context: FeltContext): Promise<Section> =>
   measureFelt(context, {
     name: 'a swap a second',
     share: SWAP_SHARE,
     bar: `at most ${SWAP_BAR} times`,
+    ofCapacity: true,
     holds: (without, beside) => beside <= SWAP_BAR * without,
     meanwhile(server, { swaps }) {
       const from = server.output().length
@@ -117,6 +120,8 @@ interface Felt {
   share: number
   bar: string
   holds: (withoutMs: number, besideMs: number) => boolean
+  /** Whether what the server can do beside it is measured, too. */
+  ofCapacity?: boolean
   meanwhile: Meanwhile
 }
 
@@ -144,6 +149,7 @@ async function measureFelt(context: FeltContext, felt: Felt): Promise<Section> {
       without.push(await part(context, server, learnt, rate))
       beside.push(await partBeside())
     }
+    const capacity = felt.ofCapacity === true ? await measureCapacity(context, felt, server, contender) : null
     await server.stop()
     const of = (parts: readonly Part[], q: number): number =>
       median(parts.map(({ sample }) => quantile(sample.all, q)))
@@ -170,6 +176,9 @@ async function measureFelt(context: FeltContext, felt: Felt): Promise<Section> {
       clientRow(beside.at(-1)!.sample, `${felt.name} (${label})`),
     )
     say(`${felt.name} (${label}): p99 ${ratio.toFixed(2)} times; ${section.limits.at(-2)!.note}`)
+    if (capacity === null) continue
+    section.limits.push(capacity)
+    say(`${capacity.name}: ${capacity.value.toFixed(2)} times; ${capacity.note}`)
   }
   section.tables.push(
     `${felt.name}, ${rounds} rounds of ${seconds} s each, medians:\n\n` +
@@ -178,19 +187,70 @@ async function measureFelt(context: FeltContext, felt: Felt): Promise<Section> {
   return section
 }
 
+/** Of a part in which the server is asked as much as it takes. */
+const CAPACITY_S = 3
+
+const loadOf = ({ seconds, connections }: FeltContext, { closedFile, refused }: LearntMixture): Load => ({
+  file: closedFile,
+  headers: [],
+  depth: 1,
+  seconds: Math.min(CAPACITY_S, seconds),
+  connections,
+  refused,
+})
+
 /** Requests a second of CPU time. */
 async function capacityOf(context: FeltContext, server: Server, learnt: LearntMixture): Promise<number> {
-  const load: Load = {
-    file: learnt.closedFile,
-    headers: [],
-    depth: 1,
-    seconds: Math.min(3, context.seconds),
-    connections: context.connections,
-    refused: learnt.refused,
-  }
+  const load = loadOf(context, learnt)
   // The code is compiled before it counts.
   await saturate(server, load)
   return 1e6 / (await saturate(server, load)).cpu
+}
+
+interface Capacity {
+  /** Requests a second. */
+  rate: number
+  /** Of all threads, µs a request. */
+  cpu: number
+}
+
+/**
+ * What the server can do beside what happens over what it can do without, in turn: as much as it is asked.
+ */
+async function measureCapacity(
+  context: FeltContext,
+  felt: Felt,
+  server: Server,
+  contender: Contender,
+): Promise<LimitRow> {
+  const load = loadOf(context, contender.learnt)
+  const asked = async (): Promise<Capacity> => {
+    // Threads that load end with the swap: the process counts their time, too.
+    const before = processCpuMicros(server.pid)
+    const { rate } = await saturate(server, load)
+    return { rate, cpu: (processCpuMicros(server.pid) - before) / (rate * load.seconds) }
+  }
+  const [without, beside]: [Capacity[], Capacity[]] = [[], []]
+  let said = ''
+  for (let round = 0; round < context.rounds; round++) {
+    // The code is compiled, and answers are kept, before it counts.
+    await saturate(server, load)
+    without.push(await asked())
+    const end = felt.meanwhile(server, contender)
+    beside.push(await asked())
+    said = await end()
+  }
+  const [a, b] = [medians(without), medians(beside)]
+  const text = ({ rate, cpu }: Capacity): string =>
+    `${Math.round(rate)} requests/s at ${cpu.toFixed(1)} µs of CPU a request`
+  return {
+    name: `${felt.name}: capacity over that without, by CPU time (${contender.label})`,
+    value: median(without.map(({ cpu }, round) => cpu / beside[round].cpu)),
+    unit: 'times',
+    bar: '',
+    holds: true,
+    note: `beside ${text(b)}, without ${text(a)}; ${said}`,
+  }
 }
 
 async function part(

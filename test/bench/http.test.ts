@@ -204,6 +204,7 @@ test(
       /^\| CPU time of a new connection/m,
       /^\| all, of the ceiling at this rate/m,
       /^\| a swap a second: p99 of light requests over the p99 without \(now\)/m,
+      /^\| a swap a second: capacity over that without, by CPU time \(now\) .*beside \d+ requests\/s at [\d.]+ µs/m,
     ]) {
       assert.match(stdout, pattern)
     }
