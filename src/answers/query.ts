@@ -1,31 +1,17 @@
 /**
- * Raw query text → typed values, in two steps: the strict parsers of the parameters, then the operation's
- * compiled ajv schema for ranges, lists and what is required. What fails becomes an error that names the
- * parameter.
+ * Raw query text → typed values, in two steps: the strict parsers of the parameters, then their schemas for
+ * ranges and lists, and what is required. What fails becomes an error that names the parameter.
  */
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { canonicalText } from './canonical.ts'
 import type { Digest } from './digest.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
 import type { Parameter, Parameters, QueryOf } from './parameters.ts'
 import type { RawQuery } from './raw-query.ts'
+import { checkOf, type Check } from './value-check.ts'
 import { MALFORMED } from './value-text.ts'
 
 const ABSENT = -1
 
-/**
- * The schemas are the program's own, and a test holds them against the meta-schema. Compiling that one here
- * takes longer than all of theirs, in each thread at its start.
- */
-const ajv = new Ajv2020({
-  allErrors: false,
-  strict: true,
-  strictTypes: false,
-  meta: false,
-  validateSchema: false,
-})
-
-/** Compiling takes some 20 ms an operation, so it is done once a thread. */
 const readers = new WeakMap<Parameters, QueryReader<Parameters>>()
 
 /** The reader of an operation's parameters. */
@@ -48,7 +34,9 @@ export class QueryReader<P extends Parameters> {
   readonly #parameters: readonly Parameter<unknown>[]
   /** Every name that is understood, aliases too, its characters, and the parameter it names. */
   readonly #known: { name: string; codes: Uint16Array; index: number }[]
-  readonly #validate: ValidateFunction
+  readonly #checks: readonly Check[]
+  /** The parameters that must be given. */
+  readonly #required: readonly number[]
   readonly #refusal: ErrorCode
   readonly #defaults: unknown[]
   /** The values of an empty query, or null where a parameter is required. */
@@ -73,11 +61,8 @@ export class QueryReader<P extends Parameters> {
         index,
       })),
     )
-    this.#validate = ajv.compile({
-      type: 'object',
-      properties: Object.fromEntries(entries.map(([name, { schema }]) => [name, schema])),
-      required: this.#names.filter((name) => parameters[name].required),
-    })
+    this.#checks = this.#parameters.map(({ schema }) => checkOf(schema))
+    this.#required = this.#parameters.flatMap(({ required }, i) => (required ? [i] : []))
     this.#defaults = this.#parameters.map((parameter) => parameter.default)
     this.#named = namedBy(this.#names)
     this.#blank = this.#parameters.some(({ required }) => required)
@@ -96,6 +81,8 @@ export class QueryReader<P extends Parameters> {
     if (raw.length === 0 && this.#blank !== null) return this.#blank
     const texts = this.#locate(raw)
     const values = this.#defaults.slice()
+    // What is malformed is said first, then what is missing.
+    let outside = -1
     for (let i = 0; i < values.length; i++) {
       if (this.#from[i] === ABSENT) continue
       const parameter = this.#parameters[i]
@@ -105,13 +92,18 @@ export class QueryReader<P extends Parameters> {
           ? parameter.parse(raw.text, this.#from[i], this.#to[i])
           : parameter.parse(text, 0, text.length)
       if (value === MALFORMED) throw this.#error(i, 'is malformed')
+      // Defaults are within their limits, as a test holds.
       if (value === values[i]) continue
+      if (outside === -1 && !this.#checks[i](value)) outside = i
       values[i] = value
       parameter.feed(value, digest.number(i))
     }
-    const query = this.#named(values)
-    if (!this.#validate(query)) throw this.#schemaError(this.#validate.errors![0])
-    return query as QueryOf<P>
+    const required = this.#required
+    for (let k = 0; k < required.length; k++) {
+      if (this.#from[required[k]] === ABSENT) throw this.#error(required[k], 'is required')
+    }
+    if (outside !== -1) throw this.#error(outside, 'is out of range')
+    return this.#named(values) as QueryOf<P>
   }
 
   /**
@@ -180,12 +172,6 @@ export class QueryReader<P extends Parameters> {
     return canonicalText(this.#names, query)
   }
 
-  #schemaError(error: ErrorObject): ApiError {
-    const missing = error.keyword === 'required'
-    const name = missing ? String(error.params.missingProperty) : error.instancePath.split('/')[1]
-    return this.#error(this.#names.indexOf(name), missing ? 'is required' : 'is out of range')
-  }
-
   #error(index: number, problem: string): ApiError {
     const name = this.#names[index]
     const { allowed } = this.#parameters[index]
@@ -197,7 +183,7 @@ export class QueryReader<P extends Parameters> {
 
 /**
  * A function that makes an object of `names` and values in their order. The engine's own compiler writes it,
- * as ajv does with schemas: objects made in one place for all operations have so many hidden classes that
+ * as schema compilers do: objects made in one place for all operations have so many hidden classes that
  * making and reading one took 0.3 µs. With a place each it takes 0.02 µs. The names are those of our own
  * declarations.
  */
