@@ -20,14 +20,19 @@ export const every = (seconds: number, days: number, newestAgo = 0): Pattern => 
 /** Every three hours for two months. */
 export const sparse = every(180 * MINUTE, 60)
 
-export interface Plan {
+/** What is known of a buoy without its rows. */
+export interface Station {
   source: string
   identifier: string
   name: string
   lat: number
   lng: number
+  /** ISO 3166-1 alpha-2; null in the middle of an ocean. */
   country: string | null
   timezone: string
+}
+
+export interface Plan extends Station {
   pattern: Pattern
   virtual?: boolean
   /** Overrides what the dice say, row by row (index counted from the oldest). */

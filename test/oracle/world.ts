@@ -7,7 +7,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DAY, emptyRow, every, fullRow, MINUTE, type Plan } from './plan.ts'
+import { DAY, emptyRow, every, fullRow, MINUTE, type Pattern, type Plan, type Station } from './plan.ts'
 import { SPECIAL_PLANS } from './special-buoys.ts'
 
 /** The nine measured quantities of a row, in units of the contract; `null` is "not measured". */
@@ -35,15 +35,7 @@ export interface WorldSource {
   licence: string
 }
 
-export interface WorldBuoy {
-  source: string
-  identifier: string
-  name: string
-  lat: number
-  lng: number
-  /** ISO 3166-1 alpha-2; null in the middle of an ocean. */
-  country: string | null
-  timezone: string
+export interface WorldBuoy extends Station {
   virtual: boolean
   /** In the order in which they are written: the later of two rows at one time wins. */
   rows: WorldRow[]
@@ -134,20 +126,10 @@ export function makeWorld(seed: number, ordinary = 46): World {
   const random = randomNumbers(seed)
   const asOf = Date.UTC(2026, 2, 27, 9) / 1000
   const plans = [...SPECIAL_PLANS, ...ordinaryPlans(random, ordinary)]
-  const buoys = plans.map((plan): WorldBuoy => {
-    const rows = rowsOf(plan, asOf, random)
-    for (const [index, row] of rows.entries()) plan.adjust?.(row, index)
-    return {
-      source: plan.source,
-      identifier: plan.identifier,
-      name: plan.name,
-      lat: plan.lat,
-      lng: plan.lng,
-      country: plan.country,
-      timezone: plan.timezone,
-      virtual: plan.virtual ?? false,
-      rows: [...rows, ...(plan.extra?.(asOf) ?? [])],
-    }
+  const buoys = plans.map(({ pattern, virtual = false, adjust, extra, ...station }): WorldBuoy => {
+    const rows = rowsOf(station.source, pattern, asOf, random)
+    for (const [index, row] of rows.entries()) adjust?.(row, index)
+    return { ...station, virtual, rows: [...rows, ...(extra?.(asOf) ?? [])] }
   })
   return { asOf, sources: SOURCES, buoys }
 }
@@ -177,8 +159,7 @@ export function smallWorld(): World {
   }
 }
 
-function rowsOf(plan: Plan, asOf: number, random: () => number): WorldRow[] {
-  const { pattern } = plan
+function rowsOf(source: string, pattern: Pattern, asOf: number, random: () => number): WorldRow[] {
   const times: number[] = []
   if (pattern.kind === 'at') times.push(...pattern.ago.map((ago) => asOf - ago))
   if (pattern.kind === 'every' || pattern.kind === 'wind only') {
@@ -189,7 +170,7 @@ function rowsOf(plan: Plan, asOf: number, random: () => number): WorldRow[] {
       if (step === 0 || random() > 0.03) times.push(newest - step * pattern.seconds)
     }
   }
-  const wavesOnly = plan.source !== 'NDBC' && plan.source !== 'Météo-France'
+  const wavesOnly = source !== 'NDBC' && source !== 'Météo-France'
   return times.map((time) => {
     const row = rollRow(time, random)
     if (pattern.kind === 'wind only') {
