@@ -9,7 +9,7 @@ import { AT_ONCE_BYTES, Chance, ENDED_BYTES, GATHERED_BYTES } from './limits.ts'
 import { RequestHeaders } from './request-headers.ts'
 import { firstPiece } from './turns.ts'
 import { ANSWER_LIMIT_BYTES, type Lane } from './uws-lane.ts'
-import { closingHead, UwsLaterReply, withClosing } from './uws-later.ts'
+import { closeAfterHead, UwsLaterReply, withClosing } from './uws-later.ts'
 import { LongBodies } from './uws-long.ts'
 
 /** What the engine adds to a head: version, date, length and the like. */
@@ -159,7 +159,9 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   ): void {
     if (this.#lane!.isFull(head.length + ADDED_HEAD_BYTES) || isLast) {
       const length = body === null ? '' : `\r\nContent-Length: ${body.length}`
-      closeAfterHead(response, headText(head) + length, this.#now())
+      let isGone = false
+      response.onAborted(() => (isGone = true))
+      closeAfterHead(response, headText(head) + length, this.#now(), () => isGone)
       return
     }
     response.writeStatus(head)
@@ -232,24 +234,4 @@ export function addressOf(connection: UwsResponse): string {
   const text = Buffer.from(connection.getRemoteAddressAsText()).toString('latin1')
   if (!text.includes(':')) return text
   return unmapped(new SocketAddress({ family: 'ipv6', address: text }).address)
-}
-
-/**
- * Sends a head without a body and closes the connection.
- *
- * The engine closes by itself only in `end`, which adds `Content-Length: 0`: forbidden on 204, wrong on 304
- * and HEAD. So this writes the whole head including the empty line that ends it, never ends the response, and
- * closes the connection when the engine has handed the bytes to the kernel, which it does when the handler
- * returns. A request pipelined behind this one may cut the connection before its answer is out; a client may
- * only repeat both.
- */
-function closeAfterHead(response: UwsResponse, head: string, now: number): void {
-  let gone = false
-  response.onAborted(() => {
-    gone = true
-  })
-  response.writeStatus(closingHead(head, now))
-  setImmediate(() => {
-    if (!gone) response.close()
-  })
 }

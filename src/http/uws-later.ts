@@ -13,9 +13,27 @@ export function withClosing(head: string | Uint8Array): string {
   return headText(head).replace(KEPT, '') + CLOSING
 }
 
-/** A whole head, with the empty line that ends it, of a connection's last answer. `now`: epoch milliseconds. */
-export function closingHead(head: string | Uint8Array, now: number): string {
-  return `${withClosing(head)}\r\nDate: ${new Date(now).toUTCString()}\r\n`
+/**
+ * Sends a head without a body and closes the connection, unless `isGone` says that it has ended before. `now`:
+ * epoch milliseconds.
+ *
+ * The engine closes by itself only in `end`, which adds `Content-Length: 0`: forbidden on 204, wrong on 304
+ * and HEAD. So this writes the whole head including the empty line that ends it, never ends the response, and
+ * closes the connection when the engine has handed the bytes to the kernel, which it does when the handler
+ * returns. A request pipelined behind this one may cut the connection before its answer is out; a client may
+ * only repeat both.
+ */
+export function closeAfterHead(
+  response: UwsResponse,
+  head: string,
+  now: number,
+  isGone: () => boolean,
+): void {
+  const whole = `${withClosing(head)}\r\nDate: ${new Date(now).toUTCString()}\r\n`
+  response.cork(() => response.writeStatus(whole))
+  setImmediate(() => {
+    if (!isGone()) response.close()
+  })
 }
 
 /** What comes later is corked by hand: within a handler the engine does it. */
@@ -82,19 +100,15 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
 
   #sendHeadAlone(head: string): void {
     const { response } = this
-    if (!this.isLast()) {
-      response.cork(() => {
-        response.writeStatus(head)
-        response.endWithoutBody()
-      })
-      this.#done()
+    if (this.isLast()) {
+      closeAfterHead(response, head, this.#now(), () => this.#isDone)
       return
     }
-    response.cork(() => response.writeStatus(closingHead(head, this.#now())))
-    // What is written goes to the kernel before the connection is closed.
-    setImmediate(() => {
-      if (!this.#isDone) response.close()
+    response.cork(() => {
+      response.writeStatus(head)
+      response.endWithoutBody()
     })
+    this.#done()
   }
 
   protected sendHead(head: string | Uint8Array, length: number | null): void {
