@@ -53,17 +53,12 @@ export class CompressedAnswer {
   /** May be exchanged for a copy. */
   bytes: Uint8Array
   readonly #tailAt: number
-  /** CRC-32 of all that is compressed. */
+  /** CRC-32 of all that is compressed, for gzip. */
   readonly #headCrc: number
   #second = -1
 
-  constructor(
-    encoding: Encoding,
-    compressed: Uint8Array,
-    headCrc: number,
-    tailLength: number,
-    length: number,
-  ) {
+  /** `compressed`: all of `answer` but its last `tailLength` bytes. */
+  constructor(encoding: Encoding, answer: Uint8Array, tailLength: number, compressed: Uint8Array) {
     const before = blockHeader(encoding, tailLength)
     const start = encoding === 'gzip' ? GZIP_HEADER : new Uint8Array(0)
     const after =
@@ -71,9 +66,10 @@ export class CompressedAnswer {
     this.bytes = Buffer.concat([start, compressed, before, new Uint8Array(tailLength), after])
     this.encoding = encoding
     this.#tailAt = this.bytes.length - after.length - tailLength
-    this.#headCrc = headCrc
+    this.#headCrc = encoding === 'gzip' ? crc32(headOf(answer, tailLength)) : 0
     if (encoding === 'gzip') {
-      new DataView(this.bytes.buffer, this.bytes.byteOffset).setUint32(this.bytes.length - 4, length, true)
+      const view = new DataView(this.bytes.buffer, this.bytes.byteOffset)
+      view.setUint32(this.bytes.length - 4, answer.length, true)
     }
   }
 
@@ -118,35 +114,22 @@ export function msElsewhere(bytes: number): number {
  * this one and 120 of others beside.
  */
 export function compressAnswer(encoding: Encoding, answer: Uint8Array, tailLength: number): CompressedAnswer {
-  const head = answer.subarray(0, answer.length - tailLength)
-  return new CompressedAnswer(
-    encoding,
-    compress(encoding, head),
-    crcOf(encoding, head),
-    tailLength,
-    answer.length,
-  )
+  return new CompressedAnswer(encoding, answer, tailLength, compress(encoding, headOf(answer, tailLength)))
 }
 
-/** As `compressAnswer`, on another thread. */
+/** As `compressAnswer`, on another thread. Until it is done only the tail of `answer` may change. */
 export async function compressAnswerElsewhere(
   encoding: Encoding,
   answer: Uint8Array,
   tailLength: number,
 ): Promise<CompressedAnswer> {
-  const head = answer.subarray(0, answer.length - tailLength)
-  const crc = crcOf(encoding, head)
-  return new CompressedAnswer(
-    encoding,
-    await compressElsewhere(encoding, head),
-    crc,
-    tailLength,
-    answer.length,
-  )
+  const compressed = await compressElsewhere(encoding, headOf(answer, tailLength))
+  return new CompressedAnswer(encoding, answer, tailLength, compressed)
 }
 
-function crcOf(encoding: Encoding, head: Uint8Array): number {
-  return encoding === 'gzip' ? crc32(head) : 0
+/** What is compressed of an answer. */
+function headOf(answer: Uint8Array, tailLength: number): Uint8Array {
+  return answer.subarray(0, answer.length - tailLength)
 }
 
 const DEFLATE = { level: GZIP_LEVEL, finishFlush: constants.Z_SYNC_FLUSH }
