@@ -3,7 +3,7 @@ import { NO_COUNTRY } from '../sea/columns.ts'
 import { newestReadingTime, type Dataset } from './dataset.ts'
 import { passColumns } from './pass-table.ts'
 import { readingColumns, readingSubsetColumns, type ReadingCursor } from './reading-table.ts'
-import type { Column, KeptReadings, Place } from './table.ts'
+import { allRows, type Column, type KeptReadings, type Place, type Table } from './table.ts'
 
 /** A row of a table of buoys → the buoy's ordinal. */
 export type OrdinalOf = (row: number) => number
@@ -125,7 +125,7 @@ export function lastReadingColumns(
 }
 
 /** Whether a row's `last_reading` is null. */
-export function hasNoReading({ readings }: Dataset, ordinalOf: OrdinalOf): (row: number) => boolean {
+function hasNoReading({ readings }: Dataset, ordinalOf: OrdinalOf): (row: number) => boolean {
   return (row) => readings.count(ordinalOf(row)) === 0
 }
 
@@ -194,6 +194,21 @@ export function mapPassColumns(dataset: Dataset, ordinalOf: OrdinalOf): Column[]
     [name, 'pass_name'] as const,
     [platform, 'pass_platform'] as const,
   ].map(([column, wire]) => ({ ...elsewhere(column, wire, rowOf), isLeftOut }))
+}
+
+/** What tables of buoys with a `last_reading` share: a row for each of `ordinals`. */
+export function buoyRows(
+  dataset: Dataset,
+  ordinals: Uint32Array,
+): Pick<Table, 'rows' | 'runs' | 'absent' | 'place' | 'id'> {
+  const ordinalOf = (row: number): number => ordinals[row]
+  return {
+    rows: ordinals.length,
+    runs: () => allRows(ordinals.length),
+    absent: { last_reading: hasNoReading(dataset, ordinalOf) },
+    place: buoyPlace(dataset, ordinalOf),
+    id: 'id',
+  }
 }
 
 export function buoyPlace({ catalog }: Dataset, ordinalOf: OrdinalOf): Place {

@@ -1,9 +1,9 @@
 /** Operation 1, `GET /buoys`: by id ascending, with `near` by distance; filters combine. */
 import { boundsContain, boundsOnGlobe } from '../sea/geo.ts'
 import { EMPTY_GROUP, holds, sourceKey, type Group } from '../index/groups.ts'
-import { buoyColumns, buoyPlace, hasNoReading, lastReadingColumns } from '../answers/buoy-table.ts'
+import { buoyColumns, buoyRows, lastReadingColumns } from '../answers/buoy-table.ts'
 import { FORMATS } from '../answers/shape.ts'
-import { allRows, type Table, type TableRequest } from '../answers/table.ts'
+import type { Table, TableRequest } from '../answers/table.ts'
 import { include, latestFilter, latestFilters } from '../answers/measures.ts'
 import { Literal } from '../answers/literals.ts'
 import {
@@ -104,11 +104,7 @@ function tableOf({ view, query, isWhole }: TableRequest<typeof parameters>): Tab
       ...lastReadingColumns(dataset, ordinalOf, 'subset', query.include),
       timezone,
     ],
-    rows: ordinals.length,
-    runs: () => allRows(ordinals.length),
-    absent: { last_reading: hasNoReading(dataset, ordinalOf) },
-    place: buoyPlace(dataset, ordinalOf),
-    id: 'id',
+    ...buoyRows(dataset, ordinals),
     ...(paging && { paging }),
     total: matches.count,
     name: 'buoys',

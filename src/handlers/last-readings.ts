@@ -2,10 +2,10 @@
  * Operation 3, `GET /buoys/last_readings`: in the order asked for, each buoy once. Only the first `limit`
  * supplied ids are processed, repeats counted; ids past them are neither answered nor missing.
  */
-import { buoyColumns, buoyPlace, hasNoReading, lastReadingColumns } from '../answers/buoy-table.ts'
+import { buoyColumns, buoyRows, lastReadingColumns } from '../answers/buoy-table.ts'
 import type { Dataset } from '../answers/dataset.ts'
 import { FORMATS } from '../answers/shape.ts'
-import { allRows, type Table } from '../answers/table.ts'
+import type { Table } from '../answers/table.ts'
 import { Literal } from '../answers/literals.ts'
 import { operation } from '../answers/operation.ts'
 import { include } from '../answers/measures.ts'
@@ -92,11 +92,7 @@ function tableOf(
   const { id, name, lat, lng, source } = buoyColumns(dataset, ordinalOf)
   return {
     columns: [id, name, lat, lng, source, ...lastReadingColumns(dataset, ordinalOf, 'full', included)],
-    rows: buoys.length,
-    runs: () => allRows(buoys.length),
-    absent: { last_reading: hasNoReading(dataset, ordinalOf) },
-    place: buoyPlace(dataset, ordinalOf),
-    id: 'id',
+    ...buoyRows(dataset, buoys),
     total: buoys.length,
     name: 'last-readings',
     list: { key: 'buoys', after: `,"missing_ids":${JSON.stringify(missing)}` },

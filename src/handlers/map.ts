@@ -3,16 +3,10 @@
  * slug `map`.
  */
 import { boundsOnGlobe } from '../sea/geo.ts'
-import {
-  buoyColumns,
-  buoyPlace,
-  hasNoReading,
-  lastReadingColumns,
-  mapPassColumns,
-} from '../answers/buoy-table.ts'
+import { buoyColumns, buoyRows, lastReadingColumns, mapPassColumns } from '../answers/buoy-table.ts'
 import type { Dataset } from '../answers/dataset.ts'
 import { FORMATS } from '../answers/shape.ts'
-import { allRows, type Table } from '../answers/table.ts'
+import type { Table } from '../answers/table.ts'
 import { operation } from '../answers/operation.ts'
 import { include, latestFilter, latestFilters } from '../answers/measures.ts'
 import { bounds, type QueryOf } from '../answers/parameters.ts'
@@ -85,11 +79,7 @@ function tableOf(dataset: Dataset, found: ArrayLike<number>, included: number | 
       ...lastReadingColumns(dataset, ordinalOf, 'subset', included),
       ...mapPassColumns(dataset, ordinalOf),
     ],
-    rows: ordinals.length,
-    runs: () => allRows(ordinals.length),
-    absent: { last_reading: hasNoReading(dataset, ordinalOf) },
-    place: buoyPlace(dataset, ordinalOf),
-    id: 'id',
+    ...buoyRows(dataset, ordinals),
     total: ordinals.length,
     name: 'buoys-map',
     list: { key: 'buoys', after: countsText(dataset, ordinals) },

@@ -4,16 +4,10 @@
  * `last_reading` too, which clients rely on.
  */
 import { notFound } from '../answers/errors.ts'
-import {
-  buoyColumns,
-  buoyPlace,
-  hasNoReading,
-  lastReadingColumns,
-  type OrdinalOf,
-} from '../answers/buoy-table.ts'
+import { buoyColumns, buoyRows, lastReadingColumns, type OrdinalOf } from '../answers/buoy-table.ts'
 import type { Dataset } from '../answers/dataset.ts'
 import { FORMATS } from '../answers/shape.ts'
-import { allRows, type Table } from '../answers/table.ts'
+import type { Table } from '../answers/table.ts'
 import { Literal } from '../answers/literals.ts'
 import { endList, operation } from '../answers/operation.ts'
 import { integer, number, type QueryOf } from '../answers/parameters.ts'
@@ -115,11 +109,7 @@ function tableOf(dataset: Dataset, found: typeof FOUND, query: QueryOf<typeof pa
       ...lastReadingColumns(dataset, ordinalOf, 'subset', query.include),
       { kind: 'number', name: 'distance_km', unit: 'km', value: (row) => hundredths[row] / 100 },
     ],
-    rows: count,
-    runs: () => allRows(count),
-    absent: { last_reading: hasNoReading(dataset, ordinalOf) },
-    place: buoyPlace(dataset, ordinalOf),
-    id: 'id',
+    ...buoyRows(dataset, ordinals),
     total: count,
     name: 'nearest-buoys',
     list: isSingle ? { key: 'buoy', isSingle } : { key: 'buoys', after: `,"count":${count}` },
