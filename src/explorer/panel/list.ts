@@ -81,21 +81,11 @@ function favouriteRows(scene: Scene, buoys: readonly ActiveBuoy[]): HTMLElement[
 }
 
 function silentRow(scene: Scene, slug: string, name: string): HTMLElement {
-  const open: EventListener = (event) => {
-    event.preventDefault()
-    scene.update({ buoy: slug, point: null })
-  }
-  return element(
-    'li',
-    {},
-    element(
-      'a',
-      { href: `#buoy=${slug}`, id: `favourite-${slug}`, onclick: open },
-      chip(null),
-      element('span', { class: 'row-name' }, name, element('small', {}, 'no reading of the last day')),
-      element('span', { class: 'row-height' }, '–'),
-    ),
-  )
+  return row(scene, slug, 'favourite', [
+    chip(null),
+    element('span', { class: 'row-name' }, name, element('small', {}, 'no reading of the last day')),
+    element('span', { class: 'row-height' }, '–'),
+  ])
 }
 
 /** A row for each buoy, below the choice of their order. */
@@ -140,23 +130,23 @@ function buoyRow(
 ): HTMLElement {
   const height = reading?.significient_height ?? null
   const age = reading === null ? 'no reading' : ago(reading.time, scene.clock())
+  return row(scene, slug, idStart, [
+    chip(height, virtual),
+    element('span', { class: 'row-name' }, name, element('small', {}, `${source} · `, age)),
+    element(
+      'span',
+      { class: 'row-height' },
+      height === null ? '–' : quantityText('height', scene.units, height, 1),
+    ),
+  ])
+}
+
+/** A row that opens its buoy. */
+function row(scene: Scene, slug: string, idStart: string, cells: readonly HTMLElement[]): HTMLElement {
   const open: EventListener = (event) => {
     event.preventDefault()
     scene.update({ buoy: slug, point: null })
   }
-  return element(
-    'li',
-    {},
-    element(
-      'a',
-      { href: `#buoy=${slug}`, id: `${idStart}-${slug}`, onclick: open },
-      chip(height, virtual),
-      element('span', { class: 'row-name' }, name, element('small', {}, `${source} · `, age)),
-      element(
-        'span',
-        { class: 'row-height' },
-        height === null ? '–' : quantityText('height', scene.units, height, 1),
-      ),
-    ),
-  )
+  const link = { href: `#buoy=${slug}`, id: `${idStart}-${slug}`, onclick: open }
+  return element('li', {}, element('a', link, ...cells))
 }
