@@ -304,23 +304,27 @@ export function fillRows(batch: RowBatch, site: Site, from: number, to: number, 
   batch.length = row
 
   const newYear = Date.UTC(begin.getUTCFullYear(), 0, 1) / 1000 / STEP
-  const season = seasonOf(site.climate)
-  fillWaves(batch, site, season, from, to, stride, newYear)
-  if (instrument.water) fillWater(batch, season, from, to, stride, newYear)
-  if (instrument.wind) fillWind(batch, site, season, from, to, stride, newYear)
+  const stretch: Stretch = { from, to, stride, newYear, season: seasonOf(site.climate) }
+  fillWaves(batch, site, stretch)
+  if (instrument.water) fillWater(batch, stretch)
+  if (instrument.wind) fillWind(batch, site, stretch)
+}
+
+/** The steps from … to−1, every `stride` half-hours, of the year that begins with the step `newYear`. */
+interface Stretch {
+  readonly from: number
+  readonly to: number
+  readonly stride: number
+  readonly newYear: number
+  readonly season: Season
 }
 
 /** Codes are per thousandth for heights and periods, per hundredth for the rest (`columns.ts`). */
 function fillWaves(
   batch: RowBatch,
-  site: Site,
-  season: Season,
-  from: number,
-  to: number,
-  stride: number,
-  newYear: number,
+  { instrument, key, direction, exposure }: Site,
+  { from, to, stride, newYear, season }: Stretch,
 ): void {
-  const { instrument, key, direction } = site
   const { significantHeight, maximumHeight, peakPeriod } = batch.columns
   const significantPeriod = batch.columns.period
   const directions = batch.columns.direction
@@ -330,7 +334,7 @@ function fillWaves(
   const periodsPerSecond = 1000 / periodCodes
   const { periods, maximum } = instrument
   const maximumSeed = mix(key ^ SALT_MAXIMUM)
-  const logExposure = Math.log(site.exposure)
+  const logExposure = Math.log(exposure)
   const hourly = instrument.wavesHourly === true
 
   let row = -1
@@ -368,14 +372,7 @@ function fillWaves(
   }
 }
 
-function fillWater(
-  batch: RowBatch,
-  season: Season,
-  from: number,
-  to: number,
-  stride: number,
-  newYear: number,
-): void {
+function fillWater(batch: RowBatch, { from, to, stride, newYear, season }: Stretch): void {
   const water = batch.columns.waterTemperature
   let row = 0
   for (let i = 0; i < to - from; i += stride) {
@@ -387,15 +384,7 @@ function fillWater(
   }
 }
 
-function fillWind(
-  batch: RowBatch,
-  site: Site,
-  season: Season,
-  from: number,
-  to: number,
-  stride: number,
-  newYear: number,
-): void {
+function fillWind(batch: RowBatch, site: Site, { from, to, stride, newYear, season }: Stretch): void {
   const { windSpeed, windDirection, gustSpeed } = batch.columns
   const gustSeed = mix(site.key ^ SALT_GUST)
   const prevailing = (site.climate.wind.from * Math.PI) / 180
