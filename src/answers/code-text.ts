@@ -10,10 +10,10 @@ const DASH = 0x2d
 /** `null` as the 32-bit number whose little-endian bytes it is. */
 const NULL = 0x6c6c756e
 
-/** Bytes behind the text that a store may touch. */
-export const CODE_OVERSHOOT_BYTES = 4
-
-/** Writes a code of thousandths (heights, periods) at `at`. @returns where its text ends */
+/**
+ * Writes a code of thousandths (heights, periods) at `at`; up to four bytes behind its text may be written, too.
+ * @returns where its text ends
+ */
 export function writeThousandths(view: DataView, at: number, code: number): number {
   if (code === MISSING_U16) return writeNull(view, at)
   const whole = (code / 1000) >>> 0

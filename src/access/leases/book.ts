@@ -204,15 +204,6 @@ export class LeaseBook {
     for (const bucket of this.#buckets) bucket.askSoon()
   }
 
-  /** The connection has broken: waiting requests need not wait for a call to fail. */
-  disconnected(): void {
-    for (const bucket of this.#buckets) {
-      bucket.isAway = true
-      for (const lease of bucket.urgent) this.#goOnAlone(lease)
-      bucket.urgent.clear()
-    }
-  }
-
   /** Another replica needs calls of a key (`HOUR:ID`) of which none is left in the pool. */
   recalled(tag: string, now: number): void {
     const colon = tag.indexOf(':')
