@@ -11,7 +11,7 @@ interface NamedCommand {
 
 export const COMMANDS: { readonly [name: string]: NamedCommand } = {
   build: {
-    summary: 'fetch what the configuration says, build a snapshot from source files and publish it',
+    summary: 'fetch what the configuration names, build a snapshot from source files and publish it',
     load: async () => (await import('./build.ts')).build,
   },
   publish: {
@@ -31,7 +31,7 @@ export const COMMANDS: { readonly [name: string]: NamedCommand } = {
     load: async () => (await import('./init.ts')).init,
   },
   doctor: {
-    summary: 'look for what would be in the way of a start, and say what to do',
+    summary: 'look for anything that would prevent a start, and say what to do about it',
     load: async () => (await import('./doctor/doctor.ts')).doctor,
   },
   health: {
@@ -55,7 +55,7 @@ export const COMMANDS: { readonly [name: string]: NamedCommand } = {
     load: async () => (await import('./list.ts')).list,
   },
   diff: {
-    summary: 'show what distinguishes the kept snapshot B from the kept snapshot A',
+    summary: 'show how the kept snapshot B differs from the kept snapshot A',
     load: async () => (await import('./diff.ts')).diff,
   },
   export: {
