@@ -10,6 +10,8 @@ import { median } from './statistics.ts'
 
 /** Each sample, of which two are taken of a part and round. */
 const SECONDS = 2
+/** Before them; `wrk` counts in whole seconds. */
+const WARM_S = 1
 
 interface Part {
   name: string
@@ -44,7 +46,7 @@ export async function measureParts(context: MixtureContext, server: Server): Pro
     )
     const isRefused = name === 'wrong key'
     const load = { file: closedFile, headers: [], depth: 1, seconds, connections, refused: isRefused ? 1 : 0 }
-    await saturate(server, { ...load, seconds: seconds / 2 })
+    await saturate(server, { ...load, seconds: WARM_S })
     const [ours, theirs, bytes]: number[][] = [[], [], []]
     for (let round = 0; round < rounds; round++) {
       const sample = await saturate(server, load)
