@@ -1,13 +1,19 @@
 /**
  * Loading a snapshot against hashing the same bytes on all cores, which is the least a checked load can cost.
- * Runs the compiled code (`npm run build` first), alternating A B A B: `node bench/load.bench.mjs DIR`.
+ * Each load has a process of its own: a further snapshot in the same one finds the memory of those before it
+ * taken, its code compiled, and both in what is resident. Runs the compiled code (`npm run build` first),
+ * alternating A B A B: `node bench/load.bench.mjs DIR`.
  */
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 
 const ROUNDS = 3
+/** Second argument of a process that measures one round. */
+const ONE_ROUND = 'one-round'
 
 if (!isMainThread) {
   const { createHash } = await import('node:crypto')
@@ -18,26 +24,35 @@ if (!isMainThread) {
   })
   parentPort.postMessage('ready')
 } else {
-  const { loadSnapshot } = await import('../dist/snapshot/read.js')
-  const dir = process.argv[2]
-  const rows = []
-  for (let round = 0; round < ROUNDS; round++) {
-    const began = performance.now()
-    const snapshot = await loadSnapshot(dir)
-    const load = performance.now() - began
-    const bytes = snapshot.parts.reduce((sum, { entry }) => sum + entry.bytes, 0)
-    const resident = process.memoryUsage().rss
-    rows.push({ load, hash: await hashOnAllCores(dir, snapshot), bytes, resident })
+  const [dir, part] = process.argv.slice(2)
+  if (part === ONE_ROUND) process.stdout.write(JSON.stringify(await measure(dir)))
+  else {
+    const measureElsewhere = () =>
+      JSON.parse(
+        execFileSync(process.execPath, [fileURLToPath(import.meta.url), dir, ONE_ROUND], {
+          encoding: 'utf8',
+        }),
+      )
+    console.table(Array.from({ length: ROUNDS }, measureElsewhere))
   }
-  console.table(
-    rows.map(({ load, hash, bytes, resident }) => ({
-      MB: Math.round(bytes / 1e6),
-      'load, ms': Math.round(load),
-      'hash on all cores, ms': Math.round(hash),
-      'load / hash': Number((load / hash).toFixed(2)),
-      'resident / data': Number((resident / bytes).toFixed(2)),
-    })),
-  )
+}
+
+/** One load in this process, and the hashing of the same bytes. */
+async function measure(dir) {
+  const { loadSnapshot } = await import('../dist/snapshot/read.js')
+  const began = performance.now()
+  const snapshot = await loadSnapshot(dir)
+  const load = performance.now() - began
+  const bytes = snapshot.parts.reduce((sum, { entry }) => sum + entry.bytes, 0)
+  const resident = process.memoryUsage().rss
+  const hash = await hashOnAllCores(dir, snapshot)
+  return {
+    MB: Math.round(bytes / 1e6),
+    'load, ms': Math.round(load),
+    'hash on all cores, ms': Math.round(hash),
+    'load / hash': Number((load / hash).toFixed(2)),
+    'resident / data': Number((resident / bytes).toFixed(2)),
+  }
 }
 
 /** Milliseconds for all cores together, files read beforehand. */
