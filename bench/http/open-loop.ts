@@ -31,7 +31,7 @@ export interface OpenLoad {
   /** Kept connections, of all processes together. */
   connections: number
   processes: number
-  /** Cores of the processes, as `taskset -c` takes them; all where it is left out. */
+  /** Cores of the processes, as `taskset -c` takes them; those of this process where it is left out. */
   cores?: string
   /** Speaks TLS, and takes any certificate. */
   isSecure?: boolean

@@ -6,7 +6,7 @@
  *
  * Sections: `check` (which all the others begin with), `table` (with the peers), `latency`, `scaling`,
  * `pauses`, `flood`, `mixture`, `swap`, `neighbour`; all when none is named. Servers run on core 0, load
- * generators on core 1.
+ * generators and the bench itself on core 1.
  */
 import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
@@ -35,6 +35,7 @@ import { tables, writeResults, type Results } from './report.ts'
 import { BENCH_DATA, compileProduct } from './revisions.ts'
 import {
   issueKey,
+  leaveServersCore,
   startCeiling,
   startProduct,
   stopAll,
@@ -170,6 +171,8 @@ async function main(): Promise<void> {
   const cases = casesOf(data).filter(({ name }) => name.includes(options.only))
   if (cases.length === 0) throw new Error(`no case named ${options.only}`)
 
+  // Data and code are made on both.
+  leaveServersCore()
   const ceiling = await startCeiling()
   const checker = new Checker(data, histories)
   if (OPERATION_SECTIONS.some((section) => wants(section))) {

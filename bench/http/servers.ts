@@ -1,6 +1,6 @@
 /**
  * The processes that are measured: started on one core, their CPU time read from the scheduler, ended by
- * their id.
+ * their id. And the bench's own process, which keeps off that core.
  */
 import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -44,10 +44,25 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(impatient)
 }
 
+/** Of the load generators, as `taskset -c` takes it. */
+const GENERATORS_CORE = '1'
+
+/**
+ * Keeps all threads of this process on the core of the load generators: it looks at processes, publishes and
+ * collects garbage while a server is measured on core 0. What it starts from then on has cores of its own, or
+ * this one.
+ * @throws Error where the machine does not let it
+ */
+export function leaveServersCore(): void {
+  const pin = ['--all-tasks', '--cpu-list', '--pid', GENERATORS_CORE, String(process.pid)]
+  const { status, stderr } = spawnSync('taskset', pin, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`the bench cannot keep to core ${GENERATORS_CORE}: ${stderr}`)
+}
+
 export interface StartOptions {
   name: string
   command: readonly string[]
-  /** Cores to run on, as `taskset -c` takes them; all where it is left out. */
+  /** Cores to run on, as `taskset -c` takes them; those of this process where it is left out. */
   cores?: string
   /** Until its output shows this it is not ready; the first group is the port. */
   ready: RegExp
