@@ -12,7 +12,7 @@ import { sameBytes } from './same.ts'
 import { AS_OF, type BenchData } from './data.ts'
 import { LISTS } from './load.ts'
 import type { OpenRequest } from './open-loop.ts'
-import { RawClient, type RawReply } from './raw.ts'
+import { isCompressed, RawClient, type RawReply } from './raw.ts'
 import type { CeilingAnswer, Server } from './servers.ts'
 import { seededRandom, zipfRanks } from './statistics.ts'
 
@@ -242,9 +242,8 @@ function assertSame(one: Wanted, reply: RawReply, plain: RawReply): void {
   else if (one.conditional) assert.deepEqual([reply.status, reply.body.length], [304, 0], what)
   else {
     assert.equal(reply.status, 200, what)
-    const isPacked = /\r\ncontent-encoding: gzip/i.test(reply.head)
-    assert.ok(one.gzip || !isPacked, `${what}: compressed without being asked for`)
-    const body = isPacked ? gunzipSync(reply.body) : reply.body
+    assert.ok(one.gzip || !isCompressed(reply), `${what}: compressed without being asked for`)
+    const body = isCompressed(reply) ? gunzipSync(reply.body) : reply.body
     assert.ok(sameBytes(body, plain.body), `${what}: not the bytes of the plain answer`)
   }
 }
@@ -262,7 +261,7 @@ function tagOf({ head }: RawReply): string {
 async function askUntilPacked(server: Server, headers: readonly string[], one: Wanted): Promise<RawReply> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const reply = await ask(server, headers, one)
-    const isPlain = reply.status === 200 && !/\r\ncontent-encoding:/i.test(reply.head)
+    const isPlain = reply.status === 200 && !isCompressed(reply)
     if (!one.gzip || !isPlain || reply.body.length < LEAST_PACKED_BYTES) return reply
     await wait(BETWEEN_TRIES_MS)
   }

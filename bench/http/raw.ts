@@ -11,6 +11,10 @@ export interface RawReply {
   body: Buffer
 }
 
+/** Whether its body is gzip. */
+export const isCompressed = ({ head }: Pick<RawReply, 'head'>): boolean =>
+  /\r\ncontent-encoding: gzip/i.test(head)
+
 /** Longest answer we wait for. */
 const TIMEOUT_MS = 30_000
 const HEAD_END = Buffer.from('\r\n\r\n')
