@@ -14,7 +14,7 @@ import { usualDataFolder } from './data-folder.ts'
 import { expectedFault } from './faults.ts'
 import { commandHelp, overview } from './help.ts'
 import { suggestion } from './suggest.ts'
-import { environment, logSettings, note, print, programVersion, setLog } from './surroundings.ts'
+import { environment, logSettings, note, noteEnd, print, programVersion, setLog } from './surroundings.ts'
 import { COMMANDS } from './table.ts'
 
 const HELP = /^(-h|--help|help)$/
@@ -41,7 +41,7 @@ export async function runCommand(argv: readonly string[], signals: Signals): Pro
       process.exitCode = FAILED
       return
     }
-    note(logSettings.format === 'json' ? `fault: ${fault}` : `groundswell: ${fault}`)
+    noteEnd(logSettings.format === 'json' ? fault : `groundswell: ${fault}`)
     process.exitCode = error instanceof UsageError ? MISUSED : FAILED
   }
 }

@@ -3,6 +3,7 @@
  * are faults of the program and keep their stack.
  */
 import { AdminTokenError } from '../process/admin.ts'
+import { ListenError } from '../http/port.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { KeyCommandError } from '../access/keys.ts'
 import { KeysFileError } from '../access/keys-file.ts'
@@ -14,6 +15,7 @@ import { BuildError } from '../system/build-error.ts'
 const EXPECTED = [
   AdminTokenError,
   UsageError,
+  ListenError,
   BuildError,
   SnapshotError,
   StoreError,
@@ -56,7 +58,6 @@ function isSystemFault(error: unknown): error is NodeJS.ErrnoException & { code:
 /** The sentence for an operator; null for a fault of the program. */
 export function expectedFault(error: unknown): string | null {
   if (EXPECTED.some((kind) => error instanceof kind)) return (error as Error).message
-  if (error instanceof Error && error.message.startsWith('cannot listen on')) return error.message
   if (!isSystemFault(error)) return null
   const what = SYSTEM_FAULTS[error.code] ?? `cannot be used (${error.code})`
   return error.path === undefined ? error.message : `${error.path}: ${what}`

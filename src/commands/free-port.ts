@@ -1,6 +1,6 @@
 /** Finds out before anything is done whether a server can listen, and what is there where it cannot. */
-import { findFreePort, listenError } from '../http/port.ts'
-import { PORT_ADVICE } from '../process/server.ts'
+import { findFreePort, inUrl, ListenError } from '../http/port.ts'
+import { API_ADDRESS } from '../process/server.ts'
 
 /** A server on this machine answers within milliseconds. */
 const ANSWER_MS = 2000
@@ -15,12 +15,12 @@ const OWN: { readonly [host: string]: string } = { '0.0.0.0': '127.0.0.1', '::':
  */
 export async function expectFreePort({ host, port }: { host: string; port: number }): Promise<void> {
   try {
-    await findFreePort(host, port, PORT_ADVICE)
+    await findFreePort(host, port, API_ADDRESS)
   } catch (error) {
     const name = OWN[host] ?? host
-    const pages = `http://${name.includes(':') ? `[${name}]` : name}:${port}/`
+    const pages = `http://${inUrl(name)}:${port}/`
     if (port === 0 || !(await isOurs(pages))) throw error
-    throw listenError(
+    throw new ListenError(
       host,
       port,
       'groundswell is running there already',

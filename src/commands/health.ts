@@ -1,4 +1,5 @@
 /** `health`: asks the admin port of a server on this machine, for the health check of a container. */
+import { inUrl } from '../http/port.ts'
 import { DEFAULT_ADMIN_PORT } from '../process/admin-port.ts'
 import { SERVE_SETTINGS } from '../process/settings/serve.ts'
 import { flag, type ConfigOf } from '../process/settings/setting.ts'
@@ -55,5 +56,5 @@ async function answerOf({
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'
-  return host.includes(':') ? `[${host}]` : host
+  return inUrl(host)
 }

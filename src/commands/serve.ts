@@ -1,6 +1,7 @@
 /** `serve`: serves the snapshot of a folder until a signal stops it. */
 import type { Signals } from '../begin.mjs'
 import { StoppedEarly, startServer, type RunningServer } from '../process/server.ts'
+import { inUrl } from '../http/port.ts'
 import type { Doors } from '../access/page-reads.ts'
 import type { BuildFigures } from '../metrics/figures.ts'
 import { SERVE_SETTINGS, type ServeConfig } from '../process/settings/serve.ts'
@@ -14,7 +15,7 @@ import { ServerFailure, type Stops } from './stops.ts'
 import { service } from './command.ts'
 import { expectFreePort } from './free-port.ts'
 import { openMirror } from './mirror.ts'
-import { clock, logSettings, note, print, programVersion, random } from './surroundings.ts'
+import { clock, logSettings, note, noteEnd, print, programVersion, random } from './surroundings.ts'
 
 /** Of `serve` alone: who builds, too, serves what is built. */
 const SERVE_ALONE_SETTINGS = {
@@ -103,7 +104,7 @@ export async function serveUntilStopped(
   )
   stops.beforeEnd(async () => (await started)?.stopAtOnce() ?? true)
   process.on('uncaughtException', (error) => {
-    note(logSettings.format === 'json' ? `fault: ${error.stack}` : (error.stack ?? String(error)))
+    noteEnd(error.stack ?? String(error))
     void stops.end(1)
   })
   let server: RunningServer
@@ -113,10 +114,10 @@ export async function serveUntilStopped(
     if (error instanceof StoppedEarly) return
     throw error
   }
-  const host = server.host.includes(':') ? `[${server.host}]` : server.host
-  const address = `http://${host}:${server.port}${server.basePath}`
+  const address = `http://${inUrl(server.host)}:${server.port}${server.basePath}`
   print(`groundswell listening on ${address}`)
-  if (server.adminPort !== null) note(`admin port on http://${config['admin-host']}:${server.adminPort}`)
+  if (server.adminPort !== null)
+    note(`admin port on http://${inUrl(config['admin-host'])}:${server.adminPort}`)
   onListening(address, server.doors)
   signals.onReload(() => void server.reload())
   const failure = await Promise.race([stops.asked.then(() => null), server.failed])

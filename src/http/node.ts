@@ -20,7 +20,7 @@ import {
   WAITING_REQUESTS,
 } from './limits.ts'
 import { NodeExchange } from './node-exchange.ts'
-import { listenError } from './port.ts'
+import { ListenError } from './port.ts'
 import { untilQuiet } from './quiet.ts'
 import { Relief } from './relief.ts'
 
@@ -201,7 +201,7 @@ export class NodeEngine implements Engine {
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
       const onError = (error: NodeJS.ErrnoException): void =>
-        reject(listenError(host, port, error.code ?? error.message))
+        reject(new ListenError(host, port, error.code ?? error.message))
       this.#server.once('error', onError)
       this.#server.listen({ host, port, exclusive: true, backlog: BACKLOG }, () => {
         this.#server.off('error', onError)

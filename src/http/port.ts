@@ -26,12 +26,12 @@ export async function openPort(
   host: string,
   port: number,
   open: (port: number) => Promise<void>,
-  advice = '',
+  options: AddressOptions | null = null,
 ): Promise<number> {
   // As long as such a name may be, because some releases of Node fill up shorter ones and others do not.
   const endTurn = await takeTurn(`\0groundswell-listens-${port}`.padEnd(TURN_NAME_BYTES, '.'))
   try {
-    const free = await findFreePort(host, port, advice)
+    const free = await findFreePort(host, port, options)
     await open(free)
     return free
   } finally {
@@ -59,20 +59,25 @@ async function takeTurn(name: string): Promise<() => void> {
 
 /**
  * Resolves to a port that nothing listens on: `port` itself, or for 0 one that the system picks. Rejects with
- * an Error that names the address when something listens on it or it cannot be bound, and ends with `advice`.
+ * a ListenError that names the address when something listens on it or it cannot be bound, and with `options`
+ * which of them to change.
  *
  * To be asked once, before the workers start. They share their port, so a second server on it would get no
  * error, only half of the first one's connections; and a port that an engine got by asking for 0 cannot be
  * shared.
  */
-export async function findFreePort(host: string, port: number, advice = ''): Promise<number> {
+export async function findFreePort(
+  host: string,
+  port: number,
+  options: AddressOptions | null = null,
+): Promise<number> {
   try {
     if (port === 0) return await pickPort(host)
     await bind(host, port)
     return port
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    throw listenError(host, port, code ?? message, advice)
+    throw new ListenError(host, port, code ?? message, options)
   }
 }
 
@@ -116,12 +121,41 @@ const REASONS: { readonly [code: string]: string } = {
   ENOTFOUND: 'the name is not known (ENOTFOUND)',
 }
 
-/**
- * The Error for an address that cannot be listened on; `reason` may be a system's error code. `advice` says
- * which option to change.
- */
-export function listenError(host: string, port: number, reason: string, advice = ''): Error {
-  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
-  const what = `cannot listen on ${address}: ${REASONS[reason] ?? reason}`
-  return new Error(advice === '' ? what : `${what}; ${advice}`)
+/** The options that an address comes from. */
+export interface AddressOptions {
+  readonly host: string
+  readonly port: string
+}
+
+/** Which option to change. Another port is no help where the address is not this machine's. */
+function adviceOn(reason: string, { host, port }: AddressOptions): string {
+  if (reason === 'EADDRINUSE')
+    return `choose another with ${port} (0 takes any free one), or end what has it (ss -ltnp shows it)`
+  if (reason === 'EACCES') return `choose another with ${port}`
+  return `name an address of this machine with ${host}: 127.0.0.1 is for this machine alone, 0.0.0.0 is all of IPv4, :: is all`
+}
+
+/** An address cannot be listened on. */
+export class ListenError extends Error {
+  override name = 'ListenError'
+  /** A system's error code, or words. */
+  readonly reason: string
+
+  /** `advice`: what to do, or the options that the address comes from. */
+  constructor(host: string, port: number, reason: string, advice: AddressOptions | string | null = null) {
+    const what = `cannot listen on ${inUrl(host)}:${port}: ${REASONS[reason] ?? reason}`
+    const todo = typeof advice === 'object' && advice !== null ? adviceOn(reason, advice) : advice
+    super(todo === null ? what : `${what}; ${todo}`)
+    this.reason = reason
+  }
+}
+
+/** Whether no end of another program would help: the address is not this machine's. */
+export function isElsewhere(error: unknown): boolean {
+  return error instanceof ListenError && /^(EADDRNOTAVAIL|ENOTFOUND)$/.test(error.reason)
+}
+
+/** A host as URLs have it: an address of IPv6 in brackets. */
+export function inUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
 }

@@ -14,7 +14,7 @@ import {
   SHORT_TURN_MS,
   UNITS_PER_BUSY_TURN,
 } from './limits.ts'
-import { findFreePort, listenError } from './port.ts'
+import { findFreePort, ListenError } from './port.ts'
 import { untilQuiet } from './quiet.ts'
 import { addressOf, UwsExchange } from './uws-exchange.ts'
 import { Lane } from './uws-lane.ts'
@@ -168,7 +168,7 @@ export class UwsEngine implements Engine {
       })
       if (lane.token === null) {
         this.#closeListeners()
-        throw listenError(host, port, 'the address is in use, not of this machine, or not permitted')
+        throw new ListenError(host, port, 'the address is in use, not of this machine, or not permitted')
       }
     }
     return shared

@@ -1,4 +1,5 @@
 /** A server within another program. */
+import { inUrl } from '../http/port.ts'
 import { levelOf } from '../logs/log.ts'
 import { startServer as start } from '../process/server.ts'
 import { SERVE_SETTINGS, type ServeConfig } from '../process/settings/serve.ts'
@@ -96,9 +97,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     clock: () => Date.now() / 1000,
     ...(signal !== undefined && { signal }),
   })
-  const host = server.host.includes(':') ? `[${server.host}]` : server.host
   return {
-    url: `http://${host}:${server.port}${server.basePath}`,
+    url: `http://${inUrl(server.host)}:${server.port}${server.basePath}`,
     port: server.port,
     adminPort: server.adminPort,
     failed: server.failed,

@@ -1,5 +1,6 @@
 /** Opens the admin port as the settings ask for it. */
 import { isLoopback, readToken, startAdmin, type AdminOptions } from './admin.ts'
+import { isElsewhere } from '../http/port.ts'
 import { LEVELS, type Level } from '../logs/log.ts'
 import type { ServeConfig } from './settings/serve.ts'
 
@@ -9,8 +10,9 @@ export type AdminPort = Awaited<ReturnType<typeof startAdmin>>
 export const DEFAULT_ADMIN_PORT = 8081
 
 /**
- * Resolves to null where no admin port is wanted, and where the default one is taken: that is only a warning.
- * @throws Error naming the address when a port that was asked for cannot be opened, AdminTokenError.
+ * Resolves to null where no admin port is wanted, and where the default port is taken: that is only a warning.
+ * @throws ListenError naming the address when a port that was asked for cannot be opened, or the address is
+ * not this machine's; AdminTokenError.
  */
 export async function openAdminPort(
   config: ServeConfig,
@@ -39,8 +41,8 @@ export async function openAdminPort(
       port: wanted === 'auto' ? DEFAULT_ADMIN_PORT : wanted,
     })
   } catch (error) {
-    if (wanted !== 'auto') throw error
-    log(`warning: no admin port: ${(error as Error).message}; choose one with --admin-port`)
+    if (wanted !== 'auto' || isElsewhere(error)) throw error
+    log(`warning: no admin port: ${(error as Error).message}`)
     return null
   }
 }

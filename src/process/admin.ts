@@ -14,7 +14,7 @@ import { LEVELS, type Level } from '../logs/log.ts'
 import { EXPOSITION_TYPE } from '../metrics/exposition.ts'
 import { readRegularFileSync } from '../system/files.ts'
 import { unmapped } from '../http/exchange.ts'
-import { listenError } from '../http/port.ts'
+import { ListenError, type AddressOptions } from '../http/port.ts'
 
 export interface AdminOptions {
   host: string
@@ -45,6 +45,9 @@ const MAX_TOKEN_FILE_BYTES = 4096
 /** Operators, probes and scrapers are few. One that does not read its answer is cut off. */
 const MOST_CONNECTIONS = 64
 const UNREAD_TIMEOUT_MS = 10_000
+
+/** Where its address comes from. */
+export const ADMIN_ADDRESS: AddressOptions = { host: '--admin-host', port: '--admin-port' }
 
 /** For probes of a supervisor, which cannot always send a token. They show next to nothing. */
 const OPEN_PATHS = new Set(['/livez', '/readyz'])
@@ -244,7 +247,7 @@ export function readToken(path: string): string {
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(listenError(host, port, error.code ?? error.message)),
+      reject(new ListenError(host, port, error.code ?? error.message, ADMIN_ADDRESS)),
     )
     server.listen(port, host, () => resolve())
   })

@@ -10,7 +10,7 @@ import { QuotaCounters } from '../access/quota.ts'
 import { holdText, readHold } from '../build/hold.ts'
 import { countConnections } from '../http/connections.ts'
 import { loadEngine } from '../http/engine.ts'
-import { findFreePort, openPort } from '../http/port.ts'
+import { findFreePort, openPort, type AddressOptions } from '../http/port.ts'
 import { readWorkers } from '../metrics/worker-figures.ts'
 import { collectSoon } from '../system/collect.ts'
 import { timestampText } from '../sea/time.ts'
@@ -37,9 +37,8 @@ import { Workers } from './workers.ts'
 /** How often the operator hears that lines of the access log are dropped, while they are. */
 const DROPPED_INTERVAL_MS = 5000
 
-/** What to do when the port cannot be opened. */
-export const PORT_ADVICE =
-  'choose another with --port (0 takes any free one), or end what has it (ss -ltnp shows it)'
+/** Where the address of the API comes from. */
+export const API_ADDRESS: AddressOptions = { host: '--host', port: '--port' }
 
 /** The server was no longer wanted before it served. */
 export class StoppedEarly extends Error {
@@ -56,7 +55,7 @@ export async function startServer(config: ServeConfig, surroundings: Surrounding
   if (engine.warning !== null) surroundings.log(`warning: ${engine.warning}`)
   const count = Math.min(config.workers, engine.maxWorkers)
   // A taken port is reported before anything is loaded. Whether it is still free then, its opening shows.
-  await findFreePort(config.host, config.port, PORT_ADVICE)
+  await findFreePort(config.host, config.port, API_ADDRESS)
   const server = new RunningServer(
     config,
     { isDemo: await isDemo(config, surroundings), ...surroundings },
@@ -277,7 +276,7 @@ export class RunningServer {
       // 5. The store of quotas leases, or is away. Then the port opens to clients.
       await this.#quotas?.ready(signal)
       signal?.throwIfAborted()
-      this.#port = await openPort(host, port, (free) => this.#workers.listen(free), PORT_ADVICE)
+      this.#port = await openPort(host, port, (free) => this.#workers.listen(free), API_ADDRESS)
       this.#isOpen = true
       // 6. From now on the folder is followed.
       signal?.throwIfAborted()

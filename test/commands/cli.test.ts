@@ -379,6 +379,17 @@ test('A build says what it read on the standard error, and inspect what the snap
   assert.match(lineOf('bytes per reading: '), /^bytes per reading: \d+\.\d\d in columns, \d+\.\d\d on disk/)
 })
 
+test('A command that fails says why whatever the level of its log is.', async () => {
+  for (const level of ['error', 'warning', 'info', 'debug']) {
+    const failed = await runCli(['build', '--source=csv:/nowhere', `--log-level=${level}`])
+    assert.deepEqual([failed.code, failed.stderr], [1, 'groundswell: csv: there is no folder /nowhere\n'])
+    const asJson = await runCli(['serve', 'more', `--log-level=${level}`, '--log-format=json'])
+    assert.equal(asJson.code, 2)
+    const { level: said, message } = JSON.parse(asJson.stderr) as { [member: string]: string }
+    assert.match(`${said}: ${message}`, /^error: unexpected argument "more"/)
+  }
+})
+
 test('inspect refuses a snapshot with a damaged part, naming it.', async (t) => {
   const out = join(temporaryFolder(t), 'snapshots')
   await runCliWell(['build', '--source', `csv:${FIXTURES}`, '--out', out])

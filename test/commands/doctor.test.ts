@@ -110,6 +110,23 @@ test('A port that is taken is advice, and so is one below 1024.', async (t) => {
   assert.match(of('admin port')[0], /^advice: cannot listen on .* in use/)
 })
 
+test('An address that is not of this machine makes a start impossible, also for the admin port.', async (t) => {
+  const data = temporaryFolder(t)
+  const { canStart, of } = await diagnose(
+    '--data',
+    data,
+    '--host=192.0.2.1',
+    '--admin-host=192.0.2.1',
+    '--admin-port=auto',
+  )
+  assert.ok(!canStart)
+  assert.match(of('port')[0], /^impossible: cannot listen on .*EADDRNOTAVAIL/)
+  assert.match(of('admin port')[0], /^impossible: cannot listen on .*EADDRNOTAVAIL/)
+  const { code, stderr } = await runCli(['serve', '--data', data, '--port=0', '--admin-host=192.0.2.1'])
+  assert.equal(code, 1)
+  assert.match(stderr, /^groundswell: cannot listen on 192\.0\.2\.1:8081: .*--admin-host/m)
+})
+
 test('Too few files that may be open are advice.', async (t) => {
   const line = 'ulimit -n 400; exec "$0" "$@"'
   const args = [CLI, 'doctor', '--port=0', '--admin-port=off', '--data', temporaryFolder(t)]

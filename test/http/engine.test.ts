@@ -150,6 +150,22 @@ describe('an address that is taken', () => {
     await assert.rejects(findFreePort('2001:db8::1', 8080), /cannot listen on \[2001:db8::1\]:8080: /)
   })
 
+  it('is mended by another port, and one that is not of this machine by another address', async (t) => {
+    const holder = createServer()
+    t.after(() => holder.close())
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
+    const { port } = holder.address() as AddressInfo
+    const options = { host: '--host', port: '--port' }
+    await assert.rejects(findFreePort('127.0.0.1', port, options), /; choose another with --port /)
+    for (const host of ['192.0.2.1', 'nowhere.invalid']) {
+      await assert.rejects(findFreePort(host, 0, options), (error: Error) => {
+        assert.match(error.message, /; name an address of this machine with --host: /)
+        assert.doesNotMatch(error.message, /--port/)
+        return true
+      })
+    }
+  })
+
   it('is not what findFreePort picks for port 0', async () => {
     const port = await findFreePort('127.0.0.1', 0)
     assert.ok(port > 0)

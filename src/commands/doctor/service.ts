@@ -4,8 +4,10 @@ import { dirname } from 'node:path'
 import { loadKeys } from '../../access/keys-file.ts'
 import { holdText, readHold } from '../../build/hold.ts'
 import { newestReport } from '../../build/report/files.ts'
-import { findFreePort } from '../../http/port.ts'
+import { findFreePort, isElsewhere, type AddressOptions } from '../../http/port.ts'
+import { ADMIN_ADDRESS } from '../../process/admin.ts'
 import { DEFAULT_ADMIN_PORT } from '../../process/admin-port.ts'
+import { API_ADDRESS } from '../../process/server.ts'
 import type { ServeConfig } from '../../process/settings/serve.ts'
 import { isAddress } from '../../redis/address.ts'
 import { timestampText } from '../../sea/time.ts'
@@ -85,20 +87,27 @@ export async function portFindings({
 }: ServeConfig): Promise<Finding[]> {
   const admin = adminPort === 'auto' ? DEFAULT_ADMIN_PORT : adminPort
   return [
-    await portFinding('port', host, port, '--port'),
-    ...(admin === 'off' ? [] : [await portFinding('admin port', adminHost, admin, '--admin-port')]),
+    await portFinding('port', host, port, API_ADDRESS),
+    ...(admin === 'off' ? [] : [await portFinding('admin port', adminHost, admin, ADMIN_ADDRESS)]),
   ]
 }
 
-async function portFinding(check: string, host: string, port: number, option: string): Promise<Finding> {
+async function portFinding(
+  check: string,
+  host: string,
+  port: number,
+  options: AddressOptions,
+): Promise<Finding> {
   try {
     await findFreePort(host, port)
     return ok(check, port === 0 ? 'any free one' : `${port} is free on ${host}`)
   } catch (error) {
+    if (isElsewhere(error))
+      return impossible(check, reasonOf(error), `name an address of this machine with ${options.host}`)
     return advise(
       check,
       reasonOf(error),
-      `choose another with ${option}, or see what has it with ss -ltnp; a server that runs already has its own`,
+      `choose another with ${options.port}, or see what has it with ss -ltnp; a server that runs already has its own`,
     )
   }
 }
