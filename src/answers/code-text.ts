@@ -1,6 +1,6 @@
 /**
  * Codes of measured columns as text, out of tables that stay in the processor's first caches. For a single
- * row: each of the tables by code (`number-tables.ts`) is half a megabyte, so that one look into it mostly
+ * row: each of the tables by code (`code-tables.ts`) is half a megabyte, so that one look into it mostly
  * misses the cache; for rows that come together they are faster.
  */
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'

@@ -39,19 +39,38 @@ export class TextTable {
   readonly words: Float64Array
   readonly lengths: Uint8Array
 
-  /** @param text at most eight ASCII characters for each index below `size`; seven for lists */
-  constructor(size: number, text: (index: number) => string) {
+  private constructor(size: number) {
     this.words = new Float64Array(size)
     this.lengths = new Uint8Array(size)
-    // Straight into place: an array and a view for each entry made the tables four fifths of a thread's time
-    // to import this file.
-    const bytes = new Uint8Array(this.words.buffer)
-    for (let index = 0; index < size; index++) {
+  }
+
+  /** @param text at most eight ASCII characters for each index below `size`; seven for lists */
+  static of(size: number, text: (index: number) => string): TextTable {
+    return TextTable.written(size, (view, at, index) => {
       const entry = text(index)
-      for (let i = 0; i < entry.length; i++) bytes[index * 8 + i] = entry.charCodeAt(i)
-      if (entry.length < 8) bytes[index * 8 + entry.length] = COMMA
-      this.lengths[index] = entry.length
+      for (let i = 0; i < entry.length; i++) view.setUint8(at + i, entry.charCodeAt(i))
+      return at + entry.length
+    })
+  }
+
+  /**
+   * A large table, without a string for each entry: strings of 65,536 entries left a thread's heap 3 MiB larger
+   * for as long as it lived.
+   * @param write puts the text of an index at `at`, and returns where it ends; it may write over the eight
+   * bytes behind
+   */
+  static written(size: number, write: (view: DataView, at: number, index: number) => number): TextTable {
+    const table = new TextTable(size)
+    const bytes = new Uint8Array(16)
+    const view = new DataView(bytes.buffer)
+    for (let index = 0; index < size; index++) {
+      const length = write(view, 0, index)
+      table.lengths[index] = length
+      if (length < 8) bytes[length] = COMMA
+      bytes.fill(0, length + 1)
+      table.words[index] = view.getFloat64(0, true)
     }
+    return table
   }
 }
 

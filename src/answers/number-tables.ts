@@ -1,22 +1,9 @@
-/** Numbers and compass points as text, by a column's code or by a few digits at a time. */
+/** Numbers by a few digits at a time, and compass points, as text. */
 import { TextTable, padded } from './literals.ts'
-import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
-
-/** Columns of thousandths (heights, periods): the number, or `null` for the missing code. */
-export const THOUSANDTHS = new TextTable(65536, (code) =>
-  code === MISSING_U16 ? 'null' : String(code / 1000),
-)
-/** Unsigned columns of hundredths (directions). */
-export const HUNDREDTHS = new TextTable(65536, (code) => (code === MISSING_U16 ? 'null' : String(code / 100)))
-/** Signed columns of hundredths (temperature), indexed by the code's 16 bits. */
-export const SIGNED_HUNDREDTHS = new TextTable(65536, (bits) => {
-  const code = (bits << 16) >> 16
-  return code === MISSING_I16 ? 'null' : String(code / 100)
-})
 
 const COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
 /** By `compassIndex`: a full turn is north again, and the missing code falls on the last. */
-export const COMPASS_TEXT = new TextTable(30, (index) => (index > 16 ? 'null' : `"${COMPASS[index & 15]}"`))
+export const COMPASS_TEXT = TextTable.of(30, (index) => (index > 16 ? 'null' : `"${COMPASS[index & 15]}"`))
 
 /** Compass point (16 points, 11.25° is NNE) of a direction in hundredths of a degree. */
 export function compassPoint(hundredths: number): string {
@@ -34,14 +21,12 @@ const fourCharacters = (text: string): number =>
 
 /** `0042` and `002a`, four ASCII characters in 32 bits. */
 export const FOUR_DIGITS = Uint32Array.from({ length: 10000 }, (_, n) => fourCharacters(padded(n, 4)))
-export const FOUR_HEX = Uint32Array.from({ length: 65536 }, (_, n) =>
-  fourCharacters(n.toString(16).padStart(4, '0')),
+/** `2a`, two ASCII characters in 16 bits. A table that stays in the processor's first cache. */
+const TWO_HEX = Uint16Array.from(
+  { length: 256 },
+  (_, n) => fourCharacters(n.toString(16).padStart(4, '0')) >>> 16,
 )
-/**
- * `2a`, two ASCII characters in 16 bits. A table that stays in the processor's first cache, unlike the one
- * above.
- */
-const TWO_HEX = Uint16Array.from({ length: 256 }, (_, n) => FOUR_HEX[n] >>> 16)
+export const FOUR_HEX = Uint32Array.from({ length: 65536 }, (_, n) => fourHex(n))
 
 /** Four hexadecimal digits of 16 bits, out of the small table. */
 export function fourHex(value: number): number {

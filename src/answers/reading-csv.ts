@@ -6,16 +6,8 @@ import { MEASURES, MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import { DAY, LAST_SECOND, MINUTE } from '../sea/time.ts'
 import type { JsonWriter } from './json.ts'
 import { Literal, TextTable, wordsOf } from './literals.ts'
-import {
-  compassIndex,
-  compassPoint,
-  FOUR_DIGITS,
-  FOUR_HEX,
-  HUNDREDTHS,
-  SHORT_INTEGERS,
-  SIGNED_HUNDREDTHS,
-  THOUSANDTHS,
-} from './number-tables.ts'
+import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from './code-tables.ts'
+import { compassIndex, compassPoint, FOUR_DIGITS, FOUR_HEX, SHORT_INTEGERS } from './number-tables.ts'
 import { READING_ID_FACTOR } from './reading.ts'
 import { roundedEnergy } from './energy.ts'
 import type { ReadingCursor } from './reading-table.ts'
@@ -28,7 +20,7 @@ const COMMA = 0x2c
 const DASH = 0x2d
 const CIRCLE = 36000
 /** By `compassIndex`, with a comma behind; the missing code falls on the last. */
-const COMPASS = new TextTable(30, (index) => (index > 16 ? '' : compassPoint((index * 2250) % CIRCLE)))
+const COMPASS = TextTable.of(30, (index) => (index > 16 ? '' : compassPoint((index * 2250) % CIRCLE)))
 /** In front of the energy: `unit`. */
 const [METRE] = wordsOf('m,')
 const NO_TEMPERATURE = MISSING_I16 & 0xffff

@@ -4,14 +4,8 @@
  */
 import { MEASURE_NAMES, MEASURES } from '../sea/columns.ts'
 import { extraMeasures, WIRE_NAMES } from './measures.ts'
-import {
-  COMPASS_TEXT,
-  compassIndex,
-  fourHex,
-  HUNDREDTHS,
-  SIGNED_HUNDREDTHS,
-  THOUSANDTHS,
-} from './number-tables.ts'
+import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from './code-tables.ts'
+import { COMPASS_TEXT, compassIndex, fourHex } from './number-tables.ts'
 import { roundedEnergy } from './energy.ts'
 import { writeHundredths, writeSignedHundredths, writeThousandths } from './code-text.ts'
 import { Literal, wordsOf } from './literals.ts'

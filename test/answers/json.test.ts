@@ -6,7 +6,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { writeHundredths, writeSignedHundredths, writeThousandths } from '../../src/answers/code-text.ts'
-import { compassPoint, HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../../src/answers/number-tables.ts'
+import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../../src/answers/code-tables.ts'
+import { compassPoint } from '../../src/answers/number-tables.ts'
 import { JsonWriter } from '../../src/answers/json.ts'
 import { Literal, TextTable } from '../../src/answers/literals.ts'
 
@@ -257,7 +258,7 @@ test('A literal of any length is written whole, and what follows begins right be
 
 test('A table of texts gives each one back by its index.', () => {
   const texts = ['', 'a', 'ab', 'abc', 'abcd', 'abcde', 'abcdef', 'abcdefg', 'abcdefgh']
-  const table = new TextTable(texts.length, (index) => texts[index])
+  const table = TextTable.of(texts.length, (index) => texts[index])
   const all = short((out) => {
     for (const index of texts.keys()) {
       out.entry(table, index)
