@@ -5,8 +5,19 @@ import { LOG_SETTINGS } from '../process/settings/logs.ts'
 import { data, snapshots } from '../process/settings/places.ts'
 import { SERVE_SETTINGS } from '../process/settings/serve.ts'
 import { flag, optional, type Setting } from '../process/settings/setting.ts'
-import { durationOrZero, last, share, wait, wholeNumber } from '../process/settings/values.ts'
+import {
+  duration,
+  durationOrZero,
+  last,
+  LONGEST_WAIT_DAYS,
+  share,
+  wholeNumber,
+} from '../process/settings/values.ts'
 import { parseTimestamp } from '../sea/time.ts'
+
+/** Data that are built anew once a year; the schedule looks at the clock every minute. */
+const MOST_EVERY_DAYS = 366
+const MOST_JITTER_DAYS = 1
 
 const source: Setting<{ kind: string; argument: string }[]> = {
   placeholder: 'KIND:PATH',
@@ -93,19 +104,19 @@ export const RUN_SETTINGS = {
     placeholder: 'TIME',
     help: 'time between builds, aligned to the clock; 0 to build only when there is no snapshot',
     default: '30m',
-    parse: durationOrZero,
+    parse: durationOrZero(MOST_EVERY_DAYS),
   } satisfies Setting<number>,
   jitter: {
     placeholder: 'TIME',
     help: 'the longest time by which a build begins late, chosen at random for each',
     default: '0',
-    parse: durationOrZero,
+    parse: durationOrZero(MOST_JITTER_DAYS),
   } satisfies Setting<number>,
   'build-timeout': {
     placeholder: 'TIME',
     help: 'how long a build may take before it is ended and counts as failed',
     default: '2h',
-    parse: wait,
+    parse: duration(LONGEST_WAIT_DAYS),
   } satisfies Setting<number>,
   ...PUBLISH_SETTINGS,
 } as const

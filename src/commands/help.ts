@@ -42,7 +42,9 @@ export function commandHelp(
 /** The options of a command, one per line. */
 export function settingsHelp(settings: Settings): string {
   const rows = Object.entries(settings).map(([option, setting]) => {
-    const notes = [defaultText(setting), variableOf(option)].filter((note) => note !== '')
+    const notes = [setting.parse.range ?? '', defaultText(setting), variableOf(option)].filter(
+      (note) => note !== '',
+    )
     return [
       `  --${option} ${setting.placeholder}`.trimEnd(),
       `${setting.help} (${notes.join('; ')})`,

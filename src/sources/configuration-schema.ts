@@ -119,6 +119,9 @@ const FETCH: SchemaObject = object(
   'to',
 )
 
+export const DURATION_PATTERN = '^[1-9][0-9]{0,5}[smhd]$'
+const DURATION: SchemaObject = { type: 'string', pattern: DURATION_PATTERN }
+
 /** The JSON schema (draft 7) of the file. */
 export const CONFIGURATION_SCHEMA: SchemaObject = object(
   {
@@ -134,8 +137,8 @@ export const CONFIGURATION_SCHEMA: SchemaObject = object(
             kind: { enum: [...KIND_OPTIONS.keys()] },
             folder: text(1000),
             fetch: { type: 'array', minItems: 1, maxItems: 200, items: FETCH },
-            refresh: { type: 'string', pattern: '^[1-9][0-9]{0,5}[smhd]$' },
-            fetchWithin: { type: 'string', pattern: '^[1-9][0-9]{0,5}[smhd]$' },
+            refresh: DURATION,
+            fetchWithin: DURATION,
             network: { enum: ['national', 'coastal', 'satellite'] },
             label: { type: 'string', pattern: '^[^\\x00-\\x1f\\x7f"]{1,100}$' },
             aliases: texts(20),

@@ -12,6 +12,7 @@ import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import {
   CONFIGURATION_SCHEMA,
+  DURATION_PATTERN,
   type ConfigurationFile,
   type Download,
   type FileDownload,
@@ -67,6 +68,10 @@ const DEFAULT_REFRESH = '30m'
 /** The longest list of stations so far takes three minutes. */
 const DEFAULT_FETCH_WITHIN = '30m'
 
+const MOST_REFRESH_DAYS = 366
+/** A timer of Node ends a wait of more than 24.8 days at once. */
+const MOST_FETCH_DAYS = 20
+
 const SECONDS: { readonly [unit: string]: number } = { s: 1, m: 60, h: 3600, d: 86400 }
 
 /** Words of a template, by the key that they need. */
@@ -116,8 +121,12 @@ export function readConfiguration(
           query: reveal(download.query, environment, (what) => fail(`${at}.query`, what)),
         }
       }),
-      refresh: secondsOf(entry.refresh ?? DEFAULT_REFRESH),
-      fetchWithin: secondsOf(entry.fetchWithin ?? DEFAULT_FETCH_WITHIN),
+      refresh: secondsOf(entry.refresh ?? DEFAULT_REFRESH, MOST_REFRESH_DAYS, (what) =>
+        fail(`${place}.refresh`, what),
+      ),
+      fetchWithin: secondsOf(entry.fetchWithin ?? DEFAULT_FETCH_WITHIN, MOST_FETCH_DAYS, (what) =>
+        fail(`${place}.fetchWithin`, what),
+      ),
       source: open(entry, folder, (what) => fail(place, what)),
     }
   })
@@ -181,14 +190,16 @@ function faultText({ instancePath, keyword, message, params }: ErrorObject): str
     .join('')
     .replace(/^\./, '')
   const at = place === '' ? 'the file' : place
-  const details = params as { additionalProperty?: string; allowedValues?: unknown[] }
+  const details = params as { additionalProperty?: string; allowedValues?: unknown[]; pattern?: string }
+  if (details.pattern === DURATION_PATTERN) return `${at} must be a duration such as 30m`
   if (keyword === 'additionalProperties') return `${at} has an unknown key "${details.additionalProperty}"`
   if (keyword === 'enum') return `${at} must be one of ${(details.allowedValues ?? []).join(', ')}`
   return `${at} ${message ?? 'is wrong'}`
 }
 
-function secondsOf(duration: string): number {
-  return Number(duration.slice(0, -1)) * SECONDS[duration.slice(-1)]
+function secondsOf(duration: string, mostDays: number, fail: (what: string) => never): number {
+  const seconds = Number(duration.slice(0, -1)) * SECONDS[duration.slice(-1)]
+  return seconds <= mostDays * SECONDS.d ? seconds : fail(`must be at most ${mostDays}d`)
 }
 
 function checkTemplates({ url, to, stations, days }: FileDownload, fail: (what: string) => never): void {

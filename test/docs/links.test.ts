@@ -209,7 +209,7 @@ function tablesOfSettings(): { readonly [heading: string]: Settings } {
 /** Defaults that are said in words, since a machine, a clock or another option decides them. */
 const DEFAULTS_IN_WORDS = new Set(['workers', 'as-of', 'to', 'data'])
 
-test('The operator’s manual documents every setting with its variable and its default, and no other.', () => {
+test('The operator’s manual documents every setting with its variable, its default and its bounds, and no other.', () => {
   const manual = documentAt('docs/operating.md')
   for (const [heading, settings] of Object.entries(tablesOfSettings())) {
     const [, ...rows] = tableRows(manual, heading)
@@ -220,10 +220,12 @@ test('The operator’s manual documents every setting with its variable and its 
     )
     for (const [cell, variable, fallback, meaning] of rows) {
       const option = /^`--([a-z-]+)/.exec(cell)![1]
-      const { placeholder, required, flag, under, default: text = '' } = settings[option]
+      const { placeholder, required, flag, under, default: text = '', parse } = settings[option]
       assert.equal(cell, `\`--${option}${placeholder === '' ? '' : ` ${placeholder}`}\``)
       assert.equal(variable, `\`${variableOf(option)}\``, option)
       assert.ok(meaning.length > 10, option)
+      const isBounded = meaning.replaceAll('`', '').includes(parse.range ?? '')
+      assert.ok(isBounded, `--${option} has to say: ${parse.range}`)
       if (DEFAULTS_IN_WORDS.has(option)) continue
       if (under !== undefined) {
         assert.equal(fallback, `\`${under}\` in the data folder`, option)

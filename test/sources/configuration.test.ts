@@ -98,7 +98,13 @@ test('A fault is named by its place.', (t) => {
     [{ sources: [CSV, { ...CSV, name: 'B', kind: 'ndcb' }] }, /^sources\[1\]\.kind must be one of ndbc, /],
     [{ sources: [{ ...CSV, filder: {} }] }, /^sources\[0\] has an unknown key "filder"$/],
     [{ sources: [CSV, CSV] }, /^sources\[1\]\.name "Own" is the name of an earlier source$/],
-    [{ sources: [{ ...CSV, refresh: '30' }] }, /^sources\[0\]\.refresh must match pattern/],
+    [{ sources: [{ ...CSV, refresh: '30' }] }, /^sources\[0\]\.refresh must be a duration such as 30m$/],
+    [{ sources: [{ ...CSV, refresh: '367d' }] }, /^sources\[0\]\.refresh must be at most 366d$/],
+    [
+      { sources: [{ ...CSV, fetchWithin: '30 m' }] },
+      /^sources\[0\]\.fetchWithin must be a duration such as 30m$/,
+    ],
+    [{ sources: [{ ...CSV, fetchWithin: '30d' }] }, /^sources\[0\]\.fetchWithin must be at most 20d$/],
     [
       { sources: [{ ...CSV, options: { a: 1 } }] },
       /^sources\[0\]\.options must NOT have more than 0 properties$/,

@@ -7,8 +7,25 @@ import { parseAddress, type RedisAddress } from '../../redis/address.ts'
 import { ACCESS_LOG_SETTINGS, LOG_SETTINGS } from './logs.ts'
 import { data, keys, REDIS_SETTINGS, snapshots } from './places.ts'
 import { optional, type ConfigOf, type Setting } from './setting.ts'
-import { bytes, duration, durationOrZero, last, oneOf, plainLine, text, wait, wholeNumber } from './values.ts'
+import {
+  bytes,
+  duration,
+  durationOrZero,
+  last,
+  LONGEST_WAIT_DAYS,
+  oneOf,
+  plainLine,
+  text,
+  wholeNumber,
+} from './values.ts'
 
+/** A petabyte: more is a mistyped unit. */
+const MOST_GIB = 2 ** 20
+/** So many of the smallest answers take more, so that a `Map` of 2^24 entries has room for those that fit. */
+const MOST_CACHE_GIB = 4
+/** A hundred years: every buoy that ever had a reading. */
+const MOST_ACTIVE_DAYS = 36_500
+const MOST_DRAIN_DAYS = 1
 /** A sentence with an address. */
 const MOST_CONTACT_CHARACTERS = 300
 
@@ -21,13 +38,13 @@ export const SERVE_SETTINGS = {
     placeholder: 'TIME',
     help: 'time between two looks at what is mirrored',
     default: '5s',
-    parse: wait,
+    parse: duration(LONGEST_WAIT_DAYS),
   } satisfies Setting<number>,
   'mirror-disk': {
     placeholder: 'SIZE',
     help: 'what the files of a mirror may take; 0 for what the disk has',
     default: '0',
-    parse: bytes,
+    parse: bytes(MOST_GIB),
   } satisfies Setting<number>,
   data,
   snapshots,
@@ -70,7 +87,7 @@ export const SERVE_SETTINGS = {
     placeholder: 'TIME',
     help: 'a buoy is active when its newest reading is no older than this at the time of the snapshot',
     default: '24h',
-    parse: duration,
+    parse: duration(MOST_ACTIVE_DAYS),
   } satisfies Setting<number>,
   'quota-store': {
     placeholder: 'ADDRESS',
@@ -135,7 +152,7 @@ export const SERVE_SETTINGS = {
     placeholder: 'SIZE',
     help: 'memory for answers kept per snapshot and worker, 0 to keep none',
     default: '64MiB',
-    parse: bytes,
+    parse: bytes(MOST_CACHE_GIB),
   } satisfies Setting<number>,
   'hold-snapshots': {
     placeholder: 'N',
@@ -147,7 +164,7 @@ export const SERVE_SETTINGS = {
     placeholder: 'SIZE',
     help: 'memory that snapshots, and what workers make of them, may take while one is loaded; 0 for what the machine has',
     default: '0',
-    parse: bytes,
+    parse: bytes(MOST_GIB),
   } satisfies Setting<number>,
   'max-connections': {
     placeholder: 'N',
@@ -177,7 +194,7 @@ export const SERVE_SETTINGS = {
     placeholder: 'TIME',
     help: 'how long a stopping server goes on answering, at most; twice the interval of the balancer’s checks and 0.5 s',
     default: '3s',
-    parse: durationOrZero,
+    parse: durationOrZero(MOST_DRAIN_DAYS),
   } satisfies Setting<number>,
   'admin-port': {
     placeholder: 'PORT',

@@ -5,7 +5,14 @@
  * an Error whose message says what is allowed and fits behind "expected ".
  */
 
-export type Parser<T> = (texts: readonly string[]) => T
+export interface Parser<T> {
+  (texts: readonly string[]): T
+  /** What `--help` and the manual say of its bounds, such as `1 to 64` or `at most 20d`. */
+  readonly range?: string
+}
+
+const withRange = <T>(range: string, parse: (texts: readonly string[]) => T): Parser<T> =>
+  Object.assign(parse, { range })
 
 export const last = (texts: readonly string[]): string => texts[texts.length - 1]
 
@@ -40,14 +47,14 @@ export function oneOf<const Name extends string>(names: readonly Name[]): Parser
 }
 
 export function wholeNumber(minimum: number, maximum: number): Parser<number> {
-  return (texts) => {
+  return withRange(`${minimum} to ${maximum}`, (texts) => {
     const digits = last(texts)
     const value = /^[0-9]{1,15}$/.test(digits) ? Number(digits) : NaN
     if (!(value >= minimum && value <= maximum)) {
       throw new Error(`a whole number from ${minimum} to ${maximum}`)
     }
     return value
-  }
+  })
 }
 
 /** A switch is on when its option is given, or when its variable says so. */
@@ -67,38 +74,37 @@ export function share(texts: readonly string[]): number {
 const SECONDS_OF_UNIT: { readonly [unit: string]: number } = { s: 1, m: 60, h: 3600, d: 86400 }
 
 /**
- * A timer of Node takes 2^31 ms, 24.8 days, and ends a longer wait at once; a mirror waits a tenth longer at
- * times.
+ * The longest time that something waits for. A timer of Node takes 2^31 ms, 24.8 days, and ends a longer wait
+ * at once; a mirror waits a tenth longer at times.
  */
-const LONGEST_WAIT_DAYS = 20
-const SUCH_AS = 'a duration above zero such as 90s, 30m, 24h or 7d'
+export const LONGEST_WAIT_DAYS = 20
 
-/** Seconds of `90s`, `30m`, `24h` or `7d`. */
-export function duration(texts: readonly string[]): number {
-  const seconds = secondsOf(last(texts))
-  if (seconds === null || seconds === 0) throw new Error(SUCH_AS)
-  return seconds
-}
-
-/** As `duration`, of what a timer waits for. */
-export function wait(texts: readonly string[]): number {
-  const seconds = secondsOf(last(texts))
-  if (seconds === null || seconds === 0 || seconds > LONGEST_WAIT_DAYS * SECONDS_OF_UNIT.d) {
-    throw new Error(`${SUCH_AS}, at most ${LONGEST_WAIT_DAYS}d`)
-  }
-  return seconds
+/** Seconds of `90s`, `30m`, `24h` or `7d`, more than 0. */
+export function duration(mostDays: number): Parser<number> {
+  return withRange(`at most ${mostDays}d`, (texts) => {
+    const seconds = secondsOf(last(texts), mostDays)
+    if (seconds === null || seconds === 0)
+      throw new Error(`a duration above zero such as 90s, 30m, 24h or 7d, at most ${mostDays}d`)
+    return seconds
+  })
 }
 
 /** As `duration`, but `0` and `0s` are taken too. */
-export function durationOrZero(texts: readonly string[]): number {
-  const seconds = last(texts) === '0' ? 0 : secondsOf(last(texts))
-  if (seconds === null) throw new Error('0, or a duration such as 90s, 30m, 24h or 7d')
-  return seconds
+export function durationOrZero(mostDays: number): Parser<number> {
+  return withRange(`at most ${mostDays}d`, (texts) => {
+    const seconds = last(texts) === '0' ? 0 : secondsOf(last(texts), mostDays)
+    if (seconds === null)
+      throw new Error(`0, or a duration such as 90s, 30m, 24h or 7d, at most ${mostDays}d`)
+    return seconds
+  })
 }
 
-function secondsOf(text: string): number | null {
+/** Null for what is no duration, and for a longer one. */
+function secondsOf(text: string, mostDays: number): number | null {
   const match = /^([0-9]{1,6})([smhd])$/.exec(text)
-  return match === null ? null : Number(match[1]) * SECONDS_OF_UNIT[match[2]]
+  if (match === null) return null
+  const seconds = Number(match[1]) * SECONDS_OF_UNIT[match[2]]
+  return seconds <= mostDays * SECONDS_OF_UNIT.d ? seconds : null
 }
 
 const BYTES_OF_UNIT: { readonly [unit: string]: number } = {
@@ -113,8 +119,12 @@ const BYTES_OF_UNIT: { readonly [unit: string]: number } = {
 }
 
 /** Bytes of `0`, `512KiB`, `64MiB` or `1GiB`. */
-export function bytes(texts: readonly string[]): number {
-  const match = /^([0-9]{1,12})([KMG]i?B|B|)$/.exec(last(texts))
-  if (match === null) throw new Error('a size such as 0, 512KiB, 64MiB or 1GiB')
-  return Number(match[1]) * BYTES_OF_UNIT[match[2]]
+export function bytes(mostGiB: number): Parser<number> {
+  return withRange(`at most ${mostGiB}GiB`, (texts) => {
+    const match = /^([0-9]{1,12})([KMG]i?B|B|)$/.exec(last(texts))
+    const value = match === null ? NaN : Number(match[1]) * BYTES_OF_UNIT[match[2]]
+    if (!(value <= mostGiB * BYTES_OF_UNIT.GiB))
+      throw new Error(`a size such as 0, 512KiB, 64MiB or 1GiB, at most ${mostGiB}GiB`)
+    return value
+  })
 }
