@@ -117,6 +117,8 @@ export interface Operation<P extends Parameters = Parameters> {
 }
 
 export interface Tables<P extends Parameters = Parameters> extends Offered {
+  /** Whether all rows in one answer cost a call for each 10,000 of them; else every answer costs one. */
+  readonly costsByRows?: true
   /** @throws ApiError for what the parameters' schemas cannot say. */
   make(request: TableRequest<P>): Table
 }

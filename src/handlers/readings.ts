@@ -108,7 +108,7 @@ export const listReadings = operation({
     writer.literal(END)
     return meta
   },
-  tables: { formats: [...FORMATS, 'parquet'], isList: true, make: tableOf },
+  tables: { formats: [...FORMATS, 'parquet'], isList: true, costsByRows: true, make: tableOf },
 })
 
 /**

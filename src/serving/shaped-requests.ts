@@ -96,7 +96,7 @@ export class ShapedRequests {
     state.describe(operation, low, high, minute, headers)
     const negotiated = operation.language === true && query.locale === undefined
     const answered = { operation, index, low, high, minute, negotiated, format }
-    const price = isWhole ? priceOf(rows) : 1
+    const price = isWhole && operation.tables!.costsByRows === true ? priceOf(rows) : 1
     if (isJob(shaped)) {
       this.#deferred.export(exchange, operation, shaped, now, { format, price })
       return

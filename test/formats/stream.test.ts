@@ -92,6 +92,18 @@ test('Whole ranges are sent while they are made, and hold to what heads, quotas 
     assert.deepEqual(prices, [4, 4, 4, 4, 4, 4, 4])
   })
 
+  await t.test('Only readings cost by their rows: a series costs one call in every format.', async () => {
+    const hours =
+      '/buoys/1/readings/series?metric=significient_height&bucket=hour&start_year=2024&end_year=2026'
+    const left: number[] = []
+    for (const format of ['json', 'csv', 'ndjson']) {
+      const { headers, text } = await get(live, `${hours}&format=${format}`)
+      if (format !== 'json') assert.ok(text.split('\n').length > 10_000)
+      left.push(Number(headers.get('x-ratelimit-remaining')))
+    }
+    assert.deepEqual(left, [left[0], left[0] - 1, left[0] - 2])
+  })
+
   await t.test(
     'A new snapshot changes nothing of it; one that is cut has fewer bytes than its head says.',
     async () => {
