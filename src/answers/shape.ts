@@ -37,7 +37,10 @@ export interface Offered {
   readonly isList: boolean
 }
 
+/** Where an operation has no table. */
 const ONLY_JSON: readonly Format[] = ['json']
+const ONLY_ROWS = ['rows']
+const ONLY_NONE = ['0']
 
 /** The longest list of names: every column of an operation fits. */
 const MOST_FIELDS_TEXT = 2000
@@ -58,6 +61,14 @@ export function shapeOf(
   }
   if (offered === undefined) {
     choiceOf(raw, 'format', ONLY_JSON)
+    choiceOf(raw, 'layout', ONLY_ROWS)
+    choiceOf(raw, 'units', ONLY_NONE)
+    if (raw.get('fields') !== '') {
+      throw refused(
+        'fields',
+        'is not offered here. Allowed: on operations that answer in other formats than json',
+      )
+    }
     return null
   }
   const asked = choiceOf(raw, 'format', offered.formats)

@@ -174,6 +174,13 @@ test('A format that is unknown, or makes no sense of an operation, is a 400 that
   for (const { path: template } of OPERATIONS.filter(({ tables }) => tables === undefined)) {
     const url = template.replace('{buoy_id}', 'anglet').replace('{reading_id}', '1')
     assert.equal(refused(`${url}?format=csv`), 'format: Allowed: json')
+    assert.equal(refused(`${url}?layout=columns`), 'layout: Allowed: rows')
+    assert.equal(refused(`${url}?units=1`), 'units: Allowed: 0')
+    assert.equal(
+      refused(`${url}?fields=id`),
+      'fields: Allowed: on operations that answer in other formats than json',
+    )
+    assert.doesNotMatch(get(`${url}?layout=rows&units=0&fields=`).text, /Parameter (layout|units|fields)/)
     assert.notEqual(get(`${url}?format=json`).text.includes('Parameter format'), true)
   }
   for (const format of ['xml', 'CSV', 'csv,json', '%00', 'csv&format=json', '%ff']) {
