@@ -16,7 +16,7 @@ import { ListenerCounts } from '../serving/listener-counts.ts'
 import { Totals } from '../serving/totals.ts'
 import type { ServeConfig } from './settings/serve.ts'
 import { startSite } from './site.ts'
-import type { WorkerStart } from './worker.ts'
+import type { WorkerStart } from './worker-messages.ts'
 
 export interface Surroundings {
   /** One line for the operator. */

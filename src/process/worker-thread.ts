@@ -9,7 +9,7 @@ import type { Changes } from '../snapshot/changes.ts'
 import { startThread } from '../system/thread.ts'
 import { Pulse } from './pulse.ts'
 import { StallDetector } from './stalls.ts'
-import type { ToWorker, WorkerStart } from './worker.ts'
+import type { ToWorker, WorkerStart } from './worker-messages.ts'
 
 /**
  * Old heap of a thread before its first full collection; 20 MiB are in use. Without this setting each swap

@@ -5,9 +5,8 @@
 import { createHash } from 'node:crypto'
 import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { AddressCounters } from '../access/address-counters.ts'
-import type { Doors } from '../access/page-reads.ts'
 import { TrustedProxies } from '../access/trusted-proxies.ts'
-import { openReady, type ReadySnapshot } from '../answers/derived.ts'
+import type { ReadySnapshot } from '../answers/derived.ts'
 import { ExpensiveAnswers } from '../serving/expensive-answers.ts'
 import { ExportedAnswers } from '../serving/exported-answers.ts'
 import { Connections } from '../http/connections.ts'
@@ -25,104 +24,17 @@ import { Listeners } from '../serving/listeners.ts'
 import { Quiet } from '../serving/quiet.ts'
 import { RequestPath } from '../serving/request.ts'
 import { OPERATIONS, ROUTED, STREAM } from '../routes.ts'
-import { Site, type SharedSite } from '../serving/site.ts'
-import type { ChangesSince, View } from '../answers/operation.ts'
-import { warmUp } from '../serving/warm-up.ts'
-import { reversed, type Changes } from '../snapshot/changes.ts'
+import { Site } from '../serving/site.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import { collectSoon } from '../system/collect.ts'
-import { finish, finishInSlices, type Steps } from '../system/steps.ts'
+import { finish, finishInSlices } from '../system/steps.ts'
 import { AccessLog } from '../logs/access-log.ts'
-import type { AccessRules } from '../logs/access-rules.ts'
-import type { Format } from '../logs/log.ts'
 import { OTHER_ROUTES, RequestCounts } from '../metrics/requests.ts'
 import { WorkerFiguresRow } from '../metrics/worker-figures.ts'
 import { RequestRecorder, routeNames, type Lines } from '../serving/recorder.ts'
 import { Totals } from '../serving/totals.ts'
-import type { LastAct } from './workers.ts'
-
-/** What the main thread gives a worker to begin with. */
-export interface WorkerStart {
-  /** Number of the worker, from 0. */
-  thread: number
-  host: string
-  engine: 'auto' | 'uws' | 'node'
-  basePath: string
-  anonymousQuota: number
-  doors: Doors
-  explorerQuota: number
-  trustedProxies: readonly string[]
-  /** Connections at a time, of all workers and of one address. */
-  maxConnections: number
-  maxConnectionsPerAddress: number
-  connections: SharedArrayBuffer
-  /** Streams of events at a time, of all workers and of one key, and shared memory of their counts. */
-  maxListeners: number
-  maxListenersPerKey: number
-  listeners: SharedArrayBuffer
-  answerCache: number
-  refreshEvery: number
-  settingsTag: string
-  quota: SharedArrayBuffer
-  /** Whether `quota` holds leases rather than counts. */
-  hasLeases: boolean
-  addresses: SharedArrayBuffer
-  totals: SharedArrayBuffer
-  /** Counts of requests, and what workers say of themselves. */
-  requests: SharedArrayBuffer
-  workerFigures: SharedArrayBuffer
-  keys: SharedArrayBuffer
-  /** Shared memory of its signs of life. */
-  pulse: SharedArrayBuffer
-  /** Hashes of requests that have stalled a thread. */
-  refused: readonly string[]
-  site: SharedSite
-  /** Which requests the access log shows, and how; null for none. */
-  accessLog: { rules: AccessRules; format: Format } | null
-  /** One Float64: seconds by which its clock is ahead of the machine's. */
-  clockShift: SharedArrayBuffer
-  /** The snapshots that are held, oldest first; the last is served. */
-  snapshots: readonly ReadySnapshot[]
-  /** Between any two of them, one way round. */
-  changes: readonly Changes[]
-  /** How many are held at a time. */
-  holdSnapshots: number
-}
-
-/** A snapshot is taken over in two steps, so that all threads switch together or none does. */
-export type ToWorker =
-  | { type: 'listen'; port: number }
-  | { type: 'prepare'; snapshot: ReadySnapshot }
-  /** Serves the last of these snapshots, and holds the others: ids, oldest first. */
-  | { type: 'switch'; held: readonly string[]; changes: readonly Changes[] }
-  | { type: 'discard' }
-  | { type: 'collect' }
-  | { type: 'keys'; keys: SharedArrayBuffer }
-  /** Slots and hours, in turn, whose waiting requests should try again. */
-  | { type: 'leased'; woken: readonly number[] }
-  /** The hash of a request that has stalled a thread. */
-  | { type: 'refuse'; request: string }
-  | { type: 'drain' }
-  | { type: 'stop-listening' }
-  | { type: 'close' }
-  /** So many bytes of the access log have been written. */
-  | { type: 'written'; bytes: number }
-  /** Fails as a bug would, for drills. */
-  | { type: 'fail' }
-
-export type FromWorker =
-  | { type: 'ready' }
-  | { type: 'listening' }
-  | { type: 'not-listening'; message: string }
-  | { type: 'prepared' }
-  | { type: 'refused'; message: string }
-  | { type: 'switched' }
-  /** More requests wait for calls of keys: slot, hour and count, in turn. */
-  | { type: 'wanted'; wanted: readonly number[] }
-  | { type: 'fault'; message: string }
-  | { type: 'warning'; message: string }
-  /** Lines of the access log. */
-  | { type: 'lines'; lines: Uint8Array }
+import type { FromWorker, LastAct, ToWorker, WorkerStart } from './worker-messages.ts'
+import { WorkerViews } from './worker-views.ts'
 
 /**
  * A worker gets a snapshot ready in slices of this length, and answers requests between them. With 1,200
@@ -221,62 +133,16 @@ function faultText(error: unknown): string {
   return [error.name, ...frames.slice(0, 6)].join('\n')
 }
 
-let hasServed = false
-let prepared: View | null = null
-/** Of the snapshots that are held, by id. */
-const views = new Map<string, View>()
-let changes: readonly Changes[] = start.changes
-
-/** The changes from the snapshot `since` to the snapshot `until`; null where one of them is not held. */
-function changesTo(until: string, since: string): ChangesSince | null {
-  const before = views.get(since)?.dataset
-  if (before === undefined) return null
-  const known = changes.find((one) => one.since === since && one.until === until)
-  if (known !== undefined) return { changes: known, before }
-  const other = changes.find((one) => one.since === until && one.until === since)
-  return other === undefined ? null : { changes: reversed(other), before }
-}
-
-function* openView(snapshot: ReadySnapshot): Steps<View> {
-  const newest = [...views.values()].at(-1)?.dataset ?? null
-  const opened = yield* openReady(snapshot, newest)
-  return { ...opened, changesSince: (id) => changesTo(snapshot.id, id) }
-}
-
-function* viewOf(snapshot: ReadySnapshot): Steps<View> {
-  const view = yield* openView(snapshot)
-  yield* warmUp(view, !hasServed)
-  return view
-}
-
-/** Each step is a sign of life. */
-function* alive<T>(steps: Steps<T>): Steps<T> {
-  for (;;) {
-    const step = steps.next()
-    if (step.done === true) return step.value
-    pulse.advance()
-    yield
-  }
-}
-
-/** Takes over the view that was got ready, if there is one, and serves the last of `held`. */
-function serve(held: readonly string[]): void {
-  if (prepared !== null) views.set(prepared.dataset.snapshotId, prepared)
-  prepared = null
-  for (const id of views.keys()) if (!held.includes(id)) views.delete(id)
-  // A worker that has just come may have none of them yet.
-  if (held.length === 0) return
-  requests.hold(
-    held.map((id) => views.get(id)!),
-    start.holdSnapshots,
-  )
-  hasServed = true
-}
+const views = new WorkerViews({
+  changes: start.changes,
+  onStep: () => pulse.advance(),
+  serve: (held) => requests.hold(held, start.holdSnapshots),
+})
 
 async function prepare(snapshot: ReadySnapshot): Promise<void> {
   try {
     const quiet = new Quiet(() => totals.counted('requests'), 0)
-    prepared = await finishInSlices(alive(viewOf(snapshot)), SLICE_MS, () => quiet.lasts())
+    await finishInSlices(views.prepare(snapshot), SLICE_MS, () => quiet.lasts())
     send({ type: 'prepared' })
   } catch (error) {
     send({ type: 'refused', message: error instanceof SnapshotError ? error.message : faultText(error) })
@@ -284,11 +150,9 @@ async function prepare(snapshot: ReadySnapshot): Promise<void> {
 }
 
 if (start.snapshots.length > 0) {
-  for (const snapshot of start.snapshots.slice(0, -1)) {
-    views.set(snapshot.id, finish(alive(openView(snapshot))))
-  }
-  prepared = finish(alive(viewOf(start.snapshots.at(-1)!)))
-  serve(start.snapshots.map(({ id }) => id))
+  for (const snapshot of start.snapshots.slice(0, -1)) finish(views.openHeld(snapshot))
+  finish(views.prepare(start.snapshots.at(-1)!))
+  views.serve(start.snapshots.map(({ id }) => id))
 }
 
 /** A hash of a request, the same whatever the order of its parameters and whoever asks. */
@@ -374,12 +238,12 @@ main.on('message', (message: ToWorker) => {
       void prepare(message.snapshot)
       break
     case 'switch':
-      changes = message.changes
-      serve(message.held)
+      views.changes = message.changes
+      views.serve(message.held)
       send({ type: 'switched' })
       break
     case 'discard':
-      prepared = null
+      views.discard()
       break
     case 'collect':
       collectSoon()

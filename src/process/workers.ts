@@ -6,7 +6,7 @@ import { LOOK_INTERVAL_MS } from './stalls.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import type { Changes } from '../snapshot/changes.ts'
 import type { ReadySnapshot } from '../answers/derived.ts'
-import type { FromWorker, ToWorker, WorkerStart } from './worker.ts'
+import type { FromWorker, LastAct, ToWorker, WorkerStart } from './worker-messages.ts'
 import {
   answered,
   ask,
@@ -35,14 +35,6 @@ const COLLECT_APART_MS = 200
 
 /** Requests that stalled a thread and are refused from then on. With more, the oldest are forgotten. */
 const REFUSED_KEPT = 1000
-
-/** What a stalled thread reports as its last act. */
-export interface LastAct {
-  /** A hash of the request that it was answering, or null. */
-  request: string | null
-  /** Where in the code it was. */
-  at: string
-}
 
 export interface WorkersOptions {
   count: number
