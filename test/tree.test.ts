@@ -107,6 +107,14 @@ const RANKS = [
   'system/',
 ] as const
 
+test('The architecture page lists the rooms from the top to the bottom.', () => {
+  const rows = textOf('docs/architecture.md').matchAll(/^\| `([a-z.]+(?:\/|\.ts))` \|/gm)
+  assert.deepEqual(
+    [...rows].map(([, room]) => room),
+    RANKS,
+  )
+})
+
 /** Rooms of one life that must not know those of the other: the two meet in the rooms below both. */
 const LIVES = {
   request: ['serving/', 'routes.ts', 'handlers/', 'formats/', 'answers/', 'access/', 'http/'],
