@@ -171,10 +171,12 @@ async function fetchSource(
     outcome.files = files.length
     outcome.removed = removeUnplanned(folder, index, files)
     let done = 0
+    const { signal } = limit
     await Promise.all(
       files.map(async (file) => {
         if (isDue(source, file, index, now)) {
-          await fetchFile(file, folder, index, hostOf(file.url), way, outcome, context, limit.signal)
+          const host = hostOf(file.url)
+          await fetchFile(file, host, { folder, index, way, outcome, signal }, context)
         } else outcome.fresh++
         context.report.progress(`${name}: ${++done} of ${files.length} files`)
       }),
@@ -224,15 +226,21 @@ function timeLimit(
   return { signal: controller.signal, end: () => clearTimeout(timer) }
 }
 
+/** What the files of a source share. */
+interface SourceFetch {
+  readonly folder: string
+  readonly index: Index
+  readonly way: Way
+  readonly outcome: FetchOutcome
+  /** Ends all that is fetched for the source. */
+  readonly signal: AbortSignal
+}
+
 async function fetchFile(
   file: PlannedFile,
-  folder: string,
-  index: Index,
   host: Host,
-  way: Way,
-  outcome: FetchOutcome,
+  { folder, index, way, outcome, signal: ofSource }: SourceFetch,
   context: FetchContext,
-  ofSource: AbortSignal,
 ): Promise<void> {
   const { url, to, content, maxBytes } = file
   const path = join(folder, to)

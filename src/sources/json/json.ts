@@ -61,7 +61,7 @@ async function readJson(
     const path = join(folder, name)
     const file = report.file(path)
     const document = parseDocument(await readText(path, file, MAX_DOCUMENT_BYTES), file)
-    if (document !== undefined) readDocument(document, plainName, tables, file, parts, stations)
+    if (document !== undefined) readDocument(document, plainName, tables, { file, parts, stations })
     files.push(file)
   }
   if (ignored > 0) report.warn(`json: ${ignored} in ${folder} ignored: no table of the map matches them`)
@@ -91,15 +91,24 @@ async function readColumns(folder: string, names: readonly string[]): Promise<Co
 
 const NO_HEADER: ReadonlyMap<string, number> = new Map()
 
+/** Where the rows of a file go: its report, what they measured, and who measured it. */
+interface Takers {
+  readonly file: FileReport
+  readonly parts: Parts
+  readonly stations: Stations
+}
+
+/** What a row may say beside its own cells: its document, the places of the columns, and the file's name. */
+interface Surroundings {
+  readonly document: unknown
+  readonly header: ReadonlyMap<string, number>
+  /** The station's identifier, as the name of the file has it. */
+  readonly named: string
+}
+
 /** Rows have numbers, not lines: a fault is reported with the number of its row, from 1. */
-function readDocument(
-  document: unknown,
-  fileName: string,
-  tables: readonly Table[],
-  file: FileReport,
-  parts: Parts,
-  stations: Stations,
-): void {
+function readDocument(document: unknown, fileName: string, tables: readonly Table[], takers: Takers): void {
+  const { file } = takers
   let found = false
   for (const table of tables) {
     const { when } = table
@@ -107,11 +116,11 @@ function readDocument(
     const rows = follow(table.rows, document, document, NO_HEADER)
     if (!Array.isArray(rows) && !isObject(rows)) continue
     found = true
-    const header = headerOf(table, document)
     const named = table.file.exec(fileName)?.[1] ?? ''
+    const surroundings = { document, header: headerOf(table, document), named }
     const list: unknown[] = Array.isArray(rows) ? rows : [rows]
     list.forEach((row, i) => {
-      const fault = readRow(table, row, document, header, named, file, parts, stations)
+      const fault = readRow(table, row, surroundings, takers)
       if (fault !== null) file.bad(i + 1, fault)
     })
   }
@@ -130,12 +139,8 @@ function headerOf({ header }: Table, document: unknown): ReadonlyMap<string, num
 function readRow(
   table: Table,
   row: unknown,
-  document: unknown,
-  header: ReadonlyMap<string, number>,
-  named: string,
-  file: FileReport,
-  parts: Parts,
-  stations: Stations,
+  { document, header, named }: Surroundings,
+  { file, parts, stations }: Takers,
 ): string | null {
   const at = (path: Path): unknown => follow(path, row, document, header)
   const identifier = table.station === null ? named : wordOf(at(table.station))
