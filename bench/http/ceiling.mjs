@@ -2,7 +2,8 @@
  * The ceiling: what uWebSockets.js can do when there is nothing to do. The process has the product's shape,
  * one serving thread of a main thread, and answers every request with the same head and a constant body; both
  * come from the bench for each case. On a second port the constant bodies lie in many places: what memory
- * alone costs answers that do not stay in the processor's cache.
+ * alone costs answers that do not stay in the processor's cache. It may think before it answers, to show what a
+ * slower server pays beyond its own work (`thinking.ts`).
  */
 import { createRequire } from 'node:module'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
@@ -23,6 +24,17 @@ if (isMainThread) {
   let heads = []
   let order = [0]
   let next = 0
+  /** On the first port, before each answer. */
+  let thinkMs = 0
+  let thoughtMs = 0
+  let thoughts = 0
+  const think = () => {
+    const began = performance.now()
+    let took = 0
+    while (took < thinkMs) took = performance.now() - began
+    thoughtMs += took
+    thoughts++
+  }
   const answer = (response, bytes, ownHead = head) => {
     response.writeStatus(ownHead)
     const [, done] = response.tryEnd(bytes, bytes.length)
@@ -33,7 +45,10 @@ if (isMainThread) {
     response.onWritable((offset) => response.tryEnd(rest.subarray(offset - start), rest.length + start)[0])
   }
   uws._cfg('silent')
-  const app = uws.App().any('/*', (response) => answer(response, body))
+  const app = uws.App().any('/*', (response) => {
+    if (thinkMs > 0) think()
+    answer(response, body)
+  })
   const spread = uws.App().any('/*', (response, request) => {
     // The engine closes such a connection by itself, but does not say so.
     if (heads.length > 0 && request.getHeader('connection') === 'close') {
@@ -53,6 +68,13 @@ if (isMainThread) {
       app.close()
       spread.close()
       process.exit(0)
+    }
+    if (message.thinkMicros !== undefined) {
+      parentPort.postMessage({ thoughtMicros: thoughts === 0 ? 0 : (1000 * thoughtMs) / thoughts })
+      thinkMs = message.thinkMicros / 1000
+      thoughtMs = 0
+      thoughts = 0
+      return
     }
     order = message.order
     next = 0

@@ -283,6 +283,11 @@ export interface Ceiling extends Server {
    * position in memory.
    */
   answerInTurn(answers: readonly CeilingAnswer[], order: readonly number[]): Promise<void>
+  /**
+   * From now on it is busy for so many µs before each answer of its first port.
+   * @returns how long it was until now, in µs: looking at the clock takes some, too
+   */
+  think(micros: number): Promise<number>
 }
 
 export async function startCeiling(cores = '0'): Promise<Ceiling> {
@@ -326,6 +331,11 @@ export async function startCeiling(cores = '0'): Promise<Ceiling> {
       const ready = message()
       child.send({ answers, order })
       await ready
+    },
+    async think(thinkMicros) {
+      const thought = message<{ thoughtMicros: number }>()
+      child.send({ thinkMicros })
+      return (await thought).thoughtMicros
     },
   }
 }
