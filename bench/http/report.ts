@@ -73,6 +73,7 @@ export interface Results {
   date: string
   revision: string
   machine: string
+  /** Its version, and the options that servers were started with. */
   node: string
   command: string
   data: string

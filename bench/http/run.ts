@@ -36,6 +36,7 @@ import { BENCH_DATA, compileProduct } from './revisions.ts'
 import {
   issueKey,
   leaveServersCore,
+  shippedNodeOptions,
   startCeiling,
   startProduct,
   stopAll,
@@ -79,7 +80,7 @@ function emptyResults(): Results {
     date: new Date().toISOString(),
     revision: revision(),
     machine: `${availableParallelism()} cores, ${cpus()[0].model.trim()}`,
-    node: process.versions.node,
+    node: [process.versions.node, ...shippedNodeOptions()].join(' '),
     command: ['npm run bench:http --', ...process.argv.slice(2)].join(' ').replace(/ --$/, ''),
     data: `${scale} (${SCALES[scale]})`,
     checked: [],

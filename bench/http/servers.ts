@@ -197,6 +197,17 @@ export function freePort(): Promise<number> {
   })
 }
 
+/**
+ * Options of Node in front of the program, as the unit of systemd that is shipped has them. Product and
+ * ceiling are measured with them. @throws Error where the unit does not say
+ */
+export function shippedNodeOptions(): string[] {
+  const unit = fileURLToPath(new URL('../../deploy/systemd/groundswell.service', import.meta.url))
+  const found = /^ExecStart=\/usr\/bin\/node ((?:--\S+ )*)\/\S+\/cli\.js /m.exec(readFileSync(unit, 'utf8'))
+  if (found === null) throw new Error(`${unit} does not say how Node is started`)
+  return found[1].split(' ').filter((option) => option !== '')
+}
+
 export interface Product {
   cli: string
   snapshots: string
@@ -219,7 +230,7 @@ export interface ProductOptions {
   workers?: number
   /** Whose `X-Forwarded-For` counts. */
   trustedProxy?: string
-  /** Options of Node itself. */
+  /** Options of Node itself beside those of the shipped unit, which they overrule. */
   node?: readonly string[]
   /** Further options of the product. */
   more?: readonly string[]
@@ -236,6 +247,7 @@ export function startProduct(
     cores,
     command: [
       process.execPath,
+      ...shippedNodeOptions(),
       ...node,
       cli,
       'serve',
@@ -293,7 +305,13 @@ export interface Ceiling extends Server {
 export async function startCeiling(cores = '0'): Promise<Ceiling> {
   const child = spawn(
     'taskset',
-    ['-c', cores, process.execPath, fileURLToPath(new URL('ceiling.mjs', import.meta.url))],
+    [
+      '-c',
+      cores,
+      process.execPath,
+      ...shippedNodeOptions(),
+      fileURLToPath(new URL('ceiling.mjs', import.meta.url)),
+    ],
     { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
   )
   running.add(child)

@@ -3,12 +3,14 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse, parseAllDocuments } from 'yaml'
 import { readCommandLine, variableOf } from '../../src/commands/arguments.ts'
 import { LOADED } from '../commands/loaded.ts'
+import { shippedNodeOptions } from '../../bench/http/servers.ts'
 import { readConfiguration } from '../../src/sources/configuration.ts'
 import { temporaryFolder } from '../live.ts'
 import { missingTool } from '../tools.ts'
@@ -120,6 +122,48 @@ test('The manifests fit each other: labels, the budget, the grace, ports and fil
   assert.ok(sources.every(({ folder }) => folder.startsWith('/data/')))
 })
 
+/** The options of Node in front of a program, of words of a command line. */
+const nodeOptions = (words: readonly string[]): string[] => {
+  const [, ...rest] = words
+  return rest.slice(
+    0,
+    rest.findIndex((word) => !word.startsWith('--')),
+  )
+}
+
+/** Threads of a Node that starts with these options on some cores, as `taskset -c` takes them. */
+function threadsOf(options: readonly string[], cores: string): number {
+  const program = "process.stdout.write(String(require('node:fs').readdirSync('/proc/self/task').length))"
+  const args = ['-c', cores, process.execPath, ...options, '-e', program]
+  const { stdout, stderr } = spawnSync('taskset', args, { encoding: 'utf8', env: {} })
+  assert.match(stdout, /^\d+$/, stderr)
+  return Number(stdout)
+}
+
+test(
+  'The unit, the image and the scripts of npm start Node with the same option, by which V8 has one thread less than there are cores, and at least one.',
+  { skip: missingTool('taskset', 'util-linux') },
+  () => {
+    const options = shippedNodeOptions()
+    assert.equal(options.length, 1)
+    const [, entry] = /^ENTRYPOINT (\[.*\])$/m.exec(readFileSync(join(DEPLOY, 'Dockerfile'), 'utf8'))!
+    assert.deepEqual(nodeOptions(JSON.parse(entry) as string[]), options)
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      scripts: { [name: string]: string }
+    }
+    for (const name of ['start', 'groundswell'])
+      assert.deepEqual(nodeOptions(scripts[name].replace(/^exec /, '').split(' ')), options, name)
+
+    const [, cores] = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))!
+    const [first] = cores.split(/[,-]/, 1)
+    assert.equal(threadsOf(options, first), threadsOf(['--v8-pool-size=1'], first))
+    const own = Math.max(1, availableParallelism() - 1)
+    assert.equal(threadsOf(options, cores), threadsOf([`--v8-pool-size=${own}`], cores))
+    // Four whatever there are: should Node come to count cores by itself, the option can go.
+    assert.equal(threadsOf([], first), threadsOf(['--v8-pool-size=4'], first))
+  },
+)
+
 /** Checks a command line of ours with its variables. @throws UsageError */
 function understand(words: readonly string[], variables: { readonly [name: string]: string }): void {
   const [name, ...rest] = words
@@ -147,7 +191,7 @@ test('What the files say to groundswell is understood: commands, options and var
   understand(command, { ...environment, GROUNDSWELL_TRUSTED_PROXY: '' })
 
   const unit = readFileSync(UNIT, 'utf8')
-  const [, line] = /^ExecStart=\/usr\/bin\/node \S+\/dist\/cli\.js (.+)$/m.exec(unit)!
+  const [, line] = /^ExecStart=\/usr\/bin\/node .*\/dist\/cli\.js (.+)$/m.exec(unit)!
   const [, variables] = /^Environment=(.+)$/m.exec(unit)!
   understand(line.split(' '), Object.fromEntries(variables.split(' ').map((each) => each.split('='))))
 
