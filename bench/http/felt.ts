@@ -187,7 +187,7 @@ async function measureFelt(context: FeltContext, felt: Felt): Promise<Section> {
   return section
 }
 
-/** Of a part in which the server is asked as much as it takes. */
+/** In which a capacity is taken, and answers are kept before one is. */
 const CAPACITY_S = 3
 
 const loadOf = ({ seconds, connections }: FeltContext, { closedFile, refused }: LearntMixture): Load => ({
@@ -223,7 +223,9 @@ async function measureCapacity(
   server: Server,
   contender: Contender,
 ): Promise<LimitRow> {
-  const load = loadOf(context, contender.learnt)
+  const warm = loadOf(context, contender.learnt)
+  // Long enough for several swaps: a server that is asked as much as it takes reads one for seconds.
+  const load = { ...warm, seconds: context.seconds }
   const asked = async (): Promise<Capacity> => {
     // Threads that load end with the swap: the process counts their time, too.
     const before = processCpuMicros(server.pid)
@@ -234,7 +236,7 @@ async function measureCapacity(
   let said = ''
   for (let round = 0; round < context.rounds; round++) {
     // The code is compiled, and answers are kept, before it counts.
-    await saturate(server, load)
+    await saturate(server, warm)
     without.push(await asked())
     const end = felt.meanwhile(server, contender)
     beside.push(await asked())
