@@ -85,7 +85,10 @@ const degrees = (limit: number): SchemaObject => ({ type: 'number', minimum: -li
 const secrets: SchemaObject = {
   type: 'object',
   maxProperties: 20,
-  propertyNames: { pattern: '^[A-Za-z0-9_.-]{1,100}$' },
+  propertyNames: {
+    pattern: '^[A-Za-z0-9_.-]{1,100}$',
+    description: 'a name of 1 to 100 letters, digits and _ . -',
+  },
   additionalProperties: {
     anyOf: [
       { type: 'string', maxLength: 1000, pattern: '^[\\t\\x20-\\x7e]*$' },
@@ -96,18 +99,27 @@ const secrets: SchemaObject = {
 
 const FETCH: SchemaObject = object(
   {
-    url: { type: 'string', maxLength: 2000, pattern: '^https?://[^/@\\s]+/\\S*$' },
+    url: {
+      ...text(2000),
+      pattern: '^https?://[^/@\\s]+/\\S*$',
+      description: 'an address such as https://host/path, without user and password',
+    },
     to: {
       type: 'string',
       maxLength: 300,
       pattern: '^[A-Za-z0-9_{}][A-Za-z0-9_{}.+-]*(/[A-Za-z0-9_{}][A-Za-z0-9_{}.+-]*)*$',
+      description: 'a path below the folder, of letters, digits and _ . + -',
     },
     stations: {
       type: 'array',
       minItems: 1,
       maxItems: 5000,
       uniqueItems: true,
-      items: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+      items: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9_-]{1,64}$',
+        description: '1 to 64 letters, digits, _ and -',
+      },
     },
     days: { type: 'integer', minimum: 1, maximum: 400 },
     content: { enum: ['text', 'json', 'xml', 'netcdf', 'any'] },
@@ -119,8 +131,17 @@ const FETCH: SchemaObject = object(
   'to',
 )
 
-export const DURATION_PATTERN = '^[1-9][0-9]{0,5}[smhd]$'
-const DURATION: SchemaObject = { type: 'string', pattern: DURATION_PATTERN }
+// Where a text has a pattern, its description is what a fault says that it must be.
+const DURATION: SchemaObject = {
+  type: 'string',
+  pattern: '^[1-9][0-9]{0,5}[smhd]$',
+  description: 'a duration such as 30m',
+}
+const NAME: SchemaObject = {
+  type: 'string',
+  pattern: '^[^\\x00-\\x1f\\x7f"]{1,100}$',
+  description: 'one line of 1 to 100 characters without quotation marks',
+}
 
 /** The JSON schema (draft 7) of the file. */
 export const CONFIGURATION_SCHEMA: SchemaObject = object(
@@ -133,14 +154,14 @@ export const CONFIGURATION_SCHEMA: SchemaObject = object(
       items: {
         ...object(
           {
-            name: { type: 'string', pattern: '^[^\\x00-\\x1f\\x7f"]{1,100}$' },
+            name: NAME,
             kind: { enum: [...KIND_OPTIONS.keys()] },
             folder: text(1000),
             fetch: { type: 'array', minItems: 1, maxItems: 200, items: FETCH },
             refresh: DURATION,
             fetchWithin: DURATION,
             network: { enum: ['national', 'coastal', 'satellite'] },
-            label: { type: 'string', pattern: '^[^\\x00-\\x1f\\x7f"]{1,100}$' },
+            label: NAME,
             aliases: texts(20),
             credit: text(1000),
             licence: text(1000),
@@ -175,6 +196,11 @@ export const CONFIGURATION_SCHEMA: SchemaObject = object(
     hosts: {
       type: 'object',
       maxProperties: 200,
+      // Another key would match no address, and what it says of the host would never be heeded.
+      propertyNames: {
+        pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]{1,253})(:[0-9]{1,5})?$',
+        description: 'a host such as mirror.example or mirror.example:8080',
+      },
       additionalProperties: object({
         connections: { type: 'integer', minimum: 1, maximum: 16 },
         gapMs: { type: 'integer', minimum: 0, maximum: 60_000 },

@@ -12,7 +12,6 @@ import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import {
   CONFIGURATION_SCHEMA,
-  DURATION_PATTERN,
   type ConfigurationFile,
   type Download,
   type FileDownload,
@@ -72,6 +71,11 @@ const MOST_REFRESH_DAYS = 366
 /** A timer of Node ends a wait of more than 24.8 days at once. */
 const MOST_FETCH_DAYS = 20
 
+/** Without a byte order mark. Names with other bytes would reach clients as question marks. */
+const UTF_8 = new TextDecoder('utf-8', { fatal: true })
+/** Kinds that read no files of the configuration's. */
+const FOLDERLESS = new Set(['demo', 'tides'])
+
 const SECONDS: { readonly [unit: string]: number } = { s: 1, m: 60, h: 3600, d: 86400 }
 
 /** Words of a template, by the key that they need. */
@@ -101,6 +105,7 @@ export function readConfiguration(
     names.add(entry.name)
     const box = entry.filter?.box
     if (box !== undefined && box.south > box.north) fail(`${place}.filter.box`, 'has south above north')
+    if (entry.folder === undefined && !FOLDERLESS.has(entry.kind)) fail(place, 'needs a folder')
     const folder = entry.folder === undefined ? '' : resolve(base, entry.folder)
     if (entry.fetch !== undefined) {
       const other = folders.get(folder)
@@ -146,9 +151,7 @@ export function readConfiguration(
 function parseFile(path: string): ConfigurationFile {
   let value: unknown
   try {
-    const written = readRegularFileSync(path, MAX_FILE_BYTES)
-      .toString('utf8')
-      .replace(/^\ufeff/, '')
+    const written = UTF_8.decode(readRegularFileSync(path, MAX_FILE_BYTES))
     // Blanks stand in for comments, so that a fault is where it says.
     value = JSON.parse(stripJsonComments(written, { trailingCommas: true }))
   } catch (error) {
@@ -157,7 +160,9 @@ function parseFile(path: string): ConfigurationFile {
         ? `is not JSON: ${error.message}`
         : error instanceof UnfitFile
           ? error.message
-          : 'cannot be read'
+          : error instanceof TypeError
+            ? 'is not UTF-8'
+            : 'cannot be read'
     throw new BuildError(`${path}: ${what}`)
   }
   const ajv = new Ajv({ allErrors: true, strict: false, verbose: true })
@@ -174,14 +179,19 @@ function parseFile(path: string): ConfigurationFile {
 /** @param place JSON pointer to what was checked */
 function faultsOf(path: string, errors: readonly ErrorObject[], place: string): BuildError {
   const faults = [
-    ...new Set(errors.map((error) => faultText({ ...error, instancePath: place + error.instancePath }))),
+    ...new Set(
+      errors
+        // What is wrong with a key is said of the object that has it.
+        .filter(({ propertyName }) => propertyName === undefined)
+        .map((error) => faultText({ ...error, instancePath: place + error.instancePath })),
+    ),
   ]
   const rest = faults.length > 5 ? `; and ${faults.length - 5} more` : ''
   return new BuildError(`${path}: ${faults.slice(0, 5).join('; ')}${rest}`)
 }
 
-/** `sources[2].fetch[0].url must match …`. */
-function faultText({ instancePath, keyword, message, params }: ErrorObject): string {
+/** `sources[2].fetch[0].url must be …`. */
+function faultText({ instancePath, keyword, message, params, parentSchema }: ErrorObject): string {
   const place = instancePath
     .split('/')
     .slice(1)
@@ -190,8 +200,14 @@ function faultText({ instancePath, keyword, message, params }: ErrorObject): str
     .join('')
     .replace(/^\./, '')
   const at = place === '' ? 'the file' : place
-  const details = params as { additionalProperty?: string; allowedValues?: unknown[]; pattern?: string }
-  if (details.pattern === DURATION_PATTERN) return `${at} must be a duration such as 30m`
+  const details = params as { additionalProperty?: string; allowedValues?: unknown[]; propertyName?: string }
+  const { description, propertyNames } = (parentSchema ?? {}) as {
+    description?: string
+    propertyNames?: { description?: string }
+  }
+  if (keyword === 'propertyNames')
+    return `${at} has the key "${details.propertyName}", which is not ${propertyNames?.description}`
+  if (keyword === 'pattern' && description !== undefined) return `${at} must be ${description}`
   if (keyword === 'additionalProperties') return `${at} has an unknown key "${details.additionalProperty}"`
   if (keyword === 'enum') return `${at} must be one of ${(details.allowedValues ?? []).join(', ')}`
   return `${at} ${message ?? 'is wrong'}`

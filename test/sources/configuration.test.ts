@@ -126,17 +126,26 @@ test('A fault is named by its place.', (t) => {
       /^sources\[2\]\.folder is the folder that "B" fetches into$/,
     ],
     [{ sources: [CSV], hosts: { 'a.example': { gap: 1 } } }, /^hosts\.a\.example has an unknown key "gap"$/],
-    [fetching({ url: 'ftp://a.example/a' }), /^sources\[0\]\.fetch\[0\]\.url must match pattern/],
+    [{ sources: [{ ...CSV, name: 'a\nb' }] }, /^sources\[0\]\.name must be one line of 1 to 100 characters/],
+    [{ sources: [{ name: 'A', kind: 'csv' }] }, /^sources\[0\] needs a folder$/],
+    [
+      { sources: [CSV], hosts: { 'https://a.example': { private: true } } },
+      /^hosts has the key "https:\/\/a\.example", which is not a host such as mirror\.example or mirror\.example:8080$/,
+    ],
+    [
+      fetching({ url: 'ftp://a.example/a' }),
+      /^sources\[0\]\.fetch\[0\]\.url must be an address such as https:/,
+    ],
     [
       fetching({ url: 'https://user:secret@a.example/a' }),
-      /^sources\[0\]\.fetch\[0\]\.url must match pattern/,
+      /^sources\[0\]\.fetch\[0\]\.url must be an address such as https:/,
     ],
-    [fetching({ to: '../a.csv' }), /^sources\[0\]\.fetch\[0\]\.to must match pattern/],
-    [fetching({ to: '/etc/a.csv' }), /^sources\[0\]\.fetch\[0\]\.to must match pattern/],
-    [fetching({ to: 'a/.fetched.json' }), /^sources\[0\]\.fetch\[0\]\.to must match pattern/],
+    [fetching({ to: '../a.csv' }), /^sources\[0\]\.fetch\[0\]\.to must be a path below the folder/],
+    [fetching({ to: '/etc/a.csv' }), /^sources\[0\]\.fetch\[0\]\.to must be a path below the folder/],
+    [fetching({ to: 'a/.fetched.json' }), /^sources\[0\]\.fetch\[0\]\.to must be a path below the folder/],
     [
       fetching({ stations: ['../x'], to: '{station}' }),
-      /^sources\[0\]\.fetch\[0\]\.stations\[0\] must match pattern/,
+      /^sources\[0\]\.fetch\[0\]\.stations\[0\] must be 1 to 64 letters/,
     ],
     [
       fetching({ url: 'https://a.example/{station}' }),
@@ -227,6 +236,15 @@ test('The examples are configurations.', () => {
   }
   const own = readFileSync(fileURLToPath(new URL('../../docs/sources.md', import.meta.url)), 'utf8')
   for (const name of names) assert.ok(own.includes(`data/examples/${name}`), name)
+})
+
+test('A configuration that is not UTF-8 is refused, and a byte order mark is not in the way.', (t) => {
+  const file = join(temporaryFolder(t), 'groundswell.config.json')
+  const text = JSON.stringify({ sources: [{ ...CSV, label: 'Météo' }] })
+  writeFileSync(file, Buffer.from(text, 'latin1'))
+  assert.throws(() => readConfiguration(file, {}), { message: `${file}: is not UTF-8` })
+  writeFileSync(file, `\ufeff${text}`)
+  assert.equal(readConfiguration(file, {}).sources[0].name, CSV.name)
 })
 
 test('A source is read within the limits that its entry sets.', async (t) => {
