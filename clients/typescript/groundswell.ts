@@ -1603,7 +1603,7 @@ export class Groundswell {
   /**
    * What has changed since a snapshot.
    *
-   * What distinguishes the current snapshot, or the one of `snapshot`, from the one of `since`. `buoys` is not paged. It has every buoy that came (`added`), left (`removed`), moved, was renamed or described in another way, became active or inactive, or has readings that are new, differ or are gone (`changed`). `readings` of a buoy counts these by months: `from` and `to` are the times of the first and the last of them. `passes` and `forecast` say whether anything of them differs.
+   * How the current snapshot, or the one that `snapshot` names, differs from the one that `since` names. `buoys` is not paged. It has every buoy that came (`added`), left (`removed`), moved, was renamed or described in another way, became active or inactive, or has readings that are new, differ or are gone (`changed`). `readings` of a buoy counts these by months: `from` and `to` are the times of the first and the last of them. `passes` and `forecast` say whether anything of them differs.
    *
    * `include=readings` adds the readings themselves, in pages, by buoy and time; `buoys` is on the first page alone. A removed reading comes as it was. Follow the pages with `snapshot` set to the `until` of the first: `Link` does.
    *
