@@ -9,15 +9,13 @@ import type { KeptAnswer } from './kept-answer.ts'
 import { answerInSteps, TAIL_BYTES } from './envelope.ts'
 import type { ExpensiveRequest, Kept } from './sliced-answer.ts'
 import { BUSY_RETRY_SECONDS } from './expensive-answers.ts'
-import { errorAnswer, sendError } from './reply.ts'
+import { errorAnswer, FAULT, sendError, TAKES_NO_BODY } from './reply.ts'
 import type { RequestState } from './request-state.ts'
 import type { Sender } from './sender.ts'
 
 /** An expensive answer of more bytes is not kept: it would push out what many ask for. */
 export const MOST_KEPT_BYTES = 1024 * 1024
 
-export const FAULT = 'Internal error'
-export const TAKES_NO_BODY = 'A request for so long an answer has no body'
 const BUSY = 'Too many long answers are being made. Try again later, or ask for less'
 
 /** How an expensive answer is sent, and who gets it in the end. */

@@ -294,6 +294,10 @@ export function sendPreflight(exchange: Exchange): void {
   exchange.send(PREFLIGHT, null)
 }
 
+/** Messages of errors that several parts of the request path answer with. */
+export const FAULT = 'Internal error'
+export const TAKES_NO_BODY = 'This request takes no body. Allowed: a request without one'
+
 interface ErrorOptions {
   headers?: string
   more?: ErrorDetails

@@ -2,9 +2,8 @@
 import type { View } from '../answers/operation.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { timestampText } from '../sea/time.ts'
-import { TAKES_NO_BODY } from './deferred-answers.ts'
 import { FULL_RETRY_SECONDS } from './event-streams.ts'
-import { callersRequestId, sendError, streamHead } from './reply.ts'
+import { callersRequestId, sendError, streamHead, TAKES_NO_BODY } from './reply.ts'
 import type { RequestState } from './request-state.ts'
 import type { StreamTarget } from './request-target.ts'
 
