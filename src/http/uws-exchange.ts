@@ -139,8 +139,10 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     if (this.framing !== 'no body') return null
     const isHead = this.method === 'HEAD'
     const isFull = isHead && this.#lane!.isFull(LATER_HEAD_BYTES)
+    // The engine would close the connection too, but not know all ways to ask for it, nor say so.
+    const isLast = isFull || this.#headers.asksToClose
     this.#deferred++
-    return new UwsLaterReply(response, isHead, () => isFull || this.draining, events, {
+    return new UwsLaterReply(response, isHead, () => isLast || this.draining, events, {
       lane: this.#lane!,
       now: this.#now,
       onDone: () => this.#deferred--,

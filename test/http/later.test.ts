@@ -216,6 +216,31 @@ for (const kind of ENGINES) {
       }
     })
 
+    it('says that a connection ends whose client asked for it, and ends it, however it was asked', async () => {
+      for (const asked of ['close', 'Close', 'close, TE', 'keep-alive, close']) {
+        for (const [path, length] of [
+          ['/one-piece', 9],
+          ['/late-end', 5],
+          ['/large-piece', LONG_LENGTH],
+          ['/empty', 0],
+        ] as const) {
+          for (const method of ['GET', 'HEAD']) {
+            const client = new RawClient(port)
+            sockets.push(client.socket)
+            client.write(request(`${method} ${path}`, [`Connection: ${asked}`]))
+            const { headers, body } = await client.answer(method)
+            const what = `${method} ${path}, Connection: ${asked}`
+            assert.deepEqual(headers.get('connection'), ['close'], what)
+            assert.equal(headers.get('keep-alive'), undefined, what)
+            assert.equal(body.length, method === 'HEAD' ? 0 : length, what)
+            // Sooner than one on which nothing happens.
+            await client.closed(5000)
+          }
+        }
+      }
+      assert.equal((await ask(port, '/at-once', agent)).text, 'at once')
+    })
+
     it('sends an answer of no bytes, whole or without a piece', async () => {
       for (const path of ['/nothing', '/no-piece', '/nothing', '/no-piece']) {
         const none = await ask(port, path, agent)
