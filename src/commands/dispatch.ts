@@ -1,6 +1,7 @@
 /** Finds the command of a command line, runs it, and sets the exit code. */
 import { wantsJson, type Signals } from '../begin.mjs'
 import { existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { KeysFileError } from '../access/keys-file.ts'
 import { ServerFailure, Stops } from './stops.ts'
 import type { LOG_SETTINGS } from '../process/settings/logs.ts'
@@ -108,7 +109,7 @@ async function dispatch(given: readonly string[], signals: Signals): Promise<voi
   expectPositionals(positionals, found.positionals, found.optional, `groundswell ${name} ${found.usage}`)
   if (found.inFolder) expectFolder(positionals[0])
   warnOfPasswords(config, named)
-  if (found.existing !== null) expectFile(found.existing, config, named)
+  if (found.existing !== null) expectFile(found.existing, config, named, 'run' in found)
   if ('run' in found) {
     signals.letGo()
     await found.run(config as never, positionals)
@@ -157,11 +158,20 @@ function holdsPassword(value: unknown): boolean {
 }
 
 /** @throws KeysFileError */
-function expectFile(option: string, config: object, given: ReadonlyMap<string, string>): void {
+function expectFile(
+  option: string,
+  config: object,
+  given: ReadonlyMap<string, string>,
+  isOneCommand: boolean,
+): void {
   const name = given.get(option)
   const path = String((config as { [option: string]: unknown })[option])
   if (isAddress(path)) return
   if (name !== undefined && !existsSync(path)) {
     throw new KeysFileError(`${path}: there is no such file (${name}); "keys issue" makes one`)
   }
+  // A server may begin without its folder. Who asks for keys would be told that there are none.
+  const folder = dirname(path)
+  if (isOneCommand && name === undefined && given.has('data') && !existsSync(folder))
+    throw new KeysFileError(`${folder}: there is no such folder (${given.get('data')})`)
 }

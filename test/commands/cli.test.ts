@@ -379,6 +379,17 @@ test('A build says what it read on the standard error, and inspect what the snap
   assert.match(lineOf('bytes per reading: '), /^bytes per reading: \d+\.\d\d in columns, \d+\.\d\d on disk/)
 })
 
+test('A command about keys in a data folder that is not there fails, and does not say that there are no keys.', async (t) => {
+  const data = join(temporaryFolder(t), 'mistyped')
+  for (const words of [['list'], ['export', join(data, 'copy.json')]]) {
+    const { code, stdout, stderr } = await runCli(['keys', ...words, '--data', data])
+    assert.deepEqual(
+      [code, stdout, stderr],
+      [1, '', `groundswell: ${data}: there is no such folder (--data)\n`],
+    )
+  }
+})
+
 test('A command that fails says why whatever the level of its log is.', async () => {
   for (const level of ['error', 'warning', 'info', 'debug']) {
     const failed = await runCli(['build', '--source=csv:/nowhere', `--log-level=${level}`])
