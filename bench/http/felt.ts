@@ -36,6 +36,8 @@ export interface FeltContext {
 
 const SWAP_SHARE = 0.43
 const SWAP_BAR = 1.3
+/** After the last is due. */
+const SWAP_LATE_MS = 5000
 /** A busy machine takes seconds for what else takes a tenth of one. */
 const SWAP_LIMIT_MS = 60_000
 /** Of the capacity: what is left is the neighbour's. */
@@ -74,7 +76,10 @@ export const measureSwaps = (context: FeltContext): Promise<Section> =>
             read: Number(read),
             over: Number(over),
           }))
-        // The last one may still be on its way.
+        // The last one may still be on its way. Where a server that is asked as much as it takes was shown none
+        // but this one, and it is the one that it serves, the next is due.
+        await until(() => served().length > 0, SWAP_LATE_MS)
+        if (served().length === 0) swapping.next()
         await until(() => served().length > 0, SWAP_LIMIT_MS)
         const took = served()
         if (took.length === 0) throw new Error(`no swap was served:\n${server.output().slice(-1000)}`)

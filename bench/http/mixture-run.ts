@@ -75,14 +75,17 @@ async function beAtLast(swaps: SwapFolder, server: Server): Promise<void> {
 }
 
 /** Publishes the next snapshot every `seconds`, first after half of that, until it is stopped. */
-export function swapEvery(swaps: SwapFolder, seconds: number): { count: () => number; stop: () => void } {
+export function swapEvery(
+  swaps: SwapFolder,
+  seconds: number,
+): { count: () => number; next: () => void; stop: () => void } {
   let count = 0
   const next = (): void => void publish(swaps, count++ % swaps.manifests.length)
   let timer = setTimeout(function again() {
     next()
     timer = setTimeout(again, seconds * 1000).unref()
   }, seconds * 500).unref()
-  return { count: () => count, stop: () => clearTimeout(timer) }
+  return { count: () => count, next, stop: () => clearTimeout(timer) }
 }
 
 export async function measureMixture(context: MixtureContext): Promise<Section> {
