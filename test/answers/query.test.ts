@@ -30,6 +30,7 @@ import { ROUTED } from '../../src/routes.ts'
 
 const description = 'For tests.'
 
+// Compiling a schema takes longer than all else here.
 const readers = new WeakMap<Parameters, QueryReader<Parameters>>()
 
 function readWith<const P extends Parameters>(parameters: P, query: string): QueryOf<P> {
