@@ -7,8 +7,13 @@ import { RawClient } from './raw.ts'
 import { compileRevision, otherPackages } from './revisions.ts'
 import { startProduct, type Product, type Server } from './servers.ts'
 
-/** Servers of the revision before, on data that its own builder made of the same sources. */
-export async function startBefore(name: string, product: Product): Promise<{ cold: Server; hot: Server }> {
+/** The revision before, on data that its own builder made of the same sources. */
+export interface Before {
+  cold: Server
+  startHot: () => Promise<Server>
+}
+
+export async function startBefore(name: string, product: Product): Promise<Before> {
   const earlier = compileRevision(name)
   const others = otherPackages(earlier)
   if (others.length > 0) say(`${earlier.name} runs with packages other than its own: ${others.join(', ')}`)
@@ -19,7 +24,7 @@ export async function startBefore(name: string, product: Product): Promise<{ col
   const own = { ...product, cli: earlier.cli, snapshots }
   return {
     cold: await startProduct(own, { answerCache: '0', env }),
-    hot: await startProduct(own, { answerCache: `${HOT_CACHE}MiB`, env }),
+    startHot: () => startProduct(own, { answerCache: `${HOT_CACHE}MiB`, env }),
   }
 }
 

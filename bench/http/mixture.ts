@@ -12,7 +12,7 @@ import { sameBytes } from './same.ts'
 import { AS_OF, type BenchData } from './data.ts'
 import { LISTS } from './load.ts'
 import type { OpenRequest } from './open-loop.ts'
-import { isCompressed, RawClient, type RawReply } from './raw.ts'
+import { isCompressed, LEAST_COMPRESSED_BYTES, RawClient, type RawReply } from './raw.ts'
 import type { CeilingAnswer, Server } from './servers.ts'
 import { seededRandom, zipfRanks } from './statistics.ts'
 
@@ -163,8 +163,6 @@ export interface LearntMixture {
   compared: number
 }
 
-/** Shorter answers are never compressed. */
-const LEAST_PACKED_BYTES = 256
 const MOST_TRIES = 2000
 const BETWEEN_TRIES_MS = 5
 /** Asked together while answers are learnt. */
@@ -262,7 +260,7 @@ async function askUntilPacked(server: Server, headers: readonly string[], one: W
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const reply = await ask(server, headers, one)
     const isPlain = reply.status === 200 && !isCompressed(reply)
-    if (!one.gzip || !isPlain || reply.body.length < LEAST_PACKED_BYTES) return reply
+    if (!one.gzip || !isPlain || reply.body.length < LEAST_COMPRESSED_BYTES) return reply
     await wait(BETWEEN_TRIES_MS)
   }
   throw new Error(`${one.path} is not compressed`)

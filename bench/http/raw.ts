@@ -15,6 +15,9 @@ export interface RawReply {
 export const isCompressed = ({ head }: Pick<RawReply, 'head'>): boolean =>
   /\r\ncontent-encoding: gzip/i.test(head)
 
+/** Shorter answers are never compressed. */
+export const LEAST_COMPRESSED_BYTES = 256
+
 /** Longest answer we wait for. */
 const TIMEOUT_MS = 30_000
 const HEAD_END = Buffer.from('\r\n\r\n')

@@ -108,25 +108,27 @@ async function measureOperations(
   // 1.9 GB of the large data.
   if (!TOGETHER_SECTIONS.some((section) => wants(section))) histories.clear()
   if (wants('table')) {
-    const hot = await startHot()
     const peers = options['no-peers'] ? [] : await openPeers(data, key, results.notRun, say)
     const before = options.before === undefined ? null : await startBefore(options.before, product)
     for (const plan of plans) {
       if (before !== null) await compareBefore(plan, before.cold, cold, key)
-      await measureCase(plan, { cold, hot, before, ceiling, peers, key }, results)
+      // A cache that is full of the answers of other cases would not take in all of this one's.
+      const [hot, hotBefore] = [await startHot(), (await before?.startHot()) ?? null]
+      const earlier = before === null || hotBefore === null ? null : { cold: before.cold, hot: hotBefore }
+      await measureCase(plan, { cold, hot, before: earlier, ceiling, peers, key }, results)
+      await hot.stop()
+      await hotBefore?.stop()
     }
     await before?.cold.stop()
-    await before?.hot.stop()
     for (const peer of peers) await peer.stop()
-    await hot.stop()
     const floor = seriesFloor(data, results.shares)
     if (floor !== null) results.limits.push(floor)
   } else if (wants('check')) {
-    const hot = await startHot()
     for (const plan of plans) {
+      const hot = await startHot()
       for (const [mode, more] of HOT_MODES) await keep(plan, mode, more, { cold, hot, key }, results)
+      await hot.stop()
     }
-    await hot.stop()
   }
   const pathsOf = (one: Case): string[] => plans.find((plan) => plan.one === one)!.cold
   const context = {

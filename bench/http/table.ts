@@ -7,7 +7,7 @@ import { RefusedError, saturate, type Load, type Sample } from './load.ts'
 import { HOT_MODES, MODES, ROUNDS, say, SECONDS, type HotMode } from './options.ts'
 import type { Peer } from './peers.ts'
 import { checkable, listFile, probe, type Plan } from './plans.ts'
-import { isCompressed, RawClient } from './raw.ts'
+import { isCompressed, LEAST_COMPRESSED_BYTES, RawClient } from './raw.ts'
 import type { PeerRow, Results, ShareRow } from './report.ts'
 import { isStopping, type Ceiling, type Server } from './servers.ts'
 import { median, medians } from './statistics.ts'
@@ -241,7 +241,10 @@ async function warm(
   while (plain.length > 0 && performance.now() < deadline) {
     const asked = plain
     plain = []
-    for (const path of asked) if (!isCompressed(await client.get(BASE_PATH + path))) plain.push(path)
+    for (const path of asked) {
+      const reply = await client.get(BASE_PATH + path)
+      if (!isCompressed(reply) && reply.body.length >= LEAST_COMPRESSED_BYTES) plain.push(path)
+    }
     if (plain.length > 0) await wait(BETWEEN_TRIES_MS)
   }
   client.close()
