@@ -1,4 +1,4 @@
-/** Assembles the `.wat` files of `src/answers/` into the modules beside them: `npm run wasm`. */
+/** Assembles the `.wat` files of `src/` into the modules beside them: `npm run wasm`. */
 import { writeFileSync } from 'node:fs'
 import { codeFile, codeText, SOURCES } from './assemble.ts'
 
