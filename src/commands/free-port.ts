@@ -1,6 +1,7 @@
 /** Finds out before anything is done whether a server can listen, and what is there where it cannot. */
-import { findFreePort, inUrl, ListenError } from '../http/port.ts'
+import { findFreePort, ListenError } from '../http/port.ts'
 import { API_ADDRESS } from '../process/server.ts'
+import { inUrl } from '../system/in-url.ts'
 
 /** A server on this machine answers within milliseconds. */
 const ANSWER_MS = 2000

@@ -1,10 +1,10 @@
 /** `health`: asks the admin port of a server on this machine, for the health check of a container. */
-import { inUrl } from '../http/port.ts'
 import { DEFAULT_ADMIN_PORT } from '../process/admin-port.ts'
 import { SERVE_SETTINGS } from '../process/settings/serve.ts'
 import { flag, type ConfigOf } from '../process/settings/setting.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { BuildError } from '../system/build-error.ts'
+import { inUrl } from '../system/in-url.ts'
 import { command } from './command.ts'
 import { print } from './surroundings.ts'
 
@@ -55,6 +55,5 @@ async function answerOf({
 /** An address of this machine where the server listens on all of them. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
-  if (host === '::') return '[::1]'
-  return inUrl(host)
+  return inUrl(host === '::' ? '::1' : host)
 }

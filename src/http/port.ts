@@ -4,6 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
+import { inUrl } from '../system/in-url.ts'
 
 /** Milliseconds for which another server may be about to listen; it takes some tens. */
 const TURN_PATIENCE = 10_000
@@ -77,7 +78,8 @@ export async function findFreePort(
     return port
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    throw new ListenError(host, port, code ?? message, options)
+    const reason = code ?? message
+    throw new ListenError(host, port, reason, options === null ? null : adviceOn(reason, options))
   }
 }
 
@@ -127,11 +129,12 @@ export interface AddressOptions {
   readonly port: string
 }
 
-/** Which option to change. Another port is no help where the address is not this machine's. */
-function adviceOn(reason: string, { host, port }: AddressOptions): string {
+/** What to do where an address cannot be listened on. `reason`: a system's error code. */
+export function adviceOn(reason: string, { host, port }: AddressOptions): string {
   if (reason === 'EADDRINUSE')
     return `choose another with ${port} (0 takes any free one), or end what has it (ss -ltnp shows it)`
   if (reason === 'EACCES') return `choose another with ${port}`
+  // Another port is no help where the address is not this machine's.
   return `name an address of this machine with ${host}: 127.0.0.1 is for this machine alone, 0.0.0.0 is all of IPv4, :: is all`
 }
 
@@ -141,11 +144,10 @@ export class ListenError extends Error {
   /** A system's error code, or words. */
   readonly reason: string
 
-  /** `advice`: what to do, or the options that the address comes from. */
-  constructor(host: string, port: number, reason: string, advice: AddressOptions | string | null = null) {
+  /** `advice`: what to do, such as `adviceOn` says. */
+  constructor(host: string, port: number, reason: string, advice: string | null = null) {
     const what = `cannot listen on ${inUrl(host)}:${port}: ${REASONS[reason] ?? reason}`
-    const todo = typeof advice === 'object' && advice !== null ? adviceOn(reason, advice) : advice
-    super(todo === null ? what : `${what}; ${todo}`)
+    super(advice === null ? what : `${what}; ${advice}`)
     this.reason = reason
   }
 }
@@ -153,9 +155,4 @@ export class ListenError extends Error {
 /** Whether no end of another program would help: the address is not this machine's. */
 export function isElsewhere(error: unknown): boolean {
   return error instanceof ListenError && /^(EADDRNOTAVAIL|ENOTFOUND)$/.test(error.reason)
-}
-
-/** A host as URLs have it: an address of IPv6 in brackets. */
-export function inUrl(host: string): string {
-  return host.includes(':') ? `[${host}]` : host
 }

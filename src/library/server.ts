@@ -1,10 +1,10 @@
 /** A server within another program. */
-import { inUrl } from '../http/port.ts'
 import { levelOf } from '../logs/log.ts'
 import { startServer as start } from '../process/server.ts'
 import { SERVE_SETTINGS, type ServeConfig } from '../process/settings/serve.ts'
 import type { Setting } from '../process/settings/setting.ts'
 import { UsageError } from '../process/usage-error.ts'
+import { inUrl } from '../system/in-url.ts'
 import { join } from 'node:path'
 
 /**

@@ -1,4 +1,5 @@
 /** Addresses of Redis and Valkey: read from a text, and named in messages without their password. */
+import { inUrl } from '../system/in-url.ts'
 
 /** Characters. Eight hosts, a user and a password percent-encoded stay far below this. */
 const MAX_ADDRESS_LENGTH = 2048
@@ -57,7 +58,7 @@ export function parseAddress(text: string): RedisAddress {
   const database = parseDatabase(path)
   const { user, password } = parseLogin(login)
   const prefix = parsePrefix(query)
-  const shown = hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(',')
+  const shown = hosts.map(({ host, port }) => `${inUrl(host)}:${port}`).join(',')
   const within = prefix === DEFAULT_PREFIX ? '' : `?prefix=${prefix}`
   const behind = `${shown}/${database}${within}`
   const before = tls ? 'rediss://' : 'redis://'
