@@ -90,9 +90,12 @@ interface Limits {
 type WithDefault<T> = { required: true } | { default: T }
 type Declared<T> = { required?: boolean; default?: T }
 
-/** For documentation: 90 and 180 degrees are the ends, whatever the number of decimals. */
-const LATITUDE = '-?(90(\\.0+)?|[1-8]?[0-9](\\.[0-9]+)?)'
-const LONGITUDE = '-?(180(\\.0+)?|(1[0-7][0-9]|[1-9]?[0-9])(\\.[0-9]+)?)'
+/**
+ * For documentation: 90 and 180 degrees are the ends, whatever the number of decimals and of zeros in front.
+ * The reader rounds to a double first, so that beyond 13 decimals it takes a little more.
+ */
+const LATITUDE = '-?0*(90(\\.0+)?|[1-8]?[0-9](\\.[0-9]+)?)'
+const LONGITUDE = '-?0*(180(\\.0+)?|(1[0-7][0-9]|[1-9]?[0-9])(\\.[0-9]+)?)'
 
 const BOUND = { type: 'number' }
 

@@ -23,7 +23,7 @@ import {
   type Parameters,
   type QueryOf,
 } from '../../src/answers/parameters.ts'
-import { MAX_TEXT } from '../../src/answers/value-text.ts'
+import { MAX_TEXT, WITHOUT_CONTROL_CHARACTERS } from '../../src/answers/value-text.ts'
 import { QueryReader } from '../../src/answers/query.ts'
 import { RawQuery } from '../../src/answers/raw-query.ts'
 import { ROUTED } from '../../src/routes.ts'
@@ -501,6 +501,56 @@ test('The schemas of all parameters are schemas, which the reader takes for gran
     }
   }
   assert.ok(!ajv.validateSchema({ type: 'integer', minimum: 'none' }))
+})
+
+test('The texts that the pattern of a parameter describes are those that the reader takes.', () => {
+  const patterned = ROUTED.flatMap((operation) => Object.entries<Parameters[string]>(operation.parameters))
+    .map(([name, parameter]) => ({ name, parameter, wire: parameter.wire as { pattern?: string } }))
+    .filter(({ wire: { pattern } }) => pattern !== undefined && pattern !== WITHOUT_CONTROL_CHARACTERS)
+    // What it needs beside others its handler sees to.
+    .filter(({ name }) => name !== 'include')
+  const names = new Set(patterned.map(({ name }) => name))
+  for (const name of ['near', 'country', 'time', 'since']) assert.ok(names.has(name), name)
+  const ajv = new Ajv2020()
+  const piece = fc.constantFrom(
+    '0',
+    '00',
+    '1',
+    '18',
+    '9',
+    '90',
+    '180',
+    '-',
+    '.',
+    ',',
+    ':',
+    'wind',
+    'FR',
+    'a',
+    ' ',
+  )
+  for (const { name, parameter, wire } of patterned) {
+    const isDescribed = ajv.compile(wire)
+    const described = fc.stringMatching(new RegExp(wire.pattern!))
+    const changed = fc
+      .tuple(described, piece, fc.nat(30), fc.boolean())
+      .map(([good, more, at, cuts]) => good.slice(0, at) + more + good.slice(cuts ? at + 1 : at))
+    const loose = fc.array(piece, { minLength: 1, maxLength: 8 }).map((pieces) => pieces.join(''))
+    const given = fc.oneof(described, changed, loose).filter((value) => value !== '')
+    fc.assert(
+      fc.property(given, (value) => {
+        let isTaken = true
+        try {
+          valueOf(parameter, encodeURIComponent(value))
+        } catch (error) {
+          assert.ok(error instanceof ApiError)
+          isTaken = false
+        }
+        assert.equal(isTaken, isDescribed(value), `${name}=${value}`)
+      }),
+      { numRuns: 300 },
+    )
+  }
 })
 
 test('A query may ask for another form by the names of forms alone, encoded or not.', () => {
