@@ -30,7 +30,7 @@ export interface ServedOptions {
 
 export class ServedSnapshot {
   readonly hold: Hold
-  readonly cache: AnswerCache
+  cache: AnswerCache
   readonly isPinned: boolean
   /** The id where the snapshot is pinned, else ''. */
   readonly pin: string
@@ -41,6 +41,7 @@ export class ServedSnapshot {
   readonly #headsOf = new Map<Format, Heads>()
   readonly #headsFor: (format: Format) => Heads
   readonly notModifiedHeads: Heads
+  readonly #cacheBytes: number
 
   /** `view` is null before the first snapshot. `popularity`: of requests, as the snapshot before has it. */
   constructor(
@@ -55,7 +56,8 @@ export class ServedSnapshot {
     this.hold = { view }
     this.isPinned = isPinned
     this.pin = isPinned ? id : ''
-    this.cache = new AnswerCache(isPinned ? answerCache * PINNED_CACHE_SHARE : answerCache, popularity)
+    this.#cacheBytes = isPinned ? answerCache * PINNED_CACHE_SHARE : answerCache
+    this.cache = new AnswerCache(this.#cacheBytes, popularity)
     this.header = view === null ? '' : snapshotHeaders(id, view.dataset.demo)
     // Without the view: heads of answers to slow readers outlive it.
     const named = view === null ? null : { snapshotId: id, demo: view.dataset.demo }
@@ -72,6 +74,11 @@ export class ServedSnapshot {
 
   get view(): View | null {
     return this.hold.view
+  }
+
+  /** Another snapshot has left: kept answers may compare with it (`since=ID`), and it is gone for them, too. */
+  otherLeft(): void {
+    this.cache = new AnswerCache(this.#cacheBytes, this.cache.popularity)
   }
 
   /** Has slow readers let go of it after a while. */
@@ -111,15 +118,22 @@ export class HeldViews {
 
   /** Of `views`, oldest first, the last is served from now on; those that are not among them leave. */
   hold(views: readonly View[], most: number): void {
+    const hasOneLeft = this.#views.some((view) => !views.includes(view))
     this.#views = views
     this.#most = most
     for (const [id, pinned] of this.#pinned) {
-      if (views.some((view) => view === pinned.view)) continue
+      if (views.some((view) => view === pinned.view)) {
+        if (hasOneLeft) pinned.otherLeft()
+        continue
+      }
       this.#pinned.delete(id)
       pinned.leave()
     }
     const view = views.at(-1)!
-    if (this.current.view === view) return
+    if (this.current.view === view) {
+      if (hasOneLeft) this.current.otherLeft()
+      return
+    }
     if (this.current.view !== null) this.current.leave()
     this.current = new ServedSnapshot(view, false, this.#options, this.current.cache.popularity)
   }

@@ -136,6 +136,25 @@ test('Every buoy and month that differs is named, with what came of it, and noth
   assert.equal(none.meta.total_pages, 0)
 })
 
+test('A pinned answer that is kept is gone when the snapshot that it compares with has left.', () => {
+  const held = new Set([first.id, second.id])
+  const [one, two] = views.map((view): View => ({
+    ...view,
+    changesSince: (id) => (held.has(id) ? view.changesSince!(id) : null),
+  }))
+  const asked = new AskedPath(one, {}, [key])
+  asked.path.hold([one, two], 3)
+  const target = `/v2/changes?since=${first.id}&snapshot=${second.id}`
+  const { headers } = asked.get(target, KEYED)
+  for (let round = 0; round < 3; round++) assert.equal(asked.get(target, KEYED).status, 200)
+  held.delete(first.id)
+  // Which snapshot has come in its place does not matter.
+  asked.path.hold([two, { ...two }], 3)
+  for (const condition of [{}, { 'if-none-match': headers.etag }]) {
+    assert.equal(asked.get(target, { ...KEYED, ...condition }).status, 410)
+  }
+})
+
 test('The readings that differ come in pages, removed ones as they were, and links lead through them.', () => {
   const asked = path()
   const seen: string[] = []
