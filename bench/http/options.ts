@@ -17,9 +17,9 @@ export const { values: options, positionals } = parseArgs({
     'no-proxies': { type: 'boolean', default: false },
     /** Seconds between two swaps in the mixture. */
     'swap-every': { type: 'string' },
-    /** Kept connections of the mixture, and processes that ask over them. */
+    /** Kept connections of the mixture, and processes that ask over them: on one core two would take turns. */
     connections: { type: 'string' },
-    clients: { type: 'string', default: '2' },
+    clients: { type: 'string', default: '1' },
     /** Requests a second where latencies are taken, in place of a share of the capacity. */
     rate: { type: 'string' },
     /** Of the table: some of cold, hot, gzip. */

@@ -198,7 +198,7 @@ test(
     )
     assert.equal(status, 0, stderr)
     for (const pattern of [
-      /, Node [\d.]+ --v8-pool-size=0, revision /,
+      /, Node [\d.]+ --v8-pool-size=0 --single-threaded-gc, revision /,
       /^\| mixture, now: detail +\|/m,
       /^\| mixture, share of its ceiling by CPU time/m,
       /^\| mixture: two workers on two cores over one/m,

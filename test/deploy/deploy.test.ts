@@ -141,11 +141,14 @@ function threadsOf(options: readonly string[], cores: string): number {
 }
 
 test(
-  'The unit, the image and the scripts of npm start Node with the same option, by which V8 has one thread less than there are cores, and at least one.',
+  'The unit, the image and the scripts of npm start Node with the same options: V8 compiles on one thread less than there are cores, and at least one, and collects garbage on none.',
   { skip: missingTool('taskset', 'util-linux') },
   () => {
     const options = shippedNodeOptions()
-    assert.equal(options.length, 1)
+    assert.deepEqual(
+      options.map((option) => option.replace(/=.*/, '')),
+      ['--v8-pool-size', '--single-threaded-gc'],
+    )
     const [, entry] = /^ENTRYPOINT (\[.*\])$/m.exec(readFileSync(join(DEPLOY, 'Dockerfile'), 'utf8'))!
     assert.deepEqual(nodeOptions(JSON.parse(entry) as string[]), options)
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {

@@ -153,6 +153,7 @@ const OTHER_OPTIONS = new Set([
   'no-save',
   'ignore-scripts',
   'test',
+  'single-threaded-gc',
   'trace-gc',
   'perf-basic-prof',
   'cpu-prof',
