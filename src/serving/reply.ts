@@ -157,6 +157,8 @@ const FILE_BYTES = 512
 /** More than the longest head takes, with the room that the writer asks for before it writes a text. */
 const HEAD_BYTES = 2048 + 3 * (MOST_LINK_BYTES + FILE_BYTES)
 
+const HEX_DIGITS = '0123456789abcdef'
+
 /** Heads of fewer bytes are most of them. */
 const HEAD_VIEWS = 1024
 
@@ -248,10 +250,24 @@ export class Heads {
 
   /** Whether `If-None-Match` names the ETag with the number of `fields`. */
   matches(condition: string, { high, low }: HeadFields): boolean {
+    // Most name one tag, as it was given; behind a swap, one of the snapshot before.
+    if (this.#isTag(condition, high, low)) return true
+    const start = this.#tagStart.slice(2)
+    if (!condition.includes(start)) return condition.trim() === ANY_TAG
     const number = (high * 0x100000000 + (low >>> 0)).toString(16).padStart(ETAG_NUMBER_LENGTH, '0')
-    const tag = `${this.#tagStart}${number}"`
-    // Most name one tag, as it was given.
-    return condition === tag || namesEtag(condition, tag.slice(2))
+    return namesEtag(condition, `${start}${number}"`)
+  }
+
+  /** Whether it is the tag, digit by digit: V8 takes 1 µs to write a number of 48 bits in hexadecimal. */
+  #isTag(condition: string, high: number, low: number): boolean {
+    const start = this.#tagStart.length
+    if (condition.length !== start + ETAG_NUMBER_LENGTH + 1 || !condition.endsWith('"')) return false
+    for (let i = 0; i < ETAG_NUMBER_LENGTH; i++) {
+      // Of the distance the shift takes five bits, so that the first four digits come of `high`.
+      const digit = ((i < 4 ? high : low) >>> (4 * (ETAG_NUMBER_LENGTH - 1 - i))) & 15
+      if (condition.charCodeAt(start + i) !== HEX_DIGITS.charCodeAt(digit)) return false
+    }
+    return condition.startsWith(this.#tagStart)
   }
 }
 
