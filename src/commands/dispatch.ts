@@ -13,7 +13,7 @@ import { isAddress, parseAddress } from '../redis/address.ts'
 import { readCommandLine, variableOf } from './arguments.ts'
 import { usualDataFolder } from './data-folder.ts'
 import { expectedFault } from './faults.ts'
-import { commandHelp, overview } from './help.ts'
+import { commandHelp, folded, overview } from './help.ts'
 import { suggestion } from './suggest.ts'
 import { environment, logSettings, note, noteEnd, print, programVersion, setLog } from './surroundings.ts'
 import { COMMANDS } from './table.ts'
@@ -71,7 +71,7 @@ async function dispatch(given: readonly string[], signals: Signals): Promise<voi
     given.length > 0 && (!given[0].startsWith('-') || HELP.test(given[0]) || VERSION.test(given[0]))
   const argv = isNamed ? given : [FIRST_COMMAND, ...given]
   if (HELP.test(argv[0])) {
-    print(overview(COMMANDS, ''))
+    printHelp(overview(COMMANDS, ''))
     return
   }
   if (VERSION.test(argv[0])) {
@@ -81,7 +81,7 @@ async function dispatch(given: readonly string[], signals: Signals): Promise<voi
   const names = Object.keys(COMMANDS)
   const isGroup = names.some((name) => name.startsWith(`${argv[0]} `))
   if (isGroup && argv.slice(1).every((argument) => HELP.test(argument))) {
-    print(overview(COMMANDS, `${argv[0]} `))
+    printHelp(overview(COMMANDS, `${argv[0]} `))
     return
   }
   const words = isGroup && !argv[1].startsWith('-') ? 2 : 1
@@ -101,7 +101,7 @@ async function dispatch(given: readonly string[], signals: Signals): Promise<voi
     given: named,
   } = readCommandLine(found.settings, argv.slice(words), environment, usualDataFolder)
   if (help) {
-    print(commandHelp(name, entry.summary, found))
+    printHelp(commandHelp(name, entry.summary, found))
     return
   }
   const { 'log-format': format, 'log-level': level } = config as Partial<ConfigOf<typeof LOG_SETTINGS>>
@@ -119,6 +119,11 @@ async function dispatch(given: readonly string[], signals: Signals): Promise<voi
   await found.serve(config as never, stops, signals)
   // All is saved. What still waits for something does not keep the process.
   await stops.end(0)
+}
+
+function printHelp(text: string): void {
+  // A terminal that does not know its width, as one of a container may, says 0.
+  print(folded(text, process.stdout.columns || undefined))
 }
 
 function expectPositionals(

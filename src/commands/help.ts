@@ -1,4 +1,7 @@
-/** Texts of `--help`: the list of the commands, and the usage and options of each. */
+/**
+ * Texts of `--help`: the list of the commands, and the usage and options of each. They have one line for each
+ * command and option; `folded` makes them fit a terminal.
+ */
 import type { Setting, Settings } from '../process/settings/setting.ts'
 import { KIND_HELP } from '../sources/kinds.ts'
 import { variableOf } from './arguments.ts'
@@ -7,6 +10,39 @@ import type { Command, Service } from './command.ts'
 /** Columns that names of commands and of source kinds take in their lists. */
 const NAME_COLUMNS = 17
 const KIND_COLUMNS = 13
+
+/** Width where there is no terminal, as in a pipe: the same text whatever the window that it is typed in. */
+const USUAL_WIDTH = 80
+/** A narrower terminal breaks lines itself: one word below the other would be worse. */
+const LEAST_WORDS_WIDTH = 30
+
+/**
+ * A text of `--help` with lines of at most `columns` characters, broken between words. What does not fit goes
+ * on below where the second column begins, so that `grep` finds a command or an option with the beginning of
+ * what it means. A word that is longer, such as a variable's name, is not broken.
+ * @param columns of the terminal; undefined where there is none
+ */
+export function folded(text: string, columns = USUAL_WIDTH): string {
+  return text
+    .split('\n')
+    .map((line) => foldedLine(line, columns))
+    .join('\n')
+}
+
+function foldedLine(line: string, columns: number): string {
+  const left = /^ +\S.*? {2,}/.exec(line)?.[0] ?? ''
+  const width = Math.max(columns, left.length + LEAST_WORDS_WIDTH)
+  const lines: string[] = []
+  let current = left
+  for (const word of line.slice(left.length).split(' ')) {
+    if (current.length > left.length && current.length + 1 + word.length > width) {
+      lines.push(current)
+      current = ' '.repeat(left.length)
+    }
+    current += current.length > left.length ? ` ${word}` : word
+  }
+  return [...lines, current].join('\n')
+}
 
 /**
  * The list of the commands.
@@ -24,8 +60,7 @@ export function overview(
     '',
     ...rows,
     '',
-    `groundswell ${group}COMMAND --help shows its options. Each can also come from the environment: GROUNDSWELL_`,
-    'and its name in capitals, with _ for -, as in GROUNDSWELL_KEYS=keys.json. groundswell --version shows the version.',
+    `groundswell ${group}COMMAND --help shows its options. Each can also come from the environment: GROUNDSWELL_ and its name in capitals, with _ for -, as in GROUNDSWELL_KEYS=keys.json. groundswell --version shows the version.`,
   ].join('\n')
 }
 

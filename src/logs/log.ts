@@ -1,12 +1,12 @@
 /**
  * The lines that a process writes for its operator: one line an event, as text or as JSON.
  *
- * The parts of the program hand over text whose beginning says how grave it is: `fault`, `warning: `,
+ * The parts of the program hand over text whose beginning says how serious it is: `fault`, `warning: `,
  * `debug: `, and nothing for all else. As JSON each line is one object with `time`, `level` and `message`.
  * Nothing in a message can end its line, or steer a terminal.
  */
 
-/** From the gravest on. A level shows its own lines and those before it. */
+/** From the most serious on. A level shows its own lines and those before it. */
 export const LEVELS = ['error', 'warning', 'info', 'debug'] as const
 export type Level = (typeof LEVELS)[number]
 export const FORMATS = ['text', 'json'] as const

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readCommandLine, variableOf } from '../../src/commands/arguments.ts'
-import { settingsHelp } from '../../src/commands/help.ts'
+import { folded, settingsHelp } from '../../src/commands/help.ts'
 import { BUILD_SETTINGS, RUN_SETTINGS } from '../../src/commands/build-settings.ts'
 import { ISSUE_SETTINGS, KEYS_FILE_SETTINGS, parseQuota } from '../../src/commands/keys.ts'
 import { SERVE_SETTINGS } from '../../src/process/settings/serve.ts'
@@ -247,6 +247,25 @@ test('Help names every option with its meaning, default and variable.', () => {
     // Every default is itself a value that is taken.
     readCommandLine(settings, required(settings), {})
   }
+})
+
+test('Folded help has the same words in the same two columns, in lines that fit.', () => {
+  const text = settingsHelp(RUN_SETTINGS)
+  const second = /^ +\S.*? {2,}/.exec(text)![0].length
+  for (let columns = 20; columns <= 300; columns++) {
+    const lines = folded(text, columns).split('\n')
+    assert.deepEqual(lines.join(' ').split(/ +/), text.replaceAll('\n', ' ').split(/ +/))
+    for (const line of lines) {
+      const words = line.slice(second).split(' ')
+      assert.match(line.slice(second - 2, second + 1), /^ {2}\S$/)
+      assert.ok(line.length <= Math.max(columns, second + 30) || words.length === 1, line)
+    }
+    assert.deepEqual(
+      lines.filter((line) => line.startsWith('  --')).map((line) => line.slice(0, second).trim()),
+      Object.entries(RUN_SETTINGS).map(([option, { placeholder }]) => `--${option} ${placeholder}`.trim()),
+    )
+  }
+  assert.equal(folded(text, Infinity), text)
 })
 
 test('The quota of an argument is read as that of the option.', () => {

@@ -28,8 +28,10 @@ interface Outcome {
 async function runAll(
   commandLines: string[][],
   environment: { [name: string]: string } = {},
+  columns?: number,
 ): Promise<Outcome[]> {
   const script = `
+    process.stdout.columns = ${columns}
     const { main } = await import(${JSON.stringify(CLI.href)})
     // Each command line listens to signals and to closed pipes anew.
     for (const emitter of [process, process.stdout, process.stderr]) emitter.setMaxListeners(0)
@@ -114,7 +116,7 @@ test('Help names the variable of every option, and that of a build the kinds of 
   const names = ['build', 'serve', 'run', 'report', 'rollback', 'keys issue', 'keys list', 'keys set-quota']
   const helps = await runAll(names.map((name) => [...name.split(' '), '--help']))
   for (const [i, { stdout }] of helps.entries()) {
-    const options = [...stdout.matchAll(/^ {2}--([a-z-]+).*$/gm)]
+    const options = [...stdout.matchAll(/^ {2}--([a-z-]+).*(?:\n {3,}.*)*$/gm)]
     assert.ok(options.length > 0, names[i])
     for (const [line, option] of options)
       assert.ok(line.includes(`GROUNDSWELL_${option.toUpperCase().replaceAll('-', '_')})`), line)
@@ -122,6 +124,19 @@ test('Help names the variable of every option, and that of a build the kinds of 
   assert.deepEqual(Object.keys(KIND_HELP).toSorted(), [...KIND_OPTIONS.keys()].toSorted())
   for (const help of [helps[0].stdout, helps[2].stdout])
     for (const kind of KIND_OPTIONS.keys()) assert.match(help, new RegExp(`^  ${kind} +\\S`, 'm'))
+})
+
+test('Help has lines of at most 80 characters where there is no terminal, and as many as a terminal has.', async () => {
+  const names = ['run', 'build', 'keys issue', 'keys', '']
+  const argvs = names.map((name) => [...name.split(' ').filter((word) => word !== ''), '--help'])
+  const widest = (outcomes: Outcome[]): number =>
+    Math.max(...outcomes.flatMap(({ stdout }) => stdout.split('\n').map((line) => line.length)))
+  const piped = await runAll(argvs)
+  assert.ok(widest(piped) <= 80, String(widest(piped)))
+  const wide = await runAll(argvs, {}, 120)
+  assert.ok(widest(wide) > 80 && widest(wide) <= 120, String(widest(wide)))
+  const words = (outcomes: Outcome[]): string[][] => outcomes.map(({ stdout }) => stdout.split(/\s+/))
+  assert.deepEqual(words(wide), words(piped))
 })
 
 test('Of a word that nobody knows, the nearest one is named.', async () => {

@@ -48,7 +48,7 @@ test('Whatever a message holds, an event is one line: one object of JSON, or a t
   )
 })
 
-test('A level shows its own lines and the graver ones; the beginning of a line says how grave it is.', () => {
+test('A level shows its own lines and the more serious ones; the beginning of a line says how serious it is.', () => {
   const lines = [
     'fault in worker 1: Error',
     'warning: no explorer',

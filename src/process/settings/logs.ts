@@ -13,7 +13,7 @@ export const LOG_SETTINGS = {
   } satisfies Setting<Format>,
   'log-level': {
     placeholder: 'LEVEL',
-    help: `the least grave lines to write: ${LEVELS.join(', ')}`,
+    help: `the least serious lines to write: ${LEVELS.join(', ')}; error writes only errors, debug everything`,
     default: 'info',
     parse: oneOf(LEVELS),
   } satisfies Setting<Level>,
