@@ -39,6 +39,16 @@ function parseNetwork(cidr: string): Network | null {
   return { ipv4, words, mask }
 }
 
+/** Those of some CIDRs that hold every address of IPv4 or of IPv6, such as `0.0.0.0/0`. */
+export function holdingEverybody(cidrs: readonly string[]): string[] {
+  return cidrs.filter((cidr) => {
+    const network = parseNetwork(cidr)
+    return (
+      network !== null && (network.ipv4 ? network.mask[3] === 0 : network.mask.every((word) => word === 0))
+    )
+  })
+}
+
 /**
  * The proxies whose word about the client's address counts (`--trusted-proxy`). From anybody else
  * `X-Forwarded-For` and `Forwarded` are ignored: a client can write what it likes into them.

@@ -13,6 +13,7 @@ import {
   share,
   wholeNumber,
 } from '../process/settings/values.ts'
+import { UsageError } from '../process/usage-error.ts'
 import { parseTimestamp } from '../sea/time.ts'
 
 /** Data that are built anew once a year; the schedule looks at the clock every minute. */
@@ -93,6 +94,19 @@ export const BUILD_SETTINGS = {
   ...PUBLISH_SETTINGS,
 } as const
 
+/**
+ * A build that begins later than the next one is due takes its place: builds would come less often than
+ * `every` says.
+ * @throws UsageError
+ */
+export function expectSchedule({ every, jitter }: { every: number; jitter: number }): void {
+  if (every > 0 && jitter > every) {
+    throw new UsageError(
+      '--jitter: expected no more than --every: a build that is late by more than the time between two builds takes the place of the next one',
+    )
+  }
+}
+
 export const RUN_SETTINGS = {
   ...SERVE_SETTINGS,
   source: { ...source, help: `${source.help} (demo where neither is given)` },
@@ -108,7 +122,7 @@ export const RUN_SETTINGS = {
   } satisfies Setting<number>,
   jitter: {
     placeholder: 'TIME',
-    help: 'the longest time by which a build begins late, chosen at random for each',
+    help: 'the longest time by which a build begins late, chosen at random for each; no more than --every',
     default: '0',
     parse: durationOrZero(MOST_JITTER_DAYS),
   } satisfies Setting<number>,

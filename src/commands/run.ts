@@ -9,7 +9,7 @@ import type { BuildFigures } from '../metrics/figures.ts'
 import { endChildren, runBuild } from '../process/build-child.ts'
 import { Schedule, type ScheduleState } from '../process/schedule.ts'
 import type { ConfigOf } from '../process/settings/setting.ts'
-import { RUN_SETTINGS } from './build-settings.ts'
+import { expectSchedule, RUN_SETTINGS } from './build-settings.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { isAddress } from '../redis/address.ts'
 import type { Doors } from '../access/page-reads.ts'
@@ -37,6 +37,7 @@ export const run = service({
 })
 
 async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promise<void> {
+  expectSchedule(config)
   // A port that is taken is found before anything is built, and before a key is shown to nobody.
   await expectFreePort(config)
   makeDataFolder(config.data)

@@ -28,6 +28,7 @@ import { startKeys, type ServedKeys } from './keys.ts'
 import { redisOf } from './redis.ts'
 import { ReadinessProbes } from './readiness-probes.ts'
 import { Reloader } from './reload.ts'
+import { doubtsAbout } from './settings/doubts.ts'
 import type { ServeConfig } from './settings/serve.ts'
 import { QuotaStore } from './quota-store.ts'
 import { metricsText } from './metrics.ts'
@@ -53,6 +54,7 @@ export class StoppedEarly extends Error {
 export async function startServer(config: ServeConfig, surroundings: Surroundings): Promise<RunningServer> {
   const engine = loadEngine(config.engine)
   if (engine.warning !== null) surroundings.log(`warning: ${engine.warning}`)
+  for (const { found, advice } of doubtsAbout(config)) surroundings.log(`warning: ${found}; ${advice}`)
   const count = Math.min(config.workers, engine.maxWorkers)
   // A taken port is reported before anything is loaded. Whether it is still free then, its opening shows.
   await findFreePort(config.host, config.port, API_ADDRESS)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import * as fc from 'fast-check'
 import { AddressCounters, ProxyWarnings } from '../../src/access/address-counters.ts'
-import { TrustedProxies } from '../../src/access/trusted-proxies.ts'
+import { holdingEverybody, TrustedProxies } from '../../src/access/trusted-proxies.ts'
 
 const NOON = Date.parse('2026-03-27T12:00:00Z') / 1000
 
@@ -29,6 +29,17 @@ function together(one: string, other: string): boolean {
 function ipv4Text(value: number): string {
   return `${value >>> 24}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}`
 }
+
+test('Networks that hold everybody are found however they are written, and no others.', () => {
+  const everybody = ['0.0.0.0/0', '10.1.2.3/0', '::ffff:0:0/96', '::/0', '2001:db8::/0']
+  const some = ['0.0.0.0/1', '128.0.0.0/1', '::/1', '8000::/1', '::ffff:0:0/97', '::/96', '0.0.0.0', '::']
+  assert.deepEqual(holdingEverybody([...some, ...everybody]), everybody)
+  for (const cidr of everybody) {
+    const proxies = new TrustedProxies([cidr])
+    const addresses = proxies.trusts('192.0.2.1') ? ['0.0.0.0', '255.255.255.255'] : ['::', 'ffff::ffff']
+    for (const address of addresses) assert.ok(proxies.trusts(address), `${cidr} ${address}`)
+  }
+})
 
 test('every address has its own count and the quota is whole again in the next hour', () => {
   const addresses = counters()

@@ -255,6 +255,17 @@ test('init writes a configuration that is valid as it is and with every comment 
   assert.deepEqual(all.prefer, ['Candhis', 'NDBC'])
 })
 
+test('The doctor names settings that a server takes and warns of.', async (t) => {
+  const data = ['--data', temporaryFolder(t)]
+  const { canStart, of } = await diagnose(...data, '--trusted-proxy=0.0.0.0/0', '--admin-token-file=token')
+  assert.ok(canStart)
+  const [everybody, token, ...others] = of('settings')
+  assert.match(everybody, /^advice: --trusted-proxy 0\.0\.0\.0\/0 trusts everybody/)
+  assert.match(token, /^advice: --admin-token-file does nothing/)
+  assert.deepEqual(others, [])
+  assert.deepEqual((await diagnose(...data)).of('settings'), [])
+})
+
 test('A fault of a configuration with comments is where it says.', (t) => {
   const config = join(temporaryFolder(t), 'c.json')
   writeFileSync(config, '// one\n{ /* two */ "sources": [ { "name": "http://x//y", } ] ; }')

@@ -2,12 +2,13 @@
  * `doctor`: looks at all that `run` needs, with the same options, and says what to do. It changes nothing.
  * Its exit code is 0 unless a start is impossible.
  */
+import { doubtsAbout } from '../../process/settings/doubts.ts'
 import { flag, type ConfigOf } from '../../process/settings/setting.ts'
-import { RUN_SETTINGS } from '../build-settings.ts'
+import { expectSchedule, RUN_SETTINGS } from '../build-settings.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { command } from '../command.ts'
 import { clock, print } from '../surroundings.ts'
-import type { Finding, Level } from './finding.ts'
+import { advise, type Finding, type Level } from './finding.ts'
 import { engineFinding, filesFinding, glibcFinding, memoryFinding, nodeFinding } from './machine.ts'
 import {
   clockFinding,
@@ -33,6 +34,7 @@ export const doctor = command({
   settings: DOCTOR_SETTINGS,
   more: 'Nothing is changed. The exit code is 0 unless a start with these options is impossible.',
   run: async (config) => {
+    expectSchedule(config)
     const findings = await examine(config)
     const faults = findings.filter(({ level }) => level === 'impossible')
     if (config.json) print(JSON.stringify({ can_start: faults.length === 0, findings }))
@@ -62,6 +64,7 @@ export async function examine(config: ConfigOf<typeof DOCTOR_SETTINGS>): Promise
     diskFinding(config, bytes),
     ...(await portFindings(config)),
     keysFinding(config),
+    ...doubtsAbout(config).map(({ found, advice }) => advise('settings', found, advice)),
     ...snapshot,
     ...sources.findings,
   ]
