@@ -3,17 +3,10 @@
  * and its deferred reply.
  */
 import {
-  ACCEPT_ENCODING,
-  ACCEPT_LANGUAGE,
-  AUTHORIZATION,
   FAULT_BODY,
   FAULT_HEAD,
-  FORWARDED,
-  IF_NONE_MATCH,
-  LAST_EVENT_ID,
   MOST_WRITE_BYTES,
-  X_FORWARDED_FOR,
-  X_REQUEST_ID,
+  NAMES_BY_LENGTH,
   type Again,
   type Exchange,
   type HeaderName,
@@ -22,17 +15,6 @@ import {
   type OnRequest,
 } from './exchange.ts'
 
-/** All that a handler reads. */
-const COPIED: readonly HeaderName[] = [
-  ACCEPT_ENCODING,
-  ACCEPT_LANGUAGE,
-  AUTHORIZATION,
-  FORWARDED,
-  IF_NONE_MATCH,
-  LAST_EVENT_ID,
-  X_FORWARDED_FOR,
-  X_REQUEST_ID,
-]
 /** Requests that wait on a thread at a time, and of them those that wait for the same. */
 const MOST_PARKED = 1024
 const MOST_FOR_ONE = 512
@@ -186,7 +168,8 @@ class ParkedExchange implements Exchange, LaterEvents {
     this.keyRow = exchange.keyRow
     this.#address = exchange.address()
     let characters = this.path.length + this.query.length
-    for (const name of COPIED) {
+    // Whatever has a name is read by some handler.
+    for (const name of NAMES_BY_LENGTH.flat()) {
       const first = exchange.header(name)
       if (first === '') continue
       const all = exchange.headerValues(name)

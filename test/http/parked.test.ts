@@ -8,6 +8,10 @@ import { loadEngine } from '../../src/http/engine.ts'
 import {
   ACCEPT_LANGUAGE,
   AUTHORIZATION,
+  CONNECTION,
+  CONTENT_LENGTH,
+  NAMES_BY_LENGTH,
+  TRANSFER_ENCODING,
   X_FORWARDED_FOR,
   type Engine,
   type Exchange,
@@ -19,6 +23,10 @@ import { ENGINES, missing, TEXT_HEAD } from './server_for_tests.ts'
 const LONG_LENGTH = 3_000_000
 const LONG = Buffer.alloc(LONG_LENGTH, 'swell ')
 const KEY = 7
+/** What handlers read: engines alone read how a message is framed. */
+const NAMES = NAMES_BY_LENGTH.flat().filter(
+  (name) => name !== CONNECTION && name !== CONTENT_LENGTH && name !== TRANSFER_ENCODING,
+)
 
 interface Whole {
   status: number
@@ -51,6 +59,10 @@ for (const kind of ENGINES) {
       if (path === '/throw') throw new Error('a fault')
       if (path === '/forget') return
       if (path === '/long') return exchange.send(TEXT_HEAD, LONG, () => LONG)
+      if (path === '/headers') {
+        const values = NAMES.map((name) => [name.text, exchange.header(name), exchange.headerValues(name)])
+        return exchange.send(TEXT_HEAD, Buffer.from(JSON.stringify(values)))
+      }
       if (path === '/304') return exchange.send('304 Not Modified\r\nETag: W/"a"', null)
       if (path === '/twice') {
         const reply = exchange.later({ onRoom: () => {}, onGone: () => {} })
@@ -146,6 +158,15 @@ for (const kind of ENGINES) {
       assert.equal(text, 'GET|/some/path|a=%20b&c|Bearer x|fr|192.0.2.1, 192.0.2.2|127.0.0.1|in time')
       assert.equal(headers['x-served-by'], 'test')
       assert.equal(parked.count, 0)
+    })
+
+    it('A request that is woken has every header that a handler reads, repeated ones too.', async () => {
+      const values = NAMES.map(({ text }) => [text, `${text} one`, `${text} one, ${text} two`])
+      const sent = NAMES.map(({ text }) => [text, [`${text} one`, `${text} two`]])
+      const answers = ask('/headers', 'GET', Object.fromEntries(sent) as { [name: string]: string[] })
+      await parkedAre(1)
+      open()
+      assert.deepEqual(JSON.parse((await answers).text), values)
     })
 
     it('Requests are handled in their order, until one has to wait on.', async () => {
