@@ -12,6 +12,7 @@ import type {
   Refusal,
 } from './exchange.ts'
 import type { BaseLaterReply } from './later.ts'
+import type { Rest } from './rest.ts'
 
 export abstract class BaseExchange<Request, Response> implements Answered {
   method = ''
@@ -32,6 +33,8 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   #response: Response | null = null
   /** Of this request, where its reply was put off. */
   #later: LaterReply | null = null
+  /** Of this answer, where its client has not taken all of it at once. */
+  protected rest: Rest | null = null
   #begun = 0
   readonly #recorder: Recorder
 
@@ -44,6 +47,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
     this.#request = request
     this.#response = response
     this.#later = null
+    this.rest = null
     this.route = NO_ROUTE
     this.keyRow = NO_KEY
     this.state = 'open'
@@ -63,9 +67,14 @@ export abstract class BaseExchange<Request, Response> implements Answered {
       this.#fail()
       queueMicrotask(() => onThrow(error))
     } finally {
-      if (this.#later === null) this.#recorder.answered(this, this.#begun)
+      if (this.#later === null) this.#record()
       this.release()
     }
+  }
+
+  #record(): void {
+    if (this.rest === null) this.#recorder.answered(this, this.#begun)
+    else this.rest.onOver = this.#recorder.unfinished(this, this.#begun)
   }
 
   abstract header(name: HeaderName): string

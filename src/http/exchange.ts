@@ -136,7 +136,7 @@ export const NO_KEY = -1
 /** An answer as it is recorded. Its request can still be read, unless its reply was deferred. */
 export interface Answered extends Exchange {
   readonly status: number
-  /** Of the body that is sent, so 0 on HEAD. */
+  /** Of the body that is to be sent, so 0 on HEAD. */
   readonly bytes: number
   /** As it was sent; as bytes it may be in a buffer that is used again at once. */
   readonly head: string | Uint8Array
@@ -149,11 +149,18 @@ export interface Recorder {
   /** The answer was handed over, or the connection cut. */
   answered(exchange: Answered, begun: number): void
   /**
-   * The reply of a request was deferred. @returns what is to be called once: when its first bytes are handed
-   * over, when a stream ends, or with `GONE` when nothing will be handed over
+   * The rest of the answer waits for its client. @returns what is to be called once, with the bytes of the
+   * body that went out: when all of them did, or the client has gone
+   */
+  unfinished(exchange: Answered, begun: number): OnSent
+  /**
+   * The reply of a request was deferred. @returns what is to be called once: when it was handed over, with
+   * the bytes of the body that were when its client has gone, or with `GONE` when nothing will be
    */
   deferred(exchange: Exchange, begun: number): OnAnswer
 }
+
+export type OnSent = (bytes: number) => void
 
 /**
  * @param head '' where the client has gone
@@ -164,7 +171,12 @@ export type OnAnswer = (status: number, bytes: number, head: string | Uint8Array
 /** In place of a status: the client has gone before its deferred reply began, or was cut off. */
 export const GONE = 499
 
-export const NO_RECORDER: Recorder = { begin: () => 0, answered() {}, deferred: () => () => {} }
+export const NO_RECORDER: Recorder = {
+  begin: () => 0,
+  answered() {},
+  unfinished: () => () => {},
+  deferred: () => () => {},
+}
 
 /** What a deferred reply hears of its connection; never from within one of its own methods. */
 export interface LaterEvents {

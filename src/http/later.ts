@@ -4,13 +4,11 @@ import { GONE, statusOf, type LaterEvents, type LaterReply, type OnAnswer } from
 export abstract class BaseLaterReply<Response> implements LaterReply {
   readonly isHead: boolean
   isOver = false
-  /** Called once with the status of the answer and the bytes of its body when it begins, or `GONE`. */
+  /** Called once, when the reply is over, with the status and the bytes of the body that were sent, or `GONE`. */
   onAnswer: OnAnswer = () => {}
-  #hasBegun = false
-  /**
-   * Of a stream, which is recorded when it ends: its status and head, when it began, and the bytes so far.
-   */
-  #stream: { status: number; head: string; at: number; bytes: number } | null = null
+  #isRecorded = false
+  /** Of an answer in pieces: its status and head, when it began, and the bytes of its body so far. */
+  #begun: { status: number; head: string; at: number; bytes: number } | null = null
   protected readonly response: Response
   /** Whether an answer that begins now is the last of its connection. */
   protected readonly isLast: () => boolean
@@ -26,60 +24,70 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   send(head: string | Uint8Array, body: Uint8Array | null): void {
     if (this.isOver) return
     this.isOver = true
-    this.#begin(statusOf(head), body?.length ?? 0, head)
+    this.#record(statusOf(head), body?.length ?? 0, head)
     this.sendWhole(head, this.isHead ? null : body, body?.length ?? null)
   }
 
   begin(head: string | Uint8Array, length: number): void {
     if (this.isOver) return
-    this.#begin(statusOf(head), length, head)
-    if (this.isHead) {
-      this.isOver = true
-      this.sendWhole(head, null, length)
-    } else this.sendHead(head, length)
+    this.#begin(head, length)
   }
 
   stream(head: string | Uint8Array): void {
     if (this.isOver) return
-    const text = typeof head === 'string' ? head : ''
-    this.#stream = { status: statusOf(head), head: text, at: performance.now(), bytes: 0 }
-    if (this.isHead) {
-      this.isOver = true
-      this.#begin(GONE, 0)
-      this.sendWhole(head, null, null)
-    } else this.sendHead(head, null)
+    this.#begin(head, null)
   }
 
   write(bytes: Uint8Array): boolean {
-    if (this.#stream !== null) this.#stream.bytes += bytes.length
-    return this.isOver || this.offer(bytes)
+    if (this.isOver) return true
+    if (this.#begun !== null) this.#begun.bytes += bytes.length
+    return this.offer(bytes)
   }
 
   end(): void {
     if (this.isOver) return
-    this.isOver = true
-    // Of a stream; anything else has begun.
-    this.#begin(GONE, 0)
+    this.#over(0)
     this.finish()
   }
 
   cut(): void {
     if (this.isOver) return
-    this.isOver = true
-    this.#begin(GONE, 0)
+    this.#over(this.unsent)
     this.destroy()
   }
 
-  #begin(status: number, bytes: number, head: string | Uint8Array = ''): void {
-    if (this.#hasBegun) return
-    this.#hasBegun = true
-    if (this.#stream !== null) {
-      const { status: sent, head: text, at, bytes: streamed } = this.#stream
-      this.onAnswer(sent, streamed, text, at)
+  /** `length`: null for a stream. */
+  #begin(head: string | Uint8Array, length: number | null): void {
+    if (!this.isHead) {
+      // The bytes of a head may be in a buffer that is used again.
+      const text = typeof head === 'string' ? head : ''
+      this.#begun = { status: statusOf(head), head: text, at: performance.now(), bytes: 0 }
+      this.sendHead(head, length)
       return
     }
-    this.onAnswer(status, this.isHead ? 0 : bytes, head)
+    this.isOver = true
+    this.#record(statusOf(head), 0, head)
+    this.sendWhole(head, null, length)
   }
+
+  #over(unsent: number): void {
+    this.isOver = true
+    if (this.#begun === null) {
+      this.#record(GONE, 0, '')
+      return
+    }
+    const { status, bytes, head, at } = this.#begun
+    this.#record(status, bytes - unsent, head, at)
+  }
+
+  #record(status: number, bytes: number, head: string | Uint8Array, at?: number): void {
+    if (this.#isRecorded) return
+    this.#isRecorded = true
+    this.onAnswer(status, this.isHead ? 0 : bytes, head, at)
+  }
+
+  /** Bytes of the body that were offered and are not out yet, as far as that is known. */
+  protected abstract get unsent(): number
 
   /** An answer without a body has the header of its length unless `length` is null. */
   protected abstract sendWhole(
@@ -97,8 +105,7 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   /** The connection is gone. */
   protected gone(): void {
     if (this.isOver) return
-    this.isOver = true
-    this.#begin(GONE, 0)
+    this.#over(this.unsent)
     this.#events.onGone()
   }
 

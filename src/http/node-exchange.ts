@@ -120,6 +120,7 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
   #sendBody(response: ServerResponse, body: Uint8Array, lasting: boolean | Again): void {
     const stays = lasting === true
     if (!stays && !this.#mayHold(response, Math.min(body.length, PIECE_BYTES))) {
+      this.bytes = 0
       response.destroy()
       return
     }
@@ -131,9 +132,12 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
     const options = { from: first.length, lasting, held: this.#held, onThrow: this.#onThrow }
     const rest = Rest.of(body, options)
     if (rest === null) {
+      this.bytes = 0
       response.destroy()
       return
     }
+    this.rest = rest
+    rest.sent = 0
     response.once('close', () => rest.end())
     this.#sendPieces(response, first, rest, 0, stays)
   }
@@ -147,6 +151,7 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
     const end = offset + piece.length
     const bytes = stays ? piece : Buffer.from(piece)
     if (end === rest.length) {
+      response.once('finish', () => (rest.sent = end))
       response.end(bytes)
       rest.forget()
       return
@@ -163,8 +168,9 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
       this.#sendPieces(response, next, rest, end, stays)
       return next.length + rest.takeMade()
     }
-    response.write(bytes, () => {
+    response.write(bytes, (error) => {
       isTaken = true
+      if (error === undefined || error === null) rest.sent = end
       this.#turns.add(goOn)
     })
     // What the kernel has not taken in a turn of the loop waits for its client.

@@ -32,6 +32,7 @@ export function writeHead(
 export class NodeLaterReply extends BaseLaterReply<ServerResponse> {
   /** Milliseconds that the connection may be silent while an answer goes out. */
   readonly #silenceMs: number
+  protected unsent = 0
 
   constructor(response: ServerResponse, isHead: boolean, isLast: () => boolean, events: LaterEvents) {
     super(response, isHead, isLast, events)
@@ -57,7 +58,11 @@ export class NodeLaterReply extends BaseLaterReply<ServerResponse> {
 
   protected offer(bytes: Uint8Array): boolean {
     // A copy, because Node may still hold the bytes when the caller uses its buffer again.
-    return this.response.write(Buffer.from(bytes))
+    const { length } = bytes
+    this.unsent += length
+    return this.response.write(Buffer.from(bytes), (error) => {
+      if (error === undefined || error === null) this.unsent -= length
+    })
   }
 
   protected finish(): void {

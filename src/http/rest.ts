@@ -1,5 +1,5 @@
 /** What is left of a body whose client has not taken all of it at once. */
-import type { Again } from './exchange.ts'
+import type { Again, OnSent } from './exchange.ts'
 import { PIECE_BYTES, type HeldBytes } from './limits.ts'
 
 export interface RestOptions {
@@ -20,6 +20,10 @@ export interface RestOptions {
 export class Rest {
   /** The client has it all, or has gone. */
   isOver = false
+  /** Bytes of the body that are out. */
+  sent: number
+  /** Called once with those bytes when it is over. */
+  onOver: OnSent = () => {}
   /** Bytes of the whole body. */
   readonly length: number
   readonly #held: HeldBytes
@@ -40,6 +44,7 @@ export class Rest {
 
   private constructor(body: Uint8Array, { from, lasting, held, onThrow }: RestOptions) {
     this.length = body.length
+    this.sent = from
     this.#held = held
     this.#onThrow = onThrow
     this.#again = typeof lasting === 'boolean' ? null : lasting
@@ -79,9 +84,11 @@ export class Rest {
   }
 
   end(): void {
+    if (this.isOver) return
     this.isOver = true
     this.#bytes = null
     this.#giveBack()
+    this.onOver(this.sent)
   }
 
   /** Bytes that were made again since it was last asked. */

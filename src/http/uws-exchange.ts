@@ -111,7 +111,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     } else if (this.isPutOff) {
       response.writeStatus(this.draining ? withClosing(head) : head)
       response.tryEnd(firstPiece(body.subarray(0, -1)), body.length)
-      this.#long.goOn(response, body, lasting)
+      this.#goOn(response, body, lasting)
     } else if (this.draining) {
       this.#sendBeforeClosing(response, head, body, lasting)
     } else {
@@ -128,7 +128,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
         const isDone = mayBeFull
           ? tryEndGathered(response, piece, body.length)
           : response.tryEnd(piece, body.length)[1]
-        if (!isDone) this.#long.goOn(response, body, lasting)
+        if (!isDone) this.#goOn(response, body, lasting)
       }
       this.sentBytes += Math.min(body.length, AT_ONCE_BYTES)
     }
@@ -196,7 +196,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   ): void {
     response.writeStatus(withClosing(head))
     response.tryEnd(firstPiece(body.subarray(0, -1)), body.length)
-    this.#long.goOn(response, body, lasting, this.#lane)
+    this.#goOn(response, body, lasting, this.#lane)
   }
 
   /**
@@ -215,8 +215,14 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
       response.writeStatus(withClosing(head))
       isDone = response.tryEnd(firstPiece(body), body.length)[1]
     })
-    if (!isDone) this.#long.goOn(response, body, lasting, lane)
+    if (!isDone) this.#goOn(response, body, lasting, lane)
     else if (connection !== undefined) setImmediate(() => lane.close(connection))
+  }
+
+  #goOn(response: UwsResponse, body: Uint8Array, lasting: boolean | Again, lane: Lane | null = null): void {
+    const sent = response.getWriteOffset()
+    this.rest = this.#long.goOn(response, body, lasting, lane)
+    if (this.rest === null) this.bytes = sent
   }
 }
 

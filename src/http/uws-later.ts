@@ -76,6 +76,10 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     })
   }
 
+  protected get unsent(): number {
+    return this.#rest?.length ?? 0
+  }
+
   protected sendWhole(head: string | Uint8Array, body: Uint8Array | null, length: number | null): void {
     const { response } = this
     if (body === null) {

@@ -25,10 +25,16 @@ export class LongBodies {
    * Goes on with `body`, whose first bytes are out. With a `lane` its connection is closed behind the answer,
    * and the last byte must not be out yet: with that the response object dies, and only another one can close
    * the connection.
+   * @returns what is left of it; null where too much is held already, and the connection was cut
    */
-  goOn(response: UwsResponse, body: Uint8Array, lasting: boolean | Again, lane: Lane | null = null): void {
+  goOn(
+    response: UwsResponse,
+    body: Uint8Array,
+    lasting: boolean | Again,
+    lane: Lane | null = null,
+  ): Rest | null {
     const rest = this.#hold(response, body, lasting)
-    if (rest === null) return
+    if (rest === null) return null
     const last = lane === null ? body.length : body.length - 1
     const send = (): number => {
       if (rest.isOver) return 0
@@ -46,11 +52,12 @@ export class LongBodies {
       let connection: UwsResponse | undefined
       if (lane !== null && offset === last) connection = lane.findMoved(last, body.length, offer)
       else offer()
+      rest.sent = isDone ? body.length : response.getWriteOffset()
       if (isDone) {
         this.#end(rest)
         if (connection !== undefined) lane?.close(connection)
       } else if (isWritten) this.#turns.add(send)
-      else rest.wait(response.getWriteOffset())
+      else rest.wait(rest.sent)
       return piece.length + rest.takeMade()
     }
     response.onWritable(() => {
@@ -61,6 +68,7 @@ export class LongBodies {
     // Where the kernel took the first piece whole, it does not say that it takes more; and all that came with
     // the request is read first.
     this.#turns.add(send)
+    return rest
   }
 
   /** Null when too much is held already: then the connection is cut. */

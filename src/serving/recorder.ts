@@ -1,6 +1,13 @@
 /** Records the requests of one worker: counts and times each, and writes lines of the access log. */
 import type { Declared } from '../answers/operation.ts'
-import { TRACEPARENT, type Answered, type Exchange, type OnAnswer, type Recorder } from '../http/exchange.ts'
+import {
+  TRACEPARENT,
+  type Answered,
+  type Exchange,
+  type OnAnswer,
+  type OnSent,
+  type Recorder,
+} from '../http/exchange.ts'
 import type { AccessLog } from '../logs/access-log.ts'
 import type { Trace } from '../logs/traceparent.ts'
 import { METHODS, OTHER, OTHER_ROUTES, type RequestCounts } from '../metrics/requests.ts'
@@ -61,6 +68,20 @@ export class RequestRecorder implements Recorder {
     const route = exchange.route < 0 ? this.#none : exchange.route
     this.#counts.count(route, exchange.method, exchange.status, exchange.bytes, begun)
     if (this.#lines !== null) this.#writeAnswered(this.#lines, exchange, performance.now() - begun)
+  }
+
+  unfinished(exchange: Answered, begun: number): OnSent {
+    const { method, status, head } = exchange
+    const route = exchange.route < 0 ? this.#none : exchange.route
+    const at = performance.now()
+    const lines = this.#lines
+    const trace = lines === null ? null : traceOf(lines, exchange)
+    const isWanted = lines?.log.wants(status, at - begun, trace) === true
+    const noted = lines === null || !isWanted ? null : note(lines, exchange, route, trace)
+    return (bytes) => {
+      this.#counts.count(route, method, status, bytes, begun, at)
+      if (lines !== null && noted !== null) write(lines, noted, status, bytes, head, at - begun)
+    }
   }
 
   deferred(exchange: Exchange, begun: number): OnAnswer {

@@ -4,7 +4,13 @@ import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { loadEngine } from '../../src/http/engine.ts'
-import { GONE, type LaterReply, type Recorder } from '../../src/http/exchange.ts'
+import {
+  GONE,
+  MOST_WRITE_BYTES,
+  type Exchange,
+  type LaterReply,
+  type Recorder,
+} from '../../src/http/exchange.ts'
 import { ENGINES, missing, TEXT_HEAD } from './server_for_tests.ts'
 
 type Recorded = [path: string, status: number, bytes: number]
@@ -35,6 +41,10 @@ for (const kind of ENGINES) {
           assert.deepEqual([begun, route], [7, -1])
           recorded.push([path, status, bytes])
         },
+        unfinished({ path, status }, begun) {
+          assert.equal(begun, 7)
+          return (bytes) => recorded.push([path, status, bytes])
+        },
         deferred({ path }, begun) {
           assert.equal(begun, 7)
           return (status, bytes) => recorded.push([path, status, bytes])
@@ -57,12 +67,14 @@ for (const kind of ENGINES) {
         '/stream/cut': (reply) => {
           reply.stream(TEXT_HEAD)
           reply.write(BODY)
-          reply.cut()
+          // What was written goes out in between.
+          setImmediate(cut, reply)
         },
         '/begun/cut': (reply) => {
           reply.begin(TEXT_HEAD, 1000)
           reply.write(BODY)
-          reply.cut()
+          // What was written goes out in between.
+          setImmediate(cut, reply)
         },
         '/cut': cut,
         '/left': () => {},
@@ -108,9 +120,86 @@ for (const kind of ENGINES) {
       await check('/stream', 206, 2 * BODY.length)
       await check('/stream', 206, 0, 'HEAD')
       await check('/stream/cut', 200, BODY.length)
-      await check('/begun/cut', 200, 1000)
+      await check('/begun/cut', 200, BODY.length)
       await check('/cut', GONE, 0)
       await check('/left', GONE, 0, 'GET', 200)
+    })
+
+    test('Of a long answer those bytes are recorded that went out before its client left.', async (t) => {
+      const long = Buffer.alloc(48 * 1024 * 1024, 'swell ')
+      const recorded: Recorded[] = []
+      const add =
+        (path: string, status: number) =>
+        (bytes: number): void => {
+          recorded.push([path, status, bytes])
+        }
+      const recorder: Recorder = {
+        begin: () => 7,
+        answered: ({ path, status, bytes }) => add(path, status)(bytes),
+        unfinished: ({ path, status }) => add(path, status),
+        deferred:
+          ({ path }) =>
+          (status, bytes) =>
+            add(path, status)(bytes),
+      }
+      const sendPieces = (exchange: Exchange): void => {
+        let at = 0
+        const goOn = (): void => {
+          while (at < long.length) {
+            at += MOST_WRITE_BYTES
+            if (!reply.write(long.subarray(at - MOST_WRITE_BYTES, at))) return
+          }
+          reply.end()
+        }
+        const reply = exchange.later({ onRoom: () => setImmediate(goOn), onGone: () => {} })!
+        setImmediate(() => {
+          reply.begin(TEXT_HEAD, long.length)
+          goOn()
+        })
+      }
+      const engine = loadEngine(kind).create(
+        (exchange) => {
+          if (exchange.path === '/pieces') sendPieces(exchange)
+          else exchange.send(TEXT_HEAD, long, exchange.path === '/again' ? () => long : true)
+        },
+        { recorder, onThrow: (error) => t.diagnostic(String(error)) },
+      )
+      const port = await engine.listen('127.0.0.1', 0)
+      t.after(() => engine.close())
+      /** Resolves to the bytes of a body that were read when the client has had `enough`. */
+      const read = (head: string, enough: number): Promise<number> =>
+        new Promise((resolve, reject) => {
+          const socket = connect(port, '127.0.0.1', () => socket.write(`${head}\r\nHost: a\r\n\r\n`))
+          let bytes = 0
+          let hasBody = false
+          socket.on('data', (data) => {
+            bytes += data.length
+            if (!hasBody) bytes -= data.indexOf('\r\n\r\n') + 4
+            hasBody = true
+            if (bytes < enough) return
+            socket.destroy()
+            resolve(bytes)
+          })
+          socket.once('error', reject)
+        })
+      const recordedAre = async (count: number): Promise<void> => {
+        for (let waited = 0; recorded.length < count && waited < 20_000; waited += 10) await setTimeout(10)
+        assert.equal(recorded.length, count)
+      }
+      for (const path of ['/', '/again', '/pieces']) {
+        for (const connection of ['', '\r\nConnection: close']) {
+          const request = `GET ${path} HTTP/1.1${connection}`
+          recorded.length = 0
+          const some = await read(request, 100_000)
+          await recordedAre(1)
+          const [, status, bytes] = recorded[0]
+          assert.equal(status, 200)
+          assert.ok(bytes >= some && bytes < long.length, `${request}: ${bytes} bytes, ${some} of them read`)
+          assert.equal(await read(request, long.length), long.length)
+          await recordedAre(2)
+          assert.deepEqual(recorded[1], [path, 200, long.length])
+        }
+      }
     })
   })
 }
