@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { issueKey } from '../src/access/keys.ts'
+import { shippedNodeOptions } from './node_options.ts'
 
 const CLI = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
 const LISTENING = /listening on http:\/\/127\.0\.0\.1:(\d+)(\/\S*)?/
@@ -135,9 +136,13 @@ function serve(folders: string[], given: string[]): Serving {
   const usual = ['--port=0', '--workers=2', '--anonymous-quota=0', '--drain-time=1s'].filter(
     (argument) => !given.some((own) => own.startsWith(argument.slice(0, argument.indexOf('=') + 1))),
   )
-  const server = spawn(process.execPath, [CLI, 'serve', ...folders, ...usual, ...given], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const server = spawn(
+    process.execPath,
+    [...shippedNodeOptions(), CLI, 'serve', ...folders, ...usual, ...given],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   const output = collect(server)
   const ended = new Promise<number | null>((resolve) => {
     server.once('close', resolve)

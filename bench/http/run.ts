@@ -12,6 +12,7 @@ import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
 import { join } from 'node:path'
+import { shippedNodeOptions } from '../../scripts/node_options.ts'
 import { compareBefore, startBefore } from './before.ts'
 import { casesOf, type Case } from './cases.ts'
 import { Checker } from './check.ts'
@@ -36,7 +37,6 @@ import { BENCH_DATA, compileProduct } from './revisions.ts'
 import {
   issueKey,
   leaveServersCore,
-  shippedNodeOptions,
   startCeiling,
   startProduct,
   stopAll,

@@ -6,6 +6,7 @@ import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:chi
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { shippedNodeOptions } from '../../scripts/node_options.ts'
 
 /** Loading 1.9 GB takes two seconds, the peers take a minute over their data. */
 const START_MS = 300_000
@@ -195,17 +196,6 @@ export function freePort(): Promise<number> {
       server.close(() => resolve(port))
     })
   })
-}
-
-/**
- * Options of Node in front of the program, as the unit of systemd that is shipped has them. Product and
- * ceiling are measured with them. @throws Error where the unit does not say
- */
-export function shippedNodeOptions(): string[] {
-  const unit = fileURLToPath(new URL('../../deploy/systemd/groundswell.service', import.meta.url))
-  const found = /^ExecStart=\/usr\/bin\/node ((?:--\S+ )*)\/\S+\/cli\.js /m.exec(readFileSync(unit, 'utf8'))
-  if (found === null) throw new Error(`${unit} does not say how Node is started`)
-  return found[1].split(' ').filter((option) => option !== '')
 }
 
 export interface Product {
