@@ -195,6 +195,8 @@ export class LeaseBook {
   failed(call: LeaseCall, now: number): void {
     const bucket = this.#buckets[call.bucket]
     bucket.failed(call, now)
+    // Those that the call has asked for wait, too, and nobody asks for them again.
+    for (const lease of call.items) if (lease.waiting > 0) bucket.urgent.add(lease)
     for (const lease of bucket.urgent) this.#goOnAlone(lease)
     bucket.urgent.clear()
   }
