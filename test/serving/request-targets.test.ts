@@ -48,6 +48,23 @@ test('Nearly all of as many requests as it remembers are found, and one more mak
   assert.equal(targets.find('/v2/conditions', query(1)), undefined)
 })
 
+test('While the table grows, nearly all that were added so far are found.', () => {
+  const targets = new RequestTargets<number>()
+  for (let many = 1; many <= 16_384; many++) {
+    targets.add(`/v2/buoys/${many}`, '', many)
+    // Around each size at which it grows.
+    if (((many + 1) & many) !== 0 && (many & (many - 1)) !== 0 && (many & (many - 2)) !== 0) continue
+    let found = 0
+    for (let i = 1; i <= many; i++) {
+      const value = targets.find(`/v2/buoys/${i}`, '')
+      if (value === undefined) continue
+      assert.equal(value, i, `target ${i} of ${many} leads to ${value}`)
+      found++
+    }
+    assert.ok(found >= 0.99 * many, `${found} of ${many} found`)
+  }
+})
+
 test('What is remembered again and again takes the room of one, and the newest is found.', () => {
   const targets = new RequestTargets<number>()
   targets.add('/v2/buoys', 'page=2', -1)
