@@ -20,6 +20,7 @@ if (status !== 0) {
 copyFileSync(join(source, 'begin.mjs'), join(folder, 'begin.mjs'))
 if (existsSync(join(source, 'index.ts'))) writeTypes()
 await vendorPackages()
+await finishChecks()
 // Without a stamp the next launch tries again what could not be fetched.
 if (await buildSite()) writeFileSync(join(folder, '.sources'), stamp)
 
@@ -47,6 +48,14 @@ async function vendorPackages() {
   if (!existsSync(script)) return
   const { vendor } = await import(pathToFileURL(script).href)
   await vendor(folder)
+}
+
+/** A tree without that script checks queries by what ajv makes at run time. */
+async function finishChecks() {
+  const script = join(source, 'answers', 'checks.build.mjs')
+  if (!existsSync(script)) return
+  const { writeChecks } = await import(pathToFileURL(script).href)
+  await writeChecks(folder)
 }
 
 /** Resolves to whether nothing is missing. */

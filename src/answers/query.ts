@@ -3,29 +3,18 @@
  * compiled ajv schema for ranges, lists and what is required. What fails becomes an error that names the
  * parameter.
  */
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { canonicalText } from './canonical.ts'
 import type { Digest } from './digest.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
 import type { Parameter, Parameters, QueryOf } from './parameters.ts'
 import type { RawQuery } from './raw-query.ts'
+import { checkOf } from './query-check.ts'
 import { MALFORMED } from './value-text.ts'
 
 const ABSENT = -1
 
-/**
- * The schemas are the program's own, and a test holds them against the meta-schema. Compiling that one here
- * takes longer than all of theirs, in each thread at its start.
- */
-const ajv = new Ajv2020({
-  allErrors: false,
-  strict: true,
-  strictTypes: false,
-  meta: false,
-  validateSchema: false,
-})
-
-/** Compiling takes some 20 ms an operation, so it is done once a thread. */
+/** Where ajv compiles them, one takes some 20 ms, so each is made once a thread. */
 const readers = new WeakMap<Parameters, QueryReader<Parameters>>()
 
 /** The reader of an operation's parameters. */
@@ -36,6 +25,16 @@ export function readerOf(
   let reader = readers.get(parameters)
   if (reader === undefined) readers.set(parameters, (reader = new QueryReader(parameters, refusal)))
   return reader
+}
+
+/** The JSON schema of an operation's typed values, which its check is made from. */
+export function schemaOf(parameters: Parameters): object {
+  const entries = Object.entries(parameters)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(entries.map(([name, { schema }]) => [name, schema])),
+    required: entries.filter(([, { required }]) => required).map(([name]) => name),
+  }
 }
 
 interface Values {
@@ -73,11 +72,7 @@ export class QueryReader<P extends Parameters> {
         index,
       })),
     )
-    this.#validate = ajv.compile({
-      type: 'object',
-      properties: Object.fromEntries(entries.map(([name, { schema }]) => [name, schema])),
-      required: this.#names.filter((name) => parameters[name].required),
-    })
+    this.#validate = checkOf(schemaOf(parameters))
     this.#defaults = this.#parameters.map((parameter) => parameter.default)
     this.#named = namedBy(this.#names)
     this.#blank = this.#parameters.some(({ required }) => required)
