@@ -23,7 +23,6 @@ import {
   DAY_LABEL,
   DAY_OF_MONTH,
   dayLabel,
-  fillDate,
   FULL_HOUR,
   MINUTE_TEXT,
   MOST_SHIFT,
@@ -347,7 +346,6 @@ export class JsonWriter {
     }
     const whole = epoch >>> 0
     const day = (whole / DAY) >>> 0
-    if (DATE_HEAD[day] === 0) fillDate(day)
     const second = whole - day * DAY
     const minute = (second / MINUTE) >>> 0
     const view = this.view
@@ -375,10 +373,8 @@ export class JsonWriter {
   /** `Mar 29`, or with `hour` `Mar 29 05:00`, of a wall clock's seconds. */
   dayLabel(local: number, hour: boolean): void {
     const day = Math.floor(local / DAY)
-    if (day >= 0 && day < DAY_LABEL.length) {
-      if (DATE_HEAD[day] === 0) fillDate(day)
-      this.view.setFloat64(this.at, DAY_LABEL[day], true)
-    } else this.view.setFloat64(this.at, dayLabel(day), true)
+    const isKnown = day >= 0 && day < DAY_LABEL.length
+    this.view.setFloat64(this.at, isKnown ? DAY_LABEL[day] : dayLabel(day), true)
     this.at += 6
     if (hour) this.entry(FULL_HOUR, Math.floor((local - day * DAY) / HOUR))
   }
@@ -405,7 +401,6 @@ export class JsonWriter {
         hourEnd = hour + HOUR
         if (time >= dayEnd) {
           const day = (time / DAY) >>> 0
-          if (DATE_HEAD[day] === 0) fillDate(day)
           head = DATE_HEAD[day]
           dayEnd = (day + 1) * DAY
           hoursBeforeDay = (day - DAY_OF_MONTH[day]) * 24

@@ -4,6 +4,8 @@
  * ASCII in a double is never a NaN (its exponent would need a byte above 0x7f), so no bits change on the way.
  */
 
+import { sharedOnce } from '../system/thread-memory.ts'
+
 const COMMA = 0x2c
 
 const ENCODER = new TextEncoder()
@@ -34,43 +36,53 @@ export class Literal {
   }
 }
 
+type Write = (view: DataView, at: number, index: number) => number
+
 /** Short texts by index: one store each, with a comma behind for lists. */
 export class TextTable {
   readonly words: Float64Array
   readonly lengths: Uint8Array
 
-  private constructor(size: number) {
-    this.words = new Float64Array(size)
-    this.lengths = new Uint8Array(size)
+  private constructor(size: number, memory: ArrayBufferLike = new ArrayBuffer(9 * size)) {
+    this.words = new Float64Array(memory, 0, size)
+    this.lengths = new Uint8Array(memory, 8 * size, size)
   }
 
   /** @param text at most eight ASCII characters for each index below `size`; seven for lists */
   static of(size: number, text: (index: number) => string): TextTable {
-    return TextTable.written(size, (view, at, index) => {
+    const table = new TextTable(size)
+    table.#write((view, at, index) => {
       const entry = text(index)
       for (let i = 0; i < entry.length; i++) view.setUint8(at + i, entry.charCodeAt(i))
       return at + entry.length
     })
+    return table
   }
 
   /**
-   * A large table, without a string for each entry: strings of 65,536 entries left a thread's heap 3 MiB larger
-   * for as long as it lived.
+   * A large table, which all threads share, made without a string for each entry: strings of 65,536 entries
+   * left a thread's heap 3 MiB larger for as long as it lived.
+   * @param name no other table has it
    * @param write puts the text of an index at `at`, and returns where it ends; it may write over the eight
    * bytes behind
    */
-  static written(size: number, write: (view: DataView, at: number, index: number) => number): TextTable {
-    const table = new TextTable(size)
+  static shared(name: string, size: number, write: Write): TextTable {
+    return new TextTable(
+      size,
+      sharedOnce(name, 9 * size, (memory) => new TextTable(size, memory).#write(write)),
+    )
+  }
+
+  #write(write: Write): void {
     const bytes = new Uint8Array(16)
     const view = new DataView(bytes.buffer)
-    for (let index = 0; index < size; index++) {
+    for (let index = 0; index < this.lengths.length; index++) {
       const length = write(view, 0, index)
-      table.lengths[index] = length
+      this.lengths[index] = length
       if (length < 8) bytes[length] = COMMA
       bytes.fill(0, length + 1)
-      table.words[index] = view.getFloat64(0, true)
+      this.words[index] = view.getFloat64(0, true)
     }
-    return table
   }
 }
 

@@ -12,7 +12,7 @@ import { READING_ID_FACTOR } from './reading.ts'
 import { roundedEnergy } from './energy.ts'
 import type { ReadingCursor } from './reading-table.ts'
 import type { BulkWriter } from './table.ts'
-import { DATE_TAIL, MINUTE_TEXT, plainDateHead, SECOND_TEXT } from './time-tables.ts'
+import { DATE_TAIL, MINUTE_TEXT, PLAIN_DATE_HEAD, SECOND_TEXT } from './time-tables.ts'
 
 /** More than a line without its beginning and end takes. */
 const LINE_BYTES = 160
@@ -107,7 +107,7 @@ function writeLines(
     const day = (time / DAY) >>> 0
     const second = time - day * DAY
     const minute = (second / MINUTE) >>> 0
-    view.setFloat64(at, plainDateHead(day), true)
+    view.setFloat64(at, PLAIN_DATE_HEAD[day], true)
     view.setFloat64(at + 7, DATE_TAIL[day], true)
     view.setFloat64(at + 11, MINUTE_TEXT.words[minute], true)
     view.setFloat64(at + 17, SECOND_TEXT.words[second - minute * MINUTE], true)

@@ -1,6 +1,7 @@
 /** Dates and times as text, by day, hour, minute and second. */
 import { padded, TextTable, word } from './literals.ts'
-import { civilFromDays, HOUR, MINUTE } from '../sea/time.ts'
+import { civilFromDays, daysInMonth, HOUR, MINUTE } from '../sea/time.ts'
+import { sharedOnce } from '../system/thread-memory.ts'
 
 /** `09:00:` by minute of the day. */
 export const MINUTE_TEXT = TextTable.of(
@@ -20,13 +21,21 @@ export const WITHIN_HOUR = TextTable.of(
 /** `00Z"` by second of the minute. */
 export const SECOND_TEXT = TextTable.of(60, (second) => `${padded(second, 2)}Z"`)
 
-/** `"2026-03-` and `27T` by day since 1970, filled as days come up; every time we hold lies before 2106. */
-export const DATE_HEAD = new Float64Array(49711)
-export const DATE_TAIL = new Float64Array(49711)
-export const DAY_OF_MONTH = new Uint8Array(49711)
-/** `Mar 27` by day. */
-export const DAY_LABEL = new Float64Array(49711)
+/** Every time we hold lies before 2106. */
+const DAYS = 49711
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+const dates = sharedOnce('dates', DAYS * (4 * 8 + 1), fillDates)
+const [plainHeads, heads, tails, labels] = doublesOf(dates)
+/** `2026-03-` by day since 1970, without a quote in front. */
+export const PLAIN_DATE_HEAD = plainHeads
+/** `"2026-03` by day. */
+export const DATE_HEAD = heads
+/** `-27T` by day. */
+export const DATE_TAIL = tails
+/** `Mar 27` by day. */
+export const DAY_LABEL = labels
+export const DAY_OF_MONTH = daysOfMonthOf(dates)
+
 /** ` 05:00` by hour. */
 export const FULL_HOUR = TextTable.of(24, (hour) => ` ${padded(hour, 2)}:00`)
 /** Minutes that a clock is ahead of UTC or behind it, at most. */
@@ -37,29 +46,43 @@ export const SHIFT_TEXT = TextTable.of(2 * MOST_SHIFT + 1, (index) => {
   return `${index < MOST_SHIFT ? '-' : '+'}${padded(Math.floor(ahead / 60), 2)}:${padded(ahead % 60, 2)}"`
 })
 
-/** Fills the tables of a day. */
-export function fillDate(day: number): void {
-  const { year, month, day: dayOfMonth } = civilFromDays(day)
-  DAY_OF_MONTH[day] = dayOfMonth
-  DAY_LABEL[day] = dayLabel(day)
-  DATE_HEAD[day] = word(`"${padded(year, 4)}-${padded(month, 2)}`)
-  DATE_TAIL[day] = word(`-${padded(dayOfMonth, 2)}T`)
+function doublesOf(memory: SharedArrayBuffer): Float64Array[] {
+  return Array.from({ length: 4 }, (_, table) => new Float64Array(memory, table * DAYS * 8, DAYS))
 }
 
-/** `2026-03-` by day since 1970, filled as days come up. */
-const PLAIN_DATE_HEAD = new Float64Array(49711)
+function daysOfMonthOf(memory: SharedArrayBuffer): Uint8Array {
+  return new Uint8Array(memory, 4 * DAYS * 8, DAYS)
+}
 
-/** `2026-03-`, without a quote in front; the other tables of the day are filled, too. */
-export function plainDateHead(day: number): number {
-  if (PLAIN_DATE_HEAD[day] === 0) {
-    fillDate(day)
-    const { year, month } = civilFromDays(day)
-    PLAIN_DATE_HEAD[day] = word(`${padded(year, 4)}-${padded(month, 2)}-`)
+/** Month after month: each text is made once, not for each of its days. */
+function fillDates(memory: SharedArrayBuffer): void {
+  const [plainHeads, heads, tails, labels] = doublesOf(memory)
+  const daysOfMonth = daysOfMonthOf(memory)
+  const tailOf = Array.from({ length: 32 }, (_, day) => word(`-${padded(day, 2)}T`))
+  const labelOf = MONTHS.map((_, month) =>
+    Array.from({ length: 32 }, (_day, day) => labelText(month + 1, day)),
+  )
+  for (let from = 0, at = 0; from < DAYS; from = at) {
+    const { year, month } = civilFromDays(from)
+    const text = `${padded(year, 4)}-${padded(month, 2)}`
+    const [plainHead, head] = [word(`${text}-`), word(`"${text}`)]
+    const end = Math.min(DAYS, from + daysInMonth(year, month))
+    for (let day = 1; at < end; at++, day++) {
+      plainHeads[at] = plainHead
+      heads[at] = head
+      tails[at] = tailOf[day]
+      labels[at] = labelOf[month - 1][day]
+      daysOfMonth[at] = day
+    }
   }
-  return PLAIN_DATE_HEAD[day]
 }
 
+function labelText(month: number, day: number): number {
+  return word(`${MONTHS[month - 1]} ${padded(day, 2)}`)
+}
+
+/** `Mar 27` of any day. */
 export function dayLabel(day: number): number {
   const { month, day: dayOfMonth } = civilFromDays(day)
-  return word(`${MONTHS[month - 1]} ${padded(dayOfMonth, 2)}`)
+  return labelText(month, dayOfMonth)
 }

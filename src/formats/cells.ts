@@ -3,7 +3,7 @@ import type { JsonWriter } from '../answers/json.ts'
 import { Literal, type TextTable } from '../answers/literals.ts'
 import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../answers/code-tables.ts'
 import type { CodeColumn, Column } from '../answers/table.ts'
-import { DATE_TAIL, MINUTE_TEXT, plainDateHead, SECOND_TEXT } from '../answers/time-tables.ts'
+import { DATE_TAIL, MINUTE_TEXT, PLAIN_DATE_HEAD, SECOND_TEXT } from '../answers/time-tables.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import { DAY, LAST_SECOND, MINUTE, timestampText } from '../sea/time.ts'
 
@@ -207,7 +207,7 @@ function writePlainTime(writer: JsonWriter, epoch: number): void {
   const second = whole - day * DAY
   const minute = (second / MINUTE) >>> 0
   const { view, at } = writer
-  view.setFloat64(at, plainDateHead(day), true)
+  view.setFloat64(at, PLAIN_DATE_HEAD[day], true)
   view.setFloat64(at + 7, DATE_TAIL[day], true)
   view.setFloat64(at + 11, MINUTE_TEXT.words[minute], true)
   view.setFloat64(at + 17, SECOND_TEXT.words[second - minute * MINUTE], true)

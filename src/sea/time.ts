@@ -35,16 +35,18 @@ export function dateText(epoch: number): string {
 }
 
 /**
- * Texts of the days from 1970 to 2106 as they come up: making one takes four times as long as a whole
- * timestamp out of tables.
+ * Texts of the days from 1970 to 2106 as they come up, 64 days a list: making one takes four times as long as a
+ * whole timestamp out of tables.
  */
-const dayTexts = Array.from({ length: 49711 }, () => '')
+const dayTexts: (string | undefined)[][] = Array.from({ length: 777 }, () => [])
 
 function dayText(day: number): string {
-  if (day >= 0 && day < dayTexts.length && dayTexts[day] !== '') return dayTexts[day]
+  const texts = dayTexts[Math.floor(day / 64)] as (string | undefined)[] | undefined
+  const known = texts?.[day & 63]
+  if (known !== undefined) return known
   const { year, month, day: dayOfMonth } = civilFromDays(day)
   const text = `${String(year).padStart(4, '0')}-${pad2(month)}-${pad2(dayOfMonth)}`
-  if (day >= 0 && day < dayTexts.length) dayTexts[day] = text
+  if (texts !== undefined) texts[day & 63] = text
   return text
 }
 

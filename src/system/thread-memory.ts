@@ -2,6 +2,8 @@
  * Memory that all threads see: arrays of numbers move there, and what holds them can be posted to any thread.
  */
 
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
+
 type Numbers = Uint8Array | Uint16Array | Int16Array | Uint32Array | Int32Array | Float32Array | Float64Array
 
 /**
@@ -21,6 +23,25 @@ const WORTH_A_MAPPING_BYTES = 2 ** 20
 export function sharedBytes(length: number): Uint8Array<SharedArrayBuffer> {
   const room = length < WORTH_A_MAPPING_BYTES ? length : Math.max(length, LARGEST_IN_ARENA_BYTES + 4096)
   return new Uint8Array(new SharedArrayBuffer(room), 0, length)
+}
+
+/**
+ * Bytes that are the same in all threads: the thread that is the first to ask has them filled, and the threads
+ * that it starts afterwards see the same memory. Nobody writes to them later.
+ */
+export function sharedOnce(
+  name: string,
+  length: number,
+  fill: (memory: SharedArrayBuffer) => void,
+): SharedArrayBuffer {
+  // The code of another version in the same process has memory of its own.
+  const key = `${import.meta.url} ${name}`
+  const known = getEnvironmentData(key) as SharedArrayBuffer | undefined
+  if (known !== undefined) return known
+  const memory = new SharedArrayBuffer(length)
+  fill(memory)
+  setEnvironmentData(key, memory)
+  return memory
 }
 
 /** The widest element of an array. */

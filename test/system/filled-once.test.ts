@@ -1,0 +1,36 @@
+/** Memory that is filled once and seen by all threads. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { sharedOnce } from '../../src/system/thread-memory.ts'
+
+test('A table is filled by the first that asks for it, and all others get the same memory.', () => {
+  let filled = 0
+  const ask = (): SharedArrayBuffer =>
+    sharedOnce('one of a test', 4, (memory) => {
+      filled++
+      new Uint8Array(memory).fill(7)
+    })
+  const memory = ask()
+  assert.equal(ask(), memory)
+  assert.equal(filled, 1)
+  assert.deepEqual([...new Uint8Array(memory)], [7, 7, 7, 7])
+})
+
+test('A thread that was started after a table was filled looks at the same bytes.', async () => {
+  const url = new URL('../../dist/system/thread-memory.js', import.meta.url).href
+  const { sharedOnce: compiled } = (await import(url)) as { sharedOnce: typeof sharedOnce }
+  const bytes = new Uint8Array(compiled('one of two threads', 4, (memory) => new Uint8Array(memory).fill(7)))
+  const script = `
+    const { parentPort } = require('node:worker_threads')
+    import(${JSON.stringify(url)}).then(({ sharedOnce }) => {
+      const bytes = new Uint8Array(sharedOnce('one of two threads', 4, () => { throw new Error('filled again') }))
+      bytes[0]++
+      parentPort.postMessage(bytes[0])
+    })`
+  const worker = new Worker(script, { eval: true })
+  const [seen] = (await once(worker, 'message')) as [number]
+  assert.equal(seen, 8)
+  assert.equal(bytes[0], 8)
+})
