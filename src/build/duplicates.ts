@@ -11,8 +11,11 @@ import { loadPart } from '../snapshot/read.ts'
 import { haversineKm } from '../sea/geo.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { DAY } from '../sea/time.ts'
-import type { Previous } from './base.ts'
+import { BuildError } from '../system/build-error.ts'
+import { compareText } from '../system/compare-text.ts'
+import type { Base, Previous } from './base.ts'
 import { buoyKey, type Collector } from './collector.ts'
+import type { Gathered } from './gather.ts'
 import type { BuildOptions } from './options.ts'
 
 /** By so much the preferred feed may be behind the other one. */
@@ -28,6 +31,29 @@ export interface SameBuoy {
   leftOut: BuoyRecord
   stays: BuoyRecord
   km: number
+}
+
+/**
+ * Refuses an order of networks that names one which no source has: its buoys would silently stay twice. A
+ * network of the folder may be missing today. While a source that was never read is silent, nobody knows what
+ * its networks are, and the name is only reported.
+ * @throws BuildError naming the networks that there are
+ */
+export function expectKnownNetworks(
+  { prefer = [], report }: BuildOptions,
+  { registry, states }: Pick<Base, 'registry' | 'states'>,
+  { input, silent }: Pick<Gathered, 'input' | 'silent'>,
+): void {
+  const networks = [...input.networks().keys()]
+  const known = new Set([...networks, ...registry.entries.map(({ source }) => source)])
+  const unknown = prefer.filter((name) => !known.has(name))
+  if (unknown.length === 0) return
+  const names = unknown.map((name) => JSON.stringify(name)).join(', ')
+  const others = networks.toSorted(compareText).join(', ')
+  const neverRead = [...silent.keys()].some(({ terms }) => !states?.some(({ name }) => name === terms?.name))
+  const what = `"prefer" of the configuration names ${names}, but the networks of its sources are ${others}`
+  if (neverRead) report.warn(`${what}; a source that was never read may have it`)
+  else throw new BuildError(`${what}: write a network as its buoys have it, not the name of a source`)
 }
 
 /** The mentioned and the staying buoys without those that a preferred network has too. */

@@ -8,7 +8,7 @@ import type { BuoyRecord } from '../sea/records.ts'
 import { cataloguedBuoys, type CataloguedBuoy, type RegistryEntry } from '../snapshot/catalog.ts'
 import type { Base } from './base.ts'
 import { buoyKey, type Collector, type Contribution } from './collector.ts'
-import { withoutDuplicates } from './duplicates.ts'
+import { expectKnownNetworks, withoutDuplicates } from './duplicates.ts'
 import type { Gathered } from './gather.ts'
 import type { BuildOptions } from './options.ts'
 import { register } from './register.ts'
@@ -28,11 +28,10 @@ export interface Identified {
   idOf: (handle: number) => number
 }
 
-export async function identify(
-  options: BuildOptions,
-  { previous, registry }: Base,
-  { input }: Gathered,
-): Promise<Identified> {
+export async function identify(options: BuildOptions, base: Base, gathered: Gathered): Promise<Identified> {
+  const { previous, registry } = base
+  const { input } = gathered
+  expectKnownNetworks(options, base, gathered)
   const known = previous === null ? [] : cataloguedBuoys(previous.catalog)
   const staying = stayingBuoys(known, input)
   const distinct = await withoutDuplicates(options, previous, input, [...staying.keys()])

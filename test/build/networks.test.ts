@@ -249,6 +249,41 @@ test('A buoy of two networks is the preferred one’s, unless that has fallen si
   assert.deepEqual((await build(out, pair(NOON, NOON), { prefer: ['South'] })).buoys.length, 3)
 })
 
+test('An order of networks that names one which no source has is refused with the networks that there are.', async (t) => {
+  const out = folderOf(t)
+  const sources = [
+    configured('feed of the south', [buoy('South', 'S', 10)], {}, [SOUTH]),
+    configured('north', [buoy('North', 'N', 10.008)]),
+  ]
+  for (const prefer of [['Sout', 'North'], ['North', 'feed of the south'], ['north']]) {
+    await assert.rejects(build(out, sources, { prefer }), {
+      name: 'BuildError',
+      message:
+        /^"prefer" of the configuration names ".*", but the networks of its sources are North, South: /,
+    })
+  }
+  const prefer = ['South', 'North']
+  assert.deepEqual((await build(out, sources, { prefer })).buoys, ['South S'])
+  // A network that the folder has is known while nobody mentions it, and so is that of a silent source.
+  const [south, north] = sources
+  assert.deepEqual((await build(out, [north], { prefer, allowLoss: 1 })).buoys, ['North N'])
+  await build(out, [south, north], { prefer, allowLoss: 1 })
+  await build(out, [failing('feed of the south'), north], { prefer, allowLoss: 1 })
+  // Of a source that was never read nobody knows the networks.
+  const lines: string[] = []
+  const report = silentReport((text) => void lines.push(text))
+  await buildSnapshot({
+    sources: [north, failing('new')],
+    out,
+    asOf: null,
+    now: NOON,
+    report,
+    prefer: ['North', 'New'],
+    allowLoss: 1,
+  })
+  assert.match(lines.join(''), /warning: "prefer" .*"New".*; a source that was never read may have it/)
+})
+
 test('What is left out has a preferred living neighbour that stays, and what stays has none.', () => {
   const records: fc.Arbitrary<BuoyRecord[]> = fc.array(
     fc.record({
