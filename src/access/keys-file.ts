@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { openRegularFileSync, UnfitFile } from '../system/files.ts'
-import { errorCode } from '../system/file-faults.ts'
+import { codeInWords, errorCode } from '../system/file-faults.ts'
 import { lock, LockError, type Lock } from '../system/lock.ts'
 import { removeLeftovers, replaceFile } from '../system/replace-file.ts'
 import { KEY_PATTERN } from './key-text.ts'
@@ -110,7 +110,7 @@ function readKeysFile(path: string): KeysFile {
     if (error instanceof UnfitFile) throw new KeysFileError(`${path}: not a regular file`)
     const code = errorCode(error)
     if (code === 'ENOENT') return { records: [], stamp: NO_FILE }
-    throw new KeysFileError(`${path}: cannot be read (${code})`)
+    throw new KeysFileError(`${path}: cannot be read ${codeInWords(error)}`)
   }
   const records = parseKeys(text)
   // Thrown here, where nothing of the file is within reach: an error keeps the functions on its stack alive,

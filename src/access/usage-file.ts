@@ -1,4 +1,5 @@
 /** The file that carries an hour's counts of the keys over a restart. It lies beside the keys file. */
+import { codeInWords } from '../system/file-faults.ts'
 import { readRegularFileSync } from '../system/files.ts'
 import { removeLeftovers, replaceFile } from '../system/replace-file.ts'
 import { HOUR_S, hourOf } from './hours.ts'
@@ -91,7 +92,10 @@ export function keepUsage(
       written = text
       failing = false
     } catch (error) {
-      if (!failing) onError(error instanceof Error ? error : new Error(`${path}: cannot be written`))
+      if (!failing) {
+        const what = `${path}: cannot be written ${codeInWords(error)}`
+        onError(new Error(`${what}; a restart forgets the calls of this hour until it can`, { cause: error }))
+      }
       failing = true
     }
   }

@@ -114,9 +114,22 @@ function parseOptions(
       positionals: positionals.map((text) => (text.startsWith(NO_OPTION) ? text.slice(1) : text)),
     }
   } catch (error) {
-    // The first sentence names the option. The rest is advice about the syntax of arguments in general.
-    throw new UsageError((error as Error).message.split(/\. |\.?\n/)[0])
+    throw new UsageError(syntaxFault((error as Error).message, argv.slice(0, end), Object.keys(options)))
   }
+}
+
+/** What Node says of arguments, in words of ours where an operator meets them often. */
+function syntaxFault(message: string, argv: readonly string[], known: readonly string[]): string {
+  const withoutValue = /^Option '(?:-\w, )?(--[\w-]+) <value>' argument missing/.exec(message)?.[1]
+  if (withoutValue !== undefined) return `${withoutValue} needs a value`
+  const short = argv.find((argument) => /^-[A-Za-z]/.test(argument))?.replace(/=.*/, '')
+  if (short !== undefined && message.startsWith("Unknown option '-")) {
+    const options = known.map((option) => `--${option}`)
+    // One letter is near to anything.
+    return `unknown option "${short}"${short.length > 2 ? suggestion(`-${short}`, options) : ''}`
+  }
+  // The first sentence names the option. The rest is advice about the syntax of arguments in general.
+  return message.split(/\. |\.?\n/)[0]
 }
 
 /** Makes a negative number the value of the option before it, or else a positional argument. */

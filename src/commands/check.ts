@@ -12,7 +12,8 @@ export const check = command({
   run: async (_config, [dir]) => {
     const faults = await checkFolder(dir)
     for (const fault of faults) note(fault)
-    if (faults.length > 0) throw new SnapshotError(`${dir}: ${faults.length} faults`)
+    if (faults.length > 0)
+      throw new SnapshotError(`${dir}: ${faults.length === 1 ? 'one fault' : `${faults.length} faults`}`)
     print(`${dir}: every part of every kept snapshot is whole`)
   },
 })

@@ -69,7 +69,11 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
 async function dispatch(given: readonly string[], signals: Signals): Promise<void> {
   const isNamed =
     given.length > 0 && (!given[0].startsWith('-') || HELP.test(given[0]) || VERSION.test(given[0]))
-  const argv = isNamed ? given : [FIRST_COMMAND, ...given]
+  const argv = !isNamed
+    ? [FIRST_COMMAND, ...given]
+    : HELP.test(given[0]) && given.length > 1
+      ? [...given.slice(1), '--help']
+      : given
   if (HELP.test(argv[0])) {
     printHelp(overview(COMMANDS, ''))
     return
@@ -89,6 +93,11 @@ async function dispatch(given: readonly string[], signals: Signals): Promise<voi
   const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : null
   if (entry === null) {
     const group = isGroup ? `${argv[0]} ` : ''
+    if (isGroup && words === 1) {
+      throw new UsageError(
+        `"${name}" needs one of its commands before the options; groundswell ${group}--help lists them`,
+      )
+    }
     throw new UsageError(
       `unknown command "${name}"${suggestion(name, names)}; groundswell ${group}--help lists the commands`,
     )
@@ -134,9 +143,19 @@ function expectPositionals(
 ): void {
   const most = expected + optional
   if (positionals.length >= expected && positionals.length <= most) return
+  const unexpected = positionals.at(most) ?? ''
   const fault =
-    positionals.length > most ? `unexpected argument "${positionals[most]}"` : 'an argument is missing'
+    positionals.length <= most
+      ? 'an argument is missing'
+      : isCommand(unexpected)
+        ? `unexpected argument "${unexpected}": a command comes first and alone, before its options`
+        : `unexpected argument "${unexpected}"`
   throw new UsageError(`${fault}; usage: ${usage}`)
+}
+
+/** Whether a command has this name, or begins with it. */
+function isCommand(word: string): boolean {
+  return Object.keys(COMMANDS).some((name) => name.split(' ')[0] === word)
 }
 
 /** @throws BuildError */

@@ -59,6 +59,7 @@ function isSystemFault(error: unknown): error is NodeJS.ErrnoException & { code:
 export function expectedFault(error: unknown): string | null {
   if (EXPECTED.some((kind) => error instanceof kind)) return (error as Error).message
   if (!isSystemFault(error)) return null
+  if (error.code === 'EEXIST' && error.syscall === 'mkdir') return `${error.path}: is not a folder`
   const what = SYSTEM_FAULTS[error.code] ?? `cannot be used (${error.code})`
   return error.path === undefined ? error.message : `${error.path}: ${what}`
 }

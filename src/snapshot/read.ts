@@ -1,5 +1,6 @@
 /** Reads a snapshot's files into shared memory, every byte checked against its hash. */
 import { join } from 'node:path'
+import { codeInWords } from '../system/file-faults.ts'
 import { openRegularFile, UnfitFile } from '../system/files.ts'
 import { finish } from '../system/steps.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -68,7 +69,9 @@ export async function readManifest(dir: string): Promise<PublishedManifest | nul
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return null
     throw new SnapshotError(
-      error instanceof UnfitFile ? `${path}: ${error.message}` : `${path}: cannot be read (${code})`,
+      error instanceof UnfitFile
+        ? `${path}: ${error.message}`
+        : `${path}: cannot be read ${codeInWords(error)}`,
     )
   }
 }

@@ -5,7 +5,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeFolder, readRegularFileSync } from '../system/files.ts'
-import { errorCode, whyNotWritten } from '../system/file-faults.ts'
+import { codeInWords, whyNotWritten } from '../system/file-faults.ts'
 import { lock, LockError, type Lock } from '../system/lock.ts'
 import { randomName } from '../system/random-name.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -73,7 +73,7 @@ export function makeOutput(dir: string): void {
   try {
     makeFolder(dir)
   } catch (error) {
-    throw new BuildError(`${dir}: this folder cannot be made (${errorCode(error)})`)
+    throw new BuildError(`${dir}: this folder cannot be made ${codeInWords(error)}`)
   }
 }
 

@@ -31,7 +31,7 @@ import type { BuoyRecord } from '../sea/records.ts'
 import { IDENTIFIER, Stations } from './reading/stations.ts'
 import { cleanName } from './reading/fields.ts'
 import { dropUnusable } from './reading/measures.ts'
-import { listFolder } from './reading/files.ts'
+import { listFolder, missingFolder } from './reading/files.ts'
 import { codeOf, valueColumn } from './reading/units.ts'
 import { momentOf, timeUnit } from './reading/times.ts'
 
@@ -137,7 +137,7 @@ interface Head {
 async function readCmems(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
   const paths: string[] = []
   const ignored = await findFiles(folder, MAX_DEPTH, paths)
-  if (ignored === null) throw new BuildError(`cmems: there is no folder ${folder}`)
+  if (ignored === null) throw missingFolder('cmems', folder)
   if (ignored > 0) report.warn(`cmems: ${ignored} files of ${folder} ignored: not .nc`)
   if (paths.length === 0) throw new BuildError(`cmems: ${folder} holds no .nc files`)
 

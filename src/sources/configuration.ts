@@ -20,6 +20,7 @@ import {
 } from './configuration-schema.ts'
 import { KIND_OPTIONS, openSource } from './kinds.ts'
 import type { Source, SourceTerms } from './source.ts'
+import { codeInWords } from '../system/file-faults.ts'
 import { readRegularFileSync, UnfitFile } from '../system/files.ts'
 import { boundsContain } from '../sea/geo.ts'
 
@@ -162,7 +163,7 @@ function parseFile(path: string): ConfigurationFile {
           ? error.message
           : error instanceof TypeError
             ? 'is not UTF-8'
-            : 'cannot be read'
+            : `cannot be read ${codeInWords(error)}`
     throw new BuildError(`${path}: ${what}`)
   }
   const ajv = new Ajv({ allErrors: true, strict: false, verbose: true })

@@ -5,6 +5,22 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
 }
 
+const WORDS: { readonly [code: string]: string } = {
+  ENOENT: 'there is no such file or folder',
+  ENOTDIR: 'a file is where a folder should be',
+  EISDIR: 'a folder is where a file should be',
+  EEXIST: 'something of that name is there already',
+  EACCES: 'access is denied',
+  EPERM: 'that is not permitted',
+  EROFS: 'the file system cannot be written to',
+}
+
+/** The code of a fault with what it means: `(ENOENT): there is no such file or folder`. */
+export function codeInWords(error: unknown): string {
+  const code = errorCode(error)
+  return Object.hasOwn(WORDS, code) ? `(${code}): ${WORDS[code]}` : `(${code})`
+}
+
 /** Whether the disk has no room, or the user's share of it is used up. */
 export function isDiskFull(error: unknown): boolean {
   return errorCode(error) === 'ENOSPC' || errorCode(error) === 'EDQUOT'

@@ -69,6 +69,8 @@ test('Help lists the commands, and every command shows its usage and options.', 
     assert.ok(stdout.startsWith(`groundswell ${commands[i]} `), stdout)
   }
   const serve = helps[commands.indexOf('serve')].stdout
+  for (const word of ['help', '--help'])
+    assert.equal((await runAll([[word, 'serve']]))[0].stdout, serve, word)
   for (const option of [
     '--port PORT',
     '--snapshots DIR',
@@ -223,7 +225,7 @@ test('A build into a place where nothing can be made ends.', { timeout: 600_000 
     assert.equal(code, 1)
     assert.match(
       stderr,
-      new RegExp(`^groundswell: ${out}: this folder cannot be made \\((ENOENT|ENOTDIR)\\)$`, 'm'),
+      new RegExp(`^groundswell: ${out}: this folder cannot be made \\((ENOENT|ENOTDIR)\\): `, 'm'),
     )
   }
 })
@@ -305,6 +307,17 @@ test('A command line that cannot be understood ends with exit code 2 and one lin
     [['run', '--jitter=31m'], '--jitter: expected no more than --every: '],
     [['run', '--every=10m', '--jitter=1h'], '--jitter'],
     [['doctor', '--every=10m', '--jitter=1h'], '--jitter'],
+    [['run', 'serve'], 'unexpected argument "serve": a command comes first and alone'],
+    [['--port=1', 'serve'], 'unexpected argument "serve": a command comes first and alone'],
+    [['serve', 'keys', 'list'], 'a command comes first'],
+    [['keys', '--keys=k.json', 'list'], '"keys" needs one of its commands before the options'],
+    [['serve', '-port', '1'], 'unknown option "-port", did you mean "--port"?'],
+    [['-p', '1'], 'unknown option "-p"'],
+    [['serve', '--port'], '--port needs a value'],
+    [['serve', '--host=localhost:8080'], '--host: expected an address or the name of a host, without a port'],
+    [['serve', '--host=http://0.0.0.0'], '--host'],
+    [['serve', '--trusted-proxy=10.0.0.0/8,::1'], 'one each time'],
+    [['help', 'sreve'], 'did you mean "serve"?'],
     [['inspect'], 'inspect DIR'],
     [['inspect', 'a', 'b', 'c'], '"c"'],
     [['keys', 'issue'], '--owner'],
@@ -332,6 +345,28 @@ test('Faults of files and folders end with exit code 1 and one line that names t
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(stderr, /^groundswell: [^\n]+\n$/)
     assert.ok(stderr.includes(nowhere), stderr)
+  }
+  const file = join(folder, 'file')
+  writeFileSync(file, 'no folder')
+  const out = `--out=${join(folder, 'out')}`
+  const said: [argv: string[], what: string][] = [
+    [['build', `--source=csv:${file}`, out], `csv: ${file} is not a folder`],
+    [['build', `--source=cmems:${file}`, out], `cmems: ${file} is not a folder`],
+    [['build', '--source=csv', out], 'csv: no folder is named: write csv:DIR'],
+    [
+      ['build', '--source=demo', `--out=${file}`],
+      `${file}: this folder cannot be made (EEXIST): something of`,
+    ],
+    [['build', '--config', nowhere], `${nowhere}: cannot be read (ENOENT): there is no such file`],
+    [['build', '--config', join(file, 'c.json')], '(ENOTDIR): a file is where a folder should be'],
+    [['run', '--data', file, '--port=0'], `${file}: is not a folder`],
+    [['keys', 'list', '--data', file], '(ENOTDIR): a file is where a folder should be'],
+  ]
+  const outcomes = await runAll(said.map(([argv]) => argv))
+  for (const [i, [argv, what]] of said.entries()) {
+    assert.equal(outcomes[i].code, 1, argv.join(' '))
+    assert.match(outcomes[i].stderr, /^groundswell: [^\n]+\n$/)
+    assert.ok(outcomes[i].stderr.includes(what), outcomes[i].stderr)
   }
 })
 

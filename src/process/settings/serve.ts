@@ -8,6 +8,7 @@ import { ACCESS_LOG_SETTINGS, LOG_SETTINGS } from './logs.ts'
 import { data, keys, REDIS_SETTINGS, snapshots } from './places.ts'
 import { optional, type ConfigOf, type Setting } from './setting.ts'
 import {
+  address,
   bytes,
   duration,
   durationOrZero,
@@ -15,7 +16,6 @@ import {
   LONGEST_WAIT_DAYS,
   oneOf,
   plainLine,
-  text,
   wholeNumber,
 } from './values.ts'
 
@@ -58,7 +58,7 @@ export const SERVE_SETTINGS = {
     placeholder: 'ADDRESS',
     help: 'address to listen on',
     default: '127.0.0.1',
-    parse: text,
+    parse: address,
   } satisfies Setting<string>,
   workers: {
     placeholder: 'N',
@@ -141,7 +141,7 @@ export const SERVE_SETTINGS = {
       try {
         void new TrustedProxies(cidrs)
       } catch (error) {
-        throw new Error(`addresses or CIDRs such as 10.0.0.0/8: ${(error as Error).message}`, {
+        throw new Error(`addresses or CIDRs such as 10.0.0.0/8, one each time: ${(error as Error).message}`, {
           cause: error,
         })
       }
@@ -214,7 +214,7 @@ export const SERVE_SETTINGS = {
     placeholder: 'ADDRESS',
     help: 'address the admin port listens on',
     default: '127.0.0.1',
-    parse: text,
+    parse: address,
   } satisfies Setting<string>,
   'admin-name': {
     placeholder: 'NAME',

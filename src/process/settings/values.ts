@@ -4,6 +4,7 @@
  * Each takes the texts of one setting in the order they were given, of which the last one counts. Each throws
  * an Error whose message says what is allowed and fits behind "expected ".
  */
+import { isIP } from 'node:net'
 
 export interface Parser<T> {
   (texts: readonly string[]): T
@@ -20,6 +21,14 @@ export const last = (texts: readonly string[]): string => texts[texts.length - 1
 export function text(texts: readonly string[]): string {
   if (last(texts) === '') throw new Error('a value that is not empty')
   return last(texts)
+}
+
+/** An address of IPv4 or IPv6, or a host's name. A port has an option of its own. */
+export function address(texts: readonly string[]): string {
+  const host = text(texts)
+  if (isIP(host) === 0 && /[:/]/.test(host))
+    throw new Error('an address or the name of a host, without a port and without http://')
+  return host
 }
 
 /** Null for an empty text: the setting is left out. */

@@ -3,10 +3,12 @@
  */
 import { createGunzip, gunzipSync } from 'node:zlib'
 import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { opendir, stat } from 'node:fs/promises'
 import { BuildError } from '../../system/build-error.ts'
 import type { FileReport } from '../source.ts'
 import { LF } from './fields.ts'
+import { codeInWords } from '../../system/file-faults.ts'
 import { readRegularFile, UnfitFile } from '../../system/files.ts'
 
 /**
@@ -48,13 +50,21 @@ export async function listFolder(folder: string): Promise<FolderListing | null> 
   return { files: files.sort(), folders: folders.sort() }
 }
 
+/** What to say where the folder of a source is missing, is a file, or was not named. */
+export function missingFolder(kind: string, folder: string): BuildError {
+  if (folder === '') return new BuildError(`${kind}: no folder is named: write ${kind}:DIR`)
+  return new BuildError(
+    existsSync(folder) ? `${kind}: ${folder} is not a folder` : `${kind}: there is no folder ${folder}`,
+  )
+}
+
 /**
  * What lies directly in the folder of a source.
  * @throws BuildError that names the kind, when the folder is missing
  */
 export async function listSource(kind: string, folder: string): Promise<FolderListing> {
   const listing = await listFolder(folder)
-  if (listing === null) throw new BuildError(`${kind}: there is no folder ${folder}`)
+  if (listing === null) throw missingFolder(kind, folder)
   return listing
 }
 
@@ -74,7 +84,7 @@ export async function readText(path: string, file: FileReport, maxBytes = MAX_FI
         ? tooLarge(path, maxBytes)
         : new BuildError(`${path}: ${error.message}`)
     }
-    throw new BuildError(`${path}: cannot be read (${codeOfError(error)})`)
+    throw new BuildError(`${path}: cannot be read ${codeInWords(error)}`)
   }
   const bytes =
     stored[0] === 0x1f && stored[1] === 0x8b ? await decompress(path, stored, file, maxBytes) : stored
