@@ -191,6 +191,16 @@ function faultsOf(path: string, errors: readonly ErrorObject[], place: string): 
   return new BuildError(`${path}: ${faults.slice(0, 5).join('; ')}${rest}`)
 }
 
+/** What the schema calls a type, as it is written in the file. */
+const TYPES: { readonly [type: string]: string } = {
+  object: 'an object in { }',
+  array: 'a list in [ ]',
+  string: 'a text in quotes',
+  boolean: 'true or false',
+  number: 'a number',
+  integer: 'a whole number',
+}
+
 /** `sources[2].fetch[0].url must be …`. */
 function faultText({ instancePath, keyword, message, params, parentSchema }: ErrorObject): string {
   const place = instancePath
@@ -201,7 +211,14 @@ function faultText({ instancePath, keyword, message, params, parentSchema }: Err
     .join('')
     .replace(/^\./, '')
   const at = place === '' ? 'the file' : place
-  const details = params as { additionalProperty?: string; allowedValues?: unknown[]; propertyName?: string }
+  const details = params as {
+    additionalProperty?: string
+    allowedValues?: unknown[]
+    limit?: number
+    missingProperty?: string
+    propertyName?: string
+    type?: string
+  }
   const { description, propertyNames } = (parentSchema ?? {}) as {
     description?: string
     propertyNames?: { description?: string }
@@ -210,6 +227,11 @@ function faultText({ instancePath, keyword, message, params, parentSchema }: Err
     return `${at} has the key "${details.propertyName}", which is not ${propertyNames?.description}`
   if (keyword === 'pattern' && description !== undefined) return `${at} must be ${description}`
   if (keyword === 'additionalProperties') return `${at} has an unknown key "${details.additionalProperty}"`
+  if (keyword === 'type' && Object.hasOwn(TYPES, String(details.type)))
+    return `${at} must be ${TYPES[String(details.type)]}`
+  if (keyword === 'required') return `${at} lacks "${details.missingProperty}"`
+  if (keyword === 'minItems') return `${at} must have ${details.limit} or more elements`
+  if (keyword === 'maxProperties' && details.limit === 0) return `${at}: this kind of source takes none`
   if (keyword === 'enum') return `${at} must be one of ${(details.allowedValues ?? []).join(', ')}`
   return `${at} ${message ?? 'is wrong'}`
 }

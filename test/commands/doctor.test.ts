@@ -194,7 +194,7 @@ test('The hosts of a configuration are asked, and their clocks are compared with
   writeFileSync(config, '{"sources": 1}')
   const wrong = await diagnose('--data', folder, '--config', config)
   assert.ok(!wrong.canStart)
-  assert.match(wrong.of('sources')[0], /^impossible: \S+c\.json: sources must be array$/)
+  assert.match(wrong.of('sources')[0], /^impossible: \S+c\.json: sources must be a list in \[ \]$/)
 })
 
 test('Clocks, releases of Node, versions, sizes and ages.', () => {

@@ -4,7 +4,7 @@
  * Each takes the texts of one setting in the order they were given, of which the last one counts. Each throws
  * an Error whose message says what is allowed and fits behind "expected ".
  */
-import { isIP } from 'node:net'
+import { parseAddress } from '../../access/address.ts'
 
 export interface Parser<T> {
   (texts: readonly string[]): T
@@ -26,7 +26,7 @@ export function text(texts: readonly string[]): string {
 /** An address of IPv4 or IPv6, or a host's name. A port has an option of its own. */
 export function address(texts: readonly string[]): string {
   const host = text(texts)
-  if (isIP(host) === 0 && /[:/]/.test(host))
+  if (/[:/]/.test(host) && !parseAddress(host, new Int32Array(4)))
     throw new Error('an address or the name of a host, without a port and without http://')
   return host
 }
