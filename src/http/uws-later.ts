@@ -156,6 +156,9 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     // A body of known length has ended with its last byte, unless it has none.
     if (this.#length === 0) this.offer(NOTHING)
     if (this.#length !== null) return
+    // Its client closes the connection, as the head says, or the engine does after its silence. Nothing here
+    // can: `end` with `close` writes a header into the body, chunks move no write offset that a connection is
+    // known by, and nobody says when the last chunk has left.
     this.response.cork(() => this.response.end())
     this.#done()
   }
