@@ -120,7 +120,7 @@ test(
     writeFileSync(join(cwd, 'file'), '')
     assert.equal(
       await outcome(t, ['--data', join(cwd, 'file')], { cwd }),
-      `1 groundswell: ${join(cwd, 'file')}: is there already\n`,
+      `1 groundswell: ${join(cwd, 'file')}: is not a folder\n`,
     )
   },
 )
