@@ -80,8 +80,6 @@ interface Report {
 }
 
 const FILE = fileURLToPath(import.meta.url)
-/** Threads of V8 would take turns of 4 ms with the one that asks. */
-const NODE_OPTIONS = ['--v8-pool-size=0', '--single-threaded-gc']
 /** After the last request became due. */
 const LAST_ANSWERS_MS = 10_000
 const READ_BYTES = 512 * 1024
@@ -103,7 +101,7 @@ export async function openClients(
   try {
     await Promise.all(
       Array.from({ length: load.processes }, async (_, index) => {
-        const [execPath, ...execArgv] = [...wrap, process.execPath, ...NODE_OPTIONS, '--import', 'tsx']
+        const [execPath, ...execArgv] = [...wrap, process.execPath, '--import', 'tsx']
         const child = fork(FILE, { execPath, execArgv, serialization: 'advanced' })
         children.push(child)
         const opened = next(child)
