@@ -165,7 +165,7 @@ test('A configuration that is a pipe, a device or endless is refused in a senten
   for (const [file, text] of [
     [path, /config\.json: is not a regular file$/],
     ['/dev/zero', /^\/dev\/zero: is not a regular file$/],
-    [join(folder, 'none'), /none: cannot be read$/],
+    [join(folder, 'none'), /none: cannot be read \(ENOENT\): there is no such file or folder$/],
   ] as const) {
     assert.throws(
       () => readConfiguration(file, {}),
