@@ -1,6 +1,6 @@
 /**
- * The text of every code of a measured column, half a megabyte a table, once for all threads: for rows that come together. For a
- * single row `code-text.ts` is faster.
+ * The text of every code of a measured column, half a megabyte a table, once for all threads: for rows that
+ * come together. For a single row `code-text.ts` is faster.
  */
 import { writeHundredths, writeSignedHundredths, writeThousandths } from './code-text.ts'
 import { TextTable } from './literals.ts'

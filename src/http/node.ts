@@ -200,8 +200,7 @@ export class NodeEngine implements Engine {
 
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
-      const onError = (error: NodeJS.ErrnoException): void =>
-        reject(new ListenError(host, port, error.code ?? error.message))
+      const onError = (error: Error): void => reject(ListenError.of(error, host, port))
       this.#server.once('error', onError)
       this.#server.listen({ host, port, exclusive: true, backlog: BACKLOG }, () => {
         this.#server.off('error', onError)

@@ -77,9 +77,7 @@ export async function findFreePort(
     await bind(host, port)
     return port
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const reason = code ?? message
-    throw new ListenError(host, port, reason, options === null ? null : adviceOn(reason, options))
+    throw ListenError.of(error as Error, host, port, options)
   }
 }
 
@@ -130,7 +128,7 @@ export interface AddressOptions {
 }
 
 /** What to do where an address cannot be listened on. `reason`: a system's error code. */
-export function adviceOn(reason: string, { host, port }: AddressOptions): string {
+function adviceOn(reason: string, { host, port }: AddressOptions): string {
   if (reason === 'EADDRINUSE')
     return `choose another with ${port} (0 takes any free one), or end what has it (ss -ltnp shows it)`
   if (reason === 'EACCES') return `choose another with ${port}`
@@ -144,7 +142,18 @@ export class ListenError extends Error {
   /** A system's error code, or words. */
   readonly reason: string
 
-  /** `advice`: what to do, such as `adviceOn` says. */
+  /** Of what the system says. With `options` it has advice which of them to change. */
+  static of(
+    error: NodeJS.ErrnoException,
+    host: string,
+    port: number,
+    options: AddressOptions | null = null,
+  ): ListenError {
+    const reason = error.code ?? error.message
+    return new ListenError(host, port, reason, options === null ? null : adviceOn(reason, options))
+  }
+
+  /** `advice`: what to do. */
   constructor(host: string, port: number, reason: string, advice: string | null = null) {
     const what = `cannot listen on ${inUrl(host)}:${port}: ${REASONS[reason] ?? reason}`
     super(advice === null ? what : `${what}; ${advice}`)

@@ -14,7 +14,7 @@ import { LEVELS, type Level } from '../logs/log.ts'
 import { EXPOSITION_TYPE } from '../metrics/exposition.ts'
 import { readRegularFileSync } from '../system/files.ts'
 import { unmapped } from '../http/exchange.ts'
-import { adviceOn, ListenError, type AddressOptions } from '../http/port.ts'
+import { ListenError, type AddressOptions } from '../http/port.ts'
 
 export interface AdminOptions {
   host: string
@@ -246,10 +246,7 @@ export function readToken(path: string): string {
 
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const reason = error.code ?? error.message
-      reject(new ListenError(host, port, reason, adviceOn(reason, ADMIN_ADDRESS)))
-    })
+    server.once('error', (error) => reject(ListenError.of(error, host, port, ADMIN_ADDRESS)))
     server.listen(port, host, () => resolve())
   })
 }
