@@ -211,10 +211,7 @@ function readStationFiles(
         const text = cell(column)
         values[column] = isMissing(column, text) ? null : numberOf(text, file)
       }
-      // A garbled message puts one number into two fields, and nothing into that between them.
-      const { WVHT: height, DPD: dominant, APD: average } = values
-      if (height !== null && height > 0 && height === average && dominant === null) values['WVHT'] = null
-      if (dominant === 0) values['DPD'] = null
+      if (values['DPD'] === 0) values['DPD'] = null
       known.set(time / 1000, { time: time / 1000, values })
     }
   }
@@ -249,6 +246,7 @@ function withoutRepeats(lines: StationLine[]): WorldRow[] {
     if (isRepeat) run.push(line)
     else runs.push([line])
   }
+  const garbled = new Set(runs.filter((run) => isGarbled(run, runs)).flat())
   const samples = new Map(
     runs.map((run) => {
       const values: StationLine['values'] = {}
@@ -258,7 +256,26 @@ function withoutRepeats(lines: StationLine[]): WorldRow[] {
       return [run[0], { time: run[0].time, values }]
     }),
   )
-  return ordered.map((line) => rowOf(samples.get(line) ?? line, samples.has(line)))
+  return ordered.map((line) => rowOf(samples.get(line) ?? line, samples.has(line) && !garbled.has(line)))
+}
+
+/** One number as height and as average period, without a dominant one. */
+function isSuspect(run: readonly StationLine[]): boolean {
+  const { WVHT: height, APD: average } = run[0].values
+  return height! > 0 && height === average && run.every(({ values }) => values['DPD'] === null)
+}
+
+/** Whether neither the last sound sample before nor the first after, within three hours, is as high to a third. */
+function isGarbled(run: readonly StationLine[], runs: readonly StationLine[][]): boolean {
+  if (!isSuspect(run)) return false
+  const [{ time, values }] = run
+  const sound = runs.filter((other) => !isSuspect(other)).map(([first]) => first)
+  return ![sound.findLast((first) => first.time < time), sound.find((first) => first.time > time)].some(
+    (first) =>
+      first !== undefined &&
+      Math.abs(first.time - time) <= 3 * 3600 &&
+      Math.abs(first.values['WVHT']! - values['WVHT']!) <= values['WVHT']! / 3,
+  )
 }
 
 function rowOf(line: StationLine, isSample: boolean): WorldRow {

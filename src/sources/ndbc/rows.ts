@@ -198,13 +198,6 @@ class RowReader {
         this.#line++
       } else if (!this.#readAny(codes, base)) continue
       this.#understood++
-      if (isGarbled(codes, base)) {
-        codes[base + WVHT] = NO_CODE
-        this.#file.skipped(
-          'waves garbled: height and average period are one number, and there is no other',
-          this.#station,
-        )
-      }
       if (codes[base + DPD] === 0) {
         codes[base + DPD] = NO_CODE
         this.#file.skipped('dominant period of 0 s', this.#station)
@@ -423,15 +416,6 @@ function plainPlan({ labels, realtime, time, places }: Header): PlainPlan | null
     plan.most[i] = max
   })
   return plan
-}
-
-/**
- * Whether a garbled message put one number into two fields (46075 in August 2023: a height of 12.2 m with an
- * average period of 12.2 s and no dominant one). Of 194,000 wave rows of 78 stations, two are like that.
- */
-function isGarbled(codes: Int32Array, base: number): boolean {
-  const height = codes[base + WVHT]
-  return height !== NO_CODE && height === codes[base + APD] && codes[base + DPD] === NO_CODE && height > 0
 }
 
 /** Whether the values at `base` hold wind or water temperature. */

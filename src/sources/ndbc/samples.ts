@@ -1,6 +1,7 @@
 /** The rows of a station in order of time, each of its wave samples once. */
 import { APD, DPD, GST, MWD, StationRows, WDIR, WIDTH, WSPD, WTMP, WVHT } from './rows.ts'
 import { MEASURES, NO_CODE, RowBatch } from '../../sea/columns.ts'
+import { HOUR } from '../../sea/time.ts'
 import type { Sink } from '../source.ts'
 
 export const BATCH_ROWS = 8192
@@ -9,6 +10,9 @@ export const BATCH_ROWS = 8192
 const SAMPLE_SECONDS = 1200
 
 const REPEAT_STEP_SECONDS = 600
+
+/** Samples further away than this say nothing about how high the sea was. */
+const NEIGHBOUR_SECONDS = 3 * HOUR
 
 export interface StationHandle {
   /** From the sink. */
@@ -30,6 +34,9 @@ const SENT = [
 
 const SAMPLE_MEASURES = 4
 
+const REPEAT = 'waves repeat a sample'
+const GARBLED = 'waves garbled: height and average period are one number, and there is no other'
+
 /** Sends the rows of a feed in time order, each wave sample once. */
 export function sendRows(
   { buoy, identifier }: StationHandle,
@@ -39,13 +46,18 @@ export function sendRows(
   sink: Sink,
 ): void {
   const order = timeOrder(rows)
-  const isSample = chooseSamples(rows, order)
+  const sampleOf = chooseSamples(rows, order)
+  const garbled = garbledSamples(rows, sampleOf, order)
+  const isSample = new Uint8Array(rows.length)
   const { codes, time } = rows
   for (const row of order) {
-    // A repeat is sent as a row even when nothing is left of it: an earlier build may have taken it for the
-    // sample, if the first of the two came late.
-    if (isSample[row] === 0 && codes[row * WIDTH + WVHT] !== NO_CODE)
-      rows.fileOf(row).skipped('waves repeat a sample', identifier)
+    const sample = sampleOf[row]
+    if (sample < 0) continue
+    // A row whose waves are left out is sent even when nothing is left of it: an earlier build may have taken
+    // it for a sample, if the first of the two or a neighbour came late.
+    if (garbled.has(sample)) rows.fileOf(row).skipped(GARBLED, identifier)
+    else if (sample === row) isSample[row] = 1
+    else rows.fileOf(row).skipped(REPEAT, identifier)
   }
   const { columns } = batch
   columns.maximumHeight.fill(MEASURES.maximumHeight.missing)
@@ -99,16 +111,16 @@ function timeOrder({ time, length }: StationRows): Uint32Array {
 }
 
 /**
- * Marks the rows that represent a wave sample. A hull sends a sample twice, first without DPD and ten minutes
- * later with it. Rows with waves belong to one sample if they lie within SAMPLE_SECONDS of its first row,
- * each at most REPEAT_STEP_SECONDS after the one before, with equal WVHT and APD, MWD equal or missing in
- * all, and at most one DPD. The first row represents the sample, so the time of the reading, and with it its
- * id, stays when a later row brings DPD. What the first row lacks comes from the first of the others that has
- * it. A row without APD is a sample of its own: stations that send heights alone show equal ones for hours in
- * calm weather (44058).
+ * The row that represents the wave sample of each row, −1 for a row without waves. A hull sends a sample
+ * twice, first without DPD and ten minutes later with it. Rows with waves belong to one sample if they lie
+ * within SAMPLE_SECONDS of its first row, each at most REPEAT_STEP_SECONDS after the one before, with equal
+ * WVHT and APD, MWD equal or missing in all, and at most one DPD. The first row represents the sample, so the
+ * time of the reading, and with it its id, stays when a later row brings DPD. What the first row lacks comes
+ * from the first of the others that has it. A row without APD is a sample of its own: stations that send
+ * heights alone show equal ones for hours in calm weather (44058).
  */
-function chooseSamples({ time, codes, length }: StationRows, order: Uint32Array): Uint8Array {
-  const isSample = new Uint8Array(length)
+function chooseSamples({ time, codes, length }: StationRows, order: Uint32Array): Int32Array {
+  const sampleOf = new Int32Array(length).fill(-1)
   let first = -1
   let previous = -1
   for (const row of order) {
@@ -129,10 +141,33 @@ function chooseSamples({ time, codes, length }: StationRows, order: Uint32Array)
       for (let i = 0; i < WIDTH; i++) {
         if (codes[sample + i] === NO_CODE) codes[sample + i] = codes[base + i]
       }
-    } else {
-      isSample[row] = 1
-      first = row
-    }
+    } else first = row
+    sampleOf[row] = first
   }
-  return isSample
+  return sampleOf
+}
+
+/**
+ * The samples in which a garbled message put one number into two fields: WVHT equals APD, no row has a DPD,
+ * and neither the sample before nor the one after is as high to within a third. A storm can have such numbers
+ * (46075 in August 2023: 12.2 m at 12.2 s between 11.7 and 11.0 m), and its neighbours tell.
+ */
+function garbledSamples({ time, codes }: StationRows, sampleOf: Int32Array, order: Uint32Array): Set<number> {
+  const samples = order.filter((row) => sampleOf[row] === row)
+  const height = (row: number): number => codes[row * WIDTH + WVHT]
+  const isSuspect = (row: number): boolean =>
+    height(row) > 0 && height(row) === codes[row * WIDTH + APD] && codes[row * WIDTH + DPD] === NO_CODE
+  const garbled = new Set<number>()
+  samples.forEach((row, at) => {
+    if (!isSuspect(row)) return
+    const isNear = (other: number | undefined): boolean =>
+      other !== undefined && Math.abs(time[other] - time[row]) <= NEIGHBOUR_SECONDS
+    const isVouchedFor = ([-1, 1] as const).some((step) => {
+      let next = at + step
+      while (isNear(samples[next]) && isSuspect(samples[next])) next += step
+      return isNear(samples[next]) && 3 * Math.abs(height(samples[next]) - height(row)) <= height(row)
+    })
+    if (!isVouchedFor) garbled.add(row)
+  })
+  return garbled
 }
