@@ -26,6 +26,7 @@ const SLOW = [
   'test/build/publishing/',
   'test/build/replay',
   'test/build/silent',
+  'test/commands/broken-configuration',
   'test/commands/launch',
   'test/deploy/',
   'test/explorer/doors',

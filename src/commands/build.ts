@@ -31,11 +31,7 @@ export const build = command({
 async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> {
   const store = config.publish === null ? null : openPublishing('--publish', config.publish)
   const exporting = config.export === null ? null : openTarget('--export', config.export, config.out)
-  const configuration = config.config === null ? null : await configurationOf(config.config)
-  const sources = [
-    ...openSources(config.source),
-    ...(configuration?.sources.map(({ source }) => source) ?? []),
-  ]
+  const { sources, configuration } = await openSources(config)
   if (sources.length === 0) throw new UsageError('--source or --config is required')
   if (config['dry-run']) {
     for (const { kind, argument } of config.source) print(`would read ${kind} ${argument}`.trimEnd())
@@ -85,15 +81,6 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
   if (built.outcome?.kind !== 'lost') writeReport(config.out, report.document())
 }
 
-/**
- * Loads the HTTP client and the schemas only for builds with a configuration: loading them takes as long as a
- * small build.
- */
-async function configurationOf(path: string): Promise<Configuration> {
-  const { readConfiguration } = await import('../sources/configuration.ts')
-  return readConfiguration(path, environment)
-}
-
 async function dryRunLines(configuration: Configuration): Promise<string[]> {
   const { dueFiles } = await import('../fetch/mirror.ts')
   const { planFiles } = await import('../fetch/plan.ts')
@@ -112,11 +99,27 @@ async function dryRunLines(configuration: Configuration): Promise<string[]> {
   })
 }
 
-/** @throws UsageError for an unknown kind and for an argument that its kind refuses. */
-function openSources(sources: { kind: string; argument: string }[]): Source[] {
+/**
+ * The sources of a command line, opened and not read yet, and the configuration that it names.
+ * @throws UsageError for an unknown kind and for an argument that its kind refuses; BuildError for a
+ * configuration that cannot be read
+ */
+export async function openSources({
+  source: named,
+  config: path,
+}: Pick<ConfigOf<typeof BUILD_SETTINGS>, 'source' | 'config'>): Promise<{
+  sources: Source[]
+  configuration: Configuration | null
+}> {
+  let sources: Source[]
   try {
-    return sources.map(({ kind, argument }) => openSource(kind, argument))
+    sources = named.map(({ kind, argument }) => openSource(kind, argument))
   } catch (error) {
     throw error instanceof BuildError ? new UsageError(error.message, { cause: error }) : error
   }
+  if (path === null) return { sources, configuration: null }
+  // Its schema and their compiler are loaded for a configuration alone.
+  const { readConfiguration } = await import('../sources/configuration.ts')
+  const configuration = readConfiguration(path, environment)
+  return { sources: [...sources, ...configuration.sources.map(({ source }) => source)], configuration }
 }

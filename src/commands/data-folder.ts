@@ -3,10 +3,12 @@
  * is a folder `data` that has them already; an installed program follows the XDG Base Directory
  * Specification.
  */
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { UsageError } from '../process/usage-error.ts'
+import { noFolder } from '../snapshot/write.ts'
+import { BuildError } from '../system/build-error.ts'
 import { environment, packageFolder } from './surroundings.ts'
 
 /** The XDG specification asks for this mode. */
@@ -44,4 +46,11 @@ function home(): string {
  */
 export function makeDataFolder(folder: string | null): void {
   if (folder !== null) mkdirSync(folder, { recursive: true, mode: OWNER_ONLY })
+}
+
+/** @param more what else makes one. @throws BuildError where the folder is missing */
+export function expectFolder(dir: string, more = ''): void {
+  const found = statSync(dir, { throwIfNoEntry: false })
+  if (found === undefined) throw new BuildError(`${noFolder(dir).message}${more}`)
+  if (!found.isDirectory()) throw new BuildError(`${dir}: is not a folder`)
 }

@@ -1,17 +1,15 @@
 /** Finds the command of a command line, runs it, and sets the exit code. */
 import { wantsJson, type Signals } from '../begin.mjs'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { KeysFileError } from '../access/keys-file.ts'
 import { ServerFailure, Stops } from './stops.ts'
 import type { LOG_SETTINGS } from '../process/settings/logs.ts'
 import type { ConfigOf } from '../process/settings/setting.ts'
 import { UsageError } from '../process/usage-error.ts'
-import { noFolder } from '../snapshot/write.ts'
-import { BuildError } from '../system/build-error.ts'
 import { isAddress, parseAddress } from '../redis/address.ts'
 import { readCommandLine, variableOf } from './arguments.ts'
-import { usualDataFolder } from './data-folder.ts'
+import { expectFolder, usualDataFolder } from './data-folder.ts'
 import { expectedFault } from './faults.ts'
 import { commandHelp, folded, overview } from './help.ts'
 import { suggestion } from './suggest.ts'
@@ -156,13 +154,6 @@ function expectPositionals(
 /** Whether a command has this name, or begins with it. */
 function isCommand(word: string): boolean {
   return Object.keys(COMMANDS).some((name) => name.split(' ')[0] === word)
-}
-
-/** @throws BuildError */
-function expectFolder(dir: string): void {
-  const found = statSync(dir, { throwIfNoEntry: false })
-  if (found === undefined) throw noFolder(dir)
-  if (!found.isDirectory()) throw new BuildError(`${dir}: is not a folder`)
 }
 
 /** Every user of the machine can read the arguments of a process; its environment only its own user can. */

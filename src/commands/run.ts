@@ -6,6 +6,7 @@ import type { Signals } from '../begin.mjs'
 import { issueKey, KeyCommandError, type IssuedKey } from '../access/keys.ts'
 import { loadKeys } from '../access/keys-file.ts'
 import type { BuildFigures } from '../metrics/figures.ts'
+import { isMadeUp } from '../build/made-up.ts'
 import { endChildren, runBuild } from '../process/build-child.ts'
 import { Schedule, type ScheduleState } from '../process/schedule.ts'
 import type { ConfigOf } from '../process/settings/setting.ts'
@@ -13,6 +14,7 @@ import { expectSchedule, RUN_SETTINGS } from './build-settings.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { isAddress } from '../redis/address.ts'
 import type { Doors } from '../access/page-reads.ts'
+import { openSources } from './build.ts'
 import type { Stops } from './stops.ts'
 import { timestampText } from '../sea/time.ts'
 import { readManifest } from '../snapshot/read.ts'
@@ -38,18 +40,23 @@ export const run = service({
 
 async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promise<void> {
   expectSchedule(config)
-  // A port that is taken is found before anything is built, and before a key is shown to nobody.
+  if (config.from !== null) expectNoSources(config)
+  // A broken configuration and a taken port are found before anything is built, and before a key is issued.
+  const { sources } = await openSources(config)
   await expectFreePort(config)
   makeDataFolder(config.data)
   if (config.from !== null) {
-    expectNoSources(config)
     await serveWithKey(config, stops, signals, {})
     return
   }
-  const build = buildOf(config)
+  const isDemo = sources.every(({ isMadeUp }) => isMadeUp === true)
+  const servesDemo = sources.length === 0 || isMadeUp(sources)
+  const build = buildOf(config, isDemo)
   stops.beforeEnd(() => endChildren())
-  const published = await readManifest(config.snapshots)
-  if (published === null && isDemo(config)) note('building the demo, whose data are made up')
+  const found = await readManifest(config.snapshots)
+  // A demo that was built here before is not what the operator asks for.
+  const published = found?.demo === true && !servesDemo ? null : found
+  if (published === null && isDemo) note('building the demo, whose data are made up')
   const first = published === null ? await buildFirst(build, config, stops.signal) : { failure: null }
   if (first === null) return
   // Builds end last, when nobody is served any more.
@@ -73,6 +80,7 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
         schedule === null ? {} : { build: buildStatus(schedule.state, config['build-timeout']) },
       builds: () => schedule && buildFigures(schedule.state, published === null && first.failure === null),
       refreshEvery: config.every,
+      servesDemo,
     })
   } finally {
     schedule?.stop()
@@ -111,15 +119,14 @@ async function serveWithKey(
   }
 }
 
-/** Whether all data are made up, as where the operator names no source. */
-const isDemo = ({ source, config }: RunConfig): boolean =>
-  config === null && source.every(({ kind }) => kind === 'demo')
-
-/** Builds in a process of its own, from the demo where the operator names no source. */
-function buildOf(config: RunConfig): Build {
+/**
+ * Builds in a process of its own, from the demo where the operator names no source.
+ * @param isDemo whether all data are made up
+ */
+function buildOf(config: RunConfig, isDemo: boolean): Build {
   const isUnnamed = config.source.length === 0 && config.config === null
   // The demo has no files to count, and the server says what it serves. Logs of machines have it all.
-  const isQuiet = isDemo(config) && logSettings.format === 'text' && logSettings.level === 'info'
+  const isQuiet = isDemo && logSettings.format === 'text' && logSettings.level === 'info'
   const percent = (share: number): string => `${(share * 100).toFixed(3)}%`
   return (signal) =>
     runBuild({

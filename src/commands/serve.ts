@@ -13,6 +13,7 @@ import { keptSnapshot, type Wanted } from '../build/kept.ts'
 import { inUrl } from '../system/in-url.ts'
 import { ServerFailure, type Stops } from './stops.ts'
 import { service } from './command.ts'
+import { expectFolder } from './data-folder.ts'
 import { expectFreePort } from './free-port.ts'
 import { openMirror } from './mirror.ts'
 import { clock, logSettings, note, noteEnd, print, programVersion, random } from './surroundings.ts'
@@ -41,6 +42,7 @@ export const serve = service({
   settings: SERVE_ALONE_SETTINGS,
   existing: 'keys',
   serve: async (config, stops, signals) => {
+    if (config.from === null) expectFolder(config.snapshots, ', and --from mirrors one from elsewhere')
     await expectFreePort(config)
     return serveUntilStopped(config, stops, signals, fixedBy(config))
   },
@@ -66,6 +68,8 @@ export interface ServeHooks {
   refreshEvery?: number
   /** Serves this snapshot of the folder and never another one. */
   fixed?: PublishedManifest
+  /** Whether snapshots of a demo are served. */
+  servesDemo?: boolean
 }
 
 /** @throws ServerFailure, after it has drained what still works. */
@@ -79,6 +83,7 @@ export async function serveUntilStopped(
     builds = () => null,
     refreshEvery = 0,
     fixed,
+    servesDemo = true,
   }: ServeHooks = {},
 ): Promise<void> {
   const mirror = await openMirror(config)
@@ -91,6 +96,7 @@ export async function serveUntilStopped(
     random,
     refreshEvery,
     fixed: fixed ?? null,
+    servesDemo,
     moreStatus: () => ({ ...(mirror !== null && { mirror: mirror.status() }), ...moreStatus() }),
     mirror,
     builds,

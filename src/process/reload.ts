@@ -49,6 +49,8 @@ export interface ReloaderOptions {
   activeWithin?: number
   /** The snapshot to serve, whatever the folder publishes. */
   fixed?: PublishedManifest | null
+  /** Whether a snapshot of a demo is served. */
+  servesDemo?: boolean
   /** Snapshots that stay in memory, the current one included, for those who pin them. */
   hold?: number
   /**
@@ -260,6 +262,11 @@ export class Reloader {
     const { dir } = this.#options
     let manifest = published
     for (let attempt = 1; ; attempt++) {
+      if (manifest.demo === true && this.#options.servesDemo === false) {
+        throw new SnapshotError(
+          `snapshot ${manifest.id} is a demo, whose data are made up; this server has other sources`,
+        )
+      }
       // Checked with what the manifest says before anything is read, then with what was read.
       await this.#makeRoom(manifest, leastThreadBytes(manifest.parts))
       try {

@@ -68,7 +68,8 @@ export async function startServer(config: ServeConfig, surroundings: Surrounding
 }
 
 /** Whether the snapshot that is about to be loaded is a demo. One that cannot be read is reported later. */
-async function isDemo({ snapshots }: ServeConfig, { fixed }: Surroundings): Promise<boolean> {
+async function isDemo({ snapshots }: ServeConfig, { fixed, servesDemo }: Surroundings): Promise<boolean> {
+  if (servesDemo === false) return false
   const manifest = fixed ?? (await readManifest(snapshots).catch(() => null))
   return manifest?.demo === true
 }
@@ -191,11 +192,12 @@ export class RunningServer {
   }
 
   #makeReloader({ totals }: CommonStart): Reloader {
-    const { log, clock, fixed = null, mirror } = this.#surroundings
+    const { log, clock, fixed = null, servesDemo = true, mirror } = this.#surroundings
     return new Reloader({
       dir: this.#config.snapshots,
       activeWithin: this.#config['active-within'],
       fixed,
+      servesDemo,
       hold: this.#config['hold-snapshots'],
       maxMemory: this.#config['max-memory'],
       threads: this.#count,

@@ -48,6 +48,8 @@ export interface Surroundings {
   mirror?: Mirror | null
   /** Serves this snapshot of the folder and never another one. */
   fixed?: PublishedManifest | null
+  /** Whether snapshots of a demo are served; they are where the operator names no other sources. */
+  servesDemo?: boolean
   /** Whether the data that the server begins with are a demo. */
   isDemo?: boolean
   /** Aborted when the server is no longer wanted before it serves. */

@@ -122,6 +122,7 @@ test('An address that is not of this machine makes a start impossible, also for 
   assert.ok(!canStart)
   assert.match(of('port')[0], /^impossible: cannot listen on .*EADDRNOTAVAIL/)
   assert.match(of('admin port')[0], /^impossible: cannot listen on .*EADDRNOTAVAIL/)
+  mkdirSync(join(data, 'snapshots'))
   const { code, stderr } = await runCli(['serve', '--data', data, '--port=0', '--admin-host=192.0.2.1'])
   assert.equal(code, 1)
   assert.match(stderr, /^groundswell: cannot listen on 192\.0\.2\.1:8081: .*--admin-host/m)

@@ -1,0 +1,221 @@
+/**
+ * `run` with a configuration that cannot be read, in a folder that a demo was built in before: nothing is ever
+ * served in place of the sources that the operator named.
+ */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { runCli, runCliWell, temporaryFolder } from '../live.ts'
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const FIXTURES = fileURLToPath(new URL('../../data/fixtures/small', import.meta.url))
+
+interface Program {
+  said(): string
+  /** Resolves to what `pattern` finds, when it does. @throws Error when the program ends before */
+  says(pattern: RegExp): Promise<RegExpExecArray>
+  ended: Promise<number | null>
+  stop(): Promise<number | null>
+}
+
+function start(t: TestContext, args: string[], env: { [name: string]: string } = {}): Program {
+  const usual = ['--workers=1', '--drain-time=0', '--admin-port=0', '--port=0']
+  const child = spawn(process.execPath, [CLI, 'run', ...usual, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+  let hasEnded = false
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('close', (code) => {
+      hasEnded = true
+      resolve(code)
+    })
+  })
+  return {
+    said: () => said,
+    async says(pattern) {
+      for (;;) {
+        const found = pattern.exec(said)
+        if (found !== null) return found
+        if (hasEnded) throw new Error(`ended without ${pattern}\n${said}`)
+        await wait(20)
+      }
+    },
+    ended,
+    stop() {
+      child.kill('SIGTERM')
+      return ended
+    },
+  }
+}
+
+/** A data folder that has the snapshot of a demo, as after a first look at the program. */
+async function withDemo(t: TestContext): Promise<string> {
+  const data = temporaryFolder(t)
+  await runCliWell(['build', '--source=demo:scale,buoys=3,days=2', '--out', join(data, 'snapshots')])
+  return data
+}
+
+const source = (more: object): object => ({ name: 'A', kind: 'csv', folder: 'a', ...more })
+const fetching = (more: object): object =>
+  source({ fetch: [{ url: 'https://example.org/a.csv', to: 'buoys.csv', ...more }] })
+const json = (...sources: object[]): string => JSON.stringify({ sources })
+
+/** What makes each configuration, by its path, and what is said of it after the path. */
+const BROKEN: readonly (readonly [kind: string, text: string | Buffer | null, said: RegExp])[] = [
+  ['missing', null, /^cannot be read \(ENOENT\): there is no such file or folder$/],
+  ['empty', '', /^is not JSON: /],
+  ['no-json', '{ "sources": [ }', /^is not JSON: /],
+  ['no-utf-8', Buffer.from([0x7b, 0xff, 0x7d]), /^is not UTF-8$/],
+  ['too-large', Buffer.alloc(5 * 2 ** 20, ' '), /^is larger than 4194304 bytes$/],
+  ['a-list', '[]', /^the file must be an object in \{ \}$/],
+  ['no-sources', json(), /^sources must have 1 or more elements$/],
+  ['misspelt', json(source({ folders: 'a' })), /^sources\[0\] has an unknown key "folders"$/],
+  ['unknown-kind', json(source({ kind: 'noaa' })), /^sources\[0\]\.kind must be one of ndbc, /],
+  ['same-name', json(source({}), source({})), /^sources\[1\]\.name "A" is the name of an earlier source$/],
+  ['refresh', json(source({ refresh: '30 minutes' })), /^sources\[0\]\.refresh must be a duration such as /],
+  [
+    'no-secret',
+    json(fetching({ headers: { Authorization: { env: 'KEY_OF_A' } } })),
+    /^sources\[0\]\.fetch\[0\]\.headers needs the environment variable KEY_OF_A, which is not set$/,
+  ],
+  [
+    'no-station',
+    json(fetching({ url: 'https://example.org/{station}' })),
+    /has \{station\} but no "stations"$/,
+  ],
+]
+
+test(
+  'A configuration that cannot be read ends the start with one sentence, and the demo of the folder is not served.',
+  { timeout: 600_000 },
+  async (t) => {
+    const data = await withDemo(t)
+    const folder = temporaryFolder(t)
+    mkdirSync(join(folder, 'folder'))
+    const cases = [...BROKEN, ['folder', null, /^is not a regular file$/] as const]
+    for (const [kind, text, expected] of cases) {
+      const path = join(folder, kind)
+      if (text !== null) writeFileSync(path, text)
+      const program = start(t, ['--data', data, '--config', path])
+      // A server that serves goes on for ever.
+      const code = await Promise.race([
+        program.ended,
+        program.says(/listening/).then(
+          () => 'serves',
+          () => program.ended,
+        ),
+      ])
+      assert.equal(code, 1, `${kind}\n${program.said()}`)
+      const [line, ...rest] = program.said().split('\n')
+      assert.deepEqual(rest, [''], program.said())
+      const beginning = `groundswell: ${path}: `
+      assert.ok(line.startsWith(beginning), line)
+      assert.match(line.slice(beginning.length), expected)
+    }
+  },
+)
+
+test(
+  'A source on the command line that cannot be read ends the start likewise.',
+  { timeout: 600_000 },
+  async (t) => {
+    const data = await withDemo(t)
+    for (const [given, expected] of [
+      ['noaa:x', /^groundswell: --source: unknown kind "noaa", known are ndbc, .*\n$/],
+      ['demo:scale,buoys=none', /^groundswell: .*buoys.*\n$/],
+    ] as const) {
+      const program = start(t, ['--data', data, '--source', given])
+      assert.equal(
+        await Promise.race([program.ended, program.says(/listening/).catch(() => program.ended)]),
+        2,
+      )
+      assert.match(program.said(), expected)
+    }
+  },
+)
+
+test(
+  'A demo is never served in place of sources that give nothing yet: 503 until their own first snapshot.',
+  { timeout: 600_000 },
+  async (t) => {
+    const data = await withDemo(t)
+    const folder = temporaryFolder(t)
+    const config = join(folder, 'configuration.json')
+    writeFileSync(config, json(source({})))
+    // Whoever asks by a loopback address may look at the pages of a demo without a key, and of nothing else.
+    const program = start(t, ['--data', data, '--config', config, '--every=1s', '--host=0.0.0.0'])
+    const [, port] = await program.says(/listening on http:\S+:(\d+)/)
+    const [, admin] = await program.says(/admin port on (\S+)/)
+    const api = `http://127.0.0.1:${port}/v2`
+    assert.match(program.said(), /^warning: the snapshot in \S+ was refused: .*made up.*$/m)
+    const ready = await fetch(`${admin}/readyz`)
+    assert.deepEqual([ready.status, (await fetch(`${api}/countries`)).status], [503, 503])
+    const status = (await (await fetch(`${admin}/status`)).json()) as { explorer: { access: string } }
+    assert.equal(status.explorer.access, 'keyed')
+    assert.doesNotMatch(program.said(), /serving snapshot/)
+
+    cpSync(FIXTURES, join(folder, 'a'), { recursive: true })
+    await program.says(/serving snapshot \w{24}, data as of \S+$/m)
+    assert.equal((await fetch(`${admin}/readyz`)).status, 200)
+    assert.doesNotMatch(program.said(), /serving snapshot .*demo/)
+    assert.equal(await program.stop(), 0)
+  },
+)
+
+test(
+  'A configuration that goes wrong while the server runs fails that build, and the server serves on.',
+  { timeout: 600_000 },
+  async (t) => {
+    const folder = temporaryFolder(t)
+    cpSync(FIXTURES, join(folder, 'a'), { recursive: true })
+    const config = join(folder, 'configuration.json')
+    writeFileSync(config, json(source({})))
+    const program = start(t, ['--data', join(folder, 'data'), '--config', config, '--every=1s'])
+    await program.says(/listening/)
+    const [, admin] = await program.says(/admin port on (\S+)/)
+    const builds = async (): Promise<{ built: number; failed: number }> =>
+      ((await (await fetch(`${admin}/status`)).json()) as { build: { built: number; failed: number } }).build
+    writeFileSync(config, '{ "sources": [')
+    await program.says(/is not JSON/)
+    await program.says(/warning: build failed \(1 in a row\): the build ended with code 1/)
+    assert.equal((await fetch(`${admin}/readyz`)).status, 200)
+    const { built } = await builds()
+    writeFileSync(config, json(source({})))
+    while ((await builds()).built === built) await wait(50)
+    assert.equal(await program.stop(), 0)
+  },
+)
+
+test('A server of a folder that does not exist ends at once and says what makes one.', async (t) => {
+  const nowhere = join(temporaryFolder(t), 'nowhere')
+  for (const given of [
+    ['--snapshots', nowhere],
+    ['--data', nowhere],
+  ]) {
+    const { code, stdout, stderr } = await runCli(['serve', '--port=0', ...given])
+    const dir = given[0] === '--data' ? join(nowhere, 'snapshots') : nowhere
+    assert.deepEqual(
+      [code, stdout, stderr],
+      [
+        1,
+        '',
+        `groundswell: ${dir}: there is no such folder; "groundswell build --out ${dir}" makes one, and --from mirrors one from elsewhere\n`,
+      ],
+    )
+  }
+  const file = join(temporaryFolder(t), 'file')
+  writeFileSync(file, '')
+  assert.equal(
+    (await runCli(['serve', '--port=0', '--snapshots', file])).stderr,
+    `groundswell: ${file}: is not a folder\n`,
+  )
+})
