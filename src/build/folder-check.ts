@@ -37,7 +37,7 @@ export async function checkFolder(dir: string): Promise<string[]> {
     if (existsSync(dir)) readRegistryFile(dir)
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error
-    faults.push(`${error.message}; the next build makes it anew`)
+    faults.push(`${error.message}; the next build makes it again`)
   }
   if (broken.size === 0) return faults
   // A builder at work may have dropped an old snapshot, and its parts, since they were listed.
@@ -69,7 +69,7 @@ async function namedParts(
       for (const part of stateParts(dir, manifest.id)) parts.set(part.file, part)
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error
-      faults.push(`${error.message}; a build from all sources makes it anew`)
+      faults.push(`${error.message}; a build from all sources makes it again`)
     }
   }
   try {

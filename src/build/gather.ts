@@ -87,8 +87,11 @@ async function readSources(
     report.begin(source.terms?.name ?? null, source.folder)
     try {
       await source.read(input, { asOf, now, report })
-      if (input.isEmpty() && gaveSomething(states, source))
-        throw new BuildError('it gives nothing, and did before')
+      // A feed of the latest rows may have none today.
+      if (input.isEmpty() && source.terms !== undefined && source.complete !== false) {
+        const before = gaveSomething(states, source)
+        throw new BuildError(before ? 'it gives nothing, and did before' : 'nothing in it could be read')
+      }
       expectFitForParts(input.contributions())
     } catch (error) {
       if (source.terms === undefined || !(error instanceof BuildError)) throw error

@@ -17,14 +17,14 @@ export function isMadeUp(sources: readonly Source[]): boolean {
 
 /**
  * What a build goes upon, once what may not be mixed with its sources is left out: measured data upon a demo
- * begin anew, with the folder's ids and slugs alone.
+ * start over, with the folder's ids and slugs alone.
  * @throws BuildError for a demo upon measured data, unless the build is fresh
  */
 export function keptApart({ sources, out, fresh = false, report }: BuildOptions, base: Base): Base {
   const { folder } = base
   if (folder === null || isMadeUp(sources) === holdsMadeUp(folder)) return base
   if (!isMadeUp(sources)) {
-    report.warn(`${out} holds a demo: none of its made-up data are kept, the sources begin anew`)
+    report.warn(`${out} holds a demo: none of its made-up data are kept, the sources start over`)
     return { ...base, folder: null, previous: null, states: null }
   }
   if (fresh) return base

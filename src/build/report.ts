@@ -7,6 +7,7 @@ import type { BuoyRecord } from '../sea/records.ts'
 import { timestampText } from '../sea/time.ts'
 import type { FileReport, Report } from '../sources/source.ts'
 import { compareText } from '../system/compare-text.ts'
+import { counted } from '../system/counted.ts'
 import type { CarriedOver } from './given.ts'
 import { bytesBelow, bytesOf, Work } from './progress.ts'
 import { IMPOSSIBLE, SUSPECT_TEXTS, type SuspectReason } from './quality.ts'
@@ -29,6 +30,7 @@ import {
   type SourceDocument,
 } from './report/document.ts'
 import { FileCount, type BadLine, type FileCountSink } from './report/file-count.ts'
+import { readText } from './report/tables.ts'
 import { Terminal, type TerminalOptions } from './report/terminal.ts'
 
 const OTHER_REASONS = 'other reasons'
@@ -102,7 +104,7 @@ export class BuildReport implements Report, FileCountSink {
     for (const identifier of identifiers.slice(0, STATIONS_KEPT - known.length)) known.push(identifier)
     const some = JSON.stringify(identifiers.slice(0, STATIONS_SHOWN)).slice(1, -1)
     const rest = identifiers.length > STATIONS_SHOWN ? ', …' : ''
-    this.warn(`${kind}: ${identifiers.length} left out for want of a position: ${some}${rest}`)
+    this.warn(`${kind}: ${identifiers.length} left out for lack of a position: ${some}${rest}`)
   }
 
   /** The present source cannot be read. */
@@ -187,14 +189,14 @@ export class BuildReport implements Report, FileCountSink {
 
   /** The totals, at the end. */
   summary(): void {
-    this.line(`read ${this.#files} files, ${this.#rows} rows, ${this.#bad} bad lines`)
+    this.line(`read ${readText(this.#files, this.#rows, this.#bad)}`)
     for (const [reason, count] of this.#skipped) this.line(`  ${count} × ${reason}`)
     for (const [name, { impossible }] of this.#networks) {
       for (const [reason, count] of Object.entries(impossible)) this.line(`  ${count} × ${reason} (${name})`)
     }
     for (const name of this.#withoutBuoys()) this.line(`  the network ${name} has no buoy in the snapshot`)
     if (this.#duplicateCount > 0)
-      this.line(`  ${this.#duplicateCount} buoys left out for those of other networks`)
+      this.line(`  ${counted(this.#duplicateCount, 'buoy')} left out for those of other networks`)
   }
 
   /** The build as a document. @throws Error before the snapshot is built */
@@ -237,7 +239,7 @@ export class BuildReport implements Report, FileCountSink {
     source.bad_lines += bad
     this.#reading?.add(bytesOf(path))
     const left = this.#reading?.left(this.#options.clock())
-    this.progress(withRest(`read ${this.#files} files`, `${this.#rows} rows`, left))
+    this.progress(withRest(`read ${counted(this.#files, 'file')}`, counted(this.#rows, 'row'), left))
   }
 
   /** @internal A row was left out by a rule. */
@@ -325,7 +327,7 @@ function fetchLine(outcome: FetchOutcome): string {
     ...(fresh > 0 ? [`${fresh} not due`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
   ]
-  return `${source}: ${files} files in ${seconds} of at most ${within} s: ${counts.join(', ')}`
+  return `${source}: ${counted(files, 'file')} in ${seconds} of at most ${within} s: ${counts.join(', ')}`
 }
 
 function networkDocument(

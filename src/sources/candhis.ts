@@ -22,7 +22,7 @@ import { UNCOUNTED } from './reading/stations.ts'
 import { cleanName, degreesOf } from './reading/fields.ts'
 import { dropUnusable, measureColumn, readMeasures } from './reading/measures.ts'
 import { isoSeconds } from './reading/times.ts'
-import { type FolderListing, listSource, readText } from './reading/files.ts'
+import { type FolderListing, listSource, readText, warnOfIgnored } from './reading/files.ts'
 
 const SOURCE = 'Candhis'
 
@@ -64,9 +64,6 @@ const LABELS: readonly (readonly [MeasureName, readonly string[]])[] = [
 /** 999.999 and 999.9999 mark "missing"; nothing that is measured comes near. */
 const MISSING = [999.99, Infinity] as const
 
-/** Ignored files that the report names. */
-const IGNORED_SHOWN = 12
-
 /** Opens `folder` as a set of Candhis files. */
 export const openCandhis: OpenSource = (folder) => ({
   read: (sink, context) => readCandhis(folder, sink, context),
@@ -86,12 +83,8 @@ async function readCandhis(folder: string, sink: Sink, { report }: SourceContext
   const listing = await listSource('candhis', folder)
   // 1. Stations, and whose rows each file and answer has.
   const found = await gather(folder, listing, report)
-  if (found.ignored.length > 0) {
-    const some = JSON.stringify(found.ignored.slice(0, IGNORED_SHOWN)).slice(1, -1)
-    const rest = found.ignored.length > IGNORED_SHOWN ? ', …' : ''
-    report.warn(`candhis: ${found.ignored.length} ignored: ${some}${rest}`)
-  }
-  // For a silent campaign the API answers that it has no data.
+  warnOfIgnored(report, 'candhis', found.ignored)
+  // For a campaign that does not report the API answers that it has no data.
   if (found.campaigns.size + found.answers === 0)
     throw new BuildError(`candhis: ${folder} holds no data files`)
 

@@ -21,17 +21,17 @@ import {
   type Netcdf,
   readVariable,
   textAttribute,
-  UnusableFile,
   type Variable,
   withFile,
 } from './reading/netcdf.ts'
 import { type FileReport, type OpenSource, type Report, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
+import { counted } from '../system/counted.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { IDENTIFIER, Stations } from './reading/stations.ts'
 import { cleanName } from './reading/fields.ts'
 import { dropUnusable } from './reading/measures.ts'
-import { listFolder, missingFolder } from './reading/files.ts'
+import { listFolder, missingFolder, UnusableFile, warnOfIgnored, WholeFiles } from './reading/files.ts'
 import { codeOf, valueColumn } from './reading/units.ts'
 import { momentOf, timeUnit } from './reading/times.ts'
 
@@ -136,19 +136,19 @@ interface Head {
 
 async function readCmems(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
   const paths: string[] = []
-  const ignored = await findFiles(folder, MAX_DEPTH, paths)
-  if (ignored === null) throw missingFolder('cmems', folder)
-  if (ignored > 0) report.warn(`cmems: ${ignored} files of ${folder} ignored: not .nc`)
+  const ignored: string[] = []
+  if (!(await findFiles(folder, '', paths, ignored))) throw missingFolder('cmems', folder)
+  warnOfIgnored(report, 'cmems', ignored, 'not .nc')
   if (paths.length === 0) throw new BuildError(`cmems: ${folder} holds no .nc files`)
 
   const netcdf = await loadNetcdf()
   const heads: Head[] = []
+  const files = new WholeFiles('cmems', report)
   for (const path of paths) {
     report.reads?.(path)
-    usable(report, path, () => {
-      heads.push(withFile(netcdf, path, (file) => headOf(netcdf, file, path)))
-    })
+    await files.use(path, () => void heads.push(withFile(netcdf, path, (file) => headOf(netcdf, file, path))))
   }
+  files.expectUsed()
   sink.source({
     name: SOURCE,
     network: 'national',
@@ -161,7 +161,7 @@ async function readCmems(folder: string, sink: Sink, { report }: SourceContext):
   for (const { path, identifier } of heads) {
     const buoy = handles.get(identifier)
     if (buoy === undefined) continue
-    usable(report, path, () => {
+    await files.use(path, () => {
       const file = report.file(path)
       const rows = withFile(netcdf, path, (opened) => rowsOf(netcdf, opened, path, file, report))
       sendRows(rows, file, buoy, new WaitingRows(sink))
@@ -183,38 +183,32 @@ function announce(heads: readonly Head[], sink: Sink, report: Report): Map<strin
     } else waveless.add(identifier)
   }
   // The service also has tide gauges, profilers and ships, none of which is a wave buoy.
-  if (waveless.size > 0) report.warn(`cmems: ${waveless.size} platforms without waves are left out`)
+  if (waveless.size > 0) report.warn(`cmems: ${counted(waveless.size, 'platform')} without waves left out`)
   const { handles, placeless } = stations.announce(sink, SOURCE, known)
   report.withoutPosition('cmems', placeless)
   return handles
 }
 
-/**
- * Adds the .nc files of a folder and those below it to `found`. Returns the number of other files, or null if
- * the folder does not exist.
- */
-async function findFiles(folder: string, depth: number, found: string[]): Promise<number | null> {
-  const listing = await listFolder(folder)
-  if (listing === null) return null
-  const paths = listing.files.filter((name) => /\.nc4?$/i.test(name)).map((name) => join(folder, name))
-  if (found.length + paths.length > MAX_FILES)
-    throw new BuildError(`cmems: more than ${MAX_FILES} files; split them`)
-  found.push(...paths)
-  let others = listing.files.length - paths.length
+/** Adds the .nc files of a folder and those below it to `found`; false if the folder does not exist. */
+async function findFiles(
+  folder: string,
+  sub: string,
+  found: string[],
+  ignored: string[],
+  depth = MAX_DEPTH,
+): Promise<boolean> {
+  const listing = await listFolder(join(folder, sub))
+  if (listing === null) return false
+  for (const name of listing.files) {
+    if (/\.nc4?$/i.test(name)) found.push(join(folder, sub, name))
+    else ignored.push(join(sub, name))
+  }
+  if (found.length > MAX_FILES) throw new BuildError(`cmems: more than ${MAX_FILES} files; split them`)
   for (const name of listing.folders) {
-    if (depth > 1) others += (await findFiles(join(folder, name), depth - 1, found)) ?? 0
-    else others++
+    if (depth > 1) await findFiles(folder, join(sub, name), found, ignored, depth - 1)
+    else ignored.push(join(sub, name))
   }
-  return others
-}
-
-function usable(report: Report, path: string, use: () => void): void {
-  try {
-    use()
-  } catch (error) {
-    if (!(error instanceof UnusableFile)) throw error
-    report.warn(`${path}: ${error.message}; the file is left out`)
-  }
+  return true
 }
 
 function headOf(netcdf: Netcdf, file: File, path: string): Head {

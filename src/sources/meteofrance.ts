@@ -16,7 +16,7 @@ import { Stations, UNCOUNTED } from './reading/stations.ts'
 import { digitsAt } from './reading/fields.ts'
 import { dropUnusable } from './reading/measures.ts'
 import { epochSeconds } from './reading/times.ts'
-import { listSource, readText } from './reading/files.ts'
+import { listSource, readText, warnOfIgnored } from './reading/files.ts'
 import { codeOf, numberOf, valueColumn, type ValueColumn } from './reading/units.ts'
 
 const SOURCE = 'Météo-France'
@@ -52,8 +52,8 @@ export const openMeteofrance: OpenSource = (folder) => ({
 async function readMeteofrance(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
   const listing = await listSource('meteofrance', folder)
   const files = listing.files.filter((name) => DATA_FILE.test(name))
-  const ignored = listing.files.length + listing.folders.length - files.length
-  if (ignored > 0) report.warn(`meteofrance: ${ignored} ignored: not named marine.YYYYMMDD.csv`)
+  const ignored = listing.files.filter((name) => !DATA_FILE.test(name))
+  warnOfIgnored(report, 'meteofrance', [...ignored, ...listing.folders], 'not named marine.YYYYMMDD.csv')
   if (files.length === 0) throw new BuildError(`meteofrance: ${folder} holds no marine.YYYYMMDD.csv`)
 
   const stations = new Stations()

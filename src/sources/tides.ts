@@ -13,6 +13,7 @@ import { MAX_AMPLITUDE } from '../sea/tidal-constituents.ts'
 import { parseBounded } from './reading/documents.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
+import { counted } from '../system/counted.ts'
 import type { HarbourRecord } from '../sea/records.ts'
 import { cleanName } from './reading/fields.ts'
 import { listSource } from './reading/files.ts'
@@ -75,7 +76,8 @@ async function readFolder(folder: string, sink: Sink, { report }: SourceContext)
     }
   }
   for (const text of refused.slice(0, MAX_TOLD)) report.warn(`tides: ${text}, left out`)
-  if (refused.length > MAX_TOLD) report.warn(`tides: ${refused.length - MAX_TOLD} more files left out`)
+  if (refused.length > MAX_TOLD)
+    report.warn(`tides: ${counted(refused.length - MAX_TOLD, 'more file')} left out`)
   if (taken === 0) throw new BuildError(`tides: ${folder} holds no station that can be used`)
   file.rows(taken)
   file.end()

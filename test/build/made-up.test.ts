@@ -60,7 +60,7 @@ test('One made-up source marks the whole snapshot, and measured data alone have 
   assert.ok((await inspectSnapshot(real)).every((line) => !line.startsWith('demo')))
 })
 
-test('Measured data upon a demo begin anew: no made-up row stays, the ids do, and the build says so.', async (t) => {
+test('Measured data after a demo start over: no made-up row stays, the ids do, and the build says so.', async (t) => {
   const dir = folderOf(t)
   await build([madeUp(buoy('B', 0), buoy('A', 0), buoy('C', -1))], dir)
   const idOfA = async (): Promise<number | undefined> =>

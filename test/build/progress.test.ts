@@ -52,7 +52,7 @@ test('A build shows files, rows, share and time left while it reads, and months 
   report.expectMonths(2)
   report.month('2026-03')
   assert.deepEqual(lines, [
-    'read 1 files, 10 rows, 33 %, about 11 s left',
+    'read 1 file, 10 rows, 33 %, about 11 s left',
     'read 2 files, 20 rows, 66 %, about 8 s left',
     'wrote 2026-03, 1 of 2 months, 50 %, about 5 s left',
   ])

@@ -103,7 +103,7 @@ test('Counts are whole, lists are bounded, and reasons come with file and line.'
   assert.deepEqual(a.skipped, { 'waves repeat a sample': 3 })
   assert.deepEqual(a.skipped_stations, { 'waves repeat a sample': { '41001': 2 } })
   assert.deepEqual(a.without_position, ['41002', '41003'])
-  assert.deepEqual(a.warnings, [EVIL, 'ndbc: 2 left out for want of a position: "41002","41003"'])
+  assert.deepEqual(a.warnings, [EVIL, 'ndbc: 2 left out for lack of a position: "41002","41003"'])
   assert.equal(b.refused, EVIL)
   assert.deepEqual(
     a.fetch?.failures.map(({ used_from: from }) => from),

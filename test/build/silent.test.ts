@@ -255,6 +255,11 @@ test('A source that suddenly gives nothing at all is taken for one that cannot b
   assert.equal(built.document.sources[1].refused, 'it gives nothing, and did before')
 })
 
+test('A source of which nothing could be read is named as such, and is not called read.', async (t) => {
+  const built = await build(folderOf(t), [source('one', FIRST), source('new', {})])
+  assert.equal(built.document.sources[1].refused, 'nothing in it could be read')
+})
+
 test('A rollback brings back the source states of its snapshot.', async (t) => {
   const out = folderOf(t)
   const first = await build(out, [source('one', FIRST), source('two', { ...SECOND, spots: [5] })])
@@ -422,7 +427,7 @@ test(
     writeFileSync(table, `${readFileSync(table, 'utf8').split('\n')[0]}\nthis,is\nno,table\n`)
     const { code, stderr } = await runCli(command)
     assert.equal(code, 0, stderr)
-    assert.match(stderr, /two is left out: .*buoys\.csv: 2 of 2 lines are bad/)
+    assert.match(stderr, /two is left out: .*buoys\.csv: bad lines: 2 of 2, at most 10 % may be bad/)
     assert.match(stderr, /two: what it gave at 20\S+Z stays: \d+ buoys, \d+ passes, \d+ forecast points/)
     assert.deepEqual(await contentOf(out), before)
     rmSync(join(root, 'two'), { recursive: true })

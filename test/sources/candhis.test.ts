@@ -123,7 +123,7 @@ test('Faults of the broken fixture are reported with file and line, and what is 
       ['HMAXD outside 0 to 50 m', 1],
     ],
   )
-  assert.deepEqual(warnings, ['candhis: 1 left out for want of a position: "99X02"'])
+  assert.deepEqual(warnings, ['candhis: 1 left out for lack of a position: "99X02"'])
   assert.deepEqual(
     rows.get('99X01/0')?.map(({ time, maximumHeight }) => [time, maximumHeight]),
     [

@@ -151,7 +151,7 @@ test('Variables are found by name, else by standard name, and become the contrac
   })
   const { sources, buoys, rows, bad, skipped, warnings, understood } = await record(openCmems, folder)
   assert.deepEqual([bad, [...skipped]], [[], []])
-  assert.deepEqual(warnings, [`cmems: 1 files of ${folder} ignored: not .nc`])
+  assert.deepEqual(warnings, ['cmems: 1 ignored (not .nc): "index_latest.txt"'])
   assert.deepEqual(
     sources.map(({ name, network, credit }) => [name, network, credit]),
     [['Copernicus Marine', 'national', 'Generated using E.U. Copernicus Marine Service Information']],
@@ -376,12 +376,24 @@ test('Platforms without waves or position are left out, and so are files of anyt
       'cut.nc: is not a whole NetCDF-4 (HDF5) file; the file is left out',
       'nobody.nc: does not say of which platform it is; the file is left out',
       'wide.nc: LATITUDE has another length than TIME; the file is left out',
-      'notes/classic.nc: is not a whole NetCDF-4 (HDF5) file; the file is left out',
+      'notes/classic.nc: is NetCDF-3 (classic); convert it to NetCDF-4, as with: nccopy -k nc4 FILE NEW; the file is left out',
       'notes/empty.nc: is not a whole NetCDF-4 (HDF5) file; the file is left out',
-      'cmems: 1 platforms without waves are left out',
-      'cmems: 1 left out for want of a position: "LOST"',
+      'cmems: 1 platform without waves left out',
+      'cmems: 1 left out for lack of a position: "LOST"',
       'short.nc: VAVH has another length than TIME; the file is left out',
     ],
+  )
+})
+
+test('A folder of which no file can be read is refused with the first reason, by name where it is NetCDF-3', async (t) => {
+  const folder = await folderOf(t, { 'a/classic.nc': 'CDF\u0002 is the older format', 'b.nc': 'nothing' })
+  await assert.rejects(
+    record(openCmems, folder),
+    /^BuildError: cmems: no file could be read; \S+\/b\.nc: is not a whole NetCDF-4 \(HDF5\) file$/,
+  )
+  await assert.rejects(
+    record(openCmems, join(folder, 'a')),
+    /cmems: no file could be read; \S+classic\.nc: is NetCDF-3 \(classic\); convert it to NetCDF-4/,
   )
 })
 

@@ -311,7 +311,7 @@ test('A table without stations belongs to the station of its name, whose positio
     { source: 'ERDDAP', identifier: 'M01', name: 'Jordan Basin', lat: 43.49, lng: -67.88 },
   ])
   assert.deepEqual([...rows.keys()], ['M01/0'])
-  assert.deepEqual(warnings, ['erddap: 1 left out for want of a position: "X9"'])
+  assert.deepEqual(warnings, ['erddap: 1 left out for lack of a position: "X9"'])
 })
 
 test('Answers without rows count as empty, errors and other files are reported', async (t) => {
@@ -344,6 +344,19 @@ test('Answers without rows count as empty, errors and other files are reported',
   assert.equal(warnings.length, 1)
   assert.match(warnings[0], /h\.csv: none of its columns is one that is read/)
   await assert.rejects(record(openErddap, join(folder, 'absent')), BuildError)
+})
+
+test('Files of other names are named in one remark', async (t) => {
+  const folder = await folderOf(t, {
+    'a.csv': 'time,significant_wave_height\nUTC,m\n2024-01-01T00:00:00Z,1.5\n',
+    'stations.csv': 'identifier,name,lat,lng\na,A,50,-5\n',
+    'classic.ncCF': 'CDF\u0001',
+    'set/notes.txt': '',
+    'set/deeper/b.csv': '',
+  })
+  assert.deepEqual((await record(openErddap, folder)).warnings, [
+    'erddap: 3 ignored (not .csv, .csvp or .json): "classic.ncCF","set/notes.txt","set/deeper"',
+  ])
 })
 
 test('Any damage to tables and descriptions leads to sound rows or a clear refusal', async () => {

@@ -77,7 +77,7 @@ test('Ireland: rows that are objects, by the map that lies beside them', async (
   })
   const { sources, buoys, rows, bad, skipped, warnings, understood } = await record(openJson, folder)
   assert.deepEqual(bad, [])
-  assert.deepEqual(warnings, [`json: 1 in ${folder} ignored: no table of the map matches them`])
+  assert.deepEqual(warnings, ['json: 1 ignored (no table of the map matches): "notes.txt"'])
   assert.deepEqual(sources, [
     {
       name: 'Irish Marine Institute',
@@ -382,7 +382,7 @@ test('Rows that cannot be understood are reported by file and number, stations w
     'c.json:1 more than 64 levels of lists and objects',
     'd.json:1 it holds no table of the map',
   ])
-  assert.deepEqual(warnings, ['json: 1 left out for want of a position: "M4"'])
+  assert.deepEqual(warnings, ['json: 1 left out for lack of a position: "M4"'])
   assert.deepEqual(
     buoys.map(({ identifier }) => identifier),
     ['M5'],

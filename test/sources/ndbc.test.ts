@@ -472,8 +472,29 @@ tfblk|IM|Buoy||10.0 nm WNW on Blakknes||12.5 S 24.778 E (12&#176;30'0" S 24&#176
   )
   assert.deepEqual(warnings, [
     'ndbc: 3 ignored: "latest_obs/notes.txt","realtime2/44013.spec","README.txt"',
-    'ndbc: 2 left out for want of a position: "41003","41007"',
+    'ndbc: 2 left out for lack of a position: "41003","41007"',
   ])
+})
+
+test('Monthly files of the archive are read, in stdmet and in its folders of months', async (t) => {
+  const header = 'YYYY MM DD hh mm WD WSPD GST WVHT DPD APD MWD BAR ATMP WTMP DEWP VIS TIDE\n'
+  const row = (date: string, height: string) =>
+    `${header}${date} 00 00 1 99.0 99.0 ${height} 5.00 4.00 999 999.0 1 999.0 1 99.0 99.00\n`
+  const folder = await folderOf(t, {
+    'activestations.xml': STATIONS,
+    'stdmet/4100132024.txt': row('2024 03 01', '1.3'),
+    'stdmet/Oct/41001a2024.txt.gz': gzipSync(row('2024 10 01', '2.0')),
+    'stdmet/Nov/41001.txt': row('2024 11 01', '2.1'),
+    'stdmet/Nov/wpow1b2024.txt': row('2024 11 01', '0.4'),
+    'stdmet/Nov/index.html': '',
+    '41001m2023.txt': row('2023 12 01', '1.2'),
+  })
+  const { rows, warnings, bad } = await record(openNdbc, folder)
+  assert.deepEqual(bad, [])
+  assert.deepEqual(warnings, ['ndbc: 1 ignored: "stdmet/Nov/index.html"'])
+  const heights = (key: string) => rows.get(key)?.map(({ significantHeight }) => significantHeight)
+  assert.deepEqual(heights('41001/0'), [1.2, 1.3, 2, 2.1])
+  assert.deepEqual(heights('WPOW1/0'), [0.4])
 })
 
 test('Faults of the broken fixture are reported with file and line, and what is good in it is read', async () => {
@@ -510,7 +531,7 @@ test('Faults of the broken fixture are reported with file and line, and what is 
   )
   assert.deepEqual(warnings, [
     'ndbc: 1 ignored: "realtime2/99001.spec"',
-    'ndbc: 2 left out for want of a position: "99003","99005"',
+    'ndbc: 2 left out for lack of a position: "99003","99005"',
   ])
 })
 

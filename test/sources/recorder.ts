@@ -93,7 +93,7 @@ export async function recordSource(source: Source): Promise<Recording> {
     withoutPosition(kind: string, identifiers: readonly string[]) {
       const names = identifiers.map((identifier) => JSON.stringify(identifier)).join()
       if (names !== '')
-        report.warn(`${kind}: ${identifiers.length} left out for want of a position: ${names}`)
+        report.warn(`${kind}: ${identifiers.length} left out for lack of a position: ${names}`)
     },
     file(path: string) {
       const name = basename(path)

@@ -47,7 +47,7 @@ export interface SourceDocument {
   skipped: { [reason: string]: number }
   /** The same by station, where the rule is about a station. */
   skipped_stations: { [reason: string]: { [identifier: string]: number } }
-  /** Stations left out for want of a position. */
+  /** Stations left out for lack of a position. */
   without_position: string[]
   warnings: string[]
   fetch: FetchDocument | null

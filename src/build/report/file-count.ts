@@ -1,5 +1,6 @@
 /** Counts the rows and the bad lines of one file while it is read. */
 import type { FileReport } from '../../sources/source.ts'
+import { counted } from '../../system/counted.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { BAD_LINES_SHOWN, quoted } from './bounds.ts'
 import type { SourceDocument } from './document.ts'
@@ -46,12 +47,12 @@ export class FileCount implements FileReport {
 
   end(): void {
     if (this.#bad > BAD_LINES_SHOWN)
-      this.#sink.line(`${this.#path}: ${this.#bad - BAD_LINES_SHOWN} more bad lines`)
+      this.#sink.line(`${this.#path}: ${counted(this.#bad - BAD_LINES_SHOWN, 'more bad line')}`)
     this.#sink.fileDone(this.#path, this.#rows, this.#bad)
     const lines = this.#bad + this.#rows
     if (this.#bad / Math.max(1, lines) > this.#maxBadShare) {
       throw new BuildError(
-        `${this.#path}: ${this.#bad} of ${lines} lines are bad, at most ${this.#maxBadShare * 100} % may be (--max-bad)`,
+        `${this.#path}: bad lines: ${this.#bad} of ${lines}, at most ${this.#maxBadShare * 100} % may be bad (--max-bad)`,
       )
     }
   }

@@ -1,4 +1,5 @@
 /** The report of a build as tables, for a terminal and for a page. */
+import { counted } from '../../system/counted.ts'
 import { STATIONS_SHOWN } from './bounds.ts'
 import type { ReportDocument } from './document.ts'
 
@@ -118,7 +119,7 @@ function skippedTable({ sources }: ReportDocument): Table {
 
 function withoutPositionTable({ sources }: ReportDocument): Table {
   return {
-    title: 'Left out for want of a position',
+    title: 'Left out for lack of a position',
     head: ['source', 'stations', 'identifiers'],
     rows: sources.flatMap(({ name, without_position: identifiers }) =>
       identifiers.length === 0
@@ -194,6 +195,11 @@ export function tablesOf(document: ReportDocument): Table[] {
   return TABLES.map((table) => table(document)).filter(({ rows }) => rows.length > 0)
 }
 
+/** What was read, in words. */
+export function readText(files: number, rows: number, bad: number): string {
+  return `${counted(files, 'file')}, ${counted(rows, 'row')}, ${counted(bad, 'bad line')}`
+}
+
 export function headLine({
   files,
   rows,
@@ -201,7 +207,7 @@ export function headLine({
   seconds,
   months_written: months,
 }: ReportDocument): string {
-  return `${files} files, ${rows} rows, ${bad} bad lines, ${months.length} months written, ${seconds} s`
+  return `${readText(files, rows, bad)}, ${counted(months.length, 'month')} written, ${seconds} s`
 }
 
 /** Older reports do not say it: then every build published. */

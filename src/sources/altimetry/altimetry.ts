@@ -19,8 +19,8 @@ import { boundsOf, type FileTrack, joinTracks, MICRO, trackOf } from './tracks.t
 import { type Mission, MISSIONS, passAt } from '../../sea/missions.ts'
 import type { OpenSource, Sink, SourceContext } from '../source.ts'
 import { gridPoints, readVirtualBuoys, SOURCE, VirtualBuoys } from './virtual-buoys.ts'
-import { loadNetcdf, UnusableFile, withFile } from '../reading/netcdf.ts'
-import { listSource } from '../reading/files.ts'
+import { loadNetcdf, withFile } from '../reading/netcdf.ts'
+import { listSource, warnOfIgnored, WholeFiles } from '../reading/files.ts'
 
 const TABLE = 'virtual_buoys.csv'
 
@@ -35,8 +35,8 @@ export const openAltimetry: OpenSource = (folder) => ({
 async function readAltimetry(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
   const listing = await listSource('altimetry', folder)
   const names = listing.files.filter((name) => /\.nc4?$/i.test(name))
-  const ignored = listing.files.length - names.length - (listing.files.includes(TABLE) ? 1 : 0)
-  if (ignored > 0) report.warn(`altimetry: ${ignored} files of ${folder} ignored: not .nc`)
+  const ignored = listing.files.filter((name) => !names.includes(name) && name !== TABLE)
+  warnOfIgnored(report, 'altimetry', [...ignored, ...listing.folders], 'not .nc')
   if (names.length === 0) throw new BuildError(`altimetry: ${folder} holds no .nc files`)
 
   sink.source({
@@ -53,10 +53,11 @@ async function readAltimetry(folder: string, sink: Sink, { report }: SourceConte
   const tracks = new Map<Mission, FileTrack[]>()
   let total = 0
   const netcdf = await loadNetcdf()
+  const files = new WholeFiles('altimetry', report)
   for (const name of names) {
     const path = join(folder, name)
     const file = report.file(path)
-    try {
+    await files.use(path, () => {
       const found = withFile(netcdf, path, (opened) => trackOf(netcdf, opened, name, file))
       total += found.track.time.length
       if (total > MAX_POINTS) throw new BuildError(`altimetry: ${folder} holds too many points; split it`)
@@ -64,14 +65,12 @@ async function readAltimetry(folder: string, sink: Sink, { report }: SourceConte
       if (ofMission === undefined) tracks.set(found.mission, [found])
       else ofMission.push(found)
       file.end()
-    } catch (error) {
-      if (!(error instanceof UnusableFile)) throw error
-      report.warn(`${path}: ${error.message}; the file is left out`)
-    }
+    })
   }
+  files.expectUsed()
   for (const mission of MISSIONS) {
-    const files = tracks.get(mission)
-    if (files !== undefined) sendPasses(mission, files, buoys, sink, report)
+    const ofMission = tracks.get(mission)
+    if (ofMission !== undefined) sendPasses(mission, ofMission, buoys, sink, report)
   }
   buoys.sendRows()
 }

@@ -14,7 +14,7 @@
  *
  * The header names the columns, in any order; optional ones may be left out. Quoting is that of RFC 4180.
  */
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import {
   BUOY_COLUMNS,
   buoyOf,
@@ -37,7 +37,7 @@ import type { HarbourRecord, PassRecord } from '../../sea/records.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
 import { type ReadLine, readTable } from '../reading/table.ts'
 import { cleanName } from '../reading/fields.ts'
-import { listFolder, listSource, readText } from '../reading/files.ts'
+import { listFolder, listSource, readText, warnOfIgnored } from '../reading/files.ts'
 import { type ForecastPoints, forecastOf, gatherForecasts } from './forecasts.ts'
 import { secondsOf } from './cells.ts'
 
@@ -119,18 +119,21 @@ async function eachCsv(
   report: Report,
   take: (bytes: Buffer, file: FileReport) => void,
 ): Promise<number> {
-  const names = (await listFolder(folder))?.files ?? []
-  for (const name of names) {
+  const { files: names, folders } = (await listFolder(folder)) ?? { files: [], folders: [] }
+  const tables = names.filter((name) => /\.csv(\.gz)?$/i.test(name))
+  const others = [...names.filter((name) => !tables.includes(name)), ...folders]
+  warnOfIgnored(
+    report,
+    'csv',
+    others.map((name) => join(basename(folder), name)),
+  )
+  for (const name of tables) {
     const path = join(folder, name)
-    if (!/\.csv(\.gz)?$/i.test(name)) {
-      report.warn(`csv: ignored ${JSON.stringify(path)}`)
-      continue
-    }
     const file = report.file(path)
     take(await readText(path, file), file)
     file.end()
   }
-  return names.length
+  return tables.length
 }
 
 async function readPasses(tables: Tables, handles: Handles): Promise<Iterable<PassRecord>> {

@@ -25,7 +25,7 @@ import { cleanName, degreesOf } from '../reading/fields.ts'
 import { codeOf } from '../reading/units.ts'
 import { dropUnusable } from '../reading/measures.ts'
 import { isGood } from './flags.ts'
-import { listFolder, listSource, readText } from '../reading/files.ts'
+import { listFolder, listSource, readText, warnOfIgnored } from '../reading/files.ts'
 import { readTable } from '../reading/table.ts'
 
 /** Descriptions have 15 kB; what `JSON.parse` makes of a text takes up to fifteen times its size. */
@@ -50,11 +50,14 @@ async function readErddap(
   { report }: SourceContext,
 ): Promise<void> {
   const listing = await listSource('erddap', folder)
-  const files = await listTables(folder, listing.files, report)
+  const ignored: string[] = []
+  const files = await listTables(folder, '', listing.files, ignored, report)
   for (const name of listing.folders) {
-    const below = join(folder, name)
-    files.push(...(await listTables(below, (await listFolder(below))?.files ?? [], report)))
+    const below = (await listFolder(join(folder, name))) ?? { files: [], folders: [] }
+    files.push(...(await listTables(folder, name, below.files, ignored, report)))
+    ignored.push(...below.folders.map((one) => join(name, one)))
   }
+  warnOfIgnored(report, 'erddap', ignored, 'not .csv, .csvp or .json')
   if (files.length === 0) throw new BuildError(`erddap: ${folder} holds no .csv, .csvp or .json`)
   const known = new Map<string, BuoyRecord>()
   const source = options.source ?? 'ERDDAP'
@@ -102,12 +105,17 @@ function wavesFirst(a: string, b: string): number {
 }
 
 /** The tables of a folder, each with the description with the longest name that its own name begins with. */
-async function listTables(folder: string, names: readonly string[], report: Report): Promise<TableFile[]> {
+async function listTables(
+  folder: string,
+  sub: string,
+  names: readonly string[],
+  ignored: string[],
+  report: Report,
+): Promise<TableFile[]> {
   const infos: { stem: string; info: Info }[] = []
   const tables: { path: string; stem: string }[] = []
-  let ignored = 0
   for (const name of names) {
-    const path = join(folder, name)
+    const path = join(folder, sub, name)
     const [, stem] = INFO_FILE.exec(name) ?? []
     if (stem !== undefined) {
       const file = report.file(path)
@@ -115,9 +123,8 @@ async function listTables(folder: string, names: readonly string[], report: Repo
       file.end()
     } else if (TABLE_FILE.test(name)) {
       if (name !== STATION_LIST) tables.push({ path, stem: name.replace(TABLE_FILE, '') })
-    } else ignored++
+    } else ignored.push(join(sub, name))
   }
-  if (ignored > 0) report.warn(`erddap: ${ignored} in ${folder} ignored: not .csv, .csvp or .json`)
   infos.sort((a, b) => b.stem.length - a.stem.length)
   return tables.map(({ path, stem }) => ({
     path,

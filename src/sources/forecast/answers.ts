@@ -3,6 +3,7 @@
  * griddap or tabledap JSON of ERDDAP. The content says which.
  */
 import { isKnownLabel } from './quantities.ts'
+import { UnusableFile } from '../reading/files.ts'
 import { isoSeconds } from '../reading/times.ts'
 import { parseBounded } from '../reading/documents.ts'
 import { pointKey, wrapLongitude } from '../../sea/geo.ts'
@@ -30,15 +31,12 @@ export interface SeriesColumn {
   values: Values
 }
 
-/** Says why a file cannot be read, without any of its text. */
-export class FormatFault extends Error {}
-
 type Json = { [key: string]: unknown }
 
-/** @throws FormatFault */
+/** @throws UnusableFile */
 export function seriesOf(bytes: Uint8Array, position: { lat: number; lng: number } | undefined): Series[] {
   const parsed = parseBounded(bytes)
-  if ('fault' in parsed) throw new FormatFault(parsed.fault)
+  if ('fault' in parsed) throw new UnusableFile(parsed.fault)
   const answer = parsed.value
   const first: unknown = Array.isArray(answer) ? answer[0] : answer
   if (isJson(first)) {
@@ -51,7 +49,7 @@ export function seriesOf(bytes: Uint8Array, position: { lat: number; lng: number
     }
     if (isJson(first.table)) return tableSeries(first.table)
   }
-  throw new FormatFault('it is neither Open-Meteo JSON, CoverageJSON nor ERDDAP JSON')
+  throw new UnusableFile('it is neither Open-Meteo JSON, CoverageJSON nor ERDDAP JSON')
 }
 
 function isJson(value: unknown): value is Json {
@@ -59,12 +57,12 @@ function isJson(value: unknown): value is Json {
 }
 
 function jsonOf(value: unknown, what: string): Json {
-  if (!isJson(value)) throw new FormatFault(`${what} is not an object`)
+  if (!isJson(value)) throw new UnusableFile(`${what} is not an object`)
   return value
 }
 
 function listOf(value: unknown, what: string): unknown[] {
-  if (!Array.isArray(value)) throw new FormatFault(`${what} is not a list`)
+  if (!Array.isArray(value)) throw new UnusableFile(`${what} is not a list`)
   return value
 }
 
@@ -73,19 +71,19 @@ function textOf(value: unknown): string {
 }
 
 function valuesOf(list: readonly unknown[], length: number, what: string): Values {
-  if (list.length !== length) throw new FormatFault(`${what} does not have one value for each time`)
+  if (list.length !== length) throw new UnusableFile(`${what} does not have one value for each time`)
   return list.map((value) => {
     if (value === null || (typeof value === 'number' && Number.isFinite(value))) return value
-    throw new FormatFault(`${what} holds something that is not a number`)
+    throw new UnusableFile(`${what} holds something that is not a number`)
   })
 }
 
 /**
- * @throws FormatFault for a position that is not on the globe; longitudes up to 360 are wrapped into −180…180
+ * @throws UnusableFile for a position that is not on the globe; longitudes up to 360 are wrapped into −180…180
  */
 function placeOf(lat: unknown, lng: unknown): { lat: number; lng: number } {
   if (typeof lat !== 'number' || typeof lng !== 'number' || !(Math.abs(lat) <= 90 && Math.abs(lng) <= 360)) {
-    throw new FormatFault('its position is not on the globe')
+    throw new UnusableFile('its position is not on the globe')
   }
   return { lat, lng: wrapLongitude(lng) }
 }
@@ -93,25 +91,27 @@ function placeOf(lat: unknown, lng: unknown): { lat: number; lng: number } {
 const encoder = new TextEncoder()
 
 /**
- * Epoch seconds of an ISO 8601 time; one without a zone is `offset` seconds ahead of UTC. @throws FormatFault
+ * Epoch seconds of an ISO 8601 time; one without a zone is `offset` seconds ahead of UTC. @throws UnusableFile
  */
 function secondsOf(value: unknown, offset: number): number {
   const bytes = encoder.encode(textOf(value))
   const seconds = isoSeconds(bytes, 0, bytes.length, 'any', offset)
-  if (seconds < 0) throw new FormatFault('a time is not ISO 8601 in whole seconds from 1970 to February 2106')
+  if (seconds < 0)
+    throw new UnusableFile('a time is not ISO 8601 in whole seconds from 1970 to February 2106')
   return seconds
 }
 
 function inRange(seconds: number): number {
   if (!Number.isInteger(seconds) || seconds < 0 || seconds > 0xffff_ffff) {
-    throw new FormatFault('a time lies before 1970 or after February 2106')
+    throw new UnusableFile('a time lies before 1970 or after February 2106')
   }
   return seconds
 }
 
 function ascending(times: number[]): number[] {
-  if (times.length === 0) throw new FormatFault('it has no times')
-  if (times.some((time, i) => i > 0 && time <= times[i - 1])) throw new FormatFault('its times do not ascend')
+  if (times.length === 0) throw new UnusableFile('it has no times')
+  if (times.some((time, i) => i > 0 && time <= times[i - 1]))
+    throw new UnusableFile('its times do not ascend')
   return times
 }
 
@@ -125,7 +125,7 @@ function openMeteoSeries(value: unknown): Series {
   const units = isJson(answer.hourly_units) ? answer.hourly_units : {}
   const offset = answer.utc_offset_seconds ?? 0
   if (typeof offset !== 'number' || Math.abs(offset) > 86_400)
-    throw new FormatFault('utc_offset_seconds is not an offset in seconds')
+    throw new UnusableFile('utc_offset_seconds is not an offset in seconds')
   const times = ascending(
     listOf(hourly.time, 'hourly.time').map((time) =>
       typeof time === 'number' ? inRange(time) : secondsOf(time, offset),
@@ -152,7 +152,7 @@ function tableSeries(table: Json): Series[] {
   const units = (Array.isArray(table.columnUnits) ? table.columnUnits : []).map(textOf)
   const [timeField, latField, lngField] = ['time', 'latitude', 'longitude'].map((label) => {
     const field = labels.indexOf(label)
-    if (field < 0) throw new FormatFault(`the table has no column ${label}`)
+    if (field < 0) throw new UnusableFile(`the table has no column ${label}`)
     return field
   })
   const used = labels.flatMap((label, field) => (isKnownLabel(label) ? [{ label, field }] : []))
@@ -160,7 +160,7 @@ function tableSeries(table: Json): Series[] {
   for (const entry of listOf(table.rows, 'rows')) {
     const row = listOf(entry, 'a row')
     if (row.length !== labels.length)
-      throw new FormatFault('a row has another number of fields than the header')
+      throw new UnusableFile('a row has another number of fields than the header')
     const { lat, lng } = placeOf(row[latField], row[lngField])
     const key = pointKey(lat, lng)
     let place = places.get(key)
@@ -208,7 +208,7 @@ function coverageSeries(
   const runAt = runAxis === undefined ? times[0] : secondsOf(axisOf(axes, runAxis)[0], 0)
   const isPlaced = 'x' in axes && 'y' in axes
   if (!isPlaced && position === undefined) {
-    throw new FormatFault(`it does not say where it is: name its place in ${POSITIONS_FILE}`)
+    throw new UnusableFile(`it does not say where it is: name its place in ${POSITIONS_FILE}`)
   }
   const xs = isPlaced ? axisOf(axes, 'x') : [position!.lng]
   const ys = isPlaced ? axisOf(axes, 'y') : [position!.lat]
@@ -247,10 +247,10 @@ function axisOf(axes: Json, name: string): unknown[] {
   if (Array.isArray(axis.values) && axis.values.length > 0) return axis.values
   const { start, stop, num } = axis
   if (typeof start !== 'number' || typeof stop !== 'number' || typeof num !== 'number') {
-    throw new FormatFault(`axis ${name} has no values`)
+    throw new UnusableFile(`axis ${name} has no values`)
   }
   if (!(Number.isInteger(num) && num >= 1 && num <= 100_000)) {
-    throw new FormatFault(`axis ${name} has an impossible number of values`)
+    throw new UnusableFile(`axis ${name} has an impossible number of values`)
   }
   return Array.from({ length: num }, (_, i) => (num === 1 ? start : start + ((stop - start) * i) / (num - 1)))
 }
@@ -282,16 +282,16 @@ function rangeOf(
   for (let i = names.length - 1; i >= 0; i--) {
     const length = lengths[names[i]] ?? 1
     if (shape[i] !== length) {
-      throw new FormatFault(`${name} has another shape than its axes, or more than one run or level`)
+      throw new UnusableFile(`${name} has another shape than its axes, or more than one run or level`)
     }
     strides.set(names[i], size)
     size *= length
   }
   if (shape.length !== names.length || values.length !== size) {
-    throw new FormatFault(`${name} has another number of values than its shape`)
+    throw new UnusableFile(`${name} has another number of values than its shape`)
   }
   for (const [axis, length] of Object.entries(lengths)) {
-    if (length > 1 && !strides.has(axis)) throw new FormatFault(`${name} does not run along axis ${axis}`)
+    if (length > 1 && !strides.has(axis)) throw new UnusableFile(`${name} does not run along axis ${axis}`)
   }
   const [t, x, y] = ['t', 'x', 'y'].map((axis) => strides.get(axis) ?? 0)
   return { values, at: (time, column, row) => time * t + column * x + row * y }

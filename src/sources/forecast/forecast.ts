@@ -14,10 +14,10 @@ import { join } from 'node:path'
 import { BuildError } from '../../system/build-error.ts'
 import { degreesOf } from '../reading/fields.ts'
 import type { FileReport, OpenSource, Sink, SourceContext } from '../source.ts'
-import { FormatFault, POSITIONS_FILE, seriesOf } from './answers.ts'
+import { POSITIONS_FILE, seriesOf } from './answers.ts'
 import { NOTHING_USED, quantitiesOf } from './quantities.ts'
 import { gather, type Place, recordsOf } from './points.ts'
-import { listSource, readText } from '../reading/files.ts'
+import { listSource, readText, WholeFiles } from '../reading/files.ts'
 
 /**
  * An answer is held whole, as text and as objects of ten times its size: ask for fewer positions at a time.
@@ -57,11 +57,12 @@ async function readFolder(
     ? await readPositions(join(folder, POSITIONS_FILE), report.file(join(folder, POSITIONS_FILE)))
     : new Map<string, never>()
   const places = new Map<string, Place>()
+  const files = new WholeFiles('forecast', report)
   for (const name of root.files) {
     if (name === POSITIONS_FILE) continue
     const path = join(folder, name)
     const file = report.file(path)
-    try {
+    await files.use(path, async () => {
       const series = seriesOf(await readText(path, file, MAX_ANSWER_BYTES), positions.get(name))
       if (series.length === 0) file.skipped(NOTHING_USED)
       // A fault is found before anything of the file is taken.
@@ -71,11 +72,9 @@ async function readFolder(
         file.rows(one.times.length)
       }
       file.end()
-    } catch (error) {
-      if (!(error instanceof FormatFault)) throw error
-      report.warn(`forecast: skipped ${JSON.stringify(path)}: ${error.message}`)
-    }
+    })
   }
+  files.expectUsed()
   const records = recordsOf(places)
   if (records.length === 0) report.warn(`forecast: ${folder} has no forecast`)
   for (const record of records) sink.forecast(model === undefined ? record : { ...record, model })

@@ -15,7 +15,7 @@ import { MEASURE_NAMES, NO_CODE, RowBatch } from '../../sea/columns.ts'
 import { follow, isObject, type Path, plain, wordOf } from './places.ts'
 import { codeOf, numberOf } from '../reading/units.ts'
 import { dropUnusable } from '../reading/measures.ts'
-import { listSource, readText } from '../reading/files.ts'
+import { listSource, readText, warnOfIgnored } from '../reading/files.ts'
 import { parseDocument } from '../reading/documents.ts'
 
 const COLUMNS_FILE = 'columns.json'
@@ -49,13 +49,13 @@ async function readJson(
   const parts = new Parts()
   const stations = new Stations()
   const files: FileReport[] = []
-  let ignored = listing.folders.length
+  const ignored = [...listing.folders]
   for (const name of listing.files) {
     if (name === COLUMNS_FILE) continue
     const plainName = name.replace(/\.gz$/i, '')
     const tables = map.tables.filter(({ file }) => file.test(plainName))
     if (!/\.json$/i.test(plainName) || tables.length === 0) {
-      ignored++
+      ignored.push(name)
       continue
     }
     const path = join(folder, name)
@@ -64,7 +64,7 @@ async function readJson(
     if (document !== undefined) readDocument(document, plainName, tables, { file, parts, stations })
     files.push(file)
   }
-  if (ignored > 0) report.warn(`json: ${ignored} in ${folder} ignored: no table of the map matches them`)
+  warnOfIgnored(report, 'json', ignored, 'no table of the map matches')
   if (files.length === 0) throw new BuildError(`json: ${folder} holds no files that the map matches`)
 
   sink.source({

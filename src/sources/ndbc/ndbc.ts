@@ -1,7 +1,7 @@
 /**
  * NDBC, the United States' national network, as its public folders serve it: `realtime2/STATION.txt` (the
  * last 45 days, newest first), `stdmet/STATIONhYEAR.txt` (the quality-controlled archive in five generations
- * of headers), `latest_obs/` with any number of copies of `latest_obs.txt` (the newest row of every station
+ * of headers) and its months `stdmet/Mar/STATIONmYEAR.txt`, `latest_obs/` with any number of copies of `latest_obs.txt` (the newest row of every station
  * that reported lately, with its position), `activestations*.xml` and `station_table*.txt` (positions and
  * names).
  *
@@ -12,7 +12,7 @@
  * period APD is a different quantity, so a row with APD alone has no period. The format has no maximum
  * height. Times are UTC.
  */
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import {
   ACTIVE_STATIONS,
   IDENTIFIER,
@@ -29,7 +29,7 @@ import { RowBatch } from '../../sea/columns.ts'
 import { openRows, StationRows, WIDTH } from './rows.ts'
 import { Stations } from '../reading/stations.ts'
 import { degreesOf, textOf } from '../reading/fields.ts'
-import { listFolder, listSource, readText } from '../reading/files.ts'
+import { listFolder, listSource, readText, warnOfIgnored } from '../reading/files.ts'
 
 const SOURCE = 'NDBC'
 
@@ -47,6 +47,9 @@ const MAX_DEPTH = 4
 
 /** `41001.txt`, `46240h2009.txt.gz`, `46097h201908qc.txt`: the identifier is the first group. */
 const DATA_FILE = /^([0-9a-z]{3,8}?)(?:h\d{4}(?:\d{2})?(?:qc)?)?\.txt(?:\.gz)?$/i
+
+/** `4100132024.txt.gz`: 41001 in March 2024. The digit of the month is a, b or c from October on. */
+const MONTH_FILE = /^([0-9a-z]{5})[1-9abcm](?:19|20)\d\d\.txt(?:\.gz)?$/i
 
 const LATEST_FILE = /^latest_obs.*\.txt(?:\.gz)?$/i
 const LATEST_FOLDER = 'latest_obs'
@@ -74,9 +77,14 @@ async function readNdbc(folder: string, sink: Sink, context: SourceContext): Pro
   const known = stations ?? new Map<string, Station>()
   const paths = new Map<string, string[]>()
   for (const sub of ['stdmet', 'realtime2']) {
-    const names = (await listFolder(join(folder, sub)))?.files ?? []
-    for (const name of names) {
-      const identifier = identifierOf(name)
+    const { files, folders } = (await listFolder(join(folder, sub))) ?? { files: [], folders: [] }
+    // The archive has the months of this year in folders: `stdmet/Jan`.
+    for (const month of folders) {
+      const below = (await listFolder(join(folder, sub, month)))?.files ?? []
+      files.push(...below.map((name) => join(month, name)))
+    }
+    for (const name of files) {
+      const identifier = identifierOf(basename(name))
       if (identifier === null) ignored.push(join(sub, name))
       else append(paths, identifier, join(folder, sub, name))
     }
@@ -90,7 +98,7 @@ async function readNdbc(folder: string, sink: Sink, context: SourceContext): Pro
   }
   const folders = new Set(['stdmet', 'realtime2', LATEST_FOLDER])
   ignored.push(...root.folders.filter((name) => !folders.has(name)))
-  warnOfSome(report, 'ignored', ignored)
+  warnOfIgnored(report, 'ndbc', ignored)
   if (paths.size + latestPaths.length === 0) throw new BuildError(`ndbc: ${folder} holds no data files`)
 
   sink.source({
@@ -155,20 +163,13 @@ function announce(
 }
 
 function identifierOf(fileName: string): string | null {
-  return DATA_FILE.exec(fileName)?.[1].toUpperCase() ?? null
+  return (DATA_FILE.exec(fileName) ?? MONTH_FILE.exec(fileName))?.[1].toUpperCase() ?? null
 }
 
 function append(lists: Map<string, string[]>, key: string, value: string): void {
   const list = lists.get(key)
   if (list === undefined) lists.set(key, [value])
   else list.push(value)
-}
-
-/** One remark for any number of names, so that a whole mirror does not flood the report. */
-function warnOfSome(report: Report, what: string, names: readonly string[]): void {
-  if (names.length === 0) return
-  const rest = names.length > 12 ? ', …' : ''
-  report.warn(`ndbc: ${names.length} ${what}: ${JSON.stringify(names.slice(0, 12)).slice(1, -1)}${rest}`)
 }
 
 /** The rows and positions of all copies of `latest_obs.txt`, by station. */

@@ -17,6 +17,7 @@ import {
 import { openKind } from '../kinds.ts'
 import { type FileReport, type Report, type Sink, type SourceOptions } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
+import { counted } from '../../system/counted.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 
 /** What is to be read, and how much memory may be used. */
@@ -137,7 +138,7 @@ class SendingReport implements Report {
   close(): void {
     for (const file of this.#files) file.send()
     const more = this.#remarks - MAX_REMARKS
-    if (more > 0) this.#frames.message(['warn', `and ${more} more remarks`])
+    if (more > 0) this.#frames.message(['warn', `and ${counted(more, 'more remark')}`])
   }
 
   /** The builder then knows where a reader was that it has to end. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { existsSync } from 'node:fs'
 import { opendir, stat } from 'node:fs/promises'
 import { BuildError } from '../../system/build-error.ts'
-import type { FileReport } from '../source.ts'
+import type { FileReport, Report } from '../source.ts'
 import { LF } from './fields.ts'
 import { codeInWords } from '../../system/file-faults.ts'
 import { readRegularFile, UnfitFile } from '../../system/files.ts'
@@ -66,6 +66,53 @@ export async function listSource(kind: string, folder: string): Promise<FolderLi
   const listing = await listFolder(folder)
   if (listing === null) throw missingFolder(kind, folder)
   return listing
+}
+
+/** Ignored files that a remark names: a whole mirror must not flood the report. */
+const IGNORED_SHOWN = 12
+
+/** One remark for all files and folders that a source does not read. */
+export function warnOfIgnored(report: Report, kind: string, names: readonly string[], why = ''): void {
+  if (names.length === 0) return
+  const some = JSON.stringify(names.slice(0, IGNORED_SHOWN)).slice(1, -1)
+  const rest = names.length > IGNORED_SHOWN ? ', …' : ''
+  report.warn(`${kind}: ${names.length} ignored${why === '' ? '' : ` (${why})`}: ${some}${rest}`)
+}
+
+/** A file that cannot be used; the message says why, without anything of its content. */
+export class UnusableFile extends Error {}
+
+/** The files of a source of which each is used or left out whole. */
+export class WholeFiles {
+  readonly #kind: string
+  readonly #report: Report
+  #used = 0
+  #fault = ''
+
+  constructor(kind: string, report: Report) {
+    this.#kind = kind
+    this.#report = report
+  }
+
+  /** Uses a file; one that cannot be used is left out with a remark. */
+  async use(path: string, read: () => void | Promise<void>): Promise<void> {
+    try {
+      await read()
+      this.#used++
+    } catch (error) {
+      if (!(error instanceof UnusableFile)) throw error
+      // A file's name may hold what steers a terminal.
+      const fault = `${JSON.stringify(path).slice(1, -1)}: ${error.message}`
+      this.#fault ||= fault
+      this.#report.warn(`${fault}; the file is left out`)
+    }
+  }
+
+  /** @throws BuildError where there were files and none of them could be used */
+  expectUsed(): void {
+    if (this.#used === 0 && this.#fault !== '')
+      throw new BuildError(`${this.#kind}: no file could be read; ${this.#fault}`)
+  }
 }
 
 /**

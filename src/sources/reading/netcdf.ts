@@ -7,6 +7,7 @@
  */
 import type { Attribute, Dataset, File, Group } from 'h5wasm'
 import { readRegularFileSync, UnfitFile } from '../../system/files.ts'
+import { UnusableFile } from './files.ts'
 
 /** Larger than any day of any platform or mission; a file is held in memory whole. */
 const MAX_FILE_BYTES = 2 ** 29
@@ -46,9 +47,6 @@ export interface Netcdf {
   hasStrayed: boolean
 }
 
-/** A file that cannot be used; the message says why, without anything of its content. */
-export class UnusableFile extends Error {}
-
 let loading: Promise<Netcdf> | null = null
 
 /** Two megabytes of WebAssembly, loaded by the sources that need them when they do, once. */
@@ -84,6 +82,8 @@ async function load(): Promise<Netcdf> {
 export function withFile<T>(netcdf: Netcdf, path: string, use: (file: File) => T): T {
   const { library, memory } = netcdf
   const bytes = bytesOf(path)
+  if (isNetcdf3(bytes))
+    throw new UnusableFile('is NetCDF-3 (classic); convert it to NetCDF-4, as with: nccopy -k nc4 FILE NEW')
   netcdf.present = `/${++netcdf.opened}.nc`
   memory.writeFile(netcdf.present, bytes, { canOwn: true })
   let file: File | null = null
@@ -107,6 +107,11 @@ export function withFile<T>(netcdf: Netcdf, path: string, use: (file: File) => T
     }
     memory.unlink(netcdf.present)
   }
+}
+
+/** `CDF` and the number of one of the three classic forms. */
+function isNetcdf3(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x43 && bytes[1] === 0x44 && bytes[2] === 0x46 && [1, 2, 5].includes(bytes[3])
 }
 
 function bytesOf(path: string): Uint8Array {
