@@ -545,7 +545,7 @@ export type Forecast = {
   wave_energy: number | null
 }
 
-/** A reading of the nearest buoy in the water that is within 50 km and has one within 24 hours of `time`. */
+/** The reading closest to `time` of the nearest buoy in the water, at most 50 km away, that has one within 3 hours; if none has, of the nearest that has one within 24 hours. */
 export type ConditionsReading = {
   /** A reading was found. */
   exists: true
@@ -1576,7 +1576,7 @@ export class Groundswell {
   /**
    * Forecast, nearest buoy reading and tide of a point.
    *
-   * Everything about one point at one time, by default the current minute. The forecast comes from the nearest forecast point within 50 km and is interpolated in time. The tide is predicted for the nearest harbour within 100 km. The reading is that of the nearest buoy within 50 km that has one within 24 hours. What is out of reach is `null` under its key; a missing reading is `{"exists": false}`. `spot_id` adds `spot` and `nearby`. A spot that does not exist gives a 404.
+   * Everything about one point at one time, by default the current minute. The forecast comes from the nearest forecast point within 50 km and is interpolated in time. The tide is predicted for the nearest harbour within 100 km. The reading is that of the nearest buoy within 50 km that has one within 3 hours of `time`; if none has, of the nearest that has one within 24 hours. What is out of reach is `null` under its key; a missing reading is `{"exists": false}`. `spot_id` adds `spot` and `nearby`. A spot that does not exist gives a 404.
    */
   conditions(parameters: ConditionsParameters, options: CallOptions = {}): Promise<ConditionsAnswer> {
     return this.#get('/conditions', parameters, options)

@@ -23,8 +23,10 @@ import type { Table, TableRequest } from '../answers/table.ts'
 import { waveEnergy } from '../answers/energy.ts'
 import { writeNearest, type SnapshotFragments } from '../answers/fragments.ts'
 import type { SpotRecord } from '../sea/records.ts'
-import { DAY, MINUTE } from '../sea/time.ts'
+import { DAY, HOUR, MINUTE } from '../sea/time.ts'
 
+/** A reading this close in time comes first, even from a buoy farther away. */
+const FRESH_SECONDS = 3 * HOUR
 /** A reading farther away in time says nothing. */
 const READING_REACH_SECONDS = DAY
 /** Buoys around a spot: as many as this, and no farther than `nearest` looks by default. */
@@ -290,22 +292,24 @@ function writeModel(writer: JsonWriter, forecast: Forecast | null, point: number
 }
 
 /**
- * The reading closest in time, on a tie the earlier, of the nearest physical buoy that has one within reach
- * of `time`. Returns its time, or −1 when there is none.
+ * The reading closest in time, on a tie the earlier, of the nearest physical buoy that has a fresh one, or
+ * else one within reach of `time`. Returns its time, or −1 when there is none.
  */
 function writeReading({ dataset, fragments }: View, lat: number, lng: number, time: number): number {
   const { catalog, readings, physicalNearby } = dataset
   let row = -1
   let month = -1
-  // The last one that is taken is the nearest.
-  const reports = (ordinal: number): boolean => {
-    const found = readings.closestRowWithin(ordinal, time, READING_REACH_SECONDS)
-    if (found === -1) return false
-    row = found
-    month = readings.month[readings.found]
-    return true
-  }
-  const ordinal = physicalNearby.nearest(lat, lng, reports)
+  const nearestWithin = (seconds: number): number =>
+    // The last one that is taken is the nearest.
+    physicalNearby.nearest(lat, lng, (candidate) => {
+      const found = readings.closestRowWithin(candidate, time, seconds)
+      if (found === -1) return false
+      row = found
+      month = readings.month[readings.found]
+      return true
+    })
+  let ordinal = nearestWithin(FRESH_SECONDS)
+  if (ordinal === -1) ordinal = nearestWithin(READING_REACH_SECONDS)
   if (ordinal === -1) {
     fragments.writer.literal(NO_READING)
     return -1

@@ -176,7 +176,7 @@ export const OPERATION_TEXTS: { readonly [operation: string]: OperationTexts } =
   conditions: {
     tag: 'Conditions',
     description:
-      'Everything about one point at one time, by default the current minute. The forecast comes from the nearest forecast point within 50 km and is interpolated in time. The tide is predicted for the nearest harbour within 100 km. The reading is that of the nearest buoy within 50 km that has one within 24 hours. What is out of reach is `null` under its key; a missing reading is `{"exists": false}`. `spot_id` adds `spot` and `nearby`. A spot that does not exist gives a 404.',
+      'Everything about one point at one time, by default the current minute. The forecast comes from the nearest forecast point within 50 km and is interpolated in time. The tide is predicted for the nearest harbour within 100 km. The reading is that of the nearest buoy within 50 km that has one within 3 hours of `time`; if none has, of the nearest that has one within 24 hours. What is out of reach is `null` under its key; a missing reading is `{"exists": false}`. `spot_id` adds `spot` and `nearby`. A spot that does not exist gives a 404.',
     examples: {
       point: `/conditions?lat=43.4&lng=-1.7&time=${EXAMPLES_AS_OF}`,
       spot: `/conditions?lat=37.4953&lng=-122.4969&time=${EXAMPLES_AS_OF}&spot_id=1`,

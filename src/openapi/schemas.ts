@@ -477,7 +477,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
         'The buoy that measured it.',
       ),
     },
-    'A reading of the nearest buoy in the water that is within 50 km and has one within 24 hours of `time`.',
+    'The reading closest to `time` of the nearest buoy in the water, at most 50 km away, that has one within 3 hours; if none has, of the nearest that has one within 24 hours.',
   ),
   NoConditionsReading: object(
     {

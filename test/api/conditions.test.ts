@@ -268,7 +268,7 @@ test('Conditions are those that a walk over the whole world finds.', { timeout: 
 
   await t.test('Any position, any time, with and without a spot.', async () => {
     let unsure = 0
-    let seen = { forecast: 0, reading: 0, tide: 0, nothing: 0 }
+    let seen = { forecast: 0, reading: 0, stale: 0, tide: 0, nothing: 0 }
     const property = fc.asyncProperty(questions(world), async ({ lat, lng, time, spot }) => {
       const url = `/conditions?lat=${lat}&lng=${lng}&time=${isoTime(time)}${spot === null ? '' : `&spot_id=${spot.id}`}`
       const expected = expectConditions(world, lat, lng, time, spot)
@@ -283,6 +283,7 @@ test('Conditions are those that a walk over the whole world finds.', { timeout: 
       const { forecast, reading, tide } = expected
       if (Object.values(forecast.values).some((value) => value !== null)) seen.forecast++
       if (reading !== null) seen.reading++
+      if (reading !== null && Math.abs(reading.reading.time - time) > 3 * HOUR) seen.stale++
       if (tide !== null) seen.tide++
       if (forecast.run === null && reading === null && tide === null) seen.nothing++
     })

@@ -344,14 +344,16 @@ function forecastAt(point: ForecastPoint | null, time: number): ExpectedForecast
   }
 }
 
+/** A fresh reading of a buoy farther away comes before a stale one of a nearer buoy. */
 function readingAt(buoys: readonly Nearest<Buoy>[], time: number): Expected['reading'] {
-  for (const { item: buoy, km } of buoys) {
-    let best: Reading | null = null
-    for (const reading of buoy.readings) {
-      const away = Math.abs(reading.time - time)
-      if (away <= DAY && (best === null || away < Math.abs(best.time - time))) best = reading
+  for (const reach of [3 * HOUR, DAY]) {
+    for (const { item: buoy, km } of buoys) {
+      const near = buoy.readings.filter((reading) => Math.abs(reading.time - time) <= reach)
+      const [reading] = near.toSorted(
+        (a, b) => Math.abs(a.time - time) - Math.abs(b.time - time) || a.time - b.time,
+      )
+      if (reading !== undefined) return { buoy, km, reading }
     }
-    if (best !== null) return { buoy, km, reading: best }
   }
   return null
 }
