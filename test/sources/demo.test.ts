@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
-import type { MeasureName, RowBatch } from '../../src/sea/columns.ts'
+import * as fc from 'fast-check'
+import { RowBatch, type MeasureName } from '../../src/sea/columns.ts'
 import { openDemo } from '../../src/sources/demo/demo.ts'
+import { fillRows, type Mooring } from '../../src/sources/demo/rows.ts'
+import { openScale } from '../../src/sources/demo/scale.ts'
+import { Sea, STEP } from '../../src/sources/demo/sea.ts'
 import { BuildError } from '../../src/system/build-error.ts'
-import type { Report } from '../../src/sources/source.ts'
+import type { FileReport, Report } from '../../src/sources/source.ts'
 import type { BuoyRecord, ForecastRecord, PassRecord } from '../../src/sea/records.ts'
 import { RecordingSink } from './recording_sink.ts'
 
@@ -254,6 +258,17 @@ void describe('the demo source', () => {
     assert.ok([...perCountry.values()].filter((count) => count === 1).length >= 3)
   })
 
+  void it('has its showpiece report to the last half hour, and one buoy that stopped five hours ago', () => {
+    for (const collector of [demo, halfHourLater, monthsEnd, monthLater, summersEnd]) {
+      const end = Math.max(...collector.buoys.map(newest))
+      const recent = collector.find('06402').times.filter((time) => time > end - 45 * DAY)
+      assert.equal(recent.at(-1), end)
+      assert.equal(recent.length, 45 * 48)
+      const silence = end - newest(collector.find('05602'))
+      assert.ok(silence >= 5 * HOUR && silence < DAY, `${silence}`)
+    }
+  })
+
   void it('has rows with wind and no waves at one buoy, on every half-hour that is no full hour', () => {
     const { times, codes } = demo.find('41002')
     for (const [row, time] of times.entries()) {
@@ -296,7 +311,7 @@ void describe('the demo source', () => {
     const limits: { [name in MeasureName]: [number, number] } = {
       significantHeight: [0.1, 20],
       maximumHeight: [0.1, 46],
-      period: [1.8, 24],
+      period: [1.6, 24],
       peakPeriod: [1.8, 22],
       direction: [0, 359],
       waterTemperature: [-1.8, 33],
@@ -362,6 +377,132 @@ void describe('the demo source', () => {
     await assert.rejects(readDemo(0), BuildError)
     await assert.rejects(readDemo(Date.UTC(2200, 0, 1) / 1000), BuildError)
     await assert.rejects(readDemo(NaN), BuildError)
+  })
+})
+
+void describe('the sea of the demo source', () => {
+  const heightsOf = (identifier: string, source?: string): Map<number, number> => {
+    const found = demo.buoys.find(
+      ({ record }) => record.identifier === identifier && (source ?? record.source) === record.source,
+    )
+    assert.ok(found, identifier)
+    const { times, codes } = found
+    return new Map(
+      times.flatMap((time, row) => {
+        const code = codes.significantHeight[row]
+        return code === missingCode('significantHeight') ? [] : [[time, code / 1000] as const]
+      }),
+    )
+  }
+
+  const median = (list: readonly number[]): number =>
+    list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)]
+
+  /** Correlation of the logarithms of heights at the times that both have. */
+  function correlation(a: Map<number, number>, b: Map<number, number>): number {
+    const pairs = [...a].flatMap(([time, height]) => {
+      const other = b.get(time)
+      return other === undefined ? [] : [[Math.log(height), Math.log(other)] as const]
+    })
+    assert.ok(pairs.length > 500)
+    const mean = (side: 0 | 1): number => pairs.reduce((sum, pair) => sum + pair[side], 0) / pairs.length
+    const [meanA, meanB] = [mean(0), mean(1)]
+    let [both, squareA, squareB] = [0, 0, 0]
+    for (const [x, y] of pairs) {
+      both += (x - meanA) * (y - meanB)
+      squareA += (x - meanA) ** 2
+      squareB += (y - meanB) ** 2
+    }
+    return both / Math.sqrt(squareA * squareB)
+  }
+
+  void it('is smooth in space: neighbours agree, other oceans are apart, one mooring of two networks has one sea', () => {
+    for (const [a, b] of [
+      ['46026', '46214'],
+      ['44025', '44097'],
+      ['61001', '98000'],
+      ['06402', '06403'],
+    ] as const) {
+      assert.ok(correlation(heightsOf(a), heightsOf(b)) > 0.8, `${a} ${b}`)
+    }
+    assert.ok(Math.abs(correlation(heightsOf('06402'), heightsOf('97403'))) < 0.5)
+    assert.deepEqual(heightsOf('62163', 'UK Met Office'), heightsOf('62163', 'Météo-France'))
+  })
+
+  void it('is smooth in time: nine of ten half-hours change a height by less than a tenth', () => {
+    for (const identifier of ['06402', '06403', 'M6', '46042']) {
+      const heights = [...heightsOf(identifier)].filter(([time]) => time > AS_OF - 45 * DAY)
+      const changes = heights.flatMap(([time, height], i) =>
+        i > 0 && time - heights[i - 1][0] === STEP ? [Math.abs(Math.log(height / heights[i - 1][1]))] : [],
+      )
+      const [at] = changes.toSorted((a, b) => a - b).slice(Math.floor(changes.length * 0.9))
+      assert.ok(at < 0.12, `${identifier} ${at}`)
+    }
+  })
+
+  void it('has the heights of its climates, and more wind with high waves than with low ones', () => {
+    const monthly = (month: number): number =>
+      median(
+        [...heightsOf('06403')].flatMap(([time, height]) =>
+          new Date(time * 1000).getUTCMonth() === month ? [height] : [],
+        ),
+      )
+    assert.ok(Math.abs(Math.log(monthly(0) / 1.94)) < 0.35, `${monthly(0)}`)
+    assert.ok(Math.abs(Math.log(monthly(6) / 0.8)) < 0.35, `${monthly(6)}`)
+    const { codes } = demo.find('M6')
+    const rows = codes.significantHeight
+      .map((height, row) => [height, codes.windSpeed[row]] as const)
+      .toSorted(([a], [b]) => a - b)
+    const tenth = Math.floor(rows.length / 10)
+    const windOf = (list: typeof rows): number => median(list.map(([, wind]) => wind))
+    assert.ok(windOf(rows.slice(-tenth)) > 1.5 * windOf(rows.slice(0, tenth)))
+  })
+
+  void it('makes the same row whatever window and cadence are asked for', () => {
+    const rowText = (batch: RowBatch, row: number): string =>
+      [batch.time[row], ...NAMES.map((name) => batch.columns[name][row])].join(' ')
+    const mooring: Mooring = {
+      key: 5,
+      lat: 48,
+      lng: -5,
+      climate: { height: [3, 1], period: [12, 9], water: [9, 16], wind: 8, windFrom: 240 },
+      exposure: 1,
+      direction: 270,
+      instrument: {
+        heightStep: 0.01,
+        periodStep: 0.1,
+        periods: 'both',
+        maximum: { median: 1.64, spread: 0.0958 },
+        direction: true,
+        water: true,
+        wind: true,
+      },
+    }
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 90_000, max: 2_300_000 }),
+        fc.nat(1500),
+        fc.nat(1500),
+        fc.constantFrom(1, 2, 12),
+        (start, skip, count, every) => {
+          const [whole, part] = [new RowBatch(), new RowBatch()]
+          fillRows(whole, mooring, new Sea(mooring, 3), { from: start, to: start + 3000, every: 1 })
+          const from = Math.ceil((start + skip) / every) * every
+          fillRows(part, mooring, new Sea(mooring, 3), { from, to: from + count, every })
+          const expected = Array.from({ length: whole.length }, (_, row) => row)
+            .filter((row) => {
+              const step = whole.time[row] / STEP
+              return step >= from && step < from + count && (step - from) % every === 0
+            })
+            .map((row) => rowText(whole, row))
+          assert.deepEqual(
+            Array.from({ length: part.length }, (_, row) => rowText(part, row)),
+            expected,
+          )
+        },
+      ),
+      { numRuns: 60, seed: 3 },
+    )
   })
 })
 
@@ -671,5 +812,224 @@ void describe('the harbours and spots of the demo source', () => {
     )
     assert.ok(within(demo.harbours, 100) >= demo.spots.length - 1)
     assert.ok(within(demo.forecasts, 50) < demo.spots.length)
+  })
+})
+
+/**
+ * One batch as it came: which buoy, and a copy of its rows as text, so that two are equal when their rows
+ * are.
+ */
+interface Delivery {
+  buoy: number
+  times: number[]
+  rows: string[]
+}
+
+class Deliveries extends RecordingSink {
+  deliveries: Delivery[] = []
+
+  rows(buoy: number, batch: RowBatch): void {
+    const times = [...batch.time.subarray(0, batch.length)]
+    const rows = times.map((time, row) => [time, ...NAMES.map((name) => batch.columns[name][row])].join(' '))
+    this.deliveries.push({ buoy, times, rows })
+  }
+
+  rowsOf(buoy: number): string[] {
+    return this.deliveries.filter((delivery) => delivery.buoy === buoy).flatMap(({ rows }) => rows)
+  }
+}
+
+const silent: FileReport = { rows: () => {}, skipped: () => {}, bad: () => {}, end: () => {} }
+const silentReport: Report = { file: () => silent, warn: () => {}, withoutPosition: () => {} }
+
+async function readScale(options: string, asOf = AS_OF): Promise<Deliveries> {
+  const collector = new Deliveries()
+  await openDemo(`scale,${options}`).read(collector, { asOf, now: 0, report: silentReport })
+  return collector
+}
+
+const monthOf = (time: number): string => new Date(time * 1000).toISOString().slice(0, 7)
+
+void describe('the scale generator', () => {
+  void it('makes the buoys and the days that were asked for, half-hourly, with gaps of a few per cent', async () => {
+    const { records, deliveries } = await readScale('buoys=45,days=100')
+    assert.equal(records.length, 45)
+    const times = deliveries.flatMap((delivery) => delivery.times)
+    const full = 45 * 100 * 48
+    assert.ok(times.length > full * 0.92 && times.length < full * 0.985, `${times.length} of ${full}`)
+    for (const time of times) assert.ok(time > AS_OF - 100 * DAY && time <= AS_OF && time % STEP === 0)
+  })
+
+  void it('counts years by the calendar', async () => {
+    const { deliveries } = await readScale('buoys=1,years=3')
+    const times = deliveries.flatMap((delivery) => delivery.times)
+    const start = Date.UTC(2023, 5, 17, 9, 30) / 1000
+    assert.ok(times[0] > start && times[0] < start + 2 * DAY)
+    assert.deepEqual(openScale('years=3').months(AS_OF).length, 37)
+  })
+
+  void it('hands over month by month, oldest first, each batch in one month and ascending', async () => {
+    const { deliveries } = await readScale('buoys=7,days=200')
+    let latest = ''
+    for (const { times } of deliveries) {
+      const months = new Set(times.map(monthOf))
+      assert.equal(months.size, 1)
+      const [month = ''] = months
+      assert.ok(month >= latest)
+      latest = month
+      for (let i = 1; i < times.length; i++) assert.ok(times[i] > times[i - 1])
+    }
+    assert.equal(latest, monthOf(AS_OF))
+  })
+
+  void it('gives the same rows again, and others with another seed', async () => {
+    const first = await readScale('buoys=5,days=40,seed=9')
+    assert.deepEqual(await readScale('buoys=5,days=40,seed=9'), first)
+    const other = await readScale('buoys=5,days=40,seed=10')
+    assert.notDeepEqual(other.rowsOf(0), first.rowsOf(0))
+  })
+
+  void it('makes the bytes that it made when this test was written', async () => {
+    const hash = createHash('sha256')
+    const { records, deliveries } = await readScale('buoys=8,days=31')
+    hash.update(JSON.stringify(records))
+    for (const { rows } of deliveries) hash.update(rows.join('\n'))
+    assert.equal(hash.digest('hex').slice(0, 16), 'db226d9f28313588')
+  })
+
+  void it('moves its window with --as-of and changes nothing inside it', async () => {
+    const before = await readScale('buoys=4,days=30')
+    const after = await readScale('buoys=4,days=30', AS_OF + STEP)
+    for (let buoy = 0; buoy < 4; buoy++) {
+      const common = (rows: string[]): string[] =>
+        rows.filter((row) => Number.parseInt(row) > AS_OF + STEP - 30 * DAY && Number.parseInt(row) <= AS_OF)
+      assert.deepEqual(common(after.rowsOf(buoy)), common(before.rowsOf(buoy)))
+    }
+  })
+
+  void it('goes on in the middle: a month alone is the month of a whole run', async () => {
+    const whole = await readScale('buoys=6,days=120')
+    const scale = openScale('buoys=6,days=120')
+    const resumed = new Deliveries()
+    const handles = scale.announce(resumed)
+    const months = scale.months(AS_OF)
+    for (const month of months.slice(2)) scale.readMonth(month, AS_OF, resumed, handles, silent)
+    assert.equal(months.length, 5)
+    assert.deepEqual(resumed.records, whole.records)
+    const rest = whole.deliveries.slice(2 * 6)
+    assert.deepEqual(resumed.deliveries, rest)
+  })
+
+  void it('says which month it is at and how many rows it made', async () => {
+    const said: [string, number][] = []
+    const counting: Report = {
+      file: (path) => {
+        const entry: [string, number] = [path, 0]
+        said.push(entry)
+        return { ...silent, rows: (count) => (entry[1] += count) }
+      },
+      warn: () => {},
+      withoutPosition: () => {},
+    }
+    const collector = new Deliveries()
+    await openScale('buoys=2,days=40').read(collector, { asOf: AS_OF, now: 0, report: counting })
+    assert.deepEqual(
+      said.map(([path]) => path),
+      ['scale 2026-05', 'scale 2026-06'],
+    )
+    const made = collector.deliveries.reduce((sum, { times }) => sum + times.length, 0)
+    assert.equal(said[0][1] + said[1][1], made)
+  })
+
+  void it('has unique identifiers, names and places on the globe, and the same first buoys at any size', () => {
+    const collector = new Deliveries()
+    openScale('buoys=5000').announce(collector)
+    const { records, sources } = collector
+    assert.equal(new Set(records.map(({ identifier }) => identifier)).size, 5000)
+    assert.equal(new Set(records.map(({ name }) => name)).size, 5000)
+    assert.ok(new Set(records.map(({ lat, lng }) => `${lat} ${lng}`)).size > 4990)
+    assert.equal(records[0].identifier, 'S00001')
+    assert.equal(records[4999].identifier, 'S05000')
+    for (const { lat, lng, source } of records) {
+      assert.ok(lat >= -75 && lat <= 75 && lng >= -180 && lng <= 180)
+      assert.ok(sources.some(({ name }) => name === source))
+    }
+    const coastal = records.filter(({ source }) => source === 'Scale Coastal').length
+    assert.ok(Math.abs(coastal - 1250) < 25, `${coastal}`)
+    const few = new Deliveries()
+    openScale('buoys=60').announce(few)
+    assert.deepEqual(few.records, records.slice(0, 60))
+  })
+
+  void it('keeps a coast together: neighbours along it are a few kilometres apart', () => {
+    const { records } = (() => {
+      const collector = new Deliveries()
+      openScale('buoys=1200').announce(collector)
+      return collector
+    })()
+    for (let n = 37; n < records.length; n++) {
+      const [a, b] = [records[n - 37], records[n]]
+      const east = (((b.lng - a.lng + 540) % 360) - 180) * Math.cos((a.lat * Math.PI) / 180)
+      const kilometres = Math.hypot(b.lat - a.lat, east) * 111.2
+      assert.ok(kilometres > 1 && kilometres < 13, `${b.name} ${kilometres}`)
+    }
+  })
+
+  void it('measures everything at some buoys and waves alone at the coastal ones', async () => {
+    const { records, deliveries } = await readScale('buoys=8,days=3')
+    const has = (buoy: number): string =>
+      NAMES.filter((_, i) =>
+        deliveries.some(
+          (delivery) =>
+            delivery.buoy === buoy &&
+            delivery.rows.some((row) => !['65535', '-32768'].includes(row.split(' ')[i + 1])),
+        ),
+      ).join()
+    const kinds = records.map((_, buoy) => has(buoy))
+    assert.ok(kinds.includes(NAMES.join()))
+    for (const [buoy, { source }] of records.entries()) {
+      const waves = 'significantHeight,maximumHeight,period,peakPeriod,direction'
+      assert.equal(kinds[buoy] === waves, source === 'Scale Coastal')
+    }
+  })
+
+  void it('refuses bad options, naming the option and what is allowed', () => {
+    const refused: [string, RegExp][] = [
+      ['buoys=0', /buoys must be a whole number from 1 to 5000/],
+      ['buoys=5001', /buoys must be a whole number from 1 to 5000/],
+      ['buoys=', /buoys must be/],
+      ['buoys', /buoys must be/],
+      ['buoys=1e3', /buoys must be/],
+      ['buoys=-3', /buoys must be/],
+      ['buoys= 3', /buoys must be/],
+      ['years=21', /years must be a whole number from 1 to 20/],
+      ['days=7301', /days must be a whole number from 1 to 7300/],
+      ['seed=4294967296', /seed must be a whole number from 0 to 4294967295/],
+      ['days=3,years=2', /exclude each other/],
+      ['buoys=3,buoys=3', /given twice/],
+      ['boys=3', /unknown option "boys"; allowed are buoys, years or days, and seed/],
+      ['toString=3', /unknown option/],
+      ['buoys=3,', /unknown option ""/],
+      ['x'.repeat(100_000), /unknown option "x{20}"/],
+    ]
+    for (const [options, message] of refused) {
+      assert.throws(
+        () => openDemo(`scale,${options}`),
+        (error) => error instanceof BuildError && message.test(error.message),
+        options.slice(0, 30),
+      )
+    }
+  })
+
+  void it('takes 1,200 buoys and 90 days where nothing is said', () => {
+    assert.deepEqual(openScale('').options, { buoys: 1200, span: { days: 90 }, seed: 1 })
+    assert.deepEqual(openScale('years=10,buoys=500').options, { buoys: 500, span: { years: 10 }, seed: 1 })
+    assert.equal(typeof openDemo('scale').read, 'function')
+    assert.equal(openScale('').defaultAsOf(AS_OF + 5), AS_OF)
+  })
+
+  void it('refuses a time that its window does not fit before', async () => {
+    await assert.rejects(readScale('buoys=1,days=1', 5), BuildError)
+    await assert.rejects(readScale('buoys=1,days=1', 2 ** 32), BuildError)
   })
 })

@@ -3,27 +3,63 @@
  * Around them the rest of what the service answers: satellite passes with virtual buoys, a forecast of the
  * same sea, harbours with their real tides, and spots.
  *
- * Names, positions, networks and identifiers are facts of the public station lists; every reading follows the
- * law of `sea.ts`: one sea for all. A reading depends on buoy and time alone: a later `--as-of` moves the
- * window and changes nothing inside it.
+ * Names, positions, networks and identifiers are facts of the public station lists; every reading follows from
+ * `sea.ts`. A reading depends on place and time alone: a later `--as-of` moves the window and changes nothing
+ * inside it.
+ *
+ * `harbours.json` has real tidal constituents, so that the tides are those there (within some centimetres, and
+ * without the weather); not for navigation. They are taken from the Neaps tide database
+ * (https://github.com/openwatersio/tide-database) 0.10.20260924; the credits name publishers and licences.
+ * Changed: constituents below 1 mm are left out (2 mm RMS at most, Pointe des Galets), and so is TICON-4's 3N2
+ * (at most 3 mm), for its frequency is in doubt; the phases that TICON-4 counts from another quarter turn (M1,
+ * 2MK5, 2MO5) are turned to what other publishers use.
  */
+import { RowBatch } from '../../sea/columns.ts'
+import type { BuoyRecord, HarbourRecord, SourceInfo, SpotRecord } from '../../sea/records.ts'
 import { parseDate } from '../../sea/time.ts'
 import { BuildError } from '../../system/build-error.ts'
-import type { BuoyRecord } from '../../sea/records.ts'
-import { CLIMATES } from './climates.ts'
-import { INSTRUMENTS, SOURCES, SPOTS, type Station, STATIONS, VIRTUAL_STATIONS } from './stations.ts'
 import type { OpenSource, Sink, Source, SourceContext } from '../source.ts'
-import { RowBatch } from '../../sea/columns.ts'
-import { fillBuoyRows, type DemoBuoy } from './buoys.ts'
-import { STEP } from './waves.ts'
-import { demoHarbours } from './harbours.ts'
 import { forecastsAround } from './forecast.ts'
-import { openScale } from './scale.ts'
+import harbours from './harbours.json' with { type: 'json' }
 import { sendPasses } from './passes.ts'
-import { siteKey } from './chance.ts'
+import { fillRows, type Instrument, type Mooring, type Span } from './rows.ts'
+import { openScale } from './scale.ts'
+import { keyOf, lastHalfHour, Sea, STEP, type Climate } from './sea.ts'
+import data from './stations.json' with { type: 'json' }
+
+interface Station {
+  readonly source: string
+  readonly identifier: string
+  readonly name: string
+  readonly lat: number
+  readonly lng: number
+  readonly country?: string
+  readonly climate: string
+  readonly exposure: number
+  readonly direction: number
+  readonly instrument?: Partial<Instrument>
+  /** Hourly readings from eleven years back; those of the others are six-hourly. */
+  readonly history?: boolean
+  /** It has never reported. */
+  readonly isMute?: boolean
+  /** Hours before `--as-of` at which it stopped reporting. */
+  readonly silentHours?: number
+  /** A long outage on fixed dates. */
+  readonly outage?: { readonly from: string; readonly days: number }
+  /** It always reports: documents and pictures show it. */
+  readonly isGapless?: boolean
+}
+
+const { networks, climates, stations, spots } = data as unknown as {
+  networks: { [name: string]: SourceInfo & { instrument: Instrument } }
+  climates: { [name: string]: Climate }
+  stations: Station[]
+  spots: SpotRecord[]
+}
 
 const SEED = 1
-const DAY = 86_400 / STEP
+const DAY = 86_400
+const DAY_STEPS = DAY / STEP
 
 /** Half-hourly readings reach back at least this long: the longest period that NDBC keeps in real time. */
 const RECENT_DAYS = 45
@@ -31,22 +67,15 @@ const RECENT_DAYS = 45
 /** Whole years of readings before the year of `--as-of`: ten complete seasons, and one more. */
 const HISTORY_YEARS = 11
 
-/** Half-hours. */
+/** Hours of the history and of the year of `--as-of`. */
+const MOST_ROWS = (HISTORY_YEARS + 1) * 366 * 24
+
+/** Half-hours from one reading to the next. */
 const HOURLY = 2
 const SIX_HOURLY = 12
 
-/**
- * Random outages stay below a day, so that the same buoys are active whenever the demonstration starts. The
- * long outages are in the table, on purpose.
- */
-const LONGEST_RANDOM_OUTAGE = 20 * (3600 / STEP)
-
-/**
- * Years that `--as-of` may lie in: earlier ones leave no room for the history, and later ones do not fit 32
- * bits.
- */
+/** Earlier ones leave no room for the history, and later ones do not fit 32 bits. */
 const FIRST_YEAR = 1970 + HISTORY_YEARS
-
 const LAST_YEAR = 2105
 
 /**
@@ -55,8 +84,8 @@ const LAST_YEAR = 2105
  * The demonstration holds about forty buoys: half-hourly from the first of the month in which the 45th day
  * before `--as-of` lies, and before that from 1 January eleven years earlier, hourly for five of them and
  * six-hourly for the others. Windows begin on those marks so that a build half an hour later leaves the
- * closed months as they are. There are passes and readings of virtual buoys from when the satellites flew
- * (2016), a forecast at most 20 km from every buoy, a dozen harbours and ten spots.
+ * closed months as they are. There are satellite passes with readings of virtual buoys, a forecast at most
+ * 20 km from every buoy, a dozen harbours and ten spots.
  *
  * @throws BuildError for another argument
  */
@@ -78,90 +107,79 @@ const demo: Source = {
       )
     }
     const file = context.report.file('demo')
-    const batch = new RowBatch()
-    for (const source of Object.values(SOURCES)) sink.source(source)
-    const places = STATIONS.map((station) => {
-      const [buoy, place] = [sink.buoy(recordOf(station)), placeOf(station)]
-      for (const { from, to, every } of spansOf(station, asOf)) {
-        fillBuoyRows(batch, place, from, to, every)
-        if (batch.length > 0) sink.rows(buoy, batch)
-        file.rows(batch.length)
-      }
-      return place
-    })
-    const virtual = VIRTUAL_STATIONS.map((station) => ({
-      ...placeOf(station),
+    const batch = new RowBatch(MOST_ROWS)
+    for (const { instrument: _, ...source } of Object.values(networks)) sink.source(source)
+    const moorings = stations.map((station) => ({
+      ...mooringOf(station),
+      station,
       buoy: sink.buoy(recordOf(station)),
     }))
-    sendPasses(sink, file, virtual, asOf)
-    for (const forecast of forecastsAround([...places, ...virtual], asOf)) sink.forecast(forecast)
+    const virtual = moorings.filter(({ station }) => isVirtual(station))
+    for (const mooring of moorings) {
+      if (isVirtual(mooring.station)) continue
+      const sea = new Sea(mooring, SEED)
+      for (const span of spansOf(mooring.station, asOf)) {
+        fillRows(batch, mooring, sea, span)
+        if (batch.length > 0) sink.rows(mooring.buoy, batch)
+        file.rows(batch.length)
+      }
+    }
+    sendPasses(sink, file, virtual, asOf, SEED)
+    for (const forecast of forecastsAround(moorings, asOf, SEED)) sink.forecast(forecast)
     for (const harbour of demoHarbours()) sink.harbour(harbour)
-    for (const spot of SPOTS) sink.spot(spot)
+    for (const spot of spots) sink.spot(spot)
     file.end()
   },
 }
 
-function lastHalfHour(now: number): number {
-  return Math.floor(now / STEP) * STEP
-}
+const isVirtual = ({ source }: Station): boolean => source === 'altimetry'
 
-function recordOf({ source, identifier, name, lat, lng, country }: Station): BuoyRecord {
+function recordOf(station: Station): BuoyRecord {
+  const { source, identifier, name, lat, lng, country } = station
   return {
-    source: SOURCES[source].name,
+    source: networks[source].name,
     identifier,
     name,
     lat,
     lng,
     ...(country !== undefined && { country }),
-    ...(source === 'altimetry' && { virtual: true }),
+    ...(isVirtual(station) && { virtual: true }),
   }
 }
 
-function placeOf(station: Station): DemoBuoy {
+function mooringOf({ source, climate, instrument, ...station }: Station): Mooring {
   return {
-    key: siteKey(SEED, station.identifier),
-    climate: CLIMATES[station.climate],
-    exposure: station.exposure,
-    direction: station.direction,
-    lat: station.lat,
-    lng: station.lng,
-    instrument: { ...INSTRUMENTS[station.source], ...station.instrument },
-    longestOutage: LONGEST_RANDOM_OUTAGE,
+    ...station,
+    // Two networks that list one mooring have one sea and one instrument in it.
+    key: keyOf(SEED, `${station.lat} ${station.lng}`),
+    climate: climates[climate],
+    instrument: { ...networks[source].instrument, ...instrument },
   }
 }
 
-interface Span {
-  /** Half-hours since the epoch; `to` is exclusive. */
-  from: number
-  to: number
-  /** Half-hours from one reading to the next. */
-  every: number
+/** The history of a station and its half-hourly weeks. */
+function spansOf({ history, isMute, silentHours = 0, outage }: Station, asOf: number): Span[] {
+  if (isMute === true) return []
+  const end = Math.floor(asOf / STEP) + 1 - silentHours * 2
+  const recent = new Date((asOf - RECENT_DAYS * DAY) * 1000)
+  const recentFrom = Date.UTC(recent.getUTCFullYear(), recent.getUTCMonth(), 1) / 1000 / STEP
+  const first = Date.UTC(new Date(asOf * 1000).getUTCFullYear() - HISTORY_YEARS, 0, 1) / 1000 / STEP
+  const from = outage === undefined ? 0 : parseDate(outage.from)! / STEP
+  const hole = outage === undefined ? {} : { outage: { from, to: from + outage.days * DAY_STEPS } }
+  return [
+    { from: first, to: Math.min(recentFrom, end), every: history === true ? HOURLY : SIX_HOURLY, ...hole },
+    { from: recentFrom, to: end, every: 1, ...hole },
+  ]
 }
 
-/** The months of a station's window, ascending, cut at its outage on fixed dates. */
-function spansOf(station: Station, asOf: number): Span[] {
-  const end = Math.floor(asOf / STEP) + 1 - (station.silentDays ?? 0) * DAY
-  const recent = new Date((asOf - RECENT_DAYS * 86_400) * 1000)
-  const recentMonth = recent.getUTCFullYear() * 12 + recent.getUTCMonth()
-  const firstMonth = (new Date(asOf * 1000).getUTCFullYear() - HISTORY_YEARS) * 12
-  const before = station.history === true ? HOURLY : SIX_HOURLY
-  const outage = station.outage === undefined ? Infinity : parseDate(station.outage[0])! / STEP
-  const outageEnd = outage + (station.outage?.[1] ?? 0) * DAY
-
-  const spans: Span[] = []
-  for (let month = firstMonth; monthStart(month) < end; month++) {
-    const from = monthStart(month)
-    const to = Math.min(monthStart(month + 1), end)
-    const every = month < recentMonth ? before : 1
-    const until: Span = { from, to: Math.min(to, outage), every }
-    const after: Span = { from: Math.max(from, outageEnd), to, every }
-    if (outage >= to || outageEnd <= from) spans.push({ from, to, every })
-    else spans.push(...[until, after].filter((span) => span.from < span.to))
-  }
-  return spans
-}
-
-/** First half-hour of a UTC month, counted year × 12 + month from 0. */
-function monthStart(month: number): number {
-  return Date.UTC(Math.floor(month / 12), month % 12, 1) / 1000 / STEP
+/** The harbours, made anew at each call. */
+function demoHarbours(): HarbourRecord[] {
+  return harbours.map(({ constituents, ...harbour }) => ({
+    ...harbour,
+    constituents: Object.entries(constituents).map(([name, [amplitude, phase]]) => ({
+      name,
+      amplitude,
+      phase,
+    })),
+  }))
 }

@@ -13,8 +13,7 @@ import { MISSIONS, passAt } from '../../sea/missions.ts'
 import { DAY } from '../../sea/time.ts'
 import type { FileReport, Sink } from '../source.ts'
 import type { PassRecord } from '../../sea/records.ts'
-import { fillSea, SEA, type Place } from './sea.ts'
-import { STEP } from './waves.ts'
+import { Sea, STEP, type Place } from './sea.ts'
 
 /** Passes reach back at least this long: the ten-day orbits pass every point once in that time. */
 const WINDOW_DAYS = 10
@@ -22,17 +21,8 @@ const WINDOW_DAYS = 10
 /** Waves end where ice may begin, and a track ends with them. */
 const MAX_LAT = 72
 
-/**
- * A pass gives a virtual buoy within this distance a reading. At one point a second, some six kilometres, at
- * least three of its points then lie within the 25 km that a reading is made from.
- */
-const REACH_KM = 20
-/**
- * A track that crosses a buoy's latitude farther away than this never comes within reach; for nearer ones,
- * the seconds to search.
- */
-const MAY_REACH_KM = 150
-const SECONDS_ABOUT = 30
+/** A pass gives a virtual buoy a reading whose latitude it crosses within this distance. */
+const REACH_KM = 25
 
 const RADIANS = Math.PI / 180
 
@@ -77,7 +67,13 @@ interface Track {
  * before it, and the readings that they give `buoys`. The window begins on that mark so that a later build
  * leaves closed months as they are.
  */
-export function sendPasses(sink: Sink, file: FileReport, buoys: readonly VirtualBuoy[], asOf: number): void {
+export function sendPasses(
+  sink: Sink,
+  file: FileReport,
+  buoys: readonly VirtualBuoy[],
+  asOf: number,
+  seed: number,
+): void {
   const tenth = new Date((asOf - WINDOW_DAYS * DAY) * 1000)
   const from = Date.UTC(tenth.getUTCFullYear(), tenth.getUTCMonth(), 1) / 1000
   const times = new Map<number, number[]>(buoys.map(({ buoy }) => [buoy, []]))
@@ -88,12 +84,12 @@ export function sendPasses(sink: Sink, file: FileReport, buoys: readonly Virtual
   const batch = new RowBatch(256)
   for (const place of buoys) {
     const { buoy } = place
+    const sea = new Sea(place, seed)
     batch.clear()
     for (const time of times.get(buoy)?.sort((a, b) => a - b) ?? []) {
-      const step = Math.floor(time / STEP)
-      fillSea(place, step, step + 1, 1)
       // Centimetres, in thousandths.
-      batch.columns.significantHeight[batch.add(time)] = Math.round(SEA.height[0] * 100) * 10
+      const height = Math.round(sea.at(Math.floor(time / STEP)).height * 100) * 10
+      batch.columns.significantHeight[batch.add(time)] = height
     }
     if (batch.length > 0) sink.rows(buoy, batch)
     file.rows(batch.length)
@@ -139,7 +135,7 @@ function* passesBetween(from: number, asOf: number, buoys: readonly VirtualBuoy[
           endedAt,
           bounds: boundsOf(track, startedAt, endedAt),
           observations: buoys.flatMap(({ buoy, lat, lng }) => {
-            const time = nearestSecond(track, lat, lng)
+            const time = secondAt(track, lat, lng)
             return time >= startedAt && time <= endedAt ? [{ buoy, time }] : []
           }),
         }
@@ -172,21 +168,11 @@ function boundsOf(track: Track, startedAt: number, endedAt: number): Bounds {
   }
 }
 
-/** The whole second at which a track is nearest to a point, or NaN when it is never within reach. */
-function nearestSecond(track: Track, lat: number, lng: number): number {
+/** The whole second at which a track crosses a point's latitude, or NaN when the point is out of reach. */
+function secondAt(track: Track, lat: number, lng: number): number {
   // NaN where the orbit does not go so far from the equator.
   const angle = Math.asin(Math.sin(lat * RADIANS) / track.sin)
-  const level = Math.round(track.equatorTime + (track.ascends ? angle : -angle) / track.speed)
-  const kmAt = (time: number): number => {
-    const point = pointAt(track, time)
-    return haversineKm(lat, lng, point.lat, point.lng)
-  }
-  if (!(kmAt(level) <= MAY_REACH_KM)) return NaN
-  let nearest = level
-  let km = Infinity
-  for (let time = level - SECONDS_ABOUT; time <= level + SECONDS_ABOUT; time++) {
-    const here = kmAt(time)
-    if (here < km) [nearest, km] = [time, here]
-  }
-  return km <= REACH_KM ? nearest : NaN
+  const time = Math.round(track.equatorTime + (track.ascends ? angle : -angle) / track.speed)
+  const point = pointAt(track, time)
+  return haversineKm(lat, lng, point.lat, point.lng) <= REACH_KM ? time : NaN
 }

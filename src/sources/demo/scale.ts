@@ -1,5 +1,5 @@
 /**
- * `--source demo:scale,…`: as many made-up buoys, for as long, as a bench wants, with the sea of `waves.ts`.
+ * `--source demo:scale,…`: as many made-up buoys, for as long, as a bench wants, with the sea of `sea.ts`.
  *
  * Rows come month by month, oldest first, all buoys of a month together. The builder writes a month's part as
  * soon as the next month begins, and never holds more than one. A month does not depend on those before it,
@@ -11,11 +11,9 @@ import { BuildError } from '../../system/build-error.ts'
 import type { MonthlySource, Sink, SourceContext } from '../source.ts'
 import type { BuoyRecord, SourceInfo } from '../../sea/records.ts'
 import { monthOf, monthStart, monthText } from '../../sea/time.ts'
-import { CLIMATES } from './climates.ts'
-import { LONGEST_OUTAGE, STEP, fillRows } from './waves.ts'
-import { gaussian, siteKey, uniform } from './chance.ts'
-import type { Climate } from './climates.ts'
-import type { Instrument, Site } from './waves.ts'
+import { fillRows, type Instrument, type Mooring } from './rows.ts'
+import { gaussian, keyOf, lastHalfHour, Sea, STEP, uniform, type Climate } from './sea.ts'
+import data from './stations.json' with { type: 'json' }
 
 interface ScaleOptions {
   readonly buoys: number
@@ -38,11 +36,8 @@ const LIMITS = {
 } as const
 type OptionName = keyof typeof LIMITS
 
-const DEFAULT_BUOYS = 1200
-const DEFAULT_DAYS = 90
-const DEFAULT_SEED = 1
 /** Raised with every change of the law, so that an interrupted build never goes on with another sea. */
-const LAW = 1
+const LAW = 2
 
 /** No window may begin before 1970, nor reach past what 32 bits of seconds hold. */
 const FIRST_AS_OF = Date.UTC(1991, 0, 1) / 1000
@@ -51,31 +46,7 @@ const LAST_AS_OF = Date.UTC(2106, 0, 1) / 1000
 const NATIONAL: SourceInfo = { name: 'Scale National', network: 'national', credit: 'Made up, not measured.' }
 const COASTAL: SourceInfo = { name: 'Scale Coastal', network: 'coastal', credit: 'Made up, not measured.' }
 
-const WAVES_ONLY: Instrument = {
-  heightStep: 0.01,
-  periodStep: 0.1,
-  periods: 'both',
-  maximum: { median: 1.64, spread: 0.0958 },
-  direction: true,
-  water: false,
-  wind: false,
-}
-const EVERYTHING: Instrument = { ...WAVES_ONLY, water: true, wind: true }
-const WITHOUT_MAXIMUM: Instrument = {
-  heightStep: 0.1,
-  periodStep: 1,
-  periods: 'peak',
-  direction: true,
-  water: true,
-  wind: true,
-}
-
-/**
- * Of four buoys of a coast one is coastal, one measures all nine quantities, two are like the American
- * national ones.
- */
-const INSTRUMENTS = [WAVES_ONLY, WITHOUT_MAXIMUM, EVERYTHING, WITHOUT_MAXIMUM] as const
-
+/** A sea point off a real coast, from which its buoys wander. */
 interface Coast {
   /** A place on it, which names its buoys. */
   readonly name: string
@@ -85,70 +56,28 @@ interface Coast {
   /** Which way the coast runs there, and where waves come from, degrees. */
   readonly along: number
   readonly waves: number
-  readonly climate: Climate
+  readonly climate: string
 }
 
-/** Sea points off real coasts, from which the buoys wander. */
-const COASTS: readonly Coast[] = (
-  [
-    ['Biarritz', 'FR', 43.6, -1.9, 10, 300, 'biscay'],
-    ['Arcachon', 'FR', 44.8, -1.7, 355, 295, 'biscay'],
-    ['Bilbao', 'ES', 43.6, -3.1, 275, 310, 'biscay'],
-    ['Nazaré', 'PT', 39.6, -9.4, 5, 305, 'biscay'],
-    ['Brest', 'FR', 48.3, -5.3, 45, 270, 'celtic'],
-    ['Newquay', 'GB', 50.5, -5.4, 50, 270, 'celtic'],
-    ['Galway', 'IE', 53.1, -10.4, 10, 260, 'celtic'],
-    ['Stavanger', 'NO', 58.9, 4.8, 0, 280, 'norwegian'],
-    ['Ålesund', 'NO', 62.8, 5.2, 45, 290, 'norwegian'],
-    ['Marseille', 'FR', 43, 5, 95, 250, 'mediterranean'],
-    ['Palermo', 'IT', 38.6, 13.2, 90, 320, 'mediterranean'],
-    ['Valencia', 'ES', 39.4, 0.3, 20, 80, 'mediterranean'],
-    ['Heraklion', 'GR', 35.7, 25.1, 90, 330, 'mediterranean'],
-    ['Hatteras', 'US', 35, -74.9, 35, 120, 'carolina'],
-    ['Daytona', 'US', 29.2, -80.3, 345, 90, 'carolina'],
-    ['Nantucket', 'US', 40.9, -69.8, 60, 160, 'newEngland'],
-    ['Montauk', 'US', 40.6, -72, 70, 170, 'newEngland'],
-    ['Halifax', 'CA', 44.2, -63, 65, 160, 'newEngland'],
-    ['Galveston', 'US', 28.8, -94.5, 60, 140, 'mexicanGulf'],
-    ['Veracruz', 'MX', 19.4, -95.6, 335, 30, 'mexicanGulf'],
-    ['Muskegon', 'US', 43.2, -86.9, 0, 250, 'michigan'],
-    ['Kodiak', 'US', 57, -152, 45, 200, 'alaskan'],
-    ['Sitka', 'US', 56.8, -136.5, 325, 230, 'alaskan'],
-    ['Adak', 'US', 51.4, -179.9, 85, 240, 'alaskan'],
-    ['Tofino', 'CA', 48.9, -126.3, 310, 270, 'alaskan'],
-    ['Monterey', 'US', 36.6, -122.4, 335, 300, 'californian'],
-    ['Newport', 'US', 44.6, -124.6, 0, 285, 'californian'],
-    ['Ensenada', 'MX', 31.8, -117.1, 340, 280, 'californian'],
-    ['Haleiwa', 'US', 21.8, -158.3, 60, 330, 'hawaiian'],
-    ['Nadi', 'FJ', -17.9, 177, 60, 200, 'mascarene'],
-    ['Saint-Pierre', 'RE', -21.5, 55.3, 320, 220, 'mascarene'],
-    ['Durban', 'ZA', -29.9, 31.4, 30, 170, 'mascarene'],
-    ['Cape Town', 'ZA', -33.9, 18, 345, 230, 'southernOcean'],
-    ['Perth', 'AU', -31.9, 115.3, 350, 235, 'southernOcean'],
-    ['Sydney', 'AU', -33.9, 151.7, 20, 150, 'southernOcean'],
-    ['Dunedin', 'NZ', -45.8, 171.2, 35, 190, 'southernOcean'],
-    ['Valparaíso', 'CL', -33, -72, 5, 225, 'southernOcean'],
-  ] as const
-).map(([name, country, lat, lng, along, waves, climate]) => ({
-  name,
-  country,
-  lat,
-  lng,
-  along,
-  waves,
-  climate: CLIMATES[climate],
-}))
+const { networks, climates, coasts } = data as unknown as {
+  networks: { [name in 'ndbc' | 'candhis']: { instrument: Instrument } }
+  climates: { [name: string]: Climate }
+  coasts: Coast[]
+}
+
+/** Of four buoys of a coast one is coastal, one measures all nine quantities, two are as NDBC's. */
+const [ndbc, candhis] = [networks.ndbc.instrument, networks.candhis.instrument]
+const WAVES_ONLY: Instrument = { ...candhis, water: false }
+const INSTRUMENTS = [WAVES_ONLY, ndbc, { ...candhis, wind: true }, ndbc]
 
 /**
  * Opens the generator. `options` is what follows `demo:scale,`, for instance `buoys=500,years=10,seed=7`.
  * @throws BuildError naming an unknown, repeated or ill-valued option, and what is allowed
  */
-export function openScale(options: string): ScaleSource {
-  return scaleSource(parseOptions(options))
-}
+export const openScale = (options: string): ScaleSource => scaleSource(parseOptions(options))
 
 function parseOptions(text: string): ScaleOptions {
-  const given = new Map<OptionName, number>()
+  const given: { [name in OptionName]?: number } = {}
   // At most eight options are looked at, more than there are.
   for (const option of text === '' ? [] : text.split(',', 8)) {
     const [name = '', value = ''] = option.split('=', 2)
@@ -161,19 +90,14 @@ function parseOptions(text: string): ScaleOptions {
     if (!/^[0-9]{1,10}$/.test(value) || Number(value) < min || Number(value) > max) {
       throw new BuildError(`scale: ${name} must be a whole number from ${min} to ${max}`)
     }
-    if (given.has(name as OptionName)) throw new BuildError(`scale: ${name} is given twice`)
-    given.set(name as OptionName, Number(value))
+    if (Object.hasOwn(given, name)) throw new BuildError(`scale: ${name} is given twice`)
+    given[name as OptionName] = Number(value)
   }
-  const years = given.get('years')
-  const days = given.get('days')
+  const { buoys = 1200, years, days, seed = 1 } = given
   if (years !== undefined && days !== undefined) {
     throw new BuildError('scale: years and days exclude each other')
   }
-  return {
-    buoys: given.get('buoys') ?? DEFAULT_BUOYS,
-    span: years === undefined ? { days: days ?? DEFAULT_DAYS } : { years },
-    seed: given.get('seed') ?? DEFAULT_SEED,
-  }
+  return { buoys, span: years === undefined ? { days: days ?? 90 } : { years }, seed }
 }
 
 function scaleSource(options: ScaleOptions): ScaleSource {
@@ -200,7 +124,7 @@ function scaleSource(options: ScaleOptions): ScaleSource {
   const readMonth: ScaleSource['readMonth'] = (month, asOf, sink, handles, file) => {
     const { from, to } = stepsOf(month, asOf)
     for (let i = 0; i < fleet.length; i++) {
-      fillRows(batch, fleet[i].site, from, to, 1)
+      fillRows(batch, fleet[i].mooring, fleet[i].sea, { from, to, every: 1 })
       if (batch.length > 0) sink.rows(handles[i], batch)
       file.rows(batch.length)
     }
@@ -231,10 +155,6 @@ function scaleSource(options: ScaleOptions): ScaleSource {
   }
 }
 
-function lastHalfHour(now: number): number {
-  return Math.floor(now / STEP) * STEP
-}
-
 /** The half-hour before the window's first: the window holds the times after it, up to and with `asOf`. */
 function firstStep({ span }: ScaleOptions, asOf: number): number {
   if ('days' in span) return Math.floor(asOf / STEP) - (span.days * 86_400) / STEP
@@ -244,19 +164,20 @@ function firstStep({ span }: ScaleOptions, asOf: number): number {
 
 interface Member {
   readonly record: BuoyRecord
-  readonly site: Site
+  readonly mooring: Mooring
+  readonly sea: Sea
 }
 
 /** Buoy n is the next one along coast n mod 37; the first n buoys are the same however many are asked for. */
 function fleetOf({ buoys, seed }: ScaleOptions): Member[] {
-  const places = COASTS.map(({ lat, lng, along }) => ({ lat, lng, heading: along }))
+  const places = coasts.map(({ lat, lng, along }) => ({ lat, lng, heading: along }))
   return Array.from({ length: buoys }, (_, n) => {
-    const coast = COASTS[n % COASTS.length]
-    const place = places[n % COASTS.length]
-    const ordinal = Math.floor(n / COASTS.length)
+    const coast = coasts[n % coasts.length]
+    const place = places[n % coasts.length]
+    const ordinal = Math.floor(n / coasts.length)
     const identifier = `S${String(n + 1).padStart(5, '0')}`
-    const key = siteKey(seed, identifier)
-    const instrument = INSTRUMENTS[(ordinal + (n % COASTS.length)) % INSTRUMENTS.length]
+    const key = keyOf(seed, identifier)
+    const instrument = INSTRUMENTS[(ordinal + (n % coasts.length)) % INSTRUMENTS.length]
     const record: BuoyRecord = {
       source: instrument === WAVES_ONLY ? COASTAL.name : NATIONAL.name,
       identifier,
@@ -267,11 +188,10 @@ function fleetOf({ buoys, seed }: ScaleOptions): Member[] {
     }
     wander(place, key)
     const exposure = 0.6 + 0.6 * uniform(key, 0)
-    const { climate, waves: direction } = coast
-    return {
-      record,
-      site: { key, climate, exposure, direction, lng: record.lng, instrument, longestOutage: LONGEST_OUTAGE },
-    }
+    const { lat, lng } = record
+    const climate = climates[coast.climate]
+    const mooring = { key, lat, lng, climate, exposure, direction: coast.waves, instrument }
+    return { record, mooring, sea: new Sea(mooring, seed) }
   })
 }
 
@@ -286,6 +206,4 @@ function wander(place: { lat: number; lng: number; heading: number }, key: numbe
 }
 
 /** Four decimals: about ten metres. */
-function rounded(degrees: number): number {
-  return Math.round(degrees * 10_000) / 10_000
-}
+const rounded = (degrees: number): number => Math.round(degrees * 10_000) / 10_000

@@ -1,332 +1,246 @@
 /**
- * The law of the demonstration's sea: one sea for all places. Storms move over the oceans (`storms.ts`);
- * their swell comes to each coast when it has travelled there, their wind turns as they pass, and what places
- * have in common beside them changes slowly from one place to the next. Heights and periods keep the medians
- * of the coast's climate.
+ * The made-up sea: waves, wind and water that follow from place and time alone. Fields of noise that are smooth
+ * over the globe and in time move what a climate has in each season. So neighbours agree, all sources of one
+ * place have one sea, and any window shows the same values.
  *
- * All of it is a pure function of (seed, place, time): any month is the same whatever window asks for it. A
- * month of a place costs a pass over the trains of swell that reach it; nothing is allocated per row.
+ * The fields are integer hashes with +, × and ÷; what goes through `exp` or `atan2` is rounded to a source's
+ * resolution, so the last bit of one platform does not show.
  */
-import type { Climate } from './climates.ts'
-import { gaussian, mix } from './chance.ts'
-import { addWind, basinsAt, forEachSwell, stormsBetween, type Swell, type Window } from './storms.ts'
-import {
-  breezeAt,
-  fillPath,
-  path,
-  seasonOf,
-  SHORTEST_PERIOD,
-  STEP,
-  STEPS_A_DAY,
-  STEPS_A_MONTH,
-} from './waves.ts'
 
-export interface Place {
-  /** From `siteKey`: what the place has for itself. */
-  readonly key: number
+/** Seconds between two grid times; a step is epoch seconds / STEP. */
+export const STEP = 1800
+const STEPS_A_DAY = 48
+
+export const lastHalfHour = (now: number): number => Math.floor(now / STEP) * STEP
+
+/** A coast's climate. */
+export interface Climate {
+  /** Medians of the significant height in m and of the peak period in s, in January and in July. */
+  readonly height: readonly [january: number, july: number]
+  readonly period: readonly [january: number, july: number]
+  /** °C, at the end of February and of August. */
+  readonly water: readonly [february: number, august: number]
+  /** Mean wind in m/s, and where it mostly comes from, degrees. */
+  readonly wind: number
+  readonly windFrom: number
+}
+
+interface Position {
   readonly lat: number
   readonly lng: number
+}
+
+export interface Place extends Position {
   readonly climate: Climate
   /** Factor on the climate's heights: below 1 in shelter. */
   readonly exposure: number
-  /** Mean direction that waves come from, degrees. */
+  /** Where waves mostly come from, degrees. */
   readonly direction: number
 }
 
-const column = (): Float64Array => new Float64Array(STEPS_A_MONTH)
+/** 32-bit mixing by two rounds of multiply and shift (the constants are those published as "lowbias32"). */
+export function mix(value: number): number {
+  let x = value ^ (value >>> 16)
+  x = Math.imul(x, 0x7feb352d)
+  x ^= x >>> 15
+  x = Math.imul(x, 0x846ca68b)
+  return (x ^ (x >>> 16)) >>> 0
+}
 
-/** The sea at a place, step by step from the first one asked for. One object serves all. */
+/** A uniform number in [0, 1) of (key, index). */
+export function uniform(key: number, index: number): number {
+  return mix(key ^ Math.imul(index, 0x9e3779b1)) / 0x100000000
+}
+
+/**
+ * A nearly normal number of (key, index): the sum of four random bytes, centred, with unit variance, always
+ * within ±3.45.
+ */
+export function gaussian(key: number, index: number): number {
+  const bits = mix(key ^ Math.imul(index, 0x9e3779b1))
+  const sum = (bits & 255) + ((bits >>> 8) & 255) + ((bits >>> 16) & 255) + (bits >>> 24)
+  return (sum - 510) * BYTE_SUM_SCALE
+}
+
+// The variance of one uniform byte is (256² − 1) / 12.
+const BYTE_SUM_SCALE = 1 / Math.sqrt((4 * (256 * 256 - 1)) / 12)
+
+/** The key of a name, for what is not of the sea: gaps, and the noise of an instrument. */
+export function keyOf(seed: number, name: string): number {
+  let key = mix(seed)
+  for (let i = 0; i < name.length; i++) key = mix(key ^ name.charCodeAt(i))
+  return key
+}
+
+/** Noise over the globe and time: the corners of its cells are drawn, and what is between interpolated. */
+interface Field {
+  readonly salt: number
+  /** Degrees of a cell; divides 360. */
+  readonly cell: number
+  readonly hours: number
+}
+
+const FIELDS = {
+  /** Weather of days, and the slower succession of weather. */
+  weather: { salt: mix(1), cell: 12, hours: 40 },
+  spells: { salt: mix(2), cell: 24, hours: 240 },
+  period: { salt: mix(3), cell: 12, hours: 60 },
+  turn: { salt: mix(4), cell: 12, hours: 60 },
+  swell: { salt: mix(5), cell: 24, hours: 96 },
+  warmth: { salt: mix(6), cell: 24, hours: 240 },
+  windEast: { salt: mix(7), cell: 12, hours: 30 },
+  windNorth: { salt: mix(8), cell: 12, hours: 30 },
+} as const satisfies { readonly [name: string]: Field }
+
+const smooth = (share: number): number => share * share * (3 - 2 * share)
+
+/** A field at one place: normal, with unit variance at all times. */
+class Noise {
+  readonly #steps: number
+  readonly #corners: readonly { readonly key: number; readonly weight: number }[]
+  /** The cell of time that was asked for last, and the values where it begins and ends. */
+  #cell = NaN
+  #begin = 0
+  #end = 0
+
+  constructor({ salt, cell, hours }: Field, seed: number, { lat, lng }: Position) {
+    this.#steps = hours * 2
+    const [x, y] = [(lng + 180) / cell, (lat + 90) / cell]
+    const [column, row] = [Math.floor(x), Math.floor(y)]
+    const [east, north] = [smooth(x - column), smooth(y - row)]
+    const corners = [
+      { column, row, weight: (1 - east) * (1 - north) },
+      { column: column + 1, row, weight: east * (1 - north) },
+      { column, row: row + 1, weight: (1 - east) * north },
+      { column: column + 1, row: row + 1, weight: east * north },
+    ]
+    const length = Math.sqrt(corners.reduce((sum, { weight }) => sum + weight * weight, 0))
+    this.#corners = corners.map((corner) => ({
+      key: mix(mix(salt ^ seed) ^ (corner.row * 360 + (corner.column % (360 / cell)))),
+      weight: corner.weight / length,
+    }))
+  }
+
+  at(step: number): number {
+    const cell = Math.floor(step / this.#steps)
+    if (cell !== this.#cell) {
+      this.#begin = this.#drawn(cell)
+      this.#end = this.#drawn(cell + 1)
+      this.#cell = cell
+    }
+    const share = smooth(step / this.#steps - cell)
+    const rest = 1 - share
+    return (rest * this.#begin + share * this.#end) / Math.sqrt(rest * rest + share * share)
+  }
+
+  #drawn(cell: number): number {
+    return this.#corners.reduce((sum, { key, weight }) => sum + weight * gaussian(key, cell), 0)
+  }
+}
+
+/** The sea at a moment. */
 export interface SeaState {
   /** Significant height, m. */
-  readonly height: Float64Array
+  height: number
   /** Peak period, s. */
-  readonly period: Float64Array
+  period: number
   /** Degrees that waves come from, any whole turn. */
-  readonly direction: Float64Array
-  /**
-   * Share of the swell in the energy of the waves, 0 … 1, its period in s, and where it comes from, degrees.
-   */
-  readonly swellShare: Float64Array
-  readonly swellPeriod: Float64Array
-  readonly swellDirection: Float64Array
+  direction: number
+  /** Share of the swell in the energy of the waves, 0 to 1, its period in s, and where it comes from. */
+  swellShare: number
+  swellPeriod: number
+  swellDirection: number
   /** °C. */
-  readonly water: Float64Array
+  water: number
   /** m/s, and degrees that it comes from. */
-  readonly windSpeed: Float64Array
-  readonly windDirection: Float64Array
+  windSpeed: number
+  windDirection: number
 }
 
-export const SEA: SeaState = {
-  height: column(),
-  period: column(),
-  direction: column(),
-  swellShare: column(),
-  swellPeriod: column(),
-  swellDirection: column(),
-  water: column(),
-  windSpeed: column(),
-  windDirection: column(),
-}
-
-/** What is common to neighbours lies on a grid of so many degrees; between its points it is interpolated. */
-const CELL = 12
-const CELLS_AROUND = 360 / CELL
-const WIND_EAST = path(30, 21)
-const WIND_NORTH = path(30, 22)
-const WARMTH = path(120, 23)
-const SALT_CELL = mix(24)
-const SALT_NOISE = mix(25)
-
-/**
- * Spread of the logarithm of the significant height around its seasonal median, and of single samples of it.
- */
-const LOG_HEIGHT_SPREAD = 0.5
-const SAMPLE_SPREAD = 0.03
-/**
- * Two spreads above the median storms grow more slowly: else they would be of 40 m where the median is 4 m.
- */
-const STORM = 1
+const SHARE_OF_WEATHER = Math.sqrt(0.3)
+const SHARE_OF_SPELLS = Math.sqrt(0.7)
+/** Spread of the logarithm of the height around its seasonal median. */
+const HEIGHT_SPREAD = 0.5
+/** Two spreads above the median heights grow more slowly: else they would be of 40 m where the median is 4 m. */
+const STORM = 2
 const STORM_GROWTH = 0.4
 /** m; keeps maximum heights, at most 2.3 times as high, below the 50 m that a snapshot takes. */
 const HIGHEST_SEA = 20
 /** s. */
 const LONGEST_PERIOD = 22
-/** What is always there of old swell, as share of the mean energy. */
-const CALM = 0.12
-/** Share of the local wind's waves in the mean energy: on an ocean, and in a closed sea. */
-const WIND_SEA = { ocean: 0.15, closed: 0.6 } as const
-/** Seas of storms with shorter waves are closed: m/s do there what swell does elsewhere. */
-const CLOSED_PERIOD = 10
-/** By so much the direction at a coast follows that of the open sea; the bottom turns the rest. */
-const FOLLOWING = 0.55
+/** A sea does not pass a steepness 2πH/(gT²) of 0.06 in deep water; seconds per √metre. */
+const SHORTEST_PERIOD = Math.sqrt((2 * Math.PI) / (9.80665 * 0.06))
 /** m/s; above it winds grow more slowly. */
 const GALE = 22
 const GALE_GROWTH = 0.35
-const WATER_SPREAD = 0.7
-/** °C that a storm's mixing takes away, for each spread of the height's logarithm. */
-const MIXING = 0.15
 const RADIANS = Math.PI / 180
 
-/** Sums over the trains of swell at a place, and the wind there. */
-const energy = column()
-const energyPeriod = column()
-const fromEast = column()
-const fromNorth = column()
-const windEast = column()
-const windNorth = column()
-const scratch = column()
+const YEAR_STEPS = 365.2425 * STEPS_A_DAY
+/** From −1 to 1 through the year, highest `day` days after New Year. */
+const season = (step: number, day: number): number =>
+  Math.cos(2 * Math.PI * ((step - day * STEPS_A_DAY) / YEAR_STEPS))
+const between = (first: number, second: number, share: number): number =>
+  (first + second + (first - second) * share) / 2
 
-/** What a place's sums are measured against, so that its heights have the climate's medians and spread. */
-interface Norm {
-  readonly meanEnergy: number
-  readonly meanPeriod: number
-  readonly logMean: number
-  readonly logSpread: number
-}
+/** The sea at one place; another `seed` is another sea. */
+export class Sea {
+  readonly #place: Place
+  readonly #noise: { readonly [name in keyof typeof FIELDS]: Noise }
+  /** Logarithms of the median height in January and July. */
+  readonly #logJanuary: number
+  readonly #logJuly: number
+  readonly #steadyEast: number
+  readonly #steadyNorth: number
 
-const norms = new Map<string, Norm>()
-
-/** A year that is never asked for as such: its months, every eight hours, give a place's norm. */
-const NORM_YEAR = 2014
-const NORM_STRIDE = 16
-
-function normOf(place: Place): Norm {
-  const name = `${place.key} ${place.lat} ${place.lng} ${place.direction}`
-  const known = norms.get(name)
-  if (known !== undefined) return known
-  const energies: number[] = []
-  const winds: number[] = []
-  let [sum, periods] = [0, 0]
-  for (let month = 0; month < 12; month++) {
-    const from = Date.UTC(NORM_YEAR, month, 1) / 1000 / STEP
-    const to = Date.UTC(NORM_YEAR, month + 1, 1) / 1000 / STEP
-    sumUp(place, from, to, NORM_STRIDE)
-    for (let i = 0; i < to - from; i += NORM_STRIDE) {
-      energies.push(energy[i])
-      winds.push(windPower(windEast[i], windNorth[i], place.climate.wind.speed))
-      sum += energy[i]
-      periods += energyPeriod[i]
-    }
+  constructor(place: Place, seed: number) {
+    const { height, windFrom } = place.climate
+    this.#place = place
+    this.#logJanuary = Math.log(height[0] * place.exposure)
+    this.#logJuly = Math.log(height[1] * place.exposure)
+    this.#steadyEast = 0.6 * Math.sin(windFrom * RADIANS)
+    this.#steadyNorth = 0.6 * Math.cos(windFrom * RADIANS)
+    this.#noise = Object.fromEntries(
+      Object.entries(FIELDS).map(([name, field]) => [name, new Noise(field, mix(seed), place)]),
+    ) as { [name in keyof typeof FIELDS]: Noise }
   }
-  const meanEnergy = sum / energies.length
-  const logs = energies.map((each, i) => Math.log(total(each / meanEnergy, winds[i], windShareOf(place))))
-  const logMean = logs.reduce((all, each) => all + each, 0) / logs.length
-  const variance = logs.reduce((all, each) => all + (each - logMean) ** 2, 0) / logs.length
-  const norm = { meanEnergy, meanPeriod: periods / sum, logMean, logSpread: Math.sqrt(variance) }
-  norms.set(name, norm)
-  return norm
-}
 
-const windShareOf = ({ lat, lng }: Place): number =>
-  basinsAt(lat, lng)[0].periods[1] < CLOSED_PERIOD ? WIND_SEA.closed : WIND_SEA.ocean
-
-/** The energy of swell, wind sea and calm, in means of the swell's. */
-function total(swell: number, wind: number, windShare: number): number {
-  return (1 - windShare) * swell + windShare * wind + CALM
-}
-
-/** What the wind adds to the waves, as power of its ratio to the climate's mean. */
-function windPower(east: number, north: number, meanSpeed: number): number {
-  const squared = (east * east + north * north) / (meanSpeed * meanSpeed)
-  return squared * Math.sqrt(squared)
-}
-
-/** Fills the sums of steps from … to−1, every `stride`. */
-function sumUp(place: Place, from: number, to: number, stride: number): void {
-  const { lat, lng, direction: facing } = place
-  const length = to - from
-  for (const sums of [energy, energyPeriod, fromEast, fromNorth]) sums.fill(0, 0, length)
-  fillBackground(place, from, to, stride)
-  const window = { from, to, stride }
-  const facingPlace = { lat, lng, facing }
-  const add = (swell: Swell): void => addSwell(swell, window)
-  for (const basin of basinsAt(lat, lng)) {
-    for (const storm of stormsBetween(basin, from, to)) {
-      forEachSwell(basin, storm, facingPlace, window, add)
-      if (storm.death > from) addWind(basin, storm, place, window, windEast, windNorth)
+  at(step: number): SeaState {
+    const { climate, direction, lng } = this.#place
+    const noise = this.#noise
+    const winter = season(step, 15)
+    // Measured off Saint-Jean-de-Luz: three tenths of the variance are weather of days.
+    const free = SHARE_OF_WEATHER * noise.weather.at(step) + SHARE_OF_SPELLS * noise.spells.at(step)
+    const weather = free > STORM ? STORM + STORM_GROWTH * (free - STORM) : free
+    const median = between(this.#logJanuary, this.#logJuly, winter)
+    const height = Math.min(Math.exp(median + HEIGHT_SPREAD * weather), HIGHEST_SEA)
+    const usual = between(climate.period[0], climate.period[1], winter)
+    const wanted = usual * (1 + 0.15 * noise.period.at(step)) + 0.7 * weather
+    const period = Math.min(Math.max(wanted, SHORTEST_PERIOD * Math.sqrt(height), 2), LONGEST_PERIOD)
+    const turn = noise.turn.at(step)
+    // A steady part and a varying one; with high waves comes more wind.
+    const east = this.#steadyEast + 0.65 * noise.windEast.at(step)
+    const north = this.#steadyNorth + 0.65 * noise.windNorth.at(step)
+    const strength = climate.wind * breezeAt(step, lng) * Math.max(1 + 0.35 * weather, 0.3)
+    const speed = strength * Math.sqrt(east * east + north * north)
+    return {
+      height,
+      period,
+      direction: direction + 25 * turn,
+      swellShare: Math.min(Math.max(0.65 + 0.15 * noise.swell.at(step) - 0.12 * weather, 0.1), 0.95),
+      swellPeriod: Math.min(1.1 * period, LONGEST_PERIOD),
+      swellDirection: direction + 15 * turn,
+      water: between(climate.water[0], climate.water[1], season(step, 58)) + 0.7 * noise.warmth.at(step),
+      windSpeed: speed > GALE ? GALE + GALE_GROWTH * (speed - GALE) : speed,
+      windDirection: Math.atan2(east, north) / RADIANS,
     }
   }
 }
 
-/** Adds a train: a smooth hump whose long waves come first. */
-function addSwell(
-  { arrival, halfLength, energy: peak, period, direction }: Swell,
-  { from, to, stride }: Window,
-): void {
-  const begin = Math.max(0, Math.ceil((arrival - halfLength - from) / stride) * stride)
-  const end = Math.min(to - from, arrival + halfLength - from)
-  const east = Math.sin(direction * RADIANS)
-  const north = Math.cos(direction * RADIANS)
-  for (let i = begin; i < end; i += stride) {
-    const u = (from + i - arrival) / halfLength
-    const bell = 1 - u * u
-    const share = peak * bell * bell
-    energy[i] += share
-    energyPeriod[i] += share * period * (1 - 0.12 * u)
-    fromEast[i] += share * east
-    fromNorth[i] += share * north
-  }
-}
+/** Winds are strongest in the afternoon, at three by the sun. */
+const BREEZE = Array.from(
+  { length: STEPS_A_DAY },
+  (_, i) => 1 + 0.15 * Math.cos((2 * Math.PI * (i - 30)) / STEPS_A_DAY),
+)
 
-/** The wind without storms: the climate's, and what neighbours have in common beside it. */
-function fillBackground(place: Place, from: number, to: number, stride: number): void {
-  const { speed, from: prevailing } = place.climate.wind
-  fillCommon(WIND_EAST, place, from, to, stride, windEast)
-  fillCommon(WIND_NORTH, place, from, to, stride, windNorth)
-  const steadyEast = 0.55 * Math.sin(prevailing * RADIANS)
-  const steadyNorth = 0.55 * Math.cos(prevailing * RADIANS)
-  for (let i = 0; i < to - from; i += stride) {
-    windEast[i] = speed * (steadyEast + 0.5 * windEast[i])
-    windNorth[i] = speed * (steadyNorth + 0.5 * windNorth[i])
-  }
-}
-
-/** A path of unit variance that is nearly the same at neighbouring places. */
-function fillCommon(
-  of: ReturnType<typeof path>,
-  { lat, lng }: Place,
-  from: number,
-  to: number,
-  stride: number,
-  out: Float64Array,
-): void {
-  const [y, x] = [(lat + 90) / CELL, (lng + 180) / CELL]
-  const [row, col] = [Math.floor(y), Math.floor(x)]
-  out.fill(0, 0, to - from)
-  let squares = 0
-  for (const [down, up] of [
-    [0, 0],
-    [0, 1],
-    [1, 0],
-    [1, 1],
-  ]) {
-    const weight = Math.abs(1 - down - (y - row)) * Math.abs(1 - up - (x - col))
-    squares += weight * weight
-    const cell = (row + down) * CELLS_AROUND + ((col + up) % CELLS_AROUND)
-    fillPath(of, mix(SALT_CELL ^ cell), from, to, powerOfTwoIn(stride), scratch)
-    for (let i = 0; i < to - from; i += stride) out[i] += weight * scratch[i]
-  }
-  const scale = 1 / Math.sqrt(squares)
-  for (let i = 0; i < to - from; i += stride) out[i] *= scale
-}
-
-/** The largest power of two that divides a number. */
-export const powerOfTwoIn = (value: number): number => value & -value
-
-/**
- * Fills `SEA` with a place's sea at steps from … to−1: `SEA.height[0]` is that of `from`, and with a `stride`
- * only every so many steps are filled. The steps lie in one UTC month, and `stride` divides `from`.
- */
-export function fillSea(place: Place, from: number, to: number, stride: number): void {
-  const norm = normOf(place)
-  const { key, climate, exposure, direction } = place
-  sumUp(place, from, to, stride)
-  fillCommon(WARMTH, place, from, to, stride, SEA.water)
-  const season = seasonOf(climate)
-  const newYear = Date.UTC(new Date(from * STEP * 1000).getUTCFullYear(), 0, 1) / 1000 / STEP
-  const windShare = windShareOf(place)
-  const logExposure = Math.log(exposure)
-  const noise = mix(key ^ SALT_NOISE)
-  for (let i = 0; i < to - from; i += stride) {
-    const step = from + i
-    const day = ((step - newYear) / STEPS_A_DAY) | 0
-    const swell = (1 - windShare) * (energy[i] / norm.meanEnergy)
-    const wind = windShare * windPower(windEast[i], windNorth[i], climate.wind.speed)
-    const sum = swell + wind + CALM
-    const spreads = (Math.log(sum) - norm.logMean) / norm.logSpread
-    const free = LOG_HEIGHT_SPREAD * spreads
-    const anomaly = free > STORM ? STORM + STORM_GROWTH * (free - STORM) : free
-    const sampled = SAMPLE_SPREAD * gaussian(noise, step)
-    const height = Math.min(Math.exp(season.logHeight[day] + logExposure + anomaly + sampled), HIGHEST_SEA)
-    SEA.height[i] = height
-    fillSwell(i, direction, swell, wind, sum)
-    fillPeriod(i, season.peakPeriod[day], norm.meanPeriod, swell, wind, height)
-    SEA.water[i] = season.water[day] + WATER_SPREAD * SEA.water[i] - MIXING * Math.max(spreads, 0)
-    fillWind(i, season.wind[day] / climate.wind.speed, breezeAt(step, place.lng))
-  }
-}
-
-/** Where swell, wind sea and all waves come from. What lies on a coast has turned towards it. */
-function fillSwell(i: number, facing: number, swell: number, wind: number, sum: number): void {
-  const length = energy[i] > 0 ? 1 / energy[i] : 0
-  const turned = (east: number, north: number): number => {
-    if (east === 0 && north === 0) return facing
-    const from = Math.atan2(east, north) / RADIANS
-    const off = ((((from - facing) % 360) + 540) % 360) - 180
-    return facing + FOLLOWING * off
-  }
-  const windLength = Math.sqrt(windEast[i] ** 2 + windNorth[i] ** 2) || 1
-  SEA.swellShare[i] = (swell + CALM) / sum
-  SEA.swellDirection[i] = turned(fromEast[i], fromNorth[i])
-  // Where nothing arrives, what is left of the old swell comes as it mostly does.
-  const calmEast = CALM * Math.sin(facing * RADIANS)
-  const calmNorth = CALM * Math.cos(facing * RADIANS)
-  SEA.direction[i] = turned(
-    swell * fromEast[i] * length + (wind * windEast[i]) / windLength + calmEast,
-    swell * fromNorth[i] * length + (wind * windNorth[i]) / windLength + calmNorth,
-  )
-}
-
-/** Periods as the climate has them in the mean: longer with swell from far, shorter with wind sea. */
-function fillPeriod(
-  i: number,
-  usual: number,
-  mean: number,
-  swell: number,
-  wind: number,
-  height: number,
-): void {
-  const ratio = energy[i] > 0 ? energyPeriod[i] / energy[i] / mean : 0.85
-  const swellPeriod = usual * (1.04 * Math.min(Math.max(ratio, 0.6), 1.6))
-  const windPeriod = usual * 0.62
-  const peak = (swell * swellPeriod + wind * windPeriod + CALM * usual * 0.9) / (swell + wind + CALM)
-  SEA.swellPeriod[i] = Math.min(swellPeriod, LONGEST_PERIOD)
-  SEA.period[i] = Math.min(Math.max(peak, SHORTEST_PERIOD * Math.sqrt(height), 2), LONGEST_PERIOD)
-}
-
-function fillWind(i: number, season: number, breeze: number): void {
-  const factor = season * breeze
-  const speed = factor * Math.sqrt(windEast[i] ** 2 + windNorth[i] ** 2)
-  SEA.windSpeed[i] = speed > GALE ? GALE + GALE_GROWTH * (speed - GALE) : speed
-  SEA.windDirection[i] = Math.atan2(windEast[i], windNorth[i]) / RADIANS
-}
+const breezeAt = (step: number, lng: number): number =>
+  BREEZE[(step + Math.round((lng / 360) * STEPS_A_DAY) + STEPS_A_DAY) % STEPS_A_DAY]
