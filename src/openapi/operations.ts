@@ -24,7 +24,7 @@ interface OperationTexts {
 /** The time of the demo snapshot behind the examples, and of their answers. */
 export const EXAMPLES_AS_OF = '2026-11-01T06:00:00Z'
 /** Its id, which changes with the demo data. */
-const EXAMPLES_SNAPSHOT = '0a451af93a4c3361c8911755'
+const EXAMPLES_SNAPSHOT = 'c0dfa5839c5782b49537ade6'
 /** The UUID in the examples of errors. */
 export const EXAMPLES_REQUEST_ID = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
 
