@@ -66,7 +66,7 @@ test('Every import within the program names a file that is there, with its endin
   assert.ok(IMPORTS.length > 100)
   for (const { file, target, specifier } of IMPORTS) {
     if (target === null) continue
-    assert.match(specifier, /\.(ts|mjs)$/, `${file} imports ${specifier}`)
+    assert.match(specifier, /\.(ts|mjs|json)$/, `${file} imports ${specifier}`)
     assert.ok(existsSync(join(ROOT, target)), `${file} imports ${specifier}`)
     assert.ok(target.startsWith('src/') || target === PUBLISHED_CLIENT, `${file} imports ${specifier}`)
   }

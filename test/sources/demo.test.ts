@@ -309,8 +309,8 @@ void describe('the demo source', () => {
 
   void it('stays inside physical limits', () => {
     const limits: { [name in MeasureName]: [number, number] } = {
-      significantHeight: [0.1, 20],
-      maximumHeight: [0.1, 46],
+      significantHeight: [0.05, 20],
+      maximumHeight: [0.05, 46],
       period: [1.6, 24],
       peakPeriod: [1.8, 22],
       direction: [0, 359],
