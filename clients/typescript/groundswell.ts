@@ -463,8 +463,8 @@ export type SatelliteMission = {
   instrument: string
   /** Description of the mission, in English or French. */
   description: string
-  /** Address of a picture. `null` where there is none. */
-  image_url: string | null
+  /** Address of a picture: a path from the root of this server, such as `/missions/saral.svg`. */
+  image_url: string
   /** Passes in the snapshot. */
   pass_count: number
 }
@@ -783,6 +783,8 @@ export type ErrorAnswer = {
   details?: {
     /** Name of the parameter that is wrong. */
     parameter?: string
+    /** Slug of the buoy that was probably meant. */
+    did_you_mean?: string
   }
 }
 

@@ -164,8 +164,29 @@ export function requireBuoy({ dataset }: View, idOrSlug: string): number {
   const id = idOf(idOrSlug)
   const byId = id >= 0 ? dataset.ordinalOfId(id) : -1
   const ordinal = byId === -1 ? dataset.ordinalOfSlug(idOrSlug) : byId
-  if (ordinal === -1) throw notFound('Buoy')
+  if (ordinal === -1) throw noSuchBuoy(dataset, idOrSlug)
   return ordinal
+}
+
+/** Slugs and identifiers are shorter; nobody looks for more. */
+const LONGEST_LOOKED_FOR = 64
+const LEAST_LOOKED_FOR = 3
+
+/** The 404 of an unknown buoy. It names the slug that was probably meant, and never what was asked for. */
+export function noSuchBuoy(dataset: Dataset, idOrSlug: string): ApiError {
+  const { length } = idOrSlug
+  const isLikely = length >= LEAST_LOOKED_FOR && length <= LONGEST_LOOKED_FOR
+  const [near] = isLikely ? findBuoys(dataset, idOrSlug, 1) : []
+  if (near === undefined) return notFound('Buoy')
+  const slug = dataset.catalog.slugs[near]
+  return new ApiError('resource_not_found', `Buoy not found. Did you mean ${slug}?`, { did_you_mean: slug })
+}
+
+/** Ordinals of the buoys that match `query`, the best first; looser matches fill what is left of `limit`. */
+export function findBuoys({ words, spellings }: Dataset, query: string, limit: number): number[] {
+  const found = words.search(query, limit)
+  if (found.length < limit) spellings.extend(found, query, limit)
+  return found
 }
 
 /**

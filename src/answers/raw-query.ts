@@ -89,6 +89,11 @@ export class RawQuery {
     return this.#valueTo[i]
   }
 
+  /** Name `i` decoded, or null when it cannot be. */
+  name(i: number): string | null {
+    return decode(this.text.slice(this.#nameFrom[i], this.#nameTo[i]))
+  }
+
   isNamed(i: number, name: string): boolean {
     const from = this.#nameFrom[i]
     const to = this.#nameTo[i]

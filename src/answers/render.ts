@@ -16,6 +16,7 @@ import {
   passId,
   passName,
   satellitePassId,
+  missionPicture,
 } from '../sea/missions.ts'
 import { READING_BYTES, writeReading, writeReadingSubset } from './reading.ts'
 import { renderTimeAxis } from './time-axis.ts'
@@ -219,7 +220,7 @@ function satellitesIn(language: Language, { passes }: Dataset) {
     agency,
     instrument,
     description: description[language],
-    image_url: null,
+    image_url: missionPicture(slug),
     pass_count: passes.ofMission(index).all.length,
   }))
   return { satellites, count: satellites.length }

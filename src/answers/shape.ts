@@ -40,7 +40,6 @@ export interface Offered {
 /** Where an operation has no table. */
 const ONLY_JSON: readonly Format[] = ['json']
 const ONLY_ROWS = ['rows']
-const ONLY_NONE = ['0']
 
 /** The longest list of names: every column of an operation fits. */
 const MOST_FIELDS_TEXT = 2000
@@ -62,7 +61,7 @@ export function shapeOf(
   if (offered === undefined) {
     choiceOf(raw, 'format', ONLY_JSON)
     choiceOf(raw, 'layout', ONLY_ROWS)
-    choiceOf(raw, 'units', ONLY_NONE)
+    unitsOf(raw, false, false)
     if (raw.get('fields') !== '') {
       throw refused(
         'fields',
@@ -76,7 +75,7 @@ export function shapeOf(
   const canShape = format !== 'json' || offered.isList
   const layouts = format === 'json' && offered.isList ? ['rows', 'columns'] : ['rows']
   const byColumns = choiceOf(raw, 'layout', layouts) === 'columns'
-  const withUnits = choiceOf(raw, 'units', format === 'csv' ? ['0', '1'] : ['0']) === '1'
+  const withUnits = unitsOf(raw, format === 'csv', offered.formats.includes('csv'))
   const fields = fieldsOf(raw)
   if (fields !== null && !canShape) {
     const others = offered.formats.filter((other) => other !== 'json')
@@ -100,6 +99,15 @@ export function shapeQuery({ format, fields, byColumns, withUnits }: Shape): str
     (byColumns ? '&layout=columns' : '') +
     (withUnits ? '&units=1' : '')
   )
+}
+
+/** Whether a line of units is wanted. Clients of other services ask for `units=imperial`. */
+function unitsOf(raw: RawQuery, isCsv: boolean, offersCsv: boolean): boolean {
+  const value = raw.get('units')
+  if (value === '' || value === '0') return false
+  if (value === '1' && isCsv) return true
+  const allowed = offersCsv ? '0, and with format=csv 1, which adds a row of units' : '0'
+  throw refused('units', `does not choose units: values are always metric. Allowed: ${allowed}`)
 }
 
 function choiceOf<W extends string>(raw: RawQuery, name: string, words: readonly W[]): W | null {

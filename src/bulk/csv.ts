@@ -1,7 +1,10 @@
 /** Texts in CSV (RFC 4180), safe to open in a spreadsheet. */
 
-/** Spreadsheets take a text that begins like this for a formula. */
-const FORMULA = /^[=+\-@\t\r]/
+/**
+ * What spreadsheets take for the beginning of a formula (OWASP, "CSV Injection"). Some read the full-width
+ * forms of Chinese and Japanese keyboards as the ASCII ones.
+ */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
 const TO_QUOTE = /[",\r\n]/
 
 /** A text as one field: an apostrophe before what a spreadsheet would calculate. */

@@ -4,6 +4,7 @@ import { Literal, type TextTable } from '../answers/literals.ts'
 import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../answers/code-tables.ts'
 import type { CodeColumn, Column } from '../answers/table.ts'
 import { DATE_TAIL, MINUTE_TEXT, PLAIN_DATE_HEAD, SECOND_TEXT } from '../answers/time-tables.ts'
+import { csvText } from '../bulk/csv.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import { DAY, LAST_SECOND, MINUTE, timestampText } from '../sea/time.ts'
 
@@ -184,16 +185,6 @@ export function csvCell(column: Column): Cell {
         writer.comma()
       }
   }
-}
-
-/** What spreadsheets take for the beginning of a formula (OWASP, "CSV Injection"). */
-const FORMULA = /^[=+\-@\t\r\n]/
-const MUST_BE_QUOTED = /[",\r\n]/
-
-/** A text as a field of CSV (RFC 4180). One that a spreadsheet would run as a formula begins with `'`. */
-export function csvText(text: string): string {
-  const harmless = FORMULA.test(text) ? `'${text}` : text
-  return MUST_BE_QUOTED.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }
 
 /** `2026-03-27T09:00:00Z`, without quotes. */

@@ -4,7 +4,8 @@
  */
 import type { JsonWriter } from '../answers/json.ts'
 import type { Column } from '../answers/table.ts'
-import { cellBytes, csvCell, csvText } from './cells.ts'
+import { csvText } from '../bulk/csv.ts'
+import { cellBytes, csvCell } from './cells.ts'
 import type { RowForm } from './rows.ts'
 
 /** Little-endian. */

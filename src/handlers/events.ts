@@ -3,8 +3,7 @@
  * An id that no buoy has is watched all the same, because the buoy may come; a slug has to be that of a buoy,
  * because it is looked up once.
  */
-import { notFound } from '../answers/errors.ts'
-import { streamOperation } from '../answers/operation.ts'
+import { noSuchBuoy, streamOperation } from '../answers/operation.ts'
 import { textList } from '../answers/parameters.ts'
 import { idOf } from '../sea/numerals.ts'
 
@@ -35,7 +34,7 @@ export const streamEvents = streamOperation({
       const ordinal = isKnown ? -1 : dataset.ordinalOfSlug(wanted)
       if (ordinal !== -1) ids.add(dataset.catalog.id[ordinal])
       else if (id >= 0) ids.add(id)
-      else throw notFound('Buoy')
+      else throw noSuchBuoy(dataset, wanted)
     }
     return [...ids].toSorted((a, b) => a - b)
   },

@@ -8,7 +8,7 @@ import type { Dataset } from '../answers/dataset.ts'
 import { FORMATS } from '../answers/shape.ts'
 import { allRows, type Table } from '../answers/table.ts'
 import { Literal } from '../answers/literals.ts'
-import { endList, operation } from '../answers/operation.ts'
+import { endList, findBuoys, operation } from '../answers/operation.ts'
 import { integer, text } from '../answers/parameters.ts'
 
 const BUOYS = new Literal('{"buoys":[')
@@ -33,7 +33,7 @@ export const searchBuoys = operation({
   errors: ['bad_request'],
   answer(view, { query, limit }) {
     const { writer, search } = view.fragments
-    const found = find(view.dataset, query, limit)
+    const found = findBuoys(view.dataset, query, limit)
     writer.literal(BUOYS)
     search.writeList(found, 0, found.length)
     endList(writer, found.length)
@@ -42,15 +42,9 @@ export const searchBuoys = operation({
     formats: FORMATS,
     isList: true,
     make: ({ view: { dataset }, query: { query, limit } }) =>
-      tableOf(dataset, Uint32Array.from(find(dataset, query, limit))),
+      tableOf(dataset, Uint32Array.from(findBuoys(dataset, query, limit))),
   },
 })
-
-function find({ words, spellings }: Dataset, query: string, limit: number): number[] {
-  const found = words.search(query, limit)
-  if (found.length < limit) spellings.extend(found, query, limit)
-  return found
-}
 
 function tableOf(dataset: Dataset, ordinals: Uint32Array): Table {
   const count = ordinals.length

@@ -651,7 +651,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           instrument: 'SRAL',
           description:
             'European ocean and land satellite, in orbit since February 2016. Its radar altimeter works in delayed-Doppler mode over the whole ocean and passes over the same points every 27 days.',
-          image_url: null,
+          image_url: '/missions/sentinel-3a.svg',
           pass_count: 890,
         },
         {
@@ -661,7 +661,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           instrument: 'SRAL',
           description:
             'Twin of Sentinel-3A, in orbit since April 2018. It flies 140 degrees apart from its twin, so that together they measure waves on a track twice as dense.',
-          image_url: null,
+          image_url: '/missions/sentinel-3b.svg',
           pass_count: 891,
         },
         {
@@ -671,7 +671,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           instrument: 'Poseidon-4',
           description:
             'Reference mission for sea level since 2022, launched in November 2020. It repeats its track every ten days between 66 degrees south and north.',
-          image_url: null,
+          image_url: '/missions/sentinel-6a.svg',
           pass_count: 800,
         },
         {
@@ -681,7 +681,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           instrument: 'Poseidon-3B',
           description:
             'Fourth mission in the line of TOPEX/Poseidon, launched in January 2016. It gave way to Sentinel-6A in 2022 and has moved to other orbits since.',
-          image_url: null,
+          image_url: '/missions/jason-3.svg',
           pass_count: 0,
         },
         {
@@ -691,7 +691,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           instrument: 'AltiKa',
           description:
             'Indian and French satellite with the first altimeter in Ka band, launched in February 2013. Its narrow footprint sees close to the coast; since 2016 its track drifts.',
-          image_url: null,
+          image_url: '/missions/saral.svg',
           pass_count: 0,
         },
         {
@@ -701,7 +701,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           instrument: 'SIRAL',
           description:
             'Ice mission launched in April 2010 that measures the open ocean too. Its orbit reaches 88 degrees of latitude and takes a year to repeat.',
-          image_url: null,
+          image_url: '/missions/cryosat-2.svg',
           pass_count: 0,
         },
         {
@@ -711,7 +711,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           instrument: 'Poseidon-3C',
           description:
             'Satellite for surface water and ocean topography, launched in December 2022. Used here is the altimeter that looks straight down, on the orbit of 21 days flown since July 2023.',
-          image_url: null,
+          image_url: '/missions/swot.svg',
           pass_count: 874,
         },
         {
@@ -721,7 +721,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           instrument: 'SWIM',
           description:
             'French and Chinese satellite for waves and wind, launched in October 2018. Used here is the beam of its wave radar that looks straight down.',
-          image_url: null,
+          image_url: '/missions/cfosat.svg',
           pass_count: 0,
         },
       ],
@@ -740,7 +740,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           instrument: 'SRAL',
           description:
             'Satellite européen d’observation de l’océan et des terres, en orbite depuis février 2016. Son altimètre radar fonctionne en mode Doppler retardé sur tout l’océan et repasse aux mêmes points tous les 27 jours.',
-          image_url: null,
+          image_url: '/missions/sentinel-3a.svg',
           pass_count: 890,
         },
         {
@@ -750,7 +750,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           instrument: 'SRAL',
           description:
             'Jumeau de Sentinel-3A, en orbite depuis avril 2018. Il vole à 140 degrés de son jumeau : ensemble, ils mesurent les vagues sur des traces deux fois plus serrées.',
-          image_url: null,
+          image_url: '/missions/sentinel-3b.svg',
           pass_count: 891,
         },
         {
@@ -760,7 +760,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           instrument: 'Poseidon-4',
           description:
             'Mission de référence pour le niveau de la mer depuis 2022, lancée en novembre 2020. Elle reprend sa trace tous les dix jours, entre 66 degrés sud et nord.',
-          image_url: null,
+          image_url: '/missions/sentinel-6a.svg',
           pass_count: 800,
         },
         {
@@ -770,7 +770,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           instrument: 'Poseidon-3B',
           description:
             'Quatrième mission de la lignée TOPEX/Poséidon, lancée en janvier 2016. Elle a laissé sa place à Sentinel-6A en 2022 et a changé plusieurs fois d’orbite depuis.',
-          image_url: null,
+          image_url: '/missions/jason-3.svg',
           pass_count: 0,
         },
         {
@@ -780,7 +780,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           instrument: 'AltiKa',
           description:
             'Satellite indien et français portant le premier altimètre en bande Ka, lancé en février 2013. Son empreinte étroite permet de mesurer près des côtes ; sa trace dérive depuis 2016.',
-          image_url: null,
+          image_url: '/missions/saral.svg',
           pass_count: 0,
         },
         {
@@ -790,7 +790,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           instrument: 'SIRAL',
           description:
             'Mission consacrée aux glaces, lancée en avril 2010, qui mesure aussi l’océan libre. Son orbite atteint 88 degrés de latitude et met un an à se répéter.',
-          image_url: null,
+          image_url: '/missions/cryosat-2.svg',
           pass_count: 0,
         },
         {
@@ -800,7 +800,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           instrument: 'Poseidon-3C',
           description:
             'Satellite de topographie des océans et des eaux continentales, lancé en décembre 2022. On utilise ici l’altimètre qui vise à la verticale, sur l’orbite de 21 jours suivie depuis juillet 2023.',
-          image_url: null,
+          image_url: '/missions/swot.svg',
           pass_count: 874,
         },
         {
@@ -810,7 +810,7 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
           instrument: 'SWIM',
           description:
             'Satellite français et chinois dédié aux vagues et au vent, lancé en octobre 2018. On utilise ici le faisceau de son radar à vagues qui vise à la verticale.',
-          image_url: null,
+          image_url: '/missions/cfosat.svg',
           pass_count: 0,
         },
       ],
@@ -1124,9 +1124,10 @@ export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = {
   },
   '404 buoy /buoys/atlantis': {
     error: 'resource_not_found',
-    message: 'Buoy not found',
+    message: 'Buoy not found. Did you mean south-atlantic-virtual?',
     timestamp: '2026-11-01T06:00:00Z',
     request_id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff',
+    details: { did_you_mean: 'south-atlantic-virtual' },
   },
   '404 reading /buoys/anglet/readings/1': {
     error: 'resource_not_found',

@@ -68,6 +68,11 @@ export const HEADERS: { readonly [name: string]: Schema } = {
     { type: 'string' },
     false,
   ),
+  IgnoredParameters: header(
+    'Parameters of the request that this operation does not take, separated by commas: those that other operations take, and usual mistakes such as `start` for `start_date`. Any other name is left out.',
+    { type: 'string', pattern: '^[A-Za-z_\\[\\]-]+(, [A-Za-z_\\[\\]-]+)*$' },
+    false,
+  ),
   ContentDisposition: header(
     'A name for the file, in other formats than JSON.',
     { type: 'string', pattern: '^attachment; filename="[A-Za-z0-9._-]+"$' },
@@ -141,10 +146,15 @@ const VALIDATORS = {
   Vary: 'Vary',
   'X-Snapshot-Id': 'SnapshotId',
   'X-Demo': 'Demo',
+  'X-Ignored-Parameters': 'IgnoredParameters',
   'X-Request-Id': 'RequestId',
 }
 export const SUCCESS_HEADERS = headerRefs(VALIDATORS)
-export const ERROR_HEADERS = headerRefs({ 'Cache-Control': 'NoStore', 'X-Request-Id': 'ErrorRequestId' })
+export const ERROR_HEADERS = headerRefs({
+  'Cache-Control': 'NoStore',
+  'X-Ignored-Parameters': 'IgnoredParameters',
+  'X-Request-Id': 'ErrorRequestId',
+})
 export const SNAPSHOT_HEADER = headerRefs({ 'X-Snapshot-Id': 'SnapshotId', 'X-Demo': 'Demo' })
 export const RETRY = headerRefs({ 'Retry-After': 'RetryAfter' })
 export const STREAM_HEADERS = {
@@ -154,6 +164,7 @@ export const STREAM_HEADERS = {
     'X-Accel-Buffering': 'AccelBuffering',
     'X-Snapshot-Id': 'SnapshotId',
     'X-Demo': 'Demo',
+    'X-Ignored-Parameters': 'IgnoredParameters',
     'X-Request-Id': 'RequestId',
   }),
   ...RATE_HEADERS,

@@ -407,7 +407,9 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       agency: text('Agencies that operate the mission.'),
       instrument: text('The altimeter.'),
       description: text('Description of the mission, in English or French.'),
-      image_url: orNull(text('Address of a picture.')),
+      image_url: text(
+        'Address of a picture: a path from the root of this server, such as `/missions/saral.svg`.',
+      ),
       pass_count: count('Passes in the snapshot.'),
     },
     'A satellite that measures waves with an altimeter.',
@@ -644,7 +646,10 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       details: {
         type: 'object',
         description: 'More about the error.',
-        properties: { parameter: text('Name of the parameter that is wrong.') },
+        properties: {
+          parameter: text('Name of the parameter that is wrong.'),
+          did_you_mean: text('Slug of the buoy that was probably meant.'),
+        },
       },
     },
   },

@@ -48,6 +48,11 @@ export interface Mission {
   readonly passesOfOwnCycle?: number
 }
 
+/** Path from the root of the picture of a mission that this server draws. */
+export function missionPicture(slug: string): string {
+  return `/missions/${slug}.svg`
+}
+
 interface PassNumber {
   cycle: number
   /** From 1; odd passes ascend. */

@@ -77,7 +77,8 @@ export class Answering {
     }
     // Not where a key in the query, a pin, or a language other than the default decides.
     const isForAll = !isPinned && (!kept.negotiated || language === DEFAULT_LANGUAGE)
-    if (isForAll && state.raw.get('api_key') === '') cache.remember(exchange.path, exchange.query, kept)
+    if (isForAll && state.raw.get('api_key') === '' && state.fields.ignored === '')
+      cache.remember(exchange.path, exchange.query, kept)
     this.#sender.sendKept(exchange, kept)
   }
 

@@ -12,9 +12,6 @@ const LONGEST_TARGET = 600
 /** More than the header lines take. */
 export const MOST_LINK_BYTES = 4 * (LONGEST_TARGET + 64) + 128
 
-/** Browsers' scripts see it only where it is exposed; other answers have no links to expose. */
-const EXPOSED = '\r\nAccess-Control-Expose-Headers: Link'
-
 /**
  * The header lines, each begun by CRLF; '' where an address would be too long. Nothing in it is as it came:
  * arguments of the path and the query are encoded anew.
@@ -39,5 +36,5 @@ export function linkHeader(
   if (page > 1 && pages > 0) link('prev', Math.min(page - 1, pages))
   link('first', 1)
   if (pages > 0) link('last', pages)
-  return `${EXPOSED}\r\nLink: ${links.join(', ')}`
+  return `\r\nLink: ${links.join(', ')}`
 }

@@ -7,6 +7,7 @@ import type { Encoding } from './encoding.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../answers/errors.ts'
 import { KEPT, X_REQUEST_ID, type Exchange } from '../http/exchange.ts'
 import { ETAG_NUMBER_LENGTH, JsonWriter } from '../answers/json.ts'
+import { MOST_IGNORED_BYTES } from './ignored-parameters.ts'
 import { MOST_LINK_BYTES } from './links.ts'
 import { Literal } from '../answers/literals.ts'
 import type { Operation } from '../answers/operation.ts'
@@ -17,7 +18,8 @@ const ALLOWED_METHODS = 'GET, HEAD, OPTIONS'
 const ALLOWED_HEADERS =
   'Authorization, X-Visitor-ID, X-Request-Id, Accept, Content-Type, If-None-Match, Last-Event-ID'
 const EXPOSED_HEADERS =
-  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id, X-Snapshot-Id, X-Demo'
+  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Link, ' +
+  'X-Ignored-Parameters, ETag, X-Request-Id, X-Snapshot-Id, X-Demo'
 
 /**
  * CORS on every answer, errors too, a ban on guessing another type from the body, and how long a connection
@@ -88,6 +90,8 @@ export interface HeadFields {
   requestId: string
   /** The header lines of its links, each begun by CRLF; '' where it has none. */
   link: string
+  /** The header line of parameters that were ignored, begun by CRLF; '' where there were none. */
+  ignored: string
 }
 
 /** On answers that are made from a demo. */
@@ -155,7 +159,7 @@ const CONTENT_ENCODING: { [coding in Encoding]: Literal } = {
 /** File name, count of all rows, and what exposes them. */
 const FILE_BYTES = 512
 /** More than the longest head takes, with the room that the writer asks for before it writes a text. */
-const HEAD_BYTES = 2048 + 3 * (MOST_LINK_BYTES + FILE_BYTES)
+const HEAD_BYTES = 2048 + 3 * (MOST_LINK_BYTES + FILE_BYTES + MOST_IGNORED_BYTES)
 
 const HEX_DIGITS = '0123456789abcdef'
 
@@ -220,6 +224,7 @@ export class Heads {
       writer.text(fields.requestId)
     }
     if (fields.link !== '') writer.text(fields.link)
+    if (fields.ignored !== '') writer.text(fields.ignored)
     if (writer.at >= HEAD_VIEWS) return writer.bytes.subarray(0, writer.at)
     return (this.#views[writer.at] ??= writer.bytes.subarray(0, writer.at))
   }

@@ -37,6 +37,7 @@ export class RequestState {
     encoding: null,
     requestId: '',
     link: '',
+    ignored: '',
   }
   /** Whether the request has been found to name the tags of other answers alone: it is compared once. */
   namesAnotherTag = false
@@ -104,7 +105,7 @@ export class RequestState {
   /** What the errors of an operation share with its successes; rate headers once a request was charged. */
   commonHeaders(operation: Declared): string {
     const vary = operation.access === 'keyed' ? VARY_BY_KEY : ''
-    return this.served.header + vary + rateHeaders(this.fields.charge)
+    return this.served.header + vary + rateHeaders(this.fields.charge) + this.fields.ignored
   }
 
   reportFault(error: unknown, operation: Declared): void {

@@ -7,6 +7,8 @@ export interface StreamTarget {
   stream: StreamOperation
   index: number
   reader: QueryReader<StreamOperation['parameters']>
+  /** Names of parameters that `X-Ignored-Parameters` may have. */
+  ignorable: ReadonlySet<string>
 }
 
 export interface Target {
@@ -15,4 +17,5 @@ export interface Target {
   /** Its ordinal among the operations. */
   index: number
   reader: QueryReader<Operation['parameters']>
+  ignorable: ReadonlySet<string>
 }

@@ -18,6 +18,7 @@ import { Router } from '../routes.ts'
 import { MINUTE } from '../sea/time.ts'
 import { Answering } from './answering.ts'
 import type { AnsweredRequest } from './kept-answer.ts'
+import { ignorableNames, ignoredHeader } from './ignored-parameters.ts'
 import { DeferredAnswers } from './deferred-answers.ts'
 import { LeaseParking } from './lease-waits.ts'
 import { FAULT, sendError, sendPreflight } from './reply.ts'
@@ -32,6 +33,10 @@ import { beginStream } from './stream-requests.ts'
 /** Seconds a client should wait before the first snapshot. */
 const NO_SNAPSHOT_RETRY_SECONDS = 5
 const NOT_PINNED = 'Parameter snapshot is not for streams. Allowed: nothing; they follow the current snapshot'
+
+/** Paths of the admin port, which newcomers look for here. */
+const ADMIN_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz', '/status', '/metrics', '/log-level'])
+const ON_ADMIN_PORT = 'No such path here. Health, status and metrics are on the admin port'
 
 const STATIC = OTHER_ROUTES.indexOf('static')
 const UNMATCHED = OTHER_ROUTES.indexOf('unmatched')
@@ -108,6 +113,7 @@ export class RequestPath {
       served.cache.asked(kept)
       // No key is in its query: the target of such a request is never remembered.
       state.raw.clear()
+      state.fields.ignored = ''
       if (this.#admit(exchange, kept.operation, now)) this.#sender.sendKept(exchange, kept)
       return
     }
@@ -116,18 +122,20 @@ export class RequestPath {
       exchange.route = this.#otherRoutes + STATIC
       if (this.#options.site?.serve(exchange, served.header) === true) return
       exchange.route = this.#otherRoutes + UNMATCHED
-      sendError(exchange, 'resource_not_found', 'No such path', now)
+      const message = ADMIN_PATHS.has(path) ? ON_ADMIN_PORT : 'No such path'
+      sendError(exchange, 'resource_not_found', message, now)
       return
     }
-    exchange.route = route.target.index
+    const { target, path: args } = route
+    exchange.route = target.index
+    state.raw.split(query)
+    state.fields.ignored = ignoredHeader(state.raw, target.ignorable)
     if (served.view === null) {
       sendError(exchange, 'service_unavailable', 'No snapshot is loaded yet', now, {
-        headers: `\r\nRetry-After: ${NO_SNAPSHOT_RETRY_SECONDS}`,
+        headers: `\r\nRetry-After: ${NO_SNAPSHOT_RETRY_SECONDS}${state.fields.ignored}`,
       })
       return
     }
-    state.raw.split(query)
-    const { target, path: args } = route
     const operation = target.operation ?? target.stream
     if (!this.#admit(exchange, operation, now)) return
     try {
@@ -186,16 +194,22 @@ function targetsOf({
   operations,
   stream,
 }: RequestPathOptions): { path: string; target: Target | StreamTarget }[] {
-  const targets: { path: string; target: Target | StreamTarget }[] = operations.map((operation, index) => ({
-    path: operation.path,
-    target: { operation, stream: null, index, reader: readerOf(operation.parameters, operation.refusal) },
-  }))
+  const streams = stream === undefined ? [] : [{ ...stream.operation, isStream: true }]
+  const names = ignorableNames([...operations, ...streams])
+  const targets: { path: string; target: Target | StreamTarget }[] = operations.map((operation, index) => {
+    const reader = readerOf(operation.parameters, operation.refusal)
+    return {
+      path: operation.path,
+      target: { operation, stream: null, index, reader, ignorable: names[index] },
+    }
+  })
   if (stream !== undefined) {
     const { path, parameters, refusal } = stream.operation
+    const index = operations.length
     const reader = readerOf(parameters, refusal)
     targets.push({
       path,
-      target: { operation: null, stream: stream.operation, index: operations.length, reader },
+      target: { operation: null, stream: stream.operation, index, reader, ignorable: names[index] },
     })
   }
   return targets

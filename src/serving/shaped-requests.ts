@@ -78,7 +78,12 @@ export class ShapedRequests {
     const mayBeKept = !cache.isOff && cache.asked({ low, high })
     const kept = mayBeKept ? cache.get(canonical) : undefined
     if (kept !== undefined) {
-      const isForAll = !isPinned && shape.isExplicit && raw.get('api_key') === '' && !kept.negotiated
+      const isForAll =
+        !isPinned &&
+        shape.isExplicit &&
+        raw.get('api_key') === '' &&
+        state.fields.ignored === '' &&
+        !kept.negotiated
       if (isForAll) cache.remember(exchange.path, exchange.query, kept)
       this.#sender.sendKept(exchange, kept)
       return

@@ -27,7 +27,7 @@ export function priceOf(rows: number): number {
   return Math.max(1, Math.ceil(rows / ROWS_OF_A_CALL))
 }
 
-const EXPOSED = '\r\nAccess-Control-Expose-Headers: Content-Disposition, Link, X-Total-Count'
+const EXPOSED = '\r\nAccess-Control-Expose-Headers: Content-Disposition, X-Total-Count'
 const LONGEST_NAME = 120
 /** Made in some 0.1 µs a row. */
 const US_PER_ROW = 0.3

@@ -172,7 +172,7 @@ const ANSWERS: readonly { path: string; data: Fields; meta?: Fields }[] = [
           agency: 'string',
           instrument: 'string',
           description: 'string',
-          image_url: 'string?',
+          image_url: 'string',
           pass_count: 'integer',
         },
       ],

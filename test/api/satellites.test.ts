@@ -293,7 +293,7 @@ test('Satellites and their passes are answered as the records say.', { timeout: 
       SLUGS.map((slug) => [
         slug,
         MISSIONS[slug][1],
-        null,
+        `/missions/${slug}.svg`,
         passes.filter(({ mission }) => mission === slug).length,
       ]),
     )
@@ -308,6 +308,10 @@ test('Satellites and their passes are answered as the records say.', { timeout: 
         'pass_count',
       ])
       assert.equal((await client.get(`/buoys/satellite_passes?mission=${satellite.slug}`)).status, 200)
+      const picture = await client.getAbsolute(String(satellite.image_url))
+      assert.equal(picture.status, 200)
+      assert.equal(picture.headers['content-type'], 'image/svg+xml')
+      assert.ok(picture.text.includes(String(satellite.name)))
     }
   })
 

@@ -332,7 +332,15 @@ for (const engine of ENGINES) {
         const exposed = (replies[0].headers['access-control-expose-headers'] ?? '')
           .toLowerCase()
           .split(/\s*,\s*/)
-        for (const name of [...RATE_HEADERS, 'retry-after', 'etag', 'x-request-id', 'x-snapshot-id']) {
+        for (const name of [
+          ...RATE_HEADERS,
+          'retry-after',
+          'etag',
+          'link',
+          'x-ignored-parameters',
+          'x-request-id',
+          'x-snapshot-id',
+        ]) {
           assert.ok(exposed.includes(name), name)
         }
       })

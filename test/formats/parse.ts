@@ -56,5 +56,5 @@ export function flat(value: JsonObject, before = ''): Map<string, Json> {
 export function fieldOf(value: Json | undefined): string {
   if (value === null || value === undefined) return ''
   if (typeof value !== 'string') return JSON.stringify(value)
-  return /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value
+  return /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value
 }

@@ -9,7 +9,7 @@ import { after, test } from 'node:test'
 import * as fc from 'fast-check'
 import { JsonWriter } from '../../src/answers/json.ts'
 import type { Table } from '../../src/answers/table.ts'
-import { csvText } from '../../src/formats/cells.ts'
+import { csvText } from '../../src/bulk/csv.ts'
 import { formed } from '../../src/formats/form.ts'
 import { OPERATIONS } from '../../src/routes.ts'
 import { preferredFormat } from '../../src/serving/accept.ts'
@@ -43,7 +43,7 @@ test('Every text comes out of CSV as it went in, and none begins like a formula.
     fc.property(fc.array(fc.oneof(fc.string({ unit: 'binary' }), nasty), { minLength: 1 }), (texts) => {
       const [fields] = parseCsv(`${texts.map(csvText).join(',')}\r\n`)
       fields.forEach((field, i) => {
-        assert.doesNotMatch(field, /^[=+\-@\t\r\n]/)
+        assert.doesNotMatch(field, /^[=+\-@\t\r\n＝＋－＠]/)
         assert.equal(field.startsWith("'") && field.slice(1) === texts[i] ? texts[i] : field, texts[i])
       })
     }),
@@ -56,6 +56,10 @@ const nasty = fc.constantFrom(
   '+A1',
   '-2',
   '@SUM(A1)',
+  '＝1+1',
+  '＋A1',
+  '－2',
+  '＠SUM(A1)',
   '\t=1',
   '\r\n=1',
   '"',
@@ -199,14 +203,20 @@ test('A format that is unknown, or makes no sense of an operation, is a 400 that
     assert.match(refused(`${url}?format=parquet`), /^format: Allowed: one of json, csv, ndjson(, geojson)?$/)
   }
   assert.match(refused('/buoys/anglet?format=parquet'), /^format: Allowed: json$/)
-  assert.equal(refused('/buoys/anglet/readings?format=parquet&units=1'), 'units: Allowed: 0')
+  assert.equal(
+    refused('/buoys/anglet/readings?format=parquet&units=1'),
+    'units: Allowed: 0, and with format=csv 1, which adds a row of units',
+  )
   assert.match(
     refused('/buoys/anglet/readings?format=parquet&fields=id,id'),
     /^fields: Allowed: names once each/,
   )
   assert.equal(refused('/countries?format=geojson'), 'format: Allowed: one of json, csv, ndjson')
   assert.equal(refused('/buoys?layout=columns&format=csv'), 'layout: Allowed: rows')
-  assert.equal(refused('/buoys?units=1'), 'units: Allowed: 0')
+  assert.equal(
+    refused('/buoys?units=1'),
+    'units: Allowed: 0, and with format=csv 1, which adds a row of units',
+  )
   assert.equal(
     refused('/buoys/anglet/readings/chart?fields=time'),
     'fields: Allowed: with format=csv or ndjson',

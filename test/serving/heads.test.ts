@@ -19,6 +19,7 @@ function fieldsOf({ low, high }: { low: number; high: number }): HeadFields {
     encoding: null,
     requestId: '',
     link: '',
+    ignored: '',
   }
 }
 

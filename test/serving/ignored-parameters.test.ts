@@ -1,0 +1,129 @@
+/** What a client learns of parameters, slugs and paths that do not mean what it thinks. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { OPERATIONS } from '../../src/routes.ts'
+import { AskedPath, viewOf, type AskedHeaders } from '../answered.ts'
+import { smallSnapshot } from '../access/turned_clock.ts'
+
+const view = await viewOf(await smallSnapshot())
+const key = `gsw_${'A'.repeat(49)}`
+const path = new AskedPath(view, { answerCache: 2 ** 20 }, [Buffer.from(key)])
+const get = (url: string, more: AskedHeaders = {}, method = 'GET') =>
+  path.get(`/v2${url}`, { authorization: `Bearer ${key}`, ...more }, method)
+const ignored = (url: string): string | undefined => get(url).headers['x-ignored-parameters']
+
+test('Parameters of other operations and usual mistakes are named, each once, in the order of the query.', () => {
+  assert.equal(ignored('/buoys?limit=5'), 'limit')
+  assert.equal(
+    ignored('/buoys/1/readings?start=2026-01-01&limit=3&start=1&longitude=2'),
+    'start, limit, longitude',
+  )
+  assert.equal(ignored('/buoys?ids%5B%5D=1&l%69mit=2'), 'ids[], limit', 'decoded names')
+  assert.equal(ignored('/countries?per_page=3&format=json'), 'per_page')
+  assert.equal(ignored('/buoys?limit='), undefined, 'an empty value is absent')
+})
+
+test('Any other name is never repeated, nor a value, nor what the operation takes.', () => {
+  const others = [
+    'x',
+    'Limit',
+    'limit%0d%0aX-Evil:1',
+    '%ff',
+    'constructor',
+    '__proto__',
+    'a'.repeat(4000),
+    '<script>',
+  ]
+  for (const name of others) assert.equal(ignored(`/buoys?${name}=limit`), undefined, name)
+  assert.equal(ignored('/buoys?token=secret&api_key=a&units=0&fields=id&page=1'), 'token')
+  for (const { path: of, parameters } of OPERATIONS) {
+    if (of.includes('{')) continue
+    const query = Object.keys(parameters).map((name) => `${name}=1`)
+    assert.equal(ignored(`${of}?${query.join('&')}`), undefined, of)
+  }
+})
+
+test('However many there are, the header stays short.', () => {
+  const names = OPERATIONS.flatMap(({ parameters }) => Object.keys(parameters)).map((name) => `${name}=1`)
+  const header = ignored(`/countries?${names.join('&')}`)!
+  assert.ok(header.length < 500)
+  assert.equal(header.split(', ').length, 16)
+})
+
+test('The header belongs to the request: kept answers, validators and other requests know nothing of it.', () => {
+  const plain = get('/countries')
+  for (let times = 0; times < 3; times++) {
+    const named = get('/countries?limit=1')
+    assert.equal(named.headers['x-ignored-parameters'], 'limit')
+    assert.equal(named.headers.etag, plain.headers.etag)
+    assert.equal(named.text, plain.text)
+    assert.equal(ignored('/countries'), undefined)
+    assert.equal(ignored('/countries?lat=1'), 'lat')
+  }
+})
+
+test('304, HEAD, errors and other formats have it, and pages may read it.', () => {
+  const { etag } = get('/countries').headers
+  const cases = [
+    get('/countries?limit=1', { 'if-none-match': etag }),
+    get('/countries?limit=1', {}, 'HEAD'),
+    get('/buoys?limit=1&page=0'),
+    get('/buoys?limit=1', { authorization: '' }),
+    get('/buoys/nothing-like-it?limit=1'),
+    get('/buoys?limit=1&format=csv'),
+    get('/buoys?limit=1&snapshot=0'),
+  ]
+  assert.deepEqual(
+    cases.map(({ status }) => status),
+    [304, 200, 400, 401, 404, 200, 400],
+  )
+  for (const { headers } of cases) {
+    assert.equal(headers['x-ignored-parameters'], 'limit')
+  }
+  assert.match(get('/countries').headers['access-control-expose-headers'], /\bX-Ignored-Parameters\b/)
+})
+
+test('units=imperial is told that values are metric, and what units=1 does.', () => {
+  const [whole, csv] = ['0', '0, and with format=csv 1, which adds a row of units']
+  for (const [url, allowed] of [
+    ['/buoys?units=imperial', csv],
+    ['/buoys?units=1', csv],
+    ['/buoys?format=csv&units=imperial', csv],
+    ['/buoys/1?units=imperial', whole],
+  ]) {
+    const { status, text } = get(url)
+    assert.equal(status, 400)
+    const { message } = JSON.parse(text) as { message: string }
+    assert.equal(
+      message,
+      `Parameter units does not choose units: values are always metric. Allowed: ${allowed}`,
+    )
+  }
+})
+
+test('The 404 of an unknown buoy names a near slug of ours, and never what was asked for.', () => {
+  const [slug] = view.dataset.catalog.slugs
+  const near = JSON.parse(get(`/buoys/${slug.slice(0, -1)}/readings`).text) as {
+    message: string
+    details: object
+  }
+  assert.equal(near.message, `Buoy not found. Did you mean ${slug}?`)
+  assert.deepEqual(near.details, { did_you_mean: slug })
+  for (const far of ['%3Cscript%3E', 'qqqqqqqqqq', '99999999', 'x'.repeat(3000), 'a']) {
+    assert.equal(
+      (JSON.parse(get(`/buoys/${far}`).text) as { message: string }).message,
+      'Buoy not found',
+      far,
+    )
+  }
+})
+
+test('Paths of the admin port are 404 with a word of it, and without its number.', () => {
+  for (const url of ['/status', '/metrics', '/readyz', '/livez', '/status?x=1']) {
+    const { status, text } = path.get(url, {})
+    assert.equal(status, 404)
+    assert.match(text, /on the admin port/)
+    assert.doesNotMatch(text, /808/)
+  }
+  assert.doesNotMatch(path.get('/statuses', {}).text, /admin/)
+})
