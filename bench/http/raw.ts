@@ -16,7 +16,7 @@ export const isCompressed = ({ head }: Pick<RawReply, 'head'>): boolean =>
   /\r\ncontent-encoding: gzip/i.test(head)
 
 /** Shorter answers are never compressed. */
-export const LEAST_COMPRESSED_BYTES = 256
+export const LEAST_COMPRESSED_BYTES = 1024
 
 /** Longest answer we wait for. */
 const TIMEOUT_MS = 30_000

@@ -1,140 +1,225 @@
 /** Answers an admitted request: query → kept answer or handler → reply. */
 import { SEPARATOR } from '../answers/canonical.ts'
-import { isExpensive, type ExpensiveAnswer, type Operation, type View } from '../answers/operation.ts'
-import { ACCEPT_LANGUAGE, IF_NONE_MATCH, type Exchange } from '../http/exchange.ts'
+import { ApiError } from '../answers/errors.ts'
+import {
+  EXPENSIVE_BYTES,
+  EXPENSIVE_US,
+  isExpensive,
+  type ExpensiveAnswer,
+  type Operation,
+  type View,
+} from '../answers/operation.ts'
+import { shapeKey, shapeOf, type Format, type Shape } from '../answers/shape.ts'
+import type { ParquetJob } from '../formats/parquet-job.ts'
+import { ACCEPT, ACCEPT_LANGUAGE, IF_NONE_MATCH, type Exchange } from '../http/exchange.ts'
 import type { Route } from '../routes.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
 import { MINUTE } from '../sea/time.ts'
 import { finish } from '../system/steps.ts'
-import type { AnswerCache } from './cache.ts'
-import { keptBytes, MOST_KEPT_BYTES, NOT_KEPT, type DeferredAnswers } from './deferred-answers.ts'
+import { keptBytes, MOST_KEPT_BYTES, stepsOf, type DeferredAnswers } from './deferred-answers.ts'
 import { beginAnswer, endAnswer } from './envelope.ts'
-import type { AnsweredRequest } from './kept-answer.ts'
-import { preferredLanguage } from './language.ts'
 import { linkHeader } from './links.ts'
-import type { RequestState } from './request-state.ts'
-import type { Target } from './request-target.ts'
-import type { Sender } from './sender.ts'
-import type { Asked, ShapedRequests } from './shaped-requests.ts'
+import { Preference, preferredFormat, preferredLanguage } from './preferences.ts'
+import type { RequestState, Target } from './request-state.ts'
+import { LONG_BYTES, type Sender } from './sender.ts'
+import { isJob, priceOf, shapedAnswer } from './shaped.ts'
+
+/** What was read of a request. */
+interface Asked {
+  readonly target: Target
+  /** Decoded arguments of the path. */
+  readonly path: readonly string[]
+  readonly query: Parameters<Operation['answer']>[1]
+  /** Epoch seconds. */
+  readonly now: number
+  readonly language: Language
+}
+
+/** What comes of asking: the body, or how it is made later. */
+interface Made {
+  readonly body: Uint8Array | ExpensiveAnswer | ParquetJob
+  /** What its head has beside what all heads have, each line begun by CRLF. */
+  readonly headers: string
+  /** In calls of the quota. */
+  readonly price: number
+}
 
 export class Answering {
   readonly #state: RequestState
   readonly #sender: Sender
   readonly #deferred: DeferredAnswers
-  readonly #shaped: ShapedRequests
-  /** The links of the answer that was written last. */
-  #link = ''
+  /** By the formats of an operation. */
+  readonly #formats = new Map<readonly Format[], Preference<Format>>()
 
-  constructor(state: RequestState, sender: Sender, deferred: DeferredAnswers, shaped: ShapedRequests) {
+  constructor(state: RequestState, sender: Sender, deferred: DeferredAnswers) {
     this.#state = state
     this.#sender = sender
     this.#deferred = deferred
-    this.#shaped = shaped
   }
 
   /** @throws ApiError */
   answer(exchange: Exchange, view: View, { target, path }: Route<Target>, now: number): void {
     const state = this.#state
+    const { raw } = state
     const { operation, reader } = target
+    const { cache, isPinned } = state.served
     const digest = state.digest.begin(target.index)
-    const shape = this.#shaped.shapeOf(exchange, operation)
-    const query = reader.read(state.raw, digest)
+    const shape = this.#shapeOf(exchange, operation)
+    const query = reader.read(raw, digest)
     for (let i = 0; i < path.length; i++) digest.text(path[i])
     const language = languageOf(operation, query, exchange)
     if (operation.language === true) digest.text(language)
     const minute = operation.perMinute === true && query.time === undefined ? Math.floor(now / MINUTE) : 0
     if (minute !== 0) digest.number(minute)
-    if (shape !== null) {
-      this.#shaped.answer(exchange, view, { target, path }, shape, { query, now, language, minute })
-      return
-    }
+    const isPaged = shape !== null && (raw.get('page') !== '' || raw.get('per_page') !== '')
+    const form = shape === null ? '' : `${shapeKey(shape)}|${isPaged ? 'p' : ''}`
+    if (shape !== null) digest.text(form)
     const { low, high } = digest
-    const { cache, isPinned } = state.served
-    // Whoever names the tag of this very request had its answer: it need not be made. Heads of pinned answers
-    // have links, which come of making them.
-    if (!isPinned && exchange.headerValues(IF_NONE_MATCH) !== '') {
+    const format = shape?.format ?? 'json'
+    // Whoever names the tag of this very request had its answer: it need not be made. Where heads have links,
+    // they come of making it.
+    if (shape === null && !isPinned && exchange.headerValues(IF_NONE_MATCH) !== '') {
       state.describe(operation, low, high, minute, '')
       if (this.#sender.sendNotModifiedUnmade(exchange)) return
     }
-    if (cache.isOff || !cache.asked(digest)) {
-      if (!cache.isOff) state.options.totals.made()
-      const body = this.#written(view, target, query, path, now, language)
-      state.describe(operation, low, high, minute, this.#link)
-      if (body instanceof Uint8Array) this.#sender.send(exchange, body, null, null)
-      else this.#deferred.send(exchange, operation, body, now, NOT_KEPT)
-      return
+    const asked: Asked = { target, path, query, now, language }
+    let canonical = ''
+    if (!cache.isOff) {
+      canonical = operation.name
+      for (let i = 0; i < path.length; i++) canonical += SEPARATOR + path[i]
+      canonical += SEPARATOR + reader.canonical(query) + minute + SEPARATOR + language + SEPARATOR + form
+      // Links repeat the words of the query.
+      const hasLinks = (isPinned || shape !== null) && 'page' in operation.parameters
+      if (hasLinks) canonical += SEPARATOR + reader.given(raw)
+      const kept = cache.get(canonical)
+      if (kept !== undefined) {
+        state.describe(operation, low, high, minute, kept.link)
+        const again = shape === null && kept.length > LONG_BYTES ? this.#again(asked) : null
+        this.#sender.sendKept(exchange, canonical, kept, format, again)
+        return
+      }
+      state.options.totals.made()
     }
-    // Links repeat the words of the query.
-    const words = isPinned && 'page' in operation.parameters ? reader.given(state.raw) : ''
-    const canonical = [operation.name, ...path, reader.canonical(query), minute, language, words].join(
-      SEPARATOR,
-    )
-    const kept = cache.get(canonical)
-    if (kept === undefined) {
-      const asked = { query, now, language, minute }
-      this.#answerAndKeep(exchange, view, { target, path }, asked, { cache, canonical, low, high })
-      return
-    }
-    // Not where a key in the query, a pin, or a language other than the default decides.
-    const isForAll = !isPinned && (!kept.negotiated || language === DEFAULT_LANGUAGE)
-    if (isForAll && state.raw.get('api_key') === '' && state.fields.ignored === '')
-      cache.remember(exchange.path, exchange.query, kept)
-    this.#sender.sendKept(exchange, kept)
+    const made = shape === null ? this.#json(view, asked) : this.#shaped(view, asked, shape, isPaged)
+    state.describe(operation, low, high, minute, made.headers)
+    this.#send(exchange, asked, made, { canonical, shape })
   }
 
-  /** @throws ApiError */
-  #answerAndKeep(
+  #send(
     exchange: Exchange,
-    view: View,
-    { target, path }: Route<Target>,
-    { query, now, language, minute }: Asked,
-    { cache, canonical, low, high }: { cache: AnswerCache; canonical: string; low: number; high: number },
+    asked: Asked,
+    { body, headers, price }: Made,
+    { canonical, shape }: { canonical: string; shape: Shape | null },
   ): void {
-    const state = this.#state
-    const { operation, index } = target
-    state.options.totals.made()
-    const body = this.#written(view, target, query, path, now, language)
-    const link = this.#link
-    const negotiated = operation.language === true && query.locale === undefined
-    const request: AnsweredRequest = { operation, index, low, high, minute, negotiated, format: 'json' }
-    state.describe(operation, low, high, minute, link)
+    const { cache } = this.#state.served
+    const { operation } = asked.target
+    const format = shape?.format ?? 'json'
     if (body instanceof Uint8Array) {
-      this.#sender.send(exchange, body, cache.put(canonical, request, body, link), null)
-      return
+      const kept = cache.put(canonical, format, body, headers)
+      const again = shape === null && body.length > LONG_BYTES ? this.#again(asked) : null
+      this.#sender.send(exchange, body, kept, format, again)
+    } else if (isJob(body)) {
+      this.#deferred.export(exchange, operation, body, asked.now, { format, price })
+    } else {
+      // What is kept costs one call.
+      const isKept = !cache.isOff && price === 1 && body.bytes <= MOST_KEPT_BYTES
+      this.#deferred.send(exchange, operation, body, asked.now, {
+        format,
+        isLong: shape !== null && body.bytes > MOST_KEPT_BYTES,
+        price,
+        keep: isKept
+          ? (answer) => keptBytes(cache.put(canonical, format, answer, headers), answer, format)
+          : null,
+      })
     }
-    const isKept = body.bytes <= MOST_KEPT_BYTES
-    this.#deferred.send(exchange, operation, body, now, {
-      ...NOT_KEPT,
-      keep: isKept
-        ? (answer) => keptBytes(cache.put(canonical, request, answer, link), answer, 'json')
-        : null,
-    })
   }
 
-  #written(
-    view: View,
-    { operation, reader }: Target,
-    query: Parameters<Operation['answer']>[1],
-    path: readonly string[],
-    now: number,
-    language: Language,
-  ): Uint8Array | ExpensiveAnswer {
-    const { writer } = view.fragments
+  /** The usual JSON. @throws ApiError */
+  #json(view: View, asked: Asked): Made {
+    const { target, path, query, now, language } = asked
     const { served, second, options, raw } = this.#state
     const { pin } = served
-    let begun = beginAnswer(view, operation, query, path, now, language)
+    const { writer } = view.fragments
+    let begun = beginAnswer(view, target.operation, query, path, now, language)
     const paging = isExpensive(begun) ? begun.paging : begun
-    this.#link =
+    const headers =
       pin === '' || paging === undefined
         ? ''
-        : linkHeader(options.basePath, operation.path, path, reader.given(raw), pin, paging)
+        : linkHeader(options.basePath, target.operation.path, path, target.reader.given(raw), pin, paging)
     if (isExpensive(begun)) {
-      if (options.expensive !== null) return begun
+      if (options.expensive !== null) return { body: begun, headers, price: 1 }
       begun = finish(begun.steps(writer))
     }
     endAnswer(writer, begun, second, pin)
-    return writer.answer()
+    return { body: writer.answer(), headers, price: 1 }
   }
+
+  /** Makes the usual JSON once more, for a client that is slow to read it. */
+  #again({ target, path, query, now, language }: Asked): () => Uint8Array | null {
+    const { second, served } = this.#state
+    const { hold, pin } = served
+    return () => {
+      const { view } = hold
+      if (view === null) return null
+      const { writer } = view.fragments
+      try {
+        const begun = beginAnswer(view, target.operation, query, path, now, language)
+        endAnswer(writer, isExpensive(begun) ? finish(begun.steps(writer)) : begun, second, pin)
+        return writer.answer()
+      } catch (error) {
+        // Changes since a snapshot that has left meanwhile.
+        if (error instanceof ApiError) return null
+        throw error
+      }
+    }
+  }
+
+  /**
+   * The answer as a table. A short one is made now, a longer one in slices, and one that is too long to be kept
+   * has more time. @throws ApiError
+   */
+  #shaped(view: View, asked: Asked, shape: Shape, isPaged: boolean): Made {
+    const { target, path, query, now, language } = asked
+    const { operation, reader } = target
+    const { raw, served, second, options } = this.#state
+    const isWhole = shape.format !== 'json' && !isPaged
+    const request = { view, query, path, now, language, isWhole }
+    const { body, rows, microseconds, headers } = shapedAnswer(
+      operation,
+      request,
+      shape,
+      options.basePath,
+      reader.given(raw),
+      served.isPinned,
+    )
+    const price = isWhole && operation.tables!.costsByRows === true ? priceOf(rows) : 1
+    const isLater = isJob(body) || body.bytes > EXPENSIVE_BYTES || microseconds > EXPENSIVE_US
+    if (isJob(body) || (isLater && options.expensive !== null)) return { body, headers, price }
+    const { writer } = view.fragments
+    writer.begin()
+    finish(stepsOf(body, writer, shape.format, second, served.pin))
+    return { body: writer.answer(), headers, price }
+  }
+
+  /** The shape that a request asks for, null for the usual JSON. @throws ApiError 400 */
+  #shapeOf(exchange: Exchange, { tables, parameters }: Operation): Shape | null {
+    const { raw } = this.#state
+    if (!raw.mayShape && (tables === undefined || hasUsualAccept(exchange))) return null
+    return shapeOf(tables, 'include' in parameters, raw, (formats) => {
+      let preference = this.#formats.get(formats)
+      if (preference === undefined) {
+        preference = new Preference((accept) => preferredFormat(accept, formats))
+        this.#formats.set(formats, preference)
+      }
+      return preference.of(exchange.headerValues(ACCEPT))
+    })
+  }
+}
+
+/** Most clients say no more. */
+function hasUsualAccept(exchange: Exchange): boolean {
+  const accept = exchange.headerValues(ACCEPT)
+  return accept === '' || accept === '*/*' || accept === 'application/json'
 }
 
 function languageOf(
@@ -144,7 +229,5 @@ function languageOf(
 ): Language {
   if (operation.language !== true) return DEFAULT_LANGUAGE
   const locale = query.locale as Language | undefined
-  if (locale !== undefined) return locale
-  const accepted = exchange.headerValues(ACCEPT_LANGUAGE)
-  return accepted === '' ? DEFAULT_LANGUAGE : preferredLanguage(accepted, LANGUAGES)
+  return locale ?? preferredLanguage(exchange.headerValues(ACCEPT_LANGUAGE), LANGUAGES)
 }

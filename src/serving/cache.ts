@@ -1,266 +1,108 @@
 /**
- * Whole answers of one snapshot, by canonical request, bounded in bytes. Nothing relies on it; a new snapshot
- * begins with an empty one.
- *
- * Where it is full, answers that are asked for often stay, and others are not even taken in: where requests
- * are for twice as many answers as fit, taking in each of them and dropping the oldest costs more than it
- * saves (`bench/profiles.md`).
+ * Whole answers of one snapshot, bounded in bytes: one entry for each canonical request and content coding.
+ * Nothing relies on it; a new snapshot begins with an empty one. Where it is full, the answer that was not
+ * asked for the longest goes.
  */
-import {
-  compressAnswer,
-  compressAnswerElsewhere,
-  LEAST_COMPRESSED_BYTES,
-  msElsewhere,
-  type CompressedAnswer,
-} from './compressed.ts'
-import { CompressionBudget } from './compression-budget.ts'
-import type { Encoding } from './encoding.ts'
-import { KeptAnswer, type AnsweredRequest } from './kept-answer.ts'
-import { MOST_COUNTED, Popularity } from './popularity.ts'
-import { RequestTargets } from './request-targets.ts'
-import { Slabs } from './slabs.ts'
+import { LRUCache } from 'lru-cache'
+import type { Format } from '../answers/shape.ts'
+import { TAIL_BYTES } from './envelope.ts'
+import { KeptAnswer } from './kept-answer.ts'
+import type { Encoding } from './preferences.ts'
 
 /** An answer that takes more than this share of the cache would drive out everything else. */
 const LARGEST_SHARE = 1 / 8
-/** What an entry costs beside its bytes and key, about: map slot, objects and array header. */
+/** What an entry costs beside its bytes and key, about: map slot, objects and buffer. */
 const ENTRY_BYTES = 300
-/** A longer answer is compressed on another thread: this one would serve nobody for more than 0.2 ms. */
-const MOST_BYTES_HERE = 32 * 1024
-/**
- * Memory is taken in pieces of this share of the cache, at most of this size: looking through one takes 0.3
- * ms.
- */
-const SLAB_SHARE = 1 / 16
-const MOST_SLAB_BYTES = 1024 * 1024
-/** So much of a slab may stay when room is made: the rest is won. */
-const STAYING_SHARE = 3 / 4
+/** Smaller answers fit a packet anyway. */
+const LEAST_COMPRESSED_BYTES = 1024
 
-/** Number in the ETag of an answer: its lower 32 bits, and the 16 above. */
-type Digested = Pick<AnsweredRequest, 'low' | 'high'>
+/** Answers of a thread that are being compressed at a time; one more goes out as it is. */
+const MOST_JOBS = 2
+const MOST_JOB_BYTES = 8 * 1024 * 1024
 
-/** Bytes in a slab: an answer, plain where there is no coding. */
-interface Piece {
-  readonly answer: KeptAnswer
-  readonly encoding: Encoding | null
-  readonly length: number
+/** What a thread compresses at the moment, for all of its caches. */
+export class CompressionJobs {
+  /** Of the answers that are being compressed. They may have left their cache. */
+  bytes = 0
+  #count = 0
+
+  /** Has `answer` compressed. @returns null where too much is being compressed */
+  begin(answer: KeptAnswer, encoding: Encoding): Promise<KeptAnswer> | null {
+    const { length } = answer
+    if (this.#count === MOST_JOBS || this.bytes + length > MOST_JOB_BYTES) return null
+    this.#count++
+    this.bytes += length
+    return answer.compressed(encoding).finally(() => {
+      this.#count--
+      this.bytes -= length
+    })
+  }
 }
 
 export class AnswerCache {
-  /** How often requests came lately, those for answers that are not kept among them. */
-  readonly popularity: Popularity
-  readonly #limit: number
-  readonly #answers = new Map<string, KeptAnswer>()
-  /** Not in the answers themselves: few have any, and an answer is to fit into two cache lines. */
-  readonly #links = new Map<KeptAnswer, string>()
-  readonly #slabs: Slabs<Piece>
-  #targets: RequestTargets<KeptAnswer> | null = null
-  /** What entries take beside their bytes. */
-  #entryBytes = 0
-  /** An answer asked for less often is not taken in; 0 until room had to be made. */
-  #bar = 0
-  #halvings = 0
-  readonly #compression: CompressionBudget
+  readonly #answers: LRUCache<string, KeptAnswer> | null
+  readonly #largest: number
+  readonly #jobs: CompressionJobs
+  /** Keys of what is being compressed. */
+  readonly #underWay = new Set<string>()
 
-  /** `limit` in bytes; 0 keeps nothing. `popularity`: as the cache of the snapshot before knows it. */
-  constructor(limit: number, popularity = new Popularity(), compression = new CompressionBudget()) {
-    this.#limit = limit
-    this.#compression = compression
-    this.#slabs = new Slabs(Math.min(MOST_SLAB_BYTES, limit * SLAB_SHARE))
-    this.popularity = popularity
-    this.#halvings = popularity.halvings
+  /** `limit` in bytes; 0 keeps nothing. */
+  constructor(limit: number, jobs = new CompressionJobs()) {
+    const maxSize = Math.floor(limit)
+    this.#largest = maxSize * LARGEST_SHARE
+    this.#jobs = jobs
+    this.#answers = maxSize === 0 ? null : new LRUCache({ maxSize, dispose: (answer) => answer.leave() })
   }
 
   /** What it takes now. */
   get bytes(): number {
-    return this.#slabs.bytes + this.#entryBytes
+    return this.#answers?.calculatedSize ?? 0
   }
 
   get isOff(): boolean {
-    return this.#limit === 0
+    return this.#answers === null
   }
 
   get(canonical: string): KeptAnswer | undefined {
-    return this.#answers.get(canonical)
-  }
-
-  /**
-   * The answer to a request of the same target as before, in a third of the time that parsing takes.
-   */
-  getByTarget(path: string, query: string): KeptAnswer | undefined {
-    if (this.#targets === null) return undefined
-    const answer = this.#targets.find(path, query)
-    return answer !== undefined && answer.kept ? answer : undefined
-  }
-
-  remember(path: string, query: string, answer: KeptAnswer): void {
-    this.#targets ??= new RequestTargets()
-    this.#targets.add(path, query, answer)
-  }
-
-  /** Counts a request by its digest. @returns whether so many came lately that its answer may be kept */
-  asked({ low, high }: Digested): boolean {
-    this.popularity.count(low, high)
-    return this.#bar === 0 || this.popularity.of(low, high) >= this.#leastPopularity()
-  }
-
-  /** The header lines of the links of a kept answer; '' where it has none. */
-  linkOf(kept: KeptAnswer): string {
-    return this.#links.get(kept) ?? ''
+    return this.#answers?.get(canonical)
   }
 
   /**
    * Keeps a copy of `answer`, whatever its tail says, and the header lines of its links.
-   * @returns what is kept, null where it is too large, or others of its size are asked for as often
+   * @returns what is kept, null where it is too large
    */
-  put(canonical: string, request: AnsweredRequest, answer: Uint8Array, link = ''): KeptAnswer | null {
-    const before = this.#answers.get(canonical)
+  put(canonical: string, format: Format, answer: Uint8Array, link = ''): KeptAnswer | null {
+    const before = this.#answers?.peek(canonical)
     if (before !== undefined) return before
-    const entryBytes = entryBytesOf(canonical, link)
-    if (answer.length + entryBytes > this.#limit * LARGEST_SHARE) return null
-    if (!this.#makeRoom(answer.length, entryBytes, this.#popularityOf(request))) return null
-    const kept = new KeptAnswer(canonical, request, answer)
-    kept.move(null, (bytes) => this.#place(bytes, kept, null))
-    this.#answers.set(canonical, kept)
-    if (link !== '') this.#links.set(kept, link)
-    this.#entryBytes += entryBytes
-    return kept
+    if (answer.length > this.#largest) return null
+    return this.#keep(canonical, KeptAnswer.of(answer, format, link, TAIL_BYTES))
   }
 
-  /**
-   * The answer in a coding, compressed once; null where it is not yet, and requests get it plain: there is no
-   * time for it, or another thread is at it.
-   */
-  compressed(
-    answer: KeptAnswer,
-    encoding: Encoding,
-    second: number,
-    tail: Uint8Array,
-  ): CompressedAnswer | null {
-    const compressed = answer[encoding]
-    if (compressed !== null) return compressed === 'under way' ? null : compressed
-    const own = answer.ownTail ?? tail
-    const bytes = answer.bytesAt(second, own)
-    if (bytes.length < LEAST_COMPRESSED_BYTES || !this.#compression.allows()) return null
-    if (bytes.length > MOST_BYTES_HERE) {
-      this.#compressElsewhere(answer, encoding, bytes, own.length)
-      return null
-    }
-    return this.#compressHere(answer, encoding, bytes, own.length)
+  /** A kept answer in a coding; the plain one where it is short, or not compressed yet. */
+  inCoding(canonical: string, answer: KeptAnswer, encoding: Encoding): KeptAnswer {
+    if (answer.length < LEAST_COMPRESSED_BYTES) return answer
+    const key = encoding + canonical
+    const known = this.get(key)
+    if (known !== undefined) return known
+    if (!this.#underWay.has(key)) this.#compress(key, answer, encoding)
+    return answer
   }
 
-  #compressHere(
-    answer: KeptAnswer,
-    encoding: Encoding,
-    bytes: Uint8Array,
-    tailLength: number,
-  ): CompressedAnswer | null {
-    try {
-      const made = this.#compression.during(() => compressAnswer(encoding, bytes, tailLength))
-      this.#keepCompressed(answer, made)
-      return made
-    } catch {
+  #compress(key: string, answer: KeptAnswer, encoding: Encoding): void {
+    const job = this.#jobs.begin(answer, encoding)
+    if (job === null) return
+    this.#underWay.add(key)
+    job
+      .then((made) => this.#keep(key, made))
       // Out of memory for the compressor: this answer stays as it is.
-      return null
-    }
-  }
-
-  #compressElsewhere(answer: KeptAnswer, encoding: Encoding, bytes: Uint8Array, tailLength: number): void {
-    this.#compression.spend(msElsewhere(bytes.length))
-    answer[encoding] = 'under way'
-    compressAnswerElsewhere(encoding, bytes, tailLength)
-      .then((made) => this.#keepCompressed(answer, made))
-      // Stays as it is, as above.
       .catch(() => {})
+      .finally(() => this.#underWay.delete(key))
   }
 
-  #keepCompressed(answer: KeptAnswer, made: CompressedAnswer): void {
-    if (!answer.kept) return
-    // It would be compressed again otherwise.
-    this.#makeRoom(made.bytes.length, 0, Infinity)
-    // Room may have been made by letting go of this very answer.
-    if (!answer.kept) return
-    made.bytes = this.#place(made.bytes, answer, made.encoding)
-    answer[made.encoding] = made
+  #keep(key: string, answer: KeptAnswer): KeptAnswer | null {
+    const size = answer.length + key.length * 2 + answer.link.length + ENTRY_BYTES
+    if (this.#answers === null || size > this.#largest) return null
+    this.#answers.set(key, answer, { size })
+    return answer
   }
-
-  #place(bytes: Uint8Array, answer: KeptAnswer, encoding: Encoding | null): Uint8Array {
-    return this.#slabs.place(bytes, { answer, encoding, length: bytes.length })
-  }
-
-  /** Below it an answer is not taken in. What is popular is so for a while only. */
-  #leastPopularity(): number {
-    this.#bar >>>= Math.min(31, this.popularity.halvings - this.#halvings)
-    this.#halvings = this.popularity.halvings
-    return this.#bar
-  }
-
-  /**
-   * Lets go of answers until a piece of `length` bytes fits.
-   * @returns whether it does: not where that would cost an answer that is asked for as often and fills a slab
-   */
-  #makeRoom(length: number, entryBytes: number, popularity: number): boolean {
-    // Each slab is looked through once: where all that lies in them stays, room is never won.
-    let looks = this.#slabs.count
-    while (this.bytes + entryBytes + this.#slabs.growthFor(length) > this.#limit) {
-      const alone = this.#slabs.onlyPieceOfOldest
-      if (alone !== null && alone.answer.kept && this.#popularityOf(alone.answer) >= popularity) {
-        this.#slabs.renewOldest()
-        return false
-      }
-      this.#dropSlab(alone === null && looks-- > 0 ? STAYING_SHARE : 0)
-    }
-    return true
-  }
-
-  #popularityOf({ low, high }: Digested): number {
-    return this.popularity.of(low, high)
-  }
-
-  /** Lets go of the oldest slab, but for the most popular of what lies in it, which moves to the newest. */
-  #dropSlab(stayingShare: number): void {
-    const { size, pieces } = this.#slabs.dropOldest()
-    const live = pieces.filter(({ answer }) => answer.kept)
-    let { bar, left } = barOf(live, this.popularity, size * stayingShare)
-    for (const { answer, encoding, length } of live) {
-      // Gone with another piece of it.
-      if (!answer.kept) continue
-      const popularity = this.#popularityOf(answer)
-      const isJustBelow = popularity === bar - 1 && length <= left
-      if (isJustBelow) left -= length
-      if (popularity >= bar || isJustBelow) {
-        answer.move(encoding, (bytes) => this.#place(bytes, answer, encoding))
-      } else {
-        this.#drop(answer)
-      }
-    }
-    if (stayingShare > 0) this.#bar = Math.min(bar, MOST_COUNTED)
-  }
-
-  #drop(answer: KeptAnswer): void {
-    this.#entryBytes -= entryBytesOf(answer.canonical, this.linkOf(answer))
-    this.#answers.delete(answer.canonical)
-    this.#links.delete(answer)
-    answer.leave()
-  }
-}
-
-function entryBytesOf(canonical: string, link: string): number {
-  return canonical.length * 2 + link.length + ENTRY_BYTES
-}
-
-/**
- * The least popularity of which, and of all above, there are at most `most` bytes, and how many are left of
- * them.
- */
-function barOf(
-  pieces: readonly Piece[],
-  popularity: Popularity,
-  most: number,
-): { bar: number; left: number } {
-  const bytes = new Float64Array(MOST_COUNTED + 1)
-  for (const { answer, length } of pieces) bytes[popularity.of(answer.low, answer.high)] += length
-  let bar = MOST_COUNTED + 1
-  let left = most
-  while (bar > 0 && bytes[bar - 1] <= left) left -= bytes[--bar]
-  return { bar, left }
 }

@@ -3,7 +3,7 @@
  * text made once.
  */
 import { randomUUID } from 'node:crypto'
-import type { Encoding } from './encoding.ts'
+import type { Encoding } from './preferences.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../answers/errors.ts'
 import { KEPT, X_REQUEST_ID, type Exchange } from '../http/exchange.ts'
 import { ETAG_NUMBER_LENGTH, JsonWriter } from '../answers/json.ts'

@@ -4,18 +4,65 @@
  */
 import type { KeyRing } from '../access/key-ring.ts'
 import { Digest } from '../answers/digest.ts'
-import type { Declared, Operation, View } from '../answers/operation.ts'
+import type { Declared, Operation, StreamOperation, View } from '../answers/operation.ts'
 import { snapshotGone, snapshotId } from '../answers/pins.ts'
+import type { QueryReader } from '../answers/query.ts'
 import { RawQuery } from '../answers/raw-query.ts'
 import { MINUTE } from '../sea/time.ts'
-import { Admission } from './admission.ts'
+import { Admission, type AdmissionOptions } from './admission.ts'
 import { TAIL_BYTES, tailAt } from './envelope.ts'
+import type { EventStreams } from './event-streams.ts'
+import type { ExpensiveAnswers } from './expensive-answers.ts'
+import type { ExportedAnswers } from './exported-answers.ts'
+import type { LeaseWaits } from './lease-waits.ts'
 import { rateHeaders, varyOf, varyOfPage, VARY_BY_KEY, type HeadFields } from './reply.ts'
-import type { RequestPathOptions } from './request-options.ts'
-import { HeldViews, type ServedSnapshot } from './served.ts'
+import { HeldViews, type ServedOptions, type ServedSnapshot } from './served.ts'
+import type { Site } from './site.ts'
 
 /** A snapshot may be published at any time, and nobody is to see an old one for longer. */
 const LONGEST_LIFETIME_SECONDS = 60
+
+/** What the request path is made from. */
+export interface RequestPathOptions extends AdmissionOptions, ServedOptions {
+  operations: readonly Operation[]
+  basePath: string
+  /** Seconds between two scheduled builds, which begin at multiples of it; 0 where none are scheduled. */
+  refreshEvery: number
+  /** Makes expensive answers in slices; null where nobody waits meanwhile, and all are made at once. */
+  expensive: ExpensiveAnswers | null
+  /** Has answers written on another thread. */
+  exported: ExportedAnswers
+  /** What is answered with streams of events; without it there are none. */
+  stream?: { operation: StreamOperation; streams: EventStreams }
+  /** Pages and their files, beside the operations. */
+  site?: Site
+  /** Where several replicas share the quotas: holds requests that find none of theirs leased. */
+  leases?: LeaseWaits
+  /** The clock, epoch seconds with a fraction. */
+  clock: () => number
+  /** Gets faults of our own; never a key or a query. */
+  onFault: (error: unknown, operation: string) => void
+}
+
+/** What the route of a stream leads to. */
+export interface StreamTarget {
+  operation: null
+  stream: StreamOperation
+  index: number
+  reader: QueryReader<StreamOperation['parameters']>
+  /** Names of parameters that `X-Ignored-Parameters` may have. */
+  ignorable: ReadonlySet<string>
+}
+
+/** What the route of an operation leads to. */
+export interface Target {
+  operation: Operation
+  stream: null
+  /** Its ordinal among the operations. */
+  index: number
+  reader: QueryReader<Operation['parameters']>
+  ignorable: ReadonlySet<string>
+}
 
 export class RequestState {
   readonly options: RequestPathOptions

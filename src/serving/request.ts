@@ -3,8 +3,6 @@
  *
  *   method → route → snapshot → key → quota → pin → query → conditional → cache or handler → reply
  *
- * Where the answer to this request target is kept, only method, key, quota, conditional and reply remain.
- *
  * All of it is synchronous, because the engine's request object is dead once a handler has returned. Only
  * expensive answers take what they need of the request, and are made later, in slices.
  */
@@ -12,23 +10,18 @@ import type { KeyRing } from '../access/key-ring.ts'
 import { ApiError } from '../answers/errors.ts'
 import type { Declared, View } from '../answers/operation.ts'
 import { readerOf } from '../answers/query.ts'
-import { ACCEPT_LANGUAGE, type Exchange } from '../http/exchange.ts'
+import type { Exchange } from '../http/exchange.ts'
 import { OTHER_ROUTES } from '../metrics/requests.ts'
 import { Router } from '../routes.ts'
-import { MINUTE } from '../sea/time.ts'
+import { timestampText } from '../sea/time.ts'
 import { Answering } from './answering.ts'
-import type { AnsweredRequest } from './kept-answer.ts'
 import { ignorableNames, ignoredHeader } from './ignored-parameters.ts'
 import { DeferredAnswers } from './deferred-answers.ts'
+import { FULL_RETRY_SECONDS } from './event-streams.ts'
 import { LeaseParking } from './lease-waits.ts'
-import { FAULT, sendError, sendPreflight } from './reply.ts'
-import type { RequestPathOptions } from './request-options.ts'
-import { RequestState } from './request-state.ts'
-import type { StreamTarget, Target } from './request-target.ts'
-import { Rewriter } from './rewriter.ts'
+import { callersRequestId, FAULT, sendError, sendPreflight, streamHead, TAKES_NO_BODY } from './reply.ts'
+import { RequestState, type RequestPathOptions, type StreamTarget, type Target } from './request-state.ts'
 import { Sender } from './sender.ts'
-import { hasUsualAccept, ShapedRequests } from './shaped-requests.ts'
-import { beginStream } from './stream-requests.ts'
 
 /** Seconds a client should wait before the first snapshot. */
 const NO_SNAPSHOT_RETRY_SECONDS = 5
@@ -37,6 +30,9 @@ const NOT_PINNED = 'Parameter snapshot is not for streams. Allowed: nothing; the
 /** Paths of the admin port, which newcomers look for here. */
 const ADMIN_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz', '/status', '/metrics', '/log-level'])
 const ON_ADMIN_PORT = 'No such path here. Health, status and metrics are on the admin port'
+
+const TOO_MANY_STREAMS = 'Too many streams of events are open. Try again later'
+const TOO_MANY_STREAMS_OF_ONE = 'Too many streams of events are open with this key. Close one first'
 
 const STATIC = OTHER_ROUTES.indexOf('static')
 const UNMATCHED = OTHER_ROUTES.indexOf('unmatched')
@@ -47,7 +43,6 @@ export class RequestPath {
   /** Ordinal of the first route beside those of operations and streams. */
   readonly #otherRoutes: number
   readonly #state: RequestState
-  readonly #sender: Sender
   readonly #answering: Answering
   /** Null where no replicas share the quotas. */
   readonly #parking: LeaseParking | null
@@ -58,9 +53,8 @@ export class RequestPath {
     this.#router = new Router(options.basePath, targets)
     this.#otherRoutes = targets.length
     const state = (this.#state = new RequestState(options, keys))
-    const sender = (this.#sender = new Sender(state, new Rewriter(state, this.#router)))
-    const deferred = new DeferredAnswers(state, sender)
-    this.#answering = new Answering(state, sender, deferred, new ShapedRequests(state, sender, deferred))
+    const sender = new Sender(state)
+    this.#answering = new Answering(state, sender, new DeferredAnswers(state, sender))
     const { leases, totals } = options
     this.#parking =
       leases === undefined ? null : new LeaseParking(leases, totals, (exchange) => this.#serve(exchange))
@@ -107,16 +101,6 @@ export class RequestPath {
     const served = (state.served = state.current)
     state.namesAnotherTag = false
     state.tick(now)
-    const kept = served.cache.getByTarget(path, query)
-    if (kept !== undefined && this.#isFor(exchange, kept)) {
-      exchange.route = kept.index
-      served.cache.asked(kept)
-      // No key is in its query: the target of such a request is never remembered.
-      state.raw.clear()
-      state.fields.ignored = ''
-      if (this.#admit(exchange, kept.operation, now)) this.#sender.sendKept(exchange, kept)
-      return
-    }
     const route = this.#router.find(path)
     if (route === null) {
       exchange.route = this.#otherRoutes + STATIC
@@ -168,16 +152,6 @@ export class RequestPath {
     return false
   }
 
-  /** Whether an answer is right for a request of the same target now. */
-  #isFor(exchange: Exchange, { operation, minute, negotiated, format }: AnsweredRequest): boolean {
-    return (
-      (minute === 0 || minute === Math.floor(this.#state.second / MINUTE)) &&
-      (!negotiated || exchange.headerValues(ACCEPT_LANGUAGE) === '') &&
-      // Targets of other formats are remembered where the query says the format.
-      (format !== 'json' || operation.tables === undefined || hasUsualAccept(exchange))
-    )
-  }
-
   #refuse(exchange: Exchange, error: unknown, operation: Declared, now: number): void {
     const headers = this.#state.commonHeaders(operation)
     if (error instanceof ApiError) {
@@ -213,4 +187,35 @@ function targetsOf({
     })
   }
   return targets
+}
+
+/** Answers an admitted request with a stream of events. @throws ApiError */
+function beginStream(
+  state: RequestState,
+  exchange: Exchange,
+  view: View,
+  { stream, reader, index }: StreamTarget,
+  now: number,
+): void {
+  const { clock, leases, stream: streaming } = state.options
+  const buoys = stream.buoys(view, reader.read(state.raw, state.digest.begin(index)))
+  const holder = state.admission.holder(clock, (slot, hour) => leases?.ask(slot, hour, 1))
+  const headers = state.commonHeaders(stream)
+  const head = streamHead(callersRequestId(exchange), headers)
+  const { place } = holder
+  const refusal = streaming!.streams.begin(exchange, { head, buoys, holder, place })
+  if (refusal === null) return
+  if (refusal === 'body') {
+    sendError(exchange, 'bad_request', TAKES_NO_BODY, now, { headers })
+    return
+  }
+  const full = { headers: `${headers}\r\nRetry-After: ${FULL_RETRY_SECONDS}` }
+  if (refusal === 'in all') {
+    sendError(exchange, 'service_unavailable', TOO_MANY_STREAMS, now, full)
+    return
+  }
+  sendError(exchange, 'rate_limit_exceeded', TOO_MANY_STREAMS_OF_ONE, now, {
+    ...full,
+    more: { retry_after: FULL_RETRY_SECONDS, reset_at: timestampText(now + FULL_RETRY_SECONDS) },
+  })
 }

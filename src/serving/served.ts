@@ -3,9 +3,8 @@
  * and to those who pin it (`snapshot=ID`) has two of these: their answers differ in heads and in `meta`.
  */
 import type { View } from '../answers/operation.ts'
-import { AnswerCache } from './cache.ts'
+import { AnswerCache, CompressionJobs } from './cache.ts'
 import type { Format } from '../answers/shape.ts'
-import type { Popularity } from './popularity.ts'
 import { Heads, snapshotHeaders } from './reply.ts'
 
 /** What slow readers hold on to, so that it can be taken from them. */
@@ -42,13 +41,14 @@ export class ServedSnapshot {
   readonly #headsFor: (format: Format) => Heads
   readonly notModifiedHeads: Heads
   readonly #cacheBytes: number
+  readonly #jobs: CompressionJobs
 
-  /** `view` is null before the first snapshot. `popularity`: of requests, as the snapshot before has it. */
+  /** `view` is null before the first snapshot. */
   constructor(
     view: View | null,
     isPinned: boolean,
     { answerCache, settingsTag }: ServedOptions,
-    popularity?: Popularity,
+    jobs: CompressionJobs,
   ) {
     const id = view === null ? '' : view.dataset.snapshotId
     // The bodies of lists differ, and a client must not take one for the other.
@@ -57,7 +57,8 @@ export class ServedSnapshot {
     this.isPinned = isPinned
     this.pin = isPinned ? id : ''
     this.#cacheBytes = isPinned ? answerCache * PINNED_CACHE_SHARE : answerCache
-    this.cache = new AnswerCache(this.#cacheBytes, popularity)
+    this.#jobs = jobs
+    this.cache = new AnswerCache(this.#cacheBytes, jobs)
     this.header = view === null ? '' : snapshotHeaders(id, view.dataset.demo)
     // Without the view: heads of answers to slow readers outlive it.
     const named = view === null ? null : { snapshotId: id, demo: view.dataset.demo }
@@ -78,7 +79,7 @@ export class ServedSnapshot {
 
   /** Another snapshot has left: kept answers may compare with it (`since=ID`), and it is gone for them, too. */
   otherLeft(): void {
-    this.cache = new AnswerCache(this.#cacheBytes, this.cache.popularity)
+    this.cache = new AnswerCache(this.#cacheBytes, this.#jobs)
   }
 
   /** Has slow readers let go of it after a while. */
@@ -99,6 +100,7 @@ export class HeldViews {
   #views: readonly View[] = []
   /** Made when somebody pins them. */
   readonly #pinned = new Map<string, ServedSnapshot>()
+  readonly #jobs = new CompressionJobs()
   /** How many may be held: so many swaps from now on the current one leaves. */
   #most = 1
   /** What those get who pin nothing. */
@@ -106,12 +108,12 @@ export class HeldViews {
 
   constructor(options: ServedOptions) {
     this.#options = options
-    this.current = new ServedSnapshot(null, false, options)
+    this.current = new ServedSnapshot(null, false, options, this.#jobs)
   }
 
-  /** Bytes that kept answers take, pinned ones included. */
+  /** Bytes that kept answers take, pinned ones and those being compressed included. */
   get cacheBytes(): number {
-    let bytes = this.current.cache.bytes
+    let bytes = this.current.cache.bytes + this.#jobs.bytes
     for (const { cache } of this.#pinned.values()) bytes += cache.bytes
     return bytes
   }
@@ -135,7 +137,7 @@ export class HeldViews {
       return
     }
     if (this.current.view !== null) this.current.leave()
-    this.current = new ServedSnapshot(view, false, this.#options, this.current.cache.popularity)
+    this.current = new ServedSnapshot(view, false, this.#options, this.#jobs)
   }
 
   /** The snapshot of this id as pinned, or null where it is not held. */
@@ -144,7 +146,7 @@ export class HeldViews {
     if (known !== undefined) return known
     const view = this.viewOf(id)
     if (view === null) return null
-    const served = new ServedSnapshot(view, true, this.#options)
+    const served = new ServedSnapshot(view, true, this.#options, this.#jobs)
     this.#pinned.set(id, served)
     return served
   }

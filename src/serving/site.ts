@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { EncodingPreference } from './encoding.ts'
+import { Preference, preferredEncoding } from './preferences.ts'
 import { ACCEPT_ENCODING, IF_NONE_MATCH, KEPT, type Exchange } from '../http/exchange.ts'
 import { namesEtag } from './reply.ts'
 
@@ -201,7 +201,7 @@ function headersOf(file: StaticFile, etag: string): string {
 
 interface ServedFile {
   variants: (Variant & { body: Uint8Array })[]
-  preference: EncodingPreference
+  preference: Preference<string | null>
   notModified: string
 }
 
@@ -211,14 +211,13 @@ export class Site {
 
   constructor({ memory, files }: SharedSite) {
     for (const { path, variants, notModified } of files) {
+      const offered = variants.flatMap(({ encoding }) => (encoding === null ? [] : [encoding]))
       this.#files.set(path, {
         variants: variants.map((variant) => ({
           ...variant,
           body: new Uint8Array(memory, variant.start, variant.end - variant.start),
         })),
-        preference: new EncodingPreference(
-          variants.flatMap(({ encoding }) => (encoding === null ? [] : [encoding])),
-        ),
+        preference: new Preference((accepted) => preferredEncoding(accepted, offered)),
         notModified,
       })
     }

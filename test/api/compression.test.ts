@@ -90,7 +90,7 @@ for (const engine of ['uws', 'node'] as const) {
         assert.equal(plain.status, 200, path)
         assert.equal(plain.headers['content-encoding'], undefined)
         assert.match(plain.headers['vary'] ?? '', /\bAccept-Encoding\b/)
-        if (plain.bytes.length < 300) continue
+        if (plain.bytes.length < 1100) continue
         for (const coding of ['gzip', 'br'] as const) {
           const compressed = await askUntilCompressed(live, path, coding)
           assert.equal(compressed.headers['content-encoding'], coding)
