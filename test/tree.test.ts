@@ -238,26 +238,24 @@ test('uWebSockets.js is known to its own files, and they to the choice of an eng
   assert.deepEqual(engine, ['src/http/engine.ts'])
 })
 
+const ASKING = ['src/store/web-request.ts', 'src/store/allowed-addresses.ts']
+
 test('Sockets are opened under src/http alone, but for the port of the operators.', () => {
   const opened = IMPORTS.filter(({ specifier }) => /^node:(http|https|http2|net|tls|dgram)$/.test(specifier))
     .filter(({ typeOnly }) => !typeOnly)
     .map(({ file }) => file)
     .filter((file) => !file.startsWith('src/http/'))
   assert.deepEqual(
-    opened.filter((file) => !['src/process/admin.ts', 'src/fetch/border.ts'].includes(file)),
+    opened.filter((file) => !['src/process/admin.ts', ...ASKING].includes(file)),
     [],
   )
-  // It only takes addresses apart.
-  assert.ok(!/createServer|createConnection|connect\(/.test(textOf('src/fetch/border.ts')))
+  // They keep connections for further requests, and take addresses apart.
+  for (const file of ASKING) assert.ok(!/createServer|createConnection|connect\(/.test(textOf(file)), file)
 })
 
-test('Networks are asked by the fetching and the stores alone, and the fetching is known to the command line and, as types, to the report.', () => {
-  const asking = IMPORTS.filter(({ specifier }) => specifier === 'undici').map(({ file }) => file)
-  assert.ok(asking.length > 0)
-  assert.deepEqual(
-    asking.filter((file) => !/^src\/(fetch|store)\//.test(file)),
-    [],
-  )
+test('Web servers are asked by one file, and the fetching is known to the command line and, as types, to the report.', () => {
+  const asking = IMPORTS.filter(({ specifier }) => specifier === 'got').map(({ file }) => file)
+  assert.deepEqual(asking, ['src/store/web-request.ts'])
   const users = IMPORTS.filter(
     ({ target, typeOnly }) => target?.startsWith('src/fetch/') === true && !typeOnly,
   )

@@ -2,7 +2,7 @@
  * What a build says while it works and when it is done: progress, remarks, and what was refused, by file and
  * line. The same is kept beside the snapshot as a document (`report/`).
  */
-import type { FetchOutcome } from '../fetch/mirror.ts'
+import type { FetchOutcome } from '../fetch/fetch.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { timestampText } from '../sea/time.ts'
 import type { FileReport, Report } from '../sources/source.ts'

@@ -54,7 +54,7 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
     clock: Date.now,
   })
   if (configuration !== null) {
-    const { fetchSources } = await import('../fetch/mirror.ts')
+    const { fetchSources } = await import('../fetch/fetch.ts')
     const outcomes = await fetchSources(configuration, { clock, random, report })
     for (const outcome of outcomes) report.fetched(outcome)
   }
@@ -82,8 +82,7 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
 }
 
 async function dryRunLines(configuration: Configuration): Promise<string[]> {
-  const { dueFiles } = await import('../fetch/mirror.ts')
-  const { planFiles } = await import('../fetch/plan.ts')
+  const { dueFiles, planFiles } = await import('../fetch/plan.ts')
   return configuration.sources.flatMap((configured) => {
     const { name, kind, folder } = configured
     const reading = `${name}: would read ${kind} ${folder}`.trimEnd()

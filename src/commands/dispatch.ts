@@ -7,6 +7,7 @@ import { ServerFailure, Stops } from './stops.ts'
 import type { LOG_SETTINGS } from '../process/settings/logs.ts'
 import type { ConfigOf } from '../process/settings/setting.ts'
 import { UsageError } from '../process/usage-error.ts'
+import { hasOwner } from '../system/stray-faults.ts'
 import { isAddress, parseAddress } from '../redis/address.ts'
 import { readCommandLine, variableOf } from './arguments.ts'
 import { expectFolder, usualDataFolder } from './data-folder.ts'
@@ -28,6 +29,7 @@ const MISUSED = 2
 /** @param argv what follows the program's name */
 export async function runCommand(argv: readonly string[], signals: Signals): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
+  process.on('uncaughtException', onUncaught)
   if (wantsJson(argv)) logAsJson()
   try {
     await dispatch(argv, signals)
@@ -50,13 +52,23 @@ function logAsJson(): void {
   setLog('json', 'info', false)
   process.removeAllListeners('warning')
   process.on('warning', ({ name, message }) => note(`warning: ${name}: ${message}`))
-  const onFault = (error: unknown): void => {
-    // A server that serves ends in good order, by a listener of its own.
-    if (process.listenerCount('uncaughtException') > 1) return
-    note(`fault: ${error instanceof Error ? error.stack : String(error)}`)
-    process.exit(FAILED)
+}
+
+/** What nobody caught ends the process, unless it belongs to work that fails with it: the rest goes on. */
+function onUncaught(error: unknown): void {
+  const stack = (error instanceof Error ? error.stack : undefined) ?? String(error)
+  if (hasOwner(error)) {
+    // Without the message, which may quote an address with a key in it.
+    note(
+      `fault: ${error instanceof Error ? error.name : 'a value'} out of turn${stack.slice(stack.indexOf('\n    at '))}`,
+    )
+    return
   }
-  process.on('uncaughtException', onFault)
+  // A server that serves ends in good order, by a listener of its own.
+  if (process.listenerCount('uncaughtException') > 1) return
+  if (logSettings.format === 'json') note(`fault: ${stack}`)
+  else process.stderr.write(`${stack}\n`)
+  process.exit(FAILED)
 }
 
 /** A reader such as `head` may have read enough. The work goes on without it. */

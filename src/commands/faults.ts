@@ -11,6 +11,7 @@ import { RedisKeysError } from '../access/keys-table.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import { StoreError } from '../store/store.ts'
 import { BuildError } from '../system/build-error.ts'
+import { isSystemFault } from '../system/file-faults.ts'
 
 const EXPECTED = [
   AdminTokenError,
@@ -37,22 +38,6 @@ const SYSTEM_FAULTS: { readonly [code: string]: string } = {
   EMFILE: 'too many files are open',
   ENAMETOOLONG: 'the name is too long',
   ELOOP: 'links lead in a circle',
-}
-
-/**
- * Whether the system refused something: Node then gives its error number. Node's own errors have a code only.
- */
-function isSystemFault(error: unknown): error is NodeJS.ErrnoException & { code: string } {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    typeof error.code === 'string' &&
-    'errno' in error &&
-    typeof error.errno === 'number' &&
-    'syscall' in error &&
-    // A descriptor that is not open is a fault of the program.
-    error.code !== 'EBADF'
-  )
 }
 
 /** The sentence for an operator; null for a fault of the program. */

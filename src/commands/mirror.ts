@@ -16,10 +16,10 @@ export async function openMirror(
   config: Pick<ServeConfig, 'from' | 'poll' | 'snapshots' | 'mirror-disk'>,
 ): Promise<Mirror | null> {
   if (config.from === null) return null
-  const { openStore } = await import('../store/open.ts')
+  const { openReadable } = await import('../store/open.ts')
   const { Mirror } = await import('../mirror/mirror.ts')
   try {
-    const source = openStore(config.from, {
+    const source = openReadable(config.from, {
       environment,
       clock,
       random,

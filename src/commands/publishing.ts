@@ -3,10 +3,9 @@ import { Prefix } from '../build/publishing/prefix.ts'
 import { outcomeLines, Publishing } from '../build/publishing/publishing.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { lockFolder } from '../snapshot/write.ts'
-import { parseAddress } from '../store/address.ts'
+import { parseBucket } from '../store/address.ts'
 import { openStore } from '../store/open.ts'
 import { StoreError, type Store } from '../store/store.ts'
-import { WebStore } from '../store/web.ts'
 import { BuildError } from '../system/build-error.ts'
 import { BUILD_SETTINGS, PUBLISH_SETTINGS } from './build-settings.ts'
 import { command } from './command.ts'
@@ -62,8 +61,7 @@ export const publish = command({
  */
 export function openPublishing(option: string, address: string): Store {
   try {
-    const parsed = parseAddress(address)
-    if (parsed.kind === 'web') throw WebStore.readOnly(parsed.base)
+    parseBucket(address)
   } catch (error) {
     throw error instanceof StoreError
       ? new UsageError(`${option}: ${error.message}`, { cause: error })

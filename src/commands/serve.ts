@@ -11,6 +11,7 @@ import { endOf, parseTimestamp } from '../sea/time.ts'
 import type { PublishedManifest } from '../snapshot/read.ts'
 import { keptSnapshot, type Wanted } from '../build/kept.ts'
 import { inUrl } from '../system/in-url.ts'
+import { hasOwner } from '../system/stray-faults.ts'
 import { ServerFailure, type Stops } from './stops.ts'
 import { service } from './command.ts'
 import { expectFolder } from './data-folder.ts'
@@ -110,6 +111,7 @@ export async function serveUntilStopped(
   )
   stops.beforeEnd(async () => (await started)?.stopAtOnce() ?? true)
   process.on('uncaughtException', (error) => {
+    if (hasOwner(error)) return
     noteEnd(error.stack ?? String(error))
     void stops.end(1)
   })

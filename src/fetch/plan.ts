@@ -1,8 +1,17 @@
-/** Which files the configuration asks for, with the words of its templates filled in. */
+/**
+ * Which files the configuration asks for, with the words of its templates filled in, and which of them are
+ * due. A hidden index in the source's folder holds what the servers said about each file.
+ */
+import { renameSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { ConfiguredSource } from '../sources/configuration.ts'
 import type { Content, Download } from '../sources/configuration-schema.ts'
 import { DAY, dateText } from '../sea/time.ts'
 import { BuildError } from '../system/build-error.ts'
+import { compareText } from '../system/compare-text.ts'
+import { readRegularFileSync } from '../system/files.ts'
+import { randomName } from '../system/random-name.ts'
+import { TEMPORARY_PREFIX, type Validators } from './download.ts'
 
 /** Where the configuration says nothing; the longest text of a network so far has 43 MB. */
 const DEFAULT_MAX_BYTES = 256 * 2 ** 20
@@ -62,4 +71,65 @@ function contentOf(path: string): Content {
     nc: 'netcdf',
   }
   return Object.hasOwn(known, ending) ? known[ending] : 'any'
+}
+
+/** The planned files that a fetch at `now` would ask for. */
+export function dueFiles(source: ConfiguredSource, now: number): PlannedFile[] {
+  const index = readIndex(source.folder)
+  return planFiles(source, now).filter((file) => isDue(source, file, index, now))
+}
+
+/**
+ * A refresh is aligned to the clock, as builds are: otherwise a build a second early would ask for nothing.
+ */
+export function isDue(
+  { folder, refresh }: ConfiguredSource,
+  { to, url }: PlannedFile,
+  index: Index,
+  now: number,
+): boolean {
+  const entry = index.get(to)
+  if (entry === undefined || entry.url !== url || !isThere(folder, to, entry)) return true
+  return Math.floor(now / refresh) > Math.floor(entry.checked / refresh)
+}
+
+const INDEX_FILE = '.fetched.json'
+/** 200,000 files at some 300 bytes: more than any source may have. */
+const MAX_INDEX_BYTES = 2 ** 26
+
+export interface IndexEntry extends Validators {
+  url: string
+  bytes: number
+  /** Of the file, to recognise it. */
+  modified: number
+  /** When the server last gave or confirmed it, epoch seconds. */
+  checked: number
+}
+
+/** By path below the source's folder. */
+export type Index = Map<string, IndexEntry>
+
+/** Whether the file is the one in the index. */
+export function isThere(folder: string, to: string, { bytes, modified }: IndexEntry): boolean {
+  const info = statSync(join(folder, to), { throwIfNoEntry: false })
+  return info !== undefined && info.size === bytes && info.mtimeMs === modified
+}
+
+/** Empty where the index cannot be read: everything is asked for anew. */
+export function readIndex(folder: string): Index {
+  try {
+    const entries = JSON.parse(
+      readRegularFileSync(join(folder, INDEX_FILE), MAX_INDEX_BYTES).toString('utf8'),
+    ) as [string, IndexEntry][]
+    return new Map(entries)
+  } catch {
+    return new Map()
+  }
+}
+
+export function writeIndex(folder: string, index: Index): void {
+  const temporary = join(folder, `${TEMPORARY_PREFIX}${randomName()}-index`)
+  const entries = [...index].sort(([a], [b]) => compareText(a, b))
+  writeFileSync(temporary, `${JSON.stringify(entries)}\n`)
+  renameSync(temporary, join(folder, INDEX_FILE))
 }

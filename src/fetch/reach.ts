@@ -1,6 +1,6 @@
 /** Whether the hosts of a configuration can be reached at all, and what time they have. */
-import { request } from 'undici'
 import type { Configuration } from '../sources/configuration.ts'
+import { RequestFault, WebClient } from '../store/web-request.ts'
 
 /** A person waits for the answer. */
 const PATIENCE_MS = 8000
@@ -28,19 +28,22 @@ export function reachHosts({ sources }: Configuration): Promise<HostAnswer[]> {
 }
 
 async function reach(origin: string): Promise<HostAnswer> {
-  const { host } = new URL(origin)
+  const url = new URL(origin)
+  const limits = { connectMs: PATIENCE_MS, answerMs: PATIENCE_MS, stallMs: PATIENCE_MS }
+  const client = new WebClient({ ...limits, slowestBytesPerSecond: 0 })
   try {
-    const { statusCode, headers, body } = await request(`${origin}/`, {
+    const { status, headers } = await client.ask({
+      url,
       method: 'HEAD',
-      signal: AbortSignal.timeout(PATIENCE_MS),
       headers: { 'user-agent': 'groundswell doctor' },
+      signal: AbortSignal.timeout(PATIENCE_MS),
     })
-    await body.dump()
-    const time = Date.parse(String(headers.date ?? '')) / 1000
-    return { host, outcome: { status: statusCode }, time: Number.isNaN(time) ? null : time }
+    const time = Date.parse(headers.date ?? '') / 1000
+    return { host: url.host, outcome: { status }, time: Number.isNaN(time) ? null : time }
   } catch (error) {
-    const { name, code, message } = error as NodeJS.ErrnoException
-    const fault = name === 'TimeoutError' ? `no answer within ${PATIENCE_MS / 1000} s` : (code ?? message)
-    return { host, outcome: { fault }, time: null }
+    const fault = error instanceof RequestFault ? error.message : `no answer within ${PATIENCE_MS / 1000} s`
+    return { host: url.host, outcome: { fault }, time: null }
+  } finally {
+    client.close()
   }
 }

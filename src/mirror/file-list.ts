@@ -4,8 +4,7 @@
  */
 import { decodeList, MAX_LIST_BYTES, snapshotList } from '../snapshot/file-list.ts'
 import { writeDurably } from '../snapshot/write.ts'
-import { readUpTo } from '../store/body.ts'
-import { StoreError } from '../store/store.ts'
+import { readUpTo, RequestFault } from '../store/web-request.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { Lock } from '../system/lock.ts'
 import type { Source } from './part.ts'
@@ -28,8 +27,8 @@ export async function fetchFileList(
     return null
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof StoreError && ABSENT.has(error.status ?? 0)) return null
-    if (error instanceof StoreError || error instanceof BuildError) return error.message
+    if (error instanceof RequestFault && ABSENT.has(error.status ?? 0)) return null
+    if (error instanceof RequestFault || error instanceof BuildError) return error.message
     throw error
   }
 }

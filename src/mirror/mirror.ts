@@ -11,9 +11,10 @@ import type { MirrorFigures } from '../metrics/figures.ts'
 import { timestampText } from '../sea/time.ts'
 import type { PartEntry } from '../snapshot/format.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
-import { StoreError } from '../store/store.ts'
+import { RequestFault } from '../store/web-request.ts'
 import { BuildError } from '../system/build-error.ts'
 import { LockError, type Lock } from '../system/lock.ts'
+import { owningStrayFaults } from '../system/stray-faults.ts'
 import { MirrorFault } from './fault.ts'
 import { fetchFileList } from './file-list.ts'
 import { megabytes, MirrorFolder, type Wanted } from './folder.ts'
@@ -203,7 +204,9 @@ export class Mirror {
   async #lookOnce(force: boolean): Promise<void> {
     let found: Found
     try {
-      found = await this.#find(force)
+      found = await owningStrayFaults((ended) =>
+        this.#find(force, AbortSignal.any([this.#stopping.signal, ended])),
+      )
     } catch (error) {
       if (this.#stopping.signal.aborted) return
       found = foundFault(folderFault(this.#options.dir, error))
@@ -214,19 +217,19 @@ export class Mirror {
   }
 
   /** Asks for the manifest, and brings the folder to what it says. */
-  async #find(force: boolean): Promise<Found> {
+  async #find(force: boolean, signal: AbortSignal): Promise<Found> {
     const { source } = this.#options
     const isFull = this.#looks++ % LOOKS_PER_FULL_ONE === 0 || this.#doubts !== 'none'
     const known = isFull ? null : this.#known
-    const shown = await readShown(source, known?.etag ?? null, this.#stopping.signal)
+    const shown = await readShown(source, known?.etag ?? null, signal)
     if (shown === 'unchanged') return known!.found
-    const found = await this.#bringTo(shown, force)
+    const found = await this.#bringTo(shown, force, signal)
     // What another process does may end at any time, so it is asked again in full.
     this.#known = shown.etag === null || found.state === 'following' ? null : { etag: shown.etag, found }
     return found
   }
 
-  async #bringTo(wanted: Wanted, force: boolean): Promise<Found> {
+  async #bringTo(wanted: Wanted, force: boolean, signal: AbortSignal): Promise<Found> {
     const folder = this.#folder
     const { manifest } = wanted
     if (this.#isThere(manifest)) return { state: 'current' }
@@ -241,8 +244,8 @@ export class Mirror {
         const older = whyOlder(shown, held, folder.wasLeft(manifest.id))
         if (older !== null) return this.#older(shown.id, older)
       }
-      const missing = await this.#missing(manifest)
-      await this.#bring(wanted, missing, lock)
+      const missing = await this.#missing(manifest, signal)
+      await this.#bring(wanted, missing, lock, signal)
       return { state: 'current' }
     } finally {
       lock.release()
@@ -273,8 +276,7 @@ export class Mirror {
     return true
   }
 
-  async #missing(manifest: Manifest): Promise<PartEntry[]> {
-    const { signal } = this.#stopping
+  async #missing(manifest: Manifest, signal: AbortSignal): Promise<PartEntry[]> {
     return this.#doubts === 'hashes' ? this.#folder.damaged(manifest, signal) : this.#folder.missing(manifest)
   }
 
@@ -286,7 +288,12 @@ export class Mirror {
     }
   }
 
-  async #bring(wanted: Wanted, missing: readonly PartEntry[], lock: Lock): Promise<void> {
+  async #bring(
+    wanted: Wanted,
+    missing: readonly PartEntry[],
+    lock: Lock,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { source, dir, log } = this.#options
     const { manifest } = wanted
     if (missing.length === 0 && this.#folder.held()?.id === manifest.id && this.#folder.isOurs()) {
@@ -299,8 +306,7 @@ export class Mirror {
     this.#loading = { id: manifest.id, parts: missing.length, partsDone: 0, bytes: total, bytesDone: 0 }
     this.#state = 'fetching'
     const came = this.#fetched.bytes
-    await this.#fetchAll(missing)
-    const { signal } = this.#stopping
+    await this.#fetchAll(missing, signal)
     const isNew = this.#folder.held()?.id !== manifest.id
     const why = isNew ? await fetchFileList({ source, dir, signal }, manifest.id, lock) : null
     if (why !== null) log(`warning: ${why}; snapshot ${manifest.id} comes without its list of bulk files`)
@@ -316,10 +322,10 @@ export class Mirror {
   }
 
   /** A few parts at a time, the largest first. The first that fails ends the others. */
-  async #fetchAll(missing: readonly PartEntry[]): Promise<void> {
+  async #fetchAll(missing: readonly PartEntry[], stopping: AbortSignal): Promise<void> {
     const { source, dir } = this.#options
     const failing = new AbortController()
-    const signal = AbortSignal.any([this.#stopping.signal, failing.signal])
+    const signal = AbortSignal.any([stopping, failing.signal])
     const queue = missing.toSorted((a, b) => b.bytes - a.bytes)
     const onBytes = (count: number): void => {
       this.#fetched.bytes += count
@@ -381,7 +387,7 @@ export class Mirror {
 }
 
 function foundFault(error: unknown): Found {
-  const isKnown = error instanceof StoreError || error instanceof MirrorFault || error instanceof BuildError
+  const isKnown = error instanceof RequestFault || error instanceof MirrorFault || error instanceof BuildError
   const why = isKnown
     ? error.message
     : `a fault of this program: ${error instanceof Error ? error.stack : String(error)}`

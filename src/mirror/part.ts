@@ -12,7 +12,8 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PartEntry } from '../snapshot/format.ts'
-import { StoreError, type Store, type StoreAnswer } from '../store/store.ts'
+import type { ReadableStore, StoreAnswer } from '../store/store.ts'
+import { RequestFault } from '../store/web-request.ts'
 import { errorCode, isDiskFull, whyNotWritten } from '../system/file-faults.ts'
 import { randomName } from '../system/random-name.ts'
 import { MirrorFault } from './fault.ts'
@@ -24,7 +25,7 @@ const ATTEMPTS = 4
 const RETRY_FIRST_MS = 100
 
 /** What of a store a mirror uses. */
-export type Source = Pick<Store, 'address' | 'get' | 'close'>
+export type Source = ReadableStore
 
 export interface PartRequest {
   source: Source
@@ -35,7 +36,7 @@ export interface PartRequest {
   onBytes: (count: number) => void
 }
 
-/** Brings a part into the folder. @throws MirrorFault, StoreError, or the reason of `signal` */
+/** Brings a part into the folder. @throws MirrorFault, RequestFault, or the reason of `signal` */
 export async function fetchPart(request: PartRequest): Promise<void> {
   const { dir, entry } = request
   const path = join(dir, `${HALF_PREFIX}${entry.file}.${randomName()}`)
@@ -70,7 +71,7 @@ export function removeHalves(dir: string): void {
 
 /** A fault of our own disk in words; other errors as they are. */
 export function folderFault(dir: string, error: unknown): unknown {
-  if (error instanceof StoreError || error instanceof MirrorFault) return error
+  if (error instanceof RequestFault || error instanceof MirrorFault) return error
   const isSystemFault = error instanceof Error && 'syscall' in error && 'errno' in error
   if (!isSystemFault) return error
   const what = isDiskFull(error) ? whyNotWritten(error) : `cannot be written (${errorCode(error)})`
@@ -151,11 +152,11 @@ async function fill(half: Half, request: PartRequest): Promise<void> {
     try {
       await receive(half, request, what)
       if (half.at < entry.bytes) {
-        throw new StoreError(`${what} ends at byte ${half.at} of ${entry.bytes}`, { passing: true })
+        throw new RequestFault(`${what} ends at byte ${half.at} of ${entry.bytes}`, { passing: true })
       }
     } catch (error) {
       signal.throwIfAborted()
-      if (!(error instanceof StoreError) || !error.passing || attempt >= ATTEMPTS) throw error
+      if (!(error instanceof RequestFault) || !error.passing || attempt >= ATTEMPTS) throw error
       await sleep(RETRY_FIRST_MS * 2 ** (attempt - 1), undefined, { signal })
     }
   }

@@ -1,7 +1,7 @@
 /** What a source shows: its manifest, or why there is none. */
 import { SnapshotError } from '../snapshot/format.ts'
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from '../snapshot/manifest.ts'
-import { readUpTo } from '../store/body.ts'
+import { readUpTo } from '../store/web-request.ts'
 import { MirrorFault } from './fault.ts'
 import type { Wanted } from './folder.ts'
 import type { Source } from './part.ts'
@@ -11,7 +11,7 @@ const MANIFEST_MS = 30_000
 
 export type Shown = Wanted & { etag: string | null }
 
-/** The source's manifest. @throws StoreError, MirrorFault when it shows none */
+/** The source's manifest. @throws RequestFault, MirrorFault when it shows none */
 export async function readShown(
   source: Source,
   etag: string | null,

@@ -1,9 +1,16 @@
 /** Addresses of stores as operators write them, and what they may have meant. */
 import { StoreError } from './store.ts'
 
+export interface BucketAddress {
+  kind: 's3'
+  text: string
+  bucket: string
+  /** Empty, or ends with a slash. */
+  prefix: string
+}
+
 export type StoreAddress =
-  /** `prefix` is empty or ends with a slash. */
-  | { kind: 's3'; text: string; bucket: string; prefix: string }
+  | BucketAddress
   /** `base` ends with a slash. */
   | { kind: 'web'; text: string; base: URL }
 
@@ -22,7 +29,17 @@ export function parseAddress(text: string): StoreAddress {
   throw new StoreError(`${shown(text)}: is not the address of a store${meant(text)}; expected ${EXPECTED}`)
 }
 
-function bucketAddress(text: string): StoreAddress {
+/** The address of a store that is written to. @throws StoreError, also for a web server */
+export function parseBucket(text: string): BucketAddress {
+  const parsed = parseAddress(text)
+  if (parsed.kind === 's3') return parsed
+  const bucket = asBucket(parsed.base)
+  throw new StoreError(
+    `${parsed.base.href}: a web server can be read and not written to${bucket === null ? '; expected s3://BUCKET/PREFIX' : did(bucket)}`,
+  )
+}
+
+function bucketAddress(text: string): BucketAddress {
   const rest = text.slice('s3://'.length)
   if (rest.includes('@')) throw withSecret('s3://')
   if (/[?#]/.test(rest)) {
@@ -71,7 +88,7 @@ function webAddress(text: string): StoreAddress {
 }
 
 /** The bucket that a web address of AWS names, as an `s3:` address; null for other hosts. */
-export function asBucket(base: URL): string | null {
+function asBucket(base: URL): string | null {
   const match = AWS_HOST.exec(base.hostname)
   if (match === null) return null
   const path = match[1] === undefined ? base.pathname.slice(1) : `${match[1]}${base.pathname}`

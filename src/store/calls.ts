@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs'
 import { PassThrough, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request, type Dispatcher } from 'undici'
-import { readUpTo } from './body.ts'
+import { readUpTo } from './web-request.ts'
 import { DEFAULT_LIMITS, StoreError, type PutBody, type StoreContext, type StoreLimits } from './store.ts'
 
 /** Of an answer that is a fault: enough for the XML of any store. */

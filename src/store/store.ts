@@ -6,7 +6,7 @@
  * Every call has limits of time and tries again what may pass. What fails for good is a StoreError, whose
  * message names the object and what to do, and never holds a secret.
  */
-import type { Readable } from 'node:stream'
+import { RequestFault, type RequestLimits, type WebAnswer } from './web-request.ts'
 
 export interface GetOptions {
   /** Bytes `from` to `to`, both included; to the end where `to` is left out. */
@@ -21,19 +21,12 @@ export interface ReadOptions extends Omit<GetOptions, 'range'> {
   maxBytes: number
 }
 
-export interface StoreAnswer {
+export interface StoreAnswer extends WebAnswer {
   /**
    * 200, 206 (a range), 304 (still has the ETag), 404, or 416 (the range begins beyond the end). A server may
-   * answer a range with 200 and the whole.
+   * answer a range with 200 and the whole. Only 200 and 206 have a body.
    */
   status: 200 | 206 | 304 | 404 | 416
-  /** Names in lower case. */
-  headers: { readonly [name: string]: string | undefined }
-  /**
-   * The bytes as they come. Fails with a StoreError where they stop coming, come too slowly, or end early.
-   * Empty but for 200 and 206. Read it or `destroy()` it.
-   */
-  body: Readable
 }
 
 /** A small object as a whole. */
@@ -69,11 +62,19 @@ export interface Listing {
   now: number | null
 }
 
-export interface Store {
+/** A store that is only read. */
+export interface ReadableStore {
   /** As the operator wrote it, for messages. */
   readonly address: string
-  /** One object as a stream. Tries again until the answer begins, not once it has. */
+  /**
+   * One object as a stream. Tries again until the answer begins, not once it has. @throws RequestFault
+   */
   get(name: string, options?: GetOptions): Promise<StoreAnswer>
+  /** Closes kept connections. */
+  close(): Promise<void>
+}
+
+export interface Store extends ReadableStore {
   /**
    * A small object as a whole, tried again also where its bytes break off. Null where there is none, and
    * `'unchanged'` where it still has the ETag `ifNoneMatch`. @throws StoreError
@@ -91,38 +92,11 @@ export interface Store {
   list(prefix: string, options?: { most?: number; signal?: AbortSignal | undefined }): Promise<Listing>
   /** Removes an object; one that is not there is no fault. */
   remove(name: string, options?: { signal?: AbortSignal | undefined }): Promise<void>
-  /** Closes kept connections. */
-  close(): Promise<void>
 }
 
 /** A store that cannot be used, or an address that cannot be one. */
-export class StoreError extends Error {
+export class StoreError extends RequestFault {
   override name = 'StoreError'
-  /** HTTP status; null where there was no answer. */
-  readonly status: number | null
-  /** The store's own word for the fault, such as `AccessDenied`; null without one. */
-  readonly code: string | null
-  /** Whether the same call may succeed later. */
-  readonly passing: boolean
-  /** Seconds that the store asked to wait. */
-  readonly retryAfter: number
-
-  constructor(
-    message: string,
-    {
-      status = null,
-      code = null,
-      passing = false,
-      retryAfter = 0,
-      cause,
-    }: Partial<Pick<StoreError, 'status' | 'code' | 'passing' | 'retryAfter'>> & { cause?: unknown } = {},
-  ) {
-    super(message, cause === undefined ? undefined : { cause })
-    this.status = status
-    this.code = code
-    this.passing = passing
-    this.retryAfter = retryAfter
-  }
 }
 
 /** What a store needs of the process around it. */
@@ -139,16 +113,9 @@ export interface StoreContext {
 }
 
 /** Bounds of one call; all times in milliseconds. */
-export interface StoreLimits {
+export interface StoreLimits extends RequestLimits {
   attempts: number
-  connectMs: number
-  /** From the end of the request to the headers of the answer. */
-  answerMs: number
-  /** Between two pieces of a body. */
-  stallMs: number
-  /** A body may take `answerMs`, and the time that it needs at so many bytes a second. */
-  slowestBytesPerSecond: number
-  /** Before the second attempt, at most; doubled for each further one. */
+  /** Before the second attempt, about; doubled for each further one. */
   retryFirstMs: number
   retryLongestMs: number
 }

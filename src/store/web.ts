@@ -1,87 +1,77 @@
 /** A folder of a web server as a store: it can be read by name, and nothing else. */
-import { asBucket } from './address.ts'
-import { Calls, isPassing, retryAfterOf, type CallAnswer, type CallPlan } from './calls.ts'
-import { READ_STATUSES, readHeaders, readStream, readWhole } from './reading.ts'
 import {
-  StoreError,
+  DEFAULT_LIMITS,
   type GetOptions,
-  type Listing,
-  type ReadOptions,
-  type Store,
+  type ReadableStore,
   type StoreAnswer,
   type StoreContext,
-  type StoreObject,
 } from './store.ts'
+import { statusFault, WebClient, withAttempts, type RequestFault, type WebAnswer } from './web-request.ts'
 
-export class WebStore implements Store {
+/** The answers that `StoreAnswer` describes; every other one is a fault. */
+const STATUSES: ReadonlySet<number> = new Set([200, 206, 304, 404, 416])
+/** A server that asks for a longer wait is left alone: the caller tries again at its own time. */
+const LONGEST_RETRY_AFTER_S = 10
+
+export class WebStore implements ReadableStore {
   readonly address: string
   readonly #base: URL
-  readonly #calls: Calls
+  readonly #limits: typeof DEFAULT_LIMITS
+  readonly #random: () => number
+  readonly #client: WebClient
 
-  constructor(base: URL, context: StoreContext) {
+  constructor(base: URL, { limits, random }: Pick<StoreContext, 'limits' | 'random'>) {
     this.address = base.href
     this.#base = base
-    this.#calls = new Calls(context)
+    this.#limits = { ...DEFAULT_LIMITS, ...limits }
+    this.#random = random
+    this.#client = new WebClient(this.#limits)
   }
 
-  get(name: string, options: GetOptions = {}): Promise<StoreAnswer> {
-    return readStream(this.#calls, this.#plan(name, options))
-  }
-
-  read(name: string, options: ReadOptions): Promise<StoreObject | 'unchanged' | null> {
-    return readWhole(this.#calls, this.#plan(name, options), options.maxBytes)
-  }
-
-  put(): Promise<never> {
-    return Promise.reject(WebStore.readOnly(this.#base))
-  }
-
-  list(): Promise<Listing> {
-    return Promise.reject(WebStore.readOnly(this.#base))
-  }
-
-  remove(): Promise<never> {
-    return Promise.reject(WebStore.readOnly(this.#base))
-  }
-
-  close(): Promise<void> {
-    return this.#calls.close()
-  }
-
-  /** The fault of writing to a web server. */
-  static readOnly(base: URL): StoreError {
-    const bucket = asBucket(base)
-    return new StoreError(
-      `${base.href}: a web server can be read and not written to${bucket === null ? '; expected s3://BUCKET/PREFIX' : `, did you mean "${bucket}"?`}`,
+  get(name: string, { range, ifNoneMatch, signal }: GetOptions = {}): Promise<StoreAnswer> {
+    const { attempts: most, retryFirstMs: firstPauseMs, retryLongestMs: longestPauseMs } = this.#limits
+    const url = new URL(name, this.#base)
+    const headers = {
+      ...(range !== undefined && { range: `bytes=${range.from}-${range.to ?? ''}` }),
+      ...(ifNoneMatch != null && { 'if-none-match': ifNoneMatch }),
+    }
+    return withAttempts(
+      {
+        most,
+        firstPauseMs,
+        longestPauseMs,
+        longestRetryAfterS: LONGEST_RETRY_AFTER_S,
+        random: this.#random,
+        signal,
+      },
+      async () => {
+        const answer = await this.#client.ask({ url, headers, signal, prefix: `${url.href}: ` })
+        if (!STATUSES.has(answer.status)) throw faultOf(url, answer)
+        if (answer.status !== 200 && answer.status !== 206) answer.body.destroy()
+        return answer as StoreAnswer
+      },
     )
   }
 
-  #plan(name: string, options: GetOptions): CallPlan {
-    const url = new URL(name, this.#base)
-    return {
-      what: url.href,
-      make: () => Promise.resolve({ method: 'GET', url, headers: readHeaders(options) }),
-      accepted: READ_STATUSES,
-      faultOf: (answer) => this.#faultOf(url, answer),
-      signal: options.signal,
-    }
+  close(): Promise<void> {
+    this.#client.close()
+    return Promise.resolve()
   }
+}
 
-  #faultOf(url: URL, answer: CallAnswer): StoreError {
-    const { status, headers } = answer
-    const fault = { status, passing: isPassing(status), retryAfter: retryAfterOf(answer) }
-    if (status === 401 || status === 403) {
-      return new StoreError(`${url.href}: the web server refuses access (${status})`, fault)
-    }
-    if (status >= 300 && status < 400) {
-      const location = headers.location ?? ''
-      const to = URL.canParse(location, url.href) ? new URL(location, url) : null
-      const where = to === null || to.username !== '' ? '' : ` to ${to.origin}${to.pathname}`
-      return new StoreError(
-        `${url.href}: the web server redirects (${status})${where}; name the address that it redirects to`,
-        fault,
-      )
-    }
-    return new StoreError(`${url.href}: the web server answered ${status}`, fault)
+function faultOf(url: URL, answer: WebAnswer): RequestFault {
+  const { status, headers } = answer
+  if (status === 401 || status === 403) {
+    return statusFault(`${url.href}: the web server refuses access (${status})`, answer)
   }
+  if (status >= 300 && status < 400) {
+    const location = headers.location ?? ''
+    const to = URL.canParse(location, url.href) ? new URL(location, url) : null
+    const where = to === null || to.username !== '' ? '' : ` to ${to.origin}${to.pathname}`
+    return statusFault(
+      `${url.href}: the web server redirects (${status})${where}; name the address that it redirects to`,
+      answer,
+    )
+  }
+  return statusFault(`${url.href}: the web server answered ${status}`, answer)
 }

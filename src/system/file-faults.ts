@@ -5,6 +5,22 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
 }
 
+/**
+ * Whether the system refused something: Node then gives its error number. Node's own errors have a code only.
+ */
+export function isSystemFault(error: unknown): error is NodeJS.ErrnoException & { code: string } {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    'errno' in error &&
+    typeof error.errno === 'number' &&
+    'syscall' in error &&
+    // A descriptor that is not open is a fault of the program.
+    error.code !== 'EBADF'
+  )
+}
+
 const WORDS: { readonly [code: string]: string } = {
   ENOENT: 'there is no such file or folder',
   ENOTDIR: 'a file is where a folder should be',

@@ -13,8 +13,8 @@ import { Mirror, type MirrorOptions } from '../../src/mirror/mirror.ts'
 import { MANIFEST_FILE } from '../../src/snapshot/manifest.ts'
 import { readManifest } from '../../src/snapshot/read.ts'
 import { openSource } from '../../src/sources/kinds.ts'
-import { openStore } from '../../src/store/open.ts'
-import type { Store, StoreLimits } from '../../src/store/store.ts'
+import { openReadable } from '../../src/store/open.ts'
+import type { ReadableStore, StoreLimits } from '../../src/store/store.ts'
 import { SHORT_LIMITS } from '../store/opened.ts'
 
 const FIRST = Date.UTC(2026, 2, 10) / 1000
@@ -136,7 +136,7 @@ const PATIENT = { answerMs: 20_000, stallMs: 20_000, connectMs: 20_000 }
 /** A mirror that looks when the test says so. */
 export function mirrorOf(
   t: TestContext,
-  address: string | Store,
+  address: string | ReadableStore,
   dir: string,
   options: Partial<MirrorOptions> = {},
   limits: Partial<StoreLimits> = {},
@@ -144,7 +144,7 @@ export function mirrorOf(
   const lines: string[] = []
   const source =
     typeof address === 'string'
-      ? openStore(address, {
+      ? openReadable(address, {
           environment: {},
           clock: () => FIRST,
           random: () => 0.5,

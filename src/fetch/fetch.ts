@@ -6,24 +6,29 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DEFAULT_HOST_LIMITS, type Configuration, type ConfiguredSource } from '../sources/configuration.ts'
+import {
+  DEFAULT_HOST_LIMITS,
+  type Configuration,
+  type ConfiguredSource,
+  type HostLimits,
+} from '../sources/configuration.ts'
+import { literalAddress } from '../store/allowed-addresses.ts'
+import { RequestFault, WebClient, withAttempts } from '../store/web-request.ts'
+import { errorCode, isSystemFault } from '../system/file-faults.ts'
 import { makeFolder } from '../system/files.ts'
 import { LockError, lockInTurn, type Lock } from '../system/lock.ts'
-import { openWays, wayTo } from './border.ts'
-import { download, DownloadError, TEMPORARY_PREFIX, type DownloadRequest } from './download.ts'
-import { isThere, readIndex, writeIndex, type Index } from './fetched.ts'
-import { Host } from './host.ts'
-import { planFiles, type PlannedFile } from './plan.ts'
+import { owningStrayFaults } from '../system/stray-faults.ts'
+import { download, TEMPORARY_PREFIX, type DownloadRequest } from './download.ts'
+import { isDue, isThere, planFiles, readIndex, writeIndex, type Index, type PlannedFile } from './plan.ts'
 
 const LOCK_FILE = '.fetching.lock'
 /** How long to wait for another builder that fetches into the same folder. */
 const LOCK_PATIENCE_MS = 1000
 
-const ATTEMPTS = 4
-/** Before the second attempt; doubled for each further one. */
-const RETRY_FIRST_SECONDS = 0.5
 /** A server that asks for a longer wait is left alone until the next build. */
-const RETRY_LONGEST_SECONDS = 60
+const ATTEMPTS = { most: 4, firstPauseMs: 500, longestPauseMs: 60_000, longestRetryAfterS: 60 }
+/** After so many downloads in a row without an answer a host is left alone. */
+const MAX_UNANSWERED = 3
 
 /** Failures of one source that are listed one by one. */
 const FAILURES_SHOWN = 50
@@ -49,8 +54,8 @@ export interface FetchContext {
   /** Takes how far the work is, and what must not be lost. */
   report: { progress(message: string): void; line(message: string): void }
   timeouts?: FetchTimeouts
-  /** Waits before another attempt; for tests. */
-  pause?: (seconds: number) => Promise<void>
+  /** Waits so many milliseconds before another attempt; for tests. */
+  pause?: (ms: number) => Promise<void>
 }
 
 /** What became of a source's files, for the report. */
@@ -76,26 +81,6 @@ export interface FetchOutcome {
   failures: { url: string; reason: string; usedFrom: number | null }[]
 }
 
-/** The planned files that a fetch at `now` would ask for. */
-export function dueFiles(source: ConfiguredSource, now: number): PlannedFile[] {
-  const index = readIndex(source.folder)
-  return planFiles(source, now).filter((file) => isDue(source, file, index, now))
-}
-
-/**
- * A refresh is aligned to the clock, as builds are: otherwise a build a second early would ask for nothing.
- */
-function isDue(
-  { folder, refresh }: ConfiguredSource,
-  { to, url }: PlannedFile,
-  index: Index,
-  now: number,
-): boolean {
-  const entry = index.get(to)
-  if (entry === undefined || entry.url !== url || !isThere(folder, to, entry)) return true
-  return Math.floor(now / refresh) > Math.floor(entry.checked / refresh)
-}
-
 /**
  * Fetches what is due of all sources, each source by itself. Never throws for what servers do: the outcomes
  * say it, in the order of the sources that fetch anything.
@@ -105,18 +90,21 @@ export async function fetchSources(
   context: FetchContext,
 ): Promise<FetchOutcome[]> {
   const { connect, headers, body } = context.timeouts ?? DEFAULT_TIMEOUTS
-  const ways = openWays(
-    {
-      headersTimeout: headers * 1000,
-      bodyTimeout: body * 1000,
-      maxHeaderSize: 64 * 1024,
-      pipelining: 1,
-    },
-    connect * 1000,
-  )
-  const allowed = new Set<string>()
-  for (const [host, limits] of configuration.hosts) if (limits.private) allowed.add(host)
-  const way: Way = (url, first) => wayTo(url, first, allowed, ways)
+  const limits = {
+    connectMs: connect * 1000,
+    answerMs: headers * 1000,
+    stallMs: body * 1000,
+    slowestBytesPerSecond: 0,
+  }
+  // A connection of the one is never used again by the other.
+  const anywhere = new WebClient(limits)
+  const toPublic = new WebClient(limits, { onlyPublic: true })
+  const clientOf: ClientOf = (url, first) => {
+    const isWritten =
+      url.origin === first.origin && (literalAddress(url) !== null || url.hostname === 'localhost')
+    if (isWritten || configuration.hosts.get(url.host)?.private === true) return anywhere
+    return toPublic
+  }
   const hosts = new Map<string, Host>()
   const hostOf = (url: string): Host => {
     const { host } = new URL(url)
@@ -131,19 +119,65 @@ export async function fetchSources(
     return await Promise.all(
       configuration.sources
         .filter(({ downloads }) => downloads.length > 0)
-        .map((source) => fetchSource(source, hostOf, way, context)),
+        .map((source) => fetchSource(source, hostOf, clientOf, context)),
     )
   } finally {
-    await Promise.all([ways.anywhere.destroy(), ways.public.destroy()])
+    anywhere.close()
+    toPublic.close()
   }
 }
 
-type Way = DownloadRequest['way']
+/** Requests to one host: few at a time, not too close together, and none any more once it does not answer. */
+class Host {
+  readonly #limits: HostLimits
+  readonly #waiting: (() => void)[] = []
+  #running = 0
+  #nextStart = 0
+  #unanswered = 0
+
+  constructor(limits: HostLimits) {
+    this.#limits = limits
+  }
+
+  /** @throws RequestFault of `task`, or since the host is left alone */
+  async run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    if (this.#running >= this.#limits.connections) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    } else this.#running++
+    try {
+      if (this.#unanswered >= MAX_UNANSWERED) throw new RequestFault('the host does not answer')
+      signal.throwIfAborted()
+      await this.#keepGap()
+      signal.throwIfAborted()
+      const result = await task()
+      this.#unanswered = 0
+      return result
+    } catch (error) {
+      const isUnanswered = error instanceof RequestFault && error.status === null && error.passing
+      if (isUnanswered) this.#unanswered++
+      throw error
+    } finally {
+      // The next in the queue takes over the slot.
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#running--
+      else next()
+    }
+  }
+
+  async #keepGap(): Promise<void> {
+    const now = performance.now()
+    const start = Math.max(now, this.#nextStart)
+    this.#nextStart = start + this.#limits.gapMs
+    if (start > now) await sleep(start - now)
+  }
+}
+
+type ClientOf = DownloadRequest['clientOf']
 
 async function fetchSource(
   source: ConfiguredSource,
   hostOf: (url: string) => Host,
-  way: Way,
+  clientOf: ClientOf,
   context: FetchContext,
 ): Promise<FetchOutcome> {
   const { name, folder } = source
@@ -176,7 +210,7 @@ async function fetchSource(
       files.map(async (file) => {
         if (isDue(source, file, index, now)) {
           const host = hostOf(file.url)
-          await fetchFile(file, host, { folder, index, way, outcome, signal }, context)
+          await fetchFile(file, host, { folder, index, clientOf, outcome, signal }, context)
         } else outcome.fresh++
         context.report.progress(`${name}: ${++done} of ${files.length} files`)
       }),
@@ -215,14 +249,14 @@ function newOutcome({ name, fetchWithin }: ConfiguredSource): FetchOutcome {
   }
 }
 
-/** A signal with a DownloadError as its reason. */
+/** A signal with a RequestFault as its reason. */
 function timeLimit(
   seconds: number,
   reason: string,
   passing: boolean,
 ): { signal: AbortSignal; end: () => void } {
   const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(new DownloadError(reason, { passing })), seconds * 1000)
+  const timer = setTimeout(() => controller.abort(new RequestFault(reason, { passing })), seconds * 1000)
   return { signal: controller.signal, end: () => clearTimeout(timer) }
 }
 
@@ -230,7 +264,7 @@ function timeLimit(
 interface SourceFetch {
   readonly folder: string
   readonly index: Index
-  readonly way: Way
+  readonly clientOf: ClientOf
   readonly outcome: FetchOutcome
   /** Ends all that is fetched for the source. */
   readonly signal: AbortSignal
@@ -239,7 +273,7 @@ interface SourceFetch {
 async function fetchFile(
   file: PlannedFile,
   host: Host,
-  { folder, index, way, outcome, signal: ofSource }: SourceFetch,
+  { folder, index, clientOf, outcome, signal: ofSource }: SourceFetch,
   context: FetchContext,
 ): Promise<void> {
   const { url, to, content, maxBytes } = file
@@ -253,9 +287,10 @@ async function fetchFile(
       const limit = timeLimit(whole, `not done within ${whole} s, all attempts together`, true)
       const signal = AbortSignal.any([limit.signal, ofSource])
       const { headers, query } = file.download
+      const wanted = { url, path, content, maxBytes, headers, query, validators: entry, clientOf }
       try {
-        return await withAttempts(context, signal, () =>
-          download({ url, path, content, maxBytes, headers, query, validators: entry, way, signal }),
+        return await withAttempts({ ...ATTEMPTS, ...context, signal }, () =>
+          owningStrayFaults((ended) => download({ ...wanted, signal: AbortSignal.any([signal, ended]) })),
         )
       } finally {
         limit.end()
@@ -274,35 +309,16 @@ async function fetchFile(
   } catch (error) {
     outcome.failed++
     if (outcome.failures.length >= FAILURES_SHOWN) return
-    const reason =
-      error instanceof DownloadError
-        ? error.message
-        : `cannot be written (${(error as NodeJS.ErrnoException).code})`
-    outcome.failures.push({ url, reason, usedFrom: existsSync(path) ? (known?.checked ?? null) : null })
+    const usedFrom = existsSync(path) ? (known?.checked ?? null) : null
+    outcome.failures.push({ url, reason: reasonOf(error), usedFrom })
   }
 }
 
-/** Tries again after a passing failure, with pauses that grow and differ from client to client. */
-async function withAttempts<T>(
-  context: FetchContext,
-  signal: AbortSignal,
-  attempt: () => Promise<T>,
-): Promise<T> {
-  const { random } = context
-  const pause =
-    context.pause ?? ((seconds: number) => sleep(seconds * 1000, undefined, { signal }).catch(() => {}))
-  for (let made = 1; ; made++) {
-    try {
-      return await attempt()
-    } catch (error) {
-      const isPassing =
-        error instanceof DownloadError && error.passing && error.retryAfter <= RETRY_LONGEST_SECONDS
-      if (!isPassing || made === ATTEMPTS || signal.aborted) throw error
-      const wait = RETRY_FIRST_SECONDS * 2 ** (made - 1) * (0.5 + random())
-      await pause(Math.max(wait, error.retryAfter))
-      signal.throwIfAborted()
-    }
-  }
+/** An unknown error's own message may hold a secret. */
+function reasonOf(error: unknown): string {
+  if (error instanceof RequestFault) return error.message
+  if (isSystemFault(error)) return `cannot be written (${errorCode(error)})`
+  return `a fault of this program (${error instanceof Error ? error.name : typeof error}, ${errorCode(error)})`
 }
 
 /** Removes fetched files that are no longer planned: past days, stations that left the list. */

@@ -1,0 +1,197 @@
+/**
+ * Servers that close, trickle, cut, lie and never end: a file fails by name at most, and the other files and
+ * networks of the build are published.
+ */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { buildSnapshot } from '../../src/build/build.ts'
+import { BuildReport } from '../../src/build/report.ts'
+import { fetchSources, type FetchOutcome } from '../../src/fetch/fetch.ts'
+import { readConfiguration } from '../../src/sources/configuration.ts'
+import { openReadable } from '../../src/store/open.ts'
+import { amount } from '../faults/folder.ts'
+import { runCli, temporaryFolder } from '../live.ts'
+import { CLOSING, MISBEHAVIOURS, startRaw, type RawServer } from './raw-server.ts'
+
+const NOW = Date.UTC(2026, 2, 27, 12) / 1000
+/** Long enough for a good server on a busy machine, short for one that says nothing. */
+const TIMEOUTS = { connect: 10, headers: 3, body: 3, whole: 15 }
+const BIG_BYTES = 9_000_000
+
+/** A configuration with one source for each list of files. */
+function configurationOf(
+  t: TestContext,
+  sources: { name: string; files: { url: string; to: string; maxBytes?: number }[] }[],
+): string {
+  const file = join(temporaryFolder(t), 'groundswell.config.json')
+  const hosts = new Set(sources.flatMap(({ files }) => files.map(({ url }) => new URL(url).host)))
+  writeFileSync(
+    file,
+    JSON.stringify({
+      sources: sources.map(({ name, files }) => ({ name, kind: 'csv', folder: name, fetch: files })),
+      hosts: Object.fromEntries([...hosts].map((host) => [host, { connections: 8, gapMs: 0 }])),
+    }),
+  )
+  return file
+}
+
+function fetchAll(file: string): Promise<FetchOutcome[]> {
+  return fetchSources(readConfiguration(file, {}), {
+    clock: () => NOW,
+    random: () => 0,
+    report: { progress: () => {}, line: () => {} },
+    timeouts: TIMEOUTS,
+    pause: () => Promise.resolve(),
+  })
+}
+
+for (const [name, send] of Object.entries(CLOSING)) {
+  test(`Big files come whole from a server that closes its connections: ${name}.`, async (t) => {
+    const body = randomBytes(BIG_BYTES)
+    const raw = await startRaw(t, (socket) => send(socket, body))
+    const files = Array.from({ length: 8 }, (_, i) => ({ url: `${raw.url}/${i}`, to: `${i}.bin` }))
+    const file = configurationOf(t, [{ name: 'net', files }])
+    const [outcome] = await fetchAll(file)
+    assert.deepEqual([outcome.failures, outcome.bytes], [[], 8 * BIG_BYTES])
+    for (const { to } of files) assert.ok(readFileSync(join(file, '..', 'net', to)).equals(body), to)
+
+    const store = openReadable(raw.url, { environment: {}, clock: () => NOW, random: () => 0 })
+    t.after(() => store.close())
+    const bodies = await Promise.all(files.map(({ to }) => store.get(to)))
+    for (const answer of bodies) {
+      const chunks: Buffer[] = []
+      for await (const chunk of answer.body as AsyncIterable<Buffer>) chunks.push(chunk)
+      assert.ok(Buffer.concat(chunks).equals(body), 'as a store')
+    }
+  })
+}
+
+const NETWORKS = ['one', 'two', 'three', 'four', 'five']
+
+/** The files of a network with one buoy. */
+function filesOf(network: string): { [path: string]: Buffer } {
+  const rows = Array.from({ length: 100 }, (_, i) => {
+    const time = new Date((NOW - 1800 * i) * 1000).toISOString()
+    return `${network},${network}1,${time},1.${i % 10}`
+  })
+  return {
+    '/sources.csv': Buffer.from(`name,network,credit,licence\n${network},coastal,x,CC0-1.0\n`),
+    '/buoys.csv': Buffer.from(
+      `source,identifier,name,lat,lng,country,timezone,virtual\n${network},${network}1,Buoy ${network},43.4,-${5 + NETWORKS.indexOf(network)},FR,Europe/Paris,\n`,
+    ),
+    '/rows.csv': Buffer.from(`source,identifier,time,significant_height\n${rows.join('\n')}\n`),
+  }
+}
+
+/** Builds what the sources of a configuration have after a fetch. Returns the networks with readings. */
+async function networksOf(t: TestContext, file: string): Promise<string[]> {
+  const outcomes = await fetchAll(file)
+  const report = new BuildReport({ maxBadShare: 0.1, write: () => {}, terminal: false, clock: () => 0 })
+  for (const outcome of outcomes) report.fetched(outcome)
+  await buildSnapshot({
+    sources: readConfiguration(file, {}).sources.map(({ source }) => source),
+    out: join(temporaryFolder(t), 'snapshots'),
+    asOf: null,
+    now: NOW,
+    latest: NOW + 3600,
+    report,
+  })
+  return report
+    .document()
+    .networks.filter(({ buoys }) => buoys > 0)
+    .map(({ name }) => name)
+    .toSorted()
+}
+
+async function startNetworks(t: TestContext): Promise<{ file: string; servers: Map<string, RawServer> }> {
+  const servers = new Map<string, RawServer>()
+  const sources = []
+  for (const name of NETWORKS) {
+    const raw = await startRaw(t, goodAnswer(name))
+    servers.set(name, raw)
+    const files = ['sources.csv', 'buoys.csv', 'rows.csv'].map((path) => ({
+      url: `${raw.url}/${path}`,
+      to: path === 'rows.csv' ? 'readings/rows.csv' : path,
+      maxBytes: 1_000_000,
+    }))
+    sources.push({ name, files })
+  }
+  return { file: configurationOf(t, sources), servers }
+}
+
+const goodAnswer = (network: string): RawServer['answer'] => {
+  const files = filesOf(network)
+  return (socket, path) => CLOSING['HTTP/1.0 with a length'](socket, files[path])
+}
+
+/** Most of the time a build waits for a server that says nothing. */
+const BUILDS_AT_A_TIME = 6
+
+test('Of five networks each in turn misbehaves in every way, and the other four are published.', async (t) => {
+  const ways = Object.entries(MISBEHAVIOURS)
+  assert.ok(ways.length >= 10)
+  // Each way once, and each network in turn; for long runs each network in each way.
+  const all = ways.flatMap(([way, misbehave], i) =>
+    NETWORKS.map((_, k) => ({ bad: NETWORKS[(i + k) % NETWORKS.length], way, misbehave, round: k })),
+  )
+  const rounds = amount(1, NETWORKS.length)
+  const cases = all.filter(({ round }) => round < rounds)
+  const runNext = async (): Promise<void> => {
+    for (let next = cases.pop(); next !== undefined; next = cases.pop()) {
+      const { bad, way, misbehave } = next
+      const { file, servers } = await startNetworks(t)
+      const files = filesOf(bad)
+      servers.get(bad)!.answer = (socket, path) => misbehave(socket, files[path])
+      const good = NETWORKS.filter((name) => name !== bad)
+      assert.deepEqual(await networksOf(t, file), good.toSorted(), `${bad} ${way}`)
+      for (const server of servers.values()) await server.close()
+    }
+  }
+  await Promise.all(Array.from({ length: BUILDS_AT_A_TIME }, runNext))
+})
+
+/** Makes what a socket says throw, as a library may, before anything else looks at it. */
+const STRAY = `
+import { subscribe } from 'node:diagnostics_channel'
+subscribe('http.client.request.start', ({ request }) => {
+  if (!request.path.includes('rows')) return
+  if (request.path.includes('reject')) void Promise.reject(new Error('nobody waits'))
+  else request.prependOnceListener('response', ({ socket }) => {
+    socket.prependOnceListener('end', () => { throw new Error('out of turn') })
+  })
+})
+`
+
+test('What a library throws out of turn fails its file by name, and the others are published.', async (t) => {
+  const { file, servers } = await startNetworks(t)
+  const configuration = JSON.parse(readFileSync(file, 'utf8')) as {
+    sources: { fetch: { url: string; to: string }[] }[]
+  }
+  for (const [i, { fetch }] of configuration.sources.entries()) {
+    // One network throws in an event, and one leaves a promise alone.
+    const name = ['rows', 'rows-reject'][i] ?? 'lines'
+    fetch[2].url = fetch[2].url.replace('rows', name)
+    const network = NETWORKS[i]
+    servers.get(network)!.answer = (socket, path) =>
+      CLOSING['HTTP/1.0 with a length'](socket, filesOf(network)[path.replace(/lines|rows-reject/, 'rows')])
+  }
+  writeFileSync(file, JSON.stringify(configuration))
+  const preload = join(temporaryFolder(t), 'stray.mjs')
+  writeFileSync(preload, STRAY)
+  const out = join(temporaryFolder(t), 'snapshots')
+  const { code, stderr, stdout } = await runCli(['build', `--config=${file}`, `--out=${out}`], {
+    NODE_OPTIONS: `--import=${preload}`,
+  })
+  assert.equal(code, 0, stderr)
+  assert.match(stderr, /^fault: Error out of turn/m)
+  assert.match(
+    stderr,
+    /one: 1 of 3 files could not be fetched; \S+rows\.csv: a fault of this program \(Error/,
+  )
+  assert.match(stderr, /two: 1 of 3 files could not be fetched; \S+rows-reject\.csv: a fault of this program/)
+  assert.match(stdout + stderr, /published snapshot/)
+  assert.match(stdout + stderr, /3 files, |read 3 files|300 rows/)
+})
