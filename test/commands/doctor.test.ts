@@ -187,7 +187,7 @@ test('The hosts of a configuration are asked, and their clocks are compared with
   assert.deepEqual(asked, ['HEAD / without a key'])
   assert.deepEqual(of('network'), [
     `ok: 127.0.0.1:${port} answers`,
-    'advice: 127.0.0.1:9 cannot be reached: ECONNREFUSED',
+    'advice: 127.0.0.1:9 cannot be reached: nothing listens at 127.0.0.1:9',
   ])
   assert.match(of('clock')[0], /^advice: it is \S+ here, 4 hours ahead of 127\.0\.0\.1:/)
   assert.match(of('sources')[1], /^advice: B: \S+nowhere does not exist$/)
