@@ -29,6 +29,7 @@ export function startLive(t: TestContext, options: LiveOptions): Promise<Live> {
 export interface Reply {
   status: number
   headers: IncomingHttpHeaders
+  bytes: Buffer
   text: string
 }
 
@@ -82,8 +83,13 @@ export class Client {
           reply.on('data', (chunk: Buffer) => chunks.push(chunk))
           reply.once('error', reject)
           reply.once('end', () => {
-            const text = Buffer.concat(chunks).toString('utf8')
-            const answer = { status: reply.statusCode ?? 0, headers: reply.headers, text }
+            const bytes = Buffer.concat(chunks)
+            const answer = {
+              status: reply.statusCode ?? 0,
+              headers: reply.headers,
+              bytes,
+              text: bytes.toString('utf8'),
+            }
             try {
               this.#conformance.check(method, path, answer)
               resolve(answer)

@@ -207,11 +207,12 @@ test('Handlers are known to the table of operations alone.', () => {
   for (const handler of SOURCES.filter(isHandler)) assert.ok(table.has(handler), handler)
 })
 
-test('The description of the API is made from declarations and the table of errors alone.', () => {
+test('The description of the API is made from declarations, texts and the table of errors alone.', () => {
   const used = IMPORTS.filter(({ file, typeOnly }) => file.startsWith('src/openapi/') && !typeOnly)
-    .map(({ target }) => target)
-    .filter((target) => target === null || !target.startsWith('src/openapi/'))
-  assert.deepEqual([...new Set(used)], ['src/answers/errors.ts'])
+    .map(({ target, specifier }) => target ?? specifier)
+    .filter((target) => !target.startsWith('src/openapi/'))
+  // Its guides are a text beside it.
+  assert.deepEqual(new Set(used), new Set(['node:fs', 'src/answers/errors.ts']))
 })
 
 test('HDF5 files are read over the file system in memory, by one file, never over that of the machine.', () => {
@@ -340,10 +341,7 @@ test('The clock is read where a process or thread begins, and handed on from the
 
 test('Arguments, environment and exit code belong to the commands.', () => {
   const isCommands = (file: string): boolean => file === 'src/cli.ts' || file.startsWith('src/commands/')
-  // Its examples are text for programs of readers.
-  const isGuide = (file: string): boolean => file === 'src/openapi/guides.ts'
-  const elsewhere = (pattern: RegExp): string[] =>
-    filesWith(pattern).filter((file) => !isCommands(file) && !isGuide(file))
+  const elsewhere = (pattern: RegExp): string[] => filesWith(pattern).filter((file) => !isCommands(file))
   // In a clone these run before anything is compiled. A thread of the tests gets the name of its file as
   // argument.
   assert.deepEqual(elsewhere(/process\.argv/), [

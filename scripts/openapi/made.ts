@@ -6,7 +6,7 @@ import { ROUTED } from '../../src/routes.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
-export const EXAMPLES_FILE = at('src/openapi/examples.ts')
+export const EXAMPLES_FILE = at('src/openapi/examples.json')
 export const DESCRIPTION_FILE = at('clients/openapi.json')
 export const CLIENT_FILE = at('clients/typescript/groundswell.ts')
 

@@ -20,7 +20,7 @@ const examples = await askForExamples()
 const description = descriptionText(examples)
 const fault = faultOf(description)
 if (fault === null) {
-  writeFileSync(EXAMPLES_FILE, examplesText(examples))
+  writeFileSync(EXAMPLES_FILE, JSON.stringify(examples))
   execFileSync(process.execPath, [OXFMT, EXAMPLES_FILE], { stdio: 'pipe' })
   writeFileSync(DESCRIPTION_FILE, description)
   writeFileSync(CLIENT_FILE, typeScriptClient(JSON.parse(description)))
@@ -43,7 +43,7 @@ function getFrom({ base }: Live): Get {
   return async (path, key, headers) => {
     const authorization = key === null ? {} : { authorization: `Bearer ${key}` }
     const answer = await fetch(base + path, { headers: { ...headers, ...authorization } })
-    return { status: answer.status, text: await answer.text() }
+    return { status: answer.status, bytes: new Uint8Array(await answer.arrayBuffer()) }
   }
 }
 
@@ -56,13 +56,4 @@ function faultOf(text: string): string | null {
   return isFine
     ? null
     : `the change of the description breaks clients; nothing is written\n${output}\n${HOW_TO_BREAK}`
-}
-
-function examplesText(answers: ExampleAnswers): string {
-  return `/**
- * Answers of the demo snapshot, by request. Made by \`npm run openapi\`; a test checks that the server still
- * answers so.
- */
-export const EXAMPLE_ANSWERS: { readonly [request: string]: unknown } = ${JSON.stringify(answers)}
-`
 }

@@ -66,7 +66,8 @@ export function buoyColumns({ catalog, readings }: Dataset, ordinalOf: OrdinalOf
 }
 
 /**
- * The buoy beside a list of something of its: positions are in tables by default, the rest is to be named.
+ * The buoy beside a list of something of its: tables have by default where and which it is, so that files of
+ * several buoys can be put together. The rest is to be named.
  */
 export function buoyBeside(dataset: Dataset, ordinal: number, withId: boolean): Column[] {
   const { id, name, lat, lng, source, dtz } = buoyColumns(dataset, () => ordinal)
@@ -75,7 +76,11 @@ export function buoyBeside(dataset: Dataset, ordinal: number, withId: boolean): 
     name: `buoy.${column.name}`,
     beside: column === lat || column === lng ? 'tables' : 'fields',
   })
-  return [...(withId ? [id] : []), name, lat, lng, source, dtz].map(beside)
+  return [
+    ...[...(withId ? [id] : []), name, lat, lng, source, dtz].map(beside),
+    { ...id, name: 'buoy_id', beside: 'tables' },
+    { ...name, name: 'buoy_name', beside: 'tables' },
+  ]
 }
 
 /** What files say of the buoy whose readings they hold. */

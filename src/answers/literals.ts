@@ -1,7 +1,8 @@
 /**
- * ASCII text ready to be stored eight bytes at a time: as doubles, and as tables of short texts by index.
+ * Text ready to be stored eight bytes at a time: as doubles, and as tables of short texts by index.
  *
- * ASCII in a double is never a NaN (its exponent would need a byte above 0x7f), so no bits change on the way.
+ * UTF-8 in a double is never a NaN (its exponent would need two bytes that never follow each other), so no
+ * bits change on the way.
  */
 
 import { sharedOnce } from '../system/thread-memory.ts'
@@ -18,21 +19,23 @@ export function word(text: string): number {
   return WORD[0]
 }
 
-/** ASCII text as doubles of eight bytes each, the last padded with zeros. */
+/** Text in UTF-8 as doubles of eight bytes each, the last padded with zeros. */
 export function wordsOf(text: string): Float64Array {
-  const padded = new Uint8Array(Math.ceil(text.length / 8) * 8)
-  ENCODER.encodeInto(text, padded)
+  const bytes = ENCODER.encode(text)
+  const padded = new Uint8Array(Math.ceil(bytes.length / 8) * 8)
+  padded.set(bytes)
   return new Float64Array(padded.buffer)
 }
 
-/** ASCII text of any length, ready to be stored eight bytes at a time. */
+/** Text of any length, ready to be stored eight bytes at a time. */
 export class Literal {
   readonly words: Float64Array
+  /** In bytes of UTF-8. */
   readonly length: number
 
   constructor(text: string) {
     this.words = wordsOf(text)
-    this.length = text.length
+    this.length = ENCODER.encode(text).length
   }
 }
 

@@ -118,9 +118,23 @@ function exampleFor({ name, example }, buoy) {
   return typeof example === 'string' ? shifted(example, buoy) : example
 }
 
+/**
+ * Scalar takes `application/geo+json` for `application/json` and shows its examples in place of those of JSON.
+ * Types are compared without regard to case, but not by Scalar.
+ */
+function toldApart(content) {
+  return Object.fromEntries(
+    Object.entries(content).map(([type, media]) => [type.replace('+json', '+JSON'), media]),
+  )
+}
+
 /** The description with the address of this server, and with examples of its time and of one of its buoys. */
 function localized(description, buoy) {
   const { info } = description
+  for (const { get } of Object.values(description.paths)) {
+    const { 200: success } = get.responses
+    success.content = toldApart(success.content)
+  }
   info.description = info.description.replaceAll(WRITTEN.server, location.origin)
   if (buoy === null) return description
   info.description = shifted(info.description, buoy)

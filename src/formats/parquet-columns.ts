@@ -79,7 +79,7 @@ function uuids(id: number): ReadingColumn['values'] {
 
 /** All columns that the readings of `buoy` can have, by their names. */
 function columnsOf(buoy: ReadingsBuoy): readonly ReadingColumn[] {
-  const { buoy_id: _, buoy_slug: __, source: ___, ...kept } = READING_COLUMNS
+  const { buoy_slug: _, source: __, ...kept } = READING_COLUMNS
   return [
     ...Object.values(kept).filter(({ name }) => name !== 'time'),
     // Readings of one buoy mostly come at equal intervals.
@@ -119,6 +119,7 @@ function columnsOf(buoy: ReadingsBuoy): readonly ReadingColumn[] {
     degrees('buoy.lng', buoy.lng),
     sameText('buoy.source', buoy.source),
     sameText('buoy.dtz', buoy.dtz),
+    sameText('buoy_name', buoy.name),
   ]
 }
 

@@ -19,6 +19,7 @@ import { choice, date, integer, timestamp, type QueryOf } from '../answers/param
 import { READING_BYTES } from '../answers/reading.ts'
 import { writeReadings } from '../answers/reading-writer.ts'
 import { NewestReadings } from '../answers/newest-readings.ts'
+import { csvText } from '../bulk/csv.ts'
 import { buoyBeside, buoyPlace, readingsBuoy } from '../answers/buoy-table.ts'
 import { csvReadings } from '../answers/reading-csv.ts'
 import { readingColumns, type ReadingCursor } from '../answers/reading-table.ts'
@@ -156,7 +157,15 @@ function tableOf({ view, query, path: [buoyId], isWhole }: TableRequest<typeof p
     // They write the usual members and no others.
     ...(query.include === undefined && {
       bulk: {
-        csv: csvReadings(cursor, `${catalog.lat[ordinal]},${catalog.lng[ordinal]}`),
+        csv: csvReadings(
+          cursor,
+          [
+            catalog.lat[ordinal],
+            catalog.lng[ordinal],
+            catalog.id[ordinal],
+            csvText(catalog.names[ordinal]),
+          ].join(),
+        ),
         ndjson: {
           rowBytes: READING_BYTES,
           write: (writer, row, step, rows) =>

@@ -1,13 +1,12 @@
 /**
  * The OpenAPI 3.1 description of the service. It is made from what serves: the table of operations, whose
  * declarations also check parameters, and the table of errors. Meanings of fields are in `schemas.ts`, texts
- * in `operations.ts` and `guides.ts`, answers of the demo snapshot in `examples.ts`.
+ * in `operations.ts` and `guides.md`, answers of the demo snapshot in `examples.json`.
  */
+import { readFileSync } from 'node:fs'
 import { ERRORS, type ErrorCode } from '../answers/errors.ts'
 import type { Declared, Operation } from '../answers/operation.ts'
 import type { Parameter } from '../answers/parameters.ts'
-import { EXAMPLE_ANSWERS } from './examples.ts'
-import { guidesText } from './guides.ts'
 import {
   ANONYMOUS_RATE_HEADERS,
   HEADER_PARAMETERS,
@@ -16,8 +15,16 @@ import {
   STREAM_HEADERS,
   SUCCESS_HEADERS,
 } from './headers.ts'
-import { FEATURE_COLLECTION, shapeContents, shapeHeaders, shapeParameters } from './formats.ts'
-import { OPERATION_TEXTS, PATH_PARAMETERS, STREAM_EXAMPLES, TAGS, type ExampleAnswers } from './operations.ts'
+import { FEATURE_COLLECTION, FORMAT_CONTENTS, shapeHeaders, shapeParameters } from './formats.ts'
+import {
+  EXAMPLE_ANSWERS,
+  exampleRequests,
+  OPERATION_TEXTS,
+  PATH_PARAMETERS,
+  STREAM_EXAMPLES,
+  TAGS,
+  type ExampleAnswers,
+} from './operations.ts'
 import { pascal, responses } from './responses.ts'
 import { ANSWERS, SCHEMAS, type Schema } from './schemas.ts'
 
@@ -84,7 +91,7 @@ export function openApiDocument(
       title: 'groundswell',
       version: VERSION,
       summary: 'Ocean wave-buoy data: read-only, over HTTP, in JSON, CSV, NDJSON and GeoJSON.',
-      description: guidesText(basePath),
+      description: guides().replaceAll('8080BASE', `8080${basePath}`),
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: basePath }],
@@ -109,6 +116,9 @@ export function openApiDocument(
     },
   }
 }
+
+/** The guides of the documentation, in Markdown. `BASE` stands for the base path. */
+const guides = (): string => readFileSync(new URL('./guides.md', import.meta.url), 'utf8').trimEnd()
 
 /** Whether it is answered with a stream of events. */
 const isStream = (operation: Declared): boolean => !('answer' in operation)
@@ -233,7 +243,7 @@ function answerSchema(name: string): Schema {
 }
 
 function success(operation: Declared, answers: ExampleAnswers): Schema {
-  const { examples } = OPERATION_TEXTS[operation.name]
+  const formats = operation.tables?.formats ?? ['json']
   return {
     description: ANSWERS[operation.name].data.description ?? 'The answer.',
     headers: {
@@ -243,18 +253,19 @@ function success(operation: Declared, answers: ExampleAnswers): Schema {
       ...shapeHeaders(operation),
       ...(operation.language === true ? { Vary: { $ref: '#/components/headers/VaryLanguage' } } : {}),
     },
-    content: {
-      'application/json': {
-        schema: { $ref: `#/components/schemas/${answerName(operation)}` },
-        examples: Object.fromEntries(
-          Object.entries(examples).map(([word, request]) => [
-            word,
-            { summary: `GET ${request}`, value: answers[request] },
-          ]),
-        ),
-      },
-      ...shapeContents(operation),
-    },
+    content: Object.fromEntries(
+      formats.map((format) => {
+        const { type, schema } =
+          format === 'json'
+            ? { type: 'application/json', schema: { $ref: `#/components/schemas/${answerName(operation)}` } }
+            : FORMAT_CONTENTS[format]
+        const examples = exampleRequests(operation, format).map(({ word, request }) => [
+          word,
+          { summary: `GET ${request}`, value: answers[request] },
+        ])
+        return [type, { schema, examples: Object.fromEntries(examples) as Schema }]
+      }),
+    ),
   }
 }
 

@@ -5,27 +5,25 @@ import type { Schema } from './schemas.ts'
 
 const COLUMN = '[a-z_]+([.][a-z_]+)*'
 
-const CONTENTS: { readonly [format in Exclude<Format, 'json'>]: { readonly [type: string]: Schema } } = {
+/** Contents of a success beside JSON. */
+export const FORMAT_CONTENTS: {
+  readonly [format in Exclude<Format, 'json'>]: { readonly type: string; readonly schema: Schema }
+} = {
   csv: {
-    'text/csv': {
-      schema: {
-        type: 'string',
-        description: 'A line with the names of the columns, then a line for each item (RFC 4180).',
-      },
+    type: 'text/csv',
+    schema: {
+      type: 'string',
+      description: 'A line with the names of the columns, then a line for each item (RFC 4180).',
     },
   },
   ndjson: {
-    'application/x-ndjson': {
-      schema: { type: 'string', description: 'The items of the list, a line of JSON each.' },
-    },
+    type: 'application/x-ndjson',
+    schema: { type: 'string', description: 'The items of the list, a line of JSON each.' },
   },
-  geojson: {
-    'application/geo+json': { schema: { $ref: '#/components/schemas/FeatureCollection' } },
-  },
+  geojson: { type: 'application/geo+json', schema: { $ref: '#/components/schemas/FeatureCollection' } },
   parquet: {
-    'application/vnd.apache.parquet': {
-      schema: { type: 'string', format: 'binary', description: 'A Parquet file with a row for each item.' },
-    },
+    type: 'application/vnd.apache.parquet',
+    schema: { type: 'string', format: 'binary', description: 'A Parquet file with a row for each item.' },
   },
 }
 
@@ -123,13 +121,6 @@ function formatText({ formats }: Tables): string {
 
 function query(name: string, description: string, schema: Schema): Schema {
   return { name, in: 'query', required: false, description, schema }
-}
-
-/** The contents of a success beside JSON. */
-export function shapeContents({ tables }: Declared): { [type: string]: Schema } {
-  const contents: { [type: string]: Schema } = {}
-  for (const format of tables?.formats ?? []) if (format !== 'json') Object.assign(contents, CONTENTS[format])
-  return contents
 }
 
 /** The headers that only answers in other formats have. */

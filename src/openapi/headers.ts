@@ -21,7 +21,6 @@ export const HEADER_PARAMETERS: { readonly [name: string]: Schema } = {
     description:
       'Sets the format of a request without `format`: `text/csv`, `application/x-ndjson`, `application/geo+json` or `application/vnd.apache.parquet`, where the operation has it; else JSON.',
     schema: { type: 'string' },
-    example: 'text/csv',
   },
   LastEventId: {
     name: 'Last-Event-ID',

@@ -1,7 +1,10 @@
 /**
  * What the documentation says about each operation beside the declarations of its handler: a description of
- * its answer, and example requests to the demo data. The answers to these are in `examples.ts`.
+ * its answer, and example requests to the demo data. The answers to these are in `examples.json`.
  */
+import type { Declared } from '../answers/operation.ts'
+import type { Format } from '../answers/shape.ts'
+import EXAMPLES from './examples.json' with { type: 'json' }
 
 type Tag = 'Buoys' | 'Readings' | 'Satellites' | 'Conditions' | 'Changes'
 
@@ -193,8 +196,32 @@ export interface Refused {
   key?: 'none' | 'wrong' | 'used-up'
 }
 
-/** Bodies of answers by request, and of refusals by `refusalKey`. */
+/**
+ * Bodies of answers by request, and of refusals by `refusalKey`: what is not JSON as text, Parquet as a table
+ * of what is in the file.
+ */
 export type ExampleAnswers = { readonly [request: string]: unknown }
+
+/** `npm run openapi` writes them; a test checks that a server over the demo still answers so. */
+export const EXAMPLE_ANSWERS: ExampleAnswers = EXAMPLES
+
+export interface ExampleRequest {
+  word: string
+  request: string
+}
+
+/** The requests whose answers stand as examples of a format: all those of JSON, and the first in another. */
+export function exampleRequests({ name }: Declared, format: Format): ExampleRequest[] {
+  const requests = Object.entries(OPERATION_TEXTS[name].examples).map(([word, request]) => ({
+    word,
+    request,
+  }))
+  if (format === 'json') return requests
+  return requests.slice(0, 1).map(({ word, request }) => ({
+    word,
+    request: `${request}${request.includes('?') ? '&' : '?'}format=${format}`,
+  }))
+}
 
 /** The key of its answer among the examples. One request may be refused in several ways. */
 export function refusalKey({ status, request, word }: Refused): string {

@@ -69,7 +69,7 @@ function perTime(valueOf: (time: number, buoy: RunBuoy) => bigint | number): Rea
   }
 }
 
-/** Values of all codes, as the 32 bits of a float hold them; made when a measure is first written. */
+/** Values of all codes; made when a measure is first written. */
 const tables = new Map<MeasureName, (number | null)[]>()
 
 function tableOf(name: MeasureName): (number | null)[] {
@@ -78,7 +78,7 @@ function tableOf(name: MeasureName): (number | null)[] {
   const { scale, signed, missing } = MEASURES[name]
   const table = Array.from({ length: CODES }, (_, bits) => {
     const code = signed ? (bits << 16) >> 16 : bits
-    return code === missing ? null : Math.fround(code / scale)
+    return code === missing ? null : code / scale
   })
   tables.set(name, table)
   return table
@@ -115,7 +115,7 @@ function measureColumn(name: string, measure: MeasureName): ReadingColumn {
   const { unit } = MEASURES[measure]
   return {
     name,
-    element: { name, type: 'FLOAT', repetition_type: 'OPTIONAL' },
+    element: { name, type: 'DOUBLE', repetition_type: 'OPTIONAL' },
     unit: unit === 'degree' ? 'degrees clockwise from north' : unit,
     values: perMeasure(measure),
   }

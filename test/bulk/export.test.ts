@@ -41,7 +41,7 @@ const MEASURES = [
 ] as const
 
 /** The readings of a world, as DuckDB says them. */
-function expectedRows(world: readonly FakeBuoy[], round: (value: number) => number): object[] {
+function expectedRows(world: readonly FakeBuoy[]): object[] {
   return world
     .flatMap(({ identifier, source, rows }) =>
       rows.flatMap((row) =>
@@ -54,7 +54,7 @@ function expectedRows(world: readonly FakeBuoy[], round: (value: number) => numb
               ...Object.fromEntries(
                 MEASURES.map(([wire, name, scale]) => {
                   const code = row[name]
-                  return [wire, code === undefined ? null : round(code / scale)]
+                  return [wire, code === undefined ? null : code / scale]
                 }),
               ),
             },
@@ -67,8 +67,7 @@ const sortKey = ({ identifier, time }: { identifier: string; time: string }): st
   `${identifier} ${time}`
 
 /** CSV has no types: a column of whole numbers, or of none, is one of numbers as well. */
-const columnsAs = (type: 'FLOAT' | 'DOUBLE'): string =>
-  MEASURES.map(([wire]) => `CAST(${wire} AS ${type}) AS ${wire}`).join(', ')
+const COLUMNS = MEASURES.map(([wire]) => `CAST(${wire} AS DOUBLE) AS ${wire}`).join(', ')
 
 const code = (max: number) => fc.option(fc.nat(max), { nil: undefined, freq: 4 })
 /** A maximum that is one and a half times the significant height: builds take implausible ones out. */
@@ -123,11 +122,11 @@ test('DuckDB reads from the files every reading of random snapshots, in both for
           ? `read_csv('${out}/readings/*/*.csv', header = true)`
           : `'${out}/readings/*/*.parquet'`
       const rows = await ask(
-        `SELECT b.source_identifier AS identifier, r.source, strftime(time, '%Y-%m-%d %H:%M:%S+00') AS time, ${columnsAs(format === 'csv' ? 'DOUBLE' : 'FLOAT')}
+        `SELECT b.source_identifier AS identifier, r.source, strftime(time, '%Y-%m-%d %H:%M:%S+00') AS time, ${COLUMNS}
          FROM ${source} r JOIN '${out}/buoys-*.${format}' b ON b.id = buoy_id AND b.slug = buoy_slug AND b.source = r.source
          ORDER BY identifier, time`,
       )
-      const expected = expectedRows(world, format === 'csv' ? (value) => value : Math.fround)
+      const expected = expectedRows(world)
       assert.deepEqual(
         rows.map((row) => Object.assign({}, row)),
         expected,
@@ -152,7 +151,7 @@ async function exported(t: Parameters<typeof temporaryFolder>[0], world = SMALL_
   return { folder, dir, out, id: manifest.id }
 }
 
-test('A Parquet file has times in UTC, floats, nulls, statistics, units, credit and the id of its snapshot.', async (t) => {
+test('A Parquet file has times in UTC, doubles, nulls, statistics, units, credit and the id of its snapshot.', async (t) => {
   const { ask, close } = await duck()
   t.after(close)
   const { out, id } = await exported(t)
@@ -162,7 +161,7 @@ test('A Parquet file has times in UTC, floats, nulls, statistics, units, credit 
   assert.equal(typeOf['time'], 'TIMESTAMP WITH TIME ZONE')
   assert.equal(typeOf['id'], 'BIGINT')
   assert.equal(typeOf['buoy_slug'], 'VARCHAR')
-  for (const [wire] of MEASURES) assert.equal(typeOf[wire], 'FLOAT', wire)
+  for (const [wire] of MEASURES) assert.equal(typeOf[wire], 'DOUBLE', wire)
   const march = `'${out}/readings/north/2026-03-*.parquet'`
   const [statistics] = await ask(
     `SELECT num_values, stats_min_value, stats_max_value, stats_null_count FROM parquet_metadata(${march}) WHERE path_in_schema = 'maximum_height'`,

@@ -21,7 +21,10 @@ import {
   type Document,
 } from './markdown.ts'
 
-const DOCUMENTS = filesBelow('', '.md').map((path) => readDocument(path))
+/** Without the guides of the API, which are no page of their own. */
+const DOCUMENTS = filesBelow('', '.md')
+  .filter((path) => path !== 'src/openapi/guides.md')
+  .map((path) => readDocument(path))
 const documentAt = (path: string): Document =>
   DOCUMENTS.find((document) => document.path === path) ?? assert.fail(`${path} is missing`)
 

@@ -19,7 +19,12 @@ const LISTS = ['buoys', 'readings', 'satellite_passes', 'satellites', 'countries
 export function rowsOf(operation: string, body: JsonObject): Rows | null {
   const data = body.data as JsonObject
   const buoy = data.buoy as JsonObject | undefined
-  const beside = buoy === undefined ? {} : { 'buoy.lat': buoy.lat, 'buoy.lng': buoy.lng }
+  const beside = (id: number): JsonObject => ({
+    'buoy.lat': buoy!.lat,
+    'buoy.lng': buoy!.lng,
+    buoy_id: id,
+    buoy_name: buoy!.name,
+  })
   if (operation === 'nearest' && buoy !== undefined) return listed([buoy])
   if (operation === 'chart') {
     const times = data.time as Json[]
@@ -31,21 +36,23 @@ export function rowsOf(operation: string, body: JsonObject): Rows | null {
     const items = times.map((_, i) =>
       Object.fromEntries(names.map((name) => [name, (data[name] as Json[])[i]])),
     )
-    return { items, beside, places: null }
+    return { items, beside: beside(buoy!.id as number), places: null }
   }
   if (operation === 'series') {
     const years = data.years as { year: number; complete: boolean; points: JsonObject[] }[]
     const items = years.flatMap(({ year, complete, points }) =>
       points.map((point): JsonObject => ({ year, complete, ...point })),
     )
-    return { items, beside, places: null }
+    return { items, beside: beside(buoy!.id as number), places: null }
   }
   const key = LISTS.find((name) => name in data)
   if (key === undefined) return null
   const items = data[key] as JsonObject[]
   if (key === 'readings') {
     const place: [number, number] = [buoy!.lng as number, buoy!.lat as number]
-    return { items, beside, places: items.map(() => place) }
+    // Its id is a part of those of its readings.
+    const id = items.length === 0 ? 0 : Math.floor((items[0].id as number) / 1e10)
+    return { items, beside: beside(id), places: items.map(() => place) }
   }
   return key === 'buoys' ? listed(items) : { items, beside: {}, places: null }
 }
@@ -120,17 +127,14 @@ export function assertSameColumns(text: string, { items }: Rows, what: string): 
 const PARQUET_TYPES: { [type: string]: readonly string[] } = {
   BIGINT: ['id'],
   'TIMESTAMP WITH TIME ZONE': ['time'],
-  INTEGER: ['energy_per_wave'],
-  DOUBLE: ['buoy.lat', 'buoy.lng'],
-  VARCHAR: ['uuid', 'direction_compass', 'unit'],
+  INTEGER: ['energy_per_wave', 'buoy_id'],
+  VARCHAR: ['uuid', 'direction_compass', 'unit', 'buoy_name'],
 }
 
 /** As DuckDB shows a value of this type in JSON. */
 function inDuck(value: Json | undefined, type: string): string | number | boolean | null {
   if (value === null || value === undefined) return null
   switch (type) {
-    case 'FLOAT':
-      return Math.fround(value as number)
     case 'BIGINT':
       return JSON.stringify(value)
     case 'TIMESTAMP WITH TIME ZONE':
@@ -149,8 +153,8 @@ export function assertSameParquet(
 ): void {
   const columns = description.map((row) => [row['column_name'] as string, row['column_type'] as string])
   for (const [name, type] of columns) {
-    // Measures have 32 bits.
-    const wanted = Object.keys(PARQUET_TYPES).find((known) => PARQUET_TYPES[known].includes(name)) ?? 'FLOAT'
+    // So 4.37 is 4.37.
+    const wanted = Object.keys(PARQUET_TYPES).find((known) => PARQUET_TYPES[known].includes(name)) ?? 'DOUBLE'
     assert.equal(type, wanted, `${name}: ${what}`)
   }
   assert.equal(found.length, items.length, `rows: ${what}`)

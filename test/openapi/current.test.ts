@@ -10,8 +10,8 @@ import { CLIENT_FILE, DESCRIPTION_FILE, descriptionText } from '../../scripts/op
 import { compareDescriptions, lintDescription } from '../../scripts/openapi/redocly.ts'
 import { typeScriptClient } from '../../scripts/openapi/typescript_client.ts'
 import { openApiDocument } from '../../src/openapi/document.ts'
-import { EXAMPLE_ANSWERS } from '../../src/openapi/examples.ts'
-import { OPERATIONS } from '../../src/routes.ts'
+import { EXAMPLE_ANSWERS } from '../../src/openapi/operations.ts'
+import { OPERATIONS, ROUTED } from '../../src/routes.ts'
 import { Client, startLive, type Live } from '../live.ts'
 
 const HOW_TO_RENEW = 'if that is meant, run `npm run openapi` and commit what it changes'
@@ -93,6 +93,22 @@ for (const { what, breaks, change } of CHANGES) {
     assert.equal(isFine, !breaks, output)
   })
 }
+
+test('Every content of every answer has an example that says how it was asked for.', () => {
+  const { paths, components } = openApiDocument(ROUTED, '/v2')
+  type Contents = { [type: string]: { example?: unknown; examples?: { [word: string]: { value: unknown } } } }
+  const answers = [
+    ...Object.values(paths).map(({ get }) => get.responses['200']),
+    ...Object.values(components.responses),
+  ]
+  for (const { content = {}, description } of answers) {
+    for (const [type, { example, examples }] of Object.entries(content as Contents)) {
+      const values = [example, ...Object.values(examples ?? {}).map(({ value }) => value)]
+      const isShown = values.some((value) => value !== undefined && value !== '')
+      assert.ok(isShown, `${type} of ${String(description)}`)
+    }
+  }
+})
 
 test('Every field of an answer has a description, and every measurement a unit.', () => {
   const { components } = openApiDocument(OPERATIONS, '/v2')

@@ -167,6 +167,26 @@ test('The documentation', { timeout: 600_000 }, async (t) => {
     },
   )
 
+  await t.test('shows a real answer in each format, that of JSON first', async (t) => {
+    const { page } = await visit(t, browser, live, 'docs#tag/buoys/GET/buoys')
+    const answer = page.locator('.response-card').first()
+    await answer.getByText('"success"').waitFor()
+    assert.doesNotMatch(await page.locator('.request-card').first().innerText(), /accept/i)
+    const types = (shown: string) =>
+      page.locator('button[aria-haspopup=listbox]').filter({ hasText: shown }).first()
+    let shown = 'application/json'
+    for (const [type, text] of [
+      ['text/csv', 'id,name,slug,'],
+      ['application/x-ndjson', '{"id":1,"name":'],
+      ['application/geo+JSON', '"FeatureCollection"'],
+    ]) {
+      await types(shown).click()
+      await page.getByRole('option', { name: type, exact: true }).click()
+      await answer.getByText(text).first().waitFor()
+      shown = type
+    }
+  })
+
   await t.test('gives data for every request that is sent as the page proposes it', async (t) => {
     const { page } = await visit(t, browser, live, 'docs/')
     for (const path of ['/buoys', '/buoys/{buoy_id}/readings', '/conditions']) {

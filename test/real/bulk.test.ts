@@ -63,18 +63,16 @@ test(
       const [{ id }] = await ask(
         `SELECT id FROM '${out}/buoys-*.parquet' WHERE source_identifier = '${identifier}'`,
       )
-      // Measures of CSV have all their digits.
       const tables = {
         export: `'${out}/readings/*/*.parquet' WHERE buoy_id = ${id}`,
         parquet: `'${await save(String(id), 'parquet')}'`,
         csv: `'${await save(String(id), 'csv')}'`,
       }
       for (const [kind, table] of Object.entries(tables)) {
-        const round = kind === 'csv' ? (value: number): number => value : Math.fround
         const found = await ask(
           `SELECT CAST(epoch(time) AS INTEGER) AS time, ${Object.keys(COLUMNS).join(', ')} FROM ${table} ORDER BY time`,
         )
-        const values = assertSameValues(found, expected, round, `${kind} ${identifier}`)
+        const values = assertSameValues(found, expected, `${kind} ${identifier}`)
         t.diagnostic(`${kind} of ${identifier}: ${found.length} readings, ${values} values`)
       }
     }
@@ -82,12 +80,7 @@ test(
 )
 
 /** @returns how many values were compared */
-function assertSameValues(
-  found: readonly DuckRow[],
-  expected: readonly WorldRow[],
-  round: (value: number) => number,
-  what: string,
-): number {
+function assertSameValues(found: readonly DuckRow[], expected: readonly WorldRow[], what: string): number {
   assert.equal(found.length, expected.length, what)
   let values = 0
   found.forEach((row, i) => {
@@ -99,7 +92,7 @@ function assertSameValues(
       if (value !== null) values++
       // Whole numbers of CSV are texts in the JSON of DuckDB.
       const shown = row[column] === null ? null : Number(row[column])
-      if (shown !== (value === null ? null : round(value)))
+      if (shown !== (value === null ? null : value))
         assert.fail(`${what} ${source.time} ${column}: ${shown}, and the source has ${value}`)
     }
   })
