@@ -66,7 +66,7 @@ export function decimal(bytes: Uint8Array, from: number, to: number): number {
 /** One column of a file that holds a measure: where it is and how its text becomes a code. */
 export interface MeasureColumn {
   readonly name: MeasureName
-  /** 0-based field of the line. */
+  /** 0-based field of the line, −1 where it has none. */
   readonly field: number
   /** Code = ten-thousandths × times / over. */
   readonly times: number
@@ -132,7 +132,7 @@ interface Line {
 }
 
 /**
- * Reads the measured fields of a line into `codes`, one per column, NO_CODE where nothing was measured: an
+ * Reads the measured fields of a line into `codes` from `base` on, one per column, NO_CODE where nothing was measured: an
  * empty field, the word `MM`, a marker of the column, or a value beyond the measure's limits, which is
  * counted as skipped. A value with more decimals than its column keeps is rounded to the nearest that it
  * does, halves away from zero. Returns what is wrong with the line, or null; `fields.wrong` is then the field
@@ -143,13 +143,15 @@ export function readMeasures(
   columns: readonly MeasureColumn[],
   codes: Int32Array,
   file: FileReport,
+  base = 0,
 ): string | null {
   const { starts, ends } = fields
   for (let i = 0; i < columns.length; i++) {
     const column = columns[i]
+    codes[base + i] = NO_CODE
+    if (column.field < 0) continue
     const from = starts[column.field]
     const to = ends[column.field]
-    codes[i] = NO_CODE
     if (to === from || (bytes[from] === 77 && bytes[from + 1] === 77 && to - from === 2)) continue
     const value = decimal(bytes, from, to)
     if (value === MALFORMED) {
@@ -160,7 +162,7 @@ export function readMeasures(
     const size = Math.floor((2 * Math.abs(value) * column.times + column.over) / (2 * column.over))
     const code = codeWithin(column.limits, value < 0 ? -size : size)
     if (code === OUTSIDE) file.skipped(column.reasons.outside)
-    else codes[i] = code
+    else codes[base + i] = code
   }
   return null
 }
