@@ -11,18 +11,16 @@
  * UTC.
  */
 import { SeparatedTable } from './reading/table.ts'
-import { WaitingRows } from './reading/waiting-rows.ts'
+import { UNCOUNTED, WaitingRows } from './reading/stations.ts'
 import { join } from 'node:path'
 import { type MeasureName } from '../sea/columns.ts'
 import { type FileReport, type OpenSource, type Report, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
-import { parseDocument } from './reading/documents.ts'
-import { UNCOUNTED } from './reading/stations.ts'
+import { type FolderListing, listSource, parseDocument, readText, warnOfIgnored } from './reading/files.ts'
 import { cleanName, degreesOf } from './reading/fields.ts'
 import { dropUnusable, measureColumn, readMeasures } from './reading/measures.ts'
 import { isoSeconds } from './reading/times.ts'
-import { type FolderListing, listSource, readText, warnOfIgnored } from './reading/files.ts'
 
 const SOURCE = 'Candhis'
 

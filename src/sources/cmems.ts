@@ -11,7 +11,7 @@
  * is a different quantity and never stands in. The significant height is H1/3 (VAVH), else Hm0 (VHM0). Times
  * are UTC.
  */
-import { WaitingRows } from './reading/waiting-rows.ts'
+import { IDENTIFIER, Stations, WaitingRows } from './reading/stations.ts'
 import { join } from 'node:path'
 import type { File } from 'h5wasm'
 import { type MeasureName, NO_CODE } from '../sea/columns.ts'
@@ -28,7 +28,6 @@ import { type FileReport, type OpenSource, type Report, type Sink, type SourceCo
 import { BuildError } from '../system/build-error.ts'
 import { counted } from '../system/counted.ts'
 import type { BuoyRecord } from '../sea/records.ts'
-import { IDENTIFIER, Stations } from './reading/stations.ts'
 import { cleanName } from './reading/fields.ts'
 import { dropUnusable } from './reading/measures.ts'
 import { listFolder, missingFolder, UnusableFile, warnOfIgnored, WholeFiles } from './reading/files.ts'

@@ -8,15 +8,13 @@
  */
 import { join } from 'node:path'
 import { readRegularFile, UnfitFile } from '../system/files.ts'
-import { constituentOf } from '../sea/tidal-constituents.ts'
-import { MAX_AMPLITUDE } from '../sea/tidal-constituents.ts'
-import { parseBounded } from './reading/documents.ts'
+import { MAX_AMPLITUDE, constituentOf } from '../sea/tidal-constituents.ts'
+import { listSource, parseBounded } from './reading/files.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import { counted } from '../system/counted.ts'
 import type { HarbourRecord } from '../sea/records.ts'
 import { cleanName } from './reading/fields.ts'
-import { listSource } from './reading/files.ts'
 
 /** A station file is some 6 KB; the harbour with most constituents has 120. */
 const MAX_STATION_BYTES = 2 ** 20

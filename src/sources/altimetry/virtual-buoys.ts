@@ -3,8 +3,7 @@ import { EARTH_RADIUS_KM, haversineKm } from '../../sea/geo.ts'
 import { MICRO, type Track } from './tracks.ts'
 import { RowBatch } from '../../sea/columns.ts'
 import type { Sink, SourceContext } from '../source.ts'
-import { cleanName, degreesOf } from '../reading/fields.ts'
-import { readTable } from '../reading/table.ts'
+import { identifiedPlaceOf, type NamedPlace, readTable } from '../reading/table.ts'
 
 export const SOURCE = 'Satellite altimetry'
 
@@ -26,11 +25,8 @@ const GRID_STEP = 4
 const GRID_MAX_LAT = 72
 const MAX_VIRTUAL_BUOYS = 100_000
 
-interface VirtualPoint {
+interface VirtualPoint extends NamedPlace {
   identifier: string
-  name: string
-  lat: number
-  lng: number
 }
 
 export function gridPoints(): VirtualPoint[] {
@@ -58,18 +54,12 @@ export async function readVirtualBuoys(
   const known = new Set<string>()
   const columns = ['identifier', 'name', 'lat', 'lng']
   await readTable(path, report.file(path), columns, columns, (cell) => {
-    const identifier = cell('identifier')
-    if (!/^[^"\p{Cc}]{1,64}$/u.test(identifier)) return 'identifier is not 1 to 64 characters without quotes'
-    if (known.has(identifier)) return 'a virtual buoy with this identifier stands above'
-    const name = cleanName(cell('name'))
-    if (name === '') return 'a virtual buoy without a name'
-    const lat = degreesOf(cell('lat'), 90)
-    const lng = degreesOf(cell('lng'), 180)
-    if (Number.isNaN(lat)) return 'lat is not a number from -90 to 90'
-    if (Number.isNaN(lng)) return 'lng is not a number from -180 to 180'
+    const place = identifiedPlaceOf(cell, 'virtual buoy')
+    if (typeof place === 'string') return place
+    if (known.has(place.identifier)) return 'a virtual buoy with this identifier stands above'
     if (known.size === MAX_VIRTUAL_BUOYS) return `more than ${MAX_VIRTUAL_BUOYS} virtual buoys`
-    known.add(identifier)
-    points.push({ identifier, name, lat, lng })
+    known.add(place.identifier)
+    points.push(place)
     return null
   })
   return points

@@ -32,14 +32,19 @@ import {
   SPOT_COLUMNS,
   spotOf,
 } from './records.ts'
-import { type Handles, sendReadings } from './readings.ts'
 import type { HarbourRecord, PassRecord } from '../../sea/records.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
 import { type ReadLine, readTable } from '../reading/table.ts'
 import { cleanName } from '../reading/fields.ts'
 import { listFolder, listSource, readText, warnOfIgnored } from '../reading/files.ts'
-import { type ForecastPoints, forecastOf, gatherForecasts } from './forecasts.ts'
-import { secondsOf } from './cells.ts'
+import {
+  type ForecastPoints,
+  forecastOf,
+  gatherForecasts,
+  type Handles,
+  secondsOf,
+  sendReadings,
+} from './rows.ts'
 
 /** Opens `folder` as a set of CSV tables. */
 export const openCsv: OpenSource = (folder) => ({

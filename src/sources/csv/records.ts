@@ -8,11 +8,11 @@ import type {
   SourceInfo,
   SpotRecord,
 } from '../../sea/records.ts'
-import type { Cell } from '../reading/table.ts'
+import { type Cell, identifiedPlaceOf, placeOf } from '../reading/table.ts'
 import { MAX_CYCLE, MAX_PASS_NUMBER, missionOfSlug } from '../../sea/missions.ts'
 import { isZone } from '../../sea/zones.ts'
 import { cleanName, degreesOf } from '../reading/fields.ts'
-import { secondsOf } from './cells.ts'
+import { secondsOf } from './rows.ts'
 
 export const SOURCE_COLUMNS = ['name', 'network', 'credit', 'licence']
 
@@ -35,14 +35,8 @@ export const BUOY_COLUMNS = ['source', 'identifier', 'name', 'lat', 'lng', 'coun
 export const REQUIRED_OF_BUOY = 5
 
 export function buoyOf(cell: Cell, zones: Set<string>): BuoyRecord | string {
-  const identifier = cell('identifier')
-  if (!/^[^"\p{Cc}]{1,64}$/u.test(identifier)) return 'identifier is not 1 to 64 characters without quotes'
-  const name = cleanName(cell('name'))
-  if (name === '') return 'a buoy without a name'
-  const lat = degreesOf(cell('lat'), 90)
-  if (Number.isNaN(lat)) return 'lat is not a number from -90 to 90'
-  const lng = degreesOf(cell('lng'), 180)
-  if (Number.isNaN(lng)) return 'lng is not a number from -180 to 180'
+  const place = identifiedPlaceOf(cell, 'buoy')
+  if (typeof place === 'string') return place
   const country = cell('country')
   if (!/^([A-Z]{2})?$/.test(country)) return 'country is not two capital letters'
   const timezone = cell('timezone')
@@ -51,10 +45,7 @@ export function buoyOf(cell: Cell, zones: Set<string>): BuoyRecord | string {
   if (!['', 'true', 'false', '1', '0'].includes(virtual)) return 'virtual is not true or false'
   return {
     source: cleanName(cell('source')),
-    identifier,
-    name,
-    lat,
-    lng,
+    ...place,
     ...(country !== '' && { country }),
     ...(timezone !== '' && { timezone }),
     ...((virtual === 'true' || virtual === '1') && { virtual: true }),
@@ -74,13 +65,8 @@ export const SPOT_COLUMNS = ['id', 'name', 'lat', 'lng']
 export function spotOf(cell: Cell): SpotRecord | string {
   const id = /^[0-9]{1,10}$/.test(cell('id')) ? Number(cell('id')) : 0
   if (id < 1 || id > 0xffff_ffff) return 'id is not a whole number from 1 to 4294967295'
-  const name = cleanName(cell('name'))
-  if (name === '') return 'a spot without a name'
-  const lat = degreesOf(cell('lat'), 90)
-  if (Number.isNaN(lat)) return 'lat is not a number from -90 to 90'
-  const lng = degreesOf(cell('lng'), 180)
-  if (Number.isNaN(lng)) return 'lng is not a number from -180 to 180'
-  return { id, name, lat, lng }
+  const place = placeOf(cell, 'spot')
+  return typeof place === 'string' ? place : { id, ...place }
 }
 
 export const HARBOUR_COLUMNS = ['identifier', 'name', 'lat', 'lng', 'datum_offset', 'credit']
@@ -90,21 +76,15 @@ export const CONSTITUENT_COLUMNS = ['harbour', 'constituent', 'amplitude', 'phas
 const MAX_DATUM_OFFSET = 20
 
 export function harbourOf(cell: Cell): HarbourRecord | string {
-  const identifier = cell('identifier')
-  if (!/^[^"\p{Cc}]{1,64}$/u.test(identifier)) return 'identifier is not 1 to 64 characters without quotes'
-  const name = cleanName(cell('name'))
-  if (name === '') return 'a harbour without a name'
-  const lat = degreesOf(cell('lat'), 90)
-  if (Number.isNaN(lat)) return 'lat is not a number from -90 to 90'
-  const lng = degreesOf(cell('lng'), 180)
-  if (Number.isNaN(lng)) return 'lng is not a number from -180 to 180'
+  const place = identifiedPlaceOf(cell, 'harbour')
+  if (typeof place === 'string') return place
   const datumOffset = degreesOf(cell('datum_offset'), MAX_DATUM_OFFSET)
   if (Number.isNaN(datumOffset)) {
     return `datum_offset is not a number from -${MAX_DATUM_OFFSET} to ${MAX_DATUM_OFFSET}`
   }
   const credit = cleanName(cell('credit'))
   if (credit === '') return 'a harbour without a credit'
-  return { identifier, name, lat, lng, datumOffset, credit, constituents: [] }
+  return { ...place, datumOffset, credit, constituents: [] }
 }
 
 /** A line of `constituents.csv`, without its harbour. */

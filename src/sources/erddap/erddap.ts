@@ -13,20 +13,24 @@
 import { join } from 'node:path'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
-import type { ErddapOptions } from './options.ts'
-import { type Info, NO_INFO, type TableFile } from './description.ts'
-import { layoutOf, type MeasuredColumn } from './columns.ts'
+import {
+  type ErddapOptions,
+  type Info,
+  type MeasuredColumn,
+  NO_INFO,
+  type TableFile,
+  isGood,
+  layoutOf,
+} from './columns.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
-import { IDENTIFIER, Stations, UNCOUNTED } from '../reading/stations.ts'
+import { IDENTIFIER, Stations, UNCOUNTED, WaitingRows } from '../reading/stations.ts'
 import { INFO_LABELS, type OpenTable, openTable } from './table.ts'
 import { type MeasureName, NO_CODE } from '../../sea/columns.ts'
-import { WaitingRows } from '../reading/waiting-rows.ts'
-import { cleanName, degreesOf } from '../reading/fields.ts'
+import { cleanName } from '../reading/fields.ts'
 import { codeOf } from '../reading/units.ts'
 import { dropUnusable } from '../reading/measures.ts'
-import { isGood } from './flags.ts'
 import { listFolder, listSource, readText, warnOfIgnored } from '../reading/files.ts'
-import { readTable } from '../reading/table.ts'
+import { identifiedPlaceOf, readTable } from '../reading/table.ts'
 
 /** Descriptions have 15 kB; what `JSON.parse` makes of a text takes up to fifteen times its size. */
 const MAX_INFO_BYTES = 4 * 2 ** 20
@@ -141,11 +145,9 @@ async function readStations(
 ): Promise<void> {
   const columns = ['identifier', 'name', 'lat', 'lng']
   await readTable(path, file, columns, columns, (cell) => {
-    const [identifier, name] = [cell('identifier'), cleanName(cell('name'))]
-    const [lat, lng] = [degreesOf(cell('lat'), 90), degreesOf(cell('lng'), 180)]
-    if (!IDENTIFIER.test(identifier) || name === '') return 'a station without a valid identifier or name'
-    if (Number.isNaN(lat) || Number.isNaN(lng)) return 'lat and lng are not a position'
-    known.set(identifier, { source, identifier, name, lat, lng })
+    const place = identifiedPlaceOf(cell, 'station')
+    if (typeof place === 'string') return place
+    known.set(place.identifier, { source, ...place })
     return null
   })
 }

@@ -2,7 +2,7 @@
 import { SeparatedTable } from '../reading/table.ts'
 import type { FileReport } from '../source.ts'
 import { numberAt, numberOf } from '../reading/units.ts'
-import { parseDocument } from '../reading/documents.ts'
+import { parseDocument } from '../reading/files.ts'
 
 const COMMA = 44
 const QUOTE = 34

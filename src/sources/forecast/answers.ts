@@ -3,9 +3,8 @@
  * griddap or tabledap JSON of ERDDAP. The content says which.
  */
 import { isKnownLabel } from './quantities.ts'
-import { UnusableFile } from '../reading/files.ts'
+import { UnusableFile, parseBounded } from '../reading/files.ts'
 import { isoSeconds } from '../reading/times.ts'
-import { parseBounded } from '../reading/documents.ts'
 import { pointKey, wrapLongitude } from '../../sea/geo.ts'
 
 export const POSITIONS_FILE = 'points.csv'

@@ -8,15 +8,22 @@
  */
 import { join } from 'node:path'
 import { BuildError } from '../../system/build-error.ts'
-import { type ColumnMap, compileColumns, type Table } from './map.ts'
+import {
+  type ColumnMap,
+  type Path,
+  type Table,
+  compileColumns,
+  follow,
+  isObject,
+  plain,
+  wordOf,
+} from './map.ts'
 import type { FileReport, OpenSource, Sink, SourceContext } from '../source.ts'
 import { IDENTIFIER, Stations } from '../reading/stations.ts'
 import { MEASURE_NAMES, NO_CODE, RowBatch } from '../../sea/columns.ts'
-import { follow, isObject, type Path, plain, wordOf } from './places.ts'
 import { codeOf, numberOf } from '../reading/units.ts'
 import { dropUnusable } from '../reading/measures.ts'
-import { listSource, readText, warnOfIgnored } from '../reading/files.ts'
-import { parseDocument } from '../reading/documents.ts'
+import { listSource, parseDocument, readText, warnOfIgnored } from '../reading/files.ts'
 
 const COLUMNS_FILE = 'columns.json'
 const MAX_COLUMNS_BYTES = 2 ** 20

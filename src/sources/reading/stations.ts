@@ -1,12 +1,14 @@
 /**
  * Stations that are known from rows alone, each of which says whose it is and where that was. A buoy has to
- * be announced with its position before its first row is sent, so files of such rows are read twice.
+ * be announced with its position before its first row is sent, so files of such rows are read twice. The rows
+ * of many buoys, in any order, are gathered into batches of one buoy each.
  */
 import { haversineKm, wrapLongitude } from '../../sea/geo.ts'
-import { type FileReport, type Sink } from '../source.ts'
+import type { FileReport, Sink } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import { cleanName } from './fields.ts'
+import { type MeasureName, NO_CODE, RowBatch } from '../../sea/columns.ts'
 
 /** More than all networks of the world have; a damaged column of identifiers must not fill the memory. */
 const MAX_STATIONS = 100_000
@@ -97,4 +99,46 @@ export const UNCOUNTED: FileReport = {
   skipped: () => undefined,
   bad: () => undefined,
   end: () => undefined,
+}
+
+/** Rows of one buoy that are handed over at once. */
+const BATCH_ROWS = 8192
+
+/** Rows over all buoys that wait to be sent: a file may alternate its buoys row by row. */
+const MAX_WAITING_ROWS = 262_144
+
+/** Gathers rows of many buoys in any order and sends them in batches of one buoy. */
+export class WaitingRows {
+  readonly #sink: Sink
+  readonly #feed: number
+  readonly #batches = new Map<number, RowBatch>()
+  #length = 0
+
+  constructor(sink: Sink, feed = 0) {
+    this.#sink = sink
+    this.#feed = feed
+  }
+
+  add(buoy: number, time: number, names: readonly MeasureName[], codes: Int32Array): void {
+    let batch = this.#batches.get(buoy)
+    if (batch === undefined) {
+      batch = new RowBatch(64)
+      this.#batches.set(buoy, batch)
+    }
+    const row = batch.add(time)
+    for (let i = 0; i < codes.length; i++) if (codes[i] !== NO_CODE) batch.columns[names[i]][row] = codes[i]
+    this.#length++
+    if (batch.length === BATCH_ROWS) {
+      this.#sink.rows(buoy, batch, this.#feed)
+      this.#length -= batch.length
+      batch.clear()
+    } else if (this.#length >= MAX_WAITING_ROWS) this.flush()
+  }
+
+  /** Sends everything and frees the memory. */
+  flush(): void {
+    for (const [buoy, batch] of this.#batches) if (batch.length > 0) this.#sink.rows(buoy, batch, this.#feed)
+    this.#batches.clear()
+    this.#length = 0
+  }
 }

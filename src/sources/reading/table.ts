@@ -1,6 +1,15 @@
 /** Tables of separated text, line by line: their header, their cells by column name, and their faults. */
 import { BuildError } from '../../system/build-error.ts'
-import { decode, Fields, separatorOf, splitSeparated, textOf, textsOf } from './fields.ts'
+import {
+  cleanName,
+  decode,
+  degreesOf,
+  Fields,
+  separatorOf,
+  splitSeparated,
+  textOf,
+  textsOf,
+} from './fields.ts'
 import type { FileReport } from '../source.ts'
 import { readText } from './files.ts'
 
@@ -121,6 +130,32 @@ export async function readTable(
     else file.bad(table.line, bad, looked)
   }
   file.end()
+}
+
+/** A named place of a line. */
+export interface NamedPlace {
+  name: string
+  lat: number
+  lng: number
+}
+
+/** The columns `name`, `lat` and `lng` of a line, or what is wrong with them. */
+export function placeOf(cell: Cell, what: string): NamedPlace | string {
+  const name = cleanName(cell('name'))
+  if (name === '') return `a ${what} without a name`
+  const lat = degreesOf(cell('lat'), 90)
+  if (Number.isNaN(lat)) return 'lat is not a number from -90 to 90'
+  const lng = degreesOf(cell('lng'), 180)
+  if (Number.isNaN(lng)) return 'lng is not a number from -180 to 180'
+  return { name, lat, lng }
+}
+
+/** The same with the column `identifier`. */
+export function identifiedPlaceOf(cell: Cell, what: string): (NamedPlace & { identifier: string }) | string {
+  const identifier = cell('identifier')
+  if (!/^[^"\p{Cc}]{1,64}$/u.test(identifier)) return 'identifier is not 1 to 64 characters without quotes'
+  const place = placeOf(cell, what)
+  return typeof place === 'string' ? place : { identifier, ...place }
 }
 
 /** What others call our columns, lower case. */

@@ -1,17 +1,103 @@
-/** `forecast/*.csv`: lines of points of the sea, gathered into one forecast for each point. */
+/**
+ * `readings/*.csv`, rows of buoys, of which an archive has hundreds of millions, and `forecast/*.csv`, lines of
+ * points of the sea.
+ */
+import { MEASURES, type MeasureName, NO_CODE } from '../../sea/columns.ts'
+import { pointKey } from '../../sea/geo.ts'
 import {
   FORECAST_MEASURES,
   FORECAST_NAMES,
   type ForecastName,
   type ForecastRecord,
 } from '../../sea/records.ts'
-import { degreesOf } from '../reading/fields.ts'
-import type { FileReport } from '../source.ts'
-import { MEASURES, NO_CODE } from '../../sea/columns.ts'
-import { measureColumns, readMeasures } from '../reading/measures.ts'
+import { cleanName, degreesOf, digitsAt } from '../reading/fields.ts'
+import { dropUnusable, measureColumns, readMeasures } from '../reading/measures.ts'
 import { labelsFault, SeparatedTable } from '../reading/table.ts'
-import { RepeatedPair, timeOf } from './cells.ts'
-import { pointKey } from '../../sea/geo.ts'
+import { isoSeconds } from '../reading/times.ts'
+import { WaitingRows } from '../reading/stations.ts'
+import type { FileReport, Sink } from '../source.ts'
+
+/** Epoch seconds of a cell with digits or ISO 8601 with a zone; −1 for anything else. */
+function timeOf({ bytes, fields }: SeparatedTable, column: number): number {
+  return secondsAt(bytes, fields.starts[column], fields.ends[column])
+}
+
+/** As `timeOf`, of text. */
+export function secondsOf(text: string): number {
+  const bytes = Buffer.from(text)
+  return secondsAt(bytes, 0, bytes.length)
+}
+
+function secondsAt(bytes: Uint8Array, from: number, to: number): number {
+  if (to - from > 10) return isoSeconds(bytes, from, to, 'offset')
+  const seconds = digitsAt(bytes, from, to)
+  return seconds <= 0xffff_ffff ? seconds : -1
+}
+
+/** Two cells as they are written. What follows from them is looked up once for each run of lines. */
+function pairOf({ bytes, fields: { starts, ends } }: SeparatedTable, a: number, b: number): string {
+  return `${bytes.toString('latin1', starts[a], ends[a])}\0${bytes.toString('latin1', starts[b], ends[b])}`
+}
+
+const MEASURE_COLUMNS: readonly (readonly [label: string, name: MeasureName])[] = [
+  ['significant_height', 'significantHeight'],
+  ['maximum_height', 'maximumHeight'],
+  ['period', 'period'],
+  ['peak_period', 'peakPeriod'],
+  ['direction', 'direction'],
+  ['water_temperature', 'waterTemperature'],
+  ['wind_speed', 'windSpeed'],
+  ['wind_direction', 'windDirection'],
+  ['gust_speed', 'gustSpeed'],
+]
+const READING_KEYS = ['source', 'identifier', 'time']
+const READING_COLUMNS = [...READING_KEYS, ...MEASURE_COLUMNS.map(([label]) => label)]
+
+/** Handles of the buoys by source and identifier. */
+export type Handles = Map<string, Map<string, number>>
+
+/** Sends the rows of a file; a file with a faulty header is one bad line. */
+export function sendReadings(bytes: Buffer, file: FileReport, handles: Handles, sink: Sink): void {
+  const table = new SeparatedTable(bytes)
+  const headerFault = labelsFault(table.labels, READING_COLUMNS, READING_KEYS)
+  if (headerFault !== null) {
+    file.bad(1, headerFault)
+    return
+  }
+  const columns = measureColumns(table.labels, MEASURE_COLUMNS)
+  const names = columns.map(({ name }) => name)
+  const codes = new Int32Array(columns.length)
+  const [source, identifier, timeColumn] = table.columns(READING_KEYS)
+  const waiting = new WaitingRows(sink)
+  let buoy = ''
+  let handle: number | undefined
+  let understood = 0
+  while (table.next(file)) {
+    const pair = pairOf(table, source, identifier)
+    if (pair !== buoy) {
+      buoy = pair
+      handle = handles.get(cleanName(table.text(source)))?.get(table.text(identifier).trim())
+    }
+    if (handle === undefined) {
+      const text = `${table.text(source)},${table.text(identifier)}`
+      file.bad(table.line, 'this source and identifier are not in buoys.csv', text)
+      continue
+    }
+    const time = timeOf(table, timeColumn)
+    const fault =
+      time < 0
+        ? 'time is neither ISO 8601 with Z or an offset nor whole epoch seconds'
+        : readMeasures(table, columns, codes, file)
+    if (fault !== null) {
+      file.bad(table.line, fault, table.text(time < 0 ? timeColumn : table.fields.wrong))
+      continue
+    }
+    understood++
+    if (dropUnusable(names, codes, file)) waiting.add(handle, time, names, codes)
+  }
+  waiting.flush()
+  file.rows(understood)
+}
 
 const FORECAST_COLUMNS: readonly (readonly [label: string, name: ForecastName])[] = [
   ['wave_height', 'waveHeight'],
@@ -23,8 +109,8 @@ const FORECAST_COLUMNS: readonly (readonly [label: string, name: ForecastName])[
   ['wind_speed', 'windSpeed'],
   ['wind_direction', 'windDirection'],
 ]
-const KEYS = ['lat', 'lng', 'run', 'time']
-const COLUMNS = [...KEYS, 'model', ...FORECAST_COLUMNS.map(([label]) => label)]
+const FORECAST_KEYS = ['lat', 'lng', 'run', 'time']
+const LINE_COLUMNS = [...FORECAST_KEYS, 'model', ...FORECAST_COLUMNS.map(([label]) => label)]
 
 /**
  * The lines of one point's newest run, in their order in the files: a time and one code for each quantity.
@@ -45,7 +131,7 @@ export type ForecastPoints = Map<string, PointLines>
 /** Adds the lines of a file to its points. Of several runs of one point only the newest is kept. */
 export function gatherForecasts(bytes: Buffer, file: FileReport, points: ForecastPoints): void {
   const table = new SeparatedTable(bytes)
-  const headerFault = labelsFault(table.labels, COLUMNS, KEYS)
+  const headerFault = labelsFault(table.labels, LINE_COLUMNS, FORECAST_KEYS)
   if (headerFault !== null) {
     file.bad(1, headerFault)
     return
@@ -57,12 +143,17 @@ export function gatherForecasts(bytes: Buffer, file: FileReport, points: Forecas
   )
   const quantities = given.map(([, name]) => FORECAST_NAMES.indexOf(name))
   const codes = new Int32Array(columns.length)
-  const [latColumn, lngColumn, runColumn, timeColumn, modelColumn] = table.columns([...KEYS, 'model'])
-  const position = new RepeatedPair(latColumn, lngColumn)
+  const [latColumn, lngColumn, runColumn, timeColumn, modelColumn] = table.columns([
+    ...FORECAST_KEYS,
+    'model',
+  ])
+  let position = ''
   let lat = NaN
   let lng = NaN
   while (table.next(file)) {
-    if (!position.repeats(table)) {
+    const pair = pairOf(table, latColumn, lngColumn)
+    if (pair !== position) {
+      position = pair
       lat = degreesOf(table.text(latColumn), 90)
       lng = degreesOf(table.text(lngColumn), 180)
     }
