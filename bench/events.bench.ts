@@ -15,7 +15,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { runCliWell, startServer, type Live } from '../scripts/live_server.ts'
-import { rollback } from '../src/build/rollback.ts'
+import { rollback } from '../src/build/retained.ts'
 import { readManifest } from '../src/snapshot/read.ts'
 
 const { values } = parseArgs({

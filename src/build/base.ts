@@ -1,17 +1,52 @@
 /**
- * What a build goes upon: the folder's snapshot, what each source gave of it, and all ids that were ever
- * given in the folder.
+ * What a build is asked to do and what it goes upon: the folder's snapshot, what each source gave of it, and
+ * all ids that were ever given in the folder. Made-up data and measured ones stay apart: a snapshot of a demo is
+ * marked for good; measured data never take its rows over, and a demo never comes upon measured ones by itself.
  */
-import { readCatalog, type Catalog, type RegistryEntry } from '../snapshot/catalog.ts'
+import type { Source } from '../sources/source.ts'
+import type { Target } from '../bulk/target.ts'
+import type { Store } from '../store/store.ts'
+import type { BuildReport } from './report.ts'
+import { type Catalog, type RegistryEntry, readCatalog } from '../snapshot/catalog.ts'
 import { SnapshotError } from '../snapshot/format.ts'
-import { type Manifest } from '../snapshot/manifest.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
 import { decodePart } from '../snapshot/part.ts'
-import { readHold, type Hold } from './hold.ts'
+import { type Hold, type KeptSnapshot, listKept, readHold } from './retained.ts'
 import { readAgreed } from './publishing/agreed.ts'
-import { readGiven, type SourceState } from './given.ts'
-import { listKept, type KeptSnapshot } from './kept.ts'
+import { type SourceState, readGiven } from './source-state.ts'
 import { loadPart, readManifest } from '../snapshot/read.ts'
-import { readRegistryFile, unite, type Registry } from './registry.ts'
+import { type Registry, readRegistryFile, unite } from './registry.ts'
+import { BuildError } from '../system/build-error.ts'
+
+/** A share of anything that the folder has may go; more means that the sources are broken. */
+export const DEFAULT_ALLOWED_LOSS = 0.5
+
+export interface BuildOptions {
+  sources: Source[]
+  out: string
+  /** Epoch seconds; null: the newest reading in the input. */
+  asOf: number | null
+  /** The clock, epoch seconds; no byte of a snapshot depends on it unless a source makes its data up. */
+  now: number
+  report: BuildReport
+  /** Takes only ids and slugs over from the folder's snapshot, not its rows. */
+  fresh?: boolean
+  /** Share of what the folder has of any kind that may be missing from the new snapshot, 0…1. */
+  allowLoss?: number
+  /** Manifests kept to roll back to. */
+  keep?: number
+  /**
+   * Networks, most preferred first: of one buoy in two of them within `sameWithinKm` the first one's stays.
+   */
+  prefer?: readonly string[]
+  sameWithinKm?: number
+  /** Publishes to a store first, and in the folder only what the store has accepted. */
+  publishTo?: { store: Store; singleWriter: boolean } | null
+  /** Exports each snapshot there as files, for databases. */
+  exportTo?: Target | null
+  /** Readings later than this come from a clock gone wrong, epoch seconds; absent: any time is possible. */
+  latest?: number
+}
 
 /** A snapshot that another one is built upon. */
 export interface Previous {
@@ -123,4 +158,37 @@ async function registryOf(
       warn(`${source} ${identifier} had the id ${id} in a kept snapshot, which is another buoy's now`)
   }
   return registry
+}
+
+/** The credits of demos that were built before manifests had a mark. */
+const MADE_UP_CREDIT = /made up, not measured/i
+
+/** Whether a snapshot of these sources is to be marked. */
+export function isMadeUp(sources: readonly Source[]): boolean {
+  return sources.some((source) => source.isMadeUp === true)
+}
+
+/**
+ * What a build goes upon, once what may not be mixed with its sources is left out: measured data upon a demo
+ * start over, with the folder's ids and slugs alone.
+ * @throws BuildError for a demo upon measured data, unless the build is fresh
+ */
+export function keptApart({ sources, out, fresh = false, report }: BuildOptions, base: Base): Base {
+  const { folder } = base
+  if (folder === null || isMadeUp(sources) === holdsMadeUp(folder)) return base
+  if (!isMadeUp(sources)) {
+    report.warn(`${out} holds a demo: none of its made-up data are kept, the sources start over`)
+    return { ...base, folder: null, previous: null, states: null }
+  }
+  if (fresh) return base
+  throw new BuildError(
+    `${out} holds measured data, and the demo's would be mixed with them: name the folder's sources, or give the demo a folder of its own`,
+  )
+}
+
+function holdsMadeUp({ manifest, catalog: { sources } }: Previous): boolean {
+  return (
+    manifest.demo === true ||
+    (sources.length > 0 && sources.every(({ credit }) => MADE_UP_CREDIT.test(credit ?? '')))
+  )
 }

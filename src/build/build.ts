@@ -4,27 +4,27 @@
  *
  * Rows that no source gives any more stay, and months without new rows keep their parts. A buoy that no
  * source mentions is left out but not forgotten: its id, slug and rows are there when it comes back. It stays
- * where its source mentions only who reported lately, or is silent. The same input upon the same folder gives
+ * where its source mentions only who reported lately, or is stale. The same input upon the same folder gives
  * the same bytes: no clock, no random number and no order of arrival reaches them.
  */
 import { join } from 'node:path'
-import { lockFolder, makeOutput, TEMPORARY_PREFIX } from '../snapshot/write.ts'
+import { TEMPORARY_PREFIX, lockFolder, makeOutput } from '../snapshot/write.ts'
 import type { Lock } from '../system/lock.ts'
 import { randomName } from '../system/random-name.ts'
-import { readBase, type Base } from './base.ts'
+import { type Base, type BuildOptions, keptApart, readBase } from './base.ts'
 import { checkBuild } from './check.ts'
-import { gather } from './gather.ts'
-import { keptApart } from './made-up.ts'
+import { type Gathered, gather } from './gather.ts'
 import { collectGarbage, removeLeftovers } from './garbage.ts'
-import { DEFAULT_KEPT } from './kept.ts'
-import { identify } from './identify.ts'
-import { Journal, JOURNAL_FILE } from './journal.ts'
-import type { BuildOptions } from './options.ts'
-import { reportOutcome } from './outcome.ts'
+import { DEFAULT_KEPT, holdText } from './retained.ts'
+import { type Identified, identify } from './identify.ts'
 import { writeParts } from './parts.ts'
-import { publish, publishingOptions, type BuiltSnapshot } from './publish.ts'
-import { Publishing } from './publishing/publishing.ts'
+import { type BuiltSnapshot, publish, publishingOptions } from './publish.ts'
+import { Publishing, outcomeLines } from './publishing/publishing.ts'
 import { Spool } from './spool.ts'
+import { timestampText } from '../sea/time.ts'
+import type { CataloguedBuoy } from '../snapshot/catalog.ts'
+import { type Collector, buoyKey } from './collector.ts'
+import type { BuildReport } from './report.ts'
 
 /** @throws BuildError for faults in the input or a second builder, SnapshotError for faults in the folder */
 export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapshot> {
@@ -33,8 +33,8 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapsho
   const lock = lockFolder(out)
   try {
     // Before anything is written: on a full disk, what failed builds left would make every later one fail.
-    removeLeftovers(out, JOURNAL_FILE)
-    collectGarbage(out, keep, now, new Journal(out).files(), () => lock.isHeld())
+    removeLeftovers(out)
+    collectGarbage(out, keep, now, () => lock.isHeld())
     const elsewhere = publishingOptions(options)
     const publishing = elsewhere === null ? null : await Publishing.beginIfThere(elsewhere, lock)
     const found = await readBase(out, fresh, (message) => report.warn(message))
@@ -53,20 +53,18 @@ async function build(
 ): Promise<BuiltSnapshot> {
   const { out, keep = DEFAULT_KEPT, now } = options
   const spool = new Spool(join(out, `${TEMPORARY_PREFIX}${randomName()}-spool`))
-  const journal = new Journal(out)
   try {
-    // 1. Gather what the sources give, and the data's time; silent sources give what they gave last.
+    // 1. Gather what the sources give, and the data's time; stale sources give what they gave last.
     const gathered = await gather(options, base, spool)
     // 2. Identify each buoy: its id, slug, country and time zone; a duplicate in another network goes.
     const identified = await identify(options, base, gathered)
     // 3. Write the parts that are new; the others keep their files.
-    const written = await writeParts(options, base, gathered, identified, { spool, journal })
+    const written = await writeParts(options, base, gathered, identified, spool)
     // 4. Check that little is lost, and that what is on the disk is what was written.
-    await checkBuild(options, base, written.parts, journal)
+    await checkBuild(options, base, written.parts)
     // 5. Publish, unless a rollback holds; then nothing needs what this build and dropped snapshots left.
     const built = await publish(options, base, gathered, identified, written, { lock, publishing })
-    journal.remove()
-    collectGarbage(out, keep, now, new Set(), () => lock.isHeld())
+    collectGarbage(out, keep, now, () => lock.isHeld())
     // 6. Report what came of it.
     reportOutcome(options, base, gathered, identified, built)
     return built
@@ -80,11 +78,50 @@ export function clearLeftovers(dir: string): void {
   try {
     const lock = lockFolder(dir)
     try {
-      removeLeftovers(dir, JOURNAL_FILE)
+      removeLeftovers(dir)
     } finally {
       lock.release()
     }
   } catch {
     // The next build does the same.
   }
+}
+
+export function reportOutcome(
+  { out, report, publishTo }: BuildOptions,
+  { hold }: Base,
+  { input }: Gathered,
+  { buoys }: Identified,
+  { id, asOf, demo = false, published, outcome }: BuiltSnapshot,
+): void {
+  reportNetworks(report, input, buoys)
+  report.summary()
+  report.built(id, asOf, published)
+  const about = `snapshot ${id}, data as of ${timestampText(asOf)}${demo ? ' (demo: its data are made up)' : ''}`
+  if (outcome?.kind === 'lost') {
+    report.line(
+      `did not publish ${about}: another builder published number ${outcome.number} first, and ${out} has taken over its snapshot ${outcome.id}`,
+    )
+  } else if (hold === null) report.line(`published ${about}`)
+  else report.line(`kept ${about}, and did not publish it: ${holdText(hold, out)}`)
+  if (outcome !== null)
+    for (const line of outcomeLines(outcome, publishTo?.store.address ?? '')) report.line(line)
+}
+
+/** A network that sources mention and that has no buoys is reported, too. */
+function reportNetworks(report: BuildReport, input: Collector, buoys: readonly CataloguedBuoy[]): void {
+  const newest = input.newestReadings()
+  const none = { buoys: 0, reporting: 0, newest: -1 }
+  const networks = new Map<string, typeof none>()
+  for (const name of input.networks().keys()) networks.set(name, none)
+  for (const buoy of buoys) {
+    const before = networks.get(buoy.source) ?? none
+    const time = newest.get(buoyKey(buoy)) ?? -1
+    networks.set(buoy.source, {
+      buoys: before.buoys + 1,
+      reporting: before.reporting + Number(time >= 0),
+      newest: Math.max(before.newest, time),
+    })
+  }
+  for (const [name, network] of networks) report.network(name, network)
 }

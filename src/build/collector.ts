@@ -12,13 +12,13 @@ import type {
 } from '../sea/records.ts'
 import { ForecastSet } from '../snapshot/forecast.ts'
 import { MAX_TEXT_LENGTH } from '../snapshot/format.ts'
-import type { SourceState, StateParts } from './given.ts'
+import type { SourceState, StateParts } from './source-state.ts'
 import { passRecords } from '../snapshot/passes.ts'
 import { newestReading, removeImpossible, type IMPOSSIBLE } from './quality.ts'
 import type { Spool } from './spool.ts'
 import { harbourRecords } from '../snapshot/tides.ts'
 
-/** What one source gives: in this build, or, while it is silent, in the last one that could read it. */
+/** What one source gives: in this build, or, while it is stale, in the last one that could read it. */
 export interface Contribution {
   readonly source: Source
   readonly networks: ReadonlyMap<string, SourceInfo>
@@ -26,7 +26,7 @@ export interface Contribution {
   readonly forecasts: ForecastSet
   readonly harbours: readonly HarbourRecord[]
   readonly spots: readonly SpotRecord[]
-  /** The state that a silent source is carried over from; null for a source that was read. */
+  /** The state that a stale source is carried over from; null for a source that was read. */
   readonly carriedOver: SourceState | null
 }
 
@@ -106,7 +106,7 @@ export class Collector implements Sink {
   }
 
   /**
-   * Takes what a silent source gave in an earlier build for what it gives now; a source that has not begun
+   * Takes what a stale source gave in an earlier build for what it gives now; a source that has not begun
    * comes last. Run when all sources have been read: what they say of the same network's kind and of the same
    * spots counts more.
    */

@@ -7,8 +7,8 @@ import { SnapshotError, type PartEntry } from '../snapshot/format.ts'
 import { type Manifest } from '../snapshot/manifest.ts'
 import { readManifest, verifyParts } from '../snapshot/read.ts'
 import { faultOfYear } from './aggregates.ts'
-import { stateParts } from './given.ts'
-import { listKept } from './kept.ts'
+import { stateParts } from './source-state.ts'
+import { listKept } from './retained.ts'
 import { readRegistryFile } from './registry.ts'
 
 /** Reads every part that the current or a kept manifest names. Returns the faults found. */

@@ -8,9 +8,9 @@ import { listedSnapshot } from '../snapshot/file-list.ts'
 import { PART_KINDS, SnapshotError } from '../snapshot/format.ts'
 import { MANIFEST_FILE } from '../snapshot/manifest.ts'
 import { TEMPORARY_PREFIX } from '../snapshot/write.ts'
-import { givenSnapshot, stateParts } from './given.ts'
-import { keptFiles, listKept, manifestOf, modifiedAt, type KeptSnapshot } from './kept.ts'
-import { reportedSnapshot } from './report/files.ts'
+import { givenSnapshot, stateParts } from './source-state.ts'
+import { keptFiles, listKept, manifestOf, modifiedAt, type KeptSnapshot } from './retained.ts'
+import { reportedSnapshot } from './report-files.ts'
 
 /** Longer than any reader takes to load a snapshot. */
 const GRACE_SECONDS = 120
@@ -21,17 +21,10 @@ const PART = new RegExp(`^(${PART_KINDS.join('|')})-[0-9a-f]{32}\\.msgpack$`)
  * Removes manifests beyond the newest `keep`, and the parts that no kept one names. Run by the builder, under
  * its lock.
  * @param now epoch seconds
- * @param needed part files to keep as well, such as those of an unfinished build
  * @param isHeld asked before each removal: a builder that stalled and lost the lock must not remove what the
  * next one counts on
  */
-export function collectGarbage(
-  dir: string,
-  keep: number,
-  now: number,
-  needed: ReadonlySet<string>,
-  isHeld = (): boolean => true,
-): void {
+export function collectGarbage(dir: string, keep: number, now: number, isHeld = (): boolean => true): void {
   const remove = (file: string): void => {
     if (isHeld()) rmSync(join(dir, file), { force: true })
   }
@@ -60,7 +53,7 @@ export function collectGarbage(
   for (const file of readdirSync(dir)) {
     const belongsTo = reportedSnapshot(file) ?? givenSnapshot(file) ?? listedSnapshot(file)
     if (belongsTo !== null && !named.snapshots.has(belongsTo) && isOld(file)) remove(file)
-    if (PART.test(file) && !named.parts.has(file) && !needed.has(file) && isOld(file)) remove(file)
+    if (PART.test(file) && !named.parts.has(file) && isOld(file)) remove(file)
   }
 }
 
@@ -89,10 +82,10 @@ function filesNamed(
   return { parts, snapshots }
 }
 
-/** Removes what killed builders left half-written, but not `journalFile`. Run under the builder's lock. */
-export function removeLeftovers(dir: string, journalFile: string): void {
+/** Removes what killed builders left half-written. Run under the builder's lock. */
+export function removeLeftovers(dir: string): void {
   for (const file of readdirSync(dir)) {
-    if (file.startsWith(TEMPORARY_PREFIX) && file !== journalFile) {
+    if (file.startsWith(TEMPORARY_PREFIX)) {
       rmSync(join(dir, file), { recursive: true, force: true })
     }
   }

@@ -1,5 +1,5 @@
 /**
- * Step 1 of a build: reads all sources into the collector and settles the data's time. What a silent source
+ * Step 1 of a build: reads all sources into the collector and settles the data's time. What a stale source
  * gave last is carried over.
  */
 import { spotsInOrder } from '../snapshot/catalog-part.ts'
@@ -7,11 +7,10 @@ import { passesPart } from '../snapshot/passes.ts'
 import { tidesPart } from '../snapshot/tides.ts'
 import type { MonthlySource, Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
-import type { Base } from './base.ts'
+import type { Base, BuildOptions } from './base.ts'
 import { Collector, type Contribution } from './collector.ts'
-import type { SourceState } from './given.ts'
-import type { BuildOptions } from './options.ts'
-import { carryOverSilent } from './silent.ts'
+import type { SourceState } from './source-state.ts'
+import { carryOverStale } from './stale-sources.ts'
 import type { Spool } from './spool.ts'
 
 export interface Gathered {
@@ -22,8 +21,8 @@ export interface Gathered {
   wantedAsOf: number | null
   /** The only source where it gives its rows month by month, with the handles of its buoys. */
   monthly: { source: MonthlySource; handles: readonly number[] } | null
-  /** Silent sources, with what was wrong. */
-  silent: ReadonlyMap<Source, string>
+  /** Stale sources, with what was wrong. */
+  stale: ReadonlyMap<Source, string>
 }
 
 /** @throws BuildError when no source can be read, or nothing says what time the data is of */
@@ -45,12 +44,12 @@ export async function gather(options: BuildOptions, base: Base, spool: Spool): P
       asOf: settledAsOf(input, base, wantedAsOf),
       wantedAsOf,
       monthly: { source: monthly, handles: monthly.announce(input) },
-      silent: new Map(),
+      stale: new Map(),
     }
   }
-  const silent = await readSources(options, input, wantedAsOf, base.states)
-  for (const carried of await carryOverSilent(silent, input, base, options)) report.silent(...carried)
-  return { input, asOf: settledAsOf(input, base, wantedAsOf), wantedAsOf, monthly: null, silent }
+  const stale = await readSources(options, input, wantedAsOf, base.states)
+  for (const carried of await carryOverStale(stale, input, base, options)) report.stale(...carried)
+  return { input, asOf: settledAsOf(input, base, wantedAsOf), wantedAsOf, monthly: null, stale }
 }
 
 /** @throws BuildError when there is neither a reading nor a time that was asked for */
@@ -72,7 +71,7 @@ function onlyMonthly(sources: readonly Source[]): MonthlySource | null {
 /**
  * Reads all sources. One of the operator's configuration that cannot be read, or that suddenly gives nothing,
  * is reported, and the build goes on without it.
- * @returns the silent sources, with what was wrong
+ * @returns the stale sources, with what was wrong
  * @throws BuildError when none could be read, or one of the command line could not
  */
 async function readSources(
@@ -81,10 +80,10 @@ async function readSources(
   asOf: number | null,
   states: readonly SourceState[] | null,
 ): Promise<Map<Source, string>> {
-  const silent = new Map<Source, string>()
+  const stale = new Map<Source, string>()
   for (const source of sources) {
     input.begin(source)
-    report.begin(source.terms?.name ?? null, source.folder)
+    report.begin(source.terms?.name ?? null)
     try {
       await source.read(input, { asOf, now, report })
       // A feed of the latest rows may have none today.
@@ -96,14 +95,14 @@ async function readSources(
     } catch (error) {
       if (source.terms === undefined || !(error instanceof BuildError)) throw error
       input.discard()
-      silent.set(source, error.message)
+      stale.set(source, error.message)
       report.refused(error.message)
     }
   }
   report.begin(null)
   if (sources.length > 0 && input.contributions().length === 0)
     throw new BuildError('none of the sources could be read')
-  return silent
+  return stale
 }
 
 /** Whether a source gave anything when it was read last. */

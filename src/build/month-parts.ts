@@ -7,11 +7,9 @@ import { decodePart } from '../snapshot/part.ts'
 import { monthPart, readMonth, type MonthTable } from '../snapshot/months.ts'
 import { loadPart } from '../snapshot/read.ts'
 import { writePart } from '../snapshot/write.ts'
-import type { Previous } from './base.ts'
+import type { BuildOptions, Previous } from './base.ts'
 import type { Gathered } from './gather.ts'
 import type { Identified } from './identify.ts'
-import type { Journal } from './journal.ts'
-import type { BuildOptions } from './options.ts'
 import { countSuspect } from './quality.ts'
 import type { Spool } from './spool.ts'
 
@@ -28,11 +26,11 @@ export async function writeMonths(
   previous: Previous | null,
   { input, asOf, monthly }: Gathered,
   { mentioned, idOf }: Identified,
-  { spool, journal }: { spool: Spool; journal: Journal },
+  spool: Spool,
 ): Promise<WrittenMonths> {
   const months = new MonthParts(out, previous, asOf)
   const keys = new Map(previous?.catalog.monthKeys)
-  const write = async (month: number): Promise<PartEntry[]> => {
+  const write = async (month: number): Promise<void> => {
     const { readings, weather } = spool.take(month, idOf, asOf, await months.rowsBefore(month))
     countSuspect(readings, (id, reason, count) => {
       const buoy = mentioned.get(id)
@@ -41,7 +39,6 @@ export async function writeMonths(
     const written = [...writeTable(out, 'readings', readings), ...writeTable(out, 'weather', weather)]
     months.replace(month, written)
     report.month(monthText(month))
-    return written
   }
 
   if (monthly !== null) {
@@ -54,15 +51,10 @@ export async function writeMonths(
       const key = sha256(Buffer.from(`${source.monthKey(month, asOf)} ids ${idsHash}`)).slice(0, 32)
       if (keys.get(month) === key && months.has(month)) continue
       keys.set(month, key)
-      const known = journal.written(key)
-      if (known !== null) {
-        months.replace(month, known)
-        continue
-      }
       const file = report.file(monthText(month))
       source.readMonth(month, asOf, input, handles, file)
       file.end()
-      journal.add(key, await write(month))
+      await write(month)
       // Lets timers and signals in between.
       await setImmediate()
     }

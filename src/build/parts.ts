@@ -8,13 +8,11 @@ import { passesPart } from '../snapshot/passes.ts'
 import { tidesPart } from '../snapshot/tides.ts'
 import { writePart } from '../snapshot/write.ts'
 import { writeAggregates } from './aggregates.ts'
-import type { Base, Previous } from './base.ts'
+import type { Base, BuildOptions, Previous } from './base.ts'
 import type { Collector, Contribution } from './collector.ts'
 import type { Gathered } from './gather.ts'
 import type { Identified } from './identify.ts'
-import type { Journal } from './journal.ts'
 import { writeMonths } from './month-parts.ts'
-import type { BuildOptions } from './options.ts'
 import type { Spool } from './spool.ts'
 
 export interface Written {
@@ -38,12 +36,12 @@ export async function writeParts(
   { previous }: Base,
   gathered: Gathered,
   identified: Identified,
-  work: { spool: Spool; journal: Journal },
+  spool: Spool,
 ): Promise<Written> {
   const { out } = options
   const { input, wantedAsOf } = gathered
   const { buoys, registry, idOf } = identified
-  const months = await writeMonths(options, previous, gathered, identified, work)
+  const months = await writeMonths(options, previous, gathered, identified, spool)
   const zones = new Map(buoys.map(({ id, timezone }) => [id, timezone]))
   const aggregates = await writeAggregates(out, previous?.manifest.parts ?? [], months.entries, zones)
   const whole = writeWholeKinds(out, input.contributions(), wholeKinds(idOf, wantedAsOf))

@@ -9,20 +9,17 @@ import { keepManifest, publishManifest, syncFolder } from '../snapshot/write.ts'
 import { StoreError } from '../store/store.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { Lock } from '../system/lock.ts'
-import type { Base } from './base.ts'
+import { type Base, type BuildOptions, isMadeUp } from './base.ts'
 import { exportBuilt } from './exporting.ts'
 import type { Gathered } from './gather.ts'
-import { writeGiven } from './given.ts'
-import { DEFAULT_KEPT, listKept, nextKeptFile } from './kept.ts'
-import { readHold } from './hold.ts'
+import { writeGiven } from './source-state.ts'
+import { DEFAULT_KEPT, listKept, nextKeptFile, readHold } from './retained.ts'
 import type { Identified } from './identify.ts'
-import { isMadeUp } from './made-up.ts'
-import type { BuildOptions } from './options.ts'
 import type { Written } from './parts.ts'
 import { Prefix } from './publishing/prefix.ts'
 import { Publishing, type Outcome, type PublishingOptions } from './publishing/publishing.ts'
 import { writeRegistryFile } from './registry.ts'
-import { statesNow } from './silent.ts'
+import { statesNow } from './stale-sources.ts'
 
 /** What was built, and whether it was published: a build is only kept while a rollback holds. */
 export interface BuiltSnapshot extends Manifest {
@@ -56,7 +53,7 @@ export function publishingOptions({
 export async function publish(
   options: BuildOptions,
   { previous, registry, states, hold }: Base,
-  { input, asOf, silent }: Gathered,
+  { input, asOf, stale }: Gathered,
   identified: Identified,
   { parts, own }: Written,
   { lock, publishing }: { lock: Lock; publishing: Publishing | null },
@@ -67,7 +64,7 @@ export async function publish(
   // What the next build counts on comes first: a build that is killed here has published nothing.
   if (sources.some(({ terms }) => terms !== undefined)) {
     const before = previous === null ? null : states
-    writeGiven(out, id, statesNow({ input, silent, identified, own, before, now }), lock)
+    writeGiven(out, id, statesNow({ input, stale, identified, own, before, now }), lock)
   }
   writeRegistryFile(out, { entries: identified.registry, former: registry.former }, lock)
   await exported(options, { id, asOf, ...mark, parts }, hold !== null, lock)

@@ -6,36 +6,43 @@ import type { FetchOutcome } from '../fetch/fetch.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { timestampText } from '../sea/time.ts'
 import type { FileReport, Report } from '../sources/source.ts'
+import { BuildError } from '../system/build-error.ts'
 import { compareText } from '../system/compare-text.ts'
 import { counted } from '../system/counted.ts'
-import type { CarriedOver } from './given.ts'
-import { bytesBelow, bytesOf, Work } from './progress.ts'
+import type { CarriedOver } from './source-state.ts'
 import { IMPOSSIBLE, SUSPECT_TEXTS, type SuspectReason } from './quality.ts'
 import {
-  addBounded,
   BAD_LINES_KEPT,
+  BAD_LINES_SHOWN,
+  type FetchDocument,
   IDENTIFIERS_KEPT,
   MONTHS_KEPT,
+  type NetworkDocument,
   REASONS_KEPT,
   REMARKS_KEPT,
-  STATIONS_KEPT,
-  STATIONS_SHOWN,
-} from './report/bounds.ts'
-import {
   REPORT_FORMAT,
   REPORT_VERSION,
-  type FetchDocument,
-  type NetworkDocument,
   type ReportDocument,
+  STATIONS_KEPT,
+  STATIONS_SHOWN,
   type SourceDocument,
-} from './report/document.ts'
-import { FileCount, type BadLine, type FileCountSink } from './report/file-count.ts'
-import { readText } from './report/tables.ts'
-import { Terminal, type TerminalOptions } from './report/terminal.ts'
+  addBounded,
+  quoted,
+} from './report-document.ts'
+import { readText } from './report-files.ts'
 
 const OTHER_REASONS = 'other reasons'
 
-export interface BuildReportOptions extends TerminalOptions {
+/** A line of progress comes at most so often where nobody watches a terminal, and where somebody does. */
+const PLAIN_INTERVAL_MS = 2000
+const TERMINAL_INTERVAL_MS = 100
+
+export interface BuildReportOptions {
+  write: (text: string) => void
+  /** A terminal gets one line of progress that is written over; anything else gets plain lines. */
+  terminal: boolean
+  /** Milliseconds. */
+  clock: () => number
   /** Share of a file's lines that may be bad, 0…1. */
   maxBadShare: number
 }
@@ -48,9 +55,9 @@ interface NetworkCounts {
   readonly suspect: Map<SuspectReason, { readings: number; identifiers: Set<string> }>
 }
 
-export class BuildReport implements Report, FileCountSink {
+export class BuildReport implements Report {
   readonly #options: BuildReportOptions
-  readonly #terminal: Terminal
+  #lastProgressMs = -Infinity
   readonly #skipped = new Map<string, number>()
   readonly #beganMs: number
   #files = 0
@@ -63,33 +70,46 @@ export class BuildReport implements Report, FileCountSink {
   readonly #months: string[] = []
   /** The source that is read now. */
   #source: SourceDocument
-  #reading: Work | null = null
-  #writing: Work | null = null
+  #monthsToWrite = 0
+  #monthsWritten = 0
   #built: { id: string; asOf: number; published: boolean } | null = null
 
   constructor(options: BuildReportOptions) {
     this.#options = options
-    this.#terminal = new Terminal(options)
     this.#beganMs = options.clock()
     this.#source = this.#sourceOf(null)
   }
 
   /**
    * What comes now is of the source `name` of the configuration; null for the sources of the command line,
-   * and for none. The files in `folder` are what is to be read.
+   * and for none.
    */
-  begin(name: string | null, folder?: string): void {
+  begin(name: string | null): void {
     this.#source = this.#sourceOf(name)
-    this.#reading = folder === undefined ? null : new Work(bytesBelow(folder), this.#options.clock())
   }
 
   /** So many months are to be written from now on. */
   expectMonths(count: number): void {
-    this.#writing = new Work(count, this.#options.clock())
+    this.#monthsToWrite += count
   }
 
   file(path: string): FileReport {
-    return new FileCount(path, this.#options.maxBadShare, this)
+    let rows = 0
+    let bad = 0
+    return {
+      rows: (count) => void (rows += count),
+      skipped: (reason, station, times = 1) => this.#skip(reason, station, times),
+      bad: (line, reason, text, times = 1) => {
+        const shown = text === undefined ? null : quoted(text)
+        addBounded(this.#source.bad_reasons, reason, times)
+        if (this.#source.bad.length < BAD_LINES_KEPT)
+          this.#source.bad.push({ file: path, line, reason, text: shown })
+        if (bad < BAD_LINES_SHOWN)
+          this.line(`${path}:${line}: ${reason}${shown === null ? '' : `: ${shown}`}`)
+        bad += times
+      },
+      end: () => this.#endFile(path, rows, bad),
+    }
   }
 
   warn(message: string): void {
@@ -113,8 +133,8 @@ export class BuildReport implements Report, FileCountSink {
     this.line(`warning: ${this.#source.name} is left out: ${reason}`)
   }
 
-  /** What a silent source gave at `lastRead` is carried over. */
-  silent(name: string, lastRead: string | null, carried: CarriedOver): void {
+  /** What a stale source gave at `lastRead` is carried over. */
+  stale(name: string, lastRead: string | null, carried: CarriedOver): void {
     Object.assign(this.#sourceOf(name), { last_read: lastRead, stays: carried })
     const counts = Object.entries(carried)
       .filter(([, count]) => count > 0)
@@ -167,11 +187,8 @@ export class BuildReport implements Report, FileCountSink {
   /** A month was written. */
   month(text: string): void {
     if (this.#months.length < MONTHS_KEPT) this.#months.push(text)
-    const writing = this.#writing
-    writing?.add(1)
-    const [done, left] =
-      writing === null ? [] : [`${writing.count} months`, writing.left(this.#options.clock())]
-    this.progress(withRest(`wrote ${text}`, done, left))
+    const most = Math.max(this.#monthsToWrite, ++this.#monthsWritten)
+    this.progress(`wrote ${text}, ${this.#monthsWritten} of ${counted(most, 'month')}`)
   }
 
   /** The snapshot is there; it is published unless a rollback holds. */
@@ -179,12 +196,19 @@ export class BuildReport implements Report, FileCountSink {
     this.#built = { id, asOf, published }
   }
 
+  /** Says how far the work is, unless it did so a moment ago. */
   progress(message: string): void {
-    this.#terminal.progress(message)
+    const { write, terminal, clock } = this.#options
+    const now = clock()
+    if (now - this.#lastProgressMs < (terminal ? TERMINAL_INTERVAL_MS : PLAIN_INTERVAL_MS)) return
+    this.#lastProgressMs = now
+    write(terminal ? `\r\x1b[K${message}` : `${message}\n`)
   }
 
+  /** Says what must not be lost. */
   line(message: string): void {
-    this.#terminal.line(message)
+    const { write, terminal } = this.#options
+    write(terminal ? `\r\x1b[K${message}\n` : `${message}\n`)
   }
 
   /** The totals, at the end. */
@@ -228,8 +252,9 @@ export class BuildReport implements Report, FileCountSink {
     }
   }
 
-  /** @internal A file is done. */
-  fileDone(path: string, rows: number, bad: number): void {
+  /** @throws BuildError when more of the file's lines are bad than may be */
+  #endFile(path: string, rows: number, bad: number): void {
+    if (bad > BAD_LINES_SHOWN) this.line(`${path}: ${counted(bad - BAD_LINES_SHOWN, 'more bad line')}`)
     this.#files++
     this.#rows += rows
     this.#bad += bad
@@ -237,13 +262,17 @@ export class BuildReport implements Report, FileCountSink {
     source.files++
     source.rows += rows
     source.bad_lines += bad
-    this.#reading?.add(bytesOf(path))
-    const left = this.#reading?.left(this.#options.clock())
-    this.progress(withRest(`read ${counted(this.#files, 'file')}`, counted(this.#rows, 'row'), left))
+    this.progress(`read ${counted(this.#files, 'file')}, ${counted(this.#rows, 'row')}`)
+    const { maxBadShare } = this.#options
+    if (bad / Math.max(1, bad + rows) > maxBadShare) {
+      throw new BuildError(
+        `${path}: bad lines: ${bad} of ${bad + rows}, at most ${maxBadShare * 100} % may be bad (--max-bad)`,
+      )
+    }
   }
 
-  /** @internal A row was left out by a rule. */
-  skip(reason: string, station: string | undefined, times: number): void {
+  /** A row was left out by a rule. */
+  #skip(reason: string, station: string | undefined, times: number): void {
     const counted = this.#skipped.size < REASONS_KEPT || this.#skipped.has(reason) ? reason : OTHER_REASONS
     this.#skipped.set(counted, (this.#skipped.get(counted) ?? 0) + times)
     const { skipped, skipped_stations: stations } = this.#source
@@ -251,13 +280,6 @@ export class BuildReport implements Report, FileCountSink {
     if (station !== undefined && Object.hasOwn(skipped, reason)) {
       addBounded((stations[reason] ??= {}), station, times, STATIONS_KEPT)
     }
-  }
-
-  /** @internal Lines could not be understood, the first of them as described. */
-  badLine(line: BadLine, times: number): void {
-    const source = this.#source
-    addBounded(source.bad_reasons, line.reason, times)
-    if (source.bad.length < BAD_LINES_KEPT) source.bad.push(line)
   }
 
   #withoutBuoys(): string[] {
@@ -347,9 +369,4 @@ function networkDocument(
       identifiers: [...identifiers].slice(0, IDENTIFIERS_KEPT),
     })),
   }
-}
-
-/** A message with what is known beside it. */
-function withRest(message: string, ...rest: (string | undefined)[]): string {
-  return [message, ...rest.filter((text) => text !== undefined && text !== '')].join(', ')
 }

@@ -1,6 +1,6 @@
 /** Settings of the commands that build snapshots: `build`, `run` and, for some, `publish`. */
-import { DEFAULT_KEPT } from '../build/kept.ts'
-import { DEFAULT_ALLOWED_LOSS } from '../build/options.ts'
+import { DEFAULT_KEPT } from '../build/retained.ts'
+import { DEFAULT_ALLOWED_LOSS } from '../build/base.ts'
 import { LOG_SETTINGS } from '../process/settings/logs.ts'
 import { data, snapshots } from '../process/settings/places.ts'
 import { SERVE_SETTINGS } from '../process/settings/serve.ts'

@@ -1,7 +1,7 @@
 /** `build`: fetches what the configuration says, builds a snapshot and publishes it. */
 import { buildSnapshot } from '../build/build.ts'
 import { BuildReport } from '../build/report.ts'
-import { writeReport } from '../build/report/files.ts'
+import { writeReport } from '../build/report-files.ts'
 import type { ConfigOf } from '../process/settings/setting.ts'
 import { BUILD_SETTINGS } from './build-settings.ts'
 import { UsageError } from '../process/usage-error.ts'

@@ -1,7 +1,7 @@
 /** `diff`: what distinguishes two kept snapshots, as `GET /changes` says it. */
 import { CHANGE_WORDS, changedBuoysBytes, writeChanges, type ComparedCatalogs } from '../answers/changes.ts'
 import { JsonWriter } from '../answers/json.ts'
-import { listKept } from '../build/kept.ts'
+import { listKept } from '../build/retained.ts'
 import { SERVE_SETTINGS } from '../process/settings/serve.ts'
 import { flag } from '../process/settings/setting.ts'
 import { timestampText } from '../sea/time.ts'

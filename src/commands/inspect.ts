@@ -1,5 +1,5 @@
 /** `inspect`: shows what a snapshot holds: the published one, or a kept one by its id. */
-import { keptSnapshot } from '../build/kept.ts'
+import { keptSnapshot } from '../build/retained.ts'
 import { inspectSnapshot } from '../snapshot/inspect.ts'
 import { command } from './command.ts'
 import { print } from './surroundings.ts'

@@ -1,6 +1,5 @@
 /** `list`: the snapshots that a folder keeps. */
-import { listKept } from '../build/kept.ts'
-import { holdText, readHold } from '../build/hold.ts'
+import { holdText, listKept, readHold } from '../build/retained.ts'
 import { timestampText } from '../sea/time.ts'
 import { command } from './command.ts'
 import { print } from './surroundings.ts'

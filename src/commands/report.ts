@@ -1,6 +1,5 @@
 /** `report`: prints the report of the newest build. */
-import { newestReport } from '../build/report/files.ts'
-import { reportLines } from '../build/report/text.ts'
+import { newestReport, reportLines } from '../build/report-files.ts'
 import { flag } from '../process/settings/setting.ts'
 import { command } from './command.ts'
 import { print } from './surroundings.ts'

@@ -1,5 +1,5 @@
 /** `rollback` and `resume`: back to a kept snapshot, and forward again. */
-import { resume as resumeFolder, rollback as rollBackFolder } from '../build/rollback.ts'
+import { resume as resumeFolder, rollback as rollBackFolder } from '../build/retained.ts'
 import { optional } from '../process/settings/setting.ts'
 import { timestampText } from '../sea/time.ts'
 import { command } from './command.ts'

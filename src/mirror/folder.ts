@@ -7,7 +7,7 @@ import { open, statfs } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { collectGarbage } from '../build/garbage.ts'
-import { keptFiles, listKept, manifestOf, modifiedAt, nextKeptFile } from '../build/kept.ts'
+import { keptFiles, listKept, manifestOf, modifiedAt, nextKeptFile } from '../build/retained.ts'
 import type { PartEntry } from '../snapshot/format.ts'
 import { MANIFEST_FILE, type Manifest } from '../snapshot/manifest.ts'
 import { MARK_FILE, mirroredSource, mirrorMark } from '../snapshot/mirror-mark.ts'
@@ -147,7 +147,7 @@ export class MirrorFolder {
   async makeRoom(missing: readonly PartEntry[], lock: Lock): Promise<void> {
     const needed = missing.reduce((sum, { bytes }) => sum + bytes, 0)
     if (needed === 0 || (await this.#shortage(needed)) === null) return
-    collectGarbage(this.dir, KEPT_WITHOUT_ROOM, this.#clock(), new Set(), () => lock.isHeld())
+    collectGarbage(this.dir, KEPT_WITHOUT_ROOM, this.#clock(), () => lock.isHeld())
     const shortage = await this.#shortage(needed)
     if (shortage !== null) throw new MirrorFault(`${this.dir}: ${shortage}`)
   }
@@ -187,7 +187,7 @@ export class MirrorFolder {
     // The time of publication is the source's.
     if (publishedAt !== null && lock.isHeld()) utimesSync(join(dir, MANIFEST_FILE), publishedAt, publishedAt)
     removeHalves(dir)
-    collectGarbage(dir, KEPT, this.#clock(), new Set(), () => lock.isHeld())
+    collectGarbage(dir, KEPT, this.#clock(), () => lock.isHeld())
   }
 }
 

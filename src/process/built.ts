@@ -3,8 +3,8 @@
  * and never larger than can be read between two scrapes.
  */
 import { statSync } from 'node:fs'
-import { newestReport } from '../build/report/files.ts'
-import type { NetworkDocument, ReportDocument, SourceDocument } from '../build/report/document.ts'
+import { newestReport } from '../build/report-files.ts'
+import type { NetworkDocument, ReportDocument, SourceDocument } from '../build/report-document.ts'
 import type { Figures, NetworkFigures, SourceFigures } from '../metrics/figures.ts'
 import { parseTimestamp } from '../sea/time.ts'
 

@@ -1,6 +1,6 @@
 /** The text of `/metrics`: gathers the figures of the moment and writes them. */
 import { readdirSync } from 'node:fs'
-import { readHold } from '../build/hold.ts'
+import { readHold } from '../build/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import { openFilesLimit } from '../http/files.ts'
 import { exposition } from '../metrics/exposition.ts'

@@ -1,6 +1,6 @@
 /** The document of `/status`, and the reason of `/readyz`: how a server is, for its operator. */
-import { silentSources } from '../build/given.ts'
-import { holdStatus } from '../build/rollback.ts'
+import { staleSources } from '../build/source-state.ts'
+import { holdStatus } from '../build/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import type { Doors } from '../access/page-reads.ts'
 import { timestampText } from '../sea/time.ts'
@@ -55,7 +55,7 @@ export class Status {
   readonly #dir: string
   readonly #clock: () => number
   readonly #more: () => object
-  readonly #silentOf: ReturnType<typeof silentSources>
+  readonly #silentOf: ReturnType<typeof staleSources>
 
   /**
    * @param dir folder of the snapshots
@@ -66,7 +66,7 @@ export class Status {
     this.#dir = dir
     this.#clock = clock
     this.#more = more
-    this.#silentOf = silentSources(dir)
+    this.#silentOf = staleSources(dir)
   }
 
   document(observed: Observed): object {

@@ -306,7 +306,6 @@ function open(entry: FileSource, folder: string, fail: (what: string) => never):
     isControlled: source.isControlled ?? false,
     isMadeUp: source.isMadeUp ?? false,
     terms,
-    ...(source.folder !== undefined && { folder: source.folder }),
     ...(source.defaultAsOf !== undefined && { defaultAsOf: (now: number) => source.defaultAsOf!(now) }),
     read: (sink, context) => source.read(sink, context),
   }

@@ -55,8 +55,6 @@ export interface Source {
    * the folder's snapshot.
    */
   readonly complete?: boolean
-  /** Where its files lie; absent for sources that read none. */
-  readonly folder?: string
   /** The operator's own rows, which quality control does not touch. */
   readonly isControlled?: boolean
   /** It gives made-up data: the snapshot is marked for good. */
@@ -85,7 +83,7 @@ export interface SourceTerms {
 
 /**
  * A source that can give its rows month by month, oldest first, and any month on its own. The builder writes
- * a month before it asks for the next, and an interrupted build continues where it stopped.
+ * a month before it asks for the next.
  */
 export interface MonthlySource extends Source {
   /** Months with rows up to `asOf`, oldest first, counted from January 1970 (`time.ts`). */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { rollback } from '../../src/build/rollback.ts'
+import { rollback } from '../../src/build/retained.ts'
 import { openSnapshot } from '../../src/library/reader.ts'
 import { inspectSnapshot } from '../../src/snapshot/inspect.ts'
 import { readManifest } from '../../src/snapshot/read.ts'

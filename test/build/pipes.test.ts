@@ -7,11 +7,10 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { JOURNAL_FILE } from '../../src/build/journal.ts'
-import { listKept } from '../../src/build/kept.ts'
+import { listKept } from '../../src/build/retained.ts'
 import { readManifest } from '../../src/snapshot/read.ts'
 import { BuildReport } from '../../src/build/report.ts'
-import { newestReport, writeReport } from '../../src/build/report/files.ts'
+import { newestReport, writeReport } from '../../src/build/report-files.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { temporaryFolder } from '../live.ts'
 import { build, fakeSource, SMALL_WORLD } from './fake_source.ts'
@@ -21,7 +20,7 @@ const PUTS = [
   (path: string): unknown => symlinkSync('/dev/zero', path),
 ]
 
-test('Builds and reports read no pipe and no device in the place of a kept manifest, a report or a journal', async (t) => {
+test('Builds and reports read no pipe and no device in the place of a kept manifest or a report', async (t) => {
   const folder = temporaryFolder(t)
   const good = join(folder, 'good')
   await build([fakeSource(SMALL_WORLD)], good)
@@ -31,7 +30,7 @@ test('Builds and reports read no pipe and no device in the place of a kept manif
   writeReport(good, report.document())
   const kept = listKept(good)[0].file
   for (const [i, put] of PUTS.entries()) {
-    for (const file of [kept, `report-${id}.json`, JOURNAL_FILE]) {
+    for (const file of [kept, `report-${id}.json`]) {
       const dir = join(folder, `${i}-${file}`)
       cpSync(good, dir, { recursive: true })
       rmSync(join(dir, file), { force: true })

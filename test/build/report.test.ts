@@ -8,10 +8,14 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { buildSnapshot } from '../../src/build/build.ts'
 import { BuildReport } from '../../src/build/report.ts'
-import type { ReportDocument } from '../../src/build/report/document.ts'
-import { newestReport, reportedSnapshot, writeReport } from '../../src/build/report/files.ts'
-import { reportPage } from '../../src/build/report/page.ts'
-import { reportLines } from '../../src/build/report/text.ts'
+import type { ReportDocument } from '../../src/build/report-document.ts'
+import {
+  newestReport,
+  reportLines,
+  reportPage,
+  reportedSnapshot,
+  writeReport,
+} from '../../src/build/report-files.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { temporaryFolder } from '../live.ts'
 import { fakeSource, NETWORKS, SMALL_WORLD } from './fake_source.ts'
@@ -119,6 +123,27 @@ test('Counts are whole, lists are bounded, and reasons come with file and line.'
   assert.deepEqual([document.duplicates.length, document.duplicates_count], [200, 250])
   assert.deepEqual(document.months_written, ['2026-03'])
   assert.ok(document.seconds > 0 && document.seconds < 60, 'seconds')
+})
+
+test('A build shows files and rows while it reads, and months while it writes.', () => {
+  let now = 0
+  const lines: string[] = []
+  const report = new BuildReport({
+    maxBadShare: 1,
+    write: (text) => void lines.push(text.trim()),
+    terminal: false,
+    clock: () => (now += 5000),
+  })
+  report.begin('A')
+  for (const path of ['a.txt', 'below/b.txt']) {
+    const file = report.file(path)
+    file.rows(10)
+    file.end()
+  }
+  report.begin(null)
+  report.expectMonths(2)
+  report.month('2026-03')
+  assert.deepEqual(lines, ['read 1 file, 10 rows', 'read 2 files, 20 rows', 'wrote 2026-03, 1 of 2 months'])
 })
 
 test('The page holds no markup and no control character of its texts, and neither do the lines for a terminal.', () => {

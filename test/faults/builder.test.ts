@@ -11,7 +11,7 @@ import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { lock } from '../../src/system/lock.ts'
 import { collectGarbage } from '../../src/build/garbage.ts'
-import { listKept } from '../../src/build/kept.ts'
+import { listKept } from '../../src/build/retained.ts'
 import { loadSnapshot, readManifest } from '../../src/snapshot/read.ts'
 import { Client, runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { amount, asOf, build, ended, names, startBuilder } from './folder.ts'
@@ -141,10 +141,7 @@ test('A full disk fails the build, not the snapshot that is there.', { timeout: 
     assert.equal(code, 1)
     assert.match(stderr, /no space is left on the disk \(ENOSPC\)/)
     assert.equal((await loadSnapshot(folder)).id, first)
-    assert.deepEqual(
-      names(folder, '.tmp-').filter((name) => name !== '.tmp-journal'),
-      [],
-    )
+    assert.deepEqual(names(folder, '.tmp-'), [])
     assert.match(await runCliWell(['check', folder]), /whole/)
     writeFileSync(join(folder, 'ballast'), '')
     assert.notEqual(await build(folder, 48), first)
@@ -157,19 +154,18 @@ test('A full disk fails the build, not the snapshot that is there.', { timeout: 
 test('Parts of a build that failed make room again before the next one writes.', async (t) => {
   const folder = temporaryFolder(t)
   const orphan = `readings-${'0'.repeat(32)}.msgpack`
-  const journalled = `readings-${'1'.repeat(32)}.msgpack`
-  for (const name of [orphan, journalled, 'notes.txt']) writeFileSync(join(folder, name), 'x')
+  for (const name of [orphan, 'notes.txt']) writeFileSync(join(folder, name), 'x')
   const now = Date.now() / 1000
-  collectGarbage(folder, 5, now, new Set())
-  assert.equal(readdirSync(folder).length, 3, 'young files stay')
+  collectGarbage(folder, 5, now)
+  assert.equal(readdirSync(folder).length, 2, 'young files stay')
   // A clock that was set back makes files seem to come from the future: nothing is taken for old.
-  collectGarbage(folder, 5, now - 86_400, new Set())
-  assert.equal(readdirSync(folder).length, 3)
+  collectGarbage(folder, 5, now - 86_400)
+  assert.equal(readdirSync(folder).length, 2)
   // Nor by one that lost the lock meanwhile.
-  collectGarbage(folder, 5, now + 3600, new Set(), () => false)
-  assert.equal(readdirSync(folder).length, 3)
-  collectGarbage(folder, 5, now + 3600, new Set([journalled]))
-  assert.deepEqual(readdirSync(folder).toSorted(), ['notes.txt', journalled])
+  collectGarbage(folder, 5, now + 3600, () => false)
+  assert.equal(readdirSync(folder).length, 2)
+  collectGarbage(folder, 5, now + 3600)
+  assert.deepEqual(readdirSync(folder).toSorted(), ['notes.txt'])
 })
 
 test(

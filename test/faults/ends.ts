@@ -231,14 +231,11 @@ function runningIn(folder: string): string[] {
     })
 }
 
-/**
- * Locks and half-written files below `folder`. The journal of an unfinished build is what the next one goes
- * on from.
- */
+/** Locks and half-written files below `folder`. */
 function leftIn(folder: string): string[] {
   if (!existsSync(folder)) return []
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => /(^|\/)\.tmp-|lock/.test(name) && !name.endsWith('.tmp-journal'),
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /(^|\/)\.tmp-|lock/.test(name),
   )
 }
 

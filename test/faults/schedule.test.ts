@@ -335,7 +335,7 @@ test(
     assert.equal(await run.end, 0)
     const left = existsSync(snapshots) ? readdirSync(snapshots) : []
     assert.deepEqual(
-      left.filter((name) => name !== '.tmp-journal' && !/^readings-|^weather-|^registry/.test(name)),
+      left.filter((name) => !/^readings-|^weather-|^registry/.test(name)),
       [],
     )
   },

@@ -52,7 +52,7 @@ function killAtChange(number: number): void {
 
 async function work({ dir, now, what }: Work): Promise<void> {
   const [{ rollback, resume }, { buildSnapshot }, { BuildReport }, { sourceOf }] = await Promise.all([
-    import('../../src/build/rollback.ts'),
+    import('../../src/build/retained.ts'),
     import('../../src/build/build.ts'),
     import('../../src/build/report.ts'),
     import('./world.ts'),

@@ -14,7 +14,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { loadKeys } from '../../src/access/keys-file.ts'
 import { checkFolder } from '../../src/build/folder-check.ts'
-import { listKept } from '../../src/build/kept.ts'
+import { listKept } from '../../src/build/retained.ts'
 import { inContainer } from './container.ts'
 
 export interface HammerOptions {

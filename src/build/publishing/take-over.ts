@@ -6,17 +6,23 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { plainManifest, type Commit, type StoredFile } from '../../snapshot/commit.ts'
 import { MAX_LIST_BYTES, snapshotList } from '../../snapshot/file-list.ts'
-import { SnapshotError } from '../../snapshot/format.ts'
+import { SnapshotError, sha256 } from '../../snapshot/format.ts'
 import { MANIFEST_FILE } from '../../snapshot/manifest.ts'
 import { verifyParts } from '../../snapshot/read.ts'
 import { keepManifest, publishManifest, writeDurably } from '../../snapshot/write.ts'
 import { StoreError } from '../../store/store.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { Lock } from '../../system/lock.ts'
-import { sha256 } from '../../snapshot/format.ts'
-import { givenFile } from '../given.ts'
-import { readHold, removeHold, writeHold } from '../hold.ts'
-import { keptFiles, listKept, manifestOf, nextKeptFile } from '../kept.ts'
+import { givenFile } from '../source-state.ts'
+import {
+  keptFiles,
+  listKept,
+  manifestOf,
+  nextKeptFile,
+  readHold,
+  removeHold,
+  writeHold,
+} from '../retained.ts'
 import { REGISTRY_FILE } from '../registry.ts'
 import { MAX_STATE_BYTES } from '../state-file.ts'
 import { writeAgreed, type Agreed } from './agreed.ts'

@@ -72,7 +72,6 @@ export function inReaderProcess(
 ): Source {
   return {
     ...source,
-    folder: argument,
     read: (sink, context) =>
       new ReaderProcess(kind, limits, sink, context).run({ kind, argument, options: options ?? null }),
   }

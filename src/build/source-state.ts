@@ -1,6 +1,6 @@
 /**
  * The last known state of each source of the configuration: `given-ID.jsonl` beside each kept snapshot, one
- * line a source, under the head of `state-file.ts`. A silent source is carried over from it as if it had been
+ * line a source, under the head of `state-file.ts`. A stale source is carried over from it as if it had been
  * read, but for its rows: those stay in the months. The file belongs to its snapshot: a rollback goes back to
  * its states, and the file is removed with the snapshot.
  *
@@ -134,7 +134,7 @@ export function stateParts(dir: string, id: string): PartEntry[] {
   return (readGiven(dir, id) ?? []).flatMap(({ parts }) => parts)
 }
 
-/** How much of a silent source is carried over. */
+/** How much of a stale source is carried over. */
 export interface CarriedOver {
   buoys: number
   passes: number
@@ -156,8 +156,8 @@ export function countCarriedOver(
   }
 }
 
-/** A source that was silent when the served snapshot was built, as `/status` shows it. */
-export interface SilentSource {
+/** A source that could not be read when the served snapshot was built, as `/status` shows it. */
+export interface StaleSource {
   name: string
   reason: string
   /** When it was read last, as on the wire, and the seconds since then. */
@@ -166,15 +166,15 @@ export interface SilentSource {
 }
 
 /**
- * The silent sources of a folder's snapshots. The file is read again only when it has changed; never throws.
+ * The stale sources of a folder's snapshots. The file is read again only when it has changed; never throws.
  */
-export function silentSources(dir: string): (id: string, now: number) => SilentSource[] {
-  let known: { mark: string; silent: SourceState[] } = { mark: '', silent: [] }
+export function staleSources(dir: string): (id: string, now: number) => StaleSource[] {
+  let known: { mark: string; stale: SourceState[] } = { mark: '', stale: [] }
   return (id, now) => {
     const changed = changedAt(join(dir, givenFile(id)))
     const mark = `${id} ${changed}`
-    if (mark !== known.mark) known = { mark, silent: readSilent(dir, id) }
-    return known.silent.map(({ name, refused, read_at: lastRead }) => {
+    if (mark !== known.mark) known = { mark, stale: readStale(dir, id) }
+    return known.stale.map(({ name, refused, read_at: lastRead }) => {
       const epoch = lastRead === null ? null : (parseTimestamp(lastRead)?.epoch ?? null)
       return {
         name: name ?? 'unknown',
@@ -195,7 +195,7 @@ function changedAt(path: string): number | null {
   }
 }
 
-function readSilent(dir: string, id: string): SourceState[] {
+function readStale(dir: string, id: string): SourceState[] {
   try {
     // Without what they gave, which may take much memory.
     return (readGiven(dir, id) ?? [])

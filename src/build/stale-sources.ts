@@ -1,5 +1,5 @@
 /**
- * Silent sources: each is carried over from its last known state, and the next build finds that state again.
+ * Stale sources: each is carried over from its last known state, and the next build finds that state again.
  */
 import { timestampText } from '../sea/time.ts'
 import type { PartEntry } from '../snapshot/format.ts'
@@ -15,28 +15,28 @@ import {
   type CarriedOver,
   type SourceState,
   type StateBuoy,
-} from './given.ts'
+} from './source-state.ts'
 import type { Identified } from './identify.ts'
 
 /** Stands for all sources together, where nobody knows which of them gave what. */
 const ANY_SOURCE: Source = { read: () => Promise.resolve() }
 
 /**
- * Gives `input` what each silent source gave last.
- * @param silent the silent sources, with what was wrong
+ * Gives `input` what each stale source gave last.
+ * @param stale the stale sources, with what was wrong
  * @returns their names, when they were read last, and how much is carried over
  * @throws BuildError when that is damaged, or the build takes nothing over from the folder
  */
-export async function carryOverSilent(
-  silent: ReadonlyMap<Source, string>,
+export async function carryOverStale(
+  stale: ReadonlyMap<Source, string>,
   input: Collector,
   base: Base,
   { out, fresh = false }: { out: string; fresh?: boolean },
 ): Promise<[name: string, lastRead: string | null, carried: CarriedOver][]> {
   const carried: [name: string, lastRead: string | null, carried: CarriedOver][] = []
-  for (const [source, state] of lastStates([...silent.keys()], base)) {
+  for (const [source, state] of lastStates([...stale.keys()], base)) {
     if (fresh) {
-      const names = [...silent.keys()].map(({ terms }) => terms?.name).join(', ')
+      const names = [...stale.keys()].map(({ terms }) => terms?.name).join(', ')
       throw new BuildError(
         `${names} cannot be read, and what it gave last would be lost with --fresh: make it readable, remove it from the configuration, or build without --fresh`,
       )
@@ -48,13 +48,13 @@ export async function carryOverSilent(
   return carried
 }
 
-/** The last known states of silent sources; for sources without one, the state of all sources together. */
-function lastStates(silent: readonly Source[], { folder, states }: Base): [Source, SourceState][] {
-  const own = silent.flatMap((source): [Source, SourceState][] => {
+/** The last known states of stale sources; for sources without one, the state of all sources together. */
+function lastStates(stale: readonly Source[], { folder, states }: Base): [Source, SourceState][] {
+  const own = stale.flatMap((source): [Source, SourceState][] => {
     const state = states?.find(({ name }) => name === source.terms?.name)
     return state === undefined ? [] : [[source, state]]
   })
-  if (own.length === silent.length) return own
+  if (own.length === stale.length) return own
   const ofAll =
     states === null && folder !== null ? stateOfAll(folder) : states?.find(({ name }) => name === null)
   return ofAll === undefined ? own : [...own, [ANY_SOURCE, ofAll]]
@@ -65,14 +65,14 @@ function lastStates(silent: readonly Source[], { folder, states }: Base): [Sourc
  */
 export function statesNow({
   input,
-  silent,
+  stale,
   identified: { ids, staying },
   own,
   before,
   now,
 }: {
   input: Collector
-  silent: ReadonlyMap<Source, string>
+  stale: ReadonlyMap<Source, string>
   identified: Identified
   /** The parts with what a source gave now. */
   own: ReadonlyMap<Contribution, PartEntry[]>
@@ -82,7 +82,7 @@ export function statesNow({
 }): SourceState[] {
   return input.contributions().flatMap((contribution): SourceState[] => {
     const { source, carriedOver, networks, spots } = contribution
-    if (carriedOver !== null) return [{ ...carriedOver, refused: silent.get(source) ?? null }]
+    if (carriedOver !== null) return [{ ...carriedOver, refused: stale.get(source) ?? null }]
     if (source.terms === undefined) return []
     const { name } = source.terms
     // A source that mentions only who reported lately takes nothing back by not mentioning it.

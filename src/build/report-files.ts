@@ -1,7 +1,16 @@
-/** The report of a build as tables, for a terminal and for a page. */
-import { counted } from '../../system/counted.ts'
-import { STATIONS_SHOWN } from './bounds.ts'
-import type { ReportDocument } from './document.ts'
+/**
+ * The report of a build as tables for a terminal and for a page that runs no script, and as files beside its
+ * snapshot: `report-ID.json` and `report-ID.html`.
+ */
+import { counted } from '../system/counted.ts'
+import { STATIONS_SHOWN } from './report-document.ts'
+import { REPORT_FORMAT, REPORT_VERSION, type ReportDocument } from './report-document.ts'
+import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { TEMPORARY_PREFIX } from '../snapshot/write.ts'
+import { BuildError } from '../system/build-error.ts'
+import { readRegularFileSync } from '../system/files.ts'
+import { randomName } from '../system/random-name.ts'
 
 type Row = readonly (string | number)[]
 
@@ -226,4 +235,131 @@ function stationsText(counts: { readonly [identifier: string]: number } = {}): s
 /** Names come from files: their characters must not steer a terminal. */
 export function oneLine(text: string): string {
   return text.replace(/\p{Cc}/gu, '�')
+}
+
+export function reportLines(document: ReportDocument): string[] {
+  const { snapshot, as_of: asOf, built_at: builtAt } = document
+  return [
+    `snapshot ${snapshot}, data as of ${asOf}, built ${builtAt}${unpublishedText(document)}`,
+    headLine(document),
+    ...tablesOf(document).flatMap(({ title, head, rows }) => {
+      const lines = [head, ...rows].map((row) => row.map((cell) => oneLine(String(cell))))
+      const widths = head.map((_, column) => Math.max(...lines.map((row) => row[column].length)))
+      return [
+        '',
+        title,
+        ...lines.map((row) =>
+          `  ${row.map((cell, column) => cell.padEnd(widths[column])).join('  ')}`.trimEnd(),
+        ),
+      ]
+    }),
+  ]
+}
+
+const ENTITIES: { readonly [character: string]: string } = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escaped(value: string | number): string {
+  return oneLine(String(value)).replace(/[&<>"']/g, (character) => ENTITIES[character])
+}
+
+const STYLE =
+  'body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color-scheme:light dark}' +
+  'table{border-collapse:collapse;margin:.5rem 0 1.5rem;display:block;overflow-x:auto}' +
+  'th,td{text-align:left;padding:.2rem .8rem .2rem 0;border-bottom:1px solid #8886;vertical-align:top}' +
+  'td.n{text-align:right;font-variant-numeric:tabular-nums}'
+
+export function reportPage(document: ReportDocument): string {
+  const { snapshot, as_of: asOf, built_at: builtAt } = document
+  const cell = (value: string | number): string =>
+    typeof value === 'number' ? `<td class="n">${value}</td>` : `<td>${escaped(value)}</td>`
+  const tables = tablesOf(document).map(
+    ({ title, head, rows }) =>
+      `<h2>${escaped(title)}</h2>\n<table>\n<thead><tr>${head.map((name) => `<th scope="col">${escaped(name)}</th>`).join('')}</tr></thead>\n` +
+      `<tbody>\n${rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('\n')}\n</tbody>\n</table>`,
+  )
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>Build of snapshot ${escaped(snapshot)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>Build of snapshot ${escaped(snapshot)}</h1>
+<p>Data as of ${escaped(asOf)}, built ${escaped(builtAt)}${unpublishedText(document)}: ${escaped(headLine(document))}.</p>
+${tables.join('\n')}
+</body>
+</html>
+`
+}
+
+/** All that the bounds of a report allow, with the longest texts. */
+const MAX_REPORT_BYTES = 2 ** 27
+const WRITE_ATTEMPTS = 5
+
+const REPORT_FILE = /^report-([0-9a-f]{24})\.(json|html)$/
+
+/** The snapshot that a file of reports belongs to; null for other files. */
+export function reportedSnapshot(file: string): string | null {
+  return REPORT_FILE.exec(file)?.[1] ?? null
+}
+
+/**
+ * Puts a report beside its snapshot, as JSON and as a page, in place of that of an earlier build.
+ * @throws BuildError when a file cannot be written
+ */
+export function writeReport(dir: string, document: ReportDocument): void {
+  const texts = { json: `${JSON.stringify(document, null, 2)}\n`, html: reportPage(document) }
+  for (const [ending, text] of Object.entries(texts)) {
+    const file = `report-${document.snapshot}.${ending}`
+    try {
+      putInPlace(dir, file, text)
+    } catch (error) {
+      throw new BuildError(`${join(dir, file)}: cannot be written (${(error as NodeJS.ErrnoException).code})`)
+    }
+  }
+}
+
+/**
+ * The builder's lock is released by now: the next builder may remove the temporary file as a dead builder's.
+ */
+function putInPlace(dir: string, file: string, text: string): void {
+  for (let made = 1; ; made++) {
+    const temporary = join(dir, `${TEMPORARY_PREFIX}${randomName()}-${file}`)
+    try {
+      writeFileSync(temporary, text)
+      renameSync(temporary, join(dir, file))
+      return
+    } catch (error) {
+      rmSync(temporary, { force: true })
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || made === WRITE_ATTEMPTS) throw error
+    }
+  }
+}
+
+/** The report of the newest build in a folder. @throws BuildError when there is none or it cannot be read */
+export function newestReport(dir: string): ReportDocument {
+  const files = readdirSync(dir)
+    .filter((file) => file.endsWith('.json') && reportedSnapshot(file) !== null)
+    .map((file) => ({ file, time: statSync(join(dir, file), { throwIfNoEntry: false })?.mtimeMs ?? -1 }))
+    .sort((a, b) => a.time - b.time)
+  const newest = files.at(-1)?.file
+  if (newest === undefined) throw new BuildError(`${dir}: there is no report in this folder`)
+  try {
+    const document = JSON.parse(
+      readRegularFileSync(join(dir, newest), MAX_REPORT_BYTES).toString('utf8'),
+    ) as ReportDocument
+    if (document.format === REPORT_FORMAT && document.version === REPORT_VERSION) return document
+  } catch {
+    // The same error as for a document of another form.
+  }
+  throw new BuildError(`${join(dir, newest)}: is not a report of a build`)
 }
