@@ -15,7 +15,7 @@ import { MAX_KEYS, MAX_QUOTA } from '../src/access/keys-file.ts'
 import type { View } from '../src/answers/operation.ts'
 import { QuotaCounters } from '../src/access/quota.ts'
 import { pathWithoutSocket, SilentExchange } from '../src/serving/warm-up.ts'
-import { ExportedAnswers } from '../src/serving/exported-answers.ts'
+import { ParquetAnswers } from '../src/serving/parquet-answers.ts'
 import { RequestPath } from '../src/serving/request.ts'
 import { OPERATIONS } from '../src/routes.ts'
 import { RequestCounts } from '../src/metrics/requests.ts'
@@ -108,8 +108,8 @@ function benchAuthentication(view: View): void {
       settingsTag: '',
       refreshEvery: 1800,
       totals: new Totals(Totals.allocate(1), 0),
-      expensive: null,
-      exported: new ExportedAnswers(),
+      later: null,
+      parquet: new ParquetAnswers(),
       clock,
       onFault: (error) => {
         throw error

@@ -15,7 +15,7 @@ import {
 import { KeyRing } from '../src/access/key-ring.ts'
 import type { View } from '../src/answers/operation.ts'
 import { QuotaCounters } from '../src/access/quota.ts'
-import { ExportedAnswers } from '../src/serving/exported-answers.ts'
+import { ParquetAnswers } from '../src/serving/parquet-answers.ts'
 import { RequestPath } from '../src/serving/request.ts'
 import type { RequestPathOptions } from '../src/serving/request-state.ts'
 import { OPERATIONS } from '../src/routes.ts'
@@ -56,6 +56,7 @@ class Asked implements Exchange {
   readonly query: string
   readonly #headers: AskedHeaders
   route = NO_ROUTE
+  readonly mayWait = false
   keyRow = NO_KEY
   answer: Answered | null = null
   reply: Reply | null = null
@@ -175,8 +176,8 @@ export class AskedPath {
         settingsTag: '',
         refreshEvery: 1800,
         totals: new Totals(Totals.allocate(1), 0),
-        expensive: null,
-        exported: new ExportedAnswers(),
+        later: null,
+        parquet: new ParquetAnswers(),
         clock: () => Date.now() / 1000,
         onFault: (error) => {
           throw error

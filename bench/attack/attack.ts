@@ -32,6 +32,8 @@ export interface Attack {
   name: string
   /** What it does at scale 1. */
   about: string
+  /** It attacks what both engines have, so it is made once. */
+  anyEngine?: true
   /** The share of it that is done where nobody asks for the long form; all where it is left out. */
   usualShare?: number
   /** Amounts go with `scale`; ends by itself and leaves no connection behind. */

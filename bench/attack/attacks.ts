@@ -1,14 +1,11 @@
 /** All attacks upon a server that serves, in the order in which they are run. */
 import type { Attack } from './attack.ts'
-import { CONNECTIONS } from './connections.ts'
-import { DEAR } from './dear.ts'
+import { CONNECTIONS, DEAR, PIPELINES } from './crowds.ts'
 import { FOLDERS } from './folders.ts'
 import { FRAMING } from './framing.ts'
 import { GRAMMAR } from './grammar.ts'
 import { KEYS } from './keys.ts'
 import { NETWORK } from './network.ts'
-import { PIPELINES } from './pipelines.ts'
-import { SCRIPTS } from './scripts.ts'
 import { SOURCES } from './sources.ts'
 
 export const ATTACKS: readonly Attack[] = [
@@ -27,8 +24,6 @@ export const ATTACKS: readonly Attack[] = [
 export function attackNamed(name: string): Attack {
   const attack = ATTACKS.find((one) => one.name === name)
   if (attack === undefined)
-    throw new Error(
-      `no attack ${name}; there are ${[...ATTACKS, ...SCRIPTS].map((one) => one.name).join(', ')}`,
-    )
+    throw new Error(`no attack ${name}; there are ${ATTACKS.map((one) => one.name).join(', ')}`)
   return attack
 }

@@ -342,6 +342,7 @@ export const FOLDERS: readonly Attack[] = [
   {
     name: 'folder-started',
     about: `${LIES.length} starts upon a folder of lies`,
+    anyEngine: true,
     run: (target, scale) => tellStarting(target, some(scale)),
   },
 ]

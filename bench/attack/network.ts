@@ -197,6 +197,7 @@ export const NETWORK: readonly Attack[] = [
   {
     name: 'networks',
     about: `a good network and ${Object.keys(behaviours(0)).length} hostile ones`,
+    anyEngine: true,
     run: () => fetchAll(),
   },
 ]

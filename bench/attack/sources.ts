@@ -2,16 +2,109 @@
  * Sources that are made to hurt whoever reads them. Each build ends in time and within its memory, and the
  * other source is published.
  */
-import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
+import { familyMegabytes } from '../http/servers.ts'
 import { amount, type Attack, type Finding, type Target } from './attack.ts'
-import { buildBeside, GOOD_NETWORK, type HostileSource } from './builds.ts'
+import { until } from './crowd.ts'
+
+const GOOD_FOLDER = fileURLToPath(new URL('../../data/fixtures/small', import.meta.url))
+/** A network of the good source. */
+const GOOD_NETWORK = 'Northwatch'
+const SAMPLE_MS = 100
+
+interface HostileSource {
+  kind: string
+  /** Puts the source's files into a folder. */
+  make: (folder: string) => void
+  options?: object
+  /** Texts that must not come out: what elsewhere on this machine is not the source's. */
+  secrets?: () => string[]
+}
+
+interface Built {
+  /** Code or signal that it ended with; null where it did not end in time. */
+  ended: number | string | null
+  seconds: number
+  /** MB, of the build and all that it started. */
+  peak: number
+  /** Whether the good source is in what was published. */
+  isGoodThere: boolean
+  /** Whether one of the secrets is in what was said or published. */
+  leaks: boolean
+  output: string
+}
+
+/** Runs one build in a place of its own, which is gone afterwards. */
+async function buildBeside(cli: string, hostile: HostileSource, limitMs: number): Promise<Built> {
+  const place = mkdtempSync(join(tmpdir(), 'groundswell-attack-build-'))
+  try {
+    const folder = join(place, 'hostile')
+    mkdirSync(folder)
+    hostile.make(folder)
+    const sources = [
+      { name: 'good', kind: 'csv', folder: GOOD_FOLDER },
+      {
+        name: 'hostile',
+        kind: hostile.kind,
+        folder,
+        ...(hostile.options === undefined ? {} : { options: hostile.options }),
+      },
+    ]
+    const config = join(place, 'groundswell.config.json')
+    writeFileSync(config, JSON.stringify({ sources }))
+    const out = join(place, 'out')
+    const began = performance.now()
+    const built = await runBounded([cli, 'build', '--config', config, '--out', out], limitMs)
+    const seconds = (performance.now() - began) / 1000
+    const { status, stdout } = spawnSync(process.execPath, [cli, 'inspect', out], { encoding: 'utf8' })
+    const secrets = hostile.secrets?.() ?? []
+    const published = secrets.length === 0 || !existsSync(out) ? [] : readdirSync(out)
+    const leaks = [Buffer.from(built.output), ...published.map((file) => readFileSync(join(out, file)))].some(
+      (bytes) => secrets.some((secret) => bytes.includes(secret)),
+    )
+    return { ...built, seconds, isGoodThere: status === 0 && stdout.includes(GOOD_NETWORK), leaks }
+  } finally {
+    rmSync(place, { recursive: true, force: true })
+  }
+}
+
+async function runBounded(
+  args: readonly string[],
+  limitMs: number,
+): Promise<{ ended: number | string | null; peak: number; output: string }> {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      if (output.length < 1e6) output += chunk
+    })
+  }
+  let peak = 0
+  const timer = setInterval(() => (peak = Math.max(peak, familyMegabytes(child.pid!))), SAMPLE_MS)
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null
+  await until(hasEnded, limitMs)
+  clearInterval(timer)
+  const ended = child.exitCode ?? child.signalCode
+  if (ended === null) child.kill('SIGKILL')
+  return { ended, peak, output }
+}
 
 const NETCDF_FOLDER = fileURLToPath(new URL('../../data/fixtures/hostile/netcdf', import.meta.url))
-const SMALL_FOLDER = fileURLToPath(new URL('../../data/fixtures/small', import.meta.url))
 
 /** A build with one hostile source of the largest size that is read at all. */
 const BUILD_LIMIT_MS = 240_000
@@ -50,7 +143,7 @@ const mkfifo = (path: string): void => void spawnSync('mkfifo', [path])
 const csvWith =
   (make: (readings: string) => void) =>
   (folder: string): void => {
-    cpSync(SMALL_FOLDER, folder, { recursive: true })
+    cpSync(GOOD_FOLDER, folder, { recursive: true })
     writeFileSync(join(folder, 'sources.csv'), 'name,network\nHostile,coastal\n')
     writeFileSync(join(folder, 'buoys.csv'), 'source,identifier,name,lat,lng\nHostile,h1,Hostile One,43,-2\n')
     make(join(folder, 'readings'))
@@ -171,6 +264,7 @@ export const SOURCES: readonly Attack[] = [
   {
     name: 'bombs',
     about: `${BOMBS.length} builds with a good source and a hostile one`,
+    anyEngine: true,
     run: (target, scale) =>
       explode(target, scale === 1 ? BOMBS : BOMBS.slice(-Math.max(QUICK, amount(BOMBS.length, scale)))),
   },

@@ -3,7 +3,7 @@
  * nothing but the longest answers; each against the same load without, in turn.
  */
 import { until } from '../attack/crowd.ts'
-import { seriesPath } from '../attack/dear.ts'
+import { seriesPath } from '../attack/crowds.ts'
 import type { BenchData, SwapFolder } from './data.ts'
 import { saturate, type Load } from './load.ts'
 import { startSwapping, swapEvery, clientRow, type Section } from './mixture-run.ts'

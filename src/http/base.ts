@@ -3,6 +3,7 @@ import { FAULT_BODY, FAULT_HEAD, NO_KEY, NO_ROUTE, statusOf } from './exchange.t
 import type {
   Again,
   Answered,
+  Exchange,
   Framing,
   HeaderName,
   LaterEvents,
@@ -21,6 +22,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   abstract readonly framing: Framing
   route = NO_ROUTE
   keyRow = NO_KEY
+  mayWait = true
   status = 0
   bytes = 0
   head: string | Uint8Array = ''
@@ -82,13 +84,13 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   abstract address(): string
   abstract send(head: string | Uint8Array, body: Uint8Array | null, lasting?: boolean | Again): void
 
-  later(events: LaterEvents): LaterReply | null {
+  later(events: LaterEvents, copy?: Exchange): LaterReply | null {
     const response = this.liveResponse()
     this.refuseSecond()
     const reply = this.putOff(response, events)
     if (reply === null) return null
     this.#later = reply
-    reply.onAnswer = this.#recorder.deferred(this, this.#begun)
+    reply.onAnswer = this.#recorder.deferred(this, this.#begun, copy)
     this.state = 'answered'
     return reply
   }

@@ -93,6 +93,11 @@ export interface Exchange {
   route: number
   /** For the records, set by the handler: row of the key in the key ring; `NO_KEY` without one. */
   keyRow: number
+  /**
+   * Whether its reply can be put off without harm to others of its connection, as far as the engine knows: uws
+   * ends a connection that has sent more behind such a request.
+   */
+  readonly mayWait: boolean
   /** The first value of a header, empty when it is missing. */
   header(name: HeaderName): string
   /**
@@ -124,9 +129,10 @@ export interface Exchange {
    * Puts the reply off, in place of `send`. What is needed of the request has to be taken from it now. A
    * request pipelined behind one whose reply was put off waits on node and ends the connection on uws, which
    * has no place for it. Null, and nothing is put off, where the connection has to end with the answer,
-   * because the request announces a body for instance: uws can only do that at once.
+   * because the request announces a body for instance: uws can only do that at once. With a `copy` of the
+   * request, the records say what that says of route and key when it is answered.
    */
-  later(events: LaterEvents): LaterReply | null
+  later(events: LaterEvents, copy?: Exchange): LaterReply | null
 }
 
 /** In place of the ordinal of a route, and of the row of a key. */
@@ -154,10 +160,11 @@ export interface Recorder {
    */
   unfinished(exchange: Answered, begun: number): OnSent
   /**
-   * The reply of a request was deferred. @returns what is to be called once: when it was handed over, with
-   * the bytes of the body that were when its client has gone, or with `GONE` when nothing will be
+   * The reply of a request was deferred; `copy` is asked when it is answered, where there is one.
+   * @returns what is to be called once: when it was handed over, with the bytes of the body that were when its
+   * client has gone, or with `GONE` when nothing will be
    */
-  deferred(exchange: Exchange, begun: number): OnAnswer
+  deferred(exchange: Exchange, begun: number, copy?: Exchange): OnAnswer
 }
 
 export type OnSent = (bytes: number) => void

@@ -16,8 +16,8 @@ import {
 } from './exchange.ts'
 
 /** Requests that wait on a thread at a time, and of them those that wait for the same. */
-const MOST_PARKED = 1024
-const MOST_FOR_ONE = 512
+const MOST_PARKED = 2048
+const MOST_FOR_ONE = 1024
 /** Characters of what they were. One request is at most 16 KiB. */
 const MOST_PARKED_CHARACTERS = 4 * 1024 * 1024
 
@@ -35,9 +35,12 @@ export interface Wait {
 /** Calls a handler as the engine would. */
 export type Run = (exchange: Exchange, handler: OnRequest) => void
 
+/** What requests wait for: calls of the key in a slot, or, as text, their turn among other clients. */
+export type WaitKey = number | string
+
 export class ParkedRequests {
   /** By what they wait for, the longest waiting first. */
-  readonly #queues = new Map<number, ParkedExchange[]>()
+  readonly #queues = new Map<WaitKey, ParkedExchange[]>()
   readonly #run: Run
   readonly #onThrow: (error: unknown) => void
   #count = 0
@@ -59,9 +62,14 @@ export class ParkedRequests {
    * Puts a request off until `wake(key)`. @returns false where it cannot wait, and is to be answered now: too
    * many wait, or its connection has to end with the answer
    */
-  park(exchange: Exchange, key: number, wait: Wait): boolean {
+  park(exchange: Exchange, key: WaitKey, wait: Wait): boolean {
     if (exchange instanceof ParkedExchange) {
       exchange.isParked = true
+      if (exchange.key === key) return true
+      this.#remove(exchange)
+      exchange.key = key
+      exchange.wait = wait
+      this.#add(exchange)
       return true
     }
     const queue = this.#queues.get(key)
@@ -69,28 +77,45 @@ export class ParkedRequests {
     const parked = new ParkedExchange(exchange, key, wait)
     if (this.#characters + parked.characters > MOST_PARKED_CHARACTERS) return false
     if (!parked.defer(exchange, () => void this.#remove(parked))) return false
+    this.#add(parked)
+    return true
+  }
+
+  #add(parked: ParkedExchange): void {
     // On a busy thread what it waits for may have come, and is read only after the timers.
-    parked.timer = setTimeout(() => setImmediate(() => this.#late(parked)), wait.ms)
-    if (queue === undefined) this.#queues.set(key, [parked])
+    parked.timer = setTimeout(() => setImmediate(() => this.#late(parked)), parked.wait.ms)
+    const queue = this.#queues.get(parked.key)
+    if (queue === undefined) this.#queues.set(parked.key, [parked])
     else queue.push(parked)
     this.#count++
     this.#characters += parked.characters
-    return true
   }
 
   /**
    * Has the requests that wait for `key` handled, in their order, until one has to wait on. @returns how many
    * do
    */
-  wake(key: number): number {
+  wake(key: WaitKey): number {
     for (;;) {
       const queue = this.#queues.get(key)
       if (queue === undefined) return 0
-      const [first] = queue
-      if (!this.#handle(first, first.wait.run)) return queue.length
-      this.#remove(first)
-      first.wait.onAnswered?.(performance.now() - first.since)
+      if (!this.#wakeFirst(queue)) return queue.length
     }
+  }
+
+  /** Has the longest waiting request of `key` handled. @returns whether more wait for the same */
+  wakeOne(key: WaitKey): boolean {
+    const queue = this.#queues.get(key)
+    if (queue !== undefined) this.#wakeFirst(queue)
+    return this.#queues.has(key)
+  }
+
+  /** @returns whether the first of `queue` was answered, rather than parked again */
+  #wakeFirst([first]: readonly ParkedExchange[]): boolean {
+    if (!this.#handle(first, first.wait.run)) return false
+    this.#remove(first)
+    first.wait.onAnswered?.(performance.now() - first.since)
+    return true
   }
 
   /** Resolves when none waits. */
@@ -138,8 +163,8 @@ export class ParkedRequests {
 }
 
 class ParkedExchange implements Exchange, LaterEvents {
-  readonly key: number
-  readonly wait: Wait
+  key: WaitKey
+  wait: Wait
   readonly method: string
   readonly path: string
   readonly query: string
@@ -148,6 +173,7 @@ class ParkedExchange implements Exchange, LaterEvents {
   readonly since = performance.now()
   route: number
   keyRow: number
+  readonly mayWait = false
   isParked = true
   isAnswered = false
   timer: NodeJS.Timeout | undefined
@@ -158,7 +184,7 @@ class ParkedExchange implements Exchange, LaterEvents {
   /** Where the events of the connection go. */
   #events: LaterEvents = { onRoom: () => {}, onGone: () => {} }
 
-  constructor(exchange: Exchange, key: number, wait: Wait) {
+  constructor(exchange: Exchange, key: WaitKey, wait: Wait) {
     this.key = key
     this.wait = wait
     this.method = exchange.method
@@ -182,7 +208,7 @@ class ParkedExchange implements Exchange, LaterEvents {
   /** Defers the reply of the request. @returns false where that cannot be done */
   defer(exchange: Exchange, onGone: () => void): boolean {
     this.#events = { onRoom: () => {}, onGone }
-    this.#reply = exchange.later(this)
+    this.#reply = exchange.later(this, this)
     return this.#reply !== null
   }
 

@@ -32,6 +32,11 @@ export class Lane {
     this.app = app
   }
 
+  /** Connections that are open. */
+  get open(): number {
+    return this.#connections.length
+  }
+
   opened(connection: UwsResponse, slot: number): void {
     this.#connections.push(connection)
     this.#slots.push(slot)

@@ -50,6 +50,8 @@ export class UwsEngine implements Engine {
   #sentBeforeTurn = 0
   #sentBeforeRow = 0
   #isRefusing = false
+  /** Connections. */
+  #open = 0
   /**
    * What comes between `HTTP/1.1 ` and CRLF, of a whole answer: with `end` one would not know when the
    * connection can be closed.
@@ -92,6 +94,7 @@ export class UwsEngine implements Engine {
     onProgress()
     const slot = connections.opened(connections.countsAddresses ? addressOf(connection) : '')
     if (slot !== REFUSED) {
+      this.#open++
       lane.opened(connection, slot)
       return
     }
@@ -106,6 +109,7 @@ export class UwsEngine implements Engine {
     if (this.#isRefusing) return
     const { connections, onProgress } = this.#surroundings
     onProgress()
+    this.#open--
     // What comes next by this lane comes from another one.
     this.#lane = null
     connections.left(lane.closed(connection))
@@ -120,6 +124,8 @@ export class UwsEngine implements Engine {
       this.#exchange.rowBytes = 0
     }
     this.#inRow++
+    // Not where a connection must have sent several requests: the limits of a connection hold these.
+    this.#exchange.mayWait = this.#inRow <= lane.open && this.#inTurn < this.#open
     if (++this.#inTurn === UNWATCHED_REQUESTS) {
       this.#sentBeforeTurn = sentBytes
       setImmediate(this.#endTurn)

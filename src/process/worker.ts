@@ -7,8 +7,8 @@ import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { AddressCounters } from '../access/address-counters.ts'
 import { TrustedProxies } from '../access/trusted-proxies.ts'
 import type { ReadySnapshot } from '../answers/derived.ts'
-import { ExpensiveAnswers } from '../serving/expensive-answers.ts'
-import { ExportedAnswers } from '../serving/exported-answers.ts'
+import { LaterAnswers } from '../serving/later-answers.ts'
+import { ParquetAnswers } from '../serving/parquet-answers.ts'
 import { Connections } from '../http/connections.ts'
 import { loadEngine } from '../http/engine.ts'
 import { FAULT_BODY, FAULT_HEAD, type Exchange, type OnRequest } from '../http/exchange.ts'
@@ -63,8 +63,7 @@ const totals = new Totals(start.totals, start.thread)
 const routes = routeNames(ROUTED, start.basePath)
 const counts = new RequestCounts(start.requests, routes.length, start.thread)
 const figures = new WorkerFiguresRow(start.workerFigures, start.thread)
-const expensive = new ExpensiveAnswers(() => totals.counted('requests'))
-const exported = new ExportedAnswers()
+const later = new LaterAnswers(() => totals.counted('requests'))
 const refused = new Set(start.refused)
 /** The request that is being answered. */
 let current: Exchange | null = null
@@ -116,8 +115,8 @@ const requests = new RequestPath(
     settingsTag: start.settingsTag,
     refreshEvery: start.refreshEvery,
     totals,
-    expensive,
-    exported,
+    later,
+    parquet: new ParquetAnswers(),
     stream: { operation: STREAM, streams },
     site: new Site(start.site),
     clock,
@@ -304,12 +303,12 @@ async function listen(port: number): Promise<void> {
 function tick(): void {
   pulse.advance()
   counts.refill()
-  const [inSlices, onThread] = [expensive.counts, exported.counts]
+  const { waiting, begun } = later.counts
   const { pressure } = engine
   figures.tick(IDLE_INTERVAL_MS, {
     cache_bytes: requests.cacheBytes,
-    long_waiting: inSlices.waiting + onThread.waiting,
-    long_begun: inSlices.begun + onThread.begun,
+    long_waiting: waiting,
+    long_begun: begun,
     bodies_waiting: pressure.waiting,
     held_bytes: pressure.heldBytes,
     not_held: pressure.notHeld,

@@ -16,7 +16,7 @@ import type { Route } from '../routes.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
 import { MINUTE } from '../sea/time.ts'
 import { finish } from '../system/steps.ts'
-import { keptBytes, MOST_KEPT_BYTES, stepsOf, type DeferredAnswers } from './deferred-answers.ts'
+import { keptBytes, MOST_KEPT_BYTES, stepsOf, type LaterRequests } from './later-requests.ts'
 import { beginAnswer, endAnswer } from './envelope.ts'
 import { linkHeader } from './links.ts'
 import { Preference, preferredFormat, preferredLanguage } from './preferences.ts'
@@ -47,14 +47,14 @@ interface Made {
 export class Answering {
   readonly #state: RequestState
   readonly #sender: Sender
-  readonly #deferred: DeferredAnswers
+  readonly #later: LaterRequests
   /** By the formats of an operation. */
   readonly #formats = new Map<readonly Format[], Preference<Format>>()
 
-  constructor(state: RequestState, sender: Sender, deferred: DeferredAnswers) {
+  constructor(state: RequestState, sender: Sender, later: LaterRequests) {
     this.#state = state
     this.#sender = sender
-    this.#deferred = deferred
+    this.#later = later
   }
 
   /** @throws ApiError */
@@ -118,14 +118,11 @@ export class Answering {
       const kept = cache.put(canonical, format, body, headers)
       const again = shape === null && body.length > LONG_BYTES ? this.#again(asked) : null
       this.#sender.send(exchange, body, kept, format, again)
-    } else if (isJob(body)) {
-      this.#deferred.export(exchange, operation, body, asked.now, { format, price })
     } else {
       // What is kept costs one call.
-      const isKept = !cache.isOff && price === 1 && body.bytes <= MOST_KEPT_BYTES
-      this.#deferred.send(exchange, operation, body, asked.now, {
+      const isKept = !isJob(body) && !cache.isOff && price === 1 && body.bytes <= MOST_KEPT_BYTES
+      this.#later.send(exchange, operation, body, asked.now, {
         format,
-        isLong: shape !== null && body.bytes > MOST_KEPT_BYTES,
         price,
         keep: isKept
           ? (answer) => keptBytes(cache.put(canonical, format, answer, headers), answer, format)
@@ -147,7 +144,7 @@ export class Answering {
         ? ''
         : linkHeader(options.basePath, target.operation.path, path, target.reader.given(raw), pin, paging)
     if (isExpensive(begun)) {
-      if (options.expensive !== null) return { body: begun, headers, price: 1 }
+      if (options.later !== null) return { body: begun, headers, price: 1 }
       begun = finish(begun.steps(writer))
     }
     endAnswer(writer, begun, second, pin)
@@ -194,7 +191,7 @@ export class Answering {
     )
     const price = isWhole && operation.tables!.costsByRows === true ? priceOf(rows) : 1
     const isLater = isJob(body) || body.bytes > EXPENSIVE_BYTES || microseconds > EXPENSIVE_US
-    if (isJob(body) || (isLater && options.expensive !== null)) return { body, headers, price }
+    if (isJob(body) || (isLater && options.later !== null)) return { body, headers, price }
     const { writer } = view.fragments
     writer.begin()
     finish(stepsOf(body, writer, shape.format, second, served.pin))

@@ -84,16 +84,20 @@ export class RequestRecorder implements Recorder {
     }
   }
 
-  deferred(exchange: Exchange, begun: number): OnAnswer {
+  deferred(exchange: Exchange, begun: number, copy: Exchange | null = null): OnAnswer {
     const { method } = exchange
-    const route = exchange.route < 0 ? this.#none : exchange.route
+    const routeOf = (one: Exchange): number => (one.route < 0 ? this.#none : one.route)
+    const routeNow = routeOf(exchange)
     // It takes so long that being timed costs it nothing.
     const since = begun === 0 ? performance.now() : begun
     const lines = this.#lines
-    const noted = lines === null ? null : note(lines, exchange, route, traceOf(lines, exchange))
+    const notedNow =
+      lines === null || copy !== null ? null : note(lines, exchange, routeNow, traceOf(lines, exchange))
     return (status, bytes, head, at = performance.now()) => {
+      const route = copy === null ? routeNow : routeOf(copy)
       this.#counts.count(route, method, status, bytes, since, at)
-      if (lines === null || noted === null) return
+      if (lines === null) return
+      const noted = notedNow ?? note(lines, copy!, route, traceOf(lines, copy!))
       const ms = at - since
       if (lines.log.wants(status, ms, noted.trace)) write(lines, noted, status, bytes, head, ms)
     }

@@ -12,9 +12,9 @@ import { MINUTE } from '../sea/time.ts'
 import { Admission, type AdmissionOptions } from './admission.ts'
 import { TAIL_BYTES, tailAt } from './envelope.ts'
 import type { EventStreams } from './event-streams.ts'
-import type { ExpensiveAnswers } from './expensive-answers.ts'
-import type { ExportedAnswers } from './exported-answers.ts'
+import type { LaterAnswers } from './later-answers.ts'
 import type { LeaseWaits } from './lease-waits.ts'
+import type { ParquetAnswers } from './parquet-answers.ts'
 import { rateHeaders, varyOf, varyOfPage, VARY_BY_KEY, type HeadFields } from './reply.ts'
 import { HeldViews, type ServedOptions, type ServedSnapshot } from './served.ts'
 import type { Site } from './site.ts'
@@ -28,10 +28,10 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions {
   basePath: string
   /** Seconds between two scheduled builds, which begin at multiples of it; 0 where none are scheduled. */
   refreshEvery: number
-  /** Makes expensive answers in slices; null where nobody waits meanwhile, and all are made at once. */
-  expensive: ExpensiveAnswers | null
+  /** Gives answers that come later their turns; null where nobody waits meanwhile, and all are made at once. */
+  later: LaterAnswers | null
   /** Has answers written on another thread. */
-  exported: ExportedAnswers
+  parquet: ParquetAnswers
   /** What is answered with streams of events; without it there are none. */
   stream?: { operation: StreamOperation; streams: EventStreams }
   /** Pages and their files, beside the operations. */

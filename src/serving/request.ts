@@ -16,12 +16,13 @@ import { Router } from '../routes.ts'
 import { timestampText } from '../sea/time.ts'
 import { Answering } from './answering.ts'
 import { ignorableNames, ignoredHeader } from './ignored-parameters.ts'
-import { DeferredAnswers } from './deferred-answers.ts'
 import { FULL_RETRY_SECONDS } from './event-streams.ts'
+import { LaterRequests } from './later-requests.ts'
 import { LeaseParking } from './lease-waits.ts'
 import { callersRequestId, FAULT, sendError, sendPreflight, streamHead, TAKES_NO_BODY } from './reply.ts'
 import { RequestState, type RequestPathOptions, type StreamTarget, type Target } from './request-state.ts'
 import { Sender } from './sender.ts'
+import { TurnShares } from './turn-shares.ts'
 
 /** Seconds a client should wait before the first snapshot. */
 const NO_SNAPSHOT_RETRY_SECONDS = 5
@@ -46,6 +47,8 @@ export class RequestPath {
   readonly #answering: Answering
   /** Null where no replicas share the quotas. */
   readonly #parking: LeaseParking | null
+  /** Null where nobody waits meanwhile. */
+  readonly #turns: TurnShares | null
 
   constructor(options: RequestPathOptions, keys: KeyRing) {
     this.#options = options
@@ -54,10 +57,12 @@ export class RequestPath {
     this.#otherRoutes = targets.length
     const state = (this.#state = new RequestState(options, keys))
     const sender = new Sender(state)
-    this.#answering = new Answering(state, sender, new DeferredAnswers(state, sender))
+    this.#answering = new Answering(state, sender, new LaterRequests(state, sender))
     const { leases, totals } = options
     this.#parking =
       leases === undefined ? null : new LeaseParking(leases, totals, (exchange) => this.#serve(exchange))
+    this.#turns =
+      leases === undefined ? null : new TurnShares(leases.parked, (exchange) => this.#serve(exchange))
   }
 
   setKeys(keys: KeyRing): void {
@@ -90,6 +95,7 @@ export class RequestPath {
   }
 
   #serve(exchange: Exchange): void {
+    if (this.#turns?.putOff(exchange) === true) return
     const { method, path, query } = exchange
     const now = this.#options.clock()
     if (method !== 'GET' && method !== 'HEAD') {

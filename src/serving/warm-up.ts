@@ -8,7 +8,7 @@ import { headText, NO_KEY, NO_ROUTE, type Exchange } from '../http/exchange.ts'
 import { KeyRing } from '../access/key-ring.ts'
 import type { View } from '../answers/operation.ts'
 import { QuotaCounters } from '../access/quota.ts'
-import { ExportedAnswers } from './exported-answers.ts'
+import { ParquetAnswers } from './parquet-answers.ts'
 import { RequestPath } from './request.ts'
 import { OPERATIONS } from '../routes.ts'
 import type { Steps } from '../system/steps.ts'
@@ -53,8 +53,8 @@ export function pathWithoutSocket(view: View, clock: () => number): RequestPath 
       settingsTag: '',
       refreshEvery: 0,
       totals: new Totals(Totals.allocate(1), 0),
-      expensive: null,
-      exported: new ExportedAnswers(),
+      later: null,
+      parquet: new ParquetAnswers(),
       clock,
       onFault: () => {},
     },
@@ -110,6 +110,7 @@ export class SilentExchange implements Exchange {
   query = ''
   route = NO_ROUTE
   keyRow = NO_KEY
+  readonly mayWait = false
   status = 0
   bytes = 0
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { View } from '../../src/answers/operation.ts'
-import { ExpensiveAnswers } from '../../src/serving/expensive-answers.ts'
+import { LaterAnswers } from '../../src/serving/later-answers.ts'
 import { changesBetween, reversed } from '../../src/snapshot/changes.ts'
 import { loadSnapshot } from '../../src/snapshot/read.ts'
 import { finish } from '../../src/system/steps.ts'
@@ -45,8 +45,8 @@ const views: View[] = [
   },
 ]
 
-function path(expensive: ExpensiveAnswers | null = null): AskedPath {
-  const asked = new AskedPath(views[0], { expensive }, [key])
+function path(later: LaterAnswers | null = null): AskedPath {
+  const asked = new AskedPath(views[0], { later }, [key])
   asked.path.hold(views, 3)
   return asked
 }
@@ -248,11 +248,7 @@ test('Many changes are made in slices, the same bytes as at once.', { timeout: 6
   const all = finish(changesBetween(loaded[0], loaded[1], DAY))
   const view = { ...opened[1], changesSince: () => ({ changes: all, before: opened[0].dataset }) }
   const atOnce = new AskedPath(view, { clock: () => 1_800_000_000 }, [key])
-  const sliced = new AskedPath(
-    view,
-    { clock: () => 1_800_000_000, expensive: new ExpensiveAnswers(() => 0) },
-    [key],
-  )
+  const sliced = new AskedPath(view, { clock: () => 1_800_000_000, later: new LaterAnswers(() => 0) }, [key])
   for (const query of ['', '&include=readings&per_page=1000', '&include=readings&per_page=1000&page=2']) {
     const url = `/v2/changes?since=${loaded[0].id}${query}`
     const expected = atOnce.get(url, KEYED)

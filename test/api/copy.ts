@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import type { View } from '../../src/answers/operation.ts'
 import { changesBetween, reversed, type Changes } from '../../src/snapshot/changes.ts'
 import { loadSnapshot, type LoadedSnapshot } from '../../src/snapshot/read.ts'
-import { ExpensiveAnswers } from '../../src/serving/expensive-answers.ts'
+import { LaterAnswers } from '../../src/serving/later-answers.ts'
 import { finish } from '../../src/system/steps.ts'
 import { AskedPath, openedOf } from '../answered.ts'
 import { build, fakeSource, NETWORKS, type FakeBuoy, type FakeRow } from '../build/fake_source.ts'
@@ -231,8 +231,8 @@ export class Follower {
       )
       if (!isKnown && id !== next.id) this.#changes.push(finish(changesBetween(loaded, next.loaded, DAY)))
     }
-    const expensive = new ExpensiveAnswers(() => 0)
-    this.#path ??= new AskedPath(next.view, { expensive }, [key])
+    const later = new LaterAnswers(() => 0)
+    this.#path ??= new AskedPath(next.view, { later }, [key])
     this.#path.path.hold(
       this.#held.map(({ view }) => view),
       HELD,

@@ -12,7 +12,7 @@ import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import { Aggregates } from '../../src/index/aggregates.ts'
-import { ExpensiveAnswers } from '../../src/serving/expensive-answers.ts'
+import { LaterAnswers } from '../../src/serving/later-answers.ts'
 import { AskedPath, viewOf } from '../answered.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
 import { Client, runCliWell, startLive, type Live } from '../live.ts'
@@ -82,7 +82,7 @@ test('A series that is made in slices, at once, or from rows alone has the same 
   const atOnce = new AskedPath(view, options, [key])
   const aggregates = new Aggregates(view.dataset.catalog.id, [])
   const fromRows = new AskedPath({ ...view, dataset: { ...view.dataset, aggregates } }, options, [key])
-  const inSlices = new AskedPath(view, { ...options, expensive: new ExpensiveAnswers(() => 0) }, [key])
+  const inSlices = new AskedPath(view, { ...options, later: new LaterAnswers(() => 0) }, [key])
   let later = 0
   await fc.assert(
     fc.asyncProperty(seriesUrl, async (url) => {
@@ -113,7 +113,7 @@ test('A series that is made in slices, at once, or from rows alone has the same 
 })
 
 test('HEAD tells the length, a condition that holds is answered at once, and a body is refused where the answer is long.', async () => {
-  const path = new AskedPath(view, { clock, answerCache: 0, expensive: new ExpensiveAnswers(() => 0) }, [key])
+  const path = new AskedPath(view, { clock, answerCache: 0, later: new LaterAnswers(() => 0) }, [key])
   const url = `/v2${LONGEST(ids[0])}`
   const answer = await path.getLater(url, withKey)
   assert.equal(answer.isLater, true)
@@ -133,11 +133,9 @@ test('HEAD tells the length, a condition that holds is answered at once, and a b
 })
 
 test('A long answer of a megabyte is kept when it is made, a longer one is not.', async () => {
-  const path = new AskedPath(
-    view,
-    { clock, answerCache: 64 * 2 ** 20, expensive: new ExpensiveAnswers(() => 0) },
-    [key],
-  )
+  const path = new AskedPath(view, { clock, answerCache: 64 * 2 ** 20, later: new LaterAnswers(() => 0) }, [
+    key,
+  ])
   const daily = `/v2/buoys/${ids[0]}/readings/series?metric=period&start_year=2022&end_year=2025&timezone=Asia/Kathmandu`
   const first = await path.getLater(daily, withKey)
   const second = await path.getLater(daily, withKey)
@@ -149,7 +147,7 @@ test('A long answer of a megabyte is kept when it is made, a longer one is not.'
 })
 
 test('One that was begun goes on from its own snapshot when another one is served.', async () => {
-  const path = new AskedPath(view, { clock, answerCache: 0, expensive: new ExpensiveAnswers(() => 0) }, [key])
+  const path = new AskedPath(view, { clock, answerCache: 0, later: new LaterAnswers(() => 0) }, [key])
   const url = `/v2${LONGEST(ids[0])}`
   const whole = await path.getLater(url, withKey)
   const going = path.getLater(url, withKey)

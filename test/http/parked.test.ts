@@ -241,8 +241,8 @@ for (const kind of ENGINES) {
     })
 
     it('Too many requests do not wait, and neither does one that announces a body.', async () => {
-      const answers = Array.from({ length: 512 }, (_, i) => ask(`/many/${i}`))
-      await parkedAre(512)
+      const answers = Array.from({ length: 1024 }, (_, i) => ask(`/many/${i}`))
+      await parkedAre(1024)
       assert.equal((await ask('/one-more')).text, 'cannot wait')
       open()
       for (const { status } of await Promise.all(answers)) assert.equal(status, 200)

@@ -1,15 +1,15 @@
 /**
- * The queue of expensive answers: how many, whose, for how long, and in what order; and that what is made in
- * slices is what is made at once.
+ * The queue of answers that come later: how many, whose, for how long, and in what order; and that what is made
+ * in slices is what is made at once.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
-import type { ExpensiveRequest } from '../../src/serving/sliced-answer.ts'
-import { ExpensiveAnswers } from '../../src/serving/expensive-answers.ts'
+import { LaterAnswers, type LaterRequest } from '../../src/serving/later-answers.ts'
+import { SlicedAnswer } from '../../src/serving/sliced-answer.ts'
 import { headText, MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from '../../src/http/exchange.ts'
-import type { JsonWriter } from '../../src/answers/json.ts'
+import { JsonWriter } from '../../src/answers/json.ts'
 import type { Steps } from '../../src/system/steps.ts'
 
 /** A reply as a client sees it, which takes `room` writes at a time and then waits to be asked for more. */
@@ -87,8 +87,11 @@ interface Asked {
   steps: number
 }
 
+/** What was written in a slice. */
+const writer = new JsonWriter(2 * MOST_WRITE_BYTES)
+
 /** Answers of `steps` steps, each of which writes `text`. */
-function asker(answers: ExpensiveAnswers) {
+function asker(answers: LaterAnswers) {
   return (
     client: number,
     {
@@ -122,21 +125,21 @@ function asker(answers: ExpensiveAnswers) {
       }
     }
     let looks = 0
-    const request: ExpensiveRequest = {
+    const keep = keeps
+      ? (answer: Uint8Array): (() => Uint8Array | null) | null => {
+          asked.kept.push(Buffer.from(answer).toString())
+          return keptFor === 0 ? null : () => (looks++ < keptFor ? answer : null)
+        }
+      : null
+    const request: LaterRequest = {
       client,
       head: () => `200 OK\r\nX-Client: ${client}`,
-      steps: make,
+      produce: () => new SlicedAnswer({ writer, steps: make, keep }),
       refuse(reply, fault) {
         asked.refused.push(fault)
         reply.send('503 Service Unavailable', null)
       },
       onFault: (error) => asked.faults.push(error),
-      keep: keeps
-        ? (answer) => {
-            asked.kept.push(Buffer.from(answer).toString())
-            return keptFor === 0 ? null : () => (looks++ < keptFor ? answer : null)
-          }
-        : null,
     }
     assert.ok(answers.add(request, (events) => (asked.read = new Read(events, room))))
     return asked
@@ -164,7 +167,7 @@ test('Whatever sizes, readers and moments, each answer arrives whole and in orde
   await fc.assert(
     fc.asyncProperty(fc.array(job, { minLength: 1, maxLength: 24 }), fc.boolean(), async (jobs, busy) => {
       let requests = 0
-      const answers = new ExpensiveAnswers(() => (busy ? requests++ : 0))
+      const answers = new LaterAnswers(() => (busy ? requests++ : 0))
       const ask = asker(answers)
       const all = jobs.map(({ client, steps, length, room, leaves, keeps, keptFor }, n) => {
         const text = String(n % 10).repeat(length)
@@ -197,7 +200,7 @@ test('Whatever sizes, readers and moments, each answer arrives whole and in orde
 })
 
 test('A client has a quarter of the slots, and as many are given as there are clients for.', () => {
-  const answers = new ExpensiveAnswers(quiet)
+  const answers = new LaterAnswers(quiet)
   const ask = asker(answers)
   const own = Array.from({ length: 200 }, () => ask(7)).filter((asked) => asked !== null)
   assert.equal(own.length, 40)
@@ -210,7 +213,7 @@ test('A client has a quarter of the slots, and as many are given as there are cl
 })
 
 test('Of those that wait, the client with the fewest at work comes first, and none has more than its share at work.', async () => {
-  const answers = new ExpensiveAnswers(quiet)
+  const answers = new LaterAnswers(quiet)
   const ask = asker(answers)
   // Their readers take one piece each.
   const many = Array.from({ length: 30 }, () => ask(1, { steps: 200, room: 1 })!)
@@ -228,7 +231,7 @@ test('Of those that wait, the client with the fewest at work comes first, and no
 })
 
 test('Readers that take nothing do not hold up those who wait.', async () => {
-  const answers = new ExpensiveAnswers(quiet)
+  const answers = new LaterAnswers(quiet)
   const ask = asker(answers)
   const stuck = [1, 2, 3].flatMap((client) =>
     Array.from({ length: 8 }, () => ask(client, { steps: 500, room: 1 })!),
@@ -247,7 +250,7 @@ test('Readers that take nothing do not hold up those who wait.', async () => {
 
 test('What waits too long is refused, and what goes on too long is cut.', async () => {
   let now = 0
-  const answers = new ExpensiveAnswers(quiet, { longestWaitMs: 300, longestMs: 1500, clock: () => now })
+  const answers = new LaterAnswers(quiet, { longestWaitMs: 300, longestMs: 1500, clock: () => now })
   const ask = asker(answers)
   const stuck = [1, 2, 3, 4].flatMap((client) =>
     Array.from({ length: 8 }, () => ask(client, { steps: 500, room: 1 })!),
@@ -267,7 +270,7 @@ test('What waits too long is refused, and what goes on too long is cut.', async 
 })
 
 test('An answer that fails is refused if none of it was sent, else cut, and the others go on.', async () => {
-  const answers = new ExpensiveAnswers(quiet)
+  const answers = new LaterAnswers(quiet)
   const ask = asker(answers)
   const early = ask(1, { throwsAt: 3 })!
   const late = ask(1, { throwsAt: 450, steps: 300, keeps: false })!

@@ -1,7 +1,4 @@
-/**
- * Answers that another thread writes: how many, whose, for how long, what they hold, and how each of them
- * ends.
- */
+/** Answers that another thread writes: for how long, what they hold, and how each of them ends. */
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
@@ -10,7 +7,8 @@ import type { Worker } from 'node:worker_threads'
 import type { ParquetJob, ParquetRun } from '../../src/formats/parquet-job.ts'
 import type { FromParquet, ToParquet } from '../../src/formats/parquet-thread.ts'
 import { MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from '../../src/http/exchange.ts'
-import { ExportedAnswers, type ExportedAnswersOptions } from '../../src/serving/exported-answers.ts'
+import { LaterAnswers } from '../../src/serving/later-answers.ts'
+import { ParquetAnswers, type ParquetAnswersOptions } from '../../src/serving/parquet-answers.ts'
 
 const GROUP_BYTES = 3 * MOST_WRITE_BYTES
 const START = {
@@ -118,12 +116,18 @@ interface Asked {
   refused: unknown[]
 }
 
-function world(options: ExportedAnswersOptions = {}) {
+interface WorldOptions extends ParquetAnswersOptions {
+  longestMs?: number
+  longestUnreadMs?: number
+}
+
+function world({ longestMs, longestUnreadMs, ...options }: WorldOptions = {}) {
   const threads: Thread[] = []
-  const answers = new ExportedAnswers({
+  const parquet = new ParquetAnswers({
     start: () => threads[threads.push(new Thread()) - 1] as unknown as Worker,
     ...options,
   })
+  const answers = new LaterAnswers(() => 0, { longestMs, longestUnreadMs })
   const ask = (client: number, { groups = 2, room = 1e9, isHead = false } = {}): Asked | null => {
     if (!answers.hasSlot(client)) return null
     const asked: Asked = { reader: null as unknown as Reader, faults: [], refused: [] }
@@ -137,7 +141,8 @@ function world(options: ExportedAnswersOptions = {}) {
     const isTaken = answers.add(
       {
         client,
-        job,
+        mostBytes: job.bytes,
+        produce: (wake) => parquet.produce(job, wake),
         head: () => '200 OK',
         refuse: (reply, fault) => {
           asked.refused.push(fault)
@@ -162,11 +167,12 @@ const until = async (holds: () => boolean): Promise<void> => {
 test('A group is asked for when the one before has gone out, so a reader that takes nothing holds one.', async () => {
   const { threads, answers, ask } = world()
   const { reader } = ask(1, { groups: 3, room: 1 })!
+  await until(() => threads.length === 1)
   const [thread] = threads
   assert.deepEqual(thread.asked, [0])
   assert.equal(reader.head, null, 'nothing is sent before there are bytes')
   thread.write(0, 1)
-  assert.equal(reader.bytes, MOST_WRITE_BYTES)
+  await until(() => reader.bytes === MOST_WRITE_BYTES)
   await wait(30)
   assert.equal(reader.bytes, MOST_WRITE_BYTES)
   assert.deepEqual(thread.asked, [0])
@@ -184,46 +190,38 @@ test('A group is asked for when the one before has gone out, so a reader that ta
   assert.equal(reader.bytes, 3 * GROUP_BYTES)
   assert.deepEqual(answers.counts, { waiting: 0, begun: 0 })
   const { reader: empty } = ask(1, { groups: 0 })!
-  assert.deepEqual(thread.asked.at(-1), 1)
+  await until(() => thread.asked.at(-1) === 1)
   thread.write(1, 0)
   await until(() => empty.end_ === 'end')
   const { reader: head } = ask(1, { isHead: true })!
-  assert.equal(head.head, '200 OK')
+  await until(() => head.head === '200 OK')
   assert.equal(thread.asked.at(-1), 1, 'a head needs no file')
 })
 
-test('So many are under way, no client has more than a quarter of them, and what is over lets the next one begin.', async () => {
-  const { threads, answers, ask } = world({ longestWaitMs: 50 })
-  const own = Array.from({ length: 40 }, () => ask(1))
-  assert.equal(own.filter((one) => one !== null).length, 20)
-  assert.deepEqual(answers.counts, { waiting: 16, begun: 4 })
-  for (const client of [2, 3, 4, 5]) for (let i = 0; i < 4; i++) ask(client)
-  assert.deepEqual(answers.counts, { waiting: 20, begun: 16 })
-  const fifth = threads[0].asked.length
-  own[0]!.reader.go()
-  assert.deepEqual(answers.counts, { waiting: 19, begun: 16 })
-  assert.equal(threads[0].asked.length, fifth + 1)
+test('A client has eight under way, and one that goes lets the next one begin.', async () => {
+  const { threads, answers, ask } = world()
+  const own = Array.from({ length: 10 }, () => ask(1)!)
+  await until(() => answers.counts.begun === 8 && threads[0].asked.length === 8)
+  own[0].reader.go()
+  await until(() => threads[0].asked.length === 9)
+  assert.deepEqual(answers.counts, { waiting: 1, begun: 8 })
   assert.ok(threads[0].posted.some(({ type, file }) => type === 'drop' && file === 0))
-  // What waits too long is refused; what has begun and has sent nothing is not cut.
-  await until(() => answers.counts.waiting === 0)
-  const refused = own.filter((one) => one?.reader.end_ === 'refused')
-  assert.ok(refused.length > 10)
-  assert.deepEqual(refused[0]!.refused, [null])
 })
 
 test('With its thread every answer under way ends, and those that wait are written by another one.', async () => {
   const { threads, answers, ask } = world()
   const begun = ask(1)!
-  const others = Array.from({ length: 5 }, () => ask(1)!)
+  const others = Array.from({ length: 9 }, () => ask(1)!)
+  await until(() => threads.length === 1 && threads[0].asked.length === 8)
   threads[0].write(0, 1)
+  await until(() => begun.reader.bytes > 0)
   threads[0].die()
-  assert.equal(begun.reader.end_, 'cut')
+  await until(() => begun.reader.end_ === 'cut' && answers.counts.begun === 2)
   assert.equal(begun.faults.length, 1)
   const refused = others.filter(({ reader }) => reader.end_ === 'refused')
-  assert.equal(refused.length, 3)
+  assert.equal(refused.length, 7)
   assert.ok(refused[0].refused[0] instanceof Error, 'as a fault, not as busy')
-  assert.equal(threads.length, 2)
-  assert.deepEqual(answers.counts, { waiting: 0, begun: 2 })
+  await until(() => threads.length === 2 && threads[1].asked.length === 2)
   const left = others.filter(({ reader }) => !reader.isOver)
   for (const file of threads[1].asked) threads[1].write(file, 1)
   await until(() => threads[1].asked.length === 4)
@@ -232,17 +230,21 @@ test('With its thread every answer under way ends, and those that wait are writt
   // One that fails alone.
   const one = ask(1)!
   const two = ask(1)!
+  await until(() => threads[1].asked.length === 6)
   const [a, b] = threads[1].asked.slice(-2)
   threads[1].write(b, 1)
+  await until(() => two.reader.bytes > 0)
   threads[1].emit('message', { file: a, fault: new Error('no') } satisfies FromParquet)
+  await until(() => threads[1].asked.filter((file) => file === b).length === 2)
   threads[1].emit('message', { file: b, fault: new Error('no') } satisfies FromParquet)
-  assert.deepEqual([one.reader.end_, two.reader.end_], ['refused', 'cut'])
+  await until(() => one.reader.end_ === 'refused' && two.reader.end_ === 'cut')
   assert.deepEqual(answers.counts, { waiting: 0, begun: 0 })
 })
 
 test('A reader that takes nothing, an answer that takes too long and a thread that hangs are given up.', async () => {
   const slow = world({ longestUnreadMs: 20 })
   const { reader } = slow.ask(1, { room: 1 })!
+  await until(() => slow.threads[0]?.asked.length === 1)
   slow.threads[0].write(0, 1)
   await until(() => reader.end_ === 'cut')
   assert.ok(slow.threads[0].posted.some(({ type }) => type === 'drop'))
@@ -262,9 +264,10 @@ test('A reader that takes nothing, an answer that takes too long and a thread th
 
   const idle = world({ longestIdleMs: 20 })
   const last = idle.ask(1, { groups: 1 })!
+  await until(() => idle.threads[0]?.asked.length === 1)
   idle.threads[0].write(0, 1)
   await until(() => last.reader.end_ === 'end')
   await until(() => !idle.threads[0].isUp)
   idle.ask(1)
-  assert.equal(idle.threads.length, 2)
+  await until(() => idle.threads.length === 2)
 })

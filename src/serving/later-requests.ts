@@ -1,45 +1,40 @@
-/** The replies of expensive answers, which are made in slices after their handler has returned. */
+/** Requests whose answers come later: what their replies say, and who gets the answers in the end. */
+import { JsonWriter } from '../answers/json.ts'
 import type { ExpensiveAnswer, Operation } from '../answers/operation.ts'
-import type { JsonWriter } from '../answers/json.ts'
 import type { Format } from '../answers/shape.ts'
 import type { ParquetJob } from '../formats/parquet-job.ts'
-import type { Exchange, LaterEvents, LaterReply } from '../http/exchange.ts'
+import { MOST_WRITE_BYTES, type Exchange } from '../http/exchange.ts'
 import type { Steps } from '../system/steps.ts'
-import type { KeptAnswer } from './kept-answer.ts'
 import { answerInSteps, TAIL_BYTES } from './envelope.ts'
-import type { ExpensiveRequest, Kept } from './sliced-answer.ts'
-import { BUSY_RETRY_SECONDS } from './expensive-answers.ts'
+import type { KeptAnswer } from './kept-answer.ts'
+import { BUSY_RETRY_SECONDS } from './later-answers.ts'
 import { errorAnswer, FAULT, sendError, TAKES_NO_BODY } from './reply.ts'
 import type { RequestState } from './request-state.ts'
 import type { Sender } from './sender.ts'
+import { isJob } from './shaped.ts'
+import { SlicedAnswer, type Kept } from './sliced-answer.ts'
 
 /** An expensive answer of more bytes is not kept: it would push out what many ask for. */
 export const MOST_KEPT_BYTES = 1024 * 1024
 
 const BUSY = 'Too many long answers are being made. Try again later, or ask for less'
 
-/** How an expensive answer is sent, and who gets it in the end. */
-export interface Deferral {
+/** How an answer that comes later is sent, and who gets it in the end. */
+export interface Later {
   readonly format: Format
-  readonly isLong: boolean
   /** In calls of the quota. */
   readonly price: number
+  /** Gets all of it; null for one that is not kept. One that is too long for that has more time. */
   readonly keep: ((answer: Uint8Array) => Kept | null) | null
 }
 
-export const NOT_KEPT: Deferral = { format: 'json', isLong: false, price: 1, keep: null }
+export const NOT_KEPT: Later = { format: 'json', price: 1, keep: null }
 
-/** Where a deferred answer waits for its turn. */
-interface Slots {
-  hasSlot(client: number): boolean
-}
-
-/** What all deferred answers need. */
-type DeferredRequest = Pick<ExpensiveRequest, 'client' | 'head' | 'refuse' | 'onFault'>
-
-export class DeferredAnswers {
+export class LaterRequests {
   readonly #state: RequestState
   readonly #sender: Sender
+  /** What was written in a slice of an answer. */
+  #writer: JsonWriter | null = null
 
   constructor(state: RequestState, sender: Sender) {
     this.#state = state
@@ -47,80 +42,57 @@ export class DeferredAnswers {
   }
 
   /**
-   * Has an expensive answer made and sent in slices, from the snapshot of its request. `keep` gets it in the
-   * end. A long one has more time, and is never kept.
+   * Has an answer made and sent piece by piece, from the snapshot of its request. Answers now what has no slot
+   * or is not paid for.
    */
   send(
     exchange: Exchange,
     operation: Operation,
-    answer: ExpensiveAnswer,
+    answer: ExpensiveAnswer | ParquetJob,
     now: number,
-    { format, isLong, price, keep }: Deferral,
-  ): void {
-    const { clock, expensive } = this.#state.options
-    const { pin } = this.#state.served
-    this.#defer(exchange, operation, now, { format, price, slots: expensive! }, (request, later) =>
-      expensive!.add(
-        {
-          ...request,
-          steps: (writer) => stepsOf(answer, writer, format, Math.floor(clock()), pin),
-          ...(isLong && { mostBytes: answer.bytes }),
-          keep,
-        },
-        later,
-      ),
-    )
-  }
-
-  /** Has an answer written by another thread, from the snapshot of its request. */
-  export(
-    exchange: Exchange,
-    operation: Operation,
-    job: ParquetJob,
-    now: number,
-    { format, price }: Pick<Deferral, 'format' | 'price'>,
-  ): void {
-    const { exported } = this.#state.options
-    this.#defer(exchange, operation, now, { format, price, slots: exported }, (request, later) =>
-      exported.add({ ...request, job }, later),
-    )
-  }
-
-  /** Answers now what has no slot or is not paid for; has the rest taken by `add`. */
-  #defer(
-    exchange: Exchange,
-    operation: Operation,
-    now: number,
-    { format, price, slots }: Pick<Deferral, 'format' | 'price'> & { slots: Slots },
-    add: (request: DeferredRequest, later: (events: LaterEvents) => LaterReply | null) => boolean,
+    { format, price, keep }: Later,
   ): void {
     const state = this.#state
-    const { clock, totals } = state.options
+    const { clock, totals, later, parquet } = state.options
     const { client } = state.admission
     if (this.#sender.sendNotModified(exchange)) return
     const headers = state.commonHeaders(operation)
     const busy = { headers: `${headers}\r\nRetry-After: ${BUSY_RETRY_SECONDS}` }
-    if (!slots.hasSlot(client)) {
+    if (!later!.hasSlot(client)) {
       totals.count('long_refused')
       sendError(exchange, 'service_unavailable', BUSY, now, busy)
       return
     }
     if (this.#refuseUnpaid(exchange, operation, price, now)) return
     const { head, requestId } = this.#head(format)
-    const request: DeferredRequest = {
-      client,
-      head,
-      refuse: (reply, fault) => {
-        if (fault !== null) state.reportFault(fault, operation)
-        else totals.count('long_refused')
-        const [code, message] =
-          fault === null ? (['service_unavailable', BUSY] as const) : (['internal_error', FAULT] as const)
-        const error = errorAnswer(requestId, code, message, clock(), fault === null ? busy : { headers })
-        reply.send(error.head, error.body)
+    const { pin } = state.served
+    const writer = (this.#writer ??= new JsonWriter(2 * MOST_WRITE_BYTES))
+    const isTaken = later!.add(
+      {
+        client,
+        head,
+        mostBytes: keep === null && answer.bytes > MOST_KEPT_BYTES ? answer.bytes : 0,
+        produce: (wake) =>
+          isJob(answer)
+            ? parquet.produce(answer, wake)
+            : new SlicedAnswer({
+                writer,
+                steps: (into) => stepsOf(answer, into, format, Math.floor(clock()), pin),
+                keep,
+              }),
+        refuse: (reply, fault) => {
+          if (fault !== null) state.reportFault(fault, operation)
+          else totals.count('long_refused')
+          const [code, message] =
+            fault === null ? (['service_unavailable', BUSY] as const) : (['internal_error', FAULT] as const)
+          const error = errorAnswer(requestId, code, message, clock(), fault === null ? busy : { headers })
+          reply.send(error.head, error.body)
+        },
+        onFault: (fault) => state.reportFault(fault, operation),
       },
-      onFault: (fault) => state.reportFault(fault, operation),
-    }
-    if (add(request, (events) => exchange.later(events))) totals.count('long')
+      (events) => exchange.later(events),
+    )
+    if (isTaken) totals.count('long')
     else sendError(exchange, 'bad_request', TAKES_NO_BODY, now, { headers })
   }
 

@@ -1,0 +1,88 @@
+/** Requests that come at once share the turns of the event loop, on both engines. */
+import assert from 'node:assert/strict'
+import { Agent, request as httpRequest } from 'node:http'
+import { after, before, describe, it } from 'node:test'
+import { loadEngine } from '../../src/http/engine.ts'
+import { AUTHORIZATION, type Engine, type Exchange } from '../../src/http/exchange.ts'
+import { ParkedRequests } from '../../src/http/parked.ts'
+import { TurnShares } from '../../src/serving/turn-shares.ts'
+import { ENGINES, missing, TEXT_HEAD } from '../http/server_for_tests.ts'
+
+/** Work of one answer. */
+const ANSWER_MS = 2
+const CROWD = 150
+/** Of the crowd, the requests that one turn answers at most: what is not watched, two shares, and chance. */
+const MOST_OF_TURN = 60
+
+for (const kind of ENGINES) {
+  describe(`turns of the loop with the ${kind} engine`, { skip: missing(kind), timeout: 120_000 }, () => {
+    let engine: Engine
+    let port = 0
+    /** Who was answered in each turn. */
+    let turns: string[][] = []
+    const agent = new Agent({ keepAlive: true })
+    const parked = new ParkedRequests(
+      (exchange, handler) => handler(exchange),
+      (error) => assert.ifError(error),
+    )
+    const answer = (exchange: Exchange): void => {
+      if (shares.putOff(exchange)) return
+      if (turns.length === 0 || turns.at(-1)!.length === 0) setImmediate(() => turns.push([]))
+      if (turns.length === 0) turns.push([])
+      turns.at(-1)!.push(exchange.header(AUTHORIZATION))
+      const end = performance.now() + ANSWER_MS
+      while (performance.now() < end);
+      exchange.send(TEXT_HEAD, Buffer.from(exchange.query))
+    }
+    const shares = new TurnShares(parked, answer)
+
+    const ask = (authorization: string, query: string): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const headers = { authorization }
+        const call = httpRequest({ agent, port, path: `/?${query}`, headers, host: '127.0.0.1' }, (reply) => {
+          let text = ''
+          reply.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+          reply.once('end', () => resolve(text))
+        })
+        call.once('error', reject)
+        call.end()
+      })
+
+    before(async () => {
+      engine = loadEngine(kind).create(answer)
+      port = await engine.listen('127.0.0.1', 0)
+    })
+
+    after(() => {
+      agent.destroy()
+      engine.close()
+    })
+
+    it('A crowd at once is answered over several turns, everybody with his own answer.', async () => {
+      // Once before, so that all have a connection.
+      for (const _ of [1, 2]) {
+        turns = []
+        const asked = Array.from({ length: CROWD }, (__, n) => ask('crowd', String(n)))
+        // The loop is held until all have come.
+        const end = performance.now() + 100
+        while (performance.now() < end);
+        const answers = await Promise.all(asked)
+        assert.deepEqual(
+          answers,
+          Array.from({ length: CROWD }, (__, n) => String(n)),
+        )
+      }
+      assert.equal(parked.count, 0)
+      const longest = Math.max(...turns.map(({ length }) => length))
+      assert.ok(longest <= MOST_OF_TURN, `${longest} answers in one turn`)
+    })
+
+    it('One request of another client is not answered behind all of a crowd.', async () => {
+      turns = []
+      const asked = Array.from({ length: CROWD }, (_, n) => ask('crowd', String(n)))
+      await Promise.all([...asked, ask('other', 'x')])
+      const place = turns.flat().indexOf('other')
+      assert.ok(place !== -1 && place < CROWD / 2, `answered as number ${place} of ${CROWD + 1}`)
+    })
+  })
+}
