@@ -61,9 +61,9 @@ export class SlicedAnswer implements Producer {
       this.#kept = null
       this.#skipped = this.#sent
     }
-    const { writer, steps: begin } = this.#slices
+    const { writer } = this.#slices
     writer.begin()
-    const steps = (this.#steps ??= begin(writer))
+    const steps = (this.#steps ??= this.#slices.steps(writer))
     const end = performance.now() + SLICE_MS
     let isDone = false
     do isDone = steps.next().done === true
