@@ -4,21 +4,14 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import openWabt from 'wabt'
 import { LAYOUT as DAYS } from '../../src/answers/day-writer-layout.ts'
-import { LAYOUT as DISTANCES } from '../../src/index/distance-steps-layout.ts'
 import { LAYOUT as READINGS } from '../../src/answers/reading-writer-layout.ts'
 
 /** Files of `src/`, without their ending. */
-export const SOURCES = [
-  'answers/day-writer',
-  'answers/reading-writer',
-  'index/distance-steps',
-  'snapshot/scans',
-]
+export const SOURCES = ['answers/day-writer', 'answers/reading-writer', 'snapshot/scans']
 /** What `{NAME}` stands for in a source: addresses that its wrapper has from the same file. */
 const LAYOUTS: { readonly [source: string]: { readonly [name: string]: number } } = {
   'answers/day-writer': DAYS,
   'answers/reading-writer': READINGS,
-  'index/distance-steps': DISTANCES,
 }
 const ADDRESS = /(?<=offset=|const )\{([A-Z_]+)(?:\+(\d+))?\}/g
 const LINE_CHARACTERS = 96

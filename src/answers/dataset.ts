@@ -5,13 +5,11 @@
  */
 import { lowerBound } from '../index/bisect.ts'
 import { Aggregates, type AggregateYear } from '../index/aggregates.ts'
-import { aroundColumns, Around, type AroundColumns } from '../index/around.ts'
 import { Boxes } from '../index/boxes.ts'
 import { Forecast } from '../index/forecast.ts'
 import { buildGroups, type Groups } from '../index/groups.ts'
 import { passIndexes, Passes, type PassColumns, type PassIndexes } from '../index/passes.ts'
-import { Nearby, nearbyColumns, type NearbyColumns } from '../index/nearby.ts'
-import { nearestColumns, NearestPoints, type NearestColumns } from '../index/nearest.ts'
+import { nearColumns, NearPoints, type NearColumns } from '../index/near.ts'
 import { Points } from '../index/points.ts'
 import { latestOf, type Latest } from '../index/latest.ts'
 import { segmentColumns, Segments, type MonthRows, type SegmentColumns } from '../index/segments.ts'
@@ -31,9 +29,6 @@ import { toShared } from '../system/thread-memory.ts'
 import type { Steps } from '../system/steps.ts'
 import { readTides } from '../snapshot/tides.ts'
 import type { SpotRecord } from '../sea/records.ts'
-
-/** A buoy farther away says nothing about a position (contract, "Conditions nearest buoy"). */
-const CONDITIONS_REACH_KM = 50
 
 export interface Dataset {
   readonly snapshotId: string
@@ -55,13 +50,10 @@ export interface Dataset {
   readonly active: Uint8Array
   readonly latest: Latest
   readonly groups: Groups
-  readonly points: Points
-  /** Active physical buoys: the nearest few to a position. */
-  readonly nearest: NearestPoints
-  /** Physical buoys, within the reach of the combined conditions. */
-  readonly physicalNearby: Nearby
-  /** All buoys: those within a radius. */
-  readonly around: Around
+  /** All buoys by their distance from a position. */
+  readonly near: NearPoints
+  /** Whether a buoy is active, and no point that only satellites pass over. */
+  readonly isActiveAndPhysical: (ordinal: number) => boolean
   readonly boxes: Boxes
   readonly words: Words
   /** What a search finds beyond `words`. */
@@ -172,9 +164,7 @@ export interface Indexes {
   readonly active: Uint8Array
   readonly latest: Latest
   readonly groups: Groups
-  readonly nearest: NearestColumns
-  readonly nearby: NearbyColumns
-  readonly around: AroundColumns
+  readonly near: NearColumns
   readonly words: WordIndex
   readonly spellings: SpellingColumns
   readonly passes: PassIndexes
@@ -193,7 +183,7 @@ export function* indexesOf(
 ): Steps<Indexes> {
   const opened = sorted(parts)
   const { catalog } = opened
-  const { id, lat, lng, virtual } = catalog
+  const { id, lat, lng } = catalog
   const readings = yield* segmentColumns(id, opened.readings)
   const weather = yield* segmentColumns(id, opened.weather)
   const segments = new Segments(opened.readings, readings)
@@ -207,12 +197,7 @@ export function* indexesOf(
     active,
     latest: yield* latestOf(segments),
     groups: buildGroups(catalog, active),
-    // In memory of its own, as it may stay for long: other snapshots take it over.
-    nearest: toShared(
-      yield* nearestColumns(lat, lng, (i) => active[i] === 1 && virtual[i] === 0, before?.nearest),
-    ),
-    nearby: nearbyColumns(lat, lng, CONDITIONS_REACH_KM, (i) => virtual[i] === 0),
-    around: aroundColumns(lat, lng, active),
+    near: nearColumns(lat, lng),
     words: yield* wordIndex(catalog.words),
     spellings: toShared(yield* spellingColumns({ ...catalog, countries }, before?.spellings)),
     passes: yield* passIndexes(opened.passes, id.length, (wanted) => findId(id, wanted), activeSince),
@@ -229,8 +214,6 @@ export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexe
   const { catalog, passes, forecast, tides, readings, weather, years } = sorted(parts)
   const { id, lat, lng, virtual } = catalog
   const { active, latest, groups } = indexes
-  const points = new Points(catalog.points, lat, lng)
-  const isPhysical = (i: number): boolean => active[i] === 1 && virtual[i] === 0
   // Of one search after the other: each leaves it empty.
   const ranking = new Ranking(active, catalog.words.rank)
   return {
@@ -246,10 +229,8 @@ export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexe
     active,
     latest,
     groups,
-    points,
-    nearest: new NearestPoints(lat, lng, points, isPhysical, indexes.nearest),
-    physicalNearby: new Nearby(lat, lng, CONDITIONS_REACH_KM, indexes.nearby),
-    around: new Around(lat, lng, active, indexes.around),
+    near: new NearPoints(lat, lng, indexes.near, new Points(catalog.points, lat, lng)),
+    isActiveAndPhysical: (ordinal) => active[ordinal] === 1 && virtual[ordinal] === 0,
     boxes: new Boxes(catalog.boxes),
     words: new Words(catalog.words, indexes.words, ranking),
     spellings: new Spellings(indexes.spellings, ranking),

@@ -6,6 +6,7 @@
  * Why not straight from shared memory: V8 copies within a buffer of one thread five times as fast as from or
  * within a shared one, and that is most of what an answer of fragments costs.
  */
+import type { NearPoints } from '../index/near.ts'
 import type { Language } from '../sea/languages.ts'
 import type { Steps } from '../system/steps.ts'
 import { JsonWriter } from './json.ts'
@@ -143,23 +144,14 @@ export function* openFragments({ bytes, lists, ...ranges }: RenderedFragments): 
 /** More than the distance of an item takes. */
 const DISTANCE_BYTES = 24
 
-/** Nearest first: ordinals, and distances in hundredths of a km, rounded. */
-export interface NearestFound {
-  ordinals: Uint32Array
-  hundredths: Uint32Array
-}
-
-/** The nearest buoys found by `find`, `count` of them, separated by commas. */
-export function writeNearest(
-  { writer, nearest }: SnapshotFragments,
-  { ordinals, hundredths }: NearestFound,
-  count: number,
-): void {
+/** The first `count` buoys that were found last, separated by commas. */
+export function writeNearest({ writer, nearest }: SnapshotFragments, near: NearPoints, count: number): void {
   for (let i = 0; i < count; i++) {
-    if (i === 0) nearest.write(ordinals[i])
-    else nearest.writeNext(ordinals[i])
+    const ordinal = near.ordinals[i]
+    if (i === 0) nearest.write(ordinal)
+    else nearest.writeNext(ordinal)
     writer.ensure(DISTANCE_BYTES)
-    writer.hundredths(hundredths[i])
+    writer.hundredths(Math.round(100 * near.kmTo(ordinal)))
     writer.literal(END)
   }
 }

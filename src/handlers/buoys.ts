@@ -124,7 +124,7 @@ interface Matches {
 
 /** The buoys that pass every filter. Those from `from` on, `most` of them, are wanted. */
 function matching({ dataset }: View, query: QueryOf<typeof parameters>, from: number, most: number): Matches {
-  const { catalog, groups, active, around, boxes } = dataset
+  const { catalog, groups, active, near: byDistance, boxes } = dataset
   const { near, source, country, active_only: activeOnly } = query
   const filter = latestFilter(dataset, query)
   const box = query.bounds === undefined ? null : boundsOnGlobe(query.bounds)
@@ -150,11 +150,8 @@ function matching({ dataset }: View, query: QueryOf<typeof parameters>, from: nu
     return { ordinals, count: ordinals.length }
   }
   const { lat, lng } = near
-  const isPlain = filter === null && ofSource === null && ofCountry === null && box === null
-  const count = isPlain
-    ? around.findAll(lat, lng, query.radius, activeOnly, from, from + most)
-    : around.find(lat, lng, query.radius, accept, from, from + most)
-  return { ordinals: around.ordinals, count }
+  const count = byDistance.within(lat, lng, query.radius, accept, from, from + most)
+  return { ordinals: byDistance.ordinals, count }
 }
 
 /** What two ascending lists share. */

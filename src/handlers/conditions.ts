@@ -6,7 +6,6 @@
 import tzLookup from '@photostructure/tz-lookup'
 import { MISSING_U16 } from '../sea/columns.ts'
 import { notFound } from '../answers/errors.ts'
-import { haversineKm } from '../sea/geo.ts'
 import { directionAt, type Forecast, type ForecastCodes, type ForecastModel } from '../index/forecast.ts'
 import type { MonthRows } from '../index/segments.ts'
 import type { Tides } from '../index/tides.ts'
@@ -29,6 +28,8 @@ import { DAY, HOUR, MINUTE } from '../sea/time.ts'
 const FRESH_SECONDS = 3 * HOUR
 /** A reading farther away in time says nothing. */
 const READING_REACH_SECONDS = DAY
+/** A buoy farther away says nothing about a position (contract, "Conditions nearest buoy"). */
+const READING_REACH_KM = 50
 /** Buoys around a spot: as many as this, and no farther than `nearest` looks by default. */
 const NEARBY_BUOYS = 5
 const NEARBY_KM = 150
@@ -296,26 +297,25 @@ function writeModel(writer: JsonWriter, forecast: Forecast | null, point: number
  * else one within reach of `time`. Returns its time, or −1 when there is none.
  */
 function writeReading({ dataset, fragments }: View, lat: number, lng: number, time: number): number {
-  const { catalog, readings, physicalNearby } = dataset
+  const { catalog, readings, near } = dataset
   let row = -1
   let month = -1
-  const nearestWithin = (seconds: number): number =>
+  const isFoundWithin = (seconds: number): boolean =>
     // The last one that is taken is the nearest.
-    physicalNearby.nearest(lat, lng, (candidate) => {
+    near.nearest(lat, lng, 1, READING_REACH_KM, (candidate) => {
+      if (catalog.virtual[candidate] === 1) return false
       const found = readings.closestRowWithin(candidate, time, seconds)
       if (found === -1) return false
       row = found
       month = readings.month[readings.found]
       return true
-    })
-  let ordinal = nearestWithin(FRESH_SECONDS)
-  if (ordinal === -1) ordinal = nearestWithin(READING_REACH_SECONDS)
-  if (ordinal === -1) {
+    }) > 0
+  if (!isFoundWithin(FRESH_SECONDS) && !isFoundWithin(READING_REACH_SECONDS)) {
     fragments.writer.literal(NO_READING)
     return -1
   }
-  const km = haversineKm(lat, lng, catalog.lat[ordinal], catalog.lng[ordinal])
-  return writeFoundReading(readings.months[month], fragments, ordinal, row, km)
+  const [ordinal] = near.ordinals
+  return writeFoundReading(readings.months[month], fragments, ordinal, row, near.kmTo(ordinal))
 }
 
 /** Returns the time of the reading. */
@@ -372,12 +372,12 @@ function writeTide({ fragments }: View, tides: Tides, harbour: number, time: num
 }
 
 function writeSpot({ dataset, fragments }: View, { id, name, lat, lng }: SpotRecord): void {
-  const { nearest } = dataset
+  const { near, isActiveAndPhysical } = dataset
   const { writer } = fragments
-  const count = nearest.find(lat, lng, NEARBY_BUOYS, NEARBY_KM)
+  const count = near.nearest(lat, lng, NEARBY_BUOYS, NEARBY_KM, isActiveAndPhysical)
   writer.text(`,"spot":{"id":${id},"name":${JSON.stringify(name)},"lat":${lat},"lng":${lng}},`)
   writer.text('"nearby":{"buoys":[')
-  writeNearest(fragments, nearest, count)
+  writeNearest(fragments, near, count)
   writer.text(']}')
   writer.ensure(ANSWER_BYTES)
 }

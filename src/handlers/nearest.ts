@@ -11,10 +11,10 @@ import type { Table } from '../answers/table.ts'
 import { Literal } from '../answers/literals.ts'
 import { endList, operation } from '../answers/operation.ts'
 import { integer, number, type QueryOf } from '../answers/parameters.ts'
-import { writeNearest, type NearestFound } from '../answers/fragments.ts'
+import { writeNearest } from '../answers/fragments.ts'
 import { include, latestFilter, latestFilters } from '../answers/measures.ts'
-import { MOST_NEAREST } from '../index/nearest.ts'
-import { haversineKm } from '../sea/geo.ts'
+
+const MAX_LIMIT = 20
 
 const BUOY = new Literal('{"buoy":')
 const END = new Literal('}')
@@ -24,7 +24,7 @@ const parameters = {
   lat: number({ required: true, minimum: -90, maximum: 90, description: 'Latitude, decimal degrees.' }),
   lng: number({ required: true, minimum: -180, maximum: 180, description: 'Longitude, decimal degrees.' }),
   max_distance: number({ minimum: 0, default: 150, description: 'Greatest distance in km.' }),
-  limit: integer({ minimum: 1, maximum: MOST_NEAREST, default: 1, description: 'Most buoys to answer.' }),
+  limit: integer({ minimum: 1, maximum: MAX_LIMIT, default: 1, description: 'Most buoys to answer.' }),
   ...latestFilters,
   include,
 }
@@ -39,16 +39,16 @@ export const nearestBuoys = operation({
   errors: ['bad_request', 'resource_not_found'],
   answer(view, query) {
     const { writer } = view.fragments
-    const found = find(view.dataset, query)
+    const count = find(view.dataset, query)
     if (query.limit === 1) {
       writer.literal(BUOY)
-      writeNearest(view.fragments, found, 1)
+      writeNearest(view.fragments, view.dataset.near, 1)
       writer.literal(END)
       return
     }
     writer.literal(BUOYS)
-    writeNearest(view.fragments, found, found.count)
-    endList(writer, found.count)
+    writeNearest(view.fragments, view.dataset.near, count)
+    endList(writer, count)
   },
   tables: {
     formats: FORMATS,
@@ -57,45 +57,28 @@ export const nearestBuoys = operation({
   },
 })
 
-/** One for all requests of a thread, nearest first. */
-const FOUND: NearestFound & { count: number } = {
-  ordinals: new Uint32Array(0),
-  hundredths: new Uint32Array(0),
-  count: 0,
-}
-const FILTERED = new Uint32Array(MOST_NEAREST)
-
-/** @throws ApiError 404 where there is none */
-function find(dataset: Dataset, query: QueryOf<typeof parameters>): typeof FOUND {
+/** Returns how many `dataset.near` has found. @throws ApiError 404 where there is none */
+function find(dataset: Dataset, query: QueryOf<typeof parameters>): number {
   const { lat, lng, limit, max_distance: maxDistance } = query
-  const { nearest, around, active, catalog } = dataset
+  const { near, isActiveAndPhysical } = dataset
   const filter = latestFilter(dataset, query)
-  if (filter === null) {
-    FOUND.ordinals = nearest.ordinals
-    FOUND.hundredths = nearest.hundredths
-    FOUND.count = nearest.find(lat, lng, limit, maxDistance)
-    if (FOUND.count === 0) throw notFound('An active buoy within max_distance')
-    return FOUND
-  }
-  // Not by the tree: where hardly any buoy is taken, it would look at all of them in the order of distance.
-  const isTaken = (i: number): boolean => active[i] === 1 && catalog.virtual[i] === 0 && filter(i)
-  FOUND.count = Math.min(limit, around.find(lat, lng, maxDistance, isTaken, 0, limit))
-  if (FOUND.count === 0) throw notFound('An active buoy within max_distance that has and max_age take')
-  FOUND.ordinals = around.ordinals
-  FOUND.hundredths = FILTERED
-  for (let i = 0; i < FOUND.count; i++) {
-    const ordinal = around.ordinals[i]
-    FILTERED[i] = Math.round(100 * haversineKm(lat, lng, catalog.lat[ordinal], catalog.lng[ordinal]))
-  }
-  return FOUND
+  const accept =
+    filter === null ? isActiveAndPhysical : (i: number): boolean => isActiveAndPhysical(i) && filter(i)
+  const count = near.nearest(lat, lng, limit, maxDistance, accept)
+  if (count > 0) return count
+  throw notFound(
+    filter === null
+      ? 'An active buoy within max_distance'
+      : 'An active buoy within max_distance that has and max_age take',
+  )
 }
 
-function tableOf(dataset: Dataset, found: typeof FOUND, query: QueryOf<typeof parameters>): Table {
+function tableOf(dataset: Dataset, count: number, query: QueryOf<typeof parameters>): Table {
   const isSingle = query.limit === 1
-  const { count } = found
+  const { near } = dataset
   // What was found lies where the next request finds.
-  const ordinals = found.ordinals.slice(0, count)
-  const hundredths = found.hundredths.slice(0, count)
+  const ordinals = near.ordinals.slice(0, count)
+  const km = Array.from(ordinals, (ordinal) => Math.round(100 * near.kmTo(ordinal)) / 100)
   const ordinalOf: OrdinalOf = (row) => ordinals[row]
   const { id, name, lat, lng, source, identifier } = buoyColumns(dataset, ordinalOf)
   return {
@@ -107,7 +90,7 @@ function tableOf(dataset: Dataset, found: typeof FOUND, query: QueryOf<typeof pa
       source,
       identifier,
       ...lastReadingColumns(dataset, ordinalOf, 'subset', query.include),
-      { kind: 'number', name: 'distance_km', unit: 'km', value: (row) => hundredths[row] / 100 },
+      { kind: 'number', name: 'distance_km', unit: 'km', value: (row) => km[row] },
     ],
     ...buoyRows(dataset, ordinals),
     total: count,

@@ -9,7 +9,7 @@
 import { MISSING_U16 } from '../sea/columns.ts'
 import type { ForecastName } from '../sea/records.ts'
 import { HOUR } from '../sea/time.ts'
-import { Nearby } from './nearby.ts'
+import { NearPoints } from './near.ts'
 import { timeBound } from './bisect.ts'
 
 /** A point farther away says nothing about a position. */
@@ -48,16 +48,16 @@ export interface ForecastColumns {
 
 export class Forecast {
   readonly #columns: ForecastColumns
-  readonly #nearby: Nearby
+  readonly #near: NearPoints
 
   constructor(columns: ForecastColumns) {
     this.#columns = columns
-    this.#nearby = new Nearby(columns.lat, columns.lng, REACH_KM)
+    this.#near = new NearPoints(columns.lat, columns.lng)
   }
 
   /** The nearest point within 50 km, or −1. */
   nearest(lat: number, lng: number): number {
-    return this.#nearby.nearest(lat, lng)
+    return this.#near.nearest(lat, lng, 1, REACH_KM) === 0 ? -1 : this.#near.ordinals[0]
   }
 
   /** When the point's model run was made, epoch seconds. */

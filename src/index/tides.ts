@@ -8,7 +8,7 @@
  * and made again when needed, so any time can be asked about.
  */
 import { DAY, HOUR, MINUTE } from '../sea/time.ts'
-import { Nearby } from './nearby.ts'
+import { NearPoints } from './near.ts'
 import { constituentOf, motionBetween, type Constituent, type Motion } from '../sea/tidal-constituents.ts'
 
 /**
@@ -117,7 +117,7 @@ const BLOCKS_PER_HARBOUR = 2 ** 21
 
 export class Tides {
   readonly columns: TideColumns
-  readonly #nearby: Nearby
+  readonly #near: NearPoints
   readonly #constituents: Constituent[]
   /** Per harbour: how far apart, m, a high and a low must be. */
   readonly #leastRange: Float32Array
@@ -137,7 +137,7 @@ export class Tides {
   constructor(columns: TideColumns) {
     const { lat, lng, start } = columns
     this.columns = columns
-    this.#nearby = new Nearby(lat, lng, HARBOUR_REACH_KM)
+    this.#near = new NearPoints(lat, lng)
     this.#constituents = columns.constituents.map((name) => constituentOf(name)!)
     this.#leastRange = leastRanges(columns, this.#constituents)
     let most = 0
@@ -150,7 +150,7 @@ export class Tides {
 
   /** The nearest harbour within reach, or −1. */
   nearest(lat: number, lng: number): number {
-    return this.#nearby.nearest(lat, lng)
+    return this.#near.nearest(lat, lng, 1, HARBOUR_REACH_KM) === 0 ? -1 : this.#near.ordinals[0]
   }
 
   /** Metres above chart datum at `time` (epoch seconds). */

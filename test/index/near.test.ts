@@ -1,0 +1,330 @@
+/**
+ * Near points against a look at every point, which decides by the great circle alone, and the page of a radius
+ * against all of them in order.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { NearPoints } from '../../src/index/near.ts'
+import { buildPoints, Points } from '../../src/index/points.ts'
+import { positions, type Position } from './positions.ts'
+
+/** Great-circle distance by the formula that decides, written out again. */
+function haversine(lat1: number, lng1: number, lat2: number, lng2: number): number {
+  const rad = Math.PI / 180
+  const a = Math.sin(((lat2 - lat1) * rad) / 2)
+  const b = Math.sin(((lng2 - lng1) * rad) / 2)
+  const h = a * a + b * b * Math.cos(lat1 * rad) * Math.cos(lat2 * rad)
+  return 2 * 6371 * Math.asin(Math.min(1, Math.sqrt(h)))
+}
+
+function nearOf(places: readonly Position[]): NearPoints {
+  const lat = Float64Array.from(places, (place) => place.lat)
+  const lng = Float64Array.from(places, (place) => place.lng)
+  return new NearPoints(lat, lng)
+}
+
+type Accept = (ordinal: number) => boolean
+
+/** Ordinals within `km`, nearest first, by a look at every point. */
+function inOrder(places: readonly Position[], from: Position, km: number, accept: Accept): number[] {
+  return places
+    .map(({ lat, lng }, ordinal) => ({ ordinal, km: haversine(from.lat, from.lng, lat, lng) }))
+    .filter((each) => accept(each.ordinal) && each.km <= km)
+    .toSorted((a, b) => a.km - b.km || a.ordinal - b.ordinal)
+    .map(({ ordinal }) => ordinal)
+}
+
+function nearest(near: NearPoints, from: Position, limit: number, km: number, accept: Accept): number[] {
+  const count = near.nearest(from.lat, from.lng, limit, km, accept)
+  return [...near.ordinals.subarray(0, count)]
+}
+
+function page(
+  near: NearPoints,
+  position: Position,
+  km: number,
+  accept: Accept,
+  from: number,
+  to: number,
+): { count: number; ordinals: number[] } {
+  const count = near.within(position.lat, position.lng, km, accept, from, to)
+  return { count, ordinals: [...near.ordinals.subarray(from, Math.max(from, Math.min(count, to)))] }
+}
+
+const centre = fc.constantFrom(
+  [44, -2],
+  [-17, 180],
+  [60, -180],
+  [90, 0],
+  [89.6, 20],
+  [-89.5, -100],
+  [-90, 180],
+  [0, 0],
+) as fc.Arbitrary<readonly [number, number]>
+
+/** Places a few reaches around a centre, folded over the pole and across the antimeridian. */
+const aroundCentre: fc.Arbitrary<Position> = fc
+  .tuple(centre, fc.integer({ min: -200, max: 200 }), fc.integer({ min: -200, max: 200 }), fc.boolean())
+  .map(([[lat, lng], north, east, isExact]) => {
+    const moved = isExact ? lat : lat + north / 100
+    const turned = (lng + (isExact ? 0 : east) / (Math.abs(lat) > 80 ? 1 : 100) + 540) % 360
+    return { lat: Math.abs(moved) > 90 ? Math.sign(moved) * 180 - moved : moved, lng: turned - 180 }
+  })
+/**
+ * Places in all manners of company: alone, at corners of cells, at poles and on the antimeridian, at equal
+ * distances, and metres apart.
+ */
+const place: fc.Arbitrary<Position> = fc.oneof(
+  positions,
+  { weight: 2, arbitrary: aroundCentre },
+  fc.record({
+    lat: fc.constantFrom(-90, -89.99, 0, 89.99, 90),
+    lng: fc.constantFrom(-180, -179.9, -90, 0, 180),
+  }),
+  fc.record({
+    lat: fc.integer({ min: -22, max: 22 }).map((step) => step * 4),
+    lng: fc.integer({ min: -45, max: 45 }).map((step) => step * 4),
+  }),
+  fc.record({
+    lat: fc.integer({ min: 0, max: 40 }).map((step) => 43.5 + step * 1e-6),
+    lng: fc.integer({ min: 0, max: 40 }).map((step) => -1.6 + step * 0.01),
+  }),
+)
+
+test('The nearest points are those that a look at every point finds, to the last tie.', () => {
+  fc.assert(
+    fc.property(
+      fc.array(place, { maxLength: 150 }),
+      fc.array(place, { minLength: 12, maxLength: 12 }),
+      fc.integer({ min: 1, max: 20 }),
+      fc.constantFrom(0, 0.5, 5, 50, 100, 150, 700, 2500, 12_000, 20_015, 20_016, 1e9),
+      fc.integer({ min: 1, max: 4 }),
+      (places, asked, limit, km, every) => {
+        const accept = (ordinal: number): boolean => ordinal % every === 0
+        const near = nearOf(places)
+        for (const from of [...asked, ...places.slice(0, 3)]) {
+          const expected = inOrder(places, from, km, accept).slice(0, limit)
+          assert.deepEqual(nearest(near, from, limit, km, accept), expected)
+        }
+      },
+    ),
+    { numRuns: 400 },
+  )
+})
+
+test('Of points nearly at one distance the great circle decides the nearest, of equal ones the lower ordinal.', () => {
+  // Offsets of some billionths of a degree and mirror images: squared chords that differ by rounding only.
+  const offset = fc.tuple(fc.constantFrom(-0.1, 0, 0.1), fc.integer({ min: -3, max: 3 }))
+  fc.assert(
+    fc.property(
+      centre,
+      fc.array(fc.tuple(offset, offset), { minLength: 1, maxLength: 12 }),
+      ([lat, lng], offsets) => {
+        const moved = ([step, hair]: readonly [number, number]): number => step + hair * 1e-9
+        const lats = Float64Array.from(offsets, ([north]) => Math.max(-90, Math.min(90, lat + moved(north))))
+        const lngs = Float64Array.from(offsets, ([, east]) =>
+          Math.max(-180, Math.min(180, lng + moved(east))),
+        )
+        const all = Array.from(lats, (own, i) => haversine(lat, lng, own, lngs[i]))
+        const least = Math.min(...all)
+        const near = new NearPoints(lats, lngs)
+        const found = (km: number): number => (near.nearest(lat, lng, 1, km) === 0 ? -1 : near.ordinals[0])
+        assert.equal(found(50), least <= 50 ? all.indexOf(least) : -1)
+        // A reach of just the nearest distance, and the next below.
+        assert.equal(found(least), all.indexOf(least))
+        if (least > 0) assert.equal(found(least * (1 - 2 ** -52)), -1)
+      },
+    ),
+    { numRuns: 1000 },
+  )
+})
+
+test('Of some thousand points along a line of coast, the nearest to any position are those that a look at all of them finds.', () => {
+  let state = 7
+  const random = (): number => (state = (state * 16807) % 2147483647) / 2147483647
+  let at = { lat: 43, lng: -2 }
+  const places = Array.from({ length: 2000 }, (_, i) => {
+    at =
+      i % 400 === 399
+        ? { lat: random() * 140 - 70, lng: random() * 360 - 180 }
+        : {
+            lat: Math.max(-89, Math.min(89, at.lat + random() * 0.4 - 0.2)),
+            lng: ((at.lng + random() * 0.4 + 539.8) % 360) - 180,
+          }
+    return at
+  })
+  const near = nearOf(places)
+  for (let i = 0; i < 300; i++) {
+    const by = places[Math.floor(random() * places.length)]
+    const from =
+      i % 2 === 0
+        ? { lat: random() * 180 - 90, lng: random() * 360 - 180 }
+        : { lat: by.lat + random() - 0.5, lng: Math.max(-180, Math.min(180, by.lng + random() - 0.5)) }
+    const expected = inOrder(places, from, 1e9, () => true)
+    for (const limit of [1, 20]) {
+      assert.deepEqual(
+        nearest(near, from, limit, 1e9, () => true),
+        expected.slice(0, limit),
+      )
+    }
+  }
+})
+
+test('Of very many points the tree finds the nearest, and they are the same.', () => {
+  const places = Array.from({ length: 5000 }, (_, i) => ({
+    lat: ((i * 7919) % 18_001) / 100 - 90,
+    lng: ((i * 104_729) % 36_001) / 100 - 180,
+  }))
+  const lat = Float64Array.from(places, (each) => each.lat)
+  const lng = Float64Array.from(places, (each) => each.lng)
+  const near = new NearPoints(lat, lng, undefined, new Points(buildPoints(lat, lng), lat, lng))
+  const accept = (ordinal: number): boolean => ordinal % 3 !== 0
+  for (const from of [
+    { lat: 0, lng: 0 },
+    { lat: -90, lng: 0 },
+    { lat: 51, lng: -179.99 },
+  ]) {
+    const expected = inOrder(places, from, 1e9, accept)
+    assert.deepEqual(nearest(near, from, 20, 1e9, accept), expected.slice(0, 20))
+    assert.equal(near.kmTo(expected[0]), haversine(from.lat, from.lng, lat[expected[0]], lng[expected[0]]))
+    assert.deepEqual(page(near, from, 1e9, accept, 1000, 1050).ordinals, expected.slice(1000, 1050))
+  }
+})
+
+test('Indexes asked alternately about two positions answer as each alone.', () => {
+  const one = nearOf([{ lat: 10, lng: 20 }])
+  const other = nearOf([
+    { lat: 11, lng: 20 },
+    { lat: -30, lng: 20 },
+  ])
+  const all = (): boolean => true
+  for (let turn = 0; turn < 2; turn++) {
+    assert.deepEqual(nearest(one, { lat: 10.4, lng: 20 }, 1, 50, all), [0])
+    assert.deepEqual(nearest(other, { lat: 10.6, lng: 20 }, 1, 60, all), [0])
+    assert.deepEqual(nearest(one, { lat: -30, lng: 20 }, 1, 50, all), [])
+    assert.deepEqual(nearest(other, { lat: -30, lng: 20 }, 1, 60, all), [1])
+  }
+})
+
+test('The two sides of the antimeridian and all longitudes of a pole are one position.', () => {
+  const near = nearOf([
+    { lat: 5, lng: 180 },
+    { lat: 90, lng: 0 },
+    { lat: -90, lng: 0 },
+  ])
+  const all = (): boolean => true
+  assert.deepEqual(nearest(near, { lat: 5, lng: -180 }, 1, 50, all), [0])
+  assert.deepEqual(nearest(near, { lat: 5, lng: -179.9 }, 1, 50, all), [0])
+  for (const lng of [-180, -120, 0, 90, 180]) {
+    assert.deepEqual(nearest(near, { lat: 89.9, lng }, 1, 50, all), [1])
+    assert.deepEqual(nearest(near, { lat: -90, lng }, 1, 50, all), [2])
+  }
+})
+
+test('The last point that was taken is the nearest, where one is asked for.', () => {
+  fc.assert(
+    fc.property(fc.array(place, { maxLength: 60 }), place, (places, from) => {
+      let last = -1
+      const near = nearOf(places)
+      const found = nearest(near, from, 1, 5000, (ordinal) => {
+        if (ordinal % 2 === 0) last = ordinal
+        return ordinal % 2 === 0
+      })
+      assert.deepEqual(found, last === -1 ? [] : [last])
+    }),
+  )
+})
+
+test('Without points, and where none is taken, nothing is found.', () => {
+  assert.deepEqual(
+    nearest(nearOf([]), { lat: 1, lng: 2 }, 20, 1e9, () => true),
+    [],
+  )
+  assert.deepEqual(
+    page(nearOf([]), { lat: 1, lng: 2 }, 1e9, () => true, 0, 50),
+    { count: 0, ordinals: [] },
+  )
+  assert.deepEqual(
+    nearest(nearOf([{ lat: 1, lng: 2 }]), { lat: 1, lng: 2 }, 1, 1e9, () => false),
+    [],
+  )
+})
+
+test('A page of the points within a radius is the same part of all of them in order.', () => {
+  fc.assert(
+    fc.property(
+      fc.array(place, { maxLength: 300 }),
+      place,
+      fc.constantFrom(0, 1, 100, 1000, 5000, 12_000, 20_015, 20_100),
+      fc.integer({ min: 1, max: 4 }),
+      fc.integer({ min: 0, max: 120 }),
+      fc.constantFrom(1, 20, 50, 500),
+      (places, position, km, every, from, perPage) => {
+        const accept = (ordinal: number): boolean => ordinal % every === 0
+        const expected = inOrder(places, position, km, accept)
+        const { count, ordinals } = page(nearOf(places), position, km, accept, from, from + perPage)
+        assert.equal(count, expected.length)
+        assert.deepEqual(ordinals, expected.slice(from, from + perPage))
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+test('A page of a thousand points, most of them in clusters and tied, is the same part of all in order.', () => {
+  const clustered = fc.tuple(positions, fc.integer({ min: 0, max: 6 })).map(([{ lat, lng }, step]) => ({
+    lat: Math.max(-90, lat - step * 0.5),
+    lng,
+  }))
+  fc.assert(
+    fc.property(
+      fc.array(clustered, { minLength: 300, maxLength: 400, size: 'max' }),
+      positions,
+      fc.constantFrom(900, 5000, 12_000, 19_500, 20_000, 20_015, 20_016, 20_100),
+      fc.integer({ min: 1, max: 3 }),
+      fc.integer({ min: 0, max: 25 }),
+      fc.constantFrom(1, 20, 50, 500),
+      (some, position, km, every, number, perPage) => {
+        // Each three times: equal distances.
+        const places = [...some, ...some.toReversed(), ...some]
+        const accept = (ordinal: number): boolean => ordinal % every === 0
+        const from = number * perPage
+        const expected = inOrder(places, position, km, accept)
+        const { count, ordinals } = page(nearOf(places), position, km, accept, from, from + perPage)
+        assert.equal(count, expected.length)
+        assert.deepEqual(ordinals, expected.slice(from, from + perPage))
+      },
+    ),
+    { numRuns: 100 },
+  )
+})
+
+test('Thousands of points at the same few distances are put in order.', () => {
+  const places = Array.from({ length: 20_000 }, (_, i) => ({ lat: (i % 3) - 1, lng: (i % 5) - 2 }))
+  // The nearest are those at the place itself: the middle of three and of five.
+  const expected = Array.from({ length: 20_000 }, (_, i) => i).filter((i) => i % 3 === 1 && i % 5 === 2)
+  assert.deepEqual(
+    page(nearOf(places), { lat: 0, lng: 0 }, 1000, () => true, 0, 500),
+    { count: 20_000, ordinals: expected.slice(0, 500) },
+  )
+})
+
+test('A radius that ends at a point has that point, and one that ends a hair before it does not.', () => {
+  fc.assert(
+    fc.property(
+      fc.array(positions, { minLength: 300, maxLength: 400, size: 'max' }),
+      positions,
+      fc.nat(299),
+      fc.constantFrom(0, 1e-9, -1e-9, 1e-3, -1e-3),
+      (places, position, at, more) => {
+        const { lat, lng } = places[at]
+        const km = Math.max(0, haversine(position.lat, position.lng, lat, lng) + more)
+        const expected = inOrder(places, position, km, () => true)
+        const all = page(nearOf(places), position, km, () => true, 0, 500)
+        assert.deepEqual(all, { count: expected.length, ordinals: expected })
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
