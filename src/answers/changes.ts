@@ -8,8 +8,7 @@ import { MEASURES, type MeasureName } from '../sea/columns.ts'
 import type { Steps } from '../system/steps.ts'
 import type { JsonWriter } from './json.ts'
 import { WIRE_NAMES } from './measures.ts'
-import { READING_BYTES } from './reading.ts'
-import { writeReadings } from './reading-writer.ts'
+import { READING_BYTES, writeReadings } from './reading.ts'
 
 export { noChanges } from '../snapshot/changes.ts'
 

@@ -7,8 +7,7 @@
  */
 import type { Segments } from '../index/segments.ts'
 import { JsonWriter } from './json.ts'
-import { READING_BYTES } from './reading.ts'
-import { writeReadings } from './reading-writer.ts'
+import { READING_BYTES, writeReadings } from './reading.ts'
 
 /** A day of a buoy that reports every half hour. */
 const MOST_ROWS = 48

@@ -38,6 +38,8 @@ export function readingTime(text: string, buoyId: number): number | null {
 }
 
 const DASH = 0x2d
+const COMMA = 0x2c
+const LINE_END = 0x0a
 const ID = new Literal('{"id":')
 const UUID_MIDDLE = new Literal('-8000-8000-')
 const HEIGHT = new Literal('","significient_height":')
@@ -56,9 +58,26 @@ const [COMPASS_1, COMPASS_2, COMPASS_3] = wordsOf(',"direction_compass":')
 const [ENERGY_1, ENERGY_2, ENERGY_3, ENERGY_4] = wordsOf(',"unit":"m","energy_per_wave":')
 
 /**
- * Writes the full Reading of one row. The caller has ensured `READING_BYTES`. Without what `writeReadings`
- * prepares for many, and with small tables in place of large ones.
+ * Writes `count` full Readings of one buoy from `row` on, `step` (1 or −1) rows apart, each followed by a
+ * comma, or by the end of its line. The caller has ensured `READING_BYTES` for each.
  */
+export function writeReadings(
+  out: JsonWriter,
+  buoyId: number,
+  rows: MonthRows,
+  row: number,
+  step: number,
+  count: number,
+  asLines = false,
+): void {
+  const end = asLines ? LINE_END : COMMA
+  for (let i = 0; i < count; i++, row += step) {
+    writeReading(out, buoyId, rows, row)
+    out.bytes[out.at++] = end
+  }
+}
+
+/** Writes the full Reading of one row. The caller has ensured `READING_BYTES`. */
 export function writeReading(
   out: JsonWriter,
   buoyId: number,

@@ -10,7 +10,6 @@ import { MEASURE_NAMES, MEASURES, type Measure, type MeasureName } from '../sea/
 import { lowerBound } from './bisect.ts'
 import type { Zone } from '../sea/zones.ts'
 import { yearDays } from './days.ts'
-import { EdgeDays } from './edge-days.ts'
 import { isDirection, NO_VALUE, type Aggregation } from './statistics.ts'
 
 /** A year of aggregates, as views on its part. */
@@ -143,13 +142,11 @@ export interface AskedDays {
 export class Aggregates {
   readonly #ids: Uint32Array
   readonly #years: ReadonlyMap<number, AggregateYear>
-  readonly edgeDays: EdgeDays
 
   /** `ids` of the catalogue's buoys, ascending. */
   constructor(ids: Uint32Array, years: readonly AggregateYear[]) {
     this.#ids = ids
     this.#years = new Map(years.map((rows) => [rows.year, rows]))
-    this.edgeDays = new EdgeDays(ids.length)
   }
 
   /** Where a buoy stands in a year, or −1. Most years have most buoys, so the first look mostly finds it. */

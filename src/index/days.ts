@@ -17,8 +17,6 @@ export class YearDays {
   /** Days `from` to before `to` lie within the year in UTC. At most one day at either end does not. */
   readonly from: number
   readonly to: number
-  /** The same text where the clock shows the same at the beginning and the end of each day. */
-  readonly texts: string
   readonly #rules: string
   /** The rules of a part of the year that were asked for last, and whether they hold. */
   #asked = ''
@@ -29,13 +27,10 @@ export class YearDays {
     const next = daysFromCivil(year + 1, 1, 1)
     const count = next - first
     const edges = Float64Array.from({ length: count + 1 }, (_, day) => zone.firstInstant((first + day) * DAY))
-    const offsets = edges.map((edge) => zone.offsetAt(edge))
-    const offsetsBefore = edges.map((edge) => zone.offsetAt(edge - 1))
     this.edges = edges
     this.from = edges[0] >= first * DAY ? 0 : 1
     this.to = edges[count] <= next * DAY ? count : count - 1
     this.#rules = hashOf(edges)
-    this.texts = hashOf(edges, offsets, offsetsBefore)
   }
 
   /**
@@ -73,8 +68,6 @@ export function yearDays(zone: Zone, year: number): YearDays {
   return (years[year - FIRST_YEAR] ??= new YearDays(zone, year))
 }
 
-function hashOf(...columns: Float64Array[]): string {
-  const hash = createHash('sha256')
-  for (const column of columns) hash.update(column)
-  return hash.digest('hex').slice(0, HASH_DIGITS)
+function hashOf(column: Float64Array): string {
+  return createHash('sha256').update(column).digest('hex').slice(0, HASH_DIGITS)
 }

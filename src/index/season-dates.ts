@@ -2,7 +2,6 @@
  * Seasons as dates of a zone's clock (contract, operation 10; decisions, operation 10): which days, from
  * which instant to which, and of which years.
  */
-import { yearDays } from './days.ts'
 import { civilFromDays, DAY, daysFromCivil, daysInMonth, isLeapYear } from '../sea/time.ts'
 import type { Zone } from '../sea/zones.ts'
 
@@ -102,11 +101,4 @@ export function daysBeforeLeapGap(dates: SeasonDates, year: number, first: numbe
   if (!spans) return Infinity
   const leapYear = startsBefore ? year : year + 1
   return isLeapYear(leapYear) ? Infinity : daysFromCivil(leapYear, 3, 1) - first
-}
-
-/** The same text for seasons whose days have the same beginnings, ends and labels; its days are known. */
-export function seasonClock(zone: Zone, dates: SeasonDates, year: number): string {
-  const { startMonth, startDay, endMonth, endDay } = dates
-  const next = isOverNewYear(dates) ? yearDays(zone, year + 1).texts : ''
-  return `${year} ${startMonth}-${startDay} ${endMonth}-${endDay} ${yearDays(zone, year).texts} ${next}`
 }

@@ -12,7 +12,6 @@
 import type { Aggregates, DayValues } from './aggregates.ts'
 import { lowerBound } from './bisect.ts'
 import { yearDays } from './days.ts'
-import { EdgeDays, UNASKED, type EdgeYears } from './edge-days.ts'
 import type { Codes, Measure } from '../sea/columns.ts'
 import { DAY, daysFromCivil, HOUR } from '../sea/time.ts'
 import type { Steps } from '../system/steps.ts'
@@ -72,11 +71,6 @@ export interface SeriesYear {
   readonly complete: boolean
 }
 
-/** Days of a season, as long as it is. */
-export interface KnownSeason extends DayValues {
-  readonly length: number
-}
-
 /** Buckets, or samples if they are more, that are worked out in a step: some 50 µs. */
 const BUCKETS_OF_STEP = 128
 const SAMPLES_OF_STEP = 4096
@@ -132,15 +126,16 @@ export class Series {
   /** Codes of the present bucket's samples. */
   #codes = new Int32Array(64)
   /** What is known of the present season's days. */
-  #days: DayValues | null
-  /** Of the measure: days at the ends of years that were worked out before. */
-  #edgeYears: EdgeYears | null = null
+  readonly #days: DayValues = {
+    value: new Int32Array(DAYS_OF_LEAP_YEAR),
+    count: new Int32Array(DAYS_OF_LEAP_YEAR),
+  }
 
   /**
-   * The series of a measure from lists of rows. Known days are read `into` these, or into some of its own.
+   * The series of a measure from lists of rows.
    * @throws RangeError on more than 13 years, on none, and on the minimum or maximum of a direction.
    */
-  constructor(query: SeriesQuery, lists: SeriesLists, into: DayValues | null = null) {
+  constructor(query: SeriesQuery, lists: SeriesLists) {
     const { startYear, endYear, measure, aggregation } = query
     if (endYear < startYear || endYear - startYear >= MOST_SEASONS) throw new RangeError('years out of range')
     this.#circular = isDirection(measure)
@@ -149,7 +144,6 @@ export class Series {
     }
     this.#query = query
     this.#lists = lists
-    this.#days = into
   }
 
   get #rows(): readonly Cursor[] {
@@ -165,11 +159,6 @@ export class Series {
     this.#bucket = new Uint16Array(most)
     this.value = new Int32Array(most)
     this.count = new Uint32Array(most)
-  }
-
-  /** The bucket at `index` of the season that was laid out last. */
-  bucketAt(index: number): { start: number; end: number; ordinal: number } {
-    return { start: this.#edges[index], end: this.#edges[index + 1] - 1, ordinal: this.#ordinals[index] }
   }
 
   /** First second of a point's bucket. Its label is the wall clock's date (and hour) at that. */
@@ -197,14 +186,8 @@ export class Series {
     const { zone, dates, asOf } = this.#query
     const span = seasonSpan(zone, dates, year)
     this.length = 0
-    const days = this.days(year)
-    if (days === null) yield* this.#workOut(year, span)
-    else {
-      this.layOut(year)
-      for (let day = 0; day < days.length; day++) {
-        if (days.count[day] > 0) this.#add(day, days.count[day], days.value[day])
-      }
-    }
+    if (isKnown(this.#query, year)) this.#takeKnown(year)
+    else yield* this.#workOut(year, span)
     return { year, complete: span.end <= asOf }
   }
 
@@ -214,7 +197,7 @@ export class Series {
     let lists = 0
     for (const cursor of this.#rows) lists += cursor.seek(start, end)
     if (lists === 0) return
-    this.layOut(year)
+    this.#layOut(year)
     yield
     let buckets = 0
     let taken = 0
@@ -245,26 +228,24 @@ export class Series {
   }
 
   /**
-   * The days of the season of `year`, which is later than that of the last call: what is known of them, and
-   * the one or two at the ends of a calendar year from the rows. Valid until the next call. Null where the
-   * buckets are not days or nothing is known.
+   * Makes the points of a season whose days are known, all but the one or two at the ends of a calendar year,
+   * which come from the rows.
    */
-  days(year: number): KnownSeason | null {
-    const { dates, bucket, known } = this.#query
-    if (known === null || bucket !== 'day') return null
+  #takeKnown(year: number): void {
+    const { dates } = this.#query
     const { first, days } = seasonDays(dates, year)
     const last = isOverNewYear(dates) ? year + 1 : year
-    if (!knowsYears(this.#query, year, last)) return null
-    this.#days ??= { value: new Int32Array(DAYS_OF_LEAP_YEAR), count: new Int32Array(DAYS_OF_LEAP_YEAR) }
     for (let civil = year; civil <= last; civil++) this.#readYear(civil, first, days)
-    return { value: this.#days.value, count: this.#days.count, length: days }
+    this.#layOut(year)
+    const { value, count } = this.#days
+    for (let day = 0; day < days; day++) if (count[day] > 0) this.#add(day, count[day], value[day])
   }
 
   /** Reads the days of a calendar year that lie in the season of `days` days from `first` on. */
   #readYear(year: number, first: number, days: number): void {
     const { known, zone, measure, aggregation } = this.#query
     const { from: firstKnown, to: behindKnown, edges } = yearDays(zone, year)
-    const into = this.#days!
+    const into = this.#days
     // The season's day, counted from 1 January, and the one behind its last.
     const january = daysFromCivil(year, 1, 1)
     const start = Math.max(0, first - january)
@@ -272,38 +253,24 @@ export class Series {
     const at = january - first
     const from = Math.max(start, firstKnown)
     const to = Math.min(end, behindKnown)
-    if (start < from && start < end) this.#readEdge(year, edges, start, at + start)
+    if (start < from && start < end) this.#readEdge(edges[start], edges[start + 1], at + start)
     if (from < to) {
       const asked = { ordinal: known!.ordinal, measure, aggregation, zone }
       known!.aggregates.read(year, asked, from, to, into, at + from)
     }
-    if (to < end && to >= start) this.#readEdge(year, edges, to, at + to)
+    if (to < end && to >= start) this.#readEdge(edges[to], edges[to + 1], at + to)
   }
 
-  /** Reads the first or the last day of a calendar year into place `at`. */
-  #readEdge(year: number, edges: Float64Array, day: number, at: number): void {
-    const { known, measure, aggregation } = this.#query
-    const { edgeDays } = known!.aggregates
-    this.#edgeYears ??= edgeDays.of(measure, aggregation)
-    const kept = edgeDays.year(this.#edgeYears, year)
-    const place = EdgeDays.placeOf(known!.ordinal, day > 0)
-    if (kept[place + 1] === UNASKED) {
-      const samples = this.#samplesOf(edges[day], edges[day + 1])
-      kept[place + 1] = samples
-      kept[place] = samples > 0 ? this.#statistic(samples) : 0
-    }
-    this.#days!.value[at] = kept[place]
-    this.#days!.count[at] = kept[place + 1]
-  }
-
-  /** Puts the codes of the rows from `start` to before `end` into `#codes`; returns how many. */
-  #samplesOf(start: number, end: number): number {
+  /** Works out the day from `start` to before `end`, which lies in two years of UTC, into place `at`. */
+  #readEdge(start: number, end: number, at: number): void {
     for (const cursor of this.#rows) cursor.seek(start, end)
-    return this.#gather(end, this.#query.measure.missing)
+    const samples = this.#gather(end, this.#query.measure.missing)
+    this.#days.count[at] = samples
+    this.#days.value[at] = samples > 0 ? this.#statistic(samples) : 0
   }
 
   /** Finds edges and ordinals of the season's buckets. */
-  layOut(year: number): void {
+  #layOut(year: number): void {
     this.#makeRoom()
     const { zone, dates, bucket } = this.#query
     const { first, days } = seasonDays(dates, year)
@@ -318,10 +285,17 @@ export class Series {
     } else {
       const leapGap = daysBeforeLeapGap(dates, year, first)
       let next = zone.firstInstant(first * DAY)
+      // Days that begin at midnight are 24 hours long up to here.
+      let steadyUntil = -Infinity
       for (let day = 0; day < days; day++) {
         const midnight = (first + day) * DAY
         const start = next
-        next = zone.firstInstant(midnight + DAY)
+        if (start + DAY < steadyUntil) next = start + DAY
+        else {
+          next = zone.firstInstant(midnight + DAY)
+          const isMidnight = next + zone.offsetAt(next) === midnight + DAY
+          steadyUntil = isMidnight ? zone.steadyUntil(next) : -Infinity
+        }
         const before = day >= leapGap ? day + 1 : day
         if (bucket === 'day') {
           edges[n] = start

@@ -24,7 +24,6 @@ import { daysFromCivil } from '../sea/time.ts'
 import type { Steps } from '../system/steps.ts'
 import { expect, list, sha256, SnapshotError, text, type Part, type PartEntry } from './format.ts'
 import { column } from './part.ts'
-import { daysWithin, unpackDays } from './scans.ts'
 
 const MONTHS_OF_YEAR = 12
 /** A day has 86,400 seconds and rows of two kinds; one that a clock shows twice is longer. */
@@ -312,14 +311,6 @@ function expectStream(
   }
 }
 
-const NOTHING = { base: 0, step: 0, width: 0 }
-/** Rows of `daysWithin` that the streams of a measure fill, and those that directions leave empty. */
-const [ROWS_OF_MEASURE, ROWS_OF_DIRECTION, NOT_OF_DIRECTION] = [
-  [0, 1, 2, 3, 4],
-  [0, 4],
-  [1, 2, 3],
-]
-
 /** Checks a measure's values. @returns its days with a sample */
 function checkMeasure(year: AggregateYear, at: number, measure: Measure, days: number): number {
   const { streams } = year
@@ -329,22 +320,27 @@ function checkMeasure(year: AggregateYear, at: number, measure: Measure, days: n
   const circular = isDirection(measure)
   const { min, max } = codeLimits(measure)
   const [low, high] = circular ? [0, CANCELLED] : [(min * 100) / measure.scale, (max * 100) / measure.scale]
-  const rows = circular ? ROWS_OF_DIRECTION : ROWS_OF_MEASURE
-  rows.forEach((row, i) => unpackStream(year, at + i * STREAM_WORDS, row, days))
-  if (circular) for (const row of NOT_OF_DIRECTION) unpackDays(row, days, NOTHING, null)
-  const counted = daysWithin(days, low, high, MOST_SAMPLES)
-  if (counted === null)
-    throw new SnapshotError(`${year.file}: ${measure.name} has a value outside its limits`)
+  const stream = (number: number): Int32Array => {
+    const values = new Int32Array(days)
+    addStream(year, at + number * STREAM_WORDS, 0, days, 1, values, 0)
+    return values
+  }
+  const [count, median] = [stream(streamsOf(measure) - 1), stream(0)]
+  // The mean less the median, the median less the least, and the greatest less the median.
+  const [mean, less, more] = circular ? [null, null, null] : [stream(1), stream(2), stream(3)]
+  let counted = 0
+  for (let day = 0; day < days; day++) {
+    if (count[day] === 0) continue
+    counted++
+    let isWithin = count[day] > 0 && count[day] <= MOST_SAMPLES && median[day] >= low && median[day] <= high
+    if (mean !== null) {
+      isWithin &&= less[day] >= 0 && less[day] <= median[day] - low
+      isWithin &&= more[day] >= 0 && more[day] <= high - median[day]
+      isWithin &&= mean[day] >= -less[day] && mean[day] <= more[day]
+    }
+    if (!isWithin) throw new SnapshotError(`${year.file}: ${measure.name} has a value outside its limits`)
+  }
   return counted
-}
-
-function unpackStream(year: AggregateYear, at: number, row: number, days: number): void {
-  const { streams, bytes, words, doubles } = year
-  const [base, step, width, from] = [streams[at], streams[at + 1], streams[at + 2], streams[at + 3]]
-  const column = width === 1 ? bytes : width === 2 ? words : doubles
-  const codes =
-    width === 0 ? null : new Uint8Array(column.buffer, column.byteOffset + from * width, days * width)
-  unpackDays(row, days, { base, step, width }, codes)
 }
 
 /** The statistics of a measure of the buoy at `index`; null where no day has a sample. */

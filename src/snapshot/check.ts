@@ -7,27 +7,16 @@ import { checkAggregates, readAggregates, saidMadeFrom } from './aggregates.ts'
 import { checkCatalog, readCatalog } from './catalog.ts'
 import { checkForecast, readForecast } from './forecast.ts'
 import { SnapshotError, type Part, type PartEntry } from './format.ts'
-import { checkMonth, readMonth, scanMonth } from './months.ts'
-import { columnPlaces } from './part.ts'
+import { checkMonth, readMonth } from './months.ts'
 import { checkPasses, readPasses } from './passes.ts'
-import { Scans } from './scans.ts'
 import { catalogSummary, forecastSummary, monthSummary, type PartSummary } from './summary.ts'
 import { checkTides, readTides } from './tides.ts'
 
-/** What `checkPart` wants to know of a part that begins so, to be looked for while the rest of it comes. */
-export function scansOf(beginning: Uint8Array, entry: PartEntry): Scans {
-  const scans = new Scans()
-  if (entry.kind === 'readings' || entry.kind === 'weather') {
-    scanMonth(scans, entry.kind, columnPlaces(beginning, entry))
-  }
-  return scans
-}
-
 /**
- * Returns what is kept of the part. With `scans` of all its bytes less is looked at again.
+ * Returns what is kept of the part.
  * @throws SnapshotError saying what does not hold in which file
  */
-export function* checkPart(part: Part, entry: PartEntry, scans?: Scans): Steps<PartSummary> {
+export function* checkPart(part: Part, entry: PartEntry): Steps<PartSummary> {
   const { kind, file, month } = entry
   if (part.kind !== kind)
     throw new SnapshotError(`${file}: is a ${part.kind} part, the manifest says ${kind}`)
@@ -41,7 +30,7 @@ export function* checkPart(part: Part, entry: PartEntry, scans?: Scans): Steps<P
     case 'weather': {
       if (month === null) throw new SnapshotError(`${file}: has no month in the manifest`)
       const rows = readMonth(part, month, file)
-      yield* checkMonth(rows, entry, scans)
+      yield* checkMonth(rows, entry)
       return monthSummary(kind, rows)
     }
     case 'aggregates': {

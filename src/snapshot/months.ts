@@ -16,8 +16,7 @@ import type { MeasureColumn, MonthRows } from '../index/segments.ts'
 import { monthStart, monthText } from '../sea/time.ts'
 import type { Steps } from '../system/steps.ts'
 import { expect, record, SnapshotError, type Part, type PartEntry } from './format.ts'
-import { column, type ColumnPlace } from './part.ts'
-import { greatestOf, type Scans } from './scans.ts'
+import { column } from './part.ts'
 
 /** Buoys whose rows are looked at in one slice: some 0.1 ms. */
 const BUOYS_A_SLICE = 50
@@ -124,31 +123,11 @@ function isAlike(a: Measure, b: Measure): boolean {
   return a.unit === b.unit && a.scale === b.scale && a.signed === b.signed && a.max === b.max
 }
 
-/** Adds what `checkMonth` wants to know of the columns of a part of months. */
-export function scanMonth(scans: Scans, kind: PartEntry['kind'], places: readonly ColumnPlace[]): void {
-  for (const { name, type, from, to } of places) {
-    if (name === 'time' && type === Uint32Array) scans.addFalls(from, to)
-    const measure = MEASURE_NAMES.find((each) => each === name)
-    if (measure === undefined || type !== (MEASURES[measure].signed ? Int16Array : Uint16Array)) continue
-    for (const { flip, add } of boundsOf(MEASURES[measure], isRequired(measure, kind))) {
-      scans.addGreatest(from, to, flip, add)
-    }
-  }
-}
-
 const isRequired = (name: MeasureName, kind: PartEntry['kind']): boolean =>
   name === 'significantHeight' && kind === 'readings'
 
-/**
- * What must hold of a month's rows. `scans` of its part, with what `scanMonth` added, spare looking at each
- * row.
- * @throws SnapshotError saying what does not hold
- */
-export function* checkMonth(
-  rows: MonthRows,
-  { file, month, kind, rows: count }: PartEntry,
-  scans?: Scans,
-): Steps<void> {
+/** What must hold of a month's rows. @throws SnapshotError saying what does not hold */
+export function* checkMonth(rows: MonthRows, { file, month, kind, rows: count }: PartEntry): Steps<void> {
   const { buoys, start, time } = rows
   expect(time.length === count, file, `it has ${time.length} rows, the manifest says ${count}`)
   expect(
@@ -157,17 +136,13 @@ export function* checkMonth(
     'rows and buoys disagree',
   )
   const [begin, end] = [monthStart(month!), monthStart(month! + 1)]
-  const falls = scans?.fallsOf(time) ?? null
-  const ascends = falls !== null && falls === fallsBetweenBuoys(rows)
   for (let i = 0; i < buoys.length; i++) {
     const [from, to] = [start[i], start[i + 1]]
     const isNext = i === 0 ? buoys[i] >= 1 : buoys[i] > buoys[i - 1]
     expect(to > from && isNext, file, 'buoys do not ascend')
     expect(time[from] >= begin && time[to - 1] < end, file, 'a row lies outside the month')
-    if (!ascends) {
-      for (let row = from + 1; row < to; row++) {
-        if (time[row] <= time[row - 1]) throw new SnapshotError(`${file}: the times of a buoy do not ascend`)
-      }
+    for (let row = from + 1; row < to; row++) {
+      if (time[row] <= time[row - 1]) throw new SnapshotError(`${file}: the times of a buoy do not ascend`)
     }
     if (i % BUOYS_A_SLICE === 0) yield
   }
@@ -176,46 +151,34 @@ export function* checkMonth(
     const required = isRequired(name, kind)
     expect(!required || mask !== 0 || count === 0, file, 'there are no significant heights')
     if (mask === 0) continue
-    yield* checkCodes(codes, MEASURES[name], required, scans, file)
+    yield* checkCodes(codes, MEASURES[name], required, file)
+  }
+}
+
+/** Looked at in one slice: some 50 µs. */
+const CODES_A_SLICE = 65_536
+
+function* checkCodes(codes: Codes, measure: Measure, required: boolean, file: string): Steps<void> {
+  // One type for all columns: V8 compiles a loop anew for each.
+  const bits = new Int16Array(codes.buffer, codes.byteOffset, codes.length)
+  for (const { flip, add, most } of boundsOf(measure, required)) {
+    for (let at = 0; at < bits.length; at += CODES_A_SLICE) {
+      const greatest = greatestOf(bits, at, Math.min(bits.length, at + CODES_A_SLICE), flip, add)
+      expect(greatest <= most, file, `${measure.name} has a value outside its limits`)
+      yield
+    }
   }
 }
 
 /**
- * First rows of a buoy that are not later than the last one of the buoy before: where times fall so often in
- * all, they fall within no buoy. Null where the rows are not those of one buoy after the other.
+ * The greatest of the codes in [from, to) as signed numbers of 16 bits, each with its bits flipped where
+ * `flip` is −1, and then `add` added to it.
  */
-function fallsBetweenBuoys({ start, time }: MonthRows): number | null {
-  let falls = 0
-  for (let i = 1; i < start.length; i++) {
-    if (start[i] <= start[i - 1]) return null
-    if (i < start.length - 1 && time[start[i]] <= time[start[i] - 1]) falls++
-  }
-  return falls
-}
-
-/** Looked at in one slice: some 15 µs. */
-const CODES_A_SLICE = 65_536
-
-function* checkCodes(
-  codes: Codes,
-  measure: Measure,
-  required: boolean,
-  scans: Scans | undefined,
-  file: string,
-): Steps<void> {
-  // One type for all columns: V8 compiles a loop anew for each.
-  const bits = new Int16Array(codes.buffer, codes.byteOffset, codes.length)
-  for (const { flip, add, most } of boundsOf(measure, required)) {
-    const greatest = scans?.greatestOf(bits, flip, add) ?? (yield* greatestInSlices(bits, flip, add))
-    expect(greatest <= most, file, `${measure.name} has a value outside its limits`)
-  }
-}
-
-function* greatestInSlices(bits: Int16Array, flip: 0 | -1, add: number): Steps<number> {
+function greatestOf(codes: Int16Array, from: number, to: number, flip: 0 | -1, add: number): number {
   let most = -HALF_RANGE
-  for (let at = 0; at < bits.length; at += CODES_A_SLICE) {
-    most = Math.max(most, greatestOf(bits.subarray(at, at + CODES_A_SLICE), flip, add))
-    yield
+  for (let i = from; i < to; i++) {
+    const code = (((codes[i] ^ flip) + add) << 16) >> 16
+    if (code > most) most = code
   }
   return most
 }

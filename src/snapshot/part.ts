@@ -187,37 +187,6 @@ function kindAndMeta(header: Meta, file: string): Pick<Part, 'kind' | 'meta'> {
   return { kind, meta: record(header.meta, `${file}: meta`) }
 }
 
-/** Where a column stands in its part, in bytes from the part's beginning. */
-export interface ColumnPlace {
-  name: string
-  type: (typeof COLUMN_TYPES)[ColumnType]
-  from: number
-  to: number
-}
-
-/**
- * Where the columns stand in a part that has come as far as `beginning`. None where that is too short for the
- * header, or malformed: what is wrong is said of the whole part.
- */
-export function columnPlaces(beginning: Uint8Array, entry: PartEntry): ColumnPlace[] {
-  try {
-    expectHeader(beginning, entry)
-    const { columns } = decodeHeader(beginning, entry.file).header
-    if (!Array.isArray(columns) || columns.length > MAX_COLUMNS) return []
-    return columns.flatMap((each) => {
-      const { name, type, length, offset } = record(each, entry.file)
-      const isKnown =
-        typeof name === 'string' && typeof type === 'string' && Object.hasOwn(COLUMN_TYPES, type)
-      if (!isKnown || !isCount(length) || !isCount(offset) || offset % COLUMN_ALIGNMENT_BYTES !== 0) return []
-      const ColumnArray = COLUMN_TYPES[type as ColumnType]
-      return [{ name, type: ColumnArray, from: offset, to: offset + length * ColumnArray.BYTES_PER_ELEMENT }]
-    })
-  } catch (error) {
-    if (error instanceof SnapshotError) return []
-    throw error
-  }
-}
-
 /** The columns that a header describes; they and the padding between them are all that follows it. */
 function decodeColumns(
   bytes: Uint8Array,

@@ -9,10 +9,9 @@ import { join } from 'node:path'
 import { openRegularFileSync, UnfitFile } from '../system/files.ts'
 import { finish, finishInSlices, type Steps } from '../system/steps.ts'
 import { startThread } from '../system/thread.ts'
-import { checkPart, scansOf } from './check.ts'
+import { checkPart } from './check.ts'
 import { SnapshotError, type PartEntry } from './format.ts'
 import { decodePart, expectHeader } from './part.ts'
-import { chunk, CHUNK_BYTES, type Scans } from './scans.ts'
 import type { PartSummary } from './summary.ts'
 
 /** A part to be read: into `bytes`, or only to be checked. */
@@ -140,6 +139,14 @@ function readFault(file: string, error: unknown): SnapshotError {
   return new SnapshotError(`${file}: ${code === 'ENOENT' ? 'is missing' : `cannot be read (${code})`}`)
 }
 
+/** Read and hashed together: 0.3 ms, and small enough to stay in the processor's cache. */
+const CHUNK_BYTES = 256 * 1024
+/**
+ * Of this thread, which puts something else there only between two steps. The memory that the part stays in
+ * is then written once, and the hash is not slowed down by memory that nobody has touched yet.
+ */
+const chunk = new Uint8Array(CHUNK_BYTES)
+
 /** Fills `bytes` from position `at` of a file; returns how many there were. */
 function readFully(file: number, bytes: Uint8Array, at: number): number {
   let filled = 0
@@ -166,12 +173,12 @@ export class PartReader {
     const { entry } = part
     const bytes = part.bytes ?? this.#roomFor(entry.bytes)
     const hash = createHash('sha256')
-    const scans = yield* this.#filling(bytes, entry, hash)
+    yield* this.#filling(bytes, entry, hash)
     if (hash.digest('hex') !== entry.sha256) {
       throw new SnapshotError(`${entry.file}: its bytes do not have the hash that the manifest names`)
     }
     expectHeader(bytes, entry)
-    return yield* checkPart(decodePart(bytes, entry.file), entry, scans)
+    return yield* checkPart(decodePart(bytes, entry.file), entry)
   }
 
   #roomFor(bytes: number): Uint8Array {
@@ -179,7 +186,7 @@ export class PartReader {
     return this.#room.subarray(0, bytes)
   }
 
-  *#filling(bytes: Uint8Array, entry: PartEntry, hash: Hash): Steps<Scans | undefined> {
+  *#filling(bytes: Uint8Array, entry: PartEntry, hash: Hash): Steps<void> {
     const { file: name } = entry
     let file: number
     try {
@@ -190,19 +197,15 @@ export class PartReader {
     try {
       const { size } = fstatSync(file)
       if (size !== bytes.length) throw wrongSize(name, size, bytes.length)
-      let scans: Scans | undefined
       for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
         const some = chunk.subarray(0, Math.min(CHUNK_BYTES, bytes.length - at))
         const read = readFully(file, some, at)
         if (read < some.length)
           throw new SnapshotError(`${name}: ended at byte ${at + read} of ${bytes.length}`)
         hash.update(some)
-        scans ??= scansOf(some, entry)
-        scans.look(at, some.length)
         bytes.set(some, at)
         yield
       }
-      return scans
     } finally {
       closeSync(file)
     }

@@ -7,7 +7,6 @@ import { finish, type Steps } from '../../src/system/steps.ts'
 import { SnapshotError, type Part } from '../../src/snapshot/format.ts'
 import { decodePart, encodePart } from '../../src/snapshot/part.ts'
 import type { Column } from '../../src/sea/columns.ts'
-import { greatestOf } from '../../src/snapshot/scans.ts'
 import { checkMonth, monthPart, readMonth } from '../../src/snapshot/months.ts'
 import type { MonthTable } from '../../src/snapshot/months.ts'
 
@@ -112,35 +111,6 @@ test('A part without a column of the rows, or with one of another type or length
   broken('significantHeight', Int16Array.of(1, 2, 3))
   broken('waterTemperature', Uint16Array.of(1, 2, 3))
   broken('period', Float64Array.of(1, 2, 3))
-})
-
-test('The greatest of codes is that of looking at one after the other, whatever their number.', () => {
-  const code = fc.oneof(fc.constantFrom(0, 1, 0x7fff, 0x8000, 0xffff), fc.nat(0xffff))
-  fc.assert(
-    fc.property(
-      fc.oneof(
-        fc.array(code, { minLength: 1, maxLength: 100 }),
-        // More than are copied at a time: the greatest of all at either end.
-        fc
-          .tuple(code, code, fc.constantFrom(65_535, 65_536, 65_600, 131_073))
-          .map(([first, last, count]) => [first, ...Array<number>(count - 2).fill(0x1234), last]),
-      ),
-      fc.nat(3),
-      fc.constantFrom<0 | -1>(0, -1),
-      fc.constantFrom(0, 1, -0x8000, 1 - 0x8000),
-      (all, skipped, flip, add) => {
-        // A column within a larger one, as a slice of it is.
-        const codes = Int16Array.from([...Array<number>(2 * skipped).fill(0x7fff), ...all]).subarray(
-          2 * skipped,
-        )
-        const each = all.map((one) => (((one ^ flip) + add) << 16) >> 16)
-        assert.equal(
-          greatestOf(codes, flip, add),
-          each.reduce((most, one) => Math.max(most, one)),
-        )
-      },
-    ),
-  )
 })
 
 /** The check of a month of readings, of `rows` rows of which `row` has `code`. */
