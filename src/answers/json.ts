@@ -140,9 +140,13 @@ export class JsonWriter {
   }
 
   literal({ words, length }: Literal): void {
-    const view = this.view
-    const at = this.at
-    for (let i = 0; i < words.length; i++) view.setFloat64(at + i * 8, words[i], true)
+    this.words(words, 0, length)
+  }
+
+  /** ASCII text of `length` bytes that stands in `words` from `start` on, eight bytes in each. */
+  words(words: Float64Array, start: number, length: number): void {
+    const { view, at } = this
+    for (let done = 0; done < length; done += 8) view.setFloat64(at + done, words[start++], true)
     this.at = at + length
   }
 

@@ -7,7 +7,6 @@ import { extraMeasures, WIRE_NAMES } from './measures.ts'
 import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from './code-tables.ts'
 import { COMPASS_TEXT, compassIndex, fourHex } from './number-tables.ts'
 import { roundedEnergy } from './energy.ts'
-import { writeHundredths, writeSignedHundredths, writeThousandths } from './code-text.ts'
 import { Literal, wordsOf } from './literals.ts'
 import { type JsonWriter } from './json.ts'
 import type { MonthRows } from '../index/segments.ts'
@@ -40,14 +39,11 @@ export function readingTime(text: string, buoyId: number): number | null {
 const DASH = 0x2d
 const COMMA = 0x2c
 const LINE_END = 0x0a
-const ID = new Literal('{"id":')
-const UUID_MIDDLE = new Literal('-8000-8000-')
-const HEIGHT = new Literal('","significient_height":')
-const [END] = wordsOf('},')
-const [ID_START] = wordsOf('{"id":')
+const [END] = wordsOf('}')
+const [ID] = wordsOf('{"id":')
+const FOUR_ZEROS = 0x30303030
 const [MIDDLE_1, MIDDLE_2] = wordsOf('-8000-8000-')
 const [HEIGHT_1, HEIGHT_2, HEIGHT_3] = wordsOf('","significient_height":')
-const FOUR_ZEROS = 0x30303030
 const [UUID_1, UUID_2] = wordsOf(',"uuid":"0000')
 const [MAXIMUM_1, MAXIMUM_2, MAXIMUM_3] = wordsOf(',"maximum_height":')
 const [PERIOD_1, PERIOD_2] = wordsOf(',"period":')
@@ -64,87 +60,98 @@ const [ENERGY_1, ENERGY_2, ENERGY_3, ENERGY_4] = wordsOf(',"unit":"m","energy_pe
 export function writeReadings(
   out: JsonWriter,
   buoyId: number,
-  rows: MonthRows,
+  { time: times, measures }: MonthRows,
   row: number,
   step: number,
   count: number,
   asLines = false,
 ): void {
+  const { significantHeight, maximumHeight, period, waterTemperature, direction } = measures
+  const [heights, heightMask] = [significantHeight.codes, significantHeight.mask]
+  const [maximums, maximumMask] = [maximumHeight.codes, maximumHeight.mask]
+  const [periods, periodMask] = [period.codes, period.mask]
+  const [temperatures, temperatureMask] = [waterTemperature.codes, waterTemperature.mask]
+  const [directions, directionMask] = [direction.codes, direction.mask]
   const end = asLines ? LINE_END : COMMA
+  const { view } = out
+  const [thousandths, thousandthsLength] = [THOUSANDTHS.words, THOUSANDTHS.lengths]
+  const [buoyHigh, buoyLow] = [fourHex(buoyId >>> 16), fourHex(buoyId & 0xffff)]
   for (let i = 0; i < count; i++, row += step) {
-    writeReading(out, buoyId, rows, row)
-    out.bytes[out.at++] = end
+    // All reads first, so that their misses overlap.
+    const time = times[row]
+    const height = heights[row & heightMask]
+    const maximum = maximums[row & maximumMask]
+    const periodCode = periods[row & periodMask]
+    const temperature = temperatures[row & temperatureMask] & 0xffff
+    const from = directions[row & directionMask]
+    view.setFloat64(out.at, ID, true)
+    out.at += 6
+    out.integer(buoyId)
+    out.tenDigits(time)
+    let at = out.at
+    view.setFloat64(at, UUID_1, true)
+    view.setFloat64(at + 8, UUID_2, true)
+    view.setUint32(at + 13, fourHex(time >>> 16), true)
+    view.setUint8(at + 17, DASH)
+    view.setUint32(at + 18, fourHex(time & 0xffff), true)
+    view.setFloat64(at + 22, MIDDLE_1, true)
+    view.setFloat64(at + 30, MIDDLE_2, true)
+    // Ids take at most 20 bits.
+    view.setUint32(at + 33, FOUR_ZEROS, true)
+    view.setUint32(at + 37, buoyHigh, true)
+    view.setUint32(at + 41, buoyLow, true)
+    view.setFloat64(at + 45, HEIGHT_1, true)
+    view.setFloat64(at + 53, HEIGHT_2, true)
+    view.setFloat64(at + 61, HEIGHT_3, true)
+    view.setFloat64(at + 69, thousandths[height], true)
+    at += 69 + thousandthsLength[height]
+    view.setFloat64(at, MAXIMUM_1, true)
+    view.setFloat64(at + 8, MAXIMUM_2, true)
+    view.setFloat64(at + 16, MAXIMUM_3, true)
+    view.setFloat64(at + 18, thousandths[maximum], true)
+    at += 18 + thousandthsLength[maximum]
+    view.setFloat64(at, PERIOD_1, true)
+    view.setFloat64(at + 8, PERIOD_2, true)
+    view.setFloat64(at + 10, thousandths[periodCode], true)
+    at += 10 + thousandthsLength[periodCode]
+    view.setFloat64(at, TIME, true)
+    out.at = at + 8
+    out.timestamp(time)
+    at = out.at
+    view.setFloat64(at, TEMPERATURE_1, true)
+    view.setFloat64(at + 8, TEMPERATURE_2, true)
+    view.setFloat64(at + 16, TEMPERATURE_3, true)
+    view.setFloat64(at + 21, SIGNED_HUNDREDTHS.words[temperature], true)
+    at += 21 + SIGNED_HUNDREDTHS.lengths[temperature]
+    view.setFloat64(at, DIRECTION_1, true)
+    view.setFloat64(at + 8, DIRECTION_2, true)
+    view.setFloat64(at + 13, HUNDREDTHS.words[from], true)
+    at += 13 + HUNDREDTHS.lengths[from]
+    view.setFloat64(at, COMPASS_1, true)
+    view.setFloat64(at + 8, COMPASS_2, true)
+    view.setFloat64(at + 16, COMPASS_3, true)
+    const point = compassIndex(from)
+    view.setFloat64(at + 21, COMPASS_TEXT.words[point], true)
+    at += 21 + COMPASS_TEXT.lengths[point]
+    view.setFloat64(at, ENERGY_1, true)
+    view.setFloat64(at + 8, ENERGY_2, true)
+    view.setFloat64(at + 16, ENERGY_3, true)
+    view.setFloat64(at + 24, ENERGY_4, true)
+    out.at = at + 30
+    if (height === 0 || periodCode === 0 || periodCode === MEASURES.period.missing) out.null()
+    else out.integer(roundedEnergy(height / 1000, periodCode / 1000))
+    at = out.at
+    view.setFloat64(at, END, true)
+    view.setUint8(at + 1, end)
+    out.at = at + 2
   }
 }
 
 /** Writes the full Reading of one row. The caller has ensured `READING_BYTES`. */
-export function writeReading(
-  out: JsonWriter,
-  buoyId: number,
-  { time: times, measures }: MonthRows,
-  row: number,
-): void {
-  const { significantHeight, maximumHeight, period, waterTemperature, direction } = measures
-  // All reads first, so that their misses overlap.
-  const time = times[row]
-  const height = significantHeight.codes[row & significantHeight.mask]
-  const maximum = maximumHeight.codes[row & maximumHeight.mask]
-  const periodCode = period.codes[row & period.mask]
-  const temperature = waterTemperature.codes[row & waterTemperature.mask]
-  const from = direction.codes[row & direction.mask]
-  const view = out.view
-  view.setFloat64(out.at, ID_START, true)
-  out.at += ID.length
-  out.integer(buoyId)
-  out.tenDigits(time)
-  let at = out.at
-  view.setFloat64(at, UUID_1, true)
-  view.setFloat64(at + 8, UUID_2, true)
-  view.setUint32(at + 13, fourHex(time >>> 16), true)
-  view.setUint8(at + 17, DASH)
-  view.setUint32(at + 18, fourHex(time & 0xffff), true)
-  view.setFloat64(at + 22, MIDDLE_1, true)
-  view.setFloat64(at + 30, MIDDLE_2, true)
-  // Ids take at most 20 bits.
-  view.setUint32(at + 33, FOUR_ZEROS, true)
-  view.setUint32(at + 37, fourHex(buoyId >>> 16), true)
-  view.setUint32(at + 41, fourHex(buoyId & 0xffff), true)
-  view.setFloat64(at + 45, HEIGHT_1, true)
-  view.setFloat64(at + 53, HEIGHT_2, true)
-  view.setFloat64(at + 61, HEIGHT_3, true)
-  at = writeThousandths(view, at + 69, height)
-  view.setFloat64(at, MAXIMUM_1, true)
-  view.setFloat64(at + 8, MAXIMUM_2, true)
-  view.setFloat64(at + 16, MAXIMUM_3, true)
-  at = writeThousandths(view, at + 18, maximum)
-  view.setFloat64(at, PERIOD_1, true)
-  view.setFloat64(at + 8, PERIOD_2, true)
-  at = writeThousandths(view, at + 10, periodCode)
-  view.setFloat64(at, TIME, true)
-  out.at = at + 8
-  out.timestamp(time)
-  at = out.at
-  view.setFloat64(at, TEMPERATURE_1, true)
-  view.setFloat64(at + 8, TEMPERATURE_2, true)
-  view.setFloat64(at + 16, TEMPERATURE_3, true)
-  at = writeSignedHundredths(view, at + 21, temperature)
-  view.setFloat64(at, DIRECTION_1, true)
-  view.setFloat64(at + 8, DIRECTION_2, true)
-  at = writeHundredths(view, at + 13, from)
-  view.setFloat64(at, COMPASS_1, true)
-  view.setFloat64(at + 8, COMPASS_2, true)
-  view.setFloat64(at + 16, COMPASS_3, true)
-  const point = compassIndex(from)
-  view.setFloat64(at + 21, COMPASS_TEXT.words[point], true)
-  at += 21 + COMPASS_TEXT.lengths[point]
-  view.setFloat64(at, ENERGY_1, true)
-  view.setFloat64(at + 8, ENERGY_2, true)
-  view.setFloat64(at + 16, ENERGY_3, true)
-  view.setFloat64(at + 24, ENERGY_4, true)
-  out.at = at + 30
-  if (height === 0 || periodCode === 0 || periodCode === MEASURES.period.missing) out.null()
-  else out.integer(roundedEnergy(height / 1000, periodCode / 1000))
-  view.setFloat64(out.at++, END, true)
+export function writeReading(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
+  writeReadings(out, buoyId, rows, row, 1, 1)
+  // The comma.
+  out.at--
 }
 
 const EXTRA_LITERALS = new Map(
@@ -167,6 +174,8 @@ export function addExtras(out: JsonWriter, { measures }: MonthRows, row: number,
   out.text('}')
 }
 
+const UUID_MIDDLE = new Literal('-8000-8000-')
+const HEIGHT = new Literal('","significient_height":')
 const UUID_ALONE = new Literal('{"uuid":"')
 const MAXIMUM_HEIGHT = new Literal(',"maximum_height":')
 const PERIOD = new Literal(',"period":')

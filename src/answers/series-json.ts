@@ -1,5 +1,6 @@
 /** A seasonal series as JSON, step by step. */
-import { type JsonWriter } from './json.ts'
+import { LRUCache } from 'lru-cache'
+import { JsonWriter } from './json.ts'
 import { Literal } from './literals.ts'
 import { endList } from './operation.ts'
 import type { Fragments } from './fragments.ts'
@@ -52,19 +53,14 @@ export function* writeSeries(
 }
 
 /** Writes the season of `year`; returns how many points it has. */
-function* writeSeason(
-  writer: JsonWriter,
-  { zone: clock, bucket, measure }: SeriesQuery,
-  series: Series,
-  year: number,
-): Steps<number> {
+function* writeSeason(writer: JsonWriter, asked: SeriesQuery, series: Series, year: number): Steps<number> {
   const { complete } = yield* series.season(year)
   const { length } = series
   writer.ensure(YEAR_BYTES)
   writer.text(`{"year":${year},"complete":${complete},"point_count":${length},"points":[`)
+  const heads = asked.bucket === 'day' && length > 0 ? headsOf(asked, series, year) : null
   for (let from = 0; from < length; from += POINTS_OF_STEP) {
-    const to = Math.min(length, from + POINTS_OF_STEP)
-    writePoints(writer, series, from, to, clock, bucket === 'hour', isDirection(measure))
+    writePoints(writer, asked, series, heads, from, Math.min(length, from + POINTS_OF_STEP))
     yield
   }
   writer.text(']}')
@@ -73,36 +69,19 @@ function* writeSeason(
 
 function writePoints(
   writer: JsonWriter,
+  { zone: clock, bucket, measure }: SeriesQuery,
   series: Series,
+  heads: Heads | null,
   from: number,
   to: number,
-  clock: Zone,
-  hourly: boolean,
-  circular: boolean,
 ): void {
+  const [hourly, circular] = [bucket === 'hour', isDirection(measure)]
   writer.ensure((to - from) * POINT_BYTES)
-  // The clock is asked again where its offset may have changed.
-  let offset = 0
-  let steadyUntil = -Infinity
-  const offsetAt = (epoch: number): number => {
-    if (epoch >= steadyUntil) {
-      offset = clock.offsetAt(epoch)
-      steadyUntil = clock.steadyUntil(epoch)
-    }
-    return offset
-  }
   for (let point = from; point < to; point++) {
     if (point > 0) writer.comma()
-    const [start, end, value] = [series.start(point), series.end(point), series.value[point]]
-    writer.literal(POINT_INDEX)
-    writer.integer(series.ordinal(point))
-    writer.literal(LABEL)
-    writer.dayLabel(start + offsetAt(start), hourly)
-    writer.literal(BUCKET_START)
-    writer.localTime(start, offset)
-    writer.literal(BUCKET_END)
-    writer.localTime(end, offsetAt(end))
-    writer.literal(VALUE)
+    const [at, value] = [series.bucketOf(point), series.value[point]]
+    if (heads === null) writeHead(writer, series.bucketAt(at), clock, hourly)
+    else writer.words(heads.words, heads.start[at], heads.length[at])
     if (value === NO_VALUE) writer.null()
     else if (circular) writer.integer(value)
     else writer.hundredths(value)
@@ -110,4 +89,59 @@ function writePoints(
     writer.integer(series.count[point])
     writer.literal(POINT_END)
   }
+}
+
+/** What stands of a point up to its value. */
+function writeHead(
+  writer: JsonWriter,
+  { start, end, ordinal }: { start: number; end: number; ordinal: number },
+  clock: Zone,
+  hourly: boolean,
+): void {
+  const offset = clock.offsetAt(start)
+  writer.literal(POINT_INDEX)
+  writer.integer(ordinal)
+  writer.literal(LABEL)
+  writer.dayLabel(start + offset, hourly)
+  writer.literal(BUCKET_START)
+  writer.localTime(start, offset)
+  writer.literal(BUCKET_END)
+  writer.localTime(end, clock.offsetAt(end))
+  writer.literal(VALUE)
+}
+
+/** What stands of each day of a season up to its value, ready to be stored eight bytes at a time. */
+interface Heads {
+  readonly words: Float64Array
+  /** Of each day: the first word, and how many bytes there are. */
+  readonly start: Uint32Array
+  readonly length: Uint8Array
+}
+
+const WORD_BYTES = 8
+/**
+ * Seasons of all zones whose heads a thread keeps, 55 KB each. They are the same for all buoys of a zone, and
+ * without them a series of ten seasons takes 1.6 times its CPU time over HTTP.
+ */
+const HEADS = new LRUCache<string, Heads>({ max: 256 })
+
+/** The heads of the days of `year`, whose season `series` has worked out. */
+function headsOf({ zone: clock, dates }: SeriesQuery, series: Series, year: number): Heads {
+  const { startMonth, startDay, endMonth, endDay } = dates
+  const key = `${clock.name} ${year} ${startMonth}-${startDay} ${endMonth}-${endDay}`
+  const known = HEADS.get(key)
+  if (known !== undefined) return known
+  const writer = new JsonWriter(series.buckets * POINT_BYTES)
+  const start = new Uint32Array(series.buckets)
+  const length = new Uint8Array(series.buckets)
+  for (let day = 0; day < series.buckets; day++) {
+    const from = writer.at
+    writeHead(writer, series.bucketAt(day), clock, false)
+    start[day] = from / WORD_BYTES
+    length[day] = writer.at - from
+    writer.at = Math.ceil(writer.at / WORD_BYTES) * WORD_BYTES
+  }
+  const heads = { words: new Float64Array(writer.bytes.buffer.slice(0, writer.at)), start, length }
+  HEADS.set(key, heads)
+  return heads
 }

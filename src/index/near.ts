@@ -60,8 +60,9 @@ export class NearPoints {
   readonly #ordinal: Uint32Array
   readonly #vectors: Float64Array
   readonly #tree: Points | null
-  /** Squared chords of what was found, and how many lie in each step of them. */
+  /** Squared chords of what was found, the step of each, and how many lie in each step. */
   readonly #squared: Float64Array
+  readonly #steps: Uint16Array
   readonly #counts = new Uint32Array(STEPS)
   /** The position asked about: degrees, and its unit vector. */
   readonly #asked = Float64Array.of(0, 0, 1, 0, 0)
@@ -82,6 +83,7 @@ export class NearPoints {
     // One more: insertion shifts the last one out.
     this.ordinals = new Uint32Array(lat.length + 1)
     this.#squared = new Float64Array(lat.length + 1)
+    this.#steps = new Uint16Array(lat.length)
   }
 
   /**
@@ -139,7 +141,9 @@ export class NearPoints {
     const end = this.#start[bandOf(lat + degrees) + 1]
     this.#locate(lat, lng)
     const reach = km >= FARTHEST_KM ? Infinity : squaredChordOf(km)
+    const perStep = (STEPS - 1) / (Math.min(4, reach) + SAME_CHORD)
     const { ordinals } = this
+    const [steps, counts] = [this.#steps, this.#counts.fill(0)]
     const [squared, vectors, byBand] = [this.#squared, this.#vectors, this.#ordinal]
     const [x, y, z] = [this.#asked[2], this.#asked[3], this.#asked[4]]
     let count = 0
@@ -152,10 +156,13 @@ export class NearPoints {
       const ordinal = byBand[i]
       if (!accept(ordinal)) continue
       if (chord > reach - SAME_CHORD && this.kmTo(ordinal) > km) continue
+      const step = (chord * perStep) >>> 0
+      counts[step]++
+      steps[count] = step
       ordinals[count] = ordinal
       squared[count++] = chord
     }
-    this.#order(count, Math.min(4, reach) + SAME_CHORD, from, Math.min(to, count))
+    this.#order(count, from, Math.min(to, count))
     return count
   }
 
@@ -196,17 +203,13 @@ export class NearPoints {
   }
 
   /**
-   * Puts in order what belongs between `from` and `to`, of `count` points with squared chords up to `most`.
-   * They are counted by steps of the squared chord, and only the steps of the page are sorted, with one more
-   * on either side, as points that hardly differ may lie in two.
+   * Puts in order what belongs between `from` and `to`, of `count` points that were found. Only the steps of
+   * the page are sorted, with one more on either side, as points that hardly differ may lie in two.
    */
-  #order(count: number, most: number, from: number, to: number): void {
+  #order(count: number, from: number, to: number): void {
     if (from >= to) return
     const { ordinals } = this
-    const [squared, counts] = [this.#squared, this.#counts]
-    const perStep = (STEPS - 1) / most
-    counts.fill(0)
-    for (let i = 0; i < count; i++) counts[(squared[i] * perStep) >>> 0]++
+    const [squared, steps, counts] = [this.#squared, this.#steps, this.#counts]
     let [first, before] = [0, 0]
     while (before + counts[first] <= from) before += counts[first++]
     let [last, upTo] = [first, before + counts[first]]
@@ -215,8 +218,7 @@ export class NearPoints {
     last++
     let kept = 0
     for (let i = 0; i < count; i++) {
-      const step = (squared[i] * perStep) >>> 0
-      if (step < first || step > last) continue
+      if (steps[i] < first || steps[i] > last) continue
       squared[kept] = squared[i]
       ordinals[kept++] = ordinals[i]
     }

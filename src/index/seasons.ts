@@ -161,6 +161,20 @@ export class Series {
     this.count = new Uint32Array(most)
   }
 
+  /** Buckets of the season that was worked out last, with and without points. */
+  get buckets(): number {
+    return this.#buckets
+  }
+
+  bucketAt(index: number): { start: number; end: number; ordinal: number } {
+    return { start: this.#edges[index], end: this.#edges[index + 1] - 1, ordinal: this.#ordinals[index] }
+  }
+
+  /** Index of a point's bucket. */
+  bucketOf(point: number): number {
+    return this.#bucket[point]
+  }
+
   /** First second of a point's bucket. Its label is the wall clock's date (and hour) at that. */
   start(point: number): number {
     return this.#edges[this.#bucket[point]]
