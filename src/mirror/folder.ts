@@ -2,8 +2,8 @@
  * The folder that a mirror fills: as a builder would, for the same loader. It is marked, so that no builder
  * works in it, and what is written to it is written under the builder's lock.
  */
-import { readdirSync, statSync, utimesSync } from 'node:fs'
-import { open, statfs } from 'node:fs/promises'
+import { createReadStream, readdirSync, statSync, utimesSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { collectGarbage } from '../build/garbage.ts'
@@ -14,9 +14,8 @@ import { MARK_FILE, mirroredSource, mirrorMark } from '../snapshot/mirror-mark.t
 import { keepManifest, makeOutput, publishManifest, writeDurably } from '../snapshot/write.ts'
 import { BuildError } from '../system/build-error.ts'
 import { lockInTurn, type Lock } from '../system/lock.ts'
-import { MirrorFault } from './fault.ts'
 import { removeHalves } from './part.ts'
-import type { Publication } from './order.ts'
+import type { Shown } from './source.ts'
 
 /** Snapshots that stay: the current one, and the two before it for what still reads them. */
 const KEPT = 3
@@ -32,12 +31,27 @@ const HASHED_AT_A_TIME_BYTES = 1024 * 1024
 const OF_A_BUILDER =
   /^(registry\.jsonl|hold\.json|given-[0-9a-f]{24}\.jsonl|report-[0-9a-f]{24}\.(json|html))$/
 
-/** What a folder has to be brought to. */
-export interface Wanted {
-  manifest: Manifest
-  bytes: Uint8Array
-  /** Epoch seconds, by the source's clock; null where the source does not say. */
+/** One publication of a snapshot, as a manifest and the answer that brought it describe it. */
+export interface Publication {
+  id: string
+  /** The data's time, epoch seconds. */
+  asOf: number
+  /** When the source's manifest was written, by the source's clock (`Last-Modified`); null where unknown. */
   publishedAt: number | null
+}
+
+/**
+ * Why what a source shows must not replace what is held; null where it may. A cache or a store that lags
+ * behind may show a manifest that was replaced long ago, while a rollback publishes an old snapshot again on
+ * purpose. Both have the same bytes; only when they were published tells them apart.
+ * @param wasLeft whether the mirror has held this snapshot before and gone on to another one
+ */
+export function whyOlder(shown: Publication, held: Publication, wasLeft: boolean): string | null {
+  const areDated = shown.publishedAt !== null && held.publishedAt !== null
+  if (areDated && shown.publishedAt! >= held.publishedAt!) return null
+  // Not dated, or dated earlier: by a cache that lags, or by a clock that was set back since.
+  if (wasLeft) return areDated ? 'it was replaced before' : 'it was replaced before, and is not dated anew'
+  return shown.asOf >= held.asOf ? null : 'its data is older'
 }
 
 export class MirrorFolder {
@@ -83,14 +97,17 @@ export class MirrorFolder {
     return mirroredSource(this.dir) === this.#source
   }
 
-  /** Whether a snapshot was the folder's current one before the one that is current now. */
-  wasLeft(id: string): boolean {
-    return listKept(this.dir).some((kept) => kept.id === id && !kept.current)
+  /** Why what the source shows is older than what the folder has of it; null where it is not. */
+  whyOlder({ manifest: { id, asOf }, publishedAt }: Shown): string | null {
+    const held = this.held()
+    if (held === null || held.id === id || !this.isOurs()) return null
+    const wasLeft = listKept(this.dir).some((kept) => kept.id === id && !kept.current)
+    return whyOlder({ id, asOf, publishedAt }, held, wasLeft)
   }
 
   /**
    * Keeps others from writing to the folder.
-   * @throws LockError while another process does, MirrorFault when the folder became another one's
+   * @throws LockError while another process does, BuildError when the folder became another one's
    */
   async lock(): Promise<Lock> {
     const held = await lockInTurn(join(this.dir, 'builder.lock'), {
@@ -101,14 +118,14 @@ export class MirrorFolder {
       this.#expectNoBuilder()
       const marked = mirroredSource(this.dir)
       if (marked !== this.#source && marked !== this.#before) {
-        throw new MirrorFault(
+        throw new BuildError(
           `${this.dir}: another process mirrors ${marked === '' ? 'something else' : marked} into this folder since; give each source a folder of its own`,
         )
       }
       return held
     } catch (error) {
       held.release()
-      throw error instanceof BuildError ? new MirrorFault(error.message) : error
+      throw error
     }
   }
 
@@ -142,14 +159,14 @@ export class MirrorFolder {
 
   /**
    * Makes room for parts that are about to come. Old snapshots go first where there is too little.
-   * @throws MirrorFault with the sums when they do not fit
+   * @throws BuildError with the sums when they do not fit
    */
   async makeRoom(missing: readonly PartEntry[], lock: Lock): Promise<void> {
     const needed = missing.reduce((sum, { bytes }) => sum + bytes, 0)
     if (needed === 0 || (await this.#shortage(needed)) === null) return
     collectGarbage(this.dir, KEPT_WITHOUT_ROOM, this.#clock(), () => lock.isHeld())
     const shortage = await this.#shortage(needed)
-    if (shortage !== null) throw new MirrorFault(`${this.dir}: ${shortage}`)
+    if (shortage !== null) throw new BuildError(`${this.dir}: ${shortage}`)
   }
 
   /** Why so many bytes more do not fit; null where they do. */
@@ -176,7 +193,7 @@ export class MirrorFolder {
    * Makes a snapshot whose parts are there the folder's current one, and removes what no kept one needs.
    * @throws BuildError when the disk refuses it, or when the lock was taken over
    */
-  publish({ manifest, bytes, publishedAt }: Wanted, lock: Lock): void {
+  publish({ manifest, bytes, publishedAt }: Shown, lock: Lock): void {
     const { dir } = this
     // First, so that no builder takes the folder for its own.
     if (!this.isOurs()) writeDurably(dir, MARK_FILE, mirrorMark(this.#source), lock.folder)
@@ -197,19 +214,11 @@ export function megabytes(bytes: number): string {
 
 /** Null where a file cannot be read. */
 async function hashOf(path: string): Promise<string | null> {
+  const hash = createHash('sha256')
   try {
-    const file = await open(path)
-    try {
-      const hash = createHash('sha256')
-      const room = Buffer.allocUnsafe(HASHED_AT_A_TIME_BYTES)
-      for (;;) {
-        const { bytesRead } = await file.read(room, 0, room.length, null)
-        if (bytesRead === 0) return hash.digest('hex')
-        hash.update(room.subarray(0, bytesRead))
-      }
-    } finally {
-      await file.close()
-    }
+    const options = { highWaterMark: HASHED_AT_A_TIME_BYTES }
+    for await (const chunk of createReadStream(path, options) as AsyncIterable<Buffer>) hash.update(chunk)
+    return hash.digest('hex')
   } catch {
     return null
   }

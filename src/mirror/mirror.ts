@@ -11,16 +11,15 @@ import type { MirrorFigures } from '../metrics/figures.ts'
 import { timestampText } from '../sea/time.ts'
 import type { PartEntry } from '../snapshot/format.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
+import type { ReadableStore } from '../store/store.ts'
 import { RequestFault } from '../store/web-request.ts'
 import { BuildError } from '../system/build-error.ts'
+import { errorCode, isDiskFull, isSystemFault, whyNotWritten } from '../system/file-faults.ts'
 import { LockError, type Lock } from '../system/lock.ts'
 import { owningStrayFaults } from '../system/stray-faults.ts'
-import { MirrorFault } from './fault.ts'
-import { fetchFileList } from './file-list.ts'
-import { megabytes, MirrorFolder, type Wanted } from './folder.ts'
-import { whyOlder } from './order.ts'
-import { fetchPart, folderFault, type Source } from './part.ts'
-import { readShown } from './shown.ts'
+import { megabytes, MirrorFolder } from './folder.ts'
+import { fetchPart } from './part.ts'
+import { fetchFileList, readShown, type Shown } from './source.ts'
 
 /** Parts that are fetched at a time. */
 const CONNECTIONS = 4
@@ -41,7 +40,7 @@ const LONGEST_STOP_MS = 1000
 const FAULTS_LOGGED = 10
 
 export interface MirrorOptions {
-  source: Source
+  source: ReadableStore
   dir: string
   /** Seconds between two looks at the source. */
   poll: number
@@ -77,14 +76,15 @@ export class Mirror {
   #lastSuccess: number | null = null
   #failures = 0
   #nextAt = 0
-  #loading: { id: string; parts: number; partsDone: number; bytes: number; bytesDone: number } | null = null
+  /** What is being brought, as `/status` shows it. */
+  #loading: { id: string; parts: number; parts_done: number; bytes: number; bytes_done: number } | null = null
   readonly #fetched = { snapshots: 0, parts: 0, bytes: 0 }
 
   /** Of the manifest that was dealt with last, and what came of it. */
   #known: { etag: string; found: Found } | null = null
   #looks = 0
-  /** The parts of the folder may be damaged, or not there: they are to be looked at. */
-  #doubts: 'none' | 'sizes' | 'hashes' = 'sizes'
+  /** The parts of the folder may be damaged: each is read again. */
+  #isSuspect = false
   /** The snapshot that was looked through after its loading failed. */
   #lookedThrough: string | null = null
   readonly #logged = new Set<string>()
@@ -131,7 +131,7 @@ export class Mirror {
   refused(id: string): void {
     if (id === this.#lookedThrough || this.#folder.held()?.id !== id) return
     this.#lookedThrough = id
-    this.#doubts = 'hashes'
+    this.#isSuspect = true
     this.#known = null
     void this.look()
   }
@@ -158,7 +158,6 @@ export class Mirror {
     const { source, clock } = this.#options
     const held = this.#folder.held()
     const since = this.#lastSuccess ?? held?.publishedAt ?? null
-    const loading = this.#loading
     return {
       source: source.address,
       state: this.#state,
@@ -168,16 +167,7 @@ export class Mirror {
       last_error: this.#error,
       failures_in_row: this.#failures,
       next_at: this.#nextAt === 0 ? null : textOf(this.#nextAt),
-      loading:
-        loading === null
-          ? null
-          : {
-              id: loading.id,
-              parts: loading.parts,
-              parts_done: loading.partsDone,
-              bytes: loading.bytes,
-              bytes_done: loading.bytesDone,
-            },
+      loading: this.#loading && { ...this.#loading },
       fetched: { ...this.#fetched },
     }
   }
@@ -208,8 +198,7 @@ export class Mirror {
         this.#find(force, AbortSignal.any([this.#stopping.signal, ended])),
       )
     } catch (error) {
-      if (this.#stopping.signal.aborted) return
-      found = foundFault(folderFault(this.#options.dir, error))
+      found = this.#foundFault(error)
     } finally {
       this.#loading = null
     }
@@ -218,105 +207,65 @@ export class Mirror {
 
   /** Asks for the manifest, and brings the folder to what it says. */
   async #find(force: boolean, signal: AbortSignal): Promise<Found> {
-    const { source } = this.#options
-    const isFull = this.#looks++ % LOOKS_PER_FULL_ONE === 0 || this.#doubts !== 'none'
-    const known = isFull ? null : this.#known
-    const shown = await readShown(source, known?.etag ?? null, signal)
+    const known = this.#looks++ % LOOKS_PER_FULL_ONE === 0 ? null : this.#known
+    const shown = await readShown(this.#options.source, known?.etag ?? null, signal)
     if (shown === 'unchanged') return known!.found
+    this.#known = null
     const found = await this.#bringTo(shown, force, signal)
-    // What another process does may end at any time, so it is asked again in full.
-    this.#known = shown.etag === null || found.state === 'following' ? null : { etag: shown.etag, found }
+    if (shown.etag !== null) this.#known = { etag: shown.etag, found }
     return found
   }
 
-  async #bringTo(wanted: Wanted, force: boolean, signal: AbortSignal): Promise<Found> {
+  async #bringTo(shown: Shown, force: boolean, signal: AbortSignal): Promise<Found> {
     const folder = this.#folder
-    const { manifest } = wanted
+    const { manifest } = shown
     if (this.#isThere(manifest)) return { state: 'current' }
-    const lock = await this.#lock()
-    if ('state' in lock) return lock
+    const lock = await folder.lock()
     try {
       // Another process may have brought it meanwhile.
       if (this.#isThere(manifest)) return { state: 'current' }
-      const held = folder.held()
-      const shown = { id: manifest.id, asOf: manifest.asOf, publishedAt: wanted.publishedAt }
-      if (held !== null && held.id !== manifest.id && folder.isOurs() && !force) {
-        const older = whyOlder(shown, held, folder.wasLeft(manifest.id))
-        if (older !== null) return this.#older(shown.id, older)
+      const older = force ? null : folder.whyOlder(shown)
+      if (older !== null) {
+        const why = `${this.#options.source.address}: shows snapshot ${manifest.id}, which is not taken: ${older}; a lagging cache or store, or else POST /reload takes it`
+        return { state: 'older', why, retryAfter: 0 }
       }
-      const missing = await this.#missing(manifest, signal)
-      await this.#bring(wanted, missing, lock, signal)
+      const missing = this.#isSuspect ? await folder.damaged(manifest, signal) : folder.missing(manifest)
+      if (missing.length > 0 || !this.#isHeld(manifest)) await this.#bring(shown, missing, lock, signal)
+      this.#isSuspect = false
       return { state: 'current' }
     } finally {
       lock.release()
     }
   }
 
-  /** The folder's lock, or what it means that another process has it. */
-  async #lock(): Promise<Lock | Found> {
-    try {
-      return await this.#folder.lock()
-    } catch (error) {
-      if (!(error instanceof LockError)) throw error
-      if (!error.message.includes(HELD)) throw new MirrorFault(error.message, { cause: error })
-      return {
-        state: 'following',
-        why: `${error.message}, which mirrors into this folder; this process serves what that one brings`,
-        retryAfter: 0,
-      }
-    }
+  #isHeld({ id }: Manifest): boolean {
+    return this.#folder.held()?.id === id && this.#folder.isOurs()
   }
 
   /** Whether nothing is to be done for a manifest. */
   #isThere(manifest: Manifest): boolean {
-    const folder = this.#folder
-    if (folder.held()?.id !== manifest.id || !folder.isOurs() || this.#doubts === 'hashes') return false
-    if (this.#doubts === 'sizes' && folder.missing(manifest).length > 0) return false
-    this.#doubts = 'none'
-    return true
+    return !this.#isSuspect && this.#isHeld(manifest) && this.#folder.missing(manifest).length === 0
   }
 
-  async #missing(manifest: Manifest, signal: AbortSignal): Promise<PartEntry[]> {
-    return this.#doubts === 'hashes' ? this.#folder.damaged(manifest, signal) : this.#folder.missing(manifest)
-  }
-
-  #older(id: string, why: string): Found {
-    return {
-      state: 'older',
-      why: `${this.#options.source.address}: shows snapshot ${id}, which is not taken: ${why}; a lagging cache or store, or else POST /reload takes it`,
-      retryAfter: 0,
-    }
-  }
-
-  async #bring(
-    wanted: Wanted,
-    missing: readonly PartEntry[],
-    lock: Lock,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #bring(shown: Shown, missing: PartEntry[], lock: Lock, signal: AbortSignal): Promise<void> {
     const { source, dir, log } = this.#options
-    const { manifest } = wanted
-    if (missing.length === 0 && this.#folder.held()?.id === manifest.id && this.#folder.isOurs()) {
-      this.#doubts = 'none'
-      return
-    }
+    const { id, parts } = shown.manifest
     await this.#folder.makeRoom(missing, lock)
     const began = performance.now()
-    const total = missing.reduce((sum, { bytes }) => sum + bytes, 0)
-    this.#loading = { id: manifest.id, parts: missing.length, partsDone: 0, bytes: total, bytesDone: 0 }
+    const bytes = missing.reduce((sum, part) => sum + part.bytes, 0)
+    this.#loading = { id, parts: missing.length, parts_done: 0, bytes, bytes_done: 0 }
     this.#state = 'fetching'
     const came = this.#fetched.bytes
     await this.#fetchAll(missing, signal)
-    const isNew = this.#folder.held()?.id !== manifest.id
-    const why = isNew ? await fetchFileList({ source, dir, signal }, manifest.id, lock) : null
-    if (why !== null) log(`warning: ${why}; snapshot ${manifest.id} comes without its list of bulk files`)
+    const isNew = this.#folder.held()?.id !== id
+    const why = isNew ? await fetchFileList(source, id, { dir, lock, signal }) : null
+    if (why !== null) log(`warning: ${why}; snapshot ${id} comes without its list of bulk files`)
     signal.throwIfAborted()
-    this.#folder.publish(wanted, lock)
-    this.#doubts = 'none'
+    this.#folder.publish(shown, lock)
     this.#fetched.snapshots++
     const seconds = ((performance.now() - began) / 1000).toFixed(1)
     log(
-      `mirrored snapshot ${manifest.id} from ${source.address} into ${dir}: ${missing.length} of ${manifest.parts.length} parts, ${megabytes(this.#fetched.bytes - came)} in ${seconds} s`,
+      `mirrored snapshot ${id} from ${source.address} into ${dir}: ${missing.length} of ${parts.length} parts, ${megabytes(this.#fetched.bytes - came)} in ${seconds} s`,
     )
     this.onPublished()
   }
@@ -329,13 +278,13 @@ export class Mirror {
     const queue = missing.toSorted((a, b) => b.bytes - a.bytes)
     const onBytes = (count: number): void => {
       this.#fetched.bytes += count
-      if (this.#loading !== null) this.#loading.bytesDone += count
+      if (this.#loading !== null) this.#loading.bytes_done += count
     }
     const connection = async (): Promise<void> => {
       for (let entry = queue.shift(); entry !== undefined; entry = queue.shift()) {
         await fetchPart({ source, dir, entry, signal, onBytes })
         this.#fetched.parts++
-        if (this.#loading !== null) this.#loading.partsDone++
+        if (this.#loading !== null) this.#loading.parts_done++
       }
     }
     let first: unknown = null
@@ -348,6 +297,23 @@ export class Mirror {
     )
     await Promise.all(all)
     if (first !== null) throw first
+  }
+
+  /** What a look found that failed. */
+  #foundFault(error: unknown): Found {
+    const failing = (why: string, retryAfter = 0): Found => ({ state: 'failing', why, retryAfter })
+    if (error instanceof RequestFault) return failing(error.message, error.retryAfter)
+    if (error instanceof BuildError) return failing(error.message)
+    if (error instanceof LockError) {
+      if (!error.message.includes(HELD)) return failing(error.message)
+      const why = `${error.message}, which mirrors into this folder; this process serves what that one brings`
+      return { state: 'following', why, retryAfter: 0 }
+    }
+    if (isSystemFault(error)) {
+      const what = isDiskFull(error) ? whyNotWritten(error) : `cannot be written (${errorCode(error)})`
+      return failing(`${this.#options.dir}: ${what}`)
+    }
+    return failing(`a fault of this program: ${error instanceof Error ? error.stack : String(error)}`)
   }
 
   /** Keeps what a look found, and logs what is new in it. */
@@ -384,14 +350,6 @@ export class Mirror {
     const age = Math.max(0, this.#options.clock() - held.asOf)
     return `snapshot ${held.id} stays, its data ${ageText(age)} old (${timestampText(held.asOf)})`
   }
-}
-
-function foundFault(error: unknown): Found {
-  const isKnown = error instanceof RequestFault || error instanceof MirrorFault || error instanceof BuildError
-  const why = isKnown
-    ? error.message
-    : `a fault of this program: ${error instanceof Error ? error.stack : String(error)}`
-  return { state: 'failing', why, retryAfter: isKnown && 'retryAfter' in error ? error.retryAfter : 0 }
 }
 
 function textOf(time: number | null): string | null {

@@ -5,18 +5,16 @@
  *
  *   .half-PART.RANDOM    the beginning of a part
  */
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { createReadStream, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PartEntry } from '../snapshot/format.ts'
 import type { ReadableStore, StoreAnswer } from '../store/store.ts'
 import { RequestFault } from '../store/web-request.ts'
-import { errorCode, isDiskFull, whyNotWritten } from '../system/file-faults.ts'
+import { isDiskFull } from '../system/file-faults.ts'
 import { randomName } from '../system/random-name.ts'
-import { MirrorFault } from './fault.ts'
 
 const HALF_PREFIX = '.half-'
 /** Of a body that breaks off again and again. Each one goes on where the last one ended. */
@@ -24,11 +22,8 @@ const ATTEMPTS = 4
 /** Before the second attempt; doubled for each further one. */
 const RETRY_FIRST_MS = 100
 
-/** What of a store a mirror uses. */
-export type Source = ReadableStore
-
 export interface PartRequest {
-  source: Source
+  source: ReadableStore
   dir: string
   entry: PartEntry
   signal: AbortSignal
@@ -36,18 +31,20 @@ export interface PartRequest {
   onBytes: (count: number) => void
 }
 
-/** Brings a part into the folder. @throws MirrorFault, RequestFault, or the reason of `signal` */
+/** Brings a part into the folder. @throws RequestFault, a fault of the disk, or the reason of `signal` */
 export async function fetchPart(request: PartRequest): Promise<void> {
-  const { dir, entry } = request
+  const { source, dir, entry } = request
+  const left = halvesIn(dir, entry.file)
   const path = join(dir, `${HALF_PREFIX}${entry.file}.${randomName()}`)
-  const half = await takeOver(dir, entry, path)
+  const half = new Half(await open(path, 'ax', 0o644))
   let isWorthKeeping = true
   try {
+    await half.takeOver(left, entry.bytes)
     await fill(half, request)
     if (half.digest() !== entry.sha256) {
       isWorthKeeping = false
-      throw new MirrorFault(
-        `${request.source.address}: ${entry.file} has other bytes than the manifest says: they do not have its hash`,
+      throw new RequestFault(
+        `${source.address}: ${entry.file} has other bytes than the manifest says: they do not have its hash`,
       )
     }
     await half.file.datasync()
@@ -55,49 +52,54 @@ export async function fetchPart(request: PartRequest): Promise<void> {
     isWorthKeeping = false
   } catch (error) {
     if (isDiskFull(error)) isWorthKeeping = false
-    throw folderFault(dir, error)
+    throw error
   } finally {
     await half.file.close()
     if (!isWorthKeeping || half.at === 0) rmSync(path, { force: true })
   }
 }
 
-/** Removes what is left of parts that broke off. Run under the folder's lock. */
-export function removeHalves(dir: string): void {
-  for (const name of readdirSync(dir)) {
-    if (name.startsWith(HALF_PREFIX)) rmSync(join(dir, name), { force: true })
-  }
+/** The beginnings of a part, or of all parts, as paths. */
+function halvesIn(dir: string, file = ''): string[] {
+  const start = file === '' ? HALF_PREFIX : `${HALF_PREFIX}${file}.`
+  return readdirSync(dir).flatMap((name) => (name.startsWith(start) ? [join(dir, name)] : []))
 }
 
-/** A fault of our own disk in words; other errors as they are. */
-export function folderFault(dir: string, error: unknown): unknown {
-  if (error instanceof RequestFault || error instanceof MirrorFault) return error
-  const isSystemFault = error instanceof Error && 'syscall' in error && 'errno' in error
-  if (!isSystemFault) return error
-  const what = isDiskFull(error) ? whyNotWritten(error) : `cannot be written (${errorCode(error)})`
-  return new MirrorFault(`${dir}: ${what}`, { cause: error })
+/** Removes what is left of parts that broke off. Run under the folder's lock. */
+export function removeHalves(dir: string): void {
+  for (const path of halvesIn(dir)) rmSync(path, { force: true })
 }
 
 /** A part as far as it has come. */
 class Half {
   readonly file: FileHandle
   at = 0
-  #hash: Hash = createHash('sha256')
+  #hash = createHash('sha256')
 
+  /** @param file empty, and open for appending */
   constructor(file: FileHandle) {
     this.file = file
   }
 
-  async add(bytes: Uint8Array): Promise<void> {
-    for (let written = 0; written < bytes.length;) {
-      const { bytesWritten } = await this.file.write(
-        bytes,
-        written,
-        bytes.length - written,
-        this.at + written,
-      )
-      written += bytesWritten
+  /**
+   * Begins with the longest of what earlier attempts left. It is copied, not appended to: a process that was
+   * only stopped may write to its own file when it wakes.
+   */
+  async takeOver(left: readonly string[], longest: number): Promise<void> {
+    const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+    const [best] = left.toSorted((a, b) => sizeOf(b) - sizeOf(a))
+    if (best !== undefined && sizeOf(best) <= longest) {
+      try {
+        for await (const chunk of createReadStream(best) as AsyncIterable<Buffer>) await this.add(chunk)
+      } catch {
+        await this.restart()
+      }
     }
+    for (const path of left) rmSync(path, { force: true })
+  }
+
+  async add(bytes: Uint8Array): Promise<void> {
+    await this.file.appendFile(bytes)
     this.#hash.update(bytes)
     this.at += bytes.length
   }
@@ -113,45 +115,14 @@ class Half {
   }
 }
 
-/**
- * Begins a part with what an earlier attempt left. It is copied, not appended to: a process that was only
- * stopped may write to its own file when it wakes.
- */
-async function takeOver(dir: string, { file, bytes }: PartEntry, path: string): Promise<Half> {
-  const left = readdirSync(dir)
-    .filter((name) => name.startsWith(`${HALF_PREFIX}${file}.`))
-    .map((name) => join(dir, name))
-    .map((old) => ({ old, size: statSync(old, { throwIfNoEntry: false })?.size ?? 0 }))
-    .toSorted((a, b) => b.size - a.size)
-  try {
-    const half = new Half(await open(path, 'wx', 0o644))
-    const [best] = left
-    if (best !== undefined && best.size <= bytes) {
-      try {
-        for await (const chunk of createReadStream(best.old, {
-          highWaterMark: 256 * 1024,
-        }) as AsyncIterable<Buffer>) {
-          await half.add(chunk)
-        }
-      } catch {
-        await half.restart()
-      }
-    }
-    for (const { old } of left) rmSync(old, { force: true })
-    return half
-  } catch (error) {
-    throw folderFault(dir, error)
-  }
-}
-
 async function fill(half: Half, request: PartRequest): Promise<void> {
   const { source, entry, signal } = request
-  const what = `${source.address}: ${entry.file}`
   const began = half.at
   for (let attempt = 1; half.at < entry.bytes; attempt++) {
     try {
-      await receive(half, request, what)
+      await receive(half, request)
       if (half.at < entry.bytes) {
+        const what = `${source.address}: ${entry.file}`
         throw new RequestFault(`${what} ends at byte ${half.at} of ${entry.bytes}`, { passing: true })
       }
     } catch (error) {
@@ -167,26 +138,24 @@ async function fill(half: Half, request: PartRequest): Promise<void> {
   }
 }
 
-async function receive(
-  half: Half,
-  { source, entry, signal, onBytes }: PartRequest,
-  what: string,
-): Promise<void> {
-  const isRest = half.at > 0
-  const answer = await source.get(entry.file, { signal, ...(isRest && { range: { from: half.at } }) })
-  const fault = await answerFault(answer, half, entry)
-  if (fault !== null) {
-    drop(answer.body)
-    throw new MirrorFault(`${what} ${fault}`)
-  }
-  if (answer.status === 416) return
-  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-    if (half.at + chunk.length > entry.bytes) {
-      drop(answer.body)
-      throw new MirrorFault(`${what} has more bytes than the ${entry.bytes} that the manifest says`)
+async function receive(half: Half, { source, entry, signal, onBytes }: PartRequest): Promise<void> {
+  const range = half.at > 0 && { range: { from: half.at } }
+  const answer = await source.get(entry.file, { signal, ...range })
+  try {
+    const fault = await answerFault(answer, half, entry)
+    if (fault !== null) throw new RequestFault(`${source.address}: ${entry.file} ${fault}`)
+    if (answer.status === 416) return
+    for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+      if (half.at + chunk.length > entry.bytes) {
+        throw new RequestFault(
+          `${source.address}: ${entry.file} has more bytes than the ${entry.bytes} that the manifest says`,
+        )
+      }
+      onBytes(chunk.length)
+      await half.add(chunk)
     }
-    onBytes(chunk.length)
-    await half.add(chunk)
+  } finally {
+    answer.body.destroy()
   }
 }
 
@@ -208,10 +177,4 @@ async function answerFault(
   const said = headers['content-length']
   if (said === undefined || Number(said) === bytes - half.at) return null
   return `has ${Number(said) + half.at} bytes, the manifest says ${bytes}`
-}
-
-/** Ends an answer whose body is not wanted. */
-function drop(body: Readable): void {
-  body.on('error', () => {})
-  body.destroy()
 }

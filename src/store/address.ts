@@ -1,4 +1,4 @@
-/** Addresses of stores as operators write them, and what they may have meant. */
+/** Addresses of stores as operators write them. */
 import { StoreError } from './store.ts'
 
 export interface BucketAddress {
@@ -18,24 +18,21 @@ const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/
 /** Longest prefix: the names below it have to fit into S3's 1,024 bytes of a key. */
 const MAX_PREFIX_BYTES = 900
 const EXPECTED = 's3://BUCKET/PREFIX or https://HOST/PATH/'
-/** Hosts of AWS, bucket first or in the path. */
-const AWS_HOST = /^(?:([a-z0-9.-]+)\.)?s3(?:[.-](?:dualstack\.)?[a-z0-9-]+)?\.amazonaws\.com(?:\.cn)?$/
 
-/** @throws StoreError that says what is wrong, and what was probably meant */
+/** @throws StoreError that says what is wrong */
 export function parseAddress(text: string): StoreAddress {
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//.exec(text)?.[1]
   if (scheme === 's3') return bucketAddress(text)
   if (scheme === 'http' || scheme === 'https') return webAddress(text)
-  throw new StoreError(`${shown(text)}: is not the address of a store${meant(text)}; expected ${EXPECTED}`)
+  throw new StoreError(`${shown(text)}: is not the address of a store; expected ${EXPECTED}`)
 }
 
 /** The address of a store that is written to. @throws StoreError, also for a web server */
 export function parseBucket(text: string): BucketAddress {
   const parsed = parseAddress(text)
   if (parsed.kind === 's3') return parsed
-  const bucket = asBucket(parsed.base)
   throw new StoreError(
-    `${parsed.base.href}: a web server can be read and not written to${bucket === null ? '; expected s3://BUCKET/PREFIX' : did(bucket)}`,
+    `${parsed.base.href}: a web server can be read and not written to; expected s3://BUCKET/PREFIX`,
   )
 }
 
@@ -51,7 +48,7 @@ function bucketAddress(text: string): BucketAddress {
   const bucket = slash === -1 ? rest : rest.slice(0, slash)
   if (!BUCKET.test(bucket)) {
     throw new StoreError(
-      `${shown(text)}: "${bucket}" is not the name of a bucket: 3 to 63 letters, digits, dots and hyphens${meant(text)}`,
+      `${shown(text)}: "${bucket}" is not the name of a bucket: 3 to 63 letters, digits, dots and hyphens; expected ${EXPECTED}`,
     )
   }
   const path = slash === -1 ? '' : rest.slice(slash + 1).replace(/\/$/, '')
@@ -87,47 +84,12 @@ function webAddress(text: string): StoreAddress {
   return { kind: 'web', text: url.href, base: url }
 }
 
-/** The bucket that a web address of AWS names, as an `s3:` address; null for other hosts. */
-function asBucket(base: URL): string | null {
-  const match = AWS_HOST.exec(base.hostname)
-  if (match === null) return null
-  const path = match[1] === undefined ? base.pathname.slice(1) : `${match[1]}${base.pathname}`
-  return path === '' || path === '/' ? null : `s3://${path.replace(/\/$/, '')}`
-}
-
 function withSecret(scheme: string): StoreError {
   return new StoreError(
     `${scheme}…@…: an address holds no user and no password, which others would see in the list of processes; ` +
       'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
   )
 }
-
-/** What an address that cannot be used was probably meant to be. */
-function meant(text: string): string {
-  const [, scheme, rest] = /^([A-Za-z0-9+.-]*):?\/{0,3}(.*)$/s.exec(text) ?? ['', '', '']
-  const word = scheme.toLowerCase()
-  const path = rest.replace(/^\/+/, '')
-  if (['s3', 's3a', 's3n'].includes(word) && path !== '') return did(`s3://${lowered(path)}`)
-  if (['gs', 'gcs'].includes(word)) {
-    return did(`s3://${path}" with AWS_ENDPOINT_URL_S3="https://storage.googleapis.com`)
-  }
-  if (['htp', 'htttp', 'http', 'ttp'].includes(word) && path !== '') return did(`http://${path}`)
-  if (['htps', 'htttps', 'https', 'ttps', 'httsp', 'htpps'].includes(word) && path !== '') {
-    return did(`https://${path}`)
-  }
-  if (/^[a-z0-9][a-z0-9-]+(\/[\w./-]*)?$/.test(text)) return did(`s3://${text.replace(/\/$/, '')}`)
-  if (/^[a-z0-9.-]+\.[a-z]{2,}(:\d+)?\//.test(text)) return did(`https://${text}`)
-  return ''
-}
-
-/** Buckets have names in lower case; what follows keeps its case. */
-function lowered(path: string): string {
-  const slash = path.indexOf('/')
-  const bucket = slash === -1 ? path : path.slice(0, slash)
-  return `${bucket.toLowerCase()}${slash === -1 ? '' : path.slice(slash)}`
-}
-
-const did = (address: string): string => (address.includes('@') ? '' : `, did you mean "${address}"?`)
 
 /** An address in a message: without what may be a password, and cut. */
 function shown(text: string): string {

@@ -23,21 +23,13 @@ test('An address names a bucket and a prefix, or a folder of a web server.', () 
 })
 
 const WRONG: [text: string, message: RegExp][] = [
-  ['s3:/bucket/sea', /did you mean "s3:\/\/bucket\/sea"\?/],
-  ['s3:bucket/sea', /did you mean "s3:\/\/bucket\/sea"\?/],
-  ['S3://Bucket/Sea', /did you mean "s3:\/\/bucket\/Sea"\?/],
-  ['s3a://bucket/sea', /did you mean "s3:\/\/bucket\/sea"\?/],
-  ['s3:///bucket/sea', /is not the name of a bucket: .*did you mean "s3:\/\/bucket\/sea"\?/],
-  [
-    'gs://bucket/sea',
-    /did you mean "s3:\/\/bucket\/sea" with AWS_ENDPOINT_URL_S3="https:\/\/storage\.googleapis\.com"\?/,
-  ],
-  ['bucket/sea', /did you mean "s3:\/\/bucket\/sea"\?/],
-  ['htps://host/sea', /did you mean "https:\/\/host\/sea"\?/],
-  ['http:/host/sea', /did you mean "http:\/\/host\/sea"\?/],
-  ['host.example.com/sea/', /did you mean "https:\/\/host\.example\.com\/sea\/"\?/],
+  ['s3:/bucket/sea', /is not the address of a store; expected s3:\/\/BUCKET\/PREFIX or https:\/\/HOST/],
+  ['s3a://bucket/sea', /is not the address of a store/],
+  ['s3:///bucket/sea', /"" is not the name of a bucket: .*; expected s3:\/\/BUCKET\/PREFIX/],
+  ['bucket/sea', /is not the address of a store/],
+  ['http:/host/sea', /is not the address of a store/],
   ['https://host/sea/manifest.msgpack', /names a file; did you mean https:\/\/host\/sea\/\?/],
-  ['s3://b', /"b" is not the name of a bucket/],
+  ['s3://b/waves', /"b" is not the name of a bucket: 3 to 63 letters/],
   ['s3://bucket//sea', /neither empty parts nor/],
   ['s3://bucket/../sea', /neither empty parts nor/],
   ['s3://bucket/sea?region=x', /AWS_ENDPOINT_URL_S3 and AWS_REGION/],
@@ -50,7 +42,7 @@ const WRONG: [text: string, message: RegExp][] = [
 ]
 
 for (const [text, message] of WRONG) {
-  test(`An address such as ${JSON.stringify(text.slice(0, 40))} is refused, with what may be meant.`, () => {
+  test(`An address such as ${JSON.stringify(text.slice(0, 40))} is refused, with what is expected.`, () => {
     assert.throws(
       () => parseAddress(text),
       (error) => {

@@ -205,19 +205,19 @@ test('The command publishes a folder, and says in one line what is wrong with it
       ['publish', dir, 's3:/bucket/sea'],
       env,
       2,
-      /^groundswell: URL: "s3:\/bucket\/sea": is not the address of a store, did you mean "s3:\/\/bucket\/sea"\?/,
+      /^groundswell: URL: "s3:\/bucket\/sea": is not the address of a store; expected s3:\/\/BUCKET\/PREFIX/,
     ],
     [
       ['publish', dir, 'https://bucket.s3.eu-west-3.amazonaws.com/sea'],
       env,
       2,
-      /did you mean "s3:\/\/bucket\/sea"\?\n$/,
+      /can be read and not written to; expected s3:\/\/BUCKET\/PREFIX\n$/,
     ],
     [
       ['build', '--source', 'demo', '--out', dir, '--publish', 'bucket/sea'],
       env,
       2,
-      /^groundswell: --publish: "bucket\/sea": is not the address of a store, did you mean "s3:\/\/bucket\/sea"\?/,
+      /^groundswell: --publish: "bucket\/sea": is not the address of a store; expected s3:\/\/BUCKET\/PREFIX/,
     ],
     [
       ['publish', dir, 's3://bucket/sea'],
