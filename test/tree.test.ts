@@ -375,21 +375,6 @@ test('Nothing is left to chance but ids of requests, keys, temporary names and t
   ])
 })
 
-test('No files import each other in a circle.', () => {
-  const targets = new Map<string, string[]>()
-  for (const { file, target, typeOnly } of IMPORTS) {
-    if (target !== null && !typeOnly) targets.set(file, [...(targets.get(file) ?? []), target])
-  }
-  const done = new Set<string>()
-  const visit = (file: string, way: string[]): void => {
-    assert.ok(!way.includes(file), [...way, file].join(' → '))
-    if (done.has(file)) return
-    for (const target of targets.get(file) ?? []) visit(target, [...way, file])
-    done.add(file)
-  }
-  for (const file of SOURCES) visit(file, [])
-})
-
 test('No file is a drawer for what has no place.', () => {
   const own = [...SOURCES, ...filesIn('test'), ...filesIn('bench'), ...filesIn('scripts')]
   const drawers = own.filter(
