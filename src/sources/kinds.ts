@@ -1,4 +1,5 @@
 /** Every source kind by its name in `--source KIND:ARGUMENT` and in the configuration. */
+import type { TSchema } from 'typebox'
 import { openAltimetry } from './altimetry/altimetry.ts'
 import { openCandhis } from './candhis.ts'
 import { openCmems } from './cmems.ts'
@@ -16,15 +17,12 @@ import { type OpenSource, type Source, type SourceLimits, type SourceOptions } f
 import { BuildError } from '../system/build-error.ts'
 import { openTides } from './tides.ts'
 
-/** JSON schema of an object of options. */
-type OptionsSchema = { readonly [keyword: string]: unknown }
-
 /**
  * A kind that takes options in the configuration: `example: { open: openExample, options: EXAMPLE_OPTIONS }`.
  */
 interface KindWithOptions {
   readonly open: OpenSource
-  readonly options: OptionsSchema
+  readonly options: TSchema
 }
 
 const KINDS: { readonly [kind: string]: OpenSource | KindWithOptions } = {
@@ -83,6 +81,6 @@ export function openKind(kind: string, argument: string, options?: SourceOptions
 }
 
 /** The kinds with the schemas of their options; null where a kind takes none. */
-export const KIND_OPTIONS: ReadonlyMap<string, OptionsSchema | null> = new Map(
+export const KIND_OPTIONS: ReadonlyMap<string, TSchema | null> = new Map(
   Object.entries(KINDS).map(([kind, entry]) => [kind, typeof entry === 'function' ? null : entry.options]),
 )

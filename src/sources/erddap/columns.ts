@@ -2,48 +2,26 @@
  * What the columns of a table mean: by the operator's options, by the CF standard name of a description, or
  * by their own names; which columns are flags, and which of their values are good.
  */
+import { type Static, Type } from 'typebox'
+import { named, object, scalar } from '../schema.ts'
 import { MEASURES, MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
-import type { BuoyRecord, Network } from '../../sea/records.ts'
+import type { BuoyRecord } from '../../sea/records.ts'
 import type { OpenTable } from './table.ts'
 import { type ValueColumn, numberOf, valueColumn } from '../reading/units.ts'
 import { IDENTIFIER } from '../reading/stations.ts'
 import { type TimeReader, timeReader } from '../reading/times.ts'
 
 /** The operator's options for the tables of a folder. */
-export interface ErddapOptions {
+export const ERDDAP_OPTIONS = object({
   /** Name of the network, as on the wire. */
-  source?: string
-  network?: Network
+  source: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\x00-\\x1f"]+$' })),
+  network: Type.Optional(Type.Enum(['national', 'coastal'])),
   /** Measures by the names of their columns, before all other rules. */
-  columns?: { [label: string]: MeasureName | 'meanPeriod' | 'none' }
+  columns: Type.Optional(named(Type.Enum([...MEASURE_NAMES, 'meanPeriod', 'none']), { maxProperties: 100 })),
   /** Good flags, by the names of flag columns. */
-  flags?: { [label: string]: (number | string)[] }
-}
-
-/** JSON schema (draft 7) of `ErddapOptions`. */
-export const ERDDAP_OPTIONS: { readonly [keyword: string]: unknown } = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    source: { type: 'string', minLength: 1, maxLength: 100, pattern: '^[^\\x00-\\x1f"]+$' },
-    network: { enum: ['national', 'coastal'] },
-    columns: {
-      type: 'object',
-      maxProperties: 100,
-      additionalProperties: { enum: [...MEASURE_NAMES, 'meanPeriod', 'none'] },
-    },
-    flags: {
-      type: 'object',
-      maxProperties: 100,
-      additionalProperties: {
-        type: 'array',
-        minItems: 1,
-        maxItems: 100,
-        items: { type: ['number', 'string'], maxLength: 50 },
-      },
-    },
-  },
-}
+  flags: Type.Optional(named(Type.Array(scalar(50), { minItems: 1, maxItems: 100 }), { maxProperties: 100 })),
+})
+export type ErddapOptions = Static<typeof ERDDAP_OPTIONS>
 
 /** The meaning of a column: a measure, or the mean period that may stand in for one. */
 export type Quantity = MeasureName | 'meanPeriod'

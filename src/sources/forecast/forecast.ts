@@ -9,6 +9,8 @@
  *
  * A file that cannot be understood is reported and left out whole.
  */
+import { type Static, Type } from 'typebox'
+import { object } from '../schema.ts'
 import { SeparatedTable } from '../reading/table.ts'
 import { join } from 'node:path'
 import { BuildError } from '../../system/build-error.ts'
@@ -38,26 +40,19 @@ const COMMA = 44
 type Positions = ReadonlyMap<string, { lat: number; lng: number }>
 
 /** The operator's options. */
-interface ForecastOptions {
+export const FORECAST_OPTIONS = object({
   /** What the answers' model is called: most services do not name it. */
-  model?: string
-}
-
-/** JSON schema (draft 7) of `ForecastOptions`. */
-export const FORECAST_OPTIONS: { readonly [keyword: string]: unknown } = {
-  type: 'object',
-  additionalProperties: false,
-  properties: { model: { type: 'string', minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x1f]+$' } },
-}
+  model: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x1f]+$' })),
+})
 
 /** Opens `folder` as a set of forecast answers. */
-export const openForecast: OpenSource = (folder, options: ForecastOptions = {}) => ({
+export const openForecast: OpenSource = (folder, options: Static<typeof FORECAST_OPTIONS> = {}) => ({
   read: (sink, context) => readFolder(folder, options, sink, context),
 })
 
 async function readFolder(
   folder: string,
-  { model }: ForecastOptions,
+  { model }: Static<typeof FORECAST_OPTIONS>,
   sink: Sink,
   { report }: SourceContext,
 ): Promise<void> {

@@ -6,10 +6,12 @@
  * In a list, `/results/identifier=Hm0/value` leads to the element whose `identifier` is `Hm0`, and
  * `/@Hm0 (m)/0` to the one at the index that `Hm0 (m)` has in the header.
  */
+import { type Static, Type } from 'typebox'
+import { object, scalar } from '../schema.ts'
 import { type ValueColumn, numberOf, valueColumn } from '../reading/units.ts'
 import { Ajv, type ErrorObject } from 'ajv'
 import { BuildError } from '../../system/build-error.ts'
-import type { BuoyRecord, Network } from '../../sea/records.ts'
+import type { BuoyRecord } from '../../sea/records.ts'
 import { MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
 import { isZone } from '../../sea/zones.ts'
 import { type TimeReader, timeReader } from '../reading/times.ts'
@@ -94,139 +96,82 @@ export function wordOf(value: unknown): string {
   return typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : ''
 }
 
-/** How the rows of a network's JSON are read. */
-export interface JsonColumns {
-  /** Name of the network, as on the wire. */
-  source: string
-  network: Network
-  credit?: string
-  licence?: string
-  /** What the rows do not say of stations. */
-  stations?: Pick<BuoyRecord, 'identifier' | 'name' | 'lat' | 'lng' | 'country' | 'timezone'>[]
-  /** The lists of rows that a document may have. */
-  tables: JsonTable[]
-}
+const POINTER = Type.String({ maxLength: 300, pattern: '^(/.*)?$' })
+const PLACE = Type.String({ maxLength: 300, pattern: '^\\^?(/.*)?$' })
+const WORDS = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x1f"]+$' })
 
-interface JsonTable {
-  /** Names of the files that have it: `*` matches anything, `{station}` the identifier. Absent: all files. */
-  files?: string
-  /** Only documents with this value at this place have the table. */
-  when?: { at: Place; is: string | number | boolean }
-  /** Where the list of rows is; empty for the document itself. A single object is one row. */
-  rows: string
-  /** Where the list of column names is, for rows that are lists. */
-  header?: string
-  /** The identifier; absent: it is in the file's name. */
-  station?: Place
-  name?: Place
-  lat?: Place
-  lng?: Place
-  time: {
-    at: Place
-    /** "UTC" is ISO 8601, "seconds since 1970-01-01" and its like are counts. */
-    unit: string
-    /** What a time without a zone is ahead of UTC, `+10:00`. */
-    offset?: string
-  }
-  values: { [name in MeasureName]?: JsonValue }
-}
-
-interface JsonValue {
-  at: Place
+const VALUE = object({
+  at: PLACE,
   /** As a UDUNITS string: "m", "knots", "degree_Celsius". */
-  unit: string
+  unit: Type.String({ minLength: 1, maxLength: 60 }),
   /** Values that mark "missing", beside null, "" and "NaN". */
-  missing?: (number | string)[]
+  missing: Type.Optional(Type.Array(scalar(100), { maxItems: 50 })),
   /** Directions are where waves and wind come from, unless this says `to`. */
-  direction?: 'from' | 'to'
+  direction: Type.Optional(Type.Enum(['from', 'to'])),
   /** Only values whose flag is one of `good` are taken. */
-  quality?: { at: Place; good: (number | string)[] }
-}
-
-const POINTER = { type: 'string', maxLength: 300, pattern: '^(/.*)?$' }
-const PLACE = { type: 'string', maxLength: 300, pattern: '^\\^?(/.*)?$' }
-const WORDS = { type: 'string', minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x1f"]+$' }
-const SCALARS = { type: 'array', maxItems: 50, items: { type: ['number', 'string'], maxLength: 100 } }
-
-const object = (properties: { [name: string]: unknown }, required: readonly string[]) => ({
-  type: 'object',
-  additionalProperties: false,
-  required,
-  properties,
+  quality: Type.Optional(object({ at: PLACE, good: Type.Array(scalar(100), { minItems: 1, maxItems: 50 }) })),
 })
+type JsonValue = Static<typeof VALUE>
 
-/** JSON schema (draft 7) of `JsonColumns`. */
-export const JSON_OPTIONS: { readonly [keyword: string]: unknown } = object(
-  {
-    source: WORDS,
-    network: { enum: ['national', 'coastal'] },
-    credit: { type: 'string', maxLength: 1000 },
-    licence: { type: 'string', maxLength: 1000 },
-    stations: {
-      type: 'array',
-      maxItems: 10_000,
-      items: object(
-        {
-          identifier: { type: 'string', minLength: 1, maxLength: 64, pattern: '^[^\\x00-\\x1f"]+$' },
-          name: WORDS,
-          lat: { type: 'number', minimum: -90, maximum: 90 },
-          lng: { type: 'number', minimum: -180, maximum: 180 },
-          country: { type: 'string', pattern: '^[A-Z]{2}$' },
-          timezone: WORDS,
-        },
-        ['identifier', 'name', 'lat', 'lng'],
-      ),
-    },
-    tables: {
-      type: 'array',
-      minItems: 1,
-      maxItems: 50,
-      items: object(
-        {
-          files: { type: 'string', maxLength: 200, pattern: '^[^*/]*\\*?[^*/]*$' },
-          when: object({ at: PLACE, is: { type: ['string', 'number', 'boolean'] } }, ['at', 'is']),
-          rows: POINTER,
-          header: POINTER,
-          station: PLACE,
-          name: PLACE,
-          lat: PLACE,
-          lng: PLACE,
-          time: object(
-            {
-              at: PLACE,
-              unit: { type: 'string', maxLength: 80 },
-              offset: { type: 'string', pattern: '^[+-](0\\d|1\\d|2[0-3]):[0-5]\\d$' },
-            },
-            ['at', 'unit'],
-          ),
-          values: {
-            ...object(
-              Object.fromEntries(
-                MEASURE_NAMES.map((name) => [
-                  name,
-                  object(
-                    {
-                      at: PLACE,
-                      unit: { type: 'string', minLength: 1, maxLength: 60 },
-                      missing: SCALARS,
-                      direction: { enum: ['from', 'to'] },
-                      quality: object({ at: PLACE, good: { ...SCALARS, minItems: 1 } }, ['at', 'good']),
-                    },
-                    ['at', 'unit'],
-                  ),
-                ]),
-              ),
-              [],
-            ),
-            minProperties: 1,
-          },
-        },
-        ['rows', 'time', 'values'],
-      ),
-    },
-  },
-  ['source', 'network', 'tables'],
-)
+const TABLE = object({
+  /** Names of the files that have it: `*` matches anything, `{station}` the identifier. Absent: all files. */
+  files: Type.Optional(Type.String({ maxLength: 200, pattern: '^[^*/]*\\*?[^*/]*$' })),
+  /** Only documents with this value at this place have the table. */
+  when: Type.Optional(
+    object({
+      at: PLACE,
+      is: Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'] }),
+    }),
+  ),
+  /** Where the list of rows is; empty for the document itself. A single object is one row. */
+  rows: POINTER,
+  /** Where the list of column names is, for rows that are lists. */
+  header: Type.Optional(POINTER),
+  /** The identifier; absent: it is in the file's name. */
+  station: Type.Optional(PLACE),
+  name: Type.Optional(PLACE),
+  lat: Type.Optional(PLACE),
+  lng: Type.Optional(PLACE),
+  time: object({
+    at: PLACE,
+    /** "UTC" is ISO 8601, "seconds since 1970-01-01" and its like are counts. */
+    unit: Type.String({ maxLength: 80 }),
+    /** What a time without a zone is ahead of UTC, `+10:00`. */
+    offset: Type.Optional(Type.String({ pattern: '^[+-](0\\d|1\\d|2[0-3]):[0-5]\\d$' })),
+  }),
+  values: Type.Unsafe<{ [name in MeasureName]?: JsonValue }>(
+    object(Object.fromEntries(MEASURE_NAMES.map((name) => [name, Type.Optional(VALUE)])), {
+      minProperties: 1,
+    }),
+  ),
+})
+type JsonTable = Static<typeof TABLE>
+
+/** How the rows of a network's JSON are read. */
+export const JSON_OPTIONS = object({
+  /** Name of the network, as on the wire. */
+  source: WORDS,
+  network: Type.Enum(['national', 'coastal']),
+  credit: Type.Optional(Type.String({ maxLength: 1000 })),
+  licence: Type.Optional(Type.String({ maxLength: 1000 })),
+  /** What the rows do not say of stations. */
+  stations: Type.Optional(
+    Type.Array(
+      object({
+        identifier: Type.String({ minLength: 1, maxLength: 64, pattern: '^[^\\x00-\\x1f"]+$' }),
+        name: WORDS,
+        lat: Type.Number({ minimum: -90, maximum: 90 }),
+        lng: Type.Number({ minimum: -180, maximum: 180 }),
+        country: Type.Optional(Type.String({ pattern: '^[A-Z]{2}$' })),
+        timezone: Type.Optional(WORDS),
+      }),
+      { maxItems: 10_000 },
+    ),
+  ),
+  /** The lists of rows that a document may have. */
+  tables: Type.Array(TABLE, { minItems: 1, maxItems: 50 }),
+})
+export type JsonColumns = Static<typeof JSON_OPTIONS>
 
 /** A map that was checked and prepared. */
 export interface ColumnMap {
