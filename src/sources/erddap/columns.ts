@@ -2,6 +2,7 @@
  * What the columns of a table mean: by the operator's options, by the CF standard name of a description, or
  * by their own names; which columns are flags, and which of their values are good.
  */
+import vocabulary from './vocabulary.json' with { type: 'json' }
 import { type Static, Type } from 'typebox'
 import { named, object, scalar } from '../schema.ts'
 import { MEASURES, MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
@@ -131,102 +132,19 @@ function goodFlags(
  * CF standard names; the first one that a table has counts. Those with `to_direction` say where waves and
  * wind go.
  */
-const STANDARD_NAMES: { readonly [name in Quantity]: readonly string[] } = {
-  significantHeight: [
-    'sea_surface_wave_significant_height',
-    'significant_height_of_wind_and_swell_waves',
-    'sea_surface_wave_mean_height_of_highest_third',
-  ],
-  maximumHeight: ['sea_surface_wave_maximum_height'],
-  period: ['sea_surface_wave_significant_period', 'sea_surface_wave_mean_period_of_highest_third'],
-  peakPeriod: ['sea_surface_wave_period_at_variance_spectral_density_maximum'],
-  meanPeriod: [
-    'sea_surface_wave_mean_period',
-    'sea_surface_wave_zero_upcrossing_period',
-    'sea_surface_wave_mean_period_from_variance_spectral_density_second_frequency_moment',
-    'sea_surface_wave_mean_period_from_variance_spectral_density_first_frequency_moment',
-  ],
-  direction: [
-    'sea_surface_wave_from_direction_at_variance_spectral_density_maximum',
-    'sea_surface_wave_to_direction_at_variance_spectral_density_maximum',
-    'sea_surface_wave_from_direction',
-    'sea_surface_wave_to_direction',
-  ],
-  waterTemperature: ['sea_surface_temperature', 'sea_water_temperature'],
-  windSpeed: ['wind_speed'],
-  windDirection: ['wind_from_direction', 'wind_to_direction'],
-  gustSpeed: ['wind_speed_of_gust'],
-}
+const STANDARD_NAMES: { readonly [name in Quantity]: readonly string[] } = vocabulary.standardNames
 
 /**
  * Names of columns, compared without case, `_` and a sensor's number at the end
  * ("significant_wave_height_3"). A name with capitals is compared as it is: in small letters it means
  * something else.
  */
-const LABELS: { readonly [name in Quantity]: readonly string[] } = {
-  significantHeight: [
-    'significantwaveheight',
-    'significantheight',
-    'wavesignificantheight',
-    'waveheight',
-    'wavehs',
-    'hs',
-    'hsig',
-    'hm0',
-    'swh',
-    'wvht',
-    'VAVH',
-    'VHM0',
-  ],
-  maximumHeight: ['maximumwaveheight', 'maxwaveheight', 'wavemaximumheight', 'wavehmax', 'hmax', 'VZMX'],
-  period: ['significantwaveperiod', 'waveth13', 'th13', 'VAVT'],
-  peakPeriod: ['dominantwaveperiod', 'peakwaveperiod', 'peakperiod', 'wavetp', 'tp', 'dpd', 'VTPK'],
-  meanPeriod: ['waveperiod', 'meanwaveperiod', 'tm02', 'tz', 'VTM02'],
-  direction: [
-    'dominantwavedirection',
-    'peakwavedirection',
-    'peakdirection',
-    'wavedp',
-    'VPED',
-    'meanwavedirection',
-    'wavedirection',
-    'mwd',
-    'VMDR',
-  ],
-  waterTemperature: [
-    'seasurfacetemperature',
-    'seatemperature',
-    'watertemperature',
-    'seawatertemperature',
-    'wtmp',
-    'sst',
-    'TEMP',
-  ],
-  windSpeed: ['windspeed', 'windspd', 'wspd', 'WSPD'],
-  windDirection: ['windfromdirection', 'winddirection', 'winddir', 'wdir', 'wd', 'WDIR'],
-  gustSpeed: ['windgust', 'windspeedofgust', 'gust', 'gst', 'GSPD'],
-}
+const LABELS: { readonly [name in Quantity]: readonly string[] } = vocabulary.labels
 
 /** Names of columns with the station's identifier, compared like `LABELS`. */
-const STATION_LABELS = [
-  'stationid',
-  'station',
-  'platformcode',
-  'platformid',
-  'buoyid',
-  'wmoplatformcode',
-  'wmoid',
-  'platform',
-]
+const STATION_LABELS = vocabulary.station
 
-const NAME_LABELS = [
-  'metastationname',
-  'stationname',
-  'platformname',
-  'mooringsitedesc',
-  'stationlongname',
-  'name',
-]
+const NAME_LABELS = vocabulary.name
 
 export interface MeasuredColumn {
   field: number

@@ -1,4 +1,6 @@
 /** What the columns of a series are: quantities of the forecast, in the units of the contract. */
+import labels from './labels.json' with { type: 'json' }
+import { conversionOf } from '../reading/units.ts'
 import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName } from '../../sea/records.ts'
 import type { FileReport } from '../source.ts'
 import { MEASURES } from '../../sea/columns.ts'
@@ -20,41 +22,7 @@ export interface Quantity {
  * convention, the preferred ones first. Peak periods come before mean periods, since `period` is that of the
  * dominant waves.
  */
-const LABELS: { readonly [name in ForecastName]: readonly string[] } = {
-  waveHeight: ['wave_height', 'hs', 'swh', 'htsgw', 'thgt', 'vhm0', 'sea_surface_wave_significant_height'],
-  wavePeriod: [
-    'wave_period',
-    'tp',
-    'perpw',
-    'tper',
-    'vtpk',
-    'sea_surface_wave_period_at_variance_spectral_density_maximum',
-    't01',
-    'vtm10',
-    't02',
-    'vtm02',
-    'sea_surface_wave_mean_period',
-  ],
-  waveDirection: ['wave_direction', 'dir', 'dirpw', 'tdir', 'vmdr', 'sea_surface_wave_from_direction'],
-  swellHeight: [
-    'swell_wave_height',
-    'swell',
-    'shgt',
-    'vhm0_sw1',
-    'sea_surface_swell_wave_significant_height',
-  ],
-  swellPeriod: ['swell_wave_period', 'swper', 'sper', 'vtm01_sw1', 'sea_surface_swell_wave_period'],
-  swellDirection: [
-    'swell_wave_direction',
-    'swdir',
-    'sdir',
-    'vmdr_sw1',
-    'sea_surface_swell_wave_from_direction',
-    'sea_surface_swell_wave_to_direction',
-  ],
-  windSpeed: ['wind_speed_10m', 'windspeed_10m', 'wind_speed'],
-  windDirection: ['wind_direction_10m', 'winddirection_10m', 'wind_from_direction', 'wind_to_direction'],
-}
+const LABELS: { readonly [name in ForecastName]: readonly string[] } = labels
 
 /** The wind's eastward and northward parts. */
 const EASTWARD = ['ugrd10m', 'ugrd', 'u10', 'eastward_wind']
@@ -66,43 +34,14 @@ export function isKnownLabel(label: string): boolean {
   return KNOWN_LABELS.has(label.toLowerCase())
 }
 
-const METRES = { m: 1, metre: 1, metres: 1, meter: 1, meters: 1, ft: 0.3048, foot: 0.3048, feet: 0.3048 }
-const SECONDS = { s: 1, sec: 1, second: 1, seconds: 1 }
-const DEGREES = { '°': 1, deg: 1, degree: 1, degrees: 1, degrees_true: 1, degree_true: 1 }
-
-const KILOMETRES_PER_HOUR = {
-  'km/h': 1,
-  'km h-1': 1,
-  'm/s': 3.6,
-  'm s-1': 3.6,
-  'm s**-1': 3.6,
-  'm.s-1': 3.6,
-  kn: 1.852,
-  kt: 1.852,
-  knot: 1.852,
-  knots: 1.852,
-  mph: 1.609344,
-  'mp/h': 1.609344,
-  'mi/h': 1.609344,
-}
-
 /**
  * The factor from the file's unit to the contract's, or null for an unknown unit. A missing unit is the
  * contract's, except for speeds.
  */
 function factorOf(name: ForecastName, unit: string): number | null {
-  const measured = MEASURES[FORECAST_MEASURES[name]].unit
-  const factors: { readonly [unit: string]: number } =
-    measured === 'm'
-      ? METRES
-      : measured === 's'
-        ? SECONDS
-        : measured === 'degree'
-          ? DEGREES
-          : KILOMETRES_PER_HOUR
-  const key = unit.trim().toLowerCase()
-  if (key === '') return measured === 'km/h' ? null : 1
-  return Object.hasOwn(factors, key) ? factors[key] : null
+  const measure = FORECAST_MEASURES[name]
+  if (unit.trim() === '') return MEASURES[measure].unit === 'km/h' ? null : 1
+  return conversionOf(measure, unit)?.factor ?? null
 }
 
 /**

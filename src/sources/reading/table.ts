@@ -1,4 +1,5 @@
 /** Tables of separated text, line by line: their header, their cells by column name, and their faults. */
+import usualLabels from './usual-labels.json' with { type: 'json' }
 import { BuildError } from '../../system/build-error.ts'
 import {
   cleanName,
@@ -159,41 +160,7 @@ export function identifiedPlaceOf(cell: Cell, what: string): (NamedPlace & { ide
 }
 
 /** What others call our columns, lower case. */
-const USUAL_LABELS: { readonly [label: string]: string } = {
-  lon: 'lng',
-  long: 'lng',
-  longitude: 'lng',
-  latitude: 'lat',
-  id: 'identifier',
-  station: 'identifier',
-  station_id: 'identifier',
-  source_identifier: 'identifier',
-  buoy: 'identifier',
-  network: 'source',
-  date: 'time',
-  datetime: 'time',
-  timestamp: 'time',
-  hs: 'significant_height',
-  hm0: 'significant_height',
-  swh: 'significant_height',
-  wvht: 'significant_height',
-  significient_height: 'significant_height',
-  significant_wave_height: 'significant_height',
-  hmax: 'maximum_height',
-  max_height: 'maximum_height',
-  wave_period: 'period',
-  tp: 'peak_period',
-  dpd: 'peak_period',
-  wave_direction: 'direction',
-  mwd: 'direction',
-  wtmp: 'water_temperature',
-  sst: 'water_temperature',
-  wspd: 'wind_speed',
-  wdir: 'wind_direction',
-  gust: 'gust_speed',
-  gst: 'gust_speed',
-  tz: 'timezone',
-}
+const USUAL_LABELS: { readonly [label: string]: string } = usualLabels
 
 /**
  * What is wrong with the names of the columns, or null. An unknown name is more likely misspelt than meant to

@@ -97,9 +97,12 @@ function normal(unit: string): string {
     .replace(/^° ([cf])$/, '°$1')
 }
 
-/** Whether values of the measure can be read in this unit. */
-function isKnownUnit(measure: MeasureName, unit: string): boolean {
-  return Object.hasOwn(CONVERSIONS[MEASURES[measure].unit], normal(unit))
+/** How values in a unit become the measure's; null for an unknown unit. */
+export function conversionOf(measure: MeasureName, unit: string): Conversion | null {
+  const conversions = CONVERSIONS[MEASURES[measure].unit]
+  if (!Object.hasOwn(conversions, normal(unit))) return null
+  const conversion = conversions[normal(unit)]
+  return typeof conversion === 'number' ? { factor: conversion, offset: 0 } : conversion
 }
 
 /** How the values of one column of a table become codes of a measure. */
@@ -132,14 +135,12 @@ export function valueColumn(
   unit: string,
   { missing = [], goesTo = false }: ValueOptions = {},
 ): ValueColumn | null {
-  if (!isKnownUnit(name, unit)) return null
+  const conversion = conversionOf(name, unit)
+  if (conversion === null) return null
   const { scale, min, max, unit: measured } = MEASURES[name]
-  const conversion = CONVERSIONS[measured][normal(unit)]
-  const { factor, offset } = typeof conversion === 'number' ? { factor: conversion, offset: 0 } : conversion
   return {
     name,
-    factor,
-    offset,
+    ...conversion,
     turn: goesTo ? 180 : 0,
     missing,
     scale,
