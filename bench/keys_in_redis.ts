@@ -1,11 +1,10 @@
 /**
  * Keys in Redis under load: `node --import tsx bench/keys_in_redis.ts [--keys=100000] [--servers=2]
- * [--seconds=10] [--deltas=1000]`, after `npm run build`. Starts a Redis and servers of its own on loopback,
+ * [--seconds=10]`, after `npm run build`. Starts a Redis and servers of its own on loopback,
  * and prints how long a start takes, what memory it needs, how long requests take without and with changes of
  * keys, and how soon a key that ends is refused everywhere, with publication and by the poll alone.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { randomInt } from 'node:crypto'
 import { mkdtempSync, rmSync, readFileSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -13,8 +12,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { redisStore, type KeyStore } from '../src/access/key-store.ts'
-import { hashOf } from '../src/access/key-text.ts'
+import { hashOf, issued, withQuota, type IssuedKey } from '../src/access/key-records.ts'
+import { KeysInRedis } from '../src/access/keys-redis.ts'
 import { parseAddress } from '../src/redis/address.ts'
 import { RedisConnection } from '../src/redis/connection.ts'
 import { runCliWell } from '../scripts/live_server.ts'
@@ -24,18 +23,10 @@ const { values } = parseArgs({
     keys: { type: 'string', default: '100000' },
     servers: { type: 'string', default: '2' },
     seconds: { type: 'string', default: '10' },
-    deltas: { type: 'string', default: '1000' },
     port: { type: 'string', default: '16399' },
-    'only-changes': { type: 'boolean', default: false },
   },
 })
-const [COUNT, SERVERS, SECONDS, DELTAS, PORT] = [
-  values.keys,
-  values.servers,
-  values.seconds,
-  values.deltas,
-  values.port,
-].map(Number)
+const [COUNT, SERVERS, SECONDS, PORT] = [values.keys, values.servers, values.seconds, values.port].map(Number)
 const ADDRESS = `redis://127.0.0.1:${PORT}/0`
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-keys-bench-'))
@@ -120,15 +111,11 @@ function shown({ times, wrong }: { times: number[]; wrong: number }): string {
   return `${times.length} answers, ${wrong} wrong, ms p50 ${at(0.5)}, p99 ${at(0.99)}, p99.9 ${at(0.999)}, worst ${at(1)}`
 }
 
-async function revoke(store: KeyStore, servers: Server[], what: string): Promise<void> {
+async function revoke(store: KeysInRedis, servers: Server[], what: string): Promise<void> {
   const waits: number[] = []
   const agent = new Agent({ keepAlive: true })
   for (let round = 0; round < 5; round++) {
-    const { record, key } = await store.issue({
-      owner: `${what} ${round}`,
-      now: Date.now() / 1000,
-      quota: 1_000_000,
-    })
+    const { record, key } = await issue(store, `${what} ${round}`)
     while (
       (await Promise.all(servers.map(({ port }) => ask(agent, port, key)))).some((status) => status !== 200)
     )
@@ -147,7 +134,7 @@ async function revoke(store: KeyStore, servers: Server[], what: string): Promise
   )
 }
 
-function open(): KeyStore {
+function open(): KeysInRedis {
   const connection = new RedisConnection({
     address: parseAddress(ADDRESS),
     tls: { authorities: null, own: null },
@@ -155,7 +142,7 @@ function open(): KeyStore {
     clock: () => Date.now() / 1000,
     random: () => 0.5,
   })
-  return redisStore(connection, print)
+  return new KeysInRedis(connection, print)
 }
 
 async function main(): Promise<void> {
@@ -177,10 +164,7 @@ async function main(): Promise<void> {
   let from = performance.now()
   await runCliWell(['keys', 'import', `${folder}/keys.json`, '--keys', ADDRESS])
   print(`keys import of ${COUNT} keys: ${(performance.now() - from).toFixed(0)} ms`)
-  const { key } =
-    COUNT < 100_000
-      ? await store.issue({ owner: 'load', quota: 2 ** 30, now: Date.now() / 1000 })
-      : await makeRoom(store)
+  const { key } = COUNT < 100_000 ? await issue(store, 'load') : await makeRoom(store)
   for (const [what, place] of [
     ['no keys', `${folder}/none.json`],
     ['a file of all keys', `${folder}/keys.json`],
@@ -200,22 +184,11 @@ async function main(): Promise<void> {
     )
   }
   print(`no changes: ${shown(await load(servers, key, SECONDS))}`)
-  // In a process of its own: this one measures.
-  const changing = spawn(
-    process.execPath,
-    [...process.execArgv, ...process.argv.slice(1), '--only-changes'],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  )
-  children.push(changing)
-  let changes = 0
-  changing.stdout.on('data', (bytes: Buffer) => (changes += bytes.length))
-  await once(changing.stdout, 'data')
-  const before = changes
-  print(
-    `with changes: ${shown(await load(servers, key, SECONDS))}; ${((changes - before) / SECONDS).toFixed(0)} changes a second`,
-  )
-  await revoke(store, servers, 'during changes')
-  changing.kill()
+  const changing = new AbortController()
+  const changes = change(store, changing.signal)
+  print(`with changes: ${shown(await load(servers, key, SECONDS))}`)
+  changing.abort()
+  print(`changes a second: ${((await changes) / SECONDS).toFixed(1)}`)
   print(`resident afterwards: ${servers.map(({ pid }) => residentMiB(pid).toFixed(0)).join(', ')} MiB`)
   const background = load(servers, key, SECONDS)
   await revoke(store, servers, 'under load')
@@ -239,27 +212,28 @@ function runRedisCli(...words: string[]): Promise<void> {
   return new Promise((resolve) => child.once('close', () => resolve()))
 }
 
-/** Changes quotas until it is ended, and writes a character for each. */
-async function change(): Promise<void> {
-  const store = open()
-  for (;;) {
-    const next = sleep(50)
-    const batch = Array.from({ length: Math.max(1, Math.round(DELTAS / 20)) }, () =>
-      store.setQuota(`k_${String(randomInt(Math.floor(COUNT * 0.9))).padStart(10, '0')}`, randomInt(1, 1000)),
-    )
-    process.stdout.write('.'.repeat((await Promise.allSettled(batch)).length))
-    await next
+function issue(store: KeysInRedis, owner: string): Promise<IssuedKey> {
+  return store.change((records) => issued(records, { owner, quota: 2 ** 30, now: Date.now() / 1000 }))
+}
+
+/** Changes quotas, one after the other. @returns how many */
+async function change(store: KeysInRedis, signal: AbortSignal): Promise<number> {
+  let count = 0
+  for (; !signal.aborted; count++) {
+    const id = `k_${String(randomInt(Math.floor(COUNT * 0.9))).padStart(10, '0')}`
+    await store.change((records) => withQuota(records, id, randomInt(1, 1000)))
   }
+  return count
 }
 
 /** A full set takes one more key only when others end. */
-async function makeRoom(store: KeyStore): Promise<{ key: string }> {
+async function makeRoom(store: KeysInRedis): Promise<{ key: string }> {
   for (let at = 0; at < 30; at++) await store.revoke(`k_${String(COUNT - 1 - at).padStart(10, '0')}`)
-  return store.issue({ owner: 'load', quota: 2 ** 30, now: Date.now() / 1000 })
+  return issue(store, 'load')
 }
 
 try {
-  await (values['only-changes'] ? change() : main())
+  await main()
 } finally {
   for (const child of children) child.kill('SIGKILL')
   await sleep(200)

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { issueKey } from '../src/access/keys.ts'
+import { issueKey } from '../src/access/keys-file.ts'
 import { shippedNodeOptions } from './node_options.ts'
 
 const CLI = fileURLToPath(new URL('../dist/cli.js', import.meta.url))

@@ -7,7 +7,7 @@ import { Agent, request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { issueKey } from '../src/access/keys.ts'
+import { issueKey } from '../src/access/keys-file.ts'
 
 const CLI = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
 const START_MS = 300_000
@@ -55,19 +55,14 @@ export interface Run {
 interface RunRecord {
   counts: Counts
   took: number[]
-  refusedAt: number[]
-  /** When the last call that was admitted began. */
-  lastAdmittedFrom: number
 }
 
 interface Counts {
   admitted: number
-  /**
-   * Refused until the end of the hour; of them, before the quota was used up: a call that began after the
-   * refusal came was admitted. Answers of several servers may come in another order than they were made in.
-   */
+  /** Admitted before the first answer that refused, be it for a second. */
+  beforeRefusal: number
+  /** Refused until the end of the hour. */
   refused: number
-  refusedEarly: number
   /** Refused for a second, and 503. */
   putOff: number
   unavailable: number
@@ -179,8 +174,8 @@ export class QuotaFleet {
     if (rest < LEAST_REST_S) await sleep((rest + 1) * 1000)
     const key = await this.newKey(quota)
     const before = await this.statuses()
-    const counts = { admitted: 0, refused: 0, refusedEarly: 0, putOff: 0, unavailable: 0, failed: 0 }
-    const record: RunRecord = { counts, took: [], refusedAt: [], lastAdmittedFrom: 0 }
+    const counts = { admitted: 0, beforeRefusal: 0, refused: 0, putOff: 0, unavailable: 0, failed: 0 }
+    const record: RunRecord = { counts, took: [] }
     const calls: Promise<void>[] = []
     const pending = [...events]
     const from = performance.now()
@@ -198,8 +193,7 @@ export class QuotaFleet {
       await sleep(2)
     }
     await Promise.all(calls)
-    const { took, refusedAt, lastAdmittedFrom } = record
-    counts.refusedEarly = refusedAt.filter((time) => time < lastAdmittedFrom).length
+    const { took } = record
     const statuses = await this.statuses()
     const after = sumsOf(statuses)
     // Of those that are alive at the end.
@@ -234,16 +228,14 @@ export class QuotaFleet {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const from = performance.now()
       const { status, wait } = await this.#call(choose().port, key)
-      const at = performance.now()
-      record.took.push(at - from)
+      record.took.push(performance.now() - from)
       if (status === 200) {
         counts.admitted++
-        record.lastAdmittedFrom = Math.max(record.lastAdmittedFrom, from)
+        if (counts.refused + counts.putOff === 0) counts.beforeRefusal++
       } else if (status === 503) counts.unavailable++
       else if (status !== 429) counts.failed++
       else if (wait !== '1') {
         counts.refused++
-        record.refusedAt.push(at)
       } else {
         counts.putOff++
         if (!patient) return

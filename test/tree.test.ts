@@ -368,7 +368,7 @@ test('Arguments, environment and exit code belong to the commands.', () => {
 test('Nothing is left to chance but ids of requests, keys, temporary names and the moment of a scheduled build.', () => {
   assert.deepEqual(filesWith(/Math\.random/), ['src/commands/surroundings.ts'])
   assert.deepEqual(filesWith(/randomUUID|randomBytes|getRandomValues/), [
-    'src/access/key-text.ts',
+    'src/access/key-records.ts',
     'src/builds.mjs',
     'src/serving/reply.ts',
     'src/system/random-name.ts',

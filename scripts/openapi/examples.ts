@@ -12,7 +12,7 @@ import {
   type ExampleAnswers,
   type Refused,
 } from '../../src/openapi/operations.ts'
-import { issueKey } from '../../src/access/keys.ts'
+import { issueKey } from '../../src/access/keys-file.ts'
 import type { Format } from '../../src/answers/shape.ts'
 import { OPERATIONS } from '../../src/routes.ts'
 import type { Live } from '../live_server.ts'

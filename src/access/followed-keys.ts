@@ -4,34 +4,20 @@
  */
 import type { RedisConnection } from '../redis/connection.ts'
 import { RedisFault } from '../redis/fault.ts'
-import { MAX_KEYS, type KeyRecord } from './keys-file.ts'
+import { MAX_KEYS, recordOf, type KeyRecord } from './key-records.ts'
 import type { KeysCopy } from './keys-copy.ts'
-import {
-  KeysTable,
-  NOTHING,
-  RedisKeysError,
-  shownId,
-  type Change,
-  type Cursor,
-  type SetState,
-} from './keys-table.ts'
+import { KeysReader, RedisKeysError, shownId, type KeysState, type KeyVersion } from './keys-redis.ts'
 
-/** A change has to be in force within a second; with publication it is within some milliseconds. */
-const LOOK_INTERVAL_MS = 200
+/** With what it takes to hand changes on, a key that ends is refused within two seconds. */
+const LOOK_INTERVAL_MS = 1000
 /**
  * Between two looks that are asked for by publication: a burst of changes is taken over in batches. With many
  * keys a batch may take longer; the pause is in proportion.
  */
 const LEAST_PAUSE_MS = 20
-const PAUSE_SHARE = 20
-/** Newest changes that are remembered, to find the last one that a lagging copy of the database has, too. */
-const RECENT_CHANGES = 10_000
-
-/** What happened to one key. */
-export interface KeyChange {
-  readonly before: KeyRecord | null
-  readonly after: KeyRecord | null
-}
+const PAUSE_SHARE = 10
+/** Versions that are remembered as seen. Redis remembers fewer changes. */
+const MOST_SEEN = 10_000
 
 export interface FollowerOptions {
   readonly connection: RedisConnection
@@ -40,7 +26,6 @@ export interface FollowerOptions {
   /** File of the copy, for messages. */
   readonly copyPath: string
   readonly onSet: (records: ReadonlyMap<string, KeyRecord>) => void
-  readonly onChanges: (changes: readonly KeyChange[], records: ReadonlyMap<string, KeyRecord>) => void
   /** One line for the operator. */
   readonly log: (line: string) => void
 }
@@ -49,13 +34,19 @@ export class FollowedKeys {
   /** Resolves when it is known which keys there are: from Redis, or from the copy. */
   readonly known: Promise<void>
   readonly #options: FollowerOptions
-  readonly #table: KeysTable
+  readonly #reader: KeysReader
   readonly #timer: NodeJS.Timeout
   #resolveKnown: () => void = () => {}
   #isKnown = false
   #records = new Map<string, KeyRecord>()
-  #cursor: Cursor = NOTHING
-  #recent: { version: number; stamp: string }[] = []
+  /** The set in force; empty before anything is known. */
+  #set = ''
+  /** The newest change that is in force. */
+  #last: KeyVersion = { id: '', version: 0 }
+  /** The state that Redis had when all was in force. */
+  #text = ''
+  /** Versions of changes that are in force. */
+  #seen = new Set<number>()
   #isForked = false
   /** Why Redis's keys are not taken over, as a sentence for the operator. */
   #problem: string | null = null
@@ -68,30 +59,32 @@ export class FollowedKeys {
   constructor(options: FollowerOptions) {
     const { connection, copy } = options
     this.#options = options
-    this.#table = new KeysTable(connection)
+    this.#reader = new KeysReader(connection)
     this.known = new Promise((resolve) => (this.#resolveKnown = resolve))
     if (copy !== null) {
       this.#records = new Map(copy.records.map((record) => [record.id, record]))
-      this.#cursor = copy.cursor
-      this.#recent = [...copy.recent]
+      this.#set = copy.set
+      this.#last = copy.last
+      this.#seen = new Set(copy.seen)
       this.#isForked = copy.isForked
       options.onSet(this.#records)
       this.#setKnown()
     }
     const look = (): void => void this.#look()
     // Without publication the poll finds everything, a little later.
-    void connection.subscribe(this.#table.channel, look)
+    void connection.subscribe(this.#reader.channel, look)
     connection.onReady(look)
     this.#timer = setInterval(look, LOOK_INTERVAL_MS).unref()
   }
 
   /** What a file has to keep for a start without Redis; null while nothing is known. */
   copy(): KeysCopy | null {
-    if (this.#cursor.generation === '') return null
+    if (this.#set === '') return null
     return {
       records: [...this.#records.values()],
-      cursor: this.#cursor,
-      recent: this.#recent,
+      set: this.#set,
+      last: this.#last,
+      seen: [...this.#seen],
       isForked: this.#isForked,
     }
   }
@@ -104,12 +97,11 @@ export class FollowedKeys {
 
   /** For `/status`. */
   status(): object {
-    const { generation, version } = this.#cursor
     return {
       store: 'redis',
       count: this.#records.size,
-      version,
-      generation: generation === '' ? null : generation,
+      version: this.#last.version,
+      generation: this.#set === '' ? null : this.#set,
       problem: this.#problem,
       redis_lost_changes: this.#isForked,
       unreadable_records: this.#broken.size,
@@ -134,85 +126,61 @@ export class FollowedKeys {
       await this.#update()
     } catch (error) {
       this.#meet(error)
-    } finally {
-      this.#isLooking = false
     }
-    if (this.#isAskedAgain) setTimeout(() => void this.#look(), this.#pauseMs).unref()
+    // Changes that follow each other are taken over together.
+    await new Promise((resolve) => setTimeout(resolve, this.#pauseMs).unref())
+    this.#isLooking = false
+    if (this.#isAskedAgain) void this.#look()
   }
 
   /** The connection reports what concerns it as a whole; the rest is reported here. */
   #meet(error: unknown): void {
-    const { name } = this.#table
+    const { place } = this.#reader
     if (error instanceof RedisKeysError) this.#enter(error.message)
     else if (!(error instanceof RedisFault)) {
       // A fault of the program must not end a server that has good keys.
-      this.#enter(`${name}: fault: ${error instanceof Error ? error.stack : String(error)}`)
+      this.#enter(`${place}: fault: ${error instanceof Error ? error.stack : String(error)}`)
     } else if (error.kind === 'forbidden' || error.kind === 'refused')
-      this.#enter(`${name}: ${error.message}`)
+      this.#enter(`${place}: ${error.message}`)
   }
 
   async #update(): Promise<void> {
-    const found = await this.#table.changes(this.#cursor)
+    const state = await this.#reader.state()
     if (this.#isClosed) return
-    switch (found.kind) {
-      case 'empty':
-        return this.#onEmpty()
-      case 'same':
-        return this.#enter(null)
-      case 'changes':
-        return this.#apply(found.changes, found.state)
-      case 'other':
-        return this.#onOther(found.state)
-      case 'lost':
-        return this.#rejoin(found.state)
-    }
-  }
-
-  #onEmpty(): void {
-    const { name } = this.#table
-    if (this.#cursor.generation === '') {
+    const { place } = this.#reader
+    if (state.set === '') {
+      if (this.#set !== '') return this.#enter(`${place}: holds no keys any more; ${this.#inForce()}`)
       if (!this.#isKnown) {
         this.#options.log(
-          `warning: no keys in ${name}: every keyed operation answers 401 until "keys issue --keys ${name}" issues one`,
+          `warning: no keys in ${place}: every keyed operation answers 401 until "keys issue --keys ${place}" issues one`,
         )
       }
-      this.#setKnown()
-      return
+      return this.#setKnown()
     }
-    this.#enter(`${name}: holds no keys any more; ${this.#inForce()}`)
-  }
-
-  /**
-   * A set that an import began is meant to be taken; one that began by itself took the place of lost keys.
-   */
-  async #onOther(state: SetState): Promise<void> {
-    if (this.#cursor.generation === '' || state.origin === 'imported') return this.#readAll(state)
+    if (state.text === this.#text) return this.#enter(null)
+    if (state.set === this.#set) return this.#follow(state)
+    // A set that an import began is meant to be taken; one that began by itself took the place of lost keys.
+    if (this.#set === '' || state.origin === 'imported') return this.#readAll(state)
     this.#enter(
-      `${this.#table.name}: holds another set of keys (${state.count}, begun by "keys issue"), which is not taken; ${this.#inForce()}`,
+      `${place}: holds another set of keys, begun by "keys issue", which is not taken; ${this.#inForce()}`,
     )
   }
 
   #inForce(): string {
     const { copyPath } = this.#options
-    return `the last good ones (${this.#records.size}, version ${this.#cursor.version}) stay in force until "keys import ${copyPath} --keys ${this.#table.name}" puts them back or another file is imported`
+    return `the last good ones (${this.#records.size}) stay in force until "keys import ${copyPath} --keys ${this.#reader.place}" puts them back or another file is imported`
   }
 
-  async #readAll(state: SetState): Promise<void> {
-    const { name } = this.#table
-    if (state.count > MAX_KEYS)
-      return this.#enter(`${name}: holds ${state.count} keys; ${MAX_KEYS} are the most`)
-    const records = new Map<string, KeyRecord>()
-    const broken: string[] = []
-    for (let cursor = '0'; ;) {
-      const page = await this.#table.page(state.generation, cursor)
-      // It was replaced meanwhile: the next look begins anew.
-      if (page === null || this.#isClosed) return
-      for (const record of page.records) records.set(record.id, record)
-      broken.push(...page.broken)
-      if (records.size > MAX_KEYS) return this.#enter(`${name}: holds more than ${MAX_KEYS} keys`)
-      cursor = page.cursor
-      if (cursor === '0') break
-    }
+  async #readAll(state: KeysState): Promise<void> {
+    const { place } = this.#reader
+    // Before the records: what changes meanwhile is looked at again.
+    const newest = await this.#reader.allNewest()
+    const found = await this.#reader.everything()
+    const { set } = await this.#reader.state()
+    // It was replaced meanwhile: the next look begins anew.
+    if (set !== state.set || this.#isClosed) return void (this.#isAskedAgain = true)
+    if (found === null) return this.#enter(`${place}: holds more than ${MAX_KEYS} keys`)
+    const { records, broken } = found
     this.#broken.clear()
     for (const id of broken) {
       const last = this.#records.get(id)
@@ -220,73 +188,90 @@ export class FollowedKeys {
       this.#reportBroken(id, last !== undefined)
     }
     this.#records = records
-    this.#cursor = state
-    this.#recent = [{ version: state.version, stamp: state.stamp }]
+    this.#set = state.set
+    this.#last = newest[0] ?? { id: '', version: state.version }
+    this.#text = state.text
+    this.#seen = new Set(newest.map(({ version }) => version).toReversed())
     this.#isForked = false
-    this.#options.onSet(records)
+    this.#hand()
     this.#setKnown()
     this.#enter(null)
-    // What changed while the records were read, is in the log.
     this.#isAskedAgain = true
   }
 
-  #apply(changes: readonly Change[], state: SetState): void {
-    const applied: KeyChange[] = []
-    for (const { id, record, isBroken, version, stamp } of changes) {
-      this.#recent.push({ version, stamp })
-      if (id === '') continue
-      const before = this.#records.get(id) ?? null
-      if (isBroken) {
-        this.#reportBroken(id, before !== null)
-        continue
+  /** Takes over the changes that were not seen. They are newer than all that were. */
+  async #follow(state: KeysState): Promise<void> {
+    const changes = new Map<string, number>()
+    let known: number | null = null
+    for (let from = 0; known === null;) {
+      const page = await this.#reader.newest(from)
+      for (const { id, version } of page) {
+        if (this.#seen.has(version)) {
+          known = version
+          break
+        }
+        changes.set(id, Math.max(version, changes.get(id) ?? 0))
       }
-      this.#broken.delete(id)
-      if (record !== null && before === null && this.#records.size >= MAX_KEYS) {
-        return this.#enter(`${this.#table.name}: holds more than ${MAX_KEYS} keys`)
-      }
-      if (record === null) this.#records.delete(id)
-      else this.#records.set(id, record)
-      applied.push({ before, after: record })
+      from += page.length
+      if (page.length === 0) break
     }
-    const last = changes.at(-1)
-    if (last === undefined) return
-    if (this.#recent.length > 2 * RECENT_CHANGES) this.#recent = this.#recent.slice(-RECENT_CHANGES)
-    this.#cursor = { generation: state.generation, version: last.version, stamp: last.stamp }
-    const from = performance.now()
-    this.#options.onChanges(applied, this.#records)
-    const took = performance.now() - from
-    this.#pauseMs = Math.min(LOOK_INTERVAL_MS, Math.max(LEAST_PAUSE_MS, took * PAUSE_SHARE))
-    this.#isAskedAgain ||= last.version < state.version
+    const { place } = this.#reader
+    const { copyPath } = this.#options
+    if (known === null) {
+      if ([...changes.values()].every((version) => version > this.#last.version)) return this.#readAll(state)
+      return this.#enter(
+        `${place}: holds another history of the same keys, which is not taken; ${this.#inForce()}`,
+      )
+    }
+    // A copy that took over lacks the newest changes. They stay in force here: one may have ended a key.
+    const isLost = known < this.#last.version && !changes.has(this.#last.id)
+    if (isLost && !this.#isForked) {
+      this.#isForked = true
+      this.#options.log(
+        `warning: ${place}: has lost the newest changes of keys, as a copy that lags does when it takes over; they stay in force here, and "keys import ${copyPath} --replace --keys ${place}" puts them back`,
+      )
+    }
+    if (!(await this.#apply([...changes.keys()]))) return
+    for (const version of [...changes.values()].toReversed()) this.#seen.add(version)
+    if (this.#seen.size > 2 * MOST_SEEN) this.#seen = new Set([...this.#seen].slice(-MOST_SEEN))
+    const [newest] = changes
+    if (newest !== undefined) this.#last = { id: newest[0], version: newest[1] }
+    else if (isLost) this.#last = { id: '', version: known }
+    this.#text = state.text
+    if (changes.size > 0 || isLost) this.#hand()
     this.#enter(null)
   }
 
-  /**
-   * The log of the database does not have the change that was seen last. Either so much has changed meanwhile
-   * that it is gone from the log, or a copy took over that lacks the newest changes. Those stay in force
-   * here: one may have ended a key. What changed on the copy since is applied to them.
-   */
-  async #rejoin(state: SetState): Promise<void> {
-    const tail = await this.#table.tail()
-    const oldest = tail.at(-1)
-    if (oldest !== undefined && oldest.version > this.#cursor.version) return this.#readAll(state)
-    const stamps = new Map(this.#recent.map(({ version, stamp }) => [version, stamp]))
-    const common = tail.find(({ version, stamp }) => stamps.get(version) === stamp)
-    const { name } = this.#table
-    const { copyPath } = this.#options
-    if (common === undefined) {
-      return this.#enter(
-        `${name}: holds another history of the same keys, which is not taken; ${this.#inForce()}`,
-      )
+  /** @returns false where the records would become too many */
+  async #apply(ids: readonly string[]): Promise<boolean> {
+    const records = new Map(this.#records)
+    for (let at = 0; at < ids.length; at += 500) {
+      const some = ids.slice(at, at + 500)
+      const texts = await this.#reader.texts(some)
+      for (const [i, id] of some.entries()) {
+        const text = texts[i]
+        const record = text === null ? null : recordOf(text)
+        if (text !== null && record?.id !== id) this.#reportBroken(id, records.has(id))
+        else {
+          this.#broken.delete(id)
+          if (record === null) records.delete(id)
+          else records.set(id, record)
+        }
+      }
     }
-    const lost = this.#cursor.version - common.version
-    this.#options.log(
-      `warning: ${name}: has lost the last ${lost} ${lost === 1 ? 'change' : 'changes'} of keys, as a copy that lags does when it takes over; they stay in force here, and "keys import ${copyPath} --replace --keys ${name}" puts them back`,
-    )
-    this.#isForked = true
-    this.#recent = this.#recent.filter(({ version }) => version <= common.version)
-    this.#cursor = { generation: this.#cursor.generation, ...common }
-    this.#options.onChanges([], this.#records)
-    this.#isAskedAgain = true
+    if (records.size > MAX_KEYS) {
+      this.#enter(`${this.#reader.place}: holds more than ${MAX_KEYS} keys`)
+      return false
+    }
+    this.#records = records
+    return true
+  }
+
+  #hand(): void {
+    const from = performance.now()
+    this.#options.onSet(this.#records)
+    const took = performance.now() - from
+    this.#pauseMs = Math.min(LOOK_INTERVAL_MS, Math.max(LEAST_PAUSE_MS, took * PAUSE_SHARE))
   }
 
   #reportBroken(id: string, isInForce: boolean): void {
@@ -295,7 +280,7 @@ export class FollowedKeys {
     if (this.#broken.size < MAX_KEYS) this.#broken.add(id)
     if (this.#broken.size > 1) return
     this.#options.log(
-      `warning: ${this.#table.name}: the record of ${shownId(id)} cannot be read: ${isInForce ? 'its last good form stays in force' : 'it is passed over'}; "keys revoke" ends it (/status counts further ones)`,
+      `warning: ${this.#reader.place}: the record of ${shownId(id)} cannot be read: ${isInForce ? 'its last good form stays in force' : 'it is passed over'}; "keys revoke" ends it (/status counts further ones)`,
     )
   }
 
@@ -304,11 +289,8 @@ export class FollowedKeys {
     const had = this.#problem !== null
     this.#problem = problem
     if (problem !== null) this.#options.log(`warning: ${problem}`)
-    else if (had) {
-      this.#options.log(
-        `${this.#table.name}: keys are followed again, ${this.#records.size} of version ${this.#cursor.version}`,
-      )
-    }
+    else if (had)
+      this.#options.log(`${this.#reader.place}: keys are followed again, ${this.#records.size} of them`)
   }
 
   #setKnown(): void {

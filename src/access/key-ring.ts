@@ -3,7 +3,7 @@
  * requests.
  */
 import { hash } from 'node:crypto'
-import { KEY_LENGTH, KEY_PREFIX } from './key-text.ts'
+import { KEY_LENGTH, KEY_PREFIX } from './key-records.ts'
 
 /** A key as the serving threads need it. */
 export interface KeyEntry {
@@ -44,74 +44,9 @@ function digest(text: string): void {
 }
 
 /**
- * Changes a ring in place; for the main thread. A copy for each change would do as well, but with 100,000
- * keys it takes 15 MB: at 10 a second, requests waited 100 ms for the garbage collection of their threads.
- *
- * Threads read a ring while it is changed. A key that ends leaves its row taken, with a hash that no key has,
- * so lookups of others go on over it, and a thread that has found the row already still finds the slot and
- * the quota. No other key gets that row. A new key's row counts only once its quota is there, which is
- * written last.
- */
-export class RingEditor {
-  readonly #words: Int32Array
-  readonly #ids: Buffer
-  readonly #mask: number
-  /** Rows that are not empty. */
-  #taken = 0
-
-  constructor(buffer: SharedArrayBuffer) {
-    this.#words = new Int32Array(buffer)
-    const rows = this.#words.length / (ROW_WORDS + ID_WORDS)
-    this.#ids = Buffer.from(buffer, rows * ROW_WORDS * Int32Array.BYTES_PER_ELEMENT)
-    this.#mask = rows - 1
-    for (let row = 0; row < rows; row++) if (this.#words[row * ROW_WORDS + QUOTA] !== 0) this.#taken++
-  }
-
-  /** Whether so many keys more leave a third of the rows empty; lookups get slow beyond. */
-  hasRoom(keys: number): boolean {
-    return (this.#taken + keys) * 3 <= (this.#mask + 1) * 2
-  }
-
-  insert({ id, hash, slot, quota }: KeyEntry): void {
-    const words = this.#words
-    const bytes = Buffer.from(hash, 'hex')
-    let row = bytes.readInt32BE(0) & this.#mask
-    while (words[row * ROW_WORDS + QUOTA] !== 0) row = (row + 1) & this.#mask
-    this.#ids.write(id, row * ID_BYTES, ID_BYTES, 'latin1')
-    words[row * ROW_WORDS + SLOT] = slot
-    for (let word = 0; word < DIGEST_WORDS; word++)
-      words[row * ROW_WORDS + word] = bytes.readInt32BE(4 * word)
-    Atomics.store(words, row * ROW_WORDS + QUOTA, quota)
-    this.#taken++
-  }
-
-  /** Does nothing for a hash that is not there. */
-  end(hash: string): void {
-    const row = this.#find(hash)
-    if (row !== -1) this.#words.fill(0, row * ROW_WORDS, row * ROW_WORDS + DIGEST_WORDS)
-  }
-
-  /** Does nothing for a hash that is not there. */
-  setQuota(hash: string, quota: number): void {
-    const row = this.#find(hash)
-    if (row !== -1) Atomics.store(this.#words, row * ROW_WORDS + QUOTA, quota)
-  }
-
-  #find(hash: string): number {
-    const words = this.#words
-    const bytes = Buffer.from(hash, 'hex')
-    const digest = Array.from({ length: DIGEST_WORDS }, (_, word) => bytes.readInt32BE(4 * word))
-    for (let row = digest[0] & this.#mask; ; row = (row + 1) & this.#mask) {
-      if (words[row * ROW_WORDS + QUOTA] === 0) return -1
-      if (digest.every((word, at) => words[row * ROW_WORDS + at] === word)) return row
-    }
-  }
-}
-
-/**
  * An open hash table by the SHA-256 of the key; it holds no texts. The main thread builds it once, and a
- * serving thread takes it over by wrapping the buffer, whatever the number of keys. Keys of a file come as a
- * new ring with each change; those of Redis change in the ring ({@link RingEditor}).
+ * serving thread takes it over by wrapping the buffer, whatever the number of keys. Each change of the keys is
+ * a new ring.
  */
 export class KeyRing {
   readonly #words: Int32Array
@@ -123,8 +58,17 @@ export class KeyRing {
     const words = new Int32Array(
       new SharedArrayBuffer(rows * (ROW_WORDS + ID_WORDS) * Int32Array.BYTES_PER_ELEMENT),
     )
-    const ring = new RingEditor(words.buffer)
-    for (const entry of entries) ring.insert(entry)
+    const ids = Buffer.from(words.buffer, rows * ROW_WORDS * Int32Array.BYTES_PER_ELEMENT)
+    for (const { id, hash, slot, quota } of entries) {
+      const digest = Buffer.from(hash, 'hex')
+      let row = digest.readInt32BE(0) & (rows - 1)
+      while (words[row * ROW_WORDS + QUOTA] !== 0) row = (row + 1) & (rows - 1)
+      for (let word = 0; word < DIGEST_WORDS; word++)
+        words[row * ROW_WORDS + word] = digest.readInt32BE(4 * word)
+      words[row * ROW_WORDS + SLOT] = slot
+      words[row * ROW_WORDS + QUOTA] = quota
+      ids.write(id, row * ID_BYTES, ID_BYTES, 'latin1')
+    }
     return words.buffer
   }
 

@@ -2,23 +2,37 @@
  * The last good keys from Redis in a private file, for a start without Redis. It is a keys file like any
  * other, so `keys import` and `--keys` take it; its first line says in addition where the keys come from.
  */
-import { closeSync, existsSync, readSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, readSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { openRegularFileSync } from '../system/files.ts'
 import { replaceFile } from '../system/replace-file.ts'
-import { KeysFileError, keysText, loadKeys, type KeyRecord } from './keys-file.ts'
-import type { Cursor } from './keys-table.ts'
+import type { KeyRecord } from './key-records.ts'
+import { KeysFileError, keysText, loadKeys } from './keys-file.ts'
+import type { KeyVersion } from './keys-redis.ts'
 
-/** Bytes. The first line has less: an address and {@link KEPT_STAMPS} stamps. */
+/** Bytes. The first line has less: an address and {@link KEPT_VERSIONS} versions. */
 const MAX_HEAD_BYTES = 16_384
 /** Newest changes that the file remembers, to find its place in a copy of the database that lags. */
-const KEPT_STAMPS = 100
-const STAMP_PATTERN = /^[0-9A-Za-z]{1,40}$/
+const KEPT_VERSIONS = 500
+const NAME_PATTERN = /^[0-9A-Za-z]{1,40}$/
+
+/** For the default folder of data, which may be missing. */
+const OWNER_ONLY = 0o700
+/**
+ * Writing a copy of 100,000 keys takes 0.3 s of the main thread, so it is written the less often the longer
+ * it takes.
+ */
+const LEAST_COPY_PAUSE_MS = 1000
+const LONGEST_COPY_PAUSE_MS = 60_000
+const COPY_SHARE = 50
 
 export interface KeysCopy {
   readonly records: readonly KeyRecord[]
-  readonly cursor: Cursor
-  /** Version and stamp of the newest changes, the oldest first. */
-  readonly recent: readonly { readonly version: number; readonly stamp: string }[]
+  /** Name of the set in Redis. */
+  readonly set: string
+  readonly last: KeyVersion
+  /** Versions of the newest changes, the oldest first. */
+  readonly seen: readonly number[]
   /** Whether Redis has lost changes that the records have. */
   readonly isForked: boolean
 }
@@ -42,9 +56,13 @@ export function readCopy(path: string, address: string): KeysCopy | null {
 }
 
 /** @throws Error of the file system */
-export function writeCopy(path: string, address: string, copy: KeysCopy): void {
-  const head = { address, ...copy.cursor, forked: copy.isForked, recent: copy.recent.slice(-KEPT_STAMPS) }
-  replaceFile(path, keysText(copy.records, `"copy_of":${JSON.stringify(head)},`))
+export function writeCopy(
+  path: string,
+  address: string,
+  { records, set, last, seen, isForked }: KeysCopy,
+): void {
+  const head = { address, set, last, seen: seen.slice(-KEPT_VERSIONS), forked: isForked }
+  replaceFile(path, keysText(records, `"copy_of":${JSON.stringify(head)},`))
 }
 
 type Head = Omit<KeysCopy, 'records'> & { readonly address: string }
@@ -74,18 +92,68 @@ function firstLine(path: string): string {
   }
 }
 
+/** A copy of an earlier version has `generation` for `set`, and no versions of this layout. */
 function checkedHead(head: unknown): Head | null {
   if (typeof head !== 'object' || head === null) return null
-  const { address, generation, version, stamp, forked, recent } = head as Record<string, unknown>
-  const isStamp = (value: unknown): value is string => typeof value === 'string' && STAMP_PATTERN.test(value)
+  const { address, generation, set = generation, last, seen, forked } = head as Record<string, unknown>
+  if (typeof address !== 'string' || typeof set !== 'string' || !NAME_PATTERN.test(set)) return null
   const isVersion = (value: unknown): value is number => Number.isSafeInteger(value)
-  if (typeof address !== 'string' || !isStamp(generation) || !isVersion(version) || !isStamp(stamp))
-    return null
-  if (!Array.isArray(recent)) return null
-  const kept = (recent as { version?: unknown; stamp?: unknown }[]).flatMap((change) =>
-    isVersion(change.version) && isStamp(change.stamp)
-      ? { version: change.version, stamp: change.stamp }
-      : [],
-  )
-  return { address, cursor: { generation, version, stamp }, recent: kept, isForked: forked === true }
+  const { id, version } = (last ?? {}) as Partial<KeyVersion>
+  return {
+    address,
+    set,
+    last: typeof id === 'string' && isVersion(version) ? { id, version } : { id: '', version: 0 },
+    seen: Array.isArray(seen) ? seen.filter(isVersion) : [],
+    isForked: forked === true,
+  }
+}
+
+/** Writes the copy some time after it is asked to, and a last time when it is closed. */
+export class CopyKeeper {
+  readonly #path: string
+  readonly #address: string
+  readonly #log: (line: string) => void
+  readonly #copy: () => KeysCopy | null
+  #timer: NodeJS.Timeout | null = null
+  #pauseMs = 0
+  #isFailing = false
+
+  constructor(path: string, address: string, log: (line: string) => void, copy: () => KeysCopy | null) {
+    this.#path = path
+    this.#address = address
+    this.#log = log
+    this.#copy = copy
+  }
+
+  ask(): void {
+    this.#timer ??= setTimeout(() => this.#write(), this.#pauseMs).unref()
+  }
+
+  close(): void {
+    if (this.#timer === null) return
+    clearTimeout(this.#timer)
+    this.#write()
+  }
+
+  #write(): void {
+    this.#timer = null
+    const copy = this.#copy()
+    if (copy === null) return
+    const from = performance.now()
+    try {
+      mkdirSync(dirname(this.#path), { recursive: true, mode: OWNER_ONLY })
+      writeCopy(this.#path, this.#address, copy)
+      this.#isFailing = false
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
+      if (!this.#isFailing) {
+        this.#log(
+          `warning: ${this.#path}: the copy of the keys cannot be written (${code}): without it, a start needs Redis`,
+        )
+      }
+      this.#isFailing = true
+    }
+    const pause = (performance.now() - from) * COPY_SHARE
+    this.#pauseMs = Math.min(LONGEST_COPY_PAUSE_MS, Math.max(LEAST_COPY_PAUSE_MS, pause))
+  }
 }

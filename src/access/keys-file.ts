@@ -16,37 +16,23 @@ import { openRegularFileSync, UnfitFile } from '../system/files.ts'
 import { codeInWords, errorCode } from '../system/file-faults.ts'
 import { lock, LockError, type Lock } from '../system/lock.ts'
 import { removeLeftovers, replaceFile } from '../system/replace-file.ts'
-import { KEY_PATTERN } from './key-text.ts'
+import {
+  issued,
+  MAX_KEYS,
+  recordFault,
+  revoked,
+  rotated,
+  withQuota,
+  type Changed,
+  type IssuedKey,
+  type KeyRecord,
+  type KeyRequest,
+} from './key-records.ts'
+import { readUsage, usagePath } from './usage-file.ts'
 
-export interface KeyRecord {
-  /** `k_` and ten letters or digits; stays when the key is rotated. */
-  readonly id: string
-  /** Trimmed, NFC, 1 to 200 characters. An owner has one key. */
-  readonly owner: string
-  /** SHA-256 of the key's text, 64 lower-case hexadecimal digits. */
-  readonly hash: string
-  /** Calls per clock hour. */
-  readonly quota: number
-  /** ISO 8601, UTC, whole seconds. */
-  readonly created: string
-  /** When the key was last replaced; absent when it never was. */
-  readonly rotated?: string
-}
-
-export const MAX_KEYS = 100_000
-export const MAX_QUOTA = 2 ** 30
 const FORMAT = 1
 const MAX_FILE_BYTES = 64 * 1024 * 1024
-const MAX_OWNER_LENGTH = 200
-export const ID_PATTERN = /^k_[0-9A-Za-z]{10}$/
-const HASH_PATTERN = /^[0-9a-f]{64}$/
-const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
-// Control characters, halves of surrogate pairs, line and paragraph separators, and what reverses the order
-// of text: a list in a terminal cannot show any of them.
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 const [QUOTE, BACKSLASH, BRACE] = [0x22, 0x5c, 0x7b]
-const FIELDS = new Set(['id', 'owner', 'hash', 'quota', 'created', 'rotated'])
-
 // A change of the largest file takes less than a second.
 const LOCK_PATIENCE_MS = 5000
 // A change has to be in force within a second. The largest file takes 0.3 s to read and to turn into a ring,
@@ -161,46 +147,6 @@ function hasFewObjects(text: string): boolean {
   return true
 }
 
-function recordFault(item: unknown): string | null {
-  if (typeof item !== 'object' || item === null) return 'not an object'
-  // Unknown fields are refused because the next command would drop them without a word.
-  if (!Object.keys(item).every((field) => FIELDS.has(field))) return 'a field that is not known'
-  const { id, owner, hash, quota, created, rotated } = item as Record<string, unknown>
-  if (typeof id !== 'string' || !ID_PATTERN.test(id)) return '"id" is malformed'
-  if (typeof owner !== 'string' || ownerFault(owner) !== null) return '"owner" is malformed'
-  if (typeof hash !== 'string' || !HASH_PATTERN.test(hash)) return '"hash" is malformed'
-  if (!isQuota(quota)) return '"quota" is out of range'
-  if (!isTime(created)) return '"created" is malformed'
-  if (rotated !== undefined && !isTime(rotated)) return '"rotated" is malformed'
-  return null
-}
-
-/** The record in a text, or null where it holds none. */
-export function recordOf(text: string): KeyRecord | null {
-  try {
-    const item: unknown = JSON.parse(text)
-    return recordFault(item) === null ? (item as KeyRecord) : null
-  } catch {
-    return null
-  }
-}
-
-export function ownerFault(owner: string): string | null {
-  if (owner !== owner.trim().normalize('NFC')) return 'must be trimmed and in NFC'
-  if (owner === '' || owner.length > MAX_OWNER_LENGTH) return `must have 1 to ${MAX_OWNER_LENGTH} characters`
-  if (UNPRINTABLE.test(owner)) return 'must not hold control characters'
-  if (KEY_PATTERN.test(owner)) return 'must not hold a key'
-  return null
-}
-
-export function isQuota(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_QUOTA
-}
-
-function isTime(value: unknown): value is string {
-  return typeof value === 'string' && TIME_PATTERN.test(value) && !Number.isNaN(Date.parse(value))
-}
-
 /** The text of a keys file. @param more members before the keys, as `"name":value,` */
 export function keysText(records: readonly KeyRecord[], more = ''): string {
   // One line per key: a person can read it, and a difference between two versions shows the key that changed.
@@ -216,7 +162,7 @@ export function keysText(records: readonly KeyRecord[], more = ''): string {
  */
 export function changeKeys<Result>(
   path: string,
-  change: (records: readonly KeyRecord[]) => [KeyRecord[], Result],
+  change: (records: readonly KeyRecord[]) => Changed<Result>,
 ): Result {
   const target = followed(path)
   const held = lockFile(target)
@@ -238,6 +184,48 @@ export function changeKeys<Result>(
     return result
   } finally {
     held.release()
+  }
+}
+
+/** See `issued`; the same errors, and KeysFileError. Returns when the file is replaced; so do the others. */
+export function issueKey(path: string, request: KeyRequest): IssuedKey {
+  return changeKeys(path, (records) => issued(records, request))
+}
+
+export function rotateKey(path: string, id: string, now: number): IssuedKey {
+  return changeKeys(path, (records) => rotated(records, id, now))
+}
+
+export function revokeKey(path: string, id: string): KeyRecord {
+  return changeKeys(path, (records) => revoked(records, id))
+}
+
+export function setQuota(path: string, id: string, quota: number): KeyRecord {
+  return changeKeys(path, (records) => withQuota(records, id, quota))
+}
+
+/** Where the commands keep keys: a file, or Redis (`keys-redis.ts`). */
+export interface KeyStore {
+  all(): Promise<readonly KeyRecord[]>
+  /** Changes one record: `change` gets all, and returns those to be there, with a result. */
+  change<Result>(change: (records: readonly KeyRecord[]) => Changed<Result>): Promise<Result>
+  /** Ends a key. @returns its record; null for one that could not be read */
+  revoke(id: string): Promise<KeyRecord | null>
+  /** Writes the records that `merge` makes of those that are there, in one step. */
+  replaceAll(merge: (records: readonly KeyRecord[]) => readonly KeyRecord[]): Promise<void>
+  /** Calls counted in the hour of `now`, by id; null where only each server knows its own. */
+  used(now: number): ReadonlyMap<string, number> | null
+  close(): void
+}
+
+export function fileStore(path: string): KeyStore {
+  return {
+    all: async () => loadKeys(path),
+    change: async (change) => changeKeys(path, change),
+    revoke: async (id) => revokeKey(path, id),
+    replaceAll: async (merge) => changeKeys(path, (records) => [merge(records), undefined]),
+    used: (now) => readUsage(usagePath(path), now).counts,
+    close: () => {},
   }
 }
 

@@ -1,13 +1,16 @@
 /**
  * Calls that a replica may still make for each key and clock hour, where several replicas share the quotas:
- * the hot path of leases. `leases/book.ts` decides what is leased and given back.
+ * the hot path of leases. `lease-book.ts` decides what is leased and given back.
  */
 import { HourBanks, hourOf } from './hours.ts'
 import { QUOTA_SLOTS, type SlotCounters } from './quota.ts'
 
 const LEASE_BANKS = 4
-/** For each slot and hour: calls left, calls that nobody has leased yet, calls made. */
+/** For each slot and hour: calls left, calls that nobody has leased yet, calls made or left. */
 const LEASE_FIELDS = 3
+
+/** A request waits so long for a lease: longer than it takes to see that Redis is away. */
+export const LONGEST_LEASE_WAIT_MS = 1500
 
 /** What `take` answers where it admits no call. */
 export const REFUSED = -1
@@ -70,11 +73,19 @@ export class LeaseCounters implements SlotCounters {
   /** Adds calls that were leased; a mark is gone then. */
   add(slot: number, hour: number, calls: number): void {
     this.unmark(slot, hour)
+    Atomics.add(this.#words, this.#at(slot, hour) + 2 * this.slots, calls)
     Atomics.add(this.#words, this.#at(slot, hour), calls)
   }
 
-  /** Takes back up to `calls` of those left. @returns how many */
-  takeBack(slot: number, hour: number, calls: number): number {
+  /** Takes up to `calls` of those left out of the lease. @returns how many */
+  giveBack(slot: number, hour: number, calls: number): number {
+    const given = this.takeUpTo(slot, hour, calls)
+    Atomics.sub(this.#words, this.#at(slot, hour) + 2 * this.slots, given)
+    return given
+  }
+
+  /** Takes up to `calls` of those left. @returns how many */
+  takeUpTo(slot: number, hour: number, calls: number): number {
     const words = this.#words
     const at = this.#at(slot, hour)
     for (;;) {
@@ -108,21 +119,18 @@ export class LeaseCounters implements SlotCounters {
     return Atomics.load(this.#words, this.#at(slot, hour) + this.slots)
   }
 
-  /** Calls made in the hour of `now`, as last noted. */
+  /** Calls made in the hour of `now`. */
   used(slot: number, now: number): number {
-    return Atomics.load(this.#words, this.#at(slot, hourOf(now)) + 2 * this.slots)
-  }
-
-  /** Notes calls made, for the operator. */
-  setUsed(slot: number, hour: number, calls: number): void {
-    Atomics.store(this.#words, this.#at(slot, hour) + 2 * this.slots, calls)
+    const hour = hourOf(now)
+    return Atomics.load(this.#words, this.#at(slot, hour) + 2 * this.slots) - this.left(slot, hour)
   }
 
   /**
    * Makes the calls made in the hour of `now` at least `count`: those of an earlier start of this replica.
    */
   raise(slot: number, count: number, now: number): void {
-    if (this.used(slot, now) < count) this.setUsed(slot, hourOf(now), count)
+    const missing = count - this.used(slot, now)
+    if (missing > 0) Atomics.add(this.#words, this.#at(slot, hourOf(now)) + 2 * this.slots, missing)
   }
 
   /** Zeroes a slot in every hour, before another key gets it. */

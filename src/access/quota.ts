@@ -7,7 +7,7 @@
  */
 import { charge, HourBanks, hourOf } from './hours.ts'
 import type { KeyEntry } from './key-ring.ts'
-import type { KeyRecord } from './keys-file.ts'
+import type { KeyRecord } from './key-records.ts'
 
 /**
  * More slots than keys, so that another key gets the slot of a revoked one only after 31,072 further
@@ -143,24 +143,6 @@ export class KeySlots {
       this.#live.set(id, slot)
     }
     return records.map(({ id, hash, quota }) => ({ id, hash, quota, slot: this.#slot(id) }))
-  }
-
-  /** As `assign` for one record beside those that are there. @throws RangeError likewise */
-  assignOne({ id, hash, quota }: KeyRecord): KeyEntry {
-    const slot = this.#retired.get(id)
-    if (slot !== undefined) {
-      this.#retired.delete(id)
-      this.#live.set(id, slot)
-    }
-    return { id, hash, quota, slot: this.#slot(id) }
-  }
-
-  /** Retires the slot of a key that has ended. */
-  retire(id: string): void {
-    const slot = this.#live.get(id)
-    if (slot === undefined) return
-    this.#live.delete(id)
-    this.#retired.set(id, slot)
   }
 
   /** Calls counted in the hour of `now`, by id, without the keys that made none. */

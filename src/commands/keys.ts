@@ -3,9 +3,20 @@
  * Redis.
  */
 import { existsSync } from 'node:fs'
-import { fileStore, merged, redisStore, type KeyStore } from '../access/key-store.ts'
-import { DEFAULT_QUOTA, KeyCommandError, type IssuedKey } from '../access/keys.ts'
-import { changeKeys, KeysFileError, loadKeys, MAX_QUOTA, type KeyRecord } from '../access/keys-file.ts'
+import {
+  DEFAULT_QUOTA,
+  findKey,
+  issued,
+  KeyCommandError,
+  MAX_QUOTA,
+  merged,
+  rotated,
+  withQuota,
+  type IssuedKey,
+  type KeyRecord,
+} from '../access/key-records.ts'
+import { changeKeys, fileStore, KeysFileError, type KeyStore, loadKeys } from '../access/keys-file.ts'
+import { KeysInRedis } from '../access/keys-redis.ts'
 import { openRedis, type RedisConfig } from '../process/redis.ts'
 import { data, keys, REDIS_SETTINGS } from '../process/settings/places.ts'
 import { flag, type Setting } from '../process/settings/setting.ts'
@@ -50,7 +61,7 @@ type StoreConfig = RedisConfig & { readonly keys: string }
 async function withStore<T>(config: StoreConfig, use: (store: KeyStore) => Promise<T>): Promise<T> {
   const store = isAddress(config.keys)
     ? // The command says itself what is wrong with the connection, once.
-      redisStore(openRedis(config.keys, config, { log: () => {}, clock, random }), note)
+      new KeysInRedis(openRedis(config.keys, config, { log: () => {}, clock, random }), note)
     : fileStore(config.keys)
   try {
     return await use(store)
@@ -66,7 +77,12 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
     run: async (config) => {
       const { data, owner, quota, json } = config
       makeDataFolder(data)
-      printIssued(await withStore(config, (store) => store.issue({ owner, quota, now: clock() })), json)
+      printIssued(
+        await withStore(config, (store) =>
+          store.change((records) => issued(records, { owner, quota, now: clock() })),
+        ),
+        json,
+      )
     },
   }),
   'keys list': command({
@@ -85,7 +101,7 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
     positionals: 1,
     run: (config, [id]) =>
       withStore(config, async (store) => {
-        for (const line of keyLines(store, [await store.find(id)], config.json)) print(line)
+        for (const line of keyLines(store, [findKey(await store.all(), id)], config.json)) print(line)
       }),
   }),
   'keys rotate': command({
@@ -94,7 +110,10 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
     existing: 'keys',
     positionals: 1,
     run: async (config, [id]) =>
-      printIssued(await withStore(config, (store) => store.rotate(id, clock())), config.json),
+      printIssued(
+        await withStore(config, (store) => store.change((records) => rotated(records, id, clock()))),
+        config.json,
+      ),
   }),
   'keys revoke': command({
     usage: 'ID [--keys FILE] [--json]',
@@ -115,7 +134,9 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
     positionals: 2,
     run: async (config, [id, text]) => {
       const wanted = parseQuota(text)
-      const { owner, quota } = await withStore(config, (store) => store.setQuota(id, wanted))
+      const { owner, quota } = await withStore(config, (store) =>
+        store.change((records) => withQuota(records, id, wanted)),
+      )
       print(
         config.json
           ? JSON.stringify({ id, owner, quota })
@@ -128,6 +149,11 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
     settings: IMPORT_SETTINGS,
     positionals: 1,
     run: importKeys,
+  }),
+  'keys upgrade': command({
+    usage: '--keys ADDRESS [--json]',
+    settings: KEYS_FILE_SETTINGS,
+    run: upgradeKeys,
   }),
   'keys export': command({
     usage: 'FILE [--keys ADDRESS] [--json]',
@@ -162,6 +188,22 @@ async function importKeys(
     json
       ? JSON.stringify(counts)
       : `Imported into ${shownPlace(keys)}: ${added} added, ${changed} replaced, ${removed} ended, ${same} there already.`,
+  )
+}
+
+/** Takes over keys in Redis in the layout of an earlier version. */
+async function upgradeKeys(config: StoreConfig & { readonly json: boolean }): Promise<void> {
+  const upgraded = await withStore(config, (store) => {
+    if (store instanceof KeysInRedis) return store.upgrade()
+    throw new UsageError('--keys: expected an address such as redis://host:6379/0: files need no upgrade')
+  })
+  const place = shownPlace(config.keys)
+  print(
+    config.json
+      ? JSON.stringify({ upgraded: upgraded ?? 0 })
+      : upgraded === null
+        ? `${place} holds no keys in an earlier layout.`
+        : `${upgraded} keys in ${place} have the layout of this version.`,
   )
 }
 

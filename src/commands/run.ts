@@ -3,8 +3,8 @@
  * schedule.
  */
 import type { Signals } from '../begin.mjs'
-import { issueKey, KeyCommandError, type IssuedKey } from '../access/keys.ts'
-import { loadKeys } from '../access/keys-file.ts'
+import { type IssuedKey, KeyCommandError } from '../access/key-records.ts'
+import { issueKey, loadKeys } from '../access/keys-file.ts'
 import type { BuildFigures } from '../metrics/figures.ts'
 import { isMadeUp } from '../build/base.ts'
 import { endChildren, runBuild } from '../process/build-child.ts'

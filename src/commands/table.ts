@@ -88,11 +88,12 @@ export const COMMANDS: { readonly [name: string]: NamedCommand } = {
     load: async () => (await import('./keys.ts')).KEYS_COMMANDS['keys show'],
   },
   'keys rotate': {
-    summary: 'replace a key; the old one ends within a second, id and count stay',
+    summary:
+      'replace a key: the old one stops working within a second (two, where keys are in Redis); its id and usage are kept',
     load: async () => (await import('./keys.ts')).KEYS_COMMANDS['keys rotate'],
   },
   'keys revoke': {
-    summary: 'end a key within a second',
+    summary: 'end a key within a second (two, where keys are in Redis)',
     load: async () => (await import('./keys.ts')).KEYS_COMMANDS['keys revoke'],
   },
   'keys set-quota': {
@@ -102,6 +103,10 @@ export const COMMANDS: { readonly [name: string]: NamedCommand } = {
   'keys import': {
     summary: 'take over the keys of a keys file, as into Redis',
     load: async () => (await import('./keys.ts')).KEYS_COMMANDS['keys import'],
+  },
+  'keys upgrade': {
+    summary: 'take over keys in Redis that an earlier version keeps there in another layout',
+    load: async () => (await import('./keys.ts')).KEYS_COMMANDS['keys upgrade'],
   },
   'keys export': {
     summary: 'write all keys to a new keys file, as from Redis',

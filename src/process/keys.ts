@@ -2,12 +2,13 @@
  * The keys of a running server and their counts: followed in the keys file or in Redis, handed to the
  * workers, saved.
  */
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { FollowedKeys, type KeyChange } from '../access/followed-keys.ts'
-import { readCopy, writeCopy } from '../access/keys-copy.ts'
-import { KeyRing, RingEditor, type KeyEntry } from '../access/key-ring.ts'
-import { watchKeys, type KeyRecord } from '../access/keys-file.ts'
+import { FollowedKeys } from '../access/followed-keys.ts'
+import type { KeyRecord } from '../access/key-records.ts'
+import { CopyKeeper, readCopy } from '../access/keys-copy.ts'
+import { KeyRing, type KeyEntry } from '../access/key-ring.ts'
+import { watchKeys } from '../access/keys-file.ts'
 import { KeySlots, type SlotCounters } from '../access/quota.ts'
 import type { KeyFigures } from '../metrics/figures.ts'
 import { keepUsage, readUsage, usagePath } from '../access/usage-file.ts'
@@ -18,16 +19,6 @@ import type { ServeConfig } from './settings/serve.ts'
 
 /** What the keys of a server need. */
 export type KeysConfig = Pick<ServeConfig, 'keys' | 'keys-copy' | 'snapshots' | keyof typeof REDIS_SETTINGS>
-
-/** For the default folder of data, which may be missing. */
-const OWNER_ONLY = 0o700
-/**
- * Writing a copy of 100,000 keys takes 0.3 s of the main thread, so it is written the less often the longer
- * it takes.
- */
-const LEAST_COPY_PAUSE_MS = 1000
-const LONGEST_COPY_PAUSE_MS = 60_000
-const COPY_SHARE = 50
 
 /** Beside the folder of snapshots, unless `--keys-copy` says otherwise. */
 const COPY_NAME = 'keys-copy.json'
@@ -73,7 +64,7 @@ export function startKeys(
   void followed.known.then(() => slots.restore(usage.counts, clock()))
   const keeper = keepUsage(counts, slots, clock, (error) => log(`warning: ${error.message}`))
   return {
-    entries: () => rings.entries.values(),
+    entries: () => rings.entries,
     get state() {
       return followed.figures()
     },
@@ -101,55 +92,21 @@ interface Followed {
   close(): void
 }
 
-/** The ring of the moment, made anew or changed. */
+/** The ring of the moment. */
 class Rings {
   ring = KeyRing.build([])
   listen: (ring: SharedArrayBuffer) => void = () => {}
-  /** By id. */
-  readonly entries = new Map<string, KeyEntry>()
+  entries: readonly KeyEntry[] = []
   readonly #slots: KeySlots
-  #editor = new RingEditor(this.ring)
 
   constructor(slots: KeySlots) {
     this.#slots = slots
   }
 
   set(records: readonly KeyRecord[]): void {
-    const entries = this.#slots.assign(records)
-    this.entries.clear()
-    for (const entry of entries) this.entries.set(entry.id, entry)
-    this.#hand(KeyRing.build(entries))
-  }
-
-  change(changes: readonly KeyChange[], records: ReadonlyMap<string, KeyRecord>): void {
-    if (changes.length === 0) return
-    for (const { before, after } of changes) {
-      if (before === null || after !== null) continue
-      this.#slots.retire(before.id)
-      this.entries.delete(before.id)
-    }
-    const added = changes.flatMap(({ after }) => (after === null ? [] : [this.#slots.assignOne(after)]))
-    for (const entry of added) this.entries.set(entry.id, entry)
-    if (!this.#editor.hasRoom(added.length)) {
-      this.set([...records.values()])
-      return
-    }
-    for (const { before, after } of changes) {
-      const entry = after === null ? undefined : this.entries.get(after.id)
-      if (before !== null && entry?.hash === before.hash) this.#editor.setQuota(entry.hash, entry.quota)
-      else {
-        if (before !== null) this.#editor.end(before.hash)
-        if (entry !== undefined) this.#editor.insert(entry)
-      }
-    }
-    // The same ring again: serving threads forget which rows they have found.
+    this.entries = this.#slots.assign(records)
+    this.ring = KeyRing.build(this.entries)
     this.listen(this.ring)
-  }
-
-  #hand(ring: SharedArrayBuffer): void {
-    this.ring = ring
-    this.#editor = new RingEditor(ring)
-    this.listen(ring)
   }
 }
 
@@ -194,7 +151,7 @@ function followRedis(config: KeysConfig, surroundings: RedisSurroundings, rings:
     throw error
   }
   if (copy !== null) {
-    log(`${path}: starting with the last good keys, ${copy.records.length} of version ${copy.cursor.version}`)
+    log(`${path}: starting with the last good keys, ${copy.records.length} of them`)
   }
   const keeper = new CopyKeeper(path, address, log, () => followed.copy())
   const followed = new FollowedKeys({
@@ -204,10 +161,6 @@ function followRedis(config: KeysConfig, surroundings: RedisSurroundings, rings:
     log,
     onSet: (records) => {
       rings.set([...records.values()])
-      keeper.ask()
-    },
-    onChanges: (changes, records) => {
-      rings.change(changes, records)
       keeper.ask()
     },
   })
@@ -221,60 +174,5 @@ function followRedis(config: KeysConfig, surroundings: RedisSurroundings, rings:
       connection.close()
       keeper.close()
     },
-  }
-}
-
-/** Writes the copy some time after it is asked to, and a last time when it is closed. */
-class CopyKeeper {
-  readonly #path: string
-  readonly #address: string
-  readonly #log: (line: string) => void
-  readonly #copy: () => ReturnType<FollowedKeys['copy']>
-  #timer: NodeJS.Timeout | null = null
-  #pauseMs = 0
-  #isFailing = false
-
-  constructor(
-    path: string,
-    address: string,
-    log: (line: string) => void,
-    copy: () => ReturnType<FollowedKeys['copy']>,
-  ) {
-    this.#path = path
-    this.#address = address
-    this.#log = log
-    this.#copy = copy
-  }
-
-  ask(): void {
-    this.#timer ??= setTimeout(() => this.#write(), this.#pauseMs).unref()
-  }
-
-  close(): void {
-    if (this.#timer === null) return
-    clearTimeout(this.#timer)
-    this.#write()
-  }
-
-  #write(): void {
-    this.#timer = null
-    const copy = this.#copy()
-    if (copy === null) return
-    const from = performance.now()
-    try {
-      mkdirSync(dirname(this.#path), { recursive: true, mode: OWNER_ONLY })
-      writeCopy(this.#path, this.#address, copy)
-      this.#isFailing = false
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
-      if (!this.#isFailing) {
-        this.#log(
-          `warning: ${this.#path}: the copy of the keys cannot be written (${code}): without it, a start needs Redis`,
-        )
-      }
-      this.#isFailing = true
-    }
-    const pause = (performance.now() - from) * COPY_SHARE
-    this.#pauseMs = Math.min(LONGEST_COPY_PAUSE_MS, Math.max(LEAST_COPY_PAUSE_MS, pause))
   }
 }

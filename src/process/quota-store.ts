@@ -6,21 +6,19 @@
 import { randomInt } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { randomBase62 } from '../access/key-text.ts'
-import { LeaseBook, type LeaseKey } from '../access/leases/book.ts'
-import { recallChannel, type LeaseCall } from '../access/leases/bucket.ts'
-import { LEASE_FUNCTION, LEASE_LIBRARY, type SyncReply } from '../access/leases/function.ts'
+import { randomBase62 } from '../access/key-records.ts'
+import { LeaseBook, type LeaseCall, type LeaseKey } from '../access/lease-book.ts'
 import type { LeaseCounters } from '../access/lease-counters.ts'
+import { LEASE_SCRIPT, leaseCall, readLeaseReply } from '../access/lease-script.ts'
 import type { RedisAddress } from '../redis/address.ts'
 import type { QuotaFigures } from '../metrics/figures.ts'
-import { RedisConnection } from '../redis/connection.ts'
+import { RedisConnection, RedisScript } from '../redis/connection.ts'
 import { faultOf } from '../redis/fault.ts'
-import { redisLibrary } from '../redis/library.ts'
 import type { TlsFiles } from '../redis/link.ts'
 import { timestampText } from '../sea/time.ts'
 import { WAIT_BOUNDS_MS, type TotalName } from '../serving/totals.ts'
 
-const LIBRARY = redisLibrary('quota', LEASE_LIBRARY)
+const SCRIPT = new RedisScript(LEASE_SCRIPT)
 /** Between two looks at the leases in use. */
 const LOOK_INTERVAL_MS = 20
 /**
@@ -30,8 +28,6 @@ const LOOK_INTERVAL_MS = 20
 const PATIENT_LOOKS = 50
 /** The connection is given up after so long without an answer. */
 const CALL_TIMEOUT_MS = 5000
-/** A key for which requests wait is asked for again, while others give back or Redis learns. */
-const RETRY_MS = 3
 /** A fault that is over sooner is not worth a line. */
 const PATIENCE_MS = 500
 /** A starting server waits so long for a Redis that is new, or has lost data, to begin to lease. */
@@ -41,6 +37,7 @@ const LEAVE_PATIENCE_MS = 1000
 const REPLICA_BYTES = 9
 const REPLICA_LETTERS = 12
 const CHANCES = 2 ** 32
+const FOREIGN = 'has names of quotas that are used by another program, or by another version'
 
 export interface QuotaStoreOptions {
   readonly address: RedisAddress
@@ -62,15 +59,16 @@ export class QuotaStore {
   readonly #book: LeaseBook
   readonly #connection: RedisConnection
   readonly #looks: NodeJS.Timeout
-  #retry: NodeJS.Timeout | null = null
-  /** Looks that each call under way has seen. */
-  readonly #unanswered = new Map<LeaseCall, number>()
+  readonly #replica = randomBase62(REPLICA_BYTES, REPLICA_LETTERS)
+  /** The call under way, and the looks that it has seen. */
+  #call: LeaseCall | null = null
+  #looksOfCall = 0
   #calls = 0
   /** Of these, calls that only ask whether Redis is whole. */
   #idleCalls = 0
   #failedCalls = 0
   /** Since when calls fail, ms and epoch seconds, and whether that was logged. */
-  #fault: { at: number; since: number; message: string; isLogged: boolean; aloneBefore: number } | null = null
+  #fault: { at: number; since: number; message: string; isLogged: boolean } | null = null
   #hasTried = false
   #isClosed = false
 
@@ -78,14 +76,7 @@ export class QuotaStore {
   constructor(options: QuotaStoreOptions) {
     const { address, tls, counters, fallback, replicas, log, clock } = options
     this.#options = options
-    this.#book = new LeaseBook({
-      counters,
-      fallback,
-      replicas,
-      clock,
-      prefix: address.prefix,
-      replica: randomBase62(REPLICA_BYTES, REPLICA_LETTERS),
-    })
+    this.#book = new LeaseBook({ counters, fallback, replicas, clock })
     this.#connection = new RedisConnection({
       address,
       tls,
@@ -98,19 +89,9 @@ export class QuotaStore {
       this.#go()
     })
     void this.#connection.tried.then(() => (this.#hasTried = true))
-    this.#connection
-      .subscribe(recallChannel(address.prefix), (tag) => {
-        this.#book.recalled(tag, performance.now())
-        this.#go()
-      })
-      .catch(() => {
-        // Without publication a recall is heard at the next call, up to 0.4 s later.
-      })
     this.#looks = setInterval(() => {
-      for (const [call, looks] of this.#unanswered) {
-        if (looks < PATIENT_LOOKS) this.#unanswered.set(call, looks + 1)
-        else this.#fail(call, `does not answer within ${(PATIENT_LOOKS * LOOK_INTERVAL_MS) / 1000} s`)
-      }
+      if (this.#call !== null && ++this.#looksOfCall > PATIENT_LOOKS)
+        this.#fail(this.#call, `does not answer within ${(PATIENT_LOOKS * LOOK_INTERVAL_MS) / 1000} s`)
       this.#book.look(performance.now())
       this.#go()
       this.#report()
@@ -144,7 +125,7 @@ export class QuotaStore {
   status(totals: { readonly [name in TotalName]: number }): object {
     const book = this.#book
     const now = performance.now()
-    const state = this.#fault !== null || book.isAway ? 'away' : book.isLearning(now) ? 'learning' : 'leasing'
+    const state = this.#fault !== null || book.isAway ? 'away' : book.isSettling(now) ? 'learning' : 'leasing'
     return {
       state,
       since: this.#fault === null ? null : timestampText(this.#fault.since),
@@ -187,65 +168,60 @@ export class QuotaStore {
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#book.leave()
+    this.#book.leave(performance.now())
     const until = performance.now() + LEAVE_PATIENCE_MS
+    this.#go()
     while (!this.#book.hasLeft && this.#connection.isReady && performance.now() < until) {
-      this.#go()
-      await sleep(RETRY_MS)
+      await sleep(LOOK_INTERVAL_MS)
     }
     clearInterval(this.#looks)
-    if (this.#retry !== null) clearTimeout(this.#retry)
     this.#connection.close()
   }
 
   #go(): void {
     if (!this.#hasTried) return
     const now = performance.now()
-    for (let call = this.#book.next(now); call !== null; call = this.#book.next(now)) void this.#send(call)
+    const call = this.#book.next(now)
+    if (call !== null) void this.#send(call)
     const woken = this.#book.takeWoken()
     if (woken.length > 0) this.#options.wake(woken)
-    if (this.#book.isWaitedFor) {
-      this.#retry ??= setTimeout(() => {
-        this.#retry = null
-        this.#go()
-      }, RETRY_MS)
-    }
   }
 
   async #send(call: LeaseCall): Promise<void> {
     this.#calls++
-    if (call.items.length === 0) this.#idleCalls++
-    this.#unanswered.set(call, 0)
+    if (call.requests.length === 0) this.#idleCalls++
+    this.#call = call
+    this.#looksOfCall = 0
     try {
-      const { keys, args } = call
-      const reply = await this.#connection.callFunction({
-        library: LIBRARY,
-        name: LEASE_FUNCTION,
-        keys,
-        args,
+      const reply = await this.#connection.runScript({
+        script: SCRIPT,
+        ...leaseCall(this.#options.address.prefix, this.#replica, call),
         timeoutMs: CALL_TIMEOUT_MS,
+        read: (answer) => readLeaseReply(answer, call.requests),
       })
       // An answer that comes after it was given up is as one that was lost.
-      if (!this.#unanswered.delete(call)) return
-      this.#book.answered(call, reply as unknown as SyncReply, performance.now())
-      if (!this.#book.isAway) this.#recover()
+      if (this.#call !== call) return
+      this.#call = null
+      this.#book.answered(call, reply, performance.now())
+      this.#recover()
     } catch (error) {
-      this.#fail(call, faultOf(error).message)
+      const { message, answer } = faultOf(error)
+      this.#fail(call, answer.startsWith('GSWFOREIGN') ? FOREIGN : message)
     }
     this.#go()
   }
 
   #fail(call: LeaseCall, message: string): void {
-    if (!this.#unanswered.delete(call)) return
+    if (this.#call !== call) return
+    this.#call = null
     this.#failedCalls++
     this.#book.failed(call, performance.now())
-    const { aloneBefore, at, since, isLogged } = this.#fault ?? {
+    const { at, since, isLogged } = this.#fault ?? {
       at: performance.now(),
       since: this.#options.clock(),
-      aloneBefore: this.#book.admittedAlone,
       isLogged: false,
     }
-    this.#fault = { at, since, aloneBefore, isLogged, message }
+    this.#fault = { at, since, isLogged, message }
   }
 
   /** One line for a fault that lasts. */
@@ -269,9 +245,6 @@ export class QuotaStore {
     if (!fault.isLogged) return
     const { address, log } = this.#options
     const seconds = ((performance.now() - fault.at) / 1000).toFixed(1)
-    const alone = this.#book.admittedAlone - fault.aloneBefore
-    log(
-      `quotas: Redis ${address.name} leases again after ${seconds} s; up to ${alone} calls were admitted without it, and count`,
-    )
+    log(`quotas: Redis ${address.name} leases again after ${seconds} s; calls admitted without it count`)
   }
 }

@@ -1,12 +1,12 @@
 /**
- * A lasting connection to one Redis: connects again when it breaks, bounds every call in time, keeps
- * subscriptions and functions, and says in one line when its state changes.
+ * A lasting connection to one Redis: connects again when it breaks, bounds every call in time, checks
+ * answers, keeps subscriptions, and says in one line when its state changes.
  */
+import { createHash } from 'node:crypto'
 import { timestampText } from '../sea/time.ts'
 import type { RedisAddress } from './address.ts'
 import { faultOf, RedisFault, type FaultKind } from './fault.ts'
 import { lookAgain, openLink, type Link, type Reply, type TlsFiles } from './link.ts'
-import type { RedisLibrary } from './library.ts'
 
 /** An answer that takes longer is not waited for; Redis may still carry the call out. */
 const CALL_TIMEOUT_MS = 250
@@ -33,14 +33,26 @@ export interface ConnectionOptions {
   readonly random: () => number
 }
 
-/** A call of a function of a library. */
-export interface FunctionCall {
-  library: RedisLibrary
-  name: string
+/** Lua that runs inside Redis as one indivisible step. */
+export class RedisScript {
+  readonly source: string
+  /** As Redis names it. */
+  readonly hash: string
+
+  constructor(source: string) {
+    this.source = source
+    this.hash = createHash('sha1').update(source).digest('hex')
+  }
+}
+
+export interface ScriptCall<T> {
+  script: RedisScript
   /** Names that it uses, at least one; in a cluster all of one hash tag. */
   keys: readonly string[]
   args: readonly string[]
   timeoutMs?: number | undefined
+  /** Checks the whole answer. Throws for one that the script cannot have given. */
+  read: (reply: Reply) => T
 }
 
 export interface ConnectionState {
@@ -71,6 +83,8 @@ export class RedisConnection {
   #lastAnswer = 0
   #hostAt = 0
   #failures = 0
+  /** An answer could not be read, and none could since. */
+  #isGarbled = false
   #retry: NodeJS.Timeout | null = null
   #isClosed = false
 
@@ -138,33 +152,51 @@ export class RedisConnection {
   }
 
   /**
-   * Calls a function of a library, which is loaded where Redis does not have it.
-   * @throws RedisFault as `send`.
+   * Sends one command, as `send`, and checks its answer.
+   *
+   * @throws RedisFault as `send`. After an answer that `read` refuses, the connection is closed and made anew:
+   * whatever else it brings cannot be trusted.
    */
-  callFunction(call: FunctionCall): Promise<Reply> {
-    return this.#callBy('FCALL', call)
+  async ask<T>(
+    key: string | null,
+    command: readonly string[],
+    read: (reply: Reply) => T,
+    timeoutMs?: number,
+  ): Promise<T> {
+    const link = this.#link
+    return this.#checked(link, await this.send(key, command, timeoutMs), read)
   }
 
-  /**
-   * As `callFunction`, for a function with the flag `no-writes`: an ACL may allow it on names that it keeps
-   * from writes.
-   */
-  callReader(call: FunctionCall): Promise<Reply> {
-    return this.#callBy('FCALL_RO', call)
-  }
-
-  async #callBy(
-    verb: 'FCALL' | 'FCALL_RO',
-    { library, name, keys, args, timeoutMs }: FunctionCall,
-  ): Promise<Reply> {
-    const command = [verb, library.nameOf(name), String(keys.length), ...keys, ...args]
+  /** Runs a script, which is sent where Redis does not have it. @throws RedisFault as `ask` */
+  async runScript<T>({ script, keys, args, timeoutMs, read }: ScriptCall<T>): Promise<T> {
+    const rest = [String(keys.length), ...keys, ...args]
     try {
-      return await this.send(keys[0], command, timeoutMs)
+      return await this.ask(keys[0], ['EVALSHA', script.hash, ...rest], read, timeoutMs)
     } catch (error) {
-      if (!isMissingFunction(error)) throw error
+      if (!(error instanceof RedisFault && error.answer.startsWith('NOSCRIPT'))) throw error
+      return this.ask(keys[0], ['EVAL', script.source, ...rest], read, timeoutMs)
     }
-    await this.#load(library)
-    return this.send(keys[0], command, timeoutMs)
+  }
+
+  #checked<T>(link: Link | null, reply: Reply, read: (reply: Reply) => T): T {
+    let value: T
+    try {
+      value = read(reply)
+    } catch {
+      const fault = new RedisFault('garbled', 'gives an answer that has not the form it must have')
+      if (link !== null && link === this.#link) {
+        this.#isGarbled = true
+        this.#failures++
+        this.#onEnd(link, fault)
+      }
+      throw fault
+    }
+    if (this.#isGarbled && link === this.#link) {
+      this.#isGarbled = false
+      this.#failures = 0
+      this.#enter(this.#isPrimary ? null : new RedisFault('read-only', 'is a read-only copy'))
+    }
+    return value
   }
 
   /**
@@ -225,10 +257,12 @@ export class RedisConnection {
   #begin(link: Link): void {
     this.#link = link
     this.#isPrimary = link.isPrimary
-    this.#failures = 0
+    if (!this.#isGarbled) this.#failures = 0
     this.#lastAnswer = performance.now()
     void link.ended.then((error) => this.#onEnd(link, error))
-    this.#enter(link.isPrimary ? null : new RedisFault('read-only', 'is a read-only copy'), link.version)
+    // A peer whose answers could not be read is said to be well when one could.
+    if (!this.#isGarbled)
+      this.#enter(link.isPrimary ? null : new RedisFault('read-only', 'is a read-only copy'), link.version)
     for (const [channel, listener] of this.#subscriptions) {
       void this.#subscribeOn(link, channel, listener)
     }
@@ -330,13 +364,6 @@ export class RedisConnection {
     )
   }
 
-  async #load(library: RedisLibrary): Promise<void> {
-    const link = this.#link
-    if (link === null) throw new RedisFault(this.#stateKind(), this.#state.fault ?? 'is not connected')
-    const command = ['FUNCTION', 'LOAD', 'REPLACE', library.code]
-    await this.#bounded(link, link.sendToAll(command), CALL_TIMEOUT_MS)
-  }
-
   #stateKind(): FaultKind {
     return this.#state.state === 'connected' ? 'away' : this.#state.state
   }
@@ -362,8 +389,4 @@ export class RedisConnection {
   #say(line: string): void {
     if (!this.#isClosed) this.#options.log(line)
   }
-}
-
-function isMissingFunction(error: unknown): boolean {
-  return error instanceof RedisFault && /Function not found/i.test(error.answer)
 }

@@ -17,6 +17,8 @@ export type FaultKind =
   | 'loading'
   /** The TLS handshake fails. */
   | 'tls'
+  /** An answer was not in the form that it must have. */
+  | 'garbled'
   /** Any other refusal. */
   | 'refused'
 

@@ -25,8 +25,6 @@ export interface ServerFacts {
 export interface Link extends ServerFacts {
   /** @param key the name that decides the node of a cluster; null for any node. */
   send(key: string | null, command: readonly string[]): Promise<Reply>
-  /** Sends to each node of a cluster that takes writes, or to the one server. */
-  sendToAll(command: readonly string[]): Promise<Reply[]>
   subscribe(channel: string, listener: (message: string) => void): Promise<void>
   /** Resolves with the error when the connection has broken or was closed. */
   readonly ended: Promise<unknown>
@@ -56,8 +54,6 @@ interface ClusterClient extends Emitter {
   connect(): Promise<unknown>
   destroy(): void
   readonly isOpen: boolean
-  readonly masters: readonly object[]
-  nodeClient(node: object): Promise<NodeClient>
   sendCommand(key: string | undefined, isReadOnly: boolean, command: readonly string[]): Promise<Reply>
   subscribe(channel: string, listener: (message: string) => void): Promise<void>
 }
@@ -158,7 +154,6 @@ function nodeLink(client: NodeClient, facts: ServerFacts, ended: Promise<unknown
   return {
     ...facts,
     send: (_key, command) => client.sendCommand(command),
-    sendToAll: async (command) => [await client.sendCommand(command)],
     subscribe: (channel, listener) => client.subscribe(channel, listener),
     ended,
     close: () => {
@@ -193,8 +188,6 @@ async function clusterLink(
     ...facts,
     isPrimary: true,
     send: (key, command) => cluster.sendCommand(key ?? undefined, false, command),
-    sendToAll: (command) =>
-      Promise.all(cluster.masters.map(async (node) => (await cluster.nodeClient(node)).sendCommand(command))),
     subscribe: (channel, listener) => cluster.subscribe(channel, listener),
     ended: closed,
     close: () => {

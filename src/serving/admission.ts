@@ -2,7 +2,6 @@
 import type { AddressCounters } from '../access/address-counters.ts'
 import { hourOf, resetAt, retryAfter } from '../access/hours.ts'
 import type { KeyRing } from '../access/key-ring.ts'
-import { KnownKeys } from '../access/known-keys.ts'
 import { ASK, CLOSED, LeaseCounters, REFUSED } from '../access/lease-counters.ts'
 import { isPageRead, type Doors } from '../access/page-reads.ts'
 import type { QuotaCounters } from '../access/quota.ts'
@@ -80,8 +79,6 @@ export class Admission {
   #keys: KeyRing
   /** Of the client that was charged last without a key. */
   #address = ''
-  /** `Authorization` values seen since the keys changed. */
-  readonly #knownKeys = new KnownKeys()
 
   constructor(options: AdmissionOptions, keys: KeyRing) {
     this.#options = options
@@ -90,7 +87,6 @@ export class Admission {
 
   setKeys(keys: KeyRing): void {
     this.#keys = keys
-    this.#knownKeys.clear()
   }
 
   /** Charges a request, and says why it is refused; null where it is not. */
@@ -156,7 +152,7 @@ export class Admission {
       return this.#charged(limit, left, now)
     }
     if (quota instanceof LeaseCounters) {
-      return this.#charged(limit, remaining - quota.takeBack(client, hourOf(now), calls), now)
+      return this.#charged(limit, remaining - quota.takeUpTo(client, hourOf(now), calls), now)
     }
     if (!quota.takeMore(client, calls, limit, now)) return this.#charged(limit, REFUSED, now)
     return this.#charged(limit, remaining - calls, now)
@@ -214,15 +210,8 @@ export class Admission {
   #keyRow(exchange: Exchange, query: RawQuery): number {
     const authorization = exchange.header(AUTHORIZATION)
     if (authorization !== '') {
-      const known = this.#knownKeys.find(authorization)
-      if (known >= 0) return known
       const key = bearerKey(authorization)
-      if (key !== '') {
-        const row = this.#keys.find(key)
-        if (row === -1) return BAD_KEY
-        this.#knownKeys.add(authorization, row)
-        return row
-      }
+      if (key !== '') return Math.max(BAD_KEY, this.#keys.find(key))
     }
     if (query.length === 0) return NO_KEY
     const key = query.get('api_key')

@@ -1,5 +1,6 @@
 /** Requests that wait for calls of their quota, where several replicas share it. */
 import { hourOf } from '../access/hours.ts'
+import { LONGEST_LEASE_WAIT_MS } from '../access/lease-counters.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { ParkedRequests, Wait } from '../http/parked.ts'
 import type { Totals } from './totals.ts'
@@ -9,9 +10,6 @@ export interface LeaseWaits {
   /** `count` requests wait for calls of the key in `slot`; they are woken by the slot. */
   ask(slot: number, hour: number, count: number): void
 }
-
-/** A request that finds no call of its quota leased waits so long. */
-const LONGEST_LEASE_WAIT_MS = 50
 
 /** Puts requests off until calls of their quota are leased, each once. */
 export class LeaseParking {

@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { issueKey, KeyCommandError } from '../../src/access/keys.ts'
+import { KeyCommandError, MAX_KEYS } from '../../src/access/key-records.ts'
+import { issueKey, watchKeys } from '../../src/access/keys-file.ts'
 import { KeyRing } from '../../src/access/key-ring.ts'
-import { MAX_KEYS, watchKeys } from '../../src/access/keys-file.ts'
 import { KeySlots, QuotaCounters } from '../../src/access/quota.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000

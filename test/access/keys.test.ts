@@ -24,12 +24,18 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import * as fc from 'fast-check'
-import { KEY_LENGTH } from '../../src/access/key-text.ts'
-import { KeyCommandError, issueKey, revokeKey, rotateKey, setQuota } from '../../src/access/keys.ts'
+import { KEY_LENGTH, KeyCommandError, type KeyRecord } from '../../src/access/key-records.ts'
+import {
+  issueKey,
+  KeysFileError,
+  loadKeys,
+  revokeKey,
+  rotateKey,
+  setQuota,
+  watchKeys,
+} from '../../src/access/keys-file.ts'
 import { KeyRing } from '../../src/access/key-ring.ts'
-import { KeysFileError, loadKeys, watchKeys } from '../../src/access/keys-file.ts'
 import type { KeyEntry } from '../../src/access/key-ring.ts'
-import type { KeyRecord } from '../../src/access/keys-file.ts'
 import { lock } from '../../src/system/lock.ts'
 
 const NOON = Date.parse('2026-03-27T12:00:00Z') / 1000
@@ -354,7 +360,7 @@ function inProcess(code: string, path: string): ChildProcessByStdio<null, Readab
 test('processes that issue keys at the same time lose none', async () => {
   const path = newPath()
   const code = `
-    const { issueKey } = await import(${JSON.stringify(new URL('../../src/access/keys.ts', import.meta.url).href)})
+    const { issueKey } = await import(${JSON.stringify(new URL('../../src/access/keys-file.ts', import.meta.url).href)})
     for (let at = 0; at < 15; at++) console.log(issueKey(process.argv[1], { owner: process.argv[2] + at, now: ${NOON} }).key)`
   const runs = await Promise.all(
     ['a', 'b', 'c'].map(async (name) =>
@@ -380,7 +386,7 @@ test('processes that issue keys at the same time lose none', async () => {
 test('a process killed at any moment leaves a whole file with every key it announced, and no lock in the way', async () => {
   const path = newPath()
   const code = `
-    const { issueKey } = await import(${JSON.stringify(new URL('../../src/access/keys.ts', import.meta.url).href)})
+    const { issueKey } = await import(${JSON.stringify(new URL('../../src/access/keys-file.ts', import.meta.url).href)})
     const { writeSync } = await import('node:fs')
     for (let at = 0; ; at++) writeSync(1, issueKey(process.argv[1], { owner: process.pid + '-' + at, now: ${NOON} }).key + '\\n')`
   for (let round = 0; round < 3; round++) {
@@ -404,7 +410,7 @@ test('a lock that is held is respected for five seconds, then named', async (t) 
   const held = lock(`${path}.lock`, { patienceMs: 0 })
   t.after(() => held.release())
   const code = `
-    const { issueKey } = await import(${JSON.stringify(new URL('../../src/access/keys.ts', import.meta.url).href)})
+    const { issueKey } = await import(${JSON.stringify(new URL('../../src/access/keys-file.ts', import.meta.url).href)})
     issueKey(process.argv[1], { owner: 'a', now: ${NOON} })`
   const start = performance.now()
   await assert.rejects(
@@ -428,7 +434,7 @@ test('a command waits for the lock and goes on as soon as it is given back', asy
   const path = newPath()
   const held = lock(`${path}.lock`, { patienceMs: 0 })
   const code = `
-    const { issueKey } = await import(${JSON.stringify(new URL('../../src/access/keys.ts', import.meta.url).href)})
+    const { issueKey } = await import(${JSON.stringify(new URL('../../src/access/keys-file.ts', import.meta.url).href)})
     console.log('ready')
     issueKey(process.argv[1], { owner: 'a', now: ${NOON} })`
   const child = inProcess(code, path)

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { issueKey } from '../../src/access/keys.ts'
+import { issueKey } from '../../src/access/keys-file.ts'
 import { temporaryFolder } from '../live.ts'
 import { Connection, Load, smallSnapshot, startTurned, until, type Outcome } from './turned_clock.ts'
 

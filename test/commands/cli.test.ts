@@ -102,7 +102,7 @@ test('A group without a command lists its commands, and the version is shown.', 
   assert.deepEqual([group.code, group.stderr], [0, ''])
   assert.deepEqual(group, help)
   const commands = [...group.stdout.matchAll(/^ {2}(\S+ ?\S*) {2,}\S/gm)].map(([, name]) => name)
-  const known = ['issue', 'list', 'show', 'rotate', 'revoke', 'set-quota', 'import', 'export']
+  const known = ['issue', 'list', 'show', 'rotate', 'revoke', 'set-quota', 'import', 'upgrade', 'export']
   assert.deepEqual(
     commands,
     known.map((name) => `keys ${name}`),

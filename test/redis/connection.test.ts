@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
 import { parseAddress } from '../../src/redis/address.ts'
-import { RedisConnection, type ConnectionOptions } from '../../src/redis/connection.ts'
+import { RedisConnection, RedisScript, type ConnectionOptions } from '../../src/redis/connection.ts'
 import { RedisFault } from '../../src/redis/fault.ts'
-import { redisLibrary } from '../../src/redis/library.ts'
 import { freePort, noRedis, startCluster, startRedis, until } from './server.ts'
 
 const clock = (): number => Date.now() / 1000
@@ -28,12 +27,8 @@ function connect(
   return [connection, lines]
 }
 
-const ECHO = redisLibrary(
-  'test',
-  `
-register('echo', function(keys, args) redis.call('SET', keys[1], args[1]) return redis.call('GET', keys[1]) end)
-`,
-)
+const ECHO = new RedisScript(`redis.call('SET', KEYS[1], ARGV[1]) return redis.call('GET', KEYS[1])`)
+const read = (reply: unknown): unknown => reply
 
 const kindOf = async (call: Promise<unknown>): Promise<string> => {
   try {
@@ -58,16 +53,16 @@ test(
     const name = `redis://127.0.0.1:${port}/0`
     await until(() => connection.isReady)
     assert.equal(
-      await connection.callFunction({ library: ECHO, name: 'echo', keys: ['groundswell:a'], args: ['one'] }),
+      await connection.runScript({ script: ECHO, keys: ['groundswell:a'], args: ['one'], read }),
       'one',
     )
-    // A restart forgets the function, which is loaded again, and the subscription, which is renewed.
+    // A restart forgets the script, which is sent again, and the subscription, which is renewed.
     await redis.stop()
     await until(() => !connection.isReady)
     await redis.start()
     await until(() => connection.isReady)
     assert.equal(
-      await connection.callFunction({ library: ECHO, name: 'echo', keys: ['groundswell:a'], args: ['two'] }),
+      await connection.runScript({ script: ECHO, keys: ['groundswell:a'], args: ['two'], read }),
       'two',
     )
     await until(async () => {
@@ -156,17 +151,14 @@ test('TLS is checked against the authority that is given.', { skip: noRedis() },
   const tls = { authorities: readFileSync(redis.authority, 'utf8'), own: null }
   const [trusted] = connect(t, redis.address, { tls })
   await trusted.tried
-  assert.equal(
-    await trusted.callFunction({ library: ECHO, name: 'echo', keys: ['groundswell:a'], args: ['x'] }),
-    'x',
-  )
+  assert.equal(await trusted.runScript({ script: ECHO, keys: ['groundswell:a'], args: ['x'], read }), 'x')
   const [plain] = connect(t, redis.address.replace('rediss', 'redis'))
   await plain.tried
   assert.notEqual(plain.state.state, 'connected')
 })
 
 test(
-  'A cluster is found by any of its nodes, and functions run on the node of their names.',
+  'A cluster is found by any of its nodes, and scripts run on the node of their names.',
   { skip: noRedis() },
   async (t) => {
     const nodes = await startCluster(t)
@@ -176,12 +168,7 @@ test(
     await connection.subscribe('groundswell:test', (message) => received.push(message))
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
       assert.equal(
-        await connection.callFunction({
-          library: ECHO,
-          name: 'echo',
-          keys: [`groundswell:{${name}}:x`],
-          args: [name],
-        }),
+        await connection.runScript({ script: ECHO, keys: [`groundswell:{${name}}:x`], args: [name], read }),
         name,
       )
     }

@@ -5,7 +5,7 @@
 import { createClient } from '@redis/client'
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -132,13 +132,20 @@ export async function until(
   }
 }
 
-export function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  const port = await listening(server)
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** Opens a port of loopback. */
+export function listening(server: Server): Promise<number> {
   return new Promise((resolve, reject) => {
-    const server = createServer()
     server.once('error', reject)
     server.listen(0, '127.0.0.1', () => {
       const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+      resolve(typeof address === 'object' && address !== null ? address.port : 0)
     })
   })
 }

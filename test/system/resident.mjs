@@ -21,7 +21,7 @@ function dice(from) {
 
 const LOOPS = {
   async keys() {
-    const { issueKey, rotateKey, revokeKey, setQuota } = await import(join(dist, 'access/keys.js'))
+    const { issueKey, rotateKey, revokeKey, setQuota } = await import(join(dist, 'access/keys-file.js'))
     const path = join(folder, 'keys.json')
     const roll = dice(process.pid + Math.floor(performance.timeOrigin))
     const now = 1_700_000_000

@@ -1,6 +1,6 @@
 /** Settings of a server. */
 import { availableParallelism } from 'node:os'
-import { MAX_QUOTA } from '../../access/keys-file.ts'
+import { MAX_QUOTA } from '../../access/key-records.ts'
 import { EXPLORER_CHOICES, type ExplorerChoice } from '../../access/page-reads.ts'
 import { TrustedProxies } from '../../access/trusted-proxies.ts'
 import { parseAddress, type RedisAddress } from '../../redis/address.ts'

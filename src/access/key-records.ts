@@ -1,0 +1,268 @@
+/**
+ * Keys: their records, their texts, and what the commands make of the records. `keys-file.ts` and
+ * `keys-redis.ts` keep them.
+ *
+ * The text of a key is `gsw_`, 256 random bits and a checksum, so that a scanner for leaked keys can tell one
+ * from other words. It exists in three places only: in what `issued` and `rotated` return, with its owner, and
+ * in the requests that carry it. Files, Redis, the key ring, messages and logs hold its SHA-256 at most. A fast
+ * hash is enough: it protects 256 random bits, not a password (contract, "Authentication").
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { timestampText } from '../sea/time.ts'
+
+export interface KeyRecord {
+  /** `k_` and ten letters or digits; stays when the key is rotated. */
+  readonly id: string
+  /** Trimmed, NFC, 1 to 200 characters. An owner has one key. */
+  readonly owner: string
+  /** SHA-256 of the key's text, 64 lower-case hexadecimal digits. */
+  readonly hash: string
+  /** Calls per clock hour. */
+  readonly quota: number
+  /** ISO 8601, UTC, whole seconds. */
+  readonly created: string
+  /** When the key was last replaced; absent when it never was. */
+  readonly rotated?: string
+}
+
+export const MAX_KEYS = 100_000
+export const MAX_QUOTA = 2 ** 30
+export const DEFAULT_QUOTA = 1000
+const MAX_OWNER_LENGTH = 200
+export const ID_PATTERN = /^k_[0-9A-Za-z]{10}$/
+const HASH_PATTERN = /^[0-9a-f]{64}$/
+const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
+// Control characters, halves of surrogate pairs, line and paragraph separators, and what reverses the order
+// of text: a list in a terminal cannot show any of them.
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
+const FIELDS = new Set(['id', 'owner', 'hash', 'quota', 'created', 'rotated'])
+/** Letters and digits behind the `k_` of an id, and the random bytes they are made of. */
+const ID_LETTERS = 10
+const ID_RANDOM_BYTES = 16
+
+export const KEY_PREFIX = 'gsw_'
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+// 62^43 is just above 2^256, 62^6 above 2^32.
+const SECRET_LENGTH = 43
+const CHECKSUM_LENGTH = 6
+/** Characters of a key's text: the prefix, 256 random bits and a CRC-32, the last two in base 62. */
+export const KEY_LENGTH = KEY_PREFIX.length + SECRET_LENGTH + CHECKSUM_LENGTH
+/** Finds a key within a text. */
+export const KEY_PATTERN = /gsw_[0-9A-Za-z]{49}/
+
+function base62(value: bigint, length: number): string {
+  let text = ''
+  for (let rest = value; text.length < length; rest /= 62n) text = BASE62.charAt(Number(rest % 62n)) + text
+  return text
+}
+
+export function newKeyText(): string {
+  const body = KEY_PREFIX + randomBase62(32, SECRET_LENGTH)
+  return body + base62(BigInt(crc32(body)), CHECKSUM_LENGTH)
+}
+
+/** `length` letters and digits made of `bytes` random bytes. */
+export function randomBase62(bytes: number, length: number): string {
+  return base62(BigInt(`0x${randomBytes(bytes).toString('hex')}`), length)
+}
+
+/** SHA-256 of a key's text, 64 lower-case hexadecimal digits. */
+export function hashOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
+
+/** What is wrong with a record; null for a good one. */
+export function recordFault(item: unknown): string | null {
+  if (typeof item !== 'object' || item === null) return 'not an object'
+  // Unknown fields are refused because the next command would drop them without a word.
+  if (!Object.keys(item).every((field) => FIELDS.has(field))) return 'a field that is not known'
+  const { id, owner, hash, quota, created, rotated } = item as Record<string, unknown>
+  if (typeof id !== 'string' || !ID_PATTERN.test(id)) return '"id" is malformed'
+  if (typeof owner !== 'string' || ownerFault(owner) !== null) return '"owner" is malformed'
+  if (typeof hash !== 'string' || !HASH_PATTERN.test(hash)) return '"hash" is malformed'
+  if (!isQuota(quota)) return '"quota" is out of range'
+  if (!isTime(created)) return '"created" is malformed'
+  if (rotated !== undefined && !isTime(rotated)) return '"rotated" is malformed'
+  return null
+}
+
+/** The record in a text, or null where it holds none. */
+export function recordOf(text: string): KeyRecord | null {
+  try {
+    const item: unknown = JSON.parse(text)
+    return recordFault(item) === null ? (item as KeyRecord) : null
+  } catch {
+    return null
+  }
+}
+
+export function ownerFault(owner: string): string | null {
+  if (owner !== owner.trim().normalize('NFC')) return 'must be trimmed and in NFC'
+  if (owner === '' || owner.length > MAX_OWNER_LENGTH) return `must have 1 to ${MAX_OWNER_LENGTH} characters`
+  if (UNPRINTABLE.test(owner)) return 'must not hold control characters'
+  if (KEY_PATTERN.test(owner)) return 'must not hold a key'
+  return null
+}
+
+export function isQuota(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_QUOTA
+}
+
+function isTime(value: unknown): value is string {
+  return typeof value === 'string' && TIME_PATTERN.test(value) && !Number.isNaN(Date.parse(value))
+}
+
+/** A key as it is printed once: `key` is kept nowhere. */
+export interface IssuedKey {
+  readonly record: KeyRecord
+  readonly key: string
+}
+
+/**
+ * A command that cannot be carried out: an unknown id, an owner that has a key, a quota outside its range.
+ */
+export class KeyCommandError extends Error {
+  override readonly name = 'KeyCommandError'
+}
+
+export interface KeyRequest {
+  readonly owner: string
+  readonly quota?: number
+  /** Epoch seconds. */
+  readonly now: number
+}
+
+/** Records after a command, and what it has to say of them. */
+export type Changed<Result> = [records: readonly KeyRecord[], result: Result]
+
+/**
+ * With a key for an owner that has none.
+ *
+ * @throws KeyCommandError for an owner that is malformed or has a key, a quota out of range, too many keys.
+ */
+export function issued(records: readonly KeyRecord[], request: KeyRequest): Changed<IssuedKey> {
+  const owner = request.owner.trim().normalize('NFC')
+  const fault = ownerFault(owner)
+  if (fault !== null) throw new KeyCommandError(`owner ${fault}`)
+  const quota = checkedQuota(request.quota ?? DEFAULT_QUOTA)
+  const other = records.find((record) => record.owner === owner)?.id
+  if (other !== undefined) {
+    throw new KeyCommandError(
+      `owner already has the key ${other}: "keys rotate ${other}" replaces it, "keys revoke ${other}" ends it`,
+    )
+  }
+  if (records.length >= MAX_KEYS) throw tooManyKeys()
+  let id = newId()
+  while (records.some((record) => record.id === id)) id = newId()
+  const key = newKeyText()
+  const record = { id, owner, hash: hashOf(key), quota, created: timestampText(request.now) }
+  return [[...records, record], { record, key }]
+}
+
+/**
+ * With another key for `id`: the old one ends; id, owner, quota and the hour's count stay. `now` is epoch
+ * seconds.
+ *
+ * @throws KeyCommandError for an unknown id.
+ */
+export function rotated(records: readonly KeyRecord[], id: string, now: number): Changed<IssuedKey> {
+  const key = newKeyText()
+  const record = { ...findKey(records, id), hash: hashOf(key), rotated: timestampText(now) }
+  return [withRecord(records, record), { record, key }]
+}
+
+/** Without the key of `id` and its owner. @throws KeyCommandError for an unknown id */
+export function revoked(records: readonly KeyRecord[], id: string): Changed<KeyRecord> {
+  const record = findKey(records, id)
+  return [records.filter((other) => other !== record), record]
+}
+
+/**
+ * With other calls per hour of `id`; they count from the next request on, with what is used already.
+ *
+ * @throws KeyCommandError for an unknown id or a quota out of range.
+ */
+export function withQuota(records: readonly KeyRecord[], id: string, quota: number): Changed<KeyRecord> {
+  const record = { ...findKey(records, id), quota: checkedQuota(quota) }
+  return [withRecord(records, record), record]
+}
+
+/** The record of an id. @throws KeyCommandError when there is none. */
+export function findKey(records: readonly KeyRecord[], id: string): KeyRecord {
+  // Only an id is repeated in a message: a key given in its place by mistake must not end in a terminal's
+  // log.
+  if (!ID_PATTERN.test(id)) throw new KeyCommandError('not an id of a key (k_ and ten letters or digits)')
+  const record = records.find((record) => record.id === id)
+  if (record === undefined) throw new KeyCommandError(`no key has the id ${id}`)
+  return record
+}
+
+function checkedQuota(quota: number): number {
+  if (!isQuota(quota)) throw new KeyCommandError(`quota must be an integer from 1 to ${MAX_QUOTA}`)
+  return quota
+}
+
+function newId(): string {
+  return `k_${randomBase62(ID_RANDOM_BYTES, ID_LETTERS)}`
+}
+
+function withRecord(records: readonly KeyRecord[], changed: KeyRecord): KeyRecord[] {
+  return records.map((record) => (record.id === changed.id ? changed : record))
+}
+
+function tooManyKeys(): KeyCommandError {
+  return new KeyCommandError(`${MAX_KEYS} keys are the most that there can be`)
+}
+
+/** What an import did. */
+export interface Imported {
+  readonly added: number
+  readonly changed: number
+  readonly removed: number
+  readonly same: number
+}
+
+/**
+ * The records of a store after an import: those of both, or with `replace` the imported ones alone.
+ *
+ * @throws KeyCommandError for an id or an owner that both have with different records, unless `replace`.
+ */
+export function merged(
+  there: readonly KeyRecord[],
+  imported: readonly KeyRecord[],
+  replace: boolean,
+): { records: readonly KeyRecord[]; counts: Imported } {
+  const byId = new Map(there.map((record) => [record.id, record]))
+  const byOwner = new Map(there.map((record) => [record.owner, record.id]))
+  const counts = { added: 0, changed: 0, removed: 0, same: 0 }
+  for (const record of imported) {
+    const before = byId.get(record.id)
+    const isSame = before !== undefined && sameRecord(before, record)
+    if (isSame) counts.same++
+    else if (before !== undefined) counts.changed++
+    else counts.added++
+    const ownersKey = byOwner.get(record.owner)
+    if (replace || isSame) continue
+    if (before !== undefined) {
+      throw new KeyCommandError(
+        `${record.id} is there already and differs; nothing was imported: --replace takes exactly the imported keys`,
+      )
+    }
+    if (ownersKey !== undefined) {
+      throw new KeyCommandError(
+        `the owner of ${record.id} has the key ${ownersKey} already; nothing was imported: --replace takes exactly the imported keys`,
+      )
+    }
+  }
+  if (replace)
+    return { records: imported, counts: { ...counts, removed: there.length - counts.same - counts.changed } }
+  const ids = new Set(imported.map(({ id }) => id))
+  const records = [...there.filter(({ id }) => !ids.has(id)), ...imported]
+  if (records.length > MAX_KEYS) throw tooManyKeys()
+  return { records, counts }
+}
+
+function sameRecord(a: KeyRecord, b: KeyRecord): boolean {
+  return (['owner', 'hash', 'quota', 'created', 'rotated'] as const).every((field) => a[field] === b[field])
+}

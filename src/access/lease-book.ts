@@ -1,0 +1,402 @@
+/**
+ * All leases of a replica: what is asked of Redis and when, and what its answers mean. No sockets and no
+ * timers: the time is an argument, and a driver carries calls to Redis and back (`process/quota-store.ts`).
+ *
+ * Whatever is lost, repeated or ends: Redis leases no more of an hour than its quota, since one script does it
+ * in one step; and a replica admits no more than it has leased and not given back, since one word counts what
+ * is left. All leases together are at most 2 % of a quota, so at least 98 % of it are admitted before any
+ * replica refuses.
+ */
+import { HOUR_S, hourOf } from './hours.ts'
+import { CLOSED, LONGEST_LEASE_WAIT_MS, REFUSED, SHARE_USED, type LeaseCounters } from './lease-counters.ts'
+import type { LeaseReply, LeaseRequest } from './lease-script.ts'
+
+/** A lease is at most this part of its quota, divided by the number of replicas. */
+const MOST_LEASED = 1 / 50
+/** A lease that was not used for so long goes back. */
+const IDLE_MS = 1000
+/** Keys in use are asked for so often at least, also to hear what the other replicas have taken. */
+const TELL_MS = 100
+/** A key that is refused may have got calls back. */
+const RECHECK_MS = 1000
+/** Keys of one call: it keeps Redis busy for some 10 µs each. */
+const KEYS_PER_CALL = 64
+/** Redis is asked so often at least whether it is whole, which also keeps this replica among the live ones. */
+const POLL_MS = 500
+/** A Redis that did not answer is tried again. */
+const PROBE_MS = 100
+
+export interface LeaseKey {
+  readonly id: string
+  readonly slot: number
+  readonly quota: number
+}
+
+export interface BookOptions {
+  readonly counters: LeaseCounters
+  /** Replicas that are assumed, at least. */
+  readonly replicas: number
+  /** What is admitted while Redis is away: this replica's share of each quota, or nothing. */
+  readonly fallback: 'share' | 'closed'
+  /** Epoch seconds. */
+  readonly clock: () => number
+}
+
+/** What a replica has taken of one key in one clock hour. */
+interface Lease {
+  readonly key: LeaseKey
+  readonly hour: number
+  quota: number
+  /** Calls taken, used or left; of them without Redis. */
+  held: number
+  alone: number
+  /** As last heard: calls taken by others, −1 for never; calls that nobody has taken. */
+  others: number
+  pool: number
+  /** What Redis has heard, and when, ms. */
+  toldHeld: number
+  toldUsed: number
+  toldAt: number
+  /** Calls used as last seen, and when they last grew, ms. */
+  used: number
+  usedAt: number
+  /** Requests that wait for this lease, and since when the last of them has, ms. */
+  waiting: number
+  waitingAt: number
+  /** Nothing is left in Redis either. */
+  isRefused: boolean
+  /** The key is gone. */
+  isOver: boolean
+}
+
+/** One call of the script. */
+export interface LeaseCall {
+  readonly number: number
+  readonly seen: string
+  readonly leases: readonly Lease[]
+  readonly requests: readonly LeaseRequest[]
+}
+
+export class LeaseBook {
+  /** Calls admitted without Redis, in all, as counted when it is back. */
+  admittedAlone = 0
+  isAway = false
+  hasAnswered = false
+  readonly #options: BookOptions
+  #keys = new Map<number, LeaseKey>()
+  /** By hour and slot. They stay for their hour: Redis remembers them, too. */
+  readonly #hours = new Map<number, Map<number, Lease>>()
+  /** Those that have calls, or requests that wait, or news for Redis. */
+  readonly #active = new Set<Lease>()
+  /** To be asked for in the next call, those that are waited for before the others. */
+  readonly #urgent = new Set<Lease>()
+  readonly #due = new Set<Lease>()
+  /** Slots and hours, in turn, whose waiting requests should try again. */
+  #woken: number[] = []
+  #call: LeaseCall | null = null
+  #calls = 0
+  #calledAt = -Infinity
+  #probeAt = -Infinity
+  /** Since when Redis has its data, until when it leases nothing (ms), and replicas, as last heard. */
+  #since = ''
+  #settlesUntil = -Infinity
+  #members = 0
+  #isLeaving = false
+
+  constructor(options: BookOptions) {
+    this.#options = options
+  }
+
+  /** Leases of this hour and the one before. */
+  get size(): number {
+    return [...this.#hours.values()].reduce((sum, leases) => sum + leases.size, 0)
+  }
+
+  /** Whether Redis leases nothing yet, since it is new or has lost data. */
+  isSettling(now: number): boolean {
+    return this.#settlesUntil > now
+  }
+
+  /** Whether Redis has answered, and leases. */
+  isReady(now: number): boolean {
+    return this.hasAnswered && !this.isAway && !this.isSettling(now)
+  }
+
+  /** Replicas that are assumed: as many as were seen last. */
+  get replicas(): number {
+    return Math.max(this.#options.replicas, this.#members)
+  }
+
+  /** Whether Redis knows all that it has to know of a replica that leaves. */
+  get hasLeft(): boolean {
+    return !this.hasAnswered || (this.#call === null && this.#due.size === 0)
+  }
+
+  /** The keys of the moment. What is leased of keys that are gone goes back. */
+  setKeys(keys: Iterable<LeaseKey>): void {
+    this.#keys = new Map()
+    for (const key of keys) this.#keys.set(key.slot, key)
+    for (const lease of this.#leases()) {
+      const key = this.#keys.get(lease.key.slot)
+      lease.isOver = key?.id !== lease.key.id
+      if (!lease.isOver && key!.quota === lease.quota) continue
+      if (!lease.isOver) lease.quota = key!.quota
+      this.#allow(lease)
+      this.#active.add(lease)
+      this.#due.add(lease)
+    }
+  }
+
+  /** `count` more requests wait for calls of a key. `now` in ms of a clock that is never set. */
+  wanted(slot: number, hour: number, count: number, now: number): void {
+    if (this.#isLeaving) return
+    const lease = this.#leaseOf(slot, hour)
+    // The key has just gone; its requests find that out.
+    if (lease === null) {
+      this.#woken.push(slot, hour)
+      return
+    }
+    lease.waiting += count
+    lease.waitingAt = now
+    lease.usedAt = now
+    this.#active.add(lease)
+    if (this.#left(lease) > 0 || lease.isRefused) this.#wake(lease)
+    else if (this.isAway) this.#goOnAlone(lease)
+    else this.#urgent.add(lease)
+  }
+
+  /** Looks at the leases in use. To be called every 20 ms or so. */
+  look(now: number): void {
+    const hour = hourOf(this.#options.clock())
+    for (const past of this.#hours.keys()) if (past < hour - 1) this.#hours.delete(past)
+    for (const lease of this.#active) {
+      if (lease.hour === hour || lease.waiting > 0) this.#lookAt(lease, now)
+      // What is left of an hour that is over is of no use to anybody.
+      else for (const set of [this.#active, this.#urgent, this.#due]) set.delete(lease)
+    }
+  }
+
+  #lookAt(lease: Lease, now: number): void {
+    const left = this.#left(lease)
+    const used = lease.held - left
+    if (used !== lease.used) {
+      lease.used = used
+      lease.usedAt = now
+    }
+    if (lease.waiting > 0 && now - lease.waitingAt > LONGEST_LEASE_WAIT_MS) {
+      lease.waiting = 0
+      this.#urgent.delete(lease)
+    }
+    if (this.isAway) {
+      if (lease.waiting > 0) this.#goOnAlone(lease)
+      return
+    }
+    if (this.isSettling(now) && !this.#isLeaving) return
+    const isIdle = lease.isOver || this.#isLeaving || now - lease.usedAt > IDLE_MS
+    const target = isIdle ? 0 : this.#target(lease)
+    const sinceMs = now - lease.toldAt
+    // Requests that have waited take what came for them.
+    if (left > target && (sinceMs >= TELL_MS || this.#isLeaving)) this.#giveBack(lease, left - target)
+    const isUsed = used !== lease.toldUsed
+    const isLow = isUsed && left < target / 2 && lease.pool > 0
+    const hasNews = lease.held !== lease.toldHeld || (isUsed && sinceMs >= TELL_MS)
+    if (hasNews || (lease.isRefused ? sinceMs > RECHECK_MS : isLow)) this.#due.add(lease)
+    else if (isIdle && left === 0 && lease.waiting === 0 && !lease.isRefused) this.#active.delete(lease)
+  }
+
+  /** The next call to Redis, to be sent now; null where none is due. */
+  next(now: number): LeaseCall | null {
+    if (this.#call !== null || (this.isAway && now < this.#probeAt)) return null
+    const leases = this.isAway ? [] : this.#collect(now)
+    if (leases.length === 0 && !this.isAway && now - this.#calledAt < POLL_MS) return null
+    const requests = leases.map((lease) => this.#request(lease))
+    this.#calledAt = now
+    this.#call = { number: ++this.#calls, seen: this.#since, leases, requests }
+    return this.#call
+  }
+
+  #collect(now: number): Lease[] {
+    const found = new Set<Lease>()
+    for (const set of this.isSettling(now) ? [this.#due] : [this.#urgent, this.#due]) {
+      for (const lease of set) {
+        if (found.size === KEYS_PER_CALL) break
+        found.add(lease)
+      }
+    }
+    for (const lease of found) {
+      this.#urgent.delete(lease)
+      this.#due.delete(lease)
+    }
+    return [...found]
+  }
+
+  #request(lease: Lease): LeaseRequest {
+    const { key, hour, quota, held, others, waiting, isOver } = lease
+    const left = this.#left(lease)
+    const isAsking = !isOver && !this.#isLeaving
+    const need = isAsking ? Math.max(0, waiting - left) : 0
+    const isUsed = isAsking && !lease.isRefused && (waiting > 0 || held - left !== lease.toldUsed)
+    const want = isUsed ? Math.max(need, this.#target(lease) + waiting - left) : need
+    lease.toldUsed = held - left
+    return { tag: `${hour}:${key.id}`, quota, held, others, want, need }
+  }
+
+  /** Takes over an answer. */
+  answered(call: LeaseCall, { since, settlingMs, replicas, grants }: LeaseReply, now: number): void {
+    const wasAway = this.isAway
+    const hasLost = this.#since !== '' && since !== this.#since
+    this.#call = null
+    this.isAway = false
+    this.hasAnswered = true
+    this.#since = since
+    this.#members = replicas
+    this.#settlesUntil = settlingMs > 0 ? now + settlingMs : -Infinity
+    call.leases.forEach((lease, i) => {
+      const { give, pool, others } = grants[i]
+      lease.toldHeld = call.requests[i].held + give
+      lease.toldAt = now
+      lease.pool = pool
+      lease.others = others
+      // Its words may belong to another hour by now.
+      if (hourOf(this.#options.clock()) - lease.hour <= 1) this.#settle(lease, give, now)
+    })
+    if (!wasAway && !hasLost) return
+    for (const lease of this.#leases()) {
+      if (wasAway) this.#allow(lease)
+      // What was refused in its absence may be asked for, and what was taken is told.
+      if (lease.held === 0 || (!hasLost && lease.held === lease.toldHeld)) continue
+      this.#active.add(lease)
+      if (!hasLost) this.#lookAt(lease, now)
+      if (!call.leases.includes(lease)) this.#due.add(lease)
+    }
+  }
+
+  /** What an answer means for requests that wait, and for those to come. */
+  #settle(lease: Lease, give: number, now: number): void {
+    const { counters } = this.#options
+    const { key, hour, pool } = lease
+    counters.setPool(key.slot, hour, pool)
+    if (give > 0) {
+      lease.held += give
+      counters.add(key.slot, hour, give)
+    }
+    if (give > 0 || pool > 0) lease.isRefused = false
+    if (pool > 0) counters.unmark(key.slot, hour)
+    if (lease.waiting === 0) return
+    if (this.#left(lease) > 0) this.#wake(lease)
+    else if (!this.isSettling(now) && pool <= 0 && counters.mark(key.slot, hour, REFUSED)) {
+      lease.isRefused = true
+      this.#wake(lease)
+    } else this.#urgent.add(lease)
+  }
+
+  /** Redis did not carry a call out, as far as is known. */
+  failed(call: LeaseCall, now: number): void {
+    this.#call = null
+    this.isAway = true
+    this.#probeAt = now + PROBE_MS
+    for (const lease of call.leases) this.#due.add(lease)
+    for (const lease of this.#active) if (lease.waiting > 0) this.#goOnAlone(lease)
+    this.#urgent.clear()
+  }
+
+  /** Redis can be asked again. */
+  reconnected(): void {
+    this.#probeAt = -Infinity
+    this.#calledAt = -Infinity
+  }
+
+  /** Everything goes back, since no request is admitted any more. The calls that follow say so. */
+  leave(now: number): void {
+    this.#isLeaving = true
+    for (const lease of this.#active) {
+      lease.waiting = 0
+      this.#lookAt(lease, now)
+    }
+    this.#urgent.clear()
+  }
+
+  /** Slots and hours, in turn, whose waiting requests should try again. Each is returned once. */
+  takeWoken(): readonly number[] {
+    const woken = this.#woken
+    if (woken.length > 0) this.#woken = []
+    return woken
+  }
+
+  *#leases(): Generator<Lease> {
+    for (const leases of this.#hours.values()) yield* leases.values()
+  }
+
+  /** Null for a slot without a key, and for an hour that is far from now. */
+  #leaseOf(slot: number, hour: number): Lease | null {
+    const key = this.#keys.get(slot)
+    if (key === undefined || Math.abs(hour - hourOf(this.#options.clock())) > 1) return null
+    const leases = this.#hours.get(hour) ?? new Map<number, Lease>()
+    this.#hours.set(hour, leases)
+    const known = leases.get(slot)
+    if (known?.key.id === key.id) return known
+    const lease: Lease = {
+      key,
+      hour,
+      quota: key.quota,
+      held: 0,
+      alone: 0,
+      others: -1,
+      pool: key.quota,
+      toldHeld: 0,
+      toldUsed: 0,
+      toldAt: -Infinity,
+      used: 0,
+      usedAt: -Infinity,
+      waiting: 0,
+      waitingAt: 0,
+      isRefused: false,
+      isOver: false,
+    }
+    leases.set(slot, lease)
+    return lease
+  }
+
+  #left({ key, hour }: Lease): number {
+    return this.#options.counters.left(key.slot, hour)
+  }
+
+  /** Calls that a lease in use should have left. With a small quota none: each request waits for its own. */
+  #target(lease: Lease): number {
+    return Math.floor((lease.quota * MOST_LEASED) / this.replicas)
+  }
+
+  #giveBack(lease: Lease, calls: number): void {
+    const given = this.#options.counters.giveBack(lease.key.slot, lease.hour, calls)
+    lease.held -= given
+    this.admittedAlone += Math.max(0, lease.alone - given)
+    lease.alone = 0
+  }
+
+  /** Takes this replica's whole share without Redis, or says why not. What is left of it goes back later. */
+  #goOnAlone(lease: Lease): void {
+    const { counters, fallback } = this.#options
+    const { key, hour, quota } = lease
+    if (lease.isRefused || lease.isOver) return
+    if (fallback === 'share' && this.#left(lease) === 0) {
+      const share = Math.floor(quota / this.replicas)
+      const taken = Math.max(0, share - counters.used(key.slot, hour * HOUR_S))
+      if (taken > 0) counters.add(key.slot, hour, taken)
+      lease.held += taken
+      lease.alone += taken
+    }
+    counters.mark(key.slot, hour, fallback === 'share' ? SHARE_USED : CLOSED)
+    this.#wake(lease)
+  }
+
+  #allow(lease: Lease): void {
+    lease.isRefused = false
+    this.#options.counters.unmark(lease.key.slot, lease.hour)
+  }
+
+  #wake(lease: Lease): void {
+    lease.waiting = 0
+    this.#urgent.delete(lease)
+    this.#woken.push(lease.key.slot, lease.hour)
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * The script that Redis runs for a replica, as one indivisible step: it notes what the replica has taken of
+ * each key's quota, and leases it more. Its caller is `lease-book.ts`; `docs/scaling.md` says what it promises.
+ *
+ * Names, all of one hash tag, so that one node of a cluster has them:
+ *
+ *     PREFIX:{quota}:begun         text: format, and since when the data are there (µs of Redis's clock)
+ *     PREFIX:{quota}:replicas      sorted set: replicas by when they were last heard, µs
+ *     PREFIX:{quota}:REPLICA       number of the replica's last call
+ *     PREFIX:{quota}:HOUR:ID       hash of a key and clock hour: `REPLICA`: calls that the replica has taken, used
+ *                                  or still to be used; `all`: their sum; `lost`: what replicas had taken that
+ *                                  ended before Redis lost its data
+ *
+ * A replica always says how many calls it has taken in all, never by how many more: so lost answers, repeated
+ * calls and lost data heal. After Redis has lost its data nothing is leased until every replica has had the
+ * time to say so.
+ */
+import type { Reply } from '../redis/link.ts'
+
+/** A replica that was not heard for so long counts as gone. */
+const ALIVE_MS = 2000
+/** Redis leases nothing for so long after it lost data: five times the longest pause between two calls. */
+const SETTLING_MS = 2500
+/** A replica's clock may name an hour that is over by up to one. */
+const KEPT_S = 7500
+
+export const LEASE_SCRIPT = `
+local function number(text) return tonumber(text or '0') or 0 end
+local HEAD, WIDTH = 3, 5
+local replica, call, seen = ARGV[1], number(ARGV[2]), ARGV[3]
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local begun = redis.pcall('GET', KEYS[1])
+local since = type(begun) == 'string' and string.match(begun, '^1 (%d+)$')
+if begun and not since then
+  return redis.error_reply('GSWFOREIGN the names of quotas are used by another program, or by another version')
+end
+-- A call that comes late would undo what a later one has said.
+if number(redis.call('GET', KEYS[3])) >= call then return redis.error_reply('GSWLATE a later call was here') end
+redis.call('SET', KEYS[3], ARGV[2], 'EX', ${KEPT_S})
+local function begin()
+  since = string.format('%.0f', now)
+  redis.call('SET', KEYS[1], '1 ' .. since)
+  redis.call('DEL', KEYS[2])
+end
+-- Nothing is there: a first start, or data were lost. Or Redis's clock was set back.
+if not since or number(since) > now then begin() end
+local items = {}
+for i = 4, #KEYS do
+  local at = HEAD + (i - 4) * WIDTH
+  local found = redis.call('HMGET', KEYS[i], 'all', 'lost', replica)
+  items[i] = { quota = number(ARGV[at + 1]), held = number(ARGV[at + 2]), others = number(ARGV[at + 3]),
+    want = number(ARGV[at + 4]), need = number(ARGV[at + 5]),
+    all = number(found[1]), lost = number(found[2]), had = number(found[3]), is_new = not found[3] }
+  -- Redis has forgotten what it had leased. A first lease is held by nobody.
+  if items[i].is_new and items[i].others >= 0 and since == seen then begin() end
+end
+local settling = math.max(0, math.ceil((number(since) - now) / 1000) + ${SETTLING_MS})
+redis.call('ZADD', KEYS[2], now, replica)
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - ${ALIVE_MS}000)
+local count = redis.call('ZCARD', KEYS[2])
+local answer = { since, settling, count }
+for i = 4, #KEYS do
+  local item = items[i]
+  local held, rest, lost = item.held, item.all - item.had, item.lost
+  if settling > 0 and item.is_new then
+    -- What replicas that have ended had taken, the others know only as a part of the sum.
+    lost = math.max(0, math.max(rest + lost, held + math.max(0, item.others)) - rest - held)
+  end
+  local pool = item.quota - rest - lost - held
+  local give = 0
+  if settling == 0 then
+    -- Requests that wait come first. Ahead of need a replica gets the less, the less is left.
+    give = math.max(0, math.min(item.want, pool, math.max(item.need, math.floor(pool / (2 * count)))))
+  end
+  redis.call('HSET', KEYS[i], 'all', rest + held + give, 'lost', lost, replica, held + give)
+  redis.call('EXPIRE', KEYS[i], ${KEPT_S})
+  answer[#answer + 1] = give
+  answer[#answer + 1] = pool - give
+  answer[#answer + 1] = rest + lost
+end
+return answer
+`
+
+/** What a call asks for one key. */
+export interface LeaseRequest {
+  /** Of the hash: `HOUR:ID`. */
+  readonly tag: string
+  readonly quota: number
+  /** Calls taken so far, used or still to be used. */
+  readonly held: number
+  /** Calls that all others had taken as last heard; −1 before anything was heard. */
+  readonly others: number
+  /** Calls wanted, and those of them for which requests wait. */
+  readonly want: number
+  readonly need: number
+}
+
+/** What Redis answers for one key. */
+export interface Grant {
+  /** Calls leased by this call. */
+  readonly give: number
+  /** Calls that nobody has taken; below zero where some were taken without Redis. */
+  readonly pool: number
+  readonly others: number
+}
+
+export interface LeaseReply {
+  /** Since when Redis has its data: another text after it has lost them. */
+  readonly since: string
+  /** For how long nothing is leased yet, ms. */
+  readonly settlingMs: number
+  /** Replicas that were heard lately. */
+  readonly replicas: number
+  readonly grants: readonly Grant[]
+}
+
+/**
+ * Names and arguments of a call. `number` grows with each call of a replica; `seen` is `since` as last heard.
+ */
+export function leaseCall(
+  prefix: string,
+  replica: string,
+  { number, seen, requests }: { number: number; seen: string; requests: readonly LeaseRequest[] },
+): { keys: string[]; args: string[] } {
+  const names = ['begun', 'replicas', replica, ...requests.map(({ tag }) => tag)]
+  const values = requests.flatMap(({ quota, held, others, want, need }) => [quota, held, others, want, need])
+  return {
+    keys: names.map((name) => `${prefix}:{quota}:${name}`),
+    args: [replica, String(number), seen, ...values.map(String)],
+  }
+}
+
+/** The answer to a call for `requests`. @throws TypeError for one that the script cannot have given */
+export function readLeaseReply(reply: Reply, requests: readonly LeaseRequest[]): LeaseReply {
+  if (!Array.isArray(reply) || reply.length !== 3 + 3 * requests.length) throw new TypeError('no such list')
+  const [since, ...numbers] = reply
+  if (typeof since !== 'string' || !/^\d{1,16}$/.test(since)) throw new TypeError('no time')
+  const [settlingMs, replicas] = numbers.slice(0, 2).map((value) => whole(value, 0))
+  const grants = requests.map(({ quota, want }, i) => {
+    const [give, pool, others] = numbers.slice(2 + 3 * i)
+    return { give: whole(give, 0, want), pool: whole(pool, -MOST, quota), others: whole(others, 0) }
+  })
+  return { since, settlingMs: Math.min(settlingMs, SETTLING_MS), replicas, grants }
+}
+
+/** Far more than all calls of an hour: quotas have at most 2^30. */
+const MOST = 2 ** 40
+
+function whole(value: Reply | undefined, least: number, most = MOST): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value
+  throw new TypeError('no such number')
+}
