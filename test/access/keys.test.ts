@@ -25,7 +25,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import * as fc from 'fast-check'
 import { KEY_LENGTH, KeyCommandError, type KeyRecord } from '../../src/access/key-records.ts'
-import { issueKey, KeysFileError, loadKeys, revokeKey, rotateKey, setQuota, watchKeys } from '../../src/access/keys-file.ts'
+import {
+  issueKey,
+  KeysFileError,
+  loadKeys,
+  revokeKey,
+  rotateKey,
+  setQuota,
+  watchKeys,
+} from '../../src/access/keys-file.ts'
 import { KeyRing } from '../../src/access/key-ring.ts'
 import type { KeyEntry } from '../../src/access/key-ring.ts'
 import { lock } from '../../src/system/lock.ts'

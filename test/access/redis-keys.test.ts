@@ -467,8 +467,7 @@ test(
       /holds keys in the layout of an earlier version; nothing was changed: "keys upgrade --keys redis:/
     for (const attempt of [store.all(), store.issue({ owner: 'x', now: NOON }), store.revoke(recordOf(1).id)])
       await assert.rejects(attempt, refusal)
-    for (const server of [replica, fresh])
-      await until(() => refusal.test(server.status().problem ?? ''))
+    for (const server of [replica, fresh]) await until(() => refusal.test(server.status().problem ?? ''))
     assert.equal(replica.hashes().size, 3)
     assert.equal(isKnown, false)
     assert.equal(await store.upgrade(), 3)
