@@ -684,7 +684,7 @@ export type ChangedSpan = {
   removed: number
 }
 
-/** A file of readings of a network and month, or of all buoys. */
+/** A file of readings of a network in a year or month, or of all buoys. */
 export type BulkFile = {
   /** Where it lies, from `address` on. */
   path: string
@@ -694,7 +694,9 @@ export type BulkFile = {
   format: 'parquet' | 'csv' | 'geojson'
   /** Name of the network whose readings they are. All buoys have none: `null` where there is none. */
   source: string | null
-  /** Month of the readings (UTC), such as `2026-03`. `null` where there is none. */
+  /** Year of the readings (UTC). `null` where there is none. */
+  year: number | null
+  /** Month of the readings (UTC), such as `2026-03`. A year that is over has one file, without a month. `null` where there is none. */
   month: string | null
   /** Rows in it. */
   rows: number
@@ -1618,7 +1620,7 @@ export class Groundswell {
   /**
    * Bulk files of all readings.
    *
-   * The files that the snapshot was exported as, for databases that read all readings without asking here: one file for each network and month, and all buoys. `path` is relative to `address`, where that is a bucket; else ask the operator where the files are. A file is named by its content and never changes; a month that changes gets a file of a new name. `snapshot` is the one whose data the files are: after an export that failed an earlier one. Where nothing is exported, the list is empty.
+   * The files that the snapshot was exported as, for databases that read all readings without asking here: for each network one file a year, in the last year one a month, and all buoys. `path` is relative to `address`, where that is a bucket; else ask the operator where the files are. A file is named by its content and never changes; what changes gets a file of a new name. `snapshot` is the one whose data the files are: after an export that failed an earlier one. Where nothing is exported, the list is empty.
    */
   listFiles(parameters: ListFilesParameters = {}, options: CallOptions = {}): Promise<ListFilesAnswer> {
     return this.#get('/files', parameters, options)

@@ -6,8 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { StoreError, type Store, type StoredObject } from '../store/store.ts'
 import { isContent, LIST_FILE, MAX_LIST_BYTES, type FileList } from '../snapshot/file-list.ts'
-import { faultsAt, type StagedFile } from './staged-file.ts'
-import { listBefore, type Target, type TargetFile } from './target.ts'
+import { faultsAt, listBefore, type StagedFile, type Target, type TargetFile } from './target.ts'
 
 /** Age from which unnamed objects are collected, by the store's clock. */
 const COLLECTED_AFTER_S = 86_400

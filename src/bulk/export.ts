@@ -1,13 +1,23 @@
 /**
- * Exports a snapshot to a folder or bucket: a file of readings for each network and month, and all buoys.
- * Read this file first.
+ * Exports a snapshot to a folder or bucket: the readings of each network, in one file for each year that is
+ * over and one for each month of the last year, and all buoys. Read this file first.
  *
- * What the target has of the same data stays as it is. Of a month whose part has not changed nothing is read.
+ * What the target has of the same data stays as it is. Of months whose parts have not changed nothing is read.
  * The list of all files comes last: whatever is killed, the target has the export before or this one.
  */
+import { createHash } from 'node:crypto'
 import type { MonthRows } from '../index/segments.ts'
-import { monthText } from '../sea/time.ts'
+import { monthOf, monthText } from '../sea/time.ts'
 import { readCatalog, type Catalog } from '../snapshot/catalog.ts'
+import {
+  buoysPath,
+  encodeList,
+  readingsPath,
+  spanText,
+  type ExportedFile,
+  type ExportFormat,
+  type FileList,
+} from '../snapshot/file-list.ts'
 import type { PartEntry } from '../snapshot/format.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import { readMonth } from '../snapshot/months.ts'
@@ -15,20 +25,9 @@ import { decodePart } from '../snapshot/part.ts'
 import { loadPart } from '../snapshot/read.ts'
 import { BuildError } from '../system/build-error.ts'
 import { collectGarbage } from '../system/collect.ts'
-import type { Run } from '../parquet/columns.ts'
-import { writeBuoys, writeGeoJson } from './buoys-file.ts'
-import {
-  buoysPath,
-  encodeList,
-  readingsPath,
-  type ExportedFile,
-  type ExportFormat,
-  type FileList,
-} from '../snapshot/file-list.ts'
 import { contentHash, networksOf, runsOf, type BulkNetwork } from './networks.ts'
-import { metadataOf, UNITS, writeReadings } from './readings-file.ts'
-import { StagedFileWriter, type StagedFile } from './staged-file.ts'
-import type { Target } from './target.ts'
+import { metadataOf, ReadingsFile, UNITS, writeBuoys, writeGeoJson } from './tables.ts'
+import { StagedFileWriter, type StagedFile, type Target } from './target.ts'
 
 export interface ExportOptions {
   /** The folder of the snapshot. */
@@ -85,7 +84,29 @@ function usable(before: FileList | null, { format, since }: ExportOptions, addre
 /** One side of a comparison. */
 interface Side {
   networks: Map<string, BulkNetwork>
+  /** Parts of readings by month. */
   parts: Map<number, PartEntry>
+}
+
+/** What one file of a network holds. */
+interface Span {
+  year: number
+  /** Null for all months of the year. */
+  month: string | null
+  months: number[]
+}
+
+/** Hashes of what a network has in the months of a span; without those that have no rows of it. */
+type Contents = Map<number, string>
+
+interface Draft {
+  network: BulkNetwork
+  madeFrom: string
+  writer: StagedFileWriter
+  file: ReadingsFile
+  rows: number
+  start: number
+  end: number
 }
 
 class Export {
@@ -96,6 +117,8 @@ class Export {
   /** What networks and parts were at the export before, by name and month. */
   readonly #networkBefore: Map<string, string>
   readonly #partBefore: Map<string, string>
+  /** The last parts that were read: a month is looked at first, and then written. */
+  readonly #read = new Map<string, MonthRows>()
   readonly written = { files: 0, bytes: 0, rows: 0 }
   #staged = 0
 
@@ -103,7 +126,7 @@ class Export {
     this.#options = options
     this.#target = target
     this.#before = before
-    this.#filesBefore = new Map(before?.files.map((file) => [keyOf(file.network, file.month), file]))
+    this.#filesBefore = new Map(before?.files.map((file) => [keyOf(file.network, file), file]))
     this.#networkBefore = new Map(before?.networks.map(({ name, madeFrom }) => [name, madeFrom]))
     this.#partBefore = new Map(before?.months.map(({ month, part }) => [month, part]))
   }
@@ -115,18 +138,15 @@ class Export {
     const then = since === null ? null : sideOf(await this.#catalogOf(since), since, format)
     const files: ExportedFile[] = []
     const removed: FileList['removed'] = []
-    const months = [...new Set([...now.parts.keys(), ...(then?.parts.keys() ?? [])])].toSorted(
-      (a, b) => a - b,
-    )
-    for (const month of months) {
-      const exported = await this.#month(month, now, then)
-      files.push(...exported.files)
+    const months = new Set([...now.parts.keys(), ...(then?.parts.keys() ?? [])])
+    for (const span of spansOf(months, manifest.asOf)) {
+      const exported = await this.#span(span, now, then)
+      files.push(...exported.kept, ...exported.written)
       removed.push(...exported.removed)
-      if (exported.written > 0) log(`${monthText(month)}: ${exported.written} files`)
-      // Of the memory of a month's part V8 knows nothing: ten years of months would wait to be collected.
-      collectGarbage()
+      const count = exported.written.length
+      if (count > 0) log(`${spanText(span)}: ${count} ${count === 1 ? 'file' : 'files'}`)
     }
-    const order = (file: ExportedFile): string => `${file.network} ${file.month}`
+    const order = (file: ExportedFile): string => `${file.network} ${spanText(file)}`
     files.sort((a, b) => (order(a) < order(b) ? -1 : 1))
     files.push(...(await this.#buoys(catalog)))
     return {
@@ -149,122 +169,176 @@ class Export {
   }
 
   async #catalogOf({ parts }: Manifest): Promise<Catalog> {
-    const { entry, bytes } = await loadPart(
-      this.#options.dir,
-      parts.find(({ kind }) => kind === 'catalog')!,
-    )
-    return readCatalog(decodePart(bytes, entry.file), entry.file)
+    const part = parts.find(({ kind }) => kind === 'catalog')!
+    return readCatalog(decodePart((await loadPart(this.#options.dir, part)).bytes, part.file), part.file)
   }
 
-  /**
-   * The files of a month, one for each network that has rows in it, and changed ones where `then` is given.
-   */
-  async #month(
-    month: number,
+  async #span(
+    span: Span,
     now: Side,
     then: Side | null,
-  ): Promise<{ files: ExportedFile[]; removed: FileList['removed']; written: number }> {
-    const [part, partThen] = [now.parts.get(month), then?.parts.get(month)]
-    const files: ExportedFile[] = []
+  ): Promise<{ kept: ExportedFile[]; written: ExportedFile[]; removed: FileList['removed'] }> {
+    const kept: ExportedFile[] = []
     const removed: FileList['removed'] = []
-    const { dir, format } = this.#options
-    const rowsOf = monthReader(dir, month)
-    let written = 0
-    const names = new Set([...now.networks.keys(), ...(then?.networks.keys() ?? [])])
-    for (const name of names) {
-      const network = now.networks.get(name)
-      const networkThen = then?.networks.get(name)
-      if (then !== null && isSame(part, partThen, network, networkThen)) continue
-      if (then === null && this.#isUnread(name, month, part!, network!)) {
-        const file = this.#filesBefore.get(keyOf(name, monthText(month)))
-        if (file !== undefined) files.push(file)
-        continue
-      }
-      const runs = await runsIn(rowsOf, part, network)
-      const hash = network === undefined || runs.length === 0 ? null : contentHash(network, runs, format)
-      if (then !== null) {
-        const runsThen = await runsIn(rowsOf, partThen, networkThen)
-        if (hash === null) {
-          if (runsThen.length > 0) removed.push({ network: name, month: monthText(month) })
-          continue
+    const names = [...new Set([...now.networks.keys(), ...(then?.networks.keys() ?? [])])]
+    const changed = names.filter((name) => {
+      if (then !== null) return !isSame(name, span, now, then)
+      if (!this.#isUnread(name, span, now)) return true
+      const file = this.#filesBefore.get(keyOf(name, span))
+      if (file !== undefined) kept.push(file)
+      return false
+    })
+    const contents = await this.#contents(span, changed, now)
+    const contentsThen = then === null ? null : await this.#contents(span, changed, then)
+    const toWrite = new Map<string, string>()
+    for (const name of changed) {
+      const own = contents.get(name)!
+      const madeFrom = madeFromOf(own)
+      const ownThen = contentsThen?.get(name)
+      if (ownThen !== undefined) {
+        for (const month of ownThen.keys()) {
+          if (!own.has(month)) removed.push({ network: name, month: monthText(month) })
         }
-        if (networkThen !== undefined && contentHash(networkThen, runsThen, format) === hash) continue
+        if (madeFromOf(ownThen) === madeFrom) continue
       }
-      if (hash === null) continue
-      const known = this.#filesBefore.get(keyOf(name, monthText(month)))
-      if (known?.madeFrom === hash && this.#target.has(known)) files.push(known)
-      else {
-        files.push(await this.#readings(network!, month, runs, hash))
-        written++
-      }
+      if (own.size === 0) continue
+      const known = this.#filesBefore.get(keyOf(name, span))
+      if (known?.madeFrom === madeFrom && this.#target.has(known)) kept.push(known)
+      else toWrite.set(name, madeFrom)
     }
-    return { files, removed, written }
+    return { kept, written: await this.#write(span, toWrite, now), removed }
   }
 
   /** Whether the export before has what this one would have, as the hashes of what it is made from show. */
-  #isUnread(name: string, month: number, part: PartEntry, { madeFrom }: BulkNetwork): boolean {
-    if (
-      this.#networkBefore.get(name) !== madeFrom ||
-      this.#partBefore.get(monthText(month)) !== part.sha256
-    ) {
-      return false
-    }
-    const file = this.#filesBefore.get(keyOf(name, monthText(month)))
-    return file === undefined || this.#target.has(file)
+  #isUnread(name: string, { year, month, months }: Span, { networks, parts }: Side): boolean {
+    const isSameNetwork = this.#networkBefore.get(name) === networks.get(name)!.madeFrom
+    const isSamePart = (each: number): boolean =>
+      this.#partBefore.get(monthText(each)) === parts.get(each)!.sha256
+    if (!isSameNetwork || !months.every(isSamePart)) return false
+    // A month of the year that is gone.
+    const ofYear = [...this.#partBefore.keys()].filter((each) => each.startsWith(`${year}-`))
+    if (month === null && ofYear.length > months.length) return false
+    const file = this.#filesBefore.get(keyOf(name, { year, month }))
+    if (file !== undefined) return this.#target.has(file)
+    // Until the year was over its months had files of their own; else the network has no readings.
+    const isYear = month === null
+    return !this.#before!.files.some(
+      (each) => each.network === name && each.year === year && (each.month === null) !== isYear,
+    )
   }
 
-  async #readings(network: BulkNetwork, month: number, runs: Run[], madeFrom: string): Promise<ExportedFile> {
+  /** Reads a part of a month, checked as a server would check it. */
+  async #rowsOf(part: PartEntry, month: number): Promise<MonthRows> {
+    const known = this.#read.get(part.file)
+    if (known !== undefined) return known
+    // Of the memory of a month's part V8 knows nothing: ten years of months would wait to be collected.
+    if (this.#read.size > 1) {
+      this.#read.clear()
+      collectGarbage()
+    }
+    const { bytes } = await loadPart(this.#options.dir, part)
+    const rows = readMonth(decodePart(bytes, part.file), month, part.file)
+    this.#read.set(part.file, rows)
+    return rows
+  }
+
+  async #contents({ months }: Span, names: readonly string[], side: Side): Promise<Map<string, Contents>> {
+    const contents = new Map(names.map((name): [string, Contents] => [name, new Map()]))
+    for (const month of names.length === 0 ? [] : months) {
+      const part = side.parts.get(month)
+      if (part === undefined) continue
+      const rows = await this.#rowsOf(part, month)
+      for (const [name, own] of contents) {
+        const network = side.networks.get(name)
+        const runs = network === undefined ? [] : runsOf(network, rows)
+        if (runs.length > 0) own.set(month, contentHash(network!, runs, this.#options.format))
+      }
+    }
+    return contents
+  }
+
+  /** Writes files side by side, a month after the other: one month of rows is in memory. */
+  async #write(span: Span, toWrite: ReadonlyMap<string, string>, now: Side): Promise<ExportedFile[]> {
     const { manifest, format } = this.#options
-    const staged = await this.#stage((writer) =>
-      writeReadings(format, runs, metadataOf(network, manifest.id, manifest.demo === true), (bytes) =>
-        writer.write(bytes),
-      ),
-    )
-    const times = runs.map(({ rows, from, to }) => [rows.time[from], rows.time[to - 1]])
-    return this.#add(staged, {
-      path: readingsPath(network.folder, month, staged.sha256, format),
-      kind: 'readings',
-      format,
-      network: network.name,
-      month: monthText(month),
-      rows: runs.reduce((sum, { from, to }) => sum + to - from, 0),
-      start: times.reduce((first, [time]) => Math.min(first, time), Infinity),
-      end: times.reduce((last, [, time]) => Math.max(last, time), 0),
-      madeFrom,
-    })
+    const drafts: Draft[] = []
+    try {
+      for (const [name, madeFrom] of toWrite) {
+        const network = now.networks.get(name)!
+        const writer = this.#stage()
+        const metadata = metadataOf(network, manifest.id, manifest.demo === true)
+        const file = new ReadingsFile(format, metadata, (bytes) => writer.write(bytes))
+        drafts.push({ network, madeFrom, writer, file, rows: 0, start: Infinity, end: 0 })
+      }
+      for (const month of drafts.length === 0 ? [] : span.months) {
+        const part = now.parts.get(month)
+        if (part === undefined) continue
+        const rows = await this.#rowsOf(part, month)
+        for (const draft of drafts) {
+          const runs = runsOf(draft.network, rows)
+          await draft.file.add(runs)
+          for (const { from, to } of runs) {
+            draft.rows += to - from
+            draft.start = Math.min(draft.start, rows.time[from])
+            draft.end = Math.max(draft.end, rows.time[to - 1])
+          }
+        }
+      }
+      const files: ExportedFile[] = []
+      for (const { network, madeFrom, writer, file, rows, start, end } of drafts) {
+        file.finish()
+        const staged = writer.end()
+        files.push(
+          await this.#add(staged, {
+            path: readingsPath(network.folder, span, staged.sha256, format),
+            kind: 'readings',
+            format,
+            network: network.name,
+            year: span.year,
+            month: span.month,
+            rows,
+            start,
+            end,
+            madeFrom,
+          }),
+        )
+      }
+      return files
+    } catch (error) {
+      for (const { writer } of drafts) writer.drop()
+      throw error
+    }
   }
 
   /** The buoys of all networks: some hundred kilobytes, so they are made to see whether they differ. */
   async #buoys(catalog: Catalog): Promise<ExportedFile[]> {
     const { format } = this.#options
     const rows = catalog.id.length
-    const entry = { kind: 'buoys', network: null, month: null, rows, start: null, end: null } as const
-    const table = await this.#stage((writer) =>
-      writeBuoys(format, catalog, { units: UNITS }, (bytes) => writer.write(bytes)),
-    )
-    const map = await this.#stage((writer) => writeGeoJson(catalog, (bytes) => writer.write(bytes)))
+    const none = { network: null, year: null, month: null, start: null, end: null } as const
     const files: ExportedFile[] = []
-    for (const [staged, as] of [
-      [table, format],
-      [map, 'geojson'],
-    ] as const) {
+    for (const as of [format, 'geojson'] as const) {
+      const writer = this.#stage()
+      let staged: StagedFile
+      try {
+        if (as === 'geojson') writeGeoJson(catalog, (bytes) => writer.write(bytes))
+        else writeBuoys(as, catalog, { units: UNITS }, (bytes) => writer.write(bytes))
+        staged = writer.end()
+      } catch (error) {
+        writer.drop()
+        throw error
+      }
       const path = buoysPath(staged.sha256, as)
       const known = this.#before?.files.find((file) => file.path === path)
       if (known !== undefined && this.#target.has(known)) files.push(known)
-      else files.push(await this.#add(staged, { ...entry, path, format: as, madeFrom: staged.sha256 }))
+      else {
+        const entry = { ...none, kind: 'buoys' as const, path, format: as, rows, madeFrom: staged.sha256 }
+        files.push(await this.#add(staged, entry))
+      }
     }
     return files
   }
 
-  async #stage(write: (writer: StagedFileWriter) => Promise<void> | void): Promise<StagedFile> {
-    const writer = new StagedFileWriter(this.#target.staging, String(this.#staged++))
-    try {
-      await write(writer)
-      return writer.end()
-    } catch (error) {
-      writer.drop()
-      throw error
-    }
+  #stage(): StagedFileWriter {
+    return new StagedFileWriter(this.#target.staging, String(this.#staged++))
   }
 
   async #add(
@@ -281,7 +355,29 @@ class Export {
   }
 }
 
-const keyOf = (network: string | null, month: string | null): string => `${month} ${network}`
+/** Years before that of the snapshot as a whole, its own by months. */
+function spansOf(months: ReadonlySet<number>, asOf: number): Span[] {
+  const yearOf = (month: number): number => 1970 + Math.floor(month / 12)
+  const spans = new Map<string, Span>()
+  for (const each of [...months].toSorted((a, b) => a - b)) {
+    const year = yearOf(each)
+    const month = year < yearOf(monthOf(asOf)) ? null : monthText(each)
+    const span = spans.get(spanText({ year, month })) ?? { year, month, months: [] }
+    span.months.push(each)
+    spans.set(spanText(span), span)
+  }
+  return [...spans.values()]
+}
+
+const keyOf = (network: string | null, span: { year: number | null; month: string | null }): string =>
+  `${spanText(span)} ${network}`
+
+/** What a file would be made from. */
+function madeFromOf(contents: Contents): string {
+  return createHash('sha256')
+    .update(JSON.stringify([...contents]))
+    .digest('hex')
+}
 
 function sideOf(catalog: Catalog, { parts }: Manifest, format: ExportFormat): Side {
   return {
@@ -290,34 +386,10 @@ function sideOf(catalog: Catalog, { parts }: Manifest, format: ExportFormat): Si
   }
 }
 
-/** Whether a network has the same rows in a month of two snapshots, as what they are made from shows. */
-function isSame(
-  part: PartEntry | undefined,
-  partThen: PartEntry | undefined,
-  network: BulkNetwork | undefined,
-  networkThen: BulkNetwork | undefined,
-): boolean {
-  return part?.sha256 === partThen?.sha256 && network?.madeFrom === networkThen?.madeFrom
-}
-
-type MonthReader = (part: PartEntry) => Promise<MonthRows>
-
-/** Reads each part of a month once, checked as a server would check it. */
-function monthReader(dir: string, month: number): MonthReader {
-  const known = new Map<string, MonthRows>()
-  return async (part) => {
-    const rows =
-      known.get(part.file) ??
-      readMonth(decodePart((await loadPart(dir, part)).bytes, part.file), month, part.file)
-    known.set(part.file, rows)
-    return rows
-  }
-}
-
-async function runsIn(
-  rowsOf: MonthReader,
-  part: PartEntry | undefined,
-  network: BulkNetwork | undefined,
-): Promise<Run[]> {
-  return part === undefined || network === undefined ? [] : runsOf(network, await rowsOf(part))
+/** Whether a network has the same rows in two snapshots, as what they are made from shows. */
+function isSame(name: string, { months }: Span, now: Side, then: Side): boolean {
+  return (
+    now.networks.get(name)?.madeFrom === then.networks.get(name)?.madeFrom &&
+    months.every((month) => now.parts.get(month)?.sha256 === then.parts.get(month)?.sha256)
+  )
 }

@@ -13,8 +13,7 @@ import { errorCode } from '../system/file-faults.ts'
 import { lock, LockError, type Lock } from '../system/lock.ts'
 import { randomName } from '../system/random-name.ts'
 import { isContent, LIST_FILE, MAX_LIST_BYTES, type FileList } from '../snapshot/file-list.ts'
-import { faultAt, faultsAt, type StagedFile } from './staged-file.ts'
-import { listBefore, type Target, type TargetFile } from './target.ts'
+import { faultAt, faultsAt, listBefore, type StagedFile, type Target, type TargetFile } from './target.ts'
 
 const LOCK_FILE = 'export.lock'
 /** Another export may be about to end. */

@@ -7,7 +7,7 @@ import type { Catalog } from '../snapshot/catalog.ts'
 import type { ExportedNetwork, ExportFormat } from '../snapshot/file-list.ts'
 
 /** Raised when the same rows are to give other bytes: every file is then written anew. */
-const LAYOUT = 'groundswell-bulk 1'
+const LAYOUT = 'groundswell-bulk 2'
 /** Characters of a network's name that its folder keeps. */
 const MAX_FOLDER_LENGTH = 60
 /** Digits of the hash of a name that leaves nothing to write. */

@@ -110,7 +110,7 @@ function realPath(path: string): string {
 export function linesOf({ list, written }: Exported, address: string): string[] {
   const { files, snapshot, asOf, since, removed } = list
   const [rows, bytes] = [
-    files.reduce((sum, file) => sum + (file.month === null ? 0 : file.rows), 0),
+    files.reduce((sum, file) => sum + (file.kind === 'buoys' ? 0 : file.rows), 0),
     files.reduce((sum, file) => sum + file.bytes, 0),
   ]
   return [

@@ -114,7 +114,7 @@ export const OPERATION_TEXTS: { readonly [operation: string]: OperationTexts } =
   listFiles: {
     tag: 'Changes',
     description:
-      'The files that the snapshot was exported as, for databases that read all readings without asking here: one file for each network and month, and all buoys. `path` is relative to `address`, where that is a bucket; else ask the operator where the files are. A file is named by its content and never changes; a month that changes gets a file of a new name. `snapshot` is the one whose data the files are: after an export that failed an earlier one. Where nothing is exported, the list is empty.',
+      'The files that the snapshot was exported as, for databases that read all readings without asking here: for each network one file a year, in the last year one a month, and all buoys. `path` is relative to `address`, where that is a bucket; else ask the operator where the files are. A file is named by its content and never changes; what changes gets a file of a new name. `snapshot` is the one whose data the files are: after an export that failed an earlier one. Where nothing is exported, the list is empty.',
     examples: { all: '/files' },
   },
   listCountries: {

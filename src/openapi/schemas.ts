@@ -570,7 +570,12 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       kind: text('What is in it.', { enum: ['readings', 'buoys'] }),
       format: text('How it is written.', { enum: ['parquet', 'csv', 'geojson'] }),
       source: orNull(text('Name of the network whose readings they are. All buoys have none:')),
-      month: orNull(text('Month of the readings (UTC), such as `2026-03`.')),
+      year: orNull({ type: 'integer', description: 'Year of the readings (UTC).' }),
+      month: orNull(
+        text(
+          'Month of the readings (UTC), such as `2026-03`. A year that is over has one file, without a month.',
+        ),
+      ),
       rows: count('Rows in it.'),
       bytes: count('Its length.'),
       sha256: text('SHA-256 of its bytes, in hexadecimal.', { pattern: '^[0-9a-f]{64}$' }),
@@ -578,7 +583,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       end: orNull(time('Time of the last reading')),
       snapshot: text('The snapshot that it was first exported from: its data have not changed since.'),
     },
-    'A file of readings of a network and month, or of all buoys.',
+    'A file of readings of a network in a year or month, or of all buoys.',
   ),
   BulkSource: object(
     {

@@ -11,8 +11,8 @@ export interface ParquetColumn {
   readonly encoding?: Encoding
 }
 
-/** Room that a writer begins with; it grows to the size of a row group. */
-const FIRST_ROOM_BYTES = 2 ** 20
+/** Room that a writer begins with; it grows to the size of a row group. Exports have many at a time. */
+const FIRST_ROOM_BYTES = 2 ** 16
 
 /** Holds one row group at a time. */
 class GroupBytes extends ByteWriter {

@@ -3,20 +3,23 @@
  * that it does not name is not part of the export.
  *
  *   files.json                                     the list
- *   readings/NETWORK/2026-03-HASH.parquet          readings of a network and month, or .csv
+ *   readings/NETWORK/2025-HASH.parquet             readings of a network in a year that is over, or .csv
+ *   readings/NETWORK/2026-03-HASH.parquet          and in a month of the last year
  *   buoys-HASH.parquet, buoys-HASH.geojson         all buoys
  *
  * A file is named by the hash of its bytes and never changes. A build that exports puts the list beside its
  * snapshot as well, as `files-ID.json`, for servers to show.
  */
 import { join } from 'node:path'
-import { LAST_SECOND, monthText, parseTimestamp, timestampText } from '../sea/time.ts'
+import { LAST_SECOND, parseTimestamp, timestampText } from '../sea/time.ts'
 import { BuildError } from '../system/build-error.ts'
 import { readRegularFileSync } from '../system/files.ts'
 
 export const LIST_FILE = 'files.json'
 const LIST_FORMAT = 'groundswell-files'
-const LIST_VERSION = 1
+const LIST_VERSION = 2
+/** Lists in which every file of readings is one of a month. */
+const MONTHS_VERSION = 1
 /** Ten networks over all months that 32 bits of seconds can name take 8 MB. */
 export const MAX_LIST_BYTES = 64 * 2 ** 20
 
@@ -30,7 +33,7 @@ type FileFormat = (typeof FILE_FORMATS)[number]
 /** Digits of a file's hash in its name. */
 const NAME_DIGITS = 32
 const CONTENT =
-  /^(?:readings\/[a-z0-9][a-z0-9-]{0,79}\/\d{4}-\d{2}-[0-9a-f]{32}\.(?:parquet|csv)|buoys-[0-9a-f]{32}\.(?:parquet|csv|geojson))$/
+  /^(?:readings\/[a-z0-9][a-z0-9-]{0,79}\/\d{4}(?:-\d{2})?-[0-9a-f]{32}\.(?:parquet|csv)|buoys-[0-9a-f]{32}\.(?:parquet|csv|geojson))$/
 const SHA256 = /^[0-9a-f]{64}$/
 const SNAPSHOT_ID = /^[0-9a-f]{24}$/
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/
@@ -55,7 +58,9 @@ export interface ExportedFile {
   format: FileFormat
   /** Name of the network whose readings they are; null for buoys. */
   network: string | null
-  /** `2026-03`; null for buoys. */
+  /** Of the readings, UTC; null for buoys. */
+  year: number | null
+  /** `2026-03`; null for readings of a whole year, and for buoys. */
   month: string | null
   rows: number
   bytes: number
@@ -104,9 +109,14 @@ export interface FileList {
   removed: { network: string; month: string }[]
 }
 
+type Span = Pick<ExportedFile, 'year' | 'month'>
+
+/** `2026-03` or `2025`: what a file of readings covers. */
+export const spanText = ({ year, month }: Span): string => month ?? String(year)
+
 /** The path of a file with these bytes. */
-export function readingsPath(folder: string, month: number, sha256: string, format: ExportFormat): string {
-  return `readings/${folder}/${monthText(month)}-${sha256.slice(0, NAME_DIGITS)}.${format}`
+export function readingsPath(folder: string, span: Span, sha256: string, format: ExportFormat): string {
+  return `readings/${folder}/${spanText(span)}-${sha256.slice(0, NAME_DIGITS)}.${format}`
 }
 
 export function buoysPath(sha256: string, format: FileFormat): string {
@@ -193,7 +203,7 @@ function listOf(bytes: Uint8Array): FileList | null {
   )
   const isList =
     fields.format === LIST_FORMAT &&
-    fields.version === LIST_VERSION &&
+    (fields.version === LIST_VERSION || fields.version === MONTHS_VERSION) &&
     isTextOrNull(address) &&
     matches(snapshot, SNAPSHOT_ID) &&
     (since === null || matches(since, SNAPSHOT_ID))
@@ -217,6 +227,7 @@ function fileOf(fields: Fields): ExportedFile | null {
   const kind = KINDS.find((known) => known === fields.kind)
   const format = FILE_FORMATS.find((known) => known === fields.format)
   const [start, end] = [timeOf(fields.start), timeOf(fields.end)]
+  const year = isText(month) ? Number(month.slice(0, 4)) : fields.year
   const isFile =
     matches(path, CONTENT) &&
     isTextOrNull(network) &&
@@ -228,10 +239,28 @@ function fileOf(fields: Fields): ExportedFile | null {
     matches(snapshot, SNAPSHOT_ID) &&
     matches(madeFrom, SHA256)
   if (!isFile || kind === undefined || format === undefined) return null
-  if ((kind === 'readings') !== (network !== null && month !== null && start !== null && end !== null)) {
-    return null
+  if (kind === 'buoys') {
+    const isPlain = network === null && month === null && start === null && end === null
+    return isPlain
+      ? {
+          path,
+          kind,
+          format,
+          network,
+          year: null,
+          month,
+          rows,
+          bytes,
+          sha256,
+          start,
+          end,
+          snapshot,
+          madeFrom,
+        }
+      : null
   }
-  return { path, kind, format, network, month, rows, bytes, sha256, start, end, snapshot, madeFrom }
+  if (network === null || !isCount(year) || start === null || end === null) return null
+  return { path, kind, format, network, year, month, rows, bytes, sha256, start, end, snapshot, madeFrom }
 }
 
 /** The list beside a snapshot; null where there is none. @throws BuildError for one that cannot be read */
@@ -260,11 +289,12 @@ export function listAnswer(list: FileList | null): Buffer {
       as_of: text(list?.asOf ?? null),
       sources: list?.networks.map(({ source, credit, licence }) => ({ source, credit, licence })) ?? [],
       files: files.map(
-        ({ path, kind, format, network, month, rows, bytes, sha256, start, end, snapshot }) => ({
+        ({ path, kind, format, network, year, month, rows, bytes, sha256, start, end, snapshot }) => ({
           path,
           kind,
           format,
           source: network === null ? null : (sources.get(network) ?? network),
+          year,
           month,
           rows,
           bytes,

@@ -26,6 +26,7 @@ import { duck } from './duck.ts'
 import { assertWhole, exportTo, filesIn, listIn } from './exporting.ts'
 
 const at = (text: string): number => Date.parse(text) / 1000
+const reading = (time: string): FakeRow => ({ time: at(time), significantHeight: 1500 })
 
 /** Wire name, code and codes per unit of each measure, written down a second time. */
 const MEASURES = [
@@ -245,6 +246,99 @@ test('Months that did not change keep their files, and replaced files go.', asyn
   assert.deepEqual(filesIn(out), ['files.json', ...after.keys()].toSorted())
 })
 
+/** Readings of three buoys in two years that are over, and in the months of the last one. */
+const YEARS: FakeBuoy[] = ['2024-02', '2024-11', '2025-03', '2025-12', '2026-01', '2026-02'].reduce(
+  (world, month) =>
+    world.map((buoy) => ({ ...buoy, rows: [...buoy.rows, reading(`${month}-05T00:00:00Z`)] })),
+  SMALL_WORLD.slice(0, 3).map((buoy): FakeBuoy => ({ ...buoy, rows: [] })),
+)
+
+/** The years with a reading more of a buoy. */
+const yearsWith = (identifier: string, time: string): FakeBuoy[] =>
+  YEARS.map((buoy) =>
+    buoy.identifier === identifier
+      ? { ...buoy, rows: [...buoy.rows, reading(time)].toSorted((a, b) => a.time - b.time) }
+      : buoy,
+  )
+
+const spansOf = (out: string, network: string): string[] =>
+  filesIn(out).flatMap((file) => new RegExp(`^readings/${network}/(.+)-\\w{32}\\.`).exec(file)?.[1] ?? [])
+
+test('A year that is over is one file of a network, which stays until something in it changes.', async (t) => {
+  const { ask, close } = await duck()
+  t.after(close)
+  const { dir, out } = await exported(t, YEARS)
+  for (const network of ['north', 'south'])
+    assert.deepEqual(spansOf(out, network), ['2024', '2025', '2026-01', '2026-02'])
+  const { files } = assertWhole(out)!
+  assert.deepEqual(
+    files.filter(({ network }) => network === 'South').map(({ year, month, rows }) => [year, month, rows]),
+    [
+      [2024, null, 2],
+      [2025, null, 2],
+      [2026, '2026-01', 1],
+      [2026, '2026-02', 1],
+    ],
+  )
+  const [{ rows }] = await ask(`SELECT count(*)::INTEGER AS rows FROM '${out}/readings/*/*.parquet'`)
+  assert.equal(rows, 3 * 6)
+  assert.equal((await exportTo(dir, out)).written.files, 0)
+  // A late reading, and a new month.
+  await build([fakeSource(yearsWith('02B', '2024-07-01T00:00:00Z'))], dir)
+  const late = await exportTo(dir, out)
+  assert.deepEqual([late.written.files, late.written.rows], [1, 3])
+  await build([fakeSource(yearsWith('02B', '2026-03-01T00:00:00Z'))], dir)
+  const next = await exportTo(dir, out)
+  assert.deepEqual([next.written.files, next.written.rows], [1, 1])
+})
+
+test('When a year is over, one file takes the place of those of its months, and a rollback brings them back.', async (t) => {
+  const { dir, out, id } = await exported(t, YEARS)
+  const before = filesIn(out)
+  await build([fakeSource(yearsWith('02B', '2027-01-01T00:00:00Z'))], dir)
+  await exportTo(dir, out)
+  assertWhole(out)
+  assert.deepEqual(spansOf(out, 'north'), ['2024', '2025', '2026'])
+  assert.deepEqual(spansOf(out, 'south'), ['2024', '2025', '2026', '2027-01'])
+  await rollback(dir, id, 0)
+  await exportTo(dir, out)
+  assert.deepEqual(filesIn(out), before)
+})
+
+test('With a snapshot to start from, a year in which a month changed is exported as a whole.', async (t) => {
+  const { dir, folder, id } = await exported(t, YEARS)
+  const later = await build([fakeSource(yearsWith('02B', '2025-07-01T00:00:00Z'))], dir)
+  const changed = ({ files }: FileList): object[] =>
+    files.filter(({ kind }) => kind === 'readings').map(({ network, year, rows }) => [network, year, rows])
+  const { list } = await exportTo(dir, join(folder, 'delta'), { since: id })
+  assert.deepEqual(changed(list), [['South', 2025, 3]])
+  assert.deepEqual(list.removed, [])
+  // And back: what is gone is named, and the year comes without it.
+  await rollback(dir, id, 0)
+  const { list: back } = await exportTo(dir, join(folder, 'back'), { since: later.id })
+  assert.deepEqual(changed(back), [['South', 2025, 2]])
+  assert.deepEqual(back.removed, [{ network: 'South', month: '2025-07' }])
+})
+
+test('An export goes on from a list of the program before, which had a file for each month.', async (t) => {
+  const { dir, out } = await exported(t, YEARS)
+  interface Old {
+    version: number
+    files: { year?: number | null; month: string | null; path: string; kind: string }[]
+  }
+  const { files, ...list } = JSON.parse(readFileSync(join(out, 'files.json'), 'utf8')) as Old
+  const months = files.map(({ year, ...file }) => {
+    if (file.kind === 'buoys' || file.month !== null) return file
+    return { ...file, month: `${year}-02`, path: file.path.replace(`/${year}-`, `/${year}-02-`) }
+  })
+  const old = JSON.stringify({ ...list, version: 1, files: months })
+  assert.equal(decodeList(Buffer.from(old), 'x').files.find(({ month }) => month === '2024-02')?.year, 2024)
+  writeFileSync(join(out, 'files.json'), old)
+  await exportTo(dir, out)
+  assert.deepEqual(spansOf(out, 'north'), ['2024', '2025', '2026-01', '2026-02'])
+  assertWhole(out)
+})
+
 test('What a reader may still open stays for two minutes.', async (t) => {
   const { dir, out } = await exported(t)
   await build(
@@ -415,7 +509,7 @@ const lists: fc.Arbitrary<FileList> = fc
         kind: 'readings' as const,
         format: 'parquet' as const,
         network: name,
-        month: '2026-03',
+        ...(rows % 2 === 0 ? { year: 2025, month: null } : { year: 2026, month: '2026-03' }),
         rows,
         bytes: rows,
         sha256: hash,
