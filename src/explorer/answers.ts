@@ -112,7 +112,9 @@ export class Answers {
       this.#rounds = 0
       this.#onChange(null, true)
     } else if (this.#rounds > MOST_ROUNDS) {
-      this.#giveUp(new ApiTrouble('unavailable', 'The server answers from several snapshots at once', null))
+      this.#giveUp(
+        new ApiTrouble('unavailable', 'The servers behind this address serve different snapshots.', null),
+      )
     } else if (this.#rounds === 1) for (const address of missing) void this.#ask(address)
     else {
       const { signal } = this.#abort

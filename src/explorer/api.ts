@@ -105,7 +105,7 @@ export class Api {
     try {
       return { bytes: await answer.blob(), name }
     } catch {
-      throw new ApiTrouble('offline', 'The answer broke off.')
+      throw new ApiTrouble('offline', 'The answer was cut off.')
     }
   }
 

@@ -48,12 +48,12 @@ export class Banner {
       const count = quota === null ? '' : `${quota.limit.toLocaleString('en')} `
       const wait = duration((again - this.#clock()) / 1000)
       const at = clockTime(new Date(again), viewerZone())
-      const next = `New ones come at ${at}, in ${wait}; the page then goes on by itself.`
+      const next = `The page continues by itself at ${at}, in ${wait}.`
       return `This hour’s ${count}requests are used up. ${next}`
     }
     if (kind === 'offline') {
-      return 'No connection to the server. What you see may be old; the page tries again by itself.'
+      return 'No connection to the server. What you see may be out of date; the page keeps trying.'
     }
-    return 'The server cannot answer at the moment. The page tries again by itself.'
+    return 'The server cannot answer right now. The page keeps trying.'
   }
 }

@@ -8,7 +8,7 @@ const E_MAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 export function whereKeysComeFrom(): HTMLElement {
   const contact = document.documentElement.dataset.contact ?? ''
   if (contact === '') {
-    return element('p', { class: 'note' }, 'Keys come from whoever runs this server.')
+    return element('p', { class: 'note' }, 'Ask the operator of this server for a key.')
   }
   const href = WEB.test(contact) ? contact : E_MAIL.test(contact) ? `mailto:${contact}` : null
   const who = href === null ? contact : element('a', { href, rel: 'noreferrer' }, contact)

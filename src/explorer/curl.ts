@@ -5,7 +5,7 @@ import type { Scene } from './scene.ts'
 import { curlLine } from './shell.ts'
 
 const HIDDEN_KEY = 'YOUR_KEY'
-const NEEDS_KEY = 'This page reads without a key; programs need one in place of YOUR_KEY.'
+const NEEDS_KEY = 'This page works without a key; programs need one in place of YOUR_KEY.'
 
 /** `calls` are addresses from the server's root. The key is copied but not shown, as screens are shared. */
 export function curlBox(scene: Scene, calls: readonly { label: string; address: string }[]): HTMLElement {
@@ -33,7 +33,7 @@ export function curlBox(scene: Scene, calls: readonly { label: string; address: 
         element('pre', { tabindex: 0 }, element('code', {}, curlLine(whole, HIDDEN_KEY))),
       )
     }),
-    element('p', { class: 'note' }, key === '' ? NEEDS_KEY : 'The copied line has your key in it.'),
+    element('p', { class: 'note' }, key === '' ? NEEDS_KEY : 'The copied line contains your key.'),
     key === '' ? whereKeysComeFrom() : null,
   )
 }

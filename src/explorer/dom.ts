@@ -1,6 +1,6 @@
 /** Makes elements. Text goes in as text, so no name from a source can become markup. */
 
-import { agoText } from './format.ts'
+import { agoText, isOld } from './format.ts'
 
 type Value = string | number | boolean | EventListener | null
 
@@ -24,14 +24,17 @@ export function element<K extends keyof HTMLElementTagNameMap>(
 
 /** How long ago `time` (ISO 8601) was, as a text that `tickAges` keeps right. */
 export function ago(time: string, now: number): HTMLElement {
-  return element('time', { datetime: time, class: 'ago' }, agoText(Date.parse(time), now))
+  const at = Date.parse(time)
+  return element('time', { datetime: time, class: isOld(at, now) ? 'ago old' : 'ago' }, agoText(at, now))
 }
 
 /** Brings every age in the page up to `now`, epoch milliseconds. */
 export function tickAges(now: number): void {
   for (const node of document.querySelectorAll<HTMLTimeElement>('time.ago')) {
-    const text = agoText(Date.parse(node.dateTime), now)
+    const at = Date.parse(node.dateTime)
+    const text = agoText(at, now)
     if (node.textContent !== text) node.textContent = text
+    node.classList.toggle('old', isOld(at, now))
   }
 }
 

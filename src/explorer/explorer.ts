@@ -47,7 +47,7 @@ const ASK_AGAIN_MS = [1000, 4000, 15_000] as const
 /** Ages in the page are this much behind at most. */
 const TICK_MS = 10_000
 
-const NO_MAP = 'The map needs WebGL 2, which this browser does not offer. The list has the same buoys.'
+const NO_MAP = 'The map needs WebGL 2, which this browser does not offer. The list shows the same buoys.'
 
 export class Explorer implements Scene {
   readonly clock: () => number
@@ -148,6 +148,7 @@ export class Explorer implements Scene {
     )
     setInterval(() => {
       tickAges(this.clock())
+      this.#map?.tick()
       this.#dot.tick()
     }, TICK_MS)
     // Another page of this browser changed units or favourites.
@@ -302,7 +303,7 @@ export class Explorer implements Scene {
   #report(trouble: ApiTrouble): void {
     if (trouble.kind === 'unauthorized') {
       if (this.api.key !== '')
-        this.#askForKey('The server does not know this key. It may have been replaced.')
+        this.#askForKey('The server does not accept this key. It may have been replaced.')
       else this.#becomeGuest()
       return
     }
@@ -363,6 +364,7 @@ export class Explorer implements Scene {
     this.#live.see(document.visibilityState === 'visible')
     if (document.visibilityState !== 'visible') return
     tickAges(this.clock())
+    this.#map?.tick()
     if (this.clock() - this.#refreshedAt >= REFRESH_MS) this.#refresh()
   }
 
@@ -426,7 +428,11 @@ export class Explorer implements Scene {
       const { openMap } = await import('./map/map.ts')
       first = this.buoys ?? []
       const { camera } = this.view
-      this.#map = await openMap(host, { ...this.#look(), camera, buoys: first }, this.#mapEvents(host))
+      this.#map = await openMap(
+        host,
+        { ...this.#look(), camera, buoys: first, clock: this.clock },
+        this.#mapEvents(host),
+      )
     } catch {
       host.classList.add('no-map')
       host.replaceChildren(element('p', {}, NO_MAP))

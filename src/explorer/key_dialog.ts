@@ -16,8 +16,8 @@ interface CurrentKey {
 }
 
 const STAYS = 'The key stays in this browser and goes only to this server.'
-const PURPOSE = `The explorer reads the public API with your key. ${STAYS}`
-const PURPOSE_OPEN = `You see everything here without a key, too. With one, the page uses the quota of your key. ${STAYS}`
+const PURPOSE = `The explorer calls the API with your key. ${STAYS}`
+const PURPOSE_OPEN = `Everything here works without a key. With one, the page uses its quota. ${STAYS}`
 
 /** Opens the dialog. `onKey` gets a new key, or '' when the visitor wants it forgotten. */
 export function openKeyDialog(current: CurrentKey, onKey: (key: string) => void): void {
@@ -37,7 +37,7 @@ export function openKeyDialog(current: CurrentKey, onKey: (key: string) => void)
       take(key)
       return
     }
-    error.textContent = 'Paste the whole key: one word, without blanks.'
+    error.textContent = 'Paste the whole key: one word, no spaces.'
     input.focus()
   }
   const form = element(
@@ -82,5 +82,5 @@ function quotaNote({ key, quota }: CurrentKey): HTMLElement | null {
   if (quota === null || key === '') return null
   const [left, all] = [quota.remaining, quota.limit].map((count) => count.toLocaleString('en'))
   const until = `${clockTime(quota.resetAt, UTC)} UTC`
-  return element('p', { class: 'note' }, `${left} of ${all} requests are left until ${until}.`)
+  return element('p', { class: 'note' }, `${left} of ${all} requests left until ${until}.`)
 }

@@ -15,7 +15,12 @@ export function drawLegend(units: Units): void {
     return element('li', {}, swatch, element('span', { class: 'range' }, label), from)
   })
   byId('legend').replaceChildren(
-    element('h2', {}, `Significant wave height, ${scale.unit}`),
+    element(
+      'h2',
+      {},
+      `Significant wave height, ${scale.unit}`,
+      element('span', {}, element('i', { class: 'chip', 'aria-hidden': 'true' }), 'over 3 h old'),
+    ),
     element('ol', {}, ...rows),
   )
 }

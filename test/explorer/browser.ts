@@ -94,12 +94,13 @@ export function writeWorld(folder: string, now: number): void {
   ])
 }
 
+/** Serves the world; its newest readings are `age` seconds old. */
 export async function serveWorld(
   t: TestContext,
-  options: { args?: string[]; quota?: number } = {},
+  { age = 0, ...options }: { args?: string[]; quota?: number; age?: number } = {},
 ): Promise<Live> {
   const folder = join(temporaryFolder(t), 'world')
-  writeWorld(folder, Date.now() / 1000)
+  writeWorld(folder, Date.now() / 1000 - age)
   return startLive(t, { sourceArgs: ['--source', `csv:${folder}`], ...options })
 }
 

@@ -265,8 +265,8 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
 
       const asked = page.getByLabel('CSV: Readings of the chart')
       const outcomes: [number | null, RegExp][] = [
-        [429, /^The download failed: the quota of this hour is used up\. It is renewed at \d\d:00 UTC\.$/],
-        [503, /^The download failed: the server cannot answer at the moment\./],
+        [429, /^The download failed: this hour’s quota is used up\. It is renewed at \d\d:00 UTC\.$/],
+        [503, /^The download failed: the server cannot answer right now\./],
         [null, /^The download failed: the connection broke\./],
       ]
       for (const [status, sentence] of outcomes) {
@@ -419,9 +419,9 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
     await page.locator('#row-anglet').click()
     await page
       .locator('#banner')
-      .getByText(/This hour’s 2 requests are used up\. New ones come at \d\d:00/)
+      .getByText(/This hour’s 2 requests are used up\. The page continues by itself at \d\d:00/)
       .waitFor()
-    await page.getByText('This comes when the hour’s quota is renewed').first().waitFor()
+    await page.getByText('This will load when the hourly quota is renewed').first().waitFor()
     assert.deepEqual(await faults(page), [])
   })
 
@@ -482,12 +482,32 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
     },
   )
 
+  await t.test('shows what was measured more than three hours ago hollow and with its age', async (t) => {
+    const late = await serveWorld(t, { age: 4 * 3600 })
+    const { page } = await visit(t, browser, late, `#key=${late.key}`)
+    const row = page.locator('.buoys li').first()
+    const [age, chip] = [row.locator('.ago.old'), row.locator('.chip')]
+    await age.waitFor()
+    assert.match(await age.innerText(), /^4 h( \d+ min)? ago$/)
+    const fill = async (of: typeof chip): Promise<string> =>
+      of.evaluate('(node) => getComputedStyle(node).backgroundColor')
+    assert.equal(await fill(chip), 'rgba(0, 0, 0, 0)')
+    await row.locator('a').click()
+    await page.locator('.latest .ago.old').waitFor()
+    assert.equal(await fill(page.locator('.hero .chip')), 'rgba(0, 0, 0, 0)')
+
+    const { page: now } = await visit(t, browser, live, `#key=${live.key}`)
+    await now.locator('.buoys li').first().waitFor()
+    assert.equal(await now.locator('.ago.old').count(), 0)
+    assert.notEqual(await fill(now.locator('.buoys .chip').first()), 'rgba(0, 0, 0, 0)')
+  })
+
   await t.test('says so when no buoy is active', async (t) => {
     const { page } = await visit(t, browser, live, '')
     await page.route('**/v2/buoys/map', (route) =>
       route.fulfill({ json: { status: 'success', data: { buoys: [], count: 0 }, meta: {} } }),
     )
     await page.evaluate(`location.hash = 'key=${live.key}'`)
-    await page.getByText('No buoy has a reading of the last day').waitFor()
+    await page.getByText('No buoy has reported in the last 24 hours').waitFor()
   })
 })

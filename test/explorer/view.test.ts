@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { BuoyDetail } from '../../clients/typescript/groundswell.ts'
 import { chartAddress, searchAddress } from '../../src/explorer/addresses.ts'
-import { Api } from '../../src/explorer/api.ts'
-import { buoyFeatures } from '../../src/explorer/map/features.ts'
+import { Api, type ActiveBuoy } from '../../src/explorer/api.ts'
+import { buoyFeatures, markFeature } from '../../src/explorer/map/features.ts'
 import type { Scene } from '../../src/explorer/scene.ts'
 import { CLASS_STARTS, classLabels, classOf, HEIGHT_COLORS } from '../../src/explorer/heights.ts'
 import { scaleOf } from '../../src/explorer/mine/units.ts'
@@ -21,6 +21,8 @@ import {
   ZONES,
   type ViewState,
 } from '../../src/explorer/view.ts'
+
+const METRIC = { height: 'm', speed: 'kmh', temperature: 'c' } as const
 
 const rounded = (low: number, high: number, digits: number) =>
   fc.double({ min: low, max: high, noNaN: true }).map((value) => Number(value.toFixed(digits)) + 0)
@@ -207,7 +209,7 @@ test('A name that is longer than a query or a label is cut between its character
     last_reading: null,
     last_reading_time: null,
   }))
-  const { features } = buoyFeatures(buoys, { height: 'm', speed: 'kmh', temperature: 'c' })
+  const { features } = buoyFeatures(buoys, METRIC, 0)
   assert.deepEqual(
     features.map(({ properties }) => [properties.name, properties.shortName]),
     [
@@ -228,4 +230,26 @@ test('A curl line gives address and key to the shell unchanged, whatever they co
     { numRuns: 25 },
   )
   assert.equal(curlLine('http://a/', ''), "curl 'http://a/'")
+})
+
+test('On the map a reading of more than three hours ago is old and has its age, but for those of satellites.', () => {
+  const now = Date.parse('2026-11-22T12:00:00Z')
+  const drawn = (time: string, virtual = false) => {
+    const buoy = {
+      id: 1,
+      slug: 'a',
+      name: 'A',
+      lat: 0,
+      lng: 0,
+      virtual,
+      last_reading: { significient_height: 1.84, time },
+    }
+    const [feature] = buoyFeatures([buoy as unknown as ActiveBuoy], METRIC, now).features
+    const { properties } = markFeature(buoy as unknown as ActiveBuoy, now)
+    return [feature?.properties.old, feature?.properties.label, 'height' in properties]
+  }
+  assert.deepEqual(drawn('2026-11-22T09:00:00Z'), [false, '1.8 m', true])
+  assert.deepEqual(drawn('2026-11-22T08:59:00Z'), [true, '1.8 m · 3 h ago', false])
+  assert.deepEqual(drawn('2026-11-21T13:00:00Z'), [true, '1.8 m · 23 h ago', false])
+  assert.deepEqual(drawn('2026-11-22T03:00:00Z', true).slice(0, 2), [false, '1.8 m'])
 })

@@ -19,7 +19,7 @@ const LONE_DOT_PIXELS = 6
 /** In the place of the time while nothing is pointed at. */
 const HINTS = {
   touch: 'Tap or drag to read, pinch or double-tap to zoom',
-  mouse: 'Point to read, drag to zoom, double-click for all',
+  mouse: 'Hover to read, drag to zoom, double-click to reset',
 } as const
 
 /**

@@ -9,7 +9,7 @@ import { save, sizeText } from './save.ts'
 export * from './offers.ts'
 
 const QUERY = /\?.*$/
-const NOTHING = 'Search for a buoy: what is found can be saved here.'
+const NOTHING = 'Search for a buoy to download what you find.'
 /** The place where the page says how a download went. */
 const SAID = 'download-said'
 
@@ -157,14 +157,14 @@ function failureText(error: unknown): string {
   switch (error.kind) {
     case 'quota': {
       const at = error.again === null ? '' : ` It is renewed at ${clockTime(new Date(error.again), UTC)} UTC.`
-      return `The download failed: the quota of this hour is used up.${at}`
+      return `The download failed: this hour’s quota is used up.${at}`
     }
     case 'unauthorized':
-      return 'The download failed: the server asks for an API key that it knows.'
+      return 'The download failed: the server needs a valid API key.'
     case 'offline':
       return 'The download failed: the connection broke. Try again when you are online.'
     case 'unavailable':
-      return 'The download failed: the server cannot answer at the moment. Try again in a minute.'
+      return 'The download failed: the server cannot answer right now. Try again in a minute.'
     case 'not found':
     case 'refused':
       return `The download failed: ${error.message}`
@@ -176,7 +176,7 @@ async function copyLink(scene: Scene, label: string, button: HTMLElement, code: 
     await navigator.clipboard.writeText(code.textContent)
     button.textContent = 'Copied'
     button.setAttribute('aria-label', `Copied link: ${label}`)
-    scene.announce('The link was copied. It holds no key.')
+    scene.announce('The link was copied. It does not contain your key.')
   } catch {
     // Without HTTPS a browser may refuse.
     getSelection()?.selectAllChildren(code)

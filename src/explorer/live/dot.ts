@@ -17,10 +17,10 @@ const WORDS: { readonly [state in LiveState]: string } = {
 
 const TITLES: { readonly [state in LiveState]: string } = {
   off: '',
-  connecting: 'The page connects to the server',
-  live: 'New readings appear by themselves',
-  lost: 'The server cannot be reached; the page tries again by itself',
-  refused: 'The page asks for new readings every minute',
+  connecting: 'Connecting to the server',
+  live: 'New readings appear as they are published',
+  lost: 'The server cannot be reached; the page keeps trying',
+  refused: 'Checking for new readings every minute',
 }
 
 export class LiveDot {
@@ -48,7 +48,7 @@ export class LiveDot {
     if (state === 'lost') {
       this.#timer = setTimeout(() => {
         this.#wasLost = true
-        this.#announce('The connection to the server is lost. The page tries again by itself.')
+        this.#announce('The connection to the server is lost. The page keeps trying.')
       }, ANNOUNCE_MS)
     } else if (state === 'live' && this.#wasLost) {
       this.#wasLost = false

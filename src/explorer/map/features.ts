@@ -1,12 +1,14 @@
 /** Buoys, marks and passes as GeoJSON. */
 import type { ReadingSummary, SatellitePass } from '../../../clients/typescript/groundswell.ts'
 import type { ActiveBuoy } from '../api.ts'
+import { duration, isOld } from '../format.ts'
 import { quantityText, type Units } from '../mine/units.ts'
 import type { Position } from '../view.ts'
 import { withoutTwins } from './twins.ts'
 
 /** Code points of a name on the map; the panel has it in full length. */
 const MOST_CHARACTERS = 40
+const HOUR_MS = 3_600_000
 
 function shortened(name: string): string {
   const all = Array.from(name)
@@ -18,7 +20,8 @@ export const EMPTY = { type: 'FeatureCollection' as const, features: [] }
 /** What the panel is about: a buoy with or without a reading, or a point of the sea. */
 export type Target = Position & { last_reading?: ReadingSummary | null }
 
-export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units) {
+/** `now` in epoch milliseconds. */
+export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units, now: number) {
   return {
     type: 'FeatureCollection' as const,
     features: withoutTwins(buoys).map(({ id, slug, name, virtual, lat, lng, last_reading: reading }) => ({
@@ -30,17 +33,30 @@ export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units) {
         shortName: shortened(name),
         virtual,
         height: reading?.significient_height ?? null,
-        label: reading === null ? '' : quantityText('height', units, reading.significient_height, 1),
+        // Those of satellites are rings at any age: they are hours old when they come.
+        old: !virtual && reading !== null && isOld(Date.parse(reading.time), now),
+        label: reading === null ? '' : labelOf(reading, virtual, units, now),
       },
       geometry: { type: 'Point' as const, coordinates: [lng, lat] },
     })),
   }
 }
 
-export function markFeature({ lat, lng, last_reading: reading }: Target) {
+/** `1.8 m`, and of an old reading `1.8 m · 5 h ago`, in whole hours. */
+function labelOf(reading: ReadingSummary, virtual: boolean, units: Units, now: number): string {
+  const height = quantityText('height', units, reading.significient_height, 1)
+  const time = Date.parse(reading.time)
+  if (virtual || !isOld(time, now)) return height
+  const hours = Math.floor((now - time) / HOUR_MS)
+  return `${height} · ${duration(hours * 3600)} ago`
+}
+
+/** A target without a reading, or with an old one, is marked by a ring. */
+export function markFeature({ lat, lng, last_reading: reading }: Target, now: number) {
+  const isRing = reading === null || reading === undefined || isOld(Date.parse(reading.time), now)
   return {
     type: 'Feature' as const,
-    properties: reading === null || reading === undefined ? {} : { height: reading.significient_height },
+    properties: isRing ? {} : { height: reading.significient_height },
     geometry: { type: 'Point' as const, coordinates: [lng, lat] },
   }
 }

@@ -15,6 +15,7 @@ const COLORS = {
     text: '#15313f',
     halo: '#f4f9fb',
     outline: '#16323f',
+    old: '#6f7f88',
     mark: '#c2185b',
     pass: '#7b3fa0',
   },
@@ -27,6 +28,7 @@ const COLORS = {
     text: '#e6f0f5',
     halo: '#0b161e',
     outline: '#eef6fa',
+    old: '#8b9aa4',
     mark: '#ff7eb6',
     pass: '#c79bf2',
   },
@@ -46,6 +48,7 @@ const byClass = (values: readonly (string | number)[]): ExpressionSpecification 
 const HEIGHT_COLOR = byClass(HEIGHT_COLORS)
 
 const kindIs = (kind: string): FilterSpecification => ['==', ['get', 'kind'], kind]
+const OLD: ExpressionSpecification = ['get', 'old']
 const PHYSICAL: FilterSpecification = ['!', ['get', 'virtual']]
 const VIRTUAL: FilterSpecification = ['get', 'virtual']
 /** Pixels by zoom for the lowest and the highest seas: the larger a dot, the higher they are. */
@@ -142,7 +145,7 @@ function passLayers(theme: Theme, visibility: Visibility): LayerSpecification[] 
   ]
 }
 
-/** Virtual buoys are rings, buoys in the water are full circles above them. */
+/** Virtual buoys are rings, buoys in the water full circles above them; grey and hollow where old. */
 function buoyLayers(theme: Theme, visibility: Visibility): LayerSpecification[] {
   const color = COLORS[theme]
   return [
@@ -167,9 +170,9 @@ function buoyLayers(theme: Theme, visibility: Visibility): LayerSpecification[] 
       layout: { 'circle-sort-key': HEIGHT },
       paint: {
         'circle-radius': RADIUS,
-        'circle-color': HEIGHT_COLOR,
-        'circle-stroke-width': 1.3,
-        'circle-stroke-color': color.outline,
+        'circle-color': ['case', OLD, color.sea, HEIGHT_COLOR],
+        'circle-stroke-width': ['case', OLD, 2, 1.3],
+        'circle-stroke-color': ['case', OLD, color.old, color.outline],
       },
     },
   ]

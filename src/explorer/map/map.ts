@@ -39,6 +39,8 @@ export interface Look {
 
 export interface BuoyMap {
   setBuoys(buoys: readonly ActiveBuoy[]): void
+  /** Brings what shows the age of readings up to now. */
+  tick(): void
   /** Marks what the panel is about; null marks nothing. */
   mark(target: Target | null): void
   /** Brings a position into view, unless it is there already. */
@@ -79,14 +81,18 @@ const DESCRIPTION = [
  */
 export async function openMap(
   host: HTMLElement,
-  first: Look & { camera: Camera | null; buoys: readonly ActiveBuoy[] },
+  first: Look & { camera: Camera | null; buoys: readonly ActiveBuoy[]; clock: () => number },
   events: MapEvents,
 ): Promise<BuoyMap> {
   setWorkerUrl(addressOf(host, 'worker'))
   // The worker starts while the basemap is on its way.
   prewarm()
   const basemap = await loadBasemap(addressOf(host, 'basemap'))
-  const map = createMap(host, styleOf(basemap, first, first.buoys), first.camera)
+  const map = createMap(
+    host,
+    styleOf(basemap, first, buoyFeatures(first.buoys, first.units, first.clock())),
+    first.camera,
+  )
   map.setMissingStyleImageResolver((id) => {
     if (id === BOX_IMAGE) map.addImage(id, { width: 1, height: 1, data: new Uint8Array(4) })
     return Promise.resolve()
@@ -97,7 +103,7 @@ export async function openMap(
   await new Promise<void>((resolve) => void map.once('load', () => resolve()))
   keepCoastFine(map, sourceOf(map, 'basemap'), addressOf(host, 'fineBasemap'))
   reportMoves(map, events)
-  return controlsOf(map, host, first, first.buoys)
+  return controlsOf(map, host, first, first.buoys, first.clock)
 }
 
 const addressOf = (host: HTMLElement, name: string): string =>
@@ -105,13 +111,15 @@ const addressOf = (host: HTMLElement, name: string): string =>
 
 const sourceOf = (map: MapView, id: string): GeoJSONSource => map.getSource(id) as GeoJSONSource
 
-function styleOf(basemap: Basemap, look: Look, buoys: readonly ActiveBuoy[]): StyleSpecification {
+type BuoyFeatures = ReturnType<typeof buoyFeatures>
+
+function styleOf(basemap: Basemap, look: Look, buoys: BuoyFeatures): StyleSpecification {
   return {
     version: 8,
     sources: {
       basemap: { type: 'geojson', data: basemap.shapes, tolerance: 0.3 },
       names: { type: 'geojson', data: basemap.names },
-      buoys: { type: 'geojson', data: buoyFeatures(buoys, look.units) },
+      buoys: { type: 'geojson', data: buoys },
       pass: { type: 'geojson', data: EMPTY },
       mark: { type: 'geojson', data: EMPTY },
     },
@@ -194,9 +202,12 @@ function controlsOf(
   host: HTMLElement,
   first: Look,
   firstBuoys: readonly ActiveBuoy[],
+  clock: () => number,
 ): BuoyMap {
   let look = first
   let buoys = firstBuoys
+  let marked: Target | null = null
+  let ages = ''
   let fitted: { positions: readonly Position[]; covered: Covered } | null = null
   map.on('resize', () => {
     if (fitted !== null) fitPositions(map, host, fitted.positions, fitted.covered)
@@ -205,13 +216,27 @@ function controlsOf(
     // By hand or by a search; resizing moves nothing.
     if (!('isOwn' in event)) fitted = null
   })
-  const drawBuoys = (): void => void sourceOf(map, 'buoys').setData(buoyFeatures(buoys, look.units))
+  const drawMark = (): void =>
+    void sourceOf(map, 'mark').setData(marked === null ? EMPTY : markFeature(marked, clock()))
+  const drawBuoys = (): void => {
+    const drawn = buoyFeatures(buoys, look.units, clock())
+    ages = agesOf(drawn)
+    void sourceOf(map, 'buoys').setData(drawn)
+  }
   return {
     setBuoys(next) {
       buoys = next
       drawBuoys()
     },
-    mark: (target) => void sourceOf(map, 'mark').setData(target === null ? EMPTY : markFeature(target)),
+    tick() {
+      if (agesOf(buoyFeatures(buoys, look.units, clock())) === ages) return
+      drawBuoys()
+      drawMark()
+    },
+    mark(target) {
+      marked = target
+      drawMark()
+    },
     goTo: (target, covered) => bringIntoView(map, host, target, covered),
     moveTo: ({ zoom, lat, lng }) => void map.jumpTo({ center: [lng, lat], zoom }),
     fit(positions, covered) {
@@ -235,6 +260,10 @@ function controlsOf(
     bounds: () => boundsOf(map),
   }
 }
+
+/** The labels of old readings: all that changes with time alone. */
+const agesOf = ({ features }: BuoyFeatures): string =>
+  features.flatMap(({ properties: { slug, old, label } }) => (old ? [`${slug} ${label}`] : [])).join()
 
 function restyle(map: MapView, { theme, satellites }: Look): void {
   for (const { id, ...layer } of layers(theme, satellites)) {

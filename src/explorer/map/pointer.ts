@@ -8,7 +8,7 @@ import { BUOY_LAYERS } from './layers.ts'
 const NEAR_PIXELS = 14
 /** The coast is coarse: a click this near to the sea means the sea. */
 const COAST_PIXELS = 12
-const LAND_TEXT = 'Land. Click on the sea for its conditions.'
+const LAND_TEXT = 'This is land. Click on the sea to see conditions there.'
 
 interface Pixel {
   x: number

@@ -34,7 +34,7 @@ export function drawBuoy(scene: Scene, slug: string, redraw: () => void): Drawn 
       element('p', { class: 'sub' }, whereaboutsOf(buoy)),
       element(
         'div',
-        { role: 'tablist', class: 'tabs', 'aria-label': 'What to see' },
+        { role: 'tablist', class: 'tabs', 'aria-label': 'Views' },
         tabButton(scene, 'now', 'Now'),
         tabButton(scene, 'seasons', 'Seasons'),
       ),

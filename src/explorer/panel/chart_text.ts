@@ -19,7 +19,7 @@ export function describeChart(
     low = Math.min(low, height)
     if (height > high) [high, highAt] = [height, time[i] ?? '']
   })
-  if (highAt === '') return 'Chart without readings'
+  if (highAt === '') return 'Chart with no readings'
   const { from, digits } = scaleOf('height', units)
   const [lowest, highest] = [low, high].map((height) => decimalText(from(height), digits))
   const range = `significant heights from ${lowest} to ${highest} ${units.height === 'ft' ? 'feet' : 'metres'}`

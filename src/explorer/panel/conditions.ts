@@ -25,14 +25,14 @@ export function conditionsOf(
   ].filter((each) => each !== null)
   const has = { forecast: forecast.waves_height !== null, tide: tide.height !== null }
   if (facts.length === 0)
-    return note(`No forecast${withReading ? ', buoy' : ''} or tide harbour is near enough to this place.`)
+    return note(`No forecast${withReading ? ', buoy' : ''} or tide is available near this point.`)
   const run = forecast.waves_height === null ? null : metadata.forecast_updated_at
   return element(
     'div',
     {},
     element('dl', { class: 'facts' }, ...facts),
-    has.forecast ? null : note('No forecast reaches this place.'),
-    has.tide ? null : note('No harbour with a tide lies within 100 km.'),
+    has.forecast ? null : note('No forecast is available here.'),
+    has.tide ? null : note('There is no tide harbour within 100 km.'),
     run === null ? null : forecastCredit(metadata, run, zone, scene.api.isDemo),
   )
 }

@@ -4,7 +4,7 @@
  */
 import { whereKeysComeFrom } from '../contact.ts'
 import { downloadBox } from '../downloads/box.ts'
-import { element } from '../dom.ts'
+import { ago, element } from '../dom.ts'
 import { position, UTC } from '../format.ts'
 import { nearestAddress, type Guest, type GuestBuoy } from '../guest.ts'
 import { chosenZone, type Scene } from '../scene.ts'
@@ -17,7 +17,7 @@ import { back, heading, instead, note } from './pieces.ts'
 const TITLE = 'Buoys'
 const NEAREST = 3
 const NEAR_KM = 300
-const NONE = 'No buoy has a reading of the last day.'
+const NONE = 'No buoy has reported in the last 24 hours.'
 
 /** `onKey` opens the dialog for a key. */
 export function drawForGuest(scene: Scene, guest: Guest, list: ListState): Drawn {
@@ -42,7 +42,7 @@ function drawList(scene: Scene, guest: Guest, list: ListState): Drawn {
       ...(buoys.length === 0
         ? []
         : [
-            element('p', { class: 'sub' }, 'Buoys of some seas; more come where you move the map.'),
+            element('p', { class: 'sub' }, 'A selection of buoys; move the map to see more.'),
             ...buoyRows(scene, list, buoys),
             downloadBox(scene, ({ offersOfGuest }) => offersOfGuest(scene, null)),
           ]),
@@ -61,7 +61,7 @@ function drawBuoy(scene: Scene, guest: Guest, name: string, onKey: () => void): 
         back(scene),
         heading(isKnown ? 'No such buoy' : name),
         isKnown ? note('No buoy of this name can be found without a key.') : instead(answer, 'the buoy'),
-        invitation('An API key finds buoys by their number, too.', onKey),
+        invitation('With an API key you can also open a buoy by its number.', onKey),
       ],
     }
   }
@@ -72,7 +72,7 @@ function drawBuoy(scene: Scene, guest: Guest, name: string, onKey: () => void): 
       heading(buoy.name),
       element('p', { class: 'sub' }, whereaboutsOf(buoy)),
       buoy.last_reading === null
-        ? note('No reading of the last day is public.')
+        ? note('No public reading in the last 24 hours.')
         : latest(scene, buoy.last_reading, chosenZone(scene, UTC.name)),
       invitation('Its chart, forecast, tide and seasons need an API key.', onKey),
     ],
@@ -93,7 +93,7 @@ function drawPoint(scene: Scene, guest: Guest, point: Position, onKey: () => voi
       back(scene),
       heading(title),
       isNone
-        ? note(`No buoy within ${NEAR_KM} km has a reading of the last day.`)
+        ? note(`No buoy within ${NEAR_KM} km has reported in the last 24 hours.`)
         : instead(near, 'the nearest buoys'),
       near.state !== 'here'
         ? null
@@ -108,7 +108,9 @@ function drawPoint(scene: Scene, guest: Guest, point: Position, onKey: () => voi
                 element(
                   'dd',
                   {},
-                  reading === null ? 'no reading' : `${reading.significient_height.toFixed(2)} m`,
+                  ...(reading === null
+                    ? ['no reading']
+                    : [`${reading.significient_height.toFixed(2)} m, `, ago(reading.time, scene.clock())]),
                 ),
               ),
             ),

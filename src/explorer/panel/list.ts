@@ -4,6 +4,7 @@ import type { ActiveBuoy } from '../api.ts'
 import { curlBox } from '../curl.ts'
 import { downloadBox } from '../downloads/box.ts'
 import { ago, choices, element } from '../dom.ts'
+import { isOld } from '../format.ts'
 import { favourites } from '../mine/favourites.ts'
 import { quantityText } from '../mine/units.ts'
 import type { Scene } from '../scene.ts'
@@ -26,8 +27,15 @@ const ORDER_LABELS: readonly { value: Order; label: string }[] = [
 /** Buoys without a reading come last. */
 const heightOf = ({ last_reading: reading }: ActiveBuoy): number => reading?.significient_height ?? -1
 
-const ORDERS: { readonly [order in Order]: (a: ActiveBuoy, b: ActiveBuoy) => number } = {
-  height: (a, b) => heightOf(b) - heightOf(a) || a.name.localeCompare(b.name),
+/** A height of hours ago is not among the highest of now. */
+const isStale = ({ virtual, last_reading: reading }: ActiveBuoy, now: number): boolean =>
+  !virtual && reading !== null && isOld(Date.parse(reading.time), now)
+
+const ORDERS: { readonly [order in Order]: (a: ActiveBuoy, b: ActiveBuoy, now: number) => number } = {
+  height: (a, b, now) =>
+    Number(isStale(a, now)) - Number(isStale(b, now)) ||
+    heightOf(b) - heightOf(a) ||
+    a.name.localeCompare(b.name),
   name: (a, b) => a.name.localeCompare(b.name),
   age: (a, b) =>
     (b.last_reading_time ?? '').localeCompare(a.last_reading_time ?? '') || a.name.localeCompare(b.name),
@@ -83,7 +91,7 @@ function favouriteRows(scene: Scene, buoys: readonly ActiveBuoy[]): HTMLElement[
 function silentRow(scene: Scene, slug: string, name: string): HTMLElement {
   return row(scene, slug, 'favourite', [
     chip(null),
-    element('span', { class: 'row-name' }, name, element('small', {}, 'no reading of the last day')),
+    element('span', { class: 'row-name' }, name, element('small', {}, 'no reading in the last 24 hours')),
     element('span', { class: 'row-height' }, '–'),
   ])
 }
@@ -94,7 +102,8 @@ export function buoyRows(
   list: ListState,
   buoys: readonly ActiveBuoy[],
 ): (HTMLElement | null)[] {
-  const sorted = buoys.toSorted(ORDERS[list.order])
+  const now = scene.clock()
+  const sorted = buoys.toSorted((a, b) => ORDERS[list.order](a, b, now))
   const rows = list.all ? sorted : sorted.slice(0, FIRST_ROWS)
   return [
     buoys.length === 0 ? null : orderSwitch(list),
@@ -104,8 +113,8 @@ export function buoyRows(
 }
 
 function countText(count: number): string {
-  if (count === 0) return 'No buoy has a reading of the last day.'
-  return `${count} ${count === 1 ? 'buoy' : 'buoys'} with a reading of the last day`
+  if (count === 0) return 'No buoy has reported in the last 24 hours.'
+  return `${count} ${count === 1 ? 'buoy' : 'buoys'} reporting in the last 24 hours`
 }
 
 function orderSwitch(list: ListState): HTMLElement {

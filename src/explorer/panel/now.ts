@@ -20,9 +20,6 @@ import { memoryOf, type Memory } from './memory.ts'
 import { chip, instead, note, waiting, zoneSwitch } from './pieces.ts'
 
 const ARROW_ICON = 'M12 20V4M6 10l6-6 6 6'
-/** A reading that is older stands out. */
-const OLD_MS = 3 * 3_600_000
-
 const SPAN_LABELS: readonly { value: Span; label: string }[] = [
   { value: 2, label: '2 days' },
   { value: 7, label: 'Week' },
@@ -91,17 +88,16 @@ function chartSection(
     element('div', { class: 'section-head' }, element('h3', {}, 'Waves'), spans),
     instead(chart, 'the chart') ?? (canDraw ? null : waiting('the chart')),
     isEmpty
-      ? note('No readings in these days.')
+      ? note('No readings in this period.')
       : element('figure', { role: 'group', 'aria-label': description }, plots),
     data === null || isEmpty ? null : chartTable(data, zone, scene.units),
   )
 }
 
 export function latest(scene: Scene, reading: ReadingSummary | null, zone: Zone): HTMLElement {
-  if (reading === null) return element('p', { class: 'trouble' }, 'This buoy has no reading.')
+  if (reading === null) return element('p', { class: 'trouble' }, 'This buoy has no readings.')
   const time = new Date(reading.time)
   const height = scaleOf('height', scene.units)
-  const isOld = scene.clock() - time.getTime() > OLD_MS
   return element(
     'div',
     { class: 'latest' },
@@ -115,7 +111,7 @@ export function latest(scene: Scene, reading: ReadingSummary | null, zone: Zone)
     ),
     element(
       'p',
-      { class: isOld ? 'age old' : 'age' },
+      { class: 'age' },
       ago(reading.time, scene.clock()),
       ` · ${dayAndTime(time, zone)} ${zone.label}`,
     ),

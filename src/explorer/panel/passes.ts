@@ -14,13 +14,13 @@ export function passList(scene: Scene): HTMLElement {
     'section',
     { class: 'passes' },
     element('h3', {}, 'Latest satellite passes'),
-    note('Rings on the map are fixed points of the sea that altimeters measure as they pass.'),
+    note('Rings on the map are fixed points at sea, measured by satellites as they pass over.'),
     answer.state === 'here' ? passRows(scene, answer.data.satellite_passes) : instead(answer, 'the passes'),
   )
 }
 
 function passRows(scene: Scene, passes: readonly SatellitePass[]): HTMLElement {
-  if (passes.length === 0) return note('No pass of the last day.')
+  if (passes.length === 0) return note('No pass in the last 24 hours.')
   return element(
     'ul',
     { class: 'buoys' },

@@ -9,12 +9,12 @@ const BACK_ICON = 'M15 5l-7 7 7 7'
 
 /** What the panel says of a failure: the server's messages are for those who write programs. */
 const TROUBLE_TEXTS: { readonly [kind in TroubleKind]: string } = {
-  quota: 'This comes when the hour’s quota is renewed.',
+  quota: 'This will load when the hourly quota is renewed.',
   unauthorized: 'This needs an API key.',
   offline: 'No connection.',
-  unavailable: 'The server cannot answer at the moment.',
-  'not found': 'The server knows nothing of this.',
-  refused: 'The server has no answer to this choice.',
+  unavailable: 'The server cannot answer right now.',
+  'not found': 'There is no such buoy.',
+  refused: 'The server has no data for this selection.',
 }
 
 /** A spot in the colour of a height; a ring for a virtual buoy. */
@@ -68,7 +68,7 @@ export function zoneSwitch(scene: Scene, here: string): HTMLElement {
     element('span', { 'aria-hidden': 'true' }, 'Times'),
     choices(
       'zone',
-      'Times in the zone of',
+      'Time zone',
       [
         { value: 'buoy' as const, label: here },
         { value: 'utc' as const, label: 'UTC' },

@@ -151,7 +151,7 @@ function seasonParts(
 ): (HTMLElement | null)[] {
   const { year, against } = years
   if (year === null) {
-    return [answer.state === 'here' ? note('No readings in this season of the last ten years.') : null]
+    return [answer.state === 'here' ? note('No readings for this season in the last ten years.') : null]
   }
   const beside = against === null ? '' : ` beside ${against}`
   const description = `${label} in ${year}${beside}. A summary follows.`
