@@ -1,4 +1,7 @@
-/** The public API as the explorer uses it: calls with the visitor's key, and what may go wrong with them. */
+/**
+ * The public API as the explorer uses it: calls with the visitor's key, what may go wrong with them, and the
+ * server's clock.
+ */
 import type { MapBuoysAnswer, Quota } from '../../clients/typescript/groundswell.ts'
 
 /** A buoy of the map, in the water or virtual. */
@@ -163,5 +166,27 @@ export class Api {
           ? new ApiTrouble('unavailable', message, again ?? this.#clock() + RETRY_MS)
           : new ApiTrouble('refused', message)
     }
+  }
+}
+
+/** Answers may have been on their way, or in a shared cache, for as long as they are fresh. */
+const TOLERANCE_MS = 90_000
+
+export class ServerClock {
+  readonly #own: () => number
+  #aheadMs = 0
+
+  /** `own` gives epoch milliseconds by the visitor's machine. */
+  constructor(own: () => number) {
+    this.#own = own
+  }
+
+  /** Epoch milliseconds by the server, as far as it is known. */
+  readonly now = (): number => this.#own() + this.#aheadMs
+
+  /** Takes the `Date` of an answer that has just come. A small difference is none. */
+  learn(date: string): void {
+    const ahead = Date.parse(date) - this.#own()
+    if (Number.isFinite(ahead)) this.#aheadMs = Math.abs(ahead) < TOLERANCE_MS ? 0 : ahead
   }
 }

@@ -1,8 +1,8 @@
 /** The calls behind a panel, as curl lines to copy. */
-import { whereKeysComeFrom } from './contact.ts'
+import { curlLine } from './addresses.ts'
 import { element } from './dom.ts'
+import { whereKeysComeFrom } from './key_dialog.ts'
 import type { Scene } from './scene.ts'
-import { curlLine } from './shell.ts'
 
 const HIDDEN_KEY = 'YOUR_KEY'
 const NEEDS_KEY = 'This page works without a key; programs need one in place of YOUR_KEY.'

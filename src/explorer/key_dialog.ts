@@ -1,9 +1,10 @@
-/** The dialog that asks for the visitor's key. */
+/**
+ * The visitor's key: the dialog that asks for it, where it is kept, and whom to ask for one. It never stays in
+ * the address for long.
+ */
 import type { Quota } from '../../clients/typescript/groundswell.ts'
-import { whereKeysComeFrom } from './contact.ts'
 import { byId, element } from './dom.ts'
 import { clockTime, UTC } from './format.ts'
-import { isKey, keepKey, MOST_CHARACTERS } from './key.ts'
 
 interface CurrentKey {
   /** '' where the visitor has none. */
@@ -83,4 +84,67 @@ function quotaNote({ key, quota }: CurrentKey): HTMLElement | null {
   const [left, all] = [quota.remaining, quota.limit].map((count) => count.toLocaleString('en'))
   const until = `${clockTime(quota.resetAt, UTC)} UTC`
   return element('p', { class: 'note' }, `${left} of ${all} requests left until ${until}.`)
+}
+
+const WEB = /^(https?:\/\/|mailto:)\S+$/i
+const E_MAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+
+/** A sentence: where keys come from. An address becomes a link, anything else stays text. */
+export function whereKeysComeFrom(): HTMLElement {
+  const contact = document.documentElement.dataset.contact ?? ''
+  if (contact === '') {
+    return element('p', { class: 'note' }, 'Ask the operator of this server for a key.')
+  }
+  const href = WEB.test(contact) ? contact : E_MAIL.test(contact) ? `mailto:${contact}` : null
+  const who = href === null ? contact : element('a', { href, rel: 'noreferrer' }, contact)
+  return element('p', { class: 'note' }, 'For a key: ', who)
+}
+
+/** Where the browser keeps the key. */
+const STORAGE_KEY = 'groundswell-key'
+export const MOST_CHARACTERS = 200
+/** Anything else could not be a header's value. */
+const KEY_PATTERN = new RegExp(`^[\\x21-\\x7e]{1,${MOST_CHARACTERS}}$`)
+
+const isKey = (text: string): boolean => KEY_PATTERN.test(text)
+
+/** The key that was kept in this browser, or ''. */
+export function keptKey(): string {
+  try {
+    return sessionStorage.getItem(STORAGE_KEY) ?? localStorage.getItem(STORAGE_KEY) ?? ''
+  } catch {
+    // A browser may forbid both.
+    return ''
+  }
+}
+
+/** Keeps a key until the browser is closed, or `forever`; '' forgets the one that was kept. */
+function keepKey(key: string, forever: boolean): void {
+  try {
+    for (const storage of [sessionStorage, localStorage]) storage.removeItem(STORAGE_KEY)
+    if (key !== '') (forever ? localStorage : sessionStorage).setItem(STORAGE_KEY, key)
+  } catch {
+    // Then it lasts as long as the page.
+  }
+}
+
+/**
+ * Takes a key out of the fragment (`#key=…`, as the server prints it at its first start) and the fragment out
+ * of the address and the history. Returns the key, or '' when there is none.
+ */
+export function takeKeyFromAddress(): string {
+  const fields = new URLSearchParams(location.hash.slice(1))
+  const key = fields.get('key')
+  if (key === null) return ''
+  fields.delete('key')
+  const rest = decodeURIComponent(fields.toString())
+  history.replaceState(null, '', `${location.pathname}${location.search}${rest === '' ? '' : `#${rest}`}`)
+  if (!isKey(key)) return ''
+  try {
+    // A link must not overwrite the key that is remembered on this device.
+    sessionStorage.setItem(STORAGE_KEY, key)
+  } catch {
+    // Then it lasts as long as the page.
+  }
+  return key
 }

@@ -1,6 +1,10 @@
-/** The buttons of the page and of the map. */
+/** The buttons of the page and of the map, the colours that one of them changes, and the legend. */
+import { keepText, keptText } from './mine/kept.ts'
 import { byId, element, icon } from './dom.ts'
+import { classLabels, HEIGHT_COLORS } from './heights.ts'
 import type { Look } from './map/map.ts'
+import { scaleOf, type Units } from './mine/units.ts'
+import type { Theme } from './scene.ts'
 
 const ICONS = {
   ruler: 'M3 15.5L15.5 3 21 8.5 8.5 21zM7 11.5l2 2M10 8.5l3 3M13 5.5l2 2',
@@ -82,4 +86,81 @@ function button(
     },
     icon(ICONS[name]),
   )
+}
+
+export function drawLegend(units: Units): void {
+  const scale = scaleOf('height', units)
+  const labels = classLabels(scale)
+  const rows = HEIGHT_COLORS.map((color, i) => {
+    const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' })
+    swatch.style.background = color
+    const label = labels[i] ?? ''
+    // Narrow screens have room for the lower limit alone.
+    const from = element('span', { class: 'from', 'aria-hidden': 'true' }, label.replace(/–.*/, ''))
+    return element('li', {}, swatch, element('span', { class: 'range' }, label), from)
+  })
+  byId('legend').replaceChildren(
+    element(
+      'h2',
+      {},
+      `Significant wave height, ${scale.unit}`,
+      element('span', {}, element('i', { class: 'chip', 'aria-hidden': 'true' }), 'over 3 h old'),
+    ),
+    element('ol', {}, ...rows),
+  )
+}
+
+/** Where the browser keeps the choice. */
+const STORAGE_KEY = 'groundswell-theme'
+
+const DARK_PREFERRED = matchMedia('(prefers-color-scheme: dark)')
+
+export class PageTheme {
+  /** What the page has on the screen. */
+  #chosen: Theme
+  #painted: Theme
+  readonly #onChange: (theme: Theme) => void
+
+  /** Colours the page, and follows the system until the visitor chooses. */
+  constructor(onChange: (theme: Theme) => void) {
+    this.#onChange = onChange
+    this.#chosen = this.#painted = keptTheme() ?? (DARK_PREFERRED.matches ? 'dark' : 'light')
+    document.documentElement.dataset.theme = this.#chosen
+    DARK_PREFERRED.addEventListener('change', ({ matches }) => {
+      if (keptTheme() === null) this.#choose(matches ? 'dark' : 'light')
+    })
+    // Another page of this browser changed it.
+    addEventListener('storage', () => this.#choose(keptTheme() ?? this.#chosen))
+    // Paper is white, and the charts have to be drawn for it.
+    addEventListener('beforeprint', () => this.#paint('light'))
+    addEventListener('afterprint', () => this.#paint(this.#chosen))
+  }
+
+  get current(): Theme {
+    return this.#painted
+  }
+
+  /** The other one, by the visitor's choice. */
+  toggle(): void {
+    const next = this.#chosen === 'dark' ? 'light' : 'dark'
+    keepText(STORAGE_KEY, next)
+    this.#choose(next)
+  }
+
+  #choose(next: Theme): void {
+    this.#chosen = next
+    this.#paint(next)
+  }
+
+  #paint(next: Theme): void {
+    if (next === this.#painted) return
+    this.#painted = next
+    document.documentElement.dataset.theme = next
+    this.#onChange(next)
+  }
+}
+
+function keptTheme(): Theme | null {
+  const kept = keptText(STORAGE_KEY)
+  return kept === 'light' || kept === 'dark' ? kept : null
 }

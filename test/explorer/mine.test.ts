@@ -4,15 +4,10 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { bucketsOf, bucketText, monthStarts } from '../../src/explorer/charts/calendar.ts'
 import { inside, nearestIndex, pinched, wholeOf, zoomed } from '../../src/explorer/charts/range.ts'
-import { quantile, usual } from '../../src/explorer/charts/season_stats.ts'
+import { quantile, usual } from '../../src/explorer/charts/calendar.ts'
 import { arcOf, distanceKm } from '../../src/explorer/map/arc.ts'
-import { ServerClock } from '../../src/explorer/server_clock.ts'
-import {
-  favourites,
-  isFavourite,
-  parseFavourites,
-  toggleFavourite,
-} from '../../src/explorer/mine/favourites.ts'
+import { ServerClock } from '../../src/explorer/api.ts'
+import { favourites, isFavourite, parseFavourites, toggleFavourite } from '../../src/explorer/mine/kept.ts'
 import {
   decimalText,
   formatUnits,

@@ -10,7 +10,7 @@ import { buoyFeatures, markFeature } from '../../src/explorer/map/features.ts'
 import type { Scene } from '../../src/explorer/scene.ts'
 import { CLASS_STARTS, classLabels, classOf, HEIGHT_COLORS } from '../../src/explorer/heights.ts'
 import { scaleOf } from '../../src/explorer/mine/units.ts'
-import { curlLine } from '../../src/explorer/shell.ts'
+import { curlLine } from '../../src/explorer/addresses.ts'
 import {
   FIRST_VIEW,
   formatView,

@@ -13,7 +13,7 @@ export interface Memory {
   at: number | null
 }
 
-export interface GroupOptions {
+interface GroupOptions {
   plots: readonly UPlot[]
   /** Ascending. */
   x: readonly number[]

@@ -1,5 +1,8 @@
-/** Loads the code of the charts when the first one is needed: the first view of the page has none. */
-import type * as Charts from './charts.ts'
+/**
+ * Loads the code of the charts when the first one is needed: the first view of the page has none. Zoom and cursor
+ * of a chart outlive its drawing.
+ */
+import type * as Charts from './readings.ts'
 
 let charts: typeof Charts | null = null
 let isAsked = false
@@ -10,7 +13,7 @@ let isAsked = false
 export function chartsModule(onLoaded: () => void): typeof Charts | null {
   if (charts === null && !isAsked) {
     isAsked = true
-    import('./charts.ts').then(
+    import('./readings.ts').then(
       (loaded) => {
         charts = loaded
         onLoaded()
@@ -21,4 +24,17 @@ export function chartsModule(onLoaded: () => void): typeof Charts | null {
     )
   }
   return charts
+}
+
+export interface Memory {
+  range: readonly [number, number] | null
+  at: number | null
+}
+
+const last = { about: '', memory: { range: null, at: null } as Memory }
+
+/** The memory of the chart about something; that of another one is forgotten. */
+export function memoryOf(about: string): Memory {
+  if (last.about !== about) Object.assign(last, { about, memory: { range: null, at: null } })
+  return last.memory
 }

@@ -231,3 +231,6 @@ function breakLongPauses(x: readonly number[], values: readonly (number | null)[
   }
   return cells
 }
+
+/** Loaded with the readings, when the first chart is needed. */
+export { drawSeason } from './season.ts'

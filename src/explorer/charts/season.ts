@@ -3,12 +3,10 @@
  * the median of the other years, and between which values eight of ten lie.
  */
 import type { Season, SeriesYear } from '../../../clients/typescript/groundswell.ts'
-import type { Scale } from '../mine/units.ts'
-import { decimalText } from '../mine/units.ts'
-import { bucketsOf, bucketText, monthStarts } from './calendar.ts'
-import { PlotGroup, type Memory } from './group.ts'
-import { axes, draw, variable, type Line } from './plot.ts'
-import { usual, type Usual } from './season_stats.ts'
+import { decimalText, type Scale } from '../mine/units.ts'
+import { bucketsOf, bucketText, monthStarts, usual, type Usual } from './calendar.ts'
+import { type Memory, PlotGroup } from './group.ts'
+import { axes, draw, type Line, variable } from './plot.ts'
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 /** Names of months have room from this many pixels on, else their first letters. */

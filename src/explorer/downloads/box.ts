@@ -4,7 +4,7 @@
 import { element } from '../dom.ts'
 import type { Scene } from '../scene.ts'
 import type * as Menu from './menu.ts'
-import type { Offer } from './offer.ts'
+import type { Offer } from './offers.ts'
 
 let menu: typeof Menu | null = null
 

@@ -3,8 +3,7 @@ import { ApiTrouble } from '../api.ts'
 import { byId, element } from '../dom.ts'
 import { clockTime, UTC } from '../format.ts'
 import type { Scene } from '../scene.ts'
-import { fileAddress, FILE_FORMATS, type FileFormat, type Offer } from './offer.ts'
-import { save, sizeText } from './save.ts'
+import { FILE_FORMATS, fileAddress, type FileFormat, type Offer } from './offers.ts'
 
 export * from './offers.ts'
 
@@ -182,4 +181,22 @@ async function copyLink(scene: Scene, label: string, button: HTMLElement, code: 
     getSelection()?.selectAllChildren(code)
     scene.announce('The link is selected: copy it with your keyboard.')
   }
+}
+
+/** A browser reads the bytes after the press; by then it has. */
+const RELEASE_MS = 60_000
+
+function save(bytes: Blob, name: string): void {
+  const address = URL.createObjectURL(bytes)
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(address), RELEASE_MS)
+}
+
+/** `12 KB`, `3.4 MB` */
+function sizeText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`
+  return bytes < 1e6 ? `${Math.round(bytes / 1000)} KB` : `${(bytes / 1e6).toFixed(1)} MB`
 }

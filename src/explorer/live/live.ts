@@ -1,22 +1,25 @@
 /**
  * Follows what the server publishes, over one connection while the page is seen. Where the server has no
- * events, or refuses them, whoever uses this asks every minute instead.
+ * events, or refuses them, whoever uses this asks every minute instead. Beside it the dot that says so, and the
+ * badge of a demo.
  */
 import {
+  type EventsState,
   followEvents,
   GroundswellError,
-  type EventsState,
   type SnapshotEvent,
 } from '../../../clients/typescript/groundswell.ts'
 import type { Api } from '../api.ts'
+import { byId, element } from '../dom.ts'
+import { duration } from '../format.ts'
 
 /**
  * `off`: nothing is followed, as for a guest. `live`: the page knows of each snapshot at once. `lost`: the
  * connection is made anew. `refused`: the server gives no events now.
  */
-export type LiveState = 'off' | 'connecting' | 'live' | 'lost' | 'refused'
+type LiveState = 'off' | 'connecting' | 'live' | 'lost' | 'refused'
 
-export interface LiveOptions {
+interface LiveOptions {
   /** A snapshot that is served now; called for the current one at each connection. */
   onSnapshot: (event: SnapshotEvent) => void
   onState: (state: LiveState) => void
@@ -134,4 +137,119 @@ export class Live {
     const wait = answer.headers.get('Retry-After')
     throw new GroundswellError(answer.status, {}, wait === null ? null : Number(wait))
   }
+}
+
+/** A connection that is lost for less is not worth a word to those who hear the page. */
+const ANNOUNCE_MS = 4000
+const MINUTE_MS = 60_000
+
+const WORDS: { readonly [state in LiveState]: string } = {
+  off: '',
+  connecting: 'Connecting',
+  live: 'Live',
+  lost: 'Reconnecting',
+  refused: 'Every minute',
+}
+
+const TITLES: { readonly [state in LiveState]: string } = {
+  off: '',
+  connecting: 'Connecting to the server',
+  live: 'New readings appear as they are published',
+  lost: 'The server cannot be reached; the page keeps trying',
+  refused: 'Checking for new readings every minute',
+}
+
+export class LiveDot {
+  readonly #node = byId('live')
+  readonly #elapsed: () => number
+  readonly #announce: (text: string) => void
+  #state: LiveState = 'off'
+  /** When the page was known to be current, by `elapsed`. */
+  #currentAt: number
+  #wasLost = false
+  #timer = 0
+
+  /** `elapsed` gives milliseconds of a clock that nobody sets: the one of the system may be wrong. */
+  constructor(elapsed: () => number, announce: (text: string) => void) {
+    this.#elapsed = elapsed
+    this.#announce = announce
+    this.#currentAt = elapsed()
+  }
+
+  show(state: LiveState): void {
+    // Up to now it was.
+    if (this.#state === 'live') this.confirm()
+    this.#state = state
+    clearTimeout(this.#timer)
+    if (state === 'lost') {
+      this.#timer = setTimeout(() => {
+        this.#wasLost = true
+        this.#announce('The connection to the server is lost. The page keeps trying.')
+      }, ANNOUNCE_MS)
+    } else if (state === 'live' && this.#wasLost) {
+      this.#wasLost = false
+      this.#announce('The server is back.')
+    }
+    this.tick()
+  }
+
+  /** The server has just said that what is shown is current, or has given what is. */
+  confirm(): void {
+    this.#currentAt = this.#elapsed()
+    this.tick()
+  }
+
+  /** Brings the age up to now. */
+  tick(): void {
+    const state = this.#state
+    const age = this.#elapsed() - this.#currentAt
+    const isOld = (state === 'lost' || state === 'refused') && age >= MINUTE_MS
+    const old = `${duration(age / 1000)} old`
+    const text = !isOld ? WORDS[state] : state === 'lost' ? `${WORDS[state]} · ${old}` : old
+    this.#node.hidden = state === 'off'
+    if (this.#node.dataset.state === state && this.#node.textContent === text) return
+    this.#node.dataset.state = state
+    this.#node.title = TITLES[state]
+    this.#node.replaceChildren(element('span', { class: 'dot', 'aria-hidden': 'true' }), text)
+  }
+}
+
+const LOOK_MS = 5000
+
+/**
+ * Calls `onNew` for each snapshot that the page's answers are not of, once. Looks where `isNeeded` says so.
+ */
+export function watchSnapshot(api: Api, isNeeded: () => boolean, onNew: () => void): void {
+  let seen: string | null = null
+  const how: RequestInit & { cache: 'no-store' } = { method: 'HEAD', cache: 'no-store' }
+  const look = async (): Promise<void> => {
+    // Before the first answer there is nothing that could be old.
+    if (document.visibilityState !== 'visible' || api.snapshot === null || !isNeeded()) return
+    const answer = await fetch(api.address('/openapi.json'), how)
+    const served = answer.headers.get('X-Snapshot-Id')
+    if (served === null || served === api.snapshot || served === seen) return
+    // Of several servers one may be behind: then the page's own refresh comes back to it.
+    seen = served
+    onNew()
+  }
+  // A server that cannot be reached is reported by the page's own calls.
+  setInterval(() => void look().catch(() => {}), LOOK_MS)
+}
+
+/** Shows the badge as the newest answer says. */
+export function followDemo(api: Api): void {
+  let isKnown = false
+  api.onMark = (isDemo) => {
+    isKnown = true
+    byId('demo').hidden = !isDemo
+  }
+  // A visitor without a key may get no answer; the head of the description needs none.
+  if (api.key !== '') return
+  const how: RequestInit & { cache: 'no-store' } = { method: 'HEAD', cache: 'no-store' }
+  void fetch(api.address('/openapi.json'), how).then(
+    ({ headers }) => {
+      if (!isKnown) byId('demo').hidden = !headers.has('X-Demo')
+    },
+    () => {},
+  )
 }

@@ -1,7 +1,9 @@
-/** Movements of the map. They are jumps for visitors who ask their system for less motion. */
-import { LngLatBounds, type Map as MapView } from 'maplibre-gl'
+/**
+ * Movements of the map, which are jumps for visitors who ask their system for less motion, and the basemap: a
+ * coarse one for the first view, and a fine coast once the map is close.
+ */
+import { type GeoJSONSource, LngLatBounds, type Map as MapView } from 'maplibre-gl'
 import type { Position } from '../view.ts'
-import { FINE_COAST_ZOOM } from './coast.ts'
 import { arcOf } from './arc.ts'
 
 /** Pixels of the map that the panel covers, at its left and at its bottom. */
@@ -80,4 +82,45 @@ function frameWithin(size: number, first: number, second: number): [number, numb
 
 export function zoomBy(map: MapView, levels: number): void {
   map.easeTo({ zoom: map.getZoom() + levels, duration: duration(ZOOM_MS) })
+}
+
+/** From here on the coarse coast looks coarse. */
+const FINE_COAST_ZOOM = 4
+
+interface BasemapFeature {
+  type: 'Feature'
+  properties: { kind: string }
+  geometry: { type: 'Point'; coordinates: number[] }
+}
+
+/** As `basemap.mjs` makes it: land and borders, and the names of countries. */
+export type Basemap = Awaited<ReturnType<typeof loadBasemap>>
+
+/** @throws Error when the basemap cannot be loaded */
+export async function loadBasemap(address: string) {
+  const answer = await fetch(address)
+  if (!answer.ok) throw new Error(`the basemap cannot be loaded: ${answer.status}`)
+  const { features } = (await answer.json()) as { features: BasemapFeature[] }
+  const collection = (isWanted: (kind: string) => boolean) => ({
+    type: 'FeatureCollection' as const,
+    features: features.filter(({ properties }) => isWanted(properties.kind)),
+  })
+  return { shapes: collection((kind) => kind !== 'name'), names: collection((kind) => kind === 'name') }
+}
+
+/** Loads the fine coast into `basemap` as soon as the map is close enough to need it. */
+export function keepCoastFine(map: MapView, basemap: GeoJSONSource, address: string): void {
+  let isFine = false
+  const refine = async (): Promise<void> => {
+    if (isFine || map.getZoom() <= FINE_COAST_ZOOM) return
+    isFine = true
+    try {
+      await basemap.setData((await loadBasemap(address)).shapes)
+    } catch {
+      // The coarse coast stays; the next movement tries again.
+      isFine = false
+    }
+  }
+  map.on('moveend', () => void refine())
+  void refine()
 }

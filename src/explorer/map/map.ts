@@ -3,23 +3,29 @@
  * of the API.
  */
 import {
+  type GeoJSONSource,
   LngLat,
   Map as MapView,
   prewarm,
   setWorkerUrl,
-  type GeoJSONSource,
   type StyleSpecification,
 } from 'maplibre-gl'
 import type { ActiveBuoy } from '../api.ts'
 import type { Units } from '../mine/units.ts'
 import type { Theme } from '../scene.ts'
 import type { Bounds, Camera, Position } from '../view.ts'
-import { bringIntoView, fitPositions, zoomBy, type Covered } from './camera.ts'
-import { keepCoastFine, loadBasemap, type Basemap } from './coast.ts'
+import {
+  type Basemap,
+  bringIntoView,
+  type Covered,
+  fitPositions,
+  keepCoastFine,
+  loadBasemap,
+  zoomBy,
+} from './camera.ts'
 import { buoyFeatures, EMPTY, markFeature, passFeatures, type PassPoint, type Target } from './features.ts'
-import { HoverText } from './hover.ts'
 import { BOX_IMAGE, BUOY_LAYERS, layers } from './layers.ts'
-import { answerPointer } from './pointer.ts'
+import { answerPointer, HoverText } from './pointer.ts'
 
 export interface MapEvents {
   onBuoy: (slug: string) => void

@@ -1,7 +1,10 @@
-/** Pointer and keyboard on the map: a click near a buoy means that buoy, any other on the sea that point. */
+/**
+ * Pointer and keyboard on the map: a click near a buoy means that buoy, any other on the sea that point. A small
+ * text beside the pointer names the buoy, or says why a click was not answered.
+ */
 import type { Map as MapView } from 'maplibre-gl'
+import { element } from '../dom.ts'
 import type { Position } from '../view.ts'
-import type { HoverText } from './hover.ts'
 import { BUOY_LAYERS } from './layers.ts'
 
 /** A click within this distance of a buoy means the buoy: a finger's width on a phone. */
@@ -72,4 +75,39 @@ function isLand(map: MapView, { x, y }: Pixel): boolean {
     map.queryRenderedFeatures([x + dx, y + dy], { layers: ['land'] }).length > 0
   const around = [-COAST_PIXELS, 0, COAST_PIXELS]
   return around.every((dx) => around.every((dy) => isLandAt(dx, dy)))
+}
+
+const APART_PIXELS = 14
+/** A text that answers a click goes away by itself. */
+const ANSWER_MS = 2500
+
+export class HoverText {
+  readonly #host: HTMLElement
+  readonly #text = element('div', { class: 'hover-text', 'aria-hidden': 'true', hidden: true })
+  #timer = 0
+
+  constructor(host: HTMLElement) {
+    this.#host = host
+    host.append(this.#text)
+  }
+
+  /** Shows `text` at pixels of the host. */
+  show(text: string, { x, y }: { x: number; y: number }): void {
+    clearTimeout(this.#timer)
+    this.#text.textContent = text
+    this.#text.hidden = false
+    const { offsetWidth: width, offsetHeight: height } = this.#text
+    const isRight = x + APART_PIXELS + width < this.#host.clientWidth
+    const left = isRight ? x + APART_PIXELS : Math.max(0, x - APART_PIXELS - width)
+    this.#text.style.transform = `translate(${left}px, ${Math.max(0, y - height / 2)}px)`
+  }
+
+  answer(text: string, at: { x: number; y: number }): void {
+    this.show(text, at)
+    this.#timer = setTimeout(() => this.hide(), ANSWER_MS)
+  }
+
+  hide(): void {
+    this.#text.hidden = true
+  }
 }

@@ -1,4 +1,7 @@
-/** What the browser keeps for the visitor. It may forbid that; then it lasts as long as the page. */
+/**
+ * What the browser keeps for the visitor, such as the favourite buoys. It may forbid that; then it lasts as long
+ * as the page.
+ */
 
 interface TextStorage {
   getItem(name: string): string | null
@@ -28,4 +31,57 @@ export function keepText(name: string, text: string): void {
     // Storage is blocked, or full.
     instead.set(name, text)
   }
+}
+
+/** Where the browser keeps them, as JSON. */
+const STORAGE_KEY = 'groundswell-favourites'
+/** A list that is longer than a person goes through. */
+const MOST_FAVOURITES = 100
+
+/** The name is shown where the buoy is not among the active ones. */
+export interface Favourite {
+  slug: string
+  name: string
+}
+
+/** The form of a buoy's slug. */
+const SLUG = /^[a-z0-9-]{1,250}$/
+const MOST_CHARACTERS = 200
+
+/** Favourites of a kept text; what is none is left out. */
+export function parseFavourites(text: string): Favourite[] {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return []
+  }
+  if (!Array.isArray(parsed)) return []
+  const seen = new Set<string>()
+  const found: Favourite[] = []
+  for (const each of parsed as unknown[]) {
+    const { slug, name } = (each ?? {}) as { slug?: unknown; name?: unknown }
+    if (typeof slug !== 'string' || typeof name !== 'string' || !SLUG.test(slug) || seen.has(slug)) continue
+    seen.add(slug)
+    found.push({ slug, name: name.slice(0, MOST_CHARACTERS) })
+  }
+  return found.slice(0, MOST_FAVOURITES)
+}
+
+/** The newest first. */
+export function favourites(): Favourite[] {
+  return parseFavourites(keptText(STORAGE_KEY))
+}
+
+export function isFavourite(slug: string): boolean {
+  return favourites().some((each) => each.slug === slug)
+}
+
+/** Puts a buoy on the list, or takes it off. Returns whether it is on it now. */
+export function toggleFavourite(buoy: Favourite): boolean {
+  const others = favourites().filter(({ slug }) => slug !== buoy.slug)
+  const isOn = others.length === favourites().length
+  const next = isOn ? [{ slug: buoy.slug, name: buoy.name }, ...others].slice(0, MOST_FAVOURITES) : others
+  keepText(STORAGE_KEY, JSON.stringify(next))
+  return isOn
 }

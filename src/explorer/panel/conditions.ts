@@ -1,13 +1,16 @@
-/** Forecast, tide and nearest reading of a point, as a list of facts. */
+/** The panel of a point of the sea: forecast, tide and nearest reading, as a list of facts. */
 import type { Conditions } from '../../../clients/typescript/groundswell.ts'
+import { conditionsAddress } from '../addresses.ts'
+import { curlBox } from '../curl.ts'
 import { ago, element } from '../dom.ts'
-import { clockTime, decimals, type Zone } from '../format.ts'
+import { downloadBox } from '../downloads/box.ts'
+import { clockTime, decimals, position, type Zone } from '../format.ts'
 import { distanceKm } from '../map/arc.ts'
 import { quantityText, type Units } from '../mine/units.ts'
-import type { Scene } from '../scene.ts'
+import { chosenZone, type Scene } from '../scene.ts'
 import type { Position } from '../view.ts'
 import { forecastCredit, linked } from './credits.ts'
-import { note } from './pieces.ts'
+import { back, type Drawn, heading, instead, note, zoneSwitch } from './pieces.ts'
 
 /** `withReading` adds the nearest buoy's reading, which the panel of a buoy shows already. */
 export function conditionsOf(
@@ -128,4 +131,28 @@ function tideFact(
       ...linked([tide.harbor, 'heights above chart datum', source].filter(Boolean).join(' · ')),
     ),
   )
+}
+
+export function drawPoint(scene: Scene, point: Position): Drawn {
+  const address = conditionsAddress(scene, point)
+  const answer = scene.answers.get(address)
+  const title = `Sea at ${position(point.lat, point.lng)}`
+  const body =
+    answer.state === 'here'
+      ? conditionsOf(scene, answer.data, chosenZone(scene, answer.data.location.timezone), {
+          withReading: true,
+        })
+      : instead(answer, 'the conditions')
+  return {
+    title,
+    nodes: [
+      back(scene),
+      heading(title),
+      element('p', { class: 'sub' }, 'Conditions now'),
+      zoneSwitch(scene, 'Local'),
+      body,
+      downloadBox(scene, ({ offersOfPoint }) => offersOfPoint(scene, point)),
+      curlBox(scene, [{ label: 'These conditions', address }]),
+    ],
+  }
 }

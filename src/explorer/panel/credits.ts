@@ -1,8 +1,8 @@
 /** Who measured and forecast what the panel shows, with the way to the station's own page. */
 import type { BuoyDetail, Conditions } from '../../../clients/typescript/groundswell.ts'
+import { ownerOf, stationPage } from '../addresses.ts'
 import { element } from '../dom.ts'
 import { dayAndTime, type Zone } from '../format.ts'
-import { ownerOf, stationPage } from '../stations.ts'
 
 /** Within a line; what closes a sentence or a bracket is no part of an address. */
 const ADDRESS = /(https:\/\/[^\s<>"]*[^\s<>".,;:!?()])/

@@ -1,8 +1,9 @@
 /**
- * The frame of the panel: puts new nodes in place while focus, open details and scrolling stay as they were.
+ * The frame of the panel: puts new nodes in place while focus, open details and scrolling stay as they were, and
+ * not while the visitor holds on to the old ones. On a narrow screen it is a sheet with one of three heights.
  */
 import { byId } from '../dom.ts'
-import type { Drawn } from './drawn.ts'
+import type { Drawn } from './pieces.ts'
 
 /** Instead of an id: the heading gets the focus. */
 const HEADING = 'heading'
@@ -113,4 +114,110 @@ export class PanelFrame {
     if (control.id !== '') return `#${CSS.escape(control.id)}`
     return control.tagName === 'H2' ? 'h2' : null
   }
+}
+
+/** After so long the news come all the same. */
+const PATIENCE_MS = 20_000
+
+export class Calm {
+  readonly #place: HTMLElement
+  #isPressed = false
+  #waiting: (() => void) | null = null
+  #timer = 0
+
+  constructor(place: HTMLElement) {
+    this.#place = place
+    place.addEventListener('pointerdown', () => (this.#isPressed = true))
+    for (const name of ['pointerup', 'pointercancel']) {
+      addEventListener(name, () => {
+        this.#isPressed = false
+        this.#look()
+      })
+    }
+    document.addEventListener('selectionchange', () => this.#look())
+  }
+
+  /** Calls `act` now, or when the visitor has let go; of several that wait the last one is called. */
+  whenLetGo(act: () => void): void {
+    this.#waiting = act
+    if (this.#isBusy()) {
+      clearTimeout(this.#timer)
+      this.#timer = setTimeout(() => this.#act(), PATIENCE_MS)
+    } else this.#act()
+  }
+
+  #isBusy(): boolean {
+    if (this.#isPressed) return true
+    const selection = getSelection()
+    return (
+      selection !== null &&
+      selection.type === 'Range' &&
+      selection.anchorNode !== null &&
+      this.#place.contains(selection.anchorNode)
+    )
+  }
+
+  #look(): void {
+    // After the click that the end of a press becomes.
+    if (this.#waiting !== null) setTimeout(() => this.#waiting === null || this.#isBusy() || this.#act())
+  }
+
+  #act(): void {
+    clearTimeout(this.#timer)
+    const act = this.#waiting
+    this.#waiting = null
+    act?.()
+  }
+}
+
+const HEIGHTS = ['peek', 'half', 'full'] as const
+type SheetHeight = (typeof HEIGHTS)[number]
+/** A drag as long as this means the next height. */
+const DRAG_PIXELS = 36
+/** A sheet that covers more leaves the map no room to bring a buoy into view. */
+const COVERED_SHARE = 0.6
+
+const NARROW = matchMedia('(max-width: 760px)')
+
+export function isSheet(): boolean {
+  return NARROW.matches
+}
+
+/** What the panel covers of the map, in pixels from its left and from its bottom. */
+export function coveredByPanel(): { left: number; bottom: number } {
+  // On a wide screen the panel is beside the map.
+  if (!isSheet()) return { left: 0, bottom: 0 }
+  const height = byId('panel').getBoundingClientRect().height
+  return { left: 0, bottom: Math.min(height, innerHeight * COVERED_SHARE) }
+}
+
+export function setSheet(height: SheetHeight): void {
+  document.body.dataset.sheet = height
+  const handle = byId('handle')
+  handle.setAttribute('aria-expanded', String(height !== 'peek'))
+  const hint = handle.querySelector('span')
+  if (hint !== null)
+    hint.textContent = height === 'full' ? 'Show less of the panel' : 'Show more of the panel'
+}
+
+export function startSheet(): void {
+  const handle = byId('handle')
+  setSheet('peek')
+  let startY = 0
+  let dragged = false
+  const at = (): number => HEIGHTS.indexOf((document.body.dataset.sheet ?? 'peek') as SheetHeight)
+  const step = (by: number): void => setSheet(HEIGHTS[Math.min(2, Math.max(0, at() + by))] ?? 'peek')
+  handle.addEventListener('click', () => {
+    if (!dragged) setSheet(HEIGHTS[(at() + 1) % HEIGHTS.length] ?? 'peek')
+  })
+  handle.addEventListener('pointerdown', (event) => {
+    startY = event.clientY
+    dragged = false
+    handle.setPointerCapture(event.pointerId)
+  })
+  handle.addEventListener('pointerup', (event) => {
+    const by = startY - event.clientY
+    dragged = Math.abs(by) >= DRAG_PIXELS
+    if (dragged) step(by > 0 ? 1 : -1)
+  })
 }

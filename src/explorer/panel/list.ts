@@ -1,22 +1,22 @@
-/** The panel of all buoys: a row each, in an order that the visitor chooses. */
+/** The panel of all buoys: a row each, in an order that the visitor chooses, and the latest satellite passes. */
+import type { SatellitePass } from '../../../clients/typescript/groundswell.ts'
 import { mapAddress, passesAddress } from '../addresses.ts'
 import type { ActiveBuoy } from '../api.ts'
 import { curlBox } from '../curl.ts'
-import { downloadBox } from '../downloads/box.ts'
 import { ago, choices, element } from '../dom.ts'
-import { isOld } from '../format.ts'
-import { favourites } from '../mine/favourites.ts'
+import { downloadBox } from '../downloads/box.ts'
+import { clockTime, dayAndTime, isOld, UTC } from '../format.ts'
+import { passPoints } from '../map/features.ts'
+import { favourites } from '../mine/kept.ts'
 import { quantityText } from '../mine/units.ts'
 import type { Scene } from '../scene.ts'
-import type { Drawn } from './drawn.ts'
-import { passList } from './passes.ts'
-import { chip, heading, instead } from './pieces.ts'
+import { chip, type Drawn, heading, instead, note } from './pieces.ts'
 
 const TITLE = 'Buoys now'
 /** Rows of the list before the visitor asks for all. */
 const FIRST_ROWS = 100
 
-export type Order = 'height' | 'name' | 'age'
+type Order = 'height' | 'name' | 'age'
 
 const ORDER_LABELS: readonly { value: Order; label: string }[] = [
   { value: 'height', label: 'Highest' },
@@ -158,4 +158,91 @@ function row(scene: Scene, slug: string, idStart: string, cells: readonly HTMLEl
   }
   const link = { href: `#buoy=${slug}`, id: `${idStart}-${slug}`, onclick: open }
   return element('li', {}, element('a', link, ...cells))
+}
+
+function passList(scene: Scene): HTMLElement {
+  const answer = scene.answers.get(passesAddress(scene))
+  return element(
+    'section',
+    { class: 'passes' },
+    element('h3', {}, 'Latest satellite passes'),
+    note('Rings on the map are fixed points at sea, measured by satellites as they pass over.'),
+    answer.state === 'here' ? passRows(scene, answer.data.satellite_passes) : instead(answer, 'the passes'),
+  )
+}
+
+function passRows(scene: Scene, passes: readonly SatellitePass[]): HTMLElement {
+  if (passes.length === 0) return note('No pass in the last 24 hours.')
+  return element(
+    'ul',
+    { class: 'buoys' },
+    ...passes.map((pass) =>
+      element(
+        'li',
+        {},
+        passButton(scene, pass),
+        scene.chosenPass?.id === pass.id ? pointsOf(scene, pass) : null,
+      ),
+    ),
+  )
+}
+
+function passButton(scene: Scene, pass: SatellitePass): HTMLElement {
+  const isChosen = scene.chosenPass?.id === pass.id
+  const [start, end] = [new Date(pass.started_at), new Date(pass.ended_at)]
+  const times = `${dayAndTime(start, UTC)} – ${clockTime(end, UTC)} UTC`
+  const points = `${pass.buoy_count} ${pass.buoy_count === 1 ? 'point' : 'points'}`
+  return element(
+    'button',
+    {
+      type: 'button',
+      class: 'pass',
+      id: `pass-${pass.id}`,
+      'aria-pressed': String(isChosen),
+      onclick: () => scene.choosePass(isChosen ? null : pass),
+    },
+    element('span', { class: 'row-name' }, pass.platform, element('small', {}, times)),
+    element('span', { class: 'row-height' }, points),
+  )
+}
+
+/** The points along the track with their heights; each leads to its virtual buoy. */
+function pointsOf(scene: Scene, pass: SatellitePass): HTMLElement {
+  const points = passPoints(pass, scene.buoys ?? [])
+  const missing = pass.buoy_count - points.length
+  return element(
+    'div',
+    { class: 'pass-points' },
+    element(
+      'ul',
+      {},
+      ...points.map(({ slug, name, height, time }) =>
+        element(
+          'li',
+          {},
+          element(
+            'a',
+            {
+              href: `#buoy=${slug}`,
+              onclick: (event) => {
+                event.preventDefault()
+                scene.update({ buoy: slug, point: null })
+              },
+            },
+            chip(height, true),
+            element(
+              'span',
+              { class: 'row-name' },
+              name,
+              element('small', {}, `${clockTime(new Date(time), UTC)} UTC`),
+            ),
+            element('span', { class: 'row-height' }, quantityText('height', scene.units, height, 1)),
+          ),
+        ),
+      ),
+    ),
+    missing > 0
+      ? note(`A later pass has measured ${missing === 1 ? 'one point' : `${missing} points`} again since.`)
+      : null,
+  )
 }

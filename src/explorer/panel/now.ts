@@ -1,23 +1,21 @@
 /**
- * What a buoy measures now: its newest reading, a chart of the last days, and forecast and tide beside it.
+ * What a buoy measures now: its newest reading, a chart of the last days with its text and table, and forecast
+ * and tide beside it.
  */
 import type { BuoyDetail, Chart, ReadingSummary } from '../../../clients/typescript/groundswell.ts'
 import { buoyAddress, chartAddress, conditionsAddress } from '../addresses.ts'
 import type { Answer } from '../answers.ts'
-import { chartsModule } from '../charts/loading.ts'
+import { chartsModule, type Memory, memoryOf } from '../charts/loading.ts'
 import { curlBox } from '../curl.ts'
-import { downloadBox } from '../downloads/box.ts'
 import { ago, choices, element, icon } from '../dom.ts'
+import { downloadBox } from '../downloads/box.ts'
 import { compass, dayAndTime, type Zone } from '../format.ts'
-import { decimalText, quantityText, scaleOf, type Quantity } from '../mine/units.ts'
+import { decimalText, type Quantity, quantityText, type Scale, scaleOf, type Units } from '../mine/units.ts'
 import type { Scene } from '../scene.ts'
 import type { Span } from '../view.ts'
-import { chartTable, describeChart } from './chart_text.ts'
 import { conditionsOf } from './conditions.ts'
 import { readingsCredit } from './credits.ts'
-import type { Drawn } from './drawn.ts'
-import { memoryOf, type Memory } from './memory.ts'
-import { chip, instead, note, waiting, zoneSwitch } from './pieces.ts'
+import { chip, type Drawn, instead, note, waiting, zoneSwitch } from './pieces.ts'
 
 const ARROW_ICON = 'M12 20V4M6 10l6-6 6 6'
 const SPAN_LABELS: readonly { value: Span; label: string }[] = [
@@ -157,4 +155,68 @@ function direction(degrees: number | null): HTMLElement {
   const arrow = icon(ARROW_ICON, 'icon arrow')
   arrow.style.transform = `rotate(${degrees + 180}deg)`
   return element('span', {}, arrow, ` ${compass(degrees)} ${degrees}°`)
+}
+
+/** A day of readings; the API has all of them. */
+const TABLE_ROWS = 48
+
+/** The chart in a sentence. */
+function describeChart({ time, significant_height: heights }: Chart, zone: Zone, units: Units): string {
+  let [low, high, highAt] = [Infinity, -Infinity, '']
+  heights.forEach((height, i) => {
+    if (height === null) return
+    low = Math.min(low, height)
+    if (height > high) [high, highAt] = [height, time[i] ?? '']
+  })
+  if (highAt === '') return 'Chart with no readings'
+  const { from, digits } = scaleOf('height', units)
+  const [lowest, highest] = [low, high].map((height) => decimalText(from(height), digits))
+  const range = `significant heights from ${lowest} to ${highest} ${units.height === 'ft' ? 'feet' : 'metres'}`
+  const when = `${dayAndTime(new Date(highAt), zone)} ${zone.label}`
+  return `Chart of wave heights: ${range}, the highest on ${when}. A table follows.`
+}
+
+/** The newest readings of the chart, newest first. */
+function chartTable(chart: Chart, zone: Zone, units: Units): HTMLElement {
+  const height = scaleOf('height', units)
+  const columns = [`Time, ${zone.label}`, `Height ${height.unit}`, `Max ${height.unit}`, 'Period s']
+  const head = columns.map((text) => element('th', { scope: 'col' }, text))
+  return element(
+    'details',
+    { id: 'table' },
+    element('summary', {}, 'Readings as a table'),
+    element(
+      'div',
+      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Table of readings' },
+      element(
+        'table',
+        {},
+        element('thead', {}, element('tr', {}, ...head)),
+        element('tbody', {}, ...tableRows(chart, zone, height, scaleOf('period', units))),
+      ),
+    ),
+  )
+}
+
+function tableRows(chart: Chart, zone: Zone, inHeight: Scale, inPeriod: Scale): HTMLElement[] {
+  const rows: HTMLElement[] = []
+  for (let i = chart.time.length - 1; i >= 0 && rows.length < TABLE_ROWS; i--) {
+    const [time, height = null] = [chart.time[i], chart.significant_height[i]]
+    if (time === undefined || height === null) continue
+    rows.push(
+      element(
+        'tr',
+        {},
+        element('th', { scope: 'row' }, dayAndTime(new Date(time), zone)),
+        element('td', {}, numberText(height, inHeight)),
+        element('td', {}, numberText(chart.maximum_height[i] ?? null, inHeight)),
+        element('td', {}, numberText(chart.period[i] ?? null, inPeriod)),
+      ),
+    )
+  }
+  return rows
+}
+
+function numberText(value: number | null, { from, digits }: Scale): string {
+  return value === null ? '–' : decimalText(from(value), digits)
 }

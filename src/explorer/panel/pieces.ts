@@ -79,3 +79,10 @@ export function zoneSwitch(scene: Scene, here: string): HTMLElement {
     ),
   )
 }
+
+export interface Drawn {
+  title: string
+  nodes: (Node | null)[]
+  /** Called when the nodes are in the page: charts need their width. Returns what removes the charts. */
+  afterwards?: () => () => void
+}

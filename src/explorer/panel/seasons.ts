@@ -1,19 +1,21 @@
 /** The seasons of a buoy: one measure over the same part of several years, two of them beside each other. */
-import type { BuoyDetail, ReadingSeriesAnswer, SeriesYear } from '../../../clients/typescript/groundswell.ts'
+import type {
+  BuoyDetail,
+  Chart,
+  ReadingSeriesAnswer,
+  SeriesYear,
+} from '../../../clients/typescript/groundswell.ts'
 import { chartAddress, seriesAddress } from '../addresses.ts'
 import type { Answer } from '../answers.ts'
-import { chartsModule } from '../charts/loading.ts'
+import { chartsModule, type Memory, memoryOf } from '../charts/loading.ts'
 import type { SeasonView } from '../charts/season.ts'
 import { curlBox } from '../curl.ts'
+import { element, type Option, select } from '../dom.ts'
 import { downloadBox } from '../downloads/box.ts'
-import { element, select, type Option } from '../dom.ts'
+import { decimalText, type Quantity, type Scale, scaleOf } from '../mine/units.ts'
 import type { Scene } from '../scene.ts'
-import { decimalText, scaleOf, type Quantity, type Scale } from '../mine/units.ts'
-import { SEASONS, type Metric, type SeasonName } from '../view.ts'
-import type { Drawn } from './drawn.ts'
-import { measuresOf } from './measures.ts'
-import { memoryOf, type Memory } from './memory.ts'
-import { instead, note, waiting } from './pieces.ts'
+import { type Metric, METRICS, type SeasonName, SEASONS } from '../view.ts'
+import { type Drawn, instead, note, waiting } from './pieces.ts'
 
 /** How a measure is written. */
 interface Look {
@@ -200,4 +202,33 @@ function valuesOf(years: readonly SeriesYear[], year: number): Map<number, numbe
 
 function mean(values: Map<number, number>, buckets: readonly number[]): number {
   return buckets.reduce((sum, at) => sum + (values.get(at) ?? 0), 0) / buckets.length
+}
+
+/** The array of a chart that shows whether a buoy has a measure. */
+const ARRAYS: { readonly [metric in Metric]: keyof Chart } = {
+  significient_height: 'significant_height',
+  maximum_height: 'maximum_height',
+  period: 'period',
+  peak_period: 'peak_period',
+  water_temperature: 'water_temperature',
+  wind_speed: 'wind_speed',
+  gust_speed: 'gust_speed',
+}
+
+/** What the detail of a buoy says about its measures, where the server says it. */
+type Available = BuoyDetail & { readonly available?: { readonly [metric: string]: unknown } }
+
+/**
+ * The measures to choose from: those that the buoy has by its detail, else those with a value in `chart`, its
+ * last days. `chosen` is always among them, as an address may ask for it.
+ */
+function measuresOf(buoy: Available, chart: Chart | null, chosen: Metric): Metric[] {
+  const { available } = buoy
+  const has = (metric: Metric): boolean => {
+    if (available !== undefined) return (available[metric] ?? null) !== null
+    if (metric === 'significient_height') return true
+    const values = chart?.[ARRAYS[metric]]
+    return Array.isArray(values) && values.some((value) => value !== null)
+  }
+  return METRICS.filter((metric) => metric === chosen || has(metric))
 }
