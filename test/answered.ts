@@ -71,12 +71,12 @@ class Asked implements Exchange {
     this.#headers = headers
   }
 
-  header({ text }: HeaderName): string {
-    return [this.#headers[text] ?? ''].flat()[0]
+  header(name: HeaderName): string {
+    return [this.#headers[name] ?? ''].flat()[0]
   }
 
-  headerValues({ text }: HeaderName): string {
-    return [this.#headers[text] ?? ''].flat().join(', ')
+  headerValues(name: HeaderName): string {
+    return [this.#headers[name] ?? ''].flat().join(', ')
   }
 
   address(): string {

@@ -26,48 +26,46 @@ export const LEAST_IDLE_S = 8
  */
 export const KEPT = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${LEAST_IDLE_S - 1}`
 
-/** Bits of a number that is stored without memory of its own. */
-export const MOST_NAMES = 31
+/** Names of request headers, lower case. */
+export const AUTHORIZATION = 'authorization'
+export const ACCEPT = 'accept'
+export const ACCEPT_ENCODING = 'accept-encoding'
+export const ACCEPT_LANGUAGE = 'accept-language'
+export const IF_NONE_MATCH = 'if-none-match'
+export const X_REQUEST_ID = 'x-request-id'
+export const X_FORWARDED_FOR = 'x-forwarded-for'
+export const FORWARDED = 'forwarded'
+export const SEC_FETCH_SITE = 'sec-fetch-site'
+export const SEC_FETCH_MODE = 'sec-fetch-mode'
+export const SEC_FETCH_DEST = 'sec-fetch-dest'
+export const LAST_EVENT_ID = 'last-event-id'
+export const TRACEPARENT = 'traceparent'
+export const CONNECTION = 'connection'
+export const CONTENT_LENGTH = 'content-length'
+export const TRANSFER_ENCODING = 'transfer-encoding'
 
-/** Longer names are of no header that has one. */
-const LONGEST_NAME = 40
-/** The names by their length. */
-export const NAMES_BY_LENGTH: readonly HeaderName[][] = Array.from({ length: LONGEST_NAME + 1 }, () => [])
+/** Headers that handlers read; a request that waits keeps them. */
+export const HANDLER_HEADERS = [
+  AUTHORIZATION,
+  ACCEPT,
+  ACCEPT_ENCODING,
+  ACCEPT_LANGUAGE,
+  IF_NONE_MATCH,
+  X_REQUEST_ID,
+  X_FORWARDED_FOR,
+  FORWARDED,
+  SEC_FETCH_SITE,
+  SEC_FETCH_MODE,
+  SEC_FETCH_DEST,
+  LAST_EVENT_ID,
+  TRACEPARENT,
+] as const
 
-/**
- * The name of a request header, lower case. Engines hold on to headers that have one, and to no others, so
- * all are made before requests come.
- */
-export class HeaderName {
-  static #made = 0
-  readonly text: string
-  /** Its place among all of them. */
-  readonly ordinal: number
-
-  constructor(text: string) {
-    if (HeaderName.#made === MOST_NAMES) throw new RangeError(`more than ${MOST_NAMES} names of headers`)
-    this.text = text
-    this.ordinal = HeaderName.#made++
-    NAMES_BY_LENGTH[text.length].push(this)
-  }
-}
-
-export const AUTHORIZATION = new HeaderName('authorization')
-export const ACCEPT = new HeaderName('accept')
-export const ACCEPT_ENCODING = new HeaderName('accept-encoding')
-export const ACCEPT_LANGUAGE = new HeaderName('accept-language')
-export const IF_NONE_MATCH = new HeaderName('if-none-match')
-export const X_REQUEST_ID = new HeaderName('x-request-id')
-export const X_FORWARDED_FOR = new HeaderName('x-forwarded-for')
-export const FORWARDED = new HeaderName('forwarded')
-export const SEC_FETCH_SITE = new HeaderName('sec-fetch-site')
-export const SEC_FETCH_MODE = new HeaderName('sec-fetch-mode')
-export const SEC_FETCH_DEST = new HeaderName('sec-fetch-dest')
-export const LAST_EVENT_ID = new HeaderName('last-event-id')
-export const TRACEPARENT = new HeaderName('traceparent')
-export const CONNECTION = new HeaderName('connection')
-export const CONTENT_LENGTH = new HeaderName('content-length')
-export const TRANSFER_ENCODING = new HeaderName('transfer-encoding')
+export type HeaderName =
+  | (typeof HANDLER_HEADERS)[number]
+  | typeof CONNECTION
+  | typeof CONTENT_LENGTH
+  | typeof TRANSFER_ENCODING
 
 /**
  * Makes a whole body once more, the same bytes as before, in a buffer that may be used again at once. Null
@@ -339,14 +337,13 @@ export const TOO_MANY_CONNECTIONS = refusal(
  */
 export type Framing = 'no body' | 'body' | 'unclear'
 
-/**
- * `lengths` and `codings`: how many headers `Content-Length` and `Transfer-Encoding` there are; `length` and
- * `coding`: the last one's value.
- */
-export function framingOf(lengths: number, length: string, codings: number, coding: string): Framing {
-  if (lengths + codings === 0) return 'no body'
-  if (lengths + codings > 1) return 'unclear'
-  if (codings === 1) return coding.toLowerCase() === 'chunked' ? 'body' : 'unclear'
+/** `lengths` and `codings`: the values of all headers `Content-Length` and `Transfer-Encoding`. */
+export function framingOf(lengths: readonly string[], codings: readonly string[]): Framing {
+  if (lengths.length + codings.length === 0) return 'no body'
+  if (lengths.length + codings.length > 1) return 'unclear'
+  const [length = ''] = lengths
+  const [coding] = codings
+  if (coding !== undefined) return coding.toLowerCase() === 'chunked' ? 'body' : 'unclear'
   if (!/^[0-9]+$/.test(length)) return 'unclear'
   return /^0+$/.test(length) ? 'no body' : 'body'
 }

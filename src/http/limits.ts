@@ -1,6 +1,4 @@
 /** What one client may cost an engine. Turns are those of a thread's event loop. */
-import { randomFillSync } from 'node:crypto'
-
 /** Requests of one connection in one turn; one that has sent more is cut. */
 export const REQUESTS_PER_TURN = 256
 /** Work in one turn is counted in answers, a long one as one for each so many bytes of it. */
@@ -29,16 +27,6 @@ export const PIECE_BYTES = 256 * 1024
  * waits. The call takes some 0.1 ms.
  */
 export const AT_ONCE_BYTES = 640 * 1024
-/**
- * A body up to this is ended without a look whether the kernel takes it, but for one in eight by chance. A
- * look costs 0.35 µs, for the array that it is answered with. A client that reads nothing is found out at
- * such a look: eight answers of so many bytes wait for it by then on the average, a hundred once in 600,000
- * times. Nobody can tell when a look comes.
- */
-export const ENDED_BYTES = 4096
-const LOOK_BELOW = 256 / 8
-/** Random bytes drawn at a time. */
-const CHANCES = 4096
 /** The first piece of a longer body, which goes out before others have had their turn. */
 export const FIRST_PIECE_BYTES = 16 * 1024
 /** Bytes of such pieces that go out in one turn, or one piece: some 1 ms. */
@@ -67,20 +55,6 @@ export const HELD_LIMIT_BYTES = 64 * 1024 * 1024
 export const SHORT_TURN_MS = 0.1
 /** Time after which a port is closed although there was none. */
 export const CLOSING_PATIENCE_MS = 1000
-
-/** Chooses the answers that are looked at, in a way that no client can foresee. */
-export class Chance {
-  readonly #drawn = new Uint8Array(CHANCES)
-  #next = CHANCES
-
-  isLook(): boolean {
-    if (this.#next === CHANCES) {
-      randomFillSync(this.#drawn)
-      this.#next = 0
-    }
-    return this.#drawn[this.#next++] < LOOK_BELOW
-  }
-}
 
 /** The bytes that one thread holds for clients that are slow to read. */
 export class HeldBytes {

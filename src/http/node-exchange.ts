@@ -1,21 +1,23 @@
 /** One request of the engine on node:http and its reply. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-import { BaseExchange } from './base.ts'
+import { BaseExchange, BaseLaterReply } from './base.ts'
 import {
   BAD_HOST,
+  CONTENT_LENGTH,
   framingOf,
   HEADER_LIMIT_BYTES,
   HEADER_LINES_LIMIT,
   HEADERS_TOO_LARGE,
+  headText,
+  KEPT,
+  TRANSFER_ENCODING,
   UNCLEAR_LENGTH,
   unmapped,
 } from './exchange.ts'
 import type { Again, Framing, HeaderName, LaterEvents, Pressure, Refusal, Surroundings } from './exchange.ts'
 import { HeldBytes, PIECE_BYTES } from './limits.ts'
-import { NodeLaterReply, writeHead } from './node-later.ts'
-import { Rest } from './rest.ts'
-import { firstPiece, Turns } from './turns.ts'
+import { firstPiece, SendQueue, UnsentBody } from './unsent-bodies.ts'
 
 /**
  * What stands in a request's head beside method, target, and names and values of headers: ` `, ` HTTP/1.1`
@@ -31,7 +33,7 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
   path = ''
   query = ''
   readonly #held = new HeldBytes()
-  readonly #turns = new Turns()
+  readonly #sending = new SendQueue()
   readonly #onThrow: (error: unknown) => void
   /** What is to be answered to a request that no handler should see. */
   refusal: Refusal | null = null
@@ -45,7 +47,7 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
 
   /** A connection was accepted, and more may wait: Node accepts one in each turn of the loop. */
   onAccepted(): void {
-    this.#turns.giveWay()
+    this.#sending.giveWay()
   }
 
   /** `waiting`: answers that wait for their clients. */
@@ -63,18 +65,17 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
     this.refusal = this.#refusalOf(request)
   }
 
-  header({ text }: HeaderName): string {
-    return this.liveRequest().headersDistinct[text]?.[0] ?? ''
+  header(name: HeaderName): string {
+    return this.liveRequest().headersDistinct[name]?.[0] ?? ''
   }
 
-  headerValues({ text }: HeaderName): string {
-    return this.liveRequest().headersDistinct[text]?.join(', ') ?? ''
+  headerValues(name: HeaderName): string {
+    return this.liveRequest().headersDistinct[name]?.join(', ') ?? ''
   }
 
   get framing(): Framing {
-    const lengths = this.liveRequest().headersDistinct['content-length']
-    const codings = this.liveRequest().headersDistinct['transfer-encoding']
-    return framingOf(lengths?.length ?? 0, lengths?.at(-1) ?? '', codings?.length ?? 0, codings?.at(-1) ?? '')
+    const headers = this.liveRequest().headersDistinct
+    return framingOf(headers[CONTENT_LENGTH] ?? [], headers[TRANSFER_ENCODING] ?? [])
   }
 
   /** Whether nothing behind this request is to be answered. */
@@ -130,7 +131,7 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
       return
     }
     const options = { from: first.length, lasting, held: this.#held, onThrow: this.#onThrow }
-    const rest = Rest.of(body, options)
+    const rest = UnsentBody.of(body, options)
     if (rest === null) {
       this.bytes = 0
       response.destroy()
@@ -147,7 +148,13 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
    * from a copy unless the body `stays`, because Node holds a piece until the kernel has taken it, and the
    * copy of all with it.
    */
-  #sendPieces(response: ServerResponse, piece: Uint8Array, rest: Rest, offset: number, stays: boolean): void {
+  #sendPieces(
+    response: ServerResponse,
+    piece: Uint8Array,
+    rest: UnsentBody,
+    offset: number,
+    stays: boolean,
+  ): void {
     const end = offset + piece.length
     const bytes = stays ? piece : Buffer.from(piece)
     if (end === rest.length) {
@@ -171,7 +178,7 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
     response.write(bytes, (error) => {
       isTaken = true
       if (error === undefined || error === null) rest.sent = end
-      this.#turns.add(goOn)
+      this.#sending.add(goOn)
     })
     // What the kernel has not taken in a turn of the loop waits for its client.
     setImmediate(() => {
@@ -197,4 +204,75 @@ function originForm(target: string): string {
   if (match === null) return target
   const path = target.slice(match[0].length)
   return path.startsWith('/') ? path : `/${path}`
+}
+
+/**
+ * Writes status and headers; with `isLast` those that end the connection behind the answer. `length`: of the
+ * body, null for none.
+ */
+function writeHead(
+  response: ServerResponse,
+  head: string | Uint8Array,
+  length: number | null,
+  isLast: boolean,
+): void {
+  const isEnd = isLast || !response.shouldKeepAlive
+  const text = headText(head)
+  const [statusLine = '', ...lines] = (isEnd ? text.replace(KEPT, '') : text).split('\r\n')
+  const headers = lines.flatMap((line) => {
+    const colon = line.indexOf(':')
+    return [line.slice(0, colon), line.slice(colon + 1).trim()]
+  })
+  if (length !== null) headers.push('Content-Length', String(length))
+  if (isEnd) headers.push('Connection', 'close')
+  else {
+    // Suppresses Node's own `Connection` and `Keep-Alive` headers, not the keeping alive.
+    response.removeHeader('Connection')
+  }
+  response.writeHead(Number(statusLine.slice(0, 3)), statusLine.slice(4), headers)
+}
+
+class NodeLaterReply extends BaseLaterReply<ServerResponse> {
+  /** Milliseconds that the connection may be silent while an answer goes out. */
+  readonly #silenceMs: number
+  protected unsent = 0
+
+  constructor(response: ServerResponse, isHead: boolean, isLast: () => boolean, events: LaterEvents) {
+    super(response, isHead, isLast, events)
+    // The silence of a client that waits for its answer is no fault of it.
+    this.#silenceMs = response.socket?.timeout ?? 0
+    response.socket?.setTimeout(0)
+    response.once('close', () => this.gone())
+    response.on('drain', () => this.room())
+  }
+
+  protected sendWhole(head: string | Uint8Array, body: Uint8Array | null, length: number | null): void {
+    this.response.socket?.setTimeout(this.#silenceMs)
+    writeHead(this.response, head, length, this.isLast())
+    if (body === null) this.response.end()
+    else this.response.end(body)
+  }
+
+  protected sendHead(head: string | Uint8Array, length: number | null): void {
+    const isStream = length === null
+    writeHead(this.response, head, length, isStream || this.isLast())
+    if (!isStream) this.response.socket?.setTimeout(this.#silenceMs)
+  }
+
+  protected offer(bytes: Uint8Array): boolean {
+    // A copy, because Node may still hold the bytes when the caller uses its buffer again.
+    const { length } = bytes
+    this.unsent += length
+    return this.response.write(Buffer.from(bytes), (error) => {
+      if (error === undefined || error === null) this.unsent -= length
+    })
+  }
+
+  protected finish(): void {
+    this.response.end()
+  }
+
+  protected destroy(): void {
+    this.response.destroy()
+  }
 }

@@ -20,9 +20,8 @@ import {
   WAITING_REQUESTS,
 } from './limits.ts'
 import { NodeExchange } from './node-exchange.ts'
-import { ListenError } from './port.ts'
-import { untilQuiet } from './quiet.ts'
-import { Relief } from './relief.ts'
+import { ListenError, untilQuiet } from './port.ts'
+import { TcpPressure } from './tcp-pressure.ts'
 
 /** For a silent, slow, idle or stalled connection; the other engine's fixed limit is the same. */
 const TIMEOUT_MS = 10_000
@@ -93,7 +92,7 @@ export class NodeEngine implements Engine {
   readonly #surroundings: Surroundings
   readonly #server: Server
   readonly #exchange: NodeExchange
-  readonly #relief: Relief
+  readonly #tcpPressure: TcpPressure
   readonly #turn = new Turn()
   readonly #waiting = new WeakMap<Socket, number>()
   #hasStopped = false
@@ -108,7 +107,7 @@ export class NodeEngine implements Engine {
     this.#onRequest = onRequest
     this.#surroundings = surroundings
     this.#exchange = new NodeExchange(surroundings)
-    this.#relief = new Relief(() => surroundings.connections.reset())
+    this.#tcpPressure = new TcpPressure(() => surroundings.connections.reset())
     this.#server = createServer(
       {
         maxHeaderSize: HEADER_LIMIT_BYTES,
@@ -147,7 +146,7 @@ export class NodeEngine implements Engine {
       connections.left(slot)
     })
     socket.on('drain', onProgress)
-    this.#relief.watch(socket)
+    this.#tcpPressure.watch(socket)
   }
 
   #onArrival(request: IncomingMessage, response: ServerResponse): void {

@@ -5,8 +5,8 @@
 import {
   FAULT_BODY,
   FAULT_HEAD,
+  HANDLER_HEADERS,
   MOST_WRITE_BYTES,
-  NAMES_BY_LENGTH,
   type Again,
   type Exchange,
   type HeaderName,
@@ -194,8 +194,7 @@ class ParkedExchange implements Exchange, LaterEvents {
     this.keyRow = exchange.keyRow
     this.#address = exchange.address()
     let characters = this.path.length + this.query.length
-    // Whatever has a name is read by some handler.
-    for (const name of NAMES_BY_LENGTH.flat()) {
+    for (const name of HANDLER_HEADERS) {
       const first = exchange.header(name)
       if (first === '') continue
       const all = exchange.headerValues(name)

@@ -1,4 +1,4 @@
-/** Whether an address can be listened on, who may begin to, and what to say when it cannot. */
+/** Whether an address can be listened on, who may begin to, what to say when it cannot, and when all is answered. */
 
 import { lookup } from 'node:dns/promises'
 import { connect, createServer } from 'node:net'
@@ -164,4 +164,29 @@ export class ListenError extends Error {
 /** Whether no end of another program would help: the address is not this machine's. */
 export function isElsewhere(error: unknown): boolean {
   return error instanceof ListenError && /^(EADDRNOTAVAIL|ENOTFOUND)$/.test(error.reason)
+}
+
+const QUIET_INTERVAL_MS = 10
+/** Looks in a row that see nothing new: what a client sends upon connecting has come by then. */
+const QUIET_LOOKS = 5
+
+/**
+ * Resolves when the port was closed, `arrived` has not changed and `unanswered` was 0 for 50 ms, at the
+ * latest after `withinMs`.
+ */
+export async function untilQuiet(
+  isListening: () => boolean,
+  arrived: () => number,
+  unanswered: () => number,
+  withinMs: number,
+): Promise<void> {
+  let before = arrived()
+  let quiet = 0
+  // Each look comes after a turn of the loop, which reads what has come to its sockets.
+  for (let waited = 0; waited < withinMs && quiet < QUIET_LOOKS; waited += QUIET_INTERVAL_MS) {
+    await setTimeout(QUIET_INTERVAL_MS)
+    const now = arrived()
+    quiet = !isListening() && now === before && unanswered() === 0 ? quiet + 1 : 0
+    before = now
+  }
 }

@@ -3,20 +3,64 @@ import { SocketAddress } from 'node:net'
 
 import { BaseExchange } from './base.ts'
 import type { UwsRequest, UwsResponse } from './binding.ts'
-import { headText, unmapped } from './exchange.ts'
+import { CONNECTION, CONTENT_LENGTH, framingOf, headText, TRANSFER_ENCODING, unmapped } from './exchange.ts'
 import type { Again, Framing, HeaderName, LaterEvents, Pressure, Surroundings } from './exchange.ts'
-import { AT_ONCE_BYTES, Chance, ENDED_BYTES, GATHERED_BYTES } from './limits.ts'
-import { RequestHeaders } from './request-headers.ts'
-import { firstPiece } from './turns.ts'
-import { ANSWER_LIMIT_BYTES, type Lane } from './uws-lane.ts'
+import { AT_ONCE_BYTES, GATHERED_BYTES, HeldBytes } from './limits.ts'
+import { firstPiece, SendQueue, UnsentBody } from './unsent-bodies.ts'
+import { ANSWER_LIMIT_BYTES, type Acceptor } from './uws-acceptor.ts'
 import { closeAfterHead, UwsLaterReply, withClosing } from './uws-later.ts'
-import { LongBodies } from './uws-long.ts'
 
 /** What the engine adds to a head: version, date, length and the like. */
 const ADDED_HEAD_BYTES = 90
 /** A head that is not known yet; ours are shorter. */
 const LATER_HEAD_BYTES = 1024
 const NOTHING = new Uint8Array(0)
+const ASKS_TO_CLOSE = /(^|,)[ \t]*close[ \t]*(,|$)/i
+
+/** The headers of one request after the other, read all at once: one by one, six of them cost as much. */
+export class RequestHeaders {
+  readonly #first = new Map<string, string>()
+  /** Values after the first ones, in order. */
+  readonly #repeated: [name: string, value: string][] = []
+
+  begin(): void {
+    this.#first.clear()
+    if (this.#repeated.length > 0) this.#repeated.length = 0
+  }
+
+  /** Takes one header; the name is in lower case. */
+  readonly take = (name: string, value: string): void => {
+    if (this.#first.has(name)) this.#repeated.push([name, value])
+    else this.#first.set(name, value)
+  }
+
+  /** The first value; '' where there is none. */
+  first(name: HeaderName): string {
+    return this.#first.get(name) ?? ''
+  }
+
+  /** All values in order, joined by commas; '' where there is none. */
+  all(name: HeaderName): string {
+    return this.#repeated.length === 0 ? this.first(name) : this.#valuesOf(name).join(', ')
+  }
+
+  get framing(): Framing {
+    if (!this.#first.has(CONTENT_LENGTH) && !this.#first.has(TRANSFER_ENCODING)) return 'no body'
+    return framingOf(this.#valuesOf(CONTENT_LENGTH), this.#valuesOf(TRANSFER_ENCODING))
+  }
+
+  get asksToClose(): boolean {
+    const connection = this.all(CONNECTION)
+    // What most clients say who say anything.
+    return connection !== '' && connection !== 'keep-alive' && ASKS_TO_CLOSE.test(connection)
+  }
+
+  #valuesOf(name: HeaderName): string[] {
+    const first = this.#first.get(name)
+    const repeated = this.#repeated.filter(([one]) => one === name)
+    return first === undefined ? [] : [first, ...repeated.map(([, value]) => value)]
+  }
+}
 
 export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   /**
@@ -33,11 +77,10 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   rowBytes = 0
   /** Replies that were put off and are not out yet. */
   #deferred = 0
-  #lane: Lane | null = null
+  #acceptor: Acceptor | null = null
   readonly #headers = new RequestHeaders()
   readonly #now: () => number
   readonly #long: LongBodies
-  readonly #chance = new Chance()
 
   constructor(surroundings: Surroundings) {
     super(surroundings.recorder)
@@ -54,9 +97,9 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     return this.#long.pressure
   }
 
-  begin(lane: Lane, method: string, response: UwsResponse, request: UwsRequest): void {
+  begin(acceptor: Acceptor, method: string, response: UwsResponse, request: UwsRequest): void {
     this.begun++
-    this.#lane = lane
+    this.#acceptor = acceptor
     this.#headers.begin()
     request.forEach(this.#headers.take)
     this.open(method, request, response)
@@ -68,7 +111,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
 
   protected override release(): void {
     super.release()
-    this.#lane = null
+    this.#acceptor = null
   }
 
   get path(): string {
@@ -118,18 +161,13 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
       response.writeStatus(head)
       // From several turns, a row may be longer than what is gathered.
       const mayBeFull = before + head.length + ADDED_HEAD_BYTES > GATHERED_BYTES
-      if (body.length <= ENDED_BYTES && !this.#chance.isLook()) {
-        if (mayBeFull) endGathered(response, body)
-        else response.end(body)
-      } else {
-        // `end` alone would hold any number of bodies for a client that pipelines and does not read: with an
-        // unfinished `tryEnd` the next pipelined request closes the connection.
-        const piece = body.length <= AT_ONCE_BYTES ? body : firstPiece(body)
-        const isDone = mayBeFull
-          ? tryEndGathered(response, piece, body.length)
-          : response.tryEnd(piece, body.length)[1]
-        if (!isDone) this.#goOn(response, body, lasting)
-      }
+      // `end` alone would hold any number of bodies for a client that pipelines and does not read: with an
+      // unfinished `tryEnd` the next pipelined request closes the connection.
+      const piece = body.length <= AT_ONCE_BYTES ? body : firstPiece(body)
+      const isDone = mayBeFull
+        ? tryEndGathered(response, piece, body.length)
+        : response.tryEnd(piece, body.length)[1]
+      if (!isDone) this.#goOn(response, body, lasting)
       this.sentBytes += Math.min(body.length, AT_ONCE_BYTES)
     }
     this.state = 'answered'
@@ -138,12 +176,12 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   protected putOff(response: UwsResponse, events: LaterEvents): UwsLaterReply | null {
     if (this.framing !== 'no body') return null
     const isHead = this.method === 'HEAD'
-    const isFull = isHead && this.#lane!.isFull(LATER_HEAD_BYTES)
+    const isFull = isHead && this.#acceptor!.isFull(LATER_HEAD_BYTES)
     // The engine would close the connection too, but not know all ways to ask for it, nor say so.
     const isLast = isFull || this.#headers.asksToClose
     this.#deferred++
     return new UwsLaterReply(response, isHead, () => isLast || this.draining, events, {
-      lane: this.#lane!,
+      acceptor: this.#acceptor!,
       now: this.#now,
       onDone: () => this.#deferred--,
     })
@@ -159,7 +197,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     body: Uint8Array | null,
     isLast: boolean,
   ): void {
-    if (this.#lane!.isFull(head.length + ADDED_HEAD_BYTES) || isLast) {
+    if (this.#acceptor!.isFull(head.length + ADDED_HEAD_BYTES) || isLast) {
       const length = body === null ? '' : `\r\nContent-Length: ${body.length}`
       let isGone = false
       response.onAborted(() => (isGone = true))
@@ -196,7 +234,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   ): void {
     response.writeStatus(withClosing(head))
     response.tryEnd(firstPiece(body.subarray(0, -1)), body.length)
-    this.#goOn(response, body, lasting, this.#lane)
+    this.#goOn(response, body, lasting, this.#acceptor)
   }
 
   /**
@@ -209,20 +247,111 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     body: Uint8Array,
     lasting: boolean | Again,
   ): void {
-    const lane = this.#lane!
+    const acceptor = this.#acceptor!
     let isDone = false
-    const connection = lane.findMoved(0, body.length, () => {
+    const connection = acceptor.findMoved(0, body.length, () => {
       response.writeStatus(withClosing(head))
       isDone = response.tryEnd(firstPiece(body), body.length)[1]
     })
-    if (!isDone) this.#goOn(response, body, lasting, lane)
-    else if (connection !== undefined) setImmediate(() => lane.close(connection))
+    if (!isDone) this.#goOn(response, body, lasting, acceptor)
+    else if (connection !== undefined) setImmediate(() => acceptor.close(connection))
   }
 
-  #goOn(response: UwsResponse, body: Uint8Array, lasting: boolean | Again, lane: Lane | null = null): void {
+  #goOn(
+    response: UwsResponse,
+    body: Uint8Array,
+    lasting: boolean | Again,
+    acceptor: Acceptor | null = null,
+  ): void {
     const sent = response.getWriteOffset()
-    this.rest = this.#long.goOn(response, body, lasting, lane)
+    this.rest = this.#long.goOn(response, body, lasting, acceptor)
     if (this.rest === null) this.bytes = sent
+  }
+}
+
+/** Long bodies, sent piece by piece as the kernel becomes ready for more. */
+class LongBodies {
+  /** Responses whose body is not out yet. */
+  unfinished = 0
+  readonly #held = new HeldBytes()
+  readonly #sending = new SendQueue()
+  readonly #surroundings: Surroundings
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings
+  }
+
+  get pressure(): Pressure {
+    return { waiting: this.unfinished, heldBytes: this.#held.bytes, notHeld: this.#held.refused }
+  }
+
+  /**
+   * Goes on with `body`, whose first bytes are out. With a `acceptor` its connection is closed behind the answer,
+   * and the last byte must not be out yet: with that the response object dies, and only another one can close
+   * the connection.
+   * @returns what is left of it; null where too much is held already, and the connection was cut
+   */
+  goOn(
+    response: UwsResponse,
+    body: Uint8Array,
+    lasting: boolean | Again,
+    acceptor: Acceptor | null = null,
+  ): UnsentBody | null {
+    const rest = this.#hold(response, body, lasting)
+    if (rest === null) return null
+    const last = acceptor === null ? body.length : body.length - 1
+    const send = (): number => {
+      if (rest.isOver) return 0
+      const offset = response.getWriteOffset()
+      const piece = rest.piece(offset, offset < last ? last : body.length)
+      if (piece === null) {
+        response.close()
+        return 0
+      }
+      let [isWritten, isDone] = [false, false]
+      const offer = (): unknown =>
+        response.cork(() => {
+          ;[isWritten, isDone] = response.tryEnd(piece, body.length)
+        })
+      let connection: UwsResponse | undefined
+      if (acceptor !== null && offset === last) connection = acceptor.findMoved(last, body.length, offer)
+      else offer()
+      rest.sent = isDone ? body.length : response.getWriteOffset()
+      if (isDone) {
+        this.#end(rest)
+        if (connection !== undefined) acceptor?.close(connection)
+      } else if (isWritten) this.#sending.add(send)
+      else rest.wait(rest.sent)
+      return piece.length + rest.takeMade()
+    }
+    response.onWritable(() => {
+      this.#surroundings.onProgress()
+      this.#sending.add(send)
+      return true
+    })
+    // Where the kernel took the first piece whole, it does not say that it takes more; and all that came with
+    // the request is read first.
+    this.#sending.add(send)
+    return rest
+  }
+
+  /** Null when too much is held already: then the connection is cut. */
+  #hold(response: UwsResponse, body: Uint8Array, lasting: boolean | Again): UnsentBody | null {
+    const { onThrow } = this.#surroundings
+    const rest = UnsentBody.of(body, { from: response.getWriteOffset(), lasting, held: this.#held, onThrow })
+    if (rest === null) {
+      response.close()
+      return null
+    }
+    this.unfinished++
+    response.onAborted(() => this.#end(rest))
+    return rest
+  }
+
+  #end(rest: UnsentBody): void {
+    if (rest.isOver) return
+    rest.end()
+    this.unfinished--
   }
 }
 
@@ -231,11 +360,6 @@ function tryEndGathered(response: UwsResponse, piece: Uint8Array, length: number
   let isDone = false
   response.cork(() => (isDone = response.tryEnd(piece, length)[1]))
   return isDone
-}
-
-/** As `end`, likewise. */
-function endGathered(response: UwsResponse, body: Uint8Array): void {
-  response.cork(() => response.end(body))
 }
 
 export function addressOf(connection: UwsResponse): string {

@@ -1,8 +1,8 @@
 /** Replies of the engine on uWebSockets.js that come after their handlers have returned. */
 import type { UwsResponse } from './binding.ts'
 import { headText, KEPT, type LaterEvents } from './exchange.ts'
-import { BaseLaterReply } from './later.ts'
-import type { Lane } from './uws-lane.ts'
+import { BaseLaterReply } from './base.ts'
+import type { Acceptor } from './uws-acceptor.ts'
 
 export const CLOSING = '\r\nConnection: close'
 
@@ -47,7 +47,7 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   /** Whether the connection ends with the answer that has begun. */
   #isClosing = false
   #isDone = false
-  readonly #lane: Lane
+  readonly #acceptor: Acceptor
   readonly #now: () => number
   #onDone: () => void
 
@@ -57,10 +57,10 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     isHead: boolean,
     isLast: () => boolean,
     events: LaterEvents,
-    { lane, now, onDone }: { lane: Lane; now: () => number; onDone: () => void },
+    { acceptor, now, onDone }: { acceptor: Acceptor; now: () => number; onDone: () => void },
   ) {
     super(response, isHead, isLast, events)
-    this.#lane = lane
+    this.#acceptor = acceptor
     this.#now = now
     this.#onDone = onDone
     response.onAborted(() => {
@@ -118,10 +118,10 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   protected sendHead(head: string | Uint8Array, length: number | null): void {
     this.#length = length
     if (length === null) {
-      this.#lane.streamBegan()
+      this.#acceptor.streamBegan()
       const onDone = this.#onDone
       this.#onDone = () => {
-        this.#lane.streamEnded()
+        this.#acceptor.streamEnded()
         onDone()
       }
     }
@@ -177,9 +177,9 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
       offer()
       return
     }
-    const connection = this.#lane.findMoved(offset, length, offer)
+    const connection = this.#acceptor.findMoved(offset, length, offer)
     // What is written goes to the kernel before the connection is closed.
-    if (connection !== undefined) setImmediate(() => this.#lane.close(connection))
+    if (connection !== undefined) setImmediate(() => this.#acceptor.close(connection))
   }
 
   #done(): void {

@@ -14,14 +14,13 @@ import {
   SHORT_TURN_MS,
   UNITS_PER_BUSY_TURN,
 } from './limits.ts'
-import { findFreePort, ListenError } from './port.ts'
-import { untilQuiet } from './quiet.ts'
+import { findFreePort, ListenError, untilQuiet } from './port.ts'
 import { addressOf, UwsExchange } from './uws-exchange.ts'
-import { Lane } from './uws-lane.ts'
+import { Acceptor } from './uws-acceptor.ts'
 import { CLOSING } from './uws-later.ts'
 
-/** Each lane accepts up to 512 connections at a time, in some 13 ms, so there are few of them. */
-const LANES = 8
+/** Each of them accepts up to 512 connections at a time, in some 13 ms, so there are few of them. */
+const ACCEPTORS = 8
 /**
  * Requests in one turn before which nothing is watched: a turn that ends resets the counts, and telling that
  * it ends costs 0.5 µs.
@@ -36,15 +35,15 @@ const UNWATCHED_REQUESTS = 32
 export class UwsEngine implements Engine {
   readonly kind = 'uws'
   readonly #binding: UwsBinding
-  readonly #lanes: readonly Lane[]
+  readonly #acceptors: readonly Acceptor[]
   readonly #exchange: UwsExchange
   readonly #surroundings: Surroundings
   readonly #onRequest: OnRequest
   /**
-   * Requests in this turn of the loop; the lane of the last one, and how many came one upon the other by it.
+   * Requests in this turn of the loop; the acceptor of the last one, and how many came one upon the other by it.
    */
   #inTurn = 0
-  #lane: Lane | null = null
+  #acceptor: Acceptor | null = null
   #inRow = 0
   /** What was sent before this turn was watched, and before the row. */
   #sentBeforeTurn = 0
@@ -67,35 +66,35 @@ export class UwsEngine implements Engine {
     this.#onRequest = onRequest
     this.#exchange = new UwsExchange(surroundings)
     binding._cfg('silent')
-    this.#lanes = Array.from({ length: LANES }, () => this.#newLane())
+    this.#acceptors = Array.from({ length: ACCEPTORS }, () => this.#newAcceptor())
   }
 
   get pressure(): Pressure {
     return this.#exchange.pressure
   }
 
-  #newLane(): Lane {
-    const lane = new Lane(this.#binding.App())
+  #newAcceptor(): Acceptor {
+    const acceptor = new Acceptor(this.#binding.App())
     // Routes of their own spare the two methods that count the reading of their names.
-    lane.app
+    acceptor.app
       .filter((connection, change) =>
-        change === 1 ? this.#onOpen(lane, connection) : this.#onClose(lane, connection),
+        change === 1 ? this.#onOpen(acceptor, connection) : this.#onClose(acceptor, connection),
       )
-      .get('/*', (response, request) => this.#serve(lane, 'GET', response, request))
-      .head('/*', (response, request) => this.#serve(lane, 'HEAD', response, request))
+      .get('/*', (response, request) => this.#serve(acceptor, 'GET', response, request))
+      .head('/*', (response, request) => this.#serve(acceptor, 'HEAD', response, request))
       .any('/*', (response, request) =>
-        this.#serve(lane, request.getCaseSensitiveMethod(), response, request),
+        this.#serve(acceptor, request.getCaseSensitiveMethod(), response, request),
       )
-    return lane
+    return acceptor
   }
 
-  #onOpen(lane: Lane, connection: UwsResponse): void {
+  #onOpen(acceptor: Acceptor, connection: UwsResponse): void {
     const { connections, onProgress } = this.#surroundings
     onProgress()
     const slot = connections.opened(connections.countsAddresses ? addressOf(connection) : '')
     if (slot !== REFUSED) {
       this.#open++
-      lane.opened(connection, slot)
+      acceptor.opened(connection, slot)
       return
     }
     this.#isRefusing = true
@@ -105,38 +104,38 @@ export class UwsEngine implements Engine {
     this.#isRefusing = false
   }
 
-  #onClose(lane: Lane, connection: UwsResponse): void {
+  #onClose(acceptor: Acceptor, connection: UwsResponse): void {
     if (this.#isRefusing) return
     const { connections, onProgress } = this.#surroundings
     onProgress()
     this.#open--
-    // What comes next by this lane comes from another one.
-    this.#lane = null
-    connections.left(lane.closed(connection))
+    // What comes next by this acceptor comes from another one.
+    this.#acceptor = null
+    connections.left(acceptor.closed(connection))
   }
 
-  #serve(lane: Lane, method: string, response: UwsResponse, request: UwsRequest): void {
+  #serve(acceptor: Acceptor, method: string, response: UwsResponse, request: UwsRequest): void {
     const { sentBytes } = this.#exchange
-    if (lane !== this.#lane) {
-      this.#lane = lane
+    if (acceptor !== this.#acceptor) {
+      this.#acceptor = acceptor
       this.#inRow = 0
       this.#sentBeforeRow = sentBytes
       this.#exchange.rowBytes = 0
     }
     this.#inRow++
     // Not where a connection must have sent several requests: the limits of a connection hold these.
-    this.#exchange.mayWait = this.#inRow <= lane.open && this.#inTurn < this.#open
+    this.#exchange.mayWait = this.#inRow <= acceptor.open && this.#inTurn < this.#open
     if (++this.#inTurn === UNWATCHED_REQUESTS) {
       this.#sentBeforeTurn = sentBytes
       setImmediate(this.#endTurn)
     }
     const mayBePutOff = this.#inRow > REQUESTS_PER_BUSY_TURN
     if (!mayBePutOff && this.#exchange.rowBytes <= GATHERED_BYTES) {
-      this.#answer(lane, method, response, request)
+      this.#answer(acceptor, method, response, request)
       return
     }
     this.#exchange.isPutOff = mayBePutOff && this.#isTooMuch()
-    response.cork(() => this.#answer(lane, method, response, request))
+    response.cork(() => this.#answer(acceptor, method, response, request))
     this.#exchange.isPutOff = false
   }
 
@@ -155,12 +154,12 @@ export class UwsEngine implements Engine {
   readonly #endTurn = (): void => {
     this.#inTurn = 0
     this.#sentBeforeTurn = this.#exchange.sentBytes
-    this.#lane = null
+    this.#acceptor = null
   }
 
-  #answer(lane: Lane, method: string, response: UwsResponse, request: UwsRequest): void {
+  #answer(acceptor: Acceptor, method: string, response: UwsResponse, request: UwsRequest): void {
     const exchange = this.#exchange
-    exchange.begin(lane, method, response, request)
+    exchange.begin(acceptor, method, response, request)
     const refusal = exchange.framing === 'unclear' ? UNCLEAR_LENGTH : null
     exchange.answer(this.#onRequest, refusal, this.#surroundings.onThrow)
   }
@@ -168,11 +167,11 @@ export class UwsEngine implements Engine {
   async listen(host: string, port: number): Promise<number> {
     // One that an app got by asking for 0 cannot be shared by the others.
     const shared = port === 0 ? await findFreePort(host, 0) : port
-    for (const lane of this.#lanes) {
-      lane.app.listen(host, shared, (token) => {
-        if (token !== false) lane.token = token
+    for (const acceptor of this.#acceptors) {
+      acceptor.app.listen(host, shared, (token) => {
+        if (token !== false) acceptor.token = token
       })
-      if (lane.token === null) {
+      if (acceptor.token === null) {
         this.#closeListeners()
         throw new ListenError(host, port, 'the address is in use, not of this machine, or not permitted')
       }
@@ -196,9 +195,9 @@ export class UwsEngine implements Engine {
   }
 
   #closeListeners(): void {
-    for (const lane of this.#lanes) {
-      if (lane.token !== null) this.#binding.us_listen_socket_close(lane.token)
-      lane.token = null
+    for (const acceptor of this.#acceptors) {
+      if (acceptor.token !== null) this.#binding.us_listen_socket_close(acceptor.token)
+      acceptor.token = null
     }
   }
 
@@ -208,7 +207,7 @@ export class UwsEngine implements Engine {
 
   finish(withinMs: number): Promise<void> {
     return untilQuiet(
-      () => this.#lanes.some(({ token }) => token !== null),
+      () => this.#acceptors.some(({ token }) => token !== null),
       () => this.#exchange.begun,
       () => this.#exchange.unfinished,
       withinMs,
@@ -218,10 +217,10 @@ export class UwsEngine implements Engine {
   close(): void {
     if (this.#closed) return
     this.#closed = true
-    for (const lane of this.#lanes) {
-      lane.token = null
+    for (const acceptor of this.#acceptors) {
+      acceptor.token = null
       // A thread that exits with an open app aborts the whole process.
-      lane.app.close()
+      acceptor.app.close()
     }
   }
 }

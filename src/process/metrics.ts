@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { readHold } from '../build/retained.ts'
 import { countConnections } from '../http/connections.ts'
-import { openFilesLimit } from '../http/files.ts'
+import { openFilesLimit } from '../http/connections.ts'
 import { exposition } from '../metrics/exposition.ts'
 import type {
   BuildFigures,

@@ -49,7 +49,7 @@ test('By default the doors are open for the demo, and on loopback for whoever as
 const OWN = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
 
 const asked = (headers: { readonly [name: string]: string }): Exchange => {
-  const header = ({ text }: HeaderName): string => headers[text] ?? ''
+  const header = (name: HeaderName): string => headers[name] ?? ''
   return { header, headerValues: header } as unknown as Exchange
 }
 

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-import { connectionsWithin, openFilesLimit } from '../../src/http/files.ts'
+import { connectionsWithin, openFilesLimit } from '../../src/http/connections.ts'
 import { Connections, countConnections, networkOf, REFUSED, UNLIMITED } from '../../src/http/connections.ts'
 import {
   BODYLESS_LIMIT_BYTES,

@@ -8,10 +8,7 @@ import { loadEngine } from '../../src/http/engine.ts'
 import {
   ACCEPT_LANGUAGE,
   AUTHORIZATION,
-  CONNECTION,
-  CONTENT_LENGTH,
-  NAMES_BY_LENGTH,
-  TRANSFER_ENCODING,
+  HANDLER_HEADERS,
   X_FORWARDED_FOR,
   type Engine,
   type Exchange,
@@ -23,11 +20,6 @@ import { ENGINES, missing, TEXT_HEAD } from './server_for_tests.ts'
 const LONG_LENGTH = 3_000_000
 const LONG = Buffer.alloc(LONG_LENGTH, 'swell ')
 const KEY = 7
-/** What handlers read: engines alone read how a message is framed. */
-const NAMES = NAMES_BY_LENGTH.flat().filter(
-  (name) => name !== CONNECTION && name !== CONTENT_LENGTH && name !== TRANSFER_ENCODING,
-)
-
 interface Whole {
   status: number
   headers: IncomingMessage['headers']
@@ -60,7 +52,7 @@ for (const kind of ENGINES) {
       if (path === '/forget') return
       if (path === '/long') return exchange.send(TEXT_HEAD, LONG, () => LONG)
       if (path === '/headers') {
-        const values = NAMES.map((name) => [name.text, exchange.header(name), exchange.headerValues(name)])
+        const values = HANDLER_HEADERS.map((name) => [name, exchange.header(name), exchange.headerValues(name)])
         return exchange.send(TEXT_HEAD, Buffer.from(JSON.stringify(values)))
       }
       if (path === '/304') return exchange.send('304 Not Modified\r\nETag: W/"a"', null)
@@ -161,8 +153,8 @@ for (const kind of ENGINES) {
     })
 
     it('A request that is woken has every header that a handler reads, repeated ones too.', async () => {
-      const values = NAMES.map(({ text }) => [text, `${text} one`, `${text} one, ${text} two`])
-      const sent = NAMES.map(({ text }) => [text, [`${text} one`, `${text} two`]])
+      const values = HANDLER_HEADERS.map((text) => [text, `${text} one`, `${text} one, ${text} two`])
+      const sent = HANDLER_HEADERS.map((text) => [text, [`${text} one`, `${text} two`]])
       const answers = ask('/headers', 'GET', Object.fromEntries(sent) as { [name: string]: string[] })
       await parkedAre(1)
       open()

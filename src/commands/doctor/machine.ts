@@ -1,7 +1,7 @@
 /** What the doctor asks of the machine: Node, HTTP engine, C library, limits, memory. */
 import { totalmem } from 'node:os'
 import { loadEngine } from '../../http/engine.ts'
-import { connectionsWithin, openFilesLimit } from '../../http/files.ts'
+import { connectionsWithin, openFilesLimit } from '../../http/connections.ts'
 import type { ServeConfig } from '../../process/settings/serve.ts'
 import { advise, impossible, ok, reasonOf, sizeText, type Finding } from './finding.ts'
 

@@ -33,7 +33,7 @@ interface Progress {
 }
 
 /** Resets connections that take nothing, as long as the system's TCP memory is tight. */
-export class Relief {
+export class TcpPressure {
   readonly #sockets = new Set<Socket>()
   readonly #progress = new Map<Socket, Progress>()
   readonly #isTight: () => boolean

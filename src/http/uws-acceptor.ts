@@ -12,7 +12,7 @@ const MARK = new ArrayBuffer(64 * 1024 * 1024)
 export const ANSWER_LIMIT_BYTES = MARK.byteLength
 
 /** One of an engine's apps, and its connections. */
-export class Lane {
+export class Acceptor {
   readonly app: UwsApp
   token: UwsListenToken | null = null
   /** Objects that are good as long as their connections are, each with its slot in the counts. */
@@ -123,7 +123,7 @@ export class Lane {
     this.#bodyless += bytes
     if (this.#bodyless <= this.#bodylessLimit) return false
     this.#bodyless = 0
-    // Where several connections share a lane, one that knew when would let another one pay.
+    // Where several connections share a acceptor, one that knew when would let another one pay.
     const microseconds = Math.floor(performance.now() * 1000)
     this.#bodylessLimit = BODYLESS_LIMIT_BYTES + (microseconds % (BODYLESS_LIMIT_BYTES / 3))
     return true

@@ -11,10 +11,11 @@ import {
   IF_NONE_MATCH,
   TRANSFER_ENCODING,
   X_FORWARDED_FOR,
+  type HeaderName,
 } from '../../src/http/exchange.ts'
-import { RequestHeaders } from '../../src/http/request-headers.ts'
+import { RequestHeaders } from '../../src/http/uws-exchange.ts'
 
-const NAMES = [
+const NAMES: readonly HeaderName[] = [
   ACCEPT,
   AUTHORIZATION,
   CONNECTION,
@@ -30,7 +31,7 @@ const VALUES = ['', 'a', '0', '12', 'chunked', 'keep-alive', 'close', 'Upgrade, 
 const requests = fc.array(
   fc.array(
     fc.tuple(
-      fc.oneof(...NAMES.map(({ text }) => fc.constant(text)), fc.constantFrom(...OTHERS)),
+      fc.oneof(fc.constantFrom(...NAMES), fc.constantFrom(...OTHERS)),
       fc.constantFrom(...VALUES),
     ),
     { maxLength: 9 },
@@ -48,15 +49,12 @@ test('Headers are those of their own request, in order, however often they come.
         const valuesOf = (wanted: string): string[] =>
           given.filter(([name]) => name === wanted).map(([, value]) => value)
         for (const name of NAMES) {
-          assert.equal(headers.first(name), valuesOf(name.text).at(0) ?? '')
-          assert.equal(headers.all(name), valuesOf(name.text).join(', '))
+          assert.equal(headers.first(name), valuesOf(name).at(0) ?? '')
+          assert.equal(headers.all(name), valuesOf(name).join(', '))
         }
         const lengths = valuesOf('content-length')
         const codings = valuesOf('transfer-encoding')
-        assert.equal(
-          headers.framing,
-          framingOf(lengths.length, lengths.at(0) ?? '', codings.length, codings.at(0) ?? ''),
-        )
+        assert.equal(headers.framing, framingOf(lengths, codings))
         const words = valuesOf('connection').flatMap((value) => value.split(','))
         assert.equal(
           headers.asksToClose,

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { it } from 'node:test'
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
-import { isTcpMemoryTight, Relief } from '../../src/http/relief.ts'
+import { isTcpMemoryTight, TcpPressure } from '../../src/http/tcp-pressure.ts'
 import { PIECE_BYTES } from '../../src/http/limits.ts'
-import { Turns } from '../../src/http/turns.ts'
+import { SendQueue } from '../../src/http/unsent-bodies.ts'
 
 /** More than the kernel's buffers of a connection hold. */
 const LONG_LENGTH = 16_000_000
@@ -20,7 +20,7 @@ async function until(holds: () => boolean, what: string): Promise<void> {
 it('Tight TCP memory costs those their connection who take nothing, and nobody else.', async () => {
   let isTight = false
   let resets = 0
-  const relief = new Relief(
+  const pressure = new TcpPressure(
     () => resets++,
     () => isTight,
   )
@@ -28,7 +28,7 @@ it('Tight TCP memory costs those their connection who take nothing, and nobody e
   const server = createServer((socket) => {
     socket.on('error', () => {})
     accepted.push(socket)
-    relief.watch(socket)
+    pressure.watch(socket)
     socket.write(Buffer.alloc(LONG_LENGTH))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -61,7 +61,7 @@ it('Tight TCP memory costs those their connection who take nothing, and nobody e
     // What had not arrived by then was dropped, and does not stay in the kernel.
     assert.ok(clients.slice(1).every(({ bytesRead }) => bytesRead < LONG_LENGTH))
   } finally {
-    relief.stop()
+    pressure.stop()
     for (const socket of [...clients, ...accepted]) socket.destroy()
     server.close()
   }
@@ -72,7 +72,7 @@ it('The memory of TCP is not tight on a machine at rest.', () => {
 })
 
 it('Of long bodies one piece goes out in a turn that has accepted a connection.', async () => {
-  const turns = new Turns()
+  const turns = new SendQueue()
   let sent = 0
   const send = (): number => {
     sent++

@@ -1,8 +1,8 @@
-/** What is left of a body whose client has not taken all of it at once. */
+/** Bodies whose clients have not taken all of them at once, and in what order their pieces go out. */
 import type { Again, OnSent } from './exchange.ts'
-import { PIECE_BYTES, type HeldBytes } from './limits.ts'
+import { FIRST_PIECE_BYTES, PIECE_BYTES, PIECES_PER_TURN_BYTES, type HeldBytes } from './limits.ts'
 
-export interface RestOptions {
+export interface UnsentBodyOptions {
   /** Bytes of the body that have gone out. */
   readonly from: number
   /** As `lasting` of `Exchange.send`. */
@@ -17,7 +17,7 @@ export interface RestOptions {
  * A reader that keeps up gets its body from one copy. One that does not read costs a piece of 256 KB: the
  * rest of the copy goes, and is made again when it is wanted.
  */
-export class Rest {
+export class UnsentBody {
   /** The client has it all, or has gone. */
   isOver = false
   /** Bytes of the body that are out. */
@@ -37,12 +37,12 @@ export class Rest {
   #made = 0
 
   /** @returns null where too much is held already, and the body cannot be made again */
-  static of(body: Uint8Array, options: RestOptions): Rest | null {
-    const rest = new Rest(body, options)
+  static of(body: Uint8Array, options: UnsentBodyOptions): UnsentBody | null {
+    const rest = new UnsentBody(body, options)
     return rest.#bytes === null && rest.#again === null ? null : rest
   }
 
-  private constructor(body: Uint8Array, { from, lasting, held, onThrow }: RestOptions) {
+  private constructor(body: Uint8Array, { from, lasting, held, onThrow }: UnsentBodyOptions) {
     this.length = body.length
     this.sent = from
     this.#held = held
@@ -137,4 +137,49 @@ export class Rest {
 /** `slice` of a `Buffer` would be a view. */
 function copyOf(bytes: Uint8Array, from: number, to: number): Uint8Array {
   return new Uint8Array(bytes.subarray(from, to))
+}
+
+/** What of a body is offered at once. */
+export function firstPiece(body: Uint8Array): Uint8Array {
+  return body.length <= PIECE_BYTES ? body : body.subarray(0, FIRST_PIECE_BYTES)
+}
+
+/** Each body that is ready for more sends a piece, as many of them in a turn of the loop as take 1 ms. */
+export class SendQueue {
+  readonly #waiting = new Set<() => number>()
+  #isScheduled = false
+  #givesWay = false
+
+  /** Has `send`, which returns how many bytes it has offered and made, called in its turn. */
+  add(send: () => number): void {
+    this.#waiting.add(send)
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(this.#sendSome)
+  }
+
+  /**
+   * One piece at most in this turn. For a loop that accepts one connection a turn: those who come behind
+   * 2,000 others would wait for as many milliseconds.
+   */
+  giveWay(): void {
+    this.#givesWay = true
+  }
+
+  readonly #sendSome = (): void => {
+    this.#isScheduled = false
+    const limit = this.#givesWay ? 1 : PIECES_PER_TURN_BYTES
+    this.#givesWay = false
+    let bytes = 0
+    // Those who are added meanwhile come in the next turn.
+    let left = this.#waiting.size
+    for (const send of this.#waiting) {
+      if (left-- === 0 || bytes >= limit) break
+      this.#waiting.delete(send)
+      bytes += send()
+    }
+    if (this.#waiting.size === 0 || this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(this.#sendSome)
+  }
 }
