@@ -228,7 +228,7 @@ test('uWebSockets.js is known to its own files, and they to the choice of an eng
   const binding = IMPORTS.filter(({ target }) => target === 'src/http/binding.ts').map(({ file }) => file)
   assert.deepEqual(
     binding.filter((file) => file !== 'src/http/engine.ts'),
-    ['uws-exchange', 'uws-lane', 'uws-later', 'uws-long', 'uws'].map((name) => `src/http/${name}.ts`),
+    ['uws-acceptor', 'uws-exchange', 'uws-later', 'uws'].map((name) => `src/http/${name}.ts`),
   )
   const parts = IMPORTS.filter(({ target }) => target?.startsWith('src/http/uws-')).map(({ file }) => file)
   assert.deepEqual(

@@ -1,5 +1,5 @@
 /** What exchanges and later replies of both engines share: the life of a request from its beginning to its answer. */
-import { FAULT_BODY, FAULT_HEAD, GONE, NO_KEY, NO_ROUTE, statusOf } from './exchange.ts'
+import { FAULT_BODY, FAULT_HEAD, GONE, MOST_WRITE_BYTES, NO_KEY, NO_ROUTE, statusOf } from './exchange.ts'
 import type {
   Again,
   Answered,
@@ -149,19 +149,26 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   /** Whether an answer that begins now is the last of its connection. */
   protected readonly isLast: () => boolean
   readonly #events: LaterEvents
+  #onRoom: () => void
 
   constructor(response: Response, isHead: boolean, isLast: () => boolean, events: LaterEvents) {
     this.response = response
     this.isHead = isHead
     this.isLast = isLast
     this.#events = events
+    this.#onRoom = () => events.onRoom()
   }
 
-  send(head: string | Uint8Array, body: Uint8Array | null): void {
+  send(head: string | Uint8Array, body: Uint8Array | null, lasting: boolean | Again = true): void {
     if (this.isOver) return
-    this.isOver = true
-    this.#record(statusOf(head), body?.length ?? 0, head)
-    this.sendWhole(head, this.isHead ? null : body, body?.length ?? null)
+    if (body === null || body.length === 0 || this.isHead) {
+      this.#sendWithoutBody(head, body?.length ?? null)
+      return
+    }
+    this.together(() => {
+      this.#begin(head, body.length)
+      this.#sendPieces(body, lasting)
+    })
   }
 
   begin(head: string | Uint8Array, length: number): void {
@@ -201,9 +208,41 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
       this.sendHead(head, length)
       return
     }
+    this.#sendWithoutBody(head, length)
+  }
+
+  #sendWithoutBody(head: string | Uint8Array, length: number | null): void {
     this.isOver = true
     this.#record(statusOf(head), 0, head)
-    this.sendWhole(head, null, length)
+    this.sendWithoutBody(head, length)
+  }
+
+  /** Sends a body as its client takes it, and holds no copy of one that can be made again. */
+  #sendPieces(body: Uint8Array, lasting: boolean | Again): void {
+    const { length } = body
+    const mayChange = lasting === false && length > MOST_WRITE_BYTES
+    const kept = typeof lasting === 'function' ? null : mayChange ? new Uint8Array(body) : body
+    let sent = 0
+    const goOn = (bytes: Uint8Array | null): void => {
+      if (bytes === null || bytes.length !== length) {
+        this.cut()
+        return
+      }
+      let hasRoom = true
+      while (hasRoom && sent < length && !this.isOver) {
+        const piece = bytes.subarray(sent, sent + MOST_WRITE_BYTES)
+        sent += piece.length
+        hasRoom = this.write(piece)
+      }
+      if (hasRoom) this.end()
+    }
+    const onRoom = (): void => {
+      if (sent === length) this.end()
+      else if (!this.isOver) goOn(kept ?? remade(lasting as Again))
+    }
+    // Not from within the call that says so.
+    this.#onRoom = () => void setImmediate(onRoom)
+    goOn(body)
   }
 
   #over(unsent: number): void {
@@ -225,12 +264,10 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   /** Bytes of the body that were offered and are not out yet, as far as that is known. */
   protected abstract get unsent(): number
 
-  /** An answer without a body has the header of its length unless `length` is null. */
-  protected abstract sendWhole(
-    head: string | Uint8Array,
-    body: Uint8Array | null,
-    length: number | null,
-  ): void
+  /** Has what `write` sends go out at once. */
+  protected abstract together(write: () => void): void
+  /** The head has the header of the body's length unless `length` is null. */
+  protected abstract sendWithoutBody(head: string | Uint8Array, length: number | null): void
   /** `length`: null for a stream. */
   protected abstract sendHead(head: string | Uint8Array, length: number | null): void
   /** @returns whether there is room for more */
@@ -246,6 +283,15 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   }
 
   protected room(): void {
-    if (!this.isOver) this.#events.onRoom()
+    if (!this.isOver) this.#onRoom()
+  }
+}
+
+/** Null where a body cannot be made again: its connection is cut. */
+function remade(again: Again): Uint8Array | null {
+  try {
+    return again()
+  } catch {
+    return null
   }
 }

@@ -205,8 +205,8 @@ export interface LaterReply {
   readonly isOver: boolean
   /** Whether it is a reply to HEAD: then `begin` is all of it, and it is over. */
   readonly isHead: boolean
-  /** As `Exchange.send`, but the bytes of `body` must never change. */
-  send(head: string | Uint8Array, body: Uint8Array | null): void
+  /** As `Exchange.send`, but unless `lasting` says otherwise, the bytes of `body` must never change. */
+  send(head: string | Uint8Array, body: Uint8Array | null, lasting?: boolean | Again): void
   /** Status and headers, and how many bytes of a body are to follow. */
   begin(head: string | Uint8Array, length: number): void
   /**

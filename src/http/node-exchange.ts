@@ -246,11 +246,16 @@ class NodeLaterReply extends BaseLaterReply<ServerResponse> {
     response.on('drain', () => this.room())
   }
 
-  protected sendWhole(head: string | Uint8Array, body: Uint8Array | null, length: number | null): void {
+  protected together(write: () => void): void {
+    this.response.cork()
+    write()
+    this.response.uncork()
+  }
+
+  protected sendWithoutBody(head: string | Uint8Array, length: number | null): void {
     this.response.socket?.setTimeout(this.#silenceMs)
     writeHead(this.response, head, length, this.isLast())
-    if (body === null) this.response.end()
-    else this.response.end(body)
+    this.response.end()
   }
 
   protected sendHead(head: string | Uint8Array, length: number | null): void {

@@ -6,7 +6,6 @@ import {
   FAULT_BODY,
   FAULT_HEAD,
   HANDLER_HEADERS,
-  MOST_WRITE_BYTES,
   type Again,
   type Exchange,
   type HeaderName,
@@ -227,10 +226,7 @@ class ParkedExchange implements Exchange, LaterEvents {
   }
 
   send(head: string | Uint8Array, body: Uint8Array | null, lasting: boolean | Again = false): void {
-    const reply = this.#answer()
-    if (body === null || reply.isHead) reply.send(head, body)
-    else if (body.length <= MOST_WRITE_BYTES) reply.send(head, lasting === true ? body : new Uint8Array(body))
-    else this.#sendPieces(reply, head, body, lasting)
+    this.#answer().send(head, body, lasting)
   }
 
   later(events: LaterEvents): LaterReply {
@@ -249,38 +245,5 @@ class ParkedExchange implements Exchange, LaterEvents {
     if (this.isAnswered || this.#reply === null) throw new Error('this request has already been answered')
     this.isAnswered = true
     return this.#reply
-  }
-
-  /** Sends a long body as its client takes it, and holds no copy of one that can be made again. */
-  #sendPieces(
-    reply: LaterReply,
-    head: string | Uint8Array,
-    body: Uint8Array,
-    lasting: boolean | Again,
-  ): void {
-    const { length } = body
-    const kept = typeof lasting === 'function' ? null : lasting ? body : new Uint8Array(body)
-    const again = typeof lasting === 'function' ? lasting : (): Uint8Array | null => kept
-    let sent = 0
-    const goOn = (bytes: Uint8Array | null): void => {
-      if (bytes === null || bytes.length !== length) {
-        reply.cut()
-        return
-      }
-      let hasRoom = true
-      while (hasRoom && sent < length && !reply.isOver) {
-        const piece = bytes.subarray(sent, sent + MOST_WRITE_BYTES)
-        sent += piece.length
-        hasRoom = reply.write(piece)
-      }
-      if (hasRoom && !reply.isOver) reply.end()
-    }
-    this.#events = {
-      // Not from within the call that says so.
-      onRoom: () => setImmediate(() => (sent < length ? goOn(again()) : reply.end())),
-      onGone: () => {},
-    }
-    reply.begin(head, length)
-    goOn(body)
   }
 }

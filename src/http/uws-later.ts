@@ -80,36 +80,19 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     return this.#rest?.length ?? 0
   }
 
-  protected sendWhole(head: string | Uint8Array, body: Uint8Array | null, length: number | null): void {
-    const { response } = this
-    if (body === null) {
-      this.#sendHeadAlone(headText(head) + (length === null ? '' : `\r\nContent-Length: ${length}`))
-      return
-    }
-    const offer = (offset: number, write: () => void): boolean => {
-      let [isWritten, isDone] = [false, false]
-      this.#advance(offset, body.length, () =>
-        response.cork(() => {
-          write()
-          ;[isWritten, isDone] = response.tryEnd(body.subarray(offset), body.length)
-        }),
-      )
-      if (isDone) this.#done()
-      return isWritten
-    }
-    const first = this.#wholeHead(head)
-    offer(0, () => response.writeStatus(first))
-    if (!this.#isDone) response.onWritable((offset) => offer(offset, () => {}))
+  protected together(write: () => void): void {
+    this.response.cork(write)
   }
 
-  #sendHeadAlone(head: string): void {
+  protected sendWithoutBody(head: string | Uint8Array, length: number | null): void {
     const { response } = this
+    const whole = headText(head) + (length === null ? '' : `\r\nContent-Length: ${length}`)
     if (this.isLast()) {
-      closeAfterHead(response, head, this.#now(), () => this.#isDone)
+      closeAfterHead(response, whole, this.#now(), () => this.#isDone)
       return
     }
     response.cork(() => {
-      response.writeStatus(head)
+      response.writeStatus(whole)
       response.endWithoutBody()
     })
     this.#done()

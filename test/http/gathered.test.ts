@@ -128,9 +128,6 @@ function unseenOf(body: number): number {
   return unseen
 }
 
-test('The kernel is asked by chance whether it takes a short answer, and always whether it takes a longer one.', () => {
-  const unseen = unseenOf(374)
-  // 875 in the middle; these are eight standard deviations away.
-  assert.ok(unseen > 790 && unseen < 960, `${unseen} of 1000`)
-  assert.equal(unseenOf(4097), 0)
+test('The kernel is asked whether it takes an answer, however short: a client that does not read is found out.', () => {
+  assert.deepEqual([unseenOf(1), unseenOf(374), unseenOf(4097)], [0, 0, 0])
 })

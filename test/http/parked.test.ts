@@ -52,7 +52,11 @@ for (const kind of ENGINES) {
       if (path === '/forget') return
       if (path === '/long') return exchange.send(TEXT_HEAD, LONG, () => LONG)
       if (path === '/headers') {
-        const values = HANDLER_HEADERS.map((name) => [name, exchange.header(name), exchange.headerValues(name)])
+        const values = HANDLER_HEADERS.map((name) => [
+          name,
+          exchange.header(name),
+          exchange.headerValues(name),
+        ])
         return exchange.send(TEXT_HEAD, Buffer.from(JSON.stringify(values)))
       }
       if (path === '/304') return exchange.send('304 Not Modified\r\nETag: W/"a"', null)
