@@ -101,7 +101,7 @@ function benchAuthentication(view: View): void {
       addresses: null,
       proxies: new TrustedProxies([]),
       anonymousQuota: 0,
-      doors: 'keyed',
+      anonymousAccess: 'keyed',
       explorerQuota: 1,
       answerCache: 0,
       settingsTag: '',

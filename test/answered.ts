@@ -170,7 +170,7 @@ export class AskedPath {
         addresses: null,
         proxies: new TrustedProxies([]),
         anonymousQuota: 0,
-        doors: 'keyed',
+        anonymousAccess: 'keyed',
         explorerQuota: 1,
         answerCache: 2 ** 20,
         settingsTag: '',

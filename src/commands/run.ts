@@ -13,7 +13,7 @@ import type { ConfigOf } from '../process/settings/setting.ts'
 import { expectSchedule, RUN_SETTINGS } from './build-settings.ts'
 import { UsageError } from '../process/usage-error.ts'
 import { isAddress } from '../redis/address.ts'
-import type { Doors } from '../access/page-reads.ts'
+import type { AnonymousAccess } from '../access/anonymous-access.ts'
 import { openSources } from './build.ts'
 import type { Stops } from './stops.ts'
 import { timestampText } from '../sea/time.ts'
@@ -109,9 +109,9 @@ async function serveWithKey(
   try {
     await serveUntilStopped(config, stops, signals, {
       ...hooks,
-      onListening: (address, doors) => {
+      onListening: (address, anonymousAccess) => {
         isShown = true
-        greet(address, key, config.keys, doors)
+        greet(address, key, config.keys, anonymousAccess)
       },
     })
   } finally {
@@ -190,14 +190,19 @@ const keyText = ({ key, record: { id } }: IssuedKey, file: string): string =>
     : `A key was issued for "${FIRST_OWNER}" and is shown this once: ${key}`
 
 /** The same way to the explorer at the first start and at every later one. */
-function greet(address: string, issued: IssuedKey | null, file: string, doors: Doors): void {
+function greet(
+  address: string,
+  issued: IssuedKey | null,
+  file: string,
+  anonymousAccess: AnonymousAccess,
+): void {
   const explorer = new URL('/', address).href
   if (logSettings.format === 'json') {
     if (issued !== null) print(keyText(issued, file))
     print(`the explorer is at ${explorer}`)
     return
   }
-  const isKeyed = doors === 'keyed'
+  const isKeyed = anonymousAccess === 'keyed'
   // A fragment stays in the browser, which also takes it off the address bar at once.
   print(`look around: ${explorer}${isKeyed && issued !== null ? `#key=${issued.key}` : ''}`)
   if (issued === null) return

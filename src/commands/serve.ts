@@ -1,7 +1,7 @@
 /** `serve`: serves the snapshot of a folder until a signal stops it. */
 import type { Signals } from '../begin.mjs'
 import { StoppedEarly, startServer, type RunningServer } from '../process/server.ts'
-import type { Doors } from '../access/page-reads.ts'
+import type { AnonymousAccess } from '../access/anonymous-access.ts'
 import type { BuildFigures } from '../metrics/figures.ts'
 import { SERVE_SETTINGS, type ServeConfig } from '../process/settings/serve.ts'
 import type { ConfigOf, Setting } from '../process/settings/setting.ts'
@@ -60,7 +60,7 @@ function fixedBy({ 'as-of': wanted, from, snapshots }: ConfigOf<typeof SERVE_ALO
 
 export interface ServeHooks {
   /** Called with the URL of the API, and who may look at the pages without a key. */
-  onListening?: (address: string, doors: Doors) => void
+  onListening?: (address: string, anonymousAccess: AnonymousAccess) => void
   /** More members of `/status`. */
   moreStatus?: () => object
   /** Builds that this process starts, for the metrics; null where it starts none. */
@@ -126,7 +126,7 @@ export async function serveUntilStopped(
   print(`groundswell listening on ${address}`)
   if (server.adminPort !== null)
     note(`admin port on http://${inUrl(config['admin-host'])}:${server.adminPort}`)
-  onListening(address, server.doors)
+  onListening(address, server.anonymousAccess)
   signals.onReload(() => void server.reload())
   const failure = await Promise.race([stops.asked.then(() => null), server.failed])
   note(failure === null ? 'stopping' : `fault: ${failure}: stopping, to be started anew`)

@@ -3,7 +3,7 @@
  * serves nothing itself.
  */
 import { AddressCounters, ProxyWarnings } from '../access/address-counters.ts'
-import type { Doors } from '../access/page-reads.ts'
+import type { AnonymousAccess } from '../access/anonymous-access.ts'
 import { prepareHours } from '../access/hours.ts'
 import { LeaseCounters } from '../access/lease-counters.ts'
 import { QuotaCounters } from '../access/quota.ts'
@@ -130,7 +130,7 @@ export class RunningServer {
     this.#quotas = counters instanceof LeaseCounters ? this.#makeQuotaStore(counters) : null
     const common = commonStart(config, surroundings, count, quota)
     this.#connections = common.connections
-    this.#explorer = { doors: common.doors, quota: common.explorerQuota }
+    this.#explorer = { anonymousAccess: common.anonymousAccess, quota: common.explorerQuota }
     this.#listeners = common.listeners
     this.#maxListeners = common.maxListeners
     const addresses = new AddressCounters(common.addresses)
@@ -298,8 +298,8 @@ export class RunningServer {
   }
 
   /** Whose pages may read without a key. */
-  get doors(): Doors {
-    return this.#explorer.doors
+  get anonymousAccess(): AnonymousAccess {
+    return this.#explorer.anonymousAccess
   }
 
   /** Null without an admin port. */

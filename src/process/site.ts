@@ -1,6 +1,6 @@
 /** The pages that a server offers beside the API: its description, the explorer and the documentation. */
 import { fileURLToPath } from 'node:url'
-import type { Doors } from '../access/page-reads.ts'
+import type { AnonymousAccess } from '../access/anonymous-access.ts'
 import { descriptionFiles } from '../openapi/files.ts'
 import { ROUTED } from '../routes.ts'
 import { missionPicture, MISSIONS, type Mission } from '../sea/missions.ts'
@@ -11,19 +11,19 @@ const SITE_FOLDER = fileURLToPath(new URL('../site/', import.meta.url))
 
 export interface SiteSettings {
   basePath: string
-  doors: Doors
+  anonymousAccess: AnonymousAccess
   /** Who issues keys; null where the operator does not say. */
   contact: string | null
 }
 
 /** Reads the site into shared memory. Without the built pages the operations are served all the same. */
 export function startSite(settings: SiteSettings, log: (line: string) => void): SharedSite {
-  const { basePath, doors, contact } = settings
+  const { basePath, anonymousAccess, contact } = settings
   const made = [...descriptionFiles(ROUTED, basePath), ...MISSIONS.map(pictureOf)]
   try {
     const files = readSite(SITE_FOLDER, {
       base_path: basePath,
-      explorer: doors === 'keyed' ? 'keyed' : 'open',
+      explorer: anonymousAccess === 'keyed' ? 'keyed' : 'open',
       contact: contact ?? '',
     })
     if (!files.some(({ path }) => path === '/')) {

@@ -2,7 +2,7 @@
 import { staleSources } from '../build/source-state.ts'
 import { holdStatus } from '../build/retained.ts'
 import { countConnections } from '../http/connections.ts'
-import type { Doors } from '../access/page-reads.ts'
+import type { AnonymousAccess } from '../access/anonymous-access.ts'
 import { timestampText } from '../sea/time.ts'
 import { countListeners } from '../serving/listener-counts.ts'
 import type { Totals } from '../serving/totals.ts'
@@ -21,7 +21,7 @@ export interface Observed {
   /** Shared memory of the connections of all workers. */
   connections: SharedArrayBuffer
   /** Whose pages may read without a key, and how often an hour. */
-  explorer: { doors: Doors; quota: number }
+  explorer: { anonymousAccess: AnonymousAccess; quota: number }
   /** The same of their streams of events, and how many there may be. */
   listeners: SharedArrayBuffer
   maxListeners: number
@@ -94,9 +94,9 @@ function answeredStatus(totals: Totals): object {
   return { requests, unauthorized, rate_limited: limited, faults }
 }
 
-function explorerStatus({ explorer: { doors, quota }, totals }: Observed): object {
+function explorerStatus({ explorer: { anonymousAccess, quota }, totals }: Observed): object {
   const { explorer_reads: reads, explorer_refused: refused } = totals.sums()
-  return { access: doors, quota, reads, refused }
+  return { access: anonymousAccess, quota, reads, refused }
 }
 
 function listenersStatus({ listeners, maxListeners, totals }: Observed): object {

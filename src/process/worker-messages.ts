@@ -1,5 +1,5 @@
 /** What the main thread and its workers say to each other. */
-import type { Doors } from '../access/page-reads.ts'
+import type { AnonymousAccess } from '../access/anonymous-access.ts'
 import type { ReadySnapshot } from '../answers/derived.ts'
 import type { AccessRules } from '../logs/access-rules.ts'
 import type { Format } from '../logs/log.ts'
@@ -14,7 +14,7 @@ export interface WorkerStart {
   engine: 'auto' | 'uws' | 'node'
   basePath: string
   anonymousQuota: number
-  doors: Doors
+  anonymousAccess: AnonymousAccess
   explorerQuota: number
   trustedProxies: readonly string[]
   /** Connections at a time, of all workers and of one address. */

@@ -1,7 +1,7 @@
 /** What all workers of a server begin with: shared memory and settings. */
 import { createHash } from 'node:crypto'
 import { AddressCounters } from '../access/address-counters.ts'
-import { doorsOf } from '../access/page-reads.ts'
+import { anonymousAccessOf } from '../access/anonymous-access.ts'
 import { Connections } from '../http/connections.ts'
 import { connectionsWithin, openFilesLimit } from '../http/connections.ts'
 import type { Format, Level } from '../logs/log.ts'
@@ -78,7 +78,7 @@ export function commonStart(
 ): CommonStart {
   const routes = routeNames(ROUTED, config['base-path']).length
   const hasProxies = config['trusted-proxy'].length > 0
-  const doors = doorsOf(config.explorer, { host: config.host, isDemo, hasProxies })
+  const anonymousAccess = anonymousAccessOf(config.explorer, { host: config.host, isDemo, hasProxies })
   return {
     quota,
     hasLeases: config['quota-store'] !== null,
@@ -88,7 +88,7 @@ export function commonStart(
     workerFigures: WorkerFiguresRow.allocate(workers),
     connections: Connections.allocate(workers),
     listeners: ListenerCounts.allocate(workers),
-    site: startSite({ basePath: config['base-path'], doors, contact: config.contact }, log),
+    site: startSite({ basePath: config['base-path'], anonymousAccess, contact: config.contact }, log),
     accessLog:
       config['access-log'] === null || writeAccess === undefined
         ? null
@@ -98,7 +98,7 @@ export function commonStart(
     engine: config.engine,
     basePath: config['base-path'],
     anonymousQuota: config['anonymous-quota'],
-    doors,
+    anonymousAccess,
     explorerQuota: config['explorer-quota'],
     trustedProxies: config['trusted-proxy'],
     ...connectionsWithin(

@@ -109,7 +109,7 @@ const requests = new RequestPath(
     addresses: new AddressCounters(start.addresses),
     proxies: new TrustedProxies(start.trustedProxies),
     anonymousQuota: start.anonymousQuota,
-    doors: start.doors,
+    anonymousAccess: start.anonymousAccess,
     explorerQuota: start.explorerQuota,
     answerCache: start.answerCache,
     settingsTag: start.settingsTag,

@@ -3,7 +3,7 @@ import type { AddressCounters } from '../access/address-counters.ts'
 import { hourOf, resetAt, retryAfter } from '../access/hours.ts'
 import type { KeyRing } from '../access/key-ring.ts'
 import { ASK, CLOSED, LeaseCounters, REFUSED } from '../access/lease-counters.ts'
-import { isPageRead, type Doors } from '../access/page-reads.ts'
+import { isAnonymousRead, type AnonymousAccess } from '../access/anonymous-access.ts'
 import type { QuotaCounters } from '../access/quota.ts'
 import type { TrustedProxies } from '../access/trusted-proxies.ts'
 import type { ErrorDetails } from '../answers/errors.ts'
@@ -24,7 +24,7 @@ export interface AdmissionOptions {
   /** Calls per hour and address on the public operations without a key; 0 is unlimited. */
   anonymousQuota: number
   /** Whose pages may read keyed operations without a key. */
-  doors: Doors
+  anonymousAccess: AnonymousAccess
   /** Reads per hour and address of such pages, at least 1. */
   explorerQuota: number
   totals: Totals
@@ -91,7 +91,7 @@ export class Admission {
 
   /** Charges a request, and says why it is refused; null where it is not. */
   admit(exchange: Exchange, access: 'keyed' | 'public', query: RawQuery, now: number): Refusal | null {
-    const { quota, addresses, anonymousQuota, doors, explorerQuota, totals } = this.#options
+    const { quota, addresses, anonymousQuota, anonymousAccess, explorerQuota, totals } = this.#options
     this.charge = null
     this.isPage = false
     const row = this.#keyRow(exchange, query)
@@ -109,7 +109,7 @@ export class Admission {
     if (access === 'public') {
       return anonymousQuota === 0 ? null : this.#chargeAddress(exchange, anonymousQuota, now)
     }
-    if (row === NO_KEY && addresses !== null && isPageRead(exchange, doors, this.isDemo)) {
+    if (row === NO_KEY && addresses !== null && isAnonymousRead(exchange, anonymousAccess, this.isDemo)) {
       this.isPage = true
       totals.count('explorer_reads')
       return this.#chargeAddress(exchange, explorerQuota, now)
@@ -167,13 +167,13 @@ export class Admission {
    * calls leased of the key in a slot.
    */
   holder(clock: () => number, ask: (slot: number, hour: number) => void): Holder & { place: number } {
-    const { quota, addresses, doors, explorerQuota } = this.#options
+    const { quota, addresses, anonymousAccess, explorerQuota } = this.#options
     if (this.keyRow === -1) {
       const address = this.#address
       const take = (): number => addresses?.take(address, explorerQuota, clock(), 'page') ?? -1
       return {
         place: placeOfAddress(address),
-        isGood: () => doors !== 'demo' || this.isDemo,
+        isGood: () => anonymousAccess !== 'demo' || this.isDemo,
         pay: () => (take() >= 0 ? 'paid' : 'refused'),
       }
     }

@@ -47,7 +47,7 @@ export function pathWithoutSocket(view: View, clock: () => number): RequestPath 
       addresses: null,
       proxies: new TrustedProxies([]),
       anonymousQuota: 0,
-      doors: 'keyed',
+      anonymousAccess: 'keyed',
       explorerQuota: 1,
       answerCache: 0,
       settingsTag: '',

@@ -1,7 +1,7 @@
 /** Settings of a server. */
 import { availableParallelism } from 'node:os'
 import { MAX_QUOTA } from '../../access/key-records.ts'
-import { EXPLORER_CHOICES, type ExplorerChoice } from '../../access/page-reads.ts'
+import { EXPLORER_CHOICES, type ExplorerChoice } from '../../access/anonymous-access.ts'
 import { TrustedProxies } from '../../access/trusted-proxies.ts'
 import { parseAddress, type RedisAddress } from '../../redis/address.ts'
 import { ACCESS_LOG_SETTINGS, LOG_SETTINGS } from './logs.ts'

@@ -18,9 +18,9 @@ import { parseAddress } from './address.ts'
  * Whose pages may read without a key: those of every visitor, of every visitor as long as the data served are
  * a demo, of visitors that no proxy speaks for, or of nobody.
  */
-export type Doors = 'open' | 'demo' | 'direct' | 'keyed'
+export type AnonymousAccess = 'open' | 'demo' | 'direct' | 'keyed'
 
-/** What the operator says. `auto` is for `doorsOf` to decide. */
+/** What the operator says. `auto` is for `anonymousAccessOf` to decide. */
 export const EXPLORER_CHOICES = ['auto', 'open', 'keyed'] as const
 export type ExplorerChoice = (typeof EXPLORER_CHOICES)[number]
 
@@ -31,10 +31,10 @@ const IPV4_MAPPED = 0xffff
  * What `auto` is: open for the demo, whose data are nobody's secret; on a loopback address open for whoever
  * sits at the machine, and not for what a proxy there forwards from elsewhere; keyed in all other cases.
  */
-export function doorsOf(
+export function anonymousAccessOf(
   choice: ExplorerChoice,
   { host, isDemo, hasProxies }: { host: string; isDemo: boolean; hasProxies: boolean },
-): Doors {
+): AnonymousAccess {
   if (choice !== 'auto') return choice
   if (isDemo) return 'demo'
   return isLoopback(host) && !hasProxies ? 'direct' : 'keyed'
@@ -58,13 +58,17 @@ export function isLoopback(host: string): boolean {
  *
  * @param isDemo whether the data served are a demo
  */
-export function isPageRead(exchange: Exchange, doors: Doors, isDemo: boolean): boolean {
-  if (doors === 'keyed' || (doors === 'demo' && !isDemo)) return false
+export function isAnonymousRead(
+  exchange: Exchange,
+  anonymousAccess: AnonymousAccess,
+  isDemo: boolean,
+): boolean {
+  if (anonymousAccess === 'keyed' || (anonymousAccess === 'demo' && !isDemo)) return false
   // All lines of a header, so that two of them do not pass for one.
   if (exchange.headerValues(SEC_FETCH_SITE) !== 'same-origin') return false
   const mode = exchange.headerValues(SEC_FETCH_MODE)
   if (mode !== 'cors' && mode !== 'same-origin') return false
   if (exchange.headerValues(SEC_FETCH_DEST) !== 'empty') return false
-  if (doors !== 'direct') return true
+  if (anonymousAccess !== 'direct') return true
   return exchange.headerValues(X_FORWARDED_FOR) === '' && exchange.headerValues(FORWARDED) === ''
 }

@@ -1,6 +1,6 @@
 /**
  * The open explorer is no free API: what a script gets without the headers of a browser, with forged ones,
- * with a key, and how much an address may take in an hour, on both engines. `test/explorer/doors.test.ts`
+ * with a key, and how much an address may take in an hour, on both engines. `test/explorer/anonymous-access.test.ts`
  * asks with a real browser.
  */
 import assert from 'node:assert/strict'
@@ -133,7 +133,7 @@ test('The open explorer', { timeout: 600_000 }, async (outer) => {
     'counts a visitor behind a trusted proxy by the address that the proxy names.',
     async (t) => {
       const asked = new AskedPath(await viewOf(await snapshots(t)), {
-        doors: 'open',
+        anonymousAccess: 'open',
         explorerQuota: 2,
         addresses: new AddressCounters(AddressCounters.allocate()),
         proxies: new TrustedProxies(['192.0.2.1']),

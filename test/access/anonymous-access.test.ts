@@ -4,7 +4,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AddressCounters } from '../../src/access/address-counters.ts'
-import { doorsOf, isLoopback, isPageRead, type Doors } from '../../src/access/page-reads.ts'
+import {
+  anonymousAccessOf,
+  isLoopback,
+  isAnonymousRead,
+  type AnonymousAccess,
+} from '../../src/access/anonymous-access.ts'
 import { KeyRing } from '../../src/access/key-ring.ts'
 import { QuotaCounters } from '../../src/access/quota.ts'
 import { TrustedProxies } from '../../src/access/trusted-proxies.ts'
@@ -31,9 +36,9 @@ test('Loopback addresses are those that only the machine itself reaches.', () =>
   }
 })
 
-test('By default the doors are open for the demo, and on loopback for whoever asks directly.', () => {
+test('By default anonymous access is open for the demo, and on loopback for whoever asks directly.', () => {
   const local = { host: '127.0.0.1', isDemo: false, hasProxies: false }
-  const cases: [Parameters<typeof doorsOf>, Doors][] = [
+  const cases: [Parameters<typeof anonymousAccessOf>, AnonymousAccess][] = [
     [['auto', local], 'direct'],
     [['auto', { ...local, host: '::1' }], 'direct'],
     [['auto', { ...local, hasProxies: true }], 'keyed'],
@@ -43,7 +48,8 @@ test('By default the doors are open for the demo, and on loopback for whoever as
     [['keyed', { ...local, isDemo: true }], 'keyed'],
     [['open', { ...local, host: '0.0.0.0', hasProxies: true }], 'open'],
   ]
-  for (const [given, expected] of cases) assert.equal(doorsOf(...given), expected, JSON.stringify(given))
+  for (const [given, expected] of cases)
+    assert.equal(anonymousAccessOf(...given), expected, JSON.stringify(given))
 })
 
 const OWN = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
@@ -53,8 +59,8 @@ const asked = (headers: { readonly [name: string]: string }): Exchange => {
   return { header, headerValues: header } as unknown as Exchange
 }
 
-test('Only what a page fetches from its own origin is its own, and nothing that a proxy forwards to direct doors.', () => {
-  const cases: [string, { readonly [name: string]: string }, readonly Doors[]][] = [
+test('Only what a page fetches from its own origin is its own, and nothing that a proxy forwards where it is direct.', () => {
+  const cases: [string, { readonly [name: string]: string }, readonly AnonymousAccess[]][] = [
     ['fetch of the page', OWN, ['open', 'direct']],
     ['fetch with mode same-origin', { ...OWN, 'sec-fetch-mode': 'same-origin' }, ['open', 'direct']],
     ['a script', {}, []],
@@ -71,12 +77,12 @@ test('Only what a page fetches from its own origin is its own, and nothing that 
     ['through a proxy that says Forwarded', { ...OWN, forwarded: 'for=192.0.2.1' }, ['open']],
   ]
   for (const [what, headers, expected] of cases) {
-    const letIn = (isDemo: boolean): Doors[] =>
-      (['open', 'direct', 'keyed', 'demo'] as const).filter((doors) =>
-        isPageRead(asked(headers), doors, isDemo),
+    const letIn = (isDemo: boolean): AnonymousAccess[] =>
+      (['open', 'direct', 'keyed', 'demo'] as const).filter((anonymousAccess) =>
+        isAnonymousRead(asked(headers), anonymousAccess, isDemo),
       )
     assert.deepEqual(letIn(false), expected, what)
-    // Doors for the demo are open as long as there is nothing but the demo.
+    // Access for the demo is open as long as there is nothing but the demo.
     const isOpen = expected.includes('open')
     assert.deepEqual(letIn(true), [...expected, ...(isOpen ? (['demo'] as const) : [])], what)
   }
@@ -105,7 +111,7 @@ test('A long answer costs a page as many reads as it costs a key calls, all of t
       addresses: new AddressCounters(AddressCounters.allocate()),
       proxies: new TrustedProxies([]),
       anonymousQuota: 0,
-      doors: 'open',
+      anonymousAccess: 'open',
       explorerQuota: 10,
       totals: new Totals(Totals.allocate(1), 0),
     },
