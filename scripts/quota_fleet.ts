@@ -55,11 +55,16 @@ export interface Run {
 interface RunRecord {
   counts: Counts
   took: number[]
+  /** When the first refusal came. */
+  refusedAt: number
 }
 
 interface Counts {
   admitted: number
-  /** Admitted before the first answer that refused, be it for a second. */
+  /**
+   * Admitted of the calls that began before any was refused, be it for a second. Answers of several servers may
+   * come in another order than they were made in.
+   */
   beforeRefusal: number
   /** Refused until the end of the hour. */
   refused: number
@@ -175,7 +180,7 @@ export class QuotaFleet {
     const key = await this.newKey(quota)
     const before = await this.statuses()
     const counts = { admitted: 0, beforeRefusal: 0, refused: 0, putOff: 0, unavailable: 0, failed: 0 }
-    const record: RunRecord = { counts, took: [] }
+    const record: RunRecord = { counts, took: [], refusedAt: Infinity }
     const calls: Promise<void>[] = []
     const pending = [...events]
     const from = performance.now()
@@ -228,10 +233,11 @@ export class QuotaFleet {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const from = performance.now()
       const { status, wait } = await this.#call(choose().port, key)
+      if (status === 429) record.refusedAt = Math.min(record.refusedAt, performance.now())
       record.took.push(performance.now() - from)
       if (status === 200) {
         counts.admitted++
-        if (counts.refused + counts.putOff === 0) counts.beforeRefusal++
+        if (from < record.refusedAt) counts.beforeRefusal++
       } else if (status === 503) counts.unavailable++
       else if (status !== 429) counts.failed++
       else if (wait !== '1') {
