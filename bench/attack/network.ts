@@ -13,7 +13,13 @@ import { readConfiguration } from '../../src/sources/configuration.ts'
 import { Tally, type Attack, type Finding } from './attack.ts'
 
 /** Of the fetching; ten times shorter than in service, so that a run takes a minute. */
-const TIMEOUTS = { connect: 1, headers: 3, body: 3, whole: 10 }
+const LIMITS = {
+  connectMs: 1000,
+  answerMs: 3000,
+  stallMs: 3000,
+  slowestBytesPerSecond: 0,
+  wholeMs: 10_000,
+}
 /** All sources are fetched side by side, each with a few attempts. */
 const FETCH_LIMIT_S = 60
 /** MB that this process may grow by. */
@@ -158,7 +164,7 @@ async function fetchAll(): Promise<Finding> {
       clock: () => Date.now() / 1000,
       random: Math.random,
       report: { progress: () => {}, line: () => {} },
-      timeouts: TIMEOUTS,
+      limits: LIMITS,
     })
     clearInterval(timer)
     const seconds = (performance.now() - began) / 1000

@@ -13,7 +13,7 @@ import {
   type HostLimits,
 } from '../sources/configuration.ts'
 import { literalAddress } from '../store/allowed-addresses.ts'
-import { RequestFault, WebClient, withAttempts } from '../store/web-request.ts'
+import { RequestFault, WebClient, withAttempts, type RequestLimits } from '../store/web-request.ts'
 import { errorCode, isSystemFault } from '../system/file-faults.ts'
 import { makeFolder } from '../system/files.ts'
 import { LockError, lockInTurn, type Lock } from '../system/lock.ts'
@@ -33,18 +33,20 @@ const MAX_UNANSWERED = 3
 /** Failures of one source that are listed one by one. */
 const FAILURES_SHOWN = 50
 
-/** Time limits, in seconds. */
-export interface FetchTimeouts {
-  connect: number
-  /** From the request to the answer's headers. */
-  headers: number
-  /** Between two pieces of the body. */
-  body: number
+/** Times in milliseconds. */
+export interface FetchLimits extends RequestLimits {
   /** For one file, all attempts together. */
-  whole: number
+  wholeMs: number
 }
 
-const DEFAULT_TIMEOUTS: FetchTimeouts = { connect: 10, headers: 30, body: 30, whole: 600 }
+/** A network may be as slow as it likes, within the limit of the whole. */
+const DEFAULT_LIMITS: FetchLimits = {
+  connectMs: 10_000,
+  answerMs: 30_000,
+  stallMs: 30_000,
+  slowestBytesPerSecond: 0,
+  wholeMs: 600_000,
+}
 
 export interface FetchContext {
   /** Epoch seconds. */
@@ -53,7 +55,7 @@ export interface FetchContext {
   random: () => number
   /** Takes how far the work is, and what must not be lost. */
   report: { progress(message: string): void; line(message: string): void }
-  timeouts?: FetchTimeouts
+  limits?: FetchLimits
   /** Waits so many milliseconds before another attempt; for tests. */
   pause?: (ms: number) => Promise<void>
 }
@@ -89,13 +91,7 @@ export async function fetchSources(
   configuration: Configuration,
   context: FetchContext,
 ): Promise<FetchOutcome[]> {
-  const { connect, headers, body } = context.timeouts ?? DEFAULT_TIMEOUTS
-  const limits = {
-    connectMs: connect * 1000,
-    answerMs: headers * 1000,
-    stallMs: body * 1000,
-    slowestBytesPerSecond: 0,
-  }
+  const { limits = DEFAULT_LIMITS } = context
   // A connection of the one is never used again by the other.
   const anywhere = new WebClient(limits)
   const toPublic = new WebClient(limits, { onlyPublic: true })
@@ -283,8 +279,8 @@ async function fetchFile(
   try {
     makeFolder(dirname(path))
     const result = await host.run(ofSource, async () => {
-      const { whole } = context.timeouts ?? DEFAULT_TIMEOUTS
-      const limit = timeLimit(whole, `not done within ${whole} s, all attempts together`, true)
+      const seconds = (context.limits ?? DEFAULT_LIMITS).wholeMs / 1000
+      const limit = timeLimit(seconds, `not done within ${seconds} s, all attempts together`, true)
       const signal = AbortSignal.any([limit.signal, ofSource])
       const { headers, query } = file.download
       const wanted = { url, path, content, maxBytes, headers, query, validators: entry, clientOf }

@@ -8,7 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { MirrorFigures } from '../metrics/figures.ts'
-import { timestampText } from '../sea/time.ts'
+import { ageText, timestampText } from '../sea/time.ts'
 import type { PartEntry } from '../snapshot/format.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import type { ReadableStore } from '../store/store.ts'
@@ -354,15 +354,4 @@ export class Mirror {
 
 function textOf(time: number | null): string | null {
   return time === null ? null : timestampText(Math.floor(time))
-}
-
-/** A length of time in its largest unit. */
-function ageText(seconds: number): string {
-  const units: [number, string][] = [
-    [86_400, 'days'],
-    [3600, 'hours'],
-    [60, 'minutes'],
-  ]
-  const [length, unit] = units.find(([each]) => seconds >= 2 * each) ?? [1, 'seconds']
-  return `${Math.floor(seconds / length)} ${unit}`
 }

@@ -147,3 +147,15 @@ function anyTimestamp(text: string): ParsedTime | null {
   const epoch = time.local + time.fraction - (time.offset ?? 0)
   return epoch >= FIRST_TEXT && epoch < END_OF_TEXT ? { epoch, wholeDay: false } : null
 }
+
+const STEPS: readonly [seconds: number, unit: string][] = [
+  [86_400, 'days'],
+  [3600, 'hours'],
+  [60, 'minutes'],
+]
+
+/** A time that has passed, for people. */
+export function ageText(seconds: number): string {
+  const [size, unit] = STEPS.find(([step]) => seconds >= 2 * step) ?? [1, 'seconds']
+  return `${Math.round(seconds / size)} ${unit}`
+}

@@ -4,7 +4,7 @@
  *
  * Messages hold codes and fixed words only: an error's own message may quote what a server sent.
  */
-import { Agent as HttpAgent, type IncomingHttpHeaders } from 'node:http'
+import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -56,7 +56,7 @@ export class RequestFault extends Error {
 
 export interface WebAnswer {
   status: number
-  /** Names in lower case. A header that came more than once is left out, unless HTTP joins it. */
+  /** Names in lower case. Only `set-cookie`, which nobody reads, may be a list. */
   headers: { readonly [name: string]: string | undefined }
   /**
    * The bytes as they come, still compressed. Fails with a RequestFault where they stop coming, come too
@@ -125,7 +125,7 @@ export class WebClient {
       body.once('close', () => stream.destroy())
       // Such an answer has no body, and its connection can be used again.
       if (status === 304 || method === 'HEAD') body.resume()
-      return { status, headers: singleHeaders(received), body }
+      return { status, headers: received as WebAnswer['headers'], body }
     } catch (error) {
       stream.destroy()
       signal?.throwIfAborted()
@@ -171,12 +171,6 @@ export class WebClient {
     this.#agent.http.destroy()
     this.#agent.https.destroy()
   }
-}
-
-function singleHeaders(headers: IncomingHttpHeaders): WebAnswer['headers'] {
-  return Object.fromEntries(
-    Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  )
 }
 
 /** `Retry-After` where it is a number of seconds, else 0. */

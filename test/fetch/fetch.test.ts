@@ -12,7 +12,7 @@ import { temporaryFolder } from '../live.ts'
 import { FAULTS, startOrigin, type Fault, type Origin } from './origin.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
-const TIMEOUTS = { connect: 1, headers: 0.3, body: 0.3, whole: 5 }
+const LIMITS = { connectMs: 1000, answerMs: 300, stallMs: 300, slowestBytesPerSecond: 0, wholeMs: 5000 }
 
 interface Drill {
   folder: string
@@ -54,7 +54,7 @@ function drill(
         clock: () => now,
         random: () => 0.5,
         report: { progress: () => {}, line: () => {} },
-        timeouts: TIMEOUTS,
+        limits: LIMITS,
         pause: async (ms) => {
           waits.push(ms / 1000)
         },
@@ -112,6 +112,12 @@ const WRONG: { [name in keyof typeof FAULTS]: { reason: RegExp; attempts: number
   toFile: { reason: /^redirected to where it does not go$/, attempts: 1 },
   page: { reason: /^the answer is a web page$/, attempts: 1 },
   empty: { reason: /^the answer is empty$/, attempts: 1 },
+  closes: { reason: CUT, attempts: 4 },
+  endlessHeaders: { reason: /^the headers of the answer are too large \(4 attempts\)$/, attempts: 4 },
+  endlessChunks: { reason: /^has more than 5000 bytes$/, attempts: 1 },
+  brokenChunk: { reason: /does not answer in HTTP/, attempts: 4 },
+  cutOld: { reason: CUT, attempts: 4 },
+  toPrivate: { reason: /^leads to an address that is not public/, attempts: 1 },
   nonsense: { reason: /^127\.0\.0\.1:\d+ does not answer in HTTP; is it https:.*attempts\)$/, attempts: 4 },
 }
 

@@ -180,9 +180,15 @@ test(
         random: () => 0,
         report,
         // A server that says nothing is waited for this long; a good one has all the time it may need.
-        timeouts: isFaulty
-          ? { connect: 5, headers: 1, body: 1, whole: 5 }
-          : { connect: 30, headers: 30, body: 30, whole: 60 },
+        limits: isFaulty
+          ? { connectMs: 5000, answerMs: 1000, stallMs: 1000, slowestBytesPerSecond: 0, wholeMs: 5000 }
+          : {
+              connectMs: 30_000,
+              answerMs: 30_000,
+              stallMs: 30_000,
+              slowestBytesPerSecond: 0,
+              wholeMs: 60_000,
+            },
         pause: () => Promise.resolve(),
       })
       for (const outcome of outcomes) {

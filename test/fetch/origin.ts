@@ -94,6 +94,9 @@ const status =
     response.writeHead(code, { 'content-type': 'text/html', ...headers }).end('<html>no</html>')
   }
 
+/** Members of a gzip file stand one behind the other. */
+const MEGABYTE = gzipSync(Buffer.alloc(2 ** 20, 49))
+
 export const FAULTS = {
   notFound: status(404),
   broken: status(500),
@@ -130,7 +133,7 @@ export const FAULTS = {
   },
   /** A hundred megabytes in a hundred kilobytes. */
   bomb: (response) => {
-    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(100 * 2 ** 20, 49)))
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.concat(Array(100).fill(MEGABYTE)))
   },
   badGzip: (response, body) => {
     const packed = gzipSync(body)
@@ -156,5 +159,31 @@ export const FAULTS = {
   },
   nonsense: (response) => {
     response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n')
+  },
+  closes: (response) => {
+    response.socket?.destroy()
+  },
+  endlessHeaders: ({ socket }) => {
+    socket?.write('HTTP/1.1 200 OK\r\n')
+    const timer = setInterval(() => socket?.write(`X-Many: ${'x'.repeat(4000)}\r\n`), 5)
+    socket?.once('close', () => clearInterval(timer))
+  },
+  /** As fast as they are taken, nearly. */
+  endlessChunks: (response) => {
+    response.writeHead(200, {})
+    const timer = setInterval(() => response.write('1,2,3,4\n'.repeat(10_000)), 5)
+    response.once('close', () => clearInterval(timer))
+  },
+  brokenChunk: ({ socket }, body) => {
+    socket?.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+    socket?.end(`5\r\n${body.toString('latin1', 0, 5)}\r\nzz\r\n`)
+  },
+  /** HTTP/1.0, and half of what it says. */
+  cutOld: ({ socket }, body) => {
+    socket?.write(`HTTP/1.0 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`)
+    socket?.end(body.subarray(0, body.length >> 1))
+  },
+  toPrivate: (response) => {
+    response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end()
   },
 } satisfies { [name: string]: Fault }

@@ -42,15 +42,3 @@ export function sizeText(bytes: number): string {
   const value = bytes / 1024 ** power
   return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[power]}`
 }
-
-const STEPS: readonly [seconds: number, unit: string][] = [
-  [86_400, 'days'],
-  [3600, 'hours'],
-  [60, 'minutes'],
-]
-
-/** A time that has passed, for people. */
-export function ageText(seconds: number): string {
-  const [size, unit] = STEPS.find(([step]) => seconds >= 2 * step) ?? [1, 'seconds']
-  return `${Math.round(seconds / size)} ${unit}`
-}

@@ -10,10 +10,10 @@ import { DEFAULT_ADMIN_PORT } from '../../process/admin-port.ts'
 import { API_ADDRESS } from '../../process/server.ts'
 import type { ServeConfig } from '../../process/settings/serve.ts'
 import { isAddress } from '../../redis/address.ts'
-import { timestampText } from '../../sea/time.ts'
+import { ageText, timestampText } from '../../sea/time.ts'
 import { readManifest, verifyParts, type PublishedManifest } from '../../snapshot/read.ts'
 import { expectedFault } from '../faults.ts'
-import { advise, ageText, impossible, ok, reasonOf, sizeText, type Finding } from './finding.ts'
+import { advise, impossible, ok, reasonOf, sizeText, type Finding } from './finding.ts'
 
 /** Half-hourly feeds are at most this old while everything works. */
 const USUAL_AGE_S = 3 * 3600

@@ -1,6 +1,5 @@
 /** What the doctor asks of the sources that a build would read. */
 import { existsSync } from 'node:fs'
-import type { HostAnswer } from '../../fetch/reach.ts'
 import type { ConfigOf } from '../../process/settings/setting.ts'
 import type { RUN_SETTINGS } from '../build-settings.ts'
 import type { Configuration } from '../../sources/configuration.ts'
@@ -9,6 +8,9 @@ import { environment } from '../surroundings.ts'
 import { advise, impossible, ok, reasonOf, type Finding } from './finding.ts'
 
 type RunConfig = ConfigOf<typeof RUN_SETTINGS>
+
+/** A person waits for the answers. */
+const PATIENCE_MS = 8000
 
 export interface SourceFindings {
   findings: Finding[]
@@ -31,11 +33,13 @@ export async function sourceFindings({ source, config }: RunConfig): Promise<Sou
     findings.push(impossible('sources', reasonOf(error), 'mend the file; docs/sources.md documents it'))
     return { findings, clocks: [] }
   }
-  const { reachHosts } = await import('../../fetch/reach.ts')
-  const hosts = await reachHosts(configuration)
+  const { sources } = configuration
+  const urls = sources.flatMap(({ downloads }) => downloads.map(({ url }) => url.replaceAll(/[{}]/g, '')))
+  const origins = new Set(urls.map((url) => new URL(url).origin))
+  const hosts = await Promise.all([...origins].map((origin) => hostFinding(new URL(origin))))
   return {
-    findings: [...findings, ...folderFindings(configuration), ...hosts.map((each) => hostFinding(each))],
-    clocks: hosts.flatMap(({ host, time }) => (time === null ? [] : [{ whose: host, time }])),
+    findings: [...findings, ...folderFindings(configuration), ...hosts.map(({ finding }) => finding)],
+    clocks: hosts.flatMap(({ host: whose, time }) => (time === null ? [] : [{ whose, time }])),
   }
 }
 
@@ -73,11 +77,30 @@ function folderFindings({ sources }: Configuration): Finding[] {
   ]
 }
 
-function hostFinding({ host, outcome }: HostAnswer): Finding {
-  if ('status' in outcome) return ok('network', `${host} answers`)
-  return advise(
-    'network',
-    `${host} cannot be reached: ${outcome.fault}`,
-    'look at name resolution, firewall and proxy of this machine; its source is silent until then',
-  )
+/**
+ * Asks a host, which the operator wrote down, for the head of its first page: nothing is followed, and no key
+ * is sent. Its time is epoch seconds, null where it does not say.
+ */
+async function hostFinding(url: URL): Promise<{ finding: Finding; host: string; time: number | null }> {
+  const { RequestFault, WebClient } = await import('../../store/web-request.ts')
+  const { host } = url
+  const limits = { connectMs: PATIENCE_MS, answerMs: PATIENCE_MS, stallMs: PATIENCE_MS }
+  const client = new WebClient({ ...limits, slowestBytesPerSecond: 0 })
+  try {
+    const signal = AbortSignal.timeout(PATIENCE_MS)
+    const agent = { 'user-agent': 'groundswell doctor' }
+    const { headers } = await client.ask({ url, method: 'HEAD', headers: agent, signal })
+    const time = Date.parse(headers.date ?? '') / 1000
+    return { finding: ok('network', `${host} answers`), host, time: Number.isNaN(time) ? null : time }
+  } catch (error) {
+    const fault = error instanceof RequestFault ? error.message : `no answer within ${PATIENCE_MS / 1000} s`
+    const finding = advise(
+      'network',
+      `${host} cannot be reached: ${fault}`,
+      'look at name resolution, firewall and proxy of this machine; its source is silent until then',
+    )
+    return { finding, host, time: null }
+  } finally {
+    client.close()
+  }
 }
