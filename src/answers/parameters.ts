@@ -2,17 +2,6 @@
  * Kinds of parameters. An operation declares its parameters once, in its handler's file; parsing, errors,
  * canonical form and documentation come from that declaration. Rules: decisions, "Everywhere".
  */
-import {
-  feedBoolean,
-  feedBounds,
-  feedNumber,
-  feedNumbers,
-  feedPoint,
-  feedText,
-  feedTexts,
-  feedTime,
-} from './canonical.ts'
-import type { Digest } from './digest.ts'
 import type { Bounds } from '../sea/geo.ts'
 import type { ParsedTime } from '../sea/time.ts'
 import {
@@ -54,10 +43,8 @@ export interface Parameter<T> {
   readonly repeatable: boolean
   /** Other names under which it is accepted. */
   readonly aliases: readonly string[]
-  /** Reads the decoded value that stands in [from, to) of `text`. */
-  parse(text: string, from: number, to: number): T | Malformed
-  /** Adds `value` to a digest. */
-  feed(value: T, digest: Digest): void
+  /** Reads a decoded value. */
+  parse(text: string): T | Malformed
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a bag of parameters of any types
@@ -101,7 +88,7 @@ const BOUND = { type: 'number' }
 
 function declare<T>(
   options: Common & Declared<T>,
-  rest: Pick<Parameter<T>, 'allowed' | 'schema' | 'wire' | 'parse' | 'feed'> & { repeatable?: boolean },
+  rest: Pick<Parameter<T>, 'allowed' | 'schema' | 'wire' | 'parse'> & { repeatable?: boolean },
 ): Given<T> {
   return {
     description: options.description,
@@ -123,7 +110,6 @@ export function integer(options: Common & Limits & Declared<number>): Parameter<
     schema,
     wire: schema,
     parse: parseInteger,
-    feed: feedNumber,
   })
 }
 
@@ -136,7 +122,6 @@ export function number(options: Common & Limits & Declared<number>): Parameter<n
     schema,
     wire: schema,
     parse: parseNumber,
-    feed: feedNumber,
   })
 }
 
@@ -156,7 +141,6 @@ export function boolean(options: Common & { default: boolean }): Given<boolean> 
     schema: { type: 'boolean' },
     wire: { type: 'boolean' },
     parse: parseBoolean,
-    feed: feedBoolean,
   })
 }
 
@@ -183,12 +167,11 @@ export function text(options: TextOptions & Declared<string>): Parameter<string>
     schema,
     wire: { ...schema, pattern: pattern ?? WITHOUT_CONTROL_CHARACTERS },
     parse: options.trim === true ? parseTrimmed : parsePlain,
-    feed: feedText,
   })
 }
 
-function parseTrimmed(given: string, from: number, to: number): string | Malformed {
-  const value = parsePlain(given, from, to)
+function parseTrimmed(given: string): string | Malformed {
+  const value = parsePlain(given)
   return value === MALFORMED ? MALFORMED : value.trim()
 }
 
@@ -206,8 +189,7 @@ export function choice<const W extends string>(
     allowed: `one of ${values.join(', ')}`,
     schema,
     wire: schema,
-    parse: (given, from, to) => parseWord(values, given, from, to),
-    feed: feedText,
+    parse: (given) => parseWord(values, given),
   })
 }
 
@@ -217,7 +199,6 @@ export function timestamp(options: Common): Parameter<ParsedTime> {
     schema: { type: 'object' },
     wire: { type: 'string', anyOf: [{ format: 'date-time' }, { format: 'date' }] },
     parse: parseTime,
-    feed: feedTime,
   })
 }
 
@@ -230,7 +211,6 @@ export function date(options: Common & { required?: boolean }): Parameter<number
     schema: { type: 'number' },
     wire: { type: 'string', format: 'date' },
     parse: parseDay,
-    feed: feedNumber,
   })
 }
 
@@ -241,7 +221,6 @@ export function timeOfDay(options: Common & { required: true }): Given<number> {
     schema: { type: 'number' },
     wire: { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' },
     parse: parseTimeOfDay,
-    feed: feedNumber,
   })
 }
 
@@ -258,7 +237,6 @@ export function point(options: Common): Parameter<LatLng> {
     },
     wire: { type: 'string', pattern: `^${LATITUDE},${LONGITUDE}$` },
     parse: parsePoint,
-    feed: feedPoint,
   })
 }
 
@@ -278,7 +256,6 @@ export function bounds(options: Common): Parameter<Bounds> {
       },
     },
     parse: parseBounds,
-    feed: feedBounds,
   })
 }
 
@@ -291,7 +268,6 @@ export function integerList(options: Common & { required: true }): Given<number[
     wire,
     repeatable: true,
     parse: parseIntegers,
-    feed: feedNumbers,
   })
 }
 
@@ -307,7 +283,6 @@ export function textList(options: Common & { most: number; allowed: string }): P
     wire: { ...schema, items: { ...items, pattern: WITHOUT_CONTROL_CHARACTERS } },
     repeatable: true,
     parse: parseTexts,
-    feed: feedTexts,
   })
 }
 
@@ -326,8 +301,7 @@ export function wordSet(options: Common & { values: readonly string[]; needed?: 
       maxLength: MAX_WORDS_TEXT,
       pattern: needed === undefined ? `^${any}(,${any})*$` : `^(${any},)*${needed}(,${any})*$`,
     },
-    parse: (given, from, to) => parseWordSet(values, given, from, to),
-    feed: feedNumber,
+    parse: (given) => parseWordSet(values, given),
   })
 }
 
@@ -338,6 +312,5 @@ export function duration(options: Common): Parameter<number> {
     schema: { type: 'integer' },
     wire: { type: 'string', pattern: DURATION_PATTERN },
     parse: parseDuration,
-    feed: feedNumber,
   })
 }

@@ -52,5 +52,5 @@ function memberOf(record: JsonRecord, path: readonly string[]): unknown {
 }
 
 function epochOf(text: string | null | undefined): number {
-  return text == null ? NaN : (parseTimestamp(text, 0, text.length)?.epoch ?? NaN)
+  return text == null ? NaN : (parseTimestamp(text)?.epoch ?? NaN)
 }

@@ -1,12 +1,11 @@
 /**
- * Strict parsers of a parameter's decoded text. Each reads what stands in [from, to) of a longer text, in
- * place: cutting values out is most of what a query would cost. A parser answers `MALFORMED` where the text
- * is not of the parameter's form; ranges and lists are left to the schema.
+ * Strict parsers of a parameter's decoded text. A parser answers `MALFORMED` where the text is not of the
+ * parameter's form; ranges and lists are left to the schema.
  *
  * They are our own because lenient coercion takes `1e2`, ` 5` or `Infinity` for integers.
  */
 import type { Bounds } from '../sea/geo.ts'
-import { decimalAt, digitsAt, integerAt } from '../sea/numerals.ts'
+import { decimalOf, integerOf } from '../sea/numerals.ts'
 import { DAY, HOUR, MINUTE, parseDate, parseTimestamp, type ParsedTime } from '../sea/time.ts'
 
 /** The text is not of the parameter's form. */
@@ -22,12 +21,6 @@ export const WITHOUT_CONTROL_CHARACTERS = '^[^\\u0000-\\u001f\\u007f]*$'
 /** Longest JSON text of a box: four names and numbers of any useful length. */
 export const MAX_BOUNDS_TEXT = 400
 
-/** More digits than any number needs; the schema refuses what is out of range. */
-const MAX_DIGITS = 400
-
-/** Difference between a small letter of ASCII and its capital. */
-const LOWER_TO_UPPER = 0x20
-
 /** Longest list of words: each of them several times over. */
 export const MAX_WORDS_TEXT = 400
 
@@ -37,9 +30,8 @@ const SECONDS_OF: { readonly [letter: string]: number } = { '': 1, s: 1, m: MINU
 /** As a pattern of JSON Schema. */
 export const DURATION_PATTERN = '^[1-9][0-9]{0,8}[smhd]?$'
 
-const COLON = 0x3a
-const COMMA = 0x2c
-const MINUS = 0x2d
+const TIME_OF_DAY = /^([01][0-9]|2[0-3]):([0-5][0-9])$/
+const INTEGERS = /^[0-9]+(?:,[0-9]+)*$/
 
 /** Decimal degrees. */
 export interface LatLng {
@@ -47,12 +39,12 @@ export interface LatLng {
   lng: number
 }
 
-export function parseInteger(text: string, from: number, to: number): number | Malformed {
-  return numberOr(integerAt(text, from, to))
+export function parseInteger(text: string): number | Malformed {
+  return numberOr(integerOf(text))
 }
 
-export function parseNumber(text: string, from: number, to: number): number | Malformed {
-  return numberOr(decimalAt(text, from, to))
+export function parseNumber(text: string): number | Malformed {
+  return numberOr(decimalOf(text))
 }
 
 function numberOr(value: number): number | Malformed {
@@ -60,42 +52,19 @@ function numberOr(value: number): number | Malformed {
 }
 
 /** `true`, `false`, `1` or `0`, in any case. */
-export function parseBoolean(text: string, from: number, to: number): boolean | Malformed {
-  if (isLetters('true', text, from, to) || isWord('1', text, from, to)) return true
-  return isLetters('false', text, from, to) || isWord('0', text, from, to) ? false : MALFORMED
+export function parseBoolean(text: string): boolean | Malformed {
+  if (/^(?:true|1)$/i.test(text)) return true
+  return /^(?:false|0)$/i.test(text) ? false : MALFORMED
 }
 
-/** Whether `word` stands in [from, to). */
-export function isWord(word: string, text: string, from: number, to: number): boolean {
-  return word.length === to - from && text.startsWith(word, from)
-}
-
-/** Whether `letters`, lower case ASCII, stand in [from, to) in any case. */
-function isLetters(letters: string, text: string, from: number, to: number): boolean {
-  if (letters.length !== to - from) return false
-  for (let i = 0; i < letters.length; i++) {
-    const lower = letters.charCodeAt(i)
-    const found = text.charCodeAt(from + i)
-    if (found !== lower && found !== lower - LOWER_TO_UPPER) return false
-  }
-  return true
-}
-
-export function parsePlain(text: string, from: number, to: number): string | Malformed {
-  const value = text.slice(from, to)
-  return hasControlCharacter(value) ? MALFORMED : value
+export function parsePlain(text: string): string | Malformed {
+  return hasControlCharacter(text) ? MALFORMED : text
 }
 
 /** One of `words`; another short word comes back as it is, for the schema to refuse. */
-export function parseWord<W extends string>(
-  words: readonly W[],
-  text: string,
-  from: number,
-  to: number,
-): W | Malformed {
-  for (const word of words) if (isWord(word, text, from, to)) return word
-  const value = text.slice(from, to)
-  return hasControlCharacter(value) || value.length > MAX_TEXT ? MALFORMED : (value as W)
+export function parseWord<W extends string>(words: readonly W[], text: string): W | Malformed {
+  const isWord = (words as readonly string[]).includes(text)
+  return isWord || (!hasControlCharacter(text) && text.length <= MAX_TEXT) ? (text as W) : MALFORMED
 }
 
 function hasControlCharacter(value: string): boolean {
@@ -103,42 +72,31 @@ function hasControlCharacter(value: string): boolean {
   return /[\u0000-\u001f\u007f]/.test(value)
 }
 
-export function parseTime(text: string, from: number, to: number): ParsedTime | Malformed {
-  return parseTimestamp(text, from, to) ?? MALFORMED
+export function parseTime(text: string): ParsedTime | Malformed {
+  return parseTimestamp(text) ?? MALFORMED
 }
 
 /** `YYYY-MM-DD` as epoch seconds of the day's first second, UTC. */
-export function parseDay(text: string, from: number, to: number): number | Malformed {
-  return parseDate(text, from, to) ?? MALFORMED
+export function parseDay(text: string): number | Malformed {
+  return parseDate(text) ?? MALFORMED
 }
 
 /** `HH:MM` as seconds of the day. */
-export function parseTimeOfDay(text: string, from: number, to: number): number | Malformed {
-  const hour = digitsAt(text, from, 2)
-  const minute = digitsAt(text, from + 3, 2)
-  const isTime =
-    to - from === 5 &&
-    text.charCodeAt(from + 2) === COLON &&
-    hour >= 0 &&
-    hour < 24 &&
-    minute >= 0 &&
-    minute < 60
-  return isTime ? hour * HOUR + minute * MINUTE : MALFORMED
+export function parseTimeOfDay(text: string): number | Malformed {
+  const match = TIME_OF_DAY.exec(text)
+  return match === null ? MALFORMED : Number(match[1]) * HOUR + Number(match[2]) * MINUTE
 }
 
 /** `lat,lng`. */
-export function parsePoint(text: string, from: number, to: number): LatLng | Malformed {
-  const comma = text.indexOf(',', from)
-  if (comma === -1 || comma >= to) return MALFORMED
-  const lat = decimalAt(text, from, comma)
-  const lng = decimalAt(text, comma + 1, to)
-  return Number.isNaN(lat) || Number.isNaN(lng) ? MALFORMED : { lat, lng }
+export function parsePoint(text: string): LatLng | Malformed {
+  const [lat, lng = NaN, ...more] = text.split(',').map(decimalOf)
+  return Number.isNaN(lat) || Number.isNaN(lng) || more.length > 0 ? MALFORMED : { lat, lng }
 }
 
 /** A JSON object with the numbers `north`, `south`, `east` and `west`. */
-export function parseBounds(text: string, from: number, to: number): Bounds | Malformed {
-  if (to - from > MAX_BOUNDS_TEXT) return MALFORMED
-  const box = parseJsonObject(text.slice(from, to))
+export function parseBounds(text: string): Bounds | Malformed {
+  if (text.length > MAX_BOUNDS_TEXT) return MALFORMED
+  const box = parseJsonObject(text)
   if (box === null) return MALFORMED
   const { north, south, east, west } = box
   if (!isFiniteNumber(north) || !isFiniteNumber(south) || !isFiniteNumber(east) || !isFiniteNumber(west)) {
@@ -163,36 +121,20 @@ function parseJsonObject(value: string): { [key: string]: unknown } | null {
 }
 
 /** Integers that are not negative, separated by commas. */
-export function parseIntegers(text: string, from: number, to: number): number[] | Malformed {
-  const values: number[] = []
-  for (let at = from; at <= to;) {
-    let end = at
-    while (end < to && text.charCodeAt(end) !== COMMA) end++
-    const value = end - at > MAX_DIGITS ? NaN : integerAt(text, at, end)
-    // A sign is refused even before a zero.
-    if (!(value >= 0) || text.charCodeAt(at) === MINUS) return MALFORMED
-    values.push(value)
-    at = end + 1
-  }
-  return values
+export function parseIntegers(text: string): number[] | Malformed {
+  return INTEGERS.test(text) ? text.split(',').map(Number) : MALFORMED
 }
 
 /** Texts without control characters, separated by commas. */
-export function parseTexts(text: string, from: number, to: number): string[] | Malformed {
-  const value = text.slice(from, to)
-  return hasControlCharacter(value) ? MALFORMED : value.split(',')
+export function parseTexts(text: string): string[] | Malformed {
+  return hasControlCharacter(text) ? MALFORMED : text.split(',')
 }
 
 /** Some of `words`, separated by commas, as a number with a bit for each, the first word's the lowest. */
-export function parseWordSet(
-  words: readonly string[],
-  text: string,
-  from: number,
-  to: number,
-): number | Malformed {
-  if (to - from > MAX_WORDS_TEXT) return MALFORMED
+export function parseWordSet(words: readonly string[], text: string): number | Malformed {
+  if (text.length > MAX_WORDS_TEXT) return MALFORMED
   let set = 0
-  for (const word of text.slice(from, to).split(',')) {
+  for (const word of text.split(',')) {
     const index = words.indexOf(word)
     if (index === -1) return MALFORMED
     set |= 1 << index
@@ -201,7 +143,7 @@ export function parseWordSet(
 }
 
 /** `90`, `90s`, `15m`, `2h` or `7d` as seconds. */
-export function parseDuration(text: string, from: number, to: number): number | Malformed {
-  const match = DURATION.exec(text.slice(from, to))
+export function parseDuration(text: string): number | Malformed {
+  const match = DURATION.exec(text)
   return match === null ? MALFORMED : Number(match[1]) * SECONDS_OF[match[2]]
 }

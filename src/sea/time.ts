@@ -87,15 +87,15 @@ const TIMESTAMP_LENGTH = 20
 /**
  * Epoch seconds of midnight of the `YYYY-MM-DD` in [from, to), or null when the calendar has no such date.
  */
-export function parseDate(text: string, from = 0, to = text.length): number | null {
-  return to - from === DATE_LENGTH ? dateAt(text, from) : null
+export function parseDate(text: string): number | null {
+  return text.length === DATE_LENGTH ? dateAtStart(text) : null
 }
 
-function dateAt(text: string, from: number): number | null {
-  const year = digitsAt(text, from, 4)
-  const month = digitsAt(text, from + 5, 2)
-  const day = digitsAt(text, from + 8, 2)
-  if (text.charCodeAt(from + 4) !== DASH || text.charCodeAt(from + 7) !== DASH) return null
+function dateAtStart(text: string): number | null {
+  const year = digitsAt(text, 0, 4)
+  const month = digitsAt(text, 5, 2)
+  const day = digitsAt(text, 8, 2)
+  if (text.charCodeAt(4) !== DASH || text.charCodeAt(7) !== DASH) return null
   if (year < 0 || month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return null
   return daysFromCivil(year, month, day) * DAY
 }
@@ -108,29 +108,27 @@ const FIRST_TEXT = -62167219200
 const END_OF_TEXT = 253402300800
 
 /**
- * Reads the timestamp of a request in [from, to): ISO 8601 with `Z`, an offset or milliseconds, or a date
+ * Reads the timestamp of a request: ISO 8601 with `Z`, an offset or milliseconds, or a date
  * alone (decisions, "Times in requests"). Without `Z` or offset it is UTC, like every other time of this
  * service. Returns null when it is none, or when its offset leads out of the years 0000 to 9999.
  */
-export function parseTimestamp(text: string, from = 0, to = text.length): ParsedTime | null {
-  if (to - from === DATE_LENGTH) {
-    const date = dateAt(text, from)
+export function parseTimestamp(text: string): ParsedTime | null {
+  if (text.length === DATE_LENGTH) {
+    const date = dateAtStart(text)
     return date === null ? null : { epoch: date, wholeDay: true }
   }
   // What nearly all clients send, in a fifth of the time that the pattern takes.
-  if (to - from === TIMESTAMP_LENGTH && text.charCodeAt(to - 1) === Z && text.charCodeAt(from + 10) === T) {
-    return plainTimestampAt(text, from)
-  }
-  return anyTimestamp(text.slice(from, to))
+  const isPlain = text.length === TIMESTAMP_LENGTH && text.charCodeAt(19) === Z && text.charCodeAt(10) === T
+  return isPlain ? plainTimestamp(text) : anyTimestamp(text)
 }
 
 /** `2026-03-27T09:00:00Z`, but for the `T` and the `Z`. */
-function plainTimestampAt(text: string, from: number): ParsedTime | null {
-  const date = dateAt(text, from)
-  const hour = digitsAt(text, from + 11, 2)
-  const minute = digitsAt(text, from + 14, 2)
-  const second = digitsAt(text, from + 17, 2)
-  if (text.charCodeAt(from + 13) !== COLON || text.charCodeAt(from + 16) !== COLON) return null
+function plainTimestamp(text: string): ParsedTime | null {
+  const date = dateAtStart(text)
+  const hour = digitsAt(text, 11, 2)
+  const minute = digitsAt(text, 14, 2)
+  const second = digitsAt(text, 17, 2)
+  if (text.charCodeAt(13) !== COLON || text.charCodeAt(16) !== COLON) return null
   if (date === null || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59)
     return null
   return { epoch: date + hour * HOUR + minute * MINUTE + second, wholeDay: false }

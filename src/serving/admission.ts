@@ -213,7 +213,7 @@ export class Admission {
       const key = bearerKey(authorization)
       if (key !== '') return Math.max(BAD_KEY, this.#keys.find(key))
     }
-    if (query.length === 0) return NO_KEY
+    if (query.names.length === 0) return NO_KEY
     const key = query.get('api_key')
     if (key === '') return NO_KEY
     return key === null ? BAD_KEY : Math.max(BAD_KEY, this.#keys.find(key))

@@ -1,5 +1,5 @@
 /** Answers an admitted request: query → kept answer or handler → reply. */
-import { SEPARATOR } from '../answers/canonical.ts'
+import { Digest } from '../answers/digest.ts'
 import { ApiError } from '../answers/errors.ts'
 import {
   EXPENSIVE_BYTES,
@@ -9,6 +9,8 @@ import {
   type Operation,
   type View,
 } from '../answers/operation.ts'
+import { SEPARATOR } from '../answers/query.ts'
+import type { RawQuery } from '../answers/raw-query.ts'
 import { shapeKey, shapeOf, type Format, type Shape } from '../answers/shape.ts'
 import type { ParquetJob } from '../formats/parquet-job.ts'
 import { ACCEPT, ACCEPT_LANGUAGE, IF_NONE_MATCH, type Exchange } from '../http/exchange.ts'
@@ -29,6 +31,7 @@ interface Asked {
   readonly target: Target
   /** Decoded arguments of the path. */
   readonly path: readonly string[]
+  readonly raw: RawQuery
   readonly query: Parameters<Operation['answer']>[1]
   /** Epoch seconds. */
   readonly now: number
@@ -48,6 +51,7 @@ export class Answering {
   readonly #state: RequestState
   readonly #sender: Sender
   readonly #later: LaterRequests
+  readonly #digest = new Digest()
   /** By the formats of an operation. */
   readonly #formats = new Map<readonly Format[], Preference<Format>>()
 
@@ -58,23 +62,25 @@ export class Answering {
   }
 
   /** @throws ApiError */
-  answer(exchange: Exchange, view: View, { target, path }: Route<Target>, now: number): void {
+  answer(
+    exchange: Exchange,
+    view: View,
+    { target, path, raw }: Route<Target> & { raw: RawQuery },
+    now: number,
+  ): void {
     const state = this.#state
-    const { raw } = state
     const { operation, reader } = target
     const { cache, isPinned } = state.served
-    const digest = state.digest.begin(target.index)
-    const shape = this.#shapeOf(exchange, operation)
-    const query = reader.read(raw, digest)
-    for (let i = 0; i < path.length; i++) digest.text(path[i])
+    const shape = this.#shapeOf(exchange, operation, raw)
+    const query = reader.read(raw)
     const language = languageOf(operation, query, exchange)
-    if (operation.language === true) digest.text(language)
     const minute = operation.perMinute === true && query.time === undefined ? Math.floor(now / MINUTE) : 0
-    if (minute !== 0) digest.number(minute)
     const isPaged = shape !== null && (raw.get('page') !== '' || raw.get('per_page') !== '')
-    const form = shape === null ? '' : `${shapeKey(shape)}|${isPaged ? 'p' : ''}`
-    if (shape !== null) digest.text(form)
-    const { low, high } = digest
+    let canonical = operation.name
+    for (let i = 0; i < path.length; i++) canonical += SEPARATOR + path[i]
+    canonical += SEPARATOR + reader.canonical(query) + minute + SEPARATOR + language
+    if (shape !== null) canonical += SEPARATOR + shapeKey(shape) + (isPaged ? '|p' : '')
+    const { low, high } = this.#digest.of(canonical)
     const format = shape?.format ?? 'json'
     // Whoever names the tag of this very request had its answer: it need not be made. Where heads have links,
     // they come of making it.
@@ -82,12 +88,8 @@ export class Answering {
       state.describe(operation, low, high, minute, '')
       if (this.#sender.sendNotModifiedUnmade(exchange)) return
     }
-    const asked: Asked = { target, path, query, now, language }
-    let canonical = ''
+    const asked: Asked = { target, path, raw, query, now, language }
     if (!cache.isOff) {
-      canonical = operation.name
-      for (let i = 0; i < path.length; i++) canonical += SEPARATOR + path[i]
-      canonical += SEPARATOR + reader.canonical(query) + minute + SEPARATOR + language + SEPARATOR + form
       // Links repeat the words of the query.
       const hasLinks = (isPinned || shape !== null) && 'page' in operation.parameters
       if (hasLinks) canonical += SEPARATOR + reader.given(raw)
@@ -133,8 +135,8 @@ export class Answering {
 
   /** The usual JSON. @throws ApiError */
   #json(view: View, asked: Asked): Made {
-    const { target, path, query, now, language } = asked
-    const { served, second, options, raw } = this.#state
+    const { target, path, raw, query, now, language } = asked
+    const { served, second, options } = this.#state
     const { pin } = served
     const { writer } = view.fragments
     let begun = beginAnswer(view, target.operation, query, path, now, language)
@@ -176,9 +178,9 @@ export class Answering {
    * has more time. @throws ApiError
    */
   #shaped(view: View, asked: Asked, shape: Shape, isPaged: boolean): Made {
-    const { target, path, query, now, language } = asked
+    const { target, path, raw, query, now, language } = asked
     const { operation, reader } = target
-    const { raw, served, second, options } = this.#state
+    const { served, second, options } = this.#state
     const isWhole = shape.format !== 'json' && !isPaged
     const request = { view, query, path, now, language, isWhole }
     const { body, rows, microseconds, headers } = shapedAnswer(
@@ -199,8 +201,7 @@ export class Answering {
   }
 
   /** The shape that a request asks for, null for the usual JSON. @throws ApiError 400 */
-  #shapeOf(exchange: Exchange, { tables, parameters }: Operation): Shape | null {
-    const { raw } = this.#state
+  #shapeOf(exchange: Exchange, { tables, parameters }: Operation, raw: RawQuery): Shape | null {
     if (!raw.mayShape && (tables === undefined || hasUsualAccept(exchange))) return null
     return shapeOf(tables, 'include' in parameters, raw, (formats) => {
       let preference = this.#formats.get(formats)

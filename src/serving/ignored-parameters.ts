@@ -3,6 +3,7 @@
  * our own are repeated, never any other text of a request.
  */
 import type { Declared } from '../answers/operation.ts'
+import { namesOf } from '../answers/query.ts'
 import type { RawQuery } from '../answers/raw-query.ts'
 
 /** What clients write for parameters of ours, and parameters of other services of this kind. */
@@ -29,11 +30,7 @@ export function ignorableNames(
   operations: readonly (Declared & { readonly isStream?: boolean })[],
 ): ReadonlySet<string>[] {
   const own = operations.map(({ parameters }) =>
-    Object.entries(parameters).flatMap(([name, { aliases, repeatable }]) => [
-      name,
-      ...aliases,
-      ...(repeatable ? [`${name}[]`] : []),
-    ]),
+    Object.entries(parameters).flatMap(([name, parameter]) => namesOf(name, parameter)),
   )
   const listed = [...own.flat(), ...OF_SHAPES, ...USUAL_MISTAKES.split(' ')].filter(
     (name) => name.length <= LONGEST_NAME,
@@ -46,12 +43,7 @@ export function ignorableNames(
 
 /** The header line, begun by CRLF; '' where a query gives none of the names. */
 export function ignoredHeader(query: RawQuery, names: ReadonlySet<string>): string {
-  let found: string[] | null = null
-  for (let i = 0; i < query.length; i++) {
-    const name = query.name(i)
-    if (name === null || !names.has(name) || query.valueFrom(i) === query.valueTo(i)) continue
-    found ??= []
-    if (found.length < MOST_NAMED && !found.includes(name)) found.push(name)
-  }
-  return found === null ? '' : `\r\nX-Ignored-Parameters: ${found.join(', ')}`
+  const found = query.names.filter((name) => names.has(name))
+  if (found.length === 0) return ''
+  return `\r\nX-Ignored-Parameters: ${[...new Set(found)].slice(0, MOST_NAMED).join(', ')}`
 }

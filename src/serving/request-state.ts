@@ -3,11 +3,9 @@
  * answered from, and what its head says. One object serves all, since one request is answered at a time.
  */
 import type { KeyRing } from '../access/key-ring.ts'
-import { Digest } from '../answers/digest.ts'
 import type { Declared, Operation, StreamOperation, View } from '../answers/operation.ts'
 import { snapshotGone, snapshotId } from '../answers/pins.ts'
 import type { QueryReader } from '../answers/query.ts'
-import { RawQuery } from '../answers/raw-query.ts'
 import { MINUTE } from '../sea/time.ts'
 import { Admission, type AdmissionOptions } from './admission.ts'
 import { TAIL_BYTES, tailAt } from './envelope.ts'
@@ -66,8 +64,6 @@ export interface Target {
 
 export class RequestState {
   readonly options: RequestPathOptions
-  readonly raw = new RawQuery()
-  readonly digest = new Digest()
   readonly admission: Admission
   readonly held: HeldViews
   current: ServedSnapshot

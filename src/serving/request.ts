@@ -10,6 +10,7 @@ import type { KeyRing } from '../access/key-ring.ts'
 import { ApiError } from '../answers/errors.ts'
 import type { Declared, View } from '../answers/operation.ts'
 import { readerOf } from '../answers/query.ts'
+import { RawQuery } from '../answers/raw-query.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { OTHER_ROUTES } from '../metrics/requests.ts'
 import { Router } from '../routes.ts'
@@ -118,8 +119,8 @@ export class RequestPath {
     }
     const { target, path: args } = route
     exchange.route = target.index
-    state.raw.split(query)
-    state.fields.ignored = ignoredHeader(state.raw, target.ignorable)
+    const raw = new RawQuery(query)
+    state.fields.ignored = ignoredHeader(raw, target.ignorable)
     if (served.view === null) {
       sendError(exchange, 'service_unavailable', 'No snapshot is loaded yet', now, {
         headers: `\r\nRetry-After: ${NO_SNAPSHOT_RETRY_SECONDS}${state.fields.ignored}`,
@@ -127,26 +128,26 @@ export class RequestPath {
       return
     }
     const operation = target.operation ?? target.stream
-    if (!this.#admit(exchange, operation, now)) return
+    if (!this.#admit(exchange, operation, raw, now)) return
     try {
-      const pin = state.raw.get('snapshot')
+      const pin = raw.get('snapshot')
       if (target.operation === null) {
         if (pin !== '') throw new ApiError('bad_request', NOT_PINNED, { parameter: 'snapshot' })
-        beginStream(state, exchange, state.served.view!, target, now)
+        beginStream(state, exchange, state.served.view!, { target, raw }, now)
         return
       }
       if (pin !== '') state.pin(pin)
-      this.#answering.answer(exchange, state.served.view!, { target, path: args }, now)
+      this.#answering.answer(exchange, state.served.view!, { target, path: args, raw }, now)
     } catch (error) {
       this.#refuse(exchange, error, operation, now)
     }
   }
 
   /** Key and quota. False when the request was answered with a refusal, or waits. */
-  #admit(exchange: Exchange, operation: Declared, now: number): boolean {
+  #admit(exchange: Exchange, operation: Declared, raw: RawQuery, now: number): boolean {
     const state = this.#state
     const { admission, fields } = state
-    const refusal = admission.admit(exchange, operation.access, state.raw, now)
+    const refusal = admission.admit(exchange, operation.access, raw, now)
     exchange.keyRow = admission.keyRow
     fields.charge = admission.charge
     fields.personal = admission.isPersonal
@@ -200,11 +201,11 @@ function beginStream(
   state: RequestState,
   exchange: Exchange,
   view: View,
-  { stream, reader, index }: StreamTarget,
+  { target: { stream, reader }, raw }: { target: StreamTarget; raw: RawQuery },
   now: number,
 ): void {
   const { clock, leases, stream: streaming } = state.options
-  const buoys = stream.buoys(view, reader.read(state.raw, state.digest.begin(index)))
+  const buoys = stream.buoys(view, reader.read(raw))
   const holder = state.admission.holder(clock, (slot, hour) => leases?.ask(slot, hour, 1))
   const headers = state.commonHeaders(stream)
   const head = streamHead(callersRequestId(exchange), headers)

@@ -119,7 +119,7 @@ test('A long answer costs a page as many reads as it costs a key calls, all of t
   )
   const exchange = { ...asked(OWN), address: () => '192.0.2.1' }
   const admit = (): number | undefined => {
-    assert.equal(admission.admit(exchange, 'keyed', new RawQuery(), now), null)
+    assert.equal(admission.admit(exchange, 'keyed', new RawQuery(''), now), null)
     return admission.charge?.remaining
   }
   assert.equal(admit(), 9)
