@@ -1,5 +1,4 @@
 /** Numbers by a few digits at a time, and compass points, as text. */
-import { sharedOnce } from '../system/thread-memory.ts'
 import { TextTable, padded } from './literals.ts'
 
 const COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
@@ -27,14 +26,7 @@ const TWO_HEX = Uint16Array.from(
   { length: 256 },
   (_, n) => fourCharacters(n.toString(16).padStart(4, '0')) >>> 16,
 )
-export const FOUR_HEX = new Uint32Array(
-  sharedOnce('four hexadecimal digits', 4 * 65536, (memory) => {
-    const table = new Uint32Array(memory)
-    for (let n = 0; n < table.length; n++) table[n] = fourHex(n)
-  }),
-)
-
-/** Four hexadecimal digits of 16 bits, out of the small table. */
+/** Four hexadecimal digits of 16 bits. */
 export function fourHex(value: number): number {
   return TWO_HEX[value >>> 8] | (TWO_HEX[value & 0xff] << 16)
 }

@@ -3,16 +3,16 @@
  * thousands of rows.
  */
 import { MEASURES, MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
-import { DAY, LAST_SECOND, MINUTE } from '../sea/time.ts'
+import { LAST_SECOND } from '../sea/time.ts'
 import type { JsonWriter } from './json.ts'
 import { Literal, TextTable, wordsOf } from './literals.ts'
 import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from './code-tables.ts'
-import { compassIndex, compassPoint, FOUR_DIGITS, FOUR_HEX, SHORT_INTEGERS } from './number-tables.ts'
+import { compassIndex, compassPoint, FOUR_DIGITS, fourHex, SHORT_INTEGERS } from './number-tables.ts'
 import { READING_ID_FACTOR } from './reading.ts'
 import { roundedEnergy } from './energy.ts'
 import type { ReadingCursor } from './reading-table.ts'
 import type { BulkWriter } from './table.ts'
-import { DATE_TAIL, MINUTE_TEXT, PLAIN_DATE_HEAD, SECOND_TEXT } from './time-tables.ts'
+import { writeTime } from './time-text.ts'
 
 /** More than a line without its beginning and end takes. */
 const LINE_BYTES = 160
@@ -80,10 +80,10 @@ function writeLines(
     view.setUint32(at + 6, FOUR_DIGITS[time - upper * 1e4], true)
     view.setUint8(at + 10, COMMA)
     // The times before 2106 have 32 bits: the first four of twelve hexadecimal digits are 0.
-    view.setUint32(at + 11, FOUR_HEX[0], true)
-    view.setUint32(at + 15, FOUR_HEX[time >>> 16], true)
+    view.setUint32(at + 11, fourHex(0), true)
+    view.setUint32(at + 15, fourHex(time >>> 16), true)
     view.setUint8(at + 19, DASH)
-    view.setUint32(at + 20, FOUR_HEX[time & 0xffff], true)
+    view.setUint32(at + 20, fourHex(time & 0xffff), true)
     view.setFloat64(at + 24, uuid1, true)
     view.setFloat64(at + 32, uuid2, true)
     view.setFloat64(at + 40, uuid3, true)
@@ -104,13 +104,7 @@ function writeLines(
       view.setFloat64(at, thousandths[periodCode], true)
       at += thousandthsLength[periodCode] + 1
     }
-    const day = (time / DAY) >>> 0
-    const second = time - day * DAY
-    const minute = (second / MINUTE) >>> 0
-    view.setFloat64(at, PLAIN_DATE_HEAD[day], true)
-    view.setFloat64(at + 7, DATE_TAIL[day], true)
-    view.setFloat64(at + 11, MINUTE_TEXT.words[minute], true)
-    view.setFloat64(at + 17, SECOND_TEXT.words[second - minute * MINUTE], true)
+    writeTime(view, at, time)
     view.setUint8(at + 20, COMMA)
     at += 21
     const temperature = temperatures[row & temperatureMask] & 0xffff

@@ -3,10 +3,8 @@ import type { JsonWriter } from '../answers/json.ts'
 import { Literal, type TextTable } from '../answers/literals.ts'
 import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../answers/code-tables.ts'
 import type { CodeColumn, Column } from '../answers/table.ts'
-import { DATE_TAIL, MINUTE_TEXT, PLAIN_DATE_HEAD, SECOND_TEXT } from '../answers/time-tables.ts'
 import { csvText } from '../bulk/csv.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
-import { DAY, LAST_SECOND, MINUTE, timestampText } from '../sea/time.ts'
 
 /** Writes the cell of a row, for which there is room: see `cellBytes`. Texts make room for themselves. */
 export type Cell = (writer: JsonWriter, row: number) => void
@@ -161,7 +159,7 @@ export function csvCell(column: Column): Cell {
     case 'time':
       return (writer, row) => {
         const epoch = column.epoch(row)
-        if (!Number.isNaN(epoch)) writePlainTime(writer, epoch)
+        if (!Number.isNaN(epoch)) writer.plainTime(epoch)
         writer.comma()
       }
     case 'text':
@@ -185,22 +183,4 @@ export function csvCell(column: Column): Cell {
         writer.comma()
       }
   }
-}
-
-/** `2026-03-27T09:00:00Z`, without quotes. */
-function writePlainTime(writer: JsonWriter, epoch: number): void {
-  if (epoch < 0 || epoch > LAST_SECOND) {
-    writer.text(timestampText(epoch))
-    return
-  }
-  const whole = epoch >>> 0
-  const day = (whole / DAY) >>> 0
-  const second = whole - day * DAY
-  const minute = (second / MINUTE) >>> 0
-  const { view, at } = writer
-  view.setFloat64(at, PLAIN_DATE_HEAD[day], true)
-  view.setFloat64(at + 7, DATE_TAIL[day], true)
-  view.setFloat64(at + 11, MINUTE_TEXT.words[minute], true)
-  view.setFloat64(at + 17, SECOND_TEXT.words[second - minute * MINUTE], true)
-  writer.at = at + 20
 }
