@@ -14,7 +14,7 @@ import {
 } from '../answers/changes.ts'
 import type { Dataset } from '../answers/dataset.ts'
 import type { JsonWriter } from '../answers/json.ts'
-import { ApiError } from '../answers/errors.ts'
+import { ApiError, snapshotGone } from '../answers/errors.ts'
 import { EXTRA_GROUPS, extraMeasures } from '../answers/measures.ts'
 import {
   EXPENSIVE_BYTES,
@@ -27,7 +27,6 @@ import {
   type View,
 } from '../answers/operation.ts'
 import { integer, text, wordSet } from '../answers/parameters.ts'
-import { snapshotGone } from '../answers/pins.ts'
 import { READING_BYTES } from '../answers/reading.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { finish, type Steps } from '../system/steps.ts'

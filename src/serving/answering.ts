@@ -1,5 +1,4 @@
 /** Answers an admitted request: query → kept answer or handler → reply. */
-import { Digest } from '../answers/digest.ts'
 import { ApiError } from '../answers/errors.ts'
 import {
   EXPENSIVE_BYTES,
@@ -20,6 +19,7 @@ import { MINUTE } from '../sea/time.ts'
 import { finish } from '../system/steps.ts'
 import { keptBytes, MOST_KEPT_BYTES, stepsOf, type LaterRequests } from './later-requests.ts'
 import { beginAnswer, endAnswer } from './envelope.ts'
+import { TagNumber } from './etag.ts'
 import { linkHeader } from './links.ts'
 import { Preference, preferredFormat, preferredLanguage } from './preferences.ts'
 import type { RequestState, Target } from './request-state.ts'
@@ -51,7 +51,7 @@ export class Answering {
   readonly #state: RequestState
   readonly #sender: Sender
   readonly #later: LaterRequests
-  readonly #digest = new Digest()
+  readonly #tag = new TagNumber()
   /** By the formats of an operation. */
   readonly #formats = new Map<readonly Format[], Preference<Format>>()
 
@@ -80,7 +80,7 @@ export class Answering {
     for (let i = 0; i < path.length; i++) canonical += SEPARATOR + path[i]
     canonical += SEPARATOR + reader.canonical(query) + minute + SEPARATOR + language
     if (shape !== null) canonical += SEPARATOR + shapeKey(shape) + (isPaged ? '|p' : '')
-    const { low, high } = this.#digest.of(canonical)
+    const { low, high } = this.#tag.of(canonical)
     const format = shape?.format ?? 'json'
     // Whoever names the tag of this very request had its answer: it need not be made. Where heads have links,
     // they come of making it.

@@ -4,7 +4,7 @@
  */
 import type { KeyRing } from '../access/key-ring.ts'
 import type { Declared, Operation, StreamOperation, View } from '../answers/operation.ts'
-import { snapshotGone, snapshotId } from '../answers/pins.ts'
+import { snapshotGone, snapshotId } from '../answers/errors.ts'
 import type { QueryReader } from '../answers/query.ts'
 import { MINUTE } from '../sea/time.ts'
 import { Admission, type AdmissionOptions } from './admission.ts'
@@ -13,7 +13,7 @@ import type { EventStreams } from './event-streams.ts'
 import type { LaterAnswers } from './later-answers.ts'
 import type { LeaseWaits } from './lease-waits.ts'
 import type { ParquetAnswers } from './parquet-answers.ts'
-import { rateHeaders, varyOf, varyOfPage, VARY_BY_KEY, type HeadFields } from './reply.ts'
+import { rateHeaders, varyOf, VARY_BY_KEY, type HeadFields } from './reply.ts'
 import { HeldViews, type ServedOptions, type ServedSnapshot } from './served.ts'
 import type { Site } from './site.ts'
 
@@ -131,7 +131,7 @@ export class RequestState {
     const lifetime = this.served.isPinned ? this.#pinnedLifetime() : this.lifetime
     fields.low = low
     fields.high = high
-    fields.vary = this.admission.isPage ? varyOfPage(operation) : varyOf(operation)
+    fields.vary = varyOf(operation, this.admission.isPage)
     fields.link = link
     // An answer about this minute is wrong in the next.
     fields.lifetime = minute === 0 ? lifetime : Math.min(lifetime, MINUTE - (this.second % MINUTE))

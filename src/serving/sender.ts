@@ -3,7 +3,8 @@ import { ACCEPT_ENCODING, IF_NONE_MATCH, type Again, type Exchange } from '../ht
 import type { Format } from '../answers/shape.ts'
 import { ENCODINGS, type KeptAnswer } from './kept-answer.ts'
 import { Preference, preferredEncoding } from './preferences.ts'
-import { ANY_TAG, callersRequestId } from './reply.ts'
+import { ANY_TAG } from './etag.ts'
+import { callersRequestId } from './reply.ts'
 import type { RequestState } from './request-state.ts'
 
 /** A longer answer may have to be made again for a client that is slow to read it. */

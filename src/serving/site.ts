@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { Preference, preferredEncoding } from './preferences.ts'
 import { ACCEPT_ENCODING, IF_NONE_MATCH, KEPT, type Exchange } from '../http/exchange.ts'
-import { namesEtag } from './reply.ts'
+import { namesEtag } from './etag.ts'
 
 export interface StaticFile {
   /** Absolute and exact, as in `/docs`: no file stands for a folder. */

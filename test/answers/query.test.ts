@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
-import { Digest } from '../../src/answers/digest.ts'
+import { TagNumber } from '../../src/serving/etag.ts'
 import { ApiError } from '../../src/answers/errors.ts'
 import {
   boolean,
@@ -438,7 +438,7 @@ test('Two queries have one canonical form exactly when they ask for the same.', 
     },
     { requiredKeys: ['ids'] },
   )
-  const digest = new Digest()
+  const digest = new TagNumber()
   fc.assert(
     fc.property(small, small, fc.infiniteStream(fc.boolean()), (one, other, dice) => {
       const read = (values: {
