@@ -113,13 +113,18 @@ export class QueryReader<P extends Parameters> {
       .join('')
   }
 
-  /** One text for all queries that ask for the same: typed values in the order of declaration. */
+  /**
+   * One text for all queries that ask for the same: the typed values that are not the default, in the order of
+   * declaration.
+   */
   canonical(query: QueryOf<P>): string {
     let canonical = ''
     for (const name of this.#names) {
       const value: unknown = query[name]
-      if (value !== undefined) canonical += typeof value === 'object' ? JSON.stringify(value) : String(value)
-      canonical += SEPARATOR
+      if (value === this.#defaults[name]) continue
+      // Members of lists have no commas, and those of objects are numbers and booleans.
+      const text = typeof value === 'object' && value !== null ? Object.values(value).join() : String(value)
+      canonical += SEPARATOR + name + '=' + text
     }
     return canonical
   }

@@ -1,6 +1,6 @@
 /** Dates and times as text, a few digits a store. */
 import { FOUR_DIGITS } from './number-tables.ts'
-import { civilFromDays, DAY, HOUR, MINUTE } from '../sea/time.ts'
+import { civilFromDays, DAY, MINUTE } from '../sea/time.ts'
 
 const COLON = 0x3a
 const Z = 0x5a
@@ -9,7 +9,7 @@ const DASHES = 0x2d00002d
 const HOUR_FRAME = 0x3a000054
 
 /** Of the date that was written last: most times of an answer are of a few days. */
-let knownDay = NaN
+let knownDay = -1
 let yearWord = 0
 let monthWord = 0
 let dayWord = 0
@@ -27,20 +27,20 @@ function twoDigits(value: number): number {
   return FOUR_DIGITS[value] >>> 16
 }
 
-/** `2026-03-27T09:00:00Z`, 20 bytes, of whole epoch seconds within the years 1970 to 9999. */
+/** `2026-03-27T09:00:00Z`, 20 bytes, of whole epoch seconds from 0 to 2^32 − 1. */
 export function writeTime(view: DataView, at: number, epoch: number): void {
-  const day = Math.floor(epoch / DAY)
+  const day = (epoch / DAY) >>> 0
   if (day !== knownDay) know(day)
   const second = epoch - day * DAY
-  const hour = (second / HOUR) >>> 0
-  const minute = ((second - hour * HOUR) / MINUTE) >>> 0
+  const minute = (second / MINUTE) >>> 0
+  const hour = (minute / 60) >>> 0
   view.setUint32(at, yearWord, true)
   view.setUint32(at + 4, monthWord, true)
   view.setUint16(at + 8, dayWord, true)
   view.setUint32(at + 10, HOUR_FRAME | (twoDigits(hour) << 8), true)
-  view.setUint16(at + 14, twoDigits(minute), true)
+  view.setUint16(at + 14, twoDigits(minute - hour * 60), true)
   view.setUint8(at + 16, COLON)
-  view.setUint16(at + 17, twoDigits(second - hour * HOUR - minute * MINUTE), true)
+  view.setUint16(at + 17, twoDigits(second - minute * MINUTE), true)
   view.setUint8(at + 19, Z)
 }
 

@@ -78,7 +78,9 @@ export class Answering {
     const isPaged = shape !== null && (raw.get('page') !== '' || raw.get('per_page') !== '')
     let canonical = operation.name
     for (let i = 0; i < path.length; i++) canonical += SEPARATOR + path[i]
-    canonical += SEPARATOR + reader.canonical(query) + minute + SEPARATOR + language
+    canonical += SEPARATOR + reader.canonical(query)
+    if (minute !== 0) canonical += minute
+    if (operation.language === true) canonical += SEPARATOR + language
     if (shape !== null) canonical += SEPARATOR + shapeKey(shape) + (isPaged ? '|p' : '')
     const { low, high } = this.#tag.of(canonical)
     const format = shape?.format ?? 'json'
@@ -227,5 +229,7 @@ function languageOf(
 ): Language {
   if (operation.language !== true) return DEFAULT_LANGUAGE
   const locale = query.locale as Language | undefined
-  return locale ?? preferredLanguage(exchange.headerValues(ACCEPT_LANGUAGE), LANGUAGES)
+  if (locale !== undefined) return locale
+  const accepted = exchange.headerValues(ACCEPT_LANGUAGE)
+  return accepted === '' ? DEFAULT_LANGUAGE : preferredLanguage(accepted, LANGUAGES)
 }

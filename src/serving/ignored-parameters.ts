@@ -43,7 +43,8 @@ export function ignorableNames(
 
 /** The header line, begun by CRLF; '' where a query gives none of the names. */
 export function ignoredHeader(query: RawQuery, names: ReadonlySet<string>): string {
-  const found = query.names.filter((name) => names.has(name))
-  if (found.length === 0) return ''
+  let found: string[] | null = null
+  for (const name of query.names) if (names.has(name)) (found ??= []).push(name)
+  if (found === null) return ''
   return `\r\nX-Ignored-Parameters: ${[...new Set(found)].slice(0, MOST_NAMED).join(', ')}`
 }

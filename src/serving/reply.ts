@@ -106,26 +106,31 @@ export function snapshotHeaders(snapshotId: string, demo: boolean): string {
 /** On errors of keyed operations. */
 export const VARY_BY_KEY = '\r\nVary: Authorization'
 
-/** By their texts. */
-const varies = new Map<string, Literal>()
+type Deciding = Pick<Operation, 'access' | 'language' | 'tables'>
+
+/** By operation: what `varyOf` gives, and for pages. */
+const varies = [new WeakMap<Deciding, Literal>(), new WeakMap<Deciding, Literal>()]
 
 /**
  * The end of the ETag, and `Vary`: what decides the answers of an operation. What a page of this server got
  * without a key depends on `Origin` and `Sec-Fetch-Site`, too: without them a page of another port could read it
  * from the browser's cache (`cache: 'force-cache'`).
  */
-export function varyOf(
-  { access, language, tables }: Pick<Operation, 'access' | 'language' | 'tables'>,
-  isPage = false,
-): Literal {
-  const text =
+export function varyOf(operation: Deciding, isPage = false): Literal {
+  const known = varies[isPage ? 1 : 0]
+  let vary = known.get(operation)
+  if (vary === undefined)
+    known.set(operation, (vary = new Literal(`"\r\nVary: ${varyText(operation, isPage)}`)))
+  return vary
+}
+
+function varyText({ access, language, tables }: Deciding, isPage: boolean): string {
+  return (
     (tables !== undefined || isPage ? 'Accept, Accept-Encoding' : 'Accept-Encoding') +
     (access === 'keyed' ? ', Authorization' : '') +
     (isPage ? ', Origin, Sec-Fetch-Site' : '') +
     (language === true ? ', Accept-Language' : '')
-  let vary = varies.get(text)
-  if (vary === undefined) varies.set(text, (vary = new Literal(`"\r\nVary: ${text}`)))
-  return vary
+  )
 }
 
 const PUBLIC = new Literal('\r\nCache-Control: public, max-age=')
