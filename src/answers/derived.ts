@@ -37,15 +37,19 @@ export function* makeReady(snapshot: LoadedSnapshot, activeWithin: number): Step
   return (yield* makeReadyUpon(snapshot, activeWithin, null)).ready
 }
 
-/** As `makeReady`, with what was made of an earlier snapshot, and of this one. */
+/**
+ * As `makeReady`, with what was made of an earlier snapshot, and of this one. `pictures`: where those of missions
+ * are, with `{slug}` for the mission.
+ */
 export function* makeReadyUpon(
   snapshot: LoadedSnapshot,
   activeWithin: number,
   before: Made | null,
+  pictures?: string,
 ): Steps<{ ready: ReadySnapshot; made: Made }> {
   const parts = yield* openParts(snapshot, before?.parts)
   const indexes = yield* indexesOf(snapshot, parts, activeWithin, before?.indexes)
-  const fragments = yield* renderFragments(openDataset(snapshot, parts, indexes))
+  const fragments = yield* renderFragments(openDataset(snapshot, parts, indexes), pictures)
   return {
     ready: { ...snapshot, derived: { indexes, fragments } },
     made: { indexes, parts: withoutRows(parts) },

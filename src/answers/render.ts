@@ -34,7 +34,7 @@ const PIECES_PER_STEP = 16
  * Renders a snapshot's fragments. Each member of a buoy (`"name":"Anglet"`) is made once, and items are put
  * together by copying members: seven times as fast as making each item from texts.
  */
-export function* renderFragments(dataset: Dataset): Steps<RenderedFragments> {
+export function* renderFragments(dataset: Dataset, pictures?: string): Steps<RenderedFragments> {
   const { catalog, buoyCount: count } = dataset
   const writer = new JsonWriter(count * 4 * ITEM_BYTES)
   const members = yield* renderMembers(dataset, writer)
@@ -90,7 +90,7 @@ export function* renderFragments(dataset: Dataset): Steps<RenderedFragments> {
     return { from, to: writer.at - origin }
   }
   const satellites = Object.fromEntries(
-    LANGUAGES.map((language) => [language, rangeOf(satellitesIn(language, dataset))]),
+    LANGUAGES.map((language) => [language, rangeOf(satellitesIn(language, dataset, pictures))]),
   ) as RenderedFragments['satellites']
   const countries = rangeOf(countriesOf(dataset))
   const timeAxis = renderTimeAxis(writer, dataset.asOf, origin)
@@ -213,14 +213,14 @@ function mapPassText(dataset: Dataset, ordinal: number): string {
 }
 
 /** The data of `GET /buoys/satellites`. */
-function satellitesIn(language: Language, { passes }: Dataset) {
+function satellitesIn(language: Language, { passes }: Dataset, pictures?: string) {
   const satellites = MISSIONS.map(({ index, slug, name, agency, instrument, description }) => ({
     slug,
     name,
     agency,
     instrument,
     description: description[language],
-    image_url: missionPicture(slug),
+    image_url: missionPicture(slug, pictures),
     pass_count: passes.ofMission(index).all.length,
   }))
   return { satellites, count: satellites.length }

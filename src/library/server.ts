@@ -35,6 +35,7 @@ export interface ServerOptions {
   readonly explorer?: 'auto' | 'open' | 'keyed'
   readonly explorerQuota?: number
   readonly contact?: string
+  readonly missionPictures?: string
   readonly trustedProxy?: readonly string[]
   readonly answerCache?: string | number
   readonly holdSnapshots?: number

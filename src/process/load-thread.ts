@@ -23,6 +23,8 @@ export interface LoadStart {
   dir: string
   /** What those who serve have counted; null where nobody serves. */
   totals: SharedArrayBuffer | null
+  /** Where the pictures of missions are, with `{slug}` for the mission. */
+  pictures: string | undefined
 }
 
 export interface ToLoad {
@@ -59,7 +61,7 @@ const NICENESS = 5
  */
 const QUIET_MS = 50
 
-const { dir, totals } = workerData as LoadStart
+const { dir, totals, pictures } = workerData as LoadStart
 const quiet = totals === null ? null : new Quiet(requestsIn(totals), QUIET_MS)
 const isQuiet = (): boolean => quiet?.lasts() ?? false
 const main = parentPort!
@@ -83,7 +85,7 @@ async function load({ manifest, previous, activeWithin }: ToLoad): Promise<FromL
   if (previous !== null && process.platform === 'linux') setPriority(NICENESS)
   try {
     const loaded = await loadManifest(dir, manifest, previous ?? undefined, summaries, isQuiet)
-    const steps = makeReadyUpon(loaded, activeWithin, made)
+    const steps = makeReadyUpon(loaded, activeWithin, made, pictures)
     const done = previous === null ? finish(steps) : await finishInSlices(steps, SLICE_MS, isQuiet)
     made = done.made
     const held = new Set([...(previous?.parts ?? []), ...loaded.parts].map(({ entry }) => entry.file))

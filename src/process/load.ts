@@ -32,6 +32,7 @@ export class Loader {
   readonly #heapMiB: number
   readonly #activeWithin: number
   readonly #totals: SharedArrayBuffer | null
+  readonly #pictures: string | undefined
   /** Kept from one load to the next: starting it takes longer than loading a new month. */
   #thread: Worker | null = null
   /** Gives up what is being loaded. */
@@ -40,6 +41,7 @@ export class Loader {
   /**
    * @param activeWithin seconds
    * @param totals of those who serve, to which loading gives way; null where nobody does
+   * @param pictures where those of missions are, with `{slug}` for the mission
    */
   constructor(
     dir: string,
@@ -47,10 +49,12 @@ export class Loader {
     limitMs = loadLimitMs,
     heapMiB = HEAP_MIB,
     totals: SharedArrayBuffer | null = null,
+    pictures?: string,
   ) {
     this.#dir = dir
     this.#activeWithin = activeWithin
     this.#totals = totals
+    this.#pictures = pictures
     this.#limitMs = limitMs
     this.#heapMiB = heapMiB
   }
@@ -132,7 +136,7 @@ export class Loader {
   }
 
   #start(): Worker {
-    const start: LoadStart = { dir: this.#dir, totals: this.#totals }
+    const start: LoadStart = { dir: this.#dir, totals: this.#totals, pictures: this.#pictures }
     const thread = startThread(new URL('./load-thread', import.meta.url), start, {
       resourceLimits: { maxOldGenerationSizeMb: this.#heapMiB },
     })

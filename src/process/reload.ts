@@ -47,6 +47,8 @@ export interface ReloaderOptions {
   dir: string
   /** A buoy is active with a reading in so many seconds before the time of its snapshot. */
   activeWithin?: number
+  /** Where the pictures of missions are, with `{slug}` for the mission; without it this server draws them. */
+  pictures?: string
   /** The snapshot to serve, whatever the folder publishes. */
   fixed?: PublishedManifest | null
   /** Whether a snapshot of a demo is served. */
@@ -118,6 +120,7 @@ export class Reloader {
       options.loadLimitMs,
       undefined,
       options.totals,
+      options.pictures,
     )
     this.#collections = new Collections(() => options.collect?.(() => this.#loader.collect()))
   }

@@ -196,6 +196,7 @@ export class RunningServer {
     return new Reloader({
       dir: this.#config.snapshots,
       activeWithin: this.#config['active-within'],
+      pictures: this.#config['mission-pictures'],
       fixed,
       servesDemo,
       hold: this.#config['hold-snapshots'],

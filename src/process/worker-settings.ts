@@ -118,5 +118,8 @@ export function commonStart(
 
 /** A short hash of the settings that decide an answer beside the snapshot and the query. */
 function settingsTag(config: ServeConfig): string {
-  return createHash('sha256').update(String(config['active-within'])).digest('hex').slice(0, 6)
+  return createHash('sha256')
+    .update(`${config['active-within']} ${config['mission-pictures']}`)
+    .digest('hex')
+    .slice(0, 6)
 }

@@ -48,9 +48,12 @@ export interface Mission {
   readonly passesOfOwnCycle?: number
 }
 
-/** Path from the root of the picture of a mission that this server draws. */
-export function missionPicture(slug: string): string {
-  return `/missions/${slug}.svg`
+/** Addresses of the pictures that a server draws itself, as paths from its root; `{slug}` is the mission. */
+export const DRAWN_PICTURES = '/missions/{slug}.svg'
+
+/** The address of the picture of a mission. */
+export function missionPicture(slug: string, pictures = DRAWN_PICTURES): string {
+  return pictures.replaceAll('{slug}', slug)
 }
 
 interface PassNumber {

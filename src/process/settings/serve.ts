@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { MAX_QUOTA } from '../../access/key-records.ts'
 import { EXPLORER_CHOICES, type ExplorerChoice } from '../../access/anonymous-access.ts'
 import { TrustedProxies } from '../../access/trusted-proxies.ts'
+import { DRAWN_PICTURES } from '../../sea/missions.ts'
 import { parseAddress, type RedisAddress } from '../../redis/address.ts'
 import { ACCESS_LOG_SETTINGS, LOG_SETTINGS } from './logs.ts'
 import { data, keys, REDIS_SETTINGS, snapshots } from './places.ts'
@@ -131,6 +132,23 @@ export const SERVE_SETTINGS = {
     default: '',
     parse: (texts) => (last(texts) === '' ? null : plainLine(MOST_CONTACT_CHARACTERS)(texts)),
   } satisfies Setting<string | null>,
+  'mission-pictures': {
+    placeholder: 'URL',
+    help: 'where the pictures of satellite missions are, {slug} in place of the mission; this server draws them unless it is set',
+    default: DRAWN_PICTURES,
+    parse: (texts) => {
+      // Of no characters that HTML or CSV could take for anything else.
+      if (
+        !/^(https?:\/\/|\/)[\w.~:/?#@!$&()*+,;=%{}-]{1,300}$/.test(last(texts)) ||
+        !last(texts).includes('{slug}')
+      ) {
+        throw new Error(
+          'an http(s):// address or a path from the root with {slug} in it, at most 300 characters',
+        )
+      }
+      return last(texts)
+    },
+  } satisfies Setting<string>,
   'trusted-proxy': {
     placeholder: 'CIDR',
     help: 'proxies whose X-Forwarded-For and Forwarded headers count; may be given several times',
