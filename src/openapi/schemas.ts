@@ -408,7 +408,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       instrument: text('The altimeter.'),
       description: text('Description of the mission, in English or French.'),
       image_url: text(
-        'Address of a picture: a path from the root of this server, such as `/missions/saral.svg`.',
+        'Address of a picture: a path from the root of this server, such as `/missions/saral.svg`, unless its operator has others.',
       ),
       pass_count: count('Passes in the snapshot.'),
     },

@@ -1,0 +1,73 @@
+/** Finds what a path leads to. */
+
+export interface Route<T> {
+  readonly target: T
+  /** Decoded arguments of the path, in order. */
+  readonly path: readonly string[]
+}
+
+/** One step of a path: the next word decides, else it is an argument. */
+interface Step<T> {
+  readonly words: Map<string, Step<T>>
+  argument: Step<T> | null
+  target: T | null
+}
+
+const newStep = <T>(): Step<T> => ({ words: new Map(), argument: null, target: null })
+
+/**
+ * Fixed words beat arguments (`/buoys/search` is the operation, not a buoy of that slug). A path argument that
+ * is not percent-encoded UTF-8 belongs to no resource.
+ */
+export class Router<T> {
+  readonly #base: string
+  readonly #first = newStep<T>()
+
+  /** `base` as in `/v2`, without a slash at its end. */
+  constructor(base: string, targets: readonly { path: string; target: T }[]) {
+    this.#base = `${base}/`
+    for (const { path, target } of targets) {
+      let step = this.#first
+      for (const segment of path.split('/').slice(1)) step = stepOf(step, segment)
+      step.target = target
+    }
+  }
+
+  /** The route of a raw path, or null when there is none. */
+  find(path: string): Route<T> | null {
+    if (!path.startsWith(this.#base)) return null
+    const args: string[] = []
+    const target = match(this.#first, path.slice(this.#base.length).split('/'), 0, args)
+    return target === null ? null : { target, path: args }
+  }
+}
+
+function stepOf<T>(from: Step<T>, segment: string): Step<T> {
+  if (segment.startsWith('{')) return (from.argument ??= newStep())
+  let next = from.words.get(segment)
+  if (next === undefined) from.words.set(segment, (next = newStep()))
+  return next
+}
+
+function match<T>(step: Step<T>, segments: readonly string[], at: number, args: string[]): T | null {
+  if (at === segments.length) return step.target
+  const segment = segments[at]
+  const word = step.words.get(segment)
+  const found = word === undefined ? null : match(word, segments, at + 1, args)
+  if (found !== null) return found
+  if (step.argument === null || segment === '') return null
+  args.push(decodeSegment(segment))
+  const target = match(step.argument, segments, at + 1, args)
+  if (target === null) args.pop()
+  return target
+}
+
+/** A segment that cannot be decoded becomes one that names nothing. */
+function decodeSegment(segment: string): string {
+  if (!segment.includes('%')) return segment
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return ''
+  }
+}
