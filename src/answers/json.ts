@@ -13,7 +13,7 @@ import {
   HUNDREDTH_TEXT,
   SHORT_INTEGERS,
   THOUSANDTH_TEXT,
-} from './number-tables.ts'
+} from './number-text.ts'
 import { DAY, HOUR, LAST_SECOND, MINUTE, timestampText } from '../sea/time.ts'
 import { clockText, dayLabel, writeTime } from './time-text.ts'
 

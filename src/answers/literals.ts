@@ -10,14 +10,6 @@ import { sharedOnce } from '../system/thread-memory.ts'
 const COMMA = 0x2c
 
 const ENCODER = new TextEncoder()
-const WORD = new Float64Array(1)
-const WORD_BYTES = new Uint8Array(WORD.buffer)
-
-/** Up to eight ASCII characters as the double whose little-endian bytes they are. */
-export function word(text: string): number {
-  ENCODER.encodeInto(text, WORD_BYTES.fill(0))
-  return WORD[0]
-}
 
 /** Text in UTF-8 as doubles of eight bytes each, the last padded with zeros. */
 export function wordsOf(text: string): Float64Array {
@@ -87,9 +79,4 @@ export class TextTable {
       this.words[index] = view.getFloat64(0, true)
     }
   }
-}
-
-/** A whole number with leading zeros. */
-export function padded(value: number, width: number): string {
-  return String(value).padStart(width, '0')
 }

@@ -6,8 +6,16 @@ import { MEASURES, MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import { LAST_SECOND } from '../sea/time.ts'
 import type { JsonWriter } from './json.ts'
 import { Literal, TextTable, wordsOf } from './literals.ts'
-import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from './code-tables.ts'
-import { compassIndex, compassPoint, FOUR_DIGITS, fourHex, SHORT_INTEGERS } from './number-tables.ts'
+import {
+  compassIndex,
+  compassPoint,
+  FOUR_DIGITS,
+  fourHex,
+  HUNDREDTHS,
+  SHORT_INTEGERS,
+  SIGNED_HUNDREDTHS,
+  THOUSANDTHS,
+} from './number-text.ts'
 import { READING_ID_FACTOR } from './reading.ts'
 import { roundedEnergy } from './energy.ts'
 import type { ReadingCursor } from './reading-table.ts'

@@ -4,8 +4,14 @@
  */
 import { MEASURE_NAMES, MEASURES } from '../sea/columns.ts'
 import { extraMeasures, WIRE_NAMES } from './measures.ts'
-import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from './code-tables.ts'
-import { COMPASS_TEXT, compassIndex, fourHex } from './number-tables.ts'
+import {
+  COMPASS_TEXT,
+  compassIndex,
+  fourHex,
+  HUNDREDTHS,
+  SIGNED_HUNDREDTHS,
+  THOUSANDTHS,
+} from './number-text.ts'
 import { roundedEnergy } from './energy.ts'
 import { Literal, wordsOf } from './literals.ts'
 import { type JsonWriter } from './json.ts'

@@ -3,7 +3,7 @@
  * operation that has a table takes, and the header `Accept`.
  */
 import { ApiError } from './errors.ts'
-import type { RawQuery } from './raw-query.ts'
+import type { RawQuery } from './query.ts'
 
 /** Those that are written row by row. */
 export const FORMATS = ['json', 'csv', 'ndjson', 'geojson'] as const

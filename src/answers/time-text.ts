@@ -1,5 +1,5 @@
 /** Dates and times as text, a few digits a store. */
-import { FOUR_DIGITS } from './number-tables.ts'
+import { FOUR_DIGITS } from './number-text.ts'
 import { civilFromDays, DAY, MINUTE } from '../sea/time.ts'
 
 const COLON = 0x3a

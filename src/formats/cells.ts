@@ -1,7 +1,7 @@
 /** Cells of tables as JSON and as CSV: one closure for each column, which writes the cell of a row. */
 import type { JsonWriter } from '../answers/json.ts'
 import { Literal, type TextTable } from '../answers/literals.ts'
-import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../answers/code-tables.ts'
+import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../answers/number-text.ts'
 import type { CodeColumn, Column } from '../answers/table.ts'
 import { csvText } from '../bulk/csv.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'

@@ -2,7 +2,7 @@
  * Columns of readings in Parquet under their names on the wire: those that are kept, and what follows from
  * them.
  */
-import { compassPoint } from '../answers/number-tables.ts'
+import { compassPoint } from '../answers/number-text.ts'
 import { waveEnergy } from '../answers/energy.ts'
 import type { ReadingsBuoy } from '../answers/table.ts'
 import {

@@ -7,7 +7,7 @@ import { isAnonymousRead, type AnonymousAccess } from '../access/anonymous-acces
 import type { QuotaCounters } from '../access/quota.ts'
 import type { TrustedProxies } from '../access/trusted-proxies.ts'
 import type { ErrorDetails } from '../answers/errors.ts'
-import type { RawQuery } from '../answers/raw-query.ts'
+import type { RawQuery } from '../answers/query.ts'
 import { AUTHORIZATION, FORWARDED, X_FORWARDED_FOR, type Exchange } from '../http/exchange.ts'
 import { timestampText } from '../sea/time.ts'
 import { placeOfAddress, placeOfKey } from './listener-counts.ts'

@@ -8,8 +8,7 @@ import {
   type Operation,
   type View,
 } from '../answers/operation.ts'
-import { SEPARATOR } from '../answers/query.ts'
-import type { RawQuery } from '../answers/raw-query.ts'
+import { SEPARATOR, type RawQuery } from '../answers/query.ts'
 import { shapeKey, shapeOf, type Format, type Shape } from '../answers/shape.ts'
 import type { ParquetJob } from '../formats/parquet-job.ts'
 import { ACCEPT, ACCEPT_LANGUAGE, IF_NONE_MATCH, type Exchange } from '../http/exchange.ts'

@@ -3,8 +3,7 @@
  * our own are repeated, never any other text of a request.
  */
 import type { Declared } from '../answers/operation.ts'
-import { namesOf } from '../answers/query.ts'
-import type { RawQuery } from '../answers/raw-query.ts'
+import { namesOf, type RawQuery } from '../answers/query.ts'
 
 /** What clients write for parameters of ours, and parameters of other services of this kind. */
 const USUAL_MISTAKES =

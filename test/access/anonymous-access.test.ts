@@ -13,7 +13,7 @@ import {
 import { KeyRing } from '../../src/access/key-ring.ts'
 import { QuotaCounters } from '../../src/access/quota.ts'
 import { TrustedProxies } from '../../src/access/trusted-proxies.ts'
-import { RawQuery } from '../../src/answers/raw-query.ts'
+import { RawQuery } from '../../src/answers/query.ts'
 import { Admission } from '../../src/serving/admission.ts'
 import { Totals } from '../../src/serving/totals.ts'
 import type { Exchange, HeaderName } from '../../src/http/exchange.ts'

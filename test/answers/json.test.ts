@@ -5,9 +5,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { writeHundredths, writeSignedHundredths, writeThousandths } from '../../src/answers/code-text.ts'
-import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../../src/answers/code-tables.ts'
-import { compassPoint } from '../../src/answers/number-tables.ts'
+import {
+  compassPoint,
+  HUNDREDTHS,
+  SIGNED_HUNDREDTHS,
+  THOUSANDTHS,
+  writeHundredths,
+  writeSignedHundredths,
+  writeThousandths,
+} from '../../src/answers/number-text.ts'
 import { JsonWriter } from '../../src/answers/json.ts'
 import { Literal, TextTable } from '../../src/answers/literals.ts'
 

@@ -24,8 +24,7 @@ import {
   type QueryOf,
 } from '../../src/answers/parameters.ts'
 import { MAX_TEXT, WITHOUT_CONTROL_CHARACTERS } from '../../src/answers/value-text.ts'
-import { QueryReader } from '../../src/answers/query.ts'
-import { RawQuery } from '../../src/answers/raw-query.ts'
+import { QueryReader, RawQuery } from '../../src/answers/query.ts'
 import { ROUTED } from '../../src/routes.ts'
 
 const description = 'For tests.'

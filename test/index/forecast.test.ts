@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { directionAt, directionBetween, Forecast, valueAt } from '../../src/index/forecast.ts'
-import { compassPoint } from '../../src/answers/number-tables.ts'
+import { compassPoint } from '../../src/answers/number-text.ts'
 import { ForecastSet, readForecast } from '../../src/snapshot/forecast.ts'
 import { FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../../src/sea/records.ts'
 

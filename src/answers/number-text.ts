@@ -1,0 +1,118 @@
+/** Numbers, codes of measured columns and compass points as text, a few digits a store. */
+import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
+import { TextTable } from './literals.ts'
+
+const COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
+/** By `compassIndex`: a full turn is north again, and the missing code falls on the last. */
+export const COMPASS_TEXT = TextTable.of(30, (index) => (index > 16 ? 'null' : `"${COMPASS[index & 15]}"`))
+
+/** Compass point (16 points, 11.25° is NNE) of a direction in hundredths of a degree. */
+export function compassPoint(hundredths: number): string {
+  return COMPASS[compassIndex(hundredths) & 15]
+}
+
+/** Index into `COMPASS_TEXT` of a direction in hundredths of a degree or of its missing code. */
+export function compassIndex(hundredths: number): number {
+  return ((hundredths + 1125) / 2250) >>> 0
+}
+
+/** Four characters as the 32-bit number whose little-endian bytes they are. */
+const fourCharacters = (text: string): number =>
+  text.charCodeAt(0) | (text.charCodeAt(1) << 8) | (text.charCodeAt(2) << 16) | (text.charCodeAt(3) << 24)
+
+/** `0042` and `002a`, four ASCII characters in 32 bits. */
+export const FOUR_DIGITS = Uint32Array.from({ length: 10000 }, (_, n) =>
+  fourCharacters(String(n).padStart(4, '0')),
+)
+/** `2a`, two ASCII characters in 16 bits. */
+const TWO_HEX = Uint16Array.from(
+  { length: 256 },
+  (_, n) => fourCharacters(n.toString(16).padStart(4, '0')) >>> 16,
+)
+
+/** Four hexadecimal digits of 16 bits. */
+export function fourHex(value: number): number {
+  return TWO_HEX[value >>> 8] | (TWO_HEX[value & 0xff] << 16)
+}
+
+/** Whole numbers below 10,000 without leading zeros, and how many digits they have. */
+export const SHORT_INTEGERS = {
+  words: FOUR_DIGITS.map((digits, n) => digits >>> ((4 - String(n).length) * 8)),
+  lengths: Uint8Array.from({ length: 10000 }, (_, n) => String(n).length),
+}
+
+/** What stands behind the whole part: nothing, `.5`, `.05`. */
+export const HUNDREDTH_TEXT = {
+  words: Uint32Array.from({ length: 100 }, (_, n) => fourCharacters(behindPoint(n).padEnd(4, '\0'))),
+  lengths: Uint8Array.from({ length: 100 }, (_, n) => behindPoint(n).length),
+}
+
+/** `.005`, four characters, and how many are left without zeros at the end: none, `.5`, `.05`. */
+export const THOUSANDTH_TEXT = {
+  words: Uint32Array.from({ length: 1000 }, (_, n) => fourCharacters(`.${String(n).padStart(3, '0')}`)),
+  lengths: Uint8Array.from({ length: 1000 }, (_, n) => String(n / 1000).length - 1),
+}
+
+function behindPoint(hundredths: number): string {
+  return String(hundredths / 100).slice(1)
+}
+
+const DASH = 0x2d
+/** `null` as the 32-bit number whose little-endian bytes it is. */
+const NULL = 0x6c6c756e
+
+/**
+ * Writes a code of thousandths (heights, periods) at `at`; up to four bytes behind its text may be written, too.
+ * @returns where its text ends
+ */
+export function writeThousandths(view: DataView, at: number, code: number): number {
+  if (code === MISSING_U16) return writeNull(view, at)
+  const whole = (code / 1000) >>> 0
+  const rest = code - whole * 1000
+  view.setUint32(at, SHORT_INTEGERS.words[whole], true)
+  const point = at + SHORT_INTEGERS.lengths[whole]
+  view.setUint32(point, THOUSANDTH_TEXT.words[rest], true)
+  return point + THOUSANDTH_TEXT.lengths[rest]
+}
+
+/** Likewise of hundredths (directions). */
+export function writeHundredths(view: DataView, at: number, code: number): number {
+  return code === MISSING_U16 ? writeNull(view, at) : writePositive(view, at, code)
+}
+
+/** Likewise of signed hundredths (temperatures). */
+export function writeSignedHundredths(view: DataView, at: number, code: number): number {
+  if (code >= 0) return writePositive(view, at, code)
+  if (code === MISSING_I16) return writeNull(view, at)
+  view.setUint8(at, DASH)
+  return writePositive(view, at + 1, -code)
+}
+
+function writePositive(view: DataView, at: number, hundredths: number): number {
+  const whole = (hundredths / 100) >>> 0
+  const rest = hundredths - whole * 100
+  view.setUint32(at, SHORT_INTEGERS.words[whole], true)
+  const point = at + SHORT_INTEGERS.lengths[whole]
+  view.setUint32(point, HUNDREDTH_TEXT.words[rest], true)
+  return point + HUNDREDTH_TEXT.lengths[rest]
+}
+
+function writeNull(view: DataView, at: number): number {
+  view.setUint32(at, NULL, true)
+  return at + 4
+}
+
+/*
+ * The text of every code of a measured column, half a megabyte a table, once for all threads: for rows that come
+ * together. For a single row the functions above are faster, since one look into a large table mostly misses the
+ * processor's cache.
+ */
+
+/** Columns of thousandths (heights, periods): the number, or `null` for the missing code. */
+export const THOUSANDTHS = TextTable.shared('texts of thousandths', 65536, writeThousandths)
+/** Unsigned columns of hundredths (directions). */
+export const HUNDREDTHS = TextTable.shared('texts of hundredths', 65536, writeHundredths)
+/** Signed columns of hundredths (temperature), indexed by the code's 16 bits. */
+export const SIGNED_HUNDREDTHS = TextTable.shared('texts of signed hundredths', 65536, (view, at, bits) =>
+  writeSignedHundredths(view, at, (bits << 16) >> 16),
+)
