@@ -19,8 +19,6 @@ const END = new Literal('}')
 export class Fragments {
   readonly #writer: JsonWriter
   readonly #start: Uint32Array
-  /** V8 would drop reads without a use. */
-  touched = 0
 
   /** Piece `i` stands from `start[i]` to `start[i + 1]`. */
   constructor(writer: JsonWriter, start: Uint32Array) {
@@ -31,11 +29,6 @@ export class Fragments {
   /** One piece, without its comma. */
   write(ordinal: number): void {
     this.#writer.copy(this.#start[ordinal] + 1, this.#start[ordinal + 1])
-  }
-
-  /** Has the processor fetch the beginning of a piece that will be written soon. */
-  touch(ordinal: number): void {
-    this.touched = this.#writer.bytes[this.#start[ordinal]]
   }
 
   /** As `write`, into another writer. */

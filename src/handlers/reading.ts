@@ -28,8 +28,6 @@ export const getReading = operation({
     const id = catalog.id[ordinal]
     const time = readingTime(readingId, id)
     const { writer, idAndName } = view.fragments
-    // Its miss of the cache overlaps with those of the row.
-    idAndName.touch(ordinal)
     const row = time === null ? -1 : readings.rowAt(ordinal, time)
     if (row === -1) throw notFound('Reading')
     writer.literal(READING)

@@ -101,7 +101,7 @@ export class Answering {
         this.#sender.sendKept(exchange, canonical, kept, format, again)
         return
       }
-      state.options.totals.made()
+      state.options.totals.count('made')
     }
     const made = shape === null ? this.#json(view, asked) : this.#shaped(view, asked, shape, isPaged)
     state.describe(operation, low, high, minute, made.headers)

@@ -90,7 +90,7 @@ export class RequestPath {
   }
 
   handle(exchange: Exchange): void {
-    this.#options.totals.request()
+    this.#options.totals.count('requests')
     this.#serve(exchange)
   }
 

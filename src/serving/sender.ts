@@ -27,7 +27,7 @@ export class Sender {
     again: Again | null,
   ): void {
     const { options, served, second, tail } = this.#state
-    options.totals.kept()
+    options.totals.count('kept')
     const accepted = exchange.headerValues(ACCEPT_ENCODING)
     const encoding = accepted === '' ? null : this.#encodings.of(accepted)
     const kept = encoding === null ? plain : served.cache.inCoding(canonical, plain, encoding)
