@@ -463,7 +463,7 @@ export type SatelliteMission = {
   instrument: string
   /** Description of the mission, in English or French. */
   description: string
-  /** Address of a picture: a path from the root of this server, such as `/missions/saral.svg`. */
+  /** Address of a picture: a path from the root of this server, such as `/missions/saral.svg`, unless its operator has others. */
   image_url: string
   /** Passes in the snapshot. */
   pass_count: number
