@@ -39,6 +39,16 @@ interface Values {
   [name: string]: unknown
 }
 
+/** What a query asks for. */
+export interface Asked<P extends Parameters> {
+  readonly query: QueryOf<P>
+  /**
+   * One text for all queries that ask for the same: the typed values that are not the default, in the order of
+   * declaration.
+   */
+  readonly canonical: string
+}
+
 /** The compiled form of an operation's parameters. */
 export class QueryReader<P extends Parameters> {
   readonly #names: readonly string[]
@@ -48,8 +58,8 @@ export class QueryReader<P extends Parameters> {
   readonly #validate: ValidateFunction
   readonly #refusal: ErrorCode
   readonly #defaults: Readonly<Values>
-  /** The values of an empty query, or null where a parameter is required. */
-  readonly #blank: QueryOf<P> | null
+  /** An empty query, or null where a parameter is required. */
+  readonly #blank: Asked<P> | null
 
   /** `refusal` is the error of a missing, malformed or out-of-range parameter on this operation. */
   constructor(parameters: P, refusal: 'bad_request' | 'validation_failed') {
@@ -64,23 +74,27 @@ export class QueryReader<P extends Parameters> {
     this.#defaults = Object.fromEntries(entries.map(([name, one]) => [name, one.default as unknown]))
     this.#blank = this.#parameters.some(({ required }) => required)
       ? null
-      : (Object.freeze({ ...this.#defaults }) as QueryOf<P>)
+      : { query: Object.freeze({ ...this.#defaults }) as QueryOf<P>, canonical: '' }
   }
 
   /** @throws ApiError that names the parameter, what is wrong with it and what is allowed. */
-  read(raw: RawQuery): QueryOf<P> {
+  read(raw: RawQuery): Asked<P> {
     if (raw.names.length === 0 && this.#blank !== null) return this.#blank
     const texts = this.#textsOf(raw)
     const query = { ...this.#defaults }
+    let canonical = ''
     for (let i = 0; i < texts.length; i++) {
       const text = texts[i]
       if (text === undefined) continue
-      const value = this.#parameters[i].parse(text)
+      const parameter = this.#parameters[i]
+      const value = parameter.parse(text)
       if (value === MALFORMED) throw this.#error(i, 'is malformed')
+      if (value === parameter.default) continue
       query[this.#names[i]] = value
+      canonical += SEPARATOR + this.#names[i] + '=' + canonicalText(value)
     }
     if (!this.#validate(query)) throw this.#schemaError(this.#validate.errors![0])
-    return query as QueryOf<P>
+    return { query: query as QueryOf<P>, canonical }
   }
 
   /** The text of each parameter, by its ordinal. @throws ApiError */
@@ -112,22 +126,6 @@ export class QueryReader<P extends Parameters> {
       .join('')
   }
 
-  /**
-   * One text for all queries that ask for the same: the typed values that are not the default, in the order of
-   * declaration.
-   */
-  canonical(query: QueryOf<P>): string {
-    let canonical = ''
-    for (const name of this.#names) {
-      const value: unknown = query[name]
-      if (value === this.#defaults[name]) continue
-      // Members of lists have no commas, and those of objects are numbers and booleans.
-      const text = typeof value === 'object' && value !== null ? Object.values(value).join() : String(value)
-      canonical += SEPARATOR + name + '=' + text
-    }
-    return canonical
-  }
-
   #schemaError(error: ErrorObject): ApiError {
     const missing = error.keyword === 'required'
     const name = missing ? String(error.params.missingProperty) : error.instancePath.split('/')[1]
@@ -141,6 +139,11 @@ export class QueryReader<P extends Parameters> {
       parameter: name,
     })
   }
+}
+
+/** Members of lists have no commas, and those of objects are numbers and booleans. */
+function canonicalText(value: unknown): string {
+  return typeof value === 'object' && value !== null ? Object.values(value).join() : String(value)
 }
 
 /** Parameters that choose the form of an answer, which every operation understands. */

@@ -71,13 +71,13 @@ export class Answering {
     const { operation, reader } = target
     const { cache, isPinned } = state.served
     const shape = this.#shapeOf(exchange, operation, raw)
-    const query = reader.read(raw)
+    const { query, canonical: wanted } = reader.read(raw)
     const language = languageOf(operation, query, exchange)
     const minute = operation.perMinute === true && query.time === undefined ? Math.floor(now / MINUTE) : 0
     const isPaged = shape !== null && (raw.get('page') !== '' || raw.get('per_page') !== '')
     let canonical = operation.name
     for (let i = 0; i < path.length; i++) canonical += SEPARATOR + path[i]
-    canonical += SEPARATOR + reader.canonical(query)
+    canonical += SEPARATOR + wanted
     if (minute !== 0) canonical += minute
     if (operation.language === true) canonical += SEPARATOR + language
     if (shape !== null) canonical += SEPARATOR + shapeKey(shape) + (isPaged ? '|p' : '')

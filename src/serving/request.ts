@@ -204,7 +204,7 @@ function beginStream(
   now: number,
 ): void {
   const { clock, leases, stream: streaming } = state.options
-  const buoys = stream.buoys(view, reader.read(raw))
+  const buoys = stream.buoys(view, reader.read(raw).query)
   const holder = state.admission.holder(clock, (slot, hour) => leases?.ask(slot, hour, 1))
   const headers = state.commonHeaders(stream)
   const head = streamHead(callersRequestId(exchange), headers)
