@@ -41,6 +41,7 @@ async function startReplica(
   from: string,
   dir: string,
   keys: string,
+  nodeOptions = '',
 ): Promise<Replica> {
   const [port, admin] = [await freePort(), await freePort()]
   const args = [
@@ -53,6 +54,7 @@ async function startReplica(
   const more = ['--workers=1', '--poll=1s', '--drain-time=0', '--anonymous-quota=0']
   const child = spawn(process.execPath, [CLI, command, ...args, ...more], {
     stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, NODE_OPTIONS: nodeOptions },
   })
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
@@ -217,6 +219,46 @@ test(
       )
       await loadSnapshot(dir)
     }
+  },
+)
+
+/** Throws in an event of the sockets that the first parts come by, as a library may. */
+const STRAY = `
+import { subscribe } from 'node:diagnostics_channel'
+let left = 3
+subscribe('http.client.request.start', ({ request }) => {
+  if (!request.path.includes('readings-') || left-- <= 0) return
+  request.once('response', ({ socket }) => socket.prependOnceListener('data', () => { throw new Error('out of turn') }))
+})
+`
+
+test(
+  'What a library throws out of turn fails a look at the source, and ends no replica.',
+  { timeout: LONG_TIMEOUT },
+  async (t) => {
+    const root = temporaryFolder(t)
+    const source = join(root, 'source')
+    const first = await publish(source, 0)
+    const web = await serveFolder(t, source)
+    // In two pieces, so that the second one is an event of its own.
+    web.faultOf = (name) =>
+      name === MANIFEST_FILE
+        ? null
+        : (response, { status, headers, bytes }) => {
+            response.writeHead(status, headers).write(bytes.subarray(0, 100))
+            setTimeout(() => response.end(bytes.subarray(100)), 50)
+          }
+    writeFileSync(join(root, 'stray.mjs'), STRAY)
+    const dir = join(root, 'copy')
+    const preload = `--import=${join(root, 'stray.mjs')}`
+    const replica = await startReplica(t, 'serve', web.url, dir, emptyKeys(t), preload)
+    await waitFor('the snapshot, after all', async () => (await served(replica)) === first)
+    assert.match(replica.stderr(), /^fault: Error out of turn/m)
+    assert.match(replica.stderr(), /^warning: a fault of this program: Error: out of turn/m)
+    assert.match(replica.stderr(), /the mirror of http\S+ is current again/)
+    assert.deepEqual(await faultsOf(dir), [])
+    replica.child.kill('SIGTERM')
+    assert.equal(await replica.ended, 0, replica.stderr())
   },
 )
 
