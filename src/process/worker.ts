@@ -12,7 +12,7 @@ import { ParquetAnswers } from '../serving/parquet-answers.ts'
 import { Connections } from '../http/connections.ts'
 import { loadEngine } from '../http/engine.ts'
 import { FAULT_BODY, FAULT_HEAD, type Exchange, type OnRequest } from '../http/exchange.ts'
-import { ParkedRequests } from '../http/parked.ts'
+import { WaitingRequests } from '../http/waiting-requests.ts'
 import { KeyRing } from '../access/key-ring.ts'
 import { LeaseCounters } from '../access/lease-counters.ts'
 import { LAST_ACT } from './interrupt.ts'
@@ -68,7 +68,9 @@ const refused = new Set(start.refused)
 /** The request that is being answered. */
 let current: Exchange | null = null
 
-const parked = new ParkedRequests(answer, (error) => send({ type: 'fault', message: faultText(error) }))
+const waitingRequests = new WaitingRequests(answer, (error) =>
+  send({ type: 'fault', message: faultText(error) }),
+)
 /** What `wanted` says next: all that is asked for in one turn of the loop goes in one message. */
 let wanted: number[] = []
 
@@ -105,7 +107,7 @@ const requests = new RequestPath(
     operations: OPERATIONS,
     basePath: start.basePath,
     quota: start.hasLeases ? new LeaseCounters(start.quota) : new QuotaCounters(start.quota),
-    leases: { parked, ask: askForLease },
+    leases: { waiting: waitingRequests, ask: askForLease },
     addresses: new AddressCounters(start.addresses),
     proxies: new TrustedProxies(start.trustedProxies),
     anonymousQuota: start.anonymousQuota,
@@ -254,7 +256,7 @@ main.on('message', (message: ToWorker) => {
     case 'leased':
       for (let at = 0; at < message.woken.length; at += 2) {
         const [slot, hour] = message.woken.slice(at, at + 2)
-        const count = parked.wake(slot)
+        const count = waitingRequests.wake(slot)
         if (count > 0) askForLease(slot, hour, count)
       }
       break
@@ -272,7 +274,7 @@ main.on('message', (message: ToWorker) => {
       engine.stopListening()
       listeners.close()
       void engine.finish(LAST_ANSWERS_MS).then(async () => {
-        await parked.empty()
+        await waitingRequests.empty()
         close()
         access?.close()
         // The event loop releases in this turn what was closed just now. A snapshot that is being got ready

@@ -11,7 +11,7 @@ import { Admission, type AdmissionOptions } from './admission.ts'
 import { TAIL_BYTES, tailAt } from './envelope.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { LaterAnswers } from './later-answers.ts'
-import type { LeaseWaits } from './lease-waits.ts'
+import type { Leases } from './request-waits.ts'
 import type { ParquetAnswers } from './parquet-answers.ts'
 import { rateHeaders, varyOf, VARY_BY_KEY, type HeadFields } from './reply.ts'
 import { HeldViews, type ServedOptions, type ServedSnapshot } from './served.ts'
@@ -35,7 +35,7 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions {
   /** Pages and their files, beside the operations. */
   site?: Site
   /** Where several replicas share the quotas: holds requests that find none of theirs leased. */
-  leases?: LeaseWaits
+  leases?: Leases
   /** The clock, epoch seconds with a fraction. */
   clock: () => number
   /** Gets faults of our own; never a key or a query. */

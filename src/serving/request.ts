@@ -18,11 +18,10 @@ import { Answering } from './answering.ts'
 import { ignorableNames, ignoredHeader } from './ignored-parameters.ts'
 import { FULL_RETRY_SECONDS } from './event-streams.ts'
 import { LaterRequests } from './later-requests.ts'
-import { LeaseParking } from './lease-waits.ts'
 import { callersRequestId, FAULT, sendError, sendPreflight, streamHead, TAKES_NO_BODY } from './reply.ts'
 import { RequestState, type RequestPathOptions, type StreamTarget, type Target } from './request-state.ts'
+import { LeaseQueue, TurnShares } from './request-waits.ts'
 import { Sender } from './sender.ts'
-import { TurnShares } from './turn-shares.ts'
 
 /** Seconds a client should wait before the first snapshot. */
 const NO_SNAPSHOT_RETRY_SECONDS = 5
@@ -46,7 +45,7 @@ export class RequestPath {
   readonly #state: RequestState
   readonly #answering: Answering
   /** Null where no replicas share the quotas. */
-  readonly #parking: LeaseParking | null
+  readonly #leaseQueue: LeaseQueue | null
   /** Null where nobody waits meanwhile. */
   readonly #turns: TurnShares | null
 
@@ -59,10 +58,10 @@ export class RequestPath {
     const sender = new Sender(state)
     this.#answering = new Answering(state, sender, new LaterRequests(state, sender))
     const { leases, totals } = options
-    this.#parking =
-      leases === undefined ? null : new LeaseParking(leases, totals, (exchange) => this.#serve(exchange))
+    this.#leaseQueue =
+      leases === undefined ? null : new LeaseQueue(leases, totals, (exchange) => this.#serve(exchange))
     this.#turns =
-      leases === undefined ? null : new TurnShares(leases.parked, (exchange) => this.#serve(exchange))
+      leases === undefined ? null : new TurnShares(leases.waiting, (exchange) => this.#serve(exchange))
   }
 
   setKeys(keys: KeyRing): void {
@@ -151,7 +150,7 @@ export class RequestPath {
     fields.charge = admission.charge
     fields.personal = admission.isPersonal
     if (refusal === null) return true
-    const waits = refusal.mayWait && this.#parking?.park(exchange, admission.client, now) === true
+    const waits = refusal.mayWait && this.#leaseQueue?.putOff(exchange, admission.client, now) === true
     if (waits) return false
     const { code, message, headers, more } = refusal
     sendError(exchange, code, message, now, { headers: state.commonHeaders(operation) + headers, more })

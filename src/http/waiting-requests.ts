@@ -15,10 +15,10 @@ import {
 } from './exchange.ts'
 
 /** Requests that wait on a thread at a time, and of them those that wait for the same. */
-const MOST_PARKED = 2048
+const MOST_WAITING = 2048
 const MOST_FOR_ONE = 1024
 /** Characters of what they were. One request is at most 16 KiB. */
-const MOST_PARKED_CHARACTERS = 4 * 1024 * 1024
+const MOST_WAITING_CHARACTERS = 4 * 1024 * 1024
 
 /** What a kind of request waits for. */
 export interface Wait {
@@ -37,9 +37,9 @@ export type Run = (exchange: Exchange, handler: OnRequest) => void
 /** What requests wait for: calls of the key in a slot, or, as text, their turn among other clients. */
 export type WaitKey = number | string
 
-export class ParkedRequests {
+export class WaitingRequests {
   /** By what they wait for, the longest waiting first. */
-  readonly #queues = new Map<WaitKey, ParkedExchange[]>()
+  readonly #queues = new Map<WaitKey, WaitingExchange[]>()
   readonly #run: Run
   readonly #onThrow: (error: unknown) => void
   #count = 0
@@ -57,13 +57,18 @@ export class ParkedRequests {
     return this.#count
   }
 
+  /** Requests that wait for `key`. */
+  countOf(key: WaitKey): number {
+    return this.#queues.get(key)?.length ?? 0
+  }
+
   /**
    * Puts a request off until `wake(key)`. @returns false where it cannot wait, and is to be answered now: too
    * many wait, or its connection has to end with the answer
    */
-  park(exchange: Exchange, key: WaitKey, wait: Wait): boolean {
-    if (exchange instanceof ParkedExchange) {
-      exchange.isParked = true
+  putOff(exchange: Exchange, key: WaitKey, wait: Wait): boolean {
+    if (exchange instanceof WaitingExchange) {
+      exchange.isWaiting = true
       if (exchange.key === key) return true
       this.#remove(exchange)
       exchange.key = key
@@ -72,22 +77,22 @@ export class ParkedRequests {
       return true
     }
     const queue = this.#queues.get(key)
-    if (this.#count >= MOST_PARKED || (queue?.length ?? 0) >= MOST_FOR_ONE) return false
-    const parked = new ParkedExchange(exchange, key, wait)
-    if (this.#characters + parked.characters > MOST_PARKED_CHARACTERS) return false
-    if (!parked.defer(exchange, () => void this.#remove(parked))) return false
-    this.#add(parked)
+    if (this.#count >= MOST_WAITING || (queue?.length ?? 0) >= MOST_FOR_ONE) return false
+    const waiting = new WaitingExchange(exchange, key, wait)
+    if (this.#characters + waiting.characters > MOST_WAITING_CHARACTERS) return false
+    if (!waiting.defer(exchange, () => void this.#remove(waiting))) return false
+    this.#add(waiting)
     return true
   }
 
-  #add(parked: ParkedExchange): void {
+  #add(waiting: WaitingExchange): void {
     // On a busy thread what it waits for may have come, and is read only after the timers.
-    parked.timer = setTimeout(() => setImmediate(() => this.#late(parked)), parked.wait.ms)
-    const queue = this.#queues.get(parked.key)
-    if (queue === undefined) this.#queues.set(parked.key, [parked])
-    else queue.push(parked)
+    waiting.timer = setTimeout(() => setImmediate(() => this.#late(waiting)), waiting.wait.ms)
+    const queue = this.#queues.get(waiting.key)
+    if (queue === undefined) this.#queues.set(waiting.key, [waiting])
+    else queue.push(waiting)
     this.#count++
-    this.#characters += parked.characters
+    this.#characters += waiting.characters
   }
 
   /**
@@ -109,8 +114,8 @@ export class ParkedRequests {
     return this.#queues.has(key)
   }
 
-  /** @returns whether the first of `queue` was answered, rather than parked again */
-  #wakeFirst([first]: readonly ParkedExchange[]): boolean {
+  /** @returns whether the first of `queue` was answered, rather than waiting again */
+  #wakeFirst([first]: readonly WaitingExchange[]): boolean {
     if (!this.#handle(first, first.wait.run)) return false
     this.#remove(first)
     first.wait.onAnswered?.(performance.now() - first.since)
@@ -123,36 +128,36 @@ export class ParkedRequests {
     return new Promise((resolve) => this.#whenEmpty.push(resolve))
   }
 
-  /** @returns whether it was answered, rather than parked again */
-  #handle(parked: ParkedExchange, handler: OnRequest): boolean {
-    parked.isParked = false
+  /** @returns whether it was answered, rather than waiting again */
+  #handle(waiting: WaitingExchange, handler: OnRequest): boolean {
+    waiting.isWaiting = false
     try {
-      this.#run(parked, handler)
-      if (!parked.isParked && !parked.isAnswered) throw new Error('the handler returned without an answer')
+      this.#run(waiting, handler)
+      if (!waiting.isWaiting && !waiting.isAnswered) throw new Error('the handler returned without an answer')
     } catch (error) {
-      parked.isParked = false
-      parked.fail()
+      waiting.isWaiting = false
+      waiting.fail()
       this.#onThrow(error)
     }
-    return !parked.isParked
+    return !waiting.isWaiting
   }
 
-  #late(parked: ParkedExchange): void {
-    if (!this.#remove(parked)) return
-    this.#handle(parked, parked.wait.late)
-    parked.wait.onAnswered?.(performance.now() - parked.since)
+  #late(waiting: WaitingExchange): void {
+    if (!this.#remove(waiting)) return
+    this.#handle(waiting, waiting.wait.late)
+    waiting.wait.onAnswered?.(performance.now() - waiting.since)
   }
 
   /** @returns whether it was still waiting */
-  #remove(parked: ParkedExchange): boolean {
-    const queue = this.#queues.get(parked.key)
-    const at = queue?.indexOf(parked) ?? -1
+  #remove(waiting: WaitingExchange): boolean {
+    const queue = this.#queues.get(waiting.key)
+    const at = queue?.indexOf(waiting) ?? -1
     if (queue === undefined || at === -1) return false
-    clearTimeout(parked.timer)
+    clearTimeout(waiting.timer)
     queue.splice(at, 1)
-    if (queue.length === 0) this.#queues.delete(parked.key)
+    if (queue.length === 0) this.#queues.delete(waiting.key)
     this.#count--
-    this.#characters -= parked.characters
+    this.#characters -= waiting.characters
     if (this.#count > 0) return true
     const resolves = this.#whenEmpty
     this.#whenEmpty = []
@@ -161,7 +166,7 @@ export class ParkedRequests {
   }
 }
 
-class ParkedExchange implements Exchange, LaterEvents {
+class WaitingExchange implements Exchange, LaterEvents {
   key: WaitKey
   wait: Wait
   readonly method: string
@@ -173,7 +178,7 @@ class ParkedExchange implements Exchange, LaterEvents {
   route: number
   keyRow: number
   readonly mayWait = false
-  isParked = true
+  isWaiting = true
   isAnswered = false
   timer: NodeJS.Timeout | undefined
   readonly #address: string

@@ -13,7 +13,7 @@ import {
   type Engine,
   type Exchange,
 } from '../../src/http/exchange.ts'
-import { ParkedRequests, type Wait } from '../../src/http/parked.ts'
+import { WaitingRequests, type Wait } from '../../src/http/waiting-requests.ts'
 import { until } from '../redis/server.ts'
 import { ENGINES, missing, TEXT_HEAD } from './server_for_tests.ts'
 
@@ -27,14 +27,14 @@ interface Whole {
 }
 
 for (const kind of ENGINES) {
-  describe(`parked requests of the ${kind} engine`, { skip: missing(kind), timeout: 120_000 }, () => {
+  describe(`waiting requests of the ${kind} engine`, { skip: missing(kind), timeout: 120_000 }, () => {
     let engine: Engine
     let port = 0
     let isOpen = false
     let isLate = 0
     let handled: string[] = []
     const thrown: unknown[] = []
-    const parked = new ParkedRequests(
+    const waiting = new WaitingRequests(
       (exchange, handler) => handler(exchange),
       (error) => thrown.push(error),
     )
@@ -43,8 +43,8 @@ for (const kind of ENGINES) {
     const answer = (exchange: Exchange): void => {
       const { path, query, method } = exchange
       if (!isOpen && isLate === 0) {
-        const isParked = parked.park(exchange, KEY, path === '/short' ? { ...waits, ms: 30 } : waits)
-        if (!isParked) exchange.send('503 Service Unavailable', Buffer.from('cannot wait'))
+        const isWaiting = waiting.putOff(exchange, KEY, path === '/short' ? { ...waits, ms: 30 } : waits)
+        if (!isWaiting) exchange.send('503 Service Unavailable', Buffer.from('cannot wait'))
         return
       }
       handled.push(path)
@@ -115,12 +115,12 @@ for (const kind of ENGINES) {
       })
     }
 
-    const parkedAre = (count: number): Promise<void> =>
-      until(() => parked.count === count, 30_000, `${parked.count} requests wait instead of ${count}`)
+    const waitingAre = (count: number): Promise<void> =>
+      until(() => waiting.count === count, 30_000, `${waiting.count} requests wait instead of ${count}`)
 
     function open(): number {
       isOpen = true
-      return parked.wake(KEY)
+      return waiting.wake(KEY)
     }
 
     before(async () => {
@@ -145,22 +145,22 @@ for (const kind of ENGINES) {
         'accept-language': 'fr',
         'x-forwarded-for': ['192.0.2.1', '192.0.2.2'],
       })
-      await parkedAre(1)
-      assert.equal(parked.wake(KEY + 1), 0)
-      assert.equal(parked.count, 1)
+      await waitingAre(1)
+      assert.equal(waiting.wake(KEY + 1), 0)
+      assert.equal(waiting.count, 1)
       assert.equal(open(), 0)
       const { status, text, headers } = await answers
       assert.equal(status, 200)
       assert.equal(text, 'GET|/some/path|a=%20b&c|Bearer x|fr|192.0.2.1, 192.0.2.2|127.0.0.1|in time')
       assert.equal(headers['x-served-by'], 'test')
-      assert.equal(parked.count, 0)
+      assert.equal(waiting.count, 0)
     })
 
     it('A request that is woken has every header that a handler reads, repeated ones too.', async () => {
       const values = HANDLER_HEADERS.map((text) => [text, `${text} one`, `${text} one, ${text} two`])
       const sent = HANDLER_HEADERS.map((text) => [text, [`${text} one`, `${text} two`]])
       const answers = ask('/headers', 'GET', Object.fromEntries(sent) as { [name: string]: string[] })
-      await parkedAre(1)
+      await waitingAre(1)
       open()
       assert.deepEqual(JSON.parse((await answers).text), values)
     })
@@ -169,9 +169,9 @@ for (const kind of ENGINES) {
       const answers: Promise<Whole>[] = []
       for (let i = 0; i < 5; i++) {
         answers.push(ask(`/${i}`))
-        await parkedAre(i + 1)
+        await waitingAre(i + 1)
       }
-      assert.equal(parked.wake(KEY), 5)
+      assert.equal(waiting.wake(KEY), 5)
       assert.deepEqual(handled, [])
       assert.equal(open(), 0)
       await Promise.all(answers)
@@ -181,21 +181,21 @@ for (const kind of ENGINES) {
     it('A request that has waited for its time is answered as late.', async () => {
       const { text } = await ask('/short')
       assert.match(text, /late$/)
-      assert.equal(parked.count, 0)
+      assert.equal(waiting.count, 0)
     })
 
     it('A request whose client goes is dropped.', async () => {
       const socket = connect(port, '127.0.0.1', () => socket.write('GET /gone HTTP/1.1\r\nHost: a\r\n\r\n'))
-      await parkedAre(1)
+      await waitingAre(1)
       socket.destroy()
-      await parkedAre(0)
+      await waitingAre(0)
       open()
       assert.deepEqual(handled, [])
     })
 
     it('A long answer arrives whole, and the connection serves the next request.', async () => {
       const answers = ask('/long')
-      await parkedAre(1)
+      await waitingAre(1)
       open()
       const { text, headers } = await answers
       assert.equal(headers['content-length'], String(LONG_LENGTH))
@@ -206,7 +206,7 @@ for (const kind of ENGINES) {
     it('A client that does not read makes no copy of a long answer grow.', async () => {
       const socket = connect(port, '127.0.0.1', () => socket.write('GET /long HTTP/1.1\r\nHost: a\r\n\r\n'))
       socket.pause()
-      await parkedAre(1)
+      await waitingAre(1)
       open()
       await wait(50)
       let received = 0
@@ -218,7 +218,7 @@ for (const kind of ENGINES) {
 
     it('HEAD, 304 and an answer that is deferred once more are sent as without a wait.', async () => {
       const answers = [ask('/head', 'HEAD'), ask('/304'), ask('/twice')]
-      await parkedAre(3)
+      await waitingAre(3)
       open()
       const [head, notModified, twice] = await Promise.all(answers)
       assert.deepEqual([head.status, head.text], [200, ''])
@@ -229,7 +229,7 @@ for (const kind of ENGINES) {
 
     it('A handler that throws or forgets to answer makes a 500, and the others are handled.', async () => {
       const answers = [ask('/throw'), ask('/forget'), ask('/fine')]
-      await parkedAre(3)
+      await waitingAre(3)
       open()
       const statuses = (await Promise.all(answers)).map(({ status }) => status)
       assert.deepEqual(statuses, [500, 500, 200])
@@ -238,13 +238,13 @@ for (const kind of ENGINES) {
 
     it('Too many requests do not wait, and neither does one that announces a body.', async () => {
       const answers = Array.from({ length: 1024 }, (_, i) => ask(`/many/${i}`))
-      await parkedAre(1024)
+      await waitingAre(1024)
       assert.equal((await ask('/one-more')).text, 'cannot wait')
       open()
       for (const { status } of await Promise.all(answers)) assert.equal(status, 200)
       isOpen = false
       assert.equal((await ask('/body', 'GET', { 'content-length': '1' }, 'x')).text, 'cannot wait')
-      await parked.empty()
+      await waiting.empty()
     })
   })
 }

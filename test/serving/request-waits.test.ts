@@ -1,11 +1,12 @@
-/** Requests that come at once share the turns of the event loop, on both engines. */
+/** Requests that come at once share the turns of the event loop, and wait for their quota behind that, on both engines. */
 import assert from 'node:assert/strict'
 import { Agent, request as httpRequest } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { loadEngine } from '../../src/http/engine.ts'
 import { AUTHORIZATION, type Engine, type Exchange } from '../../src/http/exchange.ts'
-import { ParkedRequests } from '../../src/http/parked.ts'
-import { TurnShares } from '../../src/serving/turn-shares.ts'
+import { WaitingRequests } from '../../src/http/waiting-requests.ts'
+import { LeaseQueue, TurnShares } from '../../src/serving/request-waits.ts'
+import { Totals } from '../../src/serving/totals.ts'
 import { ENGINES, missing, TEXT_HEAD } from '../http/server_for_tests.ts'
 
 /** Work of one answer. */
@@ -21,7 +22,7 @@ for (const kind of ENGINES) {
     /** Who was answered in each turn. */
     let turns: string[][] = []
     const agent = new Agent({ keepAlive: true })
-    const parked = new ParkedRequests(
+    const waiting = new WaitingRequests(
       (exchange, handler) => handler(exchange),
       (error) => assert.ifError(error),
     )
@@ -34,7 +35,7 @@ for (const kind of ENGINES) {
       while (performance.now() < end);
       exchange.send(TEXT_HEAD, Buffer.from(exchange.query))
     }
-    const shares = new TurnShares(parked, answer)
+    const shares = new TurnShares(waiting, answer)
 
     const ask = (authorization: string, query: string): Promise<string> =>
       new Promise((resolve, reject) => {
@@ -72,7 +73,7 @@ for (const kind of ENGINES) {
           Array.from({ length: CROWD }, (__, n) => String(n)),
         )
       }
-      assert.equal(parked.count, 0)
+      assert.equal(waiting.count, 0)
       const longest = Math.max(...turns.map(({ length }) => length))
       assert.ok(longest <= MOST_OF_TURN, `${longest} answers in one turn`)
     })
@@ -83,6 +84,31 @@ for (const kind of ENGINES) {
       await Promise.all([...asked, ask('other', 'x')])
       const place = turns.flat().indexOf('other')
       assert.ok(place !== -1 && place < CROWD / 2, `answered as number ${place} of ${CROWD + 1}`)
+    })
+
+    it('A request that has waited for its turn asks for calls of its quota where there are none.', async () => {
+      const slot = 7
+      let wanted = 0
+      const totals = new Totals(Totals.allocate(1), 0)
+      const ask = (): void => {
+        wanted++
+        setImmediate(() => waiting.wake(slot))
+      }
+      let hasCalls = false
+      const leases = new LeaseQueue({ waiting, ask }, totals, (exchange) => serve(exchange))
+      const serve = (exchange: Exchange): void => {
+        if (hasCalls || !leases.putOff(exchange, slot, 0)) exchange.send(TEXT_HEAD, Buffer.from('served'))
+        hasCalls = true
+      }
+      const turn = { ms: 60_000, run: serve, late: serve }
+      const own = loadEngine(kind).create((exchange) => void waiting.putOff(exchange, 'client', turn))
+      const ownPort = await own.listen('127.0.0.1', 0)
+      const reply = fetch(`http://127.0.0.1:${ownPort}/`)
+      while (waiting.count === 0) await new Promise((resolve) => setImmediate(resolve))
+      assert.equal(waiting.wakeOne('client'), false)
+      assert.equal(await (await reply).text(), 'served')
+      assert.deepEqual([wanted, totals.counted('parked'), totals.counted('parked_late')], [1, 1, 0])
+      own.close()
     })
   })
 }
