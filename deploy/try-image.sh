@@ -129,5 +129,5 @@ say "stop by TERM"
 podman stop --time 20 "$name" > /dev/null
 code=$(podman inspect "$name" --format '{{.State.ExitCode}}')
 say "exit code $code"
-podman logs "$name" 2>&1 | grep -v 'curl -H\|shown this once\|look around' | tail -8
+podman logs "$name" 2>&1 | grep -v 'curl -H\|shown only once\|look around' | tail -8
 [ "$code" = 0 ]

@@ -15,7 +15,7 @@ export function oldNodeFault() {
 }
 
 /**
- * What arguments and environment say before they are read. As in `commands/arguments.ts` an option counts
+ * What arguments and environment say before they are read. As in `commands/command.ts` an option counts
  * before the variable.
  */
 function earlyValue(argv, option, variable) {

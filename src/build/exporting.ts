@@ -11,6 +11,7 @@ import { readManifest } from '../snapshot/read.ts'
 import { writeDurably } from '../snapshot/write.ts'
 import { StoreError } from '../store/store.ts'
 import { BuildError } from '../system/build-error.ts'
+import { counted } from '../system/text.ts'
 import type { Lock } from '../system/lock.ts'
 
 export interface Exporting {
@@ -39,7 +40,7 @@ export async function exportBuilt(
     )
     writeDurably(dir, snapshotList(manifest.id), encodeList(list), lock.folder)
     log(
-      `exported to ${target.address}: ${written.files} of ${list.files.length} files were written, ${written.bytes} bytes`,
+      `exported to ${target.address}: ${written.files} of ${counted(list.files.length, 'file')} written, ${counted(written.bytes, 'byte')}`,
     )
   } catch (error) {
     const isExpected =

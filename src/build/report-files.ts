@@ -2,7 +2,7 @@
  * The report of a build as tables for a terminal and for a page that runs no script, and as files beside its
  * snapshot: `report-ID.json` and `report-ID.html`.
  */
-import { counted } from '../system/counted.ts'
+import { counted } from '../system/text.ts'
 import { STATIONS_SHOWN } from './report-document.ts'
 import { REPORT_FORMAT, REPORT_VERSION, type ReportDocument } from './report-document.ts'
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'

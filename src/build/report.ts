@@ -8,7 +8,7 @@ import { timestampText } from '../sea/time.ts'
 import type { FileReport, Report } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
 import { compareText } from '../system/compare-text.ts'
-import { counted } from '../system/counted.ts'
+import { counted } from '../system/text.ts'
 import type { CarriedOver } from './source-state.ts'
 import { IMPOSSIBLE, SUSPECT_TEXTS, type SuspectReason } from './quality.ts'
 import {
@@ -220,7 +220,7 @@ export class BuildReport implements Report {
     }
     for (const name of this.#withoutBuoys()) this.line(`  the network ${name} has no buoy in the snapshot`)
     if (this.#duplicateCount > 0)
-      this.line(`  ${counted(this.#duplicateCount, 'buoy')} left out for those of other networks`)
+      this.line(`  ${counted(this.#duplicateCount, 'buoy')} left out because another network has the same`)
   }
 
   /** The build as a document. @throws Error before the snapshot is built */

@@ -24,6 +24,7 @@ import { readMonth } from '../snapshot/months.ts'
 import { decodePart } from '../snapshot/part.ts'
 import { loadPart } from '../snapshot/read.ts'
 import { BuildError } from '../system/build-error.ts'
+import { counted } from '../system/text.ts'
 import { collectGarbage } from '../system/collect.ts'
 import { contentHash, networksOf, runsOf, type BulkNetwork } from './networks.ts'
 import { metadataOf, ReadingsFile, UNITS, writeBuoys, writeGeoJson } from './tables.ts'
@@ -143,8 +144,7 @@ class Export {
       const exported = await this.#span(span, now, then)
       files.push(...exported.kept, ...exported.written)
       removed.push(...exported.removed)
-      const count = exported.written.length
-      if (count > 0) log(`${spanText(span)}: ${count} ${count === 1 ? 'file' : 'files'}`)
+      if (exported.written.length > 0) log(`${spanText(span)}: ${counted(exported.written.length, 'file')}`)
     }
     const order = (file: ExportedFile): string => `${file.network} ${spanText(file)}`
     files.sort((a, b) => (order(a) < order(b) ? -1 : 1))

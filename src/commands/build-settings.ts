@@ -1,19 +1,19 @@
 /** Settings of the commands that build snapshots: `build`, `run` and, for some, `publish`. */
 import { DEFAULT_KEPT } from '../build/retained.ts'
 import { DEFAULT_ALLOWED_LOSS } from '../build/base.ts'
-import { LOG_SETTINGS } from '../process/settings/logs.ts'
-import { data, snapshots } from '../process/settings/places.ts'
-import { SERVE_SETTINGS } from '../process/settings/serve.ts'
-import { flag, optional, type Setting } from '../process/settings/setting.ts'
+import { LOG_SETTINGS, data, snapshots, SERVE_SETTINGS } from '../process/settings/serve.ts'
 import {
+  flag,
+  optional,
+  type Setting,
   duration,
   durationOrZero,
   last,
   LONGEST_WAIT_DAYS,
   share,
   wholeNumber,
-} from '../process/settings/values.ts'
-import { UsageError } from '../process/usage-error.ts'
+  UsageError,
+} from '../process/settings/setting.ts'
 import { parseTimestamp } from '../sea/time.ts'
 
 /** Data that are built anew once a year; the schedule looks at the clock every minute. */
@@ -22,7 +22,7 @@ const MOST_JITTER_DAYS = 1
 
 const source: Setting<{ kind: string; argument: string }[]> = {
   placeholder: 'KIND:PATH',
-  help: 'where rows come from; may be given several times, and beside --config',
+  help: 'where rows come from; may be given several times, and together with --config',
   default: '',
   multiple: true,
   parse: (texts) =>
@@ -48,7 +48,7 @@ export const PUBLISH_SETTINGS = {
     'bucket to publish to as well, s3://BUCKET/PREFIX; it decides between several builders',
   ),
   'single-writer': flag(
-    'no other builder publishes there: goes without conditional writes, which some stores ignore',
+    'no other builder publishes there: do without conditional writes, which some stores ignore',
   ),
 } as const
 
@@ -83,7 +83,7 @@ export const BUILD_SETTINGS = {
     parse: share,
   } satisfies Setting<number>,
   'dry-run': flag('show what would be fetched and built, and do neither'),
-  fresh: flag("start from the sources alone: only ids and slugs are taken over from the folder's snapshot"),
+  fresh: flag("start over: of the folder's snapshot only ids and slugs are kept"),
   keep: {
     placeholder: 'N',
     help: 'snapshots to keep for rollback; the next build removes older ones, except pinned ones',
@@ -102,7 +102,7 @@ export const BUILD_SETTINGS = {
 export function expectSchedule({ every, jitter }: { every: number; jitter: number }): void {
   if (every > 0 && jitter > every) {
     throw new UsageError(
-      '--jitter: expected no more than --every: a build that is late by more than the time between two builds takes the place of the next one',
+      '--jitter: expected no more than --every: a build that is later than that would replace the next one',
     )
   }
 }
@@ -122,7 +122,7 @@ export const RUN_SETTINGS = {
   } satisfies Setting<number>,
   jitter: {
     placeholder: 'TIME',
-    help: 'the longest time by which a build begins late, chosen at random for each; no more than --every',
+    help: 'longest random delay of each scheduled build; no more than --every',
     default: '0',
     parse: durationOrZero(MOST_JITTER_DAYS),
   } satisfies Setting<number>,

@@ -2,16 +2,15 @@
 import { buildSnapshot } from '../build/build.ts'
 import { BuildReport } from '../build/report.ts'
 import { writeReport } from '../build/report-files.ts'
-import type { ConfigOf } from '../process/settings/setting.ts'
+import { type ConfigOf, UsageError } from '../process/settings/setting.ts'
 import { BUILD_SETTINGS } from './build-settings.ts'
-import { UsageError } from '../process/usage-error.ts'
 import type { Configuration } from '../sources/configuration.ts'
-import { openSource } from '../sources/kinds.ts'
+import { KIND_HELP, openSource } from '../sources/kinds.ts'
 import type { Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
+import { counted } from '../system/text.ts'
 import { command } from './command.ts'
 import { openTarget } from './export.ts'
-import { kindsHelp } from './help.ts'
 import { openPublishing } from './publishing.ts'
 import { clock, environment, logSettings, note, print, random } from './surroundings.ts'
 
@@ -21,10 +20,8 @@ const CLOCK_TOLERANCE_S = 3600
 const ADDRESSES_SHOWN = 20
 
 export const build = command({
-  usage:
-    '--source KIND:PATH [--source …] | --config FILE [--out DIR] [--publish URL] [--as-of TIME] [--dry-run]',
   settings: BUILD_SETTINGS,
-  more: kindsHelp(),
+  more: ['Kinds of sources, each as KIND:PATH:', KIND_HELP],
   run: runBuild,
 })
 
@@ -90,7 +87,7 @@ async function dryRunLines(configuration: Configuration): Promise<string[]> {
     if (planned.length === 0) return [reading]
     const due = dueFiles(configured, clock())
     return [
-      `${name}: would fetch ${due.length} of ${planned.length} files`,
+      `${name}: would fetch ${due.length} of ${counted(planned.length, 'file')}`,
       ...due.slice(0, ADDRESSES_SHOWN).map(({ url, to }) => `  ${url} to ${to}`),
       ...(due.length > ADDRESSES_SHOWN ? [`  and ${due.length - ADDRESSES_SHOWN} more`] : []),
       reading,

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { UsageError } from '../process/usage-error.ts'
+import { UsageError } from '../process/settings/setting.ts'
 import { noFolder } from '../snapshot/write.ts'
 import { BuildError } from '../system/build-error.ts'
 import { environment, packageFolder } from './surroundings.ts'

@@ -14,17 +14,16 @@ import { decodePart } from '../snapshot/part.ts'
 import { loadPart, type LoadedPart } from '../snapshot/read.ts'
 import { BuildError } from '../system/build-error.ts'
 import { finish } from '../system/steps.ts'
+import { counted } from '../system/text.ts'
 import { command } from './command.ts'
 import { print } from './surroundings.ts'
 
 export const diff = command({
-  usage: 'DIR A B [--json]',
+  takes: '<DIR> <A> <B>',
   settings: {
     json: flag('print what GET /changes answers, as one line of JSON'),
     'active-within': SERVE_SETTINGS['active-within'],
   },
-  positionals: 3,
-  inFolder: true,
   run: async ({ json, 'active-within': activeWithin }, [dir, a, b]) => {
     const manifests = [keptManifest(dir, a), keptManifest(dir, b)] as const
     const compared = await compare(dir, manifests, activeWithin)
@@ -98,18 +97,14 @@ function linesOf(
   const lines = [
     `from ${before.id}  as of ${timestampText(before.asOf)}`,
     `to   ${after.id}  as of ${timestampText(after.asOf)}`,
-    `${buoy.length} buoys and ${rowsBefore.at(-1)!} readings differ; passes ${same(passes)}, forecast ${same(forecast)}`,
+    `${counted(buoy.length, 'buoy')} and ${counted(rowsBefore.at(-1)!, 'reading')} differ; the passes ${passes ? 'differ' : 'are the same'}, the forecast ${forecast ? 'differs' : 'is the same'}`,
   ]
   buoy.forEach((id, i) => {
     const catalog = change[i] === REMOVED ? catalogs.before : catalogs.after
     const readings = rowsBefore[first[i + 1]] - rowsBefore[first[i]]
     const word = CHANGE_WORDS[change[i] as keyof typeof CHANGE_WORDS].padEnd(7)
     const slug = catalog.slugs[ordinalOf(catalog, id)]
-    lines.push(
-      `${word} ${String(id).padStart(6)}  ${slug.padEnd(30)}  ${readings} ${readings === 1 ? 'reading' : 'readings'}`,
-    )
+    lines.push(`${word} ${String(id).padStart(6)}  ${slug.padEnd(30)}  ${counted(readings, 'reading')}`)
   })
   return lines
 }
-
-const same = (differs: boolean): string => (differs ? 'differ' : 'are the same')

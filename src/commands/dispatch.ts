@@ -1,24 +1,137 @@
 /** Finds the command of a command line, runs it, and sets the exit code. */
-import { wantsJson, type Signals } from '../begin.mjs'
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { Command as Parser, CommanderError } from 'commander'
+import { wantsJson, type Signals } from '../begin.mjs'
 import { KeysFileError } from '../access/keys-file.ts'
-import { ServerFailure, Stops } from './stops.ts'
-import type { LOG_SETTINGS } from '../process/settings/logs.ts'
-import type { ConfigOf } from '../process/settings/setting.ts'
-import { UsageError } from '../process/usage-error.ts'
+import type { LOG_SETTINGS } from '../process/settings/serve.ts'
+import { UsageError, type ConfigOf } from '../process/settings/setting.ts'
 import { hasOwner } from '../system/stray-faults.ts'
 import { isAddress, parseAddress } from '../redis/address.ts'
-import { readCommandLine, variableOf } from './arguments.ts'
+import {
+  asUsageError,
+  describe,
+  helpWidth,
+  valuesOf,
+  variableOf,
+  type Command,
+  type Service,
+} from './command.ts'
 import { expectFolder, usualDataFolder } from './data-folder.ts'
 import { expectedFault } from './faults.ts'
-import { commandHelp, folded, overview } from './help.ts'
-import { suggestion } from './suggest.ts'
-import { environment, logSettings, note, noteEnd, print, programVersion, setLog } from './surroundings.ts'
-import { COMMANDS } from './table.ts'
+import { ServerFailure, Stops } from './stops.ts'
+import { logSettings, note, noteEnd, print, programVersion, setLog } from './surroundings.ts'
+
+interface NamedCommand {
+  readonly summary: string
+  /** Loading all commands takes ten times as long as Node itself does to start. */
+  readonly load: () => Promise<Command | Service>
+}
+
+const keysCommand =
+  (name: string): NamedCommand['load'] =>
+  async () =>
+    (await import('./keys.ts')).KEYS_COMMANDS[name]
+
+/** The commands by their names, in the order of `--help`. */
+export const COMMANDS: { readonly [name: string]: NamedCommand } = {
+  build: {
+    summary: 'fetch what the configuration names, build a snapshot from source files and publish it',
+    load: async () => (await import('./build.ts')).build,
+  },
+  publish: {
+    summary: 'copy the snapshot of a folder to a bucket, s3://BUCKET/PREFIX, for replicas to mirror',
+    load: async () => (await import('./publishing.ts')).publish,
+  },
+  serve: {
+    summary: 'serve the snapshot of a folder, or of a bucket or web server that it mirrors',
+    load: async () => (await import('./serve.ts')).serve,
+  },
+  run: {
+    summary: 'build a snapshot and issue a key where there is none, then serve and build on schedule',
+    load: async () => (await import('./run.ts')).run,
+  },
+  init: {
+    summary: 'write a commented configuration of sources to start from',
+    load: async () => (await import('./init.ts')).init,
+  },
+  doctor: {
+    summary: 'look for anything that would prevent a start, and say what to do',
+    load: async () => (await import('./doctor/doctor.ts')).doctor,
+  },
+  health: {
+    summary: 'ask the server on this machine whether it is ready; the exit code is 0 when it is',
+    load: async () => (await import('./health.ts')).health,
+  },
+  inspect: {
+    summary: 'show what a snapshot holds',
+    load: async () => (await import('./inspect.ts')).inspect,
+  },
+  check: {
+    summary: 'read every part that a kept snapshot names, and say what is wrong',
+    load: async () => (await import('./check.ts')).check,
+  },
+  report: {
+    summary: 'print the report of the newest build: what was read, fetched, refused and found suspect',
+    load: async () => (await import('./report.ts')).report,
+  },
+  list: {
+    summary: 'list the snapshots that a folder keeps',
+    load: async () => (await import('./list.ts')).list,
+  },
+  diff: {
+    summary: 'show how the kept snapshot B differs from the kept snapshot A',
+    load: async () => (await import('./diff.ts')).diff,
+  },
+  export: {
+    summary: 'write the readings of a snapshot as files, one for each network and month, and all buoys',
+    load: async () => (await import('./export.ts')).exportCommand,
+  },
+  pin: { summary: 'keep a snapshot until it is unpinned', load: async () => (await import('./pin.ts')).pin },
+  unpin: {
+    summary: 'let builds remove a pinned snapshot when it is old enough',
+    load: async () => (await import('./pin.ts')).unpin,
+  },
+  rollback: {
+    summary: 'publish the snapshot before the current one again, and hold back later ones',
+    load: async () => (await import('./rollback.ts')).rollback,
+  },
+  resume: {
+    summary: 'end a rollback: publish the newest kept snapshot, and later ones as they are built',
+    load: async () => (await import('./rollback.ts')).resume,
+  },
+  'keys issue': { summary: 'issue a key; it is shown once', load: keysCommand('keys issue') },
+  'keys list': { summary: "list keys with this hour's use", load: keysCommand('keys list') },
+  'keys show': { summary: 'show one key', load: keysCommand('keys show') },
+  'keys rotate': {
+    summary:
+      'replace a key: the old one stops working within a second (two, where keys are in Redis); its id and usage are kept',
+    load: keysCommand('keys rotate'),
+  },
+  'keys revoke': {
+    summary: 'stop a key from working, within a second (two, where keys are in Redis)',
+    load: keysCommand('keys revoke'),
+  },
+  'keys set-quota': { summary: 'change the hourly quota of a key', load: keysCommand('keys set-quota') },
+  'keys import': {
+    summary: 'copy the keys of a keys file, for instance into Redis',
+    load: keysCommand('keys import'),
+  },
+  'keys upgrade': {
+    summary: 'convert keys in Redis that an earlier version keeps there in another layout',
+    load: keysCommand('keys upgrade'),
+  },
+  'keys export': {
+    summary: 'write all keys, such as those in Redis, to a new keys file',
+    load: keysCommand('keys export'),
+  },
+}
+
+const GROUPS: { readonly [name: string]: string } = {
+  keys: 'issue, list, replace and revoke API keys, and set their quotas',
+}
 
 const HELP = /^(-h|--help|help)$/
-const VERSION = /^(-v|--version|version)$/
 /** What the program does when no command is named: it shows itself. */
 const FIRST_COMMAND = 'run'
 
@@ -76,96 +189,105 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
 }
 
-async function dispatch(given: readonly string[], signals: Signals): Promise<void> {
-  const isNamed =
-    given.length > 0 && (!given[0].startsWith('-') || HELP.test(given[0]) || VERSION.test(given[0]))
-  const argv = !isNamed
-    ? [FIRST_COMMAND, ...given]
-    : HELP.test(given[0]) && given.length > 1
-      ? [...given.slice(1), '--help']
-      : given
-  if (HELP.test(argv[0])) {
-    printHelp(overview(COMMANDS, ''))
-    return
-  }
-  if (VERSION.test(argv[0])) {
-    print(`groundswell ${programVersion()}`)
-    return
-  }
-  const names = Object.keys(COMMANDS)
-  const isGroup = names.some((name) => name.startsWith(`${argv[0]} `))
-  if (isGroup && argv.slice(1).every((argument) => HELP.test(argument))) {
-    printHelp(overview(COMMANDS, `${argv[0]} `))
-    return
-  }
-  const words = isGroup && !argv[1].startsWith('-') ? 2 : 1
-  const name = argv.slice(0, words).join(' ')
-  const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : null
-  if (entry === null) {
-    const group = isGroup ? `${argv[0]} ` : ''
-    if (isGroup && words === 1) {
-      throw new UsageError(
-        `"${name}" needs one of its commands before the options; groundswell ${group}--help lists them`,
-      )
-    }
-    throw new UsageError(
-      `unknown command "${name}"${suggestion(name, names)}; groundswell ${group}--help lists the commands`,
+async function dispatch(argv: readonly string[], signals: Signals): Promise<void> {
+  const [first = '', ...rest] = argv
+  const isNamed = first !== '' && (!first.startsWith('-') || /^(-v|--version)$/.test(first))
+  const words = HELP.test(first)
+    ? [...rest, '--help']
+    : first === 'version'
+      ? ['--version']
+      : isNamed
+        ? argv
+        : [FIRST_COMMAND, ...argv]
+  const program = new Parser('groundswell')
+    .version(`groundswell ${programVersion()}`, '-v, --version', 'show the version')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand(false)
+    .exitOverride()
+    .enablePositionalOptions()
+    .configureOutput({
+      writeOut: (text) => print(text.replace(/\n$/, '')),
+      writeErr: (text) => print(text.replace(/\n$/, '')),
+      outputError: () => {},
+      getOutHelpWidth: helpWidth,
+      getErrHelpWidth: helpWidth,
+    })
+    .addHelpText(
+      'after',
+      '\nEach option of a command can also come from the environment: GROUNDSWELL_ and\nits name in capitals, with _ for -, as in GROUNDSWELL_KEYS=keys.json.',
     )
+  /** The command that was found, for the message about its arguments. */
+  let usage = ''
+  const groups = new Map<string, Parser>()
+  const load = async (_parent: Parser, found: Parser): Promise<void> => {
+    const group = found.parent === program ? '' : `${found.parent?.name()} `
+    const name = `${group}${found.name()}`
+    if (!Object.hasOwn(COMMANDS, name)) return
+    const loaded = await COMMANDS[name].load()
+    describe(found.allowExcessArguments(), loaded)
+    usage = found.createHelp().commandUsage(found)
+    found.action(() => runFound(found, usage, loaded, signals))
   }
-  const found = await entry.load()
-  const {
-    config,
-    positionals,
-    help,
-    given: named,
-  } = readCommandLine(found.settings, argv.slice(words), environment, usualDataFolder)
-  if (help) {
-    printHelp(commandHelp(name, entry.summary, found))
-    return
+  program.hook('preSubcommand', load)
+  for (const [name, { summary }] of Object.entries(COMMANDS)) {
+    const [group, word] = name.split(' ')
+    if (word === undefined) {
+      program.command(name).description(summary)
+      continue
+    }
+    if (!groups.has(group))
+      groups.set(
+        group,
+        program.command(group).description(GROUPS[group]).helpCommand(false).hook('preSubcommand', load),
+      )
+    groups.get(group)!.command(word).description(summary)
   }
+  try {
+    await program.parseAsync(separated(words), { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    // Help and version have been shown. A group alone shows its commands.
+    if (/^commander\.(help|helpDisplayed|version)$/.test(error.code)) return
+    throw asUsageError(error, usage)
+  }
+}
+
+/** `--name=value` as two words: commander suggests nothing for an unknown option with a value. */
+function separated(argv: readonly string[]): string[] {
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
+  return argv.flatMap((word, i) => {
+    const at = /^--[^=]+=/.exec(word)?.[0].length ?? 0
+    return i < end && at > 0 ? [word.slice(0, at - 1), word.slice(at)] : [word]
+  })
+}
+
+async function runFound(
+  parser: Parser,
+  usage: string,
+  found: Command | Service,
+  signals: Signals,
+): Promise<void> {
+  const { config, given } = valuesOf(parser, found.settings, usualDataFolder)
   const { 'log-format': format, 'log-level': level } = config as Partial<ConfigOf<typeof LOG_SETTINGS>>
   if (format !== undefined && level !== undefined) setLog(format, level, true)
-  expectPositionals(positionals, found.positionals, found.optional, `groundswell ${name} ${found.usage}`)
-  if (found.inFolder) expectFolder(positionals[0])
-  warnOfPasswords(config, named)
-  if (found.existing !== null) expectFile(found.existing, config, named, 'run' in found)
+  const surplus = parser.args.at(parser.registeredArguments.length)
+  if (surplus !== undefined) {
+    const isCommand = Object.keys(COMMANDS).some((name) => name.split(' ')[0] === surplus)
+    const first = isCommand ? ': a command comes first and alone, before its options' : ''
+    throw new UsageError(`unexpected argument "${surplus}"${first}; usage: ${usage}`)
+  }
+  if (found.takes?.startsWith('<DIR>') === true) expectFolder(parser.args[0])
+  warnOfPasswords(config, given)
+  if (found.existing !== undefined) expectFile(found.existing, config, given, 'run' in found)
   if ('run' in found) {
     signals.letGo()
-    await found.run(config as never, positionals)
+    await found.run(config as never, parser.args)
     return
   }
   const stops = new Stops(signals)
   await found.serve(config as never, stops, signals)
   // All is saved. What still waits for something does not keep the process.
   await stops.end(0)
-}
-
-function printHelp(text: string): void {
-  // A terminal that does not know its width, as one of a container may, says 0.
-  print(folded(text, process.stdout.columns || undefined))
-}
-
-function expectPositionals(
-  positionals: readonly string[],
-  expected: number,
-  optional: number,
-  usage: string,
-): void {
-  const most = expected + optional
-  if (positionals.length >= expected && positionals.length <= most) return
-  const unexpected = positionals.at(most) ?? ''
-  const fault =
-    positionals.length <= most
-      ? 'an argument is missing'
-      : isCommand(unexpected)
-        ? `unexpected argument "${unexpected}": a command comes first and alone, before its options`
-        : `unexpected argument "${unexpected}"`
-  throw new UsageError(`${fault}; usage: ${usage}`)
-}
-
-/** Whether a command has this name, or begins with it. */
-function isCommand(word: string): boolean {
-  return Object.keys(COMMANDS).some((name) => name.split(' ')[0] === word)
 }
 
 /** Every user of the machine can read the arguments of a process; its environment only its own user can. */

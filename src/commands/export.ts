@@ -8,14 +8,13 @@ import { BucketTarget } from '../bulk/bucket-target.ts'
 import type { Exported } from '../bulk/export.ts'
 import { FolderTarget } from '../bulk/folder-target.ts'
 import type { Target } from '../bulk/target.ts'
-import { optional, type Setting } from '../process/settings/setting.ts'
-import { oneOf, text } from '../process/settings/values.ts'
-import { UsageError } from '../process/usage-error.ts'
+import { optional, type Setting, oneOf, text, UsageError } from '../process/settings/setting.ts'
 import { timestampText } from '../sea/time.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../snapshot/file-list.ts'
 import { readManifest } from '../snapshot/read.ts'
 import type { Store } from '../store/store.ts'
 import { BuildError } from '../system/build-error.ts'
+import { counted } from '../system/text.ts'
 import { command } from './command.ts'
 import { openPublishing } from './publishing.ts'
 import { clock, note, print } from './surroundings.ts'
@@ -37,10 +36,8 @@ const EXPORT_SETTINGS = {
 } as const
 
 export const exportCommand = command({
-  usage: 'DIR --out DIR_OR_URL [--format parquet|csv] [--since ID]',
+  takes: '<DIR>',
   settings: EXPORT_SETTINGS,
-  positionals: 1,
-  inFolder: true,
   run: async ({ format, out, since }, [dir]) => {
     const manifest = await readManifest(dir)
     if (manifest === null) {
@@ -89,7 +86,7 @@ export function openTarget(
   const isInside = between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between)
   if (isInside) {
     throw new UsageError(
-      `${option}: ${address} is or lies in the folder of snapshots ${dir}; name a folder beside it`,
+      `${option}: ${address} is or lies in the folder of snapshots ${dir}; name a folder outside it`,
     )
   }
   return { target: new FolderTarget(address, clock()), store: null }
@@ -115,7 +112,7 @@ export function linesOf({ list, written }: Exported, address: string): string[] 
   ]
   return [
     `exported snapshot ${snapshot}, data as of ${timestampText(asOf)}${since === null ? '' : `, since ${since}`}, to ${address}`,
-    `${files.length} files of ${bytes} bytes, ${rows} readings; ${written.files} files of ${written.bytes} bytes were written`,
+    `${counted(files.length, 'file')} (${counted(bytes, 'byte')}, ${counted(rows, 'reading')}); ${written.files} of them written (${counted(written.bytes, 'byte')})`,
     ...removed.map(({ network, month }) => `${network} has no readings in ${month} any more`),
   ]
 }

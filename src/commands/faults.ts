@@ -4,7 +4,7 @@
  */
 import { AdminTokenError } from '../process/admin.ts'
 import { ListenError } from '../http/port.ts'
-import { UsageError } from '../process/usage-error.ts'
+import { UsageError } from '../process/settings/setting.ts'
 import { KeyCommandError } from '../access/key-records.ts'
 import { KeysFileError } from '../access/keys-file.ts'
 import { RedisKeysError } from '../access/keys-redis.ts'
@@ -29,7 +29,7 @@ const SYSTEM_FAULTS: { readonly [code: string]: string } = {
   ENOENT: 'there is no such file or folder',
   ENOTDIR: 'is not a folder',
   EISDIR: 'is a folder',
-  EEXIST: 'is there already',
+  EEXIST: 'exists already',
   EACCES: 'access is denied',
   EPERM: 'is not permitted',
   EROFS: 'lies on a file system that cannot be written to',

@@ -1,10 +1,9 @@
 /** `health`: asks the admin port of a server on this machine, for the health check of a container. */
 import { DEFAULT_ADMIN_PORT } from '../process/admin-port.ts'
 import { SERVE_SETTINGS } from '../process/settings/serve.ts'
-import { flag, type ConfigOf } from '../process/settings/setting.ts'
-import { UsageError } from '../process/usage-error.ts'
+import { flag, type ConfigOf, UsageError } from '../process/settings/setting.ts'
 import { BuildError } from '../system/build-error.ts'
-import { inUrl } from '../system/in-url.ts'
+import { inUrl } from '../system/text.ts'
 import { command } from './command.ts'
 import { print } from './surroundings.ts'
 
@@ -18,7 +17,6 @@ const HEALTH_SETTINGS = {
 } as const
 
 export const health = command({
-  usage: '[--live] [--admin-port PORT] [--admin-host ADDRESS]',
   settings: HEALTH_SETTINGS,
   run: async (config) => {
     print(await answerOf(config))

@@ -1,7 +1,6 @@
 /** `init`: writes a configuration to begin with, every member explained. */
 import { writeFileSync } from 'node:fs'
-import type { Setting } from '../process/settings/setting.ts'
-import { text } from '../process/settings/values.ts'
+import { type Setting, text } from '../process/settings/setting.ts'
 import { BuildError } from '../system/build-error.ts'
 import { command } from './command.ts'
 import { print } from './surroundings.ts'
@@ -16,21 +15,20 @@ const INIT_SETTINGS = {
 } as const
 
 export const init = command({
-  usage: '[--config FILE]',
   settings: INIT_SETTINGS,
   run: async ({ config }) => {
     try {
       writeFileSync(config, CONFIGURATION, { flag: 'wx' })
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      throw new BuildError(`${config}: is there already and stays as it is; name another file with --config`)
+      throw new BuildError(`${config}: exists already and is not changed; name another file with --config`)
     }
     print(`${config} is written. It loads the buoys of NDBC, without a key. Then:`)
     print(`  groundswell build --config ${config} --dry-run   shows what would be fetched`)
     print(
       `  groundswell run --config ${config}               fetches, builds, serves, and again every half hour`,
     )
-    print(`  groundswell doctor --config ${config}            looks for what would be in the way`)
+    print(`  groundswell doctor --config ${config}            checks that everything is ready`)
   },
 })
 
@@ -48,7 +46,7 @@ const CONFIGURATION = `// The sources that groundswell builds snapshots from. JS
       "folder": "fetched/ndbc",
       // How old a fetched file may become before it is fetched again: 90s, 30m, 6h, 1d.
       "refresh": "30m",
-      // latest_obs.txt has only the buoys that reported lately. The others stay as they were.
+      // latest_obs.txt has only the buoys that reported lately. The others are kept as they were.
       "complete": false,
       // Shown with the data. Most networks ask for it.
       "credit": "NOAA National Data Buoy Center",
@@ -101,9 +99,9 @@ const CONFIGURATION = `// The sources that groundswell builds snapshots from. JS
     // },
   ],
 
-  // Of a buoy that two networks have, the one that stands first here stays.
+  // Where two networks have the same buoy, the network that is listed first keeps it.
   // "prefer": ["Candhis", "NDBC"],
-  // Two buoys of these networks are the same within so many kilometres.
+  // Two buoys of these networks that are closer than this (km) are the same.
   // "sameWithinKm": 1,
 
   // How gently a host is asked: connections at a time, milliseconds between requests.

@@ -5,11 +5,8 @@ import { command } from './command.ts'
 import { print } from './surroundings.ts'
 
 export const inspect = command({
-  usage: 'DIR [ID]',
+  takes: '<DIR> [ID]',
   settings: {},
-  positionals: 1,
-  optional: 1,
-  inFolder: true,
   run: async (_config, [dir, id]) => {
     const kept = id === undefined ? null : keptSnapshot(dir, { id })
     for (const line of await inspectSnapshot(dir, kept)) print(line)

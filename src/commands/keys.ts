@@ -18,11 +18,10 @@ import {
 import { changeKeys, fileStore, KeysFileError, type KeyStore, loadKeys } from '../access/keys-file.ts'
 import { KeysInRedis } from '../access/keys-redis.ts'
 import { openRedis, type RedisConfig } from '../process/redis.ts'
-import { data, keys, REDIS_SETTINGS } from '../process/settings/places.ts'
-import { flag, type Setting } from '../process/settings/setting.ts'
-import { text, wholeNumber } from '../process/settings/values.ts'
-import { UsageError } from '../process/usage-error.ts'
+import { data, keys, REDIS_SETTINGS } from '../process/settings/serve.ts'
+import { flag, type Setting, text, wholeNumber, UsageError } from '../process/settings/setting.ts'
 import { isAddress, parseAddress } from '../redis/address.ts'
+import { counted } from '../system/text.ts'
 import { command, type Command } from './command.ts'
 import { makeDataFolder } from './data-folder.ts'
 import { clock, note, print, random } from './surroundings.ts'
@@ -36,7 +35,7 @@ export const KEYS_FILE_SETTINGS = {
 
 const IMPORT_SETTINGS = {
   ...KEYS_FILE_SETTINGS,
-  replace: flag('take exactly the imported keys: others end, and those that differ are replaced'),
+  replace: flag('take exactly the imported keys: others stop working, and those that differ are replaced'),
 } as const
 
 export const ISSUE_SETTINGS = {
@@ -72,7 +71,6 @@ async function withStore<T>(config: StoreConfig, use: (store: KeyStore) => Promi
 
 export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
   'keys issue': command({
-    usage: '--owner NAME [--keys FILE] [--quota N] [--json]',
     settings: ISSUE_SETTINGS,
     run: async (config) => {
       const { data, owner, quota, json } = config
@@ -86,7 +84,6 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
     },
   }),
   'keys list': command({
-    usage: '[--keys FILE] [--json]',
     settings: KEYS_FILE_SETTINGS,
     existing: 'keys',
     run: (config) =>
@@ -95,20 +92,18 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
       }),
   }),
   'keys show': command({
-    usage: 'ID [--keys FILE] [--json]',
+    takes: '<ID>',
     settings: KEYS_FILE_SETTINGS,
     existing: 'keys',
-    positionals: 1,
     run: (config, [id]) =>
       withStore(config, async (store) => {
         for (const line of keyLines(store, [findKey(await store.all(), id)], config.json)) print(line)
       }),
   }),
   'keys rotate': command({
-    usage: 'ID [--keys FILE] [--json]',
+    takes: '<ID>',
     settings: KEYS_FILE_SETTINGS,
     existing: 'keys',
-    positionals: 1,
     run: async (config, [id]) =>
       printIssued(
         await withStore(config, (store) => store.change((records) => rotated(records, id, clock()))),
@@ -116,10 +111,9 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
       ),
   }),
   'keys revoke': command({
-    usage: 'ID [--keys FILE] [--json]',
+    takes: '<ID>',
     settings: KEYS_FILE_SETTINGS,
     existing: 'keys',
-    positionals: 1,
     run: async (config, [id]) => {
       const gone = await withStore(config, (store) => store.revoke(id))
       const owner = gone?.owner ?? null
@@ -128,10 +122,9 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
     },
   }),
   'keys set-quota': command({
-    usage: 'ID N [--keys FILE] [--json]',
+    takes: '<ID> <N>',
     settings: KEYS_FILE_SETTINGS,
     existing: 'keys',
-    positionals: 2,
     run: async (config, [id, text]) => {
       const wanted = parseQuota(text)
       const { owner, quota } = await withStore(config, (store) =>
@@ -140,26 +133,23 @@ export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
       print(
         config.json
           ? JSON.stringify({ id, owner, quota })
-          : `Key ${id} of ${owner} has ${quota} requests an hour now.`,
+          : `Key ${id} of ${owner} now has ${counted(quota, 'request')} per hour.`,
       )
     },
   }),
   'keys import': command({
-    usage: 'FILE [--keys ADDRESS] [--replace] [--json]',
+    takes: '<FILE>',
     settings: IMPORT_SETTINGS,
-    positionals: 1,
     run: importKeys,
   }),
   'keys upgrade': command({
-    usage: '--keys ADDRESS [--json]',
     settings: KEYS_FILE_SETTINGS,
     run: upgradeKeys,
   }),
   'keys export': command({
-    usage: 'FILE [--keys ADDRESS] [--json]',
+    takes: '<FILE>',
     settings: KEYS_FILE_SETTINGS,
     existing: 'keys',
-    positionals: 1,
     run: exportKeys,
   }),
 }
@@ -187,7 +177,7 @@ async function importKeys(
   print(
     json
       ? JSON.stringify(counts)
-      : `Imported into ${shownPlace(keys)}: ${added} added, ${changed} replaced, ${removed} ended, ${same} there already.`,
+      : `Imported into ${shownPlace(keys)}: ${added} added, ${changed} replaced, ${removed} removed, ${same} unchanged.`,
   )
 }
 
@@ -203,7 +193,7 @@ async function upgradeKeys(config: StoreConfig & { readonly json: boolean }): Pr
       ? JSON.stringify({ upgraded: upgraded ?? 0 })
       : upgraded === null
         ? `${place} holds no keys in an earlier layout.`
-        : `${upgraded} keys in ${place} have the layout of this version.`,
+        : `${counted(upgraded, 'key')} in ${place} now in the layout of this version.`,
   )
 }
 
@@ -214,7 +204,7 @@ async function exportKeys(config: StoreConfig & { readonly json: boolean }, [pat
   print(
     config.json
       ? JSON.stringify({ keys: records.length })
-      : `Exported ${records.length} keys from ${shownPlace(config.keys)} to ${path}.`,
+      : `Exported ${counted(records.length, 'key')} from ${shownPlace(config.keys)} to ${path}.`,
   )
 }
 
@@ -235,7 +225,7 @@ export function parseQuota(text: string): number {
 function printIssued({ record: { id, owner, quota }, key }: IssuedKey, json: boolean): void {
   if (json) print(JSON.stringify({ id, key, owner, quota }))
   else {
-    print(`Key ${id} for ${owner}, ${quota} requests an hour. It is shown this once:`)
+    print(`Key ${id} for ${owner}, ${counted(quota, 'request')} per hour. It is shown only once:`)
     print(key)
   }
 }
@@ -257,7 +247,7 @@ function keyLines(store: KeyStore, records: readonly KeyRecord[], json: boolean)
   if (json) return rows.map((row) => JSON.stringify(row))
   if (rows.length === 0) return ['no keys']
   return rows.map(({ id, owner, quota, used, created, rotated }) => {
-    const calls = used === null ? `${quota} an hour` : `${used} of ${quota} used this hour`
+    const calls = used === null ? `${quota} per hour` : `${used} of ${quota} used this hour`
     return `${id}  ${calls}  issued ${created}${rotated === null ? '' : `, rotated ${rotated}`}  ${owner}`
   })
 }

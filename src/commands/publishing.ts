@@ -1,7 +1,7 @@
 /** `publish`: brings a bucket up to a folder; and how the commands that build open a bucket. */
 import { Prefix } from '../build/publishing/prefix.ts'
 import { outcomeLines, Publishing } from '../build/publishing/publishing.ts'
-import { UsageError } from '../process/usage-error.ts'
+import { UsageError } from '../process/settings/setting.ts'
 import { lockFolder } from '../snapshot/write.ts'
 import { parseBucket } from '../store/address.ts'
 import { openStore } from '../store/open.ts'
@@ -20,10 +20,8 @@ const PUBLISH_COMMAND_SETTINGS = {
 } as const
 
 export const publish = command({
-  usage: 'DIR URL [--single-writer] [--keep N]',
+  takes: '<DIR> <URL>',
   settings: PUBLISH_COMMAND_SETTINGS,
-  positionals: 2,
-  inFolder: true,
   run: async (config, [dir, url]) => {
     const store = openPublishing('URL', url)
     const lock = lockFolder(dir)

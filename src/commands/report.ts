@@ -5,10 +5,8 @@ import { command } from './command.ts'
 import { print } from './surroundings.ts'
 
 export const report = command({
-  usage: 'DIR [--json]',
+  takes: '<DIR>',
   settings: { json: flag('print the JSON document') },
-  positionals: 1,
-  inFolder: true,
   run: async ({ json }, [dir]) => {
     const document = newestReport(dir)
     if (json) print(JSON.stringify(document))

@@ -6,10 +6,8 @@ import { command } from './command.ts'
 import { clock, print } from './surroundings.ts'
 
 export const rollback = command({
-  usage: 'DIR [--to ID]',
+  takes: '<DIR>',
   settings: { to: optional('ID', 'the snapshot to publish; the one before the current without this option') },
-  positionals: 1,
-  inFolder: true,
   run: async ({ to }, [dir]) => {
     const { id, asOf, held } = await rollBackFolder(dir, to, clock())
     print(publishedText(id, asOf))
@@ -18,10 +16,8 @@ export const rollback = command({
 })
 
 export const resume = command({
-  usage: 'DIR',
+  takes: '<DIR>',
   settings: {},
-  positionals: 1,
-  inFolder: true,
   run: async (_config, [dir]) => {
     const published = await resumeFolder(dir)
     print(published === null ? `no rollback holds ${dir}` : publishedText(published.id, published.asOf))

@@ -9,21 +9,19 @@ import type { BuildFigures } from '../metrics/figures.ts'
 import { isMadeUp } from '../build/base.ts'
 import { endChildren, runBuild } from '../process/build-child.ts'
 import { Schedule, type ScheduleState } from '../process/schedule.ts'
-import type { ConfigOf } from '../process/settings/setting.ts'
+import { type ConfigOf, UsageError } from '../process/settings/setting.ts'
 import { expectSchedule, RUN_SETTINGS } from './build-settings.ts'
-import { UsageError } from '../process/usage-error.ts'
 import { isAddress } from '../redis/address.ts'
 import type { AnonymousAccess } from '../access/anonymous-access.ts'
 import { openSources } from './build.ts'
 import type { Stops } from './stops.ts'
 import { timestampText } from '../sea/time.ts'
 import { readManifest } from '../snapshot/read.ts'
+import { KIND_HELP } from '../sources/kinds.ts'
 import { BuildError } from '../system/build-error.ts'
 import { service } from './command.ts'
 import { makeDataFolder } from './data-folder.ts'
-import { expectFreePort } from './free-port.ts'
-import { kindsHelp } from './help.ts'
-import { serveUntilStopped, type ServeHooks } from './serve.ts'
+import { expectFreePort, serveUntilStopped, type ServeHooks } from './serve.ts'
 import { clock, logSettings, note, print, random } from './surroundings.ts'
 
 const FIRST_OWNER = 'demo'
@@ -32,9 +30,8 @@ type RunConfig = ConfigOf<typeof RUN_SETTINGS>
 type Build = (signal: AbortSignal) => Promise<void>
 
 export const run = service({
-  usage: '[--source KIND:PATH] [--config FILE] [--every 30m] [options]',
   settings: RUN_SETTINGS,
-  more: kindsHelp(),
+  more: ['Kinds of sources, each as KIND:PATH:', KIND_HELP],
   serve: runAll,
 })
 
@@ -93,7 +90,7 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
 function expectNoSources(config: RunConfig): void {
   for (const option of ['source', 'config', 'publish', 'export'] as const) {
     if ((config[option]?.length ?? 0) === 0) continue
-    throw new UsageError(`--${option} and --from exclude each other: with --from nothing is built here`)
+    throw new UsageError(`--${option} and --from cannot be used together: with --from nothing is built here`)
   }
 }
 
@@ -164,7 +161,7 @@ async function buildFirst(
     if (signal.aborted) return null
     // A source that cannot be reached now may come back.
     if (!(error instanceof BuildError) || every === 0) throw error
-    note(`warning: the first build failed: ${error.message}; it will be tried again`)
+    note(`warning: the first build failed: ${error.message}; the build is tried again`)
     return { failure: error.message }
   }
 }
@@ -187,7 +184,7 @@ function firstKey(path: string): IssuedKey | null {
 const keyText = ({ key, record: { id } }: IssuedKey, file: string): string =>
   logSettings.format === 'json'
     ? `the key ${id} was issued for "${FIRST_OWNER}" and is not shown in a log: "groundswell keys rotate ${id} --keys ${file}" replaces it and prints the new one`
-    : `A key was issued for "${FIRST_OWNER}" and is shown this once: ${key}`
+    : `A key was issued for "${FIRST_OWNER}" and is shown only once: ${key}`
 
 /** The same way to the explorer at the first start and at every later one. */
 function greet(

@@ -1,23 +1,41 @@
 /** `serve`: serves the snapshot of a folder until a signal stops it. */
 import type { Signals } from '../begin.mjs'
-import { StoppedEarly, startServer, type RunningServer } from '../process/server.ts'
+import { API_ADDRESS, StoppedEarly, startServer, type RunningServer } from '../process/server.ts'
 import type { AnonymousAccess } from '../access/anonymous-access.ts'
 import type { BuildFigures } from '../metrics/figures.ts'
 import { SERVE_SETTINGS, type ServeConfig } from '../process/settings/serve.ts'
-import type { ConfigOf, Setting } from '../process/settings/setting.ts'
-import { last } from '../process/settings/values.ts'
-import { UsageError } from '../process/usage-error.ts'
+import { type ConfigOf, type Setting, last, UsageError } from '../process/settings/setting.ts'
 import { endOf, parseTimestamp } from '../sea/time.ts'
 import type { PublishedManifest } from '../snapshot/read.ts'
 import { keptSnapshot, type Wanted } from '../build/retained.ts'
-import { inUrl } from '../system/in-url.ts'
+import { findFreePort, ListenError } from '../http/port.ts'
+import type { Mirror } from '../mirror/mirror.ts'
+import { StoreError } from '../store/store.ts'
+import { inUrl } from '../system/text.ts'
 import { hasOwner } from '../system/stray-faults.ts'
 import { ServerFailure, type Stops } from './stops.ts'
 import { service } from './command.ts'
 import { expectFolder } from './data-folder.ts'
-import { expectFreePort } from './free-port.ts'
-import { openMirror } from './mirror.ts'
-import { clock, logSettings, note, noteEnd, print, programVersion, random } from './surroundings.ts'
+import {
+  clock,
+  environment,
+  logSettings,
+  note,
+  noteEnd,
+  print,
+  programVersion,
+  random,
+} from './surroundings.ts'
+
+/** A server on this machine answers within milliseconds. */
+const ANSWER_MS = 2000
+/** The guides of a groundswell begin so, whatever its base path. */
+const OURS = '# groundswell'
+/** Who listens on all addresses is asked on this machine's own. */
+const OWN: { readonly [host: string]: string } = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+
+/** A look at the source is repeated by the mirror itself, which then says that it fails. */
+const STORE_ATTEMPTS = 2
 
 /** Of `serve` alone: who builds, too, serves what is built. */
 const SERVE_ALONE_SETTINGS = {
@@ -39,7 +57,6 @@ const SERVE_ALONE_SETTINGS = {
 } as const
 
 export const serve = service({
-  usage: '[--snapshots DIR] [--from ADDRESS] [--port PORT] [--keys FILE] [options]',
   settings: SERVE_ALONE_SETTINGS,
   existing: 'keys',
   serve: async (config, stops, signals) => {
@@ -52,9 +69,10 @@ export const serve = service({
 /** The kept snapshot that `--as-of` names. @throws BuildError, UsageError */
 function fixedBy({ 'as-of': wanted, from, snapshots }: ConfigOf<typeof SERVE_ALONE_SETTINGS>): ServeHooks {
   if (wanted === null) return {}
-  if (from !== null) throw new UsageError('--as-of serves a snapshot that the folder keeps: leave --from out')
+  if (from !== null)
+    throw new UsageError('--as-of serves a snapshot that the folder keeps: it cannot be used with --from')
   const fixed = keptSnapshot(snapshots, wanted)
-  note(`--as-of: only the kept snapshot ${fixed.id} is served, the folder is not followed`)
+  note(`--as-of: only the kept snapshot ${fixed.id} is served, later ones are ignored`)
   return { fixed }
 }
 
@@ -129,8 +147,79 @@ export async function serveUntilStopped(
   onListening(address, server.anonymousAccess)
   signals.onReload(() => void server.reload())
   const failure = await Promise.race([stops.asked.then(() => null), server.failed])
-  note(failure === null ? 'stopping' : `fault: ${failure}: stopping, to be started anew`)
+  note(failure === null ? 'stopping' : `fault: ${failure}: stopping, to be restarted`)
   const haveEnded = await server.stop()
   if (failure !== null) throw new ServerFailure(failure)
   if (!haveEnded) throw new ServerFailure('a worker does not end')
+}
+
+/**
+ * Finds out whether a server can listen before anything is done.
+ * @throws Error naming the address and what to do; where a groundswell listens there, the address of its
+ * pages
+ */
+export async function expectFreePort({ host, port }: { host: string; port: number }): Promise<void> {
+  try {
+    await findFreePort(host, port, API_ADDRESS)
+  } catch (error) {
+    const name = OWN[host] ?? host
+    const pages = `http://${inUrl(name)}:${port}/`
+    if (port === 0 || !(await isOurs(pages))) throw error
+    throw new ListenError(
+      host,
+      port,
+      'groundswell is running there already',
+      `open ${pages}, or choose another port with --port (0 takes any free one)`,
+    )
+  }
+}
+
+async function isOurs(pages: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${pages}llms.txt`, {
+      redirect: 'error',
+      signal: AbortSignal.timeout(ANSWER_MS),
+    })
+    const reader = answer.body?.getReader()
+    const first = await reader?.read()
+    await reader?.cancel()
+    return Buffer.from(first?.value ?? [])
+      .toString('utf8')
+      .startsWith(OURS)
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Null without `--from`. The client of stores is loaded only where it is needed.
+ * @throws UsageError for an address that cannot be one, BuildError for a folder that cannot be a mirror
+ */
+async function openMirror(
+  config: Pick<ServeConfig, 'from' | 'poll' | 'snapshots' | 'mirror-disk'>,
+): Promise<Mirror | null> {
+  if (config.from === null) return null
+  const { openReadable } = await import('../store/open.ts')
+  const { Mirror } = await import('../mirror/mirror.ts')
+  try {
+    const source = openReadable(config.from, {
+      environment,
+      clock,
+      random,
+      warn: (message) => note(`warning: ${message}`),
+      limits: { attempts: STORE_ATTEMPTS },
+    })
+    return new Mirror({
+      source,
+      dir: config.snapshots,
+      poll: config.poll,
+      maxBytes: config['mirror-disk'],
+      clock,
+      random,
+      log: note,
+    })
+  } catch (error) {
+    if (error instanceof StoreError) throw new UsageError(`--from: ${error.message}`, { cause: error })
+    throw error
+  }
 }

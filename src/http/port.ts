@@ -4,7 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { inUrl } from '../system/in-url.ts'
+import { inUrl } from '../system/text.ts'
 
 /** Milliseconds for which another server may be about to listen; it takes some tens. */
 const TURN_PATIENCE = 10_000

@@ -2,9 +2,8 @@
 import { levelOf } from '../logs/log.ts'
 import { startServer as start } from '../process/server.ts'
 import { SERVE_SETTINGS, type ServeConfig } from '../process/settings/serve.ts'
-import type { Setting } from '../process/settings/setting.ts'
-import { UsageError } from '../process/usage-error.ts'
-import { inUrl } from '../system/in-url.ts'
+import { type Setting, UsageError } from '../process/settings/setting.ts'
+import { inUrl } from '../system/text.ts'
 import { join } from 'node:path'
 
 /**

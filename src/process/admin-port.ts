@@ -17,10 +17,7 @@ export const DEFAULT_ADMIN_PORT = 8081
 export async function openAdminPort(
   config: ServeConfig,
   log: (line: string) => void,
-  options: Pick<
-    AdminOptions,
-    'notReady' | 'onReadinessAsked' | 'status' | 'metrics' | 'reload' | 'logLevel' | 'onFault'
-  >,
+  options: Pick<AdminOptions, 'notReady' | 'status' | 'metrics' | 'reload' | 'logLevel' | 'onFault'>,
 ): Promise<AdminPort | null> {
   const wanted = config['admin-port']
   if (wanted === 'off') return null
@@ -28,7 +25,7 @@ export async function openAdminPort(
   const token = config['admin-token-file'] === null ? null : readToken(config['admin-token-file'])
   if (token === null && !isLoopback(host)) {
     log(
-      `warning: the admin port listens on ${host} without a token: whoever reaches it sees the status and asks for reloads; give it one with --admin-token-file`,
+      `warning: the admin port listens on ${host} without a token: whoever can reach it can see the status and ask for reloads; set one with --admin-token-file`,
     )
   }
   try {
@@ -55,7 +52,7 @@ function announced(logLevel: { level: Level }, log: (line: string) => void): { l
     },
     set level(level) {
       const before = logLevel.level
-      const line = `warning: the level of the log is ${level} from now on, and was ${before}`
+      const line = `warning: the log level is now ${level}, it was ${before}`
       const showsMore = LEVELS.indexOf(level) > LEVELS.indexOf(before)
       if (!showsMore) log(line)
       logLevel.level = level

@@ -13,7 +13,6 @@ import { isIP, type AddressInfo } from 'node:net'
 import { LEVELS, type Level } from '../logs/log.ts'
 import { EXPOSITION_TYPE } from '../metrics/exposition.ts'
 import { readRegularFileSync } from '../system/files.ts'
-import { unmapped } from '../http/exchange.ts'
 import { ListenError, type AddressOptions } from '../http/port.ts'
 
 export interface AdminOptions {
@@ -23,10 +22,8 @@ export interface AdminOptions {
   names: readonly string[]
   /** The bearer token that all but the probes require; null for none. */
   token: string | null
-  /** Why requests should not be sent here now; null when they should. */
+  /** Why requests should not be sent here now, for `/readyz`; null when they should. */
   notReady: () => string | null
-  /** Called with the address of whoever asks for that. */
-  onReadinessAsked: (address: string) => void
   status: () => object
   /** The text of `/metrics`. */
   metrics: () => string
@@ -81,14 +78,13 @@ export async function startAdmin(options: AdminOptions): Promise<{ port: number;
 }
 
 function route(request: IncomingMessage, response: ServerResponse, options: AdminOptions): void {
-  const { method, url, socket } = request
+  const { method, url } = request
   const path = (url ?? '').split('?')[0]
   switch (`${method === 'HEAD' ? 'GET' : method} ${path}`) {
     case 'GET /livez':
       answer(response, 200, { status: 'live' })
       break
     case 'GET /readyz': {
-      options.onReadinessAsked(unmapped(socket.remoteAddress ?? ''))
       const reason = options.notReady()
       if (reason === null) answer(response, 200, { status: 'ready' })
       else answer(response, 503, { status: 'not ready', reason })

@@ -1,7 +1,7 @@
 /** A build in a process of its own: its end frees its memory, and whatever happens to it, serving goes on. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from './settings/setting.ts'
 import { clearLeftovers } from '../build/build.ts'
 import { BuildError } from '../system/build-error.ts'
 

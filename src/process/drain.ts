@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
  * How long, at most a quarter of the drain time, a stopping server only answers clients that have connected
  * before. Balancers need the time before that to see that it is not ready: two intervals of their checks.
  */
-export const LAST_ANSWERS_MS = 500
+const LAST_ANSWERS_MS = 500
 
 const LOOK_INTERVAL_MS = 20
 /** Looks in a row that find no connection: clients that still ask open the next one sooner. */

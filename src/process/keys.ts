@@ -14,8 +14,7 @@ import type { KeyFigures } from '../metrics/figures.ts'
 import { keepUsage, readUsage, usagePath } from '../access/usage-file.ts'
 import { isAddress } from '../redis/address.ts'
 import { openRedis, type RedisSurroundings } from './redis.ts'
-import type { REDIS_SETTINGS } from './settings/places.ts'
-import type { ServeConfig } from './settings/serve.ts'
+import type { REDIS_SETTINGS, ServeConfig } from './settings/serve.ts'
 
 /** What the keys of a server need. */
 export type KeysConfig = Pick<ServeConfig, 'keys' | 'keys-copy' | 'snapshots' | keyof typeof REDIS_SETTINGS>

@@ -3,9 +3,8 @@ import { parseAddress, type RedisAddress } from '../redis/address.ts'
 import { RedisConnection } from '../redis/connection.ts'
 import type { TlsFiles } from '../redis/link.ts'
 import { readRegularFileSync } from '../system/files.ts'
-import type { REDIS_SETTINGS } from './settings/places.ts'
-import type { ConfigOf } from './settings/setting.ts'
-import { UsageError } from './usage-error.ts'
+import type { REDIS_SETTINGS } from './settings/serve.ts'
+import { type ConfigOf, UsageError } from './settings/setting.ts'
 
 const MAX_PASSWORD_FILE_BYTES = 4096
 /** A bundle of all public authorities has 250 kB. */

@@ -13,6 +13,7 @@ import { loadEngine } from '../http/engine.ts'
 import { findFreePort, openPort, type AddressOptions } from '../http/port.ts'
 import { readWorkers } from '../metrics/worker-figures.ts'
 import { collectSoon } from '../system/collect.ts'
+import { counted } from '../system/text.ts'
 import { timestampText } from '../sea/time.ts'
 import { countListeners } from '../serving/listener-counts.ts'
 import { Totals } from '../serving/totals.ts'
@@ -26,10 +27,8 @@ import { drain } from './drain.ts'
 import { orLate, orStopped } from './mirroring.ts'
 import { startKeys, type ServedKeys } from './keys.ts'
 import { redisOf } from './redis.ts'
-import { ReadinessProbes } from './readiness-probes.ts'
 import { Reloader } from './reload.ts'
-import { doubtsAbout } from './settings/doubts.ts'
-import type { ServeConfig } from './settings/serve.ts'
+import { settingsWarnings, type ServeConfig } from './settings/serve.ts'
 import { QuotaStore } from './quota-store.ts'
 import { metricsText } from './metrics.ts'
 import { notReady, Status, type Observed } from './status.ts'
@@ -37,6 +36,9 @@ import { Workers } from './workers.ts'
 
 /** How often the operator hears that lines of the access log are dropped, while they are. */
 const DROPPED_INTERVAL_MS = 5000
+
+/** Whoever asked for readiness within this time watches still; the probes of Kubernetes come every ten seconds. */
+const WATCHED_MS = 60_000
 
 /** Where the address of the API comes from. */
 export const API_ADDRESS: AddressOptions = { host: '--host', port: '--port' }
@@ -54,7 +56,7 @@ export class StoppedEarly extends Error {
 export async function startServer(config: ServeConfig, surroundings: Surroundings): Promise<RunningServer> {
   const engine = loadEngine(config.engine)
   if (engine.warning !== null) surroundings.log(`warning: ${engine.warning}`)
-  for (const { found, advice } of doubtsAbout(config)) surroundings.log(`warning: ${found}; ${advice}`)
+  for (const { found, advice } of settingsWarnings(config)) surroundings.log(`warning: ${found}; ${advice}`)
   const count = Math.min(config.workers, engine.maxWorkers)
   // A taken port is reported before anything is loaded. Whether it is still free then, its opening shows.
   await findFreePort(config.host, config.port, API_ADDRESS)
@@ -97,7 +99,6 @@ export class RunningServer {
   readonly #listeners: SharedArrayBuffer
   readonly #maxListeners: number
   readonly #workers: Workers
-  readonly #probes: ReadinessProbes
   readonly #reloader: Reloader
   readonly #status: Status
   readonly #metrics: () => string
@@ -107,6 +108,7 @@ export class RunningServer {
   readonly #served: Promise<void>
   #onServed: () => void = () => {}
   #onFailed: (reason: string) => void = () => {}
+  #readinessAskedAt = -Infinity
   #port = 0
   #isOpen = false
   #hasKeys = false
@@ -137,7 +139,6 @@ export class RunningServer {
     const hourly = [counters, addresses, new ProxyWarnings(addresses, log)]
     this.#hours = prepareHours(hourly, clock)
     this.#totals = new Totals(common.totals, 0)
-    this.#probes = new ReadinessProbes(config['drain-time'] * 1000, log, () => performance.now())
     this.#served = new Promise((resolve) => (this.#onServed = resolve))
     this.failed = new Promise((resolve) => (this.#onFailed = resolve))
     this.#workers = this.#makeWorkers(common)
@@ -257,7 +258,7 @@ export class RunningServer {
       // 2. The operator's port opens, and can be asked while the first snapshot loads.
       signal?.throwIfAborted()
       this.#admin = await this.#openAdminPort()
-      // 3. The first snapshot is loaded and got ready; a mirror is given a moment to bring the newest one.
+      // 3. The first snapshot is loaded and got ready; a mirror is given a moment to fetch the newest one.
       await orLate(this.#surroundings.mirror?.start(), signal)
       signal?.throwIfAborted()
       await this.#reloader.look()
@@ -267,7 +268,7 @@ export class RunningServer {
       signal?.throwIfAborted()
       if (this.#reloader.snapshot === null) {
         if (this.#surroundings.mirror) {
-          log('no snapshot to serve yet: the port opens when the mirror has brought one')
+          log('no snapshot to serve yet: the port opens when the mirror has fetched one')
           this.#reloader.start()
           await orStopped(this.#served, signal)
         } else if (this.#reloader.state.error === null) {
@@ -347,8 +348,10 @@ export class RunningServer {
   #openAdminPort(): Promise<AdminPort | null> {
     const { log, logLevel } = this.#surroundings
     return openAdminPort(this.#config, log, {
-      notReady: () => this.#notReady(),
-      onReadinessAsked: (address) => this.#probes.asked(address),
+      notReady: () => {
+        this.#readinessAskedAt = performance.now()
+        return this.#notReady()
+      },
       status: () => this.#status.document(this.#observed()),
       metrics: this.#metrics,
       reload: () => this.reload(),
@@ -392,7 +395,7 @@ export class RunningServer {
     this.#workers.drain()
     await drain({
       drainMs: this.#config['drain-time'] * 1000,
-      isWatched: this.#probes.isWatched,
+      isWatched: performance.now() - this.#readinessAskedAt < WATCHED_MS,
       open: () => countConnections(this.#connections).open + countListeners(this.#listeners).open,
       stopListening: () => this.#workers.send({ type: 'stop-listening' }),
     })
@@ -424,7 +427,7 @@ function reportDropped(workerFigures: SharedArrayBuffer, log: (line: string) => 
     const dropped = readWorkers(workerFigures).reduce((sum, row) => sum + row.dropped_lines, 0)
     if (dropped > before) {
       log(
-        `warning: ${dropped} lines of the access log were dropped since the start: standard output is not read fast enough`,
+        `warning: ${counted(dropped, 'line')} of the access log dropped since the start: standard output is not read fast enough`,
       )
     }
     before = dropped

@@ -1,5 +1,5 @@
 /** Addresses of Redis and Valkey: read from a text, and named in messages without their password. */
-import { inUrl } from '../system/in-url.ts'
+import { inUrl } from '../system/text.ts'
 
 /** Characters. Eight hosts, a user and a password percent-encoded stay far below this. */
 const MAX_ADDRESS_LENGTH = 2048

@@ -26,7 +26,7 @@ import {
 } from './reading/netcdf.ts'
 import { type FileReport, type OpenSource, type Report, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
-import { counted } from '../system/counted.ts'
+import { counted } from '../system/text.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { cleanName } from './reading/fields.ts'
 import { dropUnusable } from './reading/measures.ts'

@@ -12,7 +12,7 @@ import { MAX_AMPLITUDE, constituentOf } from '../sea/tidal-constituents.ts'
 import { listSource, parseBounded } from './reading/files.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
-import { counted } from '../system/counted.ts'
+import { counted } from '../system/text.ts'
 import type { HarbourRecord } from '../sea/records.ts'
 import { cleanName } from './reading/fields.ts'
 

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { IssuedKey } from '../../src/access/key-records.ts'
-import { readCommandLine } from '../../src/commands/arguments.ts'
+import { readOptions } from '../../src/commands/command.ts'
 import { startServer, type RunningServer } from '../../src/process/server.ts'
 import { openRedis } from '../../src/process/redis.ts'
 import { SERVE_SETTINGS } from '../../src/process/settings/serve.ts'
@@ -49,7 +49,7 @@ async function begin(
     `--snapshots=${snapshots}`,
     ...args,
   ]
-  const { config } = readCommandLine(SERVE_SETTINGS, argv, {})
+  const { config } = readOptions(SERVE_SETTINGS, argv)
   const server = await startServer(config, { log: (line) => log.push(line), clock })
   t.after(() => server.stop())
   const ask = async (key: string): Promise<number> => {
@@ -292,7 +292,7 @@ test(
     const imported = await runCliWell(['keys', 'import', exported, ...inFile])
     assert.match(
       imported,
-      /^Imported into redis:\/\/127\.0\.0\.1:\d+\/0: 0 added, 0 replaced, 0 ended, 1 there already\.\n$/,
+      /^Imported into redis:\/\/127\.0\.0\.1:\d+\/0: 0 added, 0 replaced, 0 removed, 1 unchanged\.\n$/,
     )
     for (const [keys, fault] of [
       ['reddis://x:hunter2@h', /--keys: expected an address such as redis:\/\/host:6379\/0/],

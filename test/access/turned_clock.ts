@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, type TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { readCommandLine } from '../../src/commands/arguments.ts'
+import { readOptions } from '../../src/commands/command.ts'
 import { SERVE_SETTINGS } from '../../src/process/settings/serve.ts'
 import { startServer, type RunningServer } from '../../src/process/server.ts'
 import { RawClient } from '../http/raw_client.ts'
@@ -48,7 +48,7 @@ export async function startTurned(
   const argv = ['--port=0', '--admin-port=0', '--drain-time=0s']
   if (!args.some((argument) => argument.startsWith('--workers='))) argv.push('--workers=2')
   const places = [`--snapshots=${snapshots}`, `--keys=${keysFile}`]
-  const { config } = readCommandLine(SERVE_SETTINGS, [...argv, ...places, ...args], {})
+  const { config } = readOptions(SERVE_SETTINGS, [...argv, ...places, ...args])
   const log: string[] = []
   const server = await startServer(config, { log: (line) => log.push(line), clock, clockShift })
   t.after(() => server.stop())

@@ -1,13 +1,20 @@
 /** Options, variables and defaults: what is taken, what is refused, and who wins. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readCommandLine, variableOf } from '../../src/commands/arguments.ts'
-import { folded, settingsHelp } from '../../src/commands/help.ts'
+import { Command } from 'commander'
+import { describe, readOptions, variableOf, type CommandLine } from '../../src/commands/command.ts'
 import { BUILD_SETTINGS, RUN_SETTINGS } from '../../src/commands/build-settings.ts'
 import { ISSUE_SETTINGS, KEYS_FILE_SETTINGS, parseQuota } from '../../src/commands/keys.ts'
 import { SERVE_SETTINGS } from '../../src/process/settings/serve.ts'
-import type { Settings } from '../../src/process/settings/setting.ts'
-import { UsageError } from '../../src/process/usage-error.ts'
+import { type Settings, UsageError } from '../../src/process/settings/setting.ts'
+import { withVariables } from './loaded.ts'
+
+/** The options of a command line, with these variables in the environment. */
+const read = <S extends Settings>(
+  settings: S,
+  argv: readonly string[],
+  environment: { [name: string]: string } = {},
+): CommandLine<S> => withVariables(environment, () => readOptions(settings, argv))
 
 /** What has to be given for a command to be complete. */
 const REQUIRED: { [option: string]: string } = { owner: 'somebody' }
@@ -20,12 +27,12 @@ function required(settings: Settings): string[] {
 
 function valueOf(settings: Settings, option: string, text: string): unknown {
   const others = required(settings).filter((argument) => !argument.startsWith(`--${option}=`))
-  return readCommandLine(settings, [...others, `--${option}=${text}`], {}).config[option]
+  return read(settings, [...others, `--${option}=${text}`]).config[option]
 }
 
 function refusal(settings: Settings, argv: string[], environment: { [name: string]: string } = {}): string {
   try {
-    readCommandLine(settings, argv, environment)
+    read(settings, argv, environment)
   } catch (error) {
     assert.ok(error instanceof UsageError, String(error))
     assert.ok(!error.message.includes('\n'), error.message)
@@ -170,30 +177,41 @@ test('Every wrong value is refused in one line that names the option and what is
   )
 })
 
+test('A number with a wrong unit or none is refused with the units that there are.', () => {
+  for (const [option, text, wrong] of [
+    ['poll', '500ms', '"ms" is not a unit here: there are s, m, h, d'],
+    ['active-within', '2 weeks', '"weeks" is not a unit here: there are s, m, h, d'],
+    ['drain-time', '3', 'the unit is missing: there are s, m, h, d'],
+    ['answer-cache', '64mib', '"mib" is not a unit here: there are B, KB, KiB, MB, MiB, GB, GiB'],
+  ])
+    assert.ok(refusal(SERVE_SETTINGS, [`--${option}`, text]).endsWith(`; ${wrong}`), option)
+  assert.match(refusal(SERVE_SETTINGS, ['--poll', '30d']), /at most 20d$/)
+})
+
 test('An option that is unknown, without its value, with one too many or given twice is refused by name.', () => {
-  assert.match(refusal(SERVE_SETTINGS, ['--prot=80']), /^unknown option "--prot", did you mean "--port"\?$/)
-  assert.match(refusal(SERVE_SETTINGS, ['-p', '80']), /"-p"$/)
-  assert.match(refusal(SERVE_SETTINGS, ['--port']), /^--port needs a value$/)
+  assert.match(
+    refusal(SERVE_SETTINGS, ['--prot', '80']),
+    /^unknown option '--prot' \(Did you mean --port\?\)$/,
+  )
+  assert.match(refusal(SERVE_SETTINGS, ['-p', '80']), /'-p'$/)
+  assert.match(refusal(SERVE_SETTINGS, ['--port']), /^option '--port <PORT>' argument missing$/)
   assert.match(refusal(SERVE_SETTINGS, ['--port', '-1']), /^--port: expected a whole number/)
-  assert.match(refusal(SERVE_SETTINGS, ['--port', '--host', '::1']), /'--port'/)
-  assert.match(refusal(ISSUE_SETTINGS, ['--owner=a', '--json=true']), /'--json'/)
-  assert.match(refusal(ISSUE_SETTINGS, ['--owner=a', '--no-json']), /"--no-json"/)
+  assert.match(refusal(SERVE_SETTINGS, ['--port', '--host', '::1']), /^--port needs a value$/)
+  assert.match(refusal(ISSUE_SETTINGS, ['--owner=a', '--json=true']), /'--json=true'/)
+  assert.match(refusal(ISSUE_SETTINGS, ['--owner=a', '--no-json']), /'--no-json'/)
   assert.match(refusal(SERVE_SETTINGS, ['--port=1', '--port=2']), /^--port is given more than once/)
   assert.match(refusal(SERVE_SETTINGS, ['--port=1', '--port=1']), /^--port is given more than once/)
   assert.match(refusal(ISSUE_SETTINGS, []), /^--owner is required/)
 })
 
 test('Settings that may be given several times keep their order.', () => {
-  const { config } = readCommandLine(BUILD_SETTINGS, ['--source=demo', '--source', 'csv:x y'], {})
+  const { config } = read(BUILD_SETTINGS, ['--source=demo', '--source', 'csv:x y'])
   assert.deepEqual(config.source, [
     { kind: 'demo', argument: '' },
     { kind: 'csv', argument: 'x y' },
   ])
   const proxies = ['--trusted-proxy=10.0.0.0/8', '--trusted-proxy=::1']
-  assert.deepEqual(readCommandLine(SERVE_SETTINGS, proxies, {}).config['trusted-proxy'], [
-    '10.0.0.0/8',
-    '::1',
-  ])
+  assert.deepEqual(read(SERVE_SETTINGS, proxies).config['trusted-proxy'], ['10.0.0.0/8', '::1'])
 })
 
 test('An option wins over its variable, and a variable over the default.', () => {
@@ -204,7 +222,7 @@ test('An option wins over its variable, and a variable over the default.', () =>
     PORT: '99',
     groundswell_host: 'no',
   }
-  const { config } = readCommandLine(SERVE_SETTINGS, ['--port=80'], environment)
+  const { config } = read(SERVE_SETTINGS, ['--port=80'], environment)
   assert.deepEqual([config.port, config['base-path'], config.host], [80, '/x', '127.0.0.1'])
   assert.ok(Object.isFrozen(config))
   // A fault names the variable, unless an option counts before it.
@@ -213,25 +231,24 @@ test('An option wins over its variable, and a variable over the default.', () =>
     refusal(SERVE_SETTINGS, [], wrong),
     /^GROUNDSWELL_PORT: expected a whole number from 0 to 65535/,
   )
-  assert.equal(readCommandLine(SERVE_SETTINGS, ['--port=80'], wrong).config.port, 80)
+  assert.equal(read(SERVE_SETTINGS, ['--port=80'], wrong).config.port, 80)
 })
 
 test('A variable holds several values between blanks, and an empty one is as if it were not set.', () => {
-  const { config } = readCommandLine(BUILD_SETTINGS, [], { GROUNDSWELL_SOURCE: ' demo  csv:x\tndbc:y ' })
+  const { config } = read(BUILD_SETTINGS, [], { GROUNDSWELL_SOURCE: ' demo  csv:x\tndbc:y ' })
   assert.deepEqual(
     config.source.map(({ kind }) => kind),
     ['demo', 'csv', 'ndbc'],
   )
   const empty = Object.fromEntries(Object.keys(SERVE_SETTINGS).map((option) => [variableOf(option), '']))
-  assert.deepEqual(readCommandLine(SERVE_SETTINGS, [], empty), readCommandLine(SERVE_SETTINGS, [], {}))
-  assert.deepEqual(readCommandLine(BUILD_SETTINGS, [], { GROUNDSWELL_SOURCE: '' }).config.source, [])
+  assert.deepEqual(read(SERVE_SETTINGS, [], empty), read(SERVE_SETTINGS, []))
+  assert.deepEqual(read(BUILD_SETTINGS, [], { GROUNDSWELL_SOURCE: '' }).config.source, [])
   assert.match(refusal(ISSUE_SETTINGS, [], { GROUNDSWELL_OWNER: '' }), /^--owner is required/)
 })
 
 test('A switch is on when it is given or its variable says so.', () => {
   const json = (argv: string[], variable?: string): unknown =>
-    readCommandLine(KEYS_FILE_SETTINGS, argv, variable === undefined ? {} : { GROUNDSWELL_JSON: variable })
-      .config.json
+    read(KEYS_FILE_SETTINGS, argv, variable === undefined ? {} : { GROUNDSWELL_JSON: variable }).config.json
   assert.deepEqual([json([]), json(['--json'])], [false, true])
   assert.deepEqual(
     ['true', '1', 'false', '0', ''].map((word) => json([], word)),
@@ -244,49 +261,20 @@ test('A switch is on when it is given or its variable says so.', () => {
   )
 })
 
-test('Help is shown whatever else is wrong, and arguments that are not options are handed on.', () => {
-  assert.equal(readCommandLine(SERVE_SETTINGS, ['--port=x', '--help'], {}).help, true)
-  assert.equal(readCommandLine(SERVE_SETTINGS, ['-h'], {}).help, true)
-  assert.deepEqual(readCommandLine(KEYS_FILE_SETTINGS, ['a', '--json', 'b', '--', '--c'], {}).positionals, [
-    'a',
-    'b',
-    '--c',
-  ])
-})
-
 test('Help names every option with its meaning, default and variable.', () => {
   for (const [command, settings] of Object.entries(ALL)) {
-    const lines = settingsHelp(settings).split('\n')
-    const options = Object.entries(settings)
-    assert.equal(lines.length, options.length)
-    for (const [i, [option, setting]] of options.entries()) {
-      assert.ok(lines[i].startsWith(`  --${option}`), `${command} ${option}`)
-      assert.ok(lines[i].includes(setting.help) && lines[i].includes(variableOf(option)))
-      if (setting.default) assert.ok(lines[i].includes(`default ${setting.default}`))
-      assert.equal(lines[i].includes('(required'), setting.required === true)
+    const parser = new Command().configureOutput({ getOutHelpWidth: () => 1000 })
+    describe(parser, { settings })
+    const lines = parser.helpInformation().split('\n')
+    for (const [option, setting] of Object.entries(settings)) {
+      const line = lines.find((each) => new RegExp(`^  --${option}[ <]`).test(each)) ?? assert.fail(option)
+      assert.ok(line.includes(setting.help) && line.includes(variableOf(option)), `${command} ${option}`)
+      if (setting.default) assert.ok(line.includes(`default ${setting.default}`))
+      assert.equal(line.includes('(required'), setting.required === true)
     }
     // Every default is itself a value that is taken.
-    readCommandLine(settings, required(settings), {})
+    read(settings, required(settings))
   }
-})
-
-test('Folded help has the same words in the same two columns, in lines that fit.', () => {
-  const text = settingsHelp(RUN_SETTINGS)
-  const second = /^ +\S.*? {2,}/.exec(text)![0].length
-  for (let columns = 20; columns <= 300; columns++) {
-    const lines = folded(text, columns).split('\n')
-    assert.deepEqual(lines.join(' ').split(/ +/), text.replaceAll('\n', ' ').split(/ +/))
-    for (const line of lines) {
-      const words = line.slice(second).split(' ')
-      assert.match(line.slice(second - 2, second + 1), /^ {2}\S$/)
-      assert.ok(line.length <= Math.max(columns, second + 30) || words.length === 1, line)
-    }
-    assert.deepEqual(
-      lines.filter((line) => line.startsWith('  --')).map((line) => line.slice(0, second).trim()),
-      Object.entries(RUN_SETTINGS).map(([option, { placeholder }]) => `--${option} ${placeholder}`.trim()),
-    )
-  }
-  assert.equal(folded(text, Infinity), text)
 })
 
 test('The quota of an argument is read as that of the option.', () => {

@@ -60,7 +60,7 @@ test(
         2,
         /--as-of.*the id of a snapshot, or an ISO 8601 time/,
       ],
-      [['serve', '--as-of', ids[0], '--from', 'http://127.0.0.1:9/'], 2, /leave --from out/],
+      [['serve', '--as-of', ids[0], '--from', 'http://127.0.0.1:9/'], 2, /cannot be used with --from/],
       [['inspect', dir, 'x'], 1, /no kept snapshot has the id x/],
       [['inspect', dir, ids[0], ids[1]], 2, /unexpected argument/],
     ] as const) {

@@ -156,7 +156,7 @@ test(
     ]
     const both = [start(t, args, { cwd }), start(t, args, { cwd })]
     await Promise.all(both.map((each) => each.shows(/look around/)))
-    const shown = both.flatMap(({ stdout }) => [...stdout.matchAll(/shown this once: (\S+)/g)])
+    const shown = both.flatMap(({ stdout }) => [...stdout.matchAll(/shown only once: (\S+)/g)])
     assert.equal(shown.length, 1, both.map(({ stdout, stderr }) => stdout + stderr).join('\n'))
   },
 )

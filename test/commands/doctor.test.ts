@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { readCommandLine } from '../../src/commands/arguments.ts'
+import { readOptions } from '../../src/commands/command.ts'
 import { DOCTOR_SETTINGS, examine } from '../../src/commands/doctor/doctor.ts'
 import type { Finding } from '../../src/commands/doctor/finding.ts'
 import { sizeText } from '../../src/commands/doctor/finding.ts'
@@ -35,7 +35,7 @@ async function diagnose(...args: string[]): Promise<Diagnosis> {
   const ports = ['--port=0', '--admin-port=off'].filter(
     (usual) => !args.some((arg) => arg.startsWith(usual.slice(0, usual.indexOf('=') + 1))),
   )
-  const { config } = readCommandLine(DOCTOR_SETTINGS, [...ports, ...args], {})
+  const { config } = readOptions(DOCTOR_SETTINGS, [...ports, ...args])
   const findings = await examine(config)
   for (const { level, advice } of findings) assert.equal(advice === null, level === 'ok')
   return {
@@ -66,8 +66,8 @@ test('The doctor finds no fault in an empty folder, advises, and changes nothing
   assert.ok(!existsSync(data))
   const plain = await runCli(['doctor', '--data', data, '--port=0'])
   assert.equal(plain.code, 0)
-  assert.match(plain.stdout, /^advice {2}keys +\S+ has none\n +→ "groundswell run" issues a first one/m)
-  assert.match(plain.stdout, /\na start is possible; \d+ pieces of advice\n$/)
+  assert.match(plain.stdout, /^warning keys +\S+ has none\n +→ "groundswell run" issues a first one/m)
+  assert.match(plain.stdout, /\nready to start \(\d+ warnings?\)\n$/)
 })
 
 test(
@@ -94,7 +94,7 @@ test(
     const { code, stdout, stderr } = await runCli(['doctor', '--json', '--port=0', '--data', data])
     assert.equal(code, 1)
     assert.deepEqual((JSON.parse(stdout) as { can_start: boolean }).can_start, false)
-    assert.match(stderr, /^groundswell: a start is impossible: keys: \S+ not valid JSON\n$/)
+    assert.match(stderr, /^groundswell: not ready to start: keys: \S+ not valid JSON\n$/)
   },
 )
 
@@ -134,7 +134,7 @@ test('Too few files that may be open are advice.', async (t) => {
   const args = [CLI, 'doctor', '--port=0', '--admin-port=off', '--data', temporaryFolder(t)]
   const { status, stdout } = spawnSync('sh', ['-c', line, process.execPath, ...args], { encoding: 'utf8' })
   assert.equal(status, 0)
-  assert.match(stdout, /^advice {2}files +400 may be open, enough for \d+ of 10000 connections/m)
+  assert.match(stdout, /^warning files +400 may be open, enough for \d+ of 10000 connections/m)
 })
 
 test(
@@ -243,7 +243,7 @@ test('init writes a configuration that is valid as it is and with every comment 
   assert.equal(again.code, 1)
   assert.equal(
     again.stderr,
-    `groundswell: ${config}: is there already and stays as it is; name another file with --config\n`,
+    `groundswell: ${config}: exists already and is not changed; name another file with --config\n`,
   )
   assert.equal(readFileSync(config, 'utf8'), text)
 

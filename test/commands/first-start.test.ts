@@ -146,7 +146,7 @@ test('A first start of the demo says fewer than ten lines, a second one four, an
   await first.says('admin port on')
   expectLines(first.lines().toSorted(), [
     /^ {2}curl -H /,
-    /^A key was issued for "demo" and is shown this once: gsw_\w+$/,
+    /^A key was issued for "demo" and is shown only once: gsw_\w+$/,
     again[2],
     /^building the demo, whose data are made up$/,
     again[1],
@@ -167,7 +167,7 @@ test('A first start of the demo says fewer than ten lines, a second one four, an
   assert.equal(await third.ended, 1)
   assert.deepEqual(third.lines(), [
     `groundswell: cannot listen on 127.0.0.1:${port}: groundswell is running there already; ` +
-      `open http://127.0.0.1:${port}/, or run another beside it with --port (0 takes any free one)`,
+      `open http://127.0.0.1:${port}/, or choose another port with --port (0 takes any free one)`,
   ])
   await second.stop()
 })

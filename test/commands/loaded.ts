@@ -1,7 +1,17 @@
 /** The commands, all loaded, for tests that look at their options. */
 import type { Command, Service } from '../../src/commands/command.ts'
-import { COMMANDS } from '../../src/commands/table.ts'
+import { COMMANDS } from '../../src/commands/dispatch.ts'
 
 export const LOADED: { readonly [name: string]: Command | Service } = Object.fromEntries(
   await Promise.all(Object.entries(COMMANDS).map(async ([name, { load }]) => [name, await load()] as const)),
 )
+
+/** What `act` returns with these variables in the environment. */
+export function withVariables<T>(variables: { readonly [name: string]: string }, act: () => T): T {
+  Object.assign(process.env, variables)
+  try {
+    return act()
+  } finally {
+    for (const name of Object.keys(variables)) delete process.env[name]
+  }
+}

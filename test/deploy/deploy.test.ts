@@ -8,8 +8,8 @@ import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse, parseAllDocuments } from 'yaml'
-import { readCommandLine, variableOf } from '../../src/commands/arguments.ts'
-import { LOADED } from '../commands/loaded.ts'
+import { readOptions, variableOf } from '../../src/commands/command.ts'
+import { LOADED, withVariables } from '../commands/loaded.ts'
 import { shippedNodeOptions } from '../../scripts/node_options.ts'
 import { readConfiguration } from '../../src/sources/configuration.ts'
 import { temporaryFolder } from '../live.ts'
@@ -91,7 +91,7 @@ test('The manifests fit each other: labels, the budget, the grace, ports and fil
     assert.deepEqual(selector, pod.metadata.labels)
   }
   assert.equal(ofKind('PodDisruptionBudget').spec.minAvailable, deployment.spec.replicas - 1)
-  const { config } = readCommandLine(LOADED.serve.settings, [], {}) as unknown as {
+  const { config } = readOptions(LOADED.serve.settings, []) as unknown as {
     config: { 'drain-time': number }
   }
   const wait = container.lifecycle.preStop.sleep.seconds + config['drain-time']
@@ -177,7 +177,7 @@ function understand(words: readonly string[], variables: { readonly [name: strin
     (variable) => variable.startsWith('GROUNDSWELL_') && !known.has(variable),
   )
   assert.deepEqual(unknown, [], name)
-  readCommandLine(settings, rest, variables)
+  withVariables(variables, () => readOptions(settings, rest))
 }
 
 test('What the files say to groundswell is understood: commands, options and variables.', () => {

@@ -282,7 +282,7 @@ test(
     const run = startRun(t, folder, [`--source=csv:${source}`, '--every=2s'])
     const base = await run.find(/listening on (\S+)/)
     const admin = await run.find(/admin port on (\S+)/)
-    await run.find(/(warning: the first build failed: the build ended with code 1; it will be tried again)/)
+    await run.find(/(warning: the first build failed: the build ended with code 1; the build is tried again)/)
     const { build, snapshot } = await until(admin, () => true)
     assert.equal(snapshot, null)
     assert.ok(build.failures_in_row >= 1, String(build.failures_in_row))

@@ -7,7 +7,7 @@ import { copyFileSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { readCommandLine } from '../../src/commands/arguments.ts'
+import { readOptions } from '../../src/commands/command.ts'
 import { SERVE_SETTINGS } from '../../src/process/settings/serve.ts'
 import { startServer, type RunningServer } from '../../src/process/server.ts'
 import { listKept } from '../../src/build/retained.ts'
@@ -239,19 +239,15 @@ test(
 
 /** A server in this process, which lets its workers fail. */
 async function serverHere(t: TestContext, folder: string, log: string[]): Promise<RunningServer> {
-  const { config } = readCommandLine(
-    SERVE_SETTINGS,
-    [
-      `--snapshots=${folder}`,
-      '--port=0',
-      '--workers=2',
-      '--anonymous-quota=0',
-      '--admin-port=0',
-      `--keys=${join(folder, 'keys.json')}`,
-      '--drain-time=0s',
-    ],
-    {},
-  )
+  const { config } = readOptions(SERVE_SETTINGS, [
+    `--snapshots=${folder}`,
+    '--port=0',
+    '--workers=2',
+    '--anonymous-quota=0',
+    '--admin-port=0',
+    `--keys=${join(folder, 'keys.json')}`,
+    '--drain-time=0s',
+  ])
   const server = await startServer(config, { log: (line) => log.push(line), clock: () => Date.now() / 1000 })
   t.after(() => server.stop())
   return server

@@ -278,7 +278,7 @@ test(
     assert.equal(await drill.end, 'SIGKILL')
     assert.match(
       drill.output(),
-      /^fault: worker 0 is stalled and cannot be ended: stopping, to be started anew$/m,
+      /^fault: worker 0 is stalled and cannot be ended: stopping, to be restarted$/m,
     )
   },
 )

@@ -174,7 +174,7 @@ test(
       for (const value of Object.values(event)) assert.match(String(value), /^[\w :./{}"'`,#-]+$/)
     }
     assert.ok(events(stderr).some(({ level }) => level === 'debug'))
-    assert.ok(events(stderr).some(({ message }) => message.includes('level of the log is debug')))
+    assert.ok(events(stderr).some(({ message }) => message.includes('log level is now debug')))
   },
 )
 
@@ -284,7 +284,7 @@ test(
         text.split('\nrequest time=').length + Number(text.startsWith('request ')) - 1 >= asked - lost - 1,
       'all lines',
     )
-    await until(() => errors.includes(`${lost} lines of the access log were dropped`), 'a word about it')
+    await until(() => errors.includes(`${lost} lines of the access log dropped`), 'a word about it')
     // A buffer that a thread transfers makes all that it writes from then on slower.
     assert.doesNotMatch(first + text, /protector/)
     const lines = text.split('\n').filter((line) => line !== '')

@@ -274,7 +274,11 @@ test('What cannot be mirrored is refused at the start.', { timeout: LONG_TIMEOUT
     ],
     [['serve', '--from=http//host'], 2, /--from.*is not the address of a store/],
     [['serve', '--from=https://user:secret@host/x/'], 2, /--from.*holds no user and no password/],
-    [['run', '--from=http://127.0.0.1:9/', '--source=demo'], 2, /--source and --from exclude each other/],
+    [
+      ['run', '--from=http://127.0.0.1:9/', '--source=demo'],
+      2,
+      /--source and --from cannot be used together/,
+    ],
   ]
   await Promise.all(
     cases.map(async ([args, expected, message]) => {

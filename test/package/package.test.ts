@@ -164,7 +164,7 @@ test('The package', { timeout: 600_000 }, async (t) => {
   await t.test('has a doctor and a first configuration.', async () => {
     const { stdout } = await command('doctor', '--port=0', '--admin-port=off')
     assert.match(stdout, /^(ok|advice) +engine +\S/m)
-    assert.match(stdout, /\na start is possible/)
+    assert.match(stdout, /\nready to start/)
     await command('init')
     const dry = await command('build', '--config', 'groundswell.config.json', '--dry-run')
     assert.match(dry.stdout, /would fetch 6 of 6 files/)

@@ -29,7 +29,6 @@ async function start(t: TestContext, options: Partial<AdminOptions> = {}): Promi
     port: 0,
     names: [],
     token: null,
-    onReadinessAsked: () => {},
     notReady: () => null,
     status: () => ({ secret: 'what only the operator knows' }),
     metrics: () => '# HELP a_metric\n',

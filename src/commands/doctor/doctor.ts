@@ -2,10 +2,11 @@
  * `doctor`: looks at all that `run` needs, with the same options, and says what to do. It changes nothing.
  * Its exit code is 0 unless a start is impossible.
  */
-import { doubtsAbout } from '../../process/settings/doubts.ts'
+import { settingsWarnings } from '../../process/settings/serve.ts'
 import { flag, type ConfigOf } from '../../process/settings/setting.ts'
 import { expectSchedule, RUN_SETTINGS } from '../build-settings.ts'
 import { BuildError } from '../../system/build-error.ts'
+import { counted } from '../../system/text.ts'
 import { command } from '../command.ts'
 import { clock, print } from '../surroundings.ts'
 import { advise, type Finding, type Level } from './finding.ts'
@@ -21,7 +22,7 @@ import {
 import { sourceFindings } from './sources.ts'
 
 const WIDTH_OF_CHECK = 20
-const WORDS: { readonly [level in Level]: string } = { ok: 'ok', advice: 'advice', impossible: 'FAULT' }
+const WORDS: { readonly [level in Level]: string } = { ok: 'ok', advice: 'warning', impossible: 'FAULT' }
 
 /** `doctor` looks at what `run` would do with the same options. */
 export const DOCTOR_SETTINGS = {
@@ -30,9 +31,7 @@ export const DOCTOR_SETTINGS = {
 } as const
 
 export const doctor = command({
-  usage: '[options of run] [--json]',
   settings: DOCTOR_SETTINGS,
-  more: 'Nothing is changed. The exit code is 0 unless a start with these options is impossible.',
   run: async (config) => {
     expectSchedule(config)
     const findings = await examine(config)
@@ -41,7 +40,7 @@ export const doctor = command({
     else for (const line of findings.flatMap((finding) => linesOf(finding))) print(line)
     if (faults.length > 0) {
       throw new BuildError(
-        `a start is impossible: ${faults.map(({ check, found }) => `${check}: ${found}`).join('; ')}`,
+        `not ready to start: ${faults.map(({ check, found }) => `${check}: ${found}`).join('; ')}`,
       )
     }
     if (!config.json) print(summaryOf(findings))
@@ -64,7 +63,7 @@ export async function examine(config: ConfigOf<typeof DOCTOR_SETTINGS>): Promise
     diskFinding(config, bytes),
     ...(await portFindings(config)),
     keysFinding(config),
-    ...doubtsAbout(config).map(({ found, advice }) => advise('settings', found, advice)),
+    ...settingsWarnings(config).map(({ found, advice }) => advise('settings', found, advice)),
     ...snapshot,
     ...sources.findings,
   ]
@@ -77,5 +76,5 @@ function linesOf({ check, level, found, advice }: Finding): string[] {
 
 function summaryOf(findings: readonly Finding[]): string {
   const count = findings.filter(({ level }) => level === 'advice').length
-  return count === 0 ? 'a start is possible' : `a start is possible; ${count} pieces of advice`
+  return count === 0 ? 'ready to start' : `ready to start (${counted(count, 'warning')})`
 }

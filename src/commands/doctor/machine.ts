@@ -3,6 +3,7 @@ import { totalmem } from 'node:os'
 import { loadEngine } from '../../http/engine.ts'
 import { connectionsWithin, openFilesLimit } from '../../http/connections.ts'
 import type { ServeConfig } from '../../process/settings/serve.ts'
+import { counted } from '../../system/text.ts'
 import { advise, impossible, ok, reasonOf, sizeText, type Finding } from './finding.ts'
 
 /** The last day of each release's security fixes, as Node's release schedule has it. */
@@ -39,7 +40,8 @@ export function nodeFinding(version: string, now: number): Finding {
 export function engineFinding({ engine, workers }: ServeConfig): Finding {
   try {
     const { kind, warning } = loadEngine(engine)
-    if (warning === null) return ok('engine', kind === 'uws' ? `uws, ${workers} workers` : 'node, one worker')
+    if (warning === null)
+      return ok('engine', kind === 'uws' ? `uws, ${counted(workers, 'worker')}` : 'node, one worker')
     return advise('engine', warning, engineAdvice())
   } catch (error) {
     return impossible('engine', reasonOf(error), `${engineAdvice()}, or start with --engine auto`)
@@ -103,7 +105,7 @@ export function filesFinding({
   'max-listeners': listeners,
 }: ServeConfig): Finding {
   const limit = openFilesLimit()
-  if (limit === null) return ok('files', 'this system does not say how many files a process may have open')
+  if (limit === null) return ok('files', 'this system does not tell how many files a process may open')
   let isEnough = true
   const warn = (): void => void (isEnough = false)
   const { maxConnections, maxListeners } = connectionsWithin({ connections, listeners }, workers, limit, warn)
@@ -129,14 +131,14 @@ export function memoryFinding(
     return advise(
       'memory',
       `--max-memory ${sizeText(maxMemory)} is less than two snapshots of ${sizeText(snapshotBytes)}`,
-      'raise it: the next snapshot is loaded beside the served one',
+      'raise it: the next snapshot is loaded while the current one is still served',
     )
   }
   if (total < Math.max(wanted, LEAST_MEMORY)) {
     return advise(
       'memory',
       `${found}; ${sizeText(Math.max(wanted, LEAST_MEMORY))} may be needed`,
-      'give it more memory, or take fewer --workers or a smaller --answer-cache',
+      'add memory, or use fewer --workers or a smaller --answer-cache',
     )
   }
   return ok('memory', found)

@@ -12,6 +12,7 @@ import type { ServeConfig } from '../../process/settings/serve.ts'
 import { isAddress } from '../../redis/address.ts'
 import { ageText, timestampText } from '../../sea/time.ts'
 import { readManifest, verifyParts, type PublishedManifest } from '../../snapshot/read.ts'
+import { counted } from '../../system/text.ts'
 import { expectedFault } from '../faults.ts'
 import { advise, impossible, ok, reasonOf, sizeText, type Finding } from './finding.ts'
 
@@ -51,7 +52,11 @@ export function dataFindings({ snapshots, keys }: ServeConfig, hasSnapshot: bool
       const found = `${place} belongs to user ${statSync(place).uid}, and ${user} cannot write to it`
       const advice = `give it to ${user}, or name another one with --data or --${name}`
       if (hasSnapshot)
-        return advise(check, found, `${advice}; what it has is served, and builds and counts are not saved`)
+        return advise(
+          check,
+          found,
+          `${advice}; until then its snapshot is served, and builds and counts are not saved`,
+        )
       return impossible(check, found, advice)
     },
   )
@@ -73,7 +78,7 @@ export function diskFinding({ snapshots }: ServeConfig, snapshotBytes: number): 
     return advise(
       'disk',
       `${sizeText(free)} are free at ${place}`,
-      `make room: a build may need ${sizeText(needed)}; --keep lowers how many snapshots stay`,
+      `free some space: a build may need ${sizeText(needed)}; --keep lowers how many snapshots are kept`,
     )
   }
   return ok('disk', `${sizeText(free)} are free at ${place}`)
@@ -107,7 +112,7 @@ async function portFinding(
     return advise(
       check,
       reasonOf(error),
-      `choose another with ${options.port}, or see what has it with ss -ltnp; a server that runs already has its own`,
+      `choose another with ${options.port}, or find out who uses it with ss -ltnp; a server that is already running uses its own`,
     )
   }
 }
@@ -122,7 +127,7 @@ export function keysFinding({ keys }: ServeConfig): Finding {
     return impossible(
       'keys',
       reasonOf(error),
-      'restore the file from a backup, or move it away and issue keys anew',
+      'restore the file from a backup, or move it away and issue new keys',
     )
   }
   const issue = `groundswell keys issue --owner NAME --keys ${keys}`
@@ -149,19 +154,19 @@ export async function snapshotFindings(
     const advice =
       from === null
         ? '"groundswell run" builds one; "serve" answers 503 until one is published'
-        : 'the server opens its port when the mirror has brought one (--from)'
+        : 'the server opens its port when the mirror has fetched one (--from)'
     return { findings: [advise('snapshot', `${snapshots} has none`, advice)], bytes: 0, manifest }
   }
   const { id, asOf, parts } = manifest
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
-  const about = `${id}, ${parts.length} parts, ${sizeText(bytes)}, data as of ${timestampText(asOf)}`
+  const about = `${id}, ${counted(parts.length, 'part')}, ${sizeText(bytes)}, data as of ${timestampText(asOf)}`
   const age = now - asOf
   const finding =
     age > USUAL_AGE_S
       ? advise(
           'snapshot',
           `${about}: ${ageText(age)} old`,
-          `groundswell report ${snapshots} says which source gave nothing new`,
+          `groundswell report ${snapshots} shows which source gave nothing new`,
         )
       : ok('snapshot', about)
   const hold = readHold(snapshots)
@@ -179,9 +184,9 @@ function silentFindings(dir: string): Finding[] {
       .sources.filter(({ refused }) => refused !== null)
       .map(({ name, refused, last_read }) =>
         advise(
-          'silent source',
+          'stale source',
           `${name}: ${refused}; last read ${last_read ?? 'never'}`,
-          'mend the source; what it gave last is served until then',
+          'repair the source; until then the data it gave last are served',
         ),
       )
   } catch {

@@ -30,7 +30,7 @@ export async function sourceFindings({ source, config }: RunConfig): Promise<Sou
     const { readConfiguration } = await import('../../sources/configuration.ts')
     configuration = readConfiguration(config, environment)
   } catch (error) {
-    findings.push(impossible('sources', reasonOf(error), 'mend the file; docs/sources.md documents it'))
+    findings.push(impossible('sources', reasonOf(error), 'correct the file; docs/sources.md documents it'))
     return { findings, clocks: [] }
   }
   const { sources } = configuration
@@ -71,7 +71,7 @@ function folderFindings({ sources }: Configuration): Finding[] {
       advise(
         'sources',
         `${name}: ${folder} does not exist`,
-        'put its files there; until then the source is silent',
+        'put its files there; until then the source gives nothing',
       ),
     ),
   ]
@@ -97,7 +97,7 @@ async function hostFinding(url: URL): Promise<{ finding: Finding; host: string; 
     const finding = advise(
       'network',
       `${host} cannot be reached: ${fault}`,
-      'look at name resolution, firewall and proxy of this machine; its source is silent until then',
+      'look at name resolution, firewall and proxy of this machine; until then its source gives nothing new',
     )
     return { finding, host, time: null }
   } finally {

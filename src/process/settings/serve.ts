@@ -1,13 +1,12 @@
-/** Settings of a server. */
+/** Settings of a server, and those that other commands share with it. */
 import { availableParallelism } from 'node:os'
 import { MAX_QUOTA } from '../../access/key-records.ts'
-import { EXPLORER_CHOICES, type ExplorerChoice } from '../../access/anonymous-access.ts'
-import { TrustedProxies } from '../../access/trusted-proxies.ts'
+import { EXPLORER_CHOICES } from '../../access/anonymous-access.ts'
+import { holdingEverybody, TrustedProxies } from '../../access/trusted-proxies.ts'
+import { parseAccessRules } from '../../logs/access-rules.ts'
+import { FORMATS, LEVELS } from '../../logs/log.ts'
+import { isAddress, parseAddress } from '../../redis/address.ts'
 import { DRAWN_PICTURES } from '../../sea/missions.ts'
-import { parseAddress, type RedisAddress } from '../../redis/address.ts'
-import { ACCESS_LOG_SETTINGS, LOG_SETTINGS } from './logs.ts'
-import { data, keys, REDIS_SETTINGS, snapshots } from './places.ts'
-import { optional, type ConfigOf, type Setting } from './setting.ts'
 import {
   address,
   bytes,
@@ -16,9 +15,15 @@ import {
   last,
   LONGEST_WAIT_DAYS,
   oneOf,
+  optional,
+  orNull,
   plainLine,
+  setting,
+  text,
   wholeNumber,
-} from './values.ts'
+  type ConfigOf,
+  type Setting,
+} from './setting.ts'
 
 /** A petabyte: more is a mistyped unit. */
 const MOST_GIB = 2 ** 20
@@ -30,113 +35,141 @@ const MOST_DRAIN_DAYS = 1
 /** A sentence with an address. */
 const MOST_CONTACT_CHARACTERS = 300
 
+/** The data folder and what lies in it unless an option says otherwise. */
+export const data = optional(
+  'DIR',
+  'data folder: where snapshots and keys lie unless their own options say otherwise (default: data in a clone or where it has them, else groundswell in XDG_DATA_HOME or ~/.local/share)',
+)
+
+export const snapshots: Setting<string> = {
+  placeholder: 'DIR',
+  help: 'folder that snapshots are published to and served from',
+  under: 'snapshots',
+  parse: text,
+}
+
+export const keys: Setting<string> = {
+  placeholder: 'FILE',
+  help: 'file of API keys (hashes only), or redis://HOST:PORT/DB or rediss://… for keys that servers share',
+  under: 'keys.json',
+  parse: (texts) => {
+    const value = text(texts)
+    if (isAddress(value)) parseAddress(value)
+    return value
+  },
+}
+
+/** For every option that takes the address of a Redis. */
+export const REDIS_SETTINGS = {
+  'redis-password-file': optional('FILE', 'file of the password for Redis, in place of one in its address'),
+  'redis-ca': optional(
+    'FILE',
+    "authorities (PEM) that a rediss:// server's certificate may come from, instead of the public ones",
+  ),
+  'redis-cert': optional(
+    'FILE',
+    'certificate and private key (PEM, one file) for a rediss:// server that requires them',
+  ),
+} as const
+
+/** For all commands that go on for a while. */
+export const LOG_SETTINGS = {
+  'log-format': setting(
+    'FORMAT',
+    'text, or json: every line on both outputs is one JSON object',
+    'text',
+    oneOf(FORMATS),
+  ),
+  'log-level': setting(
+    'LEVEL',
+    `the least serious lines to write: ${LEVELS.join(', ')}; error writes only errors, debug everything`,
+    'info',
+    oneOf(LEVELS),
+  ),
+} as const
+
 export const SERVE_SETTINGS = {
   from: optional(
     'ADDRESS',
-    'what to mirror into the folder of snapshots: s3://BUCKET/PREFIX or http(s)://HOST/PATH/',
+    'source to mirror into the folder of snapshots: s3://BUCKET/PREFIX or http(s)://HOST/PATH/',
   ),
-  poll: {
-    placeholder: 'TIME',
-    help: 'time between two looks at what is mirrored',
-    default: '5s',
-    parse: duration(LONGEST_WAIT_DAYS),
-  } satisfies Setting<number>,
-  'mirror-disk': {
-    placeholder: 'SIZE',
-    help: 'what the files of a mirror may take; 0 for what the disk has',
-    default: '0',
-    parse: bytes(MOST_GIB),
-  } satisfies Setting<number>,
+  poll: setting('TIME', 'time between two looks at what is mirrored', '5s', duration(LONGEST_WAIT_DAYS)),
+  'mirror-disk': setting(
+    'SIZE',
+    'disk space that the files of a mirror may take; 0 for what the disk has',
+    '0',
+    bytes(MOST_GIB),
+  ),
   data,
   snapshots,
-  port: {
-    placeholder: 'PORT',
-    help: 'TCP port, 0 for any free one',
-    default: '8080',
-    parse: wholeNumber(0, 65535),
-  } satisfies Setting<number>,
-  host: {
-    placeholder: 'ADDRESS',
-    help: 'address to listen on',
-    default: '127.0.0.1',
-    parse: address,
-  } satisfies Setting<string>,
-  workers: {
-    placeholder: 'N',
-    help: 'serving threads',
-    default: String(Math.min(64, availableParallelism())),
-    parse: wholeNumber(1, 64),
-  } satisfies Setting<number>,
-  'base-path': {
-    placeholder: 'PATH',
-    help: 'path that all operations begin with',
-    default: '/v2',
-    parse: (texts) => {
-      if (!/^(\/[A-Za-z0-9._~-]+){1,8}$/.test(last(texts))) {
-        throw new Error('a path such as /v2 or /api/v2, without a slash at its end')
-      }
-      return last(texts)
-    },
-  } satisfies Setting<string>,
+  port: setting('PORT', 'TCP port, 0 for any free one', '8080', wholeNumber(0, 65535)),
+  host: setting('ADDRESS', 'address to listen on', '127.0.0.1', address),
+  workers: setting('N', 'serving threads', String(Math.min(64, availableParallelism())), wholeNumber(1, 64)),
+  'base-path': setting('PATH', 'path that all operations begin with', '/v2', (texts) => {
+    if (!/^(\/[A-Za-z0-9._~-]+){1,8}$/.test(last(texts))) {
+      throw new Error('a path such as /v2 or /api/v2, without a slash at its end')
+    }
+    return last(texts)
+  }),
   keys,
   'keys-copy': optional(
     'FILE',
     'private file of the last good keys from Redis, for a start without it (default: keys-copy.json beside the folder of snapshots)',
   ),
   ...REDIS_SETTINGS,
-  'active-within': {
-    placeholder: 'TIME',
-    help: 'a buoy is active when its newest reading is no older than this at the time of the snapshot',
-    default: '24h',
-    parse: duration(MOST_ACTIVE_DAYS),
-  } satisfies Setting<number>,
-  'quota-store': {
-    placeholder: 'ADDRESS',
-    help: 'Redis or Valkey that replicas share quotas through, such as redis://host:6379/0; without it each server counts alone',
-    default: '',
-    parse: (texts) => (last(texts) === '' ? null : parseAddress(last(texts))),
-  } satisfies Setting<RedisAddress | null>,
-  'quota-fallback': {
-    placeholder: 'WAY',
-    help: 'while the quota store is away: share admits an equal share of each quota on each replica, closed nothing beyond what was leased',
-    default: 'share',
-    parse: oneOf(['share', 'closed']),
-  } satisfies Setting<'share' | 'closed'>,
-  'quota-replicas': {
-    placeholder: 'N',
-    help: 'replicas that share the quotas, for --quota-fallback share; more count once they are seen',
-    default: '1',
-    parse: wholeNumber(1, 1000),
-  } satisfies Setting<number>,
-  'anonymous-quota': {
-    placeholder: 'N',
-    help: 'requests per hour and address on the two public operations without a key, 0 for no limit',
-    default: '1000',
-    parse: wholeNumber(0, MAX_QUOTA),
-  } satisfies Setting<number>,
-  explorer: {
-    placeholder: 'WAY',
-    help: 'open lets the pages of this server read without a key, keyed does not; auto opens them for the demo, and on a loopback address for this machine',
-    default: 'auto',
-    parse: oneOf(EXPLORER_CHOICES),
-  } satisfies Setting<ExplorerChoice>,
-  'explorer-quota': {
-    placeholder: 'N',
-    help: 'reads per hour and address of the pages without a key, where the explorer is open',
-    default: '5000',
-    parse: wholeNumber(1, MAX_QUOTA),
-  } satisfies Setting<number>,
-  contact: {
-    placeholder: 'TEXT',
-    help: 'who issues keys, for visitors of the pages without one: an https:// or mailto: address, an e-mail address, or a text',
-    default: '',
-    parse: (texts) => (last(texts) === '' ? null : plainLine(MOST_CONTACT_CHARACTERS)(texts)),
-  } satisfies Setting<string | null>,
-  'mission-pictures': {
-    placeholder: 'URL',
-    help: 'where the pictures of satellite missions are, {slug} in place of the mission; this server draws them unless it is set',
-    default: DRAWN_PICTURES,
-    parse: (texts) => {
+  'active-within': setting(
+    'TIME',
+    'a buoy is active when its newest reading is no older than this at the time of the snapshot',
+    '24h',
+    duration(MOST_ACTIVE_DAYS),
+  ),
+  'quota-store': setting(
+    'ADDRESS',
+    'Redis or Valkey that replicas share quotas through, such as redis://host:6379/0; without it each server counts alone',
+    '',
+    orNull((texts) => parseAddress(last(texts))),
+  ),
+  'quota-fallback': setting(
+    'WAY',
+    'while the quota store is away: share admits an equal share of each quota on each replica, closed nothing beyond what was leased',
+    'share',
+    oneOf(['share', 'closed']),
+  ),
+  'quota-replicas': setting(
+    'N',
+    'replicas that share the quotas, for --quota-fallback share; more count once they are seen',
+    '1',
+    wholeNumber(1, 1000),
+  ),
+  'anonymous-quota': setting(
+    'N',
+    'requests per hour and address on the two public operations without a key, 0 for no limit',
+    '1000',
+    wholeNumber(0, MAX_QUOTA),
+  ),
+  explorer: setting(
+    'WAY',
+    'open lets the pages of this server read without a key, keyed does not; auto opens them for the demo, and on a loopback address for this machine',
+    'auto',
+    oneOf(EXPLORER_CHOICES),
+  ),
+  'explorer-quota': setting(
+    'N',
+    'reads per hour and address of the pages without a key, where the explorer is open',
+    '5000',
+    wholeNumber(1, MAX_QUOTA),
+  ),
+  contact: setting(
+    'TEXT',
+    'who issues keys, for visitors of the pages without one: an https:// or mailto: address, an e-mail address, or a text',
+    '',
+    orNull(plainLine(MOST_CONTACT_CHARACTERS)),
+  ),
+  'mission-pictures': setting(
+    'URL',
+    'where the pictures of satellite missions are, {slug} in place of the mission; this server draws them unless it is set',
+    DRAWN_PICTURES,
+    (texts) => {
       // Of no characters that HTML or CSV could take for anything else.
       if (
         !/^(https?:\/\/|\/)[\w.~:/?#@!$&()*+,;=%{}-]{1,300}$/.test(last(texts)) ||
@@ -148,7 +181,7 @@ export const SERVE_SETTINGS = {
       }
       return last(texts)
     },
-  } satisfies Setting<string>,
+  ),
   'trusted-proxy': {
     placeholder: 'CIDR',
     help: 'proxies whose X-Forwarded-For and Forwarded headers count; may be given several times',
@@ -166,59 +199,59 @@ export const SERVE_SETTINGS = {
       return cidrs
     },
   } satisfies Setting<string[]>,
-  'answer-cache': {
-    placeholder: 'SIZE',
-    help: 'memory for answers kept per snapshot and worker, 0 to keep none',
-    default: '64MiB',
-    parse: bytes(MOST_CACHE_GIB),
-  } satisfies Setting<number>,
-  'hold-snapshots': {
-    placeholder: 'N',
-    help: 'snapshots that stay in memory for pinned reads and changes, the current one included',
-    default: '3',
-    parse: wholeNumber(1, 100),
-  } satisfies Setting<number>,
-  'max-memory': {
-    placeholder: 'SIZE',
-    help: 'memory that snapshots, and what workers make of them, may take while one is loaded; 0 for what the machine has',
-    default: '0',
-    parse: bytes(MOST_GIB),
-  } satisfies Setting<number>,
-  'max-connections': {
-    placeholder: 'N',
-    help: 'connections at a time, in all workers; one more is answered 503 and closed',
-    default: '10000',
-    parse: wholeNumber(1, 1_000_000),
-  } satisfies Setting<number>,
-  'max-connections-per-address': {
-    placeholder: 'N',
-    help: 'connections at a time from one IPv4 address or one IPv6 /64, except loopback and trusted proxies; 0 for no limit',
-    default: '256',
-    parse: wholeNumber(0, 1_000_000),
-  } satisfies Setting<number>,
-  'max-listeners': {
-    placeholder: 'N',
-    help: 'streams of events at a time, in all workers, beside the connections; one more is answered 503',
-    default: '10000',
-    parse: wholeNumber(1, 1_000_000),
-  } satisfies Setting<number>,
-  'max-listeners-per-key': {
-    placeholder: 'N',
-    help: 'streams of events at a time with one key; one more is answered 429',
-    default: '8',
-    parse: wholeNumber(1, 65_535),
-  } satisfies Setting<number>,
-  'drain-time': {
-    placeholder: 'TIME',
-    help: 'how long a stopping server goes on answering, at most; twice the interval of the balancer’s checks and 0.5 s',
-    default: '3s',
-    parse: durationOrZero(MOST_DRAIN_DAYS),
-  } satisfies Setting<number>,
-  'admin-port': {
-    placeholder: 'PORT',
-    help: 'port for health, status and reload; 0 for any free one, off for none; auto is 8081 where that is free',
-    default: 'auto',
-    parse: (texts) => {
+  'answer-cache': setting(
+    'SIZE',
+    'memory for answers kept per snapshot and worker, 0 to keep none',
+    '64MiB',
+    bytes(MOST_CACHE_GIB),
+  ),
+  'hold-snapshots': setting(
+    'N',
+    'snapshots that stay in memory for pinned reads and changes, the current one included',
+    '3',
+    wholeNumber(1, 100),
+  ),
+  'max-memory': setting(
+    'SIZE',
+    'memory that snapshots, and what workers make of them, may take while one is loaded; 0 for what the machine has',
+    '0',
+    bytes(MOST_GIB),
+  ),
+  'max-connections': setting(
+    'N',
+    'connections at a time, in all workers; one more is answered 503 and closed',
+    '10000',
+    wholeNumber(1, 1_000_000),
+  ),
+  'max-connections-per-address': setting(
+    'N',
+    'connections at a time from one IPv4 address or one IPv6 /64, except loopback and trusted proxies; 0 for no limit',
+    '256',
+    wholeNumber(0, 1_000_000),
+  ),
+  'max-listeners': setting(
+    'N',
+    'streams of events at a time, in all workers, not counted as connections; one more is answered 503',
+    '10000',
+    wholeNumber(1, 1_000_000),
+  ),
+  'max-listeners-per-key': setting(
+    'N',
+    'streams of events at a time with one key; one more is answered 429',
+    '8',
+    wholeNumber(1, 65_535),
+  ),
+  'drain-time': setting(
+    'TIME',
+    'longest time that a stopping server goes on answering: at least twice the interval of the balancer’s checks and 0.5 s',
+    '3s',
+    durationOrZero(MOST_DRAIN_DAYS),
+  ),
+  'admin-port': setting(
+    'PORT',
+    'port for health, status and reload; 0 for any free one, off for none; auto is 8081 where that is free',
+    'auto',
+    (texts) => {
       const wanted = last(texts)
       if (wanted === 'auto' || wanted === 'off') return wanted
       try {
@@ -227,16 +260,11 @@ export const SERVE_SETTINGS = {
         throw new Error(`${(error as Error).message}, auto or off`, { cause: error })
       }
     },
-  } satisfies Setting<number | 'auto' | 'off'>,
-  'admin-host': {
-    placeholder: 'ADDRESS',
-    help: 'address the admin port listens on',
-    default: '127.0.0.1',
-    parse: address,
-  } satisfies Setting<string>,
+  ),
+  'admin-host': setting('ADDRESS', 'address the admin port listens on', '127.0.0.1', address),
   'admin-name': {
     placeholder: 'NAME',
-    help: 'host name that requests to the admin port may use, beside addresses and localhost; may be given several times',
+    help: 'host name that requests to the admin port may use, in addition to addresses and localhost; may be given several times',
     default: '',
     multiple: true,
     parse: (texts) => {
@@ -250,14 +278,38 @@ export const SERVE_SETTINGS = {
     'FILE',
     'file of a token that status and reload of the admin port require (Authorization: Bearer)',
   ),
-  engine: {
-    placeholder: 'NAME',
-    help: 'HTTP engine: uws, node, or auto for uws where it can be loaded',
-    default: 'auto',
-    parse: oneOf(['auto', 'uws', 'node']),
-  } satisfies Setting<'auto' | 'uws' | 'node'>,
+  engine: setting(
+    'NAME',
+    'HTTP engine: uws, node, or auto for uws where it can be loaded',
+    'auto',
+    oneOf(['auto', 'uws', 'node']),
+  ),
   ...LOG_SETTINGS,
-  ...ACCESS_LOG_SETTINGS,
+  'access-log': setting(
+    'RULES',
+    'requests to write a line about, such as errors,slow=50ms,1%; 100% for all, none by default',
+    '',
+    (texts) => parseAccessRules(last(texts)),
+  ),
 } as const
 
 export type ServeConfig = ConfigOf<typeof SERVE_SETTINGS>
+
+/**
+ * Settings that are taken as they are and probably not meant: a server warns of them once when it starts, and
+ * the doctor says what to do.
+ */
+export function settingsWarnings(config: ServeConfig): { found: string; advice: string }[] {
+  const everybody = holdingEverybody(config['trusted-proxy'])
+  const isTokenIdle = config['admin-token-file'] !== null && config['admin-port'] === 'off'
+  return [
+    everybody.length > 0 && {
+      found: `--trusted-proxy ${everybody.join(', ')} trusts everybody: whoever reaches this server chooses the address that counts for quotas and limits`,
+      advice: 'name the addresses of the proxies alone, such as 10.0.0.0/8',
+    },
+    isTokenIdle && {
+      found: '--admin-token-file does nothing while --admin-port is off',
+      advice: 'give --admin-port a port, or leave the file out',
+    },
+  ].filter((warning) => warning !== false)
+}

@@ -17,7 +17,7 @@ import {
 import { openKind } from '../kinds.ts'
 import { type FileReport, type Report, type Sink, type SourceOptions } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
-import { counted } from '../../system/counted.ts'
+import { counted } from '../../system/text.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 
 /** What is to be read, and how much memory may be used. */
