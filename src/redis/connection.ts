@@ -220,11 +220,6 @@ export class RedisConnection {
     }
   }
 
-  /** A caller saw that the server takes no writes, or none any more: the state says so. */
-  report(fault: RedisFault): void {
-    if (this.#link !== null) this.#enter(fault)
-  }
-
   close(): void {
     this.#isClosed = true
     clearInterval(this.#looks)
