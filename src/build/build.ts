@@ -87,7 +87,7 @@ export function clearLeftovers(dir: string): void {
   }
 }
 
-export function reportOutcome(
+function reportOutcome(
   { out, report, publishTo }: BuildOptions,
   { hold }: Base,
   { input }: Gathered,

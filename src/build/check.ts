@@ -46,7 +46,7 @@ interface Tally {
 }
 
 /** @throws BuildError when more than the share `allowed` of anything that `before` has is missing in `now` */
-export async function refuseLoss(
+async function refuseLoss(
   out: string,
   before: readonly PartEntry[],
   now: readonly PartEntry[],

@@ -19,19 +19,9 @@ import type { Spool } from './spool.ts'
 import { harbourRecords } from '../snapshot/tides.ts'
 
 /** What one source gives: in this build, or, while it is stale, in the last one that could read it. */
-export interface Contribution {
+export class Contribution {
   readonly source: Source
-  readonly networks: ReadonlyMap<string, SourceInfo>
-  readonly passes: readonly PassRecord[]
-  readonly forecasts: ForecastSet
-  readonly harbours: readonly HarbourRecord[]
-  readonly spots: readonly SpotRecord[]
   /** The state that a stale source is carried over from; null for a source that was read. */
-  readonly carriedOver: SourceState | null
-}
-
-class OpenContribution implements Contribution {
-  readonly source: Source
   readonly carriedOver: SourceState | null
   readonly networks = new Map<string, SourceInfo>()
   readonly passes: PassRecord[] = []
@@ -50,7 +40,7 @@ class OpenContribution implements Contribution {
 }
 
 interface Handle {
-  readonly contribution: OpenContribution
+  readonly contribution: Contribution
   /** As `buoyKey` makes it. */
   readonly key: string
   readonly isWanted: boolean
@@ -75,7 +65,7 @@ export class Collector implements Sink {
   readonly #onImpossible: (network: string, what: keyof typeof IMPOSSIBLE) => void
   readonly #handles: Handle[] = []
   /** In the order of the sources: where two mention one thing the earlier one's word counts. */
-  readonly #contributions: OpenContribution[] = []
+  readonly #contributions: Contribution[] = []
 
   constructor(
     spool: Spool,
@@ -91,7 +81,7 @@ export class Collector implements Sink {
 
   /** What comes from now on is of `source`. */
   begin(source: Source): void {
-    this.#contributions.push(new OpenContribution(source, null))
+    this.#contributions.push(new Contribution(source, null))
   }
 
   /** Whether the present source gave nothing at all. */
@@ -114,7 +104,7 @@ export class Collector implements Sink {
     const at = this.#contributions.findIndex((contribution) => contribution.source === source)
     const spots = new Set(this.spots().map(({ id }) => id))
     const kinds = new Map([...this.networks()].map(([name, { network }]) => [name, network]))
-    const contribution = new OpenContribution(source, state)
+    const contribution = new Contribution(source, state)
     if (at === -1) this.#contributions.push(contribution)
     else this.#contributions[at] = contribution
     for (const info of state.networks) {
@@ -158,7 +148,7 @@ export class Collector implements Sink {
 
   /** The wanted buoys of one source. */
   buoysOf(contribution: Contribution): BuoyRecord[] {
-    return this.#wanted(contribution as OpenContribution).map(({ record }) => record)
+    return this.#wanted(contribution).map(({ record }) => record)
   }
 
   spots(): SpotRecord[] {
@@ -243,19 +233,19 @@ export class Collector implements Sink {
     this.#present().spots.push({ ...record, name: cleanText(record.name) })
   }
 
-  #present(): OpenContribution {
+  #present(): Contribution {
     return this.#contributions.at(-1)!
   }
 
-  #kept(): OpenContribution[] {
+  #kept(): Contribution[] {
     return this.#contributions.filter(({ isDiscarded }) => !isDiscarded)
   }
 
-  #wanted({ handles }: OpenContribution): Handle[] {
+  #wanted({ handles }: Contribution): Handle[] {
     return handles.map((handle) => this.#handles[handle]).filter(({ isWanted }) => isWanted)
   }
 
-  #add(contribution: OpenContribution, record: BuoyRecord, isWanted: boolean): number {
+  #add(contribution: Contribution, record: BuoyRecord, isWanted: boolean): number {
     const key = buoyKey(record)
     const handle = this.#handles.push({ contribution, key, isWanted, record, newest: -1 }) - 1
     contribution.handles.push(handle)

@@ -14,7 +14,7 @@ import { BuildError } from '../system/build-error.ts'
 import { counted } from '../system/text.ts'
 import type { Lock } from '../system/lock.ts'
 
-export interface Exporting {
+interface Exporting {
   dir: string
   target: Target
   log: (line: string) => void

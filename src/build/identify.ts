@@ -110,7 +110,7 @@ const KM_PER_DEGREE = 111
 /** Months of the folder's snapshot that are searched for newest readings: an older feed is stale anyway. */
 const MONTHS_BACK = 2
 
-export interface SameBuoy {
+interface SameBuoy {
   leftOut: BuoyRecord
   stays: BuoyRecord
   km: number
@@ -122,7 +122,7 @@ export interface SameBuoy {
  * its networks are, and the name is only reported.
  * @throws BuildError naming the networks that there are
  */
-export function expectKnownNetworks(
+function expectKnownNetworks(
   { prefer = [], report }: BuildOptions,
   { registry, states }: Pick<Base, 'registry' | 'states'>,
   { input, stale }: Pick<Gathered, 'input' | 'stale'>,
@@ -140,7 +140,7 @@ export function expectKnownNetworks(
 }
 
 /** The mentioned and the staying buoys without those that a preferred network has too. */
-export async function withoutDuplicates<Staying extends BuoyRecord>(
+async function withoutDuplicates<Staying extends BuoyRecord>(
   { out, prefer = [], sameWithinKm = 1, report }: BuildOptions,
   previous: Previous | null,
   input: Collector,

@@ -13,7 +13,7 @@ import type { Identified } from './identify.ts'
 import { countSuspect } from './quality.ts'
 import type { Spool } from './spool.ts'
 
-export interface WrittenMonths {
+interface WrittenMonths {
   /** Oldest month first. */
   entries: PartEntry[]
   /** What each month that a source makes up was made from, by month. */

@@ -37,7 +37,7 @@ const OTHER_REASONS = 'other reasons'
 const PLAIN_INTERVAL_MS = 2000
 const TERMINAL_INTERVAL_MS = 100
 
-export interface BuildReportOptions {
+interface BuildReportOptions {
   write: (text: string) => void
   /** A terminal gets one line of progress that is written over; anything else gets plain lines. */
   terminal: boolean

@@ -201,7 +201,7 @@ export function modifiedAt(path: string): number | null {
 }
 
 /** What `rollback` and `resume` published. */
-export interface Republished {
+interface Republished {
   id: string
   /** The data's time, epoch seconds. */
   asOf: number

@@ -157,7 +157,7 @@ export function countCarriedOver(
 }
 
 /** A source that could not be read when the served snapshot was built, as `/status` shows it. */
-export interface StaleSource {
+interface StaleSource {
   name: string
   reason: string
   /** When it was read last, as on the wire, and the seconds since then. */

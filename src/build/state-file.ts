@@ -18,7 +18,7 @@ export const MAX_STATE_BYTES = 512 * 1024 * 1024
 
 type Head = { [name: string]: unknown }
 
-export interface StateFormat {
+interface StateFormat {
   readonly format: string
   readonly version: number
 }

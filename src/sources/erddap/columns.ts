@@ -48,7 +48,7 @@ export interface TableFile {
 }
 
 /** A column of flags. A value is taken if its flag is in `good` or missing. */
-export interface Flag {
+interface Flag {
   field: number
   good: ReadonlySet<string>
   missing: readonly number[]

@@ -156,7 +156,7 @@ const WIND_NAMES = FORECAST_NAMES.filter((name) => name.startsWith('wind'))
  * One record for each position, south to north. A position with wind alone that lent its wind to one with
  * waves has no record of its own.
  */
-export function recordsOf(places: ReadonlyMap<string, Place>): ForecastRecord[] {
+function recordsOf(places: ReadonlyMap<string, Place>): ForecastRecord[] {
   const inOrder = [...places.values()]
     .filter(({ quantities }) => Object.keys(quantities).length > 0)
     .sort((a, b) => a.lat - b.lat || a.lng - b.lng)
