@@ -29,7 +29,6 @@ export class Contribution {
   readonly harbours: HarbourRecord[] = []
   readonly spots: SpotRecord[] = []
   readonly handles: number[] = []
-  /** Handles by buoy. */
   readonly known = new Map<string, number>()
   isDiscarded = false
 
@@ -79,18 +78,15 @@ export class Collector implements Sink {
     this.#onImpossible = onImpossible
   }
 
-  /** What comes from now on is of `source`. */
   begin(source: Source): void {
     this.#contributions.push(new Contribution(source, null))
   }
 
-  /** Whether the present source gave nothing at all. */
   isEmpty(): boolean {
     const { handles, passes, forecasts, harbours, spots } = this.#present()
     return handles.length + passes.length + forecasts.size + harbours.length + spots.length === 0
   }
 
-  /** Drops what the present source gave. */
   discard(): void {
     this.#present().isDiscarded = true
   }
@@ -123,12 +119,10 @@ export class Collector implements Sink {
     if (tides !== null) contribution.harbours.push(...harbourRecords(tides))
   }
 
-  /** Of sources that were read or carried over. */
   contributions(): readonly Contribution[] {
     return this.#kept()
   }
 
-  /** Networks by name. */
   networks(): Map<string, SourceInfo> {
     const merged = new Map<string, SourceInfo>()
     for (const { networks } of this.#kept())

@@ -21,7 +21,6 @@ export interface Gathered {
   wantedAsOf: number | null
   /** The only source where it gives its rows month by month, with the handles of its buoys. */
   monthly: { source: MonthlySource; handles: readonly number[] } | null
-  /** Stale sources, with what was wrong. */
   stale: ReadonlyMap<Source, string>
 }
 
@@ -105,7 +104,6 @@ async function readSources(
   return stale
 }
 
-/** Whether a source gave anything when it was read last. */
 function gaveSomething(states: readonly SourceState[] | null, { terms }: Source): boolean {
   const last = states?.find(({ name }) => name === terms?.name)
   return last !== undefined && last.buoys.length + last.spots.length + last.parts.length > 0

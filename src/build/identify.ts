@@ -25,13 +25,10 @@ import { BuildError } from '../system/build-error.ts'
 import { compareText } from '../system/compare-text.ts'
 
 export interface Identified {
-  /** The buoys of the snapshot, ascending by id. */
   buoys: readonly CataloguedBuoy[]
-  /** The mentioned ones among them as the sources give them, by id. */
   mentioned: ReadonlyMap<number, BuoyRecord>
   /** Buoys that stay without being mentioned, with the sources for which they stay. */
   staying: ReadonlyMap<CataloguedBuoy, readonly Contribution[]>
-  /** Everything that now has an id in the folder, ascending by id. */
   registry: readonly RegistryEntry[]
   /** Ids of the mentioned buoys by `buoyKey`. */
   ids: ReadonlyMap<string, number>

@@ -20,7 +20,6 @@ interface WrittenMonths {
   keys: ReadonlyMap<number, string>
 }
 
-/** Writes each month whose rows changed; the other months keep their files. */
 export async function writeMonths(
   { out, report }: BuildOptions,
   previous: Previous | null,
@@ -74,7 +73,6 @@ function writeTable(out: string, kind: 'readings' | 'weather', table: MonthTable
 class MonthParts {
   readonly #out: string
   readonly #asOf: number
-  /** Months that are not replaced yet. */
   readonly #previous = new Map<number, PartEntry[]>()
   readonly #parts: Map<number, PartEntry[]>
 
@@ -92,7 +90,6 @@ class MonthParts {
     return this.#parts.has(month)
   }
 
-  /** The rows that a month had in the previous snapshot. */
   async rowsBefore(month: number): Promise<MonthRows[]> {
     const rows: MonthRows[] = []
     for (const entry of this.#previous.get(month) ?? []) {
@@ -112,7 +109,6 @@ class MonthParts {
     return [...this.#previous.keys()].filter((month) => monthStart(month + 1) > this.#asOf + 1)
   }
 
-  /** Oldest month first. */
   entries(): PartEntry[] {
     return [...this.#parts].sort(([a], [b]) => a - b).flatMap(([, entries]) => entries)
   }

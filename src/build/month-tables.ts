@@ -37,7 +37,6 @@ interface Stretch {
 interface BuoyRows {
   /** New rows, in the order in which they came. */
   runs: Run[]
-  /** Rows of before. */
   base: Stretch[]
 }
 
@@ -94,7 +93,6 @@ function rowsByBuoy(
   return { byBuoy, capacity }
 }
 
-/** Writes the rows up to `asOf` into the table that each belongs to. */
 function writeStretch(
   { rows, from, to }: Stretch,
   asOf: number,
@@ -111,7 +109,6 @@ function writeStretch(
   }
 }
 
-/** A month as it was read, with a column for every measure. */
 function wholeColumns({ time, measures }: MonthRows): Rows {
   const columns = Object.fromEntries(
     MEASURE_NAMES.map((name) => {
@@ -185,7 +182,6 @@ class TableWriter {
     this.#length += to - from
   }
 
-  /** Copies only the rows that measured something. */
   copyMeasured(rows: Rows, from: number, to: number): void {
     for (let row = from; row < to; row++) if (hasWeather(rows, row)) this.#copyRow(rows, row)
   }
@@ -282,7 +278,6 @@ function merge(runs: readonly Run[], chunks: readonly Rows[]): Stretch {
   return { rows: { time, columns }, from: 0, to: length }
 }
 
-/** Whether the times of rows `from` to `to` ascend strictly. */
 export function isAscending(time: Uint32Array, from: number, to: number): boolean {
   for (let row = from + 1; row < to; row++) if (time[row] <= time[row - 1]) return false
   return true

@@ -134,7 +134,6 @@ export function countSuspect(
   }
 }
 
-/** What one reading alone shows. */
 function countSingle({ columns }: MonthTable, first: number, end: number, counts: Counts): void {
   const { significantHeight, period, peakPeriod, waterTemperature } = columns
   for (let row = first; row < end; row++) {
@@ -169,7 +168,6 @@ function countChanges({ time, columns }: MonthTable, first: number, end: number,
   }
 }
 
-/** Runs of heights near zero. */
 function countCalms({ time, columns }: MonthTable, first: number, end: number, counts: Counts): void {
   const heights = columns.significantHeight
   let calm = first
@@ -182,7 +180,6 @@ function countCalms({ time, columns }: MonthTable, first: number, end: number, c
   }
 }
 
-/** Runs of readings whose wave values are all the same. */
 function countStuck({ time, columns }: MonthTable, first: number, end: number, counts: Counts): void {
   const { significantHeight, maximumHeight, period, peakPeriod, direction } = columns
   let run = first

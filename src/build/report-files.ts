@@ -35,7 +35,6 @@ export interface Table {
 const countRows = (counts: { readonly [reason: string]: number }): Row[] =>
   Object.entries(counts).map(([reason, count]) => [reason, count])
 
-/** The tables that the page and the terminal show. Empty ones are left out. */
 function tablesOf({
   sources,
   networks,
@@ -155,13 +154,7 @@ export function readText(files: number, rows: number, bad: number): string {
   return `${counted(files, 'file')}, ${counted(rows, 'row')}, ${counted(bad, 'bad line')}`
 }
 
-function headLine({
-  files,
-  rows,
-  bad_lines: bad,
-  seconds,
-  months_written: months,
-}: ReportDocument): string {
+function headLine({ files, rows, bad_lines: bad, seconds, months_written: months }: ReportDocument): string {
   return `${readText(files, rows, bad)}, ${counted(months.length, 'month')} written, ${seconds} s`
 }
 

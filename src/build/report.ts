@@ -68,7 +68,6 @@ export class BuildReport implements Report {
   readonly #duplicates: ReportDocument['duplicates'] = []
   #duplicateCount = 0
   readonly #months: string[] = []
-  /** The source that is read now. */
   #source: SourceDocument
   #monthsToWrite = 0
   #monthsWritten = 0
@@ -88,7 +87,6 @@ export class BuildReport implements Report {
     this.#source = this.#sourceOf(name)
   }
 
-  /** So many months are to be written from now on. */
   expectMonths(count: number): void {
     this.#monthsToWrite += count
   }
@@ -127,7 +125,6 @@ export class BuildReport implements Report {
     this.warn(`${kind}: ${identifiers.length} left out for lack of a position: ${some}${rest}`)
   }
 
-  /** The present source cannot be read. */
   refused(reason: string): void {
     this.#source.refused = reason
     this.line(`warning: ${this.#source.name} is left out: ${reason}`)
@@ -149,7 +146,6 @@ export class BuildReport implements Report {
     this.line(fetchLine(outcome))
   }
 
-  /** A value was taken out of a network's rows. */
   impossible(network: string, what: keyof typeof IMPOSSIBLE): void {
     const { impossible } = this.#networkOf(network)
     impossible[IMPOSSIBLE[what]] = (impossible[IMPOSSIBLE[what]] ?? 0) + 1
@@ -172,7 +168,6 @@ export class BuildReport implements Report {
     Object.assign(this.#networkOf(name), { buoys, reporting, newest })
   }
 
-  /** Two networks have the same buoy. */
   duplicate(leftOut: BuoyRecord, stays: BuoyRecord, km: number): void {
     this.#duplicateCount++
     if (this.#duplicates.length >= REMARKS_KEPT) return
@@ -184,7 +179,6 @@ export class BuildReport implements Report {
     })
   }
 
-  /** A month was written. */
   month(text: string): void {
     if (this.#months.length < MONTHS_KEPT) this.#months.push(text)
     const most = Math.max(this.#monthsToWrite, ++this.#monthsWritten)
@@ -211,7 +205,6 @@ export class BuildReport implements Report {
     write(terminal ? `\r\x1b[K${message}\n` : `${message}\n`)
   }
 
-  /** The totals, at the end. */
   summary(): void {
     this.line(`read ${readText(this.#files, this.#rows, this.#bad)}`)
     for (const [reason, count] of this.#skipped) this.line(`  ${count} × ${reason}`)
@@ -271,7 +264,6 @@ export class BuildReport implements Report {
     }
   }
 
-  /** A row was left out by a rule. */
   #skip(reason: string, station: string | undefined, times: number): void {
     const counted = this.#skipped.size < REASONS_KEPT || this.#skipped.has(reason) ? reason : OTHER_REASONS
     this.#skipped.set(counted, (this.#skipped.get(counted) ?? 0) + times)

@@ -53,7 +53,6 @@ export interface SourceState {
   parts: PartEntry[]
 }
 
-/** The file of a snapshot's states. */
 export const givenFile = (id: string): string => `given-${id}.jsonl`
 
 /** The snapshot that a file of this kind belongs to; null for other files. */
@@ -81,7 +80,6 @@ export function writeGiven(dir: string, id: string, states: readonly SourceState
   writeStateFile(dir, givenFile(id), FORMAT, states, lock)
 }
 
-/** A buoy of a catalogue as a source would have given it. */
 export function withoutSlug(buoy: CataloguedBuoy): StateBuoy {
   const { slug: _slug, ...given } = buoy
   return given
@@ -134,7 +132,6 @@ export function stateParts(dir: string, id: string): PartEntry[] {
   return (readGiven(dir, id) ?? []).flatMap(({ parts }) => parts)
 }
 
-/** How much of a stale source is carried over. */
 export interface CarriedOver {
   buoys: number
   passes: number

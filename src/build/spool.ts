@@ -65,7 +65,6 @@ export class Spool {
     return tables
   }
 
-  /** Removes what went to files. */
   close(): void {
     for (const month of this.#months.values()) month.discard()
     this.#months.clear()

@@ -74,7 +74,6 @@ export function statesNow({
   input: Collector
   stale: ReadonlyMap<Source, string>
   identified: Identified
-  /** The parts with what a source gave now. */
   own: ReadonlyMap<Contribution, PartEntry[]>
   /** The states before; null where there are none, or nothing is taken over. */
   before: readonly SourceState[] | null

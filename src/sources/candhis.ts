@@ -62,7 +62,6 @@ const LABELS: readonly (readonly [MeasureName, readonly string[]])[] = [
 /** 999.999 and 999.9999 mark "missing"; nothing that is measured comes near. */
 const MISSING = [999.99, Infinity] as const
 
-/** Opens `folder` as a set of Candhis files. */
 export const openCandhis: OpenSource = (folder) => ({
   read: (sink, context) => readCandhis(folder, sink, context),
 })
@@ -97,12 +96,10 @@ async function readCandhis(folder: string, sink: Sink, { report }: SourceContext
   await sendAnswers(folder, found.tables, buoys, sink, report)
 }
 
-/** What a folder holds. */
 interface Found {
   /** Files with rows of one campaign alone, by its code. */
   campaigns: Map<string, DataFile[]>
   stations: Map<string, BuoyRecord>
-  /** Answers with rows. */
   tables: AnswerFile[]
   /** Number of answers of any kind. */
   answers: number
@@ -184,7 +181,6 @@ async function sendAnswers(
   }
 }
 
-/** An answer of the API: a header and rows of texts. */
 interface Answer {
   labels: readonly string[]
   rows: readonly unknown[]
@@ -233,7 +229,6 @@ function codeOf(row: unknown, field: number): string | null {
   return CAMPAIGN.test(code) ? code : null
 }
 
-/** A cell as text; empty if it is missing. */
 function cellOf(row: unknown, field: number): string {
   const cell: unknown = Array.isArray(row) ? row[field] : undefined
   return typeof cell === 'string' || typeof cell === 'number' ? String(cell) : ''
@@ -331,7 +326,6 @@ function readStations(bytes: Buffer, file: FileReport, stations: Map<string, Buo
   }
 }
 
-/** Sends the rows of one campaign. */
 function sendRows(bytes: Buffer, file: FileReport, buoy: number, waiting: WaitingRows): void {
   const table = new SeparatedTable(bytes, SEMICOLON)
   const { labels, fields } = table

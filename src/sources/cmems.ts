@@ -115,12 +115,10 @@ const QUANTITIES: readonly Quantity[] = [
 ]
 const MEASURES_READ = QUANTITIES.map(({ measure }) => measure)
 
-/** Opens `folder` as a set of files of platforms. */
 export const openCmems: OpenSource = (folder) => ({
   read: (sink, context) => readCmems(folder, sink, context),
 })
 
-/** What a file says of itself. */
 interface Head {
   path: string
   identifier: string
@@ -292,7 +290,6 @@ function namesOf(netcdf: Netcdf, file: File): Map<string, string> {
   return names
 }
 
-/** Variables that hold a quantity, most preferred first. */
 function candidatesOf(names: ReadonlyMap<string, string>, { variables }: Quantity): string[] {
   const found = new Set<string>()
   for (const [variable, standardName] of variables) {

@@ -43,7 +43,6 @@ export interface ConfiguredSource {
   source: Source
 }
 
-/** How one host is treated. */
 export interface HostLimits {
   connections: number
   /** Least milliseconds between the beginnings of two requests. */
@@ -60,7 +59,6 @@ export interface Configuration {
   hosts: Map<string, HostLimits>
 }
 
-/** How a host is treated that the file does not mention. */
 export const DEFAULT_HOST_LIMITS: HostLimits = { connections: 2, gapMs: 200, private: false }
 
 const DEFAULT_REFRESH = '30m'
@@ -74,7 +72,6 @@ const MOST_FETCH_DAYS = 20
 
 /** Without a byte order mark. Names with other bytes would reach clients as question marks. */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true })
-/** Kinds that read no files of the configuration's. */
 const FOLDERLESS = new Set(['demo', 'tides'])
 
 const SECONDS: { readonly [unit: string]: number } = { s: 1, m: 60, h: 3600, d: 86400 }

@@ -43,7 +43,6 @@ const NAMES: { readonly [identifier: string]: Partial<BuoyRecord> } = {
   '62163': { name: 'Bretagne' },
 }
 
-/** Opens `folder` as a set of daily files. */
 export const openMeteofrance: OpenSource = (folder) => ({
   read: (sink, context) => readMeteofrance(folder, sink, context),
 })
@@ -90,14 +89,12 @@ type TakeRow = (head: RowHead, names: readonly MeasureName[], codes: Int32Array)
 
 const HEAD_COLUMNS = ['numer_sta', 'date', 'lat', 'lon']
 
-/** A measured column of a file. */
 interface FileColumn {
   column: ValueColumn
   field: number
   malformed: string
 }
 
-/** Hands over the rows of anchored buoys that hold a value. */
 function readRows(bytes: Buffer, file: FileReport, take: TakeRow): void {
   const table = new SeparatedTable(bytes, SEMICOLON)
   const [stationColumn, dateColumn, latColumn, lonColumn] = table.columns(HEAD_COLUMNS)

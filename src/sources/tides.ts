@@ -33,7 +33,6 @@ const MAX_TOLD = 20
  */
 const TICON_TURNS: { readonly [name: string]: number } = { M1: 90, '2MK5': 90, '2MO5': -90 }
 
-/** Opens the database, or the folder `argument`. */
 export const openTides: OpenSource = (argument) => ({
   read: (sink, context) =>
     argument === '' || argument === 'database'

@@ -27,7 +27,6 @@ const TABLE = 'virtual_buoys.csv'
 /** Points over all files, at 15 bytes each: eight missions for half a year. */
 const MAX_POINTS = 70_000_000
 
-/** Opens `folder` as a set of altimetry files. */
 export const openAltimetry: OpenSource = (folder) => ({
   read: (sink, context) => readAltimetry(folder, sink, context),
 })

@@ -33,7 +33,6 @@ const LAYOUTS = [
 const FILE_NAME = /^global_vavh_l3_[a-z]+_([a-z0-9-]+)_\d{8}T\d{6}_/i
 const OWN_CYCLE = /^(\d{1,4})_(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)_(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)$/
 
-/** Points of a file or of a mission: parallel arrays. */
 export interface Track {
   /** Epoch seconds. */
   time: Uint32Array

@@ -67,7 +67,6 @@ export async function readVirtualBuoys(
 
 const RADIANS = Math.PI / 180
 
-/** What a pass has near a virtual buoy. */
 interface Nearby {
   /** Codes. */
   heights: number[]
@@ -111,7 +110,6 @@ export class VirtualBuoys {
     else list.push(index)
   }
 
-  /** Announces a point as a buoy; returns its handle. */
   announce(index: number): number {
     let handle = this.#handles.get(index)
     if (handle === undefined) {

@@ -46,7 +46,6 @@ import {
   sendReadings,
 } from './rows.ts'
 
-/** Opens `folder` as a set of CSV tables. */
 export const openCsv: OpenSource = (folder) => ({
   isControlled: true,
   read: (sink, context) => readCsv(folder, sink, context),
@@ -83,7 +82,6 @@ async function readCsv(folder: string, sink: Sink, { report }: SourceContext): P
   }
 }
 
-/** The small tables of a folder. */
 interface Tables {
   folder: string
   has(name: string): boolean
@@ -104,7 +102,6 @@ async function readNetworks(tables: Tables, sink: Sink): Promise<Handles> {
   return handles
 }
 
-/** Adds the buoys to `handles`, which hold their networks. */
 async function readBuoys(tables: Tables, handles: Handles, sink: Sink): Promise<void> {
   const zones = new Set<string>()
   await tables.read('buoys.csv', BUOY_COLUMNS, BUOY_COLUMNS.slice(0, REQUIRED_OF_BUOY), (cell) => {

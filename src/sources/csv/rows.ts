@@ -53,7 +53,6 @@ const MEASURE_COLUMNS: readonly (readonly [label: string, name: MeasureName])[] 
 const READING_KEYS = ['source', 'identifier', 'time']
 const READING_COLUMNS = [...READING_KEYS, ...MEASURE_COLUMNS.map(([label]) => label)]
 
-/** Handles of the buoys by source and identifier. */
 export type Handles = Map<string, Map<string, number>>
 
 /** Sends the rows of a file; a file with a faulty header is one bad line. */
@@ -125,7 +124,6 @@ interface PointLines {
   codes: number[]
 }
 
-/** By the key of a point. */
 export type ForecastPoints = Map<string, PointLines>
 
 /** Adds the lines of a file to its points. Of several runs of one point only the newest is kept. */

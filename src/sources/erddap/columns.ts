@@ -12,9 +12,7 @@ import { type ValueColumn, numberOf, valueColumn } from '../reading/units.ts'
 import { IDENTIFIER } from '../reading/stations.ts'
 import { type TimeReader, timeReader } from '../reading/times.ts'
 
-/** The operator's options for the tables of a folder. */
 export const ERDDAP_OPTIONS = object({
-  /** Name of the network, as on the wire. */
   source: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\x00-\\x1f"]+$' })),
   network: Type.Optional(Type.Enum(['national', 'coastal'])),
   /** Measures by the names of their columns, before all other rules. */
@@ -154,7 +152,6 @@ export interface MeasuredColumn {
   flagged: string
 }
 
-/** What the columns of a table mean. */
 interface Layout {
   time: { field: number; read: TimeReader }
   /** The column of the identifier, or the identifier of all rows. */
@@ -172,7 +169,6 @@ interface Layout {
 /** Characters of a column's name or unit that a remark shows. */
 const NAME_SHOWN = 60
 
-/** What the columns of a table mean, or why it cannot be read. */
 export function layoutOf(
   { labels, units }: OpenTable,
   { info, stem }: TableFile,
@@ -233,7 +229,6 @@ function standInForPeriod(
     warn(`period is the mean period of column ${JSON.stringify(labels[mean])}, as there is no other`)
 }
 
-/** How a column is read, or why it is left out. */
 function measuredColumn(
   name: MeasureName,
   field: number,

@@ -42,7 +42,6 @@ const INFO_FILE = /^(.*?)[_.-]?(?:info|index)\.(?:csv|json)(?:\.gz)?$/i
 /** m; deeper water is not what swimmers call the water temperature. */
 const MAX_TEMPERATURE_DEPTH_M = 5
 
-/** Opens `folder` as answers of ERDDAP servers. */
 export const openErddap: OpenSource = (folder, options = {}) => ({
   read: (sink, context) => readErddap(folder, options, sink, context),
 })
@@ -172,7 +171,6 @@ function readInfo(bytes: Buffer, file: FileReport): Info {
   return info
 }
 
-/** Credit and licence, from the descriptions. */
 function termsOf(files: readonly TableFile[]): { credit?: string; licence?: string } {
   const all = (name: string): string =>
     [...new Set(files.map(({ info }) => cleanName(info.get('NC_GLOBAL')?.get(name) ?? '')))]

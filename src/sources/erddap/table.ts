@@ -19,7 +19,6 @@ export interface OpenTable {
   readonly labels: readonly string[]
   /** By column; all empty where the form does not give them. */
   readonly units: readonly string[]
-  /** A cell as text; empty where it is missing. */
   text(field: number): string
   /** NaN where the cell is missing, null where it is not a number. */
   number(field: number): number | null
@@ -32,7 +31,6 @@ export interface OpenTable {
 /** ERDDAP answers "no matching results" as an error, in plain text or as a page. */
 const NO_ROWS = /no matching results|nRows ?= ?0\b|no data matches/i
 
-/** Opens the bytes as a table; anything else is reported, and gives null. */
 export function openTable(bytes: Buffer, file: FileReport): OpenTable | null {
   const head = bytes.subarray(0, 4000).toString('latin1').trimStart()
   if (head.startsWith('<') || /^Error\b/.test(head)) {

@@ -39,13 +39,11 @@ const MAX_POSITIONS_BYTES = 16 * 2 ** 20
 const COMMA = 44
 type Positions = ReadonlyMap<string, { lat: number; lng: number }>
 
-/** The operator's options. */
 export const FORECAST_OPTIONS = object({
   /** What the answers' model is called: most services do not name it. */
   model: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x1f]+$' })),
 })
 
-/** Opens `folder` as a set of forecast answers. */
 export const openForecast: OpenSource = (folder, options: Static<typeof FORECAST_OPTIONS> = {}) => ({
   read: (sink, context) => readFolder(folder, options, sink, context),
 })
@@ -108,7 +106,6 @@ async function readPositions(path: string, file: FileReport): Promise<Positions>
  */
 const WIND_REACH_KM = 25
 
-/** Everything that the files say of one position. */
 export interface Place {
   lat: number
   lng: number

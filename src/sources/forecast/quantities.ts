@@ -9,7 +9,6 @@ import type { Series, SeriesColumn, Values } from './answers.ts'
 /** The reason for an answer about something else, such as air temperature. */
 export const NOTHING_USED = 'no wave or wind forecast'
 
-/** One quantity at one position, in the contract's unit. */
 export interface Quantity {
   runAt: number
   model?: string

@@ -142,7 +142,6 @@ function headerOf({ header }: Table, document: unknown): ReadonlyMap<string, num
   return new Map(entries.reverse())
 }
 
-/** Takes in a row; returns what is wrong with it, or null. */
 function readRow(
   table: Table,
   row: unknown,
@@ -196,7 +195,6 @@ class Parts {
     } else for (let i = 0; i < codes.length; i++) if (codes[i] !== NO_CODE) known.codes[i] = codes[i]
   }
 
-  /** Hands the rows over, each station's in order of time. */
   send(handles: ReadonlyMap<string, number>, sink: Sink): void {
     const batch = new RowBatch()
     for (const [identifier, handle] of handles) {

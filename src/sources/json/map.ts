@@ -52,7 +52,6 @@ export function pathOf(place: Place): Path {
   return { fromDocument: place.startsWith('^'), steps }
 }
 
-/** The value at the end of a path, or undefined. */
 export function follow(
   { fromDocument, steps }: Path,
   row: unknown,
@@ -149,7 +148,6 @@ type JsonTable = Static<typeof TABLE>
 
 /** How the rows of a network's JSON are read. */
 export const JSON_OPTIONS = object({
-  /** Name of the network, as on the wire. */
   source: WORDS,
   network: Type.Enum(['national', 'coastal']),
   credit: Type.Optional(Type.String({ maxLength: 1000 })),
@@ -173,7 +171,6 @@ export const JSON_OPTIONS = object({
 })
 export type JsonColumns = Static<typeof JSON_OPTIONS>
 
-/** A map that was checked and prepared. */
 export interface ColumnMap {
   columns: JsonColumns
   known: Map<string, BuoyRecord>

@@ -59,7 +59,6 @@ const ARCHIVE_FEED = 0
 
 const REALTIME_FEED = 1
 
-/** Opens `folder` as a mirror of NDBC's public data. */
 export const openNdbc: OpenSource = (folder) => ({
   read: (sink, context) => readNdbc(folder, sink, context),
 })
@@ -172,7 +171,6 @@ function append(lists: Map<string, string[]>, key: string, value: string): void 
   else list.push(value)
 }
 
-/** The rows and positions of all copies of `latest_obs.txt`, by station. */
 interface Latest {
   files: FileReport[]
   rows: Map<string, StationRows>

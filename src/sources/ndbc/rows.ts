@@ -52,7 +52,6 @@ export class StationRows {
     this.files.length = 0
   }
 
-  /** Makes room for this many more rows. */
   reserve(count: number): void {
     const needed = this.length + count
     if (needed <= this.time.length) return
@@ -128,11 +127,9 @@ export function openRows(bytes: Uint8Array, file: FileReport, station?: string):
 
 const HASH = 35
 
-/** Reads a file row by row. */
 class RowReader {
   /** Epoch seconds of the row. */
   time = 0
-  /** Fields of the line. */
   readonly fields: Fields = new Fields()
   readonly header: Header
   readonly bytes: Uint8Array
@@ -177,7 +174,6 @@ class RowReader {
     return false
   }
 
-  /** Reports the row that was read last as one that cannot be used. */
   refuse(reason: string): void {
     this.#understood--
     this.#file.bad(this.#line - 1, reason)
@@ -217,7 +213,6 @@ class RowReader {
   }
 }
 
-/** Whether the values at `base` hold wind or water temperature. */
 function hasWeather(codes: Int32Array, base: number): boolean {
   return (
     codes[base + WTMP] !== NO_CODE ||

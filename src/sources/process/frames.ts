@@ -13,7 +13,6 @@ import type {
   SpotRecord,
 } from '../../sea/records.ts'
 
-/** Counts of a file since they were last sent. */
 export interface FileCounts {
   rows: number
   /** How often a row was left out, by reason and station. */
@@ -64,7 +63,6 @@ const MAX_FRAME_BYTES = 2 ** 26
 
 const BUFFER_BYTES = 2 ** 20
 
-/** Gathers frames and hands them to `write` in large pieces. */
 export class FrameWriter {
   readonly #write: (bytes: Uint8Array) => void
   readonly #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES)

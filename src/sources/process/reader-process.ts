@@ -56,7 +56,6 @@ const MIB = 2 ** 20
 /** A core file would be a copy of everything that was read. */
 const WITHOUT_CORE = 'ulimit -c 0; exec "$0" "$@"'
 
-/** What a reader process is to read. */
 interface Reading {
   kind: string
   argument: string

@@ -20,7 +20,6 @@ import { BuildError } from '../../system/build-error.ts'
 import { counted } from '../../system/text.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 
-/** What is to be read, and how much memory may be used. */
 export interface Job {
   kind: string
   argument: string
@@ -75,7 +74,6 @@ function writeAll(bytes: Uint8Array): void {
   }
 }
 
-/** Sends everything that it gets. */
 class SendingSink implements Sink {
   readonly #frames: FrameWriter
   readonly #handles = new Map<string, number>()

@@ -24,7 +24,6 @@ const TAB = 9
 const BLANK = 32
 const QUOTE = 34
 
-/** Where the fields of one line lie; used again from line to line. */
 export class Fields {
   readonly starts: Int32Array = new Int32Array(MAX_FIELDS)
   readonly ends: Int32Array = new Int32Array(MAX_FIELDS)
@@ -114,7 +113,6 @@ function isBlank(byte: number): boolean {
   return byte === BLANK || byte === TAB || byte === CR
 }
 
-/** The beginning of a line, for the report. */
 export function lineText(bytes: Uint8Array, at: number, { next }: Fields): string {
   return decode(bytes.subarray(at, Math.min(next, at + LINE_SHOWN_BYTES))).trimEnd()
 }

@@ -25,7 +25,6 @@ const MAX_NUMBER_BYTES = 8
 
 type Library = typeof import('h5wasm')
 
-/** The part of the library's file system that is used here. */
 interface MemoryFiles {
   open(path: unknown, ...rest: unknown[]): unknown
   getPath(node: unknown): string

@@ -33,7 +33,6 @@ interface Station {
   fixes: Fix[]
 }
 
-/** The stations of a source, gathered from their rows in any order. */
 export class Stations {
   readonly #stations = new Map<string, Station>()
 

@@ -95,7 +95,6 @@ export class SeparatedTable {
     return textOf(this.bytes, this.fields, column)
   }
 
-  /** The beginning of the present line, for the report. */
   lineText(): string {
     const end = Math.min(this.fields.next, this.#start + LINE_SHOWN_BYTES)
     return decode(this.bytes.subarray(this.#start, end)).trimEnd()
@@ -133,7 +132,6 @@ export async function readTable(
   file.end()
 }
 
-/** A named place of a line. */
 export interface NamedPlace {
   name: string
   lat: number
