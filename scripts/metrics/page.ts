@@ -37,7 +37,7 @@ scrape_configs:
     static_configs: [{ targets: ['127.0.0.1:8081'] }]
 \`\`\`
 
-A scrape takes about a millisecond of the main thread, which serves nobody. Scrapes that come without a pause
+A scrape takes about a millisecond of the main thread, which serves nobody. Scrapes in quick succession
 get the same text again, so that they take a tenth of that thread at most.
 
 ## How requests are counted and timed

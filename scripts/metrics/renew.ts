@@ -1,4 +1,4 @@
-/** `npm run metrics`: makes `docs/metrics.md` and `deploy/grafana-dashboard.json` anew. */
+/** `npm run metrics`: rewrites `docs/metrics.md` and `deploy/grafana-dashboard.json`. */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

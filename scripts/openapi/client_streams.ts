@@ -1,5 +1,5 @@
 /**
- * What the TypeScript client does beyond single calls: walks over pages that hold still, and events. The
+ * What the TypeScript client does beyond single calls: walks over pinned pages, and events. The
  * generator puts everything behind the imports into the client as it stands here.
  */
 import {
@@ -192,7 +192,7 @@ async function* connectionEvents(
   let silence: ReturnType<typeof setTimeout> | undefined
   const hear = (): void => {
     clearTimeout(silence)
-    silence = setTimeout(() => connection.abort(new Error('the connection was silent')), silenceMs)
+    silence = setTimeout(() => connection.abort(new Error('the connection sent nothing')), silenceMs)
   }
   try {
     hear()
@@ -355,7 +355,7 @@ class EventParser {
   }
 }
 
-/** @throws Error for what is no event of a snapshot; the connection is then made anew */
+/** @throws Error for what is no event of a snapshot; the connection is then reopened */
 function snapshotEventOf(data: string): SnapshotEvent {
   const event = JSON.parse(data) as Partial<SnapshotEvent> | null
   if (typeof event?.snapshot !== 'string' || typeof event.as_of !== 'string') {

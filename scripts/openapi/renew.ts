@@ -1,5 +1,5 @@
 /**
- * `npm run openapi`: makes anew what is committed and made from the program. Refuses a change that breaks the
+ * `npm run openapi`: remakes what is committed and made from the program. Refuses a change that breaks the
  * programs of users, unless its argument is `--breaking`; then nothing is written.
  */
 import { execFileSync } from 'node:child_process'

@@ -280,7 +280,7 @@ METHODS
   /**
    * Every snapshot that is published, from the current one on: \`for await (const { snapshot } of api.events())\`.
    *
-   * Lost connections are made anew, a while after what the server asks for, at a random moment; then the newest
+   * Lost connections are reopened, a while after what the server asks for, at a random moment; then the newest
    * snapshot comes, not each one in between. Ends when you leave the loop; throws when \`signal\` aborts, and where the
    * server refuses for good (a wrong key, no such buoy, a server without events).
    */

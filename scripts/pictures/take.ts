@@ -1,5 +1,5 @@
 /**
- * `npm run pictures`: makes the pictures of the README anew. The chart of the bench comes from the table of
+ * `npm run pictures`: remakes the pictures of the README. The chart of the bench comes from the table of
  * `bench/README.md`, the pictures of the explorer from a server over the demo data. `npm run pictures --
  * chart` makes the chart alone, which needs no browser.
  */

@@ -12,7 +12,7 @@ export const HEADER_PARAMETERS: { readonly [name: string]: Schema } = {
   XRequestId: {
     name: 'X-Request-Id',
     in: 'header',
-    description: 'A UUID of your own for this request. The answer has it, too. Other values are ignored.',
+    description: 'A UUID of your own for this request. The answer repeats it. Other values are ignored.',
     schema: { type: 'string', format: 'uuid' },
   },
   Accept: {
@@ -85,11 +85,11 @@ export const HEADERS: { readonly [name: string]: Schema } = {
       pattern: '^(private|public), max-age=[0-9]+$',
     },
   ),
-  StreamCacheControl: header('Nobody on the way may keep or compress a stream.', {
+  StreamCacheControl: header('Caches and proxies may neither keep nor compress a stream.', {
     type: 'string',
     const: 'no-store, no-transform',
   }),
-  AccelBuffering: header('nginx passes each event on at once.', { type: 'string', const: 'no' }),
+  AccelBuffering: header('Tells nginx to pass each event on at once.', { type: 'string', const: 'no' }),
   NoStore: header('Caches do not keep errors.', { type: 'string', const: 'no-store' }),
   Vary: header('The headers of the request that the answer depends on: `Authorization` if it needs a key.', {
     type: 'string',

@@ -10,10 +10,10 @@ type Tag = 'Buoys' | 'Readings' | 'Satellites' | 'Conditions' | 'Changes'
 
 export const TAGS: { readonly [tag in Tag]: string } = {
   Buoys: 'Where the buoys are, which of them report now, and how to find one.',
-  Readings: 'What a buoy has measured: pages of readings, a chart, seasons of several years.',
+  Readings: 'What a buoy has measured: pages of readings, a chart, seasons side by side.',
   Satellites: 'Altimeter missions and their passes over virtual buoys.',
   Conditions: 'Forecast, nearest reading and tide of one point.',
-  Changes: 'What is new since a snapshot, for those who keep a copy, and an event when there is more.',
+  Changes: 'What is new since a snapshot, for those who keep a copy, and an event when there is a new one.',
 }
 
 interface OperationTexts {
@@ -56,7 +56,7 @@ const ACTIVE =
 export const OPERATION_TEXTS: { readonly [operation: string]: OperationTexts } = {
   listBuoys: {
     tag: 'Buoys',
-    description: `Buoys ordered by \`id\`, or by distance with \`near\`. A buoy must pass all filters. A box whose west is greater than its east crosses the antimeridian. Latitudes off the globe are clamped, longitudes are wrapped, and a south above the north is an error. ${ACTIVE} \`active_only=false\` also gives the other buoys. A filter that fits nothing gives an empty list with \`total_pages\` 0. A page past the last is an empty list with the true \`count\`.`,
+    description: `Buoys ordered by \`id\`, or by distance with \`near\`. A buoy must pass all filters. A box whose west is greater than its east crosses the antimeridian. Latitudes off the globe are clamped, longitudes are wrapped, and a south above the north is an error. ${ACTIVE} \`active_only=false\` also gives the other buoys. A filter that matches nothing gives an empty list with \`total_pages\` 0. A page past the last is an empty list with the true \`count\`.`,
     examples: {
       first: '/buoys?per_page=2',
       near: '/buoys?near=43.5,-1.6&radius=50&per_page=1',
@@ -102,19 +102,19 @@ export const OPERATION_TEXTS: { readonly [operation: string]: OperationTexts } =
   listChanges: {
     tag: 'Changes',
     description:
-      'How the current snapshot, or the one that `snapshot` names, differs from the one that `since` names. `buoys` is not paged. It has every buoy that came (`added`), left (`removed`), moved, was renamed or described in another way, became active or inactive, or has readings that are new, differ or are gone (`changed`). `readings` of a buoy counts these by months: `from` and `to` are the times of the first and the last of them. `passes` and `forecast` say whether anything of them differs.\n\n`include=readings` adds the readings themselves, in pages, by buoy and time; `buoys` is on the first page alone. A removed reading comes as it was. Follow the pages with `snapshot` set to the `until` of the first: `Link` does.\n\nAsk next time since the `until` of this answer. A `since` that the server does not hold any more gives a 410: take the lists anew. `since` the current snapshot gives an answer without changes.',
+      'How the current snapshot, or the one that `snapshot` names, differs from the one that `since` names. `buoys` is not paged. It has every buoy that is new (`added`), is gone (`removed`), or has changed (`changed`): it moved, was renamed or described differently, became active or inactive, or its readings differ. `readings` of a buoy counts these by months: `from` and `to` are the times of the first and the last of them. `passes` and `forecast` say whether anything of them differs.\n\n`include=readings` adds the readings themselves, in pages, by buoy and time; `buoys` is on the first page alone. A removed reading is given as it was. Follow the pages with `snapshot` set to the `until` of the first: `Link` does.\n\nNext time, use the `until` of this answer as `since`. A `since` that the server no longer holds gives a 410: fetch the lists again. With the current snapshot as `since` the answer has no changes.',
     examples: { nothing: `/changes?since=${EXAMPLES_SNAPSHOT}` },
   },
   streamEvents: {
     tag: 'Changes',
     description:
-      'A stream of Server-Sent Events that says when there is a new snapshot. It begins with `retry: 5000` and the event `snapshot` of what is served now; then one comes for each later snapshot. `data` is JSON on one line: `snapshot` is its id, which is the `id` of the event too, `as_of` its time. `changes` counts how it differs from the snapshot `since`, in the words of `/changes`, where the readings are. Both are `null` in the first event, unless the header `Last-Event-ID` names a snapshot that the server still holds, and where it does not hold that any more: take the lists anew then. A client that falls behind gets one event for several snapshots.\n\nWith `buoy` an event comes only where one of these buoys changed. It counts these alone and has the ids of the changed ones in `ids`; the first event always comes. An id that no buoy has is watched for, a slug that no buoy has gives a 404.\n\nAfter 20 s of silence the server sends a comment, a line that begins with a colon. A client that does not read is cut off. A stream ends when the server stops, when its key is revoked or its quota is used up: come again after `retry`. It costs one call of the quota, and one more each hour that it lasts. A key may have 8 streams at a time (a setting of the server); one more gives a 429, and too many in all a 503.',
+      'A stream of Server-Sent Events that says when there is a new snapshot. It begins with `retry: 5000` and the event `snapshot` of what is served now; then there is one for each later snapshot. `data` is JSON on one line: `snapshot` is its id, which is the `id` of the event too, `as_of` its time. `changes` counts how it differs from the snapshot `since`, in the words of `/changes`, where the readings are. Both are `null` in the first event, unless the header `Last-Event-ID` names a snapshot that the server still holds, and `null` where it no longer holds that: fetch the lists again then. A client that falls behind gets one event for several snapshots.\n\nWith `buoy` there is an event only where one of these buoys changed. It counts these alone and has the ids of the changed ones in `ids`; the first event is always sent. An id that no buoy has is watched for, a slug that no buoy has gives a 404.\n\nAfter 20 s of silence the server sends a comment, a line that begins with a colon. A client that does not read is cut off. A stream ends when the server stops, when its key is revoked or its quota is used up: reconnect after `retry`. It costs one call of the quota, and one more for each further hour. A key may have 8 streams at a time (a setting of the server); one more gives a 429, and too many in all a 503.',
     examples: {},
   },
   listFiles: {
     tag: 'Changes',
     description:
-      'The files that the snapshot was exported as, for databases that read all readings without asking here: for each network one file a year, in the last year one a month, and all buoys. `path` is relative to `address`, where that is a bucket; else ask the operator where the files are. A file is named by its content and never changes; what changes gets a file of a new name. `snapshot` is the one whose data the files are: after an export that failed an earlier one. Where nothing is exported, the list is empty.',
+      'The files that the snapshot was exported as, for databases that load all readings without requests to this server: for each network one file a year, in the last year one a month, and all buoys. `path` is relative to `address`, where that is a bucket; otherwise ask the operator where they are. A file is named by its content and never changes; what changes gets a file of a new name. `snapshot` is the one whose data the files are: after an export that failed an earlier one. Where nothing is exported, the list is empty.',
     examples: { all: '/files' },
   },
   listCountries: {
@@ -154,7 +154,7 @@ export const OPERATION_TEXTS: { readonly [operation: string]: OperationTexts } =
   readingSeries: {
     tag: 'Readings',
     description:
-      "One metric over the same season of several years. Without years the answer has the last 10 complete seasons. With years it may have 13. With `end_year` alone it has the ten seasons up to that year.\n\nThe season is the calendar year unless its days are given. Each of these parameters may also begin with `season_` (`season_start_month`). A season over New Year belongs to the year in which it starts. In years without 29 February a season that ends on it ends on 28 February, and one that starts on it starts on 1 March. A season is complete when its last day is over at the snapshot's time.\n\nBuckets follow the clock of `timezone`. Weeks are runs of seven days from the start of the season; the last one may be shorter. Buckets without a sample are left out. For directions `median` and `avg` both give the circular mean.\n\nThese are a 422: `min` or `max` of a direction, a metric that the buoy's network does not measure (coastal networks measure the first five), a day that no year has, a start after the end, and too many seasons.",
+      "One metric over the same season of several years. Without years the answer has the last 10 complete seasons. With years it may have up to 13. With `end_year` alone it has the ten seasons up to that year.\n\nThe season is the calendar year unless its days are given. Each of these parameters may also begin with `season_` (`season_start_month`). A season over New Year belongs to the year in which it starts. In years without 29 February a season that ends on it ends on 28 February, and one that starts on it starts on 1 March. A season is complete when its last day is over at the snapshot's time.\n\nBuckets follow the clock of `timezone`. Weeks are runs of seven days from the start of the season; the last one may be shorter. Buckets without a sample are left out. For directions `median` and `avg` both give the circular mean.\n\nThese are a 422: `min` or `max` of a direction, a metric that the buoy's network does not measure (coastal networks measure the first five), a day that no year has, a start after the end, and too many seasons.",
     examples: {
       weeks:
         '/buoys/saint-jean-de-luz/readings/series?metric=significient_height&bucket=week&start_year=2025&end_year=2026&start_month=10&start_day=1&end_month=10&end_day=14',

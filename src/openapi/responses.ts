@@ -69,7 +69,7 @@ export function responses(answers: ExampleAnswers): { readonly [name: string]: S
     SnapshotGone: failure(
       answers,
       'snapshot_gone',
-      'A parameter names a snapshot that the server does not hold any more, or never did. `details.current` is the one that it serves now: begin anew with that.',
+      'A parameter names a snapshot that the server no longer holds, or never did. `details.current` is the one that it serves now: start over with that.',
       REFUSAL_HEADERS,
       'SnapshotGoneAnswer',
     ),

@@ -119,7 +119,7 @@ const extras = {
   gust_speed: orNull(measure('km/h', 'With `include=wind`: speed of gusts', { minimum: 0 })),
 }
 const rights = {
-  credit: orNull(text("With `include=credit`: the line that the data's owner wants to see.")),
+  credit: orNull(text("With `include=credit`: the credit line that the data's owner asks for.")),
   licence: orNull(text('With `include=credit`: the licence of the data.')),
 }
 const spans = {
@@ -223,7 +223,7 @@ const error = {
 
 const CHANGE_WORDS = { enum: ['added', 'changed', 'removed'] }
 const CHANGE_OF_BUOY = text(
-  'What came of it: new, different in itself or in its readings, or left out.',
+  'What happened to it: new, changed itself or in its readings, or gone.',
   CHANGE_WORDS,
 )
 
@@ -518,7 +518,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     'Age and source of the parts.',
     {
       forecast_model: orNull(text('With `include=model`: the model of the forecast, or else its service.')),
-      forecast_credit: orNull(text("With `include=model`: the line that the forecast's owner wants to see.")),
+      forecast_credit: orNull(text("With `include=model`: the credit line that the forecast's owner asks for.")),
     },
   ),
   ConditionsUnits: object(
@@ -566,7 +566,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
   ),
   BulkFile: object(
     {
-      path: text('Where it lies, from `address` on.'),
+      path: text('Its path below `address`.'),
       kind: text('What is in it.', { enum: ['readings', 'buoys'] }),
       format: text('How it is written.', { enum: ['parquet', 'csv', 'geojson'] }),
       source: orNull(text('Name of the network whose readings they are. All buoys have none:')),
@@ -588,7 +588,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
   BulkSource: object(
     {
       source: text('Name of the network.'),
-      credit: orNull(text('The line that the owner of the data wants to see.')),
+      credit: orNull(text('The credit line that the owner of the data asks for.')),
       licence: orNull(text('Licence of the data.')),
     },
     'A network whose readings are in the files.',
@@ -596,7 +596,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
   ChangedReading: object(
     {
       buoy_id: id,
-      change: text('What came of it: new, with other values, or gone.', CHANGE_WORDS),
+      change: text('What happened to it: new, changed, or gone.', CHANGE_WORDS),
       reading: ref('Reading'),
     },
     'A reading that differs; one that is gone as it was.',
@@ -617,11 +617,11 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
         since: {
           type: ['string', 'null'],
           description:
-            'The snapshot that the changes are counted from; null where there is none, or the server does not hold it any more.',
+            'The snapshot that the changes are counted from; null where there is none, or the server no longer holds it.',
         },
         changes: {
           anyOf: [ref('SnapshotChanges'), { type: 'null' }],
-          description: 'What distinguishes the two; null where `since` is.',
+          description: 'How the two differ; null where `since` is.',
         },
       },
       'The `data` of an event of `/events`.',
@@ -641,7 +641,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       passes: { type: 'boolean', description: 'Whether the satellite passes differ.' },
       forecast: { type: 'boolean', description: 'Whether the forecast differs.' },
     },
-    'How much distinguishes two snapshots; with `buoy` the counts are those of these buoys.',
+    'How much two snapshots differ; with `buoy` the counts are those of these buoys.',
   ),
   Meta: object({ timestamp: time('Time of the answer') }, 'About the answer.'),
   ErrorAnswer: {
