@@ -2,7 +2,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { MonthRows } from '../index/segments.ts'
 import { MEASURE_NAMES, MEASURES } from '../sea/columns.ts'
-import type { Run, RunBuoy } from '../parquet/columns.ts'
+import type { Run, RunBuoy } from '../parquet/parquet.ts'
 import type { Catalog } from '../snapshot/catalog.ts'
 import type { ExportedNetwork, ExportFormat } from '../snapshot/file-list.ts'
 

@@ -3,13 +3,15 @@ import type { SchemaElement } from 'hyparquet-writer'
 import { setImmediate } from 'node:timers/promises'
 import {
   integerElement,
+  ParquetFile,
   READING_COLUMNS,
   textElement,
+  type ByteSink,
+  type ParquetColumn,
   type ReadingColumn,
   type Run,
   type Values,
-} from '../parquet/columns.ts'
-import { ParquetFile, type ByteSink, type ParquetColumn } from '../parquet/writer.ts'
+} from '../parquet/parquet.ts'
 import { MEASURES, NO_COUNTRY } from '../sea/columns.ts'
 import { timestampText } from '../sea/time.ts'
 import type { Catalog } from '../snapshot/catalog.ts'

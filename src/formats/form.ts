@@ -4,10 +4,16 @@ import type { JsonWriter } from '../answers/json.ts'
 import type { RowFormat, Shape } from '../answers/shape.ts'
 import type { BulkWriter, Column, Table } from '../answers/table.ts'
 import type { Steps } from '../system/steps.ts'
-import { csvForm } from './csv.ts'
 import { geojsonForm } from './geojson.ts'
-import { jsonListForm, ndjsonForm, objectBytes, writeJsonColumns } from './json-rows.ts'
-import { writeRows, type RowForm } from './rows.ts'
+import {
+  csvForm,
+  jsonListForm,
+  ndjsonForm,
+  objectBytes,
+  type RowForm,
+  writeJsonColumns,
+  writeRows,
+} from './rows.ts'
 
 /** What surrounds the rows of any form. */
 const AROUND_BYTES = 4096

@@ -6,8 +6,7 @@ import type { JsonWriter } from '../answers/json.ts'
 import { Literal } from '../answers/literals.ts'
 import type { Column, Line, Place, Table } from '../answers/table.ts'
 import { jsonCell, ROW_REST_BYTES, type Cell } from './cells.ts'
-import { objectBytes, objectCell } from './json-rows.ts'
-import type { RowForm } from './rows.ts'
+import { objectBytes, objectCell, type RowForm } from './rows.ts'
 
 /** What surrounds a feature, its point and its identifier. */
 const FEATURE_BYTES = 256

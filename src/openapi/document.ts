@@ -9,13 +9,18 @@ import type { Declared, Operation } from '../answers/operation.ts'
 import type { Parameter } from '../answers/parameters.ts'
 import {
   ANONYMOUS_RATE_HEADERS,
+  FEATURE_COLLECTION,
+  FORMAT_CONTENTS,
   HEADER_PARAMETERS,
   HEADERS,
+  pascal,
   RATE_HEADERS,
+  responses,
+  shapeHeaders,
+  shapeParameters,
   STREAM_HEADERS,
   SUCCESS_HEADERS,
-} from './headers.ts'
-import { FEATURE_COLLECTION, FORMAT_CONTENTS, shapeHeaders, shapeParameters } from './formats.ts'
+} from './answers.ts'
 import {
   EXAMPLE_ANSWERS,
   exampleRequests,
@@ -25,7 +30,6 @@ import {
   TAGS,
   type ExampleAnswers,
 } from './operations.ts'
-import { pascal, responses } from './responses.ts'
 import { ANSWERS, SCHEMAS, type Schema } from './schemas.ts'
 
 /**

@@ -5,7 +5,7 @@
 import type { Declared } from '../answers/operation.ts'
 import type { StaticFile } from '../serving/site.ts'
 import { openApiDocument, type OpenApiDocument } from './document.ts'
-import { pascal } from './responses.ts'
+import { pascal } from './answers.ts'
 import type { Schema } from './schemas.ts'
 
 const ENCODER = new TextEncoder()

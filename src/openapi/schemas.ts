@@ -518,7 +518,9 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     'Age and source of the parts.',
     {
       forecast_model: orNull(text('With `include=model`: the model of the forecast, or else its service.')),
-      forecast_credit: orNull(text("With `include=model`: the credit line that the forecast's owner asks for.")),
+      forecast_credit: orNull(
+        text("With `include=model`: the credit line that the forecast's owner asks for."),
+      ),
     },
   ),
   ConditionsUnits: object(
