@@ -158,7 +158,7 @@ export type BuoyDetail = {
   /** With `include=available`: the fields that the buoy has had, in readings or in series. */
   available?: {
   }
-  /** With `include=credit`: the line that the data's owner wants to see. `null` where there is none. */
+  /** With `include=credit`: the credit line that the data's owner asks for. `null` where there is none. */
   credit?: string | null
   /** With `include=credit`: the licence of the data. `null` where there is none. */
   licence?: string | null
@@ -606,7 +606,7 @@ export type ConditionsMetadata = {
   tide_source: string | null
   /** With `include=model`: the model of the forecast, or else its service. `null` where there is none. */
   forecast_model?: string | null
-  /** With `include=model`: the line that the forecast's owner wants to see. `null` where there is none. */
+  /** With `include=model`: the credit line that the forecast's owner asks for. `null` where there is none. */
   forecast_credit?: string | null
 }
 
@@ -664,7 +664,7 @@ export type ChangedBuoy = {
   id: number
   /** Readable identifier, for use in paths like the `id`; it never changes. */
   slug: string
-  /** What came of it: new, different in itself or in its readings, or left out. */
+  /** What happened to it: new, changed itself or in its readings, or gone. */
   change: 'added' | 'changed' | 'removed'
   /** Its readings that differ, by months. */
   readings: ChangedSpan[]
@@ -686,7 +686,7 @@ export type ChangedSpan = {
 
 /** A file of readings of a network in a year or month, or of all buoys. */
 export type BulkFile = {
-  /** Where it lies, from `address` on. */
+  /** Its path below `address`. */
   path: string
   /** What is in it. */
   kind: 'readings' | 'buoys'
@@ -716,7 +716,7 @@ export type BulkFile = {
 export type BulkSource = {
   /** Name of the network. */
   source: string
-  /** The line that the owner of the data wants to see. `null` where there is none. */
+  /** The credit line that the owner of the data asks for. `null` where there is none. */
   credit: string | null
   /** Licence of the data. `null` where there is none. */
   licence: string | null
@@ -726,7 +726,7 @@ export type BulkSource = {
 export type ChangedReading = {
   /** Identifier of the buoy; it never changes. */
   buoy_id: number
-  /** What came of it: new, with other values, or gone. */
+  /** What happened to it: new, changed, or gone. */
   change: 'added' | 'changed' | 'removed'
   reading: Reading
 }
@@ -747,15 +747,15 @@ export type SnapshotEvent = {
   snapshot: string
   /** The time of the snapshot's data, UTC. */
   as_of: string
-  /** The snapshot that the changes are counted from; null where there is none, or the server does not hold it any more. */
+  /** The snapshot that the changes are counted from; null where there is none, or the server no longer holds it. */
   since: string | null
-  /** What distinguishes the two; null where `since` is. */
+  /** How the two differ; null where `since` is. */
   changes: SnapshotChanges | null
   /** With `buoy`: those of these buoys that changed; null where `since` is. */
   ids?: number[] | null
 }
 
-/** How much distinguishes two snapshots; with `buoy` the counts are those of these buoys. */
+/** How much two snapshots differ; with `buoy` the counts are those of these buoys. */
 export type SnapshotChanges = {
   buoys: ChangeCounts
   readings: ChangeCounts
@@ -1466,7 +1466,7 @@ export class Groundswell {
   /**
    * List buoys.
    *
-   * Buoys ordered by `id`, or by distance with `near`. A buoy must pass all filters. A box whose west is greater than its east crosses the antimeridian. Latitudes off the globe are clamped, longitudes are wrapped, and a south above the north is an error. A buoy is active when its newest reading is at most 24 hours (a setting of the server) older than the snapshot's time. `active_only=false` also gives the other buoys. A filter that fits nothing gives an empty list with `total_pages` 0. A page past the last is an empty list with the true `count`.
+   * Buoys ordered by `id`, or by distance with `near`. A buoy must pass all filters. A box whose west is greater than its east crosses the antimeridian. Latitudes off the globe are clamped, longitudes are wrapped, and a south above the north is an error. A buoy is active when its newest reading is at most 24 hours (a setting of the server) older than the snapshot's time. `active_only=false` also gives the other buoys. A filter that matches nothing gives an empty list with `total_pages` 0. A page past the last is an empty list with the true `count`.
    */
   listBuoys(parameters: ListBuoysParameters = {}, options: CallOptions = {}): Promise<ListBuoysAnswer> {
     return this.#get('/buoys', parameters, options)
@@ -1547,7 +1547,7 @@ export class Groundswell {
   /**
    * Seasonal series, year over year.
    *
-   * One metric over the same season of several years. Without years the answer has the last 10 complete seasons. With years it may have 13. With `end_year` alone it has the ten seasons up to that year.
+   * One metric over the same season of several years. Without years the answer has the last 10 complete seasons. With years it may have up to 13. With `end_year` alone it has the ten seasons up to that year.
    *
    * The season is the calendar year unless its days are given. Each of these parameters may also begin with `season_` (`season_start_month`). A season over New Year belongs to the year in which it starts. In years without 29 February a season that ends on it ends on 28 February, and one that starts on it starts on 1 March. A season is complete when its last day is over at the snapshot's time.
    *
@@ -1607,11 +1607,11 @@ export class Groundswell {
   /**
    * What has changed since a snapshot.
    *
-   * How the current snapshot, or the one that `snapshot` names, differs from the one that `since` names. `buoys` is not paged. It has every buoy that came (`added`), left (`removed`), moved, was renamed or described in another way, became active or inactive, or has readings that are new, differ or are gone (`changed`). `readings` of a buoy counts these by months: `from` and `to` are the times of the first and the last of them. `passes` and `forecast` say whether anything of them differs.
+   * How the current snapshot, or the one that `snapshot` names, differs from the one that `since` names. `buoys` is not paged. It has every buoy that is new (`added`), is gone (`removed`), or has changed (`changed`): it moved, was renamed or described differently, became active or inactive, or its readings differ. `readings` of a buoy counts these by months: `from` and `to` are the times of the first and the last of them. `passes` and `forecast` say whether anything of them differs.
    *
-   * `include=readings` adds the readings themselves, in pages, by buoy and time; `buoys` is on the first page alone. A removed reading comes as it was. Follow the pages with `snapshot` set to the `until` of the first: `Link` does.
+   * `include=readings` adds the readings themselves, in pages, by buoy and time; `buoys` is on the first page alone. A removed reading is given as it was. Follow the pages with `snapshot` set to the `until` of the first: `Link` does.
    *
-   * Ask next time since the `until` of this answer. A `since` that the server does not hold any more gives a 410: take the lists anew. `since` the current snapshot gives an answer without changes.
+   * Next time, use the `until` of this answer as `since`. A `since` that the server no longer holds gives a 410: fetch the lists again. With the current snapshot as `since` the answer has no changes.
    */
   listChanges(parameters: ListChangesParameters, options: CallOptions = {}): Promise<ListChangesAnswer> {
     return this.#get('/changes', parameters, options)
@@ -1620,7 +1620,7 @@ export class Groundswell {
   /**
    * Bulk files of all readings.
    *
-   * The files that the snapshot was exported as, for databases that read all readings without asking here: for each network one file a year, in the last year one a month, and all buoys. `path` is relative to `address`, where that is a bucket; else ask the operator where the files are. A file is named by its content and never changes; what changes gets a file of a new name. `snapshot` is the one whose data the files are: after an export that failed an earlier one. Where nothing is exported, the list is empty.
+   * The files that the snapshot was exported as, for databases that load all readings without requests to this server: for each network one file a year, in the last year one a month, and all buoys. `path` is relative to `address`, where that is a bucket; otherwise ask the operator where they are. A file is named by its content and never changes; what changes gets a file of a new name. `snapshot` is the one whose data the files are: after an export that failed an earlier one. Where nothing is exported, the list is empty.
    */
   listFiles(parameters: ListFilesParameters = {}, options: CallOptions = {}): Promise<ListFilesAnswer> {
     return this.#get('/files', parameters, options)
@@ -1654,7 +1654,7 @@ export class Groundswell {
   /**
    * Every snapshot that is published, from the current one on: `for await (const { snapshot } of api.events())`.
    *
-   * Lost connections are made anew, a while after what the server asks for, at a random moment; then the newest
+   * Lost connections are reopened, a while after what the server asks for, at a random moment; then the newest
    * snapshot comes, not each one in between. Ends when you leave the loop; throws when `signal` aborts, and where the
    * server refuses for good (a wrong key, no such buoy, a server without events).
    */
@@ -1893,7 +1893,7 @@ async function* connectionEvents(
   let silence: ReturnType<typeof setTimeout> | undefined
   const hear = (): void => {
     clearTimeout(silence)
-    silence = setTimeout(() => connection.abort(new Error('the connection was silent')), silenceMs)
+    silence = setTimeout(() => connection.abort(new Error('the connection sent nothing')), silenceMs)
   }
   try {
     hear()
@@ -2056,7 +2056,7 @@ class EventParser {
   }
 }
 
-/** @throws Error for what is no event of a snapshot; the connection is then made anew */
+/** @throws Error for what is no event of a snapshot; the connection is then reopened */
 function snapshotEventOf(data: string): SnapshotEvent {
   const event = JSON.parse(data) as Partial<SnapshotEvent> | null
   if (typeof event?.snapshot !== 'string' || typeof event.as_of !== 'string') {
