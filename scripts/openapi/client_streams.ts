@@ -192,7 +192,7 @@ async function* connectionEvents(
   let silence: ReturnType<typeof setTimeout> | undefined
   const hear = (): void => {
     clearTimeout(silence)
-    silence = setTimeout(() => connection.abort(new Error('the connection sent nothing')), silenceMs)
+    silence = setTimeout(() => connection.abort(new Error('the connection was silent')), silenceMs)
   }
   try {
     hear()
