@@ -1,6 +1,6 @@
 /** The calls behind a panel, as curl lines to copy. */
 import { curlLine } from './addresses.ts'
-import { element } from './dom.ts'
+import { copyText, element } from './dom.ts'
 import { whereKeysComeFrom } from './key_dialog.ts'
 import type { Scene } from './scene.ts'
 
@@ -16,13 +16,20 @@ export function curlBox(scene: Scene, calls: readonly { label: string; address: 
     element('summary', {}, 'Get this from the API'),
     ...calls.map(({ label, address }) => {
       const whole = new URL(address, document.baseURI).href
+      const code = element('code', {}, curlLine(whole, HIDDEN_KEY))
+      const copyLine = async (): Promise<void> => {
+        const isCopied = await copyText(curlLine(whole, key === '' ? HIDDEN_KEY : key), copy, code)
+        scene.announce(
+          isCopied ? 'The curl line was copied.' : 'The line is selected: copy it with your keyboard.',
+        )
+      }
       const copy = element(
         'button',
         {
           type: 'button',
           class: 'small',
           'aria-label': `Copy curl: ${label}`,
-          onclick: () => void copyLine(scene, copy, curlLine(whole, key === '' ? HIDDEN_KEY : key)),
+          onclick: () => void copyLine(),
         },
         'Copy curl',
       )
@@ -30,25 +37,10 @@ export function curlBox(scene: Scene, calls: readonly { label: string; address: 
         'div',
         { class: 'call' },
         element('div', { class: 'call-head' }, element('span', {}, label), copy),
-        element('pre', { tabindex: 0 }, element('code', {}, curlLine(whole, HIDDEN_KEY))),
+        element('pre', { tabindex: 0 }, code),
       )
     }),
     element('p', { class: 'note' }, key === '' ? NEEDS_KEY : 'The copied line contains your key.'),
     key === '' ? whereKeysComeFrom() : null,
   )
-}
-
-async function copyLine(scene: Scene, button: HTMLElement, line: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(line)
-    button.textContent = 'Copied'
-    scene.announce('The curl line was copied.')
-  } catch {
-    // Without HTTPS a browser may refuse. Then the page shows the whole line and selects it.
-    const code = button.closest('.call')?.querySelector('code')
-    if (code === null || code === undefined) return
-    code.textContent = line
-    getSelection()?.selectAllChildren(code)
-    scene.announce('The line is selected: copy it with your keyboard.')
-  }
 }

@@ -54,6 +54,27 @@ export function icon(path: string, classes = 'icon'): SVGSVGElement {
   return svg
 }
 
+/** A variable of the page's style. */
+export function variable(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+}
+
+/**
+ * Copies `text` for a visitor who pressed `button`. Where a browser refuses, as without HTTPS, `code` shows the
+ * text and is selected. Returns whether it was copied.
+ */
+export async function copyText(text: string, button: HTMLElement, code: HTMLElement): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    button.textContent = 'Copied'
+    return true
+  } catch {
+    code.textContent = text
+    getSelection()?.selectAllChildren(code)
+    return false
+  }
+}
+
 /** The element of an id in the page. @throws Error when the page has none */
 export function byId(id: string): HTMLElement {
   const found = document.getElementById(id)

@@ -3,7 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { bucketsOf, bucketText, monthStarts } from '../../src/explorer/charts/calendar.ts'
-import { inside, nearestIndex, pinched, wholeOf, zoomed } from '../../src/explorer/charts/range.ts'
+import {
+  breakLongPauses,
+  inside,
+  nearestIndex,
+  pinched,
+  wholeOf,
+  zoomed,
+} from '../../src/explorer/charts/range.ts'
 import { quantile, usual } from '../../src/explorer/charts/calendar.ts'
 import { arcOf, distanceKm } from '../../src/explorer/map/arc.ts'
 import { ServerClock } from '../../src/explorer/api.ts'
@@ -299,4 +306,12 @@ test('Distances are those of the sphere of the API.', () => {
   assert.ok(Math.abs(distanceKm({ lat: 0, lng: 0 }, { lat: 0, lng: 180 }) - Math.PI * 6371) < 1e-6)
   assert.ok(Math.abs(distanceKm({ lat: 43.5, lng: -1.7 }, { lat: 43.532, lng: -1.615 }) - 7.72) < 0.01)
   assert.ok(distanceKm({ lat: 10, lng: 179.5 }, { lat: 10, lng: -179.5 }) < 110)
+})
+
+test('A line goes on where only another one has values, and is broken over the whole of a long pause.', () => {
+  const x = [0, 1, 2, 3, 4, 5, 6, 7]
+  const values = [null, 1, null, 2, null, null, null, 3]
+  const [none, gap] = [undefined, null]
+  assert.deepEqual(breakLongPauses(x, values, 3), [none, 1, none, 2, gap, gap, gap, 3])
+  assert.deepEqual(breakLongPauses(x, values, 4), [none, 1, none, 2, none, none, none, 3])
 })

@@ -1,5 +1,6 @@
 /** One plot: lines over one x axis, with a legend. Its colours are those of the page's style. */
 import UPlot from 'uplot'
+import { variable } from '../dom.ts'
 import { decimalText, type Scale } from '../mine/units.ts'
 import type { Range } from './range.ts'
 
@@ -61,11 +62,6 @@ export interface Plot {
   cellsOf: (line: Line) => Cell[]
   /** Called when the visitor has zoomed with the mouse. */
   onRange: (range: Range) => void
-}
-
-/** A variable of the page's style. */
-export function variable(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 }
 
 function sizeOf(place: HTMLElement, size: Plot['size']): { width: number; height: number } {

@@ -1,4 +1,4 @@
-/** Ranges of a chart's x axis: what zooming and pinching make of them. Numbers in, numbers out. */
+/** Ranges of a chart's x axis, what zooming and pinching make of them, and pauses of a line. Numbers in, numbers out. */
 
 /** From lower to higher. */
 export type Range = readonly [number, number]
@@ -57,4 +57,25 @@ export function nearestIndex(values: readonly number[], at: number): number {
   if (low === values.length) return low - 1
   if (low === 0) return 0
   return at - (values[low - 1] ?? NaN) <= (values[low] ?? NaN) - at ? low - 1 : low
+}
+
+/**
+ * The cells of a line over `x`, which other lines share. It goes on where only another one has a value
+ * (undefined), but not over a pause of its own longer than `longest` (null).
+ */
+export function breakLongPauses(
+  x: readonly number[],
+  values: readonly (number | null)[],
+  longest: number,
+): (number | null | undefined)[] {
+  const cells = values.map((value) => value ?? undefined) as (number | null | undefined)[]
+  let last = -1
+  for (const [i, value] of values.entries()) {
+    if (value === null) continue
+    const pause = (x[i] ?? NaN) - (x[last] ?? NaN)
+    // Each cell of the pause: one alone would break the line at its own place only.
+    if (pause > longest) cells.fill(null, last + 1, i)
+    last = i
+  }
+  return cells
 }

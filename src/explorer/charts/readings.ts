@@ -5,9 +5,10 @@ import UPlot from 'uplot'
 import type { Chart } from '../../../clients/typescript/groundswell.ts'
 import { compass, dayAndTime, type Zone } from '../format.ts'
 import { scaleOf, type Scale, type Units } from '../mine/units.ts'
+import { variable } from '../dom.ts'
 import { PlotGroup, type Memory } from './group.ts'
-import { axes, draw, variable, type Cell, type Line, type Plot } from './plot.ts'
-import { wholeOf } from './range.ts'
+import { axes, draw, type Line, type Plot } from './plot.ts'
+import { breakLongPauses, wholeOf } from './range.ts'
 
 /** Longest pause that a line bridges: readings come every half hour or hour, forecast and tide hourly. */
 const LONGEST_PAUSE_S = 3 * 3600
@@ -66,7 +67,7 @@ export function drawReadings(
     },
     tzDate: (epoch) => UPlot.tzDate(new Date(epoch * 1000), zone.name),
     textOfX,
-    cellsOf: ({ values }) => breakLongPauses(x, values),
+    cellsOf: ({ values }) => breakLongPauses(x, values, LONGEST_PAUSE_S),
     onRange: (shown) => group?.follow(shown),
     ...special,
     scales: { ...special.scales, x: { time: true, range } },
@@ -214,22 +215,6 @@ function withPauses(times: readonly number[]): { x: number[]; from: number[]; pa
     from.push(i)
   }
   return { x, from, pauses }
-}
-
-/**
- * The line goes on where only another series has a value, but not over a long pause of its own. `x` in
- * seconds.
- */
-function breakLongPauses(x: readonly number[], values: readonly (number | null)[]): Cell[] {
-  const cells: Cell[] = values.map((value) => value ?? undefined)
-  let last = -1
-  for (let i = 0; i < values.length; i++) {
-    if (values[i] === null) continue
-    const pause = (x[i] ?? NaN) - (x[last] ?? NaN)
-    if (pause > LONGEST_PAUSE_S && i - last > 1) cells[last + 1] = null
-    last = i
-  }
-  return cells
 }
 
 /** Loaded with the readings, when the first chart is needed. */

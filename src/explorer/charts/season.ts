@@ -5,8 +5,9 @@
 import type { Season, SeriesYear } from '../../../clients/typescript/groundswell.ts'
 import { decimalText, type Scale } from '../mine/units.ts'
 import { bucketsOf, bucketText, monthStarts, usual, type Usual } from './calendar.ts'
+import { variable } from '../dom.ts'
 import { type Memory, PlotGroup } from './group.ts'
-import { axes, draw, type Line, variable } from './plot.ts'
+import { axes, draw, type Line } from './plot.ts'
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 /** Names of months have room from this many pixels on, else their first letters. */

@@ -1,6 +1,6 @@
 /** The rows of the box of downloads: for each offer its formats, its picture, and the address to copy. */
 import { ApiTrouble } from '../api.ts'
-import { byId, element } from '../dom.ts'
+import { byId, copyText, element } from '../dom.ts'
 import { clockTime, UTC } from '../format.ts'
 import type { Scene } from '../scene.ts'
 import { FILE_FORMATS, fileAddress, type FileFormat, type Offer } from './offers.ts'
@@ -171,16 +171,10 @@ function failureText(error: unknown): string {
 }
 
 async function copyLink(scene: Scene, label: string, button: HTMLElement, code: HTMLElement): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(code.textContent)
-    button.textContent = 'Copied'
+  if (await copyText(code.textContent, button, code)) {
     button.setAttribute('aria-label', `Copied link: ${label}`)
     scene.announce('The link was copied. It does not contain your key.')
-  } catch {
-    // Without HTTPS a browser may refuse.
-    getSelection()?.selectAllChildren(code)
-    scene.announce('The link is selected: copy it with your keyboard.')
-  }
+  } else scene.announce('The link is selected: copy it with your keyboard.')
 }
 
 /** A browser reads the bytes after the press; by then it has. */

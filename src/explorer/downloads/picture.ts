@@ -2,6 +2,7 @@
  * A chart as a PNG: drawn anew as wide as a page, whatever the width of the panel, in the colours of the
  * page, with the title, the legend with units, and the credit that the page has around it.
  */
+import { variable } from '../dom.ts'
 import type { Picture } from './offers.ts'
 
 /** All in CSS pixels. */
@@ -17,11 +18,6 @@ interface DrawnPlot {
   canvas: HTMLCanvasElement
   name: string
   lines: { label: string; color: string }[]
-}
-
-/** A variable of the page's style. */
-function variable(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 }
 
 /** @throws Error where the browser gives no picture, as for want of memory */

@@ -3,12 +3,11 @@ import type { BuoyDetail } from '../../../clients/typescript/groundswell.ts'
 import { buoyAddress } from '../addresses.ts'
 import type { Answer } from '../answers.ts'
 import { element, icon } from '../dom.ts'
-import { position } from '../format.ts'
 import { isFavourite, toggleFavourite } from '../mine/kept.ts'
 import { chosenZone, type Scene } from '../scene.ts'
 import type { ViewState } from '../view.ts'
 import { drawNow } from './now.ts'
-import { back, type Drawn, heading, instead } from './pieces.ts'
+import { back, type Drawn, heading, instead, whereaboutsOf } from './pieces.ts'
 import { drawSeasons } from './seasons.ts'
 
 const STAR_ICON = 'M12 3.5l2.6 5.4 5.9.8-4.3 4.1 1 5.9-5.2-2.8-5.2 2.8 1-5.9L3.5 9.7l5.9-.8z'
@@ -78,12 +77,6 @@ function drawMissing(scene: Scene, slug: string, answer: Answer<unknown>): Drawn
     title: name,
     nodes: [back(scene), heading(isUnknown ? 'No such buoy' : name), instead(answer, 'the buoy')],
   }
-}
-
-function whereaboutsOf({ country, source, source_identifier: identifier, lat, lng }: BuoyDetail): string {
-  return [country, `${source} ${identifier}`, position(lat, lng)]
-    .filter((part) => part !== null && part !== '')
-    .join(' · ')
 }
 
 function tabButton(scene: Scene, tab: Tab, label: string): HTMLElement {

@@ -19,7 +19,7 @@ import { chosenZone, type Scene } from '../scene.ts'
 import type { Position } from '../view.ts'
 import { buoyRows, type ListState } from './list.ts'
 import { latest } from './now.ts'
-import { back, type Drawn, heading, instead, note } from './pieces.ts'
+import { back, type Drawn, heading, instead, note, whereaboutsOf } from './pieces.ts'
 
 const TITLE = 'Buoys'
 const NEAREST = 3
@@ -126,12 +126,6 @@ function drawPoint(scene: Scene, guest: Guest, point: Position, onKey: () => voi
       invitation('Forecast and tide of this point need an API key.', onKey),
     ],
   }
-}
-
-function whereaboutsOf({ country, source, source_identifier: identifier, lat, lng }: GuestBuoy): string {
-  return [country, identifier === undefined ? source : `${source} ${identifier}`, position(lat, lng)]
-    .filter((part) => part !== null && part !== undefined && part !== '')
-    .join(' · ')
 }
 
 function invitation(text: string, onKey: () => void): HTMLElement {

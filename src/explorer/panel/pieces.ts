@@ -2,6 +2,7 @@
 import type { Answer } from '../answers.ts'
 import type { TroubleKind } from '../api.ts'
 import { choices, element, icon } from '../dom.ts'
+import { position } from '../format.ts'
 import { classOf, HEIGHT_COLORS } from '../heights.ts'
 import type { Scene } from '../scene.ts'
 
@@ -85,4 +86,18 @@ export interface Drawn {
   nodes: (Node | null)[]
   /** Called when the nodes are in the page: charts need their width. Returns what removes the charts. */
   afterwards?: () => () => void
+}
+
+/** Country, network with identifier, and position, as far as they are known. */
+export function whereaboutsOf(buoy: {
+  country?: string | null
+  source: string
+  source_identifier?: string
+  lat: number
+  lng: number
+}): string {
+  const { country, source, source_identifier: identifier, lat, lng } = buoy
+  return [country, identifier === undefined ? source : `${source} ${identifier}`, position(lat, lng)]
+    .filter(Boolean)
+    .join(' · ')
 }
