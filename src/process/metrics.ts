@@ -1,5 +1,8 @@
 /** The text of `/metrics`: gathers the figures of the moment and writes them. */
-import { readdirSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
+import { newestReport } from '../build/report-files.ts'
+import type { NetworkDocument, ReportDocument, SourceDocument } from '../build/report-document.ts'
+import { parseTimestamp } from '../sea/time.ts'
 import { readHold } from '../build/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import { openFilesLimit } from '../http/connections.ts'
@@ -11,6 +14,8 @@ import type {
   MirrorFigures,
   QuotaFigures,
   SnapshotFigures,
+  NetworkFigures,
+  SourceFigures,
 } from '../metrics/figures.ts'
 import { readRequests, requestsByWorker } from '../metrics/requests.ts'
 import { METRICS } from '../metrics/table.ts'
@@ -20,7 +25,6 @@ import { countListeners } from '../serving/listener-counts.ts'
 import { routeNames } from '../serving/recorder.ts'
 import { memoryLimit } from '../snapshot/memory.ts'
 import type { LoadedSnapshot } from '../snapshot/read.ts'
-import { builtOf } from './built.ts'
 import type { ServedKeys } from './keys.ts'
 import { notReady, type Observed } from './status.ts'
 import type { CommonStart } from './worker-settings.ts'
@@ -164,4 +168,76 @@ function openFiles(): number | null {
   } catch {
     return null
   }
+}
+
+/** Inputs and networks that are shown, and reasons of one network. */
+const MOST_SHOWN = 200
+const MOST_REASONS = 20
+
+interface Built {
+  built: Figures['built']
+  sources: readonly SourceFigures[]
+  /** Suspect readings by the name of a network. */
+  suspect: ReadonlyMap<string, NetworkFigures['suspect']>
+}
+
+const NOTHING: Built = { built: null, sources: [], suspect: new Map() }
+
+/**
+ * What the newest build in a folder reports. Read again only when the folder has changed, and never larger than
+ * can be read between two scrapes. Never throws: without a report that can be read there are no figures of it.
+ */
+function builtOf(dir: string): () => Built {
+  let mark = -1
+  let known = NOTHING
+  return () => {
+    const changed = statSync(dir, { throwIfNoEntry: false })?.mtimeMs ?? -1
+    if (changed === mark) return known
+    mark = changed
+    try {
+      known = builtFigures(newestReport(dir))
+    } catch {
+      known = NOTHING
+    }
+    return known
+  }
+}
+
+function builtFigures(report: ReportDocument): Built {
+  const at = parseTimestamp(report.built_at)?.epoch ?? 0
+  return {
+    built: { at, seconds: report.seconds, rows: report.rows, badLines: report.bad_lines },
+    sources: report.sources.slice(0, MOST_SHOWN).map((source) => sourceFigures(source, at)),
+    suspect: new Map(
+      report.networks.slice(0, MOST_SHOWN).map((network) => [network.name, suspectOf(network)]),
+    ),
+  }
+}
+
+function sourceFigures(
+  { name, refused, rows, bad_lines: badLines, fetch }: SourceDocument,
+  at: number,
+): SourceFigures {
+  return {
+    name,
+    isSilent: refused !== null,
+    rows,
+    badLines,
+    fetch: fetch && {
+      at,
+      seconds: fetch.seconds,
+      bytes: fetch.bytes,
+      files: [
+        ['fetched', fetch.fetched],
+        ['unchanged', fetch.unchanged],
+        ['not_due', fetch.not_due],
+        ['failed', fetch.failed],
+        ['removed', fetch.removed],
+      ],
+    },
+  }
+}
+
+function suspectOf({ doubtful }: NetworkDocument): NetworkFigures['suspect'] {
+  return doubtful.slice(0, MOST_REASONS).map(({ reason, readings }) => [reason, readings])
 }

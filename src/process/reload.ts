@@ -6,7 +6,6 @@ import { watch, type FSWatcher } from 'node:fs'
 import { SnapshotError } from '../snapshot/format.ts'
 import { MANIFEST_FILE } from '../snapshot/manifest.ts'
 import type { Changes } from '../snapshot/changes.ts'
-import { Collections } from './collections.ts'
 import { Loader } from './load.ts'
 import { memoryLimit, refuseOverLimit } from '../snapshot/memory.ts'
 import { readManifest, type PartsInMemory, type PublishedManifest } from '../snapshot/read.ts'
@@ -26,6 +25,14 @@ const LONGEST_RETRY_MS = 600_000
  * older one while they are loaded. The newer one is loaded then.
  */
 const ATTEMPTS = 3
+
+/** With so much waiting: two or three half hours of 1,200 buoys. */
+const COLLECT_AFTER_BYTES = 64 * 2 ** 20
+/**
+ * Once more, so long after the last swap: less than that may wait, and a thread may have referred to what it
+ * had just let go of.
+ */
+const COLLECT_LAST_MS = 10_000
 
 export interface ReloadState {
   /** Epoch seconds of the last attempt; null when there was none. */
@@ -361,5 +368,36 @@ function partsOf(held: readonly ReadySnapshot[]): PartsInMemory | null {
   if (held.length === 0) return null
   return {
     parts: [...new Map(held.flatMap(({ parts }) => parts).map((part) => [part.entry.file, part])).values()],
+  }
+}
+
+/**
+ * When the threads collect garbage: parts of snapshots that are held no longer stay in memory until each
+ * thread has.
+ */
+export class Collections {
+  readonly #collect: () => void
+  #waitingBytes = 0
+  #last: NodeJS.Timeout | null = null
+
+  constructor(collect: () => void) {
+    this.#collect = collect
+  }
+
+  /** So many bytes of parts have been let go of; fewer than 0 where parts are held again. */
+  letGo(bytes: number): void {
+    this.#waitingBytes += bytes
+    if (this.#waitingBytes >= COLLECT_AFTER_BYTES) this.#begin()
+    this.stop()
+    this.#last = setTimeout(() => this.#begin(), COLLECT_LAST_MS).unref()
+  }
+
+  stop(): void {
+    if (this.#last !== null) clearTimeout(this.#last)
+  }
+
+  #begin(): void {
+    this.#waitingBytes = 0
+    this.#collect()
   }
 }

@@ -2,6 +2,7 @@
  * The main thread of a server: follows snapshots and keys, looks after the workers, answers the operator. It
  * serves nothing itself.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AddressCounters, ProxyWarnings } from '../access/address-counters.ts'
 import type { AnonymousAccess } from '../access/anonymous-access.ts'
 import { prepareHours } from '../access/hours.ts'
@@ -24,7 +25,6 @@ import type { ReadySnapshot } from '../answers/derived.ts'
 import { openAdminPort, type AdminPort } from './admin-port.ts'
 import { commonStart, type CommonStart, type Surroundings } from './worker-settings.ts'
 import { drain } from './drain.ts'
-import { orLate, orStopped } from './mirroring.ts'
 import { startKeys, type ServedKeys } from './keys.ts'
 import { redisOf } from './redis.ts'
 import { Reloader } from './reload.ts'
@@ -39,6 +39,9 @@ const DROPPED_INTERVAL_MS = 5000
 
 /** Whoever asked for readiness within this time watches still; the probes of Kubernetes come every ten seconds. */
 const WATCHED_MS = 60_000
+
+/** How long a start and a reload wait for a mirror before they go on with what its folder has. */
+const PATIENCE_MS = 10_000
 
 /** Where the address of the API comes from. */
 export const API_ADDRESS: AddressOptions = { host: '--host', port: '--port' }
@@ -432,4 +435,23 @@ function reportDropped(workerFigures: SharedArrayBuffer, log: (line: string) => 
     }
     before = dropped
   }, DROPPED_INTERVAL_MS)
+}
+
+/** Waits for what a mirror does, but not for long: a first copy may take minutes. Never rejects. */
+async function orLate(done: Promise<void> | undefined, stopping?: AbortSignal): Promise<void> {
+  if (done === undefined) return
+  const waiting = new AbortController()
+  const signals = stopping === undefined ? [waiting.signal] : [waiting.signal, stopping]
+  const late = sleep(PATIENCE_MS, undefined, { signal: AbortSignal.any(signals) })
+  await Promise.race([done, late.catch(() => {})])
+  waiting.abort()
+}
+
+/** Resolves with `done`, or when `stopping` is aborted. */
+async function orStopped(done: Promise<void>, stopping?: AbortSignal): Promise<void> {
+  if (stopping?.aborted === true) return
+  const stopped = new Promise<void>((resolve) => {
+    stopping?.addEventListener('abort', () => resolve(), { once: true })
+  })
+  await Promise.race([done, stopped])
 }

@@ -38,7 +38,7 @@ export interface WorkerStart {
   workerFigures: SharedArrayBuffer
   keys: SharedArrayBuffer
   /** Shared memory of its signs of life. */
-  pulse: SharedArrayBuffer
+  heartbeat: SharedArrayBuffer
   /** Hashes of requests that have stalled a thread. */
   refused: readonly string[]
   site: SharedSite

@@ -57,7 +57,10 @@ export interface Surroundings {
 }
 
 /** What all workers begin with, apart from what changes while the server runs. */
-export type CommonStart = Omit<WorkerStart, 'thread' | 'snapshots' | 'changes' | 'keys' | 'pulse' | 'refused'>
+export type CommonStart = Omit<
+  WorkerStart,
+  'thread' | 'snapshots' | 'changes' | 'keys' | 'heartbeat' | 'refused'
+>
 
 /**
  * Allocates the memory that all workers share, and gathers their settings.

@@ -7,8 +7,8 @@ import type { Worker } from 'node:worker_threads'
 import type { ReadySnapshot } from '../answers/derived.ts'
 import type { Changes } from '../snapshot/changes.ts'
 import { startThread } from '../system/thread.ts'
-import { Pulse } from './pulse.ts'
-import { StallDetector } from './stalls.ts'
+import { Heartbeat } from './heartbeat.ts'
+import { StallDetector } from './watchdog.ts'
 import type { ToWorker, WorkerStart } from './worker-messages.ts'
 
 /**
@@ -31,7 +31,7 @@ export interface WorkerThread {
   /** Number of the worker, from 0. */
   thread: number
   worker: Worker
-  pulse: Pulse
+  heartbeat: Heartbeat
   /** The snapshots that it holds, oldest first; it serves the last. */
   held: readonly ReadySnapshot[]
   /** The snapshot that it gets ready beside the one it serves. */
@@ -52,18 +52,18 @@ export interface WorkerThread {
 }
 
 /** Starts a thread. `requestsBefore`: requests that earlier workers with its number have served. */
-export function startWorker(start: Omit<WorkerStart, 'pulse'>, requestsBefore: number): WorkerThread {
-  const pulse = Pulse.allocate()
+export function startWorker(start: Omit<WorkerStart, 'heartbeat'>, requestsBefore: number): WorkerThread {
+  const heartbeat = Heartbeat.allocate()
   // A flag of the process, but only what starts after it reads it.
   setFlagsFromString(`--initial-old-space-size=${INITIAL_OLD_SPACE_MIB}`)
-  const workerData: WorkerStart = { ...start, pulse }
+  const workerData: WorkerStart = { ...start, heartbeat }
   const worker = startThread(new URL('./worker', import.meta.url), workerData, {
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_SPACE_MIB },
   })
   return {
     thread: start.thread,
     worker,
-    pulse: new Pulse(pulse),
+    heartbeat: new Heartbeat(heartbeat),
     held: start.snapshots,
     preparing: null,
     waiting: null,

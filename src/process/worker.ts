@@ -15,8 +15,8 @@ import { FAULT_BODY, FAULT_HEAD, type Exchange, type OnRequest } from '../http/e
 import { WaitingRequests } from '../http/waiting-requests.ts'
 import { KeyRing } from '../access/key-ring.ts'
 import { LeaseCounters } from '../access/lease-counters.ts'
-import { LAST_ACT } from './interrupt.ts'
-import { Pulse } from './pulse.ts'
+import { LAST_ACT } from './watchdog.ts'
+import { Heartbeat } from './heartbeat.ts'
 import { QuotaCounters } from '../access/quota.ts'
 import { EventStreams } from '../serving/event-streams.ts'
 import { ListenerCounts } from '../serving/listener-counts.ts'
@@ -49,8 +49,8 @@ const IDLE_INTERVAL_MS = 250
 
 const start = workerData as WorkerStart
 const main = parentPort!
-const pulse = new Pulse(start.pulse)
-pulse.identify()
+const heartbeat = new Heartbeat(start.heartbeat)
+heartbeat.identify()
 const shift = new Float64Array(start.clockShift)
 const send = (message: FromWorker): void => main.postMessage(message)
 
@@ -136,7 +136,7 @@ function faultText(error: unknown): string {
 
 const views = new WorkerViews({
   changes: start.changes,
-  onStep: () => pulse.advance(),
+  onStep: () => heartbeat.advance(),
   serve: (held) => requests.hold(held, start.holdSnapshots),
 })
 
@@ -201,14 +201,14 @@ const handle: OnRequest = (exchange) => requests.handle(exchange)
 const engine = loadEngine(start.engine).create((exchange) => answer(exchange, handle), {
   connections,
   recorder: new RequestRecorder(counts, routes.length, lines),
-  onProgress: () => pulse.advance(),
+  onProgress: () => heartbeat.advance(),
   onThrow: (error) => send({ type: 'fault', message: faultText(error) }),
 })
 
 function close(): void {
   engine.stopListening()
   engine.close()
-  pulse.closed()
+  heartbeat.closed()
 }
 
 // The main thread makes a stalled worker call this, in the middle of whatever it does, and then terminates
@@ -292,7 +292,7 @@ main.on('message', (message: ToWorker) => {
 
 async function listen(port: number): Promise<void> {
   // The worker is being ended.
-  if (!pulse.mayOpen()) return
+  if (!heartbeat.mayOpen()) return
   try {
     await engine.listen(start.host, port)
     send({ type: 'listening' })
@@ -303,7 +303,7 @@ async function listen(port: number): Promise<void> {
 }
 
 function tick(): void {
-  pulse.advance()
+  heartbeat.advance()
   counts.refill()
   const { waiting, begun } = later.counts
   const { pressure } = engine

@@ -1,8 +1,8 @@
 /**
  * The workers as one: they start together and switch snapshots together, and each is replaced when it dies.
  */
-import { endInterrupted, TERMINATE_PATIENCE_MS, within } from './interrupt.ts'
-import { LOOK_INTERVAL_MS } from './stalls.ts'
+import { endInterrupted, TERMINATE_PATIENCE_MS, within } from './watchdog.ts'
+import { LOOK_INTERVAL_MS } from './watchdog.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import type { Changes } from '../snapshot/changes.ts'
 import type { ReadySnapshot } from '../answers/derived.ts'
@@ -43,7 +43,7 @@ export interface WorkersOptions {
     thread: number,
     held: readonly ReadySnapshot[],
     changes: readonly Changes[],
-  ) => Omit<WorkerStart, 'pulse' | 'refused'>
+  ) => Omit<WorkerStart, 'heartbeat' | 'refused'>
   /** Requests that workers with this number have served so far. */
   requestsOf: (thread: number) => number
   log: (line: string) => void
@@ -188,8 +188,8 @@ export class Workers {
   }
 
   async #end(member: WorkerThread, patience: number): Promise<boolean> {
-    const { worker, pulse, exit } = member
-    if (pulse.mayTerminate()) void worker.terminate()
+    const { worker, heartbeat, exit } = member
+    if (heartbeat.mayTerminate()) void worker.terminate()
     else if (member.isStuck) return !this.#threads.has(member)
     else {
       worker.postMessage({ type: 'close' } satisfies ToWorker)
@@ -229,7 +229,7 @@ export class Workers {
     const [answer] = await ask([member], { type: 'listen', port: this.#port })
     if (answer.status === 'fulfilled') return
     if (this.#members[thread] === member) this.#members[thread] = null
-    if (member.pulse.mayTerminate()) void member.worker.terminate()
+    if (member.heartbeat.mayTerminate()) void member.worker.terminate()
     throw answer.reason
   }
 
@@ -309,21 +309,21 @@ export class Workers {
   #look(): void {
     const now = performance.now()
     for (const member of this.#threads) {
-      const { thread, pulse, stalls, requestsBefore, hasEnded } = member
-      const done = pulse.progress + this.#options.requestsOf(thread) - requestsBefore
-      if (!hasEnded && stalls.look({ done, processor: pulse.processor(), now })) void this.#giveUp(member)
+      const { thread, heartbeat, stalls, requestsBefore, hasEnded } = member
+      const done = heartbeat.progress + this.#options.requestsOf(thread) - requestsBefore
+      if (!hasEnded && stalls.look({ done, processor: heartbeat.processor(), now })) void this.#giveUp(member)
     }
   }
 
   /** Ends a stalled thread, finds out over what it stalled, and refuses that from now on. */
   async #giveUp(member: WorkerThread): Promise<void> {
-    const { thread, worker, exit, pulse, preparing } = member
+    const { thread, worker, exit, heartbeat, preparing } = member
     const { log, onStuck } = this.#options
     const seconds = member.stalls.seconds(performance.now())
     const wasReady = this.#members[thread] === member
     if (wasReady) this.#members[thread] = null
     member.hasEnded = true
-    const mayTerminate = pulse.mayTerminate()
+    const mayTerminate = heartbeat.mayTerminate()
     const lastAct = (await endInterrupted({ worker, exit, mayTerminate })) as LastAct | null
     if (lastAct === null && !mayTerminate && this.#threads.has(member)) {
       // Should it go on after all, it ends in good order.

@@ -21,7 +21,7 @@ const NEVER = 2
  */
 const TICKS_PER_SECOND = 100
 
-export class Pulse {
+export class Heartbeat {
   readonly #cells: Int32Array
 
   static allocate(): SharedArrayBuffer {
