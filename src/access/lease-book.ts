@@ -188,7 +188,8 @@ export class LeaseBook {
       this.#urgent.delete(lease)
     }
     if (this.isAway) {
-      if (lease.waiting > 0) this.#goOnAlone(lease)
+      // Also before it is dry: Redis may lease nothing for a while when it is back.
+      if (lease.waiting > 0 || now - lease.usedAt < IDLE_MS) this.#goOnAlone(lease)
       return
     }
     if (this.isSettling(now) && !this.#isLeaving) return
@@ -378,15 +379,15 @@ export class LeaseBook {
     const { counters, fallback } = this.#options
     const { key, hour, quota } = lease
     if (lease.isRefused || lease.isOver) return
-    if (fallback === 'share' && this.#left(lease) === 0) {
-      const share = Math.floor(quota / this.replicas)
-      const taken = Math.max(0, share - counters.used(key.slot, hour * HOUR_S))
+    if (fallback === 'share') {
+      const used = counters.used(key.slot, hour * HOUR_S) + this.#left(lease)
+      const taken = Math.max(0, Math.floor(quota / this.replicas) - used)
       if (taken > 0) counters.add(key.slot, hour, taken)
       lease.held += taken
       lease.alone += taken
     }
     counters.mark(key.slot, hour, fallback === 'share' ? SHARE_USED : CLOSED)
-    this.#wake(lease)
+    if (lease.waiting > 0) this.#wake(lease)
   }
 
   #allow(lease: Lease): void {
