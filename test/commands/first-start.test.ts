@@ -65,7 +65,8 @@ function start(t: TestContext, script: string, args: string[], cwd: string): Pro
 /** A folder with the launcher, a program that ends at once, and a documentation page of one file. */
 function smallTree(t: TestContext): string {
   const root = temporaryFolder(t)
-  mkdirSync(join(root, 'src', 'docs'), { recursive: true })
+  for (const room of ['docs', 'openapi']) mkdirSync(join(root, 'src', room), { recursive: true })
+  copyFileSync(join(ROOT, 'src', 'openapi', 'guides.md'), join(root, 'src', 'openapi', 'guides.md'))
   const scripts = ['launch', 'begin', 'builds', 'compile', 'site.build'].map((name) => `src/${name}.mjs`)
   for (const file of ['package.json', 'tsconfig.json', 'tsconfig.build.json', ...scripts])
     copyFileSync(join(ROOT, file), join(root, file))
