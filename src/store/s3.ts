@@ -1,20 +1,14 @@
-/** A bucket as a store: S3's requests, signed where there are credentials, and what its faults mean. */
-import { AwsV4Signer } from 'aws4fetch'
-import { createHash } from 'node:crypto'
+/**
+ * A bucket as a store. The AWS SDK signs requests, finds credentials and reads XML; it is loaded with the first
+ * call. Requests go through the one web client, whose limits of time and rate hold here too, and what faults
+ * mean is said here.
+ */
+import { createReadStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
 import type { StoreAddress } from './address.ts'
 import {
-  Calls,
-  isPassing,
-  retryAfterOf,
-  wholeBody,
-  type Call,
-  type CallAnswer,
-  type CallPlan,
-} from './calls.ts'
-import { credentialsOf, type CredentialSource } from './credentials.ts'
-import { READ_STATUSES, readHeaders, readStream, readWhole } from './reading.ts'
-import { readFault, readListing } from './s3-xml.ts'
-import {
+  DEFAULT_LIMITS,
   StoreError,
   type GetOptions,
   type Listing,
@@ -25,80 +19,132 @@ import {
   type StoreAnswer,
   type StoreContext,
   type StoredObject,
+  type StoreLimits,
   type StoreObject,
 } from './store.ts'
+import {
+  isPassing,
+  readUpTo,
+  RequestFault,
+  retryAfterOf,
+  WebClient,
+  withAttempts,
+  type WebAnswer,
+} from './web-request.ts'
 
-/** Of no bytes. */
-const EMPTY_SHA256 = createHash('sha256').digest('hex')
 /** Of one page of a listing: 1,000 names of 1,024 bytes and what stands around them. */
 const MAX_PAGE_BYTES = 8 * 2 ** 20
+/** Of an answer that is a fault: enough for the XML of any store. */
+const MAX_FAULT_BYTES = 64 * 1024
 /** Objects of a listing, unless the caller expects fewer. */
 const MOST_OBJECTS = 1_000_000
-
-/**
- * A clock that is off by more than this is reported when the store refuses it. S3 itself allows 15 minutes.
- */
+/** A store that asks for a longer wait is left alone: the caller tries again at its own time. */
+const LONGEST_RETRY_AFTER_S = 10
+/** A clock that is off by more than this is reported when the store refuses it. S3 itself allows 15 minutes. */
 const MINUTE_S = 60
 
 const REGION = /^[a-z0-9-]{1,32}$/
+/** Codes are words of letters; anything else is not repeated. */
+const CODE = /^[A-Za-z0-9.]{1,64}$/
 
-/** How a bucket is addressed. */
-interface Endpoint {
-  /** Ends with a slash, and with the bucket where that is part of the path. */
-  base: URL
-  region: string
+type Sdk = typeof import('@aws-sdk/client-s3')
+
+/** One attempt: the name of the object or listing for messages, and what came of it. */
+interface Attempt {
+  readonly what: string
+  readonly signal: AbortSignal | undefined
+  answer: WebAnswer | null
+}
+
+interface Opened {
+  readonly sdk: Sdk
+  readonly client: S3Client
+  /** Where the credentials come from, for messages; null where there are none. */
+  readonly from: string | null
 }
 
 export class S3Store implements Store {
   readonly address: string
+  readonly #bucket: string
   readonly #prefix: string
-  readonly #endpoint: Endpoint
-  readonly #credentials: CredentialSource
-  readonly #calls: Calls
+  readonly #config: S3ClientConfig & { region: string }
+  readonly #hasPair: boolean
+  readonly #limits: StoreLimits
+  readonly #web: WebClient
   readonly #context: StoreContext
-  readonly #signingKeys = new Map<string, ArrayBuffer>()
+  #opened: Promise<Opened> | null = null
+  /** Whether credentials that the store refused as expired are to be asked for again. */
+  #isRenewing = false
   /** Seconds by which the store's clock is ahead of ours; 0 until the store refuses ours. */
   #clockOffset = 0
 
   /** @throws StoreError for settings of the environment that cannot be used */
   constructor(address: StoreAddress & { kind: 's3' }, context: StoreContext) {
     this.address = address.text
+    this.#bucket = address.bucket
     this.#prefix = address.prefix
-    this.#endpoint = endpointOf(address.bucket, context.environment)
-    this.#credentials = credentialsOf(context)
-    this.#calls = new Calls(context)
+    const credentials = keyPairOf(context.environment)
+    this.#hasPair = credentials !== null
+    this.#config = { ...endpointOf(context.environment), ...(credentials !== null && { credentials }) }
+    this.#limits = { ...DEFAULT_LIMITS, ...context.limits }
+    this.#web = new WebClient(this.#limits)
     this.#context = context
   }
 
   get(name: string, options: GetOptions = {}): Promise<StoreAnswer> {
-    return readStream(this.#calls, this.#readPlan(name, options))
+    return this.#attempts(name, options.signal, (opened, attempt) =>
+      this.#get(opened, attempt, name, options),
+    )
   }
 
   read(name: string, options: ReadOptions): Promise<StoreObject | 'unchanged' | null> {
-    return readWhole(this.#calls, this.#readPlan(name, options), options.maxBytes)
+    return this.#attempts(name, options.signal, async (opened, attempt) => {
+      const { status, headers, body } = await this.#get(opened, attempt, name, options)
+      if (status === 404) return null
+      if (status === 304) return 'unchanged'
+      const { maxBytes } = options
+      const tooLarge = (): StoreError => new StoreError(`${attempt.what}: has more than ${maxBytes} bytes`)
+      if (Number(headers['content-length'] ?? 0) > maxBytes) {
+        body.destroy()
+        throw tooLarge()
+      }
+      return { bytes: await readUpTo(body, maxBytes, tooLarge), etag: headers.etag ?? null }
+    })
   }
 
-  async put(name: string, body: PutBody, options: PutOptions = {}): Promise<'stored' | 'present'> {
-    const { ifNoneMatch, type, cacheControl, signal } = options
-    const sha256 =
-      options.sha256 ??
-      (body instanceof Uint8Array ? createHash('sha256').update(body).digest('hex') : 'UNSIGNED-PAYLOAD')
-    const headers = {
-      'content-type': type ?? 'application/octet-stream',
-      'x-amz-content-sha256': sha256,
-      ...(cacheControl !== undefined && { 'cache-control': cacheControl }),
-      ...(ifNoneMatch !== undefined && { 'if-none-match': ifNoneMatch }),
-    }
-    const answer = await this.#calls.answer(
-      this.#plan(name, new Set(ifNoneMatch === undefined ? [200] : [200, 412]), signal, () => ({
-        method: 'PUT',
-        url: this.#urlOf(name),
-        headers,
-        body,
-      })),
-    )
-    answer.body.resume()
-    return answer.status === 412 ? 'present' : 'stored'
+  put(name: string, body: PutBody, options: PutOptions = {}): Promise<'stored' | 'present'> {
+    const { ifNoneMatch, type, cacheControl, sha256, signal } = options
+    return this.#attempts(name, signal, async ({ sdk, client }, attempt) => {
+      const command = new sdk.PutObjectCommand({
+        ...this.#object(name),
+        // No more than its size: a file that grows meanwhile is refused by its hash.
+        Body:
+          body instanceof Uint8Array
+            ? body
+            : createReadStream(body.path, { end: Math.max(0, body.bytes - 1), highWaterMark: 256 * 1024 }),
+        ContentLength: body instanceof Uint8Array ? body.length : body.bytes,
+        ContentType: type ?? 'application/octet-stream',
+        CacheControl: cacheControl,
+        IfNoneMatch: ifNoneMatch,
+      })
+      if (sha256 !== undefined) {
+        command.middlewareStack.add(
+          (next) => (given) => {
+            const { headers } = given.request as { headers: { [name: string]: string } }
+            headers['x-amz-content-sha256'] = sha256
+            return next(given)
+          },
+          { step: 'build' },
+        )
+      }
+      try {
+        await client.send(command, sendOptions(attempt))
+        return 'stored'
+      } catch (error) {
+        if (attempt.answer?.status === 412) return 'present'
+        throw error
+      }
+    })
   }
 
   async list(
@@ -107,28 +153,30 @@ export class S3Store implements Store {
   ): Promise<Listing> {
     const objects: StoredObject[] = []
     let now: number | null = null
-    let token: string | null = null
+    let token: string | undefined
     do {
-      const url = new URL(this.#endpoint.base)
-      const query = {
-        'list-type': '2',
-        prefix: `${this.#prefix}${prefix}`,
-        'encoding-type': 'url',
-        ...(token !== null && { 'continuation-token': token }),
+      const asked = {
+        Bucket: this.#bucket,
+        Prefix: `${this.#prefix}${prefix}`,
+        EncodingType: 'url' as const,
+        ContinuationToken: token,
       }
-      url.search = new URLSearchParams(query).toString().replaceAll('+', '%20')
-      const plan = this.#plan(prefix, new Set([200]), signal, () => ({ method: 'GET', url, headers: {} }))
-      const { page, date } = await this.#calls.attempt(plan, async (answer) => {
-        const xml = await wholeBody(plan.what, answer, MAX_PAGE_BYTES)
-        return { page: readListing(xml.toString('utf8')), date: Date.parse(answer.headers.date ?? '') / 1000 }
-      })
-      if (page === null) {
+      const page = await this.#attempts(prefix, signal, async ({ sdk, client }, attempt) => {
+        try {
+          const output = await client.send(new sdk.ListObjectsV2Command(asked), sendOptions(attempt))
+          const found = objectsOf(output)
+          const date = Date.parse(attempt.answer?.headers.date ?? '') / 1000
+          if (found !== null)
+            return { found, date, next: output.NextContinuationToken, more: output.IsTruncated }
+        } catch (error) {
+          if (error instanceof RequestFault || attempt.answer?.status !== 200) throw error
+        }
         throw new StoreError(
           `${this.address}: what answers is not S3: it lists no objects; check AWS_ENDPOINT_URL_S3`,
         )
-      }
-      now ??= Number.isFinite(date) ? date : null
-      for (const { name, ...rest } of page.objects) {
+      })
+      now ??= Number.isFinite(page.date) ? page.date : null
+      for (const { name, ...rest } of page.found) {
         if (name.startsWith(this.#prefix)) objects.push({ name: name.slice(this.#prefix.length), ...rest })
       }
       if (objects.length > most) {
@@ -136,92 +184,156 @@ export class S3Store implements Store {
           `${this.address}: has more than ${most} objects, so it is not a folder of snapshots`,
         )
       }
-      token = page.next
-    } while (token !== null)
+      token = page.more === true ? page.next : undefined
+    } while (token !== undefined)
     return { objects, now }
   }
 
-  async remove(name: string, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
-    const plan = this.#plan(name, new Set([200, 204, 404]), signal, () => ({
-      method: 'DELETE',
-      url: this.#urlOf(name),
-      headers: {},
-    }))
-    const { body } = await this.#calls.answer(plan)
-    body.resume()
+  remove(name: string, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+    return this.#attempts(name, signal, async ({ sdk, client }, attempt) => {
+      try {
+        await client.send(new sdk.DeleteObjectCommand(this.#object(name)), sendOptions(attempt))
+      } catch (error) {
+        if (attempt.answer?.status !== 404) throw error
+      }
+    })
   }
 
   close(): Promise<void> {
-    return this.#calls.close()
+    this.#web.close()
+    return Promise.resolve()
   }
 
-  #urlOf(name: string): URL {
-    const key = `${this.#prefix}${name}`
-    return new URL(key.split('/').map(encoded).join('/'), this.#endpoint.base)
+  #object(name: string): { Bucket: string; Key: string } {
+    return { Bucket: this.#bucket, Key: `${this.#prefix}${name}` }
   }
 
-  #readPlan(name: string, options: GetOptions): CallPlan {
-    return this.#plan(name, READ_STATUSES, options.signal, () => ({
-      method: 'GET',
-      url: this.#urlOf(name),
-      headers: readHeaders(options),
-    }))
-  }
-
-  #plan(
+  async #get(
+    { sdk, client }: Opened,
+    attempt: Attempt,
     name: string,
-    accepted: ReadonlySet<number>,
+    { range, ifNoneMatch }: GetOptions,
+  ): Promise<StoreAnswer> {
+    const command = new sdk.GetObjectCommand({
+      ...this.#object(name),
+      ...(range !== undefined && { Range: `bytes=${range.from}-${range.to ?? ''}` }),
+      ...(ifNoneMatch != null && { IfNoneMatch: ifNoneMatch }),
+    })
+    try {
+      await client.send(command, sendOptions(attempt))
+    } catch (error) {
+      const status = attempt.answer?.status ?? 0
+      if (status !== 304 && status !== 404 && status !== 416) throw error
+    }
+    return attempt.answer as StoreAnswer
+  }
+
+  /** Makes a call, again where its fault may pass. @throws StoreError; what `signal` was aborted with */
+  #attempts<T>(
+    name: string,
     signal: AbortSignal | undefined,
-    make: () => Call,
-  ): CallPlan {
+    call: (opened: Opened, attempt: Attempt) => Promise<T>,
+  ): Promise<T> {
+    const { attempts: most, retryFirstMs: firstPauseMs, retryLongestMs: longestPauseMs } = this.#limits
     const what = `${this.address}/${name}`.replace(/\/$/, '')
-    return {
-      what,
-      make: () => this.#signed(make()),
-      accepted,
-      faultOf: (answer, text) => this.#faultOf(what, answer, text),
-      signal,
+    const bounds = { most, firstPauseMs, longestPauseMs, longestRetryAfterS: LONGEST_RETRY_AFTER_S }
+    return withAttempts({ ...bounds, random: this.#context.random, signal }, async () => {
+      const attempt: Attempt = { what, signal, answer: null }
+      const opened = await (this.#opened ??= this.#open())
+      opened.client.config.systemClockOffset = (this.#context.clock() + this.#clockOffset) * 1000 - Date.now()
+      try {
+        return await call(opened, attempt)
+      } catch (error) {
+        signal?.throwIfAborted()
+        throw error instanceof RequestFault ? error : this.#faultOf(attempt, opened, error)
+      }
+    })
+  }
+
+  async #open(): Promise<Opened> {
+    const sdk = await import('@aws-sdk/client-s3')
+    const config: S3ClientConfig = {
+      ...this.#config,
+      requestHandler: {
+        handle: (request: Request, { attempt }: { attempt: Attempt }) => this.#handle(request, attempt),
+      } as unknown as NonNullable<S3ClientConfig['requestHandler']>,
+      // Attempts, their pauses and their bounds are ours.
+      maxAttempts: 1,
+      expectContinueHeader: false,
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      customUserAgent: 'groundswell',
+    }
+    const client = new sdk.S3Client(config)
+    if (this.#hasPair) return { sdk, client, from: 'AWS_ACCESS_KEY_ID' }
+    try {
+      await client.config.credentials()
+      return { sdk, client, from: 'the AWS credential chain' }
+    } catch (error) {
+      if ((error as Error).name !== 'CredentialsProviderError') throw error
+      // A public bucket is read without a signature.
+      const unsigned = { signer: { sign: (request: unknown) => Promise.resolve(request) } } as object
+      const credentials = { accessKeyId: 'none', secretAccessKey: 'none' }
+      return { sdk, client: new sdk.S3Client({ ...config, ...unsigned, credentials }), from: null }
     }
   }
 
-  async #signed(call: Call): Promise<Call> {
-    const credentials = await this.#credentials.current()
-    const headers = { 'x-amz-content-sha256': EMPTY_SHA256, ...call.headers }
-    if (credentials === null) return { ...call, headers }
-    const now = (this.#context.clock() + this.#clockOffset) * 1000
-    const signed = await new AwsV4Signer({
-      ...credentials,
-      method: call.method,
-      url: call.url.href,
-      headers,
-      service: 's3',
-      region: this.#endpoint.region,
-      cache: this.#signingKeys,
-      datetime: new Date(now).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
-    }).sign()
-    return { ...call, headers: Object.fromEntries(signed.headers) }
+  /** What the SDK sends a request by. Bodies are bounded, but for that of an object. */
+  async #handle(request: Request, attempt: Attempt): Promise<object> {
+    const answer = await this.#web.ask({
+      url: urlOf(request),
+      method: request.method,
+      headers: request.headers,
+      body: request.body,
+      signal: attempt.signal,
+      prefix: `${attempt.what}: `,
+    })
+    const { status, headers } = answer
+    const isObject = request.method === 'GET' && request.query?.['list-type'] === undefined
+    let { body } = answer
+    if (!isObject || (status !== 200 && status !== 206)) {
+      const most = status === 200 ? MAX_PAGE_BYTES : MAX_FAULT_BYTES
+      const tooLarge = (): StoreError => new StoreError(`${attempt.what}: has more than ${most} bytes`)
+      body = Readable.from([await readUpTo(answer.body, most, tooLarge)])
+    }
+    attempt.answer = { status, headers, body }
+    return { response: { statusCode: status, headers, body } }
   }
 
   /** The fault of an answer, in the words of who has to mend it. */
-  #faultOf(what: string, answer: CallAnswer, text: string): StoreError {
+  #faultOf({ what, answer }: Attempt, { from }: Opened, error: unknown): StoreError {
+    const { name, Region } = error as { name?: unknown; Region?: unknown }
+    if (answer === null) {
+      const code = typeof name === 'string' && CODE.test(name) ? name : 'unknown'
+      return new StoreError(`${what}: the request cannot be made (${code}); check the credentials`, {
+        cause: error,
+      })
+    }
     const { status, headers } = answer
-    const { code, region } = readFault(text)
+    const isCode =
+      typeof name === 'string' && CODE.test(name) && !['Error', 'Unknown', 'UnknownError'].includes(name)
+    const code = isCode ? name : ''
     const fault = { status, code: code === '' ? null : code, retryAfter: retryAfterOf(answer) }
     const lasting = (message: string): StoreError => new StoreError(message, fault)
     const again = (message: string): StoreError => new StoreError(message, { ...fault, passing: true })
     const said = code === '' ? String(status) : `${status} ${code}`
-    const other = REGION.test(headers['x-amz-bucket-region'] ?? '') ? headers['x-amz-bucket-region'] : region
+    const other = [headers['x-amz-bucket-region'], Region].find(
+      (region): region is string => typeof region === 'string' && REGION.test(region),
+    )
     switch (code) {
       case 'RequestTimeTooSkewed':
         return this.#skewed(what, answer, again, lasting)
       case 'ExpiredToken':
       case 'ExpiredTokenException':
       case 'InvalidToken':
-        return this.#credentials.renew()
-          ? again(`${what}: the session token has expired (${said})`)
-          : lasting(
-              `${what}: the session token has expired (${said}); set AWS_SESSION_TOKEN and its key pair anew`,
-            )
+        if (this.#hasPair || this.#isRenewing) {
+          return lasting(
+            `${what}: the session token has expired (${said}); set AWS_SESSION_TOKEN and its key pair anew`,
+          )
+        }
+        this.#isRenewing = true
+        this.#opened = null
+        return again(`${what}: the session token has expired (${said})`)
       case 'InvalidAccessKeyId':
         return lasting(`${what}: the store does not know this access key (${said}); check AWS_ACCESS_KEY_ID`)
       case 'SignatureDoesNotMatch':
@@ -241,24 +353,21 @@ export class S3Store implements Store {
         return again(`${what}: the store answered ${said}`)
     }
     const isElsewhere = status === 301 || status === 307 || code === 'AuthorizationHeaderMalformed'
-    if (isElsewhere && other !== '' && other !== this.#endpoint.region) {
-      return lasting(`${what}: the bucket is in the region ${other} (${said}); set AWS_REGION=${other}`)
-    }
-    if (isElsewhere)
+    if (isElsewhere) {
       return lasting(
-        `${what}: the bucket is somewhere else (${said}); check AWS_ENDPOINT_URL_S3 and AWS_REGION`,
+        other !== undefined && other !== this.#config.region
+          ? `${what}: the bucket is in the region ${other} (${said}); set AWS_REGION=${other}`
+          : `${what}: the bucket is somewhere else (${said}); check AWS_ENDPOINT_URL_S3 and AWS_REGION`,
       )
+    }
     if (status === 401 || status === 403) {
-      const { from } = this.#credentials
       return lasting(
         from === null
           ? `${what}: the store refuses access without credentials (${said}); set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`
           : `${what}: the credentials of ${from} may not do this (${said}); check the policy of the bucket`,
       )
     }
-    return isPassing(status)
-      ? again(`${what}: the store answered ${said}`)
-      : lasting(`${what}: the store answered ${said}`)
+    return (isPassing(status) ? again : lasting)(`${what}: the store answered ${said}`)
   }
 
   /**
@@ -266,7 +375,7 @@ export class S3Store implements Store {
    */
   #skewed(
     what: string,
-    { headers }: CallAnswer,
+    { headers }: WebAnswer,
     again: (message: string) => StoreError,
     lasting: (message: string) => StoreError,
   ): StoreError {
@@ -284,20 +393,105 @@ export class S3Store implements Store {
   }
 }
 
-/** Where a bucket is, by the environment. @throws StoreError */
-function endpointOf(bucket: string, environment: StoreContext['environment']): Endpoint {
+/** A request as the SDK makes it. */
+interface Request {
+  readonly method: 'GET' | 'PUT' | 'DELETE'
+  readonly protocol: string
+  readonly hostname: string
+  readonly port?: number
+  readonly path: string
+  readonly query?: { readonly [name: string]: string | string[] | null }
+  readonly headers: { readonly [name: string]: string }
+  readonly body?: Uint8Array | Readable
+}
+
+function urlOf({ protocol, hostname, port, path, query = {} }: Request): URL {
+  const url = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`)
+  const pairs = Object.entries(query).map(
+    ([name, value]) => `${encoded(name)}=${encoded(String(value ?? ''))}`,
+  )
+  url.search = pairs.join('&')
+  return url
+}
+
+/** As S3 signs it: everything but letters, digits and -._~ is escaped. */
+function encoded(text: string): string {
+  return encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}
+
+/** What a call passes to `#handle` through the SDK. */
+const sendOptions = (attempt: Attempt): object => ({ attempt })
+
+/** The objects of a page; null for something else than a listing. */
+function objectsOf(output: {
+  Name?: string | undefined
+  EncodingType?: string | undefined
+  IsTruncated?: boolean | undefined
+  NextContinuationToken?: string | undefined
+  Contents?:
+    | readonly { Key?: string | undefined; Size?: number | undefined; LastModified?: Date | undefined }[]
+    | undefined
+}): StoredObject[] | null {
+  const { Contents = [], EncodingType } = output
+  if (output.Name === undefined && output.Contents === undefined) return null
+  if (output.IsTruncated === true && output.NextContinuationToken === undefined) return null
+  const objects = Contents.map(({ Key = '', Size = NaN, LastModified }) => ({
+    name: EncodingType === 'url' ? decoded(Key) : Key,
+    bytes: Size,
+    modified: (LastModified?.getTime() ?? NaN) / 1000,
+  }))
+  const isPlain = objects.every(
+    ({ name, bytes, modified }) => name !== '' && Number.isSafeInteger(bytes) && Number.isFinite(modified),
+  )
+  return isPlain ? objects : null
+}
+
+/** As forms encode, which is what S3 does; empty where it cannot be decoded. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name.replaceAll('+', ' '))
+  } catch {
+    return ''
+  }
+}
+
+/** The key pair of the environment; null where the SDK is to look for credentials. @throws StoreError */
+function keyPairOf(environment: StoreContext['environment']) {
+  const accessKeyId = environment.AWS_ACCESS_KEY_ID ?? ''
+  const secretAccessKey = environment.AWS_SECRET_ACCESS_KEY ?? ''
+  const sessionToken = environment.AWS_SESSION_TOKEN ?? ''
+  if ((accessKeyId === '') !== (secretAccessKey === '')) {
+    const [has, lacks] =
+      accessKeyId === '' ? ['SECRET_ACCESS_KEY', 'ACCESS_KEY_ID'] : ['ACCESS_KEY_ID', 'SECRET_ACCESS_KEY']
+    throw new StoreError(`AWS_${has} is set and AWS_${lacks} is not: set both, or neither`)
+  }
+  if (accessKeyId === '') return null
+  for (const [name, value] of Object.entries({
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+  })) {
+    if (/\s/.test(value)) throw new StoreError(`${name}: holds white space`)
+  }
+  return { accessKeyId, secretAccessKey, ...(sessionToken !== '' && { sessionToken }) }
+}
+
+/** Where buckets are, by the environment. @throws StoreError */
+function endpointOf(environment: StoreContext['environment']): S3ClientConfig & { region: string } {
   const region = environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION ?? ''
   if (region !== '' && !REGION.test(region))
     throw new StoreError('AWS_REGION: is not the name of a region such as eu-west-3')
-  const variable = (environment.AWS_ENDPOINT_URL_S3 ?? '') === '' ? 'AWS_ENDPOINT_URL' : 'AWS_ENDPOINT_URL_S3'
-  const custom = environment[variable] ?? ''
   const style = environment.AWS_S3_ADDRESSING_STYLE ?? ''
   if (!['', 'auto', 'path', 'virtual'].includes(style)) {
     throw new StoreError('AWS_S3_ADDRESSING_STYLE: expected one of auto, path, virtual')
   }
-  const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
-  const text = custom === '' ? `https://s3.${region === '' ? 'us-east-1' : region}.${suffix}` : custom
-  const url = URL.canParse(text) ? new URL(text) : null
+  const variable = (environment.AWS_ENDPOINT_URL_S3 ?? '') === '' ? 'AWS_ENDPOINT_URL' : 'AWS_ENDPOINT_URL_S3'
+  const endpoint = environment[variable] ?? ''
+  const forcePathStyle = style === 'path' || (style !== 'virtual' && endpoint !== '')
+  if (endpoint === '') return { region: region === '' ? 'us-east-1' : region, forcePathStyle }
+  const url = URL.canParse(endpoint) ? new URL(endpoint) : null
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
     throw new StoreError(`${variable}: is not a URL such as https://s3.example.com`)
   }
@@ -306,24 +500,11 @@ function endpointOf(bucket: string, environment: StoreContext['environment']): E
       `${variable}: holds a user or a password; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
     )
   }
-  // The certificate of AWS covers one label: a bucket with dots has to be in the path.
-  const isVirtual = style === 'virtual' || (style !== 'path' && custom === '' && !bucket.includes('.'))
-  const base = new URL(url)
-  if (isVirtual) base.hostname = `${bucket}.${url.hostname}`
-  base.pathname = `${url.pathname.replace(/\/$/, '')}/${isVirtual ? '' : `${bucket}/`}`
-  return { base, region: region === '' ? guessedRegion(url) : region }
+  return { region: region === '' ? guessedRegion(url) : region, endpoint, forcePathStyle }
 }
 
 /** The region where none is named: the one in the endpoint's host, or what most stores take. */
 function guessedRegion({ hostname }: URL): string {
   if (hostname.endsWith('.r2.cloudflarestorage.com')) return 'auto'
   return /^s3[.-](?:dualstack\.)?([a-z]{2,3}(?:-[a-z0-9]+)+)\./.exec(hostname)?.[1] ?? 'us-east-1'
-}
-
-/** As S3 signs it: everything but letters, digits and -._~ is escaped. */
-function encoded(segment: string): string {
-  return encodeURIComponent(segment).replaceAll(
-    /[!'()*]/g,
-    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
 }

@@ -67,8 +67,10 @@ export interface WebAnswer {
 
 export interface WebRequest {
   url: URL
-  method?: 'GET' | 'HEAD'
+  method?: 'GET' | 'HEAD' | 'PUT' | 'DELETE'
   headers?: { readonly [name: string]: string }
+  /** What is sent; its length is in `headers`. */
+  body?: Uint8Array | Readable | undefined
   signal?: AbortSignal | undefined
   /** What the messages of faults begin with. */
   prefix?: string
@@ -91,8 +93,11 @@ export class WebClient {
 
   /** @throws RequestFault; what `signal` was aborted with */
   async ask(request: WebRequest): Promise<WebAnswer> {
-    const { url, method = 'GET', headers, signal } = request
-    const { connectMs, answerMs } = this.#limits
+    const { url, method = 'GET', headers, body: sent, signal } = request
+    const { connectMs, answerMs, slowestBytesPerSecond } = this.#limits
+    // What is sent may take as long as what comes.
+    const sentBytes = sent === undefined ? 0 : Number(headers?.['content-length'] ?? 0)
+    const sendMs = slowestBytesPerSecond === 0 ? 0 : (sentBytes / slowestBytesPerSecond) * 1000
     signal?.throwIfAborted()
     // An address is not looked up.
     const address = literalAddress(url)
@@ -105,11 +110,18 @@ export class WebClient {
       agent: this.#agent,
       dnsLookup: this.#lookup as never,
       maxHeaderSize: MAX_HEADER_BYTES,
-      timeout: { lookup: connectMs, connect: connectMs, secureConnect: connectMs, response: answerMs },
+      timeout: {
+        lookup: connectMs,
+        connect: connectMs,
+        secureConnect: connectMs,
+        response: answerMs,
+        ...(sent !== undefined && { send: answerMs + sendMs }),
+      },
       retry: { limit: 0 },
       followRedirect: false,
       throwHttpErrors: false,
       decompress: false,
+      ...(sent !== undefined && { body: sent as Uint8Array }),
       ...(signal !== undefined && { signal }),
     })
     try {
@@ -181,13 +193,16 @@ export function retryAfterOf({ headers }: Pick<WebAnswer, 'headers'>): number {
 
 const PASSING_STATUS = new Set([408, 425, 429, 500, 502, 503, 504])
 
+/** Whether a status may be another one next time. */
+export const isPassing = (status: number): boolean => PASSING_STATUS.has(status)
+
 /** The fault of an answer that is not what was asked for. */
 export function statusFault(message: string, answer: WebAnswer): RequestFault {
   const { status } = answer
   answer.body.destroy()
   return new RequestFault(message, {
     status,
-    passing: PASSING_STATUS.has(status),
+    passing: isPassing(status),
     retryAfter: retryAfterOf(answer),
   })
 }
