@@ -11,6 +11,10 @@ if (process.env.GROUNDSWELL_SEED === 'random') {
 }
 fc.configureGlobal({ seed: Number(process.env.GROUNDSWELL_SEED ?? 20_261_121) })
 
+// A test asks no other machine for credentials of a bucket.
+process.env.AWS_EC2_METADATA_DISABLED = 'true'
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
+
 // Without a message, a failed `assert.ok` has Node look for its expression in the source. In what tsx makes
 // of a test, which is one long line, Node 20 takes minutes for that.
 const { ok } = assert

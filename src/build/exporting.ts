@@ -9,7 +9,7 @@ import { encodeList, listedSnapshot, readSnapshotList, snapshotList } from '../s
 import type { Manifest } from '../snapshot/manifest.ts'
 import { readManifest } from '../snapshot/read.ts'
 import { writeDurably } from '../snapshot/write.ts'
-import { StoreError } from '../store/store.ts'
+import { RequestFault } from '../store/web-request.ts'
 import { BuildError } from '../system/build-error.ts'
 import { counted } from '../system/text.ts'
 import type { Lock } from '../system/lock.ts'
@@ -44,7 +44,7 @@ export async function exportBuilt(
     )
   } catch (error) {
     const isExpected =
-      error instanceof BuildError || error instanceof StoreError || error instanceof SnapshotError
+      error instanceof BuildError || error instanceof RequestFault || error instanceof SnapshotError
     if (!isExpected) throw error
     warn(`snapshot ${manifest.id} was not exported: ${error.message}; the next build tries again`)
     const current = await readManifest(dir)

@@ -6,7 +6,7 @@
 import { encodeManifest, type Manifest } from '../snapshot/manifest.ts'
 import { readManifest } from '../snapshot/read.ts'
 import { keepManifest, publishManifest, syncFolder } from '../snapshot/write.ts'
-import { StoreError } from '../store/store.ts'
+import { RequestFault } from '../store/web-request.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { Lock } from '../system/lock.ts'
 import { type Base, type BuildOptions, isMadeUp } from './base.ts'
@@ -114,7 +114,7 @@ async function publishElsewhere(
     }
     return await publishing.publish(publishing.pending() ?? built)
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error
+    if (!(error instanceof RequestFault)) throw error
     const { dir, prefix } = options
     throw new BuildError(
       `${error.message}; snapshot ${built.id} is kept in ${dir} and not published: the next build tries again, or: groundswell publish ${dir} ${prefix.address}`,

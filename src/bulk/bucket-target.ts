@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { StoreError, type Store, type StoredObject } from '../store/store.ts'
+import { RequestFault } from '../store/web-request.ts'
 import { isContent, LIST_FILE, MAX_LIST_BYTES, type FileList } from '../snapshot/file-list.ts'
 import { faultsAt, listBefore, type StagedFile, type Target, type TargetFile } from './target.ts'
 
@@ -118,7 +119,7 @@ export class BucketTarget implements Target {
       if (current === null || this.#before === null || !current.equals(this.#before)) return
       for (const { name } of garbage) await this.#store.remove(name)
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error
+      if (!(error instanceof RequestFault)) throw error
       this.#log(`warning: old exported files stay for now: ${error.message}`)
     }
   }

@@ -47,6 +47,14 @@ const REGION = /^[a-z0-9-]{1,32}$/
 /** Codes are words of letters; anything else is not repeated. */
 const CODE = /^[A-Za-z0-9.]{1,64}$/
 
+/** Variables that name where the SDK gets credentials: what they name has to give some. */
+const NAMED_CREDENTIALS = [
+  'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+  'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
+  'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'AWS_PROFILE',
+]
+
 type Sdk = typeof import('@aws-sdk/client-s3')
 
 /** One attempt: the name of the object or listing for messages, and what came of it. */
@@ -270,7 +278,15 @@ export class S3Store implements Store {
       await client.config.credentials()
       return { sdk, client, from: 'the AWS credential chain' }
     } catch (error) {
-      if ((error as Error).name !== 'CredentialsProviderError') throw error
+      const { name } = error as Error
+      const named = NAMED_CREDENTIALS.find((variable) => (this.#context.environment[variable] ?? '') !== '')
+      if (named !== undefined || name !== 'CredentialsProviderError') {
+        this.#opened = null
+        throw new StoreError(
+          `${this.address}: ${named ?? 'the AWS credential chain'} gives no credentials (${CODE.test(name) ? name : 'unknown'})`,
+          { cause: error },
+        )
+      }
       // A public bucket is read without a signature.
       const unsigned = { signer: { sign: (request: unknown) => Promise.resolve(request) } } as object
       const credentials = { accessKeyId: 'none', secretAccessKey: 'none' }

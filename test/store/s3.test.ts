@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, test, type TestContext } from 'node:test'
 import fc from 'fast-check'
-import { StoreError, type StoreAnswer } from '../../src/store/store.ts'
+import type { StoreAnswer } from '../../src/store/store.ts'
+import { RequestFault } from '../../src/store/web-request.ts'
 import { openStore } from '../../src/store/open.ts'
 import { IMPATIENT, openStub, SHORT_LIMITS } from './opened.ts'
 import { sometimes, StubS3, type Fault, type StubOptions } from './stub_s3.ts'
@@ -42,12 +43,12 @@ function failing(fault: Fault, method = 'GET', times = Infinity): () => number {
 }
 
 /** Fails where the fault's message does not match. */
-async function fails(promise: Promise<unknown>, message: RegExp): Promise<StoreError> {
+async function fails(promise: Promise<unknown>, message: RegExp): Promise<RequestFault> {
   const error = await promise.then(
     () => assert.fail(`should fail with ${message}`),
     (error: unknown) => error,
   )
-  assert.ok(error instanceof StoreError, String(error))
+  assert.ok(error instanceof RequestFault, String(error))
   assert.match(error.message, message)
   assert.ok(!error.message.includes(stub.options.secretAccessKey), error.message)
   assert.ok(!error.message.includes('\n'), error.message)
@@ -186,12 +187,12 @@ test('What breaks off is tried again where an object is read whole.', async (t) 
 })
 
 const LASTING: [fault: Fault, message: RegExp][] = [
-  ['truncate', /^s3:\/\/bucket\/sea\/one: the store cut the connection \(4 attempts\)$/],
-  ['stall', /^s3:\/\/bucket\/sea\/one: the store stopped sending \(4 attempts\)$/],
-  ['reset', /^s3:\/\/bucket\/sea\/one: the store cut the connection \(4 attempts\)$/],
+  ['truncate', /^s3:\/\/bucket\/sea\/one: the server cut the connection \(4 attempts\)$/],
+  ['stall', /^s3:\/\/bucket\/sea\/one: the server stopped sending \(4 attempts\)$/],
+  ['reset', /^s3:\/\/bucket\/sea\/one: the server cut the connection \(4 attempts\)$/],
   ['503', /^s3:\/\/bucket\/sea\/one: the store answered 503 SlowDown \(4 attempts\)$/],
-  ['hang', /^s3:\/\/bucket\/sea\/one: the store did not answer in time \(4 attempts\)$/],
-  ['trickle', /^s3:\/\/bucket\/sea\/one: the store sends too slowly \(4 attempts\)$/],
+  ['hang', /^s3:\/\/bucket\/sea\/one: the server did not answer in time \(4 attempts\)$/],
+  ['trickle', /^s3:\/\/bucket\/sea\/one: the server sends too slowly \(4 attempts\)$/],
 ]
 
 for (const [fault, message] of LASTING) {
@@ -214,9 +215,9 @@ test('A body that is streamed fails with the reason, and is not cut off while it
   await new Promise((resolve) => setTimeout(resolve, 1000))
   assert.equal((await bodyOf(slow)).length, 4_000_000)
   failing('truncate')
-  await fails(store.get('one').then(bodyOf), /^s3:\/\/bucket\/sea\/one: the store cut the connection$/)
+  await fails(store.get('one').then(bodyOf), /^s3:\/\/bucket\/sea\/one: the server cut the connection$/)
   failing('trickle')
-  await fails(store.get('one').then(bodyOf), /^s3:\/\/bucket\/sea\/one: the store sends too slowly$/)
+  await fails(store.get('one').then(bodyOf), /^s3:\/\/bucket\/sea\/one: the server sends too slowly$/)
 })
 
 test('A caller can end a call that waits, and one that waits for its next attempt.', async (t) => {
@@ -282,7 +283,7 @@ const SETTINGS: [what: string, environment: { [name: string]: string }, message:
   [
     'A host that is not there',
     { AWS_ENDPOINT_URL_S3: 'http://store.invalid' },
-    /^s3:\/\/bucket\/sea\/one: (there is no host store\.invalid; check the address and AWS_ENDPOINT_URL_S3|the name of the store cannot be looked up now \(4 attempts\))$/,
+    /^s3:\/\/bucket\/sea\/one: (there is no host store\.invalid; check the address|the name of the server cannot be looked up now) \(4 attempts\)$/,
   ],
   [
     'An endpoint that is no URL',
@@ -412,78 +413,73 @@ async function endpointOf(t: TestContext, answers: Endpoint['answers']): Promise
   return endpoint
 }
 
-test('Credentials of a container are asked for with its token, kept, and renewed before they expire.', async (t) => {
+/** Variables that the credential chain reads, for as long as the test runs. */
+function withVariables(t: TestContext, variables: { [name: string]: string }): { [name: string]: string } {
+  for (const [name, value] of Object.entries(variables)) process.env[name] = value
+  t.after(() => {
+    for (const name of Object.keys(variables)) delete process.env[name]
+  })
+  return { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '', ...variables }
+}
+
+test('Credentials of a container are asked for with its token, kept, and asked for again when they have expired.', async (t) => {
   const session = await stubWith(t, { sessionToken: 'second' })
   const { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey } = session.options
-  const given = (Token: string, Expiration: string): { status: number; body: string } => ({
+  const given = (Token: string): { status: number; body: string } => ({
     status: 200,
-    body: JSON.stringify({ AccessKeyId, SecretAccessKey, Token, Expiration }),
+    body: JSON.stringify({
+      AccessKeyId,
+      SecretAccessKey,
+      Token,
+      Expiration: new Date(Date.now() + 3_600_000).toISOString(),
+    }),
   })
-  const now = Date.now() / 1000
-  let ahead = 0
-  const at = (seconds: number): string => new Date((now + seconds) * 1000).toISOString()
-  const endpoint = await endpointOf(t, [
-    { status: 503, body: '' },
-    given('first', at(3600)),
-    given('second', at(3600)),
-    given('second', at(7200)),
-  ])
-  const store = openStub(session, {
-    environment: {
-      AWS_ACCESS_KEY_ID: '',
-      AWS_SECRET_ACCESS_KEY: '',
-      AWS_CONTAINER_CREDENTIALS_FULL_URI: endpoint.url,
-      AWS_CONTAINER_AUTHORIZATION_TOKEN: 'Basic abc',
-    },
-    clock: () => now + ahead,
+  const endpoint = await endpointOf(t, [given('first'), given('second')])
+  const environment = withVariables(t, {
+    AWS_CONTAINER_CREDENTIALS_FULL_URI: endpoint.url,
+    AWS_CONTAINER_AUTHORIZATION_TOKEN: 'Basic abc',
   })
+  const store = openStub(session, { environment })
   t.after(() => store.close())
   // The store refuses the first as expired, so others are asked for.
   assert.equal(await store.put('one', Buffer.from('x')), 'stored')
   assert.equal(await store.put('two', Buffer.from('x')), 'stored')
-  assert.deepEqual(endpoint.tokens, ['Basic abc', 'Basic abc', 'Basic abc'])
-  session.options.clock = () => Date.now() + ahead * 1000
-  ahead = 3600 - 200
-  assert.equal(await store.put('three', Buffer.from('x')), 'stored')
-  assert.equal(endpoint.tokens.length, 4)
+  assert.deepEqual(endpoint.tokens, ['Basic abc', 'Basic abc'])
 })
 
-test('An endpoint for credentials is asked without TLS on this machine alone, and one that fails is named.', async (t) => {
-  const none = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' }
-  for (const host of ['example.com', '10.0.0.1', '169.254.169.254', '127.0.0.1.example.com', '[::2]']) {
-    assert.throws(
-      () =>
-        openStub(stub, { environment: { ...none, AWS_CONTAINER_CREDENTIALS_FULL_URI: `http://${host}/x` } }),
-      /AWS_CONTAINER_CREDENTIALS_FULL_URI: .* would get the authorization token without TLS/,
-      host,
-    )
-  }
-  for (const host of ['localhost', '127.1', '[::1]', '169.254.170.2', '169.254.170.23', '[fd00:ec2::23]']) {
-    openStub(stub, { environment: { ...none, AWS_CONTAINER_CREDENTIALS_FULL_URI: `http://${host}/x` } })
-  }
-  assert.throws(
-    () =>
-      openStub(stub, { environment: { ...none, AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: '.example.com/x' } }),
-    /AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: is not a path/,
-  )
-  for (const [status, body, message] of [
-    [
-      403,
-      'no',
-      /^AWS_CONTAINER_CREDENTIALS_FULL_URI \(127\.0\.0\.1:\d+\): answered 403 instead of credentials$/,
-    ],
-    [
-      200,
-      'secret',
-      /^AWS_CONTAINER_CREDENTIALS_FULL_URI \(127\.0\.0\.1:\d+\): answered something else than credentials$/,
-    ],
-    [200, '{"AccessKeyId":7}', /: answered something else than credentials$/],
-  ] as const) {
-    const endpoint = await endpointOf(t, [{ status, body }])
-    const store = openStub(stub, {
-      environment: { ...none, AWS_CONTAINER_CREDENTIALS_FULL_URI: endpoint.url },
+test('An endpoint for credentials elsewhere gets no token without TLS, and one that gives none is named.', async (t) => {
+  const dead = await endpointOf(t, [{ status: 403, body: 'no' }])
+  const liar = await endpointOf(t, [{ status: 200, body: '{"AccessKeyId":7}' }])
+  for (const url of ['http://10.0.0.1/x', 'http://127.0.0.1.example.com/x', dead.url, liar.url]) {
+    const environment = withVariables(t, {
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: url,
+      AWS_CONTAINER_AUTHORIZATION_TOKEN: 'Basic secret-token',
     })
+    const store = openStub(stub, { environment })
     t.after(() => store.close())
-    await fails(store.read('one', { maxBytes: 1 }), message)
+    const error = await fails(
+      store.read('one', { maxBytes: 1 }),
+      /^s3:\/\/bucket\/sea: AWS_CONTAINER_CREDENTIALS_FULL_URI gives no credentials \(\w+\)$/,
+    )
+    assert.ok(!error.message.includes('secret-token'))
   }
+})
+
+test('What answers but is not S3 is named, and too long an answer is not read to its end.', async (t) => {
+  const answers = { body: '<html>Welcome</html>' }
+  const server = createServer((_request, response) => response.writeHead(200).end(answers.body))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const port = (server.address() as AddressInfo).port
+  const store = openStub(stub, { environment: { AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` } })
+  t.after(() => store.close())
+  for (const body of [answers.body, 'not XML', '', '<ListBucketResult>']) {
+    answers.body = body
+    await fails(store.list(''), /^s3:\/\/bucket\/sea: what answers is not S3: it lists no objects/)
+  }
+  answers.body = 'x'.repeat(9 * 2 ** 20)
+  await fails(store.list(''), /^s3:\/\/bucket\/sea: has more than 8388608 bytes$/)
 })

@@ -4,7 +4,7 @@
  */
 import { performance } from 'node:perf_hooks'
 import { filesNamed, type Commit } from '../../snapshot/commit.ts'
-import { StoreError } from '../../store/store.ts'
+import { RequestFault } from '../../store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { COLLECTED_AFTER_S } from './files.ts'
 import { commitNumber, isContent, isProbe, type Prefix } from './prefix.ts'
@@ -25,7 +25,7 @@ export async function collectObjects(
   try {
     await collect(prefix, newest, keep)
   } catch (error) {
-    if (!(error instanceof StoreError) && !(error instanceof BuildError)) throw error
+    if (!(error instanceof RequestFault) && !(error instanceof BuildError)) throw error
     log(`warning: old objects stay for now: ${error.message}`)
   }
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { StoredFile } from '../../snapshot/commit.ts'
 import { TEMPORARY_PREFIX } from '../../snapshot/write.ts'
 import { StoreError, type Listing, type Store } from '../../store/store.ts'
+import { RequestFault } from '../../store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { whyNotWritten } from '../../system/file-faults.ts'
 import { randomName } from '../../system/random-name.ts'
@@ -44,7 +45,7 @@ async function fetchFile(store: Store, dir: string, stored: StoredFile): Promise
         await fetchOnce(store, temporary, stored)
         break
       } catch (error) {
-        if (!(error instanceof StoreError) || !error.passing || attempt === ATTEMPTS) throw error
+        if (!(error instanceof RequestFault) || !error.passing || attempt === ATTEMPTS) throw error
       }
     }
     renameSync(temporary, join(dir, stored.file))

@@ -14,6 +14,7 @@ import { decodeCommit, MAX_COMMIT_BYTES, type Commit } from '../../snapshot/comm
 import { PART_KINDS, SnapshotError } from '../../snapshot/format.ts'
 import { MANIFEST_FILE } from '../../snapshot/manifest.ts'
 import { StoreError, type Listing, type Store } from '../../store/store.ts'
+import { RequestFault } from '../../store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { randomName } from '../../system/random-name.ts'
 
@@ -152,7 +153,7 @@ export class Prefix {
       return object === null || object === 'unchanged' ? null : object.bytes
     } catch (error) {
       // Too large for a manifest: it is replaced.
-      if (error instanceof StoreError && error.status === null && !error.passing) return null
+      if (error instanceof RequestFault && error.status === null && !error.passing) return null
       throw error
     }
   }
@@ -202,7 +203,7 @@ export class Prefix {
       return (await this.store.put(name, Buffer.from('second'), { ifNoneMatch: '*' })) === 'present'
     } catch (error) {
       // Some stores refuse the header as such.
-      if (error instanceof StoreError && [400, 405, 501].includes(error.status ?? 0)) return false
+      if (error instanceof RequestFault && [400, 405, 501].includes(error.status ?? 0)) return false
       throw error
     }
   }

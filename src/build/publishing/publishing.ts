@@ -15,6 +15,7 @@ import { sha256 } from '../../snapshot/format.ts'
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES } from '../../snapshot/manifest.ts'
 import { lostLock, publishManifest } from '../../snapshot/write.ts'
 import { StoreError } from '../../store/store.ts'
+import { RequestFault } from '../../store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { errorCode } from '../../system/file-faults.ts'
 import type { Lock } from '../../system/lock.ts'
@@ -115,7 +116,7 @@ export class Publishing {
     try {
       return await Publishing.begin(options, lock)
     } catch (error) {
-      if (!(error instanceof StoreError) || !error.passing) throw error
+      if (!(error instanceof RequestFault) || !error.passing) throw error
       const { dir, prefix, log } = options
       log(`warning: ${error.message}; the build goes on upon what ${dir} has`)
       const first = { to: prefix.address, number: 0, commit: '', after: 0, held: false }
