@@ -248,7 +248,7 @@ export class S3Store implements Store {
     return withAttempts({ ...bounds, random: this.#context.random, signal }, async () => {
       const attempt: Attempt = { what, signal, answer: null }
       const opened = await (this.#opened ??= this.#open())
-      opened.client.config.systemClockOffset = (this.#context.clock() + this.#clockOffset) * 1000 - Date.now()
+      opened.client.config.systemClockOffset = this.#clockOffset * 1000
       try {
         return await call(opened, attempt)
       } catch (error) {

@@ -353,10 +353,8 @@ test('A clock that is an hour off is reported once, and requests are signed by t
     [3600, '60 minutes ahead of'],
   ] as const) {
     const warnings: string[] = []
-    const store = openStub(stub, {
-      clock: () => Date.now() / 1000 + seconds,
-      warn: (message) => warnings.push(message),
-    })
+    const skewed = await stubWith(t, { clock: () => Date.now() - seconds * 1000 })
+    const store = openStub(skewed, { warn: (message) => warnings.push(message) })
     t.after(() => store.close())
     assert.equal(await store.put('one', Buffer.from('x')), 'stored')
     assert.equal(await store.put('two', Buffer.from('x')), 'stored')
