@@ -264,7 +264,7 @@ export class S3Store implements Store {
       ...this.#config,
       requestHandler: {
         handle: (request: Request, { attempt }: { attempt: Attempt }) => this.#handle(request, attempt),
-      } as unknown as NonNullable<S3ClientConfig['requestHandler']>,
+      },
       // Attempts, their pauses and their bounds are ours.
       maxAttempts: 1,
       expectContinueHeader: false,

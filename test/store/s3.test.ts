@@ -152,10 +152,11 @@ test('A read gives ranges, and nothing for an ETag that still holds.', async (t)
 })
 
 test('A listing of many pages has every object once, in the order of names, with the time of the store.', async (t) => {
-  const paged = await stubWith(t, { pageSize: 7, clock: () => Date.UTC(2026, 2, 27) })
+  const at = Math.floor(Date.now() / 1000)
+  const paged = await stubWith(t, { pageSize: 7, clock: () => at * 1000 })
   for (let i = 0; i < 50; i++) paged.set(`sea/a&b <${String(i).padStart(2, '0')}>`, 'x'.repeat(i))
   paged.set('seaside', 'not ours')
-  const store = openStub(paged, { clock: () => Date.UTC(2026, 2, 27) / 1000 })
+  const store = openStub(paged)
   t.after(() => store.close())
   const { objects, now } = await store.list('')
   assert.deepEqual(
@@ -163,10 +164,10 @@ test('A listing of many pages has every object once, in the order of names, with
     Array.from({ length: 50 }, (_, i) => ({
       name: `a&b <${String(i).padStart(2, '0')}>`,
       bytes: i,
-      modified: Date.UTC(2026, 2, 27) / 1000,
+      modified: at,
     })),
   )
-  assert.equal(now, Date.UTC(2026, 2, 27) / 1000)
+  assert.equal(now, at)
   assert.equal((await store.list('a&b <1')).objects.length, 10)
   await fails(
     store.list('', { most: 20 }),
