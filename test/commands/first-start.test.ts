@@ -67,6 +67,8 @@ function smallTree(t: TestContext): string {
   const root = temporaryFolder(t)
   for (const room of ['docs', 'openapi']) mkdirSync(join(root, 'src', room), { recursive: true })
   copyFileSync(join(ROOT, 'src', 'openapi', 'guides.md'), join(root, 'src', 'openapi', 'guides.md'))
+  // Without a source of the room its folder is not made.
+  writeFileSync(join(root, 'src', 'openapi', 'guides.ts'), 'export {}\n')
   const scripts = ['launch', 'begin', 'builds', 'compile', 'site.build'].map((name) => `src/${name}.mjs`)
   for (const file of ['package.json', 'tsconfig.json', 'tsconfig.build.json', ...scripts])
     copyFileSync(join(ROOT, file), join(root, file))
