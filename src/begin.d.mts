@@ -15,10 +15,10 @@ export interface Signals {
 /** What to tell who runs this with a Node that is too old; null with any other. */
 export function oldNodeFault(): string | null
 
-/** Catches the signals that ask for an end or a reload. Those that come before somebody listens wait for him. */
+/** Catches the signals that ask for an end or a reload. Signals that come before a listener wait for it. */
 export function catchSignals(): Signals
 
-/** Whether the log is to be JSON, as far as arguments and environment say so before they are read. */
+/** Whether the log is to be JSON, as far as arguments and environment show before they are read. */
 export function wantsJson(argv: readonly string[]): boolean
 
 /** Whether the log is to have more than warnings and errors, as far as that is known before arguments are read. */

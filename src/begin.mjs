@@ -15,8 +15,8 @@ export function oldNodeFault() {
 }
 
 /**
- * What arguments and environment say before they are read. As in `commands/command.ts` an option counts
- * before the variable.
+ * What arguments and environment show before they are read. An option counts before the variable, as in
+ * `commands/command.ts`.
  */
 function earlyValue(argv, option, variable) {
   let value = process.env[variable]
@@ -48,8 +48,7 @@ export function writeEarly(text, isJson, level = 'error') {
 }
 
 /**
- * Catches the signals that ask for an end or a reload. Those that come before there is a listener wait for
- * it.
+ * Catches the signals that ask for an end or a reload. Signals that come before a listener wait for it.
  * @returns {import('./begin.mjs').Signals}
  */
 export function catchSignals() {

@@ -48,7 +48,7 @@ const PHASES = {
   docs: 'building the documentation page, whose script npm fetches once',
 }
 
-/** Of the compiler's output, where its lines become objects. */
+/** Characters of a child's output that are kept, from its end. */
 const OUTPUT_CHARACTERS = 100_000
 
 /** Exit codes of a shell for a process that such a signal has ended. */
@@ -192,7 +192,7 @@ function run(script, args, temporary, signal) {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     } catch {
-      // It has ended by itself.
+      // The process has ended by itself.
     }
   }
   if (signal.aborted) end()
@@ -215,7 +215,7 @@ function run(script, args, temporary, signal) {
 function pointTo(build) {
   const target = join('dist.d', build.slice(builds.length + 1))
   if (linkOf(dist) === target) return
-  // It is a folder of an earlier version, or one that a package was made of: a process may run from it.
+  // `dist` is a folder of an earlier version, or a package was made of it: a process may run from it.
   if (linkOf(dist) === null && existsSync(dist)) renameSync(dist, join(builds, `former-${randomUUID()}`))
   const link = join(builds, `.link-${randomUUID()}`)
   symlinkSync(target, link)

@@ -19,9 +19,9 @@ const PARTS = ['explorer', 'docs']
  */
 
 /**
- * Builds all parts below `target`. A part whose sources have not changed is copied from `previous`, since
- * compressing takes seconds. A part that is not whole (something could not be fetched) is built anew the next
- * time. Resolves to whether all parts are whole.
+ * Builds all parts below `target`. A part with unchanged sources is copied from `previous`, since compressing
+ * takes seconds. A part is not whole if something could not be fetched; it is built anew the next time.
+ * Resolves to whether all parts are whole.
  * @param {string} target
  * @param {string} previous
  * @param {(part: string) => void} onBuild is given each part that is built and not copied, before it is

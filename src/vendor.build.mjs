@@ -95,7 +95,7 @@ async function stationsOf() {
   return bytes
 }
 
-/** Of stations that are not taken only the reason is passed on: their licences may not allow more. */
+/** A station that is not taken passes on only the reason: its licence may not allow more. */
 function slim(station) {
   const { kind, id, type, license } = station
   if (type !== 'reference' || license?.commercial_use !== true) {

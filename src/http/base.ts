@@ -33,9 +33,9 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   state: 'open' | 'begun' | 'answered' = 'answered'
   #request: Request | null = null
   #response: Response | null = null
-  /** Of this request, where its reply was put off. */
+  /** The reply of this request, if it was put off. */
   #later: LaterReply | null = null
-  /** Of this answer, where its client has not taken all of it at once. */
+  /** The body of this answer, if its client has not taken all of it at once. */
   protected rest: UnsentBody | null = null
   #begun = 0
   readonly #recorder: Recorder
@@ -143,7 +143,7 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   /** Called once, when the reply is over, with the status and the bytes of the body that were sent, or `GONE`. */
   onAnswer: OnAnswer = () => {}
   #isRecorded = false
-  /** Of an answer in pieces: its status and head, when it began, and the bytes of its body so far. */
+  /** The answer in pieces under way: its status and head, when it began, and the bytes of its body so far. */
   #begun: { status: number; head: string; at: number; bytes: number } | null = null
   protected readonly response: Response
   /** Whether an answer that begins now is the last of its connection. */
@@ -240,7 +240,7 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
       if (sent === length) this.end()
       else if (!this.isOver) goOn(kept ?? remade(lasting as Again))
     }
-    // Not from within the call that says so.
+    // The call that reports room must return before the next piece is sent.
     this.#onRoom = () => void setImmediate(onRoom)
     goOn(body)
   }

@@ -18,7 +18,7 @@ export interface UwsResponse {
   /** Status line; everything in it goes out as it is, so headers may be joined to it by CRLF. */
   writeStatus(statusLine: string | Uint8Array): unknown
   /**
-   * Sends what the kernel takes. `done` says whether that was all; the rest must be offered again from
+   * Sends what the kernel takes. `done` tells whether that was all; the rest must be offered again from
    * onWritable.
    */
   tryEnd(rest: Uint8Array, totalBytes: number): [ok: boolean, done: boolean]
@@ -100,7 +100,7 @@ export type LoadedBinding =
 
 /**
  * Loads the official `uWebSockets.js` where it is installed, else the repackaged binary for this platform and
- * Node release if it is, byte for byte, the one that was tested. Never throws: `reason` says why nothing
+ * Node release if it is, byte for byte, the one that was tested. Never throws: `reason` tells why nothing
  * could be loaded.
  *
  * Must run in the main thread before any worker starts: the binary reads its header limit from the process
@@ -122,7 +122,7 @@ export function loadBinding(): LoadedBinding {
       if (isBinding(loaded)) return { binding: loaded, reason: null }
       reasons.push(`${name} lacks functions that this server calls`)
     } catch (error) {
-      // The first line says it; the rest is a stack of requiring files.
+      // The first line names the cause; the rest is a stack of requiring files.
       reasons.push((error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '')
     }
   }

@@ -9,13 +9,13 @@ import { readFileSync } from 'node:fs'
 import { unmapped } from './exchange.ts'
 
 /**
- * Addresses are counted by a hash of so many values. Where two fall together they share a limit: with 1,000
- * addresses one in 16 does.
+ * Addresses are counted by a hash with this many values. Two addresses with one hash share a limit: with
+ * 1,000 addresses this happens to one in 16.
  */
 const ADDRESS_SLOTS = 16_384
 /**
- * Of each thread's row: its connections, those of each slot, how many it has refused for either limit, and
- * how many it has reset.
+ * Each thread's row holds its connections, the connections of each slot, how many it has refused for either
+ * limit, and how many it has reset.
  */
 const COUNT_WORDS = 1 + ADDRESS_SLOTS
 const REFUSED_IN_ALL = COUNT_WORDS
@@ -28,7 +28,7 @@ const SEED_WORDS = 1
 export interface ConnectionLimits {
   /** In all threads. */
   readonly total: number
-  /** Of one IPv4 address or one /64 of IPv6; 0 means unlimited. */
+  /** Connections of one IPv4 address or one /64 of IPv6; 0 means unlimited. */
   readonly perAddress: number
   /** Addresses without a limit of their own. */
   readonly isExempt: (address: string) => boolean
@@ -36,7 +36,7 @@ export interface ConnectionLimits {
 
 export const UNLIMITED: ConnectionLimits = { total: Infinity, perAddress: 0, isExempt: () => true }
 
-/** What `open` says of a connection that is not to be. */
+/** `open` returns this for a connection that it refuses. */
 export const REFUSED = -1
 
 /**
@@ -194,8 +194,8 @@ export interface WantedConnections {
 }
 
 /**
- * As many as are wanted, or as there can be before accepting one fails: a loop whose next connection cannot
- * be accepted spins, since the connection goes on waiting.
+ * The connections that are wanted, or fewer if accepting would fail before: a loop that cannot accept its
+ * next connection spins, since the connection goes on waiting.
  * @param openFiles what this process may have open, null where that is unknown
  */
 export function connectionsWithin(

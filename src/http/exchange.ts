@@ -21,8 +21,8 @@ export const LEAST_IDLE_S = 8
 
 /**
  * Headers for the heads of answers whose connection may be kept: they announce the time after which a client
- * should open another one. A second earlier than the end, so that no request crosses it on its way. Engines
- * take them out of the last answer of a connection.
+ * should open another one. The announced time is a second shorter than the real one, so that no request
+ * crosses the end on its way. Engines take them out of the last answer of a connection.
  */
 export const KEPT = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${LEAST_IDLE_S - 1}`
 
@@ -81,8 +81,8 @@ export interface Exchange {
   /** As sent, so GET, HEAD, …: methods are case-sensitive (RFC 9110, section 9.1). */
   readonly method: string
   /**
-   * Raw: not percent-decoded, without the query. Of bytes beyond ASCII uws makes UTF-8 (or U+FFFD); node
-   * answers 400.
+   * The raw path: not percent-decoded, without the query. Bytes beyond ASCII become UTF-8 (or U+FFFD) in uws;
+   * node answers 400.
    */
   readonly path: string
   /** Raw, without the `?`; empty when there is none. */
@@ -112,23 +112,23 @@ export interface Exchange {
    * The one reply; throws on a second call.
    *
    * `head` is the status line and headers, `200 OK\r\nContent-Type: application/json\r\nX-A: b`, ASCII,
-   * without a last CRLF and without Content-Length and Date, which the engine writes. Of Connection it may
-   * have `KEPT`, which the engine replaces by `Connection: close` where the connection ends. It goes out
-   * unchecked, so nothing of a request may be in it unless it was validated. As bytes it goes out a little
-   * faster, and like the body it may be in a buffer that is used again at once.
+   * without a last CRLF and without Content-Length and Date, which the engine writes. Its only Connection
+   * header may be `KEPT`, which the engine replaces by `Connection: close` where the connection ends. It goes
+   * out unchecked, so nothing of a request may be in it unless it was validated. As bytes it goes out a
+   * little faster, and like the body it may be in a buffer that is used again at once.
    *
    * `body` may be a view on a buffer that is reused as soon as this returns: what the kernel does not take at
-   * once is copied. `lasting`: `true` says that its bytes never change; then they are sent from where they
+   * once is copied. `lasting`: `true` means that the bytes never change; then they are sent from where they
    * are. A function makes them again for a client that is slow to read: then no more than 256 KB are held for
    * it. `null` is for 204 and 304: neither body nor Content-Length. On HEAD only the body's length is sent.
    */
   send(head: string | Uint8Array, body: Uint8Array | null, lasting?: boolean | Again): void
   /**
-   * Puts the reply off, in place of `send`. What is needed of the request has to be taken from it now. A
-   * request pipelined behind one whose reply was put off waits on node and ends the connection on uws, which
-   * has no place for it. Null, and nothing is put off, where the connection has to end with the answer,
-   * because the request announces a body for instance: uws can only do that at once. With a `copy` of the
-   * request, the records say what that says of route and key when it is answered.
+   * Puts the reply off, in place of `send`. The caller takes what it needs from the request now. A request
+   * pipelined behind one whose reply was put off waits on node and ends the connection on uws, which has no
+   * place for it. Null, and nothing is put off, where the connection has to end with the answer, because the
+   * request announces a body for instance: uws can only do that at once. With a `copy` of the request, the
+   * records take route and key from the copy when the request is answered.
    */
   later(events: LaterEvents, copy?: Exchange): LaterReply | null
 }
@@ -140,7 +140,7 @@ export const NO_KEY = -1
 /** An answer as it is recorded. Its request can still be read, unless its reply was deferred. */
 export interface Answered extends Exchange {
   readonly status: number
-  /** Of the body that is to be sent, so 0 on HEAD. */
+  /** Bytes of the body that is to be sent, so 0 on HEAD. */
   readonly bytes: number
   /** As it was sent; as bytes it may be in a buffer that is used again at once. */
   readonly head: string | Uint8Array
@@ -205,7 +205,7 @@ export interface LaterReply {
   readonly isOver: boolean
   /** Whether it is a reply to HEAD: then `begin` is all of it, and it is over. */
   readonly isHead: boolean
-  /** As `Exchange.send`, but unless `lasting` says otherwise, the bytes of `body` must never change. */
+  /** Works as `Exchange.send`, but the bytes of `body` must never change, unless `lasting` allows it. */
   send(head: string | Uint8Array, body: Uint8Array | null, lasting?: boolean | Again): void
   /** Status and headers, and how many bytes of a body are to follow. */
   begin(head: string | Uint8Array, length: number): void
@@ -251,7 +251,9 @@ export type OnRequest = (exchange: Exchange) => void
 export interface Surroundings {
   readonly connections: Connections
   readonly recorder: Recorder
-  /** Called at every sign of life beside requests: connections that come and go, bytes that go out later. */
+  /**
+   * Called at every sign of life other than requests: connections that come and go, bytes that go out later.
+   */
   readonly onProgress: () => void
   /** Wall clock in milliseconds since the epoch, for Date headers. */
   readonly now: () => number
@@ -261,11 +263,11 @@ export interface Surroundings {
 
 /** What slow readers cost an engine. */
 export interface Pressure {
-  /** Answers whose body waits for its client. */
+  /** Answers with a body that waits for its client. */
   readonly waiting: number
   /** Bytes that are held for them. */
   readonly heldBytes: number
-  /** Answers so far that could not be held, and whose connections were cut or bodies made again. */
+  /** Answers so far that could not be held: their connections were cut or their bodies made again. */
   readonly notHeld: number
 }
 
@@ -330,7 +332,7 @@ export const TOO_MANY_CONNECTIONS = refusal(
 )
 
 /**
- * What a request's headers say of its body. We read no bodies: after a request that announces one its
+ * What a request's headers announce about its body. We read no bodies: after a request that announces one its
  * connection ends, and nothing behind it is answered, because where a proxy in front disagrees about a body's
  * length, its bytes would be taken for the next request (request smuggling). `unclear` is answered 400:
  * lengths or codings several times, empty, or unknown.

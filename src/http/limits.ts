@@ -1,7 +1,7 @@
 /** What one client may cost an engine. Turns are those of a thread's event loop. */
 /** Requests of one connection in one turn; one that has sent more is cut. */
 export const REQUESTS_PER_TURN = 256
-/** Work in one turn is counted in answers, a long one as one for each so many bytes of it. */
+/** Work in one turn is counted in answers; a long answer counts as one for each this many bytes. */
 export const BYTES_PER_UNIT = 4096
 /**
  * So much work in one turn takes 3 to 10 ms (node:http counts requests alone, and takes some 15 µs to read
@@ -17,14 +17,13 @@ export const UNITS_PER_BUSY_TURN = 32
  */
 export const GATHERED_BYTES = 16 * 1024
 /**
- * A body that is longer goes out in pieces of so many bytes, since the kernel alone takes megabytes for a
- * client that does not read.
+ * A longer body goes out in pieces of this many bytes, since the kernel alone takes megabytes for a client
+ * that does not read.
  */
 export const PIECE_BYTES = 256 * 1024
 /**
- * A body up to this goes to the kernel of `uws` in one call, however much it takes: a list of all buoys, the
- * map, a seasonal series. In pieces, half a megabyte costs 1.9 times as much, mostly for the copy of what
- * waits. The call takes some 0.1 ms.
+ * A body up to this goes to the kernel of `uws` in one call of some 0.1 ms, however much the kernel takes: a
+ * list of all buoys, the map, a seasonal series. Pieces would cost a copy of what waits.
  */
 export const AT_ONCE_BYTES = 640 * 1024
 /** The first piece of a longer body, which goes out before others have had their turn. */
@@ -32,9 +31,9 @@ export const FIRST_PIECE_BYTES = 16 * 1024
 /** Bytes of such pieces that go out in one turn, or one piece: some 1 ms. */
 export const PIECES_PER_TURN_BYTES = 2 * 1024 * 1024
 /**
- * Bytes of answers without a body (HEAD, 204, 304) that may wait to be read: `uws` buffers them without a
- * word, so the connection ends in good order when it has been sent so many, read or not. From here to a third
- * more, lest one can tell.
+ * Bytes of answers without a body (HEAD, 204, 304) that may wait to be read. `uws` buffers them silently, so
+ * the connection ends in good order when it has been sent this many, read or not. The real limit is up to a
+ * third higher, so that nobody can tell it.
  */
 export const BODYLESS_LIMIT_BYTES = 192 * 1024
 /**
@@ -81,7 +80,7 @@ export class HeldBytes {
     return true
   }
 
-  /** The same for bytes that need not be held: others come first for half of the limit. */
+  /** As `take`, for bytes that need not be held: they get half of the limit at most, so others come first. */
   takeSpare(bytes: number): boolean {
     if (this.#held + bytes <= this.#limit / 2) return this.take(bytes)
     this.refused++

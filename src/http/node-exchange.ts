@@ -20,7 +20,7 @@ import { HeldBytes, PIECE_BYTES } from './limits.ts'
 import { firstPiece, SendQueue, UnsentBody } from './unsent-bodies.ts'
 
 /**
- * What stands in a request's head beside method, target, and names and values of headers: ` `, ` HTTP/1.1`
+ * Characters of a request's head other than method, target, and names and values of headers: ` `, ` HTTP/1.1`
  * and the empty line.
  */
 const HEAD_BYTES = 1 + 9 + 4
@@ -165,7 +165,7 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
     }
     let isTaken = false
     const goOn = (): number => {
-      // Its client may have gone between two pieces.
+      // The client may have gone between two pieces.
       if (response.destroyed) return 0
       const next = rest.piece(end)
       if (next === null) {
@@ -239,7 +239,7 @@ class NodeLaterReply extends BaseLaterReply<ServerResponse> {
 
   constructor(response: ServerResponse, isHead: boolean, isLast: () => boolean, events: LaterEvents) {
     super(response, isHead, isLast, events)
-    // The silence of a client that waits for its answer is no fault of it.
+    // A client that is silent while it waits for its answer is not at fault.
     this.#silenceMs = response.socket?.timeout ?? 0
     response.socket?.setTimeout(0)
     response.once('close', () => this.gone())

@@ -97,7 +97,7 @@ export class NodeEngine implements Engine {
   readonly #waiting = new WeakMap<Socket, number>()
   #hasStopped = false
   #accepted = 0
-  /** Requests that have arrived, and those whose answer has gone or never will. */
+  /** Requests that have arrived, and requests with an answer that has gone or never will. */
   #arrived = 0
   #done = 0
   /** Connections that have had their last answer. */

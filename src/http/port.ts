@@ -16,7 +16,7 @@ const TURN_NAME_BYTES = 108
  * Opens a port with `open`, which is given its number (for `port` 0 one that the system picks), and resolves
  * to that.
  *
- * Of several servers that do so at once on one port, the first opens it and the others find it taken: between
+ * If several servers do so at once on one port, the first opens it and the others find it taken: between
  * finding it free and listening nobody else has a turn. The turn is an abstract socket, which ends with its
  * process and is seen where the port is seen (the network namespace). Only Linux has them; elsewhere two
  * servers may share a port if they start within the same milliseconds.
@@ -29,7 +29,7 @@ export async function openPort(
   open: (port: number) => Promise<void>,
   options: AddressOptions | null = null,
 ): Promise<number> {
-  // As long as such a name may be, because some releases of Node fill up shorter ones and others do not.
+  // The name has the greatest length, because some releases of Node fill up shorter ones and others do not.
   const endTurn = await takeTurn(`\0groundswell-listens-${port}`.padEnd(TURN_NAME_BYTES, '.'))
   try {
     const free = await findFreePort(host, port, options)
@@ -104,7 +104,7 @@ async function bind(host: string, port: number): Promise<void> {
     const probe = connect({ host: address, port: 0, localAddress: address, localPort: port })
     let isBound = false
     let failure: Error | null = null
-    // It comes when the socket is bound, before it connects.
+    // The event comes when the socket is bound, before it connects.
     probe.once('connectionAttempt', () => {
       isBound = true
       setImmediate(() => probe.destroy())
@@ -132,7 +132,7 @@ function adviceOn(reason: string, { host, port }: AddressOptions): string {
   if (reason === 'EADDRINUSE')
     return `choose another with ${port} (0 takes any free one), or end what has it (ss -ltnp shows it)`
   if (reason === 'EACCES') return `choose another with ${port}`
-  // Another port is no help where the address is not this machine's.
+  // Another port does not help if the address is not this machine's.
   return `name an address of this machine with ${host}: 127.0.0.1 is for this machine alone, 0.0.0.0 is all of IPv4, :: is all`
 }
 
@@ -142,7 +142,7 @@ export class ListenError extends Error {
   /** A system's error code, or words. */
   readonly reason: string
 
-  /** Of what the system says. With `options` it has advice which of them to change. */
+  /** Makes the error from the system's fault. With `options` it advises which of them to change. */
   static of(
     error: NodeJS.ErrnoException,
     host: string,

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 const LOOK_INTERVAL_MS = 250
 /** Looks in a row at which a connection has taken nothing: a second. */
 const STALLED_LOOKS = 4
-/** Of the stalled connections, one in so many is reset at a look: the memory of the others may suffice. */
+/** One in this many stalled connections is reset at a look: the memory of the others may suffice. */
 const RESET_SHARE = 4
 
 /**

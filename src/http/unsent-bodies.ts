@@ -1,4 +1,4 @@
-/** Bodies whose clients have not taken all of them at once, and in what order their pieces go out. */
+/** Bodies that clients have not taken at once, and the order in which their pieces go out. */
 import type { Again, OnSent } from './exchange.ts'
 import { FIRST_PIECE_BYTES, PIECE_BYTES, PIECES_PER_TURN_BYTES, type HeldBytes } from './limits.ts'
 
@@ -32,7 +32,7 @@ export class UnsentBody {
   /** Bytes of the body from `#from` on; null where they have to be made again. */
   #bytes: Uint8Array | null
   #from: number
-  /** Of them, those that count as held. */
+  /** Bytes of `#bytes` that count as held. */
   #counted = 0
   #made = 0
 
@@ -67,7 +67,7 @@ export class UnsentBody {
     return this.#bytes!.subarray(at, Math.min(at + PIECE_BYTES, end - this.#from))
   }
 
-  /** Its client takes no more than up to `offset` for now: lets go of what is behind the next piece. */
+  /** The client takes no more than up to `offset` for now: lets go of what is behind the next piece. */
   wait(offset: number): void {
     const bytes = this.#bytes
     if (this.#again === null || bytes === null) return
@@ -171,7 +171,7 @@ export class SendQueue {
     const limit = this.#givesWay ? 1 : PIECES_PER_TURN_BYTES
     this.#givesWay = false
     let bytes = 0
-    // Those who are added meanwhile come in the next turn.
+    // Senders that are added meanwhile come in the next turn.
     let left = this.#waiting.size
     for (const send of this.#waiting) {
       if (left-- === 0 || bytes >= limit) break

@@ -1,5 +1,5 @@
 /**
- * The connections of the engine on uWebSockets.js, which does not say on which one a request came. So each
+ * The connections of the engine on uWebSockets.js, which does not tell on which one a request came. So each
  * engine has several apps, all listening on its port, among which the kernel spreads connections at random:
  * what comes one upon the other by one app is most likely from one connection.
  */
@@ -54,7 +54,7 @@ export class Acceptor {
   closed(closed: UwsResponse): number {
     if (this.#leaving !== null) return this.#leaving
     if (this.#connections.length === 1) return this.#forget(0)
-    // A stream would be ended by the mark, and then not say that its client has gone.
+    // The mark would end a stream, and the engine would then not report that its client has gone.
     if (this.#streams > 0) return this.#forget(this.#withoutAddress())
     // Written to a connection that is closed, bytes only move its write offset, which both objects show.
     closed.cork(() => closed.tryEnd(new Uint8Array(MARK), Number.MAX_SAFE_INTEGER))

@@ -51,7 +51,7 @@ export class RequestHeaders {
 
   get asksToClose(): boolean {
     const connection = this.all(CONNECTION)
-    // What most clients say who say anything.
+    // Most clients that send this header send `keep-alive`.
     return connection !== '' && connection !== 'keep-alive' && ASKS_TO_CLOSE.test(connection)
   }
 
@@ -88,7 +88,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     this.#long = new LongBodies(surroundings)
   }
 
-  /** Requests whose answer waits for its client or was put off. */
+  /** Requests with an answer that waits for its client or was put off. */
   get unfinished(): number {
     return this.#long.unfinished + this.#deferred
   }
@@ -177,7 +177,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     if (this.framing !== 'no body') return null
     const isHead = this.method === 'HEAD'
     const isFull = isHead && this.#acceptor!.isFull(LATER_HEAD_BYTES)
-    // The engine would close the connection too, but not know all ways to ask for it, nor say so.
+    // The engine would close the connection too, but it neither knows all ways to ask for it nor reports it.
     const isLast = isFull || this.#headers.asksToClose
     this.#deferred++
     return new UwsLaterReply(response, isHead, () => isLast || this.draining, events, {
@@ -271,7 +271,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
 
 /** Long bodies, sent piece by piece as the kernel becomes ready for more. */
 class LongBodies {
-  /** Responses whose body is not out yet. */
+  /** Responses with a body that is not out yet. */
   unfinished = 0
   readonly #held = new HeldBytes()
   readonly #sending = new SendQueue()
@@ -286,9 +286,9 @@ class LongBodies {
   }
 
   /**
-   * Goes on with `body`, whose first bytes are out. With a `acceptor` its connection is closed behind the answer,
-   * and the last byte must not be out yet: with that the response object dies, and only another one can close
-   * the connection.
+   * Goes on with `body` after its first bytes are out. With a `acceptor` its connection is closed behind the
+   * answer, and the last byte must not be out yet: with that the response object dies, and only another one
+   * can close the connection.
    * @returns what is left of it; null where too much is held already, and the connection was cut
    */
   goOn(
@@ -329,8 +329,8 @@ class LongBodies {
       this.#sending.add(send)
       return true
     })
-    // Where the kernel took the first piece whole, it does not say that it takes more; and all that came with
-    // the request is read first.
+    // If the kernel took the first piece whole, the engine does not report that it takes more. All that came
+    // with the request is read first.
     this.#sending.add(send)
     return rest
   }

@@ -14,8 +14,8 @@ export function withClosing(head: string | Uint8Array): string {
 }
 
 /**
- * Sends a head without a body and closes the connection, unless `isGone` says that it has ended before. `now`:
- * epoch milliseconds.
+ * Sends a head without a body and closes the connection, unless `isGone` tells that it has ended before.
+ * `now`: epoch milliseconds.
  *
  * The engine closes by itself only in `end`, which adds `Content-Length: 0`: forbidden on 204, wrong on 304
  * and HEAD. So this writes the whole head including the empty line that ends it, never ends the response, and
@@ -38,7 +38,7 @@ export function closeAfterHead(
 
 /** What comes later is corked by hand: within a handler the engine does it. */
 export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
-  /** Of the body; null for a stream. */
+  /** Bytes of the body; null for a stream. */
   #length: number | null = 0
   /** What was written and not taken. */
   #rest: Uint8Array | null = null
@@ -139,9 +139,9 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     // A body of known length has ended with its last byte, unless it has none.
     if (this.#length === 0) this.offer(NOTHING)
     if (this.#length !== null) return
-    // Its client closes the connection, as the head says, or the engine does after its silence. Nothing here
+    // The client closes the connection, as the head asks, or the engine does after a silence. Nothing here
     // can: `end` with `close` writes a header into the body, chunks move no write offset that a connection is
-    // known by, and nobody says when the last chunk has left.
+    // known by, and nothing reports when the last chunk has left.
     this.response.cork(() => this.response.end())
     this.#done()
   }

@@ -173,7 +173,7 @@ class WaitingExchange implements Exchange, LaterEvents {
   readonly path: string
   readonly query: string
   readonly characters: number
-  /** Of `performance.now`. */
+  /** The time of `performance.now` at which the wait began. */
   readonly since = performance.now()
   route: number
   keyRow: number
