@@ -36,15 +36,15 @@ export interface AggregateYear {
 /** In the column of zones: a buoy that is not in the catalogue. */
 export const NO_ZONE = 0xffff
 
-/** Of a stream: base, step, bytes a day (0, 1, 2 or 4), and where its first day stands. */
+/** The words of a stream are its base, step, bytes a day (0, 1, 2 or 4), and where its first day stands. */
 export const STREAM_WORDS = 4
 
 /** Stands in a stream for directions that cancel out: behind every whole degree. */
 export const CANCELLED = 360
 
 /**
- * Streams of a measure: the median; the mean less the median; the median less the least; the greatest less
- * the median; samples. Of a direction: the circular mean; samples.
+ * The streams of a measure are the median; the mean less the median; the median less the least; the greatest
+ * less the median; and the samples. A direction has two: the circular mean and the samples.
  */
 export function streamsOf(measure: Measure): number {
   return isDirection(measure) ? 2 : 5
@@ -126,12 +126,15 @@ export function addStream(
 
 /** A statistic of the days of a season, by day from its first. */
 export interface DayValues {
-  /** As `Series.value` and `Series.count`; a day without a sample counts none, and its value says nothing. */
+  /**
+   * Works as `Series.value` and `Series.count`; a day without a sample counts none, and its value is
+   * undefined.
+   */
   readonly value: Int32Array
   readonly count: Int32Array
 }
 
-/** Which statistic of which buoy in which zone. */
+/** The statistic, the buoy and the zone that are asked for. */
 export interface AskedDays {
   readonly ordinal: number
   readonly measure: Measure

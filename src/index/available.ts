@@ -8,9 +8,9 @@ export interface Span {
 }
 
 /**
- * Of each measure that the buoy has had, in the order of `MEASURE_NAMES`. Found at once where there are
- * values; a measure that only other buoys have is looked for in all rows: 1 ms for ten years of a buoy that
- * lacks four.
+ * The map has each measure that the buoy has had, in the order of `MEASURE_NAMES`. A measure with values is
+ * found at once. A measure that only other buoys have is looked for in all rows: 1 ms for ten years of a buoy
+ * that lacks four.
  */
 export function availableOf(all: readonly Segments[], ordinal: number): Map<MeasureName, Span> {
   const spans = new Map<MeasureName, Span>()

@@ -1,6 +1,6 @@
 /** Where a value stands in an ascending column: by halving, or by guessing where times come at even steps. */
 
-/** First index in [from, to) whose value is not below `value`, or `to`. */
+/** First index in [from, to) with a value not below `value`, or `to`. */
 export function lowerBound(values: Uint32Array, value: number, from = 0, to = values.length): number {
   while (from < to) {
     const middle = (from + to) >>> 1
@@ -30,10 +30,10 @@ export function timeBound(times: Uint32Array, time: number, from: number, to: nu
 }
 
 /**
- * First row whose time is not below `time`, between a row `low` of an earlier time, `oldest`, and a row
- * `high` of a later or equal one, `newest`. A guess by proportion lands near it, a second one from there
- * mostly at it, and galloping from that touches fewer cache lines than halving the whole range. The two ends
- * are not read, since each would be a cache line of its own.
+ * First row with a time not below `time`, between a row `low` of an earlier time, `oldest`, and a row `high`
+ * of a later or equal one, `newest`. A guess by proportion lands near it, a second one mostly at it, and
+ * galloping from there touches fewer cache lines than halving the whole range. The two ends are not read,
+ * since each would be a cache line of its own.
  */
 export function timeBoundBetween(
   times: Uint32Array,

@@ -12,7 +12,7 @@ import { HOUR } from '../sea/time.ts'
 import { NearPoints } from './near.ts'
 import { timeBound } from './bisect.ts'
 
-/** A point farther away says nothing about a position. */
+/** A point farther away tells nothing about a position. */
 const REACH_KM = 50
 /** Wider gaps are not bridged: global models step by at most six hours. */
 export const LONGEST_STEP = 6 * HOUR
@@ -76,7 +76,7 @@ export class Forecast {
     return this.#columns.codes
   }
 
-  /** The row whose time is `time`, or else the one before it; −1 where the point's times do not reach. */
+  /** The row with the time `time`, or else the one before it; −1 where the point's times do not reach. */
   rowAt(point: number, time: number): number {
     const { start, time: times } = this.#columns
     const from = start[point]

@@ -6,9 +6,7 @@ import { lowerBound } from './bisect.ts'
 import { NO_COUNTRY } from '../sea/columns.ts'
 import { fold } from './words.ts'
 
-/**
- * What a catalogue says of its buoys that lists filter on; `source` and `country` are indexes into the lists.
- */
+/** What lists filter buoys on, from the catalogue; `source` and `country` are indexes into the lists. */
 interface GroupColumns {
   readonly id: Uint32Array
   readonly source: Uint16Array

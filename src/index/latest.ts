@@ -4,7 +4,7 @@ import type { Segments } from './segments.ts'
 import type { Steps } from '../system/steps.ts'
 
 export interface Latest {
-  /** Of each buoy, a bit for each measure that its newest reading has, in the order of `MEASURE_NAMES`. */
+  /** Each buoy has a bit for each measure in its newest reading, in the order of `MEASURE_NAMES`. */
   readonly has: Uint16Array
   /** Time of its newest reading, epoch seconds; −1 where it has none. */
   readonly time: Float64Array

@@ -21,7 +21,7 @@ const MARGIN = 1e-9
 const SAME_CHORD = 1e-13
 /** The tree takes 8 to 16 µs whatever the number of points. */
 const SCANNED_POINTS = 4000
-/** Of 1,200 points all over the globe two or three lie in a step. */
+/** A step holds two or three of 1,200 points all over the globe. */
 const STEPS = 512
 /** Shorter runs are sorted by insertion. */
 const SHORT_RUN = 12

@@ -31,7 +31,7 @@ export interface PassColumns {
 
 interface PassGroup {
   readonly all: Uint32Array
-  /** Those with an observation inside the active window. */
+  /** Passes with an observation inside the active window. */
   readonly fresh: Uint32Array
 }
 
@@ -53,7 +53,7 @@ const NO_COLUMNS: PassColumns = {
   time: NO_ROWS,
 }
 
-/** What lists ask of passes, by row unless it says otherwise. */
+/** What lists ask of passes. Arrays are by row unless their comment names another index. */
 export interface PassIndexes {
   /** Virtual buoys touched. */
   readonly buoyCount: Uint32Array
@@ -88,7 +88,7 @@ export function* passIndexes(
       if (o === first[row] || buoy[o] !== buoy[o - 1]) buoyCount[row]++
       if (time[o] >= activeSince) isFresh[row] = 1
       const ordinal = ordinalOf(buoy[o])
-      // Of two passes at one time the one that began later stands first.
+      // If two passes have one time, the pass that began later stands first.
       if (ordinal !== -1 && time[o] > newestTime[ordinal]) {
         newestTime[ordinal] = time[o]
         newest[ordinal] = row

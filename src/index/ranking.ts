@@ -3,7 +3,7 @@
  * match first, then active before inactive, then by name. One of these serves query after query.
  */
 export class Ranking {
-  /** Of each ordinal where it stands among all of one match: active ones by name, then the others. */
+  /** The place of each ordinal among all of one match: active ones by name, then the others. */
   readonly #place: Uint32Array
   readonly #atPlace: Uint32Array
   /** In the query under way: the best match of each buoy, one higher; 0 stands for "not found yet". */
@@ -12,7 +12,7 @@ export class Ranking {
   #count = 0
   #keys = new Float64Array(64)
 
-  /** Of each ordinal, `active` says whether the buoy is active and `rank` where it stands by name. */
+  /** For each ordinal, `active` tells whether the buoy is active and `rank` gives its place by name. */
   constructor(active: Uint8Array, rank: Uint32Array) {
     this.#atPlace = new Uint32Array(2 * rank.length)
     this.#place = rank.map((place, ordinal) => place + (1 - active[ordinal]) * rank.length)

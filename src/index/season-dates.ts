@@ -48,7 +48,9 @@ export function seasonSpan(zone: Zone, dates: SeasonDates, year: number): Season
   return { start: zone.firstInstant(first * DAY), end: zone.firstInstant((first + days) * DAY) }
 }
 
-/** The latest year whose season is over at `asOf` (epoch seconds): its last day has ended in the zone. */
+/**
+ * The latest year with a season that is over at `asOf` (epoch seconds): its last day has ended in the zone.
+ */
 export function lastCompleteSeason(zone: Zone, dates: SeasonDates, asOf: number): number {
   let { year } = civilFromDays(Math.floor((asOf + zone.offsetAt(asOf)) / DAY))
   while (seasonSpan(zone, dates, year).end > asOf) year--
@@ -62,7 +64,7 @@ export interface SeasonYears {
 
 /**
  * The years to answer: without an end the last complete season's, without a start the nine before the end as
- * well. A string says why the years are refused.
+ * well. A string is the reason for refusing the years.
  */
 export function seasonYears(
   startYear: number | undefined,

@@ -5,7 +5,7 @@
  * do: a bucket begins at the first instant at which the clock shows the bucket's first second or later, and
  * lasts until the next one begins. So a day has 23 or 25 hours where the clock changes; the hour that an
  * autumn day shows twice is one bucket of two hours, the hour (or in Samoa the day) that the clock skips is
- * no bucket; and buckets never overlap.
+ * not a bucket; and buckets never overlap.
  *
  * The work is one boundary per bucket and one walk over the rows; nothing is made per sample.
  */
@@ -233,7 +233,7 @@ export class Series {
     this.value[point] = value
   }
 
-  /** Of the first `samples` of `#codes`. */
+  /** The statistic of the first `samples` of `#codes`. */
   #statistic(samples: number): number {
     const { aggregation, measure } = this.#query
     return this.#circular
@@ -242,7 +242,7 @@ export class Series {
   }
 
   /**
-   * Makes the points of a season whose days are known, all but the one or two at the ends of a calendar year,
+   * Makes the points of a season with known days, except for the one or two at the ends of a calendar year,
    * which come from the rows.
    */
   #takeKnown(year: number): void {

@@ -45,7 +45,7 @@ export interface SegmentColumns {
 
 export class Segments implements SegmentColumns {
   static #made = 0
-  /** Of those that a thread has made. */
+  /** Serial number among the objects that this thread has made. */
   readonly serial = Segments.#made++
   readonly months: readonly MonthRows[]
   readonly first: Uint32Array
@@ -120,8 +120,8 @@ export class Segments implements SegmentColumns {
   }
 
   /**
-   * As `closestRow`, and −1 where that row is more than `reach` seconds away: mostly without a look at the
-   * rows, whose cache lines nobody else needs.
+   * Works as `closestRow`, but gives −1 if that row is more than `reach` seconds away. Mostly it does not
+   * look at the rows, so nobody loads their cache lines for nothing.
    */
   closestRowWithin(ordinal: number, time: number, reach: number): number {
     const segment = this.#segmentFrom(ordinal, time)
@@ -161,7 +161,7 @@ export class Segments implements SegmentColumns {
     return timeBoundNear(times, from, last, nearerRow(times, from, last, oldest, newest, time, row), time)
   }
 
-  /** The buoy's first segment whose newest row is not older than `time`, or the one behind its last. */
+  /** The buoy's first segment with a newest row that is not older than `time`, or the one behind its last. */
   #segmentFrom(ordinal: number, time: number): number {
     // Reading the months' own columns instead missed the cache at every step.
     return lowerBound(this.newest, time, this.first[ordinal], this.first[ordinal + 1])

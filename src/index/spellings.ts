@@ -57,9 +57,9 @@ const OF_WORD = 1
 const OF_COUNTRY = 2
 
 /**
- * Code units in their order: separator, saint, digits, letters, all others. By those of the first two units
- * an array of 6 KB says where halving begins, which saves half of it. The others are of many units: what
- * begins with one of them is in order by that unit first, and the class of the second says nothing.
+ * Classes of code units in their order: separator, saint, digits, letters, all others. An array of 6 KB
+ * gives, by the classes of the first two units, where halving begins. The class of all others has many units:
+ * what begins with one of them is in order by that unit first, so the class of the second unit does not help.
  */
 const CLASSES = 39
 const OTHERS = CLASSES - 1
@@ -90,7 +90,7 @@ export interface SpellingColumns {
   readonly starts: Uint32Array
   readonly owner: Uint32Array
   readonly kind: Uint8Array
-  /** Where those begin whose first two units are of two classes; see `classOf`. */
+  /** Where the beginnings start that have first two units of two classes; see `classOf`. */
   readonly byClasses: Uint32Array
 }
 
@@ -122,7 +122,7 @@ export class Spellings {
   readonly #kind: Uint8Array
   readonly #byClasses: Uint32Array
   readonly #ranking: Ranking
-  /** Of each buoy in the query under way, how many of the query's words it has. */
+  /** For each buoy in the query under way, how many of the query's words it has. */
   readonly #has: Uint8Array
   readonly #typed: Typed = { units: new Uint16Array(MOST_UNITS), length: 0, letters: 0, hasSaint: false }
 
@@ -166,7 +166,7 @@ export class Spellings {
       }
     }
     if (ranking.count === 0) return
-    // Those found exactly come up again.
+    // Buoys that were found exactly come up again.
     const exact = found.length
     for (const ordinal of ranking.first(limit)) {
       if (found.length === limit) return
@@ -255,7 +255,10 @@ export class Spellings {
   #walk(wanted: Uint16Array, visit: (from: number, to: number, length: number) => void): void {
     const swapped = wanted.slice()
     let [from, to] = [0, this.#starts.length]
-    /** Of the beginnings from `low` to `high`, which share `depth` units, those that go on as `units` do. */
+    /**
+     * Among the beginnings from `low` to `high`, which share `depth` units, finds those that go on as `units`
+     * do.
+     */
     const follow = (units: Uint16Array, at: number, depth: number, low: number, high: number): void => {
       const first = this.#lower(units, at, units.length, depth, low, high)
       const behind = this.#upper(units, at, units.length, depth, first, high)
@@ -289,8 +292,8 @@ export class Spellings {
   }
 
   /**
-   * Of the beginnings from `from` to `to`, which share `depth` units, the first that does not come before
-   * `units[at]` to `units[end - 1]` there.
+   * Among the beginnings from `from` to `to`, which share `depth` units, finds the first that does not come
+   * before `units[at]` to `units[end - 1]` there.
    */
   #lower(units: Uint16Array, at: number, end: number, depth: number, from: number, to: number): number {
     while (from < to) {

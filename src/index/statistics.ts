@@ -77,8 +77,8 @@ const SHORT = 6
 
 /**
  * The code that would stand at `k` if the first `n` were sorted; afterwards none before `k` is larger (C. A.
- * R. Hoare, "Algorithm 65: Find", 1961). Partitioned as N. Lomuto does, in steps without a branch: what a
- * code is cannot be foreseen, and of the 48 samples of a day it took 0.4 µs with branches, 0.25 without.
+ * R. Hoare, "Algorithm 65: Find", 1961). The partition is N. Lomuto's, in steps without a branch, since the
+ * processor cannot foresee a code.
  */
 function select(codes: Int32Array, n: number, k: number): number {
   let low = 0

@@ -34,7 +34,7 @@ export interface TideColumns {
   phase: Float32Array
 }
 
-/** A harbour farther away says nothing about the tide (decisions, operation 13). */
+/** A harbour farther away tells nothing about the tide (decisions, operation 13). */
 const HARBOUR_REACH_KM = 100
 
 /** A high or low water. */
@@ -55,7 +55,7 @@ const BLOCK = 4 * DAY
  */
 const LEAD_IN = 3 * DAY
 const LOOKAHEAD = 5 * DAY
-/** Of 3,000 extremes none was missed with steps of 900 s, two with 1800 s. */
+/** Steps of 900 s missed none of 3,000 extremes, steps of 1800 s missed two. */
 const STEP = 15 * MINUTE
 /** The walk that finds extremes holds the node still, and so finds them early or late by less than this. */
 const SLACK = MINUTE
@@ -123,7 +123,7 @@ export class Tides {
   readonly #leastRange: Float32Array
   readonly #motions = new Map<number, Motion>()
   readonly #days = new Map<number, Days>()
-  /** Those that were asked for last, and their key in the map. */
+  /** The days that were asked for last, and their key in the map. */
   #lastDays: Days | null = null
   #lastKey = 0
   /** Levels at the full hours of a block, hundredths of a metre. */
@@ -193,7 +193,7 @@ export class Tides {
 
   /**
    * Writes `count` hourly levels from the full hour `from` (epoch seconds) on, whole hundredths of a metre.
-   * They stay tabulated by block: a chart of ten days takes 0.3 µs for them instead of 14.
+   * The levels stay tabulated by block, because charts ask for the same ones again.
    */
   hoursInto(harbour: number, from: number, count: number, target: Int16Array): void {
     for (let i = 0; i < count;) {

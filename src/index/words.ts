@@ -220,13 +220,13 @@ const FLAG_BITS = 3
 /** What is made of the columns when a snapshot is opened. */
 export interface WordIndex {
   /**
-   * Where the suffixes begin whose first two units are of two classes: 67 KB of which a query reads two
-   * numbers. Halving among all of 60,000 suffixes takes 16 steps, and each misses the cache twice; between
-   * these it takes six.
+   * Where the suffixes begin that have first two units of two classes: 67 KB, of which a query reads two
+   * numbers. Each step of halving misses the cache twice: these two numbers leave six steps of 16 among
+   * 60,000 suffixes.
    */
   readonly byUnits: Uint32Array
   /**
-   * Of each suffix in their order the owner, and in the lowest bits its flags: a query's lie side by side.
+   * For each suffix in order, its owner, with its flags in the lowest bits: a query's suffixes are adjacent.
    */
   readonly matches: Uint32Array
 }

@@ -18,7 +18,7 @@ export interface Buoy {
   readonly name: string
   /** Name of the network that it is of. */
   readonly source: string
-  /** Its identifier in that network. */
+  /** The buoy's identifier in that network. */
   readonly sourceIdentifier: string
   /** Degrees north. */
   readonly lat: number
@@ -57,7 +57,7 @@ export interface Reading {
   readonly gustSpeed: number | null
 }
 
-/** Which readings of a buoy. */
+/** Selects readings of a buoy. */
 export interface ReadingRange {
   /** The first time that is wanted; the oldest reading without it. */
   readonly from?: Date
@@ -67,7 +67,7 @@ export interface ReadingRange {
 
 /** A snapshot in memory. It never changes. */
 export interface Snapshot {
-  /** The same for the same content. */
+  /** Snapshots with the same content have the same id. */
   readonly id: string
   /** The data's time. */
   readonly asOf: Date

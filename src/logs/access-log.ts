@@ -16,7 +16,7 @@ export interface AccessEntry {
   operation: string
   route: string
   status: number
-  /** Of the body. */
+  /** Bytes of the body. */
   bytes: number
   durationMs: number
   /** '' where there is none. */
@@ -36,7 +36,7 @@ export interface AccessLogOptions {
   onDropped: (lines: number) => void
 }
 
-/** Handed on when so many are gathered, or after so long. */
+/** Lines are handed on when this many bytes are gathered, or after this time. */
 const CHUNK_BYTES = 32 * 1024
 const FLUSH_INTERVAL_MS = 100
 /** Handed on and not written yet: what waits for a reader that does not keep up. */
@@ -58,7 +58,7 @@ export class AccessLog {
     this.#timer = setInterval(() => this.flush(), FLUSH_INTERVAL_MS)
   }
 
-  /** What a header `traceparent` says, where there may be a line. */
+  /** The content of a header `traceparent`, where there may be a line. */
   trace(header: string): Trace | null {
     return header === '' ? null : readTraceparent(header)
   }

@@ -5,7 +5,7 @@ export interface AccessRules {
   readonly errors: boolean
   /** All that take as long, milliseconds; Infinity for none. */
   readonly slowMs: number
-  /** Of the others this share, 0…1. */
+  /** Share of the other requests, 0…1. */
   readonly share: number
 }
 
@@ -13,7 +13,7 @@ const MS_OF_UNIT: { readonly [unit: string]: number } = { us: 0.001, ms: 1, s: 1
 
 /**
  * The rules of a text; null for an empty one: no access log.
- * @throws Error whose message fits behind "expected "
+ * @throws Error with a message that fits behind "expected "
  */
 export function parseAccessRules(text: string): AccessRules | null {
   if (text.trim() === '') return null

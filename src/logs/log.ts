@@ -1,9 +1,9 @@
 /**
  * The lines that a process writes for its operator: one line an event, as text or as JSON.
  *
- * The parts of the program hand over text whose beginning says how serious it is: `fault`, `warning: `,
- * `debug: `, and nothing for all else. As JSON each line is one object with `time`, `level` and `message`.
- * Nothing in a message can end its line, or steer a terminal.
+ * The parts of the program hand over text that begins with its level: `fault`, `warning: `, `debug: `, and
+ * nothing for all else. As JSON each line is one object with `time`, `level` and `message`. Nothing in a
+ * message can end its line, or steer a terminal.
  */
 
 /** From the most serious on. A level shows its own lines and those before it. */
@@ -49,7 +49,7 @@ export class Log {
     this.#clock = clock
   }
 
-  /** Writes an event whose level its text says, unless the level leaves it out. */
+  /** Writes an event with the level at the beginning of its text, unless the level leaves it out. */
   line(text: string): void {
     const level = levelOf(text)
     if (LEVELS.indexOf(level) <= LEVELS.indexOf(this.level)) this.always(text, level)

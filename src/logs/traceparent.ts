@@ -1,4 +1,4 @@
-/** The header `traceparent` (W3C Trace Context): what it says, and which requests a sample takes. */
+/** The header `traceparent` (W3C Trace Context): its content, and which requests a sample takes. */
 
 /** Version, trace id, id of the caller's span, flags: 55 characters, lower case. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}$/

@@ -22,10 +22,11 @@ export interface Metric {
   readonly unit: string
   readonly labels: readonly string[]
   /**
-   * Of a histogram: upper bounds without `+Inf`. Its samples' buckets are not cumulated, and have one more.
+   * Upper bounds of a histogram, without `+Inf`. The buckets of its samples are not cumulated, and there is
+   * one more of them.
    */
   readonly bounds?: readonly number[]
-  /** No sample where there is nothing to say. */
+  /** A metric without a value has no sample. */
   readonly read: (figures: Figures) => readonly Sample[]
 }
 
@@ -70,7 +71,7 @@ function labelText(names: readonly string[], values: readonly string[]): string 
   return `{${names.map((name, i) => `${name}="${escapedLabel(values[i])}"`).join(',')}}`
 }
 
-/** Of a name that came from outside: cut, and without what would end the value or the line. */
+/** Escapes a name that came from outside: cut, and without what would end the value or the line. */
 function escapedLabel(text: string): string {
   const cut = text.slice(0, LABEL_CHARACTERS).replaceAll(/[\p{Cc}\p{Cs}\u2028\u2029]/gu, '\uFFFD')
   return cut.replaceAll('\\', '\\\\').replaceAll('"', '\\"')

@@ -117,7 +117,7 @@ export interface MirrorFigures {
   isUp: boolean
   /** When one last did; null for never. */
   lastSuccess: number | null
-  /** Of parts, since the process began. */
+  /** Bytes of parts since the process began. */
   fetchedBytes: number
 }
 
@@ -133,7 +133,7 @@ export interface QuotaFigures {
   /** Where calls are counted: `memory`, or a backend that replicas share. */
   backend: string
   isUp: boolean
-  /** What replicas that share quotas say; null where calls are counted in memory. */
+  /** The figures of replicas that share quotas; null where calls are counted in memory. */
   leases: { replicas: number; calls: number; failedCalls: number; admittedAlone: number } | null
 }
 
@@ -144,7 +144,7 @@ export interface ProcessFigures {
   /** Memory of the machine or its container. */
   memoryBytes: number
   heapBytes: number
-  /** Open files, and how many may be; null where the system does not say. */
+  /** Open files, and how many may be open; null where the system does not tell. */
   openFiles: number | null
   maxFiles: number | null
   /** Memory that all threads share, by what it holds. */

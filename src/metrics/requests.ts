@@ -25,7 +25,9 @@ export const METHODS = ['GET', 'HEAD', 'OPTIONS', OTHER] as const
 export const STATUSES = [200, 204, 304, 400, 401, 404, 405, 410, 422, 429, 431, 499, 500, 503, 0] as const
 const OTHER_STATUS = STATUSES.indexOf(0)
 
-/** Routes beside those of operations: files of the site, unknown paths, and requests that were not routed. */
+/**
+ * Routes other than those of operations: files of the site, unknown paths, and requests that were not routed.
+ */
 export const OTHER_ROUTES = ['static', 'unmatched', 'none'] as const
 
 /** Cells of a series: its buckets with `+Inf`, then the sum of seconds, then bytes of bodies. */
@@ -38,9 +40,9 @@ const ROUTE_SERIES = METHODS.length * STATUSES.length
 
 /** Requests that are all timed between two refills, and every how many milliseconds those come. */
 export const TIMED_PER_REFILL = 256
-/** Of what comes beyond, one in so many is timed, on the average. A power of two. */
+/** Of further requests one in this many is timed, on average. It is a power of two. */
 export const SAMPLED = 64
-/** Of the random numbers (Numerical Recipes' generator) the upper bits: 0 … 2 · SAMPLED − 1. */
+/** Keeps the upper bits of the random numbers (Numerical Recipes' generator): 0 … 2 · SAMPLED − 1. */
 const GAP_SHIFT = 32 - Math.log2(2 * SAMPLED)
 
 const NOT_HELD = 255
@@ -63,7 +65,7 @@ export class RequestCounts {
   /** By series: bucket and seconds of the request that was timed last. */
   readonly #bucket: Uint8Array
   readonly #seconds: Float64Array
-  /** The same of any series, for one that has none yet. */
+  /** Bucket and seconds of the last timed request of any series, for a series that has none yet. */
   #lastBucket = 0
   #lastSeconds = 0
   /** Requests to come that are not timed, and how many may all be timed. */

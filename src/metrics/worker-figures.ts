@@ -1,6 +1,7 @@
 /**
- * What each worker says of itself a few times a second, in memory that all threads share: one row a worker,
- * written by it alone. Gauges begin at 0 with each worker; counts go on where a replaced one left them.
+ * What each worker reports of itself a few times a second, in memory that all threads share: one row a
+ * worker, written by it alone. Gauges begin at 0 with each worker; counts go on where a replaced one left
+ * them.
  */
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'

@@ -59,7 +59,7 @@ export class MirrorFolder {
   readonly #source: string
   readonly #maxBytes: number
   readonly #clock: () => number
-  /** What the folder mirrored when this process began; null where it was no mirror. */
+  /** What the folder mirrored when this process began; null where it was not a mirror. */
   readonly #before: string | null
 
   /**
@@ -147,7 +147,7 @@ export class MirrorFolder {
     })
   }
 
-  /** The parts of a manifest whose bytes are not what it says, read to their end. */
+  /** The parts of a manifest with bytes that do not match it, read to their end. */
   async damaged({ parts }: Manifest, signal: AbortSignal): Promise<PartEntry[]> {
     const damaged: PartEntry[] = []
     for (const entry of parts) {
@@ -169,7 +169,7 @@ export class MirrorFolder {
     if (shortage !== null) throw new BuildError(`${this.dir}: ${shortage}`)
   }
 
-  /** Why so many bytes more do not fit; null where they do. */
+  /** Why this many more bytes do not fit; null where they do. */
   async #shortage(needed: number): Promise<string | null> {
     const used = this.#usedBytes()
     if (this.#maxBytes > 0 && used + needed > this.#maxBytes) {
@@ -190,7 +190,7 @@ export class MirrorFolder {
   }
 
   /**
-   * Makes a snapshot whose parts are there the folder's current one, and removes what no kept one needs.
+   * Makes a snapshot the folder's current one once its parts are there, and removes what no kept one needs.
    * @throws BuildError when the disk refuses it, or when the lock was taken over
    */
   publish({ manifest, bytes, publishedAt }: Shown, lock: Lock): void {

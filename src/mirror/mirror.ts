@@ -80,7 +80,7 @@ export class Mirror {
   #loading: { id: string; parts: number; parts_done: number; bytes: number; bytes_done: number } | null = null
   readonly #fetched = { snapshots: 0, parts: 0, bytes: 0 }
 
-  /** Of the manifest that was dealt with last, and what came of it. */
+  /** The manifest that was dealt with last, and what came of it. */
   #known: { etag: string; found: Found } | null = null
   #looks = 0
   /** The parts of the folder may be damaged: each is read again. */
@@ -205,7 +205,7 @@ export class Mirror {
     if (!this.#stopping.signal.aborted) this.#report(found)
   }
 
-  /** Asks for the manifest, and brings the folder to what it says. */
+  /** Asks for the manifest, and brings the folder to its state. */
   async #find(force: boolean, signal: AbortSignal): Promise<Found> {
     const known = this.#looks++ % LOOKS_PER_FULL_ONE === 0 ? null : this.#known
     const shown = await readShown(this.#options.source, known?.etag ?? null, signal)
@@ -331,12 +331,12 @@ export class Mirror {
       return
     }
     this.#error = found.why
-    // Following another process is no failure: it is asked as often as ever.
+    // Following another process is not a failure: the source is asked as often as ever.
     this.#failures = found.state === 'failing' ? this.#failures + 1 : 0
     this.#retryAfter = Math.min(found.retryAfter, LONGEST_RETRY_AFTER_S)
     if (found.state === 'following') return
     this.#isOutage = true
-    // The same fault with another byte or another number of attempts is the same fault.
+    // A fault that differs only in its numbers (another byte, more attempts) is the same fault.
     const kind = found.why.replaceAll(/\d+/g, '0')
     if (this.#logged.has(kind) || this.#logged.size >= FAULTS_LOGGED) return
     this.#logged.add(kind)

@@ -17,7 +17,7 @@ import { isDiskFull } from '../system/file-faults.ts'
 import { randomName } from '../system/random-name.ts'
 
 const HALF_PREFIX = '.half-'
-/** Of a body that breaks off again and again. Each one goes on where the last one ended. */
+/** Attempts at a body that breaks off again and again. Each one goes on where the last one ended. */
 const ATTEMPTS = 4
 /** Before the second attempt; doubled for each further one. */
 const RETRY_FIRST_MS = 100

@@ -1,4 +1,4 @@
-/** What a mirror asks its source for beside parts: the manifest, and the list of exported files. */
+/** What a mirror asks its source for other than parts: the manifest, and the list of exported files. */
 import { decodeList, MAX_LIST_BYTES, snapshotList } from '../snapshot/file-list.ts'
 import { SnapshotError } from '../snapshot/format.ts'
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from '../snapshot/manifest.ts'
@@ -17,7 +17,7 @@ const ABSENT = new Set([403, 404])
 export interface Shown {
   manifest: Manifest
   bytes: Uint8Array
-  /** When the manifest was written, epoch seconds, by the source's clock; null where it does not say. */
+  /** When the manifest was written, epoch seconds, by the source's clock; null where it does not tell. */
   publishedAt: number | null
   etag: string | null
 }

@@ -1,6 +1,6 @@
 /**
- * What the description says of answers beside their JSON: headers of requests and answers, other formats, and
- * the answers that are no success.
+ * The parts of the description about answers other than their JSON: headers of requests and answers, other
+ * formats, and the answers that are not successes.
  */
 import { ERRORS, type ErrorCode } from '../answers/errors.ts'
 import type { Declared, Tables } from '../answers/operation.ts'
@@ -184,7 +184,7 @@ export const STREAM_HEADERS = {
 
 const COLUMN = '[a-z_]+([.][a-z_]+)*'
 
-/** Contents of a success beside JSON. */
+/** Contents of a success in addition to JSON. */
 export const FORMAT_CONTENTS: {
   readonly [format in Exclude<Format, 'json'>]: { readonly type: string; readonly schema: Schema }
 } = {
@@ -207,7 +207,7 @@ export const FORMAT_CONTENTS: {
 }
 
 const POSITION: Schema = { type: 'array', items: { type: 'number' } }
-/** Of a point a number, of a line a position, of lines a line. */
+/** A point has a number here, a line a position, several lines a line. */
 const COORDINATE: Schema = { anyOf: [{ type: 'number' }, POSITION, { type: 'array', items: POSITION }] }
 
 /** The components that operations with tables share. */

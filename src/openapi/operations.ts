@@ -1,6 +1,6 @@
 /**
- * What the documentation says about each operation beside the declarations of its handler: a description of
- * its answer, and example requests to the demo data. The answers to these are in `examples.json`.
+ * What the documentation adds about each operation to the declarations of its handler: a description of its
+ * answer, and example requests to the demo data. The answers to these are in `examples.json`.
  */
 import type { Declared } from '../answers/operation.ts'
 import type { Format } from '../answers/shape.ts'
@@ -26,7 +26,7 @@ interface OperationTexts {
 
 /** The time of the demo snapshot behind the examples, and of their answers. */
 export const EXAMPLES_AS_OF = '2026-11-01T06:00:00Z'
-/** Its id, which changes with the demo data. */
+/** The id of the demo snapshot, which changes with the demo data. */
 const EXAMPLES_SNAPSHOT = 'c0dfa5839c5782b49537ade6'
 /** The UUID in the examples of errors. */
 export const EXAMPLES_REQUEST_ID = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
@@ -210,7 +210,9 @@ export interface ExampleRequest {
   request: string
 }
 
-/** The requests whose answers stand as examples of a format: all those of JSON, and the first in another. */
+/**
+ * The requests whose answers stand as examples of a format: all requests of JSON, and the first in another.
+ */
 export function exampleRequests({ name }: Declared, format: Format): ExampleRequest[] {
   const requests = Object.entries(OPERATION_TEXTS[name].examples).map(([word, request]) => ({
     word,

@@ -22,7 +22,7 @@ export interface Run {
   to: number
 }
 
-/** Nulls stand for what was not measured. */
+/** A null stands for a value that was not measured. */
 export type Values = (number | bigint | string | boolean | Uint8Array | null)[]
 
 export type Encoding = NonNullable<ColumnSource['encoding']>

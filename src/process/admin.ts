@@ -1,7 +1,7 @@
 /**
  * The operator's port: health, status, metrics and a reload by hand. It runs on node:http in the main thread,
  * which serves nothing else, so it answers even when every worker is busy. It listens on loopback unless the
- * settings say otherwise, and shows no key.
+ * settings name another address, and shows no key.
  *
  * A page in a browser on the same machine reaches loopback too. So the `Host` of a request has to be an
  * address or a name of the operator's: another name that resolves to this machine is refused (DNS rebinding).
@@ -18,7 +18,7 @@ import { ListenError, type AddressOptions } from '../http/port.ts'
 export interface AdminOptions {
   host: string
   port: number
-  /** Host names that requests may use, beside addresses and `localhost`; lower case. */
+  /** Host names that requests may use, in addition to addresses and `localhost`; lower case. */
   names: readonly string[]
   /** The bearer token that all but the probes require; null for none. */
   token: string | null

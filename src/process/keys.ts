@@ -19,7 +19,7 @@ import type { REDIS_SETTINGS, ServeConfig } from './settings/serve.ts'
 /** What the keys of a server need. */
 export type KeysConfig = Pick<ServeConfig, 'keys' | 'keys-copy' | 'snapshots' | keyof typeof REDIS_SETTINGS>
 
-/** Beside the folder of snapshots, unless `--keys-copy` says otherwise. */
+/** The copy lies next to the folder of snapshots, unless `--keys-copy` names another place. */
 const COPY_NAME = 'keys-copy.json'
 
 export interface ServedKeys {

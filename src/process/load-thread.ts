@@ -42,7 +42,7 @@ export interface ToCompare {
   activeWithin: number
 }
 
-/** What is held no longer is to be freed; there is no answer. */
+/** Asks to free what is held no longer; there is no answer. */
 export interface ToCollect {
   type: 'collect'
 }
@@ -65,13 +65,13 @@ const { dir, totals, pictures } = workerData as LoadStart
 const quiet = totals === null ? null : new Quiet(requestsIn(totals), QUIET_MS)
 const isQuiet = (): boolean => quiet?.lasts() ?? false
 const main = parentPort!
-/** Of the parts of the last snapshot: most of them are parts of the next one. */
+/** Summaries of the parts of the last snapshot: most of them are parts of the next one. */
 const summaries = new Map<string, PartSummary>()
-/** Of the last snapshot. */
+/** What was made of the last snapshot. */
 let made: Made | null = null
 /**
- * Of the snapshots that are held, by file: decoding one takes some milliseconds, and comparing needs four a
- * swap.
+ * Catalogues of the snapshots that are held, by file: decoding one takes some milliseconds, and comparing
+ * needs four a swap.
  */
 const catalogs = new Map<string, Catalog>()
 

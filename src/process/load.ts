@@ -13,7 +13,7 @@ import type { ReadySnapshot } from '../answers/derived.ts'
 
 /** For the smallest snapshot: a machine may be busy, a disk asleep. */
 const LEAST_LIMIT_MS = 60_000
-/** A slow disk's speed; loading in slices beside serving threads is faster. */
+/** A slow disk's speed; loading in slices while threads serve is faster. */
 const SLOWEST_BYTES_A_MS = 10_000
 /**
  * Old heap of the thread. Parts lie outside of it; the texts of 900,000 buoys, the most there can be, take
@@ -145,7 +145,7 @@ export class Loader {
       this.#thread = null
       this.#giveUp?.(`ended the thread that loaded it (${why})`)
     }
-    // Its code or name and not its message, which may quote what was read.
+    // The fault is given by code or name and not by its message, which may quote what was read.
     thread.on('error', (error: NodeJS.ErrnoException) => lost(error.code ?? error.name))
     thread.on('exit', (code) => lost(`code ${code}`))
     return thread

@@ -29,7 +29,7 @@ import type { ServedKeys } from './keys.ts'
 import { notReady, type Observed } from './status.ts'
 import type { CommonStart } from './worker-settings.ts'
 
-/** Of the main thread's time, what scrapes may take: a text is given again until it is that old. */
+/** Share of the main thread's time that scrapes may take: a text is given again until it is that old. */
 const SHARE = 1 / 10
 
 /** Sources that are shown: each is a series of some metrics. */
@@ -184,8 +184,8 @@ interface Built {
 const NOTHING: Built = { built: null, sources: [], suspect: new Map() }
 
 /**
- * What the newest build in a folder reports. Read again only when the folder has changed, and never larger than
- * can be read between two scrapes. Never throws: without a report that can be read there are no figures of it.
+ * What the newest build in a folder reports. The report is read again only when the folder has changed, and
+ * only if it can be read between two scrapes. Never throws: an unreadable report gives no figures.
  */
 function builtOf(dir: string): () => Built {
   let mark = -1

@@ -1,6 +1,6 @@
 /**
  * Quotas that several replicas share through Redis: carries the calls of the lease book to Redis and back,
- * hands what is leased to waiting requests of the workers, and says what is wrong. It runs on the main
+ * hands what is leased to waiting requests of the workers, and reports what is wrong. It runs on the main
  * thread.
  */
 import { randomInt } from 'node:crypto'
@@ -22,8 +22,8 @@ const SCRIPT = new RedisScript(LEASE_SCRIPT)
 /** Between two looks at the leases in use. */
 const LOOK_INTERVAL_MS = 20
 /**
- * A call without an answer for so many looks counts as failed. Looks rather than milliseconds: after a pause
- * of this thread the answer may be there and only be unread.
+ * A call without an answer for this many looks counts as failed. It counts looks and not milliseconds,
+ * because after a pause of this thread the answer may be there and only be unread.
  */
 const PATIENT_LOOKS = 50
 /** The connection is given up after so long without an answer. */
@@ -46,7 +46,7 @@ export interface QuotaStoreOptions {
   readonly fallback: 'share' | 'closed'
   /** Replicas that are assumed, at least. */
   readonly replicas: number
-  /** Gets slots and hours, in turn, whose waiting requests should try again. */
+  /** Gets slots and hours, in turn, for which waiting requests should try again. */
   readonly wake: (woken: readonly number[]) => void
   /** One line for the operator. */
   readonly log: (line: string) => void
@@ -64,7 +64,7 @@ export class QuotaStore {
   #call: LeaseCall | null = null
   #looksOfCall = 0
   #calls = 0
-  /** Of these, calls that only ask whether Redis is whole. */
+  /** Calls that only ask whether Redis is whole; `#calls` counts them too. */
   #idleCalls = 0
   #failedCalls = 0
   /** Since when calls fail, ms and epoch seconds, and whether that was logged. */

@@ -41,7 +41,10 @@ export interface ReloadState {
   error: string | null
   /** Seconds from noticing the snapshot to serving it. */
   took: number | null
-  /** Of them, those of reading and checking it, and those in which the workers took it over. */
+  /**
+   * Seconds of reading and checking the snapshot, and seconds in which the workers took it over: parts of
+   * `took`.
+   */
   loadTook: number | null
   swapTook: number | null
   loaded: number
@@ -52,7 +55,7 @@ export interface ReloadState {
 
 export interface ReloaderOptions {
   dir: string
-  /** A buoy is active with a reading in so many seconds before the time of its snapshot. */
+  /** A buoy is active with a reading in this many seconds before the time of its snapshot. */
   activeWithin?: number
   /** Where the pictures of missions are, with `{slug}` for the mission; without it this server draws them. */
   pictures?: string
@@ -62,15 +65,13 @@ export interface ReloaderOptions {
   servesDemo?: boolean
   /** Snapshots that stay in memory, the current one included, for those who pin them. */
   hold?: number
-  /**
-   * Bytes that the held snapshots and a new one beside them may take together; 0 for what the machine has.
-   */
+  /** Bytes that the held snapshots and a new one may take together; 0 for what the machine has. */
   maxMemory: number
   /** Number of workers: each has fragments of its own, and scratch memory. */
   threads: number
   /** What the workers have counted: loading gives way to requests. */
   totals?: SharedArrayBuffer
-  /** Milliseconds that loading so many bytes may take, in place of the usual limit. */
+  /** Milliseconds that loading this many bytes may take, in place of the usual limit. */
   loadLimitMs?: (bytes: number) => number
   /** Called with the id of a snapshot each time that it is refused. */
   onRefused?: (id: string) => void
@@ -277,7 +278,7 @@ export class Reloader {
           `snapshot ${manifest.id} is a demo, whose data are made up; this server has other sources`,
         )
       }
-      // Checked with what the manifest says before anything is read, then with what was read.
+      // Room is made for what the manifest states before anything is read, then for what was read.
       await this.#makeRoom(manifest, leastThreadBytes(manifest.parts))
       try {
         const loaded = await this.#loader.load(manifest, partsOf(this.#held))
@@ -314,7 +315,7 @@ export class Reloader {
 
   /**
    * Lets go of held snapshots, the oldest first, until the new one fits into memory.
-   * @throws SnapshotError where it does not fit beside the current one either; then none leaves
+   * @throws SnapshotError where it does not fit with the current one alone either; then none leaves
    */
   async #makeRoom({ id, parts }: PublishedManifest, threadBytes: number): Promise<void> {
     const { maxMemory, threads, hold = 1, log, letGo } = this.#options

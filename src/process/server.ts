@@ -98,7 +98,7 @@ export class RunningServer {
   /** Shared memory of the connections of all workers. */
   readonly #connections: SharedArrayBuffer
   readonly #explorer: Observed['explorer']
-  /** The same of their streams of events. */
+  /** Shared memory of the streams of events of all workers. */
   readonly #listeners: SharedArrayBuffer
   readonly #maxListeners: number
   readonly #workers: Workers

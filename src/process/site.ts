@@ -1,4 +1,6 @@
-/** The pages that a server offers beside the API: its description, the explorer and the documentation. */
+/**
+ * The pages that a server offers in addition to the API: its description, the explorer and the documentation.
+ */
 import { fileURLToPath } from 'node:url'
 import type { AnonymousAccess } from '../access/anonymous-access.ts'
 import { descriptionFiles } from '../openapi/files.ts'
@@ -6,13 +8,13 @@ import { ROUTED } from '../routes.ts'
 import { missionPicture, MISSIONS, type Mission } from '../sea/missions.ts'
 import { readSite, shareSite, type SharedSite, type StaticFile } from '../serving/site.ts'
 
-/** Lies beside the compiled code. */
+/** The folder lies next to the compiled code. */
 const SITE_FOLDER = fileURLToPath(new URL('../site/', import.meta.url))
 
 export interface SiteSettings {
   basePath: string
   anonymousAccess: AnonymousAccess
-  /** Who issues keys; null where the operator does not say. */
+  /** Who issues keys; null where the operator does not tell. */
   contact: string | null
 }
 
@@ -36,7 +38,7 @@ export function startSite(settings: SiteSettings, log: (line: string) => void): 
   }
 }
 
-/** What `image_url` of a mission leads to: its name under a satellite whose beam meets the waves. */
+/** What `image_url` of a mission leads to: its name under a satellite with a beam that meets the waves. */
 function pictureOf({ slug, name }: Mission): StaticFile {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 320 200" role="img" aria-label="${name}">
 <rect width="320" height="200" fill="#0b2239"/>

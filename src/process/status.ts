@@ -22,7 +22,7 @@ export interface Observed {
   connections: SharedArrayBuffer
   /** Whose pages may read without a key, and how often an hour. */
   explorer: { anonymousAccess: AnonymousAccess; quota: number }
-  /** The same of their streams of events, and how many there may be. */
+  /** Shared memory of the streams of events of all workers, and how many streams there may be. */
   listeners: SharedArrayBuffer
   maxListeners: number
   isDraining: boolean

@@ -19,7 +19,7 @@ export const LOOK_INTERVAL_MS = 1000
  * process is stopped.
  */
 const STALLED_LOOKS = 5
-/** The same before the first progress: the thread loads the program. */
+/** Looks without progress before the first progress: the thread loads the program. */
 const STALLED_LOOKS_AT_START = 60
 /**
  * Processor seconds without progress after which a thread that waits for a processor counts as stalled. On a
@@ -136,7 +136,7 @@ async function callLastAct(threadId: number): Promise<unknown> {
     session.connect()
     return await new Promise((resolve) => {
       giveUp = setTimeout(() => resolve(null), ANSWER_PATIENCE_MS)
-      // All threads are asked: releases of Node differ in how a session says which thread it belongs to.
+      // All threads are asked: releases of Node differ in how a session names its thread.
       const expression = `globalThis[Symbol.for(${JSON.stringify(LAST_ACT)})]?.(${threadId}) ?? null`
       const message = JSON.stringify({
         id: 1,

@@ -1,4 +1,4 @@
-/** What the main thread and its workers say to each other. */
+/** The messages between the main thread and its workers. */
 import type { AnonymousAccess } from '../access/anonymous-access.ts'
 import type { ReadySnapshot } from '../answers/derived.ts'
 import type { AccessRules } from '../logs/access-rules.ts'
@@ -33,7 +33,7 @@ export interface WorkerStart {
   hasLeases: boolean
   addresses: SharedArrayBuffer
   totals: SharedArrayBuffer
-  /** Counts of requests, and what workers say of themselves. */
+  /** Counts of requests, and what workers report of themselves. */
   requests: SharedArrayBuffer
   workerFigures: SharedArrayBuffer
   keys: SharedArrayBuffer
@@ -63,7 +63,7 @@ export type ToWorker =
   | { type: 'discard' }
   | { type: 'collect' }
   | { type: 'keys'; keys: SharedArrayBuffer }
-  /** Slots and hours, in turn, whose waiting requests should try again. */
+  /** Slots and hours, in turn, for which waiting requests should try again. */
   | { type: 'leased'; woken: readonly number[] }
   /** The hash of a request that has stalled a thread. */
   | { type: 'refuse'; request: string }

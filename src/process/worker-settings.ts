@@ -38,7 +38,7 @@ export interface Surroundings {
   logLevel?: { level: Level }
   /** How lines of the access log are written. */
   logFormat?: Format
-  /** Writes lines of the access log, and says when they have left. Without it there is no such log. */
+  /** Writes lines of the access log, and tells when they have left. Without it there is no such log. */
   writeAccess?: (lines: Uint8Array, written: () => void) => void
   /** Builds that this process starts, for the metrics; null where it starts none. */
   builds?: () => BuildFigures | null
@@ -119,7 +119,7 @@ export function commonStart(
   }
 }
 
-/** A short hash of the settings that decide an answer beside the snapshot and the query. */
+/** A short hash of the settings that decide an answer together with the snapshot and the query. */
 function settingsTag(config: ServeConfig): string {
   return createHash('sha256')
     .update(`${config['active-within']} ${config['mission-pictures']}`)

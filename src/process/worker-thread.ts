@@ -18,8 +18,8 @@ import type { ToWorker, WorkerStart } from './worker-messages.ts'
  */
 const INITIAL_OLD_SPACE_MIB = 64
 /**
- * New heap of a worker, three parts of 4 MB. Opening a snapshot makes it grow, by default to three of 16 MB:
- * then a worker takes 50 to 64 MB in place of 34 to 47. With parts of 2 MB requests took a tenth longer.
+ * New heap of a worker, three parts of 4 MB. Opening a snapshot makes it grow, by default to three of 16 MB,
+ * and a worker then takes some 16 MB more. Smaller parts make requests slower.
  */
 const YOUNG_SPACE_MIB = 12
 
@@ -34,7 +34,7 @@ export interface WorkerThread {
   heartbeat: Heartbeat
   /** The snapshots that it holds, oldest first; it serves the last. */
   held: readonly ReadySnapshot[]
-  /** The snapshot that it gets ready beside the one it serves. */
+  /** The snapshot that the worker gets ready while it serves another. */
   preparing: ReadySnapshot | null
   /** The answer that the main thread waits for, at most one at a time. */
   waiting: { resolve: () => void; reject: (error: Error) => void } | null

@@ -38,8 +38,7 @@ import { WorkerViews } from './worker-views.ts'
 
 /**
  * A worker gets a snapshot ready in slices of this length, and answers requests between them. With 1,200
- * buoys it is 12 ms of work. Slices of 0.3 ms without a rest took the p99 to 2.6 times its usual value at 43
- * % load and a swap a second.
+ * buoys it is 12 ms of work. Longer slices raise the p99 during a swap.
  */
 const SLICE_MS = 0.1
 /** Time in which a worker that has to end answers what had reached it before; mostly it is done at once. */
@@ -71,7 +70,9 @@ let current: Exchange | null = null
 const waitingRequests = new WaitingRequests(answer, (error) =>
   send({ type: 'fault', message: faultText(error) }),
 )
-/** What `wanted` says next: all that is asked for in one turn of the loop goes in one message. */
+/**
+ * Slots and hours of the next `wanted`: all that is asked for in one turn of the loop goes in one message.
+ */
 let wanted: number[] = []
 
 function askForLease(slot: number, hour: number, count: number): void {

@@ -22,7 +22,7 @@ import {
  * at once.
  */
 const YOUNG_MS = 1000
-/** That pause, twice as long each time that a worker cannot even start. */
+/** Pause before a young worker is replaced, twice as long each time that a worker cannot even start. */
 const REPLACE_AFTER_MS = 100
 const LONGEST_REPLACE_AFTER_MS = 5000
 
@@ -30,7 +30,7 @@ const LONGEST_REPLACE_AFTER_MS = 5000
 const CLOSE_PATIENCE_MS = 3000
 const CLOSE_PATIENCE_AT_ONCE_MS = 300
 
-/** Time between two threads that begin to collect garbage: beside each other each takes longer. */
+/** Time between two threads that begin to collect garbage: at the same time each takes longer. */
 const COLLECT_APART_MS = 200
 
 /** Requests that stalled a thread and are refused from then on. With more, the oldest are forgotten. */
@@ -47,7 +47,7 @@ export interface WorkersOptions {
   /** Requests that workers with this number have served so far. */
   requestsOf: (thread: number) => number
   log: (line: string) => void
-  /** Writes lines of the access log, and says when they have left. */
+  /** Writes lines of the access log, and tells when they have left. */
   writeAccess: (lines: Uint8Array, written: () => void) => void
   onReplaced: () => void
   /** Called when more requests wait for calls of keys: slot, hour and count, in turn. */
@@ -125,8 +125,8 @@ export class Workers {
   }
 
   /**
-   * Makes all workers get the last of `held` ready beside the one they serve, then switch to it; they hold
-   * the others. One goes first, so that a snapshot that stalls a worker stalls only that one.
+   * Makes all workers get the last of `held` ready while they serve another, then switch to it; they hold the
+   * others. One goes first, so that a snapshot that stalls a worker stalls only that one.
    * @throws SnapshotError when a worker cannot serve it, Error when one dies over it; then none serves it.
    */
   serve(held: readonly ReadySnapshot[], changes: readonly Changes[] = []): Promise<void> {

@@ -35,7 +35,7 @@ const MOST_DRAIN_DAYS = 1
 /** A sentence with an address. */
 const MOST_CONTACT_CHARACTERS = 300
 
-/** The data folder and what lies in it unless an option says otherwise. */
+/** The data folder and what lies in it unless an option names another place. */
 export const data = optional(
   'DIR',
   'data folder: where snapshots and keys lie unless their own options say otherwise (default: data in a clone or where it has them, else groundswell in XDG_DATA_HOME or ~/.local/share)',
@@ -170,7 +170,7 @@ export const SERVE_SETTINGS = {
     'where the pictures of satellite missions are, {slug} in place of the mission; this server draws them unless it is set',
     DRAWN_PICTURES,
     (texts) => {
-      // Of no characters that HTML or CSV could take for anything else.
+      // The address has only characters that neither HTML nor CSV could misread.
       if (
         !/^(https?:\/\/|\/)[\w.~:/?#@!$&()*+,;=%{}-]{1,300}$/.test(last(texts)) ||
         !last(texts).includes('{slug}')
@@ -296,8 +296,8 @@ export const SERVE_SETTINGS = {
 export type ServeConfig = ConfigOf<typeof SERVE_SETTINGS>
 
 /**
- * Settings that are taken as they are and probably not meant: a server warns of them once when it starts, and
- * the doctor says what to do.
+ * Settings that are valid and probably not meant: a server warns of them once when it starts, and the doctor
+ * advises what to do.
  */
 export function settingsWarnings(config: ServeConfig): { found: string; advice: string }[] {
   const everybody = holdingEverybody(config['trusted-proxy'])

@@ -1,7 +1,7 @@
 /**
  * What a setting is, and one function for each kind of value: it takes the texts of a setting in the order
- * they were given, of which the last one counts, and throws an Error whose message says what is allowed and
- * fits behind "expected ".
+ * they were given, of which the last one counts, and throws an Error with a message that names what is
+ * allowed and fits behind "expected ".
  */
 import { parseAddress } from '../../access/address.ts'
 
@@ -14,7 +14,7 @@ export class UsageError extends Error {
 
 export interface Parser<T> {
   (texts: readonly string[]): T
-  /** What `--help` and the manual say of its bounds, such as `1 to 64` or `at most 20d`. */
+  /** The bounds as `--help` and the manual show them, such as `1 to 64` or `at most 20d`. */
   readonly range?: string
 }
 
@@ -113,7 +113,7 @@ export function wholeNumber(minimum: number, maximum: number): Parser<number> {
   })
 }
 
-/** A switch is on when its option is given, or when its variable says so. */
+/** A switch is on when its option is given, or when its variable is `true` or `1`. */
 function isOn(texts: readonly string[]): boolean {
   const word = texts.length === 0 ? 'false' : last(texts)
   if (!/^(true|false|1|0)$/.test(word)) throw new Error('true, false, 1 or 0')
