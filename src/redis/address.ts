@@ -17,7 +17,7 @@ export interface RedisHost {
 }
 
 export interface RedisAddress {
-  /** One to eight. Of several, the first that is reached and is not a copy of another is used. */
+  /** One to eight hosts. The first that is reached and is not a copy of another is used. */
   readonly hosts: readonly RedisHost[]
   readonly tls: boolean
   readonly database: number
@@ -41,8 +41,8 @@ export function isAddress(text: string): boolean {
  * Reads `redis://[[user][:password]@]host[:port][,host[:port]…][/database][?prefix=NAME]`; `rediss://` for
  * TLS.
  *
- * @throws Error whose message says what is allowed and fits behind "expected "; it repeats nothing of the
- * text, which may hold a password.
+ * @throws Error with a message that names what is allowed and fits behind "expected "; it repeats nothing of
+ * the text, which may hold a password.
  */
 export function parseAddress(text: string): RedisAddress {
   const [, scheme, login, hostList, path = '', query = ''] =

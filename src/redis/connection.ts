@@ -1,6 +1,6 @@
 /**
  * A lasting connection to one Redis: connects again when it breaks, bounds every call in time, checks
- * answers, keeps subscriptions, and says in one line when its state changes.
+ * answers, keeps subscriptions, and reports in one line when its state changes.
  */
 import { createHash } from 'node:crypto'
 import { timestampText } from '../sea/time.ts'
@@ -19,7 +19,7 @@ const LOOK_INTERVAL_MS = 1000
 const SLOW_AFTER_MS = 1000
 /** Without any answer for so long, a connection is given up: a peer that vanished closes nothing. */
 const GIVE_UP_AFTER_MS = 5000
-/** Replicas whose clocks differ by more may disagree about the hour. */
+/** Replicas with clocks that differ by more may disagree about the hour. */
 const MAX_SKEW_S = 1
 
 export interface ConnectionOptions {
@@ -234,7 +234,7 @@ export class RedisConnection {
     try {
       const link = await openLink(address, host, tls)
       if (this.#isClosed) return link.close()
-      // Of several hosts, a copy is used only when no other was found.
+      // A copy is used only when none of the hosts is a primary.
       if (!link.isPrimary && !link.isCluster && this.#failures < address.hosts.length - 1) {
         link.close()
         throw new RedisFault('read-only', 'is a read-only copy')
@@ -243,7 +243,7 @@ export class RedisConnection {
     } catch (error) {
       if (this.#isClosed) return
       this.#hostAt++
-      // Of several hosts, the last one's fault is reported.
+      // If all hosts fail, the last one's fault is reported.
       if (++this.#failures >= address.hosts.length) this.#enter(faultOf(error))
       this.#connectLater()
     }
@@ -255,7 +255,7 @@ export class RedisConnection {
     if (!this.#isGarbled) this.#failures = 0
     this.#lastAnswer = performance.now()
     void link.ended.then((error) => this.#onEnd(link, error))
-    // A peer whose answers could not be read is said to be well when one could.
+    // A peer with answers that could not be read is reported as well when one could.
     if (!this.#isGarbled)
       this.#enter(link.isPrimary ? null : new RedisFault('read-only', 'is a read-only copy'), link.version)
     for (const [channel, listener] of this.#subscriptions) {
@@ -319,7 +319,7 @@ export class RedisConnection {
     else if (silence > SLOW_AFTER_MS) this.#enter(new RedisFault('slow', 'answers late or not at all'))
   }
 
-  /** Once a second: whether the server takes writes, and what its clock says. */
+  /** Once a second: asks whether the server takes writes, and for its clock. */
   async #look(): Promise<void> {
     const link = this.#link
     if (link === null) return
@@ -363,7 +363,7 @@ export class RedisConnection {
     return this.#state.state === 'connected' ? 'away' : this.#state.state
   }
 
-  /** Takes over a state, and says so where it is another one than before. */
+  /** Takes over a state, and reports it if it is another one than before. */
   #enter(fault: RedisFault | null, version = ''): void {
     const state = fault === null ? 'connected' : fault.kind
     const text = fault === null ? null : fault.message

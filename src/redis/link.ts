@@ -35,7 +35,7 @@ export interface Link extends ServerFacts {
 export interface TlsFiles {
   /** Authorities that are trusted instead of Node's own list. */
   readonly authorities: string | null
-  /** A certificate of ours, its key beside it, for servers that require one. */
+  /** A certificate of ours, together with its key, for servers that require one. */
   readonly own: string | null
 }
 
@@ -133,7 +133,7 @@ function factsOf(hello: Reply): ServerFacts {
   }
 }
 
-/** What a server says of itself now: a primary may have become a copy. */
+/** What a server reports of itself now: a primary may have become a copy. */
 export async function lookAgain(link: Link): Promise<ServerFacts> {
   return factsOf(await link.send(null, ['HELLO']))
 }

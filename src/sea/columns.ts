@@ -58,7 +58,8 @@ const unsigned = { signed: false, missing: MISSING_U16 } as const
 
 export const MEASURES: { readonly [name in MeasureName]: Measure } = {
   significantHeight: { name: 'significantHeight', unit: 'm', scale: 1000, min: 0, max: 25, ...unsigned },
-  // An order statistic: 3.7 times the largest significant height is beyond anything measured.
+  // The maximum height is an order statistic: anything measured is below 3.7 times the largest significant
+  // height.
   maximumHeight: { name: 'maximumHeight', unit: 'm', scale: 1000, min: 0, max: 50, ...unsigned },
   period: { name: 'period', unit: 's', scale: 1000, min: 0, max: 60, ...unsigned },
   peakPeriod: { name: 'peakPeriod', unit: 's', scale: 1000, min: 0, max: 60, ...unsigned },
@@ -78,7 +79,9 @@ export const MEASURES: { readonly [name in MeasureName]: Measure } = {
   gustSpeed: { name: 'gustSpeed', unit: 'km/h', scale: 100, min: 0, max: 500, ...unsigned },
 }
 
-/** Nothing was measured. The one code that is outside of every measure's limits in signed columns too. */
+/**
+ * The code of "nothing was measured": the one code outside of every measure's limits, in signed columns too.
+ */
 export const NO_CODE = -0x8000
 /** A value beyond the measure's physical limits. Outside of 16 bits, so it is never a code. */
 export const OUTSIDE = 0x10000

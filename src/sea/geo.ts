@@ -31,8 +31,8 @@ export function pointKey(lat: number, lng: number): string {
 }
 
 /**
- * A longitude brought into −180…180; what already lies there keeps every bit. Else the binary noise of the
- * subtraction goes (355.032 must become −4.968 and not a hair beside it, where a border is compared with).
+ * A longitude brought into −180…180; what already lies there keeps every bit. The binary noise of a
+ * subtraction is removed: 355.032 must become exactly −4.968, because it is compared with borders.
  */
 export function wrapLongitude(lng: number): number {
   if (lng >= -180 && lng <= 180) return lng

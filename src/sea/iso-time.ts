@@ -26,7 +26,7 @@ export interface IsoTime {
   local: number
   /** 0 up to 1. */
   fraction: number
-  /** What the time is ahead of UTC, seconds; null where it does not say. */
+  /** What the time is ahead of UTC, seconds; null where it does not tell. */
   offset: number | null
 }
 

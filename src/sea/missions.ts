@@ -5,7 +5,7 @@
  * A pass is half an orbit, from one turning point of the latitude to the other. Passes are numbered from 1
  * within a cycle, the time after which the ground track repeats; odd ones ascend. Both numbers follow from
  * time alone, with the reference crossings of the equator that the Radar Altimeter Database System publishes
- * for each phase of a mission. HaiYang-2B and 2C are not here, for no confirmed reference of theirs is
+ * for each phase of a mission. HaiYang-2B and 2C are not here, because no confirmed reference of theirs is
  * public: a filter under which no pass can ever be found would mislead.
  */
 import type { Language } from './languages.ts'
@@ -28,7 +28,7 @@ export interface Mission {
   /** Part of the ids of passes: never changes and is never given to another mission. 1 to 99. */
   readonly index: number
   readonly slug: string
-  /** Also the `platform` of its passes. */
+  /** The mission's name, which is also the `platform` of its passes. */
   readonly name: string
   /** How names of passes begin: `S3A_C081_P0517`. */
   readonly code: string
@@ -141,7 +141,7 @@ export const MISSIONS: readonly Mission[] = [
       phase('2016-02-12T00:00:00', '2016-02-17T10:56:52', 1, 1, REFERENCE_ORBIT_DAYS, 254),
       phase('2022-04-25T00:00:00', '2022-04-29T05:02:49', 301, 1, REFERENCE_ORBIT_DAYS, 254),
       phase('2025-01-30T00:00:00', '2025-02-01T14:52:10', 501, 1, REFERENCE_ORBIT_DAYS, 254),
-      // A geodetic orbit without a short repeat, whose numbers are still being settled.
+      // A geodetic orbit without a short repeat: its numbers are still being settled.
       numberingEnds('2025-06-18T00:00:00'),
     ],
   },
@@ -242,9 +242,9 @@ export function ownCycle(cycle: number, begin: number, end: number, passes: numb
 }
 
 /**
- * The pass in which a satellite is at `time` (epoch seconds), or null where its phases do not say. Rounding
- * to the nearest crossing of the equator makes every point of a half orbit fall in one pass, with a quarter
- * of an orbit to spare on both sides.
+ * The pass in which a satellite is at `time` (epoch seconds), or null where its phases do not cover the time.
+ * Rounding to the nearest crossing of the equator makes every point of a half orbit fall in one pass, with a
+ * quarter of an orbit to spare on both sides.
  */
 export function passAt(phases: readonly OrbitPhase[], time: number): PassNumber | null {
   let current: OrbitPhase | null = null

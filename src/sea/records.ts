@@ -36,9 +36,9 @@ export interface BuoyRecord {
   /** Decimal degrees, WGS 84; latitude −90…90, longitude −180…180. */
   lat: number
   lng: number
-  /** ISO 3166-1 alpha-2, where the source says it; else found from the position. */
+  /** ISO 3166-1 alpha-2, if the source gives it; else found from the position. */
   country?: string
-  /** IANA zone, where the source says it; else found from the position. */
+  /** IANA zone, if the source gives it; else found from the position. */
   timezone?: string
   /** A fixed sea point fed by satellite passes (decisions, "Virtual buoy"). */
   virtual?: boolean
@@ -99,7 +99,7 @@ export const FORECAST_NAMES = [
 
 export type ForecastName = (typeof FORECAST_NAMES)[number]
 
-/** The measure whose unit, scale and limits a forecast quantity shares. */
+/** The measure that gives a forecast quantity its unit, scale and limits. */
 export const FORECAST_MEASURES: { readonly [name in ForecastName]: MeasureName } = {
   waveHeight: 'significantHeight',
   wavePeriod: 'period',
@@ -120,7 +120,7 @@ export interface HarbourRecord {
   lng: number
   /** Mean sea level above chart datum, m: the constant term of the prediction. */
   datumOffset: number
-  /** What `tide_source` says: where the constituents come from, with the credit its licence asks for. */
+  /** The text of `tide_source`: where the constituents come from, with the credit its licence asks for. */
   credit: string
   constituents: { name: string; amplitude: number; phase: number }[]
 }

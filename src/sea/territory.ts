@@ -40,8 +40,8 @@ export function timezoneAt(lat: number, lng: number): string {
 const regionNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
 
 /**
- * Codes of ISO 3166-1, and the one in use beside it (Kosovo's). Unions and parts of countries are only
- * reserved there.
+ * Codes of ISO 3166-1, and Kosovo's, which is in use but not in the standard. Unions and parts of countries
+ * are only reserved there.
  */
 const CODE_STATES = new Set(['official', 'usrAssn'])
 

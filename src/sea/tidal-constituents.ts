@@ -33,8 +33,8 @@ export interface Constituent {
 }
 
 /**
- * Those that are not made of others: Schureman's table 2, and below it those of the IHO list that databases
- * give.
+ * Constituents that are not made of others: Schureman's table 2, and below it those of the IHO list that
+ * databases give.
  */
 const BASIC: { readonly [name: string]: readonly [...Multiples, node?: Node] } = {
   SA: [0, 0, 1, 0, 0, 0],
@@ -189,8 +189,8 @@ const LETTERS: { readonly [letter: string]: number } = {
 }
 
 /**
- * Takes `2MK3` apart into 2 M2 − K1: the number at the end says how often a day the whole turns; where the
- * sum of the parts is more, parts are subtracted from the right until it agrees.
+ * Takes `2MK3` apart into 2 M2 − K1: the number at the end is how often a day the whole turns; where the sum
+ * of the parts is more, parts are subtracted from the right until it agrees.
  */
 function membersOf(name: string): Member[] | null {
   const [, body, end] = /^((?:[2-9]?[A-Z])+)([1-9]\d?)$/.exec(name) ?? []

@@ -80,7 +80,7 @@ const encoder = new TextEncoder()
 const DASH = 0x2d
 const COLON = 0x3a
 const [T, Z] = [0x54, 0x5a]
-/** Of `2026-03-27` and `2026-03-27T09:00:00Z`. */
+/** Lengths of `2026-03-27` and `2026-03-27T09:00:00Z`. */
 const DATE_LENGTH = 10
 const TIMESTAMP_LENGTH = 20
 

@@ -34,9 +34,9 @@ export interface AdmissionOptions {
 export interface Refusal {
   readonly code: 'unauthorized' | 'rate_limit_exceeded' | 'service_unavailable'
   readonly message: string
-  /** Header lines beside those that every answer of the operation has. */
+  /** Header lines in addition to those of every answer of the operation. */
   readonly headers: string
-  /** Members of the error beside code and message. */
+  /** Members of the error in addition to code and message. */
   readonly more: ErrorDetails
   /** Whether the request may be admitted within milliseconds. */
   readonly mayWait: boolean
@@ -77,7 +77,7 @@ export class Admission {
   readonly #options: AdmissionOptions
   readonly #charge: Charge = { limit: 0, remaining: 0, reset: 0 }
   #keys: KeyRing
-  /** Of the client that was charged last without a key. */
+  /** Address of the client that was charged last without a key. */
   #address = ''
 
   constructor(options: AdmissionOptions, keys: KeyRing) {
@@ -89,7 +89,7 @@ export class Admission {
     this.#keys = keys
   }
 
-  /** Charges a request, and says why it is refused; null where it is not. */
+  /** Charges a request, and gives the reason for refusing it; null where it is not refused. */
   admit(exchange: Exchange, access: 'keyed' | 'public', query: RawQuery, now: number): Refusal | null {
     const { quota, addresses, anonymousQuota, anonymousAccess, explorerQuota, totals } = this.#options
     this.charge = null
@@ -195,7 +195,7 @@ export class Admission {
 
   /**
    * Many clients behind a proxy that is not trusted share one quota. An address that has used half of it and
-   * says that it speaks for others is worth a line to the operator.
+   * claims to speak for others is worth a line to the operator.
    */
   #lookForProxy(exchange: Exchange, peer: string): void {
     const { addresses, proxies } = this.#options

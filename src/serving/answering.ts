@@ -40,7 +40,7 @@ interface Asked {
 /** What comes of asking: the body, or how it is made later. */
 interface Made {
   readonly body: Uint8Array | ExpensiveAnswer | ParquetJob
-  /** What its head has beside what all heads have, each line begun by CRLF. */
+  /** Header lines in addition to those of all heads, each line begun by CRLF. */
   readonly headers: string
   /** In calls of the quota. */
   readonly price: number
@@ -215,7 +215,7 @@ export class Answering {
   }
 }
 
-/** Most clients say no more. */
+/** Whether the client accepts anything or JSON: most clients send no other preference. */
 function hasUsualAccept(exchange: Exchange): boolean {
   const accept = exchange.headerValues(ACCEPT)
   return accept === '' || accept === '*/*' || accept === 'application/json'

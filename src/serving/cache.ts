@@ -11,7 +11,7 @@ import type { Encoding } from './preferences.ts'
 
 /** An answer that takes more than this share of the cache would drive out everything else. */
 const LARGEST_SHARE = 1 / 8
-/** What an entry costs beside its bytes and key, about: map slot, objects and buffer. */
+/** What an entry costs in addition to its bytes and key, about: map slot, objects and buffer. */
 const ENTRY_BYTES = 300
 /** Smaller answers fit a packet anyway. */
 const LEAST_COMPRESSED_BYTES = 1024
@@ -22,7 +22,7 @@ const MOST_JOB_BYTES = 8 * 1024 * 1024
 
 /** What a thread compresses at the moment, for all of its caches. */
 export class CompressionJobs {
-  /** Of the answers that are being compressed. They may have left their cache. */
+  /** Bytes of the answers that are being compressed. They may have left their cache. */
   bytes = 0
   #count = 0
 
@@ -68,7 +68,8 @@ export class AnswerCache {
   }
 
   /**
-   * Keeps a copy of `answer`, whatever its tail says, and the header lines of its links.
+   * Keeps a copy of `answer`, whatever its tail is, and the header lines of its links. @returns what is kept,
+   * null where it is too large
    * @returns what is kept, null where it is too large
    */
   put(canonical: string, format: Format, answer: Uint8Array, link = ''): KeptAnswer | null {

@@ -1,8 +1,8 @@
 /**
  * A kept answer, plain or compressed, which is sent many times although each carries the second it was sent in.
  *
- * Its last bytes, the tail, hold the time and are overwritten in place. Of a compressed answer all but the tail
- * is compressed and flushed to a byte border; the tail follows as a block that its format stores as it is: in
+ * Its last bytes, the tail, hold the time and are overwritten in place. A compressed answer is compressed but
+ * for its tail, and flushed to a byte border; the tail follows as a block that its format stores as it is: in
  * deflate a stored block (RFC 1951, section 3.2.4; the CRC-32 of RFC 1952 goes on from that of the bytes
  * before), in brotli an uncompressed meta-block (RFC 7932, section 9.2), in Zstandard a raw block (RFC 8878,
  * section 3.1.1.2).
@@ -86,7 +86,7 @@ export class KeptAnswer {
     return this.#bytes.length
   }
 
-  /** The answer as of `second`; `tail` are the bytes that say so. */
+  /** The answer as of `second`; `tail` are the bytes that give that time. */
   bytesAt(second: number, tail: Uint8Array): Uint8Array {
     if (second !== this.#second) {
       this.bytesWith(tail)
@@ -109,8 +109,8 @@ export class KeptAnswer {
   }
 
   /**
-   * It compressed, on another thread. It is plain and longer than its tail: of nothing, Zstandard makes not
-   * even a frame.
+   * This answer compressed, on another thread. It has to be plain and longer than its tail: Zstandard makes
+   * not even a frame of no bytes.
    */
   async compressed(encoding: Encoding): Promise<KeptAnswer> {
     const answer = this.#bytes

@@ -1,13 +1,13 @@
 /**
- * Whose turn it is among the answers that come later: those that take long, and those that another thread
- * writes. A producer makes each of them piece by piece, between which others are served, and a piece goes out as
+ * Gives turns to the answers that come later: answers that take long, and answers that another thread writes.
+ * A producer makes each of them piece by piece, and others are served between two pieces. A piece goes out as
  * the reader takes it.
  *
- * A few are worked at in rotation; others wait, not too many and not for long, and no client has more than its
- * share of either. An answer whose reader takes nothing, or whose producer waits for another thread, gives its
- * slot to the next one meanwhile, and stays counted until its connection ends. So its cost is bounded while it
- * waits, too: what its producer holds (176 KB of steps, or a row group of some 300 KB) and what the connection
- * has not taken (64 KB).
+ * A few are worked at in rotation; others wait, not too many and not for long, and no client has more than
+ * its share of either. While its reader takes nothing, or its producer waits for another thread, an answer
+ * gives its slot to the next one. It stays counted until its connection ends. So its cost is bounded while it
+ * waits, too: what its producer holds (176 KB of steps, or a row group of some 300 KB) and what the
+ * connection has not taken (64 KB).
  */
 import type { LaterEvents, LaterReply } from '../http/exchange.ts'
 
@@ -42,9 +42,9 @@ export const BUSY_RETRY_SECONDS = Math.ceil(LONGEST_WAIT_MS / 1000)
 /** What comes of a moment's work: the next bytes, good until it is asked again, or why there are none. */
 export type Piece =
   | Uint8Array
-  /** Nothing is to be sent yet. */
+  /** Nothing can be sent yet. */
   | 'going'
-  /** It says by `wake` when it is to be asked again. */
+  /** The producer tells by `wake` when it is to be asked again. */
   | 'waits'
   /** All of it was given. */
   | 'over'
@@ -67,9 +67,11 @@ export interface LaterRequest {
   head(): string | Uint8Array
   /** `wake`: it no longer waits. */
   produce(wake: () => void): Producer
-  /** It waited too long (`fault` is null), or failed before any of it was sent: says so in `reply`. */
+  /**
+   * The answer waited too long (`fault` is null), or failed before any of it was sent: refuses it in `reply`.
+   */
   refuse(reply: LaterReply, fault: unknown): void
-  /** It failed after it had begun; its connection was cut. */
+  /** The answer failed after it had begun; its connection was cut. */
   onFault(error: unknown): void
   /** Bytes that it takes at most, where it may take longer than others for them. */
   readonly mostBytes?: number
@@ -104,7 +106,7 @@ class Answer implements LaterEvents {
 export class LaterAnswers {
   /** In the order they came in. */
   readonly #waiting = new Set<Answer>()
-  /** Those that are worked at, in rotation, and those that wait for their readers or producers. */
+  /** Answers that are worked at, in rotation, and answers that wait for their readers or producers. */
   readonly #working = new Set<Answer>()
   readonly #idle = new Set<Answer>()
   #isScheduled = false

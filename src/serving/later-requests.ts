@@ -1,4 +1,4 @@
-/** Requests whose answers come later: what their replies say, and who gets the answers in the end. */
+/** Requests with answers that come later: their replies, and who gets the answers in the end. */
 import { JsonWriter } from '../answers/json.ts'
 import type { ExpensiveAnswer, Operation } from '../answers/operation.ts'
 import type { Format } from '../answers/shape.ts'

@@ -1,6 +1,6 @@
 /**
- * The `Link` header of a pinned list (RFC 8288): the pages beside it, of the same snapshot. Who follows the
- * links gets every item once, whatever is published meanwhile.
+ * The `Link` header of a pinned list (RFC 8288): the neighbouring pages of the same snapshot. A client that
+ * follows the links gets every item once, whatever is published meanwhile.
  */
 import type { Paging } from '../answers/operation.ts'
 

@@ -14,7 +14,7 @@ const LINE_WORDS = 16
 export interface ListenerLimits {
   /** Streams at a time, in all threads. */
   readonly total: number
-  /** Of one key, or of one address where no key is asked for. */
+  /** Streams of one key, or of one address where no key is asked for. */
   readonly perHolder: number
 }
 

@@ -96,7 +96,7 @@ export class Listeners {
   /** In the order in which they were last sent something. */
   readonly #listeners = new Set<Listener>()
   #feed: Feed | null = null
-  /** Those whose turn is still to come, and whether all of them are to be looked at, or silent ones alone. */
+  /** Streams with a turn still to come, and whether all streams are to be looked at, or silent ones alone. */
   #turns: Iterator<Listener, undefined> | null = null
   #isForAll = false
   #isScheduled = false
@@ -152,7 +152,7 @@ export class Listeners {
     return true
   }
 
-  /** The keys have changed: streams whose holders are not good any more end soon. */
+  /** Reports that the keys have changed: streams of holders that are not valid any more end soon. */
   keysChanged(): void {
     this.#mayHaveShut = true
   }
@@ -246,7 +246,7 @@ export class Listeners {
     }
     listener.isFull = !reply.write(bytes)
     listener.sentAt = this.#options.clock()
-    // It is now the last one.
+    // The listener moves to the end, as the one that was sent something last.
     if (this.#listeners.delete(listener)) this.#listeners.add(listener)
     return true
   }

@@ -16,7 +16,7 @@ import type { Piece, Producer } from './later-answers.ts'
 const LONGEST_GROUP_MS = 30_000
 /** A thread without work ends after so long: it holds some 40 MB. */
 const LONGEST_IDLE_MS = 10_000
-/** Its heap: many times what row groups take. */
+/** Heap of the thread: many times what row groups take. */
 const THREAD_HEAP_MB = 256
 
 export interface ParquetAnswersOptions {
@@ -80,9 +80,9 @@ export class ParquetAnswers {
 
   #startThread(): Worker {
     const thread = this.#options.start()
-    // It keeps no process alive: what it writes for does.
+    // The thread keeps no process alive: the connections that it writes for do.
     thread.unref()
-    // Of a file whose client has gone there may be bytes on their way.
+    // A file may still have messages on their way after its client has gone.
     thread.on('message', (message: FromParquet) => this.#files.get(message.file)?.take(message))
     thread.once('error', (error) => this.#lost(thread, error))
     thread.once('exit', () => this.#lost(thread, new Error('the thread that writes Parquet has ended')))
@@ -120,7 +120,7 @@ class ParquetFile implements Producer {
   #isLast = false
   /** Until the group that was asked for has come. */
   #hangs: NodeJS.Timeout | undefined
-  /** Of the group that has come, and how many of them have gone out. */
+  /** Bytes of the group that has come, and how many of them have gone out. */
   #bytes: Uint8Array | null = null
   #sent = 0
   #fault: Error | null = null

@@ -25,8 +25,8 @@ interface Wish {
 }
 
 /**
- * The members of a list, in lower case. Null where one is malformed: its name is not as `syntax` says, its
- * weight is none, or it has another parameter and `mayHaveMore` is false.
+ * The members of a list, in lower case. Null where one is malformed: its name does not match `syntax`, its
+ * weight is not valid, or it has another parameter and `mayHaveMore` is false.
  */
 function wishesOf(header: string, syntax: RegExp, mayHaveMore = false): Wish[] | null {
   if (header.length > LONGEST_HEADER) return null
@@ -105,7 +105,7 @@ export function preferredLanguage<L extends string>(header: string, supported: r
   const excluded = new Set<string>()
   for (const wish of wishes) {
     const [language] = wish.name.split('-')
-    // Refusing a regional form says nothing of the others.
+    // Refusing a regional form does not refuse the other forms of the language.
     if (wish.weight === 0 && wish.name === language) excluded.add(language)
     else if (wish.weight > (wanted.get(language)?.weight ?? 0)) wanted.set(language, wish)
   }
@@ -123,7 +123,7 @@ export function preferredLanguage<L extends string>(header: string, supported: r
   return best?.language ?? supported[0]
 }
 
-/** Header values whose choice is remembered: clients send a handful. */
+/** Header values with a remembered choice: clients send a handful. */
 const MOST_KNOWN = 64
 
 /** A choice by a header's value, with a memory: parsing what a browser sends takes 1 µs. */

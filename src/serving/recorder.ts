@@ -34,7 +34,7 @@ export interface Lines {
   readonly keyId: (row: number) => string
 }
 
-/** What a line says of a request, taken while the request can be read. */
+/** The parts of a line that are taken while the request can be read. */
 interface Noted {
   route: number
   method: string
@@ -46,12 +46,12 @@ interface Noted {
 
 export class RequestRecorder implements Recorder {
   readonly #counts: RequestCounts
-  /** Of requests that were not routed. */
+  /** Route number of requests that were not routed. */
   readonly #none: number
   readonly #lines: Lines | null
 
   /**
-   * @param routes how many there are
+   * @param routes number of routes
    * @param lines null where there is no access log
    */
   constructor(counts: RequestCounts, routes: number, lines: Lines | null) {
@@ -88,7 +88,7 @@ export class RequestRecorder implements Recorder {
     const { method } = exchange
     const routeOf = (one: Exchange): number => (one.route < 0 ? this.#none : one.route)
     const routeNow = routeOf(exchange)
-    // It takes so long that being timed costs it nothing.
+    // The request is long enough for its timing to cost nothing in comparison.
     const since = begun === 0 ? performance.now() : begun
     const lines = this.#lines
     const notedNow =
@@ -113,7 +113,7 @@ export class RequestRecorder implements Recorder {
 }
 
 function traceOf({ log }: Lines, exchange: Exchange): Trace | null {
-  // Several of them say nothing together.
+  // Several such headers together are not valid.
   return exchange.header(TRACEPARENT) === '' ? null : log.trace(exchange.headerValues(TRACEPARENT))
 }
 

@@ -98,7 +98,7 @@ export interface HeadFields {
 /** On answers that are made from a demo. */
 const DEMO_HEADER = '\r\nX-Demo: true'
 
-/** What all answers of a snapshot say of it, each header begun by CRLF. */
+/** Headers about the snapshot that all its answers have, each begun by CRLF. */
 export function snapshotHeaders(snapshotId: string, demo: boolean): string {
   return `\r\nX-Snapshot-Id: ${snapshotId}${demo ? DEMO_HEADER : ''}`
 }
@@ -156,7 +156,7 @@ export class Heads {
   readonly #tagStart: string
   readonly #writer = new JsonWriter(HEAD_BYTES)
 
-  /** `settingsTag`: what decides all answers beside the snapshot. */
+  /** `settingsTag`: what decides all answers in addition to the snapshot. */
   constructor(
     kind: 'success' | 'not modified',
     snapshot: { snapshotId: string; demo: boolean } | null,

@@ -1,6 +1,6 @@
 /**
  * What the parts of the request path share: the request that is being answered, the snapshot that it is
- * answered from, and what its head says. One object serves all, since one request is answered at a time.
+ * answered from, and the content of its head. One object serves all, since one request is answered at a time.
  */
 import type { KeyRing } from '../access/key-ring.ts'
 import type { Declared, Operation, StreamOperation, View } from '../answers/operation.ts'
@@ -32,7 +32,7 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions {
   parquet: ParquetAnswers
   /** What is answered with streams of events; without it there are none. */
   stream?: { operation: StreamOperation; streams: EventStreams }
-  /** Pages and their files, beside the operations. */
+  /** Pages and their files, in addition to the operations. */
   site?: Site
   /** Where several replicas share the quotas: holds requests that find none of theirs leased. */
   leases?: Leases
@@ -56,7 +56,7 @@ export interface StreamTarget {
 export interface Target {
   operation: Operation
   stream: null
-  /** Its ordinal among the operations. */
+  /** Ordinal of this operation among all of them. */
   index: number
   reader: QueryReader<Operation['parameters']>
   ignorable: ReadonlySet<string>
@@ -69,7 +69,7 @@ export class RequestState {
   current: ServedSnapshot
   /** What the request that is being answered is answered from: the current snapshot, or a pinned one. */
   served: ServedSnapshot
-  /** Of the head that is written next. */
+  /** Fields of the head that is written next. */
   readonly fields: HeadFields = {
     low: 0,
     high: 0,
@@ -84,7 +84,7 @@ export class RequestState {
   }
   /** Whether the request has been found to name the tags of other answers alone: it is compared once. */
   namesAnotherTag = false
-  /** Of the answer, epoch seconds. */
+  /** Time of the answer, epoch seconds. */
   second = 0
   /** The tail of an answer of this second. */
   tail = new Uint8Array(TAIL_BYTES)
@@ -137,7 +137,7 @@ export class RequestState {
     fields.lifetime = minute === 0 ? lifetime : Math.min(lifetime, MINUTE - (this.second % MINUTE))
   }
 
-  /** Seconds that a pinned snapshot will at least be held, as far as the schedule says. */
+  /** Seconds that a pinned snapshot will at least be held, according to the schedule. */
   #pinnedLifetime(): number {
     const { refreshEvery } = this.options
     if (refreshEvery === 0) return LONGEST_LIFETIME_SECONDS

@@ -40,7 +40,7 @@ const UNMATCHED = OTHER_ROUTES.indexOf('unmatched')
 export class RequestPath {
   readonly #options: RequestPathOptions
   readonly #router: Router<Target | StreamTarget>
-  /** Ordinal of the first route beside those of operations and streams. */
+  /** Ordinal of the first route after those of operations and streams. */
   readonly #otherRoutes: number
   readonly #state: RequestState
   readonly #answering: Answering

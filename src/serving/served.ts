@@ -23,7 +23,7 @@ const PINNED_CACHE_SHARE = 1 / 16
 export interface ServedOptions {
   /** Bytes of answers kept per snapshot; 0 keeps none. */
   answerCache: number
-  /** What decides an answer beside snapshot and query: part of every ETag. */
+  /** What decides an answer in addition to snapshot and query: part of every ETag. */
   settingsTag: string
 }
 
@@ -35,7 +35,7 @@ export class ServedSnapshot {
   readonly pin: string
   /** Each begun by CRLF. */
   readonly header: string
-  /** Those of answers in the usual JSON. */
+  /** Heads of answers in the usual JSON. */
   readonly heads: Heads
   readonly #headsOf = new Map<Format, Heads>()
   readonly #headsFor: (format: Format) => Heads
@@ -101,7 +101,7 @@ export class HeldViews {
   /** Made when somebody pins them. */
   readonly #pinned = new Map<string, ServedSnapshot>()
   readonly #jobs = new CompressionJobs()
-  /** How many may be held: so many swaps from now on the current one leaves. */
+  /** How many snapshots may be held: after this many swaps the current one leaves. */
   #most = 1
   /** What those get who pin nothing. */
   current: ServedSnapshot
@@ -118,7 +118,7 @@ export class HeldViews {
     return bytes
   }
 
-  /** Of `views`, oldest first, the last is served from now on; those that are not among them leave. */
+  /** Serves the last of `views`, oldest first, from now on; views that are not among them leave. */
   hold(views: readonly View[], most: number): void {
     const hasOneLeft = this.#views.some((view) => !views.includes(view))
     this.#views = views

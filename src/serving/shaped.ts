@@ -1,4 +1,4 @@
-/** Answers in another form than the usual JSON: what is sent of them, and what their heads say. */
+/** Answers in another form than the usual JSON: their bodies and their heads. */
 import type { ExpensiveAnswer, Operation, Paging } from '../answers/operation.ts'
 import type { JsonWriter } from '../answers/json.ts'
 import { shapeQuery, type Shape } from '../answers/shape.ts'
@@ -15,14 +15,14 @@ export interface ShapedAnswer {
   readonly rows: number
   /** Time that it takes to make, about. */
   readonly microseconds: number
-  /** What its head has beside what all heads have, each line begun by CRLF. */
+  /** Header lines in addition to those of all heads, each line begun by CRLF. */
   readonly headers: string
 }
 
 /** Rows that one call of the quota pays for. */
 const ROWS_OF_A_CALL = 10_000
 
-/** What an answer of so many rows costs, in calls. */
+/** Price of an answer with this many rows, in calls. */
 export function priceOf(rows: number): number {
   return Math.max(1, Math.ceil(rows / ROWS_OF_A_CALL))
 }
@@ -83,13 +83,13 @@ function fileHeaders({ name, total }: Table, { format }: Shape, snapshotId: stri
   )
 }
 
-/** Of letters, digits, `-`, `_` and `.` alone, whatever the name holds. */
+/** The file name has only letters, digits, `-`, `_` and `.`, whatever `name` holds. */
 function fileName(name: string, snapshotId: string): string {
   const safe = name.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, LONGEST_NAME)
   return `groundswell_${safe === '' ? snapshotId : safe}`
 }
 
-/** Begins `meta`, where there is something to say beside the time. */
+/** Begins `meta`, if there is anything other than the time to put into it. */
 function writeMeta(writer: JsonWriter, { paging, list }: Table): Paging | undefined {
   if (paging === undefined) return undefined
   writer.text(

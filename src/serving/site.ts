@@ -30,12 +30,12 @@ export interface StaticFile {
 /** One file of `files.json`. */
 export interface SiteEntry {
   path: string
-  /** Its name in the folder. */
+  /** Name of the file in the folder. */
   file: string
   type: string
   cache: StaticFile['cache']
   contentSecurityPolicy?: string
-  /** Its text has marks such as `{{base_path}}`, for which the server puts in its `PageValues`. */
+  /** The text has marks such as `{{base_path}}`, for which the server puts in its `PageValues`. */
   template?: true
 }
 

@@ -14,7 +14,7 @@ import type { Piece, Producer } from './later-answers.ts'
 const SLICE_MS = 0.5
 /** What one step writes at most. */
 const STEP_BYTES = 16 * 1024
-/** A slice ends at so many bytes; one more step fits behind them. */
+/** A slice ends at this many bytes; one more step fits behind them. */
 const FULL_BYTES = MOST_WRITE_BYTES - STEP_BYTES
 
 const NOTHING = new Uint8Array(0)
@@ -101,7 +101,7 @@ export class SlicedAnswer implements Producer {
   }
 
   #end(): 'over' {
-    // Its last step may come after its last byte.
+    // The producer is closed here because its last step may come after the last byte.
     this.close()
     return 'over'
   }

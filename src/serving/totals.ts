@@ -24,7 +24,7 @@ const TOTALS = {
   parked_late: 11,
   /** Refused since the store of quotas is away. */
   quota_away: 12,
-  /** Waits for a lease that took no longer than so many milliseconds, and longer than the number before. */
+  /** Waits for a lease, by upper bound in milliseconds; each counts waits longer than the bound before. */
   wait_1: 13,
   wait_2: 14,
   wait_5: 15,

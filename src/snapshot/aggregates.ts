@@ -48,7 +48,7 @@ export function madeFrom(parts: readonly PartEntry[], year: number): string {
 
 /** A measure's statistics of each day of a year, before they are written; 0 on days without a sample. */
 export interface DayStatistics {
-  /** Of a direction the circular mean or `NO_VALUE`. */
+  /** For a direction this is the circular mean or `NO_VALUE`. */
   readonly median: Int32Array
   readonly mean: Int32Array
   readonly least: Int32Array
@@ -258,7 +258,7 @@ export function readAggregates(part: Part, month: number, file: string): Aggrega
   }
 }
 
-/** Which monthly parts it says that it was made from. @throws SnapshotError */
+/** The monthly parts that it was made from, by its own account. @throws SnapshotError */
 export function saidMadeFrom(part: Part, file: string): string {
   return text(part.meta.made_from, `${file}: made_from`)
 }

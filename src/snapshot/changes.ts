@@ -39,7 +39,7 @@ export interface Changes {
   change: Uint8Array
   /** The spans of `buoy[i]` are `first[i]` to `first[i + 1]`, ascending in time. */
   first: Uint32Array
-  /** Of each span: its month, and the times of its first and last reading that differ, epoch seconds. */
+  /** Each span has its month, and the times of its first and last reading that differ, epoch seconds. */
   month: Uint16Array
   from: Uint32Array
   to: Uint32Array

@@ -27,7 +27,7 @@ const COMMIT_FORMAT = 'groundswell-commit'
 const COMMIT_VERSION = 1
 
 const SHA256 = /^[0-9a-f]{64}$/
-/** Names of files beside the parts: no path, and nothing hidden. */
+/** Names of files other than the parts: no path, and nothing hidden. */
 const FILE = /^[a-z][a-z0-9.-]{0,120}$/
 
 /** The manifest, and as much again for the states' parts. */
@@ -96,8 +96,8 @@ export function plainManifest(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * Null for a manifest with nothing behind it, which was copied there from a folder.
- * @throws SnapshotError naming the file, when it is no manifest or no commit
+ * The commit behind a manifest; null where nothing is behind it, because it was copied there from a folder.
+ * @throws SnapshotError naming the file, when it is not a manifest or not a commit
  */
 export function decodeCommit(bytes: Uint8Array, file: string): Commit | null {
   if (bytes.length > MAX_COMMIT_BYTES) {

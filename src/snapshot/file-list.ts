@@ -40,7 +40,7 @@ const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/
 
 const OF_SNAPSHOT = /^files-([0-9a-f]{24})\.json$/
 
-/** The list beside a snapshot. */
+/** Name of the list that lies next to a snapshot. */
 export const snapshotList = (id: string): string => `files-${id}.json`
 
 /** The snapshot that a file of this kind belongs to; null for other files. */
@@ -56,9 +56,9 @@ export interface ExportedFile {
   path: string
   kind: (typeof KINDS)[number]
   format: FileFormat
-  /** Name of the network whose readings they are; null for buoys. */
+  /** Name of the network that the readings are from; null for buoys. */
   network: string | null
-  /** Of the readings, UTC; null for buoys. */
+  /** Year of the readings, UTC; null for buoys. */
   year: number | null
   /** `2026-03`; null for readings of a whole year, and for buoys. */
   month: string | null
@@ -93,7 +93,7 @@ export interface ExportedMonth {
 }
 
 export interface FileList {
-  /** The bucket that the files are in; null for a folder, whose place is nobody else's business. */
+  /** The bucket that holds the files; null for a folder, because its place is nobody else's business. */
   address: string | null
   snapshot: string
   /** The data's time, epoch seconds. */
@@ -123,7 +123,7 @@ export function buoysPath(sha256: string, format: FileFormat): string {
   return `buoys-${sha256.slice(0, NAME_DIGITS)}.${format}`
 }
 
-/** The same list gives the same bytes. */
+/** Encodes a list; the same list gives the same bytes. */
 export function encodeList(list: FileList): Buffer {
   const { address, snapshot, asOf, format, since, networks, months, files, removed } = list
   const text = (time: number | null): string | null => (time === null ? null : timestampText(time))
@@ -263,7 +263,10 @@ function fileOf(fields: Fields): ExportedFile | null {
   return { path, kind, format, network, year, month, rows, bytes, sha256, start, end, snapshot, madeFrom }
 }
 
-/** The list beside a snapshot; null where there is none. @throws BuildError for one that cannot be read */
+/**
+ * The list that lies next to a snapshot; null where there is none. @throws BuildError for one that cannot be
+ * read
+ */
 export function readSnapshotList(dir: string, id: string): FileList | null {
   const path = join(dir, snapshotList(id))
   let bytes: Buffer

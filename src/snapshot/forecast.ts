@@ -1,6 +1,6 @@
 /**
  * The forecast part: points of the sea, each with one model run's values at its times, in the codes of the
- * measures whose units they share. 20 bytes a time: 2,000 points with 16 days of hours are 15 MB.
+ * measures with the same units. 20 bytes a time: 2,000 points with 16 days of hours are 15 MB.
  */
 import { codeLimits, codeOf, MEASURES, MISSING_U16, NO_CODE, OUTSIDE } from '../sea/columns.ts'
 import { pointKey } from '../sea/geo.ts'
@@ -33,7 +33,7 @@ export class ForecastSet {
   readonly #points = new Map<string, PointForecast>()
 
   /**
-   * Of several records for one point the newest run stays, of equal runs the first. A record without any
+   * If a point has several records, the newest run stays, and the first of equal runs. A record without any
    * value (a point on land) is left out.
    * @throws BuildError for a record that breaks the rules of `ForecastRecord`, or a value beyond the limits
    * of its measure.

@@ -25,8 +25,8 @@ export const MAX_PART_BYTES = 2 ** 31 - 1
 /** Names, slugs, identifiers, zones, credits: UTF-16 units of one text. */
 export const MAX_TEXT_LENGTH = 2000
 /**
- * Values beside the columns: a catalogue of all the buoys that can have an id has four texts of each, and its
- * registry as many.
+ * Values in addition to the columns: a catalogue of all the buoys that can have an id has four texts of each,
+ * and its registry as many.
  */
 export const HEADER_BOUNDS = { depth: 8, values: 8_000_000 }
 
@@ -52,7 +52,7 @@ export interface PartEntry {
   month: number | null
 }
 
-/** What a part holds beside its columns: small, plain, and ordered as it was written. */
+/** The content of a part other than its columns: small, plain, and ordered as it was written. */
 export type Meta = { [key: string]: unknown }
 
 export interface Part {

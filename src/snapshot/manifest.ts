@@ -36,8 +36,8 @@ export interface Manifest {
   /** The data's time, epoch seconds: "now" for everything that is fresh, active or complete. */
   asOf: number
   /**
-   * Whether any of it is made up. Absent where all of it was measured, as in manifests that are older than
-   * this.
+   * Whether any of the data is made up. Absent where all of it was measured, as in manifests that are older
+   * than this.
    */
   demo?: boolean
   parts: PartEntry[]
@@ -135,7 +135,8 @@ function manifestBody({ asOf, demo, parts }: Omit<Manifest, 'id'>): Meta {
     format: MANIFEST_FORMAT,
     version: FORMAT_VERSION,
     as_of: asOf,
-    // Absent, not false: manifests of measured data keep the ids that they had before there was a mark.
+    // The mark is absent and not false: so manifests of measured data keep the ids that they had before there
+    // was a mark.
     ...(demo === true && { demo: true }),
     parts: parts.map(({ kind, file, bytes, sha256, rows, month }) => ({
       kind,

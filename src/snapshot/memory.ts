@@ -10,8 +10,8 @@ export interface MemoryLimit {
 }
 
 /**
- * What `--max-memory` says, or without it all that the machine or its container has: a manifest can claim any
- * number of bytes, and what could never be held is not begun.
+ * The limit of `--max-memory`, or without it all that the machine or its container has: a manifest can claim
+ * any number of bytes, and what could never be held is not begun.
  */
 export function memoryLimit(
   maxMemory: number,
@@ -33,7 +33,7 @@ export interface Cost {
 
 /**
  * Refuses what would pass the limit while it is loaded: the parts in memory and the new ones, and for each of
- * `threads` what it makes of the snapshots that are in memory and, beside them, of the new one.
+ * `threads` what it makes of the snapshots in memory and of the new one.
  * @throws SnapshotError that gives the sums
  */
 export function refuseOverLimit(

@@ -13,8 +13,8 @@ const FORMAT = 'groundswell-mirror'
 const MAX_BYTES = 8192
 
 /**
- * The address that a folder mirrors, null for a folder that is no mirror. Empty where the mark cannot be
- * understood: it is a mirror's folder all the same.
+ * The address that a folder mirrors, null for a folder that is not a mirror. The address is empty where the
+ * mark cannot be understood: the folder is a mirror's all the same.
  */
 export function mirroredSource(dir: string): string | null {
   try {

@@ -1,4 +1,6 @@
-/** The beginning of a part: what it holds beside its columns, and some of them, without reading the rest. */
+/**
+ * The beginning of a part: what it holds other than its columns, and some of them, without reading the rest.
+ */
 import { closeSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { openRegularFileSync } from '../system/files.ts'

@@ -52,9 +52,9 @@ const COLUMN_TYPES = {
 type ColumnType = keyof typeof COLUMN_TYPES
 
 /**
- * A header of each kind may have so many values, and so many more for each row: serving threads unpack
+ * The header of a part may have at most these values, and `perRow` more for each row: serving threads unpack
  * headers between requests, 0.1 µs a value. A column is described in five values; a catalogue has four texts
- * a buoy beside sources, spots and months; tides have three texts a harbour.
+ * a buoy in addition to sources, spots and months; tides have three texts a harbour.
  */
 const HEADER_VALUES: { readonly [kind in PartKind]: { least: number; perRow: number } } = {
   catalog: { least: 200_000, perRow: 8 },

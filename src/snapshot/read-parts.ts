@@ -142,8 +142,9 @@ function readFault(file: string, error: unknown): SnapshotError {
 /** Read and hashed together: 0.3 ms, and small enough to stay in the processor's cache. */
 const CHUNK_BYTES = 256 * 1024
 /**
- * Of this thread, which puts something else there only between two steps. The memory that the part stays in
- * is then written once, and the hash is not slowed down by memory that nobody has touched yet.
+ * One buffer serves the whole thread, which puts something else there only between two steps. The memory that
+ * the part stays in is then written once, and the hash is not slowed down by memory that nobody has touched
+ * yet.
  */
 const chunk = new Uint8Array(CHUNK_BYTES)
 

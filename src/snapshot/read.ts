@@ -36,7 +36,7 @@ export interface LoadedSnapshot extends Summary {
   filesFault: string | null
 }
 
-/** What was loaded before, whose parts need not be read again. */
+/** Parts that were loaded before and need not be read again. */
 export interface PartsInMemory {
   parts: readonly LoadedPart[]
 }

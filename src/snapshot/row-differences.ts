@@ -88,7 +88,7 @@ export class BothColumns {
     this.#times = areThere ? [a.time, b.time] : null
   }
 
-  /** The same as bytes, made when a long row of readings is compared. */
+  /** The columns as bytes, made when a long row of readings is compared. */
   get bytes(): readonly BytePair[] | null {
     if (this.#bytes === undefined) {
       this.#bytes = this.#times === null ? null : bytesOf(...this.#times, this.measures)
@@ -118,7 +118,7 @@ function isSameRow(columns: readonly ColumnPair[], i: number, j: number): boolea
 interface BytePair {
   a: Buffer
   b: Buffer
-  /** Of a row. */
+  /** Bytes of a row. */
   width: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * What is known of a loaded snapshot beside its parts: what `/status` shows, and the bytes that serving
- * threads will make of it.
+ * What is known of a loaded snapshot in addition to its parts: the figures of `/status`, and the bytes that
+ * serving threads will make of it.
  */
 import type { Catalog } from './catalog.ts'
 import type { ForecastColumns } from '../index/forecast.ts'
@@ -18,9 +18,9 @@ export interface Summary {
 }
 
 /*
- * What a thread takes for each of these, rounded up. Of a buoy: 3 KiB of fragments and what answers are
- * written behind, and as much again in shared memory, with the lists of the nearest. That is there once, but
- * counted for each thread: so it holds for one.
+ * What a thread takes for each of these, rounded up. A buoy takes 3 KiB of fragments and what answers are
+ * written behind, and as much again in shared memory, with the lists of the nearest. Shared memory is there
+ * once, but counted for each thread: so the sum also holds for one thread.
  */
 const BYTES_A_THREAD = 1024 * 1024
 const BYTES_A_BUOY = 7 * 1024
@@ -37,7 +37,7 @@ const COPIES_OF_A_TEXT = 20
 /** Bytes of texts that `BYTES_A_BUOY` covers already. */
 const TEXT_BYTES_A_BUOY = 120
 
-/** What the manifest alone says about it, before anything is read: `threadBytes` will not be less. */
+/** The least `threadBytes`, known from the manifest alone before anything is read. */
 export function leastThreadBytes(parts: readonly PartEntry[]): number {
   const rows = (kind: PartEntry['kind']): number =>
     parts.reduce((sum, part) => (part.kind === kind ? sum + part.rows : sum), 0)
@@ -51,13 +51,16 @@ export function leastThreadBytes(parts: readonly PartEntry[]): number {
 
 /** What is kept of a checked part, for the summary of the snapshots that have it. */
 export interface PartSummary {
-  /** Of a catalogue: the names of its sources, ids of its buoys, and the source of each. */
+  /** Of a catalogue, the summary has the names of its sources, ids of its buoys, and the source of each. */
   catalog?: { sources: readonly string[]; id: Uint32Array; source: Uint16Array }
-  /** Of a month of readings: its buoys, and the time of each one's newest row. */
+  /** Of a month of readings, the summary has its buoys, and the time of each one's newest row. */
   newest?: { buoys: Uint32Array; time: Uint32Array }
-  /** Of a year of aggregates: the monthly parts that it was made from, as `madeFrom` says. */
+  /**
+   * Of a year of aggregates, the summary has the monthly parts that it was made from, as `madeFrom` gives
+   * them.
+   */
   madeFrom?: string
-  /** Bytes that a thread makes of it, beside those that follow from its count of rows. */
+  /** Bytes that a thread makes of it, in addition to those that follow from its count of rows. */
   threadBytes: number
 }
 

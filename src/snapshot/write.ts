@@ -53,7 +53,7 @@ export function writePart(dir: string, part: Part, rows: number, month: number |
   return { kind: part.kind, file, bytes: bytes.length, sha256: hash, rows, month }
 }
 
-/** Puts a manifest beside the current one, to be kept. */
+/** Puts a manifest next to the current one, to be kept. */
 export function keepManifest(dir: string, file: string, bytes: Uint8Array, held: Lock): void {
   writeDurably(dir, file, bytes, held.folder)
 }
@@ -100,7 +100,7 @@ export function writeDurably(dir: string, file: string, bytes: Uint8Array, withi
   }
 }
 
-/** The error of a builder whose lock another one took over while it stalled. */
+/** The error of a builder that stalled while another one took over its lock. */
 export function lostLock(dir: string): BuildError {
   return new BuildError(`${dir}: another builder took over while this one stood still; nothing is published`)
 }

@@ -1,9 +1,9 @@
 /**
  * Candhis, the French coastal wave network of Cerema. A campaign is a buoy at one place. It has yearly CSV
  * files of the archive, `Candhis_06403_2022_arch.csv`, and of the real-time feed,
- * `Candhis_06403_2026_reel.csv`; a list of stations lies beside them. Answers of the API (version 1) are read
- * from any `.json`: the header says what an answer holds, and a column or the code in the file's name
- * (`getCampTR_06403.json`) says which campaign it is about.
+ * `Candhis_06403_2026_reel.csv`; a list of stations lies next to them. Answers of the API (version 1) are
+ * read from any `.json`: the header tells what an answer holds, and a column or the code in the file's name
+ * (`getCampTR_06403.json`) tells which campaign it is about.
  *
  * `period` is the significant period TH13D (Th1/3); `peak_period` is TP (T. au pic), which few real-time
  * sensors give. The significant height is H13D (H1/3), and Hm0 only where a sensor gives nothing else. Such a
@@ -59,7 +59,7 @@ const LABELS: readonly (readonly [MeasureName, readonly string[]])[] = [
   ['waterTemperature', ['TempMer', 'Temp. mer']],
 ]
 
-/** 999.999 and 999.9999 mark "missing"; nothing that is measured comes near. */
+/** 999.999 and 999.9999 mark "missing"; no measured value comes near. */
 const MISSING = [999.99, Infinity] as const
 
 export const openCandhis: OpenSource = (folder) => ({
@@ -78,7 +78,7 @@ interface AnswerFile extends DataFile {
 
 async function readCandhis(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
   const listing = await listSource('candhis', folder)
-  // 1. Stations, and whose rows each file and answer has.
+  // 1. Find the stations, and the station of the rows of each file and answer.
   const found = await gather(folder, listing, report)
   warnOfIgnored(report, 'candhis', found.ignored)
   // For a campaign that does not report the API answers that it has no data.
@@ -235,8 +235,8 @@ function cellOf(row: unknown, field: number): string {
 }
 
 /**
- * The table of an answer, without its envelope; null if it has none, which is reported unless the answer says
- * that there are no data.
+ * The table of an answer, without its envelope; null if it has none, which is reported unless the answer
+ * states that there are no data.
  */
 function parseAnswer(bytes: Uint8Array, file: FileReport): Answer | null {
   const value = parseDocument(bytes, file)
@@ -259,7 +259,7 @@ function parseAnswer(bytes: Uint8Array, file: FileReport): Answer | null {
 }
 
 /**
- * Reads the positions of campaigns (`getCampInfos`, whose answer for one campaign leaves out its code); other
+ * Reads the positions of campaigns (`getCampInfos`; its answer for one campaign leaves out the code); other
  * answers without rows are skipped.
  */
 function readInfos(

@@ -3,9 +3,9 @@
  * for each platform and day or month (`AR_TS_MO_Draugen_20230820.nc`), in a folder and those below it
  * (`latest/20230820/`, `monthly/MO/202307/`).
  *
- * Variables are found by name or by CF standard name. A value counts when its quality flag calls it good. Of
- * sensors at several depths, the one nearest to the surface counts; for wind, the one nearest to a height of
- * 10 m.
+ * Variables are found by name or by CF standard name. A value counts when its quality flag calls it good. If
+ * sensors are at several depths, the one nearest to the surface counts; for wind, the one nearest to a height
+ * of 10 m.
  *
  * `period` is the significant period where a file has one (VAVT), else the peak period (VTPK). A mean period
  * is a different quantity and never stands in. The significant height is H1/3 (VAVH), else Hm0 (VHM0). Times
@@ -59,7 +59,10 @@ interface Quantity {
    * values counts.
    */
   readonly variables: readonly (readonly [name: string, standardName: string])[]
-  /** Depth at which it is best measured, and the deepest at which it still counts, m below the surface. */
+  /**
+   * Depth at which the quantity is best measured, and the deepest at which it still counts, m below the
+   * surface.
+   */
   readonly depth: number
   readonly deepest: number
 }
@@ -337,7 +340,7 @@ function rowsOf(netcdf: Netcdf, file: File, path: string, counted: FileReport, r
   return { times, codes }
 }
 
-/** Depth of a value in a table of rows and levels, m below the surface; NaN where the file does not say. */
+/** Depth of a value in a table of rows and levels, m below the surface; NaN where the file does not tell. */
 type Depths = (row: number, level: number, levels: number) => number
 
 function readDepths(netcdf: Netcdf, file: File): Depths {

@@ -15,7 +15,7 @@ const whole = (minimum: number, maximum: number) => Type.Integer({ minimum, maxi
 
 const degrees = (limit: number) => Type.Number({ minimum: -limit, maximum: limit })
 
-// Where a text has a pattern, its description is what a fault says that it must be.
+// If a text has a pattern, its description completes the sentence of a fault: "must be …".
 const DURATION = Type.String({ pattern: '^[1-9][0-9]{0,5}[smhd]$', description: 'a duration such as 30m' })
 const NAME = Type.String({
   pattern: '^[^\\x00-\\x1f\\x7f"]{1,100}$',
@@ -134,7 +134,7 @@ export const CONFIGURATION_SCHEMA = object({
       }),
       {
         maxProperties: 200,
-        // Another key would match no address, and what it says of the host would never be heeded.
+        // Another key would match no address, and its terms for the host would never be heeded.
         propertyNames: {
           pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]{1,253})(:[0-9]{1,5})?$',
           description: 'a host such as mirror.example or mirror.example:8080',

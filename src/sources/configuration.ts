@@ -27,7 +27,7 @@ import { boundsContain } from '../sea/geo.ts'
 /** A configuration of a thousand stations has 20 kB. */
 const MAX_FILE_BYTES = 4 * 2 ** 20
 
-/** Two networks of `prefer` have the same buoy within this distance, unless the file says otherwise. */
+/** Two networks of `prefer` have the same buoy within this distance, unless the file sets another. */
 const SAME_WITHIN_KM = 1
 
 export interface ConfiguredSource {
@@ -150,7 +150,7 @@ function parseFile(path: string): ConfigurationFile {
   let value: unknown
   try {
     const written = UTF_8.decode(readRegularFileSync(path, MAX_FILE_BYTES))
-    // Blanks stand in for comments, so that a fault is where it says.
+    // Blanks stand in for comments, so that a fault keeps its line and column.
     value = JSON.parse(stripJsonComments(written, { trailingCommas: true }))
   } catch (error) {
     const what =

@@ -2,7 +2,7 @@
  * Météo-France, the French national network: its marine observations of anchored and drifting buoys and
  * ships, one file a day, `marine.20241209.csv` or `bouees.20241209.csv`.
  *
- * `period` is PwaPwa, the period of the measured waves; there is neither a peak period nor a maximum height.
+ * `period` is PwaPwa, the period of the measured waves; it gives neither a peak period nor a maximum height.
  * Temperatures are in kelvin, speeds in m/s; `mq` is missing. Times are UTC.
  */
 import { SeparatedTable } from './reading/table.ts'

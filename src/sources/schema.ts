@@ -6,7 +6,7 @@ export function object<Members extends TProperties>(members: Members, more: TObj
   return Type.Object(members, { additionalProperties: false, ...more })
 }
 
-/** An object whose members are named by whoever writes it. */
+/** An object with members that its writer names. */
 export function named<Value extends TSchema>(value: Value, more: TObjectOptions = {}) {
   return Type.Unsafe<{ [name: string]: Static<Value> }>({
     type: 'object',

@@ -57,9 +57,9 @@ export interface Source {
   readonly complete?: boolean
   /** The operator's own rows, which quality control does not touch. */
   readonly isControlled?: boolean
-  /** It gives made-up data: the snapshot is marked for good. */
+  /** The source gives made-up data: the snapshot is marked for good. */
   readonly isMadeUp?: boolean
-  /** What the operator's configuration says of this source, beyond its format. */
+  /** The configuration's terms for this source, beyond its format. */
   readonly terms?: SourceTerms
   /** The data's time when `--as-of` is not given; absent: the newest reading. */
   defaultAsOf?(now: number): number
@@ -133,8 +133,8 @@ export interface FileReport {
   rows(count: number): void
   /**
    * Counts a row or value that was understood but is left out by a rule of the format. The reason is a short
-   * fixed text. A station's identifier is given where the rule says something about the station. `times`
-   * counts several at once.
+   * fixed text. A station's identifier is given where the rule is about the station. `times` counts several
+   * at once.
    */
   skipped(reason: string, station?: string, times?: number): void
   /**

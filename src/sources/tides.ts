@@ -2,8 +2,8 @@
  * Tide stations with harmonic constituents: the harbours of `@neaps/tide-database` (`tides:database`, or no
  * folder in a configuration), or a folder of station files in that database's JSON shape (`tides:FOLDER`).
  *
- * Only reference stations whose licence allows commercial use are taken. A subordinate station has no
- * constituents, only corrections of another port's high and low water, which say nothing about the hours
+ * Only reference stations with a licence that allows commercial use are taken. A subordinate station has no
+ * constituents, only corrections of another port's high and low water, which tell nothing about the hours
  * between them.
  */
 import { join } from 'node:path'

@@ -19,7 +19,7 @@ const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/
 const MAX_PREFIX_BYTES = 900
 const EXPECTED = 's3://BUCKET/PREFIX or https://HOST/PATH/'
 
-/** @throws StoreError that says what is wrong */
+/** @throws StoreError that tells what is wrong */
 export function parseAddress(text: string): StoreAddress {
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//.exec(text)?.[1]
   if (scheme === 's3') return bucketAddress(text)

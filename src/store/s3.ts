@@ -1,7 +1,7 @@
 /**
- * A bucket as a store. The AWS SDK signs requests, finds credentials and reads XML; it is loaded with the first
- * call. Requests go through the one web client, whose limits of time and rate hold here too, and what faults
- * mean is said here.
+ * A bucket as a store. The AWS SDK signs requests, finds credentials and reads XML; it is loaded with the
+ * first call. Requests go through the one web client, whose limits of time and rate hold here too, and faults
+ * get their meaning here.
  */
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
@@ -32,9 +32,9 @@ import {
   type WebAnswer,
 } from './web-request.ts'
 
-/** Of one page of a listing: 1,000 names of 1,024 bytes and what stands around them. */
+/** Bytes of one page of a listing: 1,000 names of 1,024 bytes and what stands around them. */
 const MAX_PAGE_BYTES = 8 * 2 ** 20
-/** Of an answer that is a fault: enough for the XML of any store. */
+/** Bytes of an answer that is a fault: enough for the XML of any store. */
 const MAX_FAULT_BYTES = 64 * 1024
 /** Objects of a listing, unless the caller expects fewer. */
 const MOST_OBJECTS = 1_000_000

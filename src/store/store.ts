@@ -3,7 +3,7 @@
  * server (`https://host/path/`) only read. Names are relative to the address, such as `manifest.msgpack` or
  * `manifests/0000000042.msgpack`.
  *
- * Every call has limits of time and tries again what may pass. What fails for good is a StoreError, whose
+ * Every call has limits of time and tries again what may pass. What fails for good is a StoreError. Its
  * message names the object and what to do, and never holds a secret.
  */
 import { RequestFault, type RequestLimits, type WebAnswer } from './web-request.ts'
@@ -41,7 +41,7 @@ export type PutBody = Uint8Array | { path: string; bytes: number }
 export interface PutOptions {
   /** `*` puts the object only where the name is free. A store may ignore that without a word: probe it. */
   ifNoneMatch?: '*'
-  /** Of the body, in hexadecimal: the store refuses a body that has another one. */
+  /** SHA-256 of the body, in hexadecimal: the store refuses a body that has another one. */
   sha256?: string
   /** Media type; `application/octet-stream` without it. */
   type?: string
@@ -56,7 +56,7 @@ export interface StoredObject {
   modified: number
 }
 
-/** What a listing found, and what the store's clock was then, epoch seconds; null where it does not say. */
+/** What a listing found, and what the store's clock was then, epoch seconds; null where it does not tell. */
 export interface Listing {
   objects: StoredObject[]
   now: number | null
@@ -86,11 +86,11 @@ export interface Store extends ReadableStore {
    */
   put(name: string, body: PutBody, options?: PutOptions): Promise<'stored' | 'present'>
   /**
-   * All objects whose names begin with `prefix`, in the order of their names.
+   * All objects with names that begin with `prefix`, in the order of their names.
    * @param options.most refuses more objects than these: the address is not a folder of ours
    */
   list(prefix: string, options?: { most?: number; signal?: AbortSignal | undefined }): Promise<Listing>
-  /** Removes an object; one that is not there is no fault. */
+  /** Removes an object; a missing one is not a fault. */
   remove(name: string, options?: { signal?: AbortSignal | undefined }): Promise<void>
 }
 

@@ -128,7 +128,7 @@ export class WebClient {
       const { statusCode: status, headers: received } = await new Promise<PlainResponse>(
         (resolve, reject) => {
           stream.once('response', resolve)
-          // It stays, so that an error that nobody waits for any more does not end the process.
+          // The listener stays, so that an error that nobody waits for any more does not end the process.
           stream.on('error', reject)
         },
       )
@@ -229,7 +229,7 @@ export interface Attempts {
   /** A number in [0, 1): many clients do not come back at once. */
   random: () => number
   signal?: AbortSignal | undefined
-  /** Waits so many milliseconds; for tests. */
+  /** Waits this many milliseconds; for tests. */
   pause?: (ms: number) => Promise<void>
 }
 

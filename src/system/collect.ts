@@ -21,8 +21,8 @@ export function collectGarbage(): void {
 }
 
 /**
- * Enough for V8 to collect: 64 MiB of array buffers beyond those after its last collection. Of this size they
- * have a mapping of their own, and what nobody writes to takes no memory.
+ * V8 collects after 64 MiB of array buffers beyond those after its last collection. A buffer of this size has
+ * a mapping of its own, and takes no memory while nobody writes to it.
  */
 const REASON_BYTES = 96 * 2 ** 20
 

@@ -56,7 +56,7 @@ export class LockError extends Error {
 
 export interface Lock {
   /**
-   * A folder for the holder alone, beside what the lock guards. A file that is written here and then renamed
+   * A folder for the holder alone, next to what the lock guards. A file that is written here and then renamed
    * into its place comes there under the lock or not at all (ENOENT): whoever takes the lock over removes the
    * folder first.
    */
@@ -205,7 +205,7 @@ function takePlace(path: string, own: string): boolean {
   }
 }
 
-/** Gives a folder the rights of `like`, so that whoever may write beside the lock may take it over. */
+/** Gives a folder the rights of `like`, so that whoever may write next to the lock may take it over. */
 function makeFolder(folder: string, like: Stats): void {
   try {
     mkdirSync(folder)
@@ -225,7 +225,7 @@ function held(path: string, own: string, isLong: boolean): Lock {
   const folder = join(path, own)
   const heartbeat = join(folder, HEARTBEAT_FILE)
   if (isLong) {
-    // On a full disk the work fails too, and says so.
+    // On a full disk the work fails too, and reports it.
     try {
       writeFileSync(heartbeat, '')
       HEARTBEATS.add(heartbeat)
@@ -266,7 +266,7 @@ function discard(folder: string): void {
   }
 }
 
-/** Removes what processes left that died while they took the lock or gave it back. */
+/** Removes what processes left behind that died while they took the lock or gave it back. */
 function removeLeftovers(path: string): void {
   const prefix = `${basename(path)}.`
   const folder = dirname(path)

@@ -1,6 +1,6 @@
 /**
  * Faults that a library throws out of turn: in an event of a socket, or in a promise that nobody waits for.
- * Node would end the process. Here the work in whose course they came fails with them.
+ * Node would end the process. Here the work that was under way fails with them.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 

@@ -56,8 +56,8 @@ export function sameNumbers(a: Numbers, b: Numbers): boolean {
 const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 /**
- * A copy of `value`, plain objects, maps and lists within each other, whose arrays of numbers are views on
- * one shared buffer. What occurs twice in `value` occurs twice in the copy and takes memory once; what is in
+ * A copy of `value` (plain objects, maps and lists within each other). Its arrays of numbers are views on one
+ * shared buffer. What occurs twice in `value` occurs twice in the copy and takes memory once; what is in
  * shared memory stays where it is.
  */
 export function toShared<T>(value: T): T {

@@ -118,7 +118,7 @@ interface PointLines {
   lat: number
   lng: number
   runAt: number
-  /** As its first line says. */
+  /** Model of the point's first line. */
   model: string
   times: number[]
   codes: number[]
@@ -126,7 +126,7 @@ interface PointLines {
 
 export type ForecastPoints = Map<string, PointLines>
 
-/** Adds the lines of a file to its points. Of several runs of one point only the newest is kept. */
+/** Adds the lines of a file to its points. If a point has several runs, only the newest is kept. */
 export function gatherForecasts(bytes: Buffer, file: FileReport, points: ForecastPoints): void {
   const table = new SeparatedTable(bytes)
   const headerFault = labelsFault(table.labels, LINE_COLUMNS, FORECAST_KEYS)

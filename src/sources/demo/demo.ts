@@ -40,13 +40,13 @@ interface Station {
   readonly instrument?: Partial<Instrument>
   /** Hourly readings from eleven years back; those of the others are six-hourly. */
   readonly history?: boolean
-  /** It has never reported. */
+  /** The buoy has never reported. */
   readonly isMute?: boolean
   /** Hours before `--as-of` at which it stopped reporting. */
   readonly silentHours?: number
   /** A long outage on fixed dates. */
   readonly outage?: { readonly from: string; readonly days: number }
-  /** It always reports: documents and pictures show it. */
+  /** The buoy always reports: documents and pictures show it. */
   readonly isGapless?: boolean
 }
 

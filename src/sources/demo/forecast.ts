@@ -16,7 +16,7 @@ const HOURS_AHEAD = 7 * 24
 /** Spread of the logarithm of the height around the true one: at the run, and what a day ahead adds. */
 const ERROR = 0.03
 const ERROR_A_DAY = 0.03
-/** m; the sea is no higher either. */
+/** The highest forecast, m; the sea is never higher either. */
 const HIGHEST_SEA = 20
 /** A metre per second in km/h. */
 const KMH = 3.6
@@ -71,7 +71,7 @@ function forecastOf(sea: Sea, key: number, runAt: number): Omit<ForecastRecord, 
   return { runAt, model: 'Demo model', times, values }
 }
 
-/** Of about unit variance: random at noon and midnight, straight lines between. */
+/** Noise with a variance of about one: random at noon and midnight, straight lines between. */
 function slowNoise(key: number, time: number): number {
   const half = Math.floor(time / (DAY / 2))
   const share = time / (DAY / 2) - half

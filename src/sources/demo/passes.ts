@@ -21,7 +21,7 @@ const WINDOW_DAYS = 10
 /** Waves end where ice may begin, and a track ends with them. */
 const MAX_LAT = 72
 
-/** A pass gives a virtual buoy a reading whose latitude it crosses within this distance. */
+/** A pass gives a virtual buoy a reading if it crosses the buoy's latitude within this distance. */
 const REACH_KM = 25
 
 const RADIANS = Math.PI / 180

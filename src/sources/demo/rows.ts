@@ -22,7 +22,7 @@ export interface Instrument {
 }
 
 export interface Mooring extends Place {
-  /** Of its gaps and the noise of its samples. */
+  /** Key of the random gaps and of the noise of samples. */
   readonly key: number
   readonly instrument: Instrument
   readonly isGapless?: boolean
@@ -98,7 +98,7 @@ function writeRow(
       columns.maximumHeight[row] = coded(height * ratio, heightStep)
     }
     if (periods !== 'none') {
-      // Peak over significant period: measured median 1.11.
+      // Peak over significant period: the median of measurements is 1.11.
       const ratio = periods === 'both' ? 1.11 * Math.exp(0.04 * gaussian(key ^ RATIO_SALT, step)) : 1
       columns.period[row] = coded(sea.period / ratio, periodStep)
       if (periods !== 'significant') columns.peakPeriod[row] = coded(sea.period, periodStep)

@@ -53,7 +53,7 @@ interface Coast {
   readonly country: string
   readonly lat: number
   readonly lng: number
-  /** Which way the coast runs there, and where waves come from, degrees. */
+  /** The direction in which the coast runs there, and where waves come from, degrees. */
   readonly along: number
   readonly waves: number
   readonly climate: string
@@ -65,7 +65,9 @@ const { networks, climates, coasts } = data as unknown as {
   coasts: Coast[]
 }
 
-/** Of four buoys of a coast one is coastal, one measures all nine quantities, two are as NDBC's. */
+/**
+ * In every four buoys of a coast, one is coastal, one measures all nine quantities, and two are as NDBC's.
+ */
 const [ndbc, candhis] = [networks.ndbc.instrument, networks.candhis.instrument]
 const WAVES_ONLY: Instrument = { ...candhis, water: false }
 const INSTRUMENTS = [WAVES_ONLY, ndbc, { ...candhis, wind: true }, ndbc]

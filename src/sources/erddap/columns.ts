@@ -64,7 +64,7 @@ const FLAG_LABEL = /_?(?:qc_?agg|rollup_?qc|qartod|qc|(?:qc_?)?flag(?:primary)?)
 /** Flags of the whole row; CDIP's are for its waves alone. */
 const ROW_FLAG = /^(?:waveflagprimary|flagprimary|qc_?flag|flag)$/i
 
-/** The flag columns of a measured column, or the name of one whose meaning is unknown. */
+/** The flag columns of a measured column, or the name of a flag column with an unknown meaning. */
 export function flagsOf(
   measuredField: number,
   name: MeasureName,
@@ -99,7 +99,7 @@ const GOOD_MEANINGS = new Set(
   ).split(' '),
 )
 
-/** The good values of a flag column; null where nothing says what they mean. */
+/** The good values of a flag column; null where nothing gives their meaning. */
 function goodFlags(
   label: string,
   info: Info,
@@ -127,8 +127,8 @@ function goodFlags(
 }
 
 /**
- * CF standard names; the first one that a table has counts. Those with `to_direction` say where waves and
- * wind go.
+ * CF standard names; the first one that a table has counts. Names with `to_direction` stand for where waves
+ * and wind go.
  */
 const STANDARD_NAMES: { readonly [name in Quantity]: readonly string[] } = vocabulary.standardNames
 
@@ -162,7 +162,7 @@ interface Layout {
   lng: number
   depth: number
   measured: MeasuredColumn[]
-  /** For the whole table, where its rows do not say. */
+  /** Place of the whole table, used where its rows give none. */
   place: { name: string; lat: number; lng: number }
 }
 

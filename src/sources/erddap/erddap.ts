@@ -1,14 +1,14 @@
 /**
  * Tables of ERDDAP servers (tabledap), through which CDIP, the Irish Marine Institute, NERACOOS, PacIOOS,
  * EMODnet and many others publish: a folder of answers as `.csv`, `.csvp` or `.json`. A server's description
- * of a dataset (`info/DATASET/index.csv` or `.json`) may lie beside them as `DATASET_info.csv`: it describes
- * all files whose names begin with DATASET. A sub-folder is a set of its own, in which `info.csv` describes
- * all files. `stations.csv` (identifier,name,lat,lng) gives what tables do not.
+ * of a dataset (`info/DATASET/index.csv` or `.json`) may lie next to them as `DATASET_info.csv`: it describes
+ * all files with names that begin with DATASET. A sub-folder is a set of its own, in which `info.csv`
+ * describes all files. `stations.csv` (identifier,name,lat,lng) gives what tables do not.
  *
  * Columns are known by their CF standard name where a description gives it, else by their name. Values are
  * converted by the units string. A column in an unknown unit, or with flags that nothing explains, is left
  * out. `period` is the significant period, else the peak period; only a table with neither has the mean
- * period there, and the report says so.
+ * period there, and the report notes it.
  */
 import { join } from 'node:path'
 import { BuildError } from '../../system/build-error.ts'

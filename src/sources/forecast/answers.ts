@@ -1,6 +1,6 @@
 /**
  * Answers of forecast services as series of values at positions: Open-Meteo JSON, CoverageJSON, and the
- * griddap or tabledap JSON of ERDDAP. The content says which.
+ * griddap or tabledap JSON of ERDDAP. The content tells which.
  */
 import { isKnownLabel } from './quantities.ts'
 import { UnusableFile, parseBounded } from '../reading/files.ts'
@@ -16,7 +16,7 @@ export interface Series {
   lng: number
   /** Epoch seconds. */
   runAt: number
-  /** The model or service, where the file's form says it. */
+  /** The model or service, if the file's form names it. */
   model?: string
   /** Ascending epoch seconds. */
   times: number[]
@@ -133,7 +133,8 @@ function openMeteoSeries(value: unknown): Series {
   const columns = new Map<string, SeriesColumn>()
   for (const [name, list] of Object.entries(hourly)) {
     if (!isKnownLabel(name)) continue
-    // Its own default for wind is km/h; the other units are the contract's unless the answer says otherwise.
+    // The service's own default for wind is km/h; the other units are the contract's unless the answer names
+    // others.
     const unit = textOf(units[name]) || (name.includes('speed') ? 'km/h' : '')
     columns.set(name.toLowerCase(), {
       unit,

@@ -1,6 +1,6 @@
 /**
  * Forecasts of public services, one answer a file: Open-Meteo JSON (marine and weather, one position or
- * many), CoverageJSON of OGC EDR services, and the griddap or tabledap JSON of ERDDAP. A file's content says
+ * many), CoverageJSON of OGC EDR services, and the griddap or tabledap JSON of ERDDAP. A file's content tells
  * which. Some services answer one quantity at a time, so everything about one point is gathered over all
  * files.
  *
@@ -113,7 +113,7 @@ export interface Place {
 }
 
 /**
- * Of each quantity the newest run counts. Files of the same run complete each other; the first one counts
+ * For each quantity the newest run counts. Files of the same run complete each other; the first one counts
  * where they overlap.
  */
 export function gather(

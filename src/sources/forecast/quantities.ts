@@ -85,7 +85,8 @@ function keepable(name: ForecastName, value: number, turn: number): number | nul
 }
 
 /**
- * Adds speed and direction where the wind comes as eastward and northward parts, which say where it blows to.
+ * Adds speed and direction where the wind comes as eastward and northward parts, which point where it blows
+ * to.
  */
 function resolveWind(columns: Map<string, SeriesColumn>, file: FileReport): void {
   const east = EASTWARD.flatMap((label) => columns.get(label) ?? [])[0]

@@ -105,7 +105,10 @@ interface Takers {
   readonly stations: Stations
 }
 
-/** What a row may say beside its own cells: its document, the places of the columns, and the file's name. */
+/**
+ * What a row may take from outside its own cells: its document, the places of the columns, and the file's
+ * name.
+ */
 interface Surroundings {
   readonly document: unknown
   readonly header: ReadonlyMap<string, number>
@@ -178,7 +181,7 @@ function readRow(
   return null
 }
 
-/** Rows of stations, put together by time. Of a measure that comes twice the later value counts. */
+/** Rows of stations, put together by time. If a measure comes twice, the later value counts. */
 class Parts {
   readonly #stations = new Map<string, Map<number, { codes: Int32Array; file: FileReport }>>()
   #length = 0

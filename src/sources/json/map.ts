@@ -3,8 +3,8 @@
  * it names. `docs/sources.md` documents it for operators.
  *
  * A place is a JSON pointer (RFC 6901) from a row, `/wave_height`, or from the document, `^/data/spotterId`.
- * In a list, `/results/identifier=Hm0/value` leads to the element whose `identifier` is `Hm0`, and
- * `/@Hm0 (m)/0` to the one at the index that `Hm0 (m)` has in the header.
+ * In a list, `/results/identifier=Hm0/value` leads to the element with `identifier` `Hm0`, and `/@Hm0 (m)/0`
+ * to the one at the index that `Hm0 (m)` has in the header.
  */
 import { type Static, Type } from 'typebox'
 import { object, scalar } from '../schema.ts'
@@ -28,9 +28,9 @@ interface Step {
   key: string
   /** For lists: the element with this index, … */
   index: number
-  /** … the one whose `key` is `value`, … */
+  /** For lists: the element with `value` under `key`. */
   pick: { key: string; value: string } | null
-  /** … or the one under this name of the header. */
+  /** For lists: the element under this name of the header. */
   column: string | null
 }
 
@@ -103,11 +103,11 @@ const VALUE = object({
   at: PLACE,
   /** As a UDUNITS string: "m", "knots", "degree_Celsius". */
   unit: Type.String({ minLength: 1, maxLength: 60 }),
-  /** Values that mark "missing", beside null, "" and "NaN". */
+  /** Values that mark "missing", in addition to null, "" and "NaN". */
   missing: Type.Optional(Type.Array(scalar(100), { maxItems: 50 })),
-  /** Directions are where waves and wind come from, unless this says `to`. */
+  /** Directions are where waves and wind come from, unless this is `to`. */
   direction: Type.Optional(Type.Enum(['from', 'to'])),
-  /** Only values whose flag is one of `good` are taken. */
+  /** Only values with a flag of `good` are taken. */
   quality: Type.Optional(object({ at: PLACE, good: Type.Array(scalar(100), { minItems: 1, maxItems: 50 }) })),
 })
 type JsonValue = Static<typeof VALUE>
@@ -152,7 +152,7 @@ export const JSON_OPTIONS = object({
   network: Type.Enum(['national', 'coastal']),
   credit: Type.Optional(Type.String({ maxLength: 1000 })),
   licence: Type.Optional(Type.String({ maxLength: 1000 })),
-  /** What the rows do not say of stations. */
+  /** Facts about stations that the rows do not give. */
   stations: Type.Optional(
     Type.Array(
       object({
@@ -201,7 +201,7 @@ interface TableValue {
   fault: string
 }
 
-/** @throws BuildError that says what is wrong in the map named `place` */
+/** @throws BuildError that tells what is wrong in the map named `place` */
 export function compileColumns(value: unknown, place: string): ColumnMap {
   const validate = new Ajv({ strict: false }).compile<JsonColumns>(JSON_OPTIONS)
   if (!validate(value)) throw new BuildError(`${place}${faultText(validate.errors?.[0])}`)

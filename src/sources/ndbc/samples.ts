@@ -11,7 +11,7 @@ const SAMPLE_SECONDS = 1200
 
 const REPEAT_STEP_SECONDS = 600
 
-/** Samples further away than this say nothing about how high the sea was. */
+/** Samples further away than this tell nothing about how high the sea was. */
 const NEIGHBOUR_SECONDS = 3 * HOUR
 
 export interface StationHandle {
@@ -53,8 +53,8 @@ export function sendRows(
   for (const row of order) {
     const sample = sampleOf[row]
     if (sample < 0) continue
-    // A row whose waves are left out is sent even when nothing is left of it: an earlier build may have taken
-    // it for a sample, if the first of the two or a neighbour came late.
+    // A row without its waves is sent even when nothing is left of it: an earlier build may have taken it for
+    // a sample, if the first of the two or a neighbour came late.
     if (garbled.has(sample)) rows.fileOf(row).skipped(GARBLED, identifier)
     else if (sample === row) isSample[row] = 1
     else rows.fileOf(row).skipped(REPEAT, identifier)
@@ -86,7 +86,7 @@ export function sendRows(
 }
 
 /**
- * Rows by time. Of rows with one time only the last one read counts: files of one feed overlap by an hour or
+ * Rows by time. If rows have one time, only the last one read counts: files of one feed overlap by an hour or
  * a day.
  */
 function timeOrder({ time, length }: StationRows): Uint32Array {

@@ -36,7 +36,7 @@ import { BuildError } from '../../system/build-error.ts'
  */
 const DEFAULT_LIMIT_SECONDS = 1800
 const DEFAULT_LIMIT_MIB = 4096
-/** Share of the machine's or container's memory; the builder and a server beside it need the rest. */
+/** Share of the machine's or container's memory; the builder and a server next to it need the rest. */
 const MEMORY_SHARE = 0.75
 /**
  * A reader that begins no file and sends nothing for this long counts as stalled: the largest file takes a
@@ -64,7 +64,7 @@ interface Reading {
   source: Source
 }
 
-/** The same source, read in a process of its own. */
+/** Gives the same source, but read in a process of its own. */
 export function inReaderProcess(
   { kind, argument, options, source }: Reading,
   limits: SourceLimits = {},
@@ -81,7 +81,7 @@ function defaultMebibytes(): number {
   return Math.min(DEFAULT_LIMIT_MIB, Math.floor((machine * MEMORY_SHARE) / MIB))
 }
 
-/** What the process runs: compiled, the module beside this one; from the sources a small bootstrap. */
+/** What the process runs: the module next to this one when compiled; a small bootstrap from the sources. */
 function entry(): string[] {
   const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
   if (import.meta.url.endsWith('.js')) return [path('./reader.js')]
@@ -161,7 +161,7 @@ class ReaderProcess implements FrameTaker {
         else if (now - heard > STALLED_SECONDS * 1000) end(`its reader stalled for ${STALLED_SECONDS} s`)
       }, WATCH_MS)
       const [stdin, , stderr, output] = child.stdio as unknown as [Writable, null, Readable, Readable]
-      // It ended before it took its job; the exit says why.
+      // The process ended before it took its job; the exit tells why.
       stdin.on('error', () => undefined)
       stdin.end(job)
       stderr.setEncoding('latin1')

@@ -15,7 +15,7 @@ const MAX_FIELDS = 256
  */
 const MAX_QUOTED_BYTES = 65_536
 
-/** Of a bad line, before the report cuts it. */
+/** Bytes of a bad line that are kept, before the report cuts it. */
 const LINE_SHOWN_BYTES = 200
 
 export const LF = 10
@@ -33,7 +33,7 @@ export class Fields {
   next = 0
   /** Physical lines that this one spans: more than one where a quoted field holds line ends. */
   lines = 1
-  /** What is wrong with the line as such, or null. */
+  /** What is wrong with the line apart from its fields, or null. */
   fault: string | null = null
   /** The field that `readMeasures` could not read. */
   wrong = 0

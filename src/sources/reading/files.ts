@@ -51,7 +51,7 @@ export async function listFolder(folder: string): Promise<FolderListing | null> 
   return { files: files.sort(), folders: folders.sort() }
 }
 
-/** What to say where the folder of a source is missing, is a file, or was not named. */
+/** The message where the folder of a source is missing, is a file, or was not named. */
 export function missingFolder(kind: string, folder: string): BuildError {
   if (folder === '') return new BuildError(`${kind}: no folder is named: write ${kind}:DIR`)
   return new BuildError(
@@ -80,7 +80,7 @@ export function warnOfIgnored(report: Report, kind: string, names: readonly stri
   report.warn(`${kind}: ${names.length} ignored${why === '' ? '' : ` (${why})`}: ${some}${rest}`)
 }
 
-/** A file that cannot be used; the message says why, without anything of its content. */
+/** A file that cannot be used; the message tells why, without anything of its content. */
 export class UnusableFile extends Error {}
 
 /** The files of a source of which each is used or left out whole. */

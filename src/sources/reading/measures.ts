@@ -87,7 +87,7 @@ interface ColumnOptions {
 
 /**
  * Describes the column `field` with the header `label`, which holds `name` in the contract's unit unless
- * `options` say otherwise.
+ * `options` name another.
  */
 export function measureColumn(
   name: MeasureName,

@@ -1,7 +1,7 @@
 /**
- * Stations that are known from rows alone, each of which says whose it is and where that was. A buoy has to
- * be announced with its position before its first row is sent, so files of such rows are read twice. The rows
- * of many buoys, in any order, are gathered into batches of one buoy each.
+ * Stations that are known from rows alone; each row names its station and position. A buoy has to be
+ * announced with its position before its first row is sent, so files of such rows are read twice. The rows of
+ * many buoys, in any order, are gathered into batches of one buoy each.
  */
 import { haversineKm, wrapLongitude } from '../../sea/geo.ts'
 import type { FileReport, Sink } from '../source.ts'

@@ -17,7 +17,7 @@ import { readText } from './files.ts'
 /** Largest table that `readTable` reads: a million buoys fit. */
 const MAX_TABLE_BYTES = 128 * 2 ** 20
 
-/** Of a bad line, before the report cuts it. */
+/** Bytes of a bad line that are kept, before the report cuts it. */
 const LINE_SHOWN_BYTES = 200
 
 /**
@@ -149,7 +149,7 @@ export function placeOf(cell: Cell, what: string): NamedPlace | string {
   return { name, lat, lng }
 }
 
-/** The same with the column `identifier`. */
+/** A place with a name, as `placeOf` gives it, and with the column `identifier`. */
 export function identifiedPlaceOf(cell: Cell, what: string): (NamedPlace & { identifier: string }) | string {
   const identifier = cell('identifier')
   if (!/^[^"\p{Cc}]{1,64}$/u.test(identifier)) return 'identifier is not 1 to 64 characters without quotes'

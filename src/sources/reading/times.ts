@@ -35,7 +35,7 @@ const STRICT = LIBERTIES.blankForT + LIBERTIES.hoursAlone
 const LOOSE = STRICT + LIBERTIES.comma + LIBERTIES.looseZone
 
 /**
- * Reads `YYYY-MM-DDThh:mm[:ss[.000]]` (a blank for the T will do) as epoch seconds, or −1. `zone` says what
+ * Reads `YYYY-MM-DDThh:mm[:ss[.000]]` (a blank for the T will do) as epoch seconds, or −1. `zone` sets what
  * follows: 'none' is nothing, 'offset' is `Z`, `±hh`, `±hhmm` or `±hh:mm`, 'any' is both. A time without a
  * zone is `ahead` seconds ahead of UTC. A fraction of a second must be zero: times are whole seconds.
  */

@@ -110,7 +110,7 @@ export interface ValueColumn {
   readonly name: MeasureName
   readonly factor: number
   readonly offset: number
-  /** 180 if the column says where waves or wind go to. */
+  /** 180 if the column is about where waves or wind go to. */
   readonly turn: number
   /** Values that mark "missing", in the table's unit. */
   readonly missing: readonly number[]
@@ -122,7 +122,7 @@ export interface ValueColumn {
 
 interface ValueOptions {
   missing?: readonly number[]
-  /** The column says where waves or wind go to, not where they come from. */
+  /** The column is about where waves or wind go to, not where they come from. */
   goesTo?: boolean
 }
 
