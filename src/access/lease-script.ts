@@ -1,6 +1,6 @@
 /**
  * The script that Redis runs for a replica, as one indivisible step: it notes what the replica has taken of
- * each key's quota, and leases it more. Its caller is `lease-book.ts`; `docs/scaling.md` says what it promises.
+ * each key's quota, and leases it more. Its caller is `lease-book.ts`; `docs/redis.md` says what it promises.
  *
  * Names, all of one hash tag, so that one node of a cluster has them:
  *

@@ -32,9 +32,9 @@ export const init = command({
   },
 })
 
-/** docs/sources.md has the whole reference. */
+/** docs/configuration.md has the whole reference. */
 const CONFIGURATION = `// The sources that groundswell builds snapshots from. JSON with comments; the last element of a list may be
-// followed by a comma. docs/sources.md documents every kind of source and every member.
+// followed by a comma. docs/sources.md documents every kind of source, docs/configuration.md every member.
 {
   "sources": [
     {

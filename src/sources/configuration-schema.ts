@@ -1,6 +1,6 @@
 /**
  * The form of `groundswell.config.json`: one declaration makes its types and its JSON schema (draft 7).
- * `docs/sources.md` documents it.
+ * `docs/configuration.md` documents it.
  */
 import { type Static, Type } from 'typebox'
 import { KIND_OPTIONS } from './kinds.ts'

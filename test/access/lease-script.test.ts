@@ -127,7 +127,7 @@ test('Names that another program uses are left alone, and said so.', { skip: noR
 
 test('A user with the rights that the documents give can lease.', { skip: noRedis() }, async (t) => {
   const redis = await startRedis(t)
-  const page = readFileSync('docs/scaling.md', 'utf8')
+  const page = readFileSync('docs/redis.md', 'utf8')
   const rules = [...page.matchAll(/^ {4}ACL SETUSER replica (.*)$/gm)].map(([, rule]) => rule)
   assert.equal(rules.length, 2)
   for (const rule of rules) {

@@ -3,10 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EXAMPLES_SOURCE } from '../../scripts/openapi/examples.ts'
 import { startLive } from '../live.ts'
-import { readDocument } from './markdown.ts'
+import { filesBelow, readDocument } from './markdown.ts'
 
 const SHOWN_URL = 'http://127.0.0.1:8080/v2'
-const PAGES = ['README.md', 'docs/http.md']
+const PAGES = [
+  'README.md',
+  ...filesBelow('docs', '.md').filter((path) => /^docs\/http(-\w+)?\.md$/.test(path)),
+]
 
 interface Shown {
   line: string

@@ -214,7 +214,7 @@ function tablesOfSettings(): { readonly [heading: string]: Settings } {
 const DEFAULTS_IN_WORDS = new Set(['workers', 'as-of', 'to', 'data'])
 
 test('The operator’s manual documents every setting with its variable, its default and its bounds, and no other.', () => {
-  const manual = documentAt('docs/operating.md')
+  const manual = documentAt('docs/settings.md')
   for (const [heading, settings] of Object.entries(tablesOfSettings())) {
     const [, ...rows] = tableRows(manual, heading)
     assert.deepEqual(
@@ -242,7 +242,7 @@ test('The operator’s manual documents every setting with its variable, its def
 })
 
 test('The operator’s manual documents every command.', () => {
-  const [, ...rows] = tableRows(documentAt('docs/operating.md'), 'Commands')
+  const [, ...rows] = tableRows(documentAt('docs/settings.md'), 'Commands')
   const named = rows.flatMap(([cell]) =>
     [...cell.matchAll(/`((?:keys )?[a-z-]+)[^`]*`/g)].map(([, name]) => name),
   )
@@ -250,14 +250,23 @@ test('The operator’s manual documents every command.', () => {
 })
 
 test('The HTTP reference has every operation with all of its parameters, and no others.', () => {
-  const reference = documentAt('docs/http.md')
-  const headings = [...reference.prose.matchAll(/^### GET (\S+)$/gm)].map(([, path]) => path)
+  const pages = DOCUMENTS.filter(({ path }) => /^docs\/http(-\w+)?\.md$/.test(path))
+  const pageOf = new Map<string, Document>()
+  for (const page of pages) {
+    for (const [, path] of page.prose.matchAll(/^## GET (\S+)$/gm)) {
+      assert.ok(!pageOf.has(path), `${path} is described twice`)
+      pageOf.set(path, page)
+    }
+  }
+  const paths = ROUTED.map(({ path }) => path)
+  assert.deepEqual([...pageOf.keys()].toSorted(), paths.toSorted())
+  const [, ...list] = tableRows(documentAt('docs/http.md'), 'Operations')
   assert.deepEqual(
-    headings,
-    ROUTED.map(({ path }) => path),
+    list.map(([cell]) => /^\[`([^`]+)`\]\(/.exec(cell)?.[1]),
+    paths,
   )
   for (const { path, parameters } of ROUTED) {
-    const [, ...rows] = tableRows(reference, `GET ${path}`)
+    const [, ...rows] = tableRows(pageOf.get(path)!, `GET ${path}`)
     const named = rows.flatMap(([cell]) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name))
     assert.deepEqual(named.toSorted(), Object.keys(parameters).toSorted(), path)
     for (const [cell, , meaning] of rows) {
@@ -304,6 +313,14 @@ test('The changelog has the version of the package, and says which one the API h
   const { version } = openApiDocument(ROUTED, '/v2').info
   assert.ok(prose.includes(`version ${version}`))
   assert.ok(prose.includes(`\`/v${version.split('.')[0]}\``))
+})
+
+test('A page of the documents has at most 300 lines.', () => {
+  // The format of snapshots is one page: readers in other languages are written from it alone.
+  const long = DOCUMENTS.filter(
+    ({ path, text }) => path.startsWith('docs/') && text.trimEnd().split('\n').length > 300,
+  ).map(({ path }) => path)
+  assert.deepEqual(long, ['docs/snapshot-format.md'])
 })
 
 test('The README is read in two minutes.', () => {

@@ -1,6 +1,6 @@
 /**
  * Searching as people type, the slow way: every buoy, every run of its words, and the whole table of
- * Damerau and Levenshtein for each. Written from `docs/http.md` alone.
+ * Damerau and Levenshtein for each. Written from `docs/http-buoys.md` alone.
  */
 
 export interface Spelled {

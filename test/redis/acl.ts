@@ -1,9 +1,9 @@
 /** The ACL that the documentation gives to users of Redis. */
 import { readFileSync } from 'node:fs'
 
-const PAGE = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8')
+const PAGE = readFileSync(new URL('../../docs/redis.md', import.meta.url), 'utf8')
 
-/** The commands that make a user with what `docs/scaling.md` says, as words for Redis. */
+/** The commands that make a user with what `docs/redis.md` says, as words for Redis. */
 export function aclOf(user: string, password: string): string[][] {
   const lines = [...PAGE.matchAll(/^ {4}ACL SETUSER (\S+) (.*)$/gm)].filter(([, name]) => name === user)
   return lines.map(([, , rules], at) => {

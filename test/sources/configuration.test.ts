@@ -231,7 +231,7 @@ test('The examples are configurations.', () => {
     const { sources } = readConfiguration(join(EXAMPLES, name), { CANDHIS_KEY: 'x' })
     assert.ok(sources.length > 0 && sources.every(({ downloads }) => downloads.length > 0), name)
   }
-  const own = readFileSync(fileURLToPath(new URL('../../docs/sources.md', import.meta.url)), 'utf8')
+  const own = readFileSync(fileURLToPath(new URL('../../docs/configuration.md', import.meta.url)), 'utf8')
   for (const name of names) assert.ok(own.includes(`data/examples/${name}`), name)
 })
 

@@ -1,6 +1,6 @@
-/** What `docs/sources.md` and `docs/adding-a-source.md` show works, and leaves no kind and no key out. */
+/** What the pages about sources and `docs/adding-a-source.md` show works, and leaves no kind and no key out. */
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -29,13 +29,21 @@ const FENCE = /^```(\w+)(?: file=(\S+))?\n([^]*?)^```$/gm
 const blocksOf = (text: string): Block[] =>
   [...text.matchAll(FENCE)].map(([, language, file = '', body]) => ({ language, file, text: body }))
 
-/** Sections of the page by their headings of the second level. */
-function sectionsOf(page: string): Map<string, string> {
-  const parts = page.split(/^## /m).slice(1)
-  return new Map(parts.map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n'))]))
+/** Sections of the pages by their headings of the second level. */
+function sectionsOf(pages: readonly string[]): Map<string, string> {
+  const sections = new Map<string, string>()
+  for (const part of pages.flatMap((page) => page.split(/^## /m).slice(1))) {
+    const heading = part.slice(0, part.indexOf('\n'))
+    assert.ok(!sections.has(heading), `two sections "## ${heading}"`)
+    sections.set(heading, part.slice(part.indexOf('\n')))
+  }
+  return sections
 }
 
-const SECTIONS = sectionsOf(textOf('docs/sources.md'))
+const PAGES = readdirSync(fileURLToPath(new URL('../../docs', import.meta.url)))
+  .filter((name) => /^sources(-[a-z]+)*\.md$/.test(name))
+  .map((name) => `docs/${name}`)
+const SECTIONS = sectionsOf(PAGES.map(textOf))
 const KINDS = [...KIND_OPTIONS.keys()]
 
 interface Entry {
@@ -47,9 +55,9 @@ interface Entry {
 
 /** The example of a kind: what it says in the configuration, and its files. */
 function exampleOf(kind: string): { entry: Entry; files: Block[]; commands: string[] } {
-  const blocks = blocksOf(SECTIONS.get(kind) ?? assert.fail(`docs/sources.md has no section "## ${kind}"`))
+  const blocks = blocksOf(SECTIONS.get(kind) ?? assert.fail(`${PAGES.join(', ')}: no section "## ${kind}"`))
   const entry = blocks.find(({ language, file }) => language === 'json' && file === '')
-  assert.ok(entry, `docs/sources.md: ${kind} has no entry of a configuration`)
+  assert.ok(entry, `${kind} has no entry of a configuration`)
   return {
     entry: JSON.parse(entry.text) as Entry,
     files: blocks.filter(({ file }) => file !== ''),
@@ -182,7 +190,7 @@ const GIVEN: { readonly [kind: string]: (recording: Recording) => unknown } = {
 const ENVIRONMENT = { CANDHIS_KEY: 'x' }
 
 for (const kind of KINDS) {
-  test(`The example of ${kind} in docs/sources.md is read as the page says.`, async (t) => {
+  test(`The example of ${kind} in the pages about sources is read as the page says.`, async (t) => {
     const root = await layOut(t, [kind])
     const { entry, commands } = exampleOf(kind)
     assert.equal(entry.kind, kind)
@@ -256,8 +264,8 @@ const MEASURES_SHOWN = new Set(
   [...(SECTIONS.get('Common to all kinds') ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name),
 )
 
-test('Every key of the configuration and every option of a kind is on the page.', () => {
-  const page = SECTIONS.get('Configuration') ?? assert.fail('no configuration')
+test('Every key of the configuration and every option of a kind is on its page.', () => {
+  const page = textOf('docs/configuration.md')
   const keys = keysOf({ ...CONFIGURATION_SCHEMA })
   assert.ok(keys.length > 40)
   for (const key of new Set(keys))

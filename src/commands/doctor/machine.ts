@@ -57,7 +57,7 @@ function engineAdvice(): string {
   if (found === null) return 'use a system with glibc; Alpine has another C library'
   if (needed !== null && compareVersions(found, needed) < 0)
     return `the engine of this Node needs glibc ${needed}: use a newer system, or Node 22`
-  return 'install again without --omit=optional, or see docs/operating.md, "The HTTP engine"'
+  return 'install again without --omit=optional, or see docs/serving.md, "The HTTP engine"'
 }
 
 export function glibcFinding(): Finding {

@@ -30,7 +30,9 @@ export async function sourceFindings({ source, config }: RunConfig): Promise<Sou
     const { readConfiguration } = await import('../../sources/configuration.ts')
     configuration = readConfiguration(config, environment)
   } catch (error) {
-    findings.push(impossible('sources', reasonOf(error), 'correct the file; docs/sources.md documents it'))
+    findings.push(
+      impossible('sources', reasonOf(error), 'correct the file; docs/configuration.md documents it'),
+    )
     return { findings, clocks: [] }
   }
   const { sources } = configuration

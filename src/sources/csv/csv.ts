@@ -1,6 +1,6 @@
 /**
  * Our own plain format, for anybody with a database of buoys: a folder of CSV tables in the contract's units.
- * `docs/sources.md` documents it for operators.
+ * `docs/sources-csv.md` documents it for operators.
  *
  *     sources.csv            name,network,credit,licence
  *     buoys.csv              source,identifier,name,lat,lng,country,timezone,virtual

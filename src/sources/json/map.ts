@@ -1,6 +1,6 @@
 /**
  * The map of a network's JSON: its schema, how it is checked and prepared, and the places in a document that
- * it names. `docs/sources.md` documents it for operators.
+ * it names. `docs/sources-tables.md` documents it for operators.
  *
  * A place is a JSON pointer (RFC 6901) from a row, `/wave_height`, or from the document, `^/data/spotterId`.
  * In a list, `/results/identifier=Hm0/value` leads to the element with `identifier` `Hm0`, and `/@Hm0 (m)/0`
