@@ -2,7 +2,7 @@
 
 export type StopSignal = 'SIGINT' | 'SIGTERM'
 
-/** Each taker takes the place of the one before. */
+/** The listeners for signals; a new listener takes the place of the one before. */
 export interface Signals {
   /** Calls back for each signal that asks for an end, the first being number 1; for those that have come before at once. */
   onStop(listener: (signal: StopSignal, number: number) => void): void

@@ -134,7 +134,7 @@ async function buildOf(stamp, signal) {
   try {
     pointTo(named)
   } catch {
-    // Without the right to write here, what is there runs all the same.
+    // `dist` stays as it is without the right to write here, and what it leads to runs all the same.
   }
   return named
 }
@@ -145,8 +145,8 @@ function isBuildOf(folder, stamp) {
 }
 
 /**
- * Compiles beside the other builds and moves the new one among them as a whole, so that no process imports
- * half of it.
+ * Compiles into a folder of its own and moves that among the other builds as a whole, so that no process
+ * imports half of it.
  */
 async function compile(named, stamp, signal) {
   mkdirSync(builds, { recursive: true })

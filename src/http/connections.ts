@@ -68,7 +68,7 @@ export class Connections {
     return this.#limits.perAddress > 0
   }
 
-  /** All that are open, in all threads. */
+  /** Connections that are open, in all threads. */
   get open(): number {
     return this.#sum(0)
   }
@@ -182,7 +182,7 @@ const OTHER_FILES = 128
 /** What one thread has open before any connection: its engine listens 8 times, and its loop has a few. */
 const FILES_PER_THREAD = 24
 
-/** Where not all fits, so much of it is for streams of events, and what other connections leave. */
+/** Share for streams of events, together with what other connections leave, if not all connections fit. */
 const LISTENERS_SHARE = 1 / 4
 /** The rest of what was wanted is not worth a warning: the status shows the limit. */
 const ENOUGH = 1 / 2

@@ -20,9 +20,9 @@ export const HEADER_LINES_LIMIT = 98
 export const LEAST_IDLE_S = 8
 
 /**
- * Headers for the heads of answers whose connection may be kept: they announce the time after which a client
- * should open another one. The announced time is a second shorter than the real one, so that no request
- * crosses the end on its way. Engines take them out of the last answer of a connection.
+ * Headers of answers that let their connection stay: they announce the time after which a client should open
+ * another one. The announced time is a second shorter than the real one, so that no request crosses the end
+ * on its way. Engines take them out of the last answer of a connection.
  */
 export const KEPT = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${LEAST_IDLE_S - 1}`
 
@@ -124,11 +124,11 @@ export interface Exchange {
    */
   send(head: string | Uint8Array, body: Uint8Array | null, lasting?: boolean | Again): void
   /**
-   * Puts the reply off, in place of `send`. The caller takes what it needs from the request now. A request
-   * pipelined behind one whose reply was put off waits on node and ends the connection on uws, which has no
-   * place for it. Null, and nothing is put off, where the connection has to end with the answer, because the
-   * request announces a body for instance: uws can only do that at once. With a `copy` of the request, the
-   * records take route and key from the copy when the request is answered.
+   * Puts the reply off, in place of `send`. The caller takes what it needs from the request now. After a
+   * reply was put off, a request pipelined behind it waits on node and ends the connection on uws, which has
+   * no place for it. Null, and nothing is put off, where the connection has to end with the answer, because
+   * the request announces a body for instance: uws can only do that at once. With a `copy` of the request,
+   * the records take route and key from the copy when the request is answered.
    */
   later(events: LaterEvents, copy?: Exchange): LaterReply | null
 }
@@ -323,7 +323,7 @@ export const HEADERS_TOO_LARGE = refusal(
   'bad_request',
   `At most ${HEADER_LIMIT_BYTES} bytes and ${HEADER_LINES_LIMIT} lines of headers`,
 )
-/** To a connection beyond a limit, before it has asked anything. */
+/** The answer to a connection beyond a limit, before it has asked anything. */
 export const TOO_MANY_CONNECTIONS = refusal(
   '503 Service Unavailable',
   'service_unavailable',

@@ -70,8 +70,7 @@ interface Reader {
 }
 
 /**
- * Spares a connection whose end is settled the reading of what else has come: 2,000 requests in 64 KB, 10 to
- * 15 µs each.
+ * Spares an ending connection the reading of what else has come: 2,000 requests in 64 KB, 10 to 15 µs each.
  */
 function readNoFurther(socket: Socket & { parser?: Reader | null }): void {
   if (socket.parser != null) socket.parser.onIncoming = () => 2
@@ -118,8 +117,8 @@ export class NodeEngine implements Engine {
       },
       (request, response) => this.#onArrival(request, response),
     )
-    // Without progress in either direction: ends clients that never send, and ones that do not read their
-    // answer.
+    // The time without progress in either direction: it ends clients that never send, and clients that do not
+    // read their answer.
     this.#server.timeout = TIMEOUT_MS
     this.#server.on('connection', (socket: Socket) => this.#onOpen(socket))
     this.#server.on('timeout', (socket: Socket) => {

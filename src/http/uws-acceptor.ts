@@ -22,7 +22,7 @@ export class Acceptor {
   #leaving: number | null = null
   /** Streams under way. */
   #streams = 0
-  /** Where the connection that was opened behind the last one that closed may be. */
+  /** Guess of where the connection is that was opened behind the last one that closed. */
   #next = 0
   /** Bytes of answers without a body, and how many of them end the connection that gets the next one. */
   #bodyless = 0
@@ -123,7 +123,8 @@ export class Acceptor {
     this.#bodyless += bytes
     if (this.#bodyless <= this.#bodylessLimit) return false
     this.#bodyless = 0
-    // Where several connections share a acceptor, one that knew when would let another one pay.
+    // The limit varies: among connections that share an acceptor, a client that knew it could let another one
+    // pay.
     const microseconds = Math.floor(performance.now() * 1000)
     this.#bodylessLimit = BODYLESS_LIMIT_BYTES + (microseconds % (BODYLESS_LIMIT_BYTES / 3))
     return true

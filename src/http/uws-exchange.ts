@@ -119,7 +119,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   }
 
   get query(): string {
-    // Without arguments: with a key it decodes in place, and spoils what is read afterwards.
+    // The call has no arguments: with a key it decodes in place, and spoils what is read afterwards.
     return this.liveRequest().getQuery() ?? ''
   }
 
@@ -159,7 +159,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
       this.#sendBeforeClosing(response, head, body, lasting)
     } else {
       response.writeStatus(head)
-      // From several turns, a row may be longer than what is gathered.
+      // A row from several turns may be longer than what is gathered.
       const mayBeFull = before + head.length + ADDED_HEAD_BYTES > GATHERED_BYTES
       // `end` alone would hold any number of bodies for a client that pipelines and does not read: with an
       // unfinished `tryEnd` the next pipelined request closes the connection.

@@ -19,7 +19,7 @@ import { addressOf, UwsExchange } from './uws-exchange.ts'
 import { Acceptor } from './uws-acceptor.ts'
 import { CLOSING } from './uws-later.ts'
 
-/** Each of them accepts up to 512 connections at a time, in some 13 ms, so there are few of them. */
+/** Each acceptor accepts up to 512 connections at a time, in some 13 ms, so there are few of them. */
 const ACCEPTORS = 8
 /**
  * Requests in one turn before which nothing is watched: a turn that ends resets the counts, and telling that
@@ -123,7 +123,8 @@ export class UwsEngine implements Engine {
       this.#exchange.rowBytes = 0
     }
     this.#inRow++
-    // Not where a connection must have sent several requests: the limits of a connection hold these.
+    // A request waits only if a connection need not have sent several: the limits of a connection hold the
+    // others.
     this.#exchange.mayWait = this.#inRow <= acceptor.open && this.#inTurn < this.#open
     if (++this.#inTurn === UNWATCHED_REQUESTS) {
       this.#sentBeforeTurn = sentBytes

@@ -22,7 +22,7 @@ const MOST_WAITING_CHARACTERS = 4 * 1024 * 1024
 
 /** What a kind of request waits for. */
 export interface Wait {
-  /** A request that has waited so long is answered by `late`. */
+  /** A request that has waited this long is answered by `late`. */
   readonly ms: number
   /** Answers the request, or parks it again: then it keeps its turn and its deadline. */
   readonly run: OnRequest
@@ -86,7 +86,7 @@ export class WaitingRequests {
   }
 
   #add(waiting: WaitingExchange): void {
-    // On a busy thread what it waits for may have come, and is read only after the timers.
+    // On a busy thread the lease may have come, but is read only after the timers.
     waiting.timer = setTimeout(() => setImmediate(() => this.#late(waiting)), waiting.wait.ms)
     const queue = this.#queues.get(waiting.key)
     if (queue === undefined) this.#queues.set(waiting.key, [waiting])

@@ -425,7 +425,7 @@ function* ordered({ text, starts }: Laid): Steps<Uint32Array> {
       for (const unit of [...byUnit.keys()].sort((a, b) => a - b)) {
         const same = byUnit.get(unit)!
         result.set(same, next)
-        // All that end here are in the order of their positions already.
+        // Texts that end here are in the order of their positions already.
         if (unit !== SEPARATOR) ranges.push([next, next + same.length, depth + 1])
         next += same.length
       }

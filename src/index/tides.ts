@@ -82,7 +82,7 @@ const LEVELS = BLOCK / LEVEL_STEP + LEVELS_BEFORE + 3
  * sixth power: 5/1024 in the middle, and some more for the drift of node factors.
  */
 const CURVE_ERROR = 0.0049
-/** More than rounding does to a level, m. */
+/** Bound of the error that rounding makes in a level, m. */
 const ROUNDING_M = 1e-8
 
 /** What is known of four days of a harbour. */
@@ -105,7 +105,7 @@ interface Days {
 
 /** 5 KB of extremes and levels, and 200 bytes of levels at full hours each: 20 MB per thread. */
 const MAX_TABLES = 4096
-/** More than any tide has. */
+/** Bound of all levels: no tide is as high. */
 const HIGHEST_LEVEL_CM = 32767
 /** 32 bytes a constituent each; a chart of 31 days needs nine. */
 const MAX_MOTIONS = 64
@@ -173,7 +173,7 @@ export class Tides {
     const { levels, levelError } = this.#daysOf(harbour, block)
     const hundredths = levelBetween(levels, (time - block * BLOCK) / LEVEL_STEP) * 100
     const fromHalf = Math.abs(hundredths - Math.floor(hundredths) - 0.5)
-    // So near to a half that only the sum decides the rounding: one level in a thousand.
+    // Near a half only the sum decides the rounding: one level in a thousand.
     return Math.round(fromHalf > levelError * 100 ? hundredths : this.height(harbour, time) * 100)
   }
 

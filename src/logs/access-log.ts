@@ -39,9 +39,9 @@ export interface AccessLogOptions {
 /** Lines are handed on when this many bytes are gathered, or after this time. */
 const CHUNK_BYTES = 32 * 1024
 const FLUSH_INTERVAL_MS = 100
-/** Handed on and not written yet: what waits for a reader that does not keep up. */
+/** Bytes that are handed on and not written yet: they wait for a reader that does not keep up. */
 const MOST_WAITING_BYTES = 512 * 1024
-/** More than the longest line. */
+/** Room for a line: more than the longest one. */
 const LINE_BYTES = 1024
 
 export class AccessLog {
@@ -88,7 +88,7 @@ export class AccessLog {
     this.#options.hand(lines)
   }
 
-  /** So many bytes of what was handed on have been written. */
+  /** Reports that this many of the bytes handed on have been written. */
   written(bytes: number): void {
     this.#waiting -= bytes
   }
@@ -127,7 +127,7 @@ export class AccessLog {
     return `request time=${new Date(clock() * 1000).toISOString()} ${texts.join(' ')}\n`
   }
 
-  /** In [0, 1), by Marsaglia's xorshift: which lines a sample takes is no secret. */
+  /** In [0, 1), by Marsaglia's xorshift: which lines a sample takes is not secret. */
   #random(): number {
     let x = this.#chance
     x ^= x << 13

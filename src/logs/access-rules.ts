@@ -1,11 +1,11 @@
 /** Which requests the access log shows: `errors,slow=50ms,1%`. */
 
 export interface AccessRules {
-  /** All with a status of 400 and above. */
+  /** Shows all requests with a status of 400 and above. */
   readonly errors: boolean
-  /** All that take as long, milliseconds; Infinity for none. */
+  /** Shows all requests that take at least this, milliseconds; Infinity for none. */
   readonly slowMs: number
-  /** Share of the other requests, 0…1. */
+  /** Share of the other requests that is shown, 0…1. */
   readonly share: number
 }
 

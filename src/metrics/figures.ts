@@ -79,7 +79,9 @@ export interface ReloadFigures {
   /** Whether the folder's snapshot is one that was refused. */
   isRefused: boolean
   isLoading: boolean
-  /** Seconds that the last one took to load, and to be taken over by the workers; null before the first. */
+  /**
+   * Seconds that the last snapshot took to load, and to be taken over by the workers; null before the first.
+   */
   loadSeconds: number | null
   swapSeconds: number | null
 }
@@ -115,14 +117,14 @@ export interface BuildFigures {
 export interface MirrorFigures {
   /** Whether the last look at the source reached it. */
   isUp: boolean
-  /** When one last did; null for never. */
+  /** When a look last reached it; null for never. */
   lastSuccess: number | null
   /** Bytes of parts since the process began. */
   fetchedBytes: number
 }
 
 export interface KeyFigures {
-  /** Where they come from: `file`, or a backend that replicas share. */
+  /** Where the keys come from: `file`, or a backend that replicas share. */
   backend: string
   count: number
   /** Whether the last look at the backend gave a good set; the last good one stays in force. */

@@ -92,7 +92,7 @@ export class RequestCounts {
     this.#untimed = 0
   }
 
-  /** When the request that begins did, in ms of `performance.now`; 0 where it is not timed. */
+  /** When the request that begins was begun, in ms of `performance.now`; 0 where it is not timed. */
   begin(): number {
     if (this.#untimed > 0) {
       this.#untimed--

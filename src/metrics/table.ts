@@ -1,6 +1,6 @@
 /**
  * Every metric once: the text of `/metrics`, `docs/metrics.md` and the tests are made from this table. A row
- * says what a metric is and reads its value from the figures of the moment. Names and units follow the
+ * describes a metric and reads its value from the figures of the moment. Names and units follow the
  * conventions of OpenTelemetry and Prometheus; no label holds a key, a buoy, an address or a path.
  */
 import type { Metric, Sample } from './exposition.ts'

@@ -72,7 +72,7 @@ export class WorkerFiguresRow {
     this.#set('not_held', this.#notHeldBefore + gauges.not_held)
   }
 
-  /** So many lines of the access log were dropped. */
+  /** Counts lines of the access log that were dropped. */
   dropped(lines: number): void {
     this.#add('dropped_lines', lines)
   }

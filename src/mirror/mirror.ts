@@ -180,7 +180,7 @@ export class Mirror {
     }
   }
 
-  /** Until the next look is due. */
+  /** Waits until the next look is due. */
   async #wait(): Promise<void> {
     const { poll, clock, random } = this.#options
     const longest = Math.max(poll, LONGEST_RETRY_S)
@@ -222,7 +222,7 @@ export class Mirror {
     if (this.#isThere(manifest)) return { state: 'current' }
     const lock = await folder.lock()
     try {
-      // Another process may have brought it meanwhile.
+      // Another process may have brought the snapshot meanwhile.
       if (this.#isThere(manifest)) return { state: 'current' }
       const older = force ? null : folder.whyOlder(shown)
       if (older !== null) {

@@ -19,7 +19,7 @@ import { randomName } from '../system/random-name.ts'
 const HALF_PREFIX = '.half-'
 /** Attempts at a body that breaks off again and again. Each one goes on where the last one ended. */
 const ATTEMPTS = 4
-/** Before the second attempt; doubled for each further one. */
+/** Pause before the second attempt; doubled for each further one. */
 const RETRY_FIRST_MS = 100
 
 export interface PartRequest {

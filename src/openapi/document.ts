@@ -1,7 +1,7 @@
 /**
- * The OpenAPI 3.1 description of the service. It is made from what serves: the table of operations, whose
- * declarations also check parameters, and the table of errors. Meanings of fields are in `schemas.ts`, texts
- * in `operations.ts` and `guides.md`, answers of the demo snapshot in `examples.json`.
+ * The OpenAPI 3.1 description of the service. It is made from what serves: the table of operations, with
+ * declarations that also check parameters, and the table of errors. Meanings of fields are in `schemas.ts`,
+ * texts in `operations.ts` and `guides.md`, answers of the demo snapshot in `examples.json`.
  */
 import { readFileSync } from 'node:fs'
 import { ERRORS, type ErrorCode } from '../answers/errors.ts'
@@ -34,7 +34,7 @@ import { ANSWERS, SCHEMAS, type Schema } from './schemas.ts'
 
 /**
  * The version of the contract, which existing clients know; its first number is in every path (`/v2`). The
- * package counts the program and has a version of its own: CHANGELOG.md says what changes each.
+ * package counts the program and has a version of its own: CHANGELOG.md tells what changes each.
  */
 const VERSION = '2.0.0'
 

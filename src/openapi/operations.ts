@@ -210,9 +210,7 @@ export interface ExampleRequest {
   request: string
 }
 
-/**
- * The requests whose answers stand as examples of a format: all requests of JSON, and the first in another.
- */
+/** The example requests of a format: all requests of JSON, and the first in another. */
 export function exampleRequests({ name }: Declared, format: Format): ExampleRequest[] {
   const requests = Object.entries(OPERATION_TEXTS[name].examples).map(([word, request]) => ({
     word,

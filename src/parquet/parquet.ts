@@ -32,7 +32,7 @@ export interface ReadingColumn {
   readonly element: SchemaElement
   /** As in the README of the API; null for what has none. */
   readonly unit: string | null
-  /** Without one the writer chooses between a dictionary and plain values. */
+  /** How values are encoded. Without this the writer chooses between a dictionary and plain values. */
   readonly encoding?: Encoding
   /** The values of some runs, `count` rows in all. */
   readonly values: (runs: readonly Run[], count: number) => Values

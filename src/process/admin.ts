@@ -30,20 +30,22 @@ export interface AdminOptions {
   reload: () => Promise<void>
   /** The level of the log, which `POST /log-level` changes; null where it cannot be changed. */
   logLevel: { level: Level } | null
-  /** In place of `UNREAD_TIMEOUT_MS`, so that a test need not wait so long. */
+  /** Replaces `UNREAD_TIMEOUT_MS`, so that a test need not wait for it. */
   unreadTimeoutMs?: number
   /** Called when the status or the metrics cannot be made. */
   onFault: (path: string, error: unknown) => void
 }
 
-/** Longer than any health check waits. Every answer but that of a reload is made at once. */
+/**
+ * Limit of a request: longer than any health check waits. Every answer but that of a reload is made at once.
+ */
 const REQUEST_TIMEOUT_MS = 10_000
 const MAX_TOKEN_FILE_BYTES = 4096
 /** Operators, probes and scrapers are few. One that does not read its answer is cut off. */
 const MOST_CONNECTIONS = 64
 const UNREAD_TIMEOUT_MS = 10_000
 
-/** Where its address comes from. */
+/** The options that set the address of the operator's port. */
 export const ADMIN_ADDRESS: AddressOptions = { host: '--admin-host', port: '--admin-port' }
 
 /** For probes of a supervisor, which cannot always send a token. They show next to nothing. */

@@ -63,7 +63,7 @@ export class Heartbeat {
     try {
       Atomics.store(this.#cells, TASK, Number(readlinkSync('/proc/thread-self').split('/').at(-1)))
     } catch {
-      // Only Linux has it.
+      // Only Linux has this link.
     }
   }
 

@@ -84,7 +84,7 @@ export function startKeys(
 
 interface Followed {
   readonly known: Promise<void>
-  /** The file whose neighbour has the counts. */
+  /** The file next to which the counts lie. */
   readonly file: string
   figures(): KeyFigures
   status(): object

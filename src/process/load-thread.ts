@@ -56,8 +56,8 @@ const SLICE_MS = 0.2
 const NICENESS = 5
 
 /**
- * Without a request for so long it works without rests: fewer than 20 a second find it on their core for as
- * long as the system lets a thread run, some 3 ms.
+ * The thread works without rests if no request came for this time: fewer than 20 a second find it on their
+ * core for as long as the system lets a thread run, some 3 ms.
  */
 const QUIET_MS = 50
 

@@ -33,7 +33,7 @@ export class Loader {
   readonly #activeWithin: number
   readonly #totals: SharedArrayBuffer | null
   readonly #pictures: string | undefined
-  /** Kept from one load to the next: starting it takes longer than loading a new month. */
+  /** The thread is kept from one load to the next: starting it takes longer than loading a new month. */
   #thread: Worker | null = null
   /** Gives up what is being loaded. */
   #giveUp: ((why: string) => void) | null = null
@@ -151,7 +151,7 @@ export class Loader {
     return thread
   }
 
-  /** Not waited for: a thread that waits for a disk cannot be ended before that answers. */
+  /** Ends the thread without waiting: a thread that waits for a disk cannot be ended before that answers. */
   #drop(): void {
     const thread = this.#thread
     this.#thread = null

@@ -26,13 +26,13 @@ const LOOK_INTERVAL_MS = 20
  * because after a pause of this thread the answer may be there and only be unread.
  */
 const PATIENT_LOOKS = 50
-/** The connection is given up after so long without an answer. */
+/** The connection is given up after this time without an answer. */
 const CALL_TIMEOUT_MS = 5000
 /** A fault that is over sooner is not worth a line. */
 const PATIENCE_MS = 500
-/** A starting server waits so long for a Redis that is new, or has lost data, to begin to lease. */
+/** A starting server waits this long for a Redis that is new, or has lost data, to begin to lease. */
 const START_PATIENCE_MS = 4000
-/** A stopping server tries so long to give its leases back. */
+/** A stopping server tries this long to give its leases back. */
 const LEAVE_PATIENCE_MS = 1000
 const REPLICA_BYTES = 9
 const REPLICA_LETTERS = 12

@@ -26,11 +26,11 @@ const LONGEST_RETRY_MS = 600_000
  */
 const ATTEMPTS = 3
 
-/** With so much waiting: two or three half hours of 1,200 buoys. */
+/** Bytes let go of that make the threads collect: two or three half hours of 1,200 buoys. */
 const COLLECT_AFTER_BYTES = 64 * 2 ** 20
 /**
- * Once more, so long after the last swap: less than that may wait, and a thread may have referred to what it
- * had just let go of.
+ * Threads collect once more, this long after the last swap: less than that may wait, and a thread may have
+ * referred to what it had just let go of.
  */
 const COLLECT_LAST_MS = 10_000
 
@@ -303,7 +303,8 @@ export class Reloader {
       try {
         changes.push(await this.#loader.compare(before, after))
       } catch (error) {
-        // Not a reason to keep an old snapshot: who asks for these changes gets 410, and takes the lists.
+        // An unknown change is not a reason to keep an old snapshot: a client that asks for it gets 410, and
+        // takes the lists.
         if (this.#isStopping) return changes
         this.#options.log(
           `warning: the changes from snapshot ${before.id} to ${after.id} are not known: ${(error as Error).message}`,
@@ -385,7 +386,7 @@ export class Collections {
     this.#collect = collect
   }
 
-  /** So many bytes of parts have been let go of; fewer than 0 where parts are held again. */
+  /** Counts bytes of parts that have been let go of; fewer than 0 where parts are held again. */
   letGo(bytes: number): void {
     this.#waitingBytes += bytes
     if (this.#waitingBytes >= COLLECT_AFTER_BYTES) this.#begin()

@@ -37,13 +37,16 @@ import { Workers } from './workers.ts'
 /** How often the operator hears that lines of the access log are dropped, while they are. */
 const DROPPED_INTERVAL_MS = 5000
 
-/** Whoever asked for readiness within this time watches still; the probes of Kubernetes come every ten seconds. */
+/**
+ * A probe that asked for readiness within this time still watches; the probes of Kubernetes come every ten
+ * seconds.
+ */
 const WATCHED_MS = 60_000
 
 /** How long a start and a reload wait for a mirror before they go on with what its folder has. */
 const PATIENCE_MS = 10_000
 
-/** Where the address of the API comes from. */
+/** The options that set the address of the API. */
 export const API_ADDRESS: AddressOptions = { host: '--host', port: '--port' }
 
 /** The server was no longer wanted before it served. */

@@ -70,7 +70,7 @@ export type ToWorker =
   | { type: 'drain' }
   | { type: 'stop-listening' }
   | { type: 'close' }
-  /** So many bytes of the access log have been written. */
+  /** This many bytes of the access log have been written. */
   | { type: 'written'; bytes: number }
   /** Fails as a bug would, for drills. */
   | { type: 'fail' }

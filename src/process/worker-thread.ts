@@ -13,8 +13,7 @@ import type { ToWorker, WorkerStart } from './worker-messages.ts'
 
 /**
  * Old heap of a thread before its first full collection; 20 MiB are in use. Without this setting each swap
- * brings a collection of 6 ms; with it one comes every four swaps or so, and the p99 during a swap a second
- * falls from 2.6 to 1.8 times that without swaps.
+ * brings a collection of 6 ms; with it one comes every four swaps or so.
  */
 const INITIAL_OLD_SPACE_MIB = 64
 /**

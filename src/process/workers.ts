@@ -298,7 +298,7 @@ export class Workers {
     this.#threads.delete(member)
     const wasReady = this.#members[thread] === member
     if (wasReady) this.#members[thread] = null
-    // Where a worker was given up, its waiting call has had its answer.
+    // The waiting call of a worker that was given up has had its answer.
     if (!member.hasEnded) answered(member, new Error(ENDED))
     member.hasEnded = true
     if (this.#closing || !wasReady) return

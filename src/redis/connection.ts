@@ -14,10 +14,11 @@ const RETRY_FIRST_MS = 50
 const RETRY_LONGEST_MS = 2000
 const LOOK_INTERVAL_MS = 1000
 /**
- * Without any answer for so long, a connection counts as slow. One late answer on a busy machine does not.
+ * A connection counts as slow after this time without any answer. One late answer on a busy machine is not a
+ * reason.
  */
 const SLOW_AFTER_MS = 1000
-/** Without any answer for so long, a connection is given up: a peer that vanished closes nothing. */
+/** A connection is given up after this time without any answer: a peer that vanished closes nothing. */
 const GIVE_UP_AFTER_MS = 5000
 /** Replicas with clocks that differ by more may disagree about the hour. */
 const MAX_SKEW_S = 1

@@ -19,7 +19,7 @@ export type FaultKind =
   | 'tls'
   /** An answer was not in the form that it must have. */
   | 'garbled'
-  /** Any other refusal. */
+  /** Redis refused the call for another reason. */
   | 'refused'
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The satellite missions whose passes we know how to number, and how their passes are named (contract,
+ * The satellite missions with passes that we know how to number, and the names of passes (contract,
  * "Satellite mission").
  *
  * A pass is half an orbit, from one turning point of the latitude to the other. Passes are numbered from 1

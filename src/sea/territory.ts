@@ -1,6 +1,6 @@
 /**
  * Country and time zone of a position, found once when a snapshot is built. Countries: the source's own word
- * first, then the country whose land or waters hold the point, then the nearest one within 200 nautical
+ * first, then the country with land or waters around the point, then the nearest one within 200 nautical
  * miles, else none.
  */
 import { feature, iso1A2Code } from '@rapideditor/country-coder'

@@ -83,8 +83,8 @@ export class Answering {
     if (shape !== null) canonical += SEPARATOR + shapeKey(shape) + (isPaged ? '|p' : '')
     const { low, high } = this.#tag.of(canonical)
     const format = shape?.format ?? 'json'
-    // Whoever names the tag of this very request had its answer: it need not be made. Where heads have links,
-    // they come of making it.
+    // A client that names the tag of this very request had its answer: it need not be made. Links in heads
+    // come of making the answer.
     if (shape === null && !isPinned && exchange.headerValues(IF_NONE_MATCH) !== '') {
       state.describe(operation, low, high, minute, '')
       if (this.#sender.sendNotModifiedUnmade(exchange)) return

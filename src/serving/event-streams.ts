@@ -7,7 +7,7 @@ import type { ListenerCounts, TooMany } from './listener-counts.ts'
 import type { Feed, Holder, Listeners } from './listeners.ts'
 import type { Totals } from './totals.ts'
 
-/** When a stream that was one too many may be asked for again. */
+/** Seconds after which a stream that was one too many may be asked for again. */
 export const FULL_RETRY_SECONDS = 10
 
 const SNAPSHOT_ID = /^[0-9a-f]{24}$/
@@ -27,7 +27,7 @@ export interface BegunStream {
   /** Ids of buoys, ascending; null for all. */
   readonly buoys: readonly number[] | null
   readonly holder: Holder
-  /** Where its streams are counted. */
+  /** Place of the holder in the counts of streams. */
   readonly place: number
 }
 

@@ -21,7 +21,7 @@ const OF_SHAPES = ['format', 'fields', 'layout', 'units', 'include']
 /** A header of at most some 400 bytes. */
 const MOST_NAMED = 16
 const LONGEST_NAME = 24
-/** More than the header line takes. */
+/** Room for the header line, which is shorter. */
 export const MOST_IGNORED_BYTES = 32 + MOST_NAMED * (LONGEST_NAME + 2)
 
 /** For each of `operations` the names that its header may have. */

@@ -116,7 +116,7 @@ export class KeptAnswer {
     const answer = this.#bytes
     const tailAt = this.#tailAt
     const { link, ownTail } = this
-    // Only the tail changes meanwhile.
+    // Only the tail changes while the answer is being compressed.
     const head = answer.subarray(0, tailAt)
     const tail = answer.slice(tailAt)
     const headCrc = encoding === 'gzip' ? crc32(head) : 0

@@ -13,11 +13,10 @@ import type { LaterEvents, LaterReply } from '../http/exchange.ts'
 
 /**
  * Rest between two pieces while others ask, too. A thread that never rests is put off by the system for as
- * long as others of the machine run: with 200 series at once on two busy cores p99 of the others went from 8
- * to 100 ms without rests, to 16 with them.
+ * long as others of the machine run, and all its other answers wait.
  */
 const REST_MS = 1
-/** For so long after a request more of them are expected. */
+/** More of these requests are expected for this time after one. */
 const BUSY_MS = 20
 /** Answers that are worked at in rotation: so one that is long does not hold up all. */
 const SLOTS = 4
@@ -26,13 +25,21 @@ const MOST_BEGUN = 32
 const MOST_WAITING = 128
 /** The share of both that one client may have. */
 const CLIENT_SHARE = 1 / 4
-/** An answer waits so long for a slot; a connection on which nothing happens ends after ten seconds. */
+/**
+ * An answer waits at most this long for a slot; a connection on which nothing happens ends after ten seconds.
+ */
 const LONGEST_WAIT_MS = 8000
-/** From its beginning to its end: 17 MB at 1.2 Mbit/s. Meanwhile it holds the snapshot that it began with. */
+/**
+ * Longest time from an answer's beginning to its end: 17 MB at 1.2 Mbit/s. Meanwhile it holds the snapshot
+ * that it began with.
+ */
 const LONGEST_MS = 120_000
 /** 1.2 Mbit/s: the rate of the line above. */
 const LEAST_BYTES_PER_MS = 150
-/** A reader that leaves no room for so long is given up. uws does so by itself; Node takes up to twice as long. */
+/**
+ * A reader that leaves no room for this time is given up. uws does so by itself; Node takes up to twice as
+ * long.
+ */
 const LONGEST_UNREAD_MS = 10_000
 const LOOK_INTERVAL_MS = 500
 
@@ -261,7 +268,7 @@ export class LaterAnswers {
 
   /** Has the next piece made, and sends it. */
   #send(answer: Answer, reply: LaterReply, producer: Producer): void {
-    // Where the length is not known before, nothing has to be made for HEAD.
+    // Nothing has to be made for HEAD if the length is not known before.
     const piece = reply.isHead && producer.length === null ? 'over' : producer.next()
     if (piece === 'waits') this.#pause(answer)
     if (piece === 'going' || piece === 'waits') return

@@ -9,7 +9,7 @@ import type { Paging } from '../answers/operation.ts'
  * headers. The longest query that means anything has half of it.
  */
 const LONGEST_TARGET = 600
-/** More than the header lines take. */
+/** Room for the header lines, which are shorter. */
 export const MOST_LINK_BYTES = 4 * (LONGEST_TARGET + 64) + 128
 
 /**

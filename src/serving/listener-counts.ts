@@ -8,7 +8,7 @@ import { networkOf } from '../http/connections.ts'
 /** Addresses share these places by a hash; with 100 of them one in 160 shares its limit. */
 const ADDRESS_PLACES = 16_384
 const PLACES = QUOTA_SLOTS + ADDRESS_PLACES
-/** All that are open, then those of each thread, each in a cache line of its own. */
+/** The words hold all streams that are open, then those of each thread, each in a cache line of its own. */
 const LINE_WORDS = 16
 
 export interface ListenerLimits {

@@ -12,10 +12,13 @@ import type { LaterEvents, LaterReply } from '../http/exchange.ts'
 /** Work of one slice, and the rest after it: a fifth of a thread at most. */
 const SLICE_MS = 0.5
 const REST_MS = 2
-/** When the server stops, half of a thread: fewer and fewer ask for anything else. */
+/**
+ * Rest of a stopping server, which gives streams half of a thread: fewer and fewer requests ask for anything
+ * else.
+ */
 const LAST_REST_MS = 0.5
 /**
- * A comment goes to a client that has had nothing for so long, so that proxies keep the connection. HAProxy
+ * A comment goes to a client that has had nothing for this time, so that proxies keep the connection. HAProxy
  * and nginx end silent ones after 30 and 60 s.
  */
 const COMMENT_AFTER_MS = 20_000
@@ -24,7 +27,7 @@ const LOOK_INTERVAL_MS = 500
 const HOUR_MS = 3_600_000
 /**
  * While it is not known whether an hour can be paid, as when the store of quotas is away, a stream goes on
- * for so long.
+ * for this time.
  */
 const LONGEST_CREDIT_MS = 60_000
 
@@ -117,7 +120,7 @@ export class Listeners {
     return this.#turns !== null
   }
 
-  /** From now on this is what is sent. */
+  /** Sends this feed from now on. */
   serve(feed: Feed): void {
     this.#feed = feed
     // A door that is open for a demo alone shuts with other data.

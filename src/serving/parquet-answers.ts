@@ -12,9 +12,9 @@ import { MOST_WRITE_BYTES } from '../http/exchange.ts'
 import { startThread } from '../system/thread.ts'
 import type { Piece, Producer } from './later-answers.ts'
 
-/** A thread that has not written a group for so long hangs, and is ended; one group takes some 20 ms. */
+/** A thread that has not written a group for this time hangs, and is ended; one group takes some 20 ms. */
 const LONGEST_GROUP_MS = 30_000
-/** A thread without work ends after so long: it holds some 40 MB. */
+/** A thread without work ends after this time: it holds some 40 MB. */
 const LONGEST_IDLE_MS = 10_000
 /** Heap of the thread: many times what row groups take. */
 const THREAD_HEAP_MB = 256
@@ -118,7 +118,7 @@ class ParquetFile implements Producer {
   /** The runs of the group after the one that was asked for; undefined where there is none. */
   #next: ParquetRun[] | undefined
   #isLast = false
-  /** Until the group that was asked for has come. */
+  /** Timer that runs until the group that was asked for has come. */
   #hangs: NodeJS.Timeout | undefined
   /** Bytes of the group that has come, and how many of them have gone out. */
   #bytes: Uint8Array | null = null

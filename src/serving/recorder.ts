@@ -121,7 +121,7 @@ function note({ keyId }: Lines, exchange: Exchange, route: number, trace: Trace 
   const { method, keyRow } = exchange
   return {
     route,
-    // Any other would be text of the request.
+    // Any other method would be text of the request.
     method: (METHODS as readonly string[]).includes(method) ? method : OTHER,
     keyId: keyRow < 0 ? '' : keyId(keyRow),
     requestId: callersRequestId(exchange),

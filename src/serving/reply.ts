@@ -79,7 +79,7 @@ export interface HeadFields {
   /** Number in the ETag: its lower 32 bits, and the 16 above. */
   low: number
   high: number
-  /** Not for shared caches: a key came with the request, or the answer has rate headers. */
+  /** Whether shared caches must not keep it: a key came with the request, or the answer has rate headers. */
   personal: boolean
   /** Seconds that it may be kept. */
   lifetime: number
@@ -95,7 +95,7 @@ export interface HeadFields {
   ignored: string
 }
 
-/** On answers that are made from a demo. */
+/** Header of answers that are made from a demo. */
 const DEMO_HEADER = '\r\nX-Demo: true'
 
 /** Headers about the snapshot that all its answers have, each begun by CRLF. */
@@ -103,7 +103,7 @@ export function snapshotHeaders(snapshotId: string, demo: boolean): string {
   return `\r\nX-Snapshot-Id: ${snapshotId}${demo ? DEMO_HEADER : ''}`
 }
 
-/** On errors of keyed operations. */
+/** Header of errors of keyed operations. */
 export const VARY_BY_KEY = '\r\nVary: Authorization'
 
 type Deciding = Pick<Operation, 'access' | 'language' | 'tables'>
@@ -147,7 +147,7 @@ const CONTENT_ENCODING: { [coding in Encoding]: Literal } = {
 
 /** File name, count of all rows, and what exposes them. */
 const FILE_BYTES = 512
-/** More than the longest head takes, with the room that the writer asks for before it writes a text. */
+/** Room for the longest head, and for what the writer asks for before it writes a text. */
 const HEAD_BYTES = 2048 + 3 * (MOST_LINK_BYTES + FILE_BYTES + MOST_IGNORED_BYTES)
 
 /** Heads of one snapshot's successes, or of its 304s, written as bytes. */
@@ -209,7 +209,7 @@ export class Heads {
 
   /** Whether `If-None-Match` names the ETag with the number of `fields`. */
   matches(condition: string, { high, low }: HeadFields): boolean {
-    // Behind a swap most name one of the snapshot before.
+    // After a swap most clients name an ETag of the snapshot before.
     if (!condition.includes(this.#tagStart)) return condition.trim() === ANY_TAG
     return namesEtag(condition, `${this.#tagStart}${numberText(high, low)}"`)
   }

@@ -34,7 +34,7 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions {
   stream?: { operation: StreamOperation; streams: EventStreams }
   /** Pages and their files, in addition to the operations. */
   site?: Site
-  /** Where several replicas share the quotas: holds requests that find none of theirs leased. */
+  /** Holds requests that find no call leased, where several replicas share the quotas. */
   leases?: Leases
   /** The clock, epoch seconds with a fraction. */
   clock: () => number

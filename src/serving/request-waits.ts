@@ -25,7 +25,7 @@ export class LeaseQueue {
   readonly #leases: Leases
   readonly #totals: Totals
   readonly #wait: Wait
-  /** Not one that has waited in vain. */
+  /** Whether a request may wait: not one that has waited in vain. */
   #mayWait = true
 
   /** `serve` handles a request again that has waited. */

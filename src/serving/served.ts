@@ -12,7 +12,7 @@ export interface Hold {
   view: View | null
 }
 
-/** A client that is slow to read may hold on to a snapshot that has left for so long. */
+/** A client that is slow to read may hold on to a snapshot that has left for this time. */
 const LONGEST_HOLD_MS = 120_000
 /**
  * Pinned answers of one snapshot may take this share of the answer cache. Few clients pin, and one that asks
@@ -33,7 +33,7 @@ export class ServedSnapshot {
   readonly isPinned: boolean
   /** The id where the snapshot is pinned, else ''. */
   readonly pin: string
-  /** Each begun by CRLF. */
+  /** Headers about the snapshot, each begun by CRLF. */
   readonly header: string
   /** Heads of answers in the usual JSON. */
   readonly heads: Heads
@@ -60,7 +60,7 @@ export class ServedSnapshot {
     this.#jobs = jobs
     this.cache = new AnswerCache(this.#cacheBytes, jobs)
     this.header = view === null ? '' : snapshotHeaders(id, view.dataset.demo)
-    // Without the view: heads of answers to slow readers outlive it.
+    // The heads do not hold the view, because heads of answers to slow readers outlive it.
     const named = view === null ? null : { snapshotId: id, demo: view.dataset.demo }
     this.#headsFor = (format) => new Heads('success', named, tag, format)
     this.heads = this.headsOf('json')
@@ -98,7 +98,7 @@ export class ServedSnapshot {
 export class HeldViews {
   readonly #options: ServedOptions
   #views: readonly View[] = []
-  /** Made when somebody pins them. */
+  /** Pinned snapshots by id, made when a client pins them. */
   readonly #pinned = new Map<string, ServedSnapshot>()
   readonly #jobs = new CompressionJobs()
   /** How many snapshots may be held: after this many swaps the current one leaves. */
@@ -155,7 +155,7 @@ export class HeldViews {
     return this.#views.find(({ dataset }) => dataset.snapshotId === id) ?? null
   }
 
-  /** After how many more swaps a held snapshot leaves; 1: with the next. */
+  /** Number of further swaps after which a held snapshot leaves; 1: with the next. */
   swapsLeft(id: string): number {
     const at = this.#views.findIndex(({ dataset }) => dataset.snapshotId === id)
     return at + 1 + Math.max(0, this.#most - this.#views.length)

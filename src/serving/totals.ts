@@ -33,7 +33,7 @@ const TOTALS = {
   wait_50: 18,
   wait_more: 19,
   /**
-   * Asked by pages of this server without a key; of them, those refused for the used-up quota of their
+   * Requests by pages of this server without a key; of them, requests refused for the used-up quota of their
    * address.
    */
   explorer_reads: 20,

@@ -28,7 +28,7 @@ import { column } from './part.ts'
 const MONTHS_OF_YEAR = 12
 /** A day has 86,400 seconds and rows of two kinds; one that a clock shows twice is longer. */
 const MOST_SAMPLES = 1_000_000
-/** Buoys whose streams are looked at in one slice: some 0.1 ms. */
+/** Buoys of a slice, by their streams: some 0.1 ms. */
 const BUOYS_A_SLICE = 4
 
 /** Calendar year of a month counted from January 1970. */

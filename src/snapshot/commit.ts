@@ -42,7 +42,7 @@ export interface StoredFile {
 
 /** What stands behind the manifest. */
 export interface CommitRecord {
-  /** From 1, without a gap. */
+  /** Number of the commit, from 1, without a gap. */
   number: number
   /** Chosen at random by the builder: which of two builders a commit is of. */
   builder: string
@@ -63,7 +63,7 @@ export interface CommitRecord {
 
 export interface Commit extends CommitRecord {
   manifest: Manifest
-  /** All of the commit. */
+  /** Bytes of the whole commit. */
   bytes: Uint8Array
 }
 

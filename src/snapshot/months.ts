@@ -18,7 +18,7 @@ import type { Steps } from '../system/steps.ts'
 import { expect, record, SnapshotError, type Part, type PartEntry } from './format.ts'
 import { column } from './part.ts'
 
-/** Buoys whose rows are looked at in one slice: some 0.1 ms. */
+/** Buoys of a slice, by their rows: some 0.1 ms. */
 const BUOYS_A_SLICE = 50
 
 /** Parallel arrays of rows. */

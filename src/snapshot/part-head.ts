@@ -7,7 +7,7 @@ import { openRegularFileSync } from '../system/files.ts'
 import { SnapshotError, type Part, type PartEntry } from './format.ts'
 import { decodeHead } from './part.ts'
 
-/** More than the header of a month or a year takes. */
+/** Bytes that are read first: more than the header of a month or a year takes. */
 const FIRST_BYTES = 64 * 1024
 
 /**

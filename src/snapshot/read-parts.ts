@@ -25,10 +25,10 @@ export interface PartToRead {
  * core with a serving one, which the system would let wait for several milliseconds.
  */
 const SLICE_MS = 0.2
-/** Less than this is read faster than a thread starts. */
+/** Bytes that are worth threads: less is read faster than a thread starts. */
 const WORTH_THREADS_BYTES = 64 * 2 ** 20
 const MAX_THREADS = 4
-/** So long this thread reads before it hears the others. */
+/** This thread reads for this time before it hears the others. */
 const OWN_SLICE_MS = 10
 
 /**
@@ -139,7 +139,7 @@ function readFault(file: string, error: unknown): SnapshotError {
   return new SnapshotError(`${file}: ${code === 'ENOENT' ? 'is missing' : `cannot be read (${code})`}`)
 }
 
-/** Read and hashed together: 0.3 ms, and small enough to stay in the processor's cache. */
+/** Bytes that are read and hashed together: 0.3 ms, and small enough to stay in the processor's cache. */
 const CHUNK_BYTES = 256 * 1024
 /**
  * One buffer serves the whole thread, which puts something else there only between two steps. The memory that

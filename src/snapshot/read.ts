@@ -101,7 +101,7 @@ export async function loadManifest(
 ): Promise<LoadedSnapshot> {
   const known = knownParts(manifest, previous)
   const fresh = manifest.parts.filter(({ file }) => !known.has(file))
-  // Before memory is taken for any of them.
+  // Sizes are checked before memory is taken for any part.
   for (const entry of fresh) expectSize(dir, entry)
   const read = new Map(fresh.map((entry) => [entry.file, { entry, bytes: roomFor(entry) }]))
   const now = await readParts(dir, [...read.values()], previous === undefined ? null : isQuiet)

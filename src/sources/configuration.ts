@@ -53,7 +53,7 @@ export interface HostLimits {
 
 export interface Configuration {
   sources: ConfiguredSource[]
-  /** Names of networks, the one whose buoys stay first. */
+  /** Names of networks in order of preference: buoys of the earlier one stay. */
   prefer: string[]
   sameWithinKm: number
   hosts: Map<string, HostLimits>
@@ -70,7 +70,7 @@ const MOST_REFRESH_DAYS = 366
 /** A timer of Node ends a wait of more than 24.8 days at once. */
 const MOST_FETCH_DAYS = 20
 
-/** Without a byte order mark. Names with other bytes would reach clients as question marks. */
+/** Decodes without a byte order mark. Names with other bytes would reach clients as question marks. */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true })
 const FOLDERLESS = new Set(['demo', 'tides'])
 
@@ -253,7 +253,7 @@ function checkTemplates({ url, to, stations, days }: FileDownload, fail: (what: 
   if (byDay && [...inUrl].some((word) => RANGE_WORDS.has(word))) {
     fail('has words of a day and of a range of days in its url')
   }
-  // Otherwise one file would replace another.
+  // Without these words in `to`, one file would replace another.
   if (stations !== undefined && !inPath.has('station')) fail('needs {station} in "to"')
   if (byDay && ![...DAY_WORDS].every((word) => inPath.has(word))) fail('needs {YYYY}, {MM} and {DD} in "to"')
   if (!byDay && [...inPath].some((word) => word !== 'station')) fail('has days in "to" and none in "url"')

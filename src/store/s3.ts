@@ -1,7 +1,7 @@
 /**
  * A bucket as a store. The AWS SDK signs requests, finds credentials and reads XML; it is loaded with the
- * first call. Requests go through the one web client, whose limits of time and rate hold here too, and faults
- * get their meaning here.
+ * first call. Requests go through the one web client, so its limits of time and rate hold here too, and
+ * faults get their meaning here.
  */
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'

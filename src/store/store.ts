@@ -115,7 +115,7 @@ export interface StoreContext {
 /** Bounds of one call; all times in milliseconds. */
 export interface StoreLimits extends RequestLimits {
   attempts: number
-  /** Before the second attempt, about; doubled for each further one. */
+  /** Pause before the second attempt, about; doubled for each further one. */
   retryFirstMs: number
   retryLongestMs: number
 }

@@ -16,7 +16,7 @@ const MAX_HEADER_BYTES = 64 * 1024
 /** All times in milliseconds. */
 export interface RequestLimits {
   connectMs: number
-  /** From the end of the request to the headers of the answer. */
+  /** Time from the end of the request to the headers of the answer. */
   answerMs: number
   /** Between two pieces of a body. */
   stallMs: number
@@ -221,7 +221,7 @@ export async function readUpTo(body: Readable, maxBytes: number, tooLarge: () =>
 
 export interface Attempts {
   most: number
-  /** Before the second attempt, about; doubled for each further one. */
+  /** Pause before the second attempt, about; doubled for each further one. */
   firstPauseMs: number
   longestPauseMs: number
   /** A server that asks for a longer wait is left alone: the caller tries again at its own time. */

@@ -16,7 +16,7 @@ function beat(): void {
   count++
   for (const file of files) {
     try {
-      // Never made anew: a file that is gone was taken away with the lock.
+      // The file is never made anew: a file that is gone was taken away with the lock.
       const handle = openSync(file, 'r+')
       try {
         writeSync(handle, String(count).padStart(DIGITS, '0'), 0)

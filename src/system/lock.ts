@@ -39,7 +39,7 @@ import { startThread } from './thread.ts'
 const LOOK_AGAIN_MS = 20
 /**
  * A holder in another container or on another machine cannot be asked whether it lives. It counts as dead
- * after so long without a heartbeat. Heartbeats come every second; the rest is for a slow disk or machine.
+ * after this time without a heartbeat. Heartbeats come every second; the rest is for a slow disk or machine.
  */
 const QUIET_MS = 20_000
 /**
@@ -354,8 +354,8 @@ function lifeOf(holder: string): 'alive' | 'dead' | 'unknown' {
   }
   const now = statOf(other.pid)
   if (now === null || other.start === '') return 'unknown'
-  // Another process may have its number by now. A killed process keeps the number until its parent has
-  // looked.
+  // Another process may have the holder's number by now. A killed process keeps the number until its parent
+  // has looked.
   return now.start !== other.start || now.state === 'Z' || now.state === 'X' ? 'dead' : 'alive'
 }
 

@@ -9,14 +9,14 @@ type Numbers = Uint8Array | Uint16Array | Int16Array | Uint32Array | Int32Array 
 /**
  * What is larger has a mapping of its own, which the system gets back as soon as it is freed: glibc's malloc
  * never asks for more (mallopt(3), M_MMAP_THRESHOLD). Smaller memory comes from malloc's arenas, once it has
- * seen so much freed: they keep the most there ever was, and fill what they give again with zeros.
+ * seen this much freed: they keep the most there ever was, and fill what they give again with zeros.
  */
 const LARGEST_IN_ARENA_BYTES = 32 * 2 ** 20
-/** Less is not worth a mapping. */
+/** Bytes that are worth a mapping of their own. */
 const WORTH_A_MAPPING_BYTES = 2 ** 20
 
 /**
- * Bytes that all threads see, zeros at first. Their buffer may be longer: it takes addresses for that, no
+ * Bytes that all threads see, zeros at first. Their buffer may be longer: it takes addresses for that, and no
  * memory.
  * @throws RangeError where there is no memory for them
  */

@@ -176,7 +176,7 @@ const GALE_GROWTH = 0.35
 const RADIANS = Math.PI / 180
 
 const YEAR_STEPS = 365.2425 * STEPS_A_DAY
-/** From −1 to 1 through the year, highest `day` days after New Year. */
+/** Season from −1 to 1 through the year, highest `day` days after New Year. */
 const season = (step: number, day: number): number =>
   Math.cos(2 * Math.PI * ((step - day * STEPS_A_DAY) / YEAR_STEPS))
 const between = (first: number, second: number, share: number): number =>
@@ -208,7 +208,7 @@ export class Sea {
     const { climate, direction, lng } = this.#place
     const noise = this.#noise
     const winter = season(step, 15)
-    // Measured off Saint-Jean-de-Luz: three tenths of the variance are weather of days.
+    // Measurements off Saint-Jean-de-Luz: three tenths of the variance are weather of days.
     const free = SHARE_OF_WEATHER * noise.weather.at(step) + SHARE_OF_SPELLS * noise.spells.at(step)
     const weather = free > STORM ? STORM + STORM_GROWTH * (free - STORM) : free
     const median = between(this.#logJanuary, this.#logJuly, winter)

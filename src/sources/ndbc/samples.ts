@@ -15,7 +15,7 @@ const REPEAT_STEP_SECONDS = 600
 const NEIGHBOUR_SECONDS = 3 * HOUR
 
 export interface StationHandle {
-  /** From the sink. */
+  /** The sink's handle of the buoy. */
   readonly buoy: number
   readonly identifier: string
 }

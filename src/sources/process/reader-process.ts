@@ -46,7 +46,7 @@ const STALLED_SECONDS = 300
 /** The part of the memory that objects may take; the rest is for bytes of files and columns. */
 const HEAP_SHARE = 0.5
 const WATCH_MS = 250
-/** This long past its time limit a reader ends itself, in case its builder is stalled. */
+/** A reader ends itself this long past its time limit, in case its builder is stalled. */
 const GRACE_SECONDS = 30
 /** A dying reader's last output serves only to distinguish a full memory from a crash. */
 const LAST_WORDS_CHARACTERS = 8192

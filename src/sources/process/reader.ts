@@ -53,10 +53,10 @@ for (;;) {
 
 function watch({ builder, maxBytes, maxSeconds }: Job): void {
   try {
-    // Where the machine's memory runs out first, the system is to kill this process.
+    // If the machine's memory runs out first, the system is to kill this process.
     writeFileSync('/proc/self/oom_score_adj', '1000')
   } catch {
-    // Only Linux has it.
+    // Only Linux has this file.
   }
   const workerData = { builder, maxBytes, maxSeconds, signal: MEMORY_SIGNAL, every: WATCH_MS }
   new Worker(WATCH, { eval: true, workerData, execArgv: [] }).unref()

@@ -6,7 +6,7 @@
  * field that is measured.
  */
 
-/** Fields of one line whose places are kept; the widest format here has 73. */
+/** Fields of one line with places that are kept; the widest format here has 73. */
 const MAX_FIELDS = 256
 
 /**
