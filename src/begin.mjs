@@ -2,7 +2,7 @@
 // Plain JavaScript that Node 12 and later can read, so that its users get a sentence and not a stack.
 // Imported before anything that needs a newer Node.
 
-/** As `engines` in package.json. */
+/** The least Node release, as `engines` in package.json names it. */
 const NEEDED = [20, 19]
 
 /** The message for users of a Node that is too old; null with any other. */

@@ -25,7 +25,6 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { wantsInfo, wantsJson, writeEarly } from './begin.mjs'
 
-/** Whether lines are to be JSON objects. */
 let isJson = false
 /** Whether each phase of the work is said. */
 let areSaid = false

@@ -275,7 +275,7 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   protected abstract finish(): void
   protected abstract destroy(): void
 
-  /** The connection is gone. */
+  /** Called when the connection is gone. */
   protected gone(): void {
     if (this.isOver) return
     this.#over(this.unsent)

@@ -47,7 +47,7 @@ export interface UwsResponse {
   close(): unknown
 }
 
-/** Dead after the handler returns. */
+/** A request is dead after its handler returns. */
 export interface UwsRequest {
   getCaseSensitiveMethod(): string
   getUrl(): string

@@ -219,13 +219,12 @@ export interface LaterReply {
    * where nothing more fits until `onRoom`.
    */
   write(bytes: Uint8Array): boolean
-  /** Says that all of them were written. */
+  /** Tells that all bytes were written. */
   end(): void
   /** Ends the connection, so that the client sees that the body is not whole. */
   cut(): void
 }
 
-/** The status in a head. */
 export function statusOf(head: string | Uint8Array): number {
   return typeof head === 'string'
     ? head.charCodeAt(0) * 100 + head.charCodeAt(1) * 10 + head.charCodeAt(2) - ZEROS
@@ -235,7 +234,6 @@ export function statusOf(head: string | Uint8Array): number {
 /** What three digits add to their number by their codes. */
 const ZEROS = 48 * 111
 
-/** A head as text. */
 export function headText(head: string | Uint8Array): string {
   return typeof head === 'string'
     ? head

@@ -1,14 +1,14 @@
 /**
  * The connections of the engine on uWebSockets.js, which does not tell on which one a request came. So each
  * engine has several apps, all listening on its port, among which the kernel spreads connections at random:
- * what comes one upon the other by one app is most likely from one connection.
+ * what comes in a row by one app is most likely from one connection.
  */
 import type { UwsApp, UwsListenToken, UwsResponse } from './binding.ts'
 import { BODYLESS_LIMIT_BYTES } from './limits.ts'
 
 /** A write offset that no answer reaches, to know a connection by. */
 const MARK = new ArrayBuffer(64 * 1024 * 1024)
-/** An answer has fewer bytes. */
+/** Every answer has fewer bytes than this. */
 export const ANSWER_LIMIT_BYTES = MARK.byteLength
 
 /** One of an engine's apps, and its connections. */
@@ -20,7 +20,6 @@ export class Acceptor {
   readonly #slots: number[] = []
   /** The slot of a connection that is just being closed from here. */
   #leaving: number | null = null
-  /** Streams under way. */
   #streams = 0
   /** Guess of where the connection is that was opened behind the last one that closed. */
   #next = 0
@@ -32,7 +31,6 @@ export class Acceptor {
     this.app = app
   }
 
-  /** Connections that are open. */
   get open(): number {
     return this.#connections.length
   }
@@ -116,8 +114,8 @@ export class Acceptor {
   }
 
   /**
-   * Whether the connection that gets an answer without a body of `bytes` has to end, lest too many of them
-   * wait unread.
+   * Whether the connection that gets an answer without a body of `bytes` has to end, so that not too many of
+   * them wait unread.
    */
   isFull(bytes: number): boolean {
     this.#bodyless += bytes

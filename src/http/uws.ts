@@ -39,9 +39,7 @@ export class UwsEngine implements Engine {
   readonly #exchange: UwsExchange
   readonly #surroundings: Surroundings
   readonly #onRequest: OnRequest
-  /**
-   * Requests in this turn of the loop; the acceptor of the last one, and how many came one upon the other by it.
-   */
+  /** Requests in this turn of the loop; the acceptor of the last one, and how many came in a row by it. */
   #inTurn = 0
   #acceptor: Acceptor | null = null
   #inRow = 0

@@ -52,12 +52,10 @@ export class WaitingRequests {
     this.#onThrow = onThrow
   }
 
-  /** Requests that wait. */
   get count(): number {
     return this.#count
   }
 
-  /** Requests that wait for `key`. */
   countOf(key: WaitKey): number {
     return this.#queues.get(key)?.length ?? 0
   }

@@ -25,7 +25,7 @@ export class Boxes {
     this.#bits = bits
     this.#mark = (ordinal) => {
       bits[ordinal >>> 5] |= 1 << (ordinal & 31)
-      // The tree need not keep it.
+      // The tree need not keep the ordinal.
       return false
     }
   }

@@ -64,7 +64,7 @@ export interface PassIndexes {
   readonly newest: Int32Array
 }
 
-/** Some 100 µs. */
+/** Passes of a step, which takes some 100 µs. */
 const PASSES_PER_STEP = 256
 
 /**

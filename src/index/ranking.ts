@@ -21,7 +21,6 @@ export class Ranking {
     this.#found = new Uint32Array(rank.length)
   }
 
-  /** How many buoys there are. */
   get buoys(): number {
     return this.#place.length
   }

@@ -75,7 +75,6 @@ export interface SeriesYear {
 const BUCKETS_OF_STEP = 128
 const SAMPLES_OF_STEP = 4096
 
-/** Buckets of a season. */
 export const MOST_BUCKETS: { readonly [bucket in Bucket]: number } = {
   hour: DAYS_OF_LEAP_YEAR * HOURS_OF_DAY,
   day: DAYS_OF_LEAP_YEAR,
@@ -170,7 +169,6 @@ export class Series {
     return { start: this.#edges[index], end: this.#edges[index + 1] - 1, ordinal: this.#ordinals[index] }
   }
 
-  /** Index of a point's bucket. */
   bucketOf(point: number): number {
     return this.#bucket[point]
   }

@@ -138,7 +138,6 @@ export class Spellings {
     this.#has = new Uint8Array(ranking.buoys)
   }
 
-  /** Bytes that it holds. */
   get bytes(): number {
     const columns = [this.#text, this.#isStart, this.#starts, this.#owner, this.#kind, this.#has]
     return [...columns, this.#byClasses].reduce((sum, { byteLength }) => sum + byteLength, 0)

@@ -5,7 +5,6 @@ export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** Series of one metric at most: no input makes the text larger. */
 export const MOST_SERIES = 2000
-/** Characters of the value of a label. */
 const LABEL_CHARACTERS = 120
 
 /** A value with those of its labels, in the order of the metric's; a histogram's has its buckets and sum. */

@@ -11,7 +11,6 @@ export interface Figures {
   version: string
   isReady: boolean
   requests: readonly RequestSeries[]
-  /** Requests that each worker has answered. */
   requestsByWorker: readonly number[]
   totals: {
     readonly unauthorized: number

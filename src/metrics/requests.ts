@@ -35,7 +35,6 @@ const BUCKETS = DURATION_BOUNDS_S.length + 1
 const SECONDS = BUCKETS
 const BYTES = BUCKETS + 1
 const SERIES_CELLS = 16
-/** Series of one route. */
 const ROUTE_SERIES = METHODS.length * STATUSES.length
 
 /** Requests that are all timed between two refills, and every how many milliseconds those come. */

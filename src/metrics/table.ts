@@ -30,7 +30,6 @@ function samplesOf(values: Values): readonly Sample[] {
   }))
 }
 
-/** One sample for each worker. */
 const byWorker =
   (name: WorkerFigureName) =>
   ({ workers }: Figures): Values =>

@@ -8,7 +8,7 @@ import { readUpTo, RequestFault } from '../store/web-request.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { Lock } from '../system/lock.ts'
 
-/** For the whole of a manifest. */
+/** Time for the whole of a manifest. */
 const MANIFEST_MS = 30_000
 /** Without the right to list a bucket, a name that is not there is forbidden. */
 const ABSENT = new Set([403, 404])

@@ -42,7 +42,7 @@ function llmsText({ info, paths, servers: [{ url }], components }: OpenApiDocume
         : [],
     )
     const lines = [`### GET ${url}${path}`, '', `${String(get.summary)}. ${String(get.description)}`]
-    // A stream has none.
+    // A stream has no answer schema.
     const answer: Schema | undefined = components.schemas[`${pascal(get.operationId)}Answer`]
     const data = (answer?.properties as { data?: Schema } | undefined)?.data
     const fields = data === undefined ? [] : fieldLines(data, 'data')

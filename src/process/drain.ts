@@ -17,7 +17,6 @@ export interface Draining {
   isWatched: boolean
   /** Connections that are open. */
   open: () => number
-  /** Takes no more connections. */
   stopListening: () => void
 }
 

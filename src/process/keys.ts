@@ -16,7 +16,6 @@ import { isAddress } from '../redis/address.ts'
 import { openRedis, type RedisSurroundings } from './redis.ts'
 import type { REDIS_SETTINGS, ServeConfig } from './settings/serve.ts'
 
-/** What the keys of a server need. */
 export type KeysConfig = Pick<ServeConfig, 'keys' | 'keys-copy' | 'snapshots' | keyof typeof REDIS_SETTINGS>
 
 /** The copy lies next to the folder of snapshots, unless `--keys-copy` names another place. */
@@ -91,7 +90,6 @@ interface Followed {
   close(): void
 }
 
-/** The ring of the moment. */
 class Rings {
   ring = KeyRing.build([])
   listen: (ring: SharedArrayBuffer) => void = () => {}

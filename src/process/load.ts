@@ -11,7 +11,7 @@ import type { FromLoading, LoadStart, ToCollect, ToCompare, ToLoad } from './loa
 import type { LoadedSnapshot, PartsInMemory, PublishedManifest } from '../snapshot/read.ts'
 import type { ReadySnapshot } from '../answers/derived.ts'
 
-/** For the smallest snapshot: a machine may be busy, a disk asleep. */
+/** Time limit for the smallest snapshot: a machine may be busy, a disk asleep. */
 const LEAST_LIMIT_MS = 60_000
 /** A slow disk's speed; loading in slices while threads serve is faster. */
 const SLOWEST_BYTES_A_MS = 10_000

@@ -98,7 +98,6 @@ export class QuotaStore {
     }, LOOK_INTERVAL_MS)
   }
 
-  /** The keys of the moment. */
   setKeys(keys: Iterable<LeaseKey>): void {
     this.#book.setKeys(keys)
     this.#go()

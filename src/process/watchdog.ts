@@ -11,7 +11,6 @@
  */
 import type { Worker } from 'node:worker_threads'
 
-/** Time between two looks. */
 export const LOOK_INTERVAL_MS = 1000
 /**
  * Looks in a row without progress after which a thread counts as stalled: nothing it does takes longer than

@@ -53,7 +53,7 @@ heartbeat.identify()
 const shift = new Float64Array(start.clockShift)
 const send = (message: FromWorker): void => main.postMessage(message)
 
-// Node would write it past the log.
+// Node would write a warning past the log.
 process.removeAllListeners('warning')
 process.on('warning', ({ name, message }) => send({ type: 'warning', message: `${name}: ${message}` }))
 

@@ -68,7 +68,7 @@ export class Workers {
   #looks: NodeJS.Timeout | null = null
   /** The snapshots that are held, oldest first; the last is served. */
   #held: readonly ReadySnapshot[] = []
-  /** Between any two of them. */
+  /** Changes between any two of the held snapshots. */
   #changes: readonly Changes[] = []
   /** Null until the workers listen. */
   #port: number | null = null

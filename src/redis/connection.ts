@@ -37,7 +37,7 @@ export interface ConnectionOptions {
 /** Lua that runs inside Redis as one indivisible step. */
 export class RedisScript {
   readonly source: string
-  /** As Redis names it. */
+  /** The name that Redis gives the script. */
   readonly hash: string
 
   constructor(source: string) {

@@ -9,7 +9,6 @@ export const FARTHEST_KM = Math.PI * EARTH_RADIUS_KM
 
 const RADIANS = Math.PI / 180
 
-/** Great-circle distance in km. */
 export function haversineKm(lat1: number, lng1: number, lat2: number, lng2: number): number {
   const sinLat = Math.sin(((lat2 - lat1) * RADIANS) / 2)
   const sinLng = Math.sin(((lng2 - lng1) * RADIANS) / 2)

@@ -40,14 +40,13 @@ export class EventStreams {
     for (let lost = options.counts.lost; lost > 0; lost--) options.totals.count('streams_lost')
   }
 
-  /** `view` is served from now on. */
+  /** Serves `view` from now on. */
   serve(view: View): void {
     if (view.dataset.snapshotId === this.#view?.dataset.snapshotId) return
     this.#view = view
     this.#options.listeners.serve(feedOf(view))
   }
 
-  /** The keys have changed. */
   keysChanged(): void {
     this.#options.listeners.keysChanged()
   }

@@ -53,7 +53,7 @@ export type Piece =
   | 'going'
   /** The producer tells by `wake` when it is to be asked again. */
   | 'waits'
-  /** All of it was given. */
+  /** All of the answer was given. */
   | 'over'
 
 /** Makes an answer, piece by piece. */
@@ -72,7 +72,7 @@ export interface LaterRequest {
   readonly client: number
   /** Status and headers, asked for when the first bytes are there. */
   head(): string | Uint8Array
-  /** `wake`: it no longer waits. */
+  /** `wake` reports that the producer no longer waits. */
   produce(wake: () => void): Producer
   /**
    * The answer waited too long (`fault` is null), or failed before any of it was sent: refuses it in `reply`.
@@ -111,7 +111,7 @@ class Answer implements LaterEvents {
 }
 
 export class LaterAnswers {
-  /** In the order they came in. */
+  /** Answers that wait, in the order in which they came in. */
   readonly #waiting = new Set<Answer>()
   /** Answers that are worked at, in rotation, and answers that wait for their readers or producers. */
   readonly #working = new Set<Answer>()
@@ -236,7 +236,7 @@ export class LaterAnswers {
     }
     const [answer] = this.#working
     if (answer === undefined) return
-    // The others come first then.
+    // The answer goes behind the others.
     this.#working.delete(answer)
     this.#working.add(answer)
     try {

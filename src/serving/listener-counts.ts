@@ -18,7 +18,7 @@ export interface ListenerLimits {
   readonly perHolder: number
 }
 
-/** Why a stream is not to be. */
+/** Why a stream is refused. */
 export type TooMany = 'in all' | 'of one holder'
 
 export interface ListenerCount {

@@ -67,7 +67,7 @@ class Listener implements LaterEvents {
   readonly options: ListenerOptions
   readonly #listeners: Listeners
   reply: LaterReply | null = null
-  /** The snapshot that it has heard of last, if only that this one is none of its business. */
+  /** The last snapshot that it was told of, even if only that nothing in it concerns the client. */
   heardOf: string
   isFull = false
   /** When it was last sent something, and up to when its hours are paid, in ms of the clock. */

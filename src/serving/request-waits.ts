@@ -107,7 +107,7 @@ export class TurnShares {
     const end = performance.now() + TURN_MS
     for (const client of this.#clients) {
       this.#clients.delete(client)
-      // The others come first then.
+      // The client goes behind the others.
       if (this.#waiting.wakeOne(client)) this.#clients.add(client)
       if (performance.now() > end) break
     }

@@ -69,7 +69,6 @@ export class RequestPath {
     this.#options.stream?.streams.keysChanged()
   }
 
-  /** Bytes that kept answers take. */
   get cacheBytes(): number {
     return this.#state.held.cacheBytes
   }

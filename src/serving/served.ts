@@ -103,7 +103,7 @@ export class HeldViews {
   readonly #jobs = new CompressionJobs()
   /** How many snapshots may be held: after this many swaps the current one leaves. */
   #most = 1
-  /** What those get who pin nothing. */
+  /** The snapshot for clients that pin none. */
   current: ServedSnapshot
 
   constructor(options: ServedOptions) {

@@ -80,7 +80,6 @@ export class Totals {
     this.#counts[this.#at + TOTALS[name]] += many
   }
 
-  /** Counts a wait for a lease. */
   countWait(ms: number): void {
     const bound = WAIT_BOUNDS_MS.find((most) => ms <= most)
     this.count(bound === undefined ? 'wait_more' : `wait_${bound}`)

@@ -72,7 +72,6 @@ export class ForecastSet {
     }
   }
 
-  /** Points so far. */
   get size(): number {
     return this.#points.size
   }

@@ -27,7 +27,6 @@ export function mirroredSource(dir: string): string | null {
   }
 }
 
-/** The bytes of the mark. */
 export function mirrorMark(source: string): Uint8Array {
   return Buffer.from(`${JSON.stringify({ format: FORMAT, version: 1, source })}\n`)
 }

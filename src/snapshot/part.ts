@@ -3,7 +3,7 @@
  *
  *   header   map    {format, version, byte_order, kind, meta, columns: [{name, type, length, offset}, …]}
  *   column   nil…   as many as it takes
- *            bin32  whose payload begins at `offset`, a multiple of 64, little endian
+ *            bin32  with a payload that begins at `offset`, a multiple of 64, little endian
  *   …
  *
  * The padding makes a column a typed-array view on the file's bytes, without a copy: MessagePack libraries
@@ -60,7 +60,7 @@ const HEADER_VALUES: { readonly [kind in PartKind]: { least: number; perRow: num
   catalog: { least: 200_000, perRow: 8 },
   readings: { least: 2000, perRow: 0 },
   weather: { least: 2000, perRow: 0 },
-  // Three values each of 600 zones.
+  // 600 zones have three values each.
   aggregates: { least: 4000, perRow: 0 },
   passes: { least: 2000, perRow: 0 },
   forecast: { least: 2000, perRow: 0 },

@@ -73,7 +73,7 @@ function sharedParts(dir: string, parts: readonly PartToRead[]): SharedParts {
 
 export type Summaries = [file: string, summary: PartSummary][]
 
-/** What one thread does of them. */
+/** The parts that one thread reads. */
 export class PartQueue {
   readonly shared: SharedParts
 
@@ -162,7 +162,7 @@ function readFully(file: number, bytes: Uint8Array, at: number): number {
 /** Reads parts one after the other, on its own thread. */
 export class PartReader {
   readonly #dir: string
-  /** For parts that are only checked. */
+  /** Buffer for parts that are only checked. */
   #room = new Uint8Array(0)
 
   constructor(dir: string) {

@@ -62,7 +62,6 @@ export interface Listing {
   now: number | null
 }
 
-/** A store that is only read. */
 export interface ReadableStore {
   /** As the operator wrote it, for messages. */
   readonly address: string

@@ -31,7 +31,7 @@ export function sourceOf(cell: Cell): SourceInfo | string {
 }
 
 export const BUOY_COLUMNS = ['source', 'identifier', 'name', 'lat', 'lng', 'country', 'timezone', 'virtual']
-/** The first ones, this many, are required. */
+/** This many of the first columns are required. */
 export const REQUIRED_OF_BUOY = 5
 
 export function buoyOf(cell: Cell, zones: Set<string>): BuoyRecord | string {

@@ -43,7 +43,6 @@ const ORBITS: { readonly [slug: string]: Orbit } = {
   swot: { inclination: 77.66, turns: 21, equatorLng: [0.18] },
 }
 
-/** A virtual buoy with its handle. */
 interface VirtualBuoy extends Place {
   buoy: number
 }

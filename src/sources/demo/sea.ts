@@ -13,7 +13,6 @@ const STEPS_A_DAY = 48
 
 export const lastHalfHour = (now: number): number => Math.floor(now / STEP) * STEP
 
-/** A coast's climate. */
 export interface Climate {
   /** Medians of the significant height in m and of the peak period in s, in January and in July. */
   readonly height: readonly [january: number, july: number]
@@ -138,7 +137,6 @@ class Noise {
   }
 }
 
-/** The sea at a moment. */
 export interface SeaState {
   /** Significant height, m. */
   height: number
