@@ -36,7 +36,7 @@ export interface UwsResponse {
    * Gathers what `handler` writes; what handlers of requests write is gathered anyhow, up to 16 KB at a time.
    */
   cork(handler: () => void): unknown
-  /** The call has no arguments: given a length, 20.51 aborts the process. */
+  /** Call it without arguments: given a length, 20.51 aborts the process. */
   endWithoutBody(): unknown
   /** Bytes of the body sent so far. */
   getWriteOffset(): number

@@ -193,7 +193,7 @@ export class Tides {
 
   /**
    * Writes `count` hourly levels from the full hour `from` (epoch seconds) on, whole hundredths of a metre.
-   * The levels stay tabulated by block, because charts ask for the same ones again.
+   * The levels stay tabulated by block, so that a chart need not compute them again.
    */
   hoursInto(harbour: number, from: number, count: number, target: Int16Array): void {
     for (let i = 0; i < count;) {

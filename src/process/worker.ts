@@ -38,7 +38,7 @@ import { WorkerViews } from './worker-views.ts'
 
 /**
  * A worker gets a snapshot ready in slices of this length, and answers requests between them. With 1,200
- * buoys it is 12 ms of work. Longer slices raise the p99 during a swap.
+ * buoys it is 12 ms of work. Longer slices without rests raise the p99 during a swap.
  */
 const SLICE_MS = 0.1
 /** Time in which a worker that has to end answers what had reached it before; mostly it is done at once. */

@@ -256,7 +256,7 @@ export class RedisConnection {
     if (!this.#isGarbled) this.#failures = 0
     this.#lastAnswer = performance.now()
     void link.ended.then((error) => this.#onEnd(link, error))
-    // A peer with answers that could not be read is reported as well when one could.
+    // A peer with unreadable answers counts as healthy only once an answer could be read.
     if (!this.#isGarbled)
       this.#enter(link.isPrimary ? null : new RedisFault('read-only', 'is a read-only copy'), link.version)
     for (const [channel, listener] of this.#subscriptions) {

@@ -52,7 +52,7 @@ const COLUMN_TYPES = {
 type ColumnType = keyof typeof COLUMN_TYPES
 
 /**
- * The header of a part may have at most these values, and `perRow` more for each row: serving threads unpack
+ * The header of a part may have `least` values, and `perRow` more for each row: serving threads unpack
  * headers between requests, 0.1 µs a value. A column is described in five values; a catalogue has four texts
  * a buoy in addition to sources, spots and months; tides have three texts a harbour.
  */
